@@ -1,5 +1,6 @@
-// The tests of all packages and of the repository, in two groups: those that only compute run two files at a time; those in
-// `sandbox/` folders start real sidecars, count processes and look at clocks, and run alone, one file after the other.
+// The tests of all packages and of the repository, in two groups. Tests in `sandbox/` folders start
+// real sidecars, count processes and measure times: their files run alone, one after the other. All
+// other tests only compute: two of their files run at a time.
 
 import { defineConfig } from 'vitest/config';
 

@@ -1,6 +1,6 @@
-// A first program for the sandbox: an ES module like any other, run by `npx --yes pnpm@10 quickstart`.
+// A first program for the sandbox: an ES module. `npx --yes pnpm@10 quickstart` runs the module.
 //
-// Change it, or give your own: `npx --yes pnpm@10 quickstart FILE`.
+// Change the module, or run another file: `npx --yes pnpm@10 quickstart FILE`.
 
 const primes = [];
 for (let n = 2; primes.length < 10; n++) {

@@ -1,21 +1,15 @@
-// `pnpm bench:coldstart`, `bench:compare`, `bench:micro`, `bench:userland`, `bench:kernel`, `bench:lifecycle`,
-// `bench:density`, `bench:pool`: builds what is missing, then runs the command of packages/benchmarks with the
-// arguments as they are. Files are named relative to where the command was typed.
+// `pnpm bench:NAME`: builds what is missing, then runs the command of `packages/benchmarks` with
+// the given arguments. Files are named relative to the folder in which the command was typed. The
+// command itself knows the names (`packages/benchmarks/src/benchmarks.ts`).
 
 import { pathToFileURL } from 'node:url';
-import { BuildFailure } from './build/failure.mjs';
 import { fromRoot } from './build/paths.mjs';
 import { ensureBuilt, runMain } from './build.mjs';
 
-const known = ['coldstart', 'compare', 'micro', 'userland', 'kernel', 'lifecycle', 'density', 'pool'];
-
 await runMain(async () => {
-  const [, , name = '', ...args] = process.argv;
-  if (!known.includes(name))
-    throw new BuildFailure(`bench: expected one of ${known.join(', ')}, received ${JSON.stringify(name)}`);
   await ensureBuilt();
-  const file = fromRoot('packages/benchmarks/dist/cli', `${name}.js`);
+  const file = fromRoot('packages/benchmarks/dist/main.js');
   process.chdir(process.env.INIT_CWD ?? process.cwd());
-  process.argv = [process.argv[0], file, ...args];
+  process.argv.splice(1, 1, file);
   await import(pathToFileURL(file).href);
 });

@@ -1,7 +1,8 @@
-// Builds whatever is missing or out of date: `node scripts/build.mjs [--only STEP]... [--force] [--list]`.
+// `pnpm build`: builds everything that is missing or out of date. `--help` prints the options.
 //
-// Everything that runs from the checkout calls `ensureBuilt` first; with nothing to do it answers after one `stat` per source
-// file. The steps stand in build/steps.mjs, how a step is known to be up to date in build/stamp.mjs.
+// Every command that runs from the checkout calls `ensureBuilt` first. With nothing to do the call
+// costs one `stat` per source file. The steps are in build/steps.mjs, the decision whether a step
+// is up to date in build/stamp.mjs.
 
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -13,6 +14,15 @@ import { createProgress } from './build/progress.mjs';
 import { schedule } from './build/schedule.mjs';
 import { dropStamp, saveStamp, staleReason, takeInputs } from './build/stamp.mjs';
 import { steps as allSteps } from './build/steps.mjs';
+import { watchFolders } from './build/watch.mjs';
+
+const HELP = `pnpm build [options]   builds everything that is missing or out of date
+  --dev         builds the sidecar without link-time optimization: quick to build, slower to run
+  --watch       builds again after every change, until interrupted
+  --only STEP   builds only this step; may be given several times
+  --force       builds steps that are up to date too
+  --list        prints each step, and the reason if the step is out of date
+`;
 
 function checkMachine() {
   const { platform, arch, versions } = process;
@@ -28,9 +38,9 @@ function checkMachine() {
   }
 }
 
-/** The steps named in `only`, or all. */
-function select(only) {
-  const steps = allSteps();
+/** Returns the steps named in `only`, or all. */
+function select(only, dev) {
+  const steps = allSteps({ dev });
   const unknown = only.find((name) => !steps.some((step) => step.name === name));
   if (unknown) {
     throw new BuildFailure(`--only: expected one of ${steps.map((step) => step.name).join(', ')}, received ${unknown}`);
@@ -38,7 +48,7 @@ function select(only) {
   return only.length > 0 ? steps.filter((step) => only.includes(step.name)) : steps;
 }
 
-/** The stale steps, and those that read what a stale one will write. */
+/** Returns the stale steps and the steps that read their outputs. */
 function findStale(steps, force) {
   const stale = new Set();
   for (const step of steps) {
@@ -48,7 +58,7 @@ function findStale(steps, force) {
 }
 
 async function runStep(step, progress, force) {
-  if (!force && !staleReason(step)) return; // what it needed was rebuilt and came out the same
+  if (!force && !staleReason(step)) return; // a step before it was built again, with equal outputs
   const line = progress.begin(step);
   try {
     dropStamp(step);
@@ -62,12 +72,15 @@ async function runStep(step, progress, force) {
   }
 }
 
-/** Makes sure that everything (or the steps in `only`) is built from the sources as they are now. */
-export async function ensureBuilt({ only = [], force = false } = {}) {
+/**
+ * Builds the steps in `only`, or all, from the present sources. `dev` chooses the development build
+ * of the sidecar; without `dev` a sidecar of a development build is out of date.
+ */
+export async function ensureBuilt({ only = [], force = false, dev = false } = {}) {
   checkMachine();
-  const steps = select(only);
+  const steps = select(only, dev);
   if (findStale(steps, force).length === 0) return;
-  const waiting = (pid) => process.stderr.write(`[build] waiting for the build that process ${pid} runs in this checkout\n`);
+  const onWait = (pid) => process.stderr.write(`[build] waiting for the build that process ${pid} runs in this checkout\n`);
   await withLock(async () => {
     const stale = findStale(steps, force);
     if (stale.length === 0) return;
@@ -77,21 +90,43 @@ export async function ensureBuilt({ only = [], force = false } = {}) {
     } finally {
       progress.end();
     }
-  }, waiting);
+  }, onWait);
 }
 
-function list() {
-  for (const step of allSteps()) process.stdout.write(`${step.name.padEnd(12)}${staleReason(step) ?? 'up to date'}\n`);
+/**
+ * Builds, and builds again after every change of an input. A failed build waits for the next
+ * change.
+ */
+async function watch(options) {
+  const folders = () => [...new Set(select(options.only ?? [], options.dev).flatMap(({ inputs }) => inputs))];
+  for (;;) {
+    const changes = watchFolders(folders());
+    await runMain(() => ensureBuilt(options));
+    process.stderr.write('[build] waiting for changes\n');
+    await changes.next();
+  }
+}
+
+function list(dev) {
+  for (const step of allSteps({ dev })) process.stdout.write(`${step.name.padEnd(12)}${staleReason(step) ?? 'up to date'}\n`);
 }
 
 async function main() {
-  const options = { only: { type: 'string', multiple: true }, force: { type: 'boolean' }, list: { type: 'boolean' } };
+  const options = {
+    dev: { type: 'boolean' },
+    force: { type: 'boolean' },
+    help: { type: 'boolean' },
+    list: { type: 'boolean' },
+    only: { type: 'string', multiple: true },
+    watch: { type: 'boolean' },
+  };
   const { values } = parseArgs({ options });
-  if (values.list) return list();
-  await ensureBuilt(values);
+  if (values.help) return process.stdout.write(HELP);
+  if (values.list) return list(values.dev);
+  await (values.watch ? watch(values) : ensureBuilt(values));
 }
 
-/** Runs a script's `main`; failures that explain themselves are shown without a stack. */
+/** Runs a script's `main`. A failure that explains itself is shown without a stack. */
 export async function runMain(work) {
   try {
     await work();

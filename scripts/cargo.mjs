@@ -1,5 +1,6 @@
-// `node scripts/cargo.mjs test -p coldframe-core`: cargo on the workspace as the build calls it, with its target folder, and for the
-// commands that compile with the profile whose dependencies are compiled already.
+// `node scripts/cargo.mjs test -p coldframe-core`: runs cargo on the workspace as the build does,
+// with the build's target folder. Commands that compile use the profile `builder`, whose
+// dependencies the build has compiled already.
 
 import { spawnSync } from 'node:child_process';
 import { cargoManifest, cargoTargetDir, root } from './build/paths.mjs';

@@ -1,10 +1,11 @@
-// `pnpm check`: formatting, lints and types of everything. `pnpm format` mends what can be mended by itself.
+// `pnpm check`: formatting, lints, prose and types of the whole repository. `pnpm format` repairs
+// the formatting.
 
 import { ensureBuilt, runMain } from './build.mjs';
 import { checks } from './suites/checks.mjs';
 import { runSuites } from './suites/report.mjs';
 
 await runMain(async () => {
-  await ensureBuilt(); // types of one package come from what another was compiled to
+  await ensureBuilt(); // a package's types are outputs of its build
   if (!(await runSuites(checks))) process.exitCode = 1;
 });

@@ -16,6 +16,7 @@ import { wrap } from './prose/wrap.mjs';
 
 const HELP = `node scripts/prose.mjs [FILE|FOLDER...]   lints them; without any: the whole tree but prose/pending.txt
   --all                lints the whole tree, prose/pending.txt included
+  --skip-pending       lints no files of prose/pending.txt
   --summary            prints the number of messages by folder and rule
   --wrap               wraps comments at 100 columns and Markdown at 160, in place
   --sample N           draws N comments at random, to be read by a person
@@ -29,6 +30,7 @@ const options = {
   help: { type: 'boolean' },
   sample: { type: 'string' },
   seed: { type: 'string' },
+  'skip-pending': { type: 'boolean' },
   summary: { type: 'boolean' },
   wrap: { type: 'boolean' },
 };
@@ -120,7 +122,8 @@ await runMain(async () => {
   const isWhole = positionals.length === 0;
   const files = isWhole ? allFiles() : filesOf(positionals);
   if (values.wrap) return wrapAll(files);
-  const messages = await lintAll(files, isWhole && !values.all ? readPending() : () => false);
+  const skipsPending = isWhole ? !values.all : values['skip-pending'];
+  const messages = await lintAll(files, skipsPending ? readPending() : () => false);
   if (values.summary) printSummary(messages);
   else for (const { path, line, rule, message } of messages) print(`${path}:${line}: ${rule}: ${message}`);
   print(messages.length === 0 ? `prose: ${files.length} files, no messages` : `prose: ${messages.length} messages`);

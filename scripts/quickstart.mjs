@@ -1,5 +1,6 @@
-// `pnpm quickstart [FILE]`: builds what is missing, runs FILE (or examples/first-program.mjs) in the four modes, prints its output and
-// how long everything took. The modes stand in quickstart/modes.mjs.
+// `pnpm quickstart [FILE]`: builds everything that is missing, runs FILE (or
+// examples/first-program.mjs) in the four modes, and prints the outputs and the times. The modes
+// are in quickstart/modes.mjs.
 
 import { parseArgs } from 'node:util';
 import { BuildFailure } from './build/failure.mjs';
@@ -25,7 +26,7 @@ await runMain(async () => {
   if (help) return process.stdout.write(`${HELP}\n`);
   const program = readProgram(file);
   await ensureBuilt();
-  const { modes } = await import('./quickstart/modes.mjs'); // needs what was just built
+  const { modes } = await import('./quickstart/modes.mjs'); // imports the files that were just built
   const { runInMode } = await import('./quickstart/run.mjs');
   const results = [];
   for (const mode of modes) {

@@ -1,9 +1,12 @@
-// `pnpm test`: builds what is missing, then runs every check and every test, and prints a summary.
+// `pnpm test`: builds everything that is missing, runs every check and every test, prints a
+// summary. `pnpm test:long` runs the tests with long repetitions, and the suites that take long in
+// any form.
 
+import { parseArgs } from 'node:util';
 import { ensureBuilt, runMain } from './build.mjs';
 import { checks } from './suites/checks.mjs';
 import { runSuites } from './suites/report.mjs';
-import { tests } from './suites/tests.mjs';
+import { longTests, tests } from './suites/tests.mjs';
 
 const build = {
   name: 'build',
@@ -14,5 +17,9 @@ const build = {
 };
 
 await runMain(async () => {
-  if (!(await runSuites([build, ...checks, ...tests]))) process.exitCode = 1;
+  const { values } = parseArgs({ options: { long: { type: 'boolean' } } });
+  // Tests in both languages read this variable.
+  if (values.long) process.env.COLDFRAME_TESTS = 'long';
+  const suites = values.long ? [build, ...tests, ...longTests] : [build, ...checks, ...tests];
+  if (!(await runSuites(suites))) process.exitCode = 1;
 });

@@ -1,4 +1,4 @@
-// Calls cargo, and says what to install when the machine cannot compile Rust.
+// Calls cargo. A machine that cannot compile Rust gets an error that names the missing program.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,8 @@ const HOW_TO_GET_RUST = `Coldframe's sidecar is written in Rust, and \`cargo\` w
 Install Rust with the command that https://rustup.rs shows, open a new shell, and run this command again.`;
 
 const HOW_TO_GET_A_LINKER = `Rust needs a C linker, and \`cc\` was not found on PATH.
-Install one (Debian, Ubuntu: \`apt install gcc libc6-dev\`; Fedora: \`dnf install gcc\`; Alpine: \`apk add build-base\`), and run this command again.`;
+Install one (Debian, Ubuntu: \`apt install gcc libc6-dev\`; Fedora: \`dnf install gcc\`; Alpine: \`apk add build-base\`),
+and run this command again.`;
 
 const environment = { CARGO_TARGET_DIR: cargoTargetDir, CARGO_TERM_COLOR: 'never', CARGO_TERM_PROGRESS_WHEN: 'never' };
 
@@ -24,7 +25,7 @@ function isOlder(version, wanted) {
 
 let checked;
 
-/** Fails with what to do unless this machine can compile the workspace. Asked once per run. */
+/** Fails with the remedy unless this machine can compile the workspace. Checks once per process. */
 function checkToolchain() {
   checked ??= (async () => {
     const [line = ''] = await run('cargo', ['--version'], { missing: HOW_TO_GET_RUST });
@@ -54,15 +55,15 @@ export const runGenerator = (args, onLine) =>
 
 const select = (packages) => packages.flatMap((name) => ['-p', name]);
 
-/** Number of crates that `packages` need, for a progress that has an end. */
+/** Counts the crates that `packages` need, for the progress. */
 async function countCrates(packages) {
   const lines = await cargo(['tree', '--locked', '-e', 'normal,build', '--prefix', 'none', ...select(packages)]);
   return new Set(lines.filter(Boolean).map((line) => line.replace(/ \(.*$/, ''))).size;
 }
 
 /**
- * `cargo build` of `packages` in `profile`; resolves with the folder that holds what was built. `selection`: cargo's own words for what
- * to build, when they are not just the packages.
+ * Builds `packages` in `profile`. Resolves with the folder of the built files. `selection` replaces
+ * the arguments that select `packages`.
  */
 export async function cargoBuild({ packages, profile, report, selection = select(packages) }) {
   report('finding crates');

@@ -1,7 +1,8 @@
 // Compiles one TypeScript package into its `dist/`.
 //
-// The compiler writes to a folder beside `dist/` first: files that have no source any more then go, and a program that runs from
-// `dist/` meanwhile never sees half of a file.
+// The compiler writes to a folder next to `dist/` first, and each file is renamed into place. A
+// program that runs from `dist/` meanwhile reads complete files. Files without a source are
+// removed.
 
 import { rmSync } from 'node:fs';
 import { listFiles } from './inputs.mjs';
@@ -13,7 +14,10 @@ const COMPILED = /\.(js|d\.ts|js\.map)$/;
 
 const tsc = () => fromRoot('node_modules/typescript/bin/tsc');
 
-/** What the compiler has made in a package's `dist/`. The runner keeps JavaScript there that is no output of it: the image's inputs. */
+/**
+ * Lists the compiler's outputs in a package's `dist/`. The folders left out hold JavaScript too:
+ * the inputs of the images.
+ */
 export const compiledFiles = (folder) =>
   listFiles([`${folder}/dist`], ['inputs', 'shell-inputs']).filter((path) => COMPILED.test(path));
 

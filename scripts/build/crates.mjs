@@ -1,4 +1,5 @@
-// Finds the folders that a crate of the workspace is compiled from: its own and those of the workspace's crates it depends on.
+// Finds the folders that a crate of the workspace is compiled from: the crate's own folder, and the
+// folders of its dependencies in the workspace.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { fromRoot } from './paths.mjs';
@@ -7,11 +8,15 @@ const folderOf = (name) => `packages/sidecar/crates/${name.replace(/^coldframe-/
 
 function neighbours(name) {
   const path = fromRoot(folderOf(name), 'Cargo.toml');
-  const manifest = existsSync(path) ? readFileSync(path, 'utf8') : ''; // of a crate that is not there, cargo tells more
+  // If a crate is missing, cargo's own message says more than one from here.
+  const manifest = existsSync(path) ? readFileSync(path, 'utf8') : '';
   return [...manifest.matchAll(/^(coldframe-[a-z]+)\b/gm)].map(([, dependency]) => dependency);
 }
 
-/** Folders of the crates `names` and of all that they need from this workspace, and the files that hold for all crates. */
+/**
+ * Returns the folders of the crates `names` and of their dependencies, and the files of the
+ * workspace.
+ */
 export function crateInputs(names) {
   const found = new Set();
   const visit = (name) => {

@@ -1,4 +1,4 @@
-// A failure that the builder explains itself: the message is all that a reader needs, no stack is shown.
+// A failure with a message that a user can act on. Commands print the message without a stack.
 
 export class BuildFailure extends Error {
   name = 'BuildFailure';

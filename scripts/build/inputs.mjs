@@ -1,13 +1,17 @@
-// Lists the files that a step reads, given as files and folders relative to the repository.
+// Lists the files that a step reads. Paths are relative to the repository.
 //
-// Folders that are made by a build or hold only tests are left out, so that a new test does not rebuild the engine.
+// A step skips folders that a build writes and folders of tests, so that a new test does not
+// rebuild the engine.
 
 import { readdirSync, statSync } from 'node:fs';
 import { fromRoot } from './paths.mjs';
 
 const SKIPPED = new Set(['node_modules', 'target', '.git']);
 
-/** All files under `paths` in a stable order; `skip` names folders (at any depth) to leave out. A missing path is no file. */
+/**
+ * Lists all files in `paths` in a stable order. `skip` names folders to leave out, at any depth. A
+ * missing path has no files.
+ */
 export function listFiles(paths, skip = []) {
   const skipped = new Set([...SKIPPED, ...skip]);
   const files = [];

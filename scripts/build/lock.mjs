@@ -1,7 +1,8 @@
-// Lets one build at a time work in a checkout. A second one waits, then finds everything up to date.
+// Lets one build at a time work in a checkout. A second build waits and then finds everything up to
+// date.
 //
-// The lock is a file with the holder's process id. A holder that is gone (killed, machine restarted) left no build behind that
-// could be running, so its lock is taken over.
+// The lock is a file with the holder's process id. A killed holder leaves the file behind. The
+// next build notices that no process has the id, and takes the lock.
 
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -35,11 +36,14 @@ function holder(path) {
   try {
     return Number(readFileSync(path, 'utf8')) || undefined;
   } catch {
-    return undefined; // given back in this moment
+    return undefined; // the holder has just removed the file
   }
 }
 
-/** Removes the lock of a holder that is gone. By rename, so that of two waiters only one does it, and not to a new holder. */
+/**
+ * Removes the lock of a holder that has ended. A rename makes sure that only one of two waiters
+ * removes the lock, and that the lock of a new holder stays.
+ */
 function takeAway(path, pid) {
   const aside = `${path}.${process.pid}`;
   try {
@@ -51,18 +55,18 @@ function takeAway(path, pid) {
   }
 }
 
-/** Runs `work` while no other build runs in this checkout; `onWait` is told whom it waits for. */
+/** Runs `work` while no other build runs in this checkout. Calls `onWait` with the holder's pid. */
 export async function withLock(work, onWait, path = LOCK) {
   mkdirSync(stateDir, { recursive: true });
-  let told = false;
+  let hasReported = false;
   while (!tryTake(path)) {
     const pid = holder(path);
     if (pid !== undefined && !isAlive(pid)) {
       takeAway(path, pid);
       continue;
     }
-    if (!told && pid !== undefined) onWait(pid);
-    told = true;
+    if (!hasReported && pid !== undefined) onWait(pid);
+    hasReported = true;
     await sleep(POLL_MS);
   }
   const release = () => rmSync(path, { force: true });

@@ -1,7 +1,7 @@
-// Where things lie: the repository, the stamps of earlier builds, cargo's target folder.
+// Paths of the build: the repository, the stamps of earlier builds, cargo's target folder.
 //
-// Cargo's output stands outside the checkout, in the user's cache, so that a fresh clone of the same sources compiles nothing
-// twice. `CARGO_TARGET_DIR` overrides it, as everywhere with cargo.
+// Cargo's output is outside the checkout, in the user's cache, so that a fresh clone of the same
+// sources compiles nothing again. `CARGO_TARGET_DIR` overrides the folder, as for cargo itself.
 
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';

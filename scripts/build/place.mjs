@@ -1,5 +1,5 @@
-// Puts finished files in their place by rename: running sandboxes map the image and the sidecar's binary, and a file that is
-// written in place would change under them.
+// Moves finished files into place by rename. Running sandboxes map the image and the sidecar's
+// binary: a file that is written in place would change in their memory.
 
 import { chmodSync, copyFileSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';

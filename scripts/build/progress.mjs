@@ -1,5 +1,6 @@
-// Tells on stderr what the build is doing: a line when a step starts and ends, and in between a heartbeat with its last news,
-// so that several steps at once stay readable, in a terminal and in a log. stdout belongs to the command that asked for the build.
+// Reports the progress of a build on stderr. A step prints a line when the step starts and ends,
+// and every five seconds a line with its last report. Lines keep parallel steps readable in a
+// terminal and in a log. stdout belongs to the command that called the build.
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +8,7 @@ import { stateDir } from './paths.mjs';
 
 const HEARTBEAT_MS = 5_000;
 
-// The longest that each step took here: how much of it there is to do is known only afterwards.
+// The longest time that each step took in this checkout. The work left in a step is unknown.
 const timesPath = join(stateDir, 'times.json');
 
 function earlierTimes() {
@@ -20,7 +21,7 @@ function earlierTimes() {
 
 const clock = (seconds) => (seconds < 90 ? `${Math.round(seconds)} s` : `${(seconds / 60).toFixed(1)} min`);
 
-/** A progress for `total` steps. `begin` gives a step's own reporter. */
+/** Returns the progress of `total` steps. `begin` returns the reporter of one step. */
 export function createProgress(total, write = (line) => process.stderr.write(`${line}\n`)) {
   const started = performance.now();
   const times = earlierTimes();
@@ -33,18 +34,18 @@ export function createProgress(total, write = (line) => process.stderr.write(`${
     const seconds = () => (performance.now() - stepStarted) / 1000;
     const expected = Math.max(times[name] ?? 0, expectedSeconds);
     const label = `${String(++begun).padStart(String(total).length)}/${total} ${name.padEnd(10)}`;
-    let news = '';
-    let told = '';
+    let report = '';
+    let printed = '';
     say(label, `${title} (up to about ${clock(expected)})`);
     const heartbeat = setInterval(() => {
-      const line = `${clock(seconds())} of up to ${clock(expected)}${news && news !== told ? `: ${news}` : ''}`;
-      told = news;
+      const line = `${clock(seconds())} of up to ${clock(expected)}${report && report !== printed ? `: ${report}` : ''}`;
+      printed = report;
       say(label, line);
     }, HEARTBEAT_MS);
     heartbeat.unref();
     return {
       report: (text) => {
-        news = text;
+        report = text;
       },
       done: () => {
         clearInterval(heartbeat);

@@ -1,4 +1,5 @@
-// Runs a tool, hands on its output line by line, and turns its failure into an error with the end of what it said.
+// Runs a program, forwards its output line by line, and turns its failure into an error with the
+// last lines of the output.
 
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
@@ -7,17 +8,20 @@ import { root } from './paths.mjs';
 
 const KEPT_LINES = 60;
 
-/** No tool of ours takes nearly that long; one that hangs must not hang whoever waits for it. */
+/**
+ * No program here takes nearly that long. A program that hangs must not block its caller for ever.
+ */
 const LONGEST_MS = 30 * 60_000;
 
 /**
- * Runs `command` in the repository; `onLine` sees every line of both outputs.
- * `env` is laid over the environment. Resolves with all lines of stdout.
+ * Runs `command` in the repository. Calls `onLine` for every line of both outputs. `env` overrides
+ * variables of the environment. Resolves with all lines of stdout.
  */
 export async function run(command, args, { onLine = () => {}, env = {}, missing, longestMs = LONGEST_MS } = {}) {
   const options = { cwd: root, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] };
   const child = spawn(command, args, options);
-  // Not spawn's own `timeout`: for a command that is not there its timer is never cleared, and keeps this process alive.
+  // `spawn` has a `timeout` too. For a missing command its timer is never cleared, and keeps this
+  // process alive.
   const longest = setTimeout(() => child.kill('SIGKILL'), longestMs);
   const tail = [];
   const stdout = [];

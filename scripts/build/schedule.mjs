@@ -1,10 +1,12 @@
-// Runs steps as soon as what they need is done: two at a time, and one at a time per lane.
+// Runs each step as soon as the steps that it needs have ended. Two steps run at a time, and one
+// step per lane.
 
 const WIDTH = 2;
 
 /**
- * Calls `work(step)` for each of `steps`, a step after all of its `needs` that are among them.
- * After a failure nothing more is begun; what runs is waited for, and the first failure is thrown.
+ * Calls `work(step)` for each of `steps`, after the steps in its `needs`. Needs that are not in
+ * `steps` count as done. After a failure no step starts; the function waits for running steps and
+ * throws the first failure.
  */
 export async function schedule(steps, work) {
   const waiting = [...steps];

@@ -1,8 +1,9 @@
 // Decides whether a step is up to date.
 //
-// A stamp records, for every file that a finished step read or wrote, its size, its modification time and its content's hash.
-// A file whose size and time are those of the stamp is taken as unchanged; any other is hashed, so that a checkout or a `touch`
-// that changes no byte rebuilds nothing. With nothing changed this costs one `stat` per file.
+// A stamp records the size, the modification time and the hash of every file that a finished step
+// read or wrote. A file with the recorded size and time counts as unchanged. Any other file is
+// hashed, so that a checkout or a `touch` that changes no byte rebuilds nothing. With nothing
+// changed the decision costs one `stat` per file.
 
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -20,7 +21,7 @@ function readStamp(name) {
     const stamp = JSON.parse(readFileSync(stampPath(name), 'utf8'));
     return stamp.format === FORMAT ? stamp : undefined;
   } catch {
-    return undefined; // none yet, or one that was cut short: the step runs again
+    return undefined; // no stamp, or an incomplete stamp: the step runs again
   }
 }
 
@@ -31,7 +32,7 @@ function writeStamp(name, stamp) {
   renameSync(temporary, stampPath(name));
 }
 
-/** `[size, mtimeMs, sha256]`, with the hash of `known` when size and time are the same. */
+/** Returns `[size, mtimeMs, sha256]`. Takes the hash of `known` if size and time are unchanged. */
 function record(path, known) {
   const stat = statSync(fromRoot(path), { throwIfNoEntry: false });
   if (!stat?.isFile()) return undefined;
@@ -62,7 +63,9 @@ function firstDifference(recorded, current) {
 
 const readsOf = (step) => listFiles(step.inputs, step.skip);
 
-/** Why the step has to run, or `undefined` when its outputs are those of its inputs as they are now. */
+/**
+ * Returns the reason to run the step, or `undefined` if its outputs belong to its present inputs.
+ */
 export function staleReason(step) {
   const stamp = readStamp(step.name);
   if (!stamp) return 'not built yet';
@@ -71,7 +74,7 @@ export function staleReason(step) {
   const outputs = recordAll(Object.keys(stamp.outputs), stamp.outputs);
   const reason = firstDifference(stamp.inputs, inputs) ?? firstDifference(stamp.outputs, outputs);
   if (!reason && isNewer({ ...inputs, ...outputs }, { ...stamp.inputs, ...stamp.outputs })) {
-    writeStamp(step.name, { ...stamp, inputs, outputs }); // same bytes, new times: the next check need not hash them
+    writeStamp(step.name, { ...stamp, inputs, outputs }); // equal bytes, new times: the next check skips the hashes
   }
   return reason;
 }
@@ -80,10 +83,12 @@ function isNewer(current, recorded) {
   return Object.entries(current).some(([path, now]) => now[1] !== recorded[path][1]);
 }
 
-/** The state of a step's inputs, taken before it runs: what changes while it runs then counts as changed. */
+/**
+ * Records a step's inputs before the step runs. An input that changes meanwhile counts as changed.
+ */
 export const takeInputs = (step) => recordAll(readsOf(step), readStamp(step.name)?.inputs);
 
-/** Remembers that the step's outputs belong to `inputs`. */
+/** Records that the step's outputs belong to `inputs`. */
 export function saveStamp(step, inputs) {
   const made = step.listOutputs?.() ?? listFiles(step.outputs);
   const absent = step.outputs.filter((path) => !made.some((file) => file === path || file.startsWith(`${path}/`)));

@@ -1,14 +1,18 @@
-// What the build is made of: for every step what it reads, what it makes, what must be there before, and how it is done.
+// The steps of the build: what each reads, what it makes, which steps it needs, and how it runs.
 //
 //   guest ──► image      packages/runner/dist   the guest image and its precompiled module
 //   imager ─┴► shell     packages/runner/dist   the same with the shell in it
 //   native               packages/sidecar/dist  the sidecar's binary and the Node-API addon
 //   runner, sidecar ► sdk ► benchmarks          TypeScript
-//   notices              packages/*             the licence and the notices, into each package that is published
+//   notices              packages/*             the licence and the notices, for published packages
 //
-// `imager` and `native` are two calls of cargo on purpose: the imager turns wasmtime's compiler on, and within one call cargo would
-// turn it on for the sidecar as well, which must start fast and contain no compiler.
+// The imager turns wasmtime's compiler on. In one call of cargo, cargo would turn the compiler on
+// for the sidecar as well, which must start fast and contain no compiler. So a release compiles
+// wasmtime twice: for `imager` in the profile `builder`, for `native` in the profile `release`. A
+// development build compiles wasmtime once: it builds `native` in the profile `builder` too, with
+// the compiler and without link-time optimization.
 
+import { writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { cargoBuild } from './cargo.mjs';
 import { compiledFiles, compileTypes } from './compile-types.mjs';
@@ -21,6 +25,9 @@ import { run } from './run.mjs';
 const TESTS = ['test', 'tests', 'fixtures', 'benches', 'fuzz'];
 const RUNNER_DIST = 'packages/runner/dist';
 const IMAGER = '.build/bin/coldframe-imager';
+const FINGERPRINT = '.build/bin/imager-fingerprint.txt';
+/** An image is stale when one of these changes. The imager's program changes with every crate. */
+const IMAGER_IDENTITY = [FINGERPRINT, 'packages/sidecar/crates/imager/src'];
 const SIDECAR = 'packages/sidecar/dist/coldframe-sidecar';
 const ADDON = 'packages/sidecar/dist/coldframe.node';
 
@@ -28,33 +35,44 @@ const machine = `${process.platform}-${process.arch}`;
 
 async function buildGuest(report) {
   const onLine = (line) => {
-    if (!/: \d+ s$/.test(line)) report(line.replace(/^\[runner\] /, '')); // it tells the time too; ours is enough
+    // The build's own progress shows the time.
+    if (!/: \d+ s$/.test(line)) report(line.replace(/^\[runner\] /, ''));
   };
   await run(process.execPath, ['packages/runner/build/guest.mjs'], { onLine });
 }
 
 async function buildImager(report) {
-  // Selected out of the whole workspace, so that crates get the features that all of it asks for, as they do in the tests: otherwise the
-  // compiler would be compiled twice.
+  // Selected from the whole workspace, so that crates get the features that all of the workspace
+  // asks for, as in the tests. With other features cargo would compile the compiler twice.
   const selection = ['--workspace', '--bin', 'coldframe-imager'];
   const folder = await cargoBuild({ packages: ['coldframe-imager'], profile: 'builder', report, selection });
   placeFile(join(folder, 'coldframe-imager'), fromRoot(IMAGER), 0o755);
+  const fingerprint = await run(fromRoot(IMAGER), ['--fingerprint']);
+  writeFileSync(fromRoot(FINGERPRINT), fingerprint.join('\n'));
 }
 
-// The imager itself writes beside and renames, the module before the image that names it.
+// The imager renames finished files into place, the module before the image that names the module.
 async function makeImage(name, inputs, report) {
   const folders = inputs.flatMap((folder) => ['--inputs', `${RUNNER_DIST}/${folder}`]);
   const options = ['--wasm', `${RUNNER_DIST}/guest.wasm`, ...folders, '--out', RUNNER_DIST, '--name', name];
   await run(fromRoot(IMAGER), options, { onLine: report });
 }
 
-async function buildNative(report) {
-  const folder = await cargoBuild({ packages: ['coldframe-sidecar', 'coldframe-node'], profile: 'release', report });
+const NATIVE = ['coldframe-sidecar', 'coldframe-node'];
+
+const buildRelease = (report) => cargoBuild({ packages: NATIVE, profile: 'release', report });
+
+/** Selected as in `buildImager`, so that the crates of the imager serve. */
+const buildDevelopment = (report) =>
+  cargoBuild({ packages: NATIVE, profile: 'builder', report, selection: ['--workspace', '--lib', '--bins'] });
+
+async function buildNative(report, dev) {
+  const folder = await (dev ? buildDevelopment : buildRelease)(report);
   placeFile(join(folder, 'coldframe-sidecar'), fromRoot(SIDECAR), 0o755);
   placeFile(join(folder, 'libcoldframe_node.so'), fromRoot(ADDON), 0o755);
 }
 
-/** The files of an image that is made. */
+/** Lists the files of a finished image. */
 const imageFiles = (name) =>
   listFiles([RUNNER_DIST], ['inputs', 'shell-inputs']).filter((path) =>
     new RegExp(`/${name}(\\.image|-[0-9a-f]+\\.cwasm)$`).test(path),
@@ -87,8 +105,11 @@ const typescript = (name, needs, dependencies) => ({
   run: () => compileTypes(`packages/${name}`),
 });
 
-/** All steps, each after those it needs. `lane` names what only one step may use at a time. */
-export const steps = () =>
+/**
+ * Returns all steps, each after the steps that it needs. Steps with the same `lane` run one at a
+ * time. `dev` chooses the development build of `native`; all else is equal in both builds.
+ */
+export const steps = ({ dev = false } = {}) =>
   [
     {
       name: 'guest',
@@ -107,26 +128,27 @@ export const steps = () =>
       lane: 'cargo',
       inputs: crateInputs(['coldframe-imager']),
       skip: TESTS,
-      outputs: [IMAGER],
+      outputs: [IMAGER, FINGERPRINT],
       expectedSeconds: 180,
       run: buildImager,
     },
     {
       name: 'native',
-      title: 'sidecar and Node-API addon',
+      title: dev ? 'sidecar and Node-API addon, for development' : 'sidecar and Node-API addon',
+      key: dev ? `${machine}, for development` : machine,
       needs: [],
       lane: 'cargo',
       inputs: crateInputs(['coldframe-sidecar', 'coldframe-node']),
       skip: TESTS,
       outputs: [SIDECAR, ADDON],
-      expectedSeconds: 120,
-      run: buildNative,
+      expectedSeconds: dev ? 20 : 120,
+      run: (report) => buildNative(report, dev),
     },
     {
       name: 'image',
       title: 'guest image',
       needs: ['guest', 'imager'],
-      inputs: [`${RUNNER_DIST}/guest.wasm`, `${RUNNER_DIST}/inputs`, IMAGER],
+      inputs: [`${RUNNER_DIST}/guest.wasm`, `${RUNNER_DIST}/inputs`, ...IMAGER_IDENTITY],
       outputs: [`${RUNNER_DIST}/guest.image`],
       listOutputs: () => imageFiles('guest'),
       expectedSeconds: 5,
@@ -136,7 +158,7 @@ export const steps = () =>
       name: 'shell',
       title: 'image with the shell',
       needs: ['guest', 'imager'],
-      inputs: [`${RUNNER_DIST}/guest.wasm`, `${RUNNER_DIST}/inputs`, `${RUNNER_DIST}/shell-inputs`, IMAGER],
+      inputs: [`${RUNNER_DIST}/guest.wasm`, `${RUNNER_DIST}/inputs`, `${RUNNER_DIST}/shell-inputs`, ...IMAGER_IDENTITY],
       outputs: [`${RUNNER_DIST}/shell.image`],
       listOutputs: () => imageFiles('shell'),
       expectedSeconds: 8,

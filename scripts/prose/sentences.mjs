@@ -29,7 +29,8 @@ function flatten(node, out) {
   return out;
 }
 
-const hide = (text) => text.replace(/[^"“”]/g, FILL);
+/** Hides a quotation. Upper case first, because a sentence may begin with a quotation. */
+const hide = (text) => text[0] + CODE + FILL.repeat(text.length - 3) + text.at(-1);
 
 /**
  * Returns the text of a node with literals hidden, and `offsetOf`, which maps an index to an offset

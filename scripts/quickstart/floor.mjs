@@ -1,4 +1,5 @@
-// What the same costs without a sandbox: starting `node -e 1`, from the spawn to its exit, median of a few.
+// The price of a program without a sandbox: `node -e 1`, from the spawn to the exit, median of
+// five.
 
 import { spawn } from 'node:child_process';
 

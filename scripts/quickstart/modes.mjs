@@ -1,5 +1,5 @@
-// The four ways of provisioning, as a user would write them. Each has what its runtimes share (`open`), and how one runtime of it
-// comes to be able to run programs (`create`).
+// The four ways of provisioning, as a user would write them. `open` makes the part that runtimes
+// share. `create` makes one runtime that can run programs.
 
 import { NodeRuntime, Sidecar } from '../../packages/sdk/dist/index.js';
 

@@ -1,4 +1,4 @@
-// The program to run, with an error that names the file when it cannot be read.
+// Reads the program to run. The error of an unreadable file names the file.
 
 import { readFileSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
@@ -7,7 +7,7 @@ import { fromRoot } from '../build/paths.mjs';
 
 const FIRST_PROGRAM = fromRoot('examples', 'first-program.mjs');
 
-// pnpm runs scripts in the repository's root; a FILE is meant where the command was typed.
+// pnpm runs scripts in the root of the repository. FILE is relative to the folder of the command.
 const typedIn = process.env.INIT_CWD ?? process.cwd();
 
 export function readProgram(file) {

@@ -1,9 +1,9 @@
-// Runs a program in one mode: once for its output, and, when that was quick, a few times more, so that the table shows medians and
-// not the one run in which everything was touched for the first time.
+// Runs a program in one mode: once for its output, and a few more times if the first run was quick.
+// The table then shows medians. The first run alone would include every first access to memory.
 
 const TIMEOUT_MS = 30_000;
 const ROUNDS = 11;
-/** A program is repeated only as long as all its rounds together stay below this. */
+/** The time that all rounds of a program may take together. */
 const REPEAT_WITHIN_MS = 200;
 
 export async function runInMode(mode, code) {

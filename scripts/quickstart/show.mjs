@@ -1,6 +1,6 @@
-// What the reader sees: the program's output under each mode's name, then one table.
+// Prints the program's output under each mode's name, then one table.
 
-// A reader such as `head` may go before the end: there is nobody left to write to, and nothing is wrong.
+// A reader such as `head` may close the pipe early. That is no failure.
 process.stdout.on('error', (error) => {
   if (error.code === 'EPIPE') process.exit();
   throw error;
@@ -12,7 +12,10 @@ const indent = (text) => text.replace(/\n$/, '').replace(/^/gm, '    ');
 
 const milliseconds = (value) => value.toFixed(value < 10 ? 3 : 1);
 
-/** `earlier` holds the results of the modes before: the same output is not shown twice. */
+/**
+ * Prints a mode's output. `earlier` holds the results of earlier modes: equal outputs are printed
+ * once.
+ */
 export function show(program, mode, result, earlier) {
   if (earlier.length === 0) print(`${program.name}\n`);
   print(`${mode.name}: ${mode.what}`);

@@ -15,7 +15,7 @@ const check = (name, work) => ({
   },
 });
 
-// The builder profile: its dependencies are compiled already, for the image builder.
+// The profile `builder`, because the build has compiled its dependencies already.
 const clippy = ['clippy', '--locked', '--profile', 'builder', '--workspace', '--all-targets', '--', '-D', 'warnings'];
 
 export const checks = [

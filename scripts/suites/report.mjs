@@ -1,7 +1,8 @@
-// Runs suites one after the other, shows what they say as they say it, and sums them up at the end.
+// Runs suites one after the other, prints their output at once, and prints a summary at the end.
 //
-// A suite is `{ name, run }`; `run(print)` resolves to `{ passed, failed }`. One that throws counts as one failure, and the
-// suites after it still run: a reader wants to know everything that is wrong, not the first thing.
+// A suite is `{ name, run }`; `run(print)` resolves with `{ passed, failed }`. A suite that throws
+// counts as one failure. The suites after it still run, because a reader wants to know every
+// failure.
 
 import { BuildFailure } from '../build/failure.mjs';
 
@@ -20,7 +21,9 @@ async function runOne(suite) {
   }
 }
 
-/** Runs `suites`; resolves with whether all passed. The last line it prints is `N passed, N failed`. */
+/**
+ * Runs `suites`. Resolves with whether all passed. The last printed line is `N passed, N failed`.
+ */
 export async function runSuites(suites) {
   const started = performance.now();
   const rows = [];
@@ -33,10 +36,14 @@ export async function runSuites(suites) {
   const width = Math.max(...rows.map((row) => row.name.length));
   print('');
   for (const { name, passed, failed, took } of rows) {
-    const verdict = failed > 0 ? 'FAILED' : 'ok';
-    print(
-      `${name.padEnd(width)}  ${verdict.padEnd(6)}  ${String(passed).padStart(5)} passed  ${String(failed).padStart(3)} failed  ${took.toFixed(1).padStart(7)} s`,
-    );
+    const cells = [
+      name.padEnd(width),
+      (failed > 0 ? 'FAILED' : 'ok').padEnd(6),
+      `${String(passed).padStart(5)} passed`,
+      `${String(failed).padStart(3)} failed`,
+      `${took.toFixed(1).padStart(7)} s`,
+    ];
+    print(cells.join('  '));
   }
   const sum = (key) => rows.reduce((total, row) => total + row[key], 0);
   print(`\nin ${clock(seconds(started))}`);

@@ -1,4 +1,5 @@
-// The test suites: the Rust workspace, the TypeScript packages and the repository itself, and short runs of the frame fuzzers.
+// The test suites: the Rust workspace, the TypeScript packages with the repository itself, and
+// short runs of the frame fuzzers.
 
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +10,9 @@ import { run } from '../build/run.mjs';
 
 const REPORT = '.build/vitest.json';
 
-/** Sums cargo's `test result:` lines; a run that fails without one (it does not compile) is one failure. */
+/**
+ * Sums cargo's `test result:` lines. A run that fails without such a line counts as one failure.
+ */
 async function rust(print) {
   const sum = { passed: 0, failed: 0 };
   const count = (line) => {
@@ -18,7 +21,7 @@ async function rust(print) {
     sum.failed += Number(failed ?? 0);
     print(line);
   };
-  // The builder profile, as for clippy: wasmtime and its compiler are there already, and are not compiled a third time.
+  // The profile `builder`, as for clippy: the build has compiled wasmtime in it already.
   const args = ['test', '--locked', '--profile', 'builder', '--workspace', '--no-fail-fast'];
   try {
     await cargo(args, count);
@@ -39,7 +42,7 @@ async function vitest(print) {
   }
   const report = readReport();
   if (!report) throw failure ?? new BuildFailure('vitest wrote no report');
-  // A file that cannot be loaded, or an error outside any test, fails the run without failing a test.
+  // A file that cannot be loaded and an error outside a test fail the run without failing a test.
   return { passed: report.numPassedTests, failed: report.numFailedTests || (failure ? 1 : 0) };
 }
 
@@ -51,9 +54,10 @@ function readReport() {
   }
 }
 
-const FUZZ_SECONDS = '5';
+/** Each fuzzer's time in `pnpm test`, and in `pnpm test:long`. */
+const fuzzSeconds = () => (process.env.COLDFRAME_TESTS === 'long' ? '120' : '5');
 
-const fuzz = (name, work) => ({
+const single = (name, work) => ({
   name,
   run: async (print) => {
     await work(print);
@@ -61,18 +65,32 @@ const fuzz = (name, work) => ({
   },
 });
 
-// The example that the Rust tests have compiled already: `cargo run` would select one package, and compile what it needs again with other
-// features.
+// The Rust tests have compiled the example already. `cargo run` would select one package, and would
+// compile its dependencies again with other features.
 async function sidecarFuzz(print) {
   await cargo(['build', '--locked', '--profile', 'builder', '--workspace', '--example', 'fuzz_frames'], print);
-  await run(join(cargoTargetDir, 'builder/examples/fuzz_frames'), ['--seconds', FUZZ_SECONDS], { onLine: print });
+  await run(join(cargoTargetDir, 'builder/examples/fuzz_frames'), ['--seconds', fuzzSeconds()], { onLine: print });
 }
 
-const sdkFuzz = ['packages/sdk/test/fuzz/frames.mjs', '--seconds', FUZZ_SECONDS];
+async function sdkFuzz(print) {
+  await run(process.execPath, ['packages/sdk/test/fuzz/frames.mjs', '--seconds', fuzzSeconds()], { onLine: print });
+}
+
+/** The engine's tests take minutes and compile the engine without the patches. */
+const LONGEST_MS = 3 * 60 * 60_000;
+
+const engine = (script) => (print) =>
+  run(process.execPath, [`packages/runner/test/engine/${script}`], { onLine: print, longestMs: LONGEST_MS });
 
 export const tests = [
   { name: 'Rust tests', run: rust },
   { name: 'TypeScript tests', run: vitest },
-  fuzz('fuzz, sidecar', sidecarFuzz),
-  fuzz('fuzz, SDK', (print) => run(process.execPath, sdkFuzz, { onLine: print })),
+  single('fuzz, sidecar', sidecarFuzz),
+  single('fuzz, SDK', sdkFuzz),
+];
+
+/** The suites of `pnpm test:long` alone. */
+export const longTests = [
+  single('QuickJS tests', engine('quickjs-tests.mjs')),
+  single('random programs', engine('random-programs/run.mjs')),
 ];

@@ -1,4 +1,5 @@
-// What the build says when the machine lacks something: what is missing and how to get it, not a stack.
+// The build's errors on a machine that lacks a program: they name the program and its package, and
+// show no stack.
 
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,7 +15,7 @@ const script = `
   await runMain(() => cargo(['tree']));
 `;
 
-/** Calls cargo as the build does, with only `programs` (name to shell text) on PATH. */
+/** Calls cargo as the build does, with only `programs` (name to shell script) on PATH. */
 function callCargo(programs) {
   for (const [name, text] of Object.entries(programs)) {
     writeFileSync(join(bin, name), `#!/bin/sh\n${text}\n`);
@@ -28,26 +29,26 @@ function callCargo(programs) {
 beforeEach(() => mkdirSync(bin, { recursive: true }));
 afterEach(() => rmSync(bin, { recursive: true, force: true }));
 
-test('no cargo: how to get Rust', () => {
+test('says how to install Rust when cargo is missing', () => {
   const { status, stderr } = callCargo({});
   expect(status).toBe(1);
   expect(stderr).toContain('https://rustup.rs');
   expect(stderr).not.toContain('    at ');
 });
 
-test('an old cargo: which is needed', () => {
+test('names the needed version of Rust when cargo is old', () => {
   const { status, stderr } = callCargo({ cargo: 'echo "cargo 1.70.0 (x 2023-01-01)"' });
   expect(status).toBe(1);
   expect(stderr).toMatch(/Rust 1\.\d+ or newer is needed, and this is 1\.70\.0/);
 });
 
-test('no linker: which package has one', () => {
+test('names the package of a linker when there is no linker', () => {
   const { status, stderr } = callCargo({ cargo: 'echo "cargo 99.0.0 (x 2099-01-01)"' });
   expect(status).toBe(1);
   expect(stderr).toContain('apt install gcc');
 });
 
-test('a tool that fails: its last lines and its exit code', () => {
+test('shows the last lines and the exit code of a program that fails', () => {
   const { status, stderr } = callCargo({
     cargo: 'if [ "$1" = --version ]; then echo "cargo 99.0.0 (x 2099-01-01)"; else echo "no such crate" >&2; exit 101; fi',
     cc: 'exit 0',

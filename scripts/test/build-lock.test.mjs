@@ -1,4 +1,4 @@
-// One build at a time in a checkout, also when an earlier one was killed.
+// One build at a time works in a checkout, also after a killed build.
 
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ const path = join(stateDir, `lock-test-${process.pid}`);
 beforeEach(() => mkdirSync(stateDir, { recursive: true }));
 afterEach(() => rmSync(path, { force: true }));
 
-test('a second build waits for the first, and says for whom', async () => {
+test('waits for the first build, and names its process', async () => {
   const events = [];
   const waitedFor = [];
   const build = (name) =>
@@ -31,7 +31,7 @@ test('a second build waits for the first, and says for whom', async () => {
   expect(waitedFor).toEqual([process.pid]);
 });
 
-test('the lock of a process that is gone is taken over', async () => {
+test('takes the lock of a process that has ended', async () => {
   const { pid } = spawnSync(process.execPath, ['-e', '']);
   writeFileSync(path, String(pid));
   expect(
@@ -43,7 +43,7 @@ test('the lock of a process that is gone is taken over', async () => {
   ).toBe('built');
 });
 
-test('a build that fails gives the lock back', async () => {
+test('releases the lock of a build that fails', async () => {
   const fail = async () => {
     throw new Error('no');
   };

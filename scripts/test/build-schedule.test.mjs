@@ -1,4 +1,5 @@
-// The order of build steps: after what they need, two at once, one per lane, none after a failure.
+// The order of build steps: after the steps that they need, two at once, one per lane, none after a
+// failure.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
@@ -6,7 +7,7 @@ import { schedule } from '../build/schedule.mjs';
 
 const step = (name, needs = [], lane = undefined) => ({ name, needs, lane });
 
-/** Runs `steps` and records what began and ended, and how many ran at once. */
+/** Runs `steps`. Records each start and end, and the highest number of steps at once. */
 async function trace(steps, work = () => sleep(5)) {
   const events = [];
   let running = 0;
@@ -28,25 +29,25 @@ async function trace(steps, work = () => sleep(5)) {
   return { events, most, failure };
 }
 
-test('a step begins after all that it needs', async () => {
+test('starts a step after the steps that it needs', async () => {
   const { events } = await trace([step('image', ['guest', 'imager']), step('guest'), step('imager')]);
   expect(events.at(-2)).toBe('+image');
   expect(events.slice(0, 4).sort()).toEqual(['+guest', '+imager', '-guest', '-imager']);
 });
 
-test('what is needed but not to be built does not hold a step up', async () => {
+test('starts a step whose needs are not to be built', async () => {
   expect((await trace([step('image', ['guest'])])).events).toEqual(['+image', '-image']);
 });
 
-test('two steps run at once, never more', async () => {
+test('runs at most two steps at once', async () => {
   expect((await trace(['a', 'b', 'c', 'd'].map((name) => step(name)))).most).toBe(2);
 });
 
-test('steps of one lane run one after the other', async () => {
+test('runs the steps of one lane one after the other', async () => {
   expect((await trace([step('imager', [], 'cargo'), step('native', [], 'cargo')])).most).toBe(1);
 });
 
-test('after a failure nothing begins, what runs is waited for, and the failure is thrown', async () => {
+test('starts no step after a failure, waits for running steps and throws the failure', async () => {
   const broken = new Error('no');
   const work = async ({ name }) => {
     await sleep(name === 'slow' ? 20 : 1);

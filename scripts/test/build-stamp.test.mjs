@@ -1,4 +1,5 @@
-// When a build step runs again: changed, new and missing files do it, a changed time alone does not.
+// The reasons to run a build step again: changed, new and missing files, and not a changed time
+// alone.
 
 import { mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -34,11 +35,11 @@ afterEach(() => {
   rmSync(fromRoot(folder), { recursive: true, force: true });
 });
 
-test('a finished step is up to date', () => {
+test('takes a finished step as up to date', () => {
   expect(staleReason(step)).toBeUndefined();
 });
 
-test('a step without a stamp is not', () => {
+test('takes a step without a stamp as not built', () => {
   dropStamp(step);
   expect(staleReason(step)).toBe('not built yet');
 });
@@ -48,31 +49,31 @@ test.each([
   ['a new input', () => write('in/b.txt', 'b'), 'in/b.txt is new'],
   ['a removed input', () => rmSync(fromRoot(folder, 'in/a.txt')), 'in/a.txt is gone'],
   ['a missing output', () => rmSync(fromRoot(folder, 'out.txt')), 'out.txt is missing'],
-  ['an output that something else wrote', () => write('out.txt', 'other'), 'out.txt has changed'],
-])('%s is noticed', (_, change, reason) => {
+  ['an output that another program wrote', () => write('out.txt', 'other'), 'out.txt has changed'],
+])('notices %s', (_, change, reason) => {
   change();
   expect(staleReason(step)).toBe(`${folder}/${reason}`);
 });
 
-test('a file that is written anew with the same bytes is no change', () => {
+test('ignores a file that is written again with equal bytes', () => {
   write('in/a.txt', 'a');
   utimesSync(fromRoot(folder, 'in/a.txt'), 1, 1);
   expect(staleReason(step)).toBeUndefined();
 });
 
-test('tests of a package are no input', () => {
+test('ignores the tests of a package', () => {
   write('in/test/new.txt', 'x');
   expect(staleReason(step)).toBeUndefined();
 });
 
-test('an input that changes while the step runs makes it stale', () => {
+test('notices an input that changes while the step runs', () => {
   const inputs = takeInputs(step);
   write('in/a.txt', 'changed meanwhile');
   saveStamp(step, inputs);
   expect(staleReason(step)).toBe(`${folder}/in/a.txt has changed`);
 });
 
-test('a step that did not make what it says fails', () => {
+test('fails when a step has not made its outputs', () => {
   rmSync(fromRoot(folder, 'out.txt'));
   expect(() => saveStamp(step, takeInputs(step))).toThrow(/ended without making .*out\.txt/);
 });

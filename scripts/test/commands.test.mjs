@@ -8,7 +8,7 @@ const PNPM_ITSELF = new Set(['install', 'exec', 'add']);
 
 const documents = trackedFiles().filter((path) => path.endsWith('.md') && !path.includes('/fixtures/'));
 
-/** The scripts that a document tells its reader to run, in blocks and in running text. */
+/** Returns the scripts of package.json that a document names, in blocks and in paragraphs. */
 function scriptsIn(markdown) {
   const text = [...fencedBlocks(markdown).map((block) => block.text), ...(markdown.match(/`[^`\n]+`/g) ?? [])].join('\n');
   const calls = text.matchAll(/\bpnpm(?:@10)? (?:run )?([a-z][a-z:]*)/g);

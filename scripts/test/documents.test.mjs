@@ -1,8 +1,10 @@
-// The documents name what the code has: every error code, every option of every call, every timing.
+// The documents name every error code, every option of every call with its range, and every timing
+// of the code.
 
 import { expect, test } from 'vitest';
 import { CALLS } from '../../packages/sdk/src/options/check.ts';
-import { readText } from './tree.mjs';
+import { OPERATIONS } from '../../packages/sdk/src/options/permissions.ts';
+import { readText, trackedFiles } from './tree.mjs';
 
 const codesIn = (text) => [...new Set(text.match(/\bERR_[A-Z_]+\b/g))].sort();
 
@@ -28,17 +30,82 @@ test('the rows of docs/errors.md name the fields of each code', () => {
   expect(wrong).toEqual([]);
 });
 
-test('docs/api.md names every option', () => {
-  const options = Object.values(CALLS).flatMap(({ inner }) => Object.keys(inner?.options ?? {}));
-  const page = readText('docs/api.md');
-  expect(options.length).toBeGreaterThan(10);
-  expect(options.filter((name) => !new RegExp(`[\`.{ ]${name}[\`.?,: ]`).test(page))).toEqual([]);
+/** The sections of all pages of the API, by heading. */
+const sections = trackedFiles()
+  .filter((path) => path.startsWith('docs/api/'))
+  .flatMap((path) => readText(path).split(/^(?=#+ )/m))
+  .map((text) => ({ text, rows: text.split('\n').filter((line) => line.startsWith('| `')) }));
+
+/** A call in messages, and the way that the documents write it. */
+const written = (call) => call.replace('ResidentRunner.', 'runner.').replace('RuntimePool.', 'pool.').slice(0, -2);
+const sectionsOf = (call) => {
+  const code = new RegExp(`\`([a-z]+\\.)?${written(call).replaceAll('.', '\\.')}(<\\w+>)?\\(`);
+  return sections.filter(({ text }) => code.test(text));
+};
+
+/** The sections that describe the options of a call: those with the call, and those of calls that they refer to. */
+function describing(call, seen = [call]) {
+  const own = sectionsOf(call);
+  const referred = own.flatMap(({ text }) => [...text.matchAll(/options of\s`([\w.]+\(\))`/g)].map(([, other]) => other));
+  const others = referred.filter((other) => !seen.includes(other));
+  return [...own, ...others.flatMap((other) => describing(other, [...seen, ...others]))];
+}
+
+/** Rows whose first cell is an option. */
+const rowsFor = (name, places) =>
+  places
+    .flatMap(({ rows }) => rows)
+    .filter((row) =>
+      row
+        .split('|')[1]
+        .split(',')
+        .some((cell) => cell.trim() === `\`${name}\``),
+    );
+
+/** The range in the words after "expected", as the documents write it. */
+function rangeOf({ expected }) {
+  const [, min, max] = /from (\d+) to (\d+)$/.exec(expected) ?? [];
+  return min && `${Number(min).toLocaleString('en-US')} to ${Number(max).toLocaleString('en-US')}`;
+}
+
+const undocumented = (name, option, places) => {
+  const range = rangeOf(option);
+  return !rowsFor(name, places).some((row) => range === undefined || row.includes(range));
+};
+
+/** Options inside of options: `limits.memoryBytes`; of lists and maps the bare name. */
+function innerOf(name, { inner }) {
+  if (inner === undefined) return [];
+  const prefix = inner.prefix === '.' ? `${name}.` : '';
+  return Object.entries(inner.options).map(([key, option]) => [prefix + key, option]);
+}
+
+/** A policy has no table: its options are the scopes. */
+const SCOPES = Object.fromEntries(Object.keys(OPERATIONS).map((scope) => [scope, { expected: '' }]));
+
+test.each(Object.entries(CALLS))('docs/api describes every option of %s, with its range', (call, { inner }) => {
+  expect(sectionsOf(call)).not.toEqual([]);
+  const options = Object.entries(inner?.options ?? (call === 'setPermissions()' ? SCOPES : {}));
+  expect(options.length).toBeGreaterThan(0);
+  const missing = options.filter(([name, option]) => {
+    // Options with options of their own have a table each.
+    const parts = innerOf(name, option).filter(
+      ([part, rule]) => undocumented(part, rule, sections) && undocumented(part.split('.').at(-1), rule, describing(call)),
+    );
+    return parts.length > 0 || (innerOf(name, option).length === 0 && undocumented(name, option, describing(call)));
+  });
+  expect(missing.map(([name, option]) => [name, rangeOf(option)])).toEqual([]);
 });
 
-test('docs/api.md names every timing', () => {
+test('docs/api/timings.md has every timing', () => {
   const [union = ''] = /export type BootPhase =[^;]+;/.exec(readText('packages/sdk/src/options/boot-timing.ts')) ?? [];
   const phases = [...union.matchAll(/'(\w+)'/g)].map(([, name]) => name);
-  const page = readText('docs/api.md');
+  const page = readText('docs/api/timings.md');
   expect(phases.length).toBeGreaterThan(5);
   expect(phases.filter((phase) => !page.includes(`| \`${phase}\` |`))).toEqual([]);
+});
+
+test('no line of the pages of the API is wider than 160 characters', () => {
+  const wide = sections.flatMap(({ text }) => text.split('\n')).filter((line) => line.length > 160);
+  expect(wide).toEqual([]);
 });

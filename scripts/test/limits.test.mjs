@@ -1,10 +1,10 @@
-// docs/limits.md, the sidecar's table of limits and the SDK's options say the same.
+// docs/limits.md, the sidecar's table of limits and the SDK's options agree.
 
 import { expect, test } from 'vitest';
 import { LIMITS } from '../../packages/sdk/src/options/limits.ts';
 import { readText } from './tree.mjs';
 
-/** A number as Rust or TypeScript writes it: with underscores, shifts and products. */
+/** Reads a number as Rust or TypeScript writes it, with underscores and a shift. */
 function value(text) {
   const [number, shift] = text.replaceAll('_', '').split('<<');
   return Number(number) * 2 ** Number(shift ?? 0);
@@ -28,24 +28,24 @@ const rows = [...page.matchAll(/^\| `(\w+)` \| ([\d,]+) \| ([\d,]+) \| (\w*) ?\|
 );
 const shown = (number) => number.toLocaleString('en-US');
 
-test('the table of the sidecar is read whole', () => {
+test('reads the whole table of the sidecar', () => {
   const rows = readText('packages/sidecar/crates/core/src/limits.rs').match(/^ {4}\w+ "\w+" = /gm);
   expect(limits.length).toBe(rows?.length);
   expect(limits.length).toBeGreaterThan(20);
 });
 
-test('docs/limits.md has every limit with its numbers', () => {
+test('finds every limit with its numbers in docs/limits.md', () => {
   expect(rows.map(({ name, standard, hardened }) => [name, standard, hardened])).toEqual(
     limits.map(({ name, standard, hardened }) => [name, shown(standard), shown(hardened)]),
   );
 });
 
-test('the unit of each limit is in its name', () => {
+test('finds the unit of each limit in its name', () => {
   const units = { Bytes: 'bytes', Ms: 'milliseconds' };
   for (const { name, unit } of rows) expect([name, unit]).toEqual([name, units[/(?:Bytes|Ms)$/.exec(name)?.[0]] ?? '']);
 });
 
-test('where each limit is enforced its name is in the code', () => {
+test('finds the name of each limit in the files that enforce the limit', () => {
   const root = 'packages/sidecar/crates/core/src/';
   for (const { name, places } of rows) {
     const field = limits.find((limit) => limit.name === name)?.field;
@@ -60,7 +60,7 @@ test('where each limit is enforced its name is in the code', () => {
   }
 });
 
-// Where a limit arrives under another name.
+// The names of a limit in files that do not use its own name.
 const IN_OTHER_WORDS = {
   memoryBytes: ['memory_limit'],
   totalMemoryBytes: ['Resource::Memory', 'charge.raise_to'],
@@ -76,7 +76,7 @@ const IN_OTHER_WORDS = {
   wallMs: ['limits().wall()'],
 };
 
-test('the options of the SDK are the same limits with the same bounds', () => {
+test('finds the sidecar’s limits and bounds in the options of the SDK', () => {
   const { profile, ...options } = LIMITS;
   const bounds = Object.entries(options).map(([name, { expected }]) => {
     const [, min, max] = /from (\d+) to (\d+)$/.exec(expected);
@@ -85,7 +85,7 @@ test('the options of the SDK are the same limits with the same bounds', () => {
   expect(bounds).toEqual([...limits.map(({ name, min, max }) => [name, min, max]), ['fetchResponseBytes', 0, 536_870_888]]);
 });
 
-test('the defaults in the comments of the options are the sidecar’s', () => {
+test('finds the sidecar’s defaults in the comments of the options', () => {
   const types = readText('packages/sdk/src/options/limits.ts');
   const documented = [...types.matchAll(/@default ([\d_]+)[^@]*?\*\/\n {2}(\w+)\?: number;/g)];
   const own = value(/const DEFAULT_RESPONSE_BYTES = ([\d_]+);/.exec(readText('packages/sdk/src/network/fetch.ts'))?.[1] ?? '');
@@ -96,12 +96,12 @@ test('the defaults in the comments of the options are the sidecar’s', () => {
   expect(page).toContain(`\`fetchResponseBytes\`, ${shown(own)} in both profiles`);
 });
 
-test('docs/api.md names every limit', () => {
-  const api = readText('docs/api.md');
+test('finds every limit in docs/api/runtime.md', () => {
+  const api = readText('docs/api/runtime.md');
   expect(limits.map(({ name }) => name).filter((name) => !api.includes(`\`limits.${name}\``))).toEqual([]);
 });
 
-test('the fixed bounds are those of the code', () => {
+test('finds the fixed bounds of the page in the code', () => {
   const bounds = [...page.matchAll(/^\| [^|]+ \| ([\d,]+) \| [^|]+ \| `([^`]+)` `(\w+)` \|$/gm)];
   expect(bounds.length).toBe(page.match(/^\| [^|`]+ \| [\d,]+ \|/gm)?.length);
   for (const [, number, path, name] of bounds) {

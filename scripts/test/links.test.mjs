@@ -1,4 +1,4 @@
-// Every link between the repository's documents leads somewhere.
+// Every link between the repository's documents has a target.
 
 import { existsSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
@@ -9,7 +9,7 @@ import { readText, trackedFiles } from './tree.mjs';
 
 const documents = trackedFiles().filter((path) => path.endsWith('.md') && !path.includes('/fixtures/'));
 
-test('there are documents to check', () => {
+test('finds documents to check', () => {
   expect(documents).toContain('README.md');
 });
 

@@ -1,8 +1,11 @@
-// Reads what the repository's tests need out of Markdown: fenced blocks, links, headings.
+// Reads fenced blocks, links and headings from Markdown, for the repository's tests.
 
 const FENCE = /^(`{3,})([^\n]*)\n([\s\S]*?)^\1[ \t]*$/gm;
 
-/** Fenced blocks in order: `{ language, flags, text }`; ` ```ts run ` gives language `ts` and flags `['run']`. */
+/**
+ * Returns the fenced blocks in order: `{ language, flags, text }`. The block of ` ```ts run ` has
+ * the language `ts` and the flags `['run']`.
+ */
 export function fencedBlocks(markdown) {
   return [...markdown.matchAll(FENCE)].map(([, , info, text]) => {
     const [language = '', ...flags] = info.trim().split(/\s+/);
@@ -12,18 +15,21 @@ export function fencedBlocks(markdown) {
 
 const withoutCode = (markdown) => markdown.replace(FENCE, '').replace(/`[^`\n]*`/g, '');
 
-/** Targets of all links. */
+/** Returns the targets of all links. */
 export function links(markdown) {
   return [...withoutCode(markdown).matchAll(/\]\(([^()\s]+)\)/g)].map(([, target]) => target);
 }
 
-/** The anchors that GitHub gives to headings. */
+/** Returns the anchors that GitHub makes for headings, and the ids of `<a id="...">`. */
 export function anchors(markdown) {
-  return [...markdown.replace(FENCE, '').matchAll(/^#+ +(.+)$/gm)].map(([, heading]) =>
+  const text = markdown.replace(FENCE, '');
+  const ids = [...text.matchAll(/<a id="([^"]+)">/g)].map(([, id]) => id);
+  const headings = [...text.matchAll(/^#+ +(.+)$/gm)].map(([, heading]) =>
     heading
       .trim()
       .toLowerCase()
       .replace(/[^\p{L}\p{N}\s_-]/gu, '')
       .replace(/\s/g, '-'),
   );
+  return [...headings, ...ids];
 }

@@ -1,4 +1,4 @@
-// What is published is what is meant to be: `npm pack --dry-run` of each public package, against a list.
+// Each public package holds the intended files: compares `npm pack --dry-run` with a list.
 
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
@@ -18,7 +18,7 @@ async function pack(name) {
   return new Map(files.map(({ path, size }) => [path, size]));
 }
 
-/** What `tsc` makes of every source file of a package. */
+/** Returns the files that `tsc` makes of the sources of a package. */
 const compiled = (name) =>
   listFiles([`packages/${name}/src`])
     .filter((path) => path.endsWith('.ts'))
@@ -29,19 +29,19 @@ const compiled = (name) =>
 
 const isMap = (path) => path.endsWith('.map');
 
-test('coldframe holds its compiled sources and nothing else', async () => {
+test('packs only the compiled sources into coldframe', async () => {
   const files = [...(await pack('sdk')).keys()].filter((path) => !isMap(path));
   expect(files.sort()).toEqual(['LICENSE', 'NOTICE', 'README.md', 'package.json', ...compiled('sdk')].sort());
 });
 
-test('@coldframe/sidecar holds the binary and the addon', async () => {
+test('packs the binary and the addon into @coldframe/sidecar', async () => {
   const files = await pack('sidecar');
   expect([...files.keys()]).toEqual(expect.arrayContaining(['dist/coldframe-sidecar', 'dist/coldframe.node', 'NOTICE']));
   expect([...files.keys()].filter((path) => /\.(rs|toml|lock)$|test|fixtures/.test(path))).toEqual([]);
   expect(files.get('dist/coldframe-sidecar')).toBeLessThanOrEqual(5 * MB);
 });
 
-test('@coldframe/runner holds the images and their precompiled modules, and not what they were made of', async () => {
+test('packs images and precompiled modules into @coldframe/runner, without their sources', async () => {
   const files = await pack('runner');
   expect([...files.keys()]).toEqual(expect.arrayContaining(['dist/guest.image', 'dist/shell.image', 'NOTICE']));
   for (const name of ['guest', 'shell']) {

@@ -1,5 +1,5 @@
-// docs/permissions.md names every operation with its scope, and every system call that reaches outside a program; the two tables of operations in
-// the code, the SDK's and the kernel's, are the same.
+// docs/permissions.md names every operation with its scope, and every system call that reaches
+// outside a program. The SDK and the kernel have equal tables of operations.
 
 import { expect, test } from 'vitest';
 import { readText } from './tree.mjs';
@@ -24,14 +24,14 @@ function sdkOperations() {
   return scopes.flatMap(([, scope, names]) => [...names.matchAll(/'(\w+)'/g)].map(([, name]) => `${scope}.${name}`));
 }
 
-test('the table of operations is that of the kernel, and of the SDK', () => {
+test('finds equal tables of operations in the page, the kernel and the SDK', () => {
   const rows = [...page.matchAll(/^\| `(\w+)` \| `(\w+)` \|/gm)].map(([, scope, operation]) => `${scope}.${operation}`);
   expect(rows.length).toBeGreaterThan(20);
   expect(rows).toEqual(kernelOperations());
   expect(sdkOperations()).toEqual(kernelOperations());
 });
 
-test('every system call of files, sockets, processes and bindings is in the table of calls, once', () => {
+test('finds every system call of files, sockets, processes and bindings once in the table of calls', () => {
   const table = page.slice(page.indexOf('## System calls'), page.indexOf('## Hearing of decisions'));
   const listed = [...table.matchAll(/^\| ((?:0x[0-9a-f]+(?:, )?)+) \|/gm)].flatMap(([, calls]) => calls.split(', '));
   const known = [...readText('docs/internals/guest-abi.md').matchAll(/^\| (0x[1246][0-9a-f]{2}) \| `/gm)].map(([, call]) => call);
@@ -41,7 +41,7 @@ test('every system call of files, sockets, processes and bindings is in the tabl
   expect(listed.filter((call, at) => listed.indexOf(call) !== at)).toEqual([]);
 });
 
-test('what the table of calls asks for are operations', () => {
+test('finds only operations in the table of calls', () => {
   const table = page.slice(page.indexOf('## System calls'), page.indexOf('## Hearing of decisions'));
   const asked = [...table.matchAll(/`([a-zA-Z]+\.\w+)`/g)].map(([, operation]) => operation);
   expect(asked.filter((operation) => !kernelOperations().includes(operation))).toEqual([]);

@@ -58,6 +58,7 @@ test('reports sentences above 25 words, and counts a code span or a quotation as
   expect(await broken(`Short one. ${words(25)}`)).toEqual([]);
   expect(await broken(`Short one.\n${words(26)}`)).toEqual(['2 sentence-length']);
   expect(await broken(`\`a b c\` "d e f" ${words(23)}`)).toEqual([]);
+  expect(await broken(`${words(20)}\n"d e f" is ${words(15)}`)).toEqual([]);
   expect(await broken(`| a |\n|---|\n| ${words(30)} |`)).toEqual([]);
   expect(await broken(`- \`A\`, \`B\`, \`C\` and \`D\` ${words(24)}`)).toEqual([]);
 });

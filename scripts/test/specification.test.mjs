@@ -1,11 +1,16 @@
-// Every promise in the specification has a number of its own and names the test or benchmark that keeps it.
+// Every promise in the specification has an id of its own and names the test or benchmark that
+// keeps it. The targets of the benchmarks have the numbers of the specification.
 
 import { existsSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { benchmarks } from '../../packages/benchmarks/src/benchmarks.ts';
+import { targetsOf } from '../../packages/benchmarks/src/suite/targets.ts';
 import { fromRoot } from '../build/paths.mjs';
 import { readText } from './tree.mjs';
 
-/** Rows of all tables whose first cell is a promise's number: `| C1 | promise | number | kept by |`. */
+/**
+ * Rows of all tables whose first cell is a promise's number: `| C1 | promise | number | kept by |`.
+ */
 const promises = readText('docs/specification.md')
   .split('\n')
   .map((line) => /^\| ([A-Z]+\d+) \| (.+?) \| (.+?) \| (.+?) \|$/.exec(line))
@@ -17,7 +22,7 @@ const promises = readText('docs/specification.md')
     keepers: [...keptBy.matchAll(/`([^`]+)`/g)].map(([, path]) => path),
   }));
 
-test('there are promises, each with its own number', () => {
+test('finds promises, each with its own number', () => {
   expect(promises.length).toBeGreaterThan(20);
   expect(new Set(promises.map(({ id }) => id)).size).toBe(promises.length);
 });
@@ -27,40 +32,44 @@ test.each(promises)('$id: $promise', ({ keepers }) => {
   expect(keepers.filter((path) => !existsSync(fromRoot(path)))).toEqual([]);
 });
 
-test('no row of the specification is malformed', () => {
+test('finds no malformed row', () => {
   const rows = readText('docs/specification.md')
     .split('\n')
     .filter((line) => /^\| [A-Z]+\d+ \|/.test(line));
   expect(rows.length).toBe(promises.length);
 });
 
-test('the numbers that the matrix judges are those of the specification', () => {
-  const judged = promises
-    .filter(({ id }) => /^(S|M)\d+$/.test(id) && !['M4', 'M5'].includes(id))
-    .map(({ number }) => bound(number));
-  const targets = readText('packages/benchmarks/src/report/targets.ts');
-  const calls = [...targets.matchAll(/\bms\((?:'[^']+'|"[^"]+"), ([\d.]+)|\bbound: ([\d.]+)/g)].map(([, ms, other]) =>
-    Number(ms ?? other),
-  );
-  expect(calls.sort()).toEqual(judged.sort());
+/**
+ * Reads the third column: `≤ 0.15 ms`, `≥ 5,000 starts/s`, `100 %`, `0`. A plain percentage is a
+ * least value.
+ */
+function boundOf(number) {
+  const [, sign, digits, unit] = /^([≤≥]?) ?([\d.,]+) ?(.*)$/.exec(number) ?? [];
+  const value = Number(digits?.replaceAll(',', ''));
+  return { [sign === '≥' || (sign === '' && unit === '%') ? 'atLeast' : 'atMost']: value, unit };
+}
+
+const targets = benchmarks.flatMap((benchmark) => targetsOf(benchmark));
+const judged = promises.filter(({ id }) => targets.some(({ promise }) => promise === id));
+
+test.each(judged)('a benchmark judges $id by the number of the specification', ({ id, number }) => {
+  for (const { promise, unit, atMost, atLeast } of targets) {
+    const bound = atMost === undefined ? { atLeast } : { atMost };
+    if (promise === id) expect({ ...bound, unit }).toEqual(boundOf(number));
+  }
 });
 
-/** `target('C1', 'what', 2, 'ms', …)` in a benchmark, by the promise's number. */
-const targetsIn = (path) =>
-  [...readText(path).matchAll(/\btarget\(\s*'([A-Z]+\d+)',\s*(?:'[^']+'|"[^"]+"),\s*([\d._]+)/g)].map(([, id, number]) => [
-    id,
-    Number(number.replaceAll('_', '')),
-  ]);
-
-test.each([
-  ['C', 'packages/benchmarks/src/lifecycle/targets.ts'],
-  ['D', 'packages/benchmarks/src/density/targets.ts'],
-  ['W', 'packages/benchmarks/src/pool/targets.ts'],
-])('rows %s are those that %s judges', (letter, path) => {
-  const judged = promises.filter(({ id, number }) => id.replace(/\d+/, '') === letter && /\d/.test(number));
-  const promised = judged.map(({ id, number }) => [id, bound(number)]);
-  expect(targetsIn(path)).toEqual(promised);
-  expect(promised.length).toBeGreaterThan(3);
+test('the specification contains the promise of every target', () => {
+  const ids = promises.map(({ id }) => id);
+  expect(targets.map(({ promise }) => promise).filter((promise) => !ids.includes(promise))).toEqual([]);
+  expect(judged.length).toBeGreaterThan(60);
 });
 
-const bound = (number) => Number(/[\d.,]+/.exec(number)[0].replace(',', ''));
+const isDeclaration = (path) => /^packages\/benchmarks\/src\/(?!suite\/)/.test(path);
+
+test.each(promises.filter(({ keepers }) => keepers.some(isDeclaration)))(
+  '$id is declared in the file that keeps it',
+  ({ id, keepers }) => {
+    expect(keepers.filter(isDeclaration).filter((path) => !readText(path).includes(`promise: '${id}'`))).toEqual([]);
+  },
+);

@@ -1,10 +1,11 @@
-// The repository as its tests see it: every file that is or would be tracked, and the text of one.
+// The repository as its tests see it: every file that git tracks or would add, and the text of a
+// file.
 
 import { execFileSync } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 import { fromRoot, root } from '../build/paths.mjs';
 
-/** Paths of all files that git tracks or would add, in order. */
+/** Lists all files that git tracks or would add, in order. */
 export function trackedFiles() {
   const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: root });
   const paths = listed.toString().split('\0').filter(Boolean);
@@ -15,5 +16,5 @@ export const readText = (path) => readFileSync(fromRoot(path), 'utf8');
 
 export const readJson = (path) => JSON.parse(readText(path));
 
-/** Whether the file holds bytes that are no text. */
+/** Whether the file holds bytes that are not text. */
 export const isBinary = (path) => readFileSync(fromRoot(path)).subarray(0, 8192).includes(0);

@@ -1,4 +1,4 @@
-// Dependencies are exact, the same everywhere, and install without running code of their own.
+// Dependencies have exact versions, one version each, and run no code at installation.
 
 import { expect, test } from 'vitest';
 import { readJson, readText, trackedFiles } from './tree.mjs';
@@ -13,18 +13,18 @@ const wanted = manifests.flatMap(({ path, manifest }) =>
   KINDS.flatMap((kind) => Object.entries(manifest[kind] ?? {}).map(([name, version]) => ({ path, name, version }))),
 );
 
-test('every dependency is an exact version or of this workspace', () => {
+test('every dependency has an exact version or is in this workspace', () => {
   const loose = wanted.filter(({ version }) => !/^(\d+\.\d+\.\d+(-[\w.-]+)?|workspace:\*)$/.test(version));
   expect(loose).toEqual([]);
 });
 
-test('no dependency is asked for in two versions', () => {
+test('no dependency has two versions', () => {
   const byName = new Map();
   for (const { name, version } of wanted) byName.set(name, new Set([...(byName.get(name) ?? []), version]));
   expect([...byName].filter(([, set]) => set.size > 1)).toEqual([]);
 });
 
-test('the packages that are published have one version and one licence', () => {
+test('published packages have one version and one licence', () => {
   const published = manifests.filter(({ manifest }) => !manifest.private);
   expect(published.map(({ manifest }) => manifest.name).sort()).toEqual(['@coldframe/runner', '@coldframe/sidecar', 'coldframe']);
   expect(new Set(published.map(({ manifest }) => manifest.version)).size).toBe(1);
@@ -33,13 +33,13 @@ test('the packages that are published have one version and one licence', () => {
   expect(published[0].manifest.version).toBe(crates);
 });
 
-test('no package of ours runs code when it is installed', () => {
+test('no package of the workspace runs code at installation', () => {
   const scripts = manifests.flatMap(({ path, manifest }) =>
     Object.keys(manifest.scripts ?? {}).map((script) => ({ path, script })),
   );
   expect(scripts.filter(({ script }) => /^(pre|post)?(install|prepare)$/.test(script))).toEqual([]);
 });
 
-test('the package manager is named by the command, not by the manifest', () => {
+test('the manifest names no package manager', () => {
   expect(readJson('package.json')).not.toHaveProperty('packageManager');
 });

@@ -1,26 +1,29 @@
-// Density on boxes that live, refuse, forget and fall silent: what is counted, what is divided, and what is skipped.
+// The density benchmark on fake sidecars, whose runtimes live, are refused, answer wrongly or hang:
+// what is counted, what is divided, and what is skipped.
 
 import { expect, test } from 'vitest';
-import { kneeOf, measureBurst } from '../src/density/burst.js';
-import { measureLive } from '../src/density/live.js';
-import { measureDensities } from '../src/density/measure.js';
-import { renderDensity } from '../src/density/page.js';
-import { type DensityPlan, ORDINARY } from '../src/density/plan.js';
-import { type DensityReport, SCHEMA } from '../src/density/report.js';
-import type { LiveResult } from '../src/density/result.js';
-import { densityTables } from '../src/density/tables.js';
-import { judgeDensity } from '../src/density/targets.js';
-import { densityWarnings } from '../src/density/warnings.js';
-import type { Census } from '../src/machine/census.js';
-import { takeCensus } from '../src/machine/census.js';
-import { expectComparable } from './helpers/compared.js';
-import { FakeWorld } from './helpers/fake-host.js';
+import { type DensityOptions, type DensityRun, type DensitySetup, density } from '../src/density/benchmark.js';
+import { kneeOf, measureBurst } from '../src/density/bursts.js';
+import { KIND_NAMES } from '../src/density/kinds.js';
+import { type LiveResult, measureLive } from '../src/density/live.js';
+import { type Footprint, readFootprint } from '../src/machine/footprint.js';
+import { measureBenchmark } from '../src/suite/measure.js';
+import { type Report, renderPage, tablesOf } from '../src/suite/report.js';
+import type { Measured } from '../src/suite/run.js';
+import { judgeTargets } from '../src/suite/targets.js';
+import { measurementWarnings } from '../src/suite/warnings.js';
+import { expectComparable } from './helpers/comparable.js';
+import { silent } from './helpers/conditions.js';
+import { FakeSidecars } from './helpers/fake-sidecars.js';
 import { isWellNested } from './helpers/markup.js';
 import { fakeReport } from './helpers/report.js';
 
-/** A sidecar that takes 100 KiB, 3 mappings and a descriptor for each, and 50 KiB more when it is asked again. */
-function fakeCensus(count: number): () => Census {
-  const looks = [0, 100 * count, 150 * count].map((kib, index) => ({
+/**
+ * A sidecar with 100 KiB, 3 mappings and a descriptor for each runtime, and 50 KiB more after the
+ * probe.
+ */
+function fakeFootprint(count: number): () => Footprint {
+  const footprints = [0, 100 * count, 150 * count].map((kib, index) => ({
     memory: {
       privateDirtyKib: 1_000 + kib,
       privateCleanKib: 10,
@@ -31,100 +34,108 @@ function fakeCensus(count: number): () => Census {
     mappings: 70 + (index > 0 ? 3 * count : 0),
     descriptors: 9 + (index > 0 ? count : 0),
   }));
-  return () => looks.shift() ?? fakeCensus(count)();
+  return () => footprints.shift() ?? fakeFootprint(count)();
 }
 
 const shape = (kind: LiveResult['kind'], count: number) => ({ kind, count, width: 4, directory: '/', limitMs: 10_000 });
 
-test.each(['idle', 'runner', 'clone'] as const)(
-  '%s: the difference of two looks, divided, before anything is asked again',
-  async (kind) => {
-    const world = new FakeWorld();
-    const result = await measureLive(world.open, { ...shape(kind, 20), census: fakeCensus(20) });
-    expect(result).toMatchObject({
-      live: 20,
-      privateKib: 104,
-      pageTablesKib: 4,
-      mappings: 3,
-      descriptors: 1,
-      privateKibAfterProbe: 154,
-    });
-    expect(result.outcomes).toEqual({ success: 20, partial: 0, readinessFailed: 0, refused: 0 });
-    expect({ successRate: result.successRate, quarters: result.quarters.length }).toEqual({ successRate: 1, quarters: 4 });
-    expect(world.live).toBe(0);
-  },
-);
+test.each(['idle', 'runner', 'clone'] as const)('%s: divides the difference of two footprints before the probe', async (kind) => {
+  const sidecars = new FakeSidecars();
+  const result = await measureLive(sidecars.open, { ...shape(kind, 20), footprint: fakeFootprint(20) });
+  expect(result).toMatchObject({
+    live: 20,
+    privateKib: 104,
+    pageTablesKib: 4,
+    mappings: 3,
+    descriptors: 1,
+    privateKibAfterProbe: 154,
+  });
+  expect(result.outcomes).toEqual({ success: 20, partial: 0, readinessFailed: 0, refused: 0 });
+  expect({ successRate: result.successRate, quarters: result.quarters.length }).toEqual({ successRate: 1, quarters: 4 });
+  expect(sidecars.live).toBe(0);
+});
 
-test('every one ends as one of four', async () => {
+test('counts every runtime as one of four outcomes', async () => {
   const before = (call: string, nth: number) => {
-    const broken = (call === 'create' && nth === 10) || (call === 'ask' && (nth === 20 || nth === 30));
+    const broken = (call === 'create' && nth === 10) || (call === 'evaluate' && (nth === 20 || nth === 30));
     if (broken) throw Object.assign(new Error(`${call} refused`), { code: 'ERR_BROKEN' });
   };
-  const world = new FakeWorld({ before });
-  const result = await measureLive(world.open, { ...shape('runner', 20), census: fakeCensus(20) });
+  const sidecars = new FakeSidecars({ before });
+  const result = await measureLive(sidecars.open, { ...shape('runner', 20), footprint: fakeFootprint(20) });
   expect(result.outcomes).toEqual({ success: 17, partial: 1, readinessFailed: 1, refused: 1 });
   expect(result.failures).toEqual({
     'ERR_BROKEN: create refused': 1,
-    'ERR_BROKEN: ask refused': 1,
-    'asked again: ERR_BROKEN: ask refused': 1,
+    'ERR_BROKEN: evaluate refused': 1,
+    'probe: ERR_BROKEN: evaluate refused': 1,
   });
   expect({ live: result.live, successRate: result.successRate }).toEqual({ live: 18, successRate: 0.85 });
 });
 
-test('time that runs out counts those that were not made as refused', async () => {
-  const world = new FakeWorld({
+test('counts runtimes as refused for which no time was left', async () => {
+  const sidecars = new FakeSidecars({
     before: (call) => (call === 'create' ? new Promise((resolve) => setTimeout(resolve, 5)) : undefined),
   });
-  const result = await measureLive(world.open, { ...shape('idle', 10_000), limitMs: 50, census: fakeCensus(1) });
+  const result = await measureLive(sidecars.open, { ...shape('idle', 10_000), limitMs: 50, footprint: fakeFootprint(1) });
   expect(result.outcomes.refused).toBe(10_000 - result.live);
-  expect(result.failures['no time left to make it']).toBe(result.outcomes.refused);
+  expect(result.failures['no time left for the creation']).toBe(result.outcomes.refused);
 });
 
-test('a burst: rates, and failures that are neither dropped nor timed', async () => {
-  const world = new FakeWorld({
+test('counts the failures of a burst, and does not time them', async () => {
+  const sidecars = new FakeSidecars({
     before: (call, nth) => (call === 'create' && nth === 9 ? Promise.reject(new Error('full')) : undefined),
   });
-  const { rows } = await measureBurst(world.open, { kind: 'runner', sizes: [2, 3], rounds: 3, directory: '/' });
+  const { rows } = await measureBurst(sidecars.open, { kind: 'runner', sizes: [2, 3], rounds: 3, directory: '/' });
   expect(rows.map(({ n, successRate, failures }) => ({ n, successRate, failures }))).toEqual([
     { n: 2, successRate: 1, failures: [] },
     { n: 3, successRate: 1, failures: [] },
   ]);
-  const broken = new FakeWorld({
+  const broken = new FakeSidecars({
     before: (call, nth) => (call === 'create' && nth === 5 ? Promise.reject(new Error('full')) : undefined),
   });
   const burst = await measureBurst(broken.open, { kind: 'runner', sizes: [3], rounds: 2, directory: '/' });
   expect(burst.rows[0]).toMatchObject({ successRate: 5 / 6, failures: ['full'], answerMs: { count: 5 } });
-  expect({ left: world.live + broken.live }).toEqual({ left: 0 });
+  expect({ left: sidecars.live + broken.live }).toEqual({ left: 0 });
 });
 
-test('the knee is where the rate has come near to its best', () => {
+test('returns the smallest burst that comes near the best rate as the knee', () => {
   const rows = [100, 180, 200, 190].map((perSecond, index) => ({ n: 4 * (index + 1), perSecond }));
   expect(kneeOf(rows)).toBe(8);
   expect(kneeOf([])).toBeUndefined();
   expect(kneeOf([{ n: 4, perSecond: 0 }])).toBeUndefined();
 });
 
-const PLAN: DensityPlan = { ...ORDINARY, counts: [1, 1_000, 10_000], bursts: [2], burstRounds: 1 };
+const OPTIONS: DensityOptions = {
+  kinds: KIND_NAMES,
+  counts: [1, 1_000, 10_000],
+  hold: 1_000,
+  budgetSeconds: 60,
+  quick: true,
+};
 
-/** Rows as a machine of `kib` each would give. */
-function run(kib: number, plan: DensityPlan = PLAN, availableKib = 1e9) {
-  const world = new FakeWorld();
+/** Measures rows as on a machine where each runtime takes `kib`. */
+async function run(kib: number, change: Partial<DensityOptions> = {}, availableKib = 1e9): Promise<Measured<DensityRun>> {
+  const options = { ...OPTIONS, ...change };
+  const sidecars = new FakeSidecars();
   const measure: typeof measureLive = async (_open, { kind, count, width }) => ({
-    ...(await measureLive(world.open, { ...shape(kind, 4), census: fakeCensus(4) })),
+    ...(await measureLive(sidecars.open, { ...shape(kind, 4), footprint: fakeFootprint(4) })),
     count,
     width,
     live: count,
     privateKib: kib,
     outcomes: { success: count, partial: 0, readinessFailed: 0, refused: 0 },
   });
-  const setting = { open: world.open, plan, scratch: '/', floorSamples: 0, floors: [], say: () => {}, measure };
-  return measureDensities({ ...setting, budgetMs: 60_000, availableKib: () => availableKib });
+  const { setup } = await density.open(options, { scratch: '/', cores: 2 });
+  const faked: DensitySetup = { ...setup, open: sidecars.open, measure, availableKib: () => availableKib };
+  return measureBenchmark(density, options, { ...faked, bursts: [2], burstRounds: 1 }, silent);
 }
 
-test('targets: met, missed, and unmeasured where one failed', async () => {
+const judge = (found: Measured<DensityRun>) => judgeTargets(density, found);
+const warningsOf = (found: Measured<DensityRun>) => measurementWarnings(density, found, 0.00006);
+
+test('judges targets as met or missed, and as unmeasured where a runtime failed', async () => {
   const found = await run(250);
-  expect(new Set(judgeDensity(found).map(({ verdict }) => verdict))).toEqual(new Set(['met']));
-  expect(judgeDensity(await run(301)).filter(({ verdict }) => verdict === 'missed')).toHaveLength(4);
+  expect(new Set(judge(found).map(({ verdict }) => verdict))).toEqual(new Set(['met']));
+  expect(judge(await run(301)).filter(({ verdict }) => verdict === 'missed')).toHaveLength(4);
   const breakOne = (kind: string, why: string, outcomes: object) => {
     const row = found.rows.find((each) => each.kind === kind && each.count === 10_000);
     if (row)
@@ -133,7 +144,7 @@ test('targets: met, missed, and unmeasured where one failed', async () => {
         outcomes: { ...row.outcomes, success: 9_999, ...outcomes },
         failures: { [why]: 1 },
       });
-    return Object.fromEntries(judgeDensity(found).map(({ id, verdict }) => [id, verdict]));
+    return Object.fromEntries(judge(found).map(({ id, verdict }) => [id, verdict]));
   };
   const refused = { refused: 1 };
   expect(breakOne('clone', 'ERR_RESOURCE_EXHAUSTED: no more memory mappings', refused)).toMatchObject({ D5: 'met', D6: 'met' });
@@ -143,33 +154,25 @@ test('targets: met, missed, and unmeasured where one failed', async () => {
     D4: 'unmeasured',
     D5: 'missed',
   });
-  expect(densityWarnings(found)).toEqual([
+  expect(warningsOf(found)).toEqual([
     'runner, 10000: 1 of 10000 failed: ERR_RESOURCE_EXHAUSTED: no more memory mappings',
     'clone, 10000: 1 of 10000 failed: ERR_SIDECAR_EXITED: gone',
   ]);
 });
 
-test('what would not fit into the memory of the machine is skipped with the reason', async () => {
-  const found = await run(250, { ...PLAN, kinds: ['runner'] }, 1_000_000);
+test('skips a count that exceeds the memory of the machine, with the reason', async () => {
+  const found = await run(250, { kinds: ['runner'] }, 1_000_000);
   expect(found.rows.map(({ count }) => count)).toEqual([1, 1_000]);
-  expect(found.skipped).toEqual([{ kind: 'runner', count: 10_000, reason: 'it would take 2441 MiB, and 781 may be taken' }]);
+  expect(found.skipped).toEqual([{ kind: 'runner', count: 10_000, reason: 'the row needs 2441 MiB, and 781 MiB are allowed' }]);
 });
 
-test('tables and page', async () => {
+test('shows tables and a page', async () => {
   const found = await run(250);
   const { startedAt, durationMs, hardware, timer } = fakeReport();
-  const head = {
-    schema: SCHEMA,
-    startedAt,
-    durationMs,
-    hardware,
-    timer,
-    packages: 'zod',
-    system: { maxMapCount: 65_530 },
-  } as const;
-  const report: DensityReport = { ...head, plan: PLAN, targets: judgeDensity(found), warnings: densityWarnings(found), ...found };
+  const head = { schema: density.schema, startedAt, durationMs, hardware, timer, options: OPTIONS };
+  const report: Report<DensityRun> = { ...head, targets: judge(found), warnings: warningsOf(found), ...found };
   expect(expectComparable(report)).toContain('runner 1000, private KiB each');
-  const tables = densityTables(report);
+  const tables = tablesOf(density, report);
   for (const table of tables) for (const row of table.rows) expect(row).toHaveLength(table.head.length);
   const peers = tables.find(({ title }) => title.startsWith('Published'))?.rows ?? [];
   expect(peers.find(([system]) => system === 'Coppice')).toEqual([
@@ -182,15 +185,15 @@ test('tables and page', async () => {
     '250',
     '256 MiB guests, measured',
   ]);
-  const page = renderDensity(report);
+  const page = renderPage(density, report);
   expect(page).not.toMatch(/(src|href)=|@import|url\(|<script|NaN|Infinity|undefined/);
   expect(page.match(/<svg /g)).toHaveLength(3);
   expect(isWellNested(page)).toBe(true);
-  expect(renderDensity({ ...report, rows: [], holds: [], bursts: [] })).not.toMatch(/NaN|Infinity/);
+  expect(renderPage(density, { ...report, rows: [], holds: [], bursts: [] })).not.toMatch(/NaN|Infinity/);
 });
 
-test('a census of this process', () => {
-  const { mappings, descriptors, rssKib, memory } = takeCensus(process.pid);
+test('reads the footprint of this process', () => {
+  const { mappings, descriptors, rssKib, memory } = readFootprint(process.pid);
   expect(mappings).toBeGreaterThan(20);
   expect(descriptors).toBeGreaterThan(2);
   expect(rssKib).toBeGreaterThan(memory.privateDirtyKib / 2);

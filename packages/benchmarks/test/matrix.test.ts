@@ -1,15 +1,24 @@
-// The matrix on adapters that behave, lie, throw and hang: what it counts, what it refuses to count, and that it always ends.
+// The cold-start matrix on scenarios that work, answer wrongly, throw and hang: what the matrix
+// counts, and that the matrix always ends.
 
 import { expect, test } from 'vitest';
-import { readKnobs, SCENARIOS } from '../src/config/knobs.js';
-import { anotherFits, Budget } from '../src/matrix/budget.js';
-import { runMatrix } from '../src/matrix/matrix.js';
-import { planRows, type RowPlan } from '../src/matrix/plan.js';
-import { runRow } from '../src/matrix/row.js';
-import { makeSnippets, takeSample } from '../src/matrix/sample.js';
-import type { ScenarioAdapter } from '../src/scenarios/adapter.js';
-import { makeSnippet, whatIsWrong } from '../src/scenarios/snippet.js';
-import { type FakeOptions, fakeAdapter } from './helpers/fake-adapter.js';
+import { type ColdstartRun, coldstart } from '../src/coldstart/benchmark.js';
+import { guessMs, matrix } from '../src/coldstart/matrix.js';
+import { type ColdstartOptions, coldstartOptions } from '../src/coldstart/options.js';
+import { planRows, type RowPlan } from '../src/coldstart/plan.js';
+import { runRow } from '../src/coldstart/row.js';
+import { makeSnippets, takeSample } from '../src/coldstart/sample.js';
+import type { Scenario } from '../src/coldstart/scenario.js';
+import { SCENARIO_NAMES, type ScenarioName } from '../src/coldstart/scenarios.js';
+import { makeSnippet, problemOf } from '../src/sandbox/snippet.js';
+import type { Benchmark } from '../src/suite/benchmark.js';
+import { Budget } from '../src/suite/budget.js';
+import { measureBenchmark } from '../src/suite/measure.js';
+import { readOptions } from '../src/suite/options.js';
+import { anotherFits } from '../src/suite/rounds.js';
+import { type FakeOptions, fakeScenario } from './helpers/fake-scenario.js';
+
+const readKnobs = (env: Record<string, string>): ColdstartOptions => readOptions(coldstartOptions, { flags: {}, env });
 
 const plan = (change: Partial<RowPlan> = {}): RowPlan => ({
   scenario: 'shared-sidecar',
@@ -22,11 +31,11 @@ const plan = (change: Partial<RowPlan> = {}): RowPlan => ({
 });
 
 const row = async (options: FakeOptions, change: Partial<RowPlan> = {}, budgetMs = 60_000) => {
-  const { adapter, counters } = fakeAdapter(options);
-  return { result: await runRow(adapter, plan(change), budgetMs, 2), counters };
+  const { scenario, counters } = fakeScenario(options);
+  return { result: await runRow(scenario, plan(change), budgetMs, 2), counters };
 };
 
-test('a right row: all samples, phases of both snippets, everything closed', async () => {
+test('has all samples and the phases of both snippets in a right row, and closes everything', async () => {
   const { result, counters } = await row({});
   expect(result.runs).toEqual({ total: 20, right: 20, successRate: 1, failures: {} });
   expect(result.iterations).toBe(2);
@@ -41,14 +50,14 @@ test('a right row: all samples, phases of both snippets, everything closed', asy
   expect(counters).toMatchObject({ live: 0, mostLive: 1, opened: 1, closed: 1 });
 });
 
-test('cold holds the provisioning, and no sample is below what was really waited', async () => {
+test('includes the provisioning in the cold time', async () => {
   const { result } = await row({ startMs: 20 });
   expect(result.coldStart?.min).toBeGreaterThan(19);
   expect(result.warmStart?.p50).toBeLessThan(10);
 });
 
-test('a wrong output is no success and its latency is not counted', async () => {
-  // Every fifth run answers with another run's output, as a mixed-up channel would.
+test('counts a wrong output as wrong, without its latency', async () => {
+  // Every fifth run has the output of another run, as if a channel had confused two replies.
   const { result } = await row({ answer: (right, run) => (run % 5 === 0 ? { ...right, stdout: '0123456789ab 42\n' } : right) });
   expect(result.runs).toMatchObject({ total: 20, right: 16, successRate: 0.8 });
   expect(result.samples.coldMs.length + result.samples.warmMs.length).toBe(16);
@@ -59,26 +68,26 @@ test.each([
   ['a missing newline', (stdout: string) => stdout.trimEnd()],
   ['an empty output', () => ''],
   ['a doubled output', (stdout: string) => stdout + stdout],
-])('%s is caught', async (_name, change) => {
+])('detects %s', async (_name, change) => {
   const { result } = await row({ answer: (right) => ({ ...right, stdout: change(right.stdout) }) });
   expect(result.runs.successRate).toBe(0);
   expect(result.coldStart).toBeNull();
   expect(result.warmStart).toBeNull();
 });
 
-test('a right output with a wrong exit code is caught', async () => {
+test('detects a right output with a wrong exit code', async () => {
   const { result } = await row({ answer: (right) => ({ ...right, exitCode: 1 }) });
   expect(result.runs).toMatchObject({ right: 0, failures: { 'first snippet: exit code 1 instead of 0': 10 } });
 });
 
-test('snippets differ from run to run, and an answer to another one is wrong', () => {
+test('makes different snippets, and detects the output of another snippet', () => {
   const [one, other] = [makeSnippet(), makeSnippet()];
   expect(one.code).not.toBe(other.code);
-  expect(whatIsWrong(one, { stdout: one.stdout, exitCode: 0 })).toBeUndefined();
-  expect(whatIsWrong(one, { stdout: other.stdout, exitCode: 0 })).toMatch(/^output /);
+  expect(problemOf(one, { stdout: one.stdout, exitCode: 0 })).toBeUndefined();
+  expect(problemOf(one, { stdout: other.stdout, exitCode: 0 })).toMatch(/^output /);
 });
 
-test('a start that throws fails both runs of its runtime and none of the others', async () => {
+test('fails both runs of a runtime whose start throws, and no other run', async () => {
   const { result, counters } = await row({
     start: async (runtime) => {
       if (runtime === 7) throw new Error('no memory');
@@ -88,29 +97,29 @@ test('a start that throws fails both runs of its runtime and none of the others'
   expect(counters.closed).toBe(1);
 });
 
-test('a runtime that never answers ends at the deadline and is disposed of', async () => {
-  const { adapter, counters } = fakeAdapter({ answer: () => new Promise(() => {}) });
-  const sample = await takeSample(adapter, await adapter.open(), makeSnippets(), 50);
+test('ends a runtime that never answers at the deadline, and disposes of the runtime', async () => {
+  const { scenario, counters } = fakeScenario({ answer: () => new Promise(() => {}) });
+  const sample = await takeSample(scenario, await scenario.open(), makeSnippets(), 50);
   expect(sample.failures).toEqual(['DeadlineError: a runtime took longer than 50 ms']);
   expect(sample.coldMs).toBeUndefined();
   expect(counters.live).toBe(0);
 });
 
-test('a concurrent row fills its width and never exceeds it', async () => {
+test('fills the width of a concurrent row, and never exceeds it', async () => {
   const { counters } = await row({ startMs: 5 }, { batchSize: 20, mode: 'concurrent', concurrency: 4 });
   expect(counters).toMatchObject({ mostLive: 4, live: 0 });
 });
 
-test('a row out of time stops early, says so, and still has a sample', async () => {
+test('stops a row early when its time is short, with a note and at least one sample', async () => {
   const { result } = await row({ startMs: 30 }, { batchSize: 10, iterations: 50, warmup: 0 }, 100);
   expect(result.iterations).toBeLessThan(50);
   expect(result.samples.coldMs.length).toBeGreaterThan(0);
   expect(result.notes.join()).toMatch(/time/);
 });
 
-test('the plan: all rows, 100 samples or ten batches, the lower of both caps', () => {
+test('plans all rows with 100 samples or ten batches, and the lower limit of live runtimes', () => {
   const rows = planRows(readKnobs({}));
-  expect(rows).toHaveLength(SCENARIOS.length * 5 * 2);
+  expect(rows).toHaveLength(SCENARIO_NAMES.length * 5 * 2);
   const of = (batchSize: number, mode: string) => rows.find((each) => each.batchSize === batchSize && each.mode === mode);
   expect(of(1, 'sequential')).toMatchObject({ iterations: 100, concurrency: 1 });
   expect(of(1, 'concurrent')?.concurrency).toBe(1);
@@ -119,14 +128,12 @@ test('the plan: all rows, 100 samples or ten batches, the lower of both caps', (
   expect(wide.at(-1)).toMatchObject({ iterations: 2, concurrency: 16 });
 });
 
-test('the budget follows the weights, and what is not used goes to later rows', () => {
+test('shares the budget by weight, and gives unused time to later rows', () => {
   let time = 0;
-  const rows = [plan({ batchSize: 90 }), plan({ batchSize: 10 }), plan({ batchSize: 10 })];
-  const budget = new Budget(
-    1000,
-    () => 100,
-    () => time,
-  );
+  const rows = [plan({ batchSize: 90 }), plan({ batchSize: 10 }), plan({ batchSize: 10 })].map((row) => ({
+    guessMs: guessMs(row, 100),
+  }));
+  const budget = new Budget(1000, 0, () => time);
   const share = budget.shareOfFirst(rows);
   expect(share).toBeGreaterThan(700);
   expect(share).toBeLessThan(850);
@@ -136,41 +143,56 @@ test('the budget follows the weights, and what is not used goes to later rows', 
   expect(budget.leftMs).toBe(0);
 });
 
-test('another batch fits if the usual one does, whatever a single disturbed one took', () => {
+test('gives a short row its least share, but no more than a quarter of the time that is left', () => {
+  const rows = [{ guessMs: 1 }, { guessMs: 999 }];
+  const shareIn = (totalMs: number) => new Budget(totalMs, 50, () => 0).shareOfFirst(rows);
+  expect([shareIn(1_000), shareIn(100), shareIn(100_000)]).toEqual([50, 25, 100]);
+});
+
+test('decides by the median batch whether another batch fits', () => {
   const batches = (...walls: number[]) => walls.map((wallMs) => ({ wallMs }));
   expect(anotherFits(batches(10, 10, 500), 100)).toBe(true);
   expect(anotherFits(batches(200, 200, 10), 100)).toBe(false);
   expect(anotherFits(batches(0), 0)).toBe(false);
 });
 
-test('a scenario that cannot be opened is skipped with its reason; the others are measured', async () => {
-  const good = fakeAdapter().adapter;
-  const broken: ScenarioAdapter = { ...good, open: () => Promise.reject(new Error('no binary')) };
-  const adapters = {
+/** Measures the matrix alone. Returns the run, and the expected time to the end before each row. */
+async function runMatrix(options: ColdstartOptions, scenarios: Record<ScenarioName, Scenario>, budgetMs: number) {
+  const etas: number[] = [];
+  const alone: Benchmark<ColdstartOptions, Parameters<typeof matrix.open>[0], ColdstartRun> = {
+    ...coldstart,
+    sections: [matrix],
+    floorSamples: () => 0,
+    budgetMs: () => budgetMs,
+  };
+  const progress = { write: () => {}, row: ({ etaMs = 0 }) => void etas.push(etaMs) };
+  const run = await measureBenchmark(alone, options, { options, scenarios, cores: 2 }, { floors: [], progress });
+  return { ...run, etas };
+}
+
+test('skips a scenario that cannot be opened, and measures the others', async () => {
+  const good = fakeScenario().scenario;
+  const broken: Scenario = { ...good, open: () => Promise.reject(new Error('no binary')) };
+  const scenarios = {
     'owned-sidecar': good,
     'shared-sidecar': good,
     'resident-runner': good,
     embedded: broken,
     'embedded-inline': broken,
   };
-  const rows = planRows(readKnobs({ BENCH_BATCH_SIZES: '2', BENCH_ITERATIONS: '1' }));
-  const lines: number[] = [];
-  const events = { rowStarts: (_row: RowPlan, _index: number, etaMs: number) => lines.push(etaMs), rowEnds: () => {} };
-  const { results, skipped } = await runMatrix(rows, adapters, new Budget(10_000, () => 1), 2, events);
+  const options = readKnobs({ BENCH_BATCH_SIZES: '2', BENCH_ITERATIONS: '1' });
+  const { results, skipped, etas } = await runMatrix(options, scenarios, 10_000);
   expect(results).toHaveLength(6);
   expect(skipped).toHaveLength(4);
   expect(skipped[0]).toMatchObject({ scenario: 'embedded', batchSize: 2, reason: 'Error: no binary' });
-  expect(lines).toEqual([...lines].sort((a, b) => b - a));
+  expect(etas).toHaveLength(10);
+  expect(etas).toEqual([...etas].sort((a, b) => b - a));
 });
 
-test('with no time left every row is skipped', async () => {
-  const { adapter } = fakeAdapter();
-  const adapters = Object.fromEntries(SCENARIOS.map((name) => [name, adapter])) as Record<
-    (typeof SCENARIOS)[number],
-    ScenarioAdapter
-  >;
-  const events = { rowStarts: () => {}, rowEnds: () => {} };
-  const { results, skipped } = await runMatrix([plan()], adapters, new Budget(0, () => 1), 2, events);
+test('skips every row when no time is left', async () => {
+  const { scenario } = fakeScenario();
+  const scenarios = Object.fromEntries(SCENARIO_NAMES.map((name) => [name, scenario])) as Record<ScenarioName, Scenario>;
+  const { results, skipped } = await runMatrix(readKnobs({ BENCH_BATCH_SIZES: '5' }), scenarios, 0);
   expect(results).toEqual([]);
   expect(skipped[0]?.reason).toContain('BENCH_BUDGET_SECONDS');
 });

@@ -7,7 +7,7 @@ import { DevGuest, evalEvent, startEvent } from '../build/dev-host.mjs';
 import { inputsDir } from '../build/paths.mjs';
 
 const WARM_UP = 5_000;
-const EVALUATIONS = Number(process.env.COLDFRAME_EVALUATIONS ?? 100_000);
+const EVALUATIONS = process.env.COLDFRAME_TESTS === 'long' ? 100_000 : 10_000;
 const ALLOWED_GROWTH = 300_000;
 const MS_PER_EVALUATION = 5;
 

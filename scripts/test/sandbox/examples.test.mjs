@@ -1,7 +1,7 @@
 // The examples in the documents compile against the SDK's types and print what the documents say.
 //
-// A block that opens with ```ts run is one program; a ```text output block right after it is what the program prints. The
-// examples are compiled, not only stripped of types: Node 20 knows no `await using`.
+// A block that opens with ```ts run is one program. A ```text output block directly after the
+// program is its expected output. The examples are compiled, because Node 20 has no `await using`.
 
 import { execFile } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,11 +1,31 @@
-// Compares two runs of one benchmark figure by figure: ratio of the medians B / A with its noise.
+// Compares two runs of one benchmark, figure by figure: the ratio of the medians B / A, with its
+// noise.
 //
-// "same" means that the interval around the ratio holds 1, or that the difference is under 5 %, which is what two runs on an
-// unchanged machine differ by. The floors are compared too: if they moved, the machine did.
+// Figures are matched by name. "same" means that the interval around the ratio contains 1, or that
+// the difference is below 5 %: two runs on an unchanged machine differ by as much. The floors are
+// compared too: if the floors changed, the machine changed.
 
-import { UsageError } from '../config/usage-error.js';
-import { type Ratio, ratioOfMedians } from '../stats/noise.js';
-import { type ComparableReport, type Figure, figuresOf } from './figures.js';
+import { readFileSync } from 'node:fs';
+import { benchmarks } from '../benchmarks.js';
+import type { Floors } from '../floors/floor.js';
+import { type Ratio, ratioOfMedians } from '../statistics/noise.js';
+import type { Statistics } from '../statistics/statistics.js';
+import type { AnyBenchmark } from '../suite/benchmark.js';
+import { flatMapResults } from '../suite/outcomes.js';
+import { isFailure } from '../suite/run.js';
+import { UsageError } from '../suite/usage-error.js';
+
+/** The JSON of a run: the fields that every version of every benchmark has. */
+export interface ComparableReport {
+  schema: string;
+  floors?: Floors;
+}
+
+export interface ComparableFigure {
+  name: string;
+  statistics: Statistics;
+  isFloor: boolean;
+}
 
 export interface Comparison extends Ratio {
   name: string;
@@ -17,13 +37,51 @@ export interface Comparison extends Ratio {
 
 export interface ComparedReports {
   comparisons: Comparison[];
-  /** In one of the two only. */
+  /** Names of the figures that only one of both runs has. */
   unmatched: string[];
 }
 
 const SMALLEST_DIFFERENCE = 0.05;
 
-/** @throws `UsageError` when they are of different benchmarks. */
+/** @throws `UsageError` when the file is not the JSON of a run. */
+export function readReport(path: string): ComparableReport {
+  let report: unknown;
+  try {
+    report = JSON.parse(readFileSync(path, 'utf8'));
+  } catch (error) {
+    throw new UsageError(`${path}: expected the JSON of a run: ${String(error)}`);
+  }
+  const schema = typeof report === 'object' && report !== null && 'schema' in report ? report.schema : undefined;
+  if (benchmarkOf(schema)) return report as ComparableReport;
+  const schemas = benchmarks.map((benchmark) => benchmark.schema).join(', ');
+  throw new UsageError(`${path}: expected schema ${schemas}, got ${JSON.stringify(schema)}`);
+}
+
+const benchmarkOf = (schema: unknown): AnyBenchmark | undefined => benchmarks.find((benchmark) => benchmark.schema === schema);
+
+/**
+ * Returns the figures of a run: first its floors, then the figures of its results that have
+ * statistics.
+ */
+export function figuresOf(report: ComparableReport): ComparableFigure[] {
+  const floors = Object.entries(report.floors ?? {}).map(([name, { statistics }]) => ({
+    name: `floor ${name}`,
+    statistics,
+    isFloor: true,
+  }));
+  const benchmark = benchmarkOf(report.schema);
+  const run = report as unknown as Record<string, unknown>;
+  const results = benchmark
+    ? flatMapResults(benchmark, run, (section, result) =>
+        section.recordsFailures && isFailure(result) ? [] : (section.figures?.(result) ?? []),
+      )
+    : [];
+  return [...floors, ...results].flatMap(({ name, statistics, isFloor = false }) =>
+    statistics ? [{ name, statistics, isFloor }] : [],
+  );
+}
+
+/** @throws `UsageError` for runs of different benchmarks. */
 export function compareReports(a: ComparableReport, b: ComparableReport): ComparedReports {
   if (a.schema !== b.schema) throw new UsageError(`expected two runs of one benchmark, got ${a.schema} and ${b.schema}`);
   const [left, right] = [byName(a), byName(b)];
@@ -35,16 +93,19 @@ export function compareReports(a: ComparableReport, b: ComparableReport): Compar
   return { comparisons, unmatched };
 }
 
-/** Rows that are slower than `limit` times A even at the friendly end of their noise. Floors are not ours to fail. */
+/**
+ * Returns the figures that are slower than `limit` times A, even at the fast end of their noise.
+ * Floors never fail.
+ */
 export const slowerThan = (comparisons: readonly Comparison[], limit: number): Comparison[] =>
   comparisons.filter(({ ratio, noise, isFloor }) => !isFloor && ratio - noise > limit);
 
-function compare({ name, statistics, isFloor }: Figure, other: Figure): Comparison {
+function compare({ name, statistics, isFloor }: ComparableFigure, other: ComparableFigure): Comparison {
   const { ratio, noise } = ratioOfMedians(statistics, other.statistics);
   const differs = Math.abs(ratio - 1) > Math.max(noise, SMALLEST_DIFFERENCE);
   const verdict = differs ? (ratio > 1 ? 'slower' : 'faster') : 'same';
   return { name, a: statistics.p50, b: other.statistics.p50, ratio, noise, isFloor, verdict };
 }
 
-const byName = (report: ComparableReport): Map<string, Figure> =>
+const byName = (report: ComparableReport): Map<string, ComparableFigure> =>
   new Map(figuresOf(report).map((figure) => [figure.name, figure]));

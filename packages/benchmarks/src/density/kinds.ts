@@ -1,46 +1,89 @@
-// The three kinds of live runtimes that are counted: one that has run a program and holds none, one in which a resident runner waits, and copies of one
-// warm runner with packages loaded. Each can make one more, which has answered a question nobody could have answered before, and can be asked again.
+// Declares the kinds of live runtimes that the density benchmark counts.
+//
+// A source creates one live runtime at a time, and each has answered a question with unknown
+// numbers. The source can probe each of its runtimes again later. A new kind is one more entry in
+// `KINDS`.
 
-import type { Box, Host, OpenHost } from '../lifecycle/box.js';
-import { must } from '../lifecycle/operation.js';
-import { askPackages, loadPackages, packageFiles } from '../lifecycle/packages.js';
-import { makeSnippet, type Snippet, whatIsWrong } from '../scenarios/snippet.js';
+import { createPackageParent, packageQuestion } from '../sandbox/packages.js';
+import { evaluateRight, type MeasuredRuntime, type MeasuredSidecar, type OpenSidecar } from '../sandbox/runtime.js';
+import { makeSnippet, problemOf } from '../sandbox/snippet.js';
 
-/** A sidecar that takes one more live runtime at a time. */
-export interface Crowd {
-  host: Host;
-  make(): Promise<Box>;
-  /** Throws when the answer is wrong. */
-  probe(box: Box): Promise<void>;
+/** A sidecar that creates live runtimes of one kind. */
+export interface LiveSource {
+  sidecar: MeasuredSidecar;
+  create(): Promise<MeasuredRuntime>;
+  /** Asks a runtime. @throws when the answer is wrong. */
+  probe(runtime: MeasuredRuntime): Promise<void>;
 }
 
-export const KINDS = ['idle', 'runner', 'clone'] as const;
-export type KindName = (typeof KINDS)[number];
+interface Kind {
+  what: string;
+  /** Heading of the kind's column in the table of published figures. */
+  short: string;
+  /** Whether the kind can reach the system's limit of mappings before the benchmark's counts. */
+  meetsMappingLimit?: true;
+  /** The promises of private memory: at most 300 KiB for each of `count` live runtimes. */
+  memory: readonly { promise: string; count: number; what: string }[];
+  open(sidecar: MeasuredSidecar): Promise<Omit<LiveSource, 'sidecar'>>;
+}
 
-export const WHAT: Readonly<Record<KindName, string>> = {
-  idle: 'idle after one exec',
-  runner: 'an idle resident runner each',
-  clone: 'copies of one warm runner with packages',
-};
+const probeRunner = (runtime: MeasuredRuntime) => evaluateRight(runtime, makeSnippet());
 
-export async function openCrowd(kind: KindName, open: OpenHost, directory: string): Promise<Crowd> {
-  const host = await open(directory);
-  if (kind === 'idle') return { host, make: () => host.create({ runner: false }), probe: (box) => exec(box, makeSnippet()) };
-  if (kind === 'runner') return { host, make: () => host.create({ runner: true }), probe: (box) => must(box, makeSnippet()) };
+async function probeProgram(runtime: MeasuredRuntime): Promise<void> {
+  const snippet = makeSnippet();
+  const problem = problemOf(snippet, await runtime.exec(snippet.code));
+  if (problem !== undefined) throw new Error(problem);
+}
+
+const declared = {
+  /** The runtime has run a program and has no process. */
+  idle: {
+    what: 'idle after one exec',
+    short: 'idle',
+    memory: [
+      { promise: 'D1', count: 1_000, what: 'private memory each, 1,000 live, idle after one exec' },
+      { promise: 'D2', count: 10_000, what: 'private memory each, 10,000 live, idle after one exec' },
+    ],
+    open: async (sidecar) => ({ create: () => sidecar.create({ runner: false }), probe: probeProgram }),
+  },
+  /** A resident runner waits in the runtime. */
+  runner: {
+    what: 'an idle resident runner each',
+    short: 'runner',
+    memory: [
+      { promise: 'D3', count: 1_000, what: 'private memory each, 1,000 live resident runners' },
+      { promise: 'D4', count: 10_000, what: 'private memory each, 10,000 live resident runners' },
+    ],
+    open: async (sidecar) => ({ create: () => sidecar.create({ runner: true }), probe: probeRunner }),
+  },
+  /**
+   * Copies of one warm runner with packages. Their memory has no bound: it depends on the program.
+   */
+  clone: {
+    what: 'copies of one warm runner with packages',
+    short: 'copy',
+    meetsMappingLimit: true,
+    memory: [],
+    open: async (sidecar) => {
+      const parent = await createPackageParent(sidecar);
+      const snapshot = await parent.snapshot('memory');
+      await parent.dispose();
+      return { create: () => sidecar.restore(snapshot), probe: (runtime) => evaluateRight(runtime, packageQuestion()) };
+    },
+  },
+} satisfies Record<string, Kind>;
+
+export type KindName = keyof typeof declared;
+
+export const KINDS: Readonly<Record<KindName, Kind>> = declared;
+export const KIND_NAMES = Object.keys(KINDS) as KindName[];
+
+export async function openSource(kind: KindName, open: OpenSidecar, directory: string): Promise<LiveSource> {
+  const sidecar = await open(directory);
   try {
-    const parent = await host.create({ runner: true, files: packageFiles() });
-    await must(parent, loadPackages);
-    await must(parent, askPackages());
-    const saved = await parent.snapshot('memory');
-    await parent.dispose();
-    return { host, make: () => host.restore(saved), probe: (box) => must(box, askPackages()) };
+    return { sidecar, ...(await KINDS[kind].open(sidecar)) };
   } catch (error) {
-    await host.close();
+    await sidecar.close();
     throw error;
   }
-}
-
-async function exec(box: Box, snippet: Snippet): Promise<void> {
-  const problem = whatIsWrong(snippet, await box.exec(snippet.code));
-  if (problem !== undefined) throw new Error(problem);
 }

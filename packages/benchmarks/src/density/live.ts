@@ -1,47 +1,93 @@
-// So many live runtimes in one sidecar: what each costs, how long making them took, and whether every one of them answers afterwards.
+// Measures many live runtimes in one sidecar: the cost of each, the time to create them, and
+// whether every one of them answers afterwards.
 //
-// A few are made, asked and disposed of first, so that what the sidecar keeps for itself is there. Then the process is looked at, all are made (each has to
-// answer), the process is looked at again, and every one is asked once more. The difference of the two looks divided by those alive is the cost: reading
-// what free(1) says, as the field does, would count the page cache of the image for us and hide shared pages for others.
+// A few runtimes are created, probed and disposed of first, so that the sidecar has allocated the
+// memory that every sidecar keeps. The footprint of the process is read before and after the
+// creation, and every runtime is probed once more. The difference of the footprints divided by the
+// live runtimes is the cost. Other systems read free(1), which would charge the page cache of the
+// image to Coldframe's runtimes, and would hide shared pages of the other systems.
 
-import { type Box, type OpenHost, reason } from '../lifecycle/box.js';
-import { type Census, takeCensus } from '../machine/census.js';
-import { privateGrowthKib } from '../machine/process-memory.js';
-import { withDeadline } from '../matrix/deadline.js';
-import { summarize } from '../stats/statistics.js';
-import { now } from '../stats/timer.js';
-import { type Crowd, type KindName, openCrowd } from './kinds.js';
-import { inPlaces } from './places.js';
-import { countFailures, type LiveResult, quartersOf } from './result.js';
+import { type Footprint, privateGrowthKib, readFootprint } from '../machine/footprint.js';
+import type { MeasuredRuntime, OpenSidecar } from '../sandbox/runtime.js';
+import { quarterMedians, type Statistics, summarize } from '../statistics/statistics.js';
+import { now } from '../statistics/timer.js';
+import { runConcurrently } from '../suite/concurrency.js';
+import { withDeadline } from '../suite/deadline.js';
+import { countFailures, reason } from '../suite/failures.js';
+import { runRounds } from '../suite/rounds.js';
+import { type KindName, type LiveSource, openSource } from './kinds.js';
+
+/** One result in the JSON. The outcomes are named as in the largest published count. */
+export interface LiveResult {
+  kind: KindName;
+  /** Requested runtimes. */
+  count: number;
+  /** Runtimes that were created and answered. */
+  live: number;
+  /** Creations in flight at once. */
+  width: number;
+  outcomes: {
+    success: number;
+    /** Runtimes that answered once and not again. */
+    partial: number;
+    /** Runtimes that were created and did not answer. */
+    readinessFailed: number;
+    /** Runtimes that were not created. */
+    refused: number;
+  };
+  successRate: number;
+  failures: Record<string, number>;
+  /** Private pages and page tables, for each live runtime. */
+  privateKib: number;
+  pageTablesKib: number;
+  pssKib: number;
+  mappings: number;
+  descriptors: number;
+  /** Private pages and page tables after the probe of all runtimes, for each. */
+  privateKibAfterProbe: number;
+  /** From the call to the first answer. Failed calls have no time. */
+  createMs: Statistics | null;
+  /** Medians of the first to the last quarter, in order of the calls. */
+  quarters: number[];
+  createWallMs: number;
+  probeMs: Statistics | null;
+  probeWallMs: number;
+  /** Raw times in order of the calls. A failed call is 0. */
+  samples: { createMs: number[]; probeMs: number[] };
+  before: Footprint;
+  after: Footprint;
+}
 
 export interface LiveShape {
   kind: KindName;
   count: number;
   width: number;
   directory: string;
-  /** For making them, and again for asking them. */
+  /** Time limit for the creation, and again for the probe. */
   limitMs: number;
-  census?: (pid: number) => Census;
+  footprint?: (pid: number) => Footprint;
+  /** Called with the number of creations that have ended. */
   progress?: (done: number) => void;
 }
 
 const WARMUP = 8;
+const PROBES_AT_ONCE = 16;
 const CLOSE_MS = 60_000;
 
-export async function measureLive(open: OpenHost, shape: LiveShape): Promise<LiveResult> {
-  const { census = takeCensus } = shape;
-  const crowd = await openCrowd(shape.kind, open, shape.directory);
+export async function measureLive(open: OpenSidecar, shape: LiveShape): Promise<LiveResult> {
+  const { footprint = readFootprint } = shape;
+  const source = await openSource(shape.kind, open, shape.directory);
   try {
-    await warmUp(crowd);
-    const before = census(crowd.host.pid);
-    const made = await makeAll(crowd, shape);
-    const after = census(crowd.host.pid);
-    const asked = await askAll(crowd, made.boxes, shape);
-    const last = census(crowd.host.pid);
-    const live = made.boxes.length;
+    await runRounds({ warmup: WARMUP, rounds: 0 }, () => createAndDispose(source));
+    const before = footprint(source.sidecar.pid);
+    const created = await createAll(source, shape);
+    const after = footprint(source.sidecar.pid);
+    const probed = await probeAll(source, created.runtimes, shape);
+    const last = footprint(source.sidecar.pid);
+    const live = created.runtimes.length;
     const each = (total: number) => (live === 0 ? 0 : total / live);
-    const { readinessFailed, refused } = made;
-    const outcomes = { success: live - asked.failed, partial: asked.failed, readinessFailed, refused };
+    const { readinessFailed, refused } = created;
+    const outcomes = { success: live - probed.failures.length, partial: probed.failures.length, readinessFailed, refused };
     return {
       kind: shape.kind,
       count: shape.count,
@@ -49,77 +95,80 @@ export async function measureLive(open: OpenHost, shape: LiveShape): Promise<Liv
       width: shape.width,
       outcomes,
       successRate: outcomes.success / shape.count,
-      failures: countFailures([...made.failures, ...asked.failures]),
+      failures: countFailures([...created.failures, ...probed.failures]),
       privateKib: each(privateGrowthKib(before.memory, after.memory)),
       pageTablesKib: each(after.memory.pageTablesKib - before.memory.pageTablesKib),
       pssKib: each(after.memory.pssKib - before.memory.pssKib),
       mappings: each(after.mappings - before.mappings),
       descriptors: each(after.descriptors - before.descriptors),
       privateKibAfterProbe: each(privateGrowthKib(before.memory, last.memory)),
-      createMs: summarize(made.ms.filter((value) => value !== undefined)),
-      quarters: quartersOf(made.ms),
-      createWallMs: made.wallMs,
-      probeMs: summarize(asked.ms),
-      probeWallMs: asked.wallMs,
-      samples: { createMs: made.ms.map((value) => value ?? 0), probeMs: asked.ms },
+      createMs: summarize(created.ms.filter((value) => value !== undefined)),
+      quarters: quarterMedians(created.ms),
+      createWallMs: created.wallMs,
+      probeMs: summarize(probed.ms),
+      probeWallMs: probed.wallMs,
+      samples: { createMs: created.ms.map((value) => value ?? 0), probeMs: probed.ms },
       before,
       after,
     };
   } finally {
-    await withDeadline('closing the sidecar', CLOSE_MS, crowd.host.close());
+    await withDeadline('closing the sidecar', CLOSE_MS, source.sidecar.close());
   }
 }
 
-async function warmUp(crowd: Crowd): Promise<void> {
-  for (let round = 0; round < WARMUP; round++) {
-    const box = await crowd.make();
-    await crowd.probe(box);
-    await box.dispose();
-  }
+async function createAndDispose(source: LiveSource): Promise<void> {
+  const runtime = await source.create();
+  await source.probe(runtime);
+  await runtime.dispose();
 }
 
-async function makeAll(crowd: Crowd, { count: total, width, limitMs, progress = () => {} }: LiveShape) {
-  const boxes: Box[] = [];
+async function createAll(source: LiveSource, { count, width, limitMs, progress = () => {} }: LiveShape) {
+  const runtimes: MeasuredRuntime[] = [];
   const failures: string[] = [];
-  const ms: (number | undefined)[] = Array.from({ length: total }, () => undefined);
+  const ms: (number | undefined)[] = Array.from({ length: count }, () => undefined);
   let [readinessFailed, refused] = [0, 0];
   const startedAt = now();
-  const notBegun = await inPlaces({ count: total, width, deadline: startedAt + limitMs }, async (index) => {
+  const notBegun = await runConcurrently({ count, width, deadline: startedAt + limitMs }, async (index) => {
     const from = now();
-    let box: Box | undefined;
+    let runtime: MeasuredRuntime | undefined;
     try {
-      box = await crowd.make();
-      await crowd.probe(box);
+      runtime = await source.create();
+      await source.probe(runtime);
       ms[index] = now() - from;
-      boxes.push(box);
+      runtimes.push(runtime);
     } catch (error) {
       failures.push(reason(error));
-      if (box) readinessFailed++;
+      if (runtime) readinessFailed++;
       else refused++;
     }
-    progress(boxes.length + failures.length);
+    progress(runtimes.length + failures.length);
   });
-  failures.push(...Array.from({ length: notBegun }, () => 'no time left to make it'));
-  return { boxes, failures, ms, readinessFailed, refused: refused + notBegun, wallMs: now() - startedAt };
+  failures.push(...Array.from({ length: notBegun }, () => 'no time left for the creation'));
+  return { runtimes, failures, ms, readinessFailed, refused: refused + notBegun, wallMs: now() - startedAt };
 }
 
-async function askAll(crowd: Crowd, boxes: readonly Box[], { limitMs }: LiveShape) {
+async function probeAll(source: LiveSource, runtimes: readonly MeasuredRuntime[], { limitMs }: LiveShape) {
   const failures: string[] = [];
   const ms: number[] = [];
   const startedAt = now();
-  const places = { count: boxes.length, width: PROBES_AT_ONCE, deadline: startedAt + limitMs };
-  const notAsked = await inPlaces(places, async (index) => {
-    const box = boxes[index];
+  const shape = { count: runtimes.length, width: PROBES_AT_ONCE, deadline: startedAt + limitMs };
+  const notBegun = await runConcurrently(shape, async (index) => {
+    const runtime = runtimes[index];
     const from = now();
     try {
-      if (box) await crowd.probe(box);
+      if (runtime) await source.probe(runtime);
       ms.push(now() - from);
     } catch (error) {
-      failures.push(`asked again: ${reason(error)}`);
+      failures.push(`probe: ${reason(error)}`);
     }
   });
-  failures.push(...Array.from({ length: notAsked }, () => 'no time left to ask it'));
-  return { failures, failed: failures.length, ms, wallMs: now() - startedAt };
+  failures.push(...Array.from({ length: notBegun }, () => 'no time left for the probe'));
+  return { failures, ms, wallMs: now() - startedAt };
 }
 
-const PROBES_AT_ONCE = 16;
+const EXHAUSTED = 'ERR_RESOURCE_EXHAUSTED';
+
+/** Returns whether every failure is a refusal that names the exhausted resource of the system. */
+export const isRefusedByName = ({ outcomes: { partial, readinessFailed, refused }, failures }: LiveResult): boolean =>
+  partial + readinessFailed === 0 &&
+  refused === Object.entries(failures).reduce((sum, [why, count]) => (why.startsWith(EXHAUSTED) ? sum + count : sum), 0);

@@ -1,120 +1,81 @@
-// The run's tables as rows of text.
+// The tables of the density benchmark.
 
-import { publishedMemory } from '../peers/published.js';
-import { ms, percentage, seconds } from '../report/format.js';
-import { floorTable, type Table, targetTable } from '../report/tables.js';
-import { WHAT } from './kinds.js';
-import type { DensityReport } from './report.js';
-import type { LiveResult } from './result.js';
+import { publishedMemory } from '../published/memory.js';
+import { figure, type Table, table, time, times, words } from '../suite/table.js';
+import { ms, percentage, seconds } from '../suite/text.js';
+import type { BurstResult } from './bursts.js';
+import { KIND_NAMES, KINDS } from './kinds.js';
+import type { LiveResult } from './live.js';
 
-/** Those that have rows; the targets are the last. */
-export const densityTables = (report: DensityReport): Table[] =>
-  [costTable, makingTable, burstTable, peerTable, floorTable, targetTable]
-    .map((table) => table(report))
-    .filter(({ rows }) => rows.length > 0);
+const tenths = (head: string, value: (row: LiveResult) => number) => figure(head, (row: LiveResult) => value(row).toFixed(1));
 
-const costTable = ({ rows }: DensityReport): Table => ({
-  title: 'What each live runtime costs its sidecar',
-  head: [
-    'kind',
-    'count',
-    'live',
-    'private KiB',
-    'page tables',
-    'mappings',
-    'descriptors',
-    'Pss KiB',
-    'KiB after probe',
-    'success',
-  ],
-  rows: rows.map((row) => [
-    WHAT[row.kind],
-    `${row.count}`,
-    `${row.live}`,
-    ...[row.privateKib, row.pageTablesKib, row.mappings, row.descriptors, row.pssKib, row.privateKibAfterProbe].map((value) =>
-      value.toFixed(1),
-    ),
-    percentage(row.successRate),
-  ]),
-  textColumns: [0],
-});
+export const costTable = (rows: readonly LiveResult[]): Table =>
+  table('Cost of each live runtime to its sidecar', rows, [
+    words('kind', ({ kind }) => KINDS[kind].what),
+    figure('count', ({ count }) => count),
+    figure('live', ({ live }) => live),
+    tenths('private KiB', (row) => row.privateKib),
+    tenths('page tables', (row) => row.pageTablesKib),
+    tenths('mappings', (row) => row.mappings),
+    tenths('descriptors', (row) => row.descriptors),
+    tenths('Pss KiB', (row) => row.pssKib),
+    tenths('KiB after probe', (row) => row.privateKibAfterProbe),
+    figure('success', ({ successRate }) => percentage(successRate)),
+  ]);
 
-const makingTable = ({ rows, holds }: DensityReport): Table => ({
-  title: 'Making and asking them (ms, to the first answer)',
-  head: [
-    'kind',
-    'count',
-    'at once',
-    'p50',
-    'p95',
-    'max',
-    'by quarter',
-    'wall',
-    'probe p50',
-    'p95',
-    'max',
-    'sweep',
-    'success',
-    'partial',
-    'not ready',
-    'refused',
-  ],
-  rows: [...rows, ...holds].map((row) => [...making(row), ...outcomes(row)]),
-  textColumns: [0],
-});
+export const creationTable = (rows: readonly LiveResult[]): Table =>
+  table('Creation and probe (ms, to the first answer)', rows, [
+    words('kind', ({ kind }) => KINDS[kind].what),
+    figure('count', ({ count }) => count),
+    figure('at once', ({ width, count }) => Math.min(width, count)),
+    ...times(['p50', 'p95', 'max'], ({ createMs }: LiveResult) => createMs),
+    figure('by quarter', ({ quarters }) => quarters.map(ms).join(' ')),
+    figure('wall', ({ createWallMs }) => secondsWithTenths(createWallMs)),
+    ...times(['probe p50', 'p95', 'max'], ({ probeMs }: LiveResult) => probeMs),
+    figure('probe wall', ({ probeWallMs }) => secondsWithTenths(probeWallMs)),
+    figure('success', ({ outcomes }) => outcomes.success),
+    figure('partial', ({ outcomes }) => outcomes.partial),
+    figure('not ready', ({ outcomes }) => outcomes.readinessFailed),
+    figure('refused', ({ outcomes }) => outcomes.refused),
+  ]);
 
-const making = ({ kind, count, width, createMs, quarters, createWallMs, probeMs, probeWallMs }: LiveResult): string[] => [
-  WHAT[kind],
-  `${count}`,
-  `${Math.min(width, count)}`,
-  ...[createMs?.p50, createMs?.p95, createMs?.max].map(ms),
-  quarters.map(ms).join(' '),
-  seconds10(createWallMs),
-  ...[probeMs?.p50, probeMs?.p95, probeMs?.max].map(ms),
-  seconds10(probeWallMs),
-];
-
-const outcomes = ({ outcomes: { success, partial, readinessFailed, refused } }: LiveResult): string[] =>
-  [success, partial, readinessFailed, refused].map(String);
-
-/** Tenths below ten seconds. */
-const seconds10 = (milliseconds: number): string =>
+/** Writes tenths of a second below ten seconds. */
+const secondsWithTenths = (milliseconds: number): string =>
   milliseconds < 9_950 ? `${(milliseconds / 1000).toFixed(1)} s` : seconds(milliseconds);
 
-const burstTable = ({ bursts }: DensityReport): Table => ({
-  title: 'Bursts: N at one moment, each to its first answer (ms)',
-  head: ['kind', 'N', 'rounds', 'p50', 'p95', 'max', 'wall p50', 'per second', 'right', ''],
-  rows: bursts.flatMap(({ kind, rows, knee }) =>
-    rows.map(({ n, rounds, answerMs, wallMs, perSecond, successRate }) => [
-      WHAT[kind],
-      `${n}`,
-      `${rounds}`,
-      ...[answerMs?.p50, answerMs?.p95, answerMs?.max, wallMs?.p50].map(ms),
-      `${Math.round(perSecond)}`,
-      percentage(successRate),
-      n === knee ? 'knee' : '',
-    ]),
-  ),
-  textColumns: [0, 9],
-});
-
-function peerTable({ rows }: DensityReport): Table {
-  const ours = (live: number | undefined) =>
-    (['idle', 'runner', 'clone'] as const).map((kind) => {
-      const row = rows.filter((each) => each.kind === kind && each.count <= (live ?? 1_000)).at(-1);
-      return row ? `${row.privateKib.toFixed(0)}` : '–';
-    });
-  return {
-    title: 'Published by others, beside ours (KiB each): other machines, other classes of isolation',
-    head: ['system', 'isolation', 'live', 'theirs', 'ours: idle', 'runner', 'copy', 'how they counted'],
-    rows: publishedMemory.map(({ system, isolation, live, kib, is }) => [
-      system,
-      isolation,
-      live === undefined ? '–' : `${live}`,
-      `${Math.round(kib)}`,
-      ...ours(live),
-      is,
-    ]),
-    textColumns: [0, 1, 7],
-  };
+export function burstTable(bursts: readonly BurstResult[]): Table {
+  const lines = bursts.flatMap(({ kind, rows, knee }) => rows.map((row) => ({ kind, knee, ...row })));
+  type Line = (typeof lines)[number];
+  return table('Bursts: N at one moment, each to its first answer (ms)', lines, [
+    words('kind', ({ kind }) => KINDS[kind].what),
+    figure('N', ({ n }) => n),
+    figure('rounds', ({ rounds }) => rounds),
+    ...times(['p50', 'p95', 'max'], ({ answerMs }: Line) => answerMs),
+    time('wall p50', ({ wallMs }) => wallMs?.p50),
+    figure('per second', ({ perSecond }) => Math.round(perSecond)),
+    figure('right', ({ successRate }) => percentage(successRate)),
+    words('', ({ n, knee }) => (n === knee ? 'knee' : '')),
+  ]);
 }
+
+const ORDINARY_COUNT = 1_000;
+
+/** Shows published figures beside the largest count of each kind that does not exceed theirs. */
+export const publishedTable = (rows: readonly LiveResult[]): Table =>
+  table('Published by others, beside ours (KiB each): other machines, other classes of isolation', publishedMemory, [
+    words('system', ({ system }) => system),
+    words('isolation', ({ isolation }) => isolation),
+    figure('live', ({ live }) => live),
+    figure('theirs', ({ kib }) => Math.round(kib)),
+    ...KIND_NAMES.map((kind, index) =>
+      figure(
+        `${index === 0 ? 'ours: ' : ''}${KINDS[kind].short}`,
+        ({ live = ORDINARY_COUNT }: (typeof publishedMemory)[number]) =>
+          rows
+            .filter((row) => row.kind === kind && row.count <= live)
+            .at(-1)
+            ?.privateKib.toFixed(0),
+      ),
+    ),
+    words('how they counted', ({ is }) => is),
+  ]);

@@ -1,13 +1,14 @@
-// Floors: what the machine itself charges for comparable steps, measured in the same run as the matrix.
+// Measures floors: the cost of comparable steps on this machine, in the same run as the rows.
 //
-// A floor is taken in two halves, one before and one after the matrix. Both go into its statistics; if they differ, the machine
-// changed while we measured, and the run says so. Next: `index.ts` for the list.
+// A floor is measured in two halves, before and after the rows. The statistics contain both halves.
+// If the halves differ, the machine changed during the run, and the report warns of the change.
+// Next: `definitions.ts` for the list of floors.
 
-import { withDeadline } from '../matrix/deadline.js';
-import { median, type Statistics, summarize } from '../stats/statistics.js';
+import { median, type Statistics, summarize } from '../statistics/statistics.js';
+import { withDeadline } from '../suite/deadline.js';
 
 export interface FloorProbe {
-  /** One measurement in milliseconds; rejects when what was started did not do what it should. */
+  /** Returns one measurement in milliseconds. Rejects when the step had a wrong result. */
   measure(): Promise<number>;
   close?(): Promise<void>;
 }
@@ -15,7 +16,7 @@ export interface FloorProbe {
 export interface FloorDefinition {
   name: string;
   what: string;
-  /** Measurements per sample asked for: more for what takes microseconds. */
+  /** Measurements per requested sample: more than 1 for a step that takes microseconds. */
   repeat: number;
   open(): Promise<FloorProbe>;
 }
@@ -25,11 +26,13 @@ export interface FloorResult {
   statistics: Statistics | null;
   successRate: number;
   samples: number[];
-  /** Median of the second half over that of the first. */
+  /** Median of the second half divided by the median of the first half. */
   drift?: number;
-  /** Why there is no figure, or why one measurement failed. */
+  /** Reason of the first failure. */
   error?: string;
 }
+
+export type Floors = Record<string, FloorResult>;
 
 export interface FloorHalf {
   samples: number[];
@@ -40,7 +43,32 @@ export interface FloorHalf {
 const WARMUP = 3;
 const HANG_MS = 10_000;
 
-/** Takes `count × repeat` samples; a floor that cannot be opened has none and says why. */
+/** Measures the first half of each floor, does `work`, and measures the second half. */
+export async function withFloors<T>(
+  floors: readonly FloorDefinition[],
+  samples: number,
+  write: (line: string) => void,
+  work: () => Promise<T>,
+): Promise<{ floors: Floors; result: T }> {
+  write('floors, first half');
+  const first = await takeHalves(floors, Math.floor(samples / 2));
+  const result = await work();
+  write('floors, second half');
+  const second = await takeHalves(floors, Math.ceil(samples / 2));
+  const none: FloorHalf = { samples: [], attempts: 0 };
+  const joined = floors.map(
+    (floor, index) => [floor.name, joinHalves(floor, first[index] ?? none, second[index] ?? none)] as const,
+  );
+  return { floors: Object.fromEntries(joined), result };
+}
+
+async function takeHalves(floors: readonly FloorDefinition[], count: number): Promise<FloorHalf[]> {
+  const halves: FloorHalf[] = [];
+  for (const floor of floors) halves.push(await takeHalf(floor, count));
+  return halves;
+}
+
+/** Takes `count × repeat` samples. A floor that fails keeps its samples and records the reason. */
 export async function takeHalf(floor: FloorDefinition, count: number): Promise<FloorHalf> {
   const half: FloorHalf = { samples: [], attempts: 0 };
   let probe: FloorProbe | undefined;

@@ -1,99 +1,109 @@
-// The drawings of the lifecycle page: where each operation stands, what one costs when there are more of them, and what the guest's writing adds.
+// The charts of the lifecycle benchmark: the range of each operation, the cost by the number of
+// runtimes, and the cost by the megabytes that the guest has written. The operations declare the
+// lines.
 
-import { publishedLifecycle } from '../peers/published.js';
-import { duration } from '../report/charts/axes.js';
-import { drawLines, type Point, type Series } from '../report/charts/lines.js';
-import { drawRanges, floorEntries, type Range } from '../report/charts/ranges.js';
-import { paletteColor } from '../report/charts/svg.js';
-import type { OperationName } from './plan.js';
-import type { LifecycleReport } from './report.js';
-import { type Which, wallOf } from './select.js';
+import { duration } from '../page/axes.js';
+import type { Chart } from '../page/document.js';
+import { drawLines, type Point, type Series } from '../page/lines.js';
+import { drawRanges, floorRanges, type Range } from '../page/ranges.js';
+import { seriesColor } from '../page/svg.js';
+import { publishedLifecycle } from '../published/lifecycle.js';
+import type { Measured } from '../suite/run.js';
+import { wallOf } from './figures.js';
+import type { ChartLine } from './operation.js';
+import { OPERATION_NAMES, type OperationName, operations } from './operations/index.js';
+import type { LifecycleRow } from './row.js';
 
-const CUBE = 'CubeSandbox (PVM)';
+/** The only system that has published whole series. */
+const PUBLISHED = 'CubeSandbox (PVM)';
+const NOTE = `Dashed: published figures of CubeSandbox (micro-VMs, 16 vCPU).`;
 
-interface Line extends Which {
-  name: string;
+interface Line extends ChartLine {
+  operation: OperationName;
 }
 
-const LINES: readonly Line[] = [
-  { name: 'snapshot', operation: 'snapshot', measure: 'snapshot' },
-  { name: 'create, answered', operation: 'create', measure: 'answer' },
-  { name: 'rollback', operation: 'rollback', measure: 'rollback' },
-  { name: 'clone', operation: 'clone', measure: 'clone' },
-  { name: 'pause', operation: 'pause', measure: 'pause' },
-  { name: 'resume, answered', operation: 'pause', measure: 'answer' },
-  { name: 'spawn, answered', operation: 'spawn', measure: 'total', way: 'clone' },
-];
+const linesOf = (pick: 'lines' | 'sizeLines'): Line[] =>
+  OPERATION_NAMES.flatMap((operation) => (operations[operation][pick] ?? []).map((line) => ({ operation, ...line })));
 
-const SIZES: readonly Line[] = [
-  { name: 'snapshot', operation: 'snapshot', measure: 'snapshot' },
-  { name: 'create, answered', operation: 'snapshot', measure: 'answer' },
-];
+const LINES = linesOf('lines');
+const SIZE_LINES = linesOf('sizeLines');
 
-export const lifecycleLegend = LINES.map(({ name }, index) => ({ name, color: paletteColor(index) }));
-export const sizeLegend = SIZES.map(({ name }, index) => ({ name, color: paletteColor(index) }));
+const legendOf = (lines: readonly Line[]) => lines.map(({ name }, index) => ({ name, color: seriesColor(index) }));
 
-export function rangesChart(report: LifecycleReport): string {
+export function rangesChart({ rows, floors }: Pick<Measured<{ rows: LifecycleRow[] }>, 'rows' | 'floors'>): Chart {
   const entries = LINES.flatMap((line, index): Range[] =>
     [0, 10, 100].flatMap((megabytes) => {
-      const statistics = wallOf(report.rows, { ...line, megabytes });
+      const statistics = wallOf(rows, { ...line, megabytes });
       const name = `${line.name}${megabytes === 0 ? '' : `, ${megabytes} MB`}`;
-      return statistics ? [{ name, statistics, color: paletteColor(index) }] : [];
+      return statistics ? [{ name, statistics, color: seriesColor(index) }] : [];
     }),
   );
-  return drawRanges(
-    [...entries, ...floorEntries(report)],
-    'Median (dot), p95 (tick) and p99 (end of the bar) of each operation and floor',
-  );
+  return {
+    heading: 'Range of each operation',
+    note: 'One at a time. Dot: median; tick: p95; end of the bar: p99. Logarithmic.',
+    drawing: drawRanges(
+      [...entries, ...floorRanges(floors)],
+      'Median (dot), p95 (tick) and p99 (end of the bar) of each operation and floor',
+    ),
+  };
 }
 
-/** Wall time divided by how many there are. */
-export function countChart({ rows }: LifecycleReport): string {
+export function countChart(rows: readonly LifecycleRow[]): Chart {
   const counts = [...new Set(rows.map(({ n }) => n))].sort((a, b) => a - b);
-  const series = LINES.flatMap((line, index): Series[] => {
-    const points = counts.flatMap((n) => {
+  const ours = (line: Line): Point[] =>
+    counts.flatMap((n) => {
       const wall = wallOf(rows, { ...line, n });
       return wall ? [pointOf(`${n}`, wall.p50 / n, wall.p95 / n, `${line.name}, ${n}`)] : [];
     });
-    const theirs = published(line, 0).map(({ n, ms }) => pointOf(`${n}`, ms / n, undefined, `${CUBE}: ${line.name}, ${n}`));
-    return [
-      { color: paletteColor(index), points },
-      { color: paletteColor(index), dashed: true, points: theirs.filter(({ at }) => counts.includes(Number(at))) },
-    ];
-  });
-  return drawLines({
-    caption: 'Wall time divided by n (p50, whisker to p95)',
-    places: counts.map(String),
-    series,
-    format: duration,
-  });
+  const theirs = (line: Line): Point[] =>
+    publishedFor(line, 0)
+      .filter(({ n }) => counts.includes(n))
+      .map(({ n, ms }) => pointOf(`${n}`, ms / n, undefined, `${PUBLISHED}: ${line.name}, ${n}`));
+  return {
+    heading: 'Cost of each, by their number',
+    note: `Wall time divided by n. ${NOTE}`,
+    legend: legendOf(LINES),
+    drawing: drawLines({
+      caption: 'Wall time divided by n (p50, whisker to p95)',
+      positions: counts.map(String),
+      series: seriesOf(LINES, ours, theirs),
+      format: duration,
+    }),
+  };
 }
 
-export function sizeChart({ rows }: LifecycleReport): string {
+export function sizeChart(rows: readonly LifecycleRow[]): Chart {
   const own = rows.filter(({ operation, n, way }) => operation === 'snapshot' && n === 1 && way === undefined);
   const sizes = own.map(({ megabytes }) => megabytes).sort((a, b) => a - b);
-  const series = SIZES.flatMap((line, index): Series[] => {
-    const points = sizes.flatMap((megabytes) => {
+  const ours = (line: Line): Point[] =>
+    sizes.flatMap((megabytes) => {
       const wall = wallOf(rows, { ...line, megabytes });
       return wall ? [pointOf(`${megabytes} MB`, wall.p50, wall.p95, `${line.name}, ${megabytes} MB`)] : [];
     });
-    const theirs = sizes.flatMap((megabytes) =>
-      published(line, megabytes)
+  const theirs = (line: Line): Point[] =>
+    sizes.flatMap((megabytes) =>
+      publishedFor(line, megabytes)
         .filter(({ n }) => n === 1)
-        .map(({ ms }) => pointOf(`${megabytes} MB`, ms, undefined, `${CUBE}: ${line.name}, ${megabytes} MB`)),
+        .map(({ ms }) => pointOf(`${megabytes} MB`, ms, undefined, `${PUBLISHED}: ${line.name}, ${megabytes} MB`)),
     );
-    return [
-      { color: paletteColor(index), points },
-      { color: paletteColor(index), dashed: true, points: theirs },
-    ];
-  });
-  return drawLines({
-    caption: 'By megabytes written (p50, whisker to p95)',
-    places: sizes.map((size) => `${size} MB`),
-    series,
-    format: duration,
-  });
+  return {
+    heading: "Cost by the guest's writing",
+    note: `A snapshot, and a runtime from it to the first answer of the live runner in it. ${NOTE}`,
+    legend: legendOf(SIZE_LINES),
+    drawing: drawLines({
+      caption: 'By megabytes written (p50, whisker to p95)',
+      positions: sizes.map((size) => `${size} MB`),
+      series: seriesOf(SIZE_LINES, ours, theirs),
+      format: duration,
+    }),
+  };
 }
+
+const seriesOf = (lines: readonly Line[], ours: (line: Line) => Point[], theirs: (line: Line) => Point[]): Series[] =>
+  lines.flatMap((line, index) => [
+    { color: seriesColor(index), points: ours(line) },
+    { color: seriesColor(index), dashed: true, points: theirs(line) },
+  ]);
 
 const pointOf = (at: string, value: number, high: number | undefined, what: string): Point => ({
   at,
@@ -102,10 +112,14 @@ const pointOf = (at: string, value: number, high: number | undefined, what: stri
   text: `${what}: ${duration(value)}`,
 });
 
-/** The one peer that has published whole series. */
-function published({ operation, measure }: { operation: OperationName; measure: string }, megabytes: number) {
+/**
+ * Returns the published figures of a line. An answer is compared with a published creation or
+ * resume.
+ */
+function publishedFor({ operation, measure }: Line, megabytes: number) {
   const theirs = measure === 'answer' ? (operation === 'pause' ? 'resume' : 'create') : measure;
   return publishedLifecycle.filter(
-    (each) => each.system === CUBE && each.operation === operation && each.measure === theirs && each.megabytes === megabytes,
+    (each) =>
+      each.system === PUBLISHED && each.operation === operation && each.measure === theirs && each.megabytes === megabytes,
   );
 }

@@ -1,95 +1,170 @@
-// What an operation is: it is opened on a place, does rounds, and is closed. Next: `operations/snapshot.ts` for the first, `row.ts` for their user.
+// Declares what an operation of the lifecycle benchmark is, and the steps that operations share.
+//
+// An operation declares its sizes, its targets, and its lines on the page. A row opens the
+// operation on the row's sidecar, runs rounds, and closes the operation. Next:
+// `operations/snapshot.ts` for the first operation, and `row.ts`, which runs the rounds.
 
-import { type Snippet, whatIsWrong } from '../scenarios/snippet.js';
-import { type Box, type BoxOptions, type Host, type OpenHost, reason, type Saved } from './box.js';
-import type { Round, RoundBook } from './round.js';
-import { makeState, plant, type State, write } from './state.js';
+import {
+  evaluateRight,
+  type MeasuredRuntime,
+  type MeasuredSidecar,
+  type MeasuredSnapshot,
+  type OpenSidecar,
+  type RuntimeOptions,
+} from '../sandbox/runtime.js';
+import { reason } from '../suite/failures.js';
+import type { Round, RoundRecord } from './round.js';
+import { makeState, memoryQuestion, plantState, type State, writeMegabytes } from './state.js';
 
 export interface Shape {
-  /** At once, or copies. */
+  /** Runtimes at once, or copies. */
   n: number;
-  /** Written by the guest before; in a rollback, after the snapshot. */
+  /** Megabytes that the guest writes before; in a rollback, after the snapshot. */
   megabytes: number;
-  /** How, where an operation knows several ways. */
+  /** How the operation is done, for an operation that can be done in several ways. */
   way?: string;
 }
 
-export interface Opened {
+/** Selects a row of an operation. @default `n` 1, `megabytes` 0, no `way` */
+export type ShapeSelection = Partial<Shape>;
+
+/** A figure of the operation on the charts. */
+export interface ChartLine {
+  name: string;
+  measure: string;
+  way?: string;
+}
+
+/** A promise about the wall time of an operation. */
+export interface OperationTarget {
+  promise: string;
+  what: string;
+  /** Milliseconds. */
+  atMost: number;
+  measure: string;
+  /** The selected rows. The slowest row is judged. */
+  rows: readonly ShapeSelection[];
+  /** Whether the wall time is divided by `n`. */
+  each?: true;
+}
+
+export interface OpenOperation {
   round(): Promise<Round>;
   close?(): Promise<void>;
 }
 
-export type Operation = (place: Place, shape: Shape) => Promise<Opened>;
+export interface Operation {
+  readonly sizes: readonly Shape[];
+  /** Sizes that a test can wait for. */
+  readonly quickSizes: readonly Shape[];
+  /** Counted rounds. @default depends on the megabytes, see `plan.ts` */
+  readonly rounds?: number;
+  /** Guesses the milliseconds of a round. @default `guessFor` */
+  guessMs?(shape: Shape): number;
+  readonly targets: readonly OperationTarget[];
+  /** Measures for which ten at once are compared with one. */
+  readonly tenAgainstOne: readonly string[];
+  readonly lines: readonly ChartLine[];
+  /** Lines of the chart by megabytes. */
+  readonly sizeLines?: readonly ChartLine[];
+  open(row: RowSidecar, shape: Shape): Promise<OpenOperation>;
+}
 
-/** A sidecar and its folder of snapshots; the sidecar can be made anew, the folder stays. */
-export class Place {
-  readonly #open: OpenHost;
+/** Declares sizes as `[n, megabytes, way]`. */
+export const sizes = (...rows: readonly (readonly [n: number, megabytes: number, way?: string])[]): Shape[] =>
+  rows.map(([n, megabytes, way]) => ({ n, megabytes, ...(way !== undefined && { way }) }));
+
+/** Guesses the milliseconds of a round. */
+export const guessFor = ({ n, megabytes }: Shape): number => 20 + 3 * n + 3 * n * megabytes;
+
+/** The sidecar of a row and its folder of snapshots. The folder outlives the sidecar. */
+export class RowSidecar {
+  readonly #open: OpenSidecar;
   readonly #directory: string;
-  #host: Host;
+  #sidecar: MeasuredSidecar;
 
-  private constructor(open: OpenHost, directory: string, host: Host) {
+  private constructor(open: OpenSidecar, directory: string, sidecar: MeasuredSidecar) {
     this.#open = open;
     this.#directory = directory;
-    this.#host = host;
+    this.#sidecar = sidecar;
   }
 
-  static async open(open: OpenHost, directory: string): Promise<Place> {
-    return new Place(open, directory, await open(directory));
+  static async open(open: OpenSidecar, directory: string): Promise<RowSidecar> {
+    return new RowSidecar(open, directory, await open(directory));
   }
 
-  get host(): Host {
-    return this.#host;
+  get sidecar(): MeasuredSidecar {
+    return this.#sidecar;
   }
 
-  /** Another sidecar on the same folder. The one before has to be gone. */
-  async reopen(): Promise<Host> {
-    this.#host = await this.#open(this.#directory);
-    return this.#host;
+  /** Opens another sidecar on the folder. The sidecar before must have ended. */
+  async reopen(): Promise<MeasuredSidecar> {
+    this.#sidecar = await this.#open(this.#directory);
+    return this.#sidecar;
   }
 
   close(): Promise<void> {
-    return this.#host.close();
+    return this.#sidecar.close();
   }
 }
 
-/** A box and what it has to know. */
-export interface Lived {
-  box: Box;
+/** A runtime and the state that its runner must know. */
+export interface PreparedRuntime {
+  runtime: MeasuredRuntime;
   state: State;
 }
 
-/** One after the other: making them is not what is measured. */
-export async function makeLived(host: Host, count: number, megabytes: number, options?: Partial<BoxOptions>): Promise<Lived[]> {
-  const lived: Lived[] = [];
-  for (let index = 0; index < count; index++) lived.push(await makeOne(host, megabytes, options));
-  return lived;
+/** Prepares runtimes one after the other. The preparation is not measured. */
+export async function prepareRuntimes(
+  sidecar: MeasuredSidecar,
+  count: number,
+  megabytes: number,
+  options?: Partial<RuntimeOptions>,
+): Promise<PreparedRuntime[]> {
+  const prepared: PreparedRuntime[] = [];
+  for (let index = 0; index < count; index++) prepared.push(await prepareRuntime(sidecar, megabytes, options));
+  return prepared;
 }
 
-export async function makeOne(host: Host, megabytes: number, options: Partial<BoxOptions> = {}): Promise<Lived> {
-  const box = await host.create({ runner: true, megabytes, ...options });
+export async function prepareRuntime(
+  sidecar: MeasuredSidecar,
+  megabytes: number,
+  options: Partial<RuntimeOptions> = {},
+): Promise<PreparedRuntime> {
+  const runtime = await sidecar.create({ runner: true, megabytes, ...options });
   const state = makeState(options.fileMegabytes === undefined ? 'buffers' : 'files');
-  await must(box, plant(state));
-  if (megabytes > 0) await must(box, write(state, megabytes));
-  return { box, state };
+  await evaluateRight(runtime, plantState(state));
+  if (megabytes > 0) await evaluateRight(runtime, writeMegabytes(state, megabytes));
+  return { runtime, state };
 }
 
-/** What is wrong with its answer, if anything. */
-export const wrong = async (box: Box, snippet: Snippet): Promise<string | undefined> =>
-  whatIsWrong(snippet, await box.ask(snippet.code));
-
-export async function must(box: Box, snippet: Snippet): Promise<void> {
-  const problem = await wrong(box, snippet);
-  if (problem !== undefined) throw new Error(problem);
+/** Checks the memory of every runtime that has not failed. */
+export async function checkMemory(
+  runtimes: readonly (MeasuredRuntime | undefined)[],
+  stateOf: (index: number) => State | undefined,
+  record: RoundRecord,
+): Promise<void> {
+  for (const [index, runtime] of runtimes.entries()) {
+    const state = stateOf(index);
+    if (!runtime || !state || state.megabytes === 0 || record.hasFailed(index)) continue;
+    await evaluateRight(runtime, memoryQuestion(state)).catch((error) => record.fail(index, `memory: ${reason(error)}`));
+  }
 }
 
-/** Disposes of what is there; what cannot be is a failure of its place. */
-export async function disposeAll(boxes: readonly (Box | undefined)[], book: RoundBook): Promise<void> {
-  await Promise.all(boxes.map((box, place) => box?.dispose().catch((error) => book.fail(place, `dispose: ${reason(error)}`))));
+/** Disposes of all runtimes. A disposal that fails is a failure of its runtime. */
+export async function disposeAll(runtimes: readonly (MeasuredRuntime | undefined)[], record: RoundRecord): Promise<void> {
+  await Promise.all(
+    runtimes.map((runtime, index) => runtime?.dispose().catch((error) => record.fail(index, `dispose: ${reason(error)}`))),
+  );
 }
 
-/** The same for snapshots. */
-export async function removeAll(host: Host, saves: readonly (Saved | undefined)[], book: RoundBook): Promise<void> {
-  for (const [place, saved] of saves.entries()) {
-    if (saved) await host.remove(saved).catch((error) => book.fail(place, `remove: ${reason(error)}`));
+/** Deletes all snapshots. A deletion that fails is a failure of its runtime. */
+export async function deleteSnapshots(
+  sidecar: MeasuredSidecar,
+  snapshots: readonly (MeasuredSnapshot | undefined)[],
+  record: RoundRecord,
+): Promise<void> {
+  for (const [index, snapshot] of snapshots.entries()) {
+    if (snapshot) await sidecar.deleteSnapshot(snapshot).catch((error) => record.fail(index, `remove: ${reason(error)}`));
   }
 }

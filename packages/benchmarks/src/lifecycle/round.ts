@@ -1,9 +1,10 @@
-// The book of one round: what was timed, what failed, and facts beside the times.
+// Records one round of an operation: times, failures, and facts beside the times.
 //
-// Each of a round's `count` places counts once: it is right, or it has failed with its first reason. A place that has failed, or whose state turned out
-// wrong afterwards, has no time of its own; the wall times keep it in.
+// A round concerns `count` runtimes at once, which are numbered from 0. Each runtime counts once:
+// as right, or as failed with its first reason. A runtime that failed, or whose state was wrong
+// afterwards, has no time of its own. The wall times include the failed runtimes.
 
-import { isValue, type Timing, type Together } from './together.js';
+import { isValue, type Timing, type Together } from '../suite/concurrency.js';
 
 export interface Round {
   timings: Record<string, { wallMs: number; eachMs: number[] }>;
@@ -12,7 +13,7 @@ export interface Round {
   facts: Record<string, number>;
 }
 
-export class RoundBook {
+export class RoundRecord {
   readonly #count: number;
   readonly #timings = new Map<string, Timing>();
   readonly #failures = new Map<number, string>();
@@ -22,39 +23,39 @@ export class RoundBook {
     this.#count = count;
   }
 
-  fail(place: number, why: string): void {
-    if (!this.#failures.has(place)) this.#failures.set(place, why);
+  fail(index: number, why: string): void {
+    if (!this.#failures.has(index)) this.#failures.set(index, why);
   }
 
   failAll(why: string): void {
-    for (let place = 0; place < this.#count; place++) this.fail(place, why);
+    for (let index = 0; index < this.#count; index++) this.fail(index, why);
   }
 
-  hasFailed = (place: number): boolean => this.#failures.has(place);
+  hasFailed = (index: number): boolean => this.#failures.has(index);
 
-  /** Files the laps, and the failures by place; gives the values by place. */
-  file<T>({ laps, items }: Together<T>): (T | undefined)[] {
-    for (const [name, timing] of Object.entries(laps)) this.#timings.set(name, timing);
-    return items.map((item, place) => {
+  /** Adds the timings and failures of work on all runtimes. Returns the values by index. */
+  add<T>({ timings, items }: Together<T>): (T | undefined)[] {
+    for (const [name, timing] of Object.entries(timings)) this.#timings.set(name, timing);
+    return items.map((item, index) => {
       if (isValue(item)) return item.value;
-      this.fail(place, item.error);
+      this.fail(index, item.error);
       return undefined;
     });
   }
 
-  /** One time for all places together, such as that of a call which makes them all. */
+  /** Adds one time for all runtimes, such as the time of a call that creates all runtimes. */
   time(name: string, wallMs: number): void {
     this.#timings.set(name, { wallMs, eachMs: [wallMs] });
   }
 
   end(): Round {
-    const kept = ([name, { wallMs, eachMs }]: [string, Timing]) => {
-      const single = eachMs.length < this.#count;
-      const right = eachMs.filter((value, place) => value !== undefined && (single || !this.hasFailed(place)));
+    const withoutFailed = ([name, { wallMs, eachMs }]: [string, Timing]) => {
+      const isSingle = eachMs.length < this.#count;
+      const right = eachMs.filter((_, index) => isSingle || !this.hasFailed(index));
       return [name, { wallMs, eachMs: right.filter((value) => value !== undefined) }] as const;
     };
-    // A round in which nothing was right has no times at all.
-    const timings = this.#failures.size === this.#count ? [] : [...this.#timings].map(kept);
+    // A round without any right runtime has no times.
+    const timings = this.#failures.size === this.#count ? [] : [...this.#timings].map(withoutFailed);
     return {
       timings: Object.fromEntries(timings),
       attempts: this.#count,

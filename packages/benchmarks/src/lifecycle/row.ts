@@ -1,29 +1,62 @@
-// Runs one row: a sidecar and a folder of its own, warm-up, rounds, and the end of all of it.
+// Runs one row of the lifecycle benchmark: a sidecar and a folder of its own, a warm-up round, the
+// counted rounds, and the end of the sidecar.
 //
-// A round that throws has failed in all its places; it may have left anything behind, so the row goes on with a new sidecar. After three of those
-// it is given up. Nothing waits for ever: a round that hangs is one that throws.
+// A round that throws has failed for all its runtimes. The round can have left anything behind, so
+// the row continues with a new sidecar. The row is given up after three broken rounds. Each step
+// has a deadline: a round that hangs is a round that throws.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { readTicks, sharesBetween } from '../machine/usage.js';
-import { anotherFits } from '../matrix/budget.js';
-import { withDeadline } from '../matrix/deadline.js';
-import { now } from '../stats/timer.js';
-import { type OpenHost, reason } from './box.js';
-import { type Opened, type Operation, Place } from './operation.js';
-import type { RowPlan } from './plan.js';
-import type { LifecycleRow } from './result.js';
+import { type UsageShares, withUsage } from '../machine/usage.js';
+import type { OpenSidecar } from '../sandbox/runtime.js';
+import { type Statistics, summarize } from '../statistics/statistics.js';
+import { now } from '../statistics/timer.js';
+import { withDeadline } from '../suite/deadline.js';
+import { countRuns, type Runs, reason } from '../suite/failures.js';
+import { anotherFits, runRounds } from '../suite/rounds.js';
+import { type OpenOperation, type Operation, RowSidecar } from './operation.js';
+import type { OperationName } from './operations/index.js';
+import { type RowPlan, variantOf } from './plan.js';
 import type { Round } from './round.js';
-import { summarizeRounds } from './summary.js';
 
-export interface RowSetting {
-  open: OpenHost;
+export interface Measure {
+  /**
+   * From the common start to the end of the last runtime, failures included: one value per round.
+   */
+  wall: Statistics | null;
+  /** Wall time divided by `n`. */
+  per: Statistics | null;
+  /** Each right runtime from the common start, or the single call that creates all runtimes. */
+  each: Statistics | null;
+  /** Raw milliseconds in order. */
+  samples: { wallMs: number[]; eachMs: number[] };
+}
+
+/** One result in the JSON. */
+export interface LifecycleRow {
+  operation: OperationName;
+  variant: string;
+  n: number;
+  megabytes: number;
+  way?: string;
+  rounds: number;
+  warmup: number;
+  measures: Record<string, Measure>;
+  runs: Runs;
+  /** Facts of the rounds beside the times, such as the bytes that were dirty. */
+  facts: Record<string, Statistics>;
+  machine?: UsageShares;
+  notes: string[];
+}
+
+export interface RowConditions {
+  open: OpenSidecar;
   operation: Operation;
-  /** Where folders for snapshots may be made. */
+  /** Folder in which the row makes its folder for snapshots. */
   scratch: string;
   budgetMs: number;
   cores: number;
-  /** Between two rounds. */
+  /** Wait between two rounds. */
   settleMs: number;
   hangMs?: number;
 }
@@ -31,59 +64,105 @@ export interface RowSetting {
 const HANG_MS = 60_000;
 const MOST_BROKEN = 3;
 
-export async function runRow(plan: RowPlan, setting: RowSetting): Promise<LifecycleRow> {
-  const ticks = readTicks();
-  const rounds: Round[] = [];
-  const notes: string[] = [];
-  const deadline = now() + setting.budgetMs;
-  const directory = mkdtempSync(join(setting.scratch, 'row-'));
+export async function runRow(plan: RowPlan, conditions: RowConditions): Promise<LifecycleRow> {
+  const deadline = now() + conditions.budgetMs;
+  const directory = mkdtempSync(join(conditions.scratch, 'row-'));
   try {
-    let broken = 0;
-    for (let done = false; !done && broken < MOST_BROKEN; ) {
-      const problem = await runUntilBroken(plan, setting, directory, rounds, deadline);
-      done = problem === undefined;
-      if (done) break;
-      broken++;
-      notes.push(`a round broke: ${problem}`);
-    }
-    if (broken === MOST_BROKEN) notes.push(`given up after ${MOST_BROKEN} broken rounds`);
+    const { result, usage } = await withUsage(conditions.cores, () => runAllRounds(plan, conditions, directory, deadline));
+    return { ...summarizeRounds(plan, result.rounds, result.notes), ...usage };
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
-  if (rounds.length < plan.rounds) notes.push(`${rounds.length} of ${plan.rounds} rounds`);
-  const machine = sharesBetween(ticks, readTicks(), setting.cores);
-  return { ...summarizeRounds(plan, rounds, notes), ...(machine && { machine }) };
 }
 
-/** Adds to `rounds`; resolves with what broke, or with nothing at the row's end. */
+async function runAllRounds(plan: RowPlan, conditions: RowConditions, directory: string, deadline: number) {
+  const rounds: Round[] = [];
+  const notes: string[] = [];
+  for (let broken = 0; broken < MOST_BROKEN; broken++) {
+    const problem = await runUntilBroken(plan, conditions, directory, rounds, deadline);
+    if (problem === undefined) break;
+    notes.push(`a round broke: ${problem}`);
+    if (broken === MOST_BROKEN - 1) notes.push(`given up after ${MOST_BROKEN} broken rounds`);
+  }
+  if (rounds.length < plan.rounds) notes.push(`${rounds.length} of ${plan.rounds} rounds`);
+  return { rounds, notes };
+}
+
+/**
+ * Adds to `rounds`. Resolves with the problem of a broken round, or `undefined` at the row's end.
+ */
 async function runUntilBroken(
   plan: RowPlan,
-  { open, operation, settleMs, hangMs = HANG_MS }: RowSetting,
+  { open, operation, settleMs, hangMs = HANG_MS }: RowConditions,
   directory: string,
   rounds: Round[],
   deadline: number,
 ): Promise<string | undefined> {
-  let place: Place | undefined;
-  let opened: Opened | undefined;
+  let row: RowSidecar | undefined;
   const walls: { wallMs: number }[] = [];
   try {
-    place = await withDeadline('opening a sidecar', hangMs, Place.open(open, directory));
-    opened = await withDeadline(`preparing ${plan.operation}`, hangMs, operation(place, plan));
-    for (let index = -plan.warmup; index < plan.rounds; index++) {
-      if (rounds.length === plan.rounds || (walls.length > 0 && rounds.length > 0 && !anotherFits(walls, deadline - now())))
-        break;
-      await new Promise((resolve) => setTimeout(resolve, settleMs));
-      const from = now();
-      const round = await withDeadline(`a round of ${plan.operation}`, hangMs, opened.round());
-      walls.push({ wallMs: now() - from + settleMs });
-      if (index >= 0) rounds.push(round);
-    }
+    row = await withDeadline('opening a sidecar', hangMs, RowSidecar.open(open, directory));
+    const opened: OpenOperation = await withDeadline(`preparing ${plan.operation}`, hangMs, operation.open(row, plan));
+    const { warmup } = plan;
+    const fits = () => rounds.length === 0 || anotherFits(walls, deadline - now());
+    const left = plan.rounds - rounds.length;
+    await runRounds(
+      { warmup: left > 0 ? warmup : 0, rounds: left },
+      async (isWarmup) => {
+        await new Promise((resolve) => setTimeout(resolve, settleMs));
+        const from = now();
+        const round = await withDeadline(`a round of ${plan.operation}`, hangMs, opened.round());
+        walls.push({ wallMs: now() - from + settleMs });
+        if (!isWarmup) rounds.push(round);
+      },
+      fits,
+    );
     await withDeadline('closing the row', hangMs, opened.close?.() ?? Promise.resolve());
     return undefined;
   } catch (error) {
     rounds.push({ timings: {}, attempts: plan.n, failures: Array.from({ length: plan.n }, () => reason(error)), facts: {} });
     return reason(error);
   } finally {
-    await withDeadline('closing the sidecar', hangMs, place?.close() ?? Promise.resolve()).catch(() => {});
+    await withDeadline('closing the sidecar', hangMs, row?.close() ?? Promise.resolve()).catch(() => {});
   }
 }
+
+export function summarizeRounds(plan: RowPlan, rounds: readonly Round[], notes: string[]): LifecycleRow {
+  const { operation, n, megabytes, way, warmup } = plan;
+  const total = rounds.reduce((sum, { attempts }) => sum + attempts, 0);
+  return {
+    operation,
+    variant: variantOf(plan),
+    n,
+    megabytes,
+    ...(way !== undefined && { way }),
+    rounds: rounds.length,
+    warmup,
+    measures: Object.fromEntries(namesOf(rounds.map(({ timings }) => timings)).map((name) => [name, measureOf(name, rounds, n)])),
+    runs: countRuns(
+      total,
+      rounds.flatMap((round) => round.failures),
+    ),
+    facts: Object.fromEntries(
+      namesOf(rounds.map(({ facts }) => facts)).flatMap((name) => {
+        const statistics = summarize(rounds.flatMap(({ facts }) => facts[name] ?? []));
+        return statistics ? [[name, statistics] as const] : [];
+      }),
+    ),
+    notes,
+  };
+}
+
+function measureOf(name: string, rounds: readonly Round[], n: number): Measure {
+  const timings = rounds.flatMap((round) => round.timings[name] ?? []);
+  const wallMs = timings.map((timing) => timing.wallMs);
+  const eachMs = timings.flatMap((timing) => timing.eachMs);
+  return {
+    wall: summarize(wallMs),
+    per: summarize(wallMs.map((value) => value / n)),
+    each: summarize(eachMs),
+    samples: { wallMs, eachMs },
+  };
+}
+
+const namesOf = (records: readonly Readonly<Record<string, unknown>>[]): string[] => [...new Set(records.flatMap(Object.keys))];

@@ -1,122 +1,125 @@
-// A long life: create from a snapshot, one answer of the live runner in it, disposal, over and over, a few at a time. What the sidecar then holds that it
-// did not hold before is left behind. The first five hundred or thousand fill pools and allocators and do not count.
+// Repeats a cycle many times: a runtime is restored from a snapshot, its live runner answers, and
+// the runtime is disposed of. The result counts the resources that the sidecar holds beyond the
+// resources of the first count. The first 500 to 1,000 cycles fill pools and allocators and do not
+// count.
 
 import { readdirSync } from 'node:fs';
-import { type Census, takeCensus } from '../machine/census.js';
-import { privateGrowthKib } from '../machine/process-memory.js';
-import { type Statistics, summarize } from '../stats/statistics.js';
-import { now } from '../stats/timer.js';
-import { type Host, type OpenHost, reason, type Saved } from './box.js';
-import { makeOne, must } from './operation.js';
-import { question, type State } from './state.js';
+import { type Footprint, privateGrowthKib, readFootprint } from '../machine/footprint.js';
+import { evaluateRight, type MeasuredSidecar, type MeasuredSnapshot, type OpenSidecar } from '../sandbox/runtime.js';
+import { quarterMedians, type Statistics, summarize } from '../statistics/statistics.js';
+import { now } from '../statistics/timer.js';
+import { runConcurrently } from '../suite/concurrency.js';
+import { reason } from '../suite/failures.js';
+import { prepareRuntime } from './operation.js';
+import { type State, stateQuestion } from './state.js';
 
 export interface SoakResult {
   cycles: number;
   right: number;
   successRate: number;
   failures: string[];
-  /** Of a cycle, disposal included. */
+  /** A cycle, disposal included. */
   cycleMs: Statistics | null;
-  /** Medians of the first to the last quarter: a rising one is something that grows. */
+  /** Medians of the first to the last quarter. */
   quarters: number[];
-  before: Census;
-  after: Census;
-  /** Runtimes and processes that the sidecar still counts, descriptors of its process, files in its folder. */
+  before: Footprint;
+  after: Footprint;
+  /**
+   * Runtimes and processes that the sidecar reports, descriptors of its process, files in its
+   * folder.
+   */
   left: { runtimes: number; processes: number; descriptors: number; files: number; mappings: number };
   grownKib: number;
 }
 
 export interface SoakShape {
   cycles: number;
+  /** Cycles at a time. */
   width: number;
   directory: string;
   warmup?: number;
   progress?: (done: number) => void;
-  census?: (pid: number) => Census;
+  footprint?: (pid: number) => Footprint;
 }
 
-/** At once at first: what the sidecar does once for a snapshot of which many copies live is done before anything is counted. */
-const CROWD = 32;
+/**
+ * Cycles at once at the start, after which the sidecar has done its one-time work for a copied
+ * snapshot.
+ */
+const FIRST_AT_ONCE = 32;
 const LEAST_WARMUP = 500;
 const MOST_WARMUP = 1_000;
-const QUARTERS = 4;
+const FAILURES = 10;
+/** A runtime's end is reported before the sidecar has released everything. */
 const REST_MS = 100;
 
-export async function measureSoak(open: OpenHost, shape: SoakShape): Promise<SoakResult> {
-  const { cycles, width, directory, census = takeCensus } = shape;
+export async function measureSoak(open: OpenSidecar, shape: SoakShape): Promise<SoakResult> {
+  const { cycles, width, directory, footprint = readFootprint } = shape;
   const { warmup = Math.min(MOST_WARMUP, Math.max(LEAST_WARMUP, Math.ceil(cycles / 10))) } = shape;
-  const host = await open(directory);
+  const sidecar = await open(directory);
+  const rest = () => new Promise((resolve) => setTimeout(resolve, REST_MS));
+  const resources = async () => ({
+    footprint: footprint(sidecar.pid),
+    held: await sidecar.held(),
+    files: readdirSync(directory, { recursive: true }).length,
+  });
   try {
-    const { box, state } = await makeOne(host, 0);
-    const saved = await box.snapshot('memory');
-    await box.dispose();
-    await life(host, saved, state, CROWD, CROWD);
-    await life(host, saved, state, warmup, width);
+    const { runtime, state } = await prepareRuntime(sidecar, 0);
+    const snapshot = await runtime.snapshot('memory');
+    await runtime.dispose();
+    const cycle = () => runCycle(sidecar, snapshot, state);
+    await runCycles(FIRST_AT_ONCE, FIRST_AT_ONCE, cycle);
+    await runCycles(warmup, width, cycle);
     await rest();
-    const [before, heldBefore, filesBefore] = [census(host.pid), await host.held(), countFiles(directory)];
-    const { samples, failures } = await life(host, saved, state, cycles, width, shape.progress);
+    const before = await resources();
+    const { samples, failures } = await runCycles(cycles, width, cycle, shape.progress);
     await rest();
-    const [after, heldAfter, filesAfter] = [census(host.pid), await host.held(), countFiles(directory)];
-    await host.remove(saved);
-    const quarter = Math.ceil(samples.length / QUARTERS);
-    const parts = Array.from({ length: QUARTERS }, (_, index) => samples.slice(index * quarter, (index + 1) * quarter));
+    const after = await resources();
+    await sidecar.deleteSnapshot(snapshot);
     return {
       cycles,
       right: samples.length,
       successRate: samples.length / cycles,
-      failures: [...new Set(failures)].slice(0, 10),
+      failures: [...new Set(failures)].slice(0, FAILURES),
       cycleMs: summarize(samples),
-      quarters: parts.flatMap((part) => summarize(part)?.p50 ?? []),
-      before,
-      after,
+      quarters: quarterMedians(samples),
+      before: before.footprint,
+      after: after.footprint,
       left: {
-        runtimes: heldAfter.runtimes - heldBefore.runtimes,
-        processes: heldAfter.processes - heldBefore.processes,
-        descriptors: after.descriptors - before.descriptors,
-        files: filesAfter - filesBefore,
-        mappings: after.mappings - before.mappings,
+        runtimes: after.held.runtimes - before.held.runtimes,
+        processes: after.held.processes - before.held.processes,
+        descriptors: after.footprint.descriptors - before.footprint.descriptors,
+        files: after.files - before.files,
+        mappings: after.footprint.mappings - before.footprint.mappings,
       },
-      grownKib: privateGrowthKib(before.memory, after.memory),
+      grownKib: privateGrowthKib(before.footprint.memory, after.footprint.memory),
     };
   } finally {
-    await host.close();
+    await sidecar.close();
   }
 }
 
-async function life(
-  host: Host,
-  saved: Saved,
-  state: State,
-  cycles: number,
-  width: number,
-  progress: (done: number) => void = () => {},
-) {
+async function runCycles(count: number, width: number, cycle: () => Promise<void>, progress: (done: number) => void = () => {}) {
   const samples: number[] = [];
   const failures: string[] = [];
-  let left = cycles;
-  const place = async () => {
-    while (left-- > 0) {
-      const from = now();
-      const problem = await cycle(host, saved, state).catch(reason);
-      if (problem === undefined) samples.push(now() - from);
-      else failures.push(problem);
-      progress(samples.length + failures.length);
+  await runConcurrently({ count, width }, async () => {
+    const from = now();
+    try {
+      await cycle();
+      samples.push(now() - from);
+    } catch (error) {
+      failures.push(reason(error));
     }
-  };
-  await Promise.all(Array.from({ length: width }, place));
+    progress(samples.length + failures.length);
+  });
   return { samples, failures };
 }
 
-async function cycle(host: Host, saved: Saved, state: State): Promise<undefined> {
-  const box = await host.restore(saved);
+async function runCycle(sidecar: MeasuredSidecar, snapshot: MeasuredSnapshot, state: State): Promise<void> {
+  const runtime = await sidecar.restore(snapshot);
   try {
-    await must(box, question(state));
+    await evaluateRight(runtime, stateQuestion(state));
   } finally {
-    await box.dispose();
+    await runtime.dispose();
   }
 }
-
-/** The end of a runtime is told before all of it is gone. */
-const rest = () => new Promise((resolve) => setTimeout(resolve, REST_MS));
-
-const countFiles = (directory: string): number => readdirSync(directory, { recursive: true }).length;

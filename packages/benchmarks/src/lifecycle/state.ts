@@ -1,11 +1,14 @@
-// What a box holds while it is saved, copied, rolled back and put to sleep, and the questions that only one with exactly that state can answer.
+// The state that a runtime keeps while the runtime is snapshotted, cloned, rolled back and paused,
+// and the questions that only a runtime with exactly this state can answer.
 //
-// A live runner keeps a token, a secret number and buffers. A question multiplies the secret by other numbers each time and asks how many buffers
-// there are: nothing can answer from a cache, from the image, or from another box. `look` reads one byte of every megabyte; it is asked after the
-// first answer, outside the clock, because a first answer that touches a gigabyte measures page faults.
+// A resident runner keeps a token, a secret number and megabytes of data. A question multiplies the
+// secret by new numbers each time, so no answer can come from a cache, from the image or from
+// another runtime. The question for the memory reads one byte of every megabyte. The question
+// follows the first answer, outside the clock, because a first answer that reads a gigabyte
+// measures page faults.
 
 import { randomBytes, randomInt } from 'node:crypto';
-import type { Snippet } from '../scenarios/snippet.js';
+import type { Snippet } from '../sandbox/snippet.js';
 
 export const MEGABYTE = 2 ** 20;
 
@@ -13,7 +16,7 @@ export interface State {
   readonly token: string;
   secret: number;
   megabytes: number;
-  /** Where the megabytes are: in buffers of the runner, or in files of the box, which are its kernel's. */
+  /** Where the megabytes are: in buffers of the runner, or in files of the runtime. */
   where: 'buffers' | 'files';
 }
 
@@ -24,33 +27,34 @@ export const makeState = (where: State['where'] = 'buffers'): State => ({
   where,
 });
 
-/** Each of these is a snippet like any other: what it prints is checked. */
-export const plant = ({ token, secret }: State): Snippet => ({
+/** Makes the snippet that sets the state of a runner. */
+export const plantState = ({ token, secret }: State): Snippet => ({
   code: `globalThis.kept = { token: '${token}', secret: ${secret}, data: [] }; console.log('${token}');`,
   stdout: `${token}\n`,
 });
 
-/** Writes every byte of `megabytes` more, none of them zero. */
-export function write(state: State, megabytes: number): Snippet {
+/** Makes the snippet that writes every byte of `megabytes` more. No byte is zero. */
+export function writeMegabytes(state: State, megabytes: number): Snippet {
   const from = state.megabytes;
   state.megabytes += megabytes;
   const buffer = `Buffer.alloc(${MEGABYTE}, ${byteOf('i', state.secret)})`;
   const [head, each] =
     state.where === 'buffers'
       ? ['', `kept.data.push(${buffer})`]
-      : [FS, `{ const path = '/tmp/kept-' + i; fs.writeFileSync(path, ${buffer}); kept.data.push(path); }`];
+      : [IMPORT_FS, `{ const path = '/tmp/kept-' + i; fs.writeFileSync(path, ${buffer}); kept.data.push(path); }`];
   return {
     code: `${head}for (let i = ${from}; i < ${state.megabytes}; i++) ${each}; console.log(kept.data.length);`,
     stdout: `${state.megabytes}\n`,
   };
 }
 
-/** Makes another state of it, which a rollback has to undo. */
-export function change(state: State, secret: number): Snippet {
+/** Makes the snippet that changes the secret in the runner. A rollback must undo the change. */
+export function changeSecret(state: State, secret: number): Snippet {
   return { code: `kept.secret = ${secret}; console.log(kept.token, kept.secret);`, stdout: `${state.token} ${secret}\n` };
 }
 
-export function question({ token, secret, megabytes }: State): Snippet {
+/** Makes the question for the token, the secret, and the number of megabytes. */
+export function stateQuestion({ token, secret, megabytes }: State): Snippet {
   const [a, b] = [randomInt(1, 1_000_000), randomInt(1, 1_000_000)];
   return {
     code: `console.log(kept.token, kept.secret * ${a} + ${b}, kept.data.length);`,
@@ -58,15 +62,16 @@ export function question({ token, secret, megabytes }: State): Snippet {
   };
 }
 
-export function look({ secret, megabytes, where }: State): Snippet {
+/** Makes the question for one byte of every megabyte. */
+export function memoryQuestion({ secret, megabytes, where }: State): Snippet {
   const offset = randomInt(0, MEGABYTE);
   let sum = 0;
   for (let i = 0; i < megabytes; i++) sum += ((i * 7 + secret) % 255) + 1;
-  const [head, byte] = where === 'buffers' ? ['', `each[${offset}]`] : [FS + READ, `read(each, ${offset})`];
+  const [head, byte] = where === 'buffers' ? ['', `each[${offset}]`] : [IMPORT_FS + READ, `read(each, ${offset})`];
   return { code: `${head}let sum = 0; for (const each of kept.data) sum += ${byte}; console.log(sum);`, stdout: `${sum}\n` };
 }
 
-const FS = "import fs from 'node:fs';\n";
+const IMPORT_FS = "import fs from 'node:fs';\n";
 const READ = `const byte = Buffer.alloc(1);
 const read = (path, at) => {
   const fd = fs.openSync(path);

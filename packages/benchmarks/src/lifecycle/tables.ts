@@ -1,144 +1,111 @@
-// The run's tables as rows of text: the terminal and the page show the same ones.
+// The tables of the lifecycle benchmark.
 
-import { type Published, publishedLifecycle } from '../peers/published.js';
-import { ms, percentage } from '../report/format.js';
-import { failed } from '../report/report.js';
-import { floorTable, type Table, targetTable } from '../report/tables.js';
-import type { OperationName } from './plan.js';
-import type { LifecycleReport } from './report.js';
-import type { LifecycleRow } from './result.js';
-import { atOnce, wallOf } from './select.js';
+import { type PublishedOperation, publishedLifecycle } from '../published/lifecycle.js';
+import { figure, type Table, table, time, times, words } from '../suite/table.js';
+import { ms, percentage } from '../suite/text.js';
+import { tenAgainstOne, wallP50 } from './figures.js';
+import type { OperationName } from './operations/index.js';
+import { dirtyText } from './plan.js';
+import type { LifecycleRow, Measure } from './row.js';
+import type { SoakResult } from './soak.js';
 
-/** Those that have rows; the targets are the last. */
-export const lifecycleTables = (report: LifecycleReport): Table[] =>
-  [rowTable, factTable, atOnceTable, soakTable, peerTable, floorTable, targetTable]
-    .map((table) => table(report))
-    .filter(({ rows }) => rows.length > 0);
-
-const rowTable = ({ rows }: LifecycleReport): Table => ({
-  title: 'Operations (ms)',
-  head: [
-    'operation',
-    'state',
-    'measure',
-    'n',
-    'rounds',
-    'wall p50',
-    'p95',
-    'max',
-    'MAD',
-    'wall / n',
-    'each p50',
-    'p95',
-    'max',
-    'right',
-  ],
-  rows: rows.flatMap((row) => {
-    const measures = Object.entries(row.measures);
-    // A row without any right round has no measures, and must be seen all the same.
-    return (measures.length > 0 ? measures : [['–', undefined] as const]).map(([name, measure]) => [
-      row.operation,
-      row.variant,
-      name,
-      `${row.n}`,
-      `${row.rounds}`,
-      ...[measure?.wall?.p50, measure?.wall?.p95, measure?.wall?.max, measure?.wall?.mad, measure?.per?.p50].map(ms),
-      ...[measure?.each?.p50, measure?.each?.p95, measure?.each?.max].map(ms),
-      percentage(row.runs.successRate),
-    ]);
-  }),
-  textColumns: [0, 1, 2],
-});
-
-const factTable = ({ rows }: LifecycleReport): Table => ({
-  title: 'What else was seen',
-  head: ['operation', 'state', 'n', 'fact', 'p50', 'max'],
-  rows: rows.flatMap((row) =>
-    Object.entries(row.facts).map(([name, { p50, max }]) => [row.operation, row.variant, `${row.n}`, name, ms(p50), ms(max)]),
-  ),
-  textColumns: [0, 1, 3],
-});
-
-const atOnceTable = ({ rows }: LifecycleReport): Table => ({
-  title: 'Ten at once against one (wall p50, ms)',
-  head: ['operation', 'one', 'ten', 'ten / one'],
-  rows: atOnce(rows)
-    .filter(({ ratio }) => ratio !== undefined)
-    .map(({ name, one, ten, ratio }) => [name, ms(one), ms(ten), ratio?.toFixed(2) ?? '–']),
-  textColumns: [0],
-});
-
-function soakTable({ soak }: LifecycleReport): Table {
-  const head = [
-    'cycles',
-    'cycle p50 ms',
-    'by quarter',
-    'runtimes',
-    'processes',
-    'descriptors',
-    'files',
-    'mappings',
-    'KiB',
-    'RSS MiB',
-    'right',
-  ];
-  if (!soak || failed(soak)) return { title: 'Soak', head, rows: [], textColumns: [] };
-  const { runtimes, processes, descriptors, files, mappings } = soak.left;
-  const row = [
-    `${soak.cycles}`,
-    ms(soak.cycleMs?.p50),
-    soak.quarters.map(ms).join(' '),
-    ...[runtimes, processes, descriptors, files, mappings, soak.grownKib].map(String),
-    `${(soak.before.rssKib / 1024).toFixed(1)} → ${(soak.after.rssKib / 1024).toFixed(1)}`,
-    percentage(soak.successRate),
-  ];
-  return { title: 'Soak: create from a snapshot, answer, dispose; what was left behind', head, rows: [row], textColumns: [] };
+export function operationTable(rows: readonly LifecycleRow[]): Table {
+  const lines = rows.flatMap((row) => {
+    // A row without any right round has no measures. The table shows the row nevertheless.
+    const measures = Object.entries<Measure | undefined>(row.measures);
+    return (measures.length > 0 ? measures : [['–', undefined] as const]).map(([name, measure]) => ({ row, name, measure }));
+  });
+  type Line = (typeof lines)[number];
+  return table('Operations (ms)', lines, [
+    words('operation', ({ row }) => row.operation),
+    words('state', ({ row }) => row.variant),
+    words('measure', ({ name }) => name),
+    figure('n', ({ row }) => row.n),
+    figure('rounds', ({ row }) => row.rounds),
+    ...times(['wall p50', 'p95', 'max', 'MAD'], ({ measure }: Line) => measure?.wall),
+    time('wall / n', ({ measure }) => measure?.per?.p50),
+    ...times(['each p50', 'p95', 'max'], ({ measure }: Line) => measure?.each),
+    figure('right', ({ row }) => percentage(row.runs.successRate)),
+  ]);
 }
 
-function peerTable({ rows }: LifecycleReport): Table {
-  return {
-    title: 'Published by others, beside ours (wall, ms): other machines, other classes of isolation',
-    head: [
-      'operation',
-      'state',
-      'measure',
-      'n',
-      'theirs',
-      'is',
-      'ours p50',
-      'theirs / ours',
-      'system',
-      'isolation',
-      'machine',
-      'note',
+export function factTable(rows: readonly LifecycleRow[]): Table {
+  const lines = rows.flatMap((row) => Object.entries(row.facts).map(([name, statistics]) => ({ row, name, statistics })));
+  type Line = (typeof lines)[number];
+  return table('Facts beside the times', lines, [
+    words('operation', ({ row }) => row.operation),
+    words('state', ({ row }) => row.variant),
+    figure('n', ({ row }) => row.n),
+    words('fact', ({ name }) => name),
+    ...times(['p50', 'max'], ({ statistics }: Line) => statistics),
+  ]);
+}
+
+export const tenTable = (rows: readonly LifecycleRow[]): Table =>
+  table(
+    'Ten at once against one (wall p50, ms)',
+    tenAgainstOne(rows).filter(({ ratio }) => ratio !== undefined),
+    [
+      words('operation', ({ name }) => name),
+      time('one', ({ one }) => one),
+      time('ten', ({ ten }) => ten),
+      figure('ten / one', ({ ratio }) => ratio?.toFixed(2)),
     ],
-    rows: publishedLifecycle
-      .filter(({ operation }) => rows.some((row) => row.operation === operation))
-      .map((theirs) => {
-        const ours = oursFor(rows, theirs);
-        return [
-          theirs.operation,
-          theirs.megabytes === undefined ? '–' : theirs.megabytes === 0 ? 'fresh' : `${theirs.megabytes} MB dirty`,
-          theirs.measure,
-          `${theirs.n}`,
-          ms(theirs.ms),
-          theirs.is,
-          ms(ours),
-          ours ? `${(theirs.ms / ours).toPrecision(3)} ×` : '–',
-          theirs.system,
-          theirs.isolation,
-          theirs.rig,
-          theirs.note ?? '',
-        ];
-      }),
-    textColumns: [0, 1, 2, 5, 8, 9, 10, 11],
-  };
-}
+  );
 
-/** Ours for the same operation, number and size; theirs without a size stand beside our fresh ones. */
-export function oursFor(rows: readonly LifecycleRow[], { operation, measure, n, megabytes = 0 }: Published): number | undefined {
-  const way = operation === 'spawn' ? { way: 'clone' } : {};
-  // Their creations end with an answer or before it; ours are compared with the answer in.
-  const ours = measure === 'create' || measure === 'resume' ? 'answer' : measure;
-  return wallOf(rows, { operation: operation as OperationName, measure: ours, n, megabytes, ...way })?.p50;
+export const soakTable = (soak: SoakResult): Table =>
+  table(
+    'Soak: create from a snapshot, answer, dispose; what was left behind',
+    [soak],
+    [
+      figure('cycles', ({ cycles }) => cycles),
+      time('cycle p50 ms', ({ cycleMs }) => cycleMs?.p50),
+      figure('by quarter', ({ quarters }) => quarters.map(ms).join(' ')),
+      figure('runtimes', ({ left }) => left.runtimes),
+      figure('processes', ({ left }) => left.processes),
+      figure('descriptors', ({ left }) => left.descriptors),
+      figure('files', ({ left }) => left.files),
+      figure('mappings', ({ left }) => left.mappings),
+      figure('KiB', ({ grownKib }) => grownKib),
+      figure('RSS MiB', ({ before, after }) => `${(before.rssKib / 1024).toFixed(1)} → ${(after.rssKib / 1024).toFixed(1)}`),
+      figure('right', ({ successRate }) => percentage(successRate)),
+    ],
+  );
+
+/** Shows published figures of the operations that the run contains. */
+export const publishedTable = (rows: readonly LifecycleRow[]): Table =>
+  table(
+    'Published by others, beside ours (wall, ms): other machines, other classes of isolation',
+    publishedLifecycle
+      .filter(({ operation }) => rows.some((row) => row.operation === operation))
+      .map((theirs) => ({ theirs, ours: oursBeside(rows, theirs) })),
+    [
+      words('operation', ({ theirs }) => theirs.operation),
+      words('state', ({ theirs }) => (theirs.megabytes === undefined ? '–' : dirtyText(theirs.megabytes))),
+      words('measure', ({ theirs }) => theirs.measure),
+      figure('n', ({ theirs }) => theirs.n),
+      time('theirs', ({ theirs }) => theirs.ms),
+      words('is', ({ theirs }) => theirs.is),
+      time('ours p50', ({ ours }) => ours),
+      figure('theirs / ours', ({ theirs, ours }) => (ours ? `${(theirs.ms / ours).toPrecision(3)} ×` : undefined)),
+      words('system', ({ theirs }) => theirs.system),
+      words('isolation', ({ theirs }) => theirs.isolation),
+      words('machine', ({ theirs }) => theirs.rig),
+      words('note', ({ theirs }) => theirs.note ?? ''),
+    ],
+  );
+
+/**
+ * Returns the figure of a run for a published operation, number and size. A published figure
+ * without a size is compared with fresh runtimes. A published creation ends with an answer or
+ * before an answer, and is compared with a time that includes the answer.
+ */
+function oursBeside(rows: readonly LifecycleRow[], { operation, measure, n, megabytes = 0 }: PublishedOperation) {
+  return wallP50(rows, {
+    operation: operation as OperationName,
+    measure: measure === 'create' || measure === 'resume' ? 'answer' : measure,
+    n,
+    megabytes,
+    ...(operation === 'spawn' && { way: 'clone' }),
+  });
 }

@@ -1,4 +1,6 @@
-// Size of a running process's binary, and whether it is stripped (no symbol table among its ELF sections).
+// Reads the size of a running process's binary. The file behind the process is read, because a
+// build can have left another file at the path. A stripped binary has no symbol table among its ELF
+// sections.
 
 import { readFileSync, readlinkSync } from 'node:fs';
 
@@ -11,7 +13,7 @@ const SHT_SYMTAB = 2;
 
 export const binaryOfProcess = (pid: number): BinarySize => describeBinary(readFileSync(readlinkSync(`/proc/${pid}/exe`)));
 
-/** Of a 64-bit little-endian ELF file, which is all that we build. */
+/** Describes a 64-bit little-endian ELF file. The build produces no other kind. */
 export function describeBinary(file: Buffer): BinarySize {
   if (file.toString('latin1', 0, 4) !== '\x7fELF' || file[4] !== 2 || file[5] !== 1) {
     throw new Error('expected a 64-bit little-endian ELF file');

@@ -1,4 +1,4 @@
-// What the figures were measured on: the `hardware` object of the JSON.
+// Describes the machine that a run was measured on: the `hardware` object of the JSON.
 
 import { readFileSync } from 'node:fs';
 import { arch, availableParallelism, cpus, loadavg, release, totalmem } from 'node:os';
@@ -14,23 +14,24 @@ export interface Hardware {
   kernel: string;
 }
 
-const gib = (bytes: number): number => Math.round((bytes / 2 ** 30) * 100) / 100;
+const roundTo2 = (value: number): number => Math.round(value * 100) / 100;
 
 export function describeHardware(): Hardware {
   return {
     cpu: cpus()[0]?.model.trim() ?? 'unknown',
     cores: availableParallelism(),
-    ramGib: gib(totalmem()),
-    memoryAvailableGib: gib(memoryAvailable()),
-    loadAverage: loadavg().map((load) => Math.round(load * 100) / 100),
+    ramGib: roundTo2(totalmem() / 2 ** 30),
+    memoryAvailableGib: roundTo2(availableMemoryKib() / 2 ** 20),
+    loadAverage: loadavg().map(roundTo2),
     node: process.version,
     arch: arch(),
     kernel: release(),
   };
 }
 
-/** `os.freemem()` leaves out the page cache, which is free for the asking. */
-function memoryAvailable(): number {
-  const match = /^MemAvailable:\s+(\d+) kB$/m.exec(readFileSync('/proc/meminfo', 'utf8'));
-  return match?.[1] ? Number(match[1]) * 1024 : 0;
-}
+/**
+ * Returns the available memory. `os.freemem()` leaves out the page cache, which the system can
+ * reclaim.
+ */
+export const availableMemoryKib = (): number =>
+  Number(/^MemAvailable:\s+(\d+) kB$/m.exec(readFileSync('/proc/meminfo', 'utf8'))?.[1] ?? 0);

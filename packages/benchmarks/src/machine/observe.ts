@@ -1,9 +1,10 @@
-// The head of every report: when, on what, with which clock, and who else used the processors meanwhile.
+// Records the circumstances of a run: the time, the machine, the clock, and the processor time that
+// other processes used meanwhile. The record is the head of every report.
 
 import { availableParallelism } from 'node:os';
-import { now, timerResolution } from '../stats/timer.js';
+import { now, timerResolution } from '../statistics/timer.js';
 import { describeHardware, type Hardware } from './hardware.js';
-import { readTicks, sharesBetween, type UsageShares } from './usage.js';
+import { type UsageShares, withUsage } from './usage.js';
 
 export interface Observed {
   startedAt: string;
@@ -18,11 +19,7 @@ export async function observe<T>(work: (cores: number) => Promise<T>): Promise<{
   const cores = availableParallelism();
   const resolutionMs = timerResolution();
   const startedAt = new Date().toISOString();
-  const [begun, ticks] = [now(), readTicks()];
-  const result = await work(cores);
-  const machine = sharesBetween(ticks, readTicks(), cores);
-  return {
-    head: { startedAt, durationMs: now() - begun, hardware, timer: { resolutionMs }, ...(machine && { machine }) },
-    result,
-  };
+  const begun = now();
+  const { result, usage } = await withUsage(cores, () => work(cores));
+  return { head: { startedAt, durationMs: now() - begun, hardware, timer: { resolutionMs }, ...usage }, result };
 }

@@ -1,9 +1,19 @@
-// The pinned Node that the floors start: the same release whose library the guest carries, whatever Node runs the benchmark.
+// Finds the pinned Node that floors and comparisons start. The guest image contains the library of
+// this release, whichever Node runs the benchmark.
 
 import { createRequire } from 'node:module';
 import { arch } from 'node:os';
 
-/** Path of the pinned binary; throws when there is none for this processor or the package is not installed. */
+/**
+ * Returns the path of the pinned binary.
+ * @throws when the package is not installed, or does not exist for this processor.
+ */
 export function pinnedNode(): string {
   return createRequire(import.meta.url).resolve(`node-linux-${arch()}/bin/node`);
+}
+
+/** Returns the environment without Node's own variables, which would slow a Node process down. */
+export function environmentForNode(): NodeJS.ProcessEnv {
+  const { NODE_OPTIONS: _options, NODE_V8_COVERAGE: _coverage, ...environment } = process.env;
+  return environment;
 }

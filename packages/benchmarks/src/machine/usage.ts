@@ -1,8 +1,9 @@
-// Who used the processors while we measured.
+// Measures which processes used the processors during a span of time.
 //
-// `/proc/stat` counts all processors' time in ticks; our own share is this process plus the children it has already waited for
-// (`/proc/self/stat`). What is busy and not ours is a neighbour, and `steal` is time that the hypervisor gave to another machine.
-// Ticks are 10 ms: a span shorter than half a second is not judged.
+// `/proc/stat` counts the time of all processors in ticks. The share of this process includes the
+// children that the process has waited for (`/proc/self/stat`). The remaining busy time belongs to
+// other processes, and `steal` is time that the hypervisor gave to another machine. A tick is 10
+// ms, so a span shorter than half a second is not judged.
 
 import { readFileSync } from 'node:fs';
 
@@ -14,7 +15,7 @@ export interface CpuTicks {
 }
 
 export interface UsageShares {
-  /** Share of all processor time used by others. */
+  /** Share of all processor time that other processes used. */
   others: number;
   steal: number;
 }
@@ -28,7 +29,8 @@ export function parseTicks(stat: string, selfStat: string): CpuTicks {
     .slice(1)
     .map(Number);
   const busy = user + nice + system + irq + softirq;
-  // The second field is the program's name in brackets and may hold spaces: count from the last bracket on.
+  // The second field is the program's name in brackets, which can contain spaces. Fields are
+  // counted from the last bracket for that reason.
   const fields = selfStat
     .slice(selfStat.lastIndexOf(')') + 2)
     .split(' ')
@@ -37,10 +39,24 @@ export function parseTicks(stat: string, selfStat: string): CpuTicks {
   return { total: busy + idle + iowait + steal, busy, steal, ours };
 }
 
-/** `undefined` when the span is too short to say. */
+/** Returns the shares, or `undefined` for a span that is too short. */
 export function sharesBetween(before: CpuTicks, after: CpuTicks, cores: number): UsageShares | undefined {
   const total = after.total - before.total;
   if (total < 50 * cores) return undefined;
   const others = after.busy - before.busy - (after.ours - before.ours);
   return { others: Math.max(0, others / total), steal: (after.steal - before.steal) / total };
+}
+
+/**
+ * Does `work` and returns its result with the shares during the work, for spans that are long
+ * enough.
+ */
+export async function withUsage<T>(
+  cores: number,
+  work: () => Promise<T>,
+): Promise<{ result: T; usage: { machine?: UsageShares } }> {
+  const before = readTicks();
+  const result = await work();
+  const machine = sharesBetween(before, readTicks(), cores);
+  return { result, usage: machine ? { machine } : {} };
 }

@@ -1,12 +1,14 @@
-// The frame codec of the SDK on the frames of one exec: the request, its outcome, and a full frame of streamed output.
+// Micro-benchmarks of the SDK's frame codec, on the frames of one exec: the request, its outcome,
+// and a full frame of output.
 //
-// The codec is no part of the public API, and no entry of the package's `exports`; this is the one file here that reaches past them, by
-// the place of the package's main module. If the codec moves, this benchmark fails with the path it looked for.
+// The codec is no part of the public API, and no entry of the package's `exports`. This file finds
+// the codec by the place of the package's main module. If the codec moves, the benchmark fails and
+// names the path.
 
-import { now } from '../stats/timer.js';
+import { now } from '../statistics/timer.js';
 import type { MicroGroup, MicroTask } from './task.js';
 
-/** What is used of `packages/sdk/src/channel/frames.ts`. */
+/** The used part of `packages/sdk/src/channel/frames.ts`. */
 interface Frames {
   FrameWriter: new () => { add(kind: number, id: number, body: object | null): void; take(): Buffer };
   FrameReader: new (onFrame: (frame: { kind: number; id: number; body: unknown }) => void) => { push(chunk: Buffer): void };
@@ -23,13 +25,13 @@ const BODIES: readonly { name: string; kind: number; body: object }[] = [
 ];
 
 export async function codecGroup(): Promise<MicroGroup> {
-  const place = new URL('./channel/frames.js', import.meta.resolve('coldframe')).href;
+  const place = new URL('./protocol/frames.js', import.meta.resolve('coldframe')).href;
   const frames = (await import(place)) as Frames;
   const tasks = BODIES.flatMap(({ name, kind, body }) => [
     encodeTask(frames, name, kind, body),
     decodeTask(frames, name, kind, body),
   ]);
-  return { tasks, close: async () => {} };
+  return { tasks };
 }
 
 function encodeTask({ FrameWriter }: Frames, name: string, kind: number, body: object): MicroTask {

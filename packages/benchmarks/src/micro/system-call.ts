@@ -1,10 +1,12 @@
-// A guest's system call, seen from inside: the clock, the cheapest one there is, in a loop of one program.
+// Micro-benchmarks of a guest's system call: the clock, which is the cheapest, in a loop of one
+// program.
 //
-// The loop itself and the start of the program are measured by the same program without the call; `cli/micro.ts` subtracts the medians.
+// A second program has the loop without the call. The difference of the medians is the cost of the
+// call, without the loop and the start of the program.
 
 import { NodeRuntime, Sidecar } from 'coldframe';
-import { makeSnippet, whatIsWrong } from '../scenarios/snippet.js';
-import { now } from '../stats/timer.js';
+import { makeSnippet, problemOf } from '../sandbox/snippet.js';
+import { now } from '../statistics/timer.js';
 import type { MicroGroup, MicroTask } from './task.js';
 
 const CALLS = 20_000;
@@ -25,8 +27,8 @@ export async function systemCallGroup(): Promise<MicroGroup> {
       const startedAt = now();
       const { stdout, exitCode } = await runtime.exec(code);
       const elapsed = now() - startedAt;
-      const wrong = whatIsWrong(snippet, { stdout, exitCode });
-      if (wrong) throw new Error(wrong);
+      const problem = problemOf(snippet, { stdout, exitCode });
+      if (problem) throw new Error(problem);
       return elapsed;
     },
   });

@@ -1,20 +1,25 @@
-// One micro-benchmark: something that is done `operations` times per sample and timed by itself, so that checks and preparation stay
-// outside. tinybench decides how often it is called; the value of a sample is milliseconds per operation.
+// A row of the micro-benchmark: an operation that times itself, so that checks and preparation stay
+// outside the time. tinybench decides how often the operation is called.
+
+import type { OpenSection } from '../suite/benchmark.js';
 
 export interface MicroTask {
   name: string;
   what: string;
-  /** Resolves to the milliseconds that all operations of one sample took; rejects when their result was wrong. */
+  /**
+   * Resolves with the milliseconds of all operations of a sample. Rejects when a result was wrong.
+   */
   sample(): Promise<number> | number;
+  /** Operations per sample. */
   operations: number;
 }
 
-export interface MicroGroup {
+/** Tasks that can share a sidecar. */
+export interface MicroGroup extends Pick<OpenSection<never>, 'close'> {
   tasks: MicroTask[];
-  close(): Promise<void>;
 }
 
-export const oneOperation = (name: string, what: string, sample: () => Promise<number>): MicroTask => ({
+export const singleOperation = (name: string, what: string, sample: () => Promise<number>): MicroTask => ({
   name,
   what,
   sample,

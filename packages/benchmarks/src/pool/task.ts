@@ -1,5 +1,6 @@
-// The work of a task: it looks for what others have left, leaves something itself, and answers with a word that only this task was given. So a task that was
-// not done, or was done in somebody else's dirt, is not taken for one that was quick.
+// The work of a task: the program looks for files that earlier tasks have left, writes a file, and
+// prints a token that only this task received. The output reveals a task that did not run, and a
+// task that ran in a runtime with another task's files.
 
 export interface Task {
   token: string;
@@ -10,7 +11,7 @@ let count = 0;
 
 export const nextTask = (tenant: string): Task => ({ token: `t${++count}`, tenant });
 
-/** An ES module; `folder` is where it may write. */
+/** Returns the ES module of a task. `folder` is a folder that the program may write to. */
 export const programOf = ({ token, tenant }: Task, folder = '/workspace'): string => `
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 const file = ${JSON.stringify(`${folder}/marker`)};
@@ -19,10 +20,13 @@ writeFileSync(file, ${JSON.stringify(tenant)});
 console.log(${JSON.stringify(token)}, found);
 `;
 
-/** What is wrong with an answer; nothing when it is right. `shared`: what a tenant's own tasks have left may be there. */
-export function problemOf({ token, tenant }: Task, answer: string, shared: boolean): string | undefined {
-  const [echoed, found] = answer.trim().split(' ');
-  if (echoed !== token) return `expected ${token}, got ${JSON.stringify(answer.slice(0, 100))}`;
+/**
+ * Returns the problem of an output, or `undefined` for a right output. With `shared`, the program
+ * may find the file of an earlier task of its own tenant.
+ */
+export function taskProblem({ token, tenant }: Task, output: string, shared: boolean): string | undefined {
+  const [echoed, found] = output.trim().split(' ');
+  if (echoed !== token) return `expected ${token}, got ${JSON.stringify(output.slice(0, 100))}`;
   if (found === 'nothing' || (shared && found === tenant)) return undefined;
-  return found === tenant ? 'it found what an earlier task had left' : 'it found what another tenant had left';
+  return found === tenant ? 'the task found a file of an earlier task' : 'the task found a file of another tenant';
 }

@@ -1,13 +1,14 @@
-// Waiting for what a pool does in the background.
+// Waits for the background work of a pool.
 
-import { now } from '../stats/timer.js';
+import { now } from '../statistics/timer.js';
 
 const LIMIT_MS = 10_000;
 
-export async function until(what: string, is: () => boolean, limitMs = LIMIT_MS): Promise<void> {
+/** Waits until `condition` is true. @throws after `limitMs`, with a message that names `what`. */
+export async function until(what: string, condition: () => boolean, limitMs = LIMIT_MS): Promise<void> {
   const end = now() + limitMs;
-  while (!is()) {
-    if (now() > end) throw new Error(`${what} did not come about in ${limitMs} ms`);
+  while (!condition()) {
+    if (now() > end) throw new Error(`${what} was not reached in ${limitMs} ms`);
     await new Promise((resolve) => setTimeout(resolve, 1));
   }
 }

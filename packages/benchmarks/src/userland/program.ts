@@ -1,22 +1,23 @@
-// The program around a case: it checks one operation, finds out how many fit into a sample, times the samples, and prints them as one line
-// of JSON. Imports of a case stand at the front, where a module has them.
+// Makes the program around a row: the program checks one operation, finds the number of operations
+// that fill a sample, times the samples, and prints them as one line of JSON. The setup of a row
+// comes first, because imports must be at the front of a module.
 
-import type { UserlandCase } from './cases.js';
+import type { UserlandRow } from './rows.js';
 
 export interface SampleShape {
   samples: number;
-  /** How long a sample should take at least. */
+  /** Least duration of a sample. */
   sampleMs: number;
 }
 
-/** What the program prints. */
+/** The output of the program. */
 export interface ProgramOutput {
   check: string;
   /** Milliseconds per operation. */
   samples: number[];
 }
 
-export function makeProgram({ setup = '', operation, waits = false, check }: UserlandCase, shape: SampleShape): string {
+export function makeProgram({ setup = '', operation, waits = false, check }: UserlandRow, shape: SampleShape): string {
   const perform = `${waits ? 'await ' : ''}(${operation})`;
   return `${setup}
 const checkOnce = async () => { const result = ${perform}; return String(${check}); };

@@ -1,4 +1,5 @@
-// The two sides of the comparison: the sandbox, through the public SDK, and the pinned Node, whose library the sandbox carries.
+// The two sides of the comparison: the sandbox, through the public SDK, and the pinned Node, whose
+// library the guest image contains.
 
 import { execFile } from 'node:child_process';
 import { NodeRuntime, Sidecar } from 'coldframe';
@@ -9,7 +10,7 @@ const MEMORY_BYTES = 512 << 20;
 
 export interface Side {
   name: 'sandbox' | 'node';
-  /** What the program printed; rejects when it failed. */
+  /** Resolves with the output of a program. Rejects when the program fails. */
   run(program: string): Promise<string>;
   close(): Promise<void>;
 }
@@ -22,7 +23,7 @@ export async function openSandbox(): Promise<Side> {
       const runtime = await NodeRuntime.create({ sidecar, limits: { memoryBytes: MEMORY_BYTES, cpuMs: TIMEOUT_MS } });
       try {
         const { stdout, stderr, exitCode, error } = await runtime.exec(program, { timeout: TIMEOUT_MS });
-        if (error !== undefined || exitCode !== 0) throw new Error(error?.message ?? firstLines(stderr, exitCode));
+        if (error !== undefined || exitCode !== 0) throw new Error(error?.message ?? errorLine(stderr, exitCode));
         return stdout;
       } finally {
         await runtime.dispose();
@@ -39,7 +40,7 @@ export function openNode(): Side {
     run: (program) =>
       new Promise((resolve, reject) => {
         execFile(pinnedNode(), args(program), { timeout: TIMEOUT_MS }, (error, stdout, stderr) => {
-          if (error) reject(new Error(firstLines(stderr, error.code)));
+          if (error) reject(new Error(errorLine(stderr, error.code)));
           else resolve(stdout);
         });
       }),
@@ -47,8 +48,8 @@ export function openNode(): Side {
   };
 }
 
-/** The line that names the error, when there is one. */
-function firstLines(stderr: string, exitCode: unknown): string {
+/** Returns the line that names the error, or the beginning of stderr. */
+function errorLine(stderr: string, exitCode: unknown): string {
   const named = stderr.split('\n').find((line) => /^[A-Za-z]*Error\b/.test(line));
   return named ?? `exit code ${String(exitCode)}: ${stderr.slice(0, 200)}`;
 }

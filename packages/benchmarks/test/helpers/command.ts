@@ -1,4 +1,4 @@
-// Runs one of the compiled commands as a user would, and gives back what it printed.
+// Runs a compiled command as a user does, and returns its output.
 
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -27,4 +27,4 @@ export function runScript(
 }
 
 export const command = (name: string, args: string[], env: Record<string, string> = {}): Promise<CommandResult> =>
-  runScript(`packages/benchmarks/dist/cli/${name}.js`, args, env);
+  runScript('packages/benchmarks/dist/main.js', [name, ...args], env);

@@ -1,13 +1,14 @@
-// Pools without any sandbox: a slot is a text that the last task has left. They can be told to be dirty, to leave things behind and to fail.
+// Pools without a sandbox: a slot is the text that the last task has left. The faults make pools
+// dirty, leave runtimes behind, and make tasks fail.
 
-import type { Counts, OpenPoolHost, PoolHost, PoolShape, TaskPool } from '../../src/pool/host.js';
+import type { MeasuredPool, OpenPoolSidecar, PoolCounts, PoolShape, PoolSidecar } from '../../src/pool/sidecar.js';
 
 export interface PoolFaults {
-  /** Nothing is rolled back. */
+  /** Whether slots are never rolled back. */
   dirty?: boolean;
-  /** Called before each task; may throw. */
+  /** Called before the `nth` task, from 1. Can throw. */
   before?: (nth: number) => void;
-  /** Runtimes that stay when a pool is gone. */
+  /** Runtimes that remain after a pool has ended. */
   left?: number;
 }
 
@@ -22,7 +23,7 @@ export class FakePools {
     this.#faults = faults;
   }
 
-  readonly open: OpenPoolHost = async (): Promise<PoolHost> => {
+  readonly open: OpenPoolSidecar = async (): Promise<PoolSidecar> => {
     this.live++;
     let runtimes = 0;
     return {
@@ -40,12 +41,12 @@ export class FakePools {
         if (snapshot !== undefined && !this.disk.has(snapshot)) throw new Error(`no ${snapshot}`);
         return this.#answer(program, 'nothing');
       },
-      save: async () => {
+      takeSnapshot: async () => {
         const id = `snap-${this.disk.size}`;
         this.disk.add(id);
         return id;
       },
-      remove: async (id) => void this.disk.delete(id),
+      deleteSnapshot: async (id) => void this.disk.delete(id),
       held: async () => ({ runtimes, processes: 0 }),
       kill: async () => {
         this.kills++;
@@ -57,9 +58,9 @@ export class FakePools {
     };
   };
 
-  #pool({ size, min, uses, recycle, snapshot }: PoolShape): TaskPool {
+  #pool({ size, min, uses, recycle, snapshot }: PoolShape): MeasuredPool {
     if (snapshot !== undefined && !this.disk.has(snapshot)) throw new Error(`no ${snapshot}`);
-    const counts: Counts = { idle: min, hits: 0, misses: 0, created: min, recycled: 0 };
+    const counts: PoolCounts = { idle: min, hits: 0, misses: 0, created: min, recycled: 0 };
     const slots = new Map<string, { left: string; uses: number }>();
     return {
       run: async (program, tenant) => {

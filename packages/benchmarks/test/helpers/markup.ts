@@ -1,4 +1,4 @@
-// Whether every element of a page that is opened is closed where it should be.
+// Checks that every opened element of a page is closed in the right order.
 
 export function isWellNested(page: string): boolean {
   const open: string[] = [];

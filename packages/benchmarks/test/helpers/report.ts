@@ -1,19 +1,25 @@
-// A whole report from made-up samples, for what reads reports. Its figures are arithmetic, not measurements.
+// Makes a whole cold-start report from samples that arithmetic made, for the code that reads
+// reports.
 
-import { readKnobs, SCENARIOS, type ScenarioName } from '../../src/config/knobs.js';
+import { type ColdstartRun, coldstart } from '../../src/coldstart/benchmark.js';
+import { coldstartOptions } from '../../src/coldstart/options.js';
+import type { Mode } from '../../src/coldstart/plan.js';
+import type { RowResult } from '../../src/coldstart/row.js';
+import { SCENARIO_NAMES, type ScenarioName } from '../../src/coldstart/scenarios.js';
+import { START_KINDS } from '../../src/coldstart/starts.js';
 import { joinHalves } from '../../src/floors/floor.js';
-import type { Mode } from '../../src/matrix/plan.js';
-import type { RowResult } from '../../src/matrix/result.js';
-import { type ColdstartReport, type Measurements, SCHEMA } from '../../src/report/report.js';
-import { judgeTargets } from '../../src/report/targets.js';
-import { measurementWarnings } from '../../src/report/warnings.js';
-import { summarize } from '../../src/stats/statistics.js';
+import { summarize } from '../../src/statistics/statistics.js';
+import { readOptions } from '../../src/suite/options.js';
+import type { Report } from '../../src/suite/report.js';
+import type { Measured } from '../../src/suite/run.js';
+import { judgeTargets } from '../../src/suite/targets.js';
+import { measurementWarnings } from '../../src/suite/warnings.js';
 
-/** `count` samples from `center` to 1.9 × `center`, most of them near it. */
-export const spread = (center: number, count = 40): number[] =>
+/** Makes `count` samples from `center` to 1.9 × `center`, most of them near `center`. */
+const spread = (center: number, count = 40): number[] =>
   Array.from({ length: count }, (_, index) => center * (1 + (0.9 * ((index * 7) % count) ** 3) / count ** 3));
 
-export const COLD: Readonly<Record<ScenarioName, number>> = {
+const COLD: Readonly<Record<ScenarioName, number>> = {
   'owned-sidecar': 4,
   'shared-sidecar': 0.1,
   'resident-runner': 0.2,
@@ -21,7 +27,7 @@ export const COLD: Readonly<Record<ScenarioName, number>> = {
   'embedded-inline': 0.08,
 };
 
-export function fakeRow(scenario: ScenarioName, batchSize: number, mode: Mode, factor = 1): RowResult {
+function fakeRow(scenario: ScenarioName, batchSize: number, mode: Mode, factor = 1): RowResult {
   const center = COLD[scenario] * factor;
   const [coldMs, warmMs] = [spread(mode === 'sequential' ? center : center * 3), spread(center / 5)];
   const batchWallMs = [center * batchSize * 1.1];
@@ -48,17 +54,7 @@ export function fakeRow(scenario: ScenarioName, batchSize: number, mode: Mode, f
   };
 }
 
-/** As in `extras/start-hosts.ts`, which would load the SDK. */
-const STARTS = [
-  'shared',
-  'shared, with an import',
-  'shared, empty pool',
-  'shared, with an import, empty pool',
-  'embedded, with an import',
-  'embedded inline, with an import',
-];
-
-export function fakeMeasurements(factor = 1): Measurements {
+function fakeMeasurements(factor = 1): Measured<ColdstartRun> {
   const floor = (name: string, center: number) => {
     const half = { samples: spread(center, 20), attempts: 20 };
     const definition = { name, what: `what ${name} is`, repeat: 1, open: () => Promise.reject(new Error('not opened here')) };
@@ -71,7 +67,7 @@ export function fakeMeasurements(factor = 1): Measurements {
   const memory = { privateKibPerRuntime: 220, pageTablesKibPerRuntime: 20, pssKibPerRuntime: 216, before, after };
   return {
     floors: Object.fromEntries([floor('bin_true', 1.2), floor('node_e_pinned', 25), floor('socket_ping', 0.015)]),
-    results: SCENARIOS.flatMap((scenario) =>
+    results: SCENARIO_NAMES.flatMap((scenario) =>
       [1, 10, 200].flatMap((batchSize) => modes.map((mode) => fakeRow(scenario, batchSize, mode, factor))),
     ),
     skipped: [],
@@ -85,7 +81,7 @@ export function fakeMeasurements(factor = 1): Measurements {
       successRate: 1,
       failures: [],
     },
-    starts: STARTS.map((kind) => ({
+    starts: START_KINDS.map((kind) => ({
       kind,
       what: `starts of ${kind}`,
       coldMs: summarize(spread(0.1 * factor)),
@@ -104,14 +100,14 @@ export function fakeMeasurements(factor = 1): Measurements {
   };
 }
 
-export function fakeReport(factor = 1, change: (run: Measurements) => void = () => {}): ColdstartReport {
+export function fakeReport(factor = 1, change: (run: Measured<ColdstartRun>) => void = () => {}): Report<ColdstartRun> {
   const run = fakeMeasurements(factor);
   change(run);
   return {
-    schema: SCHEMA,
+    schema: coldstart.schema,
     startedAt: '2026-01-01T00:00:00.000Z',
     durationMs: 61_000,
-    knobs: readKnobs({}),
+    options: readOptions(coldstartOptions, { flags: {}, env: {} }),
     hardware: {
       cpu: 'Example <processor>',
       cores: 2,
@@ -123,8 +119,8 @@ export function fakeReport(factor = 1, change: (run: Measurements) => void = () 
       kernel: '6.0',
     },
     timer: { resolutionMs: 0.00006 },
-    warnings: measurementWarnings(run, 0.00006),
-    targets: judgeTargets(run),
+    warnings: measurementWarnings(coldstart, run, 0.00006),
+    targets: judgeTargets(coldstart, run),
     ...run,
   };
 }

@@ -1,10 +1,11 @@
-// The cold-start command on real sandboxes: small, whole, and right.
+// The cold-start command, and the comparison of two of its runs, on real sandboxes.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { ColdstartReport } from '../../src/report/report.js';
+import type { ColdstartRun } from '../../src/coldstart/benchmark.js';
+import type { Report } from '../../src/suite/report.js';
 import { command } from '../helpers/command.js';
 
 let folder = '';
@@ -15,10 +16,10 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const SMALL = { BENCH_BATCH_SIZES: '1,4', BENCH_ITERATIONS: '3', BENCH_DENSITY: '40', BENCH_FLOOR_SAMPLES: '4' };
 
-test('a small matrix: every scenario, every run right, JSON on stdout, page on disk, progress on stderr', async () => {
+test('measures every scenario right, with JSON on stdout, the page on disk and progress on stderr', async () => {
   const page = join(folder, 'report.html');
   const { code, stdout, stderr } = await command('coldstart', ['--report', page], SMALL);
-  const report = JSON.parse(stdout) as ColdstartReport;
+  const report = JSON.parse(stdout) as Report<ColdstartRun>;
   expect(report.skipped).toEqual([]);
   expect(code).toBe(0);
   expect(report.results).toHaveLength(5 * 2 * 2);
@@ -47,13 +48,13 @@ test('a small matrix: every scenario, every run right, JSON on stdout, page on d
   expect(readFileSync(page, 'utf8')).not.toMatch(/NaN|undefined/);
 }, 120_000);
 
-test('a knob that makes no sense ends the command with one line', async () => {
+test('ends the command with one line for a wrong variable', async () => {
   const { code, stdout, stderr } = await command('coldstart', [], { BENCH_WARMUP: 'x' });
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   expect(stderr).toBe('BENCH_WARMUP: expected a whole number from 0 to 1000, got "x"\n');
 });
 
-test('comparing: a table, and a failure only when a limit is given and exceeded', async () => {
+test('compares two runs in a table, and fails only when a given limit is exceeded', async () => {
   const [a, b] = [join(folder, 'a.json'), join(folder, 'b.json')];
   const few = { ...SMALL, BENCH_SCENARIOS: 'shared-sidecar', BENCH_BATCH_SIZES: '2', BENCH_DENSITY: '0' };
   await command('coldstart', ['--out', a], few);

@@ -1,4 +1,4 @@
-// The command itself on one case, and the two judgements it makes: a bound, and what a long life leaves behind.
+// The kernel command on some rows, its judgement by a bound, and the processes of a long life.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Sidecar } from 'coldframe';
 import { expect, test } from 'vitest';
 import { measureLeaks } from '../../src/kernel/leaks.js';
-import { judge } from '../../src/kernel/run.js';
+import { judge } from '../../src/suite/targets.js';
 import { command } from '../helpers/command.js';
 
 test('bench:kernel measures both sides and judges the sandbox', async () => {
@@ -30,11 +30,11 @@ test('bench:kernel measures both sides and judges the sandbox', async () => {
   }
 });
 
-test('a figure is judged by its bound', () => {
+test('judges a figure by its bound', () => {
   expect([judge(2, 2), judge(2.1, 2), judge(undefined, 2), judge(9, undefined)]).toEqual(['met', 'missed', 'unmeasured', null]);
 });
 
-test('processes of a long life leave nothing behind', async () => {
+test('leaves nothing behind after the processes of a long life', async () => {
   const sidecar = await Sidecar.spawn();
   try {
     const result = await measureLeaks(sidecar, { processes: 60, warmup: 40, width: 4, boundKib: 16_384 });

@@ -1,11 +1,14 @@
-// The command itself on real sandboxes, with sizes that show that everything works and measure nothing.
+// The lifecycle command on real sandboxes, with sizes that show that everything works and measure
+// nothing.
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { OPERATIONS, planRows } from '../../src/lifecycle/plan.js';
-import type { LifecycleReport } from '../../src/lifecycle/report.js';
+import type { LifecycleRun } from '../../src/lifecycle/benchmark.js';
+import { OPERATION_NAMES } from '../../src/lifecycle/operations/index.js';
+import { planRows } from '../../src/lifecycle/plan.js';
+import type { Report } from '../../src/suite/report.js';
 import { command } from '../helpers/command.js';
 
 let folder = '';
@@ -14,16 +17,16 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test('every operation, every copy right, nothing left behind', async () => {
+test('measures every operation with right copies, and leaves nothing behind', async () => {
   const [out, page] = [join(folder, 'out.json'), join(folder, 'page.html')];
   const { code, stdout, stderr } = await command('lifecycle', ['--quick', '--directory', folder, '--out', out, '--report', page]);
-  const report = JSON.parse(readFileSync(out, 'utf8')) as LifecycleReport;
+  const report = JSON.parse(readFileSync(out, 'utf8')) as Report<LifecycleRun>;
   expect(report.skipped).toEqual([]);
   expect(report.rows.map(({ operation, runs, notes }) => ({ operation, failures: runs.failures, notes }))).toEqual(
-    planRows(OPERATIONS, true).map(({ operation }) => ({ operation, failures: {}, notes: [] })),
+    planRows(OPERATION_NAMES, true).map(({ operation }) => ({ operation, failures: {}, notes: [] })),
   );
   expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
-  // In memory and in files: what a snapshot says it holds is what was written, and little more.
+  // In memory and in files, a snapshot reports the written bytes and little more.
   for (const asked of [2, 3]) {
     const dirty = report.rows.find(({ operation, megabytes }) => operation === 'snapshot' && megabytes === asked);
     expect(dirty?.facts['actual dirty MB']?.min).toBeGreaterThan(asked);
@@ -35,8 +38,8 @@ test('every operation, every copy right, nothing left behind', async () => {
   expect(readdirSync(folder).sort()).toEqual(['out.json', 'page.html']);
 }, 120_000);
 
-test('flags that make no sense end the command with one line', async () => {
+test('ends the command with one line for a wrong flag', async () => {
   const { code, stdout, stderr } = await command('lifecycle', ['--only', 'snapshot,fork']);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-  expect(stderr).toBe(`--only: expected names out of ${OPERATIONS.join(', ')}, got "fork"\n`);
+  expect(stderr).toBe(`--only: expected names out of ${OPERATION_NAMES.join(', ')}, got "fork"\n`);
 });

@@ -1,10 +1,11 @@
-// The command itself, on real pools: every row is there and right, and nothing is left behind.
+// The pool command on real pools: every row exists and is right, and nothing is left behind.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { PoolReport } from '../../src/pool/report.js';
+import type { PoolRun } from '../../src/pool/benchmark.js';
+import type { Report } from '../../src/suite/report.js';
 import { command } from '../helpers/command.js';
 import { isWellNested } from '../helpers/markup.js';
 
@@ -13,7 +14,7 @@ test('bench:pool measures pools, calls at one moment and checkouts', async () =>
   try {
     const [out, page] = [join(folder, 'out.json'), join(folder, 'page.html')];
     const { code, stderr } = await command('pool', ['--quick', '--out', out, '--report', page]);
-    const report = JSON.parse(readFileSync(out, 'utf8')) as PoolReport;
+    const report = JSON.parse(readFileSync(out, 'utf8')) as Report<PoolRun>;
     expect(report.skipped).toEqual([]);
     expect([...report.amortised, ...report.crowds].map(({ successRate }) => successRate)).toEqual(
       [...report.amortised, ...report.crowds].map(() => 1),

@@ -1,4 +1,5 @@
-// The quickstart: our first program, a program of the reader's, a program that fails, a file that is not there.
+// The quickstart: its first program, a program of the reader, a program that fails, and a missing
+// file.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,14 +10,15 @@ import { runScript } from '../helpers/command.js';
 let folder = '';
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'coldframe-quickstart-'));
-  // The quickstart builds what is stale, which may take minutes when this file is run alone after a change.
+  // The quickstart builds stale parts, which can take minutes when this file runs alone after a
+  // change.
   await runScript('scripts/build.mjs', [], {}, 900_000);
 }, 900_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const quickstart = (args: string[]) => runScript('scripts/quickstart.mjs', args);
 
-test('the first program runs in the four modes, with a table of timings', async () => {
+test('runs the first program in the four modes, with a table of timings', async () => {
   const { code, stdout, stderr } = await quickstart([]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout).toContain('    The first primes are 2 3 5 7 11 13 17 19 23 29\n');
@@ -28,7 +30,7 @@ test('the first program runs in the four modes, with a table of timings', async 
   expect(stdout).toMatch(/^node -e 1 +[\d.]+ +5$/m);
 });
 
-test("a reader's program; an error has its stack, and its exit code is the command's", async () => {
+test("shows the stack of a reader's program that fails, and returns its exit code", async () => {
   const file = join(folder, 'mine.mjs');
   writeFileSync(file, "console.log('mine');\nfunction broken() {\n  throw new Error('as written');\n}\nbroken();\n");
   const { code, stdout } = await quickstart([file]);
@@ -39,7 +41,7 @@ test("a reader's program; an error has its stack, and its exit code is the comma
   expect(stdout).toContain('    exit code 1\n');
 });
 
-test('a file that is not there is named', async () => {
+test('names a missing file', async () => {
   const { code, stderr } = await quickstart([join(folder, 'missing.mjs')]);
   expect(code).toBe(1);
   expect(stderr).toContain(`FILE: expected a readable JavaScript file, received ${join(folder, 'missing.mjs')} (ENOENT)`);

@@ -1,4 +1,4 @@
-// The command itself on one case: both sides run, agree, and the report has their ratio.
+// The userland command on one row: both sides run and agree, and the report has their ratio.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,9 +1,10 @@
-// The bindings of one runtime, as its app changes them.
+// The bindings of one runtime, as its app changes them. Schemas and their validator are imported with
+// the first binding, because most runtimes have none.
 
 import { BINDING_NAMES, type Bindings } from '../options/bindings.js';
 import { checkArgument, checkGivenOptions } from '../options/check.js';
 import type { RuntimeAccess } from '../sidecar/runtime-access.js';
-import { type Binding, bindingsOf } from './binding.js';
+import type { Binding } from './binding.js';
 import { BindingRegistry } from './binding-registry.js';
 
 /** The calls of `NodeRuntime` for bindings. */
@@ -24,6 +25,7 @@ export class RuntimeBindings {
 
   async register(bindings: Bindings): Promise<void> {
     checkGivenOptions('registerBindings()', { bindings: bindings ?? null });
+    const { bindingsOf } = await import('./binding.js');
     const ready = await bindingsOf('registerBindings()', bindings);
     this.#access.assertUsable();
     this.#registry ??= new BindingRegistry(this.#access.connection, this.#access.runtime);

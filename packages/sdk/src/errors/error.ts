@@ -48,7 +48,8 @@ export type Failure = ColdframeErrorOf<FailureCode>;
  * Whether `value` is an error of this package with one of `codes`, or with any code if none is
  * given. Narrows the type to the facts of the code.
  *
- * @example if (isColdframeError(error, 'ERR_SIDECAR_EXITED')) console.error(error.stderr);
+ * @example
+ * if (isColdframeError(error, 'ERR_SIDECAR_EXITED')) console.error(error.stderr);
  */
 export function isColdframeError<C extends ErrorCode = ErrorCode>(value: unknown, ...codes: C[]): value is ColdframeErrorOf<C> {
   return value instanceof ColdframeError && (codes.length === 0 || (codes as ErrorCode[]).includes(value.code));

@@ -48,10 +48,10 @@ export function rolledBack() {
 }
 
 /**
- * A snapshot is missing because the sidecar that it was taken in has ended. Its memory is gone, and
+ * A snapshot is missing because the sidecar that it was taken in has ended. Its memory is lost, and
  * another sidecar may have another folder.
  */
-export function snapshotGone(snapshot: string, tenant: string, stored: 'memory' | 'disk' | 'both', cause: unknown) {
+export function snapshotLost(snapshot: string, tenant: string, stored: 'memory' | 'disk' | 'both', cause: unknown) {
   const where =
     stored === 'memory'
       ? "was in the memory of a sidecar that has ended, and not on disk: call persist() before, or take it with { store: 'disk' }"

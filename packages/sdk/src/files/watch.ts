@@ -1,5 +1,5 @@
 // Watches files of a runtime. One request at a time waits for the next changes. The sidecar keeps
-// changes that nobody has read, up to a bound, so that nothing accumulates in this process.
+// unread changes, up to a bound, so nothing accumulates in this process.
 
 import type { Requester } from '../channel/sidecar-connection.js';
 import { isColdframeError } from '../errors/error.js';

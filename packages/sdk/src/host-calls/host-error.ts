@@ -1,4 +1,4 @@
-// The error by which a service tells the guest why its call failed.
+// The error with which a service reports to the guest why its call failed.
 
 /** A failure whose code and message may reach the guest's kernel. */
 export class HostError extends Error {

@@ -19,7 +19,7 @@ export interface Fault {
   readonly hint?: string | undefined;
 }
 
-/** What a value must be. */
+/** A requirement on a value. */
 export interface Rule {
   /** The words after "expected". */
   readonly expected: string;

@@ -17,9 +17,11 @@ const DISPOSE_MS = 5_000;
 /**
  * A pool of equal runtimes that are kept ready, each for one call at a time.
  *
- * @example await using pool = new RuntimePool({ size: 16, min: 4, prepare: (runtime) =>
- * runtime.writeFile('/workspace/lib.js', source) }); const { stdout } = await
- * pool.withRuntime((runtime) => runtime.exec(code), { tenant: 'alice' });
+ * @example
+ * const prepare = (runtime: NodeRuntime) => runtime.writeFile('/workspace/lib.js', source);
+ * await using pool = new RuntimePool({ size: 16, min: 4, prepare });
+ * const run = (runtime: NodeRuntime) => runtime.exec(code);
+ * const { stdout } = await pool.withRuntime(run, { tenant: 'alice' });
  */
 export class RuntimePool implements AsyncDisposable {
   readonly #source: RuntimeSource;

@@ -6,9 +6,9 @@ import type { PauseSnapshot, PoolableRuntime } from './slot-source.js';
 /**
  * The states of a slot. All but `paused` and `forgetting` use memory.
  *
- * making ─► idle ◄─► busy            idle ─► pausing ─► paused ─► resuming ─► idle ▲         └►
- * cleaning ─► idle                 └► forgetting (its snapshot is being deleted) from everywhere:
- * ─► ending
+ * making ─► idle ◄─► busy            idle ─► pausing ─► paused ─► resuming ─► idle
+ *            ▲         └► cleaning ─► idle                 └► forgetting (deletes the snapshot)
+ *   from everywhere: ─► ending
  */
 export const SLOT_STATES = [
   'making',

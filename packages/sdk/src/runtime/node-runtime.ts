@@ -38,8 +38,9 @@ export let pauseTemporarily: (runtime: NodeRuntime) => Promise<Snapshot>;
  * One sandbox for Node programs. Each `exec` and `run` starts a new guest process in it. Programs
  * may run at the same time.
  *
- * @example await using runtime = await NodeRuntime.create(); const { stdout } = await
- * runtime.exec('console.log(1 + 1)');
+ * @example
+ * await using runtime = await NodeRuntime.create();
+ * const { stdout } = await runtime.exec('console.log(1 + 1)');
  */
 export class NodeRuntime implements AsyncDisposable {
   readonly #parts: RuntimeParts;

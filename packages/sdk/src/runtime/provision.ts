@@ -4,13 +4,14 @@
 // trip. A failure after the sidecar was started ends the sidecar. Next: `clones.ts`, copies of a
 // runtime.
 
-import { type Binding, bindingsOf } from '../bindings/binding.js';
+import type { Binding } from '../bindings/binding.js';
 import { BindingRegistry, wireBindings } from '../bindings/binding-registry.js';
 import type { Opened, SidecarConnection } from '../channel/sidecar-connection.js';
 import { fileSystemService } from '../file-systems/service.js';
 import { writeFile } from '../files/contents.js';
 import { fileSystemsOf, initialFilesOf, mountsOf } from '../files/initial-files.js';
 import type { IdlePolicy } from '../idle/policy.js';
+import type { Bindings } from '../options/bindings.js';
 import type { FileSystemMount } from '../options/file-system.js';
 import type { IdleOptions } from '../options/idle.js';
 import type { Limits } from '../options/limits.js';
@@ -53,7 +54,7 @@ export async function provision(options: NodeRuntimeOptions): Promise<Provisione
   const { message: files, later } = initialFilesOf(options.files);
   const mounts = mountsOf(options);
   const fileSystems = fileSystemsOf(options);
-  const bindings = options.bindings && (await bindingsOf('NodeRuntime.create()', options.bindings));
+  const bindings = options.bindings && (await preparedBindings(options.bindings));
   const permissions = options.permissions === undefined ? undefined : wirePolicy(options.permissions);
   const { snapshot, tenant } = snapshotOf(options);
   const makePolicy = options.idle && (await policyMaker(options.idle));
@@ -111,6 +112,12 @@ export async function policyMaker(options: IdleOptions): Promise<(connection: Si
     const policy = new IdlePolicy<Snapshot>(options);
     return { connection: resumingConnection(connection, policy), policy };
   };
+}
+
+// Imported here, because most runtimes have no bindings.
+async function preparedBindings(bindings: Bindings): Promise<Binding[]> {
+  const { bindingsOf } = await import('../bindings/binding.js');
+  return bindingsOf('NodeRuntime.create()', bindings);
 }
 
 interface SnapshotSource {

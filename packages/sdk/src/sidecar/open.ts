@@ -6,7 +6,6 @@ import type { Opening, ProcessConnection } from '../channel/sidecar-connection.j
 import type { SidecarEmbeddedOptions, SidecarSpawnOptions } from '../options/sidecar.js';
 import type { SnapshotStoreOptions } from '../options/snapshots.js';
 import { spawnSidecar } from '../transports/child-process.js';
-import { openAddon } from '../transports/embedded.js';
 import { locateAddon, locateImage, locateSidecar } from './locate.js';
 
 const GIBIBYTE = 1_073_741_824;
@@ -18,6 +17,9 @@ function storeOf({ directory, maxBytes = 10 * GIBIBYTE, memoryBytes = 4 * GIBIBY
   return { directory: resolve(folder), maxBytes, memoryBytes };
 }
 
+/** Returns the topics of the log for developers (CONTRIBUTING.md). `undefined` means no log. */
+const logTopics = (): string | undefined => process.env['COLDFRAME_LOG'] || undefined;
+
 /** Starts a sidecar process. Throws if the operating system refuses at once. */
 export function openProcess(options: SidecarSpawnOptions = {}): Opening<ProcessConnection> {
   const { workers, warmSlots, maxRuntimes, spinUs, snapshots } = options;
@@ -28,13 +30,19 @@ export function openProcess(options: SidecarSpawnOptions = {}): Opening<ProcessC
   if (warmSlots !== undefined) args.push('--warm-slots', String(warmSlots));
   if (maxRuntimes !== undefined) args.push('--max-runtimes', String(maxRuntimes));
   if (spinUs !== undefined) args.push('--spin-us', String(spinUs));
-  return spawnSidecar(locateSidecar(), args);
+  const log = logTopics();
+  if (log !== undefined) args.push('--log', log);
+  return spawnSidecar(locateSidecar(), args, { copyTo: log === undefined ? undefined : process.stderr });
 }
 
-/** Opens the sidecar in this process. Throws if the addon cannot be loaded. */
-export function openEmbedded(options: SidecarEmbeddedOptions = {}): Opening {
+/**
+ * Opens the sidecar in this process. Throws if the addon cannot be loaded. The transport is imported
+ * here, because most apps use sidecar processes only.
+ */
+export async function openEmbedded(options: SidecarEmbeddedOptions = {}): Promise<Opening> {
   const { workers, warmSlots, maxRuntimes, spinUs, inlineBudgetMs = 0, snapshots } = options;
   const inlineUs = Math.round(inlineBudgetMs * 1_000);
+  const { openAddon } = await import('../transports/embedded.js');
   return openAddon(locateAddon(), {
     imageDir: locateImage(),
     workers,
@@ -42,6 +50,7 @@ export function openEmbedded(options: SidecarEmbeddedOptions = {}): Opening {
     maxRuntimes,
     spinUs,
     inlineUs,
+    log: logTopics(),
     snapshots: storeOf(snapshots),
   });
 }

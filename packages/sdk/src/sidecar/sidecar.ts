@@ -16,8 +16,9 @@ import { SnapshotStore } from './snapshot-store.js';
  * A process, or a part of this process, in which runtimes live. Any number of runtimes can share
  * it: pass it to `NodeRuntime.create({ sidecar })`.
  *
- * @example await using sidecar = await Sidecar.spawn(); const runtime = await NodeRuntime.create({
- * sidecar });
+ * @example
+ * await using sidecar = await Sidecar.spawn();
+ * const runtime = await NodeRuntime.create({ sidecar });
  */
 export class Sidecar implements AsyncDisposable {
   readonly #connection: SidecarConnection;
@@ -50,7 +51,7 @@ export class Sidecar implements AsyncDisposable {
    */
   static async embedded(options?: SidecarEmbeddedOptions): Promise<Sidecar> {
     checkOptions('Sidecar.embedded()', options);
-    return Sidecar.#open(openEmbedded(options), options?.onBootTiming);
+    return Sidecar.#open(await openEmbedded(options), options?.onBootTiming);
   }
 
   static async #open(opening: Opening, onBootTiming: SidecarSpawnOptions['onBootTiming']): Promise<Sidecar> {

@@ -2,7 +2,7 @@
 // options and runtimes can ask for the origin without loading the class.
 
 import { isColdframeError } from '../errors/error.js';
-import { snapshotGone } from '../errors/make.js';
+import { snapshotLost } from '../errors/make.js';
 import { addSnapshot } from '../options/handles.js';
 import type { SidecarLease } from './lease.js';
 
@@ -33,5 +33,5 @@ export function explainMissing(error: unknown, snapshot: unknown, tenant: string
   const origin = originOf(snapshot);
   if (origin === undefined || origin.isOpen() || !isColdframeError(error, 'ERR_SNAPSHOT_NOT_FOUND')) return error;
   const { id, stored } = snapshot as NamedSnapshot;
-  return snapshotGone(id, tenant, stored, error);
+  return snapshotLost(id, tenant, stored, error);
 }

@@ -54,6 +54,8 @@ export interface AddonOptions {
   spinUs: number | undefined;
   /** Microseconds that a program may run on the calling thread. */
   inlineUs: number;
+  /** The topics of the log for developers. `undefined` means no log. */
+  log?: string | undefined;
   /** The store's folder, and the largest size of all snapshots on disk and in memory. */
   snapshots: { directory: string; maxBytes: number; memoryBytes: number };
 }

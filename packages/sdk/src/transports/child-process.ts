@@ -9,6 +9,7 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
+import type { Writable } from 'node:stream';
 import { createChannel } from '../channel/channel.js';
 import { connectChannel } from '../channel/connection.js';
 import type { Opened, Opening, ProcessConnection } from '../channel/sidecar-connection.js';
@@ -21,13 +22,17 @@ const CHANNEL_FD = 3;
 /** Milliseconds until a sidecar is killed that does not end after its channel has closed. */
 const GRACE_MS = 2_000;
 
-/** Starts the program at `path`. */
-export function spawnSidecar(path: string, args: readonly string[]): Opening<ProcessConnection> {
+/** Starts the program at `path`. `copyTo` receives everything that the program writes to stderr. */
+export function spawnSidecar(
+  path: string,
+  args: readonly string[],
+  { copyTo }: { copyTo?: Writable | undefined } = {},
+): Opening<ProcessConnection> {
   const begin = performance.now();
   const child = start(path, [...args, '--channel-fd', String(CHANNEL_FD)]);
   const spawnMs = performance.now() - begin;
   const socket = child.stdio[CHANNEL_FD] as Socket;
-  const tail = new StderrTail(child.stderr);
+  const tail = new StderrTail(child.stderr, copyTo);
   const opening = deferred<Opened>();
   let waiting = false;
   let ending = false;

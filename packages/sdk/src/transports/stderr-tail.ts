@@ -1,6 +1,7 @@
-// The last lines of a sidecar's stderr. A sidecar writes there only before it fails badly.
+// The last lines of a sidecar's stderr. Without a log, a sidecar writes there only when it fails,
+// and the lines explain the failure.
 
-import type { Readable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 
 const MAX_CHARACTERS = 4_096;
 
@@ -8,11 +9,13 @@ const MAX_CHARACTERS = 4_096;
 export class StderrTail {
   #text = '';
 
-  constructor(stream: Readable | null) {
+  /** `copyTo` receives everything that the stream carries. */
+  constructor(stream: Readable | null, copyTo?: Writable) {
     if (stream === null) return;
     stream.setEncoding('utf8');
     stream.on('data', (chunk: string) => {
       this.#text = (this.#text + chunk).slice(-MAX_CHARACTERS);
+      copyTo?.write(chunk);
     });
     stream.on('error', () => {});
     // Streams of child processes are sockets.

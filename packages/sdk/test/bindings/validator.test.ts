@@ -1,5 +1,5 @@
-// Schemas against inputs, including inputs that are made to be expensive. Every validation of a hostile
-// input must be fast: a slow test here has found a fault.
+// Tests the validation of inputs against schemas. Some inputs are made to be expensive. The
+// validation of a hostile input must be fast, so a slow test here has found a fault.
 
 import { expect, test } from 'vitest';
 import { bindingOf } from '../../src/bindings/binding.js';
@@ -39,7 +39,7 @@ test.each([
     expect((await refusal(schema, wrong))?.message).toMatch(/^The input of the binding 'a' does not match its schema: input/);
 });
 
-test('writes the place of a problem as in a program', async () => {
+test('reports the path of a problem as a JavaScript expression', async () => {
   const schema = { properties: { 'a b': { items: { properties: { 'x/~y': { type: 'number' } } } } } };
   expect((await refusal(schema, { 'a b': [{}, { 'x/~y': 'z' }] }))?.issues.map(({ path }) => path)).toEqual([
     'input["a b"][1]["x/~y"]',

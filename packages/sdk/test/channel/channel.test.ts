@@ -1,4 +1,4 @@
-// The channel. The test is the sidecar's end.
+// Tests the channel. The test acts as the sidecar at the other end.
 
 import { expect, test, vi } from 'vitest';
 import { type Channel, createChannel } from '../../src/channel/channel.js';
@@ -203,7 +203,7 @@ test('a request that is too large fails alone', async () => {
   expect(channel.idle()).toBeUndefined();
 });
 
-/** A subscriber that ignores everything. */
+/** A subscriber that ignores every event. */
 const IGNORE: EventSubscriber = {
   hostCall: () => {},
   hostCancel: () => {},
@@ -216,7 +216,7 @@ const IGNORE: EventSubscriber = {
   closed: () => {},
 };
 
-test('passes host calls to the subscriber, in bytes that it may keep, and replies with the id of the call', async () => {
+test('passes host calls in bytes that the subscriber may keep, and replies with the id of the call', async () => {
   const { channel, reply, greet, sent } = open();
   const received: unknown[] = [];
   channel.subscribe({

@@ -1,10 +1,10 @@
-// The error class.
+// Tests `ColdframeError`, the class of all errors.
 
 import { expect, test, vi } from 'vitest';
 import { ColdframeError, isColdframeError } from '../../src/errors/error.js';
 import { frameTooLarge, fromWire, sidecarExited } from '../../src/errors/make.js';
 
-test('facts are fields, and the text says what happened', () => {
+test('an error has its facts as fields and in its text', () => {
   const error = sidecarExited({ pid: 7, exitCode: null, signal: 'SIGKILL', stderr: 'thread panicked' });
   expect(error).toBeInstanceOf(Error);
   expect(error).toMatchObject({
@@ -17,7 +17,7 @@ test('facts are fields, and the text says what happened', () => {
   expect(String(error)).toMatch(/^ColdframeError: The sidecar/);
 });
 
-test('facts from the wire cannot replace what every error has', () => {
+test('facts from the wire do not replace fields that every error has', () => {
   const details = { message: 'm', stack: 's', name: 'n', code: 'c', cause: 'x', toString: 't', fd: 1 };
   const error = fromWire('ERR_RESULT_LIMIT', 'too much', details);
   expect(error).toMatchObject({ name: 'ColdframeError', code: 'ERR_RESULT_LIMIT', message: 'too much', fd: 1 });
@@ -25,7 +25,7 @@ test('facts from the wire cannot replace what every error has', () => {
   expect(error.cause).toBeUndefined();
 });
 
-test('instanceof holds for errors of another copy of the package', async () => {
+test('instanceof accepts errors of another copy of the package', async () => {
   vi.resetModules();
   const other = await import('../../src/errors/error.js');
   expect(other.ColdframeError).not.toBe(ColdframeError);
@@ -34,14 +34,14 @@ test('instanceof holds for errors of another copy of the package', async () => {
 });
 
 test.each([null, undefined, 'ERR_TIMEOUT', {}, new Error('x'), Object.assign(new Error('x'), { code: 'ERR_TIMEOUT' })])(
-  '%s is not one of ours',
+  '%s is not a ColdframeError',
   (value) => {
     expect(value instanceof ColdframeError).toBe(false);
     expect(isColdframeError(value)).toBe(false);
   },
 );
 
-test('isColdframeError asks for the code', () => {
+test('isColdframeError() compares the code', () => {
   const error: unknown = frameTooLarge(9, 8);
   expect(isColdframeError(error)).toBe(true);
   expect(isColdframeError(error, 'ERR_TIMEOUT')).toBe(false);

@@ -1,9 +1,10 @@
-// Fuzzes the SDK's frame decoder: `node test/fuzz/frames.mjs [--seconds N] [--seed N]`. Build first,
-// because the fuzzer runs the compiled package.
+// Fuzzes the SDK's frame decoder: `node test/fuzz/frames.mjs [--seconds N] [--seed N]`. Build
+// first, because the fuzzer runs the compiled package.
 //
 // Inputs are golden frames, mutated, joined and cut at random places, and random bytes with valid
-// lengths. For every input the decoder returns frames or throws one of its two errors, and uses at
-// most a small multiple of the input's size. A finding is printed with the seed that repeats it.
+// lengths. For every input the decoder returns frames or throws one of its two errors. The memory
+// of the decoder is at most a small multiple of the input's size. A finding is printed with the
+// seed that repeats the finding.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -29,7 +30,7 @@ const BYTES = [
 ];
 const EXPECTED = ['ERR_PROTOCOL', 'ERR_FRAME_TOO_LARGE'];
 
-// mulberry32: a small seeded generator, good enough to choose mutations.
+// Implements mulberry32, a small seeded generator that is good enough to choose mutations.
 let state = 0;
 function random() {
   state = (state + 0x6d2b79f5) | 0;
@@ -41,8 +42,8 @@ const below = (n) => Math.floor(random() * n);
 const byte = () => (random() < 0.5 ? BYTES[below(BYTES.length)] : below(256));
 
 /**
- * Makes one frame: random bytes, or a golden frame with a few bytes changed, removed or inserted. The
- * length in its header is right, slightly wrong or very large.
+ * Makes one frame: random bytes, or a golden frame with a few bytes changed, removed or inserted.
+ * The length in its header is right, slightly wrong or very large.
  */
 function frame() {
   let payload =
@@ -104,7 +105,7 @@ for (let seed = first; performance.now() < end; seed++) {
   state = seed;
   const before = process.memoryUsage.rss();
   try {
-    // With 200 rounds, reading the memory use costs nothing by comparison.
+    // Reading the memory use once in 200 rounds costs nothing by comparison.
     for (let i = 0; i < 200; i++) frames += round();
   } catch (error) {
     process.stderr.write(`seed ${seed}: ${error?.stack ?? error}\n`);
@@ -113,7 +114,8 @@ for (let seed = first; performance.now() < end; seed++) {
   rounds += 200;
   peak = Math.max(peak, process.memoryUsage.rss());
   const grown = process.memoryUsage.rss() - before;
-  // 200 streams of at most 60 KB. Memory for an announced frame of 32 MiB is reserved, not touched.
+  // The rounds use 200 streams of at most 60 KB. Memory for an announced frame of 32 MiB is
+  // reserved, not touched.
   if (grown > 256 * 1024 * 1024) {
     process.stderr.write(`seed ${seed}: memory grew by ${grown} bytes\n`);
     process.exit(1);

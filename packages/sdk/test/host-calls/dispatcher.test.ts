@@ -1,4 +1,5 @@
-// The dispatcher sends one reply for each host call, whatever the service and the guest do.
+// Tests that the dispatcher sends one reply for each host call, regardless of the service and the
+// guest.
 
 import { beforeEach, expect, test } from 'vitest';
 import { HostCallDispatcher, type HostRequest } from '../../src/host-calls/dispatcher.js';

@@ -1,4 +1,4 @@
-// The idle policy, with a fake runtime, a fake connection and fake timers.
+// Tests the idle policy with a fake runtime, a fake connection and fake timers.
 
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { SidecarConnection } from '../../src/channel/sidecar-connection.js';
@@ -62,49 +62,49 @@ async function settle(): Promise<void> {
   for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-async function pass(ms: number): Promise<void> {
+async function advanceTime(ms: number): Promise<void> {
   await vi.advanceTimersByTimeAsync(ms);
   await settle();
 }
 
 test('pauses a runtime once after its idle time and resumes it for the next use', async () => {
   const { policy, log } = new FakeRuntime();
-  await pass(999);
+  await advanceTime(999);
   expect(log).toEqual([]);
-  await pass(1);
-  await pass(60_000);
+  await advanceTime(1);
+  await advanceTime(60_000);
   expect([log, policy.isPaused, vi.getTimerCount()]).toEqual([['pause'], true, 0]);
   const done = policy.use();
   await policy.ready();
   expect([log, policy.isPaused]).toEqual([['pause', 'resume', 'delete'], false]);
-  await pass(60_000);
+  await advanceTime(60_000);
   expect(log.length).toBe(3);
   done();
   done();
-  await pass(1_000);
+  await advanceTime(1_000);
   expect(log.slice(3)).toEqual(['pause']);
 });
 
 test('restarts the idle time when the last use ends', async () => {
   const { policy, log } = new FakeRuntime();
   const uses = [policy.use(), policy.use()];
-  await pass(5_000);
+  await advanceTime(5_000);
   uses[0]?.();
-  await pass(5_000);
+  await advanceTime(5_000);
   expect(log).toEqual([]);
   uses[1]?.();
-  await pass(999);
+  await advanceTime(999);
   policy.use()();
-  await pass(999);
+  await advanceTime(999);
   expect(log).toEqual([]);
-  await pass(1);
+  await advanceTime(1);
   expect(log).toEqual(['pause']);
 });
 
-test('shares one resumption among calls that arrive while it pauses or resumes', async () => {
+test('shares one resumption among calls that arrive during a pause or a resumption', async () => {
   const fake = new FakeRuntime();
   fake.hold = true;
-  await pass(1_000);
+  await advanceTime(1_000);
   const calls = [fake.policy.ready(), fake.policy.ready()];
   await settle();
   expect(fake.log).toEqual(['pause']);
@@ -118,14 +118,14 @@ test('reports a failed pause, keeps running, and delays the next attempts', asyn
   const fake = new FakeRuntime();
   const full = new Error('ENOSPC');
   fake.failing.set('pause', full);
-  await pass(1_000);
+  await advanceTime(1_000);
   expect([fake.log, fake.errors, fake.policy.ready()]).toEqual([['pause'], [full], undefined]);
-  await pass(1_999);
+  await advanceTime(1_999);
   expect(fake.log.length).toBe(1);
-  await pass(1 + 4_000);
+  await advanceTime(1 + 4_000);
   expect(fake.log.length).toBe(3);
   fake.failing.clear();
-  await pass(8_000);
+  await advanceTime(8_000);
   expect([fake.log.length, fake.policy.isPaused, fake.errors.length]).toEqual([4, true, 3]);
 });
 
@@ -133,27 +133,27 @@ test('continues a call that arrives during a failing pause', async () => {
   const fake = new FakeRuntime();
   fake.hold = true;
   fake.failing.set('pause', new Error('ENOSPC'));
-  await pass(1_000);
+  await advanceTime(1_000);
   const done = fake.policy.use();
   const ready = fake.policy.ready();
   await fake.go();
   await ready;
   expect([fake.log, fake.policy.isPaused]).toEqual([['pause'], false]);
-  await pass(60_000);
+  await advanceTime(60_000);
   expect(fake.log.length).toBe(1);
   done();
 });
 
 test('fails a call whose resumption fails, stays paused, and retries for the next call', async () => {
   const fake = new FakeRuntime();
-  await pass(1_000);
+  await advanceTime(1_000);
   const torn = new Error('torn');
   fake.failing.set('resume', torn);
   const done = fake.policy.use();
   await expect(fake.policy.ready()).rejects.toBe(torn);
   done();
   // A paused runtime is not paused again.
-  await pass(60_000);
+  await advanceTime(60_000);
   expect([fake.policy.isPaused, fake.errors, vi.getTimerCount()]).toEqual([true, [], 0]);
   fake.failing.clear();
   await fake.policy.ready();
@@ -165,7 +165,7 @@ test('emits a process warning for a failed pause without a listener', async () =
   const fake = new FakeRuntime({ onError: undefined as never });
   const full = new Error('ENOSPC');
   fake.failing.set('pause', full);
-  await pass(1_000);
+  await advanceTime(1_000);
   expect(warn).toHaveBeenCalledWith(full);
   warn.mockRestore();
 });
@@ -183,14 +183,14 @@ test('continues after a listener throws, which is an uncaught exception', async 
     const fake = new FakeRuntime({ onError });
     fake.hold = true;
     fake.failing.set('pause', new Error('ENOSPC'));
-    await pass(1_000);
+    await advanceTime(1_000);
     const done = fake.policy.use();
     const ready = fake.policy.ready();
     await fake.go();
     await ready;
     done();
     fake.hold = true;
-    await pass(2_000);
+    await advanceTime(2_000);
     const end = fake.policy.end();
     await fake.go();
     await end;
@@ -206,24 +206,24 @@ test('continues after a listener throws, which is an uncaught exception', async 
 
 test("disposes the runtime after its idle time with the action 'dispose'", async () => {
   const { policy, log } = new FakeRuntime({ action: 'dispose' });
-  await pass(1_000);
-  await pass(60_000);
+  await advanceTime(1_000);
+  await advanceTime(60_000);
   expect([log, policy.ready(), vi.getTimerCount()]).toEqual([['dispose'], undefined, 0]);
 });
 
-test('stops its timer and deletes its snapshot when it ends', async () => {
+test('stops the timer and deletes the snapshot when the policy ends', async () => {
   const running = new FakeRuntime();
   await running.policy.end();
-  await pass(60_000);
+  await advanceTime(60_000);
   const paused = new FakeRuntime();
-  await pass(1_000);
+  await advanceTime(1_000);
   await paused.policy.end();
   expect([running.log, paused.log, vi.getTimerCount()]).toEqual([[], ['pause', 'delete'], 0]);
 });
 
-test('waits for the deletion of an earlier snapshot when it ends', async () => {
+test('waits for the deletion of an earlier snapshot when the policy ends', async () => {
   const fake = new FakeRuntime();
-  await pass(1_000);
+  await advanceTime(1_000);
   const done = fake.policy.use();
   let go = () => {};
   vi.spyOn(fake, 'step').mockImplementation(async (name) => {
@@ -245,32 +245,32 @@ test('waits for the deletion of an earlier snapshot when it ends', async () => {
 test('stops without a report when the runtime or its sidecar has ended', async () => {
   const before = new FakeRuntime();
   before.over = true;
-  await pass(60_000);
+  await advanceTime(60_000);
   const during = new FakeRuntime();
   during.hold = true;
   during.failing.set('pause', new Error('ended'));
-  await pass(1_000);
+  await advanceTime(1_000);
   during.over = true;
   await during.go();
   during.policy.start();
-  await pass(60_000);
+  await advanceTime(60_000);
   expect([before.log, during.log, during.errors, vi.getTimerCount()]).toEqual([[], ['pause'], [], 0]);
 });
 
 test('leaves a runtime paused that the app has paused itself', async () => {
   const fake = new FakeRuntime();
-  await pass(1_000);
+  await advanceTime(1_000);
   const stopped = fake.policy.stop();
-  // A call does not resume it now.
+  // A call no longer resumes the runtime.
   expect(fake.policy.ready()).toBeUndefined();
   expect(await stopped).toBeDefined();
   expect([fake.log, fake.policy.ready()]).toEqual([['pause'], undefined]);
   fake.policy.start();
-  await pass(1_000);
+  await advanceTime(1_000);
   expect(fake.log).toEqual(['pause', 'pause']);
 });
 
-/** A connection that records requests in their order. */
+/** Makes a connection that records requests in their order. */
 function connected(fake: FakeRuntime) {
   const requests: string[] = [];
   const streams: { closed(error?: Error): void }[] = [];
@@ -305,7 +305,7 @@ function connected(fake: FakeRuntime) {
 test('resumes a paused runtime for every request that uses it', async () => {
   const fake = new FakeRuntime();
   const { requests, connection } = connected(fake);
-  await pass(1_000);
+  await advanceTime(1_000);
   await connection.request('ping', {});
   expect([connection.nextId(), fake.policy.isPaused]).toEqual([5, true]);
   await connection.request('file.stat', { runtime: RUNTIME, path: '/' });
@@ -315,7 +315,7 @@ test('resumes a paused runtime for every request that uses it', async () => {
 test('cancels a program at its start that was cancelled before the resumption', async () => {
   const fake = new FakeRuntime();
   const { requests, connection } = connected(fake);
-  await pass(1_000);
+  await advanceTime(1_000);
   const outcome = connection.start(ID, { runtime: RUNTIME, mode: 'exec', code: '' });
   connection.cancel(ID);
   await outcome;
@@ -327,17 +327,17 @@ test('keeps a runtime running while a file is open', async () => {
   const fake = new FakeRuntime();
   const { connection } = connected(fake);
   const { handle } = await connection.request('file.open', { runtime: RUNTIME, path: '/', for: 'read' });
-  await pass(60_000);
+  await advanceTime(60_000);
   expect(fake.log).toEqual([]);
   await connection.request('file.close', { runtime: RUNTIME, handle });
-  await pass(1_000);
+  await advanceTime(1_000);
   expect(fake.log).toEqual(['pause']);
 });
 
 test('keeps a runtime running for a connection and sends earlier writes in their order', async () => {
   const fake = new FakeRuntime();
   const { requests, streams, connection } = connected(fake);
-  await pass(1_000);
+  await advanceTime(1_000);
   const listener = { data() {}, credit() {}, ended() {}, closed() {} };
   const stream = connection.network.open({ runtime: RUNTIME, port: 80 }, listener);
   stream.write(new Uint8Array(1));
@@ -345,9 +345,9 @@ test('keeps a runtime running for a connection and sends earlier writes in their
   expect(requests).toEqual([]);
   await stream.opened;
   expect(requests).toEqual(['connect', 'write', 'end']);
-  await pass(60_000);
+  await advanceTime(60_000);
   expect(fake.policy.isPaused).toBe(false);
   streams[0]?.closed();
-  await pass(1_000);
+  await advanceTime(1_000);
   expect(fake.policy.isPaused).toBe(true);
 });

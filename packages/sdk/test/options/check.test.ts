@@ -1,4 +1,4 @@
-// The tables of options against independent schemas, and the words of every error message.
+// Tests the tables of options against independent schemas, and the text of every error message.
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -9,9 +9,11 @@ import { SCHEMAS } from './schemas.js';
 
 const TESTED = Object.keys(SCHEMAS) as (keyof typeof SCHEMAS)[];
 const NAMES = [
-  'env cwd args stdin timeout signal onStdout onStderr limits sidecar onBootTiming inlineBudgetMs workers warmSlots maxRuntimes spinUs',
+  'env cwd args stdin timeout signal onStdout onStderr limits sidecar',
+  'onBootTiming inlineBudgetMs workers warmSlots maxRuntimes spinUs',
   'snapshot tenant name labels store settle snapshots directory maxBytes memoryBytes',
-  'bindings files mounts nodeModules recursive followSymlinks memoryBytes timeoutMs constructor toString hasOwnProperty __proto__',
+  'bindings files mounts nodeModules recursive followSymlinks memoryBytes timeoutMs',
+  'constructor toString hasOwnProperty __proto__',
   'idle',
 ].flatMap((names) => names.split(' '));
 
@@ -130,7 +132,7 @@ const options = fc.oneof(
   { weight: 1, arbitrary: value },
 );
 
-/** Returns the error for given options, or `undefined` for correct options. */
+/** Returns the error for the options `given`, or `undefined` for correct options. */
 function errorOf(call: OptionCall, given: unknown): unknown {
   try {
     checkGivenOptions(call, given);
@@ -229,6 +231,16 @@ const wrong: [OptionCall, unknown, string, string, RegExp][] = [
   ],
   ['NodeRuntime.create()', { idle: { afterMs: 0, action: 'pause' } }, 'idle.afterMs', '0 (number)', /milliseconds from 1 to/],
   ['NodeRuntime.create()', { idle: { afterMs: 1 } }, 'idle.action', 'undefined', /'pause' or 'dispose'/],
+  ['new RuntimePool()', {}, 'size', 'undefined', /a whole number of slots from 1 to 10000/],
+  ['new RuntimePool()', { size: 2, min: 3 }, 'min', '3 (number)', /at most `size`, which is 2/],
+  ['new RuntimePool()', { size: 2, recycle: 'never' }, 'recycle', '"never" (string)', /'each-use' or 'last-use'/],
+  [
+    'new RuntimePool()',
+    { size: 2, options: { tenant: 'a' } },
+    'options',
+    'an object',
+    /options of NodeRuntime\.create\(\) without/,
+  ],
   ['acquire()', { tenant: '' }, 'tenant', '"" (string)', /a tenant \(1 to 200 characters\)/],
   ['acquire()', { tenant: '\ud800' }, 'tenant', '"\\ud800" (string)', /a tenant/],
   ['NodeRuntime.create()', { tenant: 'a\udfff' }, 'tenant', '"a\\udfff" (string)', /without NUL and lone surrogates/],
@@ -295,6 +307,8 @@ const unknown: [OptionCall, unknown, string, RegExp][] = [
     'env.rules.0.paths',
     /elsewhere it is `patterns`\.$/,
   ],
+  ['new RuntimePool()', { size: 2, max: 4 }, 'max', /It is called `size` of a pool\.$/],
+  ['new RuntimePool()', { size: 2, idleTimeout: 4 }, 'idleTimeout', /`idleTimeoutMs` of a pool, or `idle\.afterMs` of a runtime/],
   [
     'ResidentRunner.exec()',
     { stdin: '' },
@@ -303,7 +317,7 @@ const unknown: [OptionCall, unknown, string, RegExp][] = [
   ],
 ];
 
-test.each(unknown)('leads from the unknown name of %s in %j to the right one', (call, given, option, message) => {
+test.each(unknown)('suggests the right name for the unknown name of %s in %j', (call, given, option, message) => {
   expect(isAccepted(call, given)).toBe(false);
   expect(errorOf(call, given)).toMatchObject({
     code: 'ERR_INVALID_OPTION',
@@ -316,6 +330,7 @@ test('accepts correct options in less than 10 microseconds', () => {
   const given = { env: { A: '1' }, cwd: '/', timeout: 1_000, onStdout: () => {} };
   const began = performance.now();
   for (let i = 0; i < 100_000; i++) checkOptions('exec()', given);
-  // Measured alone, a check takes a tenth of a microsecond. The bound allows for a busy machine.
+  // A check that is measured alone takes a tenth of a microsecond. The bound allows for a busy
+  // machine.
   expect((performance.now() - began) / 100_000).toBeLessThan(0.01);
 });

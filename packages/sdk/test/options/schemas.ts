@@ -1,5 +1,6 @@
-// The options of every call as zod schemas, written independently of the tables in `src/options`. The
-// test of the tables compares both: each accepts what the other accepts. A new option is added to both.
+// Describes the options of every call as zod schemas, independently of the tables in `src/options`.
+// `check.test.ts` asserts that the tables and the schemas accept equal options. A new option is
+// added to its table and to its schema.
 
 import * as z from 'zod/mini';
 import type { OptionCall } from '../../src/options/check.js';
@@ -207,7 +208,7 @@ const position = number(0, Number.MAX_SAFE_INTEGER - 1);
 const tree = z.strictObject({ recursive: flag });
 const storeCall = z.strictObject({ tenant });
 
-/** The schema of each call. `new RuntimePool()` has tests of its own. */
+/** The schema of each call. Other tests cover `new RuntimePool()`. */
 export const SCHEMAS: Readonly<Record<Exclude<OptionCall, 'new RuntimePool()'>, z.ZodMiniType>> = {
   'NodeRuntime.create()': runtime,
   'exec()': run,

@@ -1,9 +1,9 @@
-// Calls of a pool: admission, waiting, fairness among tenants, and the end of the pool.
+// Tests the calls of a pool: admission, waiting, fairness among tenants, and the end of the pool.
 
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { fakePool, holdTime, pass, settle } from './fakes.js';
+import { advanceTime, fakePool, replaceTimers, settle } from './fakes.js';
 
-beforeEach(holdTime);
+beforeEach(replaceTimers);
 afterEach(() => {
   vi.useRealTimers();
 });
@@ -45,7 +45,7 @@ test('reports the state of the pool to a call that waits for too long', async ()
     size: 1,
     busy: 1,
   });
-  await pass(500);
+  await advanceTime(500);
   await late;
   expect(pool.stats()).toMatchObject({ waiting: 0, timeouts: 1, misses: 2 });
   lease.release();
@@ -53,7 +53,7 @@ test('reports the state of the pool to a call that waits for too long', async ()
   expect(pool.stats()).toMatchObject({ idle: 1, busy: 0 });
 });
 
-test('ends the wait of a call whose signal aborts before or during it', async () => {
+test('ends the wait of a call whose signal aborts before or during the wait', async () => {
   const { pool } = await fakePool({ size: 1 });
   await expect(pool.acquire({ signal: AbortSignal.abort('early') })).rejects.toBe('early');
   const lease = await pool.acquire();
@@ -86,7 +86,7 @@ test('ends a used slot for another tenant, but not an unused slot', async () => 
 test("does not resume another tenant's paused slots", async () => {
   const { pool } = await fakePool({ size: 2, idleTimeoutMs: 1_000 });
   (await pool.acquire({ tenant: 'a' })).release();
-  await pass(1_000);
+  await advanceTime(1_000);
   expect(pool.stats()).toMatchObject({ paused: 1, tenants: { a: { paused: 1, idle: 0 } } });
   const other = await pool.acquire({ tenant: 'b' });
   expect([other.runtime.number, pool.stats().resumed]).toEqual([1, 0]);
@@ -94,14 +94,14 @@ test("does not resume another tenant's paused slots", async () => {
   expect([own.runtime.number, pool.stats().resumed]).toEqual([0, 1]);
 });
 
-test('serves tenants in turn, however many calls one of them has waiting', async () => {
+test('serves tenants in turn, regardless of the number of waiting calls of a tenant', async () => {
   const { pool } = await fakePool({ size: 1 });
   const lease = await pool.acquire({ tenant: 'a' });
   const order: string[] = [];
   const call = async (tenant: string) => {
-    const mine = await pool.acquire({ tenant });
+    const granted = await pool.acquire({ tenant });
     order.push(tenant);
-    mine.release();
+    granted.release();
   };
   const calls = ['a', 'a', 'a', 'a', 'b', 'c', 'b'].map(call);
   lease.release();
@@ -130,27 +130,27 @@ test('fails calls with the error of a slot that cannot be made, and delays furth
   source.fail('make', failure);
   await settle();
   expect(make).toHaveBeenCalledTimes(1);
-  // A slot is in use and will be released.
+  // The call waits, because a slot is in use and will be released.
   const waiting = pool.acquire();
-  await pass(100 + 200);
+  await advanceTime(100 + 200);
   expect(make).toHaveBeenCalledTimes(3);
   first.discard();
   await settle();
   const failed = expect(waiting).rejects.toBe(failure);
-  await pass(400);
+  await advanceTime(400);
   await failed;
   expect(make).toHaveBeenCalledTimes(4);
-  const storm = Array.from({ length: 50 }, () => pool.acquire());
-  const settled = Promise.allSettled(storm);
-  await pass(799);
+  const calls = Array.from({ length: 50 }, () => pool.acquire());
+  const settled = Promise.allSettled(calls);
+  await advanceTime(799);
   expect(make).toHaveBeenCalledTimes(4);
-  await pass(1);
-  expect((await settled).map((one) => one.status === 'rejected' && one.reason)).toEqual(storm.map(() => failure));
+  await advanceTime(1);
+  expect((await settled).map((result) => result.status === 'rejected' && result.reason)).toEqual(calls.map(() => failure));
   expect(make).toHaveBeenCalledTimes(6);
-  await pass(60_000);
+  await advanceTime(60_000);
   expect(make.mock.calls.length).toBeLessThan(6 + 16);
   source.fail('make', undefined);
-  await pass(5_000);
+  await advanceTime(5_000);
   expect(pool.stats()).toMatchObject({ idle: 1, failed: 51 });
 });
 
@@ -164,28 +164,28 @@ test("keeps another tenant's slot while no slot can be made", async () => {
   busy.release();
   await settle();
   expect(pool.stats()).toMatchObject({ idle: 1, waiting: 2, evicted: 0 });
-  // Its own tenant can use it, although the tenant's call came later.
+  // Tenant `a` can use its own slot, although the call of `a` is newer.
   (await pool.acquire({ tenant: 'a' })).release();
   source.fail('make', undefined);
-  await pass(5_000);
+  await advanceTime(5_000);
   expect((await other).runtime.number).toBe(1);
   expect((await another).runtime.number).toBe(2);
 });
 
 test('ends one idle slot of another tenant for each waiting call when the sidecar is full', async () => {
   const { pool, source } = await fakePool({ size: 10 });
-  source.room = 3;
+  source.capacity = 3;
   const leases = await Promise.all(['a', 'a', 'a'].map((tenant) => pool.acquire({ tenant })));
   const first = pool.acquire({ tenant: 'b' });
-  await pass(5_000);
+  await advanceTime(5_000);
   // No slot is idle, so the call waits.
   expect(pool.stats()).toMatchObject({ busy: 3, waiting: 1, evicted: 0 });
   for (const lease of leases) lease.release();
-  await pass(5_000);
+  await advanceTime(5_000);
   expect((await first).runtime.number).toBe(3);
   expect(pool.stats()).toMatchObject({ idle: 2, busy: 1, evicted: 1 });
   const more = [pool.acquire({ tenant: 'b' }), pool.acquire({ tenant: 'c' })];
-  await pass(5_000);
+  await advanceTime(5_000);
   expect((await Promise.all(more)).length).toBe(2);
   expect(pool.stats()).toMatchObject({ idle: 0, busy: 3, evicted: 3, failed: 0 });
 });
@@ -194,10 +194,10 @@ test('keeps at most as many slots on disk as in memory', async () => {
   const { pool, source } = await fakePool({ size: 2, idleTimeoutMs: 1_000 });
   for (const tenant of ['a', 'b', 'c']) {
     (await pool.acquire({ tenant })).release();
-    await pass(500);
-    await pass(500 - 1);
+    await advanceTime(500);
+    await advanceTime(500 - 1);
   }
-  await pass(3);
+  await advanceTime(3);
   expect(pool.stats().paused).toBeLessThanOrEqual(2);
   expect(source.onDisk.size).toBeLessThanOrEqual(2);
 });
@@ -207,7 +207,7 @@ test('reports the failure of a slot as the cause of a timeout', async () => {
   await pool.acquire();
   source.fail('make', new Error('no more'));
   const late = expect(pool.acquire()).rejects.toMatchObject({ code: 'ERR_POOL_TIMEOUT', cause: { message: 'no more' } });
-  await pass(1_000);
+  await advanceTime(1_000);
   await late;
 });
 
@@ -216,7 +216,7 @@ test('replaces all runtimes after their loss', async () => {
   const used = await Promise.all([pool.acquire(), pool.acquire(), pool.acquire()]);
   await settle();
   for (const lease of used.slice(1)) lease.release();
-  await pass(1_000);
+  await advanceTime(1_000);
   expect(pool.stats()).toMatchObject({ busy: 1, idle: 2, paused: 1 });
   const before = source.made.length;
   source.lose(new Error('killed'), false);
@@ -270,10 +270,10 @@ test('refuses waiting calls and revokes slots in use after the timeout of dispos
   const disposed = [pool.dispose(5_000), pool.dispose(1)];
   await refused;
   quick?.release();
-  await pass(4_999);
+  await advanceTime(4_999);
   expect([source.live.size, source.closed]).toEqual([1, false]);
   expect(await slow?.runtime.exec('still')).toBe('still');
-  await pass(1);
+  await advanceTime(1);
   await Promise.all(disposed);
   await expect(slow?.runtime.exec('late')).rejects.toMatchObject({ code: 'ERR_POOL_RELEASED' });
   expect([source.live.size, source.onDisk.size, source.closed]).toEqual([0, 0, true]);
@@ -281,7 +281,7 @@ test('refuses waiting calls and revokes slots in use after the timeout of dispos
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test('forgets the counts of a tenant with its last slot, whatever its name', async () => {
+test('removes the counts of a tenant with its last slot, also for names of object properties', async () => {
   const { pool } = await fakePool({ size: 1 });
   for (const tenant of ['__proto__', 'constructor', 'a']) {
     const lease = await pool.acquire({ tenant });

@@ -1,5 +1,5 @@
-// Fake runtimes, and a source of them whose steps wait until the test releases them. No test sleeps
-// or reads a clock: `settle()` runs everything that can run.
+// Provides fake runtimes, and a source of runtimes whose steps wait until the test releases the
+// steps. No test sleeps or reads a clock: `settle()` runs everything that can run.
 
 import { vi } from 'vitest';
 import { fromWire } from '../../src/errors/make.js';
@@ -11,9 +11,9 @@ export type Step = 'make' | 'restore' | 'pause' | 'resume' | 'dispose' | 'delete
 /** A runtime whose marks stay until a rollback. */
 export class FakeRuntime implements PoolableRuntime {
   state: PoolableRuntime['state'] = 'running';
-  /** The changes of its users. */
+  /** The changes that its users made. */
   marks: string[] = [];
-  /** All its users. */
+  /** All users so far. */
   readonly users: string[] = [];
   readonly number: number;
   readonly #source: FakeSource;
@@ -29,7 +29,7 @@ export class FakeRuntime implements PoolableRuntime {
     return this.marks.join(' ');
   }
 
-  /** A call that returns no promise. */
+  /** Returns no promise, unlike the other calls. */
   look(): readonly string[] {
     return this.marks;
   }
@@ -41,12 +41,12 @@ export class FakeRuntime implements PoolableRuntime {
 
   async registerBindings(): Promise<void> {}
 
-  /** A call whose result the test chooses. */
+  /** Returns a result that the test chooses. */
   open<T>(result: T): T {
     return result;
   }
 
-  /** A call that runs a program until `end` settles. */
+  /** Runs a program until `end` settles. */
   async wait(end: Promise<void>): Promise<void> {
     await end;
   }
@@ -109,7 +109,7 @@ export class FakeSource implements SlotSource<FakeRuntime> {
   /** Numbers of runtimes with a snapshot of a pause. */
   readonly onDisk = new Set<number>();
   /** The number of runtimes that fit into the sidecar. */
-  room = Number.POSITIVE_INFINITY;
+  capacity = Number.POSITIVE_INFINITY;
   abandoned = false;
   closed = false;
   /** Steps that wait for `release()`. */
@@ -123,22 +123,22 @@ export class FakeSource implements SlotSource<FakeRuntime> {
     return [...this.live].filter(({ state }) => state === 'running').length;
   }
 
-  /** Lets steps wait until `release()`. */
+  /** Makes steps wait until `release()`. */
   hold(...steps: Step[]): void {
     for (const step of steps) this.#holding.add(step);
   }
 
-  /** Ends the wait of steps, present and future. */
+  /** Ends the wait of present and future steps. */
   release(...steps: Step[]): void {
     for (const step of steps) this.#holding.delete(step);
-    for (const one of this.held.filter(({ step }) => steps.includes(step))) this.letGo(one);
+    for (const held of this.held.filter(({ step }) => steps.includes(step))) this.endStep(held);
   }
 
   /** Ends one step, with or without an error. */
-  letGo(one: FakeSource['held'][number], error?: Error): void {
-    this.held.splice(this.held.indexOf(one), 1);
-    if (error === undefined) one.go();
-    else one.fail(error);
+  endStep(step: FakeSource['held'][number], error?: Error): void {
+    this.held.splice(this.held.indexOf(step), 1);
+    if (error === undefined) step.go();
+    else step.fail(error);
   }
 
   /** Makes a step fail, or succeed again. */
@@ -147,7 +147,7 @@ export class FakeSource implements SlotSource<FakeRuntime> {
     else this.#failing.set(step, error);
   }
 
-  /** Loses all runtimes so far. */
+  /** Reports the loss of all runtimes so far. */
   lose(error: Error, final: boolean): void {
     this.#loss = { error, final };
   }
@@ -171,8 +171,8 @@ export class FakeSource implements SlotSource<FakeRuntime> {
 
   async make(): Promise<FakeRuntime> {
     await this.step('make');
-    if (this.live.size >= this.room)
-      throw fromWire('ERR_RESOURCE_EXHAUSTED', 'no room', { resource: 'runtimes', limit: this.room });
+    if (this.live.size >= this.capacity)
+      throw fromWire('ERR_RESOURCE_EXHAUSTED', 'no capacity', { resource: 'runtimes', limit: this.capacity });
     const runtime = new FakeRuntime(this, this.made.length);
     this.made.push(runtime);
     this.live.add(runtime);
@@ -224,7 +224,7 @@ export async function fakePool(rules: Partial<PoolRules> = {}): Promise<{ pool: 
 }
 
 /** Replaces `setTimeout` with fake timers. `setImmediate` stays real. */
-export function holdTime(): void {
+export function replaceTimers(): void {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
 }
 
@@ -234,7 +234,7 @@ export async function settle(): Promise<void> {
 }
 
 /** Advances time and runs everything that follows. */
-export async function pass(ms: number): Promise<void> {
+export async function advanceTime(ms: number): Promise<void> {
   await vi.advanceTimersByTimeAsync(ms);
   await settle();
 }

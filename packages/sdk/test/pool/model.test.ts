@@ -1,17 +1,18 @@
-// Random sequences of events against the invariants of a pool. Each step of a slot ends when the
-// sequence says so, in any order, with or without an error. The counts must agree after each event.
+// Tests the invariants of a pool with random sequences of events. The sequence decides when each
+// step of a slot ends, in which order, and whether the step fails. The counts must agree after each
+// event.
 
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { isColdframeError } from '../../src/errors/error.js';
 import type { Lease } from '../../src/pool/lease.js';
 import type { PoolRules, SlotPool } from '../../src/pool/slot-pool.js';
-import { type FakeRuntime, type FakeSource, fakePool, holdTime, pass, settle } from './fakes.js';
+import { advanceTime, type FakeRuntime, type FakeSource, fakePool, replaceTimers, settle } from './fakes.js';
 
 const TENANTS = ['a', 'b', 'c'];
 const STEPS = ['make', 'restore', 'pause', 'resume', 'dispose', 'delete'] as const;
 
-beforeEach(holdTime);
+beforeEach(replaceTimers);
 afterEach(() => {
   vi.useRealTimers();
 });
@@ -58,46 +59,46 @@ class PoolModel {
   act({ do: what, tenant = 'a', at = 0, ms = 0 }: Action): Promise<void> | void {
     const pick = <T>(list: T[]): T | undefined => list[at % Math.max(1, list.length)];
     if (what === 'acquire') return this.#acquire(tenant);
-    if (what === 'pass') return pass(ms);
+    if (what === 'pass') return advanceTime(ms);
     if (what === 'lose') return this.#source.lose(new Error('lost'), false);
     if (what === 'abort') return pick(this.waiting)?.controller.abort('abort');
     if (what === 'go' || what === 'fail') {
       const step = pick(this.#source.held);
-      if (step !== undefined) this.#source.letGo(step, what === 'fail' ? new Error('step') : undefined);
+      if (step !== undefined) this.#source.endStep(step, what === 'fail' ? new Error('step') : undefined);
       return;
     }
-    const one = pick(this.held);
-    if (one === undefined) return;
-    this.held.splice(this.held.indexOf(one), 1);
-    if (what === 'break') void one.lease.runtime.registerBindings();
-    if (what === 'discard') one.lease.discard();
-    else one.lease.release();
+    const use = pick(this.held);
+    if (use === undefined) return;
+    this.held.splice(this.held.indexOf(use), 1);
+    if (what === 'break') void use.lease.runtime.registerBindings();
+    if (what === 'discard') use.lease.discard();
+    else use.lease.release();
   }
 
   #acquire(tenant: string): void {
     this.requested++;
     const entry = { tenant, controller: new AbortController() };
     this.waiting.push(entry);
-    const over = (): void => {
+    const endWait = (): void => {
       this.waiting.splice(this.waiting.indexOf(entry), 1);
     };
     this.#pool.acquire({ tenant, signal: entry.controller.signal }).then(
       (lease) => {
-        over();
+        endWait();
         this.granted++;
         const runtime = this.#source.made[lease.runtime.number] as FakeRuntime;
         const { users, marks, state } = runtime;
-        if (this.held.some((one) => one.runtime === runtime)) this.problem = 'it is in use';
-        if (users.some((user) => user !== tenant)) this.problem = 'another tenant used it';
-        if (marks.length > 0 && this.#rules.recycle === 'each-use') this.problem = 'it is not clean';
-        if (marks.some((mark) => mark !== tenant)) this.problem = 'it holds data of another tenant';
-        if (state !== 'running') this.problem = `it is ${state}`;
+        if (this.held.some((use) => use.runtime === runtime)) this.problem = 'the slot is in use';
+        if (users.some((user) => user !== tenant)) this.problem = 'another tenant used the slot';
+        if (marks.length > 0 && this.#rules.recycle === 'each-use') this.problem = 'the slot is not clean';
+        if (marks.some((mark) => mark !== tenant)) this.problem = 'the slot has data of another tenant';
+        if (state !== 'running') this.problem = `the slot is ${state}`;
         runtime.users.push(tenant);
         runtime.marks.push(tenant);
         this.held.push({ tenant, lease, runtime });
       },
       (error) => {
-        over();
+        endWait();
         if (isColdframeError(error, 'ERR_POOL_EXHAUSTED')) this.refused++;
         else this.failed++;
       },
@@ -114,14 +115,15 @@ class PoolModel {
     expect(stats.waiting).toBe(this.waiting.length);
     expect(stats.waiting + stats.busy).toBeLessThanOrEqual(size + maxWaiting);
     expect(this.#source.mapped).toBeLessThanOrEqual(size);
-    // Each call was served, was refused, has given up, or waits.
+    // Each call was served, was refused, has failed, or waits.
     const { refused, timeouts, aborted, failed, hits, misses } = stats;
     expect({ refused, failed: timeouts + aborted + failed }).toEqual({ refused: this.refused, failed: this.failed });
     expect(this.granted + this.refused + this.failed + stats.waiting).toBe(this.requested);
     expect(hits + misses).toBeGreaterThanOrEqual(this.requested - refused);
     expect(hits + misses).toBeLessThanOrEqual(this.requested);
     const tenants = Object.values(stats.tenants);
-    for (const name of ['busy', 'waiting'] as const) expect(tenants.reduce((sum, one) => sum + one[name], 0)).toBe(stats[name]);
+    for (const name of ['busy', 'waiting'] as const)
+      expect(tenants.reduce((sum, tenant) => sum + tenant[name], 0)).toBe(stats[name]);
   }
 }
 
@@ -132,24 +134,24 @@ test('grants only clean slots of the right tenant, loses no slot, and settles ev
       const { pool, source } = made;
       source.hold(...STEPS);
       const model = new PoolModel(pool, source, given);
-      for (const one of actions) {
-        await model.act(one);
+      for (const step of actions) {
+        await model.act(step);
         await settle();
         model.check();
       }
-      // When all steps end, every call settles and no slot is left.
+      // After all steps have ended, every call settles and no slot is lost.
       source.release(...STEPS);
       for (const { lease } of model.held.splice(0)) lease.release();
       for (let i = 0; i < 100 && model.waiting.length > 0; i++) {
         await settle();
         for (const { lease } of model.held.splice(0)) lease.release();
-        if (i > 50) await pass(1_000);
+        if (i > 50) await advanceTime(1_000);
       }
       expect(model.waiting).toEqual([]);
       model.check();
-      // Some slots are still in use.
+      // Some slots are still in use, so dispose() revokes them.
       const disposed = pool.dispose(1);
-      await pass(1);
+      await advanceTime(1);
       await disposed;
       expect([source.live.size, source.closed]).toEqual([0, true]);
       expect(pool.stats()).toMatchObject({ idle: 0, busy: 0, preparing: 0, paused: 0, waiting: 0, tenants: {} });

@@ -1,4 +1,4 @@
-// Pending work of a released slot: it never reaches the next use.
+// Tests the pending work of a released slot. The work never reaches the next use of the slot.
 
 import { once } from 'node:events';
 import { Duplex, Readable, Writable } from 'node:stream';
@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { deferred } from '../../src/deferred.js';
 import { type FakeRuntime, fakePool, settle } from './fakes.js';
 
-/** Returns what happens to a slot that is released after `use`. */
+/** Returns what the pool does with a slot that is released after `use`. */
 async function afterUse(use: (runtime: FakeRuntime) => unknown): Promise<'recycled' | 'replaced'> {
   const { pool } = await fakePool({ size: 1 });
   const lease = await pool.acquire();
@@ -79,7 +79,7 @@ test('replaces a slot with a watch until the watch ends or fails', async () => {
   expect(await afterUse((runtime) => runtime.open(endless()).next())).toBe('replaced');
   const seen: number[] = [];
   const looped = await afterUse(async (runtime) => {
-    for await (const one of runtime.open(endless())) if (seen.push(one) === 3) break;
+    for await (const item of runtime.open(endless())) if (seen.push(item) === 3) break;
   });
   expect([looped, seen]).toEqual(['recycled', [1, 1, 1]]);
   expect(

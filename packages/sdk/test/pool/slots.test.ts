@@ -1,10 +1,10 @@
-// The slots of a pool: made in the background, granted clean, replaced, paused, ended.
+// Tests the transitions of slots: made in the background, granted clean, replaced, paused, ended.
 
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { withLease } from '../../src/pool/lease.js';
-import { type FakeRuntime, fakePool, holdTime, pass, settle } from './fakes.js';
+import { advanceTime, type FakeRuntime, fakePool, replaceTimers, settle } from './fakes.js';
 
-beforeEach(holdTime);
+beforeEach(replaceTimers);
 afterEach(() => {
   vi.useRealTimers();
 });
@@ -25,7 +25,7 @@ test('fills the reserve in the background, a bounded number of slots at a time',
   expect(pool.stats()).toMatchObject({ idle: 40, busy: 0, created: 40, recycled: 20 });
 });
 
-test('grants a slot before it makes the next slot of the reserve', async () => {
+test('grants a slot before the next slot of the reserve is made', async () => {
   const { pool, source } = await fakePool({ min: 1 });
   source.hold('make');
   const lease = await pool.acquire();
@@ -35,7 +35,7 @@ test('grants a slot before it makes the next slot of the reserve', async () => {
   lease.release();
 });
 
-test('rolls back a used slot before it grants it again, without delaying the release', async () => {
+test('rolls back a used slot before the next grant, without delaying the release', async () => {
   const { pool, source } = await fakePool({ size: 1 });
   const first = await pool.acquire();
   expect(await first.runtime.exec('secret')).toBe('secret');
@@ -64,7 +64,7 @@ test('ends a slot that cannot be rolled back', async () => {
   expect(pool.stats()).toMatchObject({ errors: 1, created: 2, recycled: 0 });
 });
 
-test('replaces a slot after its uses', async () => {
+test('replaces a slot after its last permitted use', async () => {
   const { pool, source } = await fakePool({ size: 1, reuse: 3 });
   const numbers: number[] = [];
   for (let i = 0; i < 7; i++) {
@@ -181,13 +181,13 @@ test('ends the slot of a pending function when its signal aborts', async () => {
   await expect(kept?.exec('late')).rejects.toMatchObject({ code: 'ERR_POOL_RELEASED' });
 });
 
-test('pauses idle slots above the reserve, resumes one for a call, and ends the rest after the same time', async () => {
+test('pauses idle slots above the reserve, resumes a slot for a call, and ends the rest after equal time', async () => {
   const { pool, source } = await fakePool({ size: 4, min: 1, idleTimeoutMs: 1_000 });
   const leases = await Promise.all(Array.from({ length: 4 }, () => pool.acquire()));
   for (const lease of leases) lease.release();
   await settle();
   expect(pool.stats()).toMatchObject({ idle: 4, paused: 0 });
-  await pass(1_000);
+  await advanceTime(1_000);
   expect(pool.stats()).toMatchObject({ idle: 1, paused: 3, pauses: 3 });
   expect(source.onDisk.size).toBe(3);
   const two = await Promise.all([pool.acquire(), pool.acquire()]);
@@ -195,20 +195,20 @@ test('pauses idle slots above the reserve, resumes one for a call, and ends the 
   await settle();
   expect(source.onDisk.size).toBe(2);
   for (const lease of two) lease.release();
-  await pass(1_000);
+  await advanceTime(1_000);
   expect(pool.stats().evicted).toBe(2);
-  await pass(60_000);
+  await advanceTime(60_000);
   expect(pool.stats()).toMatchObject({ idle: 1, paused: 0 });
   expect([source.live.size, source.onDisk.size]).toEqual([1, 0]);
 });
 
-test('restores a used slot before it is paused', async () => {
+test('restores a used slot before the pause', async () => {
   const { pool, source } = await fakePool({ size: 1, reuse: 3, recycle: 'last-use', idleTimeoutMs: 1_000 });
   const lease = await pool.acquire();
   await lease.runtime.exec('secret');
   lease.release();
   source.hold('pause');
-  await pass(1_000);
+  await advanceTime(1_000);
   expect(source.held[0]?.runtime?.marks).toEqual([]);
   source.release('pause');
   await settle();
@@ -219,11 +219,11 @@ test.each(['pause', 'resume', 'dispose', 'delete'] as const)('serves calls after
   const { pool, source } = await fakePool({ size: 1, idleTimeoutMs: 1_000 });
   source.fail(step, new Error('no'));
   (await pool.acquire()).release();
-  await pass(1_000);
+  await advanceTime(1_000);
   expect(await (await pool.acquire()).runtime.exec('a')).toBe('a');
   source.fail(step, undefined);
   await settle();
-  await pass(60_000);
+  await advanceTime(60_000);
   expect(pool.stats().errors).toBe(step === 'dispose' ? 0 : 1);
 });
 
@@ -233,7 +233,7 @@ test('ends a slot whose step hangs', async () => {
   source.hold('restore');
   lease.release();
   const next = pool.acquire();
-  await pass(30_000);
+  await advanceTime(30_000);
   expect((await next).runtime.number).toBe(1);
   expect(pool.stats()).toMatchObject({ errors: 1, busy: 1 });
   source.release('restore');
@@ -245,7 +245,7 @@ test('disposes a runtime that is made too late', async () => {
   const { pool, source } = await fakePool({ size: 1, acquireTimeoutMs: 100_000 });
   source.hold('make');
   const first = expect(pool.acquire()).rejects.toMatchObject({ code: 'ERR_POOL_TIMEOUT', timeoutMs: 30_000 });
-  await pass(30_000);
+  await advanceTime(30_000);
   await first;
   source.release('make');
   await settle();

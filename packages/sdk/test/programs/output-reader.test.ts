@@ -1,4 +1,4 @@
-// Streamed output: order, credit, pending handlers and failing handlers.
+// Tests streamed output: order, credit, pending handlers and failing handlers.
 
 import { expect, test, vi } from 'vitest';
 import { deferred } from '../../src/deferred.js';
@@ -71,7 +71,7 @@ test.each([
       throw new Error('no');
     },
   ],
-])('reports a handler that %s once and does not call it again', async (_name, onStdout) => {
+])('reports a handler that %s once and does not call the handler again', async (_name, onStdout) => {
   const handler = vi.fn(onStdout);
   const { reader, fail, credit } = open({ onStdout: handler });
   for (let i = 0; i < 3; i++) reader.push(1, Buffer.alloc(100_000));
@@ -83,11 +83,11 @@ test.each([
   expect(credit).not.toHaveBeenCalled();
 });
 
-test('fails the call when the sidecar sends more output than it has credit for', async () => {
+test('fails the call when the sidecar sends more output than its credit allows', async () => {
   const gate = deferred<void>();
   const { reader, fail } = open({ onStdout: () => gate.promise });
   for (let i = 0; i < 5; i++) reader.push(1, Buffer.alloc(65_536));
-  expect(fail).not.toHaveBeenCalled(); // one chunk is with the handler, and four wait: the window
+  expect(fail).not.toHaveBeenCalled(); // the window is full: the handler has one chunk, and four chunks wait
   reader.push(1, Buffer.alloc(1));
   expect(fail.mock.calls).toMatchObject([[{ code: 'ERR_PROTOCOL' }]]);
   gate.resolve();

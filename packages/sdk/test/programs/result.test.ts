@@ -1,4 +1,4 @@
-// Results, made of outcomes.
+// Tests the results that are made from outcomes.
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -65,7 +65,7 @@ test('reports truncation of each descriptor', () => {
   expect('stdoutTruncated' in result).toBe(false);
 });
 
-test('parses a value, and has no field without one', () => {
+test('parses a value, and has no field `value` without a value', () => {
   expect(new RunResult(outcome({ value: '{"a":[1,null]}' })).value).toEqual({ a: [1, null] });
   expect('value' in new RunResult(outcome({}))).toBe(false);
 });

@@ -1,4 +1,4 @@
-// MessagePack, compared with an independent library, and decoded from hostile bytes.
+// Compares the MessagePack codec with an independent library, and decodes hostile bytes.
 
 import { decode as peerDecode, encode as peerEncode } from '@msgpack/msgpack';
 import fc from 'fast-check';
@@ -70,10 +70,10 @@ test('encodes lone surrogates as replacement characters with the right length', 
 
 test.each([
   ['an empty message', [], 'ends too early'],
-  ['a list that claims more than there is', [0xdd, 0xff, 0xff, 0xff, 0xff], 'ends too early'],
-  ['a map that claims more than there is', [0xdf, 0x7f, 0xff, 0xff, 0xff], 'ends too early'],
-  ['text that claims more than there is', [0xdb, 0x7f, 0xff, 0xff, 0xff, 0x61], 'ends too early'],
-  ['binary that claims more than there is', [0xc6, 0x00, 0x00, 0x00, 0x02, 0x61], 'ends too early'],
+  ['a list that claims more items than the message has', [0xdd, 0xff, 0xff, 0xff, 0xff], 'ends too early'],
+  ['a map that claims more entries than the message has', [0xdf, 0x7f, 0xff, 0xff, 0xff], 'ends too early'],
+  ['text that claims more bytes than the message has', [0xdb, 0x7f, 0xff, 0xff, 0xff, 0x61], 'ends too early'],
+  ['binary data that claims more bytes than the message has', [0xc6, 0x00, 0x00, 0x00, 0x02, 0x61], 'ends too early'],
   ['bytes after the message', [0xc0, 0xc0], '1 bytes follow'],
   ['a key that is a number', [0x81, 0x01, 0x01], 'a key that is not a string'],
   ['a key that is a list', [0x81, 0x90, 0x01], 'a key that is not a string'],

@@ -1,4 +1,4 @@
-// Frames: whole, split at any byte, of the largest size, and larger.
+// Tests frames that are whole, split at any byte, of the largest size, and larger.
 
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
@@ -33,7 +33,7 @@ test('reads a stream of frames that is split anywhere', () => {
       const points = [0, ...cuts.sort((a, b) => a - b), stream.length];
       // Each chunk is a copy, so a frame with a view of an earlier chunk is detected.
       for (let i = 1; i < points.length; i++) into.push(Buffer.from(stream.subarray(points[i - 1], points[i])));
-      // `toEqual` takes half a second for the largest frame.
+      // `toEqual` would take half a second for the largest frame.
       expect(isDeepStrictEqual(frames, expected)).toBe(true);
       expect(into.bufferedBytes).toBe(0);
     }),
@@ -48,7 +48,7 @@ test('reads a stream byte by byte', () => {
   expect(frames.map(({ body }) => body)).toEqual(some.map(({ body }) => body));
 });
 
-test('refuses a length above the limit before it allocates memory', () => {
+test('refuses a length above the limit without allocating memory', () => {
   const { reader: into } = reader();
   const header = Buffer.alloc(4);
   header.writeUInt32LE(MAX_FRAME_BYTES + 1);
@@ -64,7 +64,7 @@ test('refuses a length above the limit when its bytes arrive one by one', () => 
 
 test('writes and reads the largest frame', () => {
   const writer = new FrameWriter();
-  const overhead = 3 + 1 + 5 + 5; // array, kind and id; map; key; marker and length
+  const overhead = 3 + 1 + 5 + 5; // bytes of array, kind and id; of the map; of the key; of the marker and length
   const data = Buffer.alloc(MAX_FRAME_BYTES - overhead, 7);
   writer.add(4, 1, { data });
   const bytes = writer.take();
@@ -74,7 +74,7 @@ test('writes and reads the largest frame', () => {
   expect(isDeepStrictEqual(frames, [{ kind: 4, id: 1, body: { data } }])).toBe(true);
 });
 
-test('refuses to write a frame that is too large and keeps the frames before it', () => {
+test('refuses to write a frame that is too large and keeps the earlier frames', () => {
   const writer = new FrameWriter();
   writer.add(10, 1, {});
   const before = writer.length;

@@ -1,4 +1,4 @@
-// The SDK reads and writes the golden frames byte for byte, as the sidecar does.
+// Tests that the SDK reads and writes the golden frames byte for byte, as the sidecar does.
 
 import { expect, test } from 'vitest';
 import { type Frame, FrameReader, FrameWriter } from '../../src/protocol/frames.js';
@@ -16,7 +16,7 @@ test.each(golden)('decodes $file', ({ kind, id, body, bytes }) => {
   expect(decodeAll(bytes)).toEqual([{ kind, id, body }]);
 });
 
-test.each(golden)('encodes $file to the same bytes', ({ bytes }) => {
+test.each(golden)('encodes $file to equal bytes', ({ bytes }) => {
   const [frame] = decodeAll(bytes);
   const writer = new FrameWriter();
   writer.add(frame?.kind ?? 0, frame?.id ?? 0, frame?.body as object);

@@ -1,4 +1,4 @@
-// The golden frames. The tests of the crate `protocol` read and write the same files.
+// Reads the golden frames. The tests of the crate `protocol` read and write these files too.
 
 import { readFileSync } from 'node:fs';
 

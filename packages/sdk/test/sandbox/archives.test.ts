@@ -1,5 +1,5 @@
-// Tar archives of a runtime's files, packed and unpacked, in every way to provision one. What archives may hold is tested beside the code
-// (`crates/core/src/kernel/fs/archive/tests`).
+// Tests tar archives of a runtime's files, exported and imported, in every mode. The tests of the
+// sidecar (`crates/core/src/kernel/fs/archive/tests`) cover the content of archives.
 
 import { execFileSync } from 'node:child_process';
 import { createReadStream, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -10,19 +10,19 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { MODES, withRuntime } from './modes.js';
 
-let host: string;
+let hostFolder: string;
 let archive: Buffer;
 
 beforeAll(() => {
-  host = mkdtempSync(join(tmpdir(), 'coldframe-tar-'));
-  mkdirSync(join(host, 'project/src'), { recursive: true });
-  writeFileSync(join(host, 'project/src/main.js'), 'console.log("unpacked")', { mode: 0o754 });
-  writeFileSync(join(host, 'project/large'), Buffer.alloc(3_000_000, 7));
-  symlinkSync('src/main.js', join(host, 'project/link'));
-  archive = execFileSync('tar', ['-C', join(host, 'project'), '-cf', '-', '.'], { maxBuffer: 1 << 26 });
+  hostFolder = mkdtempSync(join(tmpdir(), 'coldframe-tar-'));
+  mkdirSync(join(hostFolder, 'project/src'), { recursive: true });
+  writeFileSync(join(hostFolder, 'project/src/main.js'), 'console.log("unpacked")', { mode: 0o754 });
+  writeFileSync(join(hostFolder, 'project/large'), Buffer.alloc(3_000_000, 7));
+  symlinkSync('src/main.js', join(hostFolder, 'project/link'));
+  archive = execFileSync('tar', ['-C', join(hostFolder, 'project'), '-cf', '-', '.'], { maxBuffer: 1 << 26 });
 });
 
-afterAll(() => rmSync(host, { recursive: true, force: true }));
+afterAll(() => rmSync(hostFolder, { recursive: true, force: true }));
 
 const failure = (work: Promise<unknown>) =>
   work.then(
@@ -37,14 +37,14 @@ async function bytes(stream: AsyncIterable<Uint8Array>): Promise<Buffer> {
 }
 
 describe.each(MODES)('$name', (mode) => {
-  test('an archive of tar is unpacked, whatever it comes from', () =>
+  test('importTar() unpacks an archive of tar from every kind of source', () =>
     withRuntime(mode, {}, async (runtime) => {
-      writeFileSync(join(host, 'a.tgz'), gzipSync(archive));
+      writeFileSync(join(hostFolder, 'a.tgz'), gzipSync(archive));
       const halves = [archive.subarray(0, 1), archive.subarray(1)];
       await runtime.importTar(archive, { path: '/tmp/1' });
       await runtime.importTar(halves, { path: '/tmp/2' });
       await runtime.importTar(Readable.from(halves), { path: '/tmp/3' });
-      await runtime.importTar(createReadStream(join(host, 'a.tgz')), { path: '/tmp/4' });
+      await runtime.importTar(createReadStream(join(hostFolder, 'a.tgz')), { path: '/tmp/4' });
       await runtime.importTar(new Blob([gzipSync(archive)]).stream() as never, { gzip: true });
       for (const path of ['/tmp/1', '/tmp/2', '/tmp/3', '/tmp/4', '/workspace']) {
         expect(await runtime.readDir(path)).toEqual(['large', 'link', 'src']);
@@ -54,7 +54,7 @@ describe.each(MODES)('$name', (mode) => {
       expect((await runtime.execFile('link')).stdout).toBe('unpacked\n');
     }));
 
-  test('what is packed, tar unpacks', () =>
+  test('tar unpacks an archive of exportTar()', () =>
     withRuntime(mode, {}, async (runtime) => {
       await runtime.exec(`
         import { linkSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -65,7 +65,7 @@ describe.each(MODES)('$name', (mode) => {
       `);
       for (const gzip of [false, true]) {
         const packed = await bytes(runtime.exportTar('/workspace', { gzip }));
-        const folder = mkdtempSync(join(host, 'out-'));
+        const folder = mkdtempSync(join(hostFolder, 'out-'));
         execFileSync('tar', ['-C', folder, gzip ? '-xzf' : '-xf', '-'], { input: packed });
         expect(readFileSync(join(folder, 'out/b'), 'utf8')).toBe('a'.repeat(1_000_000));
         expect(readFileSync(join(folder, 'out', 'l'.repeat(150)), 'utf8')).toHaveLength(1_000_000);
@@ -75,7 +75,7 @@ describe.each(MODES)('$name', (mode) => {
       expect(await failure(bytes(runtime.exportTar('/none')))).toEqual(['ENOENT', '/none']);
     }));
 
-  test('what is not an archive, or wants out, is refused', () =>
+  test('importTar() refuses broken archives and entries outside of the directory', () =>
     withRuntime(mode, { limits: { filesystemBytes: 2_000_000 } }, async (runtime) => {
       expect(await failure(runtime.importTar(Buffer.alloc(2_000, 'x')))).toEqual(['ERR_ARCHIVE', '']);
       expect(await failure(runtime.importTar(archive.subarray(0, 2_000)))).toEqual(['ERR_ARCHIVE', '']);
@@ -90,7 +90,7 @@ describe.each(MODES)('$name', (mode) => {
         '--transform',
         's,^,../../,',
         '-C',
-        join(host, 'project'),
+        join(hostFolder, 'project'),
         '-cf',
         '-',
         'src/main.js',

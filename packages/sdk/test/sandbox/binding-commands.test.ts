@@ -1,10 +1,11 @@
-// The commands of bindings, in every mode: their arguments, their output, and how they work with a shell's other commands.
+// Tests the commands of bindings in every mode: arguments, output, and use beside other commands in
+// a shell.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Bindings, NodeRuntime } from '../../src/index.js';
 import { MODES, type Provisioning } from './modes.js';
 
-const given: unknown[] = [];
+const inputs: unknown[] = [];
 const bindings: Bindings = {
   weather: {
     description: 'The weather in a city.',
@@ -24,13 +25,13 @@ const bindings: Bindings = {
       additionalProperties: false,
     },
     handler: (input) => {
-      given.push(input);
+      inputs.push(input);
       return { of: input.city };
     },
     examples: [{ description: 'Near the sea', input: { city: "L'Escala" } }],
     commandAliases: ['wttr'],
   },
-  plain: { description: 'Gives text back.', inputSchema: true, handler: (input) => (typeof input === 'string' ? input : 'text') },
+  plain: { description: 'Returns text.', inputSchema: true, handler: (input) => (typeof input === 'string' ? input : 'text') },
   fails: {
     description: 'Fails.',
     inputSchema: true,
@@ -60,7 +61,7 @@ describe.each(MODES)('$name', ({ open }) => {
   const done = (stdout: string) => ({ stdout, stderr: '', exitCode: 0 });
   const failed = (stderr: string) => ({ stdout: '', stderr, exitCode: 1 });
 
-  test('input is JSON in an argument or from stdin', async () => {
+  test('reads the input as JSON from an argument or from stdin', async () => {
     expect(await run('weather', ['--json', '{"city":"Oslo"}'])).toEqual(done('{"of":"Oslo"}\n'));
     expect(await run('wttr', ['--json={"city":"Århus"}'])).toEqual(done('{"of":"Århus"}\n'));
     expect(await run('weather', ['--json', '-'], '{"city":\n"Rome"}\n')).toEqual(done('{"of":"Rome"}\n'));
@@ -68,10 +69,10 @@ describe.each(MODES)('$name', ({ open }) => {
     expect(await run('plain')).toEqual(done('text\n'));
   });
 
-  test('or keys, read as the schema says', async () => {
+  test('reads the input from options whose types the schema defines', async () => {
     const input = async (...args: string[]) => {
       expect(await run('weather', ['--city', 'x', ...args])).toEqual(done('{"of":"x"}\n'));
-      return given.pop();
+      return inputs.pop();
     };
     expect(await input('--max-days', '5', '--factor=1.5', '--metric')).toEqual({
       city: 'x',
@@ -92,7 +93,7 @@ describe.each(MODES)('$name', ({ open }) => {
     expect(await run('weather', ['--city', '--json'])).toEqual(done('{"of":"--json"}\n'));
   });
 
-  test('what is wrong is said on stderr, with exit code 1', async () => {
+  test('reports a failure on stderr with exit code 1', async () => {
     expect(await run('fails')).toEqual(failed('fails: out of order (E_ORDER)\n'));
     const { stderr, ...rest } = await run('weather', ['--json', '{"town":1}']);
     expect(rest).toEqual({ stdout: '', exitCode: 1 });
@@ -115,7 +116,7 @@ describe.each(MODES)('$name', ({ open }) => {
     expect(await run('weather', ['--metric=1'])).toEqual(failed("weather: --metric expects true or false, received '1'\n"));
   });
 
-  test('--help says what it is and how it is used', async () => {
+  test('--help prints the description and the usage', async () => {
     const { stdout, exitCode } = await run('wttr', ['--help']);
     expect(exitCode).toBe(0);
     expect(stdout).toContain('The weather in a city.\n\nUsage: wttr --json JSON');
@@ -124,12 +125,12 @@ describe.each(MODES)('$name', ({ open }) => {
     expect(stdout).toContain('"additionalProperties": false');
   });
 
-  test('the example of --help can be run as it is', async () => {
+  test('runs the example of --help', async () => {
     const line = /^ {2}(wttr --json .*)$/m.exec((await run('wttr', ['--help'])).stdout)?.[1] ?? '';
     expect(await run('sh', ['-c', line])).toEqual(done(`{"of":"L'Escala"}\n`));
   });
 
-  test('it is a command like any other: in a shell, for children, in a pipeline', async () => {
+  test('a command runs in a shell, as a child and in a pipeline', async () => {
     const script = `echo '{"city":"Bergen"}' | weather --json - | grep -o Bergen > /tmp/city; cat /tmp/city
       for c in a b; do wttr --city $c; done; fails || echo "failed with $?"; command -v weather; x=$(plain --json '"v"'); echo "<$x>"`;
     expect(await run('sh', ['-c', script])).toEqual({
@@ -142,7 +143,7 @@ describe.each(MODES)('$name', ({ open }) => {
     expect((await runtime.exec(code)).stdout).toBe('{"of":"x"} 1 text\n\n');
   });
 
-  test('programs cannot change the commands, and a forged one calls a binding and nothing else', async () => {
+  test('programs cannot change the commands, and a forged command only calls bindings', async () => {
     const code = `import fs from 'node:fs'; import { spawnSync } from 'node:child_process';
       const tried = [() => fs.writeFileSync('/usr/local/bin/plain', ''), () => fs.unlinkSync('/usr/local/bin/plain'), () => fs.chmodSync('/usr/local/bin/plain', 0o777)];
       for (const one of tried) try { one(); console.log('done'); } catch (e) { console.log(e.code); }

@@ -1,4 +1,5 @@
-// Calls of bindings that go wrong, in every mode: errors of handlers, inputs and results that are refused, and who gives up when.
+// Tests failing calls of bindings in every mode: errors of handlers, refused inputs and results,
+// timeouts and cancellation.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import * as z from 'zod';
@@ -16,7 +17,7 @@ describe.each(MODES)('$name', ({ open }) => {
   });
   afterAll(() => provisioning.close());
 
-  test("an error of a handler keeps its name, message and code; this machine's paths and stack stay here", async () => {
+  test("passes a handler's error with name, message and code, without paths and stack of the host machine", async () => {
     const cwd = process.cwd();
     class CustomError extends Error {
       override name = 'CustomError';
@@ -65,23 +66,23 @@ describe.each(MODES)('$name', ({ open }) => {
     );
     await within(bindings, async (rt) => {
       for (const when of ['Now', 'Later']) {
-        const told = async (name: string) => {
+        const reported = async (name: string) => {
           const { stack, ...rest } = await rejection(rt, `callBinding('${name}${when}')`);
           expect(`${JSON.stringify(rest)} ${stack}`).not.toMatch(/private|\/srv|\.test\.|node_modules|secret|packages/);
           return [rest['name'], rest['message'], rest['code']];
         };
         const failed = 'ERR_BINDING_FAILED';
-        expect(await told('type')).toEqual(['TypeError', 'must be a city', failed]);
-        expect(await told('custom')).toEqual(['CustomError', 'mine', 'E_CUSTOM']);
-        expect(await told('system')).toEqual(['Error', "ENOENT: no such file, open '[path]'", 'ENOENT']);
-        expect(await told('place')).toEqual(['Error', 'failed in [path]:1:2 and [path]', failed]);
-        expect(await told('text')).toEqual(['Error', 'only text', failed]);
-        expect(await told('nothing')).toEqual(['Error', 'undefined', failed]);
-        expect(await told('nothing2')).toEqual(['Error', 'null', failed]);
-        expect(await told('number')).toEqual(['Error', '7', failed]);
-        expect(await told('cyclic')).toEqual(['Error', 'round', 5]);
-        expect(await told('trap')).toEqual(['Error', 'the handler threw something that cannot be described', failed]);
-        expect(await told('strange')).toEqual(['Error', 'the handler threw something that is no error', failed]);
+        expect(await reported('type')).toEqual(['TypeError', 'must be a city', failed]);
+        expect(await reported('custom')).toEqual(['CustomError', 'mine', 'E_CUSTOM']);
+        expect(await reported('system')).toEqual(['Error', "ENOENT: no such file, open '[path]'", 'ENOENT']);
+        expect(await reported('place')).toEqual(['Error', 'failed in [path]:1:2 and [path]', failed]);
+        expect(await reported('text')).toEqual(['Error', 'only text', failed]);
+        expect(await reported('nothing')).toEqual(['Error', 'undefined', failed]);
+        expect(await reported('nothing2')).toEqual(['Error', 'null', failed]);
+        expect(await reported('number')).toEqual(['Error', '7', failed]);
+        expect(await reported('cyclic')).toEqual(['Error', 'round', 5]);
+        expect(await reported('trap')).toEqual(['Error', 'the handler threw something that cannot be described', failed]);
+        expect(await reported('strange')).toEqual(['Error', 'the handler threw something that is no error', failed]);
       }
       const { value } = await rt.run(
         "__return(await callBinding('typeNow').catch((e) => [e instanceof TypeError, Object.keys(e)]))",
@@ -92,7 +93,7 @@ describe.each(MODES)('$name', ({ open }) => {
     });
   });
 
-  test('an input that is not what the schema says never reaches the handler, and the error says what is wrong', async () => {
+  test('refuses an input that breaks the schema before the handler runs, and names the problem', async () => {
     let reached = 0;
     const handler = (input: unknown) => {
       reached++;
@@ -136,7 +137,7 @@ describe.each(MODES)('$name', ({ open }) => {
     );
   });
 
-  test('sizes, depths and names that are too much are errors of their own', async () => {
+  test('inputs, results and names beyond their limits fail with their own codes', async () => {
     let reached = 0;
     const count = () => {
       reached++;
@@ -150,7 +151,7 @@ describe.each(MODES)('$name', ({ open }) => {
       deep: binding(count),
       cyclic: binding(() => cyclic),
       bigint: binding(() => ({ n: 1n })),
-      angry: binding(() => ({
+      throwing: binding(() => ({
         toJSON() {
           throw new Error('/srv/x');
         },
@@ -171,7 +172,7 @@ describe.each(MODES)('$name', ({ open }) => {
         bytes: 101,
         maxBytes: 100,
       });
-      for (const name of ['cyclic', 'bigint', 'angry', 'large'])
+      for (const name of ['cyclic', 'bigint', 'throwing', 'large'])
         expect(await code(`callBinding('${name}')`)).toBe('ERR_BINDING_OUTPUT');
       expect((await rt.run("__return((await callBinding('largest')).length)")).value).toBe(1_048_574);
       for (const name of [
@@ -192,7 +193,7 @@ describe.each(MODES)('$name', ({ open }) => {
     });
   });
 
-  test('a handler that takes too long is aborted, and the guest gets a typed error', async () => {
+  test('aborts a handler at its timeout, and the guest gets a typed error', async () => {
     const { handler, reasons } = endless();
     const bindings = {
       slow: binding(handler, { timeoutMs: 20 }),
@@ -202,7 +203,7 @@ describe.each(MODES)('$name', ({ open }) => {
       expect(await rejection(rt, "callBinding('slow')")).toMatchObject({ code: 'ERR_BINDING_TIMEOUT', timeoutMs: 20 });
       expect(reasons).toHaveLength(1);
       expect((reasons[0] as DOMException).name).toBe('TimeoutError');
-      // The second one waits for its turn, and never gets it.
+      // The second call waits for the first call and never starts.
       const code =
         "__return((await Promise.allSettled([callBinding('queued'), callBinding('queued')])).map((r) => r.reason.code))";
       expect((await rt.run(code)).value).toEqual(['ERR_BINDING_TIMEOUT', 'ERR_BINDING_TIMEOUT']);
@@ -210,7 +211,7 @@ describe.each(MODES)('$name', ({ open }) => {
     });
   });
 
-  test('who calls can give up', async () => {
+  test('a guest can abort its call', async () => {
     const { handler, end } = endless();
     await within({ slow: binding(handler), fast: binding(() => 1) }, async (rt) => {
       const code = `const c = new AbortController();
@@ -224,7 +225,7 @@ describe.each(MODES)('$name', ({ open }) => {
     });
   });
 
-  test('a handler is aborted when its process ends, is canceled, or the runtime is disposed', async () => {
+  test('aborts a handler when the process ends or is canceled, or the runtime is disposed', async () => {
     const exits = endless();
     const canceled = endless();
     const killed = endless();
@@ -256,14 +257,14 @@ describe.each(MODES)('$name', ({ open }) => {
   });
 });
 
-test('when the sidecar dies, what it asked is aborted', async () => {
+test('aborts handlers when the sidecar exits', async () => {
   const { handler, beginning, end } = endless();
   const sidecar = await Sidecar.spawn();
   const runtime = await NodeRuntime.create({ sidecar, bindings: { slow: binding(handler) } });
-  const dead = expect(runtime.exec("await callBinding('slow')")).rejects.toMatchObject({ code: 'ERR_SIDECAR_EXITED' });
+  const rejected = expect(runtime.exec("await callBinding('slow')")).rejects.toMatchObject({ code: 'ERR_SIDECAR_EXITED' });
   await beginning;
   process.kill(sidecar.pid, 'SIGKILL');
-  await dead;
+  await rejected;
   await end;
   await sidecar.dispose();
 });

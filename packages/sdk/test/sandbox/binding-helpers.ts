@@ -1,4 +1,4 @@
-// Bindings for tests, and what a guest sees of a call that fails.
+// Makes bindings for tests, and reads the error that a guest gets from a failing call.
 
 import { expect } from 'vitest';
 import { deferred } from '../../src/deferred.js';
@@ -7,17 +7,17 @@ import type { Provisioning } from './modes.js';
 
 export const ANY = { description: 'a test', inputSchema: true } as const;
 
-/** One that takes any input. */
+/** Makes a binding that accepts any input. */
 export const binding = (handler: BindingDefinition['handler'], more: Partial<BindingDefinition> = {}): BindingDefinition => ({
   ...ANY,
   handler,
   ...more,
 });
 
-/** One that gives nothing. */
+/** A binding that returns `null`. */
 export const ANY_BINDING = binding(() => null);
 
-/** A handler that never ends by itself, and what becomes of its signal. */
+/** Makes a handler that never ends by itself, and records the reasons of its signal. */
 export function endless() {
   const reasons: unknown[] = [];
   const [beginning, end] = [deferred<void>(), deferred<void>()];
@@ -32,18 +32,18 @@ export function endless() {
   return { handler, reasons, beginning: beginning.promise, end: end.promise };
 }
 
-/** A program that prints what a call rejects with. */
+/** Returns a program that prints the error of a call. */
 const caught = (call: string): string =>
   `try { console.log('no error', await ${call}) } catch (e) { console.log(JSON.stringify({ ...e, name: e.name, message: e.message, stack: e.stack })) }`;
 
-/** What a call rejects with, as the guest sees it. */
+/** Returns the error of a call, as the guest gets it. */
 export async function rejection(runtime: NodeRuntime, call: string): Promise<Record<string, unknown>> {
   const { stdout, stderr } = await runtime.exec(caught(call));
   expect(stderr).toBe('');
   return JSON.parse(stdout) as Record<string, unknown>;
 }
 
-/** Runs `work` with a runtime that has these bindings. */
+/** Runs `work` with a runtime that has `bindings`. */
 export async function withBindings<T>(
   provisioning: Provisioning,
   bindings: Bindings,

@@ -1,4 +1,4 @@
-// Functions of the app that guests call, in every mode: what goes in and comes out, in which programs, and how they come and go.
+// Tests bindings in every mode: inputs and results, kinds of programs, registration and removal.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { deferred } from '../../src/deferred.js';
@@ -16,7 +16,7 @@ describe.each(MODES)('$name', ({ open }) => {
   });
   afterAll(() => provisioning.close());
 
-  test('data goes in and comes out as it is, and is data only', async () => {
+  test('passes inputs and results unchanged, as data only', async () => {
     const value = { text: 'grüße 世界 \u0000 👋', list: [1.5, -0.25, null, true, [], {}], 'a b': { '': 0 }, constructor: 1 };
     const inputs: unknown[] = [];
     const echo = binding((input) => {
@@ -35,7 +35,7 @@ describe.each(MODES)('$name', ({ open }) => {
     );
   });
 
-  test('a hundred calls at once, each with its own answer, some later than others', async () => {
+  test('a hundred calls at once each get their own result', async () => {
     let [running, most] = [0, 0];
     const slow = binding(
       async (n: number) => {
@@ -53,7 +53,7 @@ describe.each(MODES)('$name', ({ open }) => {
     });
   });
 
-  test('every kind of program has it: run, runners again and again, children, and those that a shell starts', async () => {
+  test('a binding works in run(), in runners, in children and in programs of a shell', async () => {
     const pids = new Set<number>();
     const twice = binding((n: number, { pid }) => {
       pids.add(pid);
@@ -74,7 +74,7 @@ describe.each(MODES)('$name', ({ open }) => {
     });
   });
 
-  test('the global is no property that one sees, and programs may put their own in its place', async () => {
+  test('callBinding is not enumerable, and programs can replace it', async () => {
     await within({ one: binding(() => 1) }, async (rt) => {
       const code = `__return([Object.keys(globalThis).includes('callBinding'), typeof callBinding,
         (globalThis.callBinding = 5, callBinding), delete globalThis.callBinding, typeof callBinding])`;
@@ -82,7 +82,7 @@ describe.each(MODES)('$name', ({ open }) => {
     });
   });
 
-  test('bindings come, change and go on a live runtime; calls under way end as they began', async () => {
+  test('bindings of a live runtime are added, replaced and removed, and running calls keep their handler', async () => {
     const runtime = await provisioning.create();
     try {
       const code = async (call: string) => (await rejection(runtime, call))['code'];
@@ -96,11 +96,11 @@ describe.each(MODES)('$name', ({ open }) => {
         });
       });
       await runtime.registerBindings({ a: first, b: binding(() => 'b') });
-      const underWay = runtime.exec("console.log(await callBinding('a'), await callBinding('a'), await callBinding('b'))");
+      const running = runtime.exec("console.log(await callBinding('a'), await callBinding('a'), await callBinding('b'))");
       await began.promise;
       await runtime.registerBindings({ a: binding(() => 'new', { commandAliases: ['alpha'] }) });
       release('old');
-      expect((await underWay).stdout).toBe('old new b\n');
+      expect((await running).stdout).toBe('old new b\n');
       expect((await runtime.execCommand('alpha')).stdout).toBe('new\n');
       await runtime.unregisterBindings(['a', 'nobody']);
       expect(await code("callBinding('a')")).toBe('ERR_BINDING_NOT_FOUND');
@@ -112,7 +112,7 @@ describe.each(MODES)('$name', ({ open }) => {
     await expect(runtime.registerBindings({})).rejects.toMatchObject({ code: 'ERR_RUNTIME_DISPOSED' });
   });
 
-  test('two runtimes never see each other’s', async () => {
+  test('a runtime cannot call bindings of another runtime', async () => {
     await within({ own: binding(() => 1), both: binding(() => 'first') }, (one) =>
       within({ other: binding(() => 2), both: binding(() => 'second') }, async (two) => {
         const code = `const out = [];
@@ -127,7 +127,7 @@ describe.each(MODES)('$name', ({ open }) => {
     );
   });
 
-  test('a name that the sandbox has a command for is refused, and nothing changes', async () => {
+  test('refuses the name of a command of the sandbox and registers nothing', async () => {
     await within({ mine: binding(() => 1) }, async (rt) => {
       for (const name of ['node', 'sh', 'bash', 'env', 'ls', 'echo']) {
         await expect(rt.registerBindings({ other: ANY_BINDING, [name]: ANY_BINDING })).rejects.toMatchObject({ code: 'EEXIST' });
@@ -161,7 +161,7 @@ describe('options', () => {
     [{ a: { ...ANY_BINDING, execute: () => 1 } }, 'bindings.a.execute'],
     [[], 'bindings'],
     [null, 'bindings'],
-  ])('%o', async (bindings, option) => {
+  ])('refuses the bindings %o', async (bindings, option) => {
     await expect(NodeRuntime.create({ bindings: bindings as never })).rejects.toMatchObject({
       code: 'ERR_INVALID_OPTION',
       option,

@@ -1,4 +1,4 @@
-// What `onBootTiming` is told, in each mode, and when.
+// Tests the timings that `onBootTiming` receives in each mode.
 
 import { expect, test } from 'vitest';
 import { type BootTiming, NodeRuntime, Sidecar, type SidecarOptions } from '../../src/index.js';
@@ -11,7 +11,7 @@ function recorder() {
   const timings: BootTiming[] = [];
   return {
     onBootTiming: (timing: BootTiming) => timings.push(timing),
-    /** The phases since the last time. */
+    /** Returns the phases since the last call. */
     take: () => {
       const taken = timings.splice(0);
       for (const { phase, durationMs } of taken) expect(durationMs, phase).toBeGreaterThanOrEqual(0);
@@ -20,7 +20,7 @@ function recorder() {
   };
 }
 
-test('an owned runtime reports everything, its module once', async () => {
+test('an owned runtime reports all phases, and its module once', async () => {
   const { onBootTiming, take } = recorder();
   const runtime = await NodeRuntime.create({ onBootTiming });
   expect(take()).toEqual([...SPAWN, 'module_load', ...CREATE]);
@@ -36,7 +36,7 @@ test('an owned runtime reports everything, its module once', async () => {
 test.each([
   { name: 'shared', opening: SPAWN, open: (options: SidecarOptions) => Sidecar.spawn(options) },
   { name: 'embedded', opening: ['session_open'], open: (options: SidecarOptions) => Sidecar.embedded(options) },
-])('a sidecar ($name) reports its own start, and its runtimes theirs', async ({ opening, open }) => {
+])('a sidecar ($name) and its runtimes each report their own phases', async ({ opening, open }) => {
   const own = recorder();
   const sidecar = await open({ onBootTiming: own.onBootTiming });
   expect(own.take()).toEqual([...opening, 'module_load']);
@@ -49,7 +49,7 @@ test.each([
   await sidecar.dispose();
 });
 
-test('a sidecar that has not reported its module does so with its first runtime', async () => {
+test('a sidecar without a listener reports its module with its first runtime', async () => {
   const sidecar = await Sidecar.spawn();
   const { onBootTiming, take } = recorder();
   for (const expected of [['module_load', ...CREATE], CREATE]) {
@@ -59,18 +59,18 @@ test('a sidecar that has not reported its module does so with its first runtime'
   await sidecar.dispose();
 });
 
-test('the parts do not exceed the whole', async () => {
+test('the phases do not exceed the total', async () => {
   const timings = new Map<string, number>();
   const runtime = await NodeRuntime.create({ onBootTiming: ({ phase, durationMs }) => timings.set(phase, durationMs) });
   const part = (phase: string): number => timings.get(phase) ?? Number.NaN;
   const sum = part('sidecar_spawn') + part('session_open') + part('vm_create') + part('vm_configure');
   expect(Math.abs(sum - part('runtime_create_total'))).toBeLessThan(0.01);
-  // The new process may be at work before this one is told that it was started.
+  // The new process may run before this process is notified of its start.
   expect(part('module_load')).toBeLessThan(part('sidecar_spawn') + part('session_open'));
   await runtime.dispose();
 });
 
-test('a listener that throws rejects the call, and the sidecar ends', async () => {
+test('an error of the listener rejects the call and ends the sidecar', async () => {
   const onBootTiming = () => {
     throw new Error('not interested');
   };

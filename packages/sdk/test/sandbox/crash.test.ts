@@ -1,15 +1,15 @@
-// What happens when processes die: the sidecar under its callers, and the parent above its sidecar.
+// Kills processes: a sidecar with calls in flight, and a parent with a sidecar.
 
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { NodeRuntime, Sidecar } from '../../src/index.js';
-import { childrenOf, isRunning, isThere, sleep, until } from './processes.js';
+import { childrenOf, isRunning, processExists, sleep, until } from './processes.js';
 
-const MOMENTS = 20;
+const KILLS = 20;
 
-test(`kill -9 of the sidecar at ${MOMENTS} random moments of a busy run: every call rejects with one code, and the next create works`, async () => {
-  for (let round = 0; round < MOMENTS; round++) {
+test(`every call rejects with one code, and the next create works, after kill -9 of a busy sidecar, ${KILLS} times`, async () => {
+  for (let round = 0; round < KILLS; round++) {
     const sidecar = await Sidecar.spawn();
     const runtimes = await Promise.all(Array.from({ length: 4 }, () => NodeRuntime.create({ sidecar })));
     const runner = await (runtimes[0] as NodeRuntime).createResidentRunner();
@@ -18,7 +18,8 @@ test(`kill -9 of the sidecar at ${MOMENTS} random moments of a busy run: every c
     const record = (error: { code?: unknown }): void => {
       codes.push(killed ? error.code : `before: ${String(error)}`);
     };
-    // Each worker goes on until its call rejects: at the moment of the kill there are calls of every kind, in every state.
+    // Each worker repeats its call until the call rejects, so the kill interrupts calls of every
+    // kind in every state.
     const worker = async (call: () => Promise<unknown>): Promise<void> => {
       for (;;) {
         try {
@@ -47,14 +48,14 @@ test(`kill -9 of the sidecar at ${MOMENTS} random moments of a busy run: every c
     expect(codes).toEqual(calls.map(() => 'ERR_SIDECAR_EXITED'));
     await expect(sidecar.ping()).rejects.toMatchObject({ code: 'ERR_SIDECAR_EXITED', signal: 'SIGKILL', pid: sidecar.pid });
     await Promise.all([...runtimes.map((runtime) => runtime.dispose()), runner.dispose(), sidecar.dispose()]);
-    expect(isThere(sidecar.pid)).toBe(false);
+    expect(processExists(sidecar.pid)).toBe(false);
     const next = await NodeRuntime.create();
     expect((await next.exec('console.log("alive")')).stdout).toBe('alive\n');
     await next.dispose();
   }
 });
 
-test('a sidecar that is killed under an owned runtime', async () => {
+test('calls of an owned runtime reject after its sidecar is killed', async () => {
   const before = childrenOf();
   const runtime = await NodeRuntime.create();
   const [pid] = childrenOf().filter((child) => !before.includes(child));
@@ -65,24 +66,24 @@ test('a sidecar that is killed under an owned runtime', async () => {
   await runtime.dispose();
 });
 
-test('disposing a shared sidecar rejects what waits, and its runtimes are gone', async () => {
+test('disposing a shared sidecar rejects pending calls and ends its runtimes', async () => {
   const sidecar = await Sidecar.spawn();
   const runtime = await NodeRuntime.create({ sidecar });
   const failed = expect(runtime.exec('while (true);')).rejects.toMatchObject({ code: 'ERR_SIDECAR_DISPOSED' });
   await sidecar.dispose();
   await failed;
-  expect(isThere(sidecar.pid)).toBe(false);
+  expect(processExists(sidecar.pid)).toBe(false);
   await expect(NodeRuntime.create({ sidecar })).rejects.toMatchObject({ code: 'ERR_SIDECAR_DISPOSED' });
   await runtime.dispose();
 });
 
-test.each(['owned', 'shared'])('a sidecar (%s) dies with its parent, whatever its guests do', async (kind) => {
-  const parent = fileURLToPath(new URL('../fixtures/parent.mjs', import.meta.url));
+test.each(['owned', 'shared'])('a sidecar (%s) ends with its parent while guests run', async (kind) => {
+  const parent = fileURLToPath(new URL('../fixtures/busy-parent.mjs', import.meta.url));
   const child = spawn(process.execPath, [parent, kind], { stdio: ['ignore', 'pipe', 'inherit'] });
   const ready = await new Promise<string>((resolve) => child.stdout.once('data', (data) => resolve(String(data))));
   expect(ready).toBe('running\n');
   const sidecars = childrenOf(child.pid);
   expect(sidecars).toHaveLength(1);
   child.kill('SIGKILL');
-  await until(() => !sidecars.some(isRunning), 2_000, 'the sidecar is gone');
+  await until(() => !sidecars.some(isRunning), 2_000, 'the sidecar has ended');
 });

@@ -1,4 +1,5 @@
-// Guests that spin: neighbours go on, the control path goes on, and all of them can be ended.
+// Runs guests with endless loops. Other runtimes and the control path stay responsive, and all
+// guests can be ended.
 
 import { describe, expect, test } from 'vitest';
 import { MODES, withMode } from './modes.js';
@@ -8,7 +9,7 @@ const SPINNERS = 8;
 const ROUNDS = 15;
 
 describe.each(MODES.filter(({ name }) => name !== 'owned'))('$name', (mode) => {
-  test(`an endless loop in each of ${SPINNERS} runtimes delays another by less than 20 ms, and all can be disposed`, () =>
+  test(`delays a program by less than 20 ms beside endless loops in ${SPINNERS} runtimes, and disposes all runtimes`, () =>
     withMode(mode, async (provisioning) => {
       const quiet = await provisioning.create();
       const time = async (): Promise<number> => {
@@ -40,7 +41,7 @@ describe.each(MODES.filter(({ name }) => name !== 'owned'))('$name', (mode) => {
       await quiet.dispose();
     }));
 
-  test('spinning guests all make progress', () =>
+  test('all guests make progress when each has an endless loop', () =>
     withMode(mode, async (provisioning) => {
       const runtimes = await Promise.all(Array.from({ length: SPINNERS }, () => provisioning.create()));
       const counts = runtimes.map(() => 0);

@@ -1,4 +1,4 @@
-// Large files as streams, watches, links and modes of a runtime, from outside, in every way to provision one.
+// Tests streams, watches, links and modes of a runtime's files, in every mode of provisioning.
 
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,13 +10,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { FileChange } from '../../src/index.js';
 import { MODES, withRuntime } from './modes.js';
 
-let host: string;
+let hostFolder: string;
 
 beforeAll(() => {
-  host = mkdtempSync(join(tmpdir(), 'coldframe-streams-'));
+  hostFolder = mkdtempSync(join(tmpdir(), 'coldframe-streams-'));
 });
 
-afterAll(() => rmSync(host, { recursive: true, force: true }));
+afterAll(() => rmSync(hostFolder, { recursive: true, force: true }));
 
 const MIB = 1024 * 1024;
 
@@ -41,7 +41,7 @@ async function take(watch: AsyncIterator<FileChange>, count: number): Promise<st
 }
 
 describe.each(MODES)('$name', (mode) => {
-  test('a large file goes in and out in pieces, and memory stays small', () =>
+  test('streams a large file in pieces with little memory', () =>
     withRuntime(mode, { limits: { filesystemBytes: 512 * MIB } }, async (runtime) => {
       const size = 300;
       const before = process.memoryUsage().arrayBuffers;
@@ -66,11 +66,11 @@ describe.each(MODES)('$name', (mode) => {
       });
       await pipeline(runtime.createReadStream('/workspace/deep/large'), target);
       expect(out.digest('hex')).toBe(into.digest('hex'));
-      // In this process the guest's own memory is not counted as ours.
+      // Array buffers of this process do not include the guest's memory.
       expect(most - before).toBeLessThan(150 * MIB);
     }));
 
-  test('parts of a file, its end, and errors of streams', () =>
+  test('streams parts of a file, appends, and reports errors', () =>
     withRuntime(mode, { files: { '/tmp/f': '0123456789' } }, async (runtime) => {
       const text = async (options?: object) => {
         let all = '';
@@ -96,7 +96,7 @@ describe.each(MODES)('$name', (mode) => {
       expect(await codeOf(pipeline(Readable.from(pieces(100)), full))).toBe('ENOSPC');
     }));
 
-  test('an open file stays the same file, and is let go', () =>
+  test('an open stream keeps its file after a rename and releases the file at the end', () =>
     withRuntime(mode, { limits: { filesystemBytes: 4 * MIB } }, async (runtime) => {
       await runtime.writeFile('/tmp/f', Buffer.alloc(3 * MIB, 1));
       const stream = runtime.createReadStream('/tmp/f');
@@ -108,7 +108,7 @@ describe.each(MODES)('$name', (mode) => {
         seen += next.value.length;
       }
       expect(seen).toBe(3 * MIB);
-      // Its space is free again; also after a stream that was given up.
+      // The space is free again in each round, also after a destroyed stream.
       for (let round = 0; round < 3; round++) {
         await runtime.writeFile('/tmp/g', Buffer.alloc(3 * MIB, 2));
         const given = runtime.createReadStream('/tmp/g');
@@ -117,26 +117,26 @@ describe.each(MODES)('$name', (mode) => {
       }
     }));
 
-  test('changes are told as they happen', () =>
+  test('a watch reports changes of the app and of programs in their order', () =>
     withRuntime(mode, { files: { '/workspace/d/f': '' } }, async (runtime) => {
-      const all = runtime.watch('/workspace', { recursive: true });
-      const one = runtime.watch('/workspace/d/f');
+      const treeWatch = runtime.watch('/workspace', { recursive: true });
+      const fileWatch = runtime.watch('/workspace/d/f');
       await runtime.writeFile('/workspace/d/g', 'g');
       await runtime.exec(`
         import { appendFileSync, renameSync } from 'node:fs';
         appendFileSync('d/f', 'more');
         renameSync('d/g', 'h');
       `);
-      expect(await take(all, 5)).toEqual([
+      expect(await take(treeWatch, 5)).toEqual([
         'rename /workspace/d/g',
         'change /workspace/d/g',
         'change /workspace/d/f',
         'rename /workspace/d/g',
         'rename /workspace/h',
       ]);
-      expect(await take(one, 1)).toEqual(['change /workspace/d/f']);
-      await all.return?.();
-      expect(await all.next()).toEqual({ done: true, value: undefined });
+      expect(await take(fileWatch, 1)).toEqual(['change /workspace/d/f']);
+      await treeWatch.return?.();
+      expect(await treeWatch.next()).toEqual({ done: true, value: undefined });
       expect(await codeOf(runtime.watch('/none').next())).toBe('ENOENT');
       expect(await codeOf(runtime.watch('/proc').next())).toBe('ENOSYS');
       expect(await codeOf(runtime.watch('/workspace', { deep: true } as never).next())).toBe('ERR_INVALID_OPTION');
@@ -160,7 +160,7 @@ describe.each(MODES)('$name', (mode) => {
     expect(await pending).toEqual({ done: true, value: undefined });
   });
 
-  test('what nobody asks for is bounded, and the loss is told', () =>
+  test('a watch that is not read keeps a bounded number of changes and reports the loss', () =>
     withRuntime(mode, {}, async (runtime) => {
       const watch = runtime.watch('/tmp');
       await runtime.exec(`
@@ -178,8 +178,8 @@ describe.each(MODES)('$name', (mode) => {
       await watch.return?.();
     }));
 
-  test('a mounted folder is watched too', () => {
-    const folder = mkdtempSync(join(host, 'watched-'));
+  test('a watch reports changes of a mounted folder', () => {
+    const folder = mkdtempSync(join(hostFolder, 'watched-'));
     return withRuntime(mode, { mounts: [{ guestPath: '/in', hostPath: folder }] }, async (runtime) => {
       const watch = runtime.watch('/in');
       await runtime.stat('/in');
@@ -190,7 +190,7 @@ describe.each(MODES)('$name', (mode) => {
     });
   });
 
-  test('links, modes and times', () =>
+  test('sets links, modes and times', () =>
     withRuntime(mode, { files: { '/tmp/f': 'f' } }, async (runtime) => {
       await runtime.symlink('f', '/tmp/l');
       expect(await runtime.readlink('/tmp/l')).toBe('f');

@@ -1,10 +1,12 @@
-// File systems of the app's own, in every way to provision a runtime: what works, what the guest sees of those that do not, and who waits.
+// Tests app file systems in every mode: operations of programs, faulty file systems, and waiting
+// programs.
 
 import { describe, expect, test } from 'vitest';
 import { createMemoryFileSystem, type FileSystem } from '../../src/index.js';
 import { MODES, withRuntime } from './modes.js';
 
-// What programs do with files, and what they must find afterwards: the same in the box's own tree and in a file system of the app's.
+// A program that uses files and prints their state. The output is equal in the runtime's own tree
+// and in an app file system.
 const PROGRAM = `
   import assert from 'node:assert';
   import * as fs from 'node:fs';
@@ -65,7 +67,7 @@ const codes = (path: string) => `
 const file = { type: 'file', size: 3 } as const;
 
 describe.each(MODES)('$name', (mode) => {
-  test('programs find what they find in the box itself', () =>
+  test("programs get equal results in an app file system and in the runtime's own tree", () =>
     withRuntime(mode, { mounts: [{ guestPath: '/mem', fileSystem: createMemoryFileSystem() }] }, async (runtime) => {
       const own = await runtime.exec(PROGRAM);
       expect([own.stderr, own.exitCode]).toEqual(['', 0]);
@@ -73,7 +75,7 @@ describe.each(MODES)('$name', (mode) => {
       expect([mounted.stderr, mounted.stdout]).toEqual(['', own.stdout]);
     }));
 
-  test('the app sees what programs write, and they what it writes; two runtimes share it', async () => {
+  test('shares changes between the app and the programs of two runtimes', async () => {
     const fileSystem = createMemoryFileSystem();
     const mounts = [{ guestPath: '/workspace', fileSystem }];
     fileSystem.create('/main.js', 0o644);
@@ -97,7 +99,7 @@ describe.each(MODES)('$name', (mode) => {
     });
   });
 
-  test('what is left out, broken, or never answers is an error of the guest', async () => {
+  test('a missing, faulty or hanging method is an error of the guest', async () => {
     const thrown = (code?: string) => () => {
       throw Object.assign(new Error('a secret of the host'), { code });
     };
@@ -132,29 +134,29 @@ describe.each(MODES)('$name', (mode) => {
     });
   });
 
-  test('a program that waits is alone in that, and can be ended', async () => {
-    let asked = () => {};
-    const begun = new Promise<void>((resolve) => {
-      asked = resolve;
+  test('a program that waits for the app blocks no other program and can be ended', async () => {
+    let notifyRead = () => {};
+    const readStarted = new Promise<void>((resolve) => {
+      notifyRead = resolve;
     });
-    let answer = (_bytes: Uint8Array) => {};
+    let respond = (_bytes: Uint8Array) => {};
     const fileSystem: FileSystem = {
       stat: () => file,
       readDir: () => [],
       read: () =>
         new Promise((resolve) => {
-          answer = resolve;
-          asked();
+          respond = resolve;
+          notifyRead();
         }),
     };
     await withRuntime(mode, { mounts: [{ guestPath: '/slow', fileSystem }] }, async (runtime) => {
       const read = "console.log(require('node:fs').readFileSync('/slow/f', 'utf8'))";
       const waiting = runtime.spawnCommand('node', ['-e', read]);
-      await begun;
+      await readStarted;
       expect((await runtime.exec('console.log("not held up")')).stdout).toBe('not held up\n');
-      answer(Buffer.from('abc'));
-      // One read more: it had as many bytes as it has room for.
-      const again = setInterval(() => answer(new Uint8Array(0)), 5);
+      respond(Buffer.from('abc'));
+      // The program reads again, because the first read filled its buffer.
+      const again = setInterval(() => respond(new Uint8Array(0)), 5);
       expect((await (await waiting).result).stdout).toBe('abc\n');
       clearInterval(again);
       const timed = await runtime.exec("import fs from 'node:fs'; fs.readFileSync('/slow/f');", { timeout: 100 });

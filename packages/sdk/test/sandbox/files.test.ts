@@ -1,4 +1,4 @@
-// Files of a runtime, from outside and from inside, in every way to provision one.
+// Tests the files of a runtime, which the app and programs use, in every mode.
 
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,23 +7,23 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { NodeRuntime } from '../../src/index.js';
 import { MODES, withRuntime } from './modes.js';
 
-let host: string;
+let hostFolder: string;
 
 beforeAll(() => {
-  host = mkdtempSync(join(tmpdir(), 'coldframe-files-'));
-  const store = join(host, 'node_modules/.pnpm/greet@1.0.0/node_modules/greet');
+  hostFolder = mkdtempSync(join(tmpdir(), 'coldframe-files-'));
+  const store = join(hostFolder, 'node_modules/.pnpm/greet@1.0.0/node_modules/greet');
   mkdirSync(store, { recursive: true });
   writeFileSync(join(store, 'package.json'), JSON.stringify({ name: 'greet', version: '1.0.0', main: 'greet.js' }));
   writeFileSync(join(store, 'greet.js'), 'module.exports = (name) => `hello ${name}`;');
-  symlinkSync('.pnpm/greet@1.0.0/node_modules/greet', join(host, 'node_modules/greet'));
-  mkdirSync(join(host, 'packages/own'), { recursive: true });
-  writeFileSync(join(host, 'packages/own/index.txt'), 'own');
-  symlinkSync('../packages/own', join(host, 'node_modules/own'));
-  mkdirSync(join(host, 'data'));
-  writeFileSync(join(host, 'data/in.txt'), 'from the host');
+  symlinkSync('.pnpm/greet@1.0.0/node_modules/greet', join(hostFolder, 'node_modules/greet'));
+  mkdirSync(join(hostFolder, 'packages/own'), { recursive: true });
+  writeFileSync(join(hostFolder, 'packages/own/index.txt'), 'own');
+  symlinkSync('../packages/own', join(hostFolder, 'node_modules/own'));
+  mkdirSync(join(hostFolder, 'data'));
+  writeFileSync(join(hostFolder, 'data/in.txt'), 'from the host');
 });
 
-afterAll(() => rmSync(host, { recursive: true, force: true }));
+afterAll(() => rmSync(hostFolder, { recursive: true, force: true }));
 
 const reason = (work: Promise<unknown>) =>
   work.then(
@@ -32,7 +32,7 @@ const reason = (work: Promise<unknown>) =>
   );
 
 describe.each(MODES)('$name', (mode) => {
-  test('files that are given are there, and programs and their owner share them', () =>
+  test('programs and the app share the initial files', () =>
     withRuntime(mode, { files: { '/workspace/a/in.txt': 'seed', '/data.bin': new Uint8Array([0, 255]) } }, async (runtime) => {
       const { stdout, stderr } = await runtime.exec(`
         import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -52,7 +52,7 @@ describe.each(MODES)('$name', (mode) => {
       expect(again.stdout).toBe('more,result.json,more/x.txt\n');
     }));
 
-  test('the operations of the owner', () =>
+  test('the app writes, lists, renames and removes files', () =>
     withRuntime(mode, {}, async (runtime) => {
       const large = new Uint8Array(40 * 1024 * 1024).map((_, index) => index % 251);
       await runtime.writeFile('/tmp/large', large);
@@ -85,10 +85,10 @@ describe.each(MODES)('$name', (mode) => {
       expect(await reason(runtime.writeFile('relative', ''))).toEqual(['ERR_INVALID_OPTION', 'path', undefined]);
     }));
 
-  test('a mounted folder is read, and changed only where that is allowed', () => {
+  test('programs read a mounted folder and change only a writable mount', () => {
     const mounts = [
-      { guestPath: '/in', hostPath: join(host, 'data') },
-      { guestPath: '/out', hostPath: join(host, 'data'), readOnly: false },
+      { guestPath: '/in', hostPath: join(hostFolder, 'data') },
+      { guestPath: '/out', hostPath: join(hostFolder, 'data'), readOnly: false },
     ];
     return withRuntime(mode, { mounts }, async (runtime) => {
       const { stdout, stderr } = await runtime.exec(`
@@ -99,14 +99,14 @@ describe.each(MODES)('$name', (mode) => {
         console.log(readFileSync('/in/out.txt', 'utf8'));
       `);
       expect([stdout, stderr]).toEqual(['from the host\nEROFS\nfrom the guest\n', '']);
-      expect(readFileSync(join(host, 'data/out.txt'), 'utf8')).toBe('from the guest');
+      expect(readFileSync(join(hostFolder, 'data/out.txt'), 'utf8')).toBe('from the guest');
       await runtime.remove('/out/out.txt');
       expect(await reason(runtime.writeFile('/in/x', ''))).toEqual(['EROFS', '/in/x', 'open']);
     });
   });
 
-  test('a mounted folder tells of changes, whoever makes them', () => {
-    const folder = mkdtempSync(join(host, 'watched-'));
+  test('a watch of a mounted folder reports changes by programs and by the host machine', () => {
+    const folder = mkdtempSync(join(hostFolder, 'watched-'));
     const mounts = [
       { guestPath: '/in', hostPath: folder },
       { guestPath: '/out', hostPath: folder, readOnly: false },
@@ -127,9 +127,9 @@ describe.each(MODES)('$name', (mode) => {
     });
   });
 
-  test('an overlay: programs change everything, and the folder stays as it was', () => {
-    const folder = join(host, 'overlay');
-    cpSync(join(host, 'data'), folder, { recursive: true });
+  test('programs change an overlay and the folder stays unchanged', () => {
+    const folder = join(hostFolder, 'overlay');
+    cpSync(join(hostFolder, 'data'), folder, { recursive: true });
     mkdirSync(join(folder, 'src/deep'), { recursive: true });
     for (let n = 0; n < 30; n++) writeFileSync(join(folder, `src/deep/file${n}`), String(n));
     const mounts = [{ guestPath: '/project', hostPath: folder, overlay: true }];
@@ -156,20 +156,20 @@ describe.each(MODES)('$name', (mode) => {
     });
   });
 
-  test('nodeModules: links inside are followed, and one that leads out says so', () =>
-    withRuntime(mode, { nodeModules: join(host, 'node_modules') }, async (runtime) => {
+  test('nodeModules follows links inside the folder and names the target of other links', () =>
+    withRuntime(mode, { nodeModules: join(hostFolder, 'node_modules') }, async (runtime) => {
       expect(Buffer.from(await runtime.readFile('/workspace/node_modules/greet/greet.js')).toString()).toContain('hello');
       const out = runtime.readFile('/workspace/node_modules/own/index.txt');
       await expect(out).rejects.toMatchObject({ code: 'EACCES' });
       await expect(out).rejects.toThrow(/the link '\/workspace\/node_modules\/own' leads out .* mount the folder/);
     }));
 
-  test('with the folder mounted that it leads to, it is followed', () =>
-    withRuntime(mode, { mounts: [{ guestPath: '/workspace', hostPath: host }] }, async (runtime) => {
+  test('nodeModules follows a link into a mounted folder', () =>
+    withRuntime(mode, { mounts: [{ guestPath: '/workspace', hostPath: hostFolder }] }, async (runtime) => {
       expect(Buffer.from(await runtime.readFile('/workspace/node_modules/own/index.txt')).toString()).toBe('own');
     }));
 
-  test('limits', () =>
+  test('limits of files are errors of the guest', () =>
     withRuntime(mode, { limits: { filesystemBytes: 100_000, inodes: 20, descriptors: 5 } }, async (runtime) => {
       const { stdout } = await runtime.exec(`
         import { mkdirSync, openSync, writeFileSync } from 'node:fs';
@@ -182,8 +182,8 @@ describe.each(MODES)('$name', (mode) => {
     }));
 });
 
-test('a mount that is not there, and files that cannot be, are refused at creation', async () => {
-  const missing = join(host, 'nothing');
+test('create() refuses a missing mount and impossible files', async () => {
+  const missing = join(hostFolder, 'nothing');
   expect(await reason(NodeRuntime.create({ mounts: [{ guestPath: '/m', hostPath: missing }] }))).toEqual([
     'ERR_INVALID_REQUEST',
     'mounts.hostPath',

@@ -1,5 +1,6 @@
-// Every limit exceeded on purpose by a real program, with exactly the error that `docs/limits.md` says; afterwards the runtime can be used on, and the
-// runtime next door has noticed nothing. Time, memory and output are in `programs.test.ts`; loops that grow for ever in `growth.test.ts`.
+// Runs real programs that exceed each limit. The programs get the error that `docs/limits.md`
+// names, their runtime stays usable, and another runtime of the sidecar is not affected.
+// `programs.test.ts` tests time, memory and output; `sidecar-memory.test.ts` tests endless loops.
 
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,10 +9,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { GuestProcess, Limits, NodeRuntime } from '../../src/index.js';
 import { MODES, withMode } from './modes.js';
 
-/** Does `step` until it throws, and prints the error's code and how often it went well. */
-const until = (prepare: string, step: string) =>
+/**
+ * Returns a program that repeats `step` until it throws, and prints the error's code and the number
+ * of steps.
+ */
+const repeat = (prepare: string, step: string) =>
   `${prepare}; let done = 0; try { for (; done < 100_000; done++) { ${step} } } catch (error) { console.log(error.code, done); }`;
-/** Starts children, prints the codes of those that could not be started, and ends. */
+/** Returns a program that starts children, prints the codes of failures and exits. */
 const children = (count: number, options: string) => `
   import { spawn } from 'node:child_process';
   const codes = [];
@@ -24,8 +28,8 @@ const children = (count: number, options: string) => `
   console.log(codes.join(' '));
   process.exit();`;
 
-const inside: [string, Limits, string, string | RegExp][] = [
-  ['descriptors', { descriptors: 10 }, until(`import fs from 'node:fs'`, `fs.openSync('/etc/hosts')`), 'EMFILE 7\n'],
+const EXCEEDING_PROGRAMS: [string, Limits, string, string | RegExp][] = [
+  ['descriptors', { descriptors: 10 }, repeat(`import fs from 'node:fs'`, `fs.openSync('/etc/hosts')`), 'EMFILE 7\n'],
   ['processes', { processes: 3 }, children(4, `{ stdio: 'ignore' }`), 'EAGAIN EAGAIN\n'],
   ['pipes', { pipes: 7 }, children(3, `{ stdio: 'pipe' }`), 'ENFILE\n'],
   ['totalMemoryBytes of children', { totalMemoryBytes: 40 << 20 }, children(3, `{ stdio: 'ignore' }`), /^ENOMEM( ENOMEM)?\n$/],
@@ -44,30 +48,30 @@ const inside: [string, Limits, string, string | RegExp][] = [
   [
     'filesystemBytes',
     { filesystemBytes: 100_000 },
-    until(`import fs from 'node:fs'`, `fs.appendFileSync('/tmp/a', 'x'.repeat(10_000))`),
+    repeat(`import fs from 'node:fs'`, `fs.appendFileSync('/tmp/a', 'x'.repeat(10_000))`),
     'ENOSPC 10\n',
   ],
   [
     'filesystemBytes, scattered',
     { filesystemBytes: 100_000 },
-    until(`import fs from 'node:fs'; const fd = fs.openSync('/tmp/b', 'w')`, `fs.writeSync(fd, 'x', (done + 1) * 65_536)`),
+    repeat(`import fs from 'node:fs'; const fd = fs.openSync('/tmp/b', 'w')`, `fs.writeSync(fd, 'x', (done + 1) * 65_536)`),
     'ENOSPC 390\n',
   ],
-  // The place where the folder is mounted is one.
-  ['inodes', { inodes: 20 }, until(`import fs from 'node:fs'`, `fs.mkdirSync('/tmp/' + done)`), 'ENOSPC 19\n'],
-  ['hostFiles', { hostFiles: 3 }, until(`import fs from 'node:fs'`, `fs.openSync('/host/file')`), 'ENFILE 3\n'],
+  // The mount point of the folder is an inode too.
+  ['inodes', { inodes: 20 }, repeat(`import fs from 'node:fs'`, `fs.mkdirSync('/tmp/' + done)`), 'ENOSPC 19\n'],
+  ['hostFiles', { hostFiles: 3 }, repeat(`import fs from 'node:fs'`, `fs.openSync('/host/file')`), 'ENFILE 3\n'],
   [
     'watches',
     { watches: 3 },
     `import fs from 'node:fs'; fs.mkdirSync('/tmp/w');
-    ${until('', `fs.mkdirSync('/tmp/w/' + done); fs.watch('/tmp/w/' + done)`)} process.exit()`,
+    ${repeat('', `fs.mkdirSync('/tmp/w/' + done); fs.watch('/tmp/w/' + done)`)} process.exit()`,
     'ENOSPC 3\n',
   ],
   [
     'operations',
     { operations: 16 },
     `import fs from 'node:fs'; fs.mkdirSync('/tmp/o');
-    ${until('', `fs.mkdirSync('/tmp/o/' + done); fs.watch('/tmp/o/' + done)`)} process.exit()`,
+    ${repeat('', `fs.mkdirSync('/tmp/o/' + done); fs.watch('/tmp/o/' + done)`)} process.exit()`,
     /^ENOBUFS 1[0-6]\n$/,
   ],
   [
@@ -111,20 +115,23 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 
 describe.each(MODES)('$name', (mode) => {
-  /** Runs `work` in a runtime with limits; afterwards it can be used on, and so can its neighbour. */
+  /**
+   * Runs `work` in a runtime with limits, then checks that this runtime and another runtime still
+   * work.
+   */
   const limited = (limits: Limits, work: (runtime: NodeRuntime) => Promise<void>) =>
     withMode(mode, async (provisioning) => {
       const mounts = [{ guestPath: '/host', hostPath: folder }];
-      const [runtime, neighbour] = await Promise.all([provisioning.create({ limits, mounts }), provisioning.create()]);
-      const runner = await neighbour.createResidentRunner();
+      const [runtime, other] = await Promise.all([provisioning.create({ limits, mounts }), provisioning.create()]);
+      const runner = await other.createResidentRunner();
       await runner.exec('globalThis.state = 41');
       await work(runtime);
       expect((await runtime.exec('console.log(1)')).stdout).toBe('1\n');
       expect((await runner.exec('console.log(state + 1)')).stdout).toBe('42\n');
-      await Promise.all([runtime.dispose(), neighbour.dispose()]);
+      await Promise.all([runtime.dispose(), other.dispose()]);
     });
 
-  test.each(inside)('%s', (_name, limits, code, expected) =>
+  test.each(EXCEEDING_PROGRAMS)('fails with its own error beyond the limit: %s', (_name, limits, code, expected) =>
     limited(limits, async (runtime) => {
       const result = await runtime.exec(code, { timeout: 30_000 });
       expect(result, JSON.stringify(result)).toMatchObject({ exitCode: 0, stderr: '' });
@@ -133,23 +140,23 @@ describe.each(MODES)('$name', (mode) => {
     }),
   );
 
-  test('memory of all programs together', () =>
+  test('exceeding totalMemoryBytes ends programs and refuses new programs', () =>
     limited({ totalMemoryBytes: 48 << 20 }, async (runtime) => {
       const grow = 'const all = []; for (;;) all.push(new Uint8Array(1 << 20).fill(1));';
       const error = { code: 'ERR_MEMORY_LIMIT', limit: 'totalMemoryBytes', memoryBytes: 48 << 20 };
       expect(await runtime.exec(grow)).toMatchObject({ exitCode: 134, error });
-      const sleeping: GuestProcess[] = [];
+      const waiting: GuestProcess[] = [];
       const start = async () => {
-        while (sleeping.length < 10) sleeping.push(await runtime.spawn('setTimeout(() => {}, 60_000)'));
+        while (waiting.length < 10) waiting.push(await runtime.spawn('setTimeout(() => {}, 60_000)'));
       };
       const refused = { code: 'ERR_RESOURCE_EXHAUSTED', resource: 'memory bytes in the runtime', limit: 48 << 20 };
       await expect(start()).rejects.toMatchObject(refused);
-      expect(sleeping.length).toBeGreaterThan(1);
-      for (const child of sleeping) await child.kill('SIGKILL');
-      await Promise.all(sleeping.map((child) => child.wait()));
+      expect(waiting.length).toBeGreaterThan(1);
+      for (const child of waiting) await child.kill('SIGKILL');
+      await Promise.all(waiting.map((child) => child.wait()));
     }));
 
-  test('what the caller hands in', () =>
+  test('arguments, environment and stdin of the caller have limits', () =>
     limited({ argvBytes: 5_000, envBytes: 5_000, stdinBytes: 5_000 }, async (runtime) => {
       const long = 'x'.repeat(5_001);
       await expect(runtime.exec('1', { args: [long] })).rejects.toMatchObject({ code: 'E2BIG', syscall: 'spawn' });
@@ -167,14 +174,14 @@ describe.each(MODES)('$name', (mode) => {
       await child.wait();
     }));
 
-  test('what a program hands back', () =>
+  test('results of a program have a limit', () =>
     limited({ resultBytes: 1_000 }, async (runtime) => {
       const long = await runtime.run(`console.log('out'); __return('x'.repeat(1_000))`);
       expect(long).toMatchObject({ stdout: 'out\n', exitCode: 137, error: { code: 'ERR_RESULT_LIMIT', resultBytes: 1_000 } });
       expect((await runtime.run(`__return('x'.repeat(998))`)).value).toBe('x'.repeat(998));
     }));
 
-  test('both outputs at their default limits, and a value, still make a result', () =>
+  test('returns a result with both outputs at their default limits and a value', () =>
     limited({}, async (runtime) => {
       const full = (stream: string) => `for (let n = 0; n < 17; n++) process.${stream}.write(block);`;
       const code = `const block = 'x'.repeat(1 << 20); ${full('stdout')} ${full('stderr')} __return('y'.repeat(1 << 20))`;
@@ -185,7 +192,7 @@ describe.each(MODES)('$name', (mode) => {
       expect(Math.max(result.stdout.length, result.stderr.length)).toBeLessThanOrEqual(16 << 20);
     }));
 
-  test('the wall clock of programs that have no timeout', () =>
+  test('wallMs ends programs without a timeout', () =>
     limited({ wallMs: 300 }, async (runtime) => {
       const sleep = 'await new Promise((resolve) => setTimeout(resolve, 60_000))';
       const late = { exitCode: 124, error: { code: 'ERR_TIMEOUT', timeoutMs: 300 } };
@@ -200,7 +207,7 @@ describe.each(MODES)('$name', (mode) => {
       await runner.dispose();
     }));
 
-  test('small buffers slow programs down and lose nothing', () =>
+  test('small buffers of pipes and sockets lose no bytes', () =>
     limited({ pipeBytes: 4_096, socketBytes: 4_096 }, async (runtime) => {
       const code = `
         import http from 'node:http';
@@ -218,9 +225,9 @@ describe.each(MODES)('$name', (mode) => {
       expect(await runtime.exec(code)).toMatchObject({ stdout: '300000\n300000\n', stderr: '' });
     }));
 
-  test('answers of a server inside', () =>
+  test('fetchResponseBytes limits responses of a guest server', () =>
     limited({ fetchResponseBytes: 1_000 }, async (runtime) => {
-      const code = `import http from 'node:http'; http.createServer((_, answer) => answer.end('x'.repeat(1_001))).listen(3_000)`;
+      const code = `import http from 'node:http'; http.createServer((_, response) => response.end('x'.repeat(1_001))).listen(3_000)`;
       const server = await runtime.spawn(code);
       await runtime.waitForListener({ port: 3_000 });
       const error = { code: 'ERR_RESPONSE_TOO_LARGE', maxResponseBytes: 1_000 };
@@ -230,7 +237,7 @@ describe.each(MODES)('$name', (mode) => {
       await server.wait();
     }));
 
-  test('the hardened profile, and a limit over it', () =>
+  test('a single limit replaces the value of the hardened profile', () =>
     limited({ profile: 'hardened', descriptors: 20 }, async (runtime) => {
       const { limits } = await runtime.getResourceSnapshot();
       const most = Object.fromEntries(Object.entries(limits).map(([name, { max }]) => [name, max]));

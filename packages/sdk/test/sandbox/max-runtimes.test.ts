@@ -1,15 +1,16 @@
-// As many runtimes as a sidecar may have, and not one more: refused by name, and nothing that is there notices.
+// Tests the limit of runtimes of a sidecar. A further runtime is refused with an error that names
+// the limit, and the existing runtimes are not affected.
 
 import { describe, expect, test } from 'vitest';
 import { NodeRuntime, Sidecar, type SidecarOptions } from '../../src/index.js';
 
-const WAYS: { name: string; open(options: SidecarOptions): Promise<Sidecar> }[] = [
+const SIDECARS: { name: string; open(options: SidecarOptions): Promise<Sidecar> }[] = [
   { name: 'shared', open: (options) => Sidecar.spawn(options) },
   { name: 'embedded', open: (options) => Sidecar.embedded(options) },
 ];
 
-describe.each(WAYS)('$name', ({ open }) => {
-  test('one runtime more than there may be', async () => {
+describe.each(SIDECARS)('$name', ({ open }) => {
+  test('refuses one runtime more than maxRuntimes', async () => {
     const sidecar = await open({ maxRuntimes: 3 });
     try {
       const create = () => NodeRuntime.create({ sidecar });
@@ -28,7 +29,7 @@ describe.each(WAYS)('$name', ({ open }) => {
     }
   });
 
-  test('a number that makes no sense', async () => {
+  test('refuses a wrong value of maxRuntimes', async () => {
     for (const maxRuntimes of [0, 1.5, 65_537]) {
       await expect(open({ maxRuntimes })).rejects.toMatchObject({ code: 'ERR_INVALID_OPTION' });
     }

@@ -1,12 +1,12 @@
-// The four ways to provision a runtime, as one interface, so that a test can be run in each of them.
+// Defines the four modes of provisioning a runtime behind one interface. Tests run in each mode.
 
 import { NodeRuntime, type NodeRuntimeOptions, Sidecar } from '../../src/index.js';
 
-/** One way to get runtimes. */
+/** A source of runtimes. */
 export interface Provisioning {
-  /** A runtime; `dispose()` is the caller's. */
+  /** Makes a runtime. The caller disposes it. */
   create(options?: NodeRuntimeOptions): Promise<NodeRuntime>;
-  /** Ends what the runtimes share. */
+  /** Ends the sidecar that the runtimes share. */
   close(): Promise<void>;
 }
 
@@ -15,19 +15,19 @@ export interface Mode {
   open(): Promise<Provisioning>;
 }
 
-const over = async (sidecar: Sidecar): Promise<Provisioning> => ({
+const provisioningOf = async (sidecar: Sidecar): Promise<Provisioning> => ({
   create: (options) => NodeRuntime.create({ ...options, sidecar }),
   close: () => sidecar.dispose(),
 });
 
 export const MODES: Mode[] = [
   { name: 'owned', open: async () => ({ create: (options) => NodeRuntime.create(options), close: async () => {} }) },
-  { name: 'shared', open: async () => over(await Sidecar.spawn()) },
-  { name: 'embedded', open: async () => over(await Sidecar.embedded()) },
-  { name: 'embedded inline', open: async () => over(await Sidecar.embedded({ inlineBudgetMs: 5 })) },
+  { name: 'shared', open: async () => provisioningOf(await Sidecar.spawn()) },
+  { name: 'embedded', open: async () => provisioningOf(await Sidecar.embedded()) },
+  { name: 'embedded inline', open: async () => provisioningOf(await Sidecar.embedded({ inlineBudgetMs: 5 })) },
 ];
 
-/** Runs `work` with a provisioning of `mode` and closes it again. */
+/** Runs `work` with a provisioning of `mode`, and closes the provisioning. */
 export async function withMode<T>(mode: Mode, work: (provisioning: Provisioning) => Promise<T>): Promise<T> {
   const provisioning = await mode.open();
   try {
@@ -37,7 +37,7 @@ export async function withMode<T>(mode: Mode, work: (provisioning: Provisioning)
   }
 }
 
-/** Runs `work` with one runtime of `mode`. */
+/** Runs `work` with a runtime of `mode`, and disposes the runtime. */
 export async function withRuntime<T>(
   mode: Mode,
   options: NodeRuntimeOptions,

@@ -1,21 +1,24 @@
-// Guest servers for the tests of a runtime's network, and what their tests ask again and again.
+// Provides guest servers and functions for the tests of a runtime's network.
 
 import type { GuestProcess, NodeRuntime } from '../../src/index.js';
 
 export const PORT = 3000;
 
-/** A guest's HTTP server; `handler` is the body of a function of `request` and `response`. */
+/**
+ * Returns the code of an HTTP server. `handler` is the body of a function of `request` and
+ * `response`.
+ */
 export const httpServer = (handler: string, port = PORT): string => `
   import http from 'node:http';
   http.createServer((request, response) => { ${handler} }).listen(${port});`;
 
-/** A guest's TCP server; `handler` is the body of a function of `socket`. */
+/** Returns the code of a TCP server. `handler` is the body of a function of `socket`. */
 export const tcpServer = (handler: string, port = PORT): string => `
   import net from 'node:net';
   net.createServer({ allowHalfOpen: true }, (socket) => { socket.on('error', (error) => console.log(error.code)); ${handler} })
     .listen(${port});`;
 
-/** Starts a guest's server, and waits until it listens. */
+/** Starts a server in the runtime and waits until it listens. */
 export async function serve(runtime: NodeRuntime, code: string, port = PORT): Promise<GuestProcess> {
   const server = await runtime.spawn(code);
   await runtime.waitForListener({ port });

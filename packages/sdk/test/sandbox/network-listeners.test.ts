@@ -1,11 +1,12 @@
-// Waiting for guests that listen, in every way to provision a runtime: before, after, too long, given up, and who it was.
+// Tests waits for listening guests in every mode: waits before and after the listener starts,
+// timeouts, signals, and the listening process.
 
 import { describe, expect, test } from 'vitest';
 import { MODES, withMode, withRuntime } from './modes.js';
 import { codeOf, PORT, serve, tcpServer } from './network-helpers.js';
 
 describe.each(MODES)('$name', (mode) => {
-  test('a wait ends when somebody listens, and at once when somebody does', () =>
+  test('a wait ends when a guest starts to listen, and at once when the guest listens already', () =>
     withRuntime(mode, {}, async (runtime) => {
       const [first, again, other] = [1, 2, 3].map((n) => runtime.waitForListener({ port: n === 3 ? 4000 : PORT }));
       expect(await runtime.findListener({ port: PORT })).toBeUndefined();
@@ -25,7 +26,7 @@ describe.each(MODES)('$name', (mode) => {
       expect(await runtime.listeners()).toEqual([]);
     }));
 
-  test('a wait ends without anybody: in time, by its signal, and with the runtime', () =>
+  test('a wait without a listener ends by its timeout, its signal and with the runtime', () =>
     withMode(mode, async (provisioning) => {
       const runtime = await provisioning.create();
       await expect(runtime.waitForListener({ port: 5 }, { timeoutMs: 30 })).rejects.toMatchObject({
@@ -34,11 +35,11 @@ describe.each(MODES)('$name', (mode) => {
         port: 5,
       });
       const controller = new AbortController();
-      const given = runtime.waitForListener({ path: '/tmp/x' }, { signal: controller.signal });
+      const aborted = runtime.waitForListener({ path: '/tmp/x' }, { signal: controller.signal });
       controller.abort('enough');
-      await expect(given).rejects.toBe('enough');
+      await expect(aborted).rejects.toBe('enough');
       await expect(runtime.waitForListener({ port: 5 }, { signal: AbortSignal.abort('before') })).rejects.toBe('before');
-      // Those that were given up are gone: a listener later answers none of them.
+      // The aborted waits are removed, so a later listener does not resolve them.
       await serve(runtime, tcpServer('', 5), 5);
       const disposed = codeOf(runtime.waitForListener({ port: 6 }));
       await runtime.dispose();
@@ -46,7 +47,7 @@ describe.each(MODES)('$name', (mode) => {
       expect(await codeOf(runtime.waitForListener({ port: 5 }))).toBe('ERR_RUNTIME_DISPOSED');
     }));
 
-  test('a child that listens is found as itself', () =>
+  test('reports a listening child as the listening process', () =>
     withRuntime(mode, {}, async (runtime) => {
       const parent = await runtime.spawn(`
         import { spawn } from 'node:child_process';
@@ -57,7 +58,7 @@ describe.each(MODES)('$name', (mode) => {
       expect((await runtime.fetch(PORT)).body).toBe('child');
     }));
 
-  test('what is no target is said to be none', () =>
+  test('refuses wrong targets', () =>
     withRuntime(mode, {}, async (runtime) => {
       const option = (target: object) =>
         runtime.findListener(target).then(

@@ -1,5 +1,5 @@
-// Connections into guests in every way to provision a runtime: raw streams both ways, half closed and reset, large bodies with bounded memory,
-// WebSockets, and ports of this machine that lead to a guest.
+// Tests connections into guests in every mode: raw streams, half-closed and reset streams, large
+// bodies with bounded memory, WebSockets, and exposed ports.
 
 import { createHash, randomBytes } from 'node:crypto';
 import { connect } from 'node:net';
@@ -17,23 +17,23 @@ import { childrenOf, residentBytes, until } from './processes.js';
 const MEGABYTE = 1 << 20;
 const TOTAL = 50 * MEGABYTE;
 const CHUNK = 100_000;
-/** Whole, because a package of pnpm is a link into it. */
+/** A mount of the whole repository, because packages of pnpm are links into the repository. */
 const REPOSITORY = { guestPath: '/repository', hostPath: fileURLToPath(new URL('../../../../', import.meta.url)) };
-/** Different from each other, and made before memory is looked at. */
+/** Different blocks of bytes, which are made before memory is measured. */
 const BLOCKS = Array.from({ length: 16 }, () => randomBytes(CHUNK));
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
-/** Bytes of buffers in this process that are no garbage, and memory of its sidecars. */
-function held(): number[] {
+/** Returns the bytes of live buffers in this process, and the memory of its sidecars. */
+function usedMemory(): number[] {
   collectGarbage();
-  collectGarbage(); // what the first one finds, a thread of its own takes away until the next
+  collectGarbage(); // the first collection frees its buffers on another thread
   return [process.memoryUsage().arrayBuffers, ...childrenOf().map((pid) => residentBytes(pid))];
 }
 
 describe.each(MODES)('$name', (mode) => {
-  test('bytes go both ways, and each side ends its own', () =>
+  test('passes bytes in both directions, and each side ends its own direction', () =>
     withRuntime(mode, {}, async (runtime) => {
       const code = tcpServer(`socket.on('data', (data) => socket.write(String(data).toUpperCase()));
         socket.on('end', () => setTimeout(() => socket.end('bye'), 20)); console.log(socket.remoteAddress)`);
@@ -42,20 +42,20 @@ describe.each(MODES)('$name', (mode) => {
       stream.end('hello ');
       expect(await textOf(stream)).toBe('HELLO bye');
       expect([stream.bytesWritten, stream.bytesRead, stream.connecting]).toEqual([6, 9, false]);
-      const gone = runtime.connect({ port: PORT });
-      await new Promise((resolve) => gone.once('connect', resolve));
-      gone.resetAndDestroy();
+      const reset = runtime.connect({ port: PORT });
+      await new Promise((resolve) => reset.once('connect', resolve));
+      reset.resetAndDestroy();
       const lines: string[] = [];
       for await (const chunk of server.stdout) {
         lines.push(...Buffer.from(chunk).toString().trim().split('\n'));
         if (lines.length >= 3) break;
       }
       expect(lines).toEqual(['::ffff:127.0.0.1', '::ffff:127.0.0.1', 'ECONNRESET']);
-      const nobody = runtime.connect({ port: 9 });
-      await expect(finished(nobody)).rejects.toMatchObject({ code: 'ECONNREFUSED', syscall: 'connect', path: 'localhost:9' });
+      const refused = runtime.connect({ port: 9 });
+      await expect(finished(refused)).rejects.toMatchObject({ code: 'ECONNREFUSED', syscall: 'connect', path: 'localhost:9' });
     }));
 
-  test('Unix sockets and the IPv6 loopback are reached too', () =>
+  test('connects to Unix sockets and to the IPv6 loopback', () =>
     withRuntime(mode, {}, async (runtime) => {
       await runtime.spawn(`
         import net from 'node:net';
@@ -72,10 +72,10 @@ describe.each(MODES)('$name', (mode) => {
       expect(await codeOf(finished(runtime.connect({ path: '/tmp/none' })))).toBe('ENOENT');
     }));
 
-  test('50 MB go in and come back, and neither side keeps them', () =>
+  test('passes 50 MB in and back with bounded memory on both sides', () =>
     withRuntime(mode, {}, async (runtime) => {
       await serve(runtime, httpServer(`request.pipe(response)`));
-      const before = held();
+      const before = usedMemory();
       const peaks = [...before];
       const [sent, received] = [createHash('sha256'), createHash('sha256')];
       async function* body(): AsyncGenerator<Uint8Array> {
@@ -86,37 +86,38 @@ describe.each(MODES)('$name', (mode) => {
           yield chunk;
         }
       }
-      const { body: answer } = await runtime.dispatcher(PORT).request({
+      const { body: response } = await runtime.dispatcher(PORT).request({
         origin: 'http://any.host',
         path: '/',
         method: 'POST',
         body: body() as never,
       });
       let bytes = 0;
-      for await (const chunk of answer) {
+      for await (const chunk of response) {
         received.update(chunk);
         bytes += chunk.length;
         if (bytes % (4 * MEGABYTE) < chunk.length)
-          for (const [i, now] of held().entries()) peaks[i] = Math.max(peaks[i] ?? 0, now);
+          for (const [i, now] of usedMemory().entries()) peaks[i] = Math.max(peaks[i] ?? 0, now);
       }
       expect(bytes).toBe(TOTAL);
       expect(received.digest('hex')).toBe(sent.digest('hex'));
       const grown = peaks.map((peak, i) => Math.round((peak - (before[i] ?? 0)) / MEGABYTE));
-      // The windows are 256 KiB in each direction, and streams hold some; the guest's own memory is in the sidecar's.
+      // The windows are 256 KiB in each direction, and streams buffer some bytes. The sidecar's
+      // memory includes the guest's memory.
       expect(Math.max(...grown), `megabytes grown in buffers here and in the sidecar: ${grown}`).toBeLessThan(20);
     }));
 
-  test('who does not read stops who writes, and nobody else', () =>
+  test('a side that does not read stops only its own writer', () =>
     withRuntime(mode, {}, async (runtime) => {
-      const deaf = tcpServer(`socket.pause()`);
-      await serve(runtime, deaf);
+      const unreading = tcpServer(`socket.pause()`);
+      await serve(runtime, unreading);
       const stream = runtime.connect({ port: PORT });
       stream.on('error', () => {});
       const block = new Uint8Array(MEGABYTE);
       for (let i = 0; i < 4; i++) stream.write(block);
-      await until(() => stream.bytesWritten > 0, 5_000, 'something is sent');
+      await until(() => stream.bytesWritten > 0, 5_000, 'bytes are sent');
       expect((await runtime.exec('console.log("next door")')).stdout).toBe('next door\n');
-      // The window, and what the guest's socket and its stream hold.
+      // The sent bytes fill the window, and the buffers of the guest's socket and its stream.
       expect(stream.bytesWritten).toBeLessThan(MEGABYTE);
       stream.destroy();
       const flood = tcpServer(
@@ -125,13 +126,13 @@ describe.each(MODES)('$name', (mode) => {
       );
       await serve(runtime, flood, 3001);
       const unread = runtime.connect({ port: 3001 }).on('error', () => {});
-      await until(() => unread.bytesRead > 200_000, 5_000, 'the window fills');
+      await until(() => unread.bytesRead > 200_000, 5_000, 'the window is full');
       expect((await runtime.exec('console.log("next door")')).stdout).toBe('next door\n');
       expect(unread.bytesRead).toBeLessThanOrEqual(262_144);
       unread.destroy();
     }));
 
-  test('a dispatcher serves fetch() itself, on kept connections', () =>
+  test('a dispatcher serves the global fetch() on kept connections', () =>
     withRuntime(mode, {}, async (runtime) => {
       const code = `import http from 'node:http'; let connections = 0;
         http.createServer((request, response) => response.end(request.headers.host + ' ' + connections))
@@ -139,13 +140,13 @@ describe.each(MODES)('$name', (mode) => {
       await serve(runtime, code);
       const dispatcher = runtime.dispatcher(PORT);
       expect(runtime.dispatcher(PORT)).toBe(dispatcher);
-      const said = async () => (await fetch('http://app.test/x', { dispatcher } as object)).text();
-      const answers: string[] = [];
-      for (let n = 0; n < 10; n++) answers.push(await said());
-      // undici may open another one while the first answer is not quite over.
+      const request = async () => (await fetch('http://app.test/x', { dispatcher } as object)).text();
+      const responses: string[] = [];
+      for (let n = 0; n < 10; n++) responses.push(await request());
+      // undici may open a second connection before the first response has ended.
       expect(
-        answers.every((answer) => /^app\.test [12]$/.test(answer)),
-        String(answers),
+        responses.every((response) => /^app\.test [12]$/.test(response)),
+        String(responses),
       ).toBe(true);
     }));
 
@@ -153,14 +154,14 @@ describe.each(MODES)('$name', (mode) => {
     withRuntime(mode, { cwd: '/repository/packages/sdk', mounts: [REPOSITORY] }, async (runtime) => {
       const code = `import { WebSocketServer } from 'ws';
         new WebSocketServer({ port: ${PORT} }).on('connection', (socket) => {
-          socket.on('message', (data, binary) => socket.send(binary ? Buffer.from(data).reverse() : 'heard ' + data));
+          socket.on('message', (data, binary) => socket.send(binary ? Buffer.from(data).reverse() : 'got ' + data));
         });`;
       await serve(runtime, code);
       const socket = new WebSocket('ws://guest/', { createConnection: () => runtime.connect({ port: PORT }) as never });
       await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
       const next = () => new Promise<Buffer>((resolve) => socket.once('message', (data) => resolve(data as Buffer)));
       socket.send('you');
-      expect(String(await next())).toBe('heard you');
+      expect(String(await next())).toBe('got you');
       const large = randomBytes(500_000);
       socket.send(large);
       expect((await next()).equals(Buffer.from(large).reverse())).toBe(true);
@@ -168,7 +169,7 @@ describe.each(MODES)('$name', (mode) => {
       await new Promise((resolve) => socket.once('close', resolve));
     }));
 
-  test('a port of this machine leads to a guest, until it is closed or the runtime is gone', () =>
+  test('an exposed port connects to a guest until the port is closed or the runtime is disposed', () =>
     withRuntime(mode, {}, async (runtime) => {
       expect(await codeOf(runtime.exposePort(PORT, { host: '0.0.0.0' }))).toBe('ERR_INVALID_OPTION');
       const exposed = await runtime.exposePort(PORT);
@@ -177,8 +178,8 @@ describe.each(MODES)('$name', (mode) => {
       await expect(fetch(exposed.url)).rejects.toThrow('fetch failed');
       await serve(runtime, httpServer(`request.pipe(response)`));
       const [body, own] = [randomBytes(MEGABYTE), () => connect(exposed.port, exposed.host)];
-      const answer = await fetch(exposed.url, { method: 'POST', body });
-      expect(Buffer.from(await answer.arrayBuffer()).equals(body)).toBe(true);
+      const response = await fetch(exposed.url, { method: 'POST', body });
+      expect(Buffer.from(await response.arrayBuffer()).equals(body)).toBe(true);
       const half = own();
       half.end('GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n');
       expect(await textOf(half)).toContain('200 OK');

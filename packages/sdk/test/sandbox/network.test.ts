@@ -1,4 +1,5 @@
-// HTTP to guests' servers, in every way to provision a runtime: single requests, many at once, what a hostile server answers, and its end.
+// Tests HTTP requests to guest servers in every mode: single and concurrent requests, responses of
+// hostile servers, and the end of a server.
 
 import { finished } from 'node:stream/promises';
 import { describe, expect, test } from 'vitest';
@@ -15,21 +16,21 @@ const ECHO = httpServer(`
   });`);
 
 describe.each(MODES)('$name', (mode) => {
-  test('a request goes in and the whole answer comes back', () =>
+  test('sends a request and returns the whole response', () =>
     withRuntime(mode, {}, async (runtime) => {
       await serve(runtime, ECHO);
-      const answer = await runtime.fetch(PORT, {
+      const response = await runtime.fetch(PORT, {
         method: 'post',
         path: '/a?b=%C3%BC',
         headers: { 'x-own': 'yes' },
         body: 'größe',
       });
-      expect(answer).toMatchObject({ status: 201, statusText: 'Made', ok: true });
-      expect(answer.headers).toMatchObject({ 'content-type': 'application/json', 'set-cookie': ['a=1', 'b=2'] });
-      const said = { method: 'POST', url: '/a?b=%C3%BC', host: `localhost:${PORT}`, own: 'yes', body: 'größe' };
-      expect(answer.json()).toEqual(said);
-      expect(answer.body).toBe(JSON.stringify(said));
-      expect(Buffer.from(answer.bodyBytes).toString()).toBe(answer.body);
+      expect(response).toMatchObject({ status: 201, statusText: 'Made', ok: true });
+      expect(response.headers).toMatchObject({ 'content-type': 'application/json', 'set-cookie': ['a=1', 'b=2'] });
+      const echoed = { method: 'POST', url: '/a?b=%C3%BC', host: `localhost:${PORT}`, own: 'yes', body: 'größe' };
+      expect(response.json()).toEqual(echoed);
+      expect(response.body).toBe(JSON.stringify(echoed));
+      expect(Buffer.from(response.bodyBytes).toString()).toBe(response.body);
       expect((await runtime.fetch(PORT)).json()).toMatchObject({ method: 'GET', url: '/' });
       expect((await runtime.fetch(PORT, '/path')).json()).toMatchObject({ url: '/path' });
       const request = new Request('http://elsewhere/x?y', { method: 'PUT', body: 'sent', headers: { 'x-own': 'no' } });
@@ -41,15 +42,15 @@ describe.each(MODES)('$name', (mode) => {
       expect((await runtime.fetch(PORT, { method: 'POST', body: pieces() })).json()).toMatchObject({ body: 'one two' });
     }));
 
-  test('a hundred requests at once have each their own answer', () =>
+  test('a hundred requests at once each get their own response', () =>
     withRuntime(mode, {}, async (runtime) => {
       await serve(runtime, httpServer(`setTimeout(() => response.end(request.url), 5)`));
       const paths = Array.from({ length: 100 }, (_, n) => `/${n}`);
-      const answers = await Promise.all(paths.map(async (path) => (await runtime.fetch(PORT, path)).body));
-      expect(answers).toEqual(paths);
+      const responses = await Promise.all(paths.map(async (path) => (await runtime.fetch(PORT, path)).body));
+      expect(responses).toEqual(paths);
     }));
 
-  test('an endless, a large, a slow and a broken answer are errors, and the next one is none', () =>
+  test('endless, large, slow and broken responses are errors, and the next request works', () =>
     withRuntime(mode, {}, async (runtime) => {
       await serve(
         runtime,
@@ -76,7 +77,7 @@ describe.each(MODES)('$name', (mode) => {
       expect((await runtime.fetch(PORT)).body).toBe('fine');
     }));
 
-  test('a server that ends in the middle of an answer is an error, and so is one that is not there', () =>
+  test('a request fails when the server ends within the response or does not exist', () =>
     withRuntime(mode, {}, async (runtime) => {
       expect(await codeOf(runtime.fetch(PORT))).toBe('ECONNREFUSED');
       const server = await serve(
@@ -95,7 +96,7 @@ describe.each(MODES)('$name', (mode) => {
       expect((await runtime.fetch(PORT)).body).toBe('again');
     }));
 
-  test('the runtime takes requests, connections and waits with it', () =>
+  test('dispose() fails requests, connections and waits', () =>
     withRuntime(mode, {}, async (runtime) => {
       await serve(runtime, tcpServer(''));
       const fetching = codeOf(runtime.fetch(PORT));
@@ -110,7 +111,7 @@ describe.each(MODES)('$name', (mode) => {
       expect(() => runtime.connect({ port: PORT })).toThrow('disposed');
     }));
 
-  test('nothing of this gives a guest a way out', () =>
+  test('a guest that serves requests has no network outside of its runtime', () =>
     withRuntime(mode, {}, async (runtime) => {
       await serve(
         runtime,
@@ -121,7 +122,7 @@ describe.each(MODES)('$name', (mode) => {
     }));
 });
 
-test('a sidecar that is killed takes requests, connections and waits with it', async () => {
+test('requests, connections and waits fail when the sidecar is killed', async () => {
   const sidecar = await Sidecar.spawn();
   const runtime = await NodeRuntime.create({ sidecar });
   try {

@@ -1,5 +1,5 @@
-// What programs may do, by a policy, in every way to provision a runtime: each operation of each scope, ways round, a policy that changes
-// while a program runs, and what a listener hears.
+// Tests permissions in every mode: each operation of each scope, attempts to bypass rules, and
+// changes of the policy while a program runs. Also tests the decisions that a listener receives.
 
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,14 +15,14 @@ const CODE = `
   import * as dgram from 'node:dgram';
   import * as dns from 'node:dns';
   const code = (work) => { try { work(); return 'ok'; } catch (error) { return error.code; } };
-  const heard = (emitter, good) => new Promise((resolve) => {
+  const outcomeOf = (emitter, good) => new Promise((resolve) => {
     emitter.on('error', (error) => resolve(error.code));
     emitter.on(good, () => resolve('ok'));
   });
 `;
 const FILES = { '/data/secret/file': 'SECRET', '/data/open': 'open' };
 
-/** What a program prints, as JSON. */
+/** Runs a program and parses its output as JSON. */
 async function printed(runtime: NodeRuntime, code: string): Promise<unknown> {
   const { stdout, stderr } = await runtime.exec(`${CODE} ${code}`, { timeout: 20_000 });
   expect(stderr).toBe('');
@@ -32,7 +32,7 @@ async function printed(runtime: NodeRuntime, code: string): Promise<unknown> {
 const within = (mode: (typeof MODES)[number], permissions: PermissionsPolicy, work: (runtime: NodeRuntime) => Promise<void>) =>
   withRuntime(mode, { files: FILES, permissions }, work);
 
-// An operation and a call that needs it, on /data/secret.
+// For each operation, a call on /data/secret that needs the operation.
 const FS_CALLS = {
   read: "fs.readFileSync('/data/secret/file')",
   write: "fs.writeFileSync('/data/secret/new', '')",
@@ -53,7 +53,7 @@ const FS_CALLS = {
 } as const;
 
 describe.each(MODES)('$name', (mode) => {
-  test('each operation on files is denied by itself', () =>
+  test('denies each file operation separately', () =>
     withRuntime(mode, { files: { ...FILES, '/data/secret/script': '#!/bin/sh\ntrue\n' } }, async (runtime) => {
       await runtime.exec(
         `import * as fs from 'node:fs'; fs.symlinkSync('file', '/data/secret/l'); fs.chmodSync('/data/secret/script', 0o755);`,
@@ -70,13 +70,13 @@ describe.each(MODES)('$name', (mode) => {
       await runtime.setPermissions({});
       const all = Object.entries(FS_CALLS).filter(([operation]) => operation !== 'rm');
       const works = all.map(([, call]) => `code(() => ${call})`);
-      // The file has been renamed when its turn comes again.
+      // Undoes the rename before the next call.
       const again = "fs.renameSync('/data/secret/other', '/data/secret/file')";
       const list = works.flatMap((call) => (call.includes('other') ? [call, `code(() => ${again})`] : [call])).join();
       expect(await printed(runtime, `console.log(JSON.stringify([${list}]))`)).toEqual(Array(all.length + 1).fill('ok'));
     }));
 
-  test('no other way leads to a closed file', () => {
+  test('no link, mount or relative path bypasses a rule', () => {
     const host = mkdtempSync(join(tmpdir(), 'coldframe-permissions-'));
     mkdirSync(join(host, 'secret'));
     writeFileSync(join(host, 'secret/file'), 'SECRET');
@@ -92,26 +92,26 @@ describe.each(MODES)('$name', (mode) => {
       } as const,
     };
     return withRuntime(mode, options, async (runtime) => {
-      const ways = `
+      const attempts = `
         fs.symlinkSync('/data/secret/file', '/tmp/link'); fs.symlinkSync('/data', '/tmp/data');
-        const ways = ['/data/secret/file', '/tmp/link', '/tmp/data/secret/file', '/data/open/../secret/file',
+        const attempts = ['/data/secret/file', '/tmp/link', '/tmp/data/secret/file', '/data/open/../secret/file',
           '/proc/self/root/data/secret/file', '/m/through', '/m/secret/file', '/o/through', '/o/secret/file', '/data/secret/none'];
         process.chdir('/data');
-        ways.push('secret/file', './secret/../secret/file', '/proc/self/cwd/secret/file');
-        const result = ways.map((path) => [code(() => fs.readFileSync(path)), code(() => fs.copyFileSync(path, '/tmp/copy'))]);
+        attempts.push('secret/file', './secret/../secret/file', '/proc/self/cwd/secret/file');
+        const result = attempts.map((path) => [code(() => fs.readFileSync(path)), code(() => fs.copyFileSync(path, '/tmp/copy'))]);
         const names = [['/data/secret', '/data/moved'], ['/data', '/moved'], ['/data/secret/file', '/data/f'], ['/m/secret', '/m/x'], ['/o/secret', '/o/x']];
         for (const [from, to] of names) result.push([code(() => fs.renameSync(from, to)), code(() => fs.linkSync(from, to))]);
         result.push([code(() => process.chdir('/data/secret')), code(() => fs.opendirSync('/data/secret'))]);
         result.push(['cat /data/secret/file', 'node /data/secret/file'].map((command) => code(() => cp.execSync(command, { stdio: 'ignore' }))));
         console.log(JSON.stringify(result));`;
-      const result = (await printed(runtime, ways)) as string[][];
-      // Commands that fail: Node has no code for that.
+      const result = (await printed(runtime, attempts)) as string[][];
+      // Node reports no code for a command that fails.
       expect(result.pop()).toEqual([null, null]);
-      for (const pair of result) for (const one of pair) expect(['EACCES', 'ENOTDIR']).toContain(one);
+      for (const pair of result) for (const code of pair) expect(['EACCES', 'ENOTDIR']).toContain(code);
     }).finally(() => rmSync(host, { recursive: true, force: true }));
   });
 
-  test('an error says which permission it is', () =>
+  test('an error names the denied permission', () =>
     within(mode, { fs: { default: 'allow', rules: [{ mode: 'deny', paths: ['/data/secret'] }] } }, async (runtime) => {
       const error = `(error) => ({ code: error.code, permission: error.permission, message: error.message })`;
       const code = `
@@ -131,7 +131,7 @@ describe.each(MODES)('$name', (mode) => {
       ]);
     }));
 
-  test('an allow list is enough to run a project', () => {
+  test('runs a project with an allow list', () => {
     const files = {
       '/workspace/app/package.json': '{"type":"module"}',
       '/workspace/app/main.js': "import x from './lib/x.cjs'; import 'dep'; console.log(x, import.meta.filename);",
@@ -152,47 +152,48 @@ describe.each(MODES)('$name', (mode) => {
     });
   });
 
-  test('the network: what stays inside is allowed, until the policy says otherwise', () =>
+  test('allows the network inside the runtime unless the policy denies it', () =>
     within(mode, {}, async (runtime) => {
-      const ask = `
+      const program = `
         const server = net.createServer().listen(8080, '127.0.0.1');
-        const listens = await heard(server, 'listening');
-        const connects = await heard(net.connect(8080, '127.0.0.1'), 'connect');
+        const listens = await outcomeOf(server, 'listening');
+        const connects = await outcomeOf(net.connect(8080, '127.0.0.1'), 'connect');
         const socket = dgram.createSocket('udp4').bind(9000, '127.0.0.1');
-        const udp = await heard(socket, 'listening');
-        const outside = await heard(net.connect(443, '93.184.216.34'), 'connect');
+        const udp = await outcomeOf(socket, 'listening');
+        const outside = await outcomeOf(net.connect(443, '93.184.216.34'), 'connect');
         const name = await new Promise((resolve) => dns.lookup('localhost', (error) => resolve(error?.code ?? 'ok')));
-        const unix = await heard(net.createServer().listen('/tmp/' + Math.random()), 'listening');
+        const unix = await outcomeOf(net.createServer().listen('/tmp/' + Math.random()), 'listening');
         console.log(JSON.stringify({ listens, connects, udp, outside, name, unix }));
         process.exit();`;
       const inside = { listens: 'ok', connects: 'ok', udp: 'ok', outside: 'EACCES', name: 'ok', unix: 'ok' };
-      expect(await printed(runtime, ask)).toEqual(inside);
+      expect(await printed(runtime, program)).toEqual(inside);
       await runtime.setPermissions({ network: 'deny' });
       const denied = { listens: 'EACCES', connects: 'EACCES', udp: 'EACCES', outside: 'EACCES', name: 'EACCES', unix: 'ok' };
-      expect(await printed(runtime, ask)).toEqual(denied);
+      expect(await printed(runtime, program)).toEqual(denied);
       const rule = (operations: ('listen' | 'connect' | 'udp' | 'dns')[], patterns: string[]): PermissionsPolicy => ({
         network: { default: 'allow', rules: [{ mode: 'deny', operations, patterns }] },
       });
       await runtime.setPermissions(rule(['connect'], ['localhost:8080']));
-      expect(await printed(runtime, ask)).toEqual({ ...inside, connects: 'EACCES' });
+      expect(await printed(runtime, program)).toEqual({ ...inside, connects: 'EACCES' });
       await runtime.setPermissions(rule(['listen'], ['127.0.0.1:8000-8100']));
-      expect(await printed(runtime, ask)).toEqual({ ...inside, listens: 'EACCES', connects: 'ECONNREFUSED' });
+      expect(await printed(runtime, program)).toEqual({ ...inside, listens: 'EACCES', connects: 'ECONNREFUSED' });
       await runtime.setPermissions(rule(['udp', 'dns'], ['*']));
-      expect(await printed(runtime, ask)).toEqual({ ...inside, udp: 'EACCES', name: 'EACCES' });
-      const anywhere = "console.log(JSON.stringify(await heard(net.createServer().listen(8080), 'listening'))); process.exit();";
+      expect(await printed(runtime, program)).toEqual({ ...inside, udp: 'EACCES', name: 'EACCES' });
+      const anywhere =
+        "console.log(JSON.stringify(await outcomeOf(net.createServer().listen(8080), 'listening'))); process.exit();";
       await runtime.setPermissions(rule(['listen'], ['127.0.0.1:8080']));
       expect(await printed(runtime, anywhere)).toBe('EACCES');
     }));
 
-  test('programs: by their files and by their names, whatever they are called through', () =>
+  test('denies programs by file and by name, for every way of starting them', () =>
     within(mode, { childProcess: { default: 'allow', rules: [{ mode: 'deny', patterns: ['node'] }] } }, async (runtime) => {
       await runtime.writeFile('/tmp/script', '#!/usr/bin/env node\n');
       const spawn = (file: string, args: string[] = []) => `cp.spawnSync('${file}', ${JSON.stringify(args)}).error?.code ?? 'ok'`;
-      const ask = `
+      const program = `
         fs.chmodSync('/tmp/script', 0o755); fs.copyFileSync('/usr/local/bin/node', '/tmp/copy'); fs.chmodSync('/tmp/copy', 0o755);
         fs.rmSync('/tmp/link', { force: true }); fs.symlinkSync('/usr/local/bin/node', '/tmp/link');
         console.log(JSON.stringify([${['node', '/tmp/copy', '/tmp/link', '/tmp/script', 'env'].map((file) => spawn(file, ['node', '-v'])).join()}, ${spawn('ls')}]));`;
-      expect(await printed(runtime, ask)).toEqual([...Array(5).fill('EACCES'), 'ok']);
+      expect(await printed(runtime, program)).toEqual([...Array(5).fill('EACCES'), 'ok']);
       expect((await runtime.execCommand('node', ['-p', '1'])).stdout).toBe('1\n');
       await runtime.setPermissions({ childProcess: 'deny' });
       expect(await printed(runtime, `console.log(JSON.stringify([${spawn('ls')}, ${spawn('node')}]))`)).toEqual([
@@ -205,72 +206,72 @@ describe.each(MODES)('$name', (mode) => {
       ).toEqual(['ok', 'ok', 'EACCES']);
     }));
 
-  test('signals to others and the working directory', () =>
+  test('denies signals to other processes and changes of the working directory', () =>
     within(mode, {}, async (runtime) => {
-      const ask = `
+      const program = `
         const child = cp.spawn('sleep', ['100']);
         const result = [() => process.kill(child.pid, 'SIGTERM'), () => process.kill(child.pid, 0), () => child.kill('SIGUSR2'),
           () => process.kill(process.pid, 0), () => process.chdir('/tmp')].map(code);
         console.log(JSON.stringify(result)); process.exit();`;
-      expect(await printed(runtime, ask)).toEqual(['ok', 'ok', 'ok', 'ok', 'ok']);
+      expect(await printed(runtime, program)).toEqual(['ok', 'ok', 'ok', 'ok', 'ok']);
       await runtime.setPermissions({ process: 'deny' });
-      expect(await printed(runtime, ask)).toEqual(['EACCES', 'EACCES', 'EACCES', 'ok', 'EACCES']);
+      expect(await printed(runtime, program)).toEqual(['EACCES', 'EACCES', 'EACCES', 'ok', 'EACCES']);
       const rules = [
         { mode: 'deny', operations: ['signal'], patterns: ['SIGTERM:*'] },
         { mode: 'deny', operations: ['chdir'], patterns: ['/tmp*'] },
       ] as const;
       await runtime.setPermissions({ process: { default: 'allow', rules } });
-      expect(await printed(runtime, ask)).toEqual(['EACCES', 'ok', 'ok', 'ok', 'EACCES']);
+      expect(await printed(runtime, program)).toEqual(['EACCES', 'ok', 'ok', 'ok', 'EACCES']);
     }));
 
-  test('variables: what a program is given, and what it may hand on', () =>
+  test('filters the variables that a program gets and passes on', () =>
     withRuntime(mode, { env: { TOKEN: 't', HOME: '/x' } }, async (runtime) => {
-      const ask = `
+      const program = `
         const seen = (env) => JSON.parse(cp.execFileSync('node', ['-p', 'JSON.stringify([process.env.TOKEN, process.env.HOME, process.env.NEW])'], { env }));
         console.log(JSON.stringify([process.env.TOKEN, seen(process.env), seen({ ...process.env, TOKEN: 'other', NEW: '1' })]));`;
-      expect(await printed(runtime, ask)).toEqual(['t', ['t', '/x', null], ['other', '/x', '1']]);
+      expect(await printed(runtime, program)).toEqual(['t', ['t', '/x', null], ['other', '/x', '1']]);
       await runtime.setPermissions({ env: { default: 'allow', rules: [{ mode: 'deny', patterns: ['TOK*'] }] } });
-      expect(await printed(runtime, ask)).toEqual([null, [null, '/x', null], [null, '/x', '1']]);
+      expect(await printed(runtime, program)).toEqual([null, [null, '/x', null], [null, '/x', '1']]);
       await runtime.setPermissions({
         env: { default: 'allow', rules: [{ mode: 'deny', operations: ['write'], patterns: ['TOKEN', 'NEW'] }] },
       });
-      expect(await printed(runtime, ask)).toEqual(['t', ['t', '/x', null], [null, '/x', null]]);
+      expect(await printed(runtime, program)).toEqual(['t', ['t', '/x', null], [null, '/x', null]]);
       const viaEnv = await runtime.execCommand('sh', ['-c', 'env NEW=1 node -p process.env.NEW']);
       expect(viaEnv.stdout).toBe('undefined\n');
     }));
 
-  test('bindings by their names, and their commands too', () => {
-    const one = { description: 'one', inputSchema: { type: 'object' }, handler: () => 1 };
+  test('denies bindings by name, and their commands too', () => {
+    const binding = { description: 'one', inputSchema: { type: 'object' }, handler: () => 1 };
     const permissions = { binding: { default: 'allow', rules: [{ mode: 'deny', patterns: ['db.d*'] }] } } as const;
-    return withRuntime(mode, { bindings: { 'db.read': one, 'db.drop': one }, permissions }, async (runtime) => {
-      const ask = `
+    return withRuntime(mode, { bindings: { 'db.read': binding, 'db.drop': binding }, permissions }, async (runtime) => {
+      const program = `
         const ask = (name) => callBinding(name, {}).catch((error) => error.code);
         const run = (name) => cp.spawnSync(name, ['--json', '{}']).status;
         console.log(JSON.stringify([await ask('db.read'), await ask('db.drop'), run('db.read'), run('db.drop') === 0]));`;
-      expect(await printed(runtime, ask)).toEqual([1, 'EACCES', 0, false]);
+      expect(await printed(runtime, program)).toEqual([1, 'EACCES', 0, false]);
       await runtime.setPermissions({ binding: 'deny' });
-      expect(await printed(runtime, ask)).toEqual(['EACCES', 'EACCES', 1, false]);
+      expect(await printed(runtime, program)).toEqual(['EACCES', 'EACCES', 1, false]);
       await runtime.setPermissions({});
-      expect(await printed(runtime, ask)).toEqual([1, 1, 0, true]);
+      expect(await printed(runtime, program)).toEqual([1, 1, 0, true]);
     });
   });
 
-  test('rules hold in file systems of the app', () => {
+  test('rules apply to app file systems', () => {
     const mounts = [{ guestPath: '/app', fileSystem: createMemoryFileSystem() }];
     return withRuntime(mode, { mounts }, async (runtime) => {
       const write =
         "fs.mkdirSync('/app/secret'); fs.writeFileSync('/app/secret/file', 'SECRET'); fs.symlinkSync('secret/file', '/app/to');";
       await runtime.exec(`${CODE} ${write}`);
       await runtime.setPermissions({ fs: { default: 'allow', rules: [{ mode: 'deny', paths: ['/app/secret'] }] } });
-      const ask = `
-        const ways = [() => fs.readFileSync('/app/secret/file'), () => fs.readFileSync('/app/to'), () => fs.renameSync('/app/secret', '/app/x'),
+      const program = `
+        const attempts = [() => fs.readFileSync('/app/secret/file'), () => fs.readFileSync('/app/to'), () => fs.renameSync('/app/secret', '/app/x'),
           () => fs.writeFileSync('/app/own', 'own'), () => fs.statSync('/app/secret/none'), () => fs.readdirSync('/app')];
-        console.log(JSON.stringify(ways.map(code)));`;
-      expect(await printed(runtime, ask)).toEqual(['EACCES', 'EACCES', 'EACCES', 'ok', 'EACCES', 'ok']);
+        console.log(JSON.stringify(attempts.map(code)));`;
+      expect(await printed(runtime, program)).toEqual(['EACCES', 'EACCES', 'EACCES', 'ok', 'EACCES', 'ok']);
     });
   });
 
-  test('a policy changes under a running program, and what is open stays open', () =>
+  test('a changed policy applies to a running program, and open files stay open', () =>
     within(mode, {}, async (runtime) => {
       const child = await runtime.spawn(`${CODE}
         const fd = fs.openSync('/data/secret/file');
@@ -280,20 +281,20 @@ describe.each(MODES)('$name', (mode) => {
           console.log(code(() => fs.readFileSync('/data/secret/file')), String(bytes));
         });`);
       const output = child.stdout[Symbol.asyncIterator]();
-      const asked = async () => {
+      const readAgain = async () => {
         await child.writeStdin('?');
         return Buffer.from((await output.next()).value ?? []).toString();
       };
-      expect(await asked()).toBe('ok SECRET\n');
+      expect(await readAgain()).toBe('ok SECRET\n');
       await runtime.setPermissions({ fs: { default: 'allow', rules: [{ mode: 'deny', paths: ['/data/secret'] }] } });
-      expect(await asked()).toBe('EACCES SECRET\n');
+      expect(await readAgain()).toBe('EACCES SECRET\n');
       expect(Buffer.from(await runtime.readFile('/data/secret/file')).toString()).toBe('SECRET');
       await runtime.setPermissions({});
-      expect(await asked()).toBe('ok SECRET\n');
+      expect(await readAgain()).toBe('ok SECRET\n');
       await child.kill('SIGKILL');
     }));
 
-  test('a policy with a mistake changes nothing', () =>
+  test('a policy with a fault is refused and changes nothing', () =>
     within(mode, { fs: 'deny' }, async (runtime) => {
       const wrong = { network: { rules: [{ mode: 'allow' as const, patterns: ['host:port'] }] } };
       await expect(runtime.setPermissions(wrong)).rejects.toMatchObject({
@@ -305,7 +306,7 @@ describe.each(MODES)('$name', (mode) => {
       expect(await printed(runtime, "console.log(JSON.stringify(code(() => fs.readFileSync('/data/open'))))")).toBe('EACCES');
     }));
 
-  test('a listener hears of every decision, in order, and of none before or after', () =>
+  test('a listener receives every decision in order while it is registered', () =>
     within(mode, { fs: { default: 'allow', rules: [{ mode: 'deny', paths: ['/data/secret'] }] } }, async (runtime) => {
       const events: PermissionEvent[] = [];
       const others: PermissionEvent[] = [];
@@ -337,14 +338,14 @@ describe.each(MODES)('$name', (mode) => {
       expect(others.slice(0, count)).toEqual(events);
     }));
 
-  test('a program does not wait for a listener: what is too much is lost, and counted', () =>
+  test('a program does not wait for a listener, and decisions beyond the buffer are counted as lost', () =>
     within(mode, {}, async (runtime) => {
-      let [heardOf, lost, last] = [0, 0, ''];
+      let [received, lost, last] = [0, 0, ''];
       const stop = await runtime.onPermission(
         ({ resource }) => {
           if (!resource.startsWith('/n/')) return;
-          if (lost === 0) expect(resource).toBe(`/n/${heardOf}`);
-          heardOf++;
+          if (lost === 0) expect(resource).toBe(`/n/${received}`);
+          received++;
           last = resource;
           const until = performance.now() + 0.2;
           while (performance.now() < until);
@@ -354,14 +355,14 @@ describe.each(MODES)('$name', (mode) => {
         },
       );
       await runtime.exec(`import * as fs from 'node:fs'; for (let n = 0; n < 30000; n++) fs.existsSync('/n/' + n);`);
-      // All that was kept has been told when nothing more comes: the next decisions are heard of again.
+      // After the buffered decisions are delivered, later decisions arrive again.
       for (let n = 0; last !== '/n/end' && n < 500; n++) {
         await runtime.exec(`import * as fs from 'node:fs'; fs.existsSync('/n/end');`);
         await new Promise((resolve) => setTimeout(resolve, 10));
       }
       await stop();
       expect(last).toBe('/n/end');
-      expect(heardOf).toBeGreaterThan(1_000);
+      expect(received).toBeGreaterThan(1_000);
       expect(lost).toBeGreaterThan(0);
     }));
 });

@@ -1,11 +1,11 @@
-// Pools of real runtimes: what a tenant leaves in a slot, and who could ever come to see it.
+// Tests pools of real runtimes. Changes that a use leaves in a slot never reach another use.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { NodeRuntime, RuntimePool, type RuntimePoolOptions, Sidecar } from '../../src/index.js';
-import { childrenOf, isThere, sleep, until } from './processes.js';
+import { childrenOf, processExists, sleep, until } from './processes.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'coldframe-pool-'));
 const XDG = process.env['XDG_DATA_HOME'];
@@ -19,13 +19,13 @@ afterAll(() => {
 });
 
 const MODES: { name: string; open(): Promise<Sidecar | undefined> }[] = [
-  { name: 'a sidecar of its own', open: async () => undefined },
+  { name: 'owned', open: async () => undefined },
   { name: 'shared', open: () => Sidecar.spawn() },
   { name: 'embedded', open: () => Sidecar.embedded() },
   { name: 'embedded inline', open: () => Sidecar.embedded({ inlineBudgetMs: 5 }) },
 ];
 
-// A template in which a runner lives that has something in memory.
+// Prepares a template with a runner that has state in memory.
 const prepare = async (runtime: NodeRuntime): Promise<void> => {
   await runtime.writeFile('/workspace/template.txt', 'template');
   const runner = await runtime.createResidentRunner({ env: { FROM: 'template' } });
@@ -49,12 +49,12 @@ async function withPool<T>(
 
 async function runnerOf(runtime: NodeRuntime) {
   const [runner] = await runtime.residentRunners();
-  if (runner === undefined) throw new Error('no runner came with the template');
+  if (runner === undefined) throw new Error('the template has no runner');
   return runner;
 }
 
-// Leaves something in every place that there is.
-const soil = async (runtime: NodeRuntime): Promise<void> => {
+// Changes everything that a use can change.
+const changeEverything = async (runtime: NodeRuntime): Promise<void> => {
   const runner = await runnerOf(runtime);
   await runner.exec(`
     globalThis.count = 100;
@@ -79,8 +79,8 @@ const soil = async (runtime: NodeRuntime): Promise<void> => {
   await runtime.writeFile('/etc/secret', 'secret');
 };
 
-// All that it could come to see.
-const look = async (runtime: NodeRuntime): Promise<unknown> => {
+// Returns the state that the changes could have affected.
+const observe = async (runtime: NodeRuntime): Promise<unknown> => {
   const runner = await runnerOf(runtime);
   const { stdout } = await runner.exec(`
     const { existsSync, readFileSync } = await import('node:fs');
@@ -115,20 +115,20 @@ const CLEAN = {
 };
 
 describe.each(MODES)('$name', (mode) => {
-  test('what a use leaves is gone for the next one, of the same tenant and of another', () =>
+  test('the next use sees no changes of the earlier use, in its tenant or in another tenant', () =>
     withPool(mode, { size: 1 }, async (pool) => {
-      expect(await pool.withRuntime(look, { tenant: 'a' })).toEqual(CLEAN);
+      expect(await pool.withRuntime(observe, { tenant: 'a' })).toEqual(CLEAN);
       for (let round = 0; round < 3; round++) {
-        await pool.withRuntime(soil, { tenant: 'a' });
-        expect(await pool.withRuntime(look, { tenant: 'a' })).toEqual(CLEAN);
+        await pool.withRuntime(changeEverything, { tenant: 'a' });
+        expect(await pool.withRuntime(observe, { tenant: 'a' })).toEqual(CLEAN);
       }
-      await pool.withRuntime(soil, { tenant: 'a' });
-      expect(await pool.withRuntime(look, { tenant: 'b' })).toEqual(CLEAN);
-      // Rolled back for its own tenant; for the other one it was ended and another made.
+      await pool.withRuntime(changeEverything, { tenant: 'a' });
+      expect(await pool.withRuntime(observe, { tenant: 'b' })).toEqual(CLEAN);
+      // The slot was rolled back for its own tenant, and replaced for the other tenant.
       expect(pool.stats()).toMatchObject({ created: 2, evicted: 1, errors: 0, replaced: 0 });
     }));
 
-  test('what a rollback does not take back costs the slot', () =>
+  test('replaces a slot whose changes a rollback cannot undo', () =>
     withPool(mode, { size: 1 }, async (pool) => {
       await pool.withRuntime(async (runtime) => {
         await runtime.registerBindings({ late: { description: '', inputSchema: true, handler: () => 'late' } });
@@ -144,7 +144,7 @@ describe.each(MODES)('$name', (mode) => {
       expect(pool.stats()).toMatchObject({ created: 2, replaced: 1 });
     }));
 
-  test('each slot has the bindings, mounts and limits of the options, and randomness of its own', () => {
+  test('each slot has the bindings, mounts and limits of the options, and its own random numbers', () => {
     const options: RuntimePoolOptions['options'] = {
       bindings: { double: { description: '', inputSchema: true, handler: (n) => 2 * (n as number) } },
       mounts: [{ guestPath: '/host', hostPath: folder }],
@@ -178,27 +178,27 @@ describe.each(MODES)('$name', (mode) => {
     });
   });
 
-  test('idle slots go to disk and wake as the template', () =>
+  test('idle slots are paused on disk and resume as the template', () =>
     withPool(mode, { size: 2, min: 0, idleTimeoutMs: 200 }, async (pool) => {
-      await pool.withRuntime(soil, { tenant: 'a' });
+      await pool.withRuntime(changeEverything, { tenant: 'a' });
       await until(() => pool.stats().paused === 1, 10_000, 'the slot is on disk');
-      expect(await pool.withRuntime(look, { tenant: 'a' })).toEqual(CLEAN);
+      expect(await pool.withRuntime(observe, { tenant: 'a' })).toEqual(CLEAN);
       expect(pool.stats()).toMatchObject({ resumed: 1, created: 1, errors: 0 });
       await until(() => pool.stats().paused === 1, 10_000, 'the slot is on disk again');
-      await until(() => pool.stats().paused === 0, 10_000, 'the slot is gone');
-      expect(await pool.withRuntime(look, { tenant: 'a' })).toEqual(CLEAN);
+      await until(() => pool.stats().paused === 0, 10_000, 'the slot has ended');
+      expect(await pool.withRuntime(observe, { tenant: 'a' })).toEqual(CLEAN);
     }));
 
-  test('a pool leaves nothing behind', () =>
+  test('dispose() removes every runtime, process and snapshot', () =>
     withPool(mode, { size: 4, min: 4, idleTimeoutMs: 100 }, async (pool, sidecar) => {
-      const work = Array.from({ length: 20 }, (_, n) => pool.withRuntime(soil, { tenant: `tenant-${n % 3}` }));
+      const work = Array.from({ length: 20 }, (_, n) => pool.withRuntime(changeEverything, { tenant: `tenant-${n % 3}` }));
       const endless = pool.withRuntime((runtime) => runtime.exec('await new Promise(() => setInterval(() => {}, 1000))'));
       await Promise.all(work);
-      const gone = expect(endless).rejects.toMatchObject({ code: 'ERR_POOL_DISPOSED' });
+      const ended = expect(endless).rejects.toMatchObject({ code: 'ERR_POOL_DISPOSED' });
       await pool.dispose({ timeoutMs: 10 });
-      await gone;
+      await ended;
       if (sidecar === undefined) return;
-      // A program that was killed may take a moment to go.
+      // A killed program may need some time to end.
       let { runtimes, processes } = await sidecar.getResourceSnapshot();
       for (const end = Date.now() + 10_000; runtimes + processes > 0 && Date.now() < end; await sleep(5)) {
         ({ runtimes, processes } = await sidecar.getResourceSnapshot());
@@ -208,30 +208,30 @@ describe.each(MODES)('$name', (mode) => {
     }));
 });
 
-test('a template goes back to a snapshot of the app, also when its runtime and its name are gone', async () => {
+test('uses a snapshot of the app as template after the runtime of the snapshot is disposed', async () => {
   const runtime = await NodeRuntime.create();
   await prepare(runtime);
   const snapshot = await runtime.snapshot({ name: 'template' });
   const pool = new RuntimePool({ snapshot, size: 2 });
   await runtime.dispose();
-  await pool.withRuntime(soil);
-  expect(await pool.withRuntime(look)).toEqual(CLEAN);
+  await pool.withRuntime(changeEverything);
+  expect(await pool.withRuntime(observe)).toEqual(CLEAN);
   await pool.dispose();
 });
 
-test('a name is looked up once: a newer snapshot of it does not reach slots that are used again', async () => {
+test('looks up a name once, so a newer snapshot with the name does not reach reused slots', async () => {
   await using sidecar = await Sidecar.spawn();
   const runtime = await NodeRuntime.create({ sidecar });
   await prepare(runtime);
   await runtime.snapshot({ name: 'template' });
   await using pool = new RuntimePool({ sidecar, snapshot: 'template', size: 1 });
-  expect(await pool.withRuntime(look)).toEqual(CLEAN);
-  await soil(runtime);
+  expect(await pool.withRuntime(observe)).toEqual(CLEAN);
+  await changeEverything(runtime);
   await runtime.snapshot({ name: 'template' });
-  for (let use = 0; use < 3; use++) expect(await pool.withRuntime(look)).toEqual(CLEAN);
+  for (let use = 0; use < 3; use++) expect(await pool.withRuntime(observe)).toEqual(CLEAN);
 });
 
-test("tenants cannot reach each other's snapshots through a pool", async () => {
+test("a tenant cannot use another tenant's snapshots through a pool", async () => {
   await using pool = new RuntimePool({ size: 2 });
   const refused = { code: 'ERR_INVALID_OPTION' };
   await pool.withRuntime(
@@ -256,39 +256,39 @@ test("tenants cannot reach each other's snapshots through a pool", async () => {
   expect(await own.withRuntime(async (runtime) => (await runtime.snapshot({ name: 'mine' })).tenant)).toBe('a');
 });
 
-test('kill -9 of the pool’s own sidecar: calls under way fail, the next ones have another', async () => {
+test('running calls fail after kill -9 of the pool’s own sidecar, and later calls get another sidecar', async () => {
   const before = childrenOf();
   await using pool = new RuntimePool({ size: 4, min: 2, prepare });
-  expect(await pool.withRuntime(look)).toEqual(CLEAN);
+  expect(await pool.withRuntime(observe)).toEqual(CLEAN);
   for (let round = 0; round < 3; round++) {
     const [pid] = childrenOf().filter((child) => !before.includes(child));
     const running = pool.withRuntime((runtime) => runtime.exec('while (true);'));
     const failed = expect(running).rejects.toMatchObject({ code: 'ERR_SIDECAR_EXITED', pid });
     process.kill(pid as number, 'SIGKILL');
     await failed;
-    expect(await pool.withRuntime(look)).toEqual(CLEAN);
-    expect(isThere(pid as number)).toBe(false);
+    expect(await pool.withRuntime(observe)).toEqual(CLEAN);
+    expect(processExists(pid as number)).toBe(false);
   }
   await pool.dispose();
   expect(childrenOf().filter((child) => !before.includes(child))).toEqual([]);
 });
 
-test('kill -9 of a sidecar of the app: every call fails with its error, and dispose() works', async () => {
+test('every call fails after kill -9 of the sidecar of the app, and dispose() works', async () => {
   const sidecar = await Sidecar.spawn();
   const pool = new RuntimePool({ sidecar, size: 1, prepare });
-  await pool.withRuntime(look);
+  await pool.withRuntime(observe);
   const running = pool.withRuntime((runtime) => runtime.exec('while (true);'));
-  const gone = { code: 'ERR_SIDECAR_EXITED', pid: sidecar.pid };
-  const waiting = expect(pool.withRuntime(look)).rejects.toMatchObject(gone);
+  const ended = { code: 'ERR_SIDECAR_EXITED', pid: sidecar.pid };
+  const waiting = expect(pool.withRuntime(observe)).rejects.toMatchObject(ended);
   process.kill(sidecar.pid, 'SIGKILL');
-  await expect(running).rejects.toMatchObject(gone);
+  await expect(running).rejects.toMatchObject(ended);
   await waiting;
-  await expect(pool.withRuntime(look)).rejects.toMatchObject(gone);
+  await expect(pool.withRuntime(observe)).rejects.toMatchObject(ended);
   await pool.dispose();
   await sidecar.dispose();
 });
 
-test('what is wrong with a pool is told at once, and what is wrong with its runtimes by the calls', async () => {
+test('the constructor refuses wrong options of the pool, and calls refuse wrong options of the runtimes', async () => {
   const wrong: [object, string][] = [
     [{}, 'size'],
     [{ size: 0 }, 'size'],
@@ -315,9 +315,9 @@ test('what is wrong with a pool is told at once, and what is wrong with its runt
   await using sidecar = await Sidecar.spawn();
   await using broken = new RuntimePool({ sidecar, size: 1, options: { limits: { memoryBytes: -1 } } });
   const refused = { code: 'ERR_INVALID_OPTION', option: 'limits.memoryBytes' };
-  await expect(broken.withRuntime(look)).rejects.toMatchObject(refused);
+  await expect(broken.withRuntime(observe)).rejects.toMatchObject(refused);
   await using missing = new RuntimePool({ sidecar, size: 1, snapshot: 'nothing' });
-  await expect(missing.withRuntime(look)).rejects.toMatchObject({ code: 'ERR_SNAPSHOT_NOT_FOUND' });
+  await expect(missing.withRuntime(observe)).rejects.toMatchObject({ code: 'ERR_SNAPSHOT_NOT_FOUND' });
   await expect(missing.acquire({ tenant: '' })).rejects.toMatchObject({ code: 'ERR_INVALID_OPTION', option: 'tenant' });
   await expect(missing.withRuntime('work' as never)).rejects.toMatchObject({ code: 'ERR_INVALID_OPTION', option: 'work' });
 });

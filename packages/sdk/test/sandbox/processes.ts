@@ -1,8 +1,8 @@
-// What the operating system says of processes: which are there, what they hold, how much memory is theirs alone.
+// Reads facts of the operating system about processes: children, descriptors, memory.
 
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
-/** Pids of the children of `parent` that have not been reaped. */
+/** Returns the pids of the children of `parent` that have not been reaped. */
 export function childrenOf(parent = process.pid): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -19,10 +19,13 @@ function parentOf(pid: number): number | undefined {
   }
 }
 
-/** Whether there is a process of that number, ended or not. */
-export const isThere = (pid: number): boolean => existsSync(`/proc/${pid}`);
+/** Returns whether a process with that pid exists, running or waiting to be reaped. */
+export const processExists = (pid: number): boolean => existsSync(`/proc/${pid}`);
 
-/** The same, without those that have ended and wait to be reaped, as orphans do. */
+/**
+ * Returns whether a process runs. An ended process that waits to be reaped, such as an orphan, does
+ * not run.
+ */
 export function isRunning(pid: number): boolean {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -32,14 +35,17 @@ export function isRunning(pid: number): boolean {
   }
 }
 
-/** What the open descriptors of a process are, sorted. Numbers of sockets and the like are left out. */
+/**
+ * Returns the targets of a process's open descriptors, sorted, without inode numbers of sockets and
+ * pipes.
+ */
 export function descriptorsOf(pid = process.pid): string[] {
   return readdirSync(`/proc/${pid}/fd`)
     .map((fd) => {
       try {
         return readlinkSync(`/proc/${pid}/fd/${fd}`).replace(/:\[\d+\]$/, '');
       } catch {
-        return undefined; // the one with which the directory is being read
+        return undefined; // the descriptor that reads the directory
       }
     })
     .filter((target) => target !== undefined && !target.startsWith(`/proc/${pid}`))
@@ -47,8 +53,8 @@ export function descriptorsOf(pid = process.pid): string[] {
 }
 
 /**
- * Memory that a process holds, in bytes. Pages of files are left out: they are the page cache's, and every slot that an image was
- * mapped in once counts them again, up to so many as the machine lets be in use at one time.
+ * Returns the memory of a process in bytes, without pages of files. File pages belong to the page
+ * cache, and each slot that an image was mapped in counts these pages again.
  */
 export function residentBytes(pid = process.pid): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
@@ -56,11 +62,11 @@ export function residentBytes(pid = process.pid): number {
   return (kilobytes('RssAnon') + kilobytes('RssShmem')) * 1024;
 }
 
-/** Waits until `condition` holds; fails after `ms`. */
-export async function until(condition: () => boolean, ms: number, what: string): Promise<void> {
+/** Waits until `condition` holds. Fails after `ms` milliseconds. */
+export async function until(condition: () => boolean, ms: number, event: string): Promise<void> {
   const end = performance.now() + ms;
   while (!condition()) {
-    if (performance.now() > end) throw new Error(`${what}: not within ${ms} ms`);
+    if (performance.now() > end) throw new Error(`${event}: not within ${ms} ms`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }

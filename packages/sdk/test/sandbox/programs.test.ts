@@ -1,4 +1,4 @@
-// Programs in every mode: what comes back, and what the sandbox does with those that do not behave.
+// Tests programs in every mode: their results, and the end of programs that misbehave.
 
 import { describe, expect, test } from 'vitest';
 import { MODES, withMode, withRuntime } from './modes.js';
@@ -7,7 +7,7 @@ const ENDLESS = 'while (true);';
 const SLEEP = 'await new Promise((resolve) => setTimeout(resolve, 60_000));';
 
 describe.each(MODES)('$name', (mode) => {
-  test('a program that behaves', () =>
+  test('returns output and exit code of a program with environment, directory and arguments', () =>
     withRuntime(mode, { env: { A: '1', B: '2' } }, async (runtime) => {
       const code =
         'console.log(process.env.A, process.env.B, process.cwd(), process.argv.slice(1)); console.error("e"); process.exitCode = 3';
@@ -18,7 +18,7 @@ describe.each(MODES)('$name', (mode) => {
       );
     }));
 
-  test('run() hands back a value', () =>
+  test('run() returns a value', () =>
     withRuntime(mode, {}, async (runtime) => {
       const code = 'const n = await Promise.resolve(20); __return({ n: n * 2 + 2, list: [null, "ä"] })';
       expect(await runtime.run<{ n: number }>(code)).toEqual({
@@ -30,7 +30,7 @@ describe.each(MODES)('$name', (mode) => {
       expect('value' in (await runtime.run('1'))).toBe(false);
     }));
 
-  test('programs do not see each other', () =>
+  test('programs share no globals', () =>
     withRuntime(mode, {}, async (runtime) => {
       await runtime.exec('globalThis.secret = 1; Object.prototype.polluted = 1; Array.prototype.push = null');
       const { stdout } = await runtime.exec('console.log(typeof secret, {}.polluted, typeof [].push)');
@@ -48,13 +48,13 @@ describe.each(MODES)('$name', (mode) => {
       const began = performance.now();
       const result = await runtime.exec(`console.log("begun"); ${code}`, { timeout: 100 });
       expect(result).toMatchObject({ exitCode: 124, stdout: 'begun\n', error: { code: 'ERR_TIMEOUT', timeoutMs: 100 } });
-      // 50 ms is promised; the rest is for a machine that does other things as well.
+      // The promised bound is 50 ms. The rest is for a busy machine.
       expect(performance.now() - began).toBeLessThan(1_000);
       expect((await runtime.exec('console.log(1)')).stdout).toBe('1\n');
     }),
   );
 
-  test('deep recursion is a RangeError that can be caught', () =>
+  test('deep recursion throws a RangeError that the program can catch', () =>
     withRuntime(mode, {}, async (runtime) => {
       const code =
         'let depth = 0; const f = () => { depth++; f(); }; try { f(); } catch (e) { console.log(e.name, depth > 1000); }';
@@ -70,7 +70,7 @@ describe.each(MODES)('$name', (mode) => {
     ['small objects', 'const all = []; for (;;) all.push({ a: all.length, b: [1, 2, 3] });'],
     ['one large buffer after another', 'const all = []; for (;;) all.push(new Uint8Array(1 << 20).fill(1));'],
     ['text', 'let text = "x"; const all = []; for (;;) { text += text.slice(0, 1 << 20) + all.length; all.push(text); }'],
-  ])('allocation past the limit ends the program: %s', (_name, code) =>
+  ])('ends a program that allocates beyond the limit: %s', (_name, code) =>
     withRuntime(mode, { limits: { memoryBytes: 64 << 20 } }, async (runtime) => {
       const result = await runtime.exec(code, { timeout: 60_000 });
       expect(result).toMatchObject({
@@ -81,25 +81,25 @@ describe.each(MODES)('$name', (mode) => {
     }),
   );
 
-  test('CPU time has a limit of its own', () =>
+  test('cpuMs limits processor time and not waiting time', () =>
     withRuntime(mode, { limits: { cpuMs: 100 } }, async (runtime) => {
       expect(await runtime.exec(ENDLESS)).toMatchObject({ exitCode: 124, error: { code: 'ERR_CPU_LIMIT', cpuMs: 100 } });
       const waiting = await runtime.exec('await new Promise((r) => setTimeout(r, 250)); console.log("slept")');
       expect(waiting).toMatchObject({ exitCode: 0, stdout: 'slept\n' });
     }));
 
-  test('output that nobody streams is cut off at its limit, and the program goes on', () =>
+  test('truncates captured output at its limit while the program continues', () =>
     withRuntime(mode, { limits: { outputBytes: 10_000, cpuMs: 300 } }, async (runtime) => {
       const some = await runtime.exec('for (let n = 0; n < 1000; n++) console.error("x".repeat(99)); console.log("end")');
       expect(some).toMatchObject({ exitCode: 0, stdout: 'end\n', stderrTruncated: true });
       expect([some.stderr.length, some.error, some.stdoutTruncated]).toEqual([10_000, undefined, undefined]);
-      // What keeps an endless one in check is time.
+      // The limit of processor time ends an endless program.
       const endless = await runtime.exec('for (;;) console.log("x".repeat(99))');
       expect(endless).toMatchObject({ exitCode: 124, stdoutTruncated: true, error: { code: 'ERR_CPU_LIMIT' } });
       expect(endless.stdout.length).toBe(10_000);
     }));
 
-  test('binary stdin arrives as it is, and so does binary stdout', () =>
+  test('passes binary stdin and stdout byte for byte', () =>
     withRuntime(mode, {}, async (runtime) => {
       const bytes = Buffer.from(Array.from({ length: 200_000 }, (_, i) => (i * 7 + (i >> 8)) & 0xff));
       const echo = 'for await (const chunk of process.stdin) process.stdout.write(chunk)';
@@ -109,7 +109,7 @@ describe.each(MODES)('$name', (mode) => {
       expect((await runtime.exec(echo)).stdout).toBe('');
     }));
 
-  test('a syntax error is told with its place', () =>
+  test('reports a syntax error with its line and column', () =>
     withRuntime(mode, {}, async (runtime) => {
       const { exitCode, stderr } = await runtime.exec('const a = 1;\nconst b = ;\n');
       expect(exitCode).toBe(1);
@@ -131,9 +131,9 @@ describe.each(MODES)('$name', (mode) => {
       expect(processes).toBe(0);
     }));
 
-  test('what a handler throws ends the program', () =>
+  test('an error of an output handler ends the program and rejects the call', () =>
     withRuntime(mode, {}, async (runtime) => {
-      const thrown = new Error('I do not like it');
+      const thrown = new Error('the handler failed');
       const handler = () => {
         throw thrown;
       };
@@ -143,7 +143,7 @@ describe.each(MODES)('$name', (mode) => {
       expect(processes).toBe(0);
     }));
 
-  test('output is streamed while the program runs', () =>
+  test('streams output while the program runs', () =>
     withRuntime(mode, {}, async (runtime) => {
       const seen: string[] = [];
       const controller = new AbortController();
@@ -159,7 +159,7 @@ describe.each(MODES)('$name', (mode) => {
       expect(seen).toEqual(['out one\n', 'err two\n']);
     }));
 
-  test('a runtime that is disposed ends its programs with an outcome, and refuses new ones', () =>
+  test('dispose() ends running programs with an outcome, and later calls are refused', () =>
     withMode(mode, async (provisioning) => {
       const runtime = await provisioning.create();
       const running = [ENDLESS, SLEEP].map((code) => runtime.exec(code));
@@ -173,7 +173,7 @@ describe.each(MODES)('$name', (mode) => {
       await expect(runtime.getResourceSnapshot()).rejects.toMatchObject({ code: 'ERR_RUNTIME_DISPOSED' });
     }));
 
-  test('what is wrong with a call is told before anything is started', () =>
+  test('refuses a wrong call before it starts a program', () =>
     withRuntime(mode, {}, async (runtime) => {
       await expect(runtime.exec(5 as never)).rejects.toMatchObject({ code: 'ERR_INVALID_OPTION', option: 'code' });
       await expect(runtime.exec('1', { timeoutMs: 5 } as never)).rejects.toMatchObject({
@@ -181,21 +181,21 @@ describe.each(MODES)('$name', (mode) => {
         option: 'timeoutMs',
       });
       const large = runtime.exec('1', { stdin: Buffer.alloc(34_000_000) });
-      // In the same process there are no frames, and it is `limits.stdinBytes` that refuses it.
+      // An embedded sidecar has no frames, so `limits.stdinBytes` refuses the input.
       const code = mode.name.startsWith('embedded') ? 'ERR_RESOURCE_EXHAUSTED' : 'ERR_FRAME_TOO_LARGE';
       await expect(large).rejects.toMatchObject({ code });
       await expect(runtime.exec('1', { env: { A: 'x'.repeat(2 << 20) } })).rejects.toMatchObject({ code: 'E2BIG' });
       expect((await runtime.exec('console.log(1)')).stdout).toBe('1\n');
     }));
 
-  test('many programs at a time', () =>
+  test('runs a hundred programs at a time', () =>
     withRuntime(mode, {}, async (runtime) => {
       const results = await Promise.all(Array.from({ length: 100 }, (_, i) => runtime.exec(`console.log(${i})`)));
       expect(results.map(({ stdout }) => stdout)).toEqual(Array.from({ length: 100 }, (_, i) => `${i}\n`));
     }));
 });
 
-// A canceled program is gone within 50 ms, not at once.
+// Waits until a canceled program has ended, which takes up to 50 ms.
 async function settled<T extends { processes: number }>(snapshot: () => Promise<T>): Promise<T> {
   for (let tries = 0; ; tries++) {
     const now = await snapshot();

@@ -1,4 +1,4 @@
-// Resident runners: one process, one state, snippets one after the other.
+// Tests resident runners. Snippets run one after another in one process with one state.
 
 import { describe, expect, test } from 'vitest';
 import { MODES, withRuntime } from './modes.js';
@@ -6,7 +6,7 @@ import { MODES, withRuntime } from './modes.js';
 const ENDLESS = 'while (true);';
 
 describe.each(MODES)('$name', (mode) => {
-  test('snippets share globals and their output is told apart', () =>
+  test('snippets share globals and have separate output', () =>
     withRuntime(mode, { env: { A: '1' } }, async (runtime) => {
       const runner = await runtime.createResidentRunner({ env: { B: '2' }, cwd: '/tmp' });
       await runner.exec('globalThis.n = 40');
@@ -36,7 +36,7 @@ describe.each(MODES)('$name', (mode) => {
       expect(await runner.exec('console.log(kept)')).toMatchObject({ exitCode: 0, stdout: 'kept\n' });
     }));
 
-  test('a timeout ends a snippet, and the state lives on', () =>
+  test('a timeout ends a snippet and keeps the state', () =>
     withRuntime(mode, {}, async (runtime) => {
       const runner = await runtime.createResidentRunner();
       await runner.exec('globalThis.kept = "kept"');
@@ -47,7 +47,7 @@ describe.each(MODES)('$name', (mode) => {
       expect((await runner.exec('console.log(kept)')).stdout).toBe('kept\n');
     }));
 
-  test('a signal ends a snippet that runs, and one that waits its turn', () =>
+  test('a signal ends a running snippet and a waiting snippet', () =>
     withRuntime(mode, {}, async (runtime) => {
       const runner = await runtime.createResidentRunner();
       const controller = new AbortController();
@@ -61,7 +61,7 @@ describe.each(MODES)('$name', (mode) => {
       expect((await runner.exec('console.log("alive")')).stdout).toBe('alive\n');
     }));
 
-  test('output of a snippet is streamed', () =>
+  test('streams the output of a snippet', () =>
     withRuntime(mode, {}, async (runtime) => {
       const runner = await runtime.createResidentRunner();
       for (const word of ['one', 'two']) {
@@ -81,7 +81,7 @@ describe.each(MODES)('$name', (mode) => {
       await runner.dispose();
     }));
 
-  test('dispose() ends what runs, and the runner refuses what comes later', () =>
+  test('dispose() ends the running snippet, and later snippets are refused', () =>
     withRuntime(mode, {}, async (runtime) => {
       const runner = await runtime.createResidentRunner();
       const running = runner.exec(ENDLESS);
@@ -91,7 +91,7 @@ describe.each(MODES)('$name', (mode) => {
       await expect(runner.exec('1')).rejects.toMatchObject({ code: 'ERR_RUNNER_DISPOSED' });
     }));
 
-  test('a runner of a disposed runtime is gone with it', () =>
+  test('a runner ends with its runtime', () =>
     withRuntime(mode, {}, async (runtime) => {
       const runner = await runtime.createResidentRunner();
       const running = runner.exec(ENDLESS);

@@ -1,4 +1,5 @@
-// What a runtime says of its own use: before, while and after programs run; and the warnings on the way to a limit.
+// Tests the resource snapshot of a runtime before, during and after programs, and the warnings
+// before a limit.
 
 import { describe, expect, test } from 'vitest';
 import type { LimitWarning, NodeRuntime } from '../../src/index.js';
@@ -6,11 +7,11 @@ import { MODES, withMode, withRuntime } from './modes.js';
 
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Looks until something is so; what it was last otherwise. */
-async function eventually<T>(look: () => Promise<T> | T, isSo: (value: T) => boolean): Promise<T> {
+/** Reads a value until `isExpected` accepts it, and returns the last value. */
+async function eventually<T>(read: () => Promise<T> | T, isExpected: (value: T) => boolean): Promise<T> {
   for (let tries = 0; ; tries++) {
-    const value = await look();
-    if (isSo(value) || tries === 200) return value;
+    const value = await read();
+    if (isExpected(value) || tries === 200) return value;
     await sleep(25);
   }
 }
@@ -30,7 +31,7 @@ const BUSY = `
   console.log('ready');`;
 
 describe.each(MODES)('$name', (mode) => {
-  test('a snapshot shows what programs use, while they do and afterwards', () =>
+  test('a resource snapshot shows the use of programs during and after their run', () =>
     withRuntime(mode, { limits: { sockets: 7 } }, async (runtime) => {
       const before = await runtime.getResourceSnapshot();
       const none = { processes: 0, descriptors: 0, pipes: 0, sockets: 0, watches: 0, operations: 0, timers: 0, bufferedBytes: 0 };
@@ -48,7 +49,7 @@ describe.each(MODES)('$name', (mode) => {
         ({ timers }) => timers >= 2,
       );
       expect(during).toMatchObject({ processes: 2, sockets: 1, watches: 1, inodes: 1, filesystemBytes: 100_000, timers: 2 });
-      expect(during.pipes).toBe(4); // three of the child, and one for the stdin of the program itself
+      expect(during.pipes).toBe(4); // three for the child, and one for the program's own stdin
       expect(during.descriptors).toBeGreaterThanOrEqual(3 + 5 + 1 + 3 + 3);
       expect(during.bufferedBytes).toBeGreaterThanOrEqual(1_000);
       expect(during.cpuMs).toBeGreaterThan(0);
@@ -79,7 +80,7 @@ describe.each(MODES)('$name', (mode) => {
       expect(after.cpuMs).toBeGreaterThanOrEqual(during.cpuMs);
     }));
 
-  test('runtimes count for themselves', () =>
+  test('each runtime counts its own use', () =>
     withMode(mode, async (provisioning) => {
       const [one, other] = await Promise.all([provisioning.create(), provisioning.create()]);
       await one.exec(`import fs from 'node:fs'; fs.writeFileSync('a', 'xyz')`);
@@ -100,7 +101,7 @@ describe.each(MODES)('$name', (mode) => {
     return warnings;
   };
 
-  test('a warning comes once for a limit of the runtime, until the use has fallen', async () => {
+  test('warns once for a limit until the use has fallen', async () => {
     const code = `
       import fs from 'node:fs';
       for (let n = 0; n < 10; n++) fs.writeFileSync('/tmp/' + n, 'x'.repeat(1_000));
@@ -112,7 +113,7 @@ describe.each(MODES)('$name', (mode) => {
     expect(warnings).toEqual([warning, warning]);
   });
 
-  test('limits that each process has come with its number', async () => {
+  test('a warning of a limit of each process has the pid', async () => {
     let pid = 0;
     const warnings = await warned(
       { descriptors: 10, cpuMs: 400 },
@@ -129,12 +130,12 @@ describe.each(MODES)('$name', (mode) => {
     expect(warnings[1]).toMatchObject({ limit: 'cpuMs', max: 400, pid });
   });
 
-  test('the caller is warned of its own files too, and what a listener throws breaks nothing', () =>
+  test('warns about files of the app, and an error of the listener is an uncaught exception', () =>
     withMode(mode, async (provisioning) => {
       const thrown = new Error('not today');
       const others = process.listeners('uncaughtException');
       process.removeAllListeners('uncaughtException');
-      const heard = new Promise((resolve) => process.once('uncaughtException', resolve));
+      const uncaught = new Promise((resolve) => process.once('uncaughtException', resolve));
       try {
         const runtime = await provisioning.create({
           limits: { inodes: 5 },
@@ -143,7 +144,7 @@ describe.each(MODES)('$name', (mode) => {
           },
         });
         for (let n = 0; n < 4; n++) await runtime.writeFile(`/tmp/${n}`, '');
-        expect(await heard).toBe(thrown);
+        expect(await uncaught).toBe(thrown);
         expect((await runtime.exec('console.log(1)')).stdout).toBe('1\n');
         await runtime.dispose();
       } finally {

@@ -1,5 +1,5 @@
-// The shell from outside, in every way to provision a runtime. What its language means is in the fixtures `shell-one-liners` and `child-process-shell`,
-// recorded from the real bash and Node.
+// Tests shells that the app starts, in every mode. The fixtures `shell-one-liners` and
+// `child-process-shell`, recorded from bash and Node, test the language of the shell.
 
 import { describe, expect, test } from 'vitest';
 import { MODES, withRuntime } from './modes.js';
@@ -12,7 +12,7 @@ const FILES = {
 };
 
 describe.each(MODES)('$name', (mode) => {
-  test('commands by name, and lines of shell that cross programs and files', () =>
+  test('runs commands by name, and shell lines with programs and files', () =>
     withRuntime(mode, { files: FILES }, async (runtime) => {
       const run = async (command: string, ...args: string[]) => {
         const { exitCode, stdout, stderr } = await runtime.execCommand(command, args);
@@ -38,7 +38,7 @@ describe.each(MODES)('$name', (mode) => {
       expect([exitCode, stdout, stderr]).toEqual([0, 'built\n', '']);
     }));
 
-  test('it reads what it is given, line by line, and writes when it has something', () =>
+  test('reads stdin line by line and writes output at once', () =>
     withRuntime(mode, {}, async (runtime) => {
       const given = await runtime.execCommand('sh', ['-c', 'read x; echo "[$x]"; node -p "fs.readFileSync(0, \'utf8\')"'], {
         stdin: 'a line\nthe rest',
@@ -56,7 +56,7 @@ describe.each(MODES)('$name', (mode) => {
       expect(await live.wait()).toBe(0);
     }));
 
-  test('a shell that spins, waits or multiplies ends in time, and leaves nothing', () =>
+  test('ends a shell that loops, waits or forks at its timeout, with all its children', () =>
     withRuntime(mode, { limits: { processes: 24 } }, async (runtime) => {
       const ended = async (text: string) => {
         const result = await runtime.execCommand('bash', ['-c', text], { timeout: 400 });

@@ -1,4 +1,5 @@
-// What tests of snapshots share: a folder of their own for those on disk, and a runner that answers.
+// Provides functions for the tests of snapshots: a private store folder, and evaluations in
+// runners.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,8 +7,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
 import type { NodeRuntime, ResidentRunner } from '../../src/index.js';
 
-/** Has every sidecar of this file keep its snapshots in a folder that goes away with the file. */
-export function inFolderOfItsOwn(): { path(): string } {
+/**
+ * Sets a private store folder for the sidecars of a test file, and removes the folder after the
+ * tests.
+ */
+export function usePrivateStoreFolder(): { path(): string } {
   const before = process.env['XDG_DATA_HOME'];
   let folder = '';
   beforeAll(() => {
@@ -22,30 +26,30 @@ export function inFolderOfItsOwn(): { path(): string } {
   return { path: () => folder };
 }
 
-/** What `expression` is in a runner, as text. */
-export async function ask(runner: ResidentRunner, expression: string): Promise<string> {
+/** Evaluates `expression` in a runner and returns the result as text. */
+export async function evaluate(runner: ResidentRunner, expression: string): Promise<string> {
   const { stdout, stderr } = await runner.exec(`console.log(${expression})`);
   if (stderr !== '') throw new Error(stderr);
   return stdout.trim();
 }
 
-/** The only runner of a runtime. */
+/** Returns the only runner of a runtime. */
 export async function runnerOf(runtime: NodeRuntime): Promise<ResidentRunner> {
   const runners = await runtime.residentRunners();
-  if (runners.length !== 1) throw new Error(`${runners.length} runners and not one`);
+  if (runners.length !== 1) throw new Error(`${runners.length} runners, expected one`);
   return runners[0] as ResidentRunner;
 }
 
-/** Disposes of all. */
+/** Disposes all runtimes. */
 export async function disposeAll(runtimes: readonly NodeRuntime[]): Promise<void> {
   await Promise.all(runtimes.map((runtime) => runtime.dispose()));
 }
 
-/** Resolves when `look` gives true; fails after ten seconds. */
-export async function until(look: () => boolean | Promise<boolean>): Promise<void> {
+/** Waits until `condition` returns true. Fails after ten seconds. */
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   const end = Date.now() + 10_000;
-  while (!(await look())) {
-    if (Date.now() > end) throw new Error('it did not come about');
+  while (!(await condition())) {
+    if (Date.now() > end) throw new Error('the condition did not become true within ten seconds');
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }

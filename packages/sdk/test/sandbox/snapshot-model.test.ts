@@ -1,32 +1,34 @@
-// Random programs of guest work, files, children, timers, snapshots, clones, rollbacks, pauses and killed sidecars, compared with a plain model.
-// What fast-check prints of a failure is the shortest sequence that still fails, and the seed.
+// Compares random sequences of guest work, files, children, timers, snapshots, clones, rollbacks,
+// pauses and killed sidecars with a plain model. For a failure, fast-check prints the shortest
+// failing sequence and the seed.
 
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { Sidecar } from '../../src/index.js';
+import { repetitions } from '../repetitions.js';
 import { actions } from './snapshot-model/actions.js';
-import { type Ground, World } from './snapshot-model/world.js';
+import { SharedSidecar, type SidecarKind } from './snapshot-model/sequence.js';
 
-const PROCESS: Ground = {
+const PROCESS: SidecarKind = {
   open: (directory) => Sidecar.spawn({ snapshots: { directory } }),
   kill: async (sidecar) => {
     process.kill(sidecar.pid, 'SIGKILL');
   },
 };
-const EMBEDDED: Ground = { open: (directory) => Sidecar.embedded({ snapshots: { directory } }) };
+const EMBEDDED: SidecarKind = { open: (directory) => Sidecar.embedded({ snapshots: { directory } }) };
 
 describe.each([
-  { name: 'a process', ground: PROCESS, runs: 1_000 },
-  { name: 'embedded', ground: EMBEDDED, runs: 100 },
-])('$name', ({ ground, runs }) => {
-  let world: World;
+  { name: 'a process', kind: PROCESS, runs: repetitions(150, 1_000) },
+  { name: 'embedded', kind: EMBEDDED, runs: repetitions(30, 100) },
+])('$name', ({ kind, runs }) => {
+  let shared: SharedSidecar;
   beforeAll(async () => {
-    world = await World.open(ground);
+    shared = await SharedSidecar.open(kind);
   });
-  afterAll(() => world.close());
+  afterAll(() => shared.close());
 
-  test(`a runtime is what the model says, over ${runs} sequences`, { timeout: 600_000 }, async () => {
-    const property = fc.asyncProperty(actions, (sequence) => world.play(sequence));
+  test(`a runtime equals the model after each of ${runs} sequences`, { timeout: 600_000 }, async () => {
+    const property = fc.asyncProperty(actions, (sequence) => shared.run(sequence));
     await fc.assert(property, { numRuns: runs, endOnFailure: process.env['CI'] === 'true' });
   });
 });

@@ -1,14 +1,14 @@
-// A runtime's state as a value: taken, gone on from, gone back to, copied.
+// Tests snapshots of runtimes: take, restore, rollback, clone.
 
 import { describe, expect, test } from 'vitest';
 import { NodeRuntime, type NodeRuntimeOptions } from '../../src/index.js';
 import { MODES, withRuntime } from './modes.js';
-import { ask, disposeAll, inFolderOfItsOwn, runnerOf, until } from './snapshot-helpers.js';
+import { disposeAll, evaluate, runnerOf, until, usePrivateStoreFolder } from './snapshot-helpers.js';
 
-inFolderOfItsOwn();
+usePrivateStoreFolder();
 
 describe.each(MODES)('$name', (mode) => {
-  test('a snapshot is known by what was said of it', () =>
+  test('a snapshot has the name, labels and facts of its runtime', () =>
     withRuntime(mode, { tenant: 'ann' }, async (runtime) => {
       await runtime.writeFile('/workspace/a', 'x'.repeat(100_000));
       const before = Date.now();
@@ -25,7 +25,7 @@ describe.each(MODES)('$name', (mode) => {
       expect(second.createdAt.getTime()).toBeLessThanOrEqual(Date.now() + 1_000);
     }));
 
-  test('what comes from a snapshot has its files and its runners, and lives by itself', () =>
+  test('a restored runtime has the files and runners of the snapshot and is independent', () =>
     withRuntime(mode, { env: { A: '1' }, cwd: '/tmp' }, async (runtime) => {
       const runner = await runtime.createResidentRunner();
       await runner.exec('globalThis.n = 40; (await import("node:fs")).writeFileSync("/workspace/n", "40")');
@@ -34,24 +34,24 @@ describe.each(MODES)('$name', (mode) => {
       await runtime.remove('/workspace/n');
       const copy = await NodeRuntime.create({ snapshot });
       try {
-        const twin = await runnerOf(copy);
-        expect(twin.pid).toBe(runner.pid);
-        expect(await ask(twin, '++n, n, process.env.A, process.cwd()')).toBe('41 41 1 /tmp');
+        const copied = await runnerOf(copy);
+        expect(copied.pid).toBe(runner.pid);
+        expect(await evaluate(copied, '++n, n, process.env.A, process.cwd()')).toBe('41 41 1 /tmp');
         expect(Buffer.from(await copy.readFile('/workspace/n')).toString()).toBe('40');
         expect((await copy.exec('console.log(process.cwd(), process.env.A)')).stdout).toBe('/tmp 1\n');
-        expect(await ask(runner, 'n')).toBe('0');
+        expect(await evaluate(runner, 'n')).toBe('0');
         await expect(runtime.readFile('/workspace/n')).rejects.toMatchObject({ code: 'ENOENT' });
-        // A tree: from the copy another one, which knows where it came from.
+        // A snapshot of the copy names its parent.
         const next = await copy.snapshot();
         expect(next.parent).toBe(snapshot.id);
         expect(snapshot.parent).toBeUndefined();
       } finally {
         await copy.dispose();
       }
-      expect(await ask(runner, 'n')).toBe('0');
+      expect(await evaluate(runner, 'n')).toBe('0');
     }));
 
-  test('options of the creation take the place of those in the snapshot', () =>
+  test('options of create() replace the options in the snapshot', () =>
     withRuntime(mode, { env: { A: '1', B: '1' }, permissions: { childProcess: 'deny' } }, async (runtime) => {
       const snapshot = await runtime.snapshot();
       const plain = await NodeRuntime.create({ snapshot });
@@ -65,9 +65,9 @@ describe.each(MODES)('$name', (mode) => {
       try {
         expect(plain.permissions.childProcess).toBe('deny');
         expect(other.permissions.childProcess).toBe('allow');
-        const look = 'console.log(process.env.A, process.env.B, process.cwd())';
-        expect((await plain.exec(look)).stdout).toBe('1 1 /workspace\n');
-        expect((await other.exec(look)).stdout).toBe('1 2 /home/user\n');
+        const printed = 'console.log(process.env.A, process.env.B, process.cwd())';
+        expect((await plain.exec(printed)).stdout).toBe('1 1 /workspace\n');
+        expect((await other.exec(printed)).stdout).toBe('1 2 /home/user\n');
         expect((await other.exec('(await import("node:fs")).readdirSync("/workspace")')).stderr).toContain('EACCES');
         expect((await other.getResourceSnapshot()).limits.processes.max).toBe(2);
         expect((await plain.getResourceSnapshot()).limits.processes.max).toBe(256);
@@ -76,7 +76,7 @@ describe.each(MODES)('$name', (mode) => {
       }
     }));
 
-  test('a rollback takes back files, memory and programs, and who waits goes on waiting', () =>
+  test('a rollback restores files, memory and programs, and pending results keep waiting', () =>
     withRuntime(mode, {}, async (runtime) => {
       const runner = await runtime.createResidentRunner();
       await runner.exec('globalThis.n = 1');
@@ -97,7 +97,7 @@ describe.each(MODES)('$name', (mode) => {
       expect(await busy).toMatchObject({ exitCode: 137, error: { code: 'ERR_ROLLED_BACK' } });
       expect(await behind).toMatchObject({ exitCode: 137, stdout: '', error: { code: 'ERR_ROLLED_BACK' } });
       await expect(other.exec('1')).rejects.toMatchObject({ code: expect.stringMatching(/ERR_RUNNER_EXITED|ERR_ROLLED_BACK/) });
-      expect(await ask(runner, 'n')).toBe('1');
+      expect(await evaluate(runner, 'n')).toBe('1');
       expect(Buffer.from(await runtime.readFile('/workspace/a')).toString()).toBe('before');
       expect(await runtime.exists('/workspace/b')).toBe(false);
       expect(await within).toMatchObject({ exitCode: 0, stdout: 'within\n' });
@@ -105,7 +105,7 @@ describe.each(MODES)('$name', (mode) => {
       expect((await runtime.exec('console.log("alive")')).stdout).toBe('alive\n');
     }));
 
-  test('a rollback brings back what had ended: a runner that was disposed of has a new handle', () =>
+  test('a rollback restores a disposed runner with a new handle', () =>
     withRuntime(mode, {}, async (runtime) => {
       const runner = await runtime.createResidentRunner();
       await runner.exec('globalThis.n = 7');
@@ -113,14 +113,14 @@ describe.each(MODES)('$name', (mode) => {
       await runner.dispose();
       const second = await runtime.snapshot();
       await runtime.rollback(first);
-      expect(await ask(await runnerOf(runtime), 'n')).toBe('7');
+      expect(await evaluate(await runnerOf(runtime), 'n')).toBe('7');
       await runtime.rollback(second);
       expect(await runtime.residentRunners()).toEqual([]);
       await runtime.rollback(first.id);
-      expect(await ask(await runnerOf(runtime), 'n')).toBe('7');
+      expect(await evaluate(await runnerOf(runtime), 'n')).toBe('7');
     }));
 
-  test('20 copies of a template: a package loaded, data in memory, no two with one random number', () =>
+  test('20 clones have a loaded package and data in memory, and different random numbers', () =>
     withRuntime(
       mode,
       { files: { '/workspace/node_modules/lib/index.js': 'exports.times = (n) => n * 2; exports.loaded = Date.now();' } },
@@ -134,18 +134,18 @@ describe.each(MODES)('$name', (mode) => {
         const copies = await runtime.clone(20);
         try {
           expect(copies).toHaveLength(20);
-          const answers = await Promise.all(
+          const lines = await Promise.all(
             copies.map(async (copy) =>
-              ask(
+              evaluate(
                 await runnerOf(copy),
                 'lib.times(21), data.length, data[9_999], lib.loaded, Math.random(), crypto.randomUUID()',
               ),
             ),
           );
-          const loaded = await ask(runner, 'lib.loaded');
+          const loaded = await evaluate(runner, 'lib.loaded');
           const [same, drawn] = [new Set<string>(), new Set<string>()];
-          for (const answer of answers) {
-            const words = answer.split(' ');
+          for (const line of lines) {
+            const words = line.split(' ');
             same.add(words.slice(0, 4).join(' '));
             for (const word of words.slice(4)) drawn.add(word);
           }
@@ -157,7 +157,7 @@ describe.each(MODES)('$name', (mode) => {
       },
     ));
 
-  test('clone() gives one, clone(n) a list, and with settle what became of each', () =>
+  test('clone() returns a runtime, clone(n) returns a list, and clone(n) with settle returns results', () =>
     withRuntime(mode, {}, async (runtime) => {
       const one = await runtime.clone();
       const none = await runtime.clone({ timeoutMs: 1_000 });
@@ -168,7 +168,7 @@ describe.each(MODES)('$name', (mode) => {
       await disposeAll([one, none, ...copies]);
     }));
 
-  test('a sidecar of its own lives until the last copy is disposed of', () =>
+  test('an owned sidecar runs until the last clone is disposed', () =>
     withRuntime(mode, {}, async (runtime) => {
       const [first, second] = (await runtime.clone(2)) as [NodeRuntime, NodeRuntime];
       await runtime.dispose();
@@ -183,12 +183,12 @@ describe.each(MODES)('$name', (mode) => {
       await expect(third.snapshot()).rejects.toMatchObject({ code: 'ERR_RUNTIME_DISPOSED' });
     }));
 
-  test('what the guest hears: an event, the time that it was not there, timers with what remained', () =>
+  test('the guest gets an event with the suspended time, and timers keep their remaining time', () =>
     withRuntime(mode, {}, async (runtime) => {
       const runner = await runtime.createResidentRunner();
       await runner.exec(`
-        globalThis.heard = [];
-        process.on('coldframe:restore', (event) => heard.push(event));
+        globalThis.events = [];
+        process.on('coldframe:restore', (event) => events.push(event));
         globalThis.left = performance.now() + 300;
         globalThis.fired = new Promise((resolve) => setTimeout(() => resolve(performance.now()), 300).unref());
       `);
@@ -196,18 +196,20 @@ describe.each(MODES)('$name', (mode) => {
       await new Promise((resolve) => setTimeout(resolve, 600));
       const copy = await NodeRuntime.create({ snapshot });
       try {
-        const twin = await runnerOf(copy);
-        expect(await ask(twin, 'heard.length, typeof heard[0].asleepMs, heard[0].asleepMs >= 500')).toBe('1 number true');
-        // On the copy's clock, which stood still meanwhile, it is due when it was.
+        const copied = await runnerOf(copy);
+        expect(await evaluate(copied, 'events.length, typeof events[0].asleepMs, events[0].asleepMs >= 500')).toBe(
+          '1 number true',
+        );
+        // The copy's clock did not advance meanwhile, so the timer is due at its time.
         const due = '(await new Promise((r) => setTimeout(r, 400)), Math.abs((await fired) - left) < 200)';
-        expect(await ask(twin, due)).toBe('true');
-        expect(await ask(runner, 'heard.length')).toBe('0');
+        expect(await evaluate(copied, due)).toBe('true');
+        expect(await evaluate(runner, 'events.length')).toBe('0');
       } finally {
         await copy.dispose();
       }
     }));
 
-  test('programs of the snapshot can be attached to, once, and their output is whole', () =>
+  test('a program of a snapshot can be attached to once, with its whole output', () =>
     withRuntime(mode, {}, async (runtime) => {
       const program = await runtime.spawn(`
         console.log('early');
@@ -225,18 +227,18 @@ describe.each(MODES)('$name', (mode) => {
           await expect(resident?.attach()).rejects.toMatchObject({ code: 'EPERM', syscall: 'attach' });
           const handle = await entry?.attach();
           await expect(entry?.attach()).rejects.toMatchObject({ code: 'EBUSY' });
-          const heard: string[] = [];
+          const events: string[] = [];
           const reading = (async () => {
-            for await (const chunk of handle?.stdout ?? []) heard.push(String(Buffer.from(chunk)));
+            for await (const chunk of handle?.stdout ?? []) events.push(String(Buffer.from(chunk)));
           })();
           await handle?.writeStdin('now');
           expect(await handle?.wait()).toBe(5);
           await reading;
-          expect(heard.join('')).toBe('early\ngot now\n');
+          expect(events.join('')).toBe('early\ngot now\n');
           expect(await handle?.result).toMatchObject({ exitCode: 5, stdout: 'early\ngot now\n' });
           await expect(entry?.attach()).rejects.toMatchObject({ code: 'ESRCH' });
         }
-        // The original has heard none of it.
+        // The original program got none of the input.
         expect(program.exitCode).toBeUndefined();
         await program.writeStdin('later');
         expect(await program.result).toMatchObject({ exitCode: 5, stdout: 'early\ngot later\n' });
@@ -245,7 +247,7 @@ describe.each(MODES)('$name', (mode) => {
       }
     }));
 
-  test('what is wrong with a call is said by name', () =>
+  test('refuses wrong options by name', () =>
     withRuntime(mode, {}, async (runtime) => {
       const wrong = (option: string) => ({ code: 'ERR_INVALID_OPTION', option });
       const any = (value: unknown) => value as never;
@@ -270,7 +272,7 @@ describe.each(MODES)('$name', (mode) => {
       });
     }));
 
-  test('a program that does not come to rest is named, and nothing has changed', () =>
+  test('names a program that does not quiesce and changes nothing', () =>
     withRuntime(mode, {}, async (runtime) => {
       const endless = runtime.exec('while (true);', { timeout: 3_000 });
       await until(async () => (await runtime.processes()).length === 1);

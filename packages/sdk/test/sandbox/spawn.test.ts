@@ -1,9 +1,10 @@
-// Live programs, in every way to provision a runtime: numbers, streams both ways, signals, commands, the list of processes.
+// Tests handles of running programs in every mode: pids, streams, signals, commands, the list of
+// processes.
 
 import { describe, expect, test } from 'vitest';
 import { MODES, withRuntime } from './modes.js';
 
-const STAY = 'setInterval(() => {}, 1000);';
+const KEEP_RUNNING = 'setInterval(() => {}, 1000);';
 const ECHO = 'process.stdin.on("data", (data) => process.stdout.write(String(data).toUpperCase()));';
 
 async function text(stream: AsyncIterable<Uint8Array>): Promise<string> {
@@ -19,7 +20,7 @@ const codeOf = (work: Promise<unknown>) =>
   );
 
 describe.each(MODES)('$name', (mode) => {
-  test('a program is talked to while it runs', () =>
+  test('writes to a running program and reads its output', () =>
     withRuntime(mode, {}, async (runtime) => {
       const child = await runtime.spawn(`${ECHO} console.log(process.pid)`);
       const output = child.stdout[Symbol.asyncIterator]();
@@ -38,35 +39,35 @@ describe.each(MODES)('$name', (mode) => {
       await child.closeStdin();
     }));
 
-  test('more than a pipe holds goes in and comes out', () =>
+  test('passes more bytes than a pipe holds, and refuses too many for an unread stdin', () =>
     withRuntime(mode, {}, async (runtime) => {
       const child = await runtime.spawn('process.stdin.pipe(process.stdout)', { stdin: 'first ' });
       const all = text(child.stdout);
       for (let i = 0; i < 20; i++) await child.writeStdin('x'.repeat(50_000));
       await child.closeStdin();
       expect(await all).toBe(`first ${'x'.repeat(1_000_000)}`);
-      const deaf = await runtime.spawn(STAY);
+      const unreading = await runtime.spawn(KEEP_RUNNING);
       const megabyte = new Uint8Array(1 << 20);
-      for (let i = 0; i < 16; i++) await deaf.writeStdin(megabyte);
-      expect(await codeOf(deaf.writeStdin(megabyte))).toBe('ENOBUFS');
-      await deaf.kill('SIGKILL');
-      expect(await deaf.wait()).toBe(137);
+      for (let i = 0; i < 16; i++) await unreading.writeStdin(megabyte);
+      expect(await codeOf(unreading.writeStdin(megabyte))).toBe('ENOBUFS');
+      await unreading.kill('SIGKILL');
+      expect(await unreading.wait()).toBe(137);
     }));
 
-  test('signals reach it, and its children are seen and end with it', () =>
+  test('signals reach a program, and its children are listed and end with the program', () =>
     withRuntime(mode, {}, async (runtime) => {
       const child = await runtime.spawn(`
         import { spawn } from 'node:child_process';
-        const inner = spawn('node', ['-e', '${STAY}', 'inner'], { stdio: 'ignore' });
-        process.on('SIGUSR2', () => console.log('heard'));
-        console.log('ready'); ${STAY}`);
+        const inner = spawn('node', ['-e', '${KEEP_RUNNING}', 'inner'], { stdio: 'ignore' });
+        process.on('SIGUSR2', () => console.log('sizes'));
+        console.log('ready'); ${KEEP_RUNNING}`);
       const output = child.stdout[Symbol.asyncIterator]();
       await output.next();
       const [own, inner] = await runtime.processes();
       expect(own).toMatchObject({ pid: child.pid, ppid: 1, group: child.pid });
-      expect(inner).toMatchObject({ ppid: child.pid, group: child.pid, command: `node -e ${STAY} inner` });
+      expect(inner).toMatchObject({ ppid: child.pid, group: child.pid, command: `node -e ${KEEP_RUNNING} inner` });
       expect(await child.kill('SIGUSR2')).toBe(true);
-      expect(Buffer.from((await output.next()).value ?? []).toString()).toBe('heard\n');
+      expect(Buffer.from((await output.next()).value ?? []).toString()).toBe('sizes\n');
       expect(await child.kill()).toBe(true);
       expect(await child.wait()).toBe(143);
       expect((await child.result).error).toBeUndefined();
@@ -75,7 +76,7 @@ describe.each(MODES)('$name', (mode) => {
       expect(await codeOf(child.kill('SIGNOTHING' as 'SIGTERM'))).toBe('ERR_INVALID_OPTION');
     }));
 
-  test('commands are found as in a shell, and run to their end or live', () =>
+  test('finds commands as a shell does, for execCommand() and spawnCommand()', () =>
     withRuntime(
       mode,
       { files: { '/workspace/tool.js': '#!/usr/bin/env node\nconsole.log(process.argv.slice(2).join())' } },
@@ -91,22 +92,22 @@ describe.each(MODES)('$name', (mode) => {
         expect(await codeOf(runtime.execCommand('no-such-command'))).toBe('ENOENT');
         expect(await codeOf(runtime.spawnCommand('no-such-command'))).toBe('ENOENT');
         expect(await codeOf(runtime.execCommand('node', ['a\0b']))).toBe('ERR_INVALID_OPTION');
-        const live = await runtime.spawnCommand('node', ['-e', ECHO], { onStdout: (chunk) => void heard.push(chunk.length) });
-        const heard: number[] = [];
+        const live = await runtime.spawnCommand('node', ['-e', ECHO], { onStdout: (chunk) => void sizes.push(chunk.length) });
+        const sizes: number[] = [];
         await live.writeStdin('12345');
         await live.closeStdin();
-        expect([await live.wait(), heard, (await live.result).stdout]).toEqual([0, [5], '12345']);
+        expect([await live.wait(), sizes, (await live.result).stdout]).toEqual([0, [5], '12345']);
       },
     ));
 
-  test('output that nobody reads does not stop it once its end is waited for', () =>
+  test('unread output does not block a program whose result is awaited', () =>
     withRuntime(mode, { limits: { outputBytes: 1_000 } }, async (runtime) => {
       const child = await runtime.spawn('for (let i = 0; i < 100; i++) console.log("x".repeat(10_000)); console.error("done")');
       expect(await text(child.stderr)).toBe('done\n');
       const result = await child.result;
       expect([result.exitCode, result.stdout.length, result.stdoutTruncated]).toEqual([0, 1_000, true]);
       const controller = new AbortController();
-      const stopped = await runtime.spawn(STAY, { signal: controller.signal });
+      const stopped = await runtime.spawn(KEEP_RUNNING, { signal: controller.signal });
       controller.abort(new Error('enough'));
       await expect(stopped.wait()).rejects.toThrow('enough');
     }));

@@ -1,4 +1,5 @@
-// 100 MB of stdout with a slow reader: every byte arrives, in order, and neither side keeps more than the window.
+// Streams 100 MB of stdout to a slow reader. Every byte arrives in order, and both sides buffer at
+// most the window.
 
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
@@ -9,7 +10,7 @@ const MEGABYTE = 1 << 20;
 const TOTAL = 100 * MEGABYTE;
 const BLOCK = 100_000;
 
-// Blocks that are all different, so that a lost, doubled or swapped piece shows.
+// All blocks are different, so the hash detects lost, doubled and swapped blocks.
 const WRITER = `
   const block = new Uint8Array(${BLOCK});
   let left = ${TOTAL};
@@ -35,7 +36,7 @@ function expectedHash(): string {
 }
 
 describe.each(MODES)('$name', (mode) => {
-  test('a slow reader gets everything and nobody keeps it', () =>
+  test('a slow reader gets every byte with bounded memory on both sides', () =>
     withRuntime(mode, { limits: { outputBytes: MEGABYTE } }, async (runtime) => {
       await runtime.exec('console.log(1)');
       const pids = mode.name.startsWith('embedded') ? [process.pid] : [process.pid, ...childrenOf()];
@@ -49,7 +50,8 @@ describe.each(MODES)('$name', (mode) => {
         expect(chunk.length).toBeLessThanOrEqual(65_536);
         hash.update(chunk);
         bytes += chunk.length;
-        // Slow enough for a writer that does not wait to run far ahead: it writes 100 MB in less than a second.
+        // A writer without backpressure writes 100 MB in less than a second, so this delay would
+        // let it run far ahead.
         if (bytes % (4 * MEGABYTE) < 65_536) {
           await sleep(40);
           for (const [i, pid] of pids.entries()) peaks[i] = Math.max(peaks[i] ?? 0, residentBytes(pid));
@@ -62,11 +64,11 @@ describe.each(MODES)('$name', (mode) => {
       expect(bytes).toBe(TOTAL);
       expect(hash.digest('hex')).toBe(expectedHash());
       const grown = peaks.map((peak, i) => Math.round((peak - (before[i] ?? 0)) / MEGABYTE));
-      // The window is 256 KiB; what else is seen is garbage that has not been collected yet.
-      expect(Math.max(...grown), `megabytes grown in host and sidecar: ${grown}`).toBeLessThan(50);
+      // The window is 256 KiB. Further growth is garbage that is not collected yet.
+      expect(Math.max(...grown), `megabytes grown in this process and the sidecar: ${grown}`).toBeLessThan(50);
     }));
 
-  test('a reader that stops does not stop the sidecar', () =>
+  test('a reader that never continues does not block the sidecar', () =>
     withRuntime(mode, {}, async (runtime) => {
       const controller = new AbortController();
       let chunks = 0;

@@ -1,9 +1,9 @@
-// Programs that are no plain ES modules: TypeScript as text, and what `--input-type` says.
+// Tests programs that are not ES modules of JavaScript: TypeScript as text, and `--input-type`.
 
 import { expect, test } from 'vitest';
 import { NodeRuntime } from '../../src/index.js';
 
-test('exec and run take TypeScript', async () => {
+test('exec() and run() accept TypeScript', async () => {
   await using runtime = await NodeRuntime.create();
   const code = 'interface A { a: number }\nconst x: A = { a: 1 } satisfies A;\n';
   const { stdout, stderr } = await runtime.exec(`${code}console.log(x, process.execArgv);`, { language: 'typescript' });
@@ -12,7 +12,7 @@ test('exec and run take TypeScript', async () => {
   expect(value).toEqual({ a: 1 });
 });
 
-test('what is more than types is refused, and an error is quoted with its line', async () => {
+test('refuses TypeScript that needs code, and an error quotes its line', async () => {
   await using runtime = await NodeRuntime.create();
   const refused = await runtime.exec('enum A { x }', { language: 'typescript' });
   expect(refused.exitCode).toBe(1);
@@ -29,7 +29,7 @@ test('--input-type makes a program CommonJS', async () => {
   expect(stdout).toBe('function object [eval]\n');
 });
 
-test('an unknown option ends the program with 9', async () => {
+test('an unknown option ends the program with exit code 9', async () => {
   await using runtime = await NodeRuntime.create();
   const { exitCode, stderr } = await runtime.exec('', { execArgv: ['--no-such-option'] });
   expect([exitCode, stderr]).toEqual([9, 'node: bad option: --no-such-option\n']);

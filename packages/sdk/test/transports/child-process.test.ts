@@ -1,5 +1,5 @@
-// The transport of a sidecar process, with a fake sidecar that keeps or breaks the protocol. The
-// tests in `test/sandbox` use the real sidecar.
+// Tests the transport of a sidecar process with a fake sidecar that keeps or breaks the protocol.
+// The tests in `test/sandbox` use the real sidecar.
 
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';

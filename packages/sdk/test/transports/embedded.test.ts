@@ -1,4 +1,4 @@
-// The embedded transport, with a fake addon. The tests in `test/sandbox` use the real addon.
+// Tests the embedded transport with a fake addon. The tests in `test/sandbox` use the real addon.
 
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
@@ -29,7 +29,7 @@ beforeEach(() => {
 
 const open = (imageDir = '/image') => openAddon(FAKE, { ...OPTIONS, imageDir }).connection;
 const program = (code: string) => ({ runtime: RUNTIME, mode: 'exec' as const, code });
-/** The calls without the hello and without those that hold Node's event loop. */
+/** Returns the calls except hello and the calls that hold Node's event loop. */
 const calls = () => fake.calls.filter(([name, kind]) => name !== 'hold' && kind !== NOTICES.hello);
 
 test('returns an outcome without a promise when the program has ended at once', () => {
@@ -45,7 +45,7 @@ test('returns an outcome without a promise when the program has ended at once', 
   });
 });
 
-test('returns a promise of an outcome that comes later', async () => {
+test('returns a promise of an outcome that arrives later', async () => {
   expect(await open().start(id(1), program('later'))).toMatchObject({ stdout: 'later', failure: { code: 'ERR_TIMEOUT' } });
 });
 
@@ -106,7 +106,7 @@ test('converts a failure within the call to a rejection', async () => {
   await expect(open().start(id(1), program('fail'))).rejects.toMatchObject({ code: 'ERR_RUNNER_EXITED', exitCode: 3 });
 });
 
-test('passes on cancel and credit while a request is pending', async () => {
+test('sends cancel and credit while a request is pending', async () => {
   const connection = open();
   const later = connection.start(id(4), program('later'));
   connection.cancel(id(4));

@@ -1,5 +1,5 @@
-// The public types, as a program uses them: `tsc -p test/types` compiles this against `dist`. A line marked with @ts-expect-error must
-// not compile, so each of them is a test too.
+// Uses the public types as an app does. `tsc -p test/types` compiles this file against `dist`. A
+// line after @ts-expect-error must not compile, so each such line is a test too.
 
 import type { Duplex } from 'node:stream';
 import {
@@ -103,7 +103,7 @@ export async function everything(): Promise<void> {
   await runtime.setPermissions({ ...policy, env: { default: 'allow', rules: [{ mode: 'deny', patterns: ['A*'] }] } });
   // @ts-expect-error fs has no such operation
   await runtime.setPermissions({ fs: { rules: [{ mode: 'allow', operations: ['spawn'] }] } });
-  // @ts-expect-error a policy that is in force is not changed in place
+  // @ts-expect-error `permissions` returns a read-only policy
   runtime.permissions.fs = 'allow';
   const stop: () => Promise<void> = await runtime.onPermission(
     (event: PermissionEvent) => use(event.scope, event.rule),
@@ -116,14 +116,14 @@ export async function everything(): Promise<void> {
   const entries: DirectoryEntry[] = await runtime.readDirWithTypes('/');
   const status: FileStatus = await runtime.stat('/a', { followSymlinks: false });
   const there: boolean = await runtime.exists('/a');
-  const answer: GuestResponse = await runtime.fetch(3000, {
+  const response: GuestResponse = await runtime.fetch(3000, {
     method: 'POST',
     path: '/a',
     headers: { a: 'b' },
     body: 'text',
     timeoutMs: 1,
   });
-  const said: number = answer.status + answer.body.length + answer.json<{ n: number }>().n;
+  const sum: number = response.status + response.body.length + response.json<{ n: number }>().n;
   const cookies: string[] | undefined = (await runtime.fetch(3000, '/a', { maxResponseBytes: 1 })).headers['set-cookie'];
   await runtime.fetch(3000, new Request('http://a/b'));
   const listener: GuestListener = await runtime.waitForListener({ port: 3000, host: '::1' }, { timeoutMs: 5 });
@@ -131,7 +131,7 @@ export async function everything(): Promise<void> {
   const duplex: Duplex = runtime.connect({ port: 3000, allowHalfOpen: true }).setTimeout(5).unref();
   await using exposed: ExposedPort = await runtime.exposePort(3000, { host: '127.0.0.1', hostPort: 0 });
   await runtime.dispatcher(3000).request({ origin: 'http://a', path: '/', method: 'GET' });
-  use(said, cookies, listener.processId, found?.path, duplex, exposed.url);
+  use(sum, cookies, listener.processId, found?.path, duplex, exposed.url);
   await runtime.mkdir('/d', { recursive: true });
   await runtime.rename('/a', '/d/a');
   await runtime.remove('/d', { recursive: true });
@@ -169,9 +169,9 @@ export async function pools(): Promise<void> {
   await NodeRuntime.create({ idle });
   // @ts-expect-error a pool has a size
   new RuntimePool({});
-  // @ts-expect-error the pool says which sidecar
+  // @ts-expect-error `options` of a pool have no sidecar
   new RuntimePool({ size: 1, options: { sidecar: undefined } });
-  // @ts-expect-error there is no third action
+  // @ts-expect-error an idle policy has two actions
   await NodeRuntime.create({ idle: { afterMs: 1, action: 'sleep' } });
 }
 
@@ -179,7 +179,7 @@ export function failures({ error }: ExecResult): number | string | undefined {
   const failure: Failure | undefined = error;
   if (failure?.code === 'ERR_TIMEOUT') return failure.timeoutMs;
   if (failure?.code === 'ERR_MEMORY_LIMIT') return failure.limit.length + failure.memoryBytes;
-  // @ts-expect-error the facts of another code are not there
+  // @ts-expect-error this code has no such field
   return failure?.timeoutMs;
 }
 
@@ -221,32 +221,32 @@ export async function snapshots(runtime: NodeRuntime, sidecar: Sidecar): Promise
   await store.delete('a');
   await NodeRuntime.create({ snapshot, tenant: 'a', bindings: {}, mounts: [] });
   await Sidecar.spawn({ snapshots: { directory: '/tmp', maxBytes: 1, memoryBytes: 1 } });
-  // @ts-expect-error snapshots are taken
+  // @ts-expect-error a snapshot has no public constructor
   new Snapshot();
-  // @ts-expect-error they never change
+  // @ts-expect-error a snapshot's fields are read-only
   snapshot.size = 1;
 }
 
 export async function refused(runtime: NodeRuntime, runner: ResidentRunner): Promise<void> {
   // @ts-expect-error an option of another call
   await runtime.exec('1', { limits: {} });
-  // @ts-expect-error a name that does not exist
+  // @ts-expect-error an unknown option
   await runtime.exec('1', { timeoutMs: 5 });
   // @ts-expect-error a value of the wrong type
   await runtime.exec('1', { timeout: '5s' });
   // @ts-expect-error a port is a number
   await runtime.fetch('3000');
-  // @ts-expect-error a name that does not exist
+  // @ts-expect-error an unknown option
   await runtime.waitForListener({ port: 1 }, { pollIntervalMs: 5 });
-  // @ts-expect-error a resident runner reads no stdin
+  // @ts-expect-error an evaluation has no stdin
   await runner.exec('1', { stdin: '' });
   // @ts-expect-error only Sidecar.embedded() runs inline
   await Sidecar.spawn({ inlineBudgetMs: 5 });
-  // @ts-expect-error runtimes are created
+  // @ts-expect-error a runtime has no public constructor
   new NodeRuntime();
-  // @ts-expect-error sidecars are spawned or embedded
+  // @ts-expect-error a sidecar has no public constructor
   new Sidecar();
-  // @ts-expect-error results are read
+  // @ts-expect-error a result's fields are read-only
   (await runtime.exec('1')).exitCode = 1;
 }
 

@@ -1,36 +1,67 @@
-// `clone(n)` of a box that lives on (B10), its snapshot included. Every clone is asked for the state; so is the source, afterwards.
+// Clones a runtime that lives on. The time includes the snapshot. Every clone is asked for the
+// state, and the source is asked afterwards.
 
-import { now } from '../../stats/timer.js';
-import { reason } from '../box.js';
-import { makeOne, must, type Operation, type Place, type Shape, wrong } from '../operation.js';
-import { type Round, RoundBook } from '../round.js';
-import { question } from '../state.js';
-import { together } from '../together.js';
-import { lookInto } from './create.js';
+import { evaluateRight, evaluationProblem } from '../../sandbox/runtime.js';
+import { now } from '../../statistics/timer.js';
+import { startTogether } from '../../suite/concurrency.js';
+import { reason } from '../../suite/failures.js';
+import { checkMemory, disposeAll, type Operation, prepareRuntime, type RowSidecar, type Shape, sizes } from '../operation.js';
+import { type Round, RoundRecord } from '../round.js';
+import { stateQuestion } from '../state.js';
 
-export const clone: Operation = async (place, shape) => ({ round: () => round(place, shape) });
+export const clone: Operation = {
+  // The source of published clones has written 10 MB. A fresh source is measured too.
+  sizes: sizes([1, 10], [10, 10], [20, 10], [100, 10], [1, 0], [10, 0], [20, 0], [100, 0]),
+  quickSizes: sizes([3, 1]),
+  targets: [
+    { promise: 'C7', what: 'clone, fresh source', atMost: 2, measure: 'clone', rows: [{}] },
+    { promise: 'C8', what: 'clone, source with 10 MB dirty', atMost: 2, measure: 'clone', rows: [{ megabytes: 10 }] },
+    {
+      promise: 'C9',
+      what: 'each of 100 clones, fresh source',
+      atMost: 0.05,
+      measure: 'clone',
+      rows: [{ n: 100 }],
+      each: true,
+    },
+    {
+      promise: 'C10',
+      what: 'each of 100 clones, source with 10 MB dirty',
+      atMost: 0.05,
+      measure: 'clone',
+      rows: [{ n: 100, megabytes: 10 }],
+      each: true,
+    },
+  ],
+  tenAgainstOne: ['clone'],
+  lines: [{ name: 'clone', measure: 'clone' }],
+  open: async (row, shape) => ({ round: () => round(row, shape) }),
+};
 
-async function round({ host }: Place, { n, megabytes }: Shape): Promise<Round> {
-  const book = new RoundBook(n);
-  const { box, state } = await makeOne(host, megabytes);
+async function round({ sidecar }: RowSidecar, { n, megabytes }: Shape): Promise<Round> {
+  const record = new RoundRecord(n);
+  const { runtime, state } = await prepareRuntime(sidecar, megabytes);
   try {
     const from = now();
-    const clones = await box.clone(n);
-    book.time('clone', now() - from);
-    if (clones.length !== n) book.failAll(`${clones.length} clones instead of ${n}`);
-    book.file(
-      await together(n, async (index, lap) => {
+    const clones = await runtime.clone(n);
+    record.time('clone', now() - from);
+    if (clones.length !== n) record.failAll(`${clones.length} clones instead of ${n}`);
+    record.add(
+      await startTogether(n, async (index, mark) => {
         const copy = clones[index];
         if (!copy) return;
-        const problem = await wrong(copy, question(state));
-        lap('first answer');
+        const problem = await evaluationProblem(copy, stateQuestion(state));
+        mark('first answer');
         if (problem !== undefined) throw new Error(problem);
       }),
     );
-    await lookInto(clones, () => state, book);
-    await must(box, question(state)).catch((error) => book.failAll(`the source afterwards: ${reason(error)}`));
+    await checkMemory(clones, () => state, record);
+    await disposeAll(clones, record);
+    await evaluateRight(runtime, stateQuestion(state)).catch((error) =>
+      record.failAll(`source after the clone: ${reason(error)}`),
+    );
   } finally {
-    await box.dispose();
+    await runtime.dispose();
   }
-  return book.end();
+  return record.end();
 }

@@ -1,49 +1,44 @@
-// n boxes from one snapshot at once (B8): until they are there, and until the live runner in each has answered.
+// Restores n runtimes from one snapshot at once: until they exist (`create`), and until the live
+// runner in each has answered (`answer`).
 
-import { type Box, type Host, reason, type Saved } from '../box.js';
-import { disposeAll, makeOne, must, type Operation, type Shape, wrong } from '../operation.js';
-import { type Round, RoundBook } from '../round.js';
-import { look, question, type State } from '../state.js';
-import { together } from '../together.js';
-import { check } from './snapshot.js';
+import { evaluationProblem, type MeasuredRuntime, type MeasuredSidecar, type MeasuredSnapshot } from '../../sandbox/runtime.js';
+import { startTogether } from '../../suite/concurrency.js';
+import { checkMemory, disposeAll, type Operation, prepareRuntime, type Shape, sizes } from '../operation.js';
+import { type Round, RoundRecord } from '../round.js';
+import { type State, stateQuestion } from '../state.js';
+import { checkCopy } from './snapshot.js';
 
-export const create: Operation = async ({ host }, shape) => {
-  const { box, state } = await makeOne(host, shape.megabytes);
-  const saved = await box.snapshot('memory');
-  await box.dispose();
-  await check(host, saved, state); // the discarded one
-  return { round: () => round(host, saved, state, shape), close: () => host.remove(saved) };
+export const create: Operation = {
+  sizes: sizes([1, 0], [10, 0], [20, 0], [50, 0], [100, 0], [10, 100]),
+  quickSizes: sizes([3, 0]),
+  targets: [],
+  tenAgainstOne: ['answer'],
+  lines: [{ name: 'create, answered', measure: 'answer' }],
+  open: async ({ sidecar }, shape) => {
+    const { runtime, state } = await prepareRuntime(sidecar, shape.megabytes);
+    const snapshot = await runtime.snapshot('memory');
+    await runtime.dispose();
+    // The first copy of a snapshot is not measured.
+    await checkCopy(sidecar, snapshot, state);
+    return { round: () => round(sidecar, snapshot, state, shape), close: () => sidecar.deleteSnapshot(snapshot) };
+  },
 };
 
-async function round(host: Host, saved: Saved, state: State, { n }: Shape): Promise<Round> {
-  const book = new RoundBook(n);
-  const boxes: Box[] = [];
-  const asked = Array.from({ length: n }, () => question(state));
-  book.file(
-    await together(n, async (index, lap) => {
-      const box = await host.restore(saved);
-      lap('create');
-      boxes[index] = box;
-      const snippet = asked[index] ?? question(state);
-      const problem = await wrong(box, snippet);
-      lap('answer');
+async function round(sidecar: MeasuredSidecar, snapshot: MeasuredSnapshot, state: State, { n }: Shape): Promise<Round> {
+  const record = new RoundRecord(n);
+  const runtimes: MeasuredRuntime[] = [];
+  const questions = Array.from({ length: n }, () => stateQuestion(state));
+  record.add(
+    await startTogether(n, async (index, mark) => {
+      const runtime = await sidecar.restore(snapshot);
+      mark('create');
+      runtimes[index] = runtime;
+      const problem = await evaluationProblem(runtime, questions[index] ?? stateQuestion(state));
+      mark('answer');
       if (problem !== undefined) throw new Error(problem);
     }),
   );
-  await lookInto(boxes, () => state, book);
-  return book.end();
-}
-
-/** Reads all of the memory of every box that has not failed yet, then disposes of all. */
-export async function lookInto(
-  boxes: readonly (Box | undefined)[],
-  stateOf: (place: number) => State | undefined,
-  book: RoundBook,
-) {
-  for (const [place, box] of boxes.entries()) {
-    const state = stateOf(place);
-    if (!box || !state || state.megabytes === 0 || book.hasFailed(place)) continue;
-    await must(box, look(state)).catch((error) => book.fail(place, `its memory: ${reason(error)}`));
-  }
-  await disposeAll(boxes, book);
+  await checkMemory(runtimes, () => state, record);
+  await disposeAll(runtimes, record);
+  return record.end();
 }

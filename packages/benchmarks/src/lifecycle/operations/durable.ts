@@ -1,44 +1,63 @@
-// What is on disk outlives the sidecar (B19): n snapshots are written, the sidecar is killed with SIGKILL, another one is started on the same folder, and n boxes are
-// made from them at once, by name, to the first answer of the live runner in each.
+// Restores snapshots from disk after the end of their sidecar: n snapshots are written, the sidecar
+// is killed with SIGKILL, and another sidecar is started on the same folder. The new sidecar
+// restores n runtimes at once by id, until the live runner in each has answered.
 
-import { now } from '../../stats/timer.js';
-import type { Box } from '../box.js';
-import { makeLived, type Operation, type Place, removeAll, type Shape, wrong } from '../operation.js';
-import { type Round, RoundBook } from '../round.js';
-import { question } from '../state.js';
-import { together } from '../together.js';
-import { lookInto } from './create.js';
+import { evaluationProblem, type MeasuredRuntime } from '../../sandbox/runtime.js';
+import { now } from '../../statistics/timer.js';
+import { startTogether } from '../../suite/concurrency.js';
+import {
+  checkMemory,
+  deleteSnapshots,
+  disposeAll,
+  guessFor,
+  type Operation,
+  prepareRuntimes,
+  type RowSidecar,
+  type Shape,
+  sizes,
+} from '../operation.js';
+import { type Round, RoundRecord } from '../round.js';
+import { stateQuestion } from '../state.js';
 
-export const durable: Operation = async (place, shape) => ({ round: () => round(place, shape) });
+export const durable: Operation = {
+  sizes: sizes([1, 0], [10, 0], [50, 0], [1, 100]),
+  quickSizes: sizes([2, 0]),
+  guessMs: (shape) => guessFor(shape) + 15 * shape.n,
+  targets: [],
+  tenAgainstOne: [],
+  lines: [],
+  open: async (row, shape) => ({ round: () => round(row, shape) }),
+};
 
-async function round(place: Place, { n, megabytes }: Shape): Promise<Round> {
-  const book = new RoundBook(n);
-  const lived = await makeLived(place.host, n, megabytes);
-  const saves = book.file(
-    await together(n, async (index, lap) => {
-      const saved = await lived[index]?.box.snapshot('disk');
-      lap('write');
-      return saved;
+async function round(row: RowSidecar, { n, megabytes }: Shape): Promise<Round> {
+  const record = new RoundRecord(n);
+  const prepared = await prepareRuntimes(row.sidecar, n, megabytes);
+  const snapshots = record.add(
+    await startTogether(n, async (index, mark) => {
+      const taken = await prepared[index]?.runtime.snapshot('disk');
+      mark('write');
+      return taken;
     }),
   );
-  await place.host.kill();
+  await row.sidecar.kill();
   const from = now();
-  const host = await place.reopen();
-  book.time('sidecar', now() - from);
-  const boxes: (Box | undefined)[] = [];
-  book.file(
-    await together(n, async (index, lap) => {
-      const [saved, state] = [saves[index], lived[index]?.state];
-      if (!saved || !state) throw new Error('there is no snapshot of it');
-      const box = await host.restore(saved.id);
-      lap('create');
-      boxes[index] = box;
-      const problem = await wrong(box, question(state));
-      lap('answer');
+  const sidecar = await row.reopen();
+  record.time('sidecar', now() - from);
+  const runtimes: (MeasuredRuntime | undefined)[] = [];
+  record.add(
+    await startTogether(n, async (index, mark) => {
+      const [snapshot, state] = [snapshots[index], prepared[index]?.state];
+      if (!snapshot || !state) throw new Error('the runtime has no snapshot');
+      const runtime = await sidecar.restore(snapshot.id);
+      mark('create');
+      runtimes[index] = runtime;
+      const problem = await evaluationProblem(runtime, stateQuestion(state));
+      mark('answer');
       if (problem !== undefined) throw new Error(`after the kill: ${problem}`);
     }),
   );
-  await lookInto(boxes, (index) => lived[index]?.state, book);
-  await removeAll(host, saves, book);
-  return book.end();
+  await checkMemory(runtimes, (index) => prepared[index]?.state, record);
+  await disposeAll(runtimes, record);
+  await deleteSnapshots(sidecar, snapshots, record);
+  return record.end();
 }

@@ -1,7 +1,7 @@
-// All operations by name.
+// All operations by name, in the order in which they are measured and shown. A new operation is a
+// file of this folder and one more entry here.
 
 import type { Operation } from '../operation.js';
-import type { OperationName } from '../plan.js';
 import { branch } from './branch.js';
 import { clone } from './clone.js';
 import { create } from './create.js';
@@ -11,13 +11,9 @@ import { rollback } from './rollback.js';
 import { snapshot } from './snapshot.js';
 import { spawn } from './spawn.js';
 
-export const operations: Readonly<Record<OperationName, Operation>> = {
-  snapshot,
-  create,
-  rollback,
-  clone,
-  pause,
-  spawn,
-  branch,
-  durable,
-};
+const declared = { snapshot, create, rollback, clone, pause, spawn, branch, durable } satisfies Record<string, Operation>;
+
+export type OperationName = keyof typeof declared;
+
+export const operations: Readonly<Record<OperationName, Operation>> = declared;
+export const OPERATION_NAMES = Object.keys(operations) as OperationName[];

@@ -1,48 +1,57 @@
-// n boxes to sleep at once, and then all of them awake, to the first answer of the live runner in each (B12). A pause ends when the state is on disk and
-// the memory given back.
+// Pauses n runtimes at once, and then resumes all of them, until the live runner in each has
+// answered. A pause ends when the state is on disk and the memory is free.
 
-import { privateGrowthKib, readProcessMemory } from '../../machine/process-memory.js';
-import { type Host, reason } from '../box.js';
-import { disposeAll, makeLived, must, type Operation, type Place, type Shape, wrong } from '../operation.js';
-import { type Round, RoundBook } from '../round.js';
-import { look, question } from '../state.js';
-import { together } from '../together.js';
+import { privateGrowthKib, readProcessMemory } from '../../machine/footprint.js';
+import { evaluationProblem, type MeasuredSidecar } from '../../sandbox/runtime.js';
+import { startTogether } from '../../suite/concurrency.js';
+import { checkMemory, disposeAll, type Operation, prepareRuntimes, type RowSidecar, type Shape, sizes } from '../operation.js';
+import { type Round, RoundRecord } from '../round.js';
+import { stateQuestion } from '../state.js';
 
-export const pause: Operation = async (place, shape) => ({ round: () => round(place, shape) });
+export const pause: Operation = {
+  sizes: sizes([1, 0], [5, 0], [10, 0], [1, 100]),
+  quickSizes: sizes([2, 0]),
+  targets: [
+    { promise: 'C11', what: 'pause, fresh', atMost: 10, measure: 'pause', rows: [{}] },
+    { promise: 'C12', what: 'resume to the first answer, fresh', atMost: 1.5, measure: 'answer', rows: [{}] },
+  ],
+  tenAgainstOne: ['pause', 'answer'],
+  lines: [
+    { name: 'pause', measure: 'pause' },
+    { name: 'resume, answered', measure: 'answer' },
+  ],
+  open: async (row, shape) => ({ round: () => round(row, shape) }),
+};
 
-async function round({ host }: Place, { n, megabytes }: Shape): Promise<Round> {
-  const book = new RoundBook(n);
-  const lived = await makeLived(host, n, megabytes);
-  const before = memoryOf(host);
-  book.file(
-    await together(n, async (index, lap) => {
-      await lived[index]?.box.pause();
-      lap('pause');
+async function round({ sidecar }: RowSidecar, { n, megabytes }: Shape): Promise<Round> {
+  const record = new RoundRecord(n);
+  const prepared = await prepareRuntimes(sidecar, n, megabytes);
+  const runtimes = prepared.map(({ runtime }) => runtime);
+  const before = memoryOf(sidecar);
+  record.add(
+    await startTogether(n, async (index, mark) => {
+      await runtimes[index]?.pause();
+      mark('pause');
     }),
   );
-  const after = memoryOf(host);
-  if (before && after) book.facts['given back MB'] = -privateGrowthKib(before, after) / 1024 / n;
-  book.file(
-    await together(n, async (index, lap) => {
-      const { box, state } = lived[index] ?? {};
-      if (!box || !state || book.hasFailed(index)) return;
-      const asked = question(state);
-      await box.resume();
-      lap('resume');
-      const problem = await wrong(box, asked);
-      lap('answer');
+  const after = memoryOf(sidecar);
+  if (before && after) record.facts['given back MB'] = -privateGrowthKib(before, after) / 1024 / n;
+  record.add(
+    await startTogether(n, async (index, mark) => {
+      const { runtime, state } = prepared[index] ?? {};
+      if (!runtime || !state || record.hasFailed(index)) return;
+      const question = stateQuestion(state);
+      await runtime.resume();
+      mark('resume');
+      const problem = await evaluationProblem(runtime, question);
+      mark('answer');
       if (problem !== undefined) throw new Error(`resumed: ${problem}`);
     }),
   );
-  for (const [index, { box, state }] of lived.entries()) {
-    if (!book.hasFailed(index)) await must(box, look(state)).catch((error) => book.fail(index, `its memory: ${reason(error)}`));
-  }
-  await disposeAll(
-    lived.map(({ box }) => box),
-    book,
-  );
-  return book.end();
+  await checkMemory(runtimes, (index) => prepared[index]?.state, record);
+  await disposeAll(runtimes, record);
+  return record.end();
 }
 
-/** A stand-in has no process. */
-const memoryOf = ({ pid }: Host) => (pid > 0 ? readProcessMemory(pid) : undefined);
+/** Returns the memory of the process. The sidecar of a test has no process. */
+const memoryOf = ({ pid }: MeasuredSidecar) => (pid > 0 ? readProcessMemory(pid) : undefined);

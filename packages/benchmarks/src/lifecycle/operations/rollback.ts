@@ -1,47 +1,66 @@
-// n boxes back to a snapshot of their own at once (B9), after each has become another. The field's script has the writing inside its clock; here it is a
-// fact beside it.
+// Rolls n runtimes back at once, each to a snapshot of its own, after the state of each has
+// changed. A published script includes the writing in its time. Here the writing is a fact beside
+// the time.
 
-import { now } from '../../stats/timer.js';
-import type { Saved } from '../box.js';
-import { disposeAll, makeLived, must, type Operation, type Place, removeAll, type Shape, wrong } from '../operation.js';
-import { type Round, RoundBook } from '../round.js';
-import { change, question, write } from '../state.js';
-import { together } from '../together.js';
+import { evaluateRight, evaluationProblem, type MeasuredSnapshot } from '../../sandbox/runtime.js';
+import { now } from '../../statistics/timer.js';
+import { startTogether } from '../../suite/concurrency.js';
+import {
+  deleteSnapshots,
+  disposeAll,
+  type Operation,
+  prepareRuntimes,
+  type RowSidecar,
+  type Shape,
+  sizes,
+} from '../operation.js';
+import { type Round, RoundRecord } from '../round.js';
+import { changeSecret, stateQuestion, writeMegabytes } from '../state.js';
 
-export const rollback: Operation = async (place, shape) => ({ round: () => round(place, shape) });
+export const rollback: Operation = {
+  sizes: sizes([1, 0], [5, 0], [10, 0], [1, 100], [5, 100], [10, 100]),
+  quickSizes: sizes([2, 1]),
+  targets: [
+    { promise: 'C5', what: 'rollback, fresh', atMost: 1, measure: 'rollback', rows: [{}] },
+    { promise: 'C6', what: 'rollback, 100 MB dirty', atMost: 3, measure: 'rollback', rows: [{ megabytes: 100 }] },
+  ],
+  tenAgainstOne: ['rollback'],
+  lines: [{ name: 'rollback', measure: 'rollback' }],
+  open: async (row, shape) => ({ round: () => round(row, shape) }),
+};
 
-async function round({ host }: Place, { n, megabytes }: Shape): Promise<Round> {
-  const book = new RoundBook(n);
-  const lived = await makeLived(host, n, 0, { megabytes });
-  const saves: Saved[] = [];
-  for (const { box } of lived) saves.push(await box.snapshot('memory'));
+async function round({ sidecar }: RowSidecar, { n, megabytes }: Shape): Promise<Round> {
+  const record = new RoundRecord(n);
+  const prepared = await prepareRuntimes(sidecar, n, 0, { megabytes });
+  const snapshots: MeasuredSnapshot[] = [];
+  for (const { runtime } of prepared) snapshots.push(await runtime.snapshot('memory'));
   const from = now();
-  for (const { box, state } of lived) {
-    await must(box, change(state, state.secret + 1));
-    if (megabytes > 0) await must(box, write({ ...state }, megabytes));
+  for (const { runtime, state } of prepared) {
+    await evaluateRight(runtime, changeSecret(state, state.secret + 1));
+    if (megabytes > 0) await evaluateRight(runtime, writeMegabytes({ ...state }, megabytes));
   }
-  book.facts['write ms'] = (now() - from) / n;
-  book.file(
-    await together(n, async (index, lap) => {
-      const saved = saves[index];
-      if (saved) await lived[index]?.box.rollback(saved);
-      lap('rollback');
+  record.facts['write ms'] = (now() - from) / n;
+  record.add(
+    await startTogether(n, async (index, mark) => {
+      const snapshot = snapshots[index];
+      if (snapshot) await prepared[index]?.runtime.rollback(snapshot);
+      mark('rollback');
     }),
   );
-  // The state of the snapshot is there, what came after it is not.
-  book.file(
-    await together(n, async (index, lap) => {
-      const { box, state } = lived[index] ?? {};
-      if (!box || !state || book.hasFailed(index)) return;
-      const problem = await wrong(box, question(state));
-      lap('first answer');
+  // The answer proves that the runtime has the state of the snapshot.
+  record.add(
+    await startTogether(n, async (index, mark) => {
+      const { runtime, state } = prepared[index] ?? {};
+      if (!runtime || !state || record.hasFailed(index)) return;
+      const problem = await evaluationProblem(runtime, stateQuestion(state));
+      mark('first answer');
       if (problem !== undefined) throw new Error(`rolled back: ${problem}`);
     }),
   );
   await disposeAll(
-    lived.map(({ box }) => box),
-    book,
+    prepared.map(({ runtime }) => runtime),
+    record,
   );
-  await removeAll(host, saves, book);
-  return book.end();
+  await deleteSnapshots(sidecar, snapshots, record);
+  return record.end();
 }

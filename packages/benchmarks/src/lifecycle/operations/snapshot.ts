@@ -1,53 +1,103 @@
-// Snapshots of n boxes at once (B6), and, of a single one, by what its guest has written (B7), into its memory or into files of the box: the snapshot, then a second box from it, to the first
-// answer of the live runner in it. The source is gone by then and its memory given back (the field's script waits half a second, this one a quarter of a
-// millisecond for each megabyte), and a first box has shown that all of it is there. How long that one took, right behind the source's end, is `first copy`.
+// Takes snapshots of n runtimes at once. A single snapshot is measured for several sizes of what
+// its guest has written, into memory or into files.
+//
+// A single snapshot is also restored, until the live runner in the copy has answered. The source
+// has ended by then, and its memory is free: a published script waits half a second, this row waits
+// a quarter of a millisecond for each megabyte. A first copy has proved before that the whole state
+// is there. The time of the first copy, right after the end of the source, is `first copy`.
 
-import { type Host, reason, type Saved } from '../box.js';
-import { disposeAll, makeLived, must, type Operation, type Place, removeAll, type Shape, wrong } from '../operation.js';
-import { type Round, RoundBook } from '../round.js';
-import { look, MEGABYTE, question, type State } from '../state.js';
-import { together } from '../together.js';
+import { evaluateRight, evaluationProblem, type MeasuredSidecar, type MeasuredSnapshot } from '../../sandbox/runtime.js';
+import { type Mark, startTogether } from '../../suite/concurrency.js';
+import { reason } from '../../suite/failures.js';
+import {
+  deleteSnapshots,
+  disposeAll,
+  type Operation,
+  prepareRuntimes,
+  type RowSidecar,
+  type Shape,
+  sizes,
+} from '../operation.js';
+import { type Round, RoundRecord } from '../round.js';
+import { MEGABYTE, memoryQuestion, type State, stateQuestion } from '../state.js';
 
-export const snapshot: Operation = async (place, shape) => ({ round: () => round(place, shape) });
+/** Megabytes that the guest writes before a snapshot: the sizes of the published sweep. */
+const SWEEP = [0, 10, 50, 100, 200, 500, 800, 1_024] as const;
 
-async function round({ host }: Place, { n, megabytes, way }: Shape): Promise<Round> {
-  const book = new RoundBook(n);
-  const lived = await makeLived(host, n, megabytes, way === 'in files' ? { fileMegabytes: megabytes } : {});
-  const saves = book.file(
-    await together(n, async (index, lap) => {
-      const saved = await lived[index]?.box.snapshot('memory');
-      lap('snapshot');
-      return saved;
+export const snapshot: Operation = {
+  sizes: sizes(
+    ...SWEEP.map((megabytes) => [1, megabytes] as const),
+    [5, 0],
+    [10, 0],
+    [10, 100],
+    [1, 100, 'in files'],
+    [1, 1_024, 'in files'],
+  ),
+  quickSizes: sizes([1, 0], [2, 2], [1, 3, 'in files']),
+  targets: [
+    { promise: 'C1', what: 'snapshot, fresh', atMost: 2, measure: 'snapshot', rows: [{}] },
+    { promise: 'C2', what: 'snapshot, 100 MB dirty', atMost: 25, measure: 'snapshot', rows: [{ megabytes: 100 }] },
+    { promise: 'C3', what: 'snapshot, 1,024 MB dirty', atMost: 250, measure: 'snapshot', rows: [{ megabytes: 1_024 }] },
+    {
+      promise: 'C4',
+      what: 'create from a snapshot to the first answer, slowest size of the sweep',
+      atMost: 1.5,
+      measure: 'answer',
+      rows: SWEEP.map((megabytes) => ({ megabytes })),
+    },
+  ],
+  tenAgainstOne: ['snapshot'],
+  lines: [{ name: 'snapshot', measure: 'snapshot' }],
+  sizeLines: [
+    { name: 'snapshot', measure: 'snapshot' },
+    { name: 'create, answered', measure: 'answer' },
+  ],
+  open: async (row, shape) => ({ round: () => round(row, shape) }),
+};
+
+async function round({ sidecar }: RowSidecar, { n, megabytes, way }: Shape): Promise<Round> {
+  const record = new RoundRecord(n);
+  const prepared = await prepareRuntimes(sidecar, n, megabytes, way === 'in files' ? { fileMegabytes: megabytes } : {});
+  const snapshots = record.add(
+    await startTogether(n, async (index, mark) => {
+      const taken = await prepared[index]?.runtime.snapshot('memory');
+      mark('snapshot');
+      return taken;
     }),
   );
   await disposeAll(
-    lived.map(({ box }) => box),
-    book,
+    prepared.map(({ runtime }) => runtime),
+    record,
   );
-  for (const [index, saved] of saves.entries()) {
-    const state = lived[index]?.state;
-    if (!saved || !state) continue;
+  for (const [index, taken] of snapshots.entries()) {
+    const state = prepared[index]?.state;
+    if (!taken || !state) continue;
     if (n > 1) {
-      await check(host, saved, state).catch((error) => book.fail(index, `its copy: ${reason(error)}`));
+      await checkCopy(sidecar, taken, state).catch((error) => record.fail(index, `copy: ${reason(error)}`));
       continue;
     }
-    book.file(await together(1, (_, lap) => check(host, saved, state, () => lap('first copy'))));
+    record.add(await startTogether(1, (_, mark) => checkCopy(sidecar, taken, state, () => mark('first copy'))));
     await settle(megabytes);
-    book.file(await together(1, (_, lap) => timeCopy(host, saved, state, lap)));
+    record.add(await startTogether(1, (_, mark) => timeCopy(sidecar, taken, state, mark)));
   }
-  await removeAll(host, saves, book);
-  const bytes = saves.reduce((sum, saved) => sum + (saved?.bytes ?? 0), 0);
-  book.facts['actual dirty MB'] = bytes / n / MEGABYTE;
-  return book.end();
+  await deleteSnapshots(sidecar, snapshots, record);
+  const bytes = snapshots.reduce((sum, taken) => sum + (taken?.bytes ?? 0), 0);
+  record.facts['actual dirty MB'] = bytes / n / MEGABYTE;
+  return record.end();
 }
 
-/** All of the state is in a copy. */
-export async function check(host: Host, saved: Saved | string, state: State, answered: () => void = () => {}): Promise<void> {
-  const copy = await host.restore(saved);
+/** Checks that a copy has the whole state. Calls `answered` after the first answer. */
+export async function checkCopy(
+  sidecar: MeasuredSidecar,
+  source: MeasuredSnapshot,
+  state: State,
+  answered: () => void = () => {},
+): Promise<void> {
+  const copy = await sidecar.restore(source);
   try {
-    await must(copy, question(state));
+    await evaluateRight(copy, stateQuestion(state));
     answered();
-    await must(copy, look(state));
+    await evaluateRight(copy, memoryQuestion(state));
   } finally {
     await copy.dispose();
   }
@@ -55,14 +105,14 @@ export async function check(host: Host, saved: Saved | string, state: State, ans
 
 const settle = (megabytes: number) => new Promise((resolve) => setTimeout(resolve, 5 + megabytes / 4));
 
-async function timeCopy(host: Host, saved: Saved, state: State, lap: (name: string) => void): Promise<void> {
-  const asked = question(state);
-  const copy = await host.restore(saved);
-  lap('create');
+async function timeCopy(sidecar: MeasuredSidecar, source: MeasuredSnapshot, state: State, mark: Mark): Promise<void> {
+  const question = stateQuestion(state);
+  const copy = await sidecar.restore(source);
+  mark('create');
   try {
-    const problem = await wrong(copy, asked);
-    lap('answer');
-    if (problem !== undefined) throw new Error(`its copy: ${problem}`);
+    const problem = await evaluationProblem(copy, question);
+    mark('answer');
+    if (problem !== undefined) throw new Error(`copy: ${problem}`);
   } finally {
     await copy.dispose();
   }

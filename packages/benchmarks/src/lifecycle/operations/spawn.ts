@@ -1,59 +1,74 @@
-// n boxes out of one warm parent with packages loaded, each of which answers (B14), and their disposal (B13). `total` runs from the first request to the last
-// confirmation. Two ways: `clone(n)` of the running parent, and n creations at once from a snapshot of it.
+// Makes n runtimes from one warm parent with packages loaded, until each has answered, and disposes
+// of them. `total` runs from the first request to the last answer.
+//
+// There are two ways: `clone(n)` of the running parent, and n creations at once from its snapshot.
 
-import { now } from '../../stats/timer.js';
-import type { Box, Host, Saved } from '../box.js';
-import { disposeAll, must, type Operation, type Shape, wrong } from '../operation.js';
-import { askPackages, loadPackages, packageFiles } from '../packages.js';
-import { type Round, RoundBook } from '../round.js';
-import { type Lap, together } from '../together.js';
+import { createPackageParent, packageQuestion } from '../../sandbox/packages.js';
+import { evaluationProblem, type MeasuredRuntime, type MeasuredSidecar, type MeasuredSnapshot } from '../../sandbox/runtime.js';
+import { now } from '../../statistics/timer.js';
+import { type Mark, startTogether } from '../../suite/concurrency.js';
+import { disposeAll, type Operation, type Shape, sizes } from '../operation.js';
+import { type Round, RoundRecord } from '../round.js';
 
-export const spawn: Operation = async ({ host }, shape) => {
-  const parent = await host.create({ runner: true, files: packageFiles() });
-  await must(parent, loadPackages);
-  await must(parent, askPackages());
-  if (shape.way === 'clone') return { round: () => cloneRound(parent, shape), close: () => parent.dispose() };
-  const saved = await parent.snapshot('memory');
-  await parent.dispose();
-  return { round: () => createRound(host, saved, shape), close: () => host.remove(saved) };
+export const spawn: Operation = {
+  sizes: ['clone', 'create'].flatMap((way) => sizes([1, 0, way], [10, 0, way], [50, 0, way], [100, 0, way])),
+  quickSizes: sizes([2, 0, 'clone'], [2, 0, 'create']),
+  targets: [
+    {
+      promise: 'C13',
+      what: 'spawn 100 from a warm parent, all answered',
+      atMost: 60,
+      measure: 'total',
+      rows: [{ n: 100, way: 'clone' }],
+    },
+  ],
+  tenAgainstOne: ['total'],
+  lines: [{ name: 'spawn, answered', measure: 'total', way: 'clone' }],
+  open: async ({ sidecar }, shape) => {
+    const parent = await createPackageParent(sidecar);
+    if (shape.way === 'clone') return { round: () => cloneRound(parent, shape), close: () => parent.dispose() };
+    const snapshot = await parent.snapshot('memory');
+    await parent.dispose();
+    return { round: () => createRound(sidecar, snapshot, shape), close: () => sidecar.deleteSnapshot(snapshot) };
+  },
 };
 
-async function cloneRound(parent: Box, { n }: Shape): Promise<Round> {
-  const book = new RoundBook(n);
+async function cloneRound(parent: MeasuredRuntime, { n }: Shape): Promise<Round> {
+  const record = new RoundRecord(n);
   const from = now();
-  const boxes = await parent.clone(n);
+  const runtimes = await parent.clone(n);
   const spawned = now() - from;
-  book.time('spawn', spawned);
-  const answers = await together(n, (index, lap) => answer(boxes[index], lap));
-  book.file(answers);
-  // One clock for all: the clones came together, the answers one by one.
-  book.time('total', spawned + (answers.laps['eval']?.wallMs ?? 0));
-  return dispose(book, boxes, from);
+  record.time('spawn', spawned);
+  const answers = await startTogether(n, (index, mark) => answer(runtimes[index], mark));
+  record.add(answers);
+  // All clones exist at one moment, and answer one by one: the two wall times add up.
+  record.time('total', spawned + (answers.timings['eval']?.wallMs ?? 0));
+  return dispose(record, runtimes, from);
 }
 
-async function createRound(host: Host, saved: Saved, { n }: Shape): Promise<Round> {
-  const book = new RoundBook(n);
-  const boxes: (Box | undefined)[] = [];
+async function createRound(sidecar: MeasuredSidecar, snapshot: MeasuredSnapshot, { n }: Shape): Promise<Round> {
+  const record = new RoundRecord(n);
+  const runtimes: (MeasuredRuntime | undefined)[] = [];
   const from = now();
-  book.file(
-    await together(n, async (index, lap) => {
-      boxes[index] = await host.restore(saved);
-      lap('spawn');
-      await answer(boxes[index], () => lap('total'));
+  record.add(
+    await startTogether(n, async (index, mark) => {
+      runtimes[index] = await sidecar.restore(snapshot);
+      mark('spawn');
+      await answer(runtimes[index], () => mark('total'));
     }),
   );
-  return dispose(book, boxes, from);
+  return dispose(record, runtimes, from);
 }
 
-async function answer(box: Box | undefined, lap: Lap): Promise<void> {
-  if (!box) throw new Error('it is not there');
-  const problem = await wrong(box, askPackages());
-  lap('eval');
+async function answer(runtime: MeasuredRuntime | undefined, mark: Mark): Promise<void> {
+  if (!runtime) throw new Error('the runtime does not exist');
+  const problem = await evaluationProblem(runtime, packageQuestion());
+  mark('eval');
   if (problem !== undefined) throw new Error(problem);
 }
 
-async function dispose(book: RoundBook, boxes: readonly (Box | undefined)[], from: number): Promise<Round> {
-  await disposeAll(boxes, book);
-  book.time('with disposal', now() - from);
-  return book.end();
+async function dispose(record: RoundRecord, runtimes: readonly (MeasuredRuntime | undefined)[], from: number): Promise<Round> {
+  await disposeAll(runtimes, record);
+  record.time('with disposal', now() - from);
+  return record.end();
 }

@@ -1,32 +1,33 @@
-// The escape suite: what hostile programs try, and that nobody else notices. See README.md for how to add a case.
+// Runs the escape suite: hostile programs, which must not affect or observe anything outside of
+// their runtime. README.md describes how to add a case.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { THEMES } from './cases/index.js';
 import { run } from './harness/run.js';
-import { closeScene, openScene, type Scene } from './harness/scene.js';
+import { closeSuite, openSuite, type Suite } from './harness/suite.js';
 
-/** The suite grows for ever; it may not shrink. */
-const LEAST_CASES = 150;
+/** The smallest number of cases. The suite may grow and must not shrink. */
+const MIN_CASES = 150;
 
-let scene: Scene;
+let suite: Suite;
 
 beforeAll(async () => {
-  scene = await openScene();
+  suite = await openSuite();
 });
 
-afterAll(() => closeScene(scene));
+afterAll(() => closeSuite(suite));
 
-test('the suite is as large as it was promised to be, and every case has a name of its own', () => {
+test('the suite has at least 150 cases with unique names', () => {
   const names = THEMES.flatMap((theme) => theme.cases.map((attempt) => attempt.name));
-  expect(names.length).toBeGreaterThanOrEqual(LEAST_CASES);
+  expect(names.length).toBeGreaterThanOrEqual(MIN_CASES);
   expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
 });
 
 for (const theme of THEMES) {
   describe(theme.name, () => {
     for (const attempt of theme.cases) {
-      const work = async (): Promise<void> => expect(await run(scene, attempt)).toEqual([]);
-      // A hole that is known is tried all the same; its case says so when it has been closed.
+      const work = async (): Promise<void> => expect(await run(suite, attempt)).toEqual([]);
+      // The case of a known hole runs too, and reports when the hole is closed.
       if (attempt.fails) test.fails(`${attempt.name} (open: ${attempt.fails})`, work);
       else test(attempt.name, work);
     }

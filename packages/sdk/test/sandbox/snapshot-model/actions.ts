@@ -1,8 +1,9 @@
-// What happens to a runtime in the property test, as plain data: fast-check makes sequences of these, and shortens one that fails.
+// Defines the actions of the property test as plain data. fast-check makes sequences of actions and
+// shortens a failing sequence.
 
 import fc from 'fast-check';
 
-/** One step. Numbers point into lists that have another length when they are used: they count modulo it. */
+/** One action. A number is an index modulo the length that the list has when the action runs. */
 export type Action =
   | { do: 'set'; name: string; value: string }
   | { do: 'write' | 'append'; name: string; text: string }
@@ -41,5 +42,5 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   { weight: 2, arbitrary: of({ do: fc.constant('check') }) as fc.Arbitrary<Action> },
 );
 
-/** Sequences of them. */
+/** An arbitrary sequence of actions. */
 export const actions: fc.Arbitrary<Action[]> = fc.array(action, { minLength: 3, maxLength: 14, size: 'max' });

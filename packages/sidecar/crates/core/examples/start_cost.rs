@@ -1,7 +1,9 @@
 //! Prints the cost of a start inside the process, without an SDK: `cargo run --release --example
-//! start_cost -- IMAGE_DIR [FILE [ROUNDS]]`. Runs FILE (an ES module; `console.log('x')` by
-//! default) ROUNDS times inline and on a worker and prints medians. Published figures come from
-//! `packages/benchmarks`. This example shows where the time goes.
+//! start_cost -- IMAGE_DIR [FILE [ROUNDS]]`.
+//!
+//! Runs FILE (an ES module; `console.log('x')` by default) ROUNDS times inline and on a worker and
+//! prints medians. Published figures come from `packages/benchmarks`. This example shows where the
+//! time is spent.
 
 #![expect(clippy::expect_used, reason = "a tool for developers")]
 

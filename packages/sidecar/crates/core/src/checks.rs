@@ -1,4 +1,4 @@
-//! Checks of the embedder's options.
+//! Checks of the embedder's options. Next: `options.rs`.
 
 use coldframe_error::Errno;
 use coldframe_error::Error;
@@ -18,7 +18,8 @@ pub(crate) fn check_cwd(cwd: &str) -> Result<(), Error> {
     Err(invalid("cwd", "an absolute guest path of less than 4,096 bytes".to_owned(), format!("{:?}", shorten(cwd))))
 }
 
-/// The most variables of an environment: far more than fit into the usual limit of bytes.
+/// The largest number of variables of an environment: far more than fit into the usual limit of
+/// bytes.
 pub(crate) const MAX_ENV: usize = 1 << 20;
 
 pub(crate) fn check_env(env: &[(String, String)]) -> Result<(), Error> {
@@ -36,7 +37,7 @@ pub(crate) fn check_env(env: &[(String, String)]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Lays variables over an environment.
+/// Adds variables to an environment and replaces variables of equal names.
 pub(crate) fn lay_over(env: &mut Vec<(String, String)>, over: &[(String, String)]) {
     for (key, value) in over {
         match env.iter_mut().find(|(known, _)| known == key) {
@@ -46,7 +47,7 @@ pub(crate) fn lay_over(env: &mut Vec<(String, String)>, over: &[(String, String)
     }
 }
 
-/// Returns the bytes of an environment in a program.
+/// Returns the number of bytes of an environment in a program.
 pub(crate) fn env_bytes(env: &[(String, String)]) -> u64 {
     env.iter().map(|(key, value)| (key.len() + value.len() + 2) as u64).sum()
 }

@@ -1,4 +1,5 @@
-//! The core: the entrance to everything that all runtimes of a process share.
+//! The core: the entry point to the state that all runtimes of a process share. Next:
+//! `runtime/registry.rs`.
 
 use crate::installation::Installation;
 use crate::options::{CoreOptions, RuntimeOptions};
@@ -15,7 +16,7 @@ use std::time::{Duration, Instant};
 /// The time that [`Core::shutdown`] waits for programs to end.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(1);
 
-/// What all runtimes of this process share. Cheap to clone.
+/// The state that all runtimes of this process share. Cheap to clone.
 #[derive(Clone)]
 pub struct Core {
     registry: Arc<Registry>,
@@ -23,7 +24,7 @@ pub struct Core {
 }
 
 impl Core {
-    /// Maps the image and loads the precompiled module. Threads start when there is work for them.
+    /// Maps the image and loads the precompiled module. Threads start when they have work.
     pub fn open(options: &CoreOptions) -> Result<Self, Error> {
         Self::open_within(options, Budget::new())
     }
@@ -43,23 +44,23 @@ impl Core {
         Ok(Self { registry: Arc::new(registry), load_ns })
     }
 
-    /// The images and modules.
+    /// Returns the images and modules.
     pub(crate) fn installation(&self) -> &Arc<Installation> {
         self.registry.installation()
     }
 
-    /// The threads that run guests.
+    /// Returns the scheduler, whose threads run guests.
     #[cfg(test)]
     pub(crate) fn scheduler(&self) -> &Arc<Scheduler> {
         self.registry.scheduler()
     }
 
-    /// The image's content hash, in hex.
+    /// Returns the image's content hash, in hex.
     pub fn image_id(&self) -> &str {
         self.installation().image_id()
     }
 
-    /// Nanoseconds that loading image and module took.
+    /// Returns the nanoseconds that loading image and module took.
     pub fn load_ns(&self) -> u64 {
         self.load_ns
     }
@@ -69,11 +70,11 @@ impl Core {
         Runtime::create(self.registry.clone(), options)
     }
 
-    /// Makes a runtime of a snapshot.
+    /// Makes a runtime from a snapshot.
     ///
-    /// `assign` is called for each program that the embedder had started. The list has all programs.
-    /// No sink receives `ready`. The programs start when the [`Starting`] is dropped. After an error,
-    /// nothing of the runtime is left.
+    /// `assign` is called for each program that the embedder started. The list has all programs. No
+    /// sink receives `ready`. The programs start when the [`Starting`] is dropped. An error leaves
+    /// nothing of the runtime behind.
     pub fn restore(
         &self,
         snapshot: &Arc<Snapshot>,
@@ -83,7 +84,7 @@ impl Core {
         Runtime::restore(&self.registry, snapshot, options, assign)
     }
 
-    /// Returns counts of what is in use.
+    /// Returns counts of the resources in use.
     pub fn resources(&self) -> Resources {
         let image = self.installation().node().image();
         Resources {
@@ -95,8 +96,8 @@ impl Core {
         }
     }
 
-    /// Ends every process, reports the ends to their sinks, and ends the threads. Runtimes that are
-    /// still held refuse further starts.
+    /// Ends every process, reports the ends to their sinks, and ends the threads. Existing runtimes
+    /// refuse further starts.
     pub fn shutdown(&self) {
         for runtime in &self.registry.runtimes() {
             runtime.dispose();

@@ -1,9 +1,9 @@
 //! The installation: the images and modules that the sidecar was started with.
 //!
 //! There are two images. The image for `node` is loaded when the core is opened. The image with the
-//! shell and the usual commands is loaded when the first command starts. Most runtimes never start a
-//! command: their image stays small, and their starts touch nothing of the shell. Both images share
-//! the process's address ranges for memories. Next: the crates `memory` and `vm`.
+//! shell and the usual commands is loaded when the first command starts. Most runtimes never start
+//! a command: their image stays small, and their starts access no part of the shell. Both images
+//! share the process's address ranges for memories. Next: the crates `memory` and `vm`.
 
 use coldframe_error::Error;
 use coldframe_kernel::processes::ProgramKind;
@@ -24,13 +24,13 @@ pub struct Installation {
 }
 
 impl Installation {
-    /// Loads the image for `node`. All memories together take no more than `budget` has.
+    /// Loads the image for `node`. All memories together take at most `budget`.
     pub(crate) fn open(folder: &Path, warm_slots: usize, budget: Arc<Budget>) -> Result<Self, Error> {
         let node = load(folder, "guest.image", &budget, warm_slots)?;
         Ok(Self { folder: folder.to_owned(), warm_slots, budget, node, shell: Mutex::default() })
     }
 
-    /// The factory for `node`.
+    /// Returns the factory for `node`.
     pub(crate) fn node(&self) -> &Arc<Factory> {
         &self.node
     }
@@ -45,7 +45,8 @@ impl Installation {
         if is_shell { self.shell() } else { Ok(self.node.clone()) }
     }
 
-    /// Loads the shell's image unless it is loaded. Other callers wait, a few milliseconds, once.
+    /// Loads the shell's image unless it is loaded. Other callers wait for a few milliseconds,
+    /// once.
     fn shell(&self) -> Result<Arc<Factory>, Error> {
         let mut shell = self.shell.lock();
         if let Some(loaded) = &*shell {
@@ -55,12 +56,12 @@ impl Installation {
         Ok(shell.insert(loaded).clone())
     }
 
-    /// The content hash of the image for `node`, in hex.
+    /// Returns the content hash of the image for `node`, in hex.
     pub(crate) fn image_id(&self) -> &str {
         self.node.image().id()
     }
 
-    /// The bytes of memory that a program starts with.
+    /// Returns the number of bytes of memory that a program starts with.
     pub(crate) fn image_len(&self) -> u64 {
         self.node.image().len() as u64
     }

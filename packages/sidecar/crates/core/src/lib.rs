@@ -1,13 +1,13 @@
 //! The sandbox core: runtimes whose guest is one frozen memory image, mapped copy-on-write.
 //!
-//! [`Core`] has what all runtimes of a process share: the installation's image, the pool of memory
-//! slots, the worker threads. A [`Runtime`] is one sandbox and costs a few kilobytes until a program
-//! starts. [`Runtime::start`] makes a [`Process`]: one VM, mapped from the image, that runs one
-//! program. A [`Sink`] receives the program's output and end.
+//! [`Core`] has the state that all runtimes of a process share: the installation's image, the pool
+//! of memory slots, the worker threads. A [`Runtime`] is one sandbox and costs a few kilobytes
+//! until a program starts. [`Runtime::start`] makes a [`Process`]: one VM, mapped from the image,
+//! that runs one program. A [`Sink`] receives the program's output and end.
 //!
-//! The core knows the kernel, memories and VMs. It knows no sockets to the SDK, no JSON and no
-//! Node-API: `crates/sidecar` and `crates/node` are its shells. Each module may use the modules that
-//! are listed before it:
+//! The core depends on the kernel, memories and VMs. It has no sockets to the SDK, no JSON and no
+//! Node-API. `crates/sidecar` and `crates/node` are its shells. Each module may use the modules
+//! that are listed before it:
 //!
 //! ```text
 //! options, outcome, checks ─► installation ─► sched ─► program ─► snapshot ─► runtime ─► core ─► store

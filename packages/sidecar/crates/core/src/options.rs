@@ -1,5 +1,5 @@
-//! The embedder's options: of the core, of a runtime, of a process. The calls that take them check
-//! them.
+//! The embedder's options of the core, of a runtime and of a process. The functions that receive
+//! them check them. Next: `outcome.rs`.
 
 use coldframe_kernel::usage::WarningListener;
 use coldframe_kernel::{FileSystemOptions, Limits, MountOptions, PermissionPolicy};
@@ -11,26 +11,26 @@ use std::time::Duration;
 pub struct CoreOptions {
     /// The folder with `guest.image` and the precompiled module that the image names.
     pub image_dir: PathBuf,
-    /// Threads that run guests. 0 means one for each processor.
+    /// The number of threads that run guests. 0 means one for each processor.
     pub workers: usize,
-    /// Memory slots kept mapped and clean for the next process.
+    /// The number of memory slots that stay mapped and clean for the next processes.
     pub warm_slots: usize,
     /// The time that an idle worker spins for more work before it sleeps.
     pub spin: Duration,
-    /// The most runtimes at a time.
+    /// The largest number of runtimes at a time.
     pub max_runtimes: u64,
 }
 
-/// The default of [`CoreOptions::max_runtimes`]: the mappings of a process suffice when each runtime
-/// runs one program.
+/// The default of [`CoreOptions::max_runtimes`]. The mappings of a process are sufficient if each
+/// runtime runs one program.
 pub const DEFAULT_MAX_RUNTIMES: u64 = 10_000;
 
 /// The options of a runtime.
 #[derive(Clone, Default)]
 pub struct RuntimeOptions {
-    /// The environment of its processes.
+    /// The environment of the runtime's processes.
     pub env: Vec<(String, String)>,
-    /// The working directory of its processes: an absolute guest path.
+    /// The working directory of the runtime's processes: an absolute guest path.
     pub cwd: Option<String>,
     /// The limits.
     pub limits: Limits,
@@ -40,7 +40,7 @@ pub struct RuntimeOptions {
     pub mounts: Vec<MountOptions>,
     /// The permissions of the programs.
     pub permissions: PermissionPolicy,
-    /// Called when the use of a limit passes 80 %. Must not block.
+    /// The listener that is called when the use of a limit passes 80 %. Must not block.
     pub warnings: Option<WarningListener>,
     /// The initial app file systems.
     pub file_systems: Vec<FileSystemOptions>,
@@ -49,15 +49,16 @@ pub struct RuntimeOptions {
 /// The purpose of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// Run a program to its end.
+    /// Runs a program to its end.
     Exec,
-    /// Run a program to its end. The program may return a value.
+    /// Runs a program to its end. The program may return a value.
     Run,
-    /// Stay alive and evaluate snippets.
+    /// Stays alive and evaluates snippets.
     Resident,
-    /// Like `Exec`, but `code` is the guest path of the program.
+    /// Runs a program like `Exec`, but `code` is the guest path of the program.
     File,
-    /// Like `Exec`, but `code` is a command, looked up as in a shell, with `args` as its arguments.
+    /// Runs a program like `Exec`, but `code` is a command that a shell would find, with `args` as
+    /// its arguments.
     Command,
 }
 
@@ -81,7 +82,7 @@ pub struct ProcessOptions {
     pub args: Vec<String>,
     /// Options of `node` itself, such as `--no-warnings`.
     pub exec_argv: Vec<String>,
-    /// Variables laid over the runtime's environment.
+    /// Variables that extend or replace those of the runtime's environment.
     pub env: Vec<(String, String)>,
     /// Replaces the runtime's working directory.
     pub cwd: Option<String>,

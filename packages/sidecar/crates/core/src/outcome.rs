@@ -1,4 +1,5 @@
-//! What the core reports to the embedder: outcomes of programs, lists of processes, counts.
+//! The core's reports to the embedder: outcomes of programs, lists of processes, counts. Next:
+//! `installation.rs`.
 
 use coldframe_error::Error;
 use coldframe_ids::Pid;
@@ -6,26 +7,26 @@ use coldframe_ids::Pid;
 /// The end of one program, or of one evaluation in a resident runner.
 #[derive(Debug, Clone)]
 pub struct Outcome {
-    /// The program's exit code; 124, 134 or 137 when `failure` is set.
+    /// The program's exit code. 124, 134 or 137 if `failure` is set.
     pub exit_code: i32,
     /// Captured output of descriptor 1.
     pub stdout: Vec<u8>,
     /// Captured output of descriptor 2.
     pub stderr: Vec<u8>,
-    /// Whether some output was not captured.
+    /// Whether output of descriptor 1 was cut off.
     pub stdout_truncated: bool,
-    /// Whether some output was not captured.
+    /// Whether output of descriptor 2 was cut off.
     pub stderr_truncated: bool,
     /// The JSON text that the program passed to `__return`.
     pub value: Option<String>,
-    /// The reason for which the sandbox ended the program.
+    /// The reason why the sandbox ended the program.
     pub failure: Option<Error>,
     /// The duration of each step.
     pub timings: Timings,
 }
 
 impl Outcome {
-    /// The outcome of a program or an evaluation that never started.
+    /// Returns the outcome of a program or an evaluation that never started.
     pub fn never_ran(failure: Error) -> Self {
         Self {
             exit_code: failure.exit_code(),
@@ -43,13 +44,13 @@ impl Outcome {
 /// The nanoseconds of each step of a start.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Timings {
-    /// Taking a memory slot and mapping the image.
+    /// The time to take a memory slot and to map the image.
     pub memory_map_ns: u64,
-    /// Making the wasm instance.
+    /// The time to make the wasm instance.
     pub instantiate_ns: u64,
-    /// From then to the first instruction of the user's program.
+    /// The time from there to the first instruction of the user's program.
     pub guest_start_ns: u64,
-    /// From then to the end of the program.
+    /// The time from there to the end of the program.
     pub guest_run_ns: u64,
 }
 
@@ -58,7 +59,7 @@ pub struct Timings {
 pub struct ProcessEntry {
     /// The number in the process table.
     pub pid: Pid,
-    /// The parent's number. 1 if no process of the runtime is the parent.
+    /// The parent's number. 1 if the parent is no process of the runtime.
     pub ppid: Pid,
     /// The number of the process group.
     pub group: Pid,
@@ -66,12 +67,12 @@ pub struct ProcessEntry {
     pub command: String,
 }
 
-/// Counts of what is in use.
+/// Counts of the resources in use.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Resources {
     /// Live runtimes.
     pub runtimes: u64,
-    /// Live processes, resident ones included.
+    /// Live processes, including resident ones.
     pub processes: u64,
     /// Clean memory slots that wait for the next process.
     pub warm_slots: u64,
@@ -81,22 +82,22 @@ pub struct Resources {
     pub buffered_bytes: u64,
 }
 
-/// Receives a program's output and its end. Called on worker threads, or on the calling thread for a
-/// process that runs inline. The calls must not block.
+/// Receives a program's output and its end. Called on worker threads, or on the calling thread for
+/// a process that runs inline. The calls must not block.
 pub trait Sink: Send + Sync {
-    /// The process has its pid and has not run yet.
+    /// Reports the pid of a process that has not run yet.
     fn started(&self, _pid: Pid) {}
-    /// A streamed descriptor has bytes. The embedder returns credit with [`crate::Process::credit`].
-    /// `eval` is the evaluation in a resident process, else 0.
+    /// Reports bytes of a streamed descriptor. The embedder returns credit with
+    /// [`crate::Process::credit`]. `eval` is the evaluation in a resident process, otherwise 0.
     fn output(&self, eval: u32, fd: u8, data: Vec<u8>);
-    /// An evaluation in a resident process has ended.
+    /// Reports the end of an evaluation in a resident process.
     fn evaluated(&self, eval: u32, outcome: Outcome);
-    /// A resident process is ready for its first evaluation.
+    /// Reports that a resident process is ready for its first evaluation.
     fn ready(&self, timings: Timings);
-    /// The process has ended. No further call follows.
+    /// Reports the end of the process. No further call follows.
     fn exited(&self, outcome: Outcome);
-    /// Returns the sink itself, for an embedder that receives the sink back (see
-    /// [`crate::AssignSinks`]).
+    /// Returns the sink itself, for an embedder that receives the sink again in
+    /// [`crate::AssignSinks`].
     fn as_any(&self) -> Option<&dyn std::any::Any> {
         None
     }

@@ -10,9 +10,10 @@ mod rewrite;
 use coldframe_core::{CPU_FEATURES, HEADER_LEN, Header, engine_config};
 use displaydoc::Display;
 use sha2::{Digest, Sha256};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use wasmtime::{Config, Engine};
+use wasmtime::{Engine, OptLevel};
 
 /// Why there is no image. The doc comment is the message.
 #[derive(Debug, Display, thiserror::Error)]
@@ -43,16 +44,16 @@ pub struct Built {
     pub module_file: String,
 }
 
-/// Builds `NAME.image` and its module `NAME-HASH.cwasm` in the folder `out` from the module `wasm`, binary or text; the guest reads the files
-/// in the folders `inputs` while it is initialised.
+/// Builds `NAME.image` and its module `NAME-HASH.cwasm` in the folder `out` from the module `wasm`.
+/// The guest reads the files in the folders `inputs` while it is initialised.
 pub fn build(wasm: &[u8], inputs: &[PathBuf], out: &Path, name: &str) -> Result<Built, Failure> {
     let module = |error: wasmtime::Error| Failure::Module(format!("{error:#}"));
-    let wasm = &*wat::parse_bytes(wasm).map_err(|error| Failure::Module(error.to_string()))?;
-    let initial = boot::run(&engine(&mut engine_config()).map_err(module)?, wasm, inputs)?;
+    // The code of this run is used once: optimizing the code would take longer than running it does.
+    let initial = boot::run(&engine(OptLevel::None).map_err(module)?, wasm, inputs)?;
 
     let pages = initial.memory.len() as u64 / rewrite::WASM_PAGE;
     let stripped = rewrite::without_data(wasm, pages).map_err(Failure::Module)?;
-    let code = engine(&mut engine_config()).and_then(|engine| engine.precompile_module(&stripped)).map_err(module)?;
+    let code = engine(OptLevel::Speed).and_then(|engine| engine.precompile_module(&stripped)).map_err(module)?;
     let hash = coldframe_core::Digest::new(Sha256::digest(&initial.memory).into());
     let code_hash: String = Sha256::digest(&code)[..8].iter().map(|byte| format!("{byte:02x}")).collect();
     let data = data_range(&initial.memory);
@@ -75,6 +76,32 @@ pub fn build(wasm: &[u8], inputs: &[PathBuf], out: &Path, name: &str) -> Result<
     Ok(Built { mapped: data.len(), used, code: code.len(), module_file: header.module_file })
 }
 
+/// Returns a text that is equal for two builders with equal sources of this crate that make equal
+/// images of equal inputs.
+///
+/// The text covers the compiler with its settings and the format of an image file. A change
+/// elsewhere in the core changes the builder's program and not this text, so that the build keeps
+/// its images.
+pub fn fingerprint() -> Result<String, Failure> {
+    let engine = engine(OptLevel::Speed).map_err(|error| Failure::Module(format!("{error:#}")))?;
+    let mut compiler = DefaultHasher::new();
+    engine.precompile_compatibility_hash().hash(&mut compiler);
+    let sample = Header {
+        memory_len: 1,
+        data_start: 2,
+        data_len: 3,
+        state_ptr: 4,
+        inbox_ptr: 5,
+        inbox_len: 6,
+        frozen_end: 7,
+        hash: coldframe_core::Digest::new([8; 32]),
+        module_file: "module".to_owned(),
+    };
+    let format = Sha256::digest(sample.encode().map_err(Failure::Module)?);
+    let format: String = format[..8].iter().map(|byte| format!("{byte:02x}")).collect();
+    Ok(format!("compiler {:016x}, format {format}", compiler.finish()))
+}
+
 /// What of the memory goes into the file: all but the whole pages of zeros at both ends; at least a page.
 fn data_range(memory: &[u8]) -> std::ops::Range<usize> {
     let used = |page: &[u8]| page.iter().any(|byte| *byte != 0);
@@ -84,7 +111,8 @@ fn data_range(memory: &[u8]) -> std::ops::Range<usize> {
 }
 
 /// The engine that everything is compiled for: a processor that any server of the last ten years has (x86-64-v2).
-fn engine(config: &mut Config) -> wasmtime::Result<Engine> {
+fn engine(level: OptLevel) -> wasmtime::Result<Engine> {
+    let mut config = engine_config();
     #[cfg(target_arch = "x86_64")]
     {
         config.target("x86_64-unknown-linux-gnu")?;
@@ -93,8 +121,8 @@ fn engine(config: &mut Config) -> wasmtime::Result<Engine> {
             unsafe { config.cranelift_flag_enable(&format!("has_{feature}")) };
         }
     }
-    config.cranelift_opt_level(wasmtime::OptLevel::Speed);
-    Engine::new(config)
+    config.cranelift_opt_level(level);
+    Engine::new(&config)
 }
 
 fn file(path: &Path, error: &std::io::Error) -> Failure {

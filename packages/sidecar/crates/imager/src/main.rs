@@ -1,37 +1,50 @@
 //! `coldframe-imager --wasm guest.wasm --inputs DIR... --out DIR --name NAME`: the command line of this crate's library.
 
-use coldframe_imager::{Failure, build};
+use coldframe_imager::{Failure, build, fingerprint};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 const USAGE: &str = "usage: coldframe-imager --wasm FILE --inputs DIR... --out DIR --name NAME
+       coldframe-imager --fingerprint
 
   --wasm FILE    the guest's module
   --inputs DIR   what the guest may read while it is initialised; may be given more than once
   --out DIR      where NAME.image and NAME-HASH.cwasm are written
   --name NAME    what the image is called
+  --fingerprint  print a text that changes when equal inputs would give another image
 ";
 
 fn main() -> ExitCode {
     let arguments = match Arguments::parse() {
-        Ok(Some(arguments)) => arguments,
-        Ok(None) => {
-            println!("{USAGE}");
-            return ExitCode::SUCCESS;
-        }
+        Ok(Command::Build(arguments)) => arguments,
+        Ok(Command::Fingerprint) => return print(fingerprint()),
+        Ok(Command::Help) => return print(Ok(USAGE.to_owned())),
         Err(problem) => {
             eprintln!("coldframe-imager: {problem}\n\n{USAGE}");
             return ExitCode::from(2);
         }
     };
-    match arguments.build() {
-        Ok(()) => ExitCode::SUCCESS,
+    print(arguments.build())
+}
+
+fn print(text: Result<String, Failure>) -> ExitCode {
+    match text {
+        Ok(text) => {
+            println!("{text}");
+            ExitCode::SUCCESS
+        }
         Err(failure) => {
             eprintln!("coldframe-imager: {failure}");
             ExitCode::FAILURE
         }
     }
+}
+
+enum Command {
+    Build(Arguments),
+    Fingerprint,
+    Help,
 }
 
 struct Arguments {
@@ -42,8 +55,7 @@ struct Arguments {
 }
 
 impl Arguments {
-    /// `None` when help was asked for.
-    fn parse() -> Result<Option<Self>, String> {
+    fn parse() -> Result<Command, String> {
         use lexopt::Arg::Long;
         let [mut wasm, mut out, mut name]: [Option<OsString>; 3] = [None, None, None];
         let mut inputs = Vec::new();
@@ -51,7 +63,8 @@ impl Arguments {
         let wrong = |error: lexopt::Error| error.to_string();
         while let Some(argument) = parser.next().map_err(wrong)? {
             let place = match argument {
-                Long("help") => return Ok(None),
+                Long("help") => return Ok(Command::Help),
+                Long("fingerprint") => return Ok(Command::Fingerprint),
                 Long("wasm") => &mut wasm,
                 Long("inputs") => {
                     inputs.push(PathBuf::from(parser.value().map_err(wrong)?));
@@ -65,22 +78,21 @@ impl Arguments {
         }
         let needed = |value: Option<OsString>, name: &str| value.map(PathBuf::from).ok_or_else(|| format!("{name} is missing"));
         let name = needed(name, "--name")?.into_os_string().into_string().map_err(|_| "--name is not text".to_owned())?;
-        Ok(Some(Self { wasm: needed(wasm, "--wasm")?, inputs, out: needed(out, "--out")?, name }))
+        Ok(Command::Build(Self { wasm: needed(wasm, "--wasm")?, inputs, out: needed(out, "--out")?, name }))
     }
 
-    fn build(&self) -> Result<(), Failure> {
+    fn build(&self) -> Result<String, Failure> {
         let wasm = std::fs::read(&self.wasm)
             .map_err(|error| Failure::File { path: self.wasm.display().to_string(), reason: error.to_string() })?;
         let built = build(&wasm, &self.inputs, &self.out, &self.name)?;
         let mib = |bytes: usize| bytes as f64 / f64::from(1 << 20);
-        println!(
+        Ok(format!(
             "{}.image {:.1} MiB ({:.1} MiB not zero), {} {:.1} MiB",
             self.name,
             mib(built.mapped),
             mib(built.used),
             built.module_file,
             mib(built.code)
-        );
-        Ok(())
+        ))
     }
 }

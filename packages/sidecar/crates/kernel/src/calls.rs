@@ -24,17 +24,18 @@ pub fn call(program: &Arc<dyn Caller>, number: u32, arguments: &mut Arguments<'_
         SystemCall::Binding(call) => bindings::call(&**program, call, arguments),
     };
     if answer == Err(Errno::EACCES) {
-        // Guests ask for a reason only after file calls. A reason of this call must not be returned
-        // for the next one.
+        // Only filesystem calls report a reason. The reason of this call must not appear as the
+        // reason of the next call.
         let _ = program.process().view().reason();
     }
     answer
 }
 
-/// Sends a request to an app file system and blocks this VM alone until the embedder has answered.
+/// Sends a request to an app file system, and blocks this VM alone until the reply arrives.
 pub async fn ask_file_system(program: &Arc<dyn Caller>, asked: &FileSystemRequest) -> Result<Vec<u8>, Errno> {
     let question = host_calls::HostCallRequest { service: "filesystem", name: asked.name, input: &asked.input };
-    // Only the kernel itself restarts a call, so the embedder's ERESTART is a plain failure.
+    // Only the kernel decides that a call is restarted, so a failure of the embedder never returns
+    // `ERESTART`.
     let errno = |failure: HostFailure| Some(failure.errno()).filter(|errno| *errno != Errno::ERESTART).unwrap_or(Errno::EIO);
     host_calls::ask_and_wait(program, &question).await.map_err(errno)
 }

@@ -8,7 +8,7 @@ use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
 use std::fmt;
 use std::marker::PhantomData;
 
-/// Reads at most `MOST` values.
+/// Decodes at most `MOST` values.
 pub fn bounded<'de, D: Deserializer<'de>, T: Deserialize<'de>, const MOST: usize>(from: D) -> Result<Vec<T>, D::Error> {
     struct Bounded<T, const MOST: usize>(PhantomData<T>);
 
@@ -21,7 +21,8 @@ pub fn bounded<'de, D: Deserializer<'de>, T: Deserialize<'de>, const MOST: usize
 
         fn visit_seq<A: SeqAccess<'de>>(self, mut values: A) -> Result<Vec<T>, A::Error> {
             let mut read = Vec::new();
-            // Bytes say how many there are before they say what; a number that they are too few for is not told.
+            // The encoding has the count before the values. If the bytes are too few for the count,
+            // the size hint is unknown.
             let mut is_longer = values.size_hint() > Some(MOST);
             while !is_longer && let Some(value) = values.next_element()? {
                 is_longer = read.len() == MOST;
@@ -48,7 +49,7 @@ mod tests {
     struct Pair(#[serde(deserialize_with = "bounded::<_, _, 3>")] Vec<u32>, u32);
 
     #[test]
-    fn what_is_longer_is_refused() {
+    fn refuses_lists_that_are_too_long() {
         let read = |bytes: &[u8]| postcard::from_bytes::<Pair>(bytes).ok();
         assert_eq!(read(&[0, 9]), Some(Pair(vec![], 9)));
         assert_eq!(read(&[3, 1, 2, 3, 9]), Some(Pair(vec![1, 2, 3], 9)));

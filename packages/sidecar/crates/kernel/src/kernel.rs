@@ -1,4 +1,5 @@
-//! The state that all programs of a runtime share.
+//! The state that all programs of a runtime share. Next: `process.rs`, the kernel's part of one
+//! program.
 
 use crate::caller::Caller;
 use crate::fs::{self, EmbedderFiles, FileSystem, Space};
@@ -19,13 +20,14 @@ pub struct Kernel {
     pub sockets: net::Sockets,
     /// The process table.
     pub processes: Arc<Processes>,
-    /// What its programs may do.
+    /// The permissions of the programs.
     pub permissions: Arc<Permissions>,
-    /// The limits, and what is used of them.
+    /// The limits and their use.
     pub usage: Arc<Usage>,
-    /// The host calls under way.
+    /// The host calls in progress.
     pub host_calls: host_calls::HostCalls,
-    /// Whether file systems of the caller outside are mounted: calls may have to wait for it then.
+    /// Whether app file systems are mounted. If set, filesystem calls may have to wait for the
+    /// embedder.
     pub asks: AtomicBool,
     pub(crate) bindings: bindings::Bindings,
 }
@@ -49,12 +51,12 @@ impl Kernel {
         }
     }
 
-    /// Descriptors that one process may have open.
+    /// Returns the number of descriptors that one process may have open.
     pub(crate) fn descriptors(&self) -> usize {
         usize::try_from(self.usage.limits.descriptors).unwrap_or(usize::MAX)
     }
 
-    /// The files, for the embedder.
+    /// Returns the files, for the embedder.
     pub fn embedder_files(&self) -> EmbedderFiles<'_> {
         EmbedderFiles::new(&self.files)
     }

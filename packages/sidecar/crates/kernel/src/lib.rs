@@ -1,11 +1,12 @@
-//! The kernel: what a sandbox's programs share, and the system calls through which they reach it.
+//! The kernel: the state that a sandbox's programs share, and the system calls that reach the
+//! state.
 //!
 //! A [`Kernel`] belongs to a runtime, a [`Process`] to one program in the runtime. A system call is
-//! a number and up to eight integers (`docs/internals/guest-abi.md`). [`call`] passes the call to the
-//! part of its family. Calls are short, because the gate to the guest's memory is open meanwhile and
-//! a kill waits for the gate. Longer work starts an operation and completes with an [`Event`]
-//! (`operations.rs`), or waits in [`call_and_wait`], which blocks that VM alone. Next:
-//! `arguments.rs`, which reads the integers of a call.
+//! a number and up to eight integers (`docs/internals/guest-abi.md`); [`call`] dispatches by
+//! the family. Calls are short: the gate to the guest's memory is open during a call, and a
+//! kill waits for the call. Longer work starts an operation and completes it with [`Event`]s
+//! (`operations.rs`), or waits in [`call_and_wait`], which blocks that VM alone. Next: `calls.rs`,
+//! the entry point of system calls.
 
 mod arguments;
 mod bindings;

@@ -1,23 +1,23 @@
-//! All counters of a runtime at one moment, for the caller's eyes. Nothing here is on anybody's way: locks are taken one after the other, and held for
-//! a look.
+//! Collects all counters of a runtime, for the embedder. The locks are taken one after the other
+//! and only for a read, so that no program is delayed.
 
 use crate::usage::reports::{LimitUse, RuntimeResources};
 use crate::usage::{Resource, Usage};
 use crate::{Kernel, Process};
 
 impl Process {
-    /// Descriptors and operations: how many there are, and were at most.
+    /// Returns the present and the highest number of descriptors and of operations.
     fn look(&self) -> [(u64, u64); 2] {
         [self.files.descriptors.lock().look(), self.operations.look()]
     }
 
-    /// Bytes for its standard input that it has not read.
+    /// Returns the bytes of standard input that the process has not read.
     fn fed(&self) -> u64 {
         let feed = *self.feed.lock();
         feed.map_or(0, |feed| self.kernel.sockets.fed(feed))
     }
 
-    /// It has ended: what it had at most stays known.
+    /// Records the highest uses of a process that has ended.
     pub fn leave_peaks(&self) {
         let [(_, descriptors), (_, operations)] = self.look();
         self.kernel.usage.peaks.descriptors.saw(descriptors);
@@ -29,15 +29,15 @@ impl Process {
 pub struct ProgramUse<'a> {
     /// The kernel's part of the program.
     pub process: &'a Process,
-    /// CPU milliseconds that count for the limit now.
+    /// CPU time in milliseconds that counts for the limit now.
     pub cpu_ms: u64,
-    /// Bytes captured of the fuller output stream.
+    /// The number of captured bytes of the output stream that has more.
     pub captured: u64,
     /// Whether the program waits for a timer.
     pub waits_for_timer: bool,
 }
 
-/// What the processes that live have for themselves: the most of one of them, and the sum.
+/// The use of one limit by the live processes: the highest of one process, and the sum.
 #[derive(Default)]
 struct Own {
     most: u64,
@@ -79,7 +79,8 @@ impl Processes {
     }
 }
 
-/// What a runtime with these live programs has in use. `buffered`: bytes of output that wait for their readers.
+/// Collects the use of a runtime with these live programs. `buffered` is the bytes of output that
+/// wait for their readers.
 pub fn gather(kernel: &Kernel, programs: &[ProgramUse<'_>], buffered: u64) -> RuntimeResources {
     let Usage { limits, peaks, .. } = &*kernel.usage;
     let own = Processes::of(programs);

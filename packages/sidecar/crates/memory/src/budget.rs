@@ -1,8 +1,8 @@
 //! The memories' use of the process's resources: address space, mappings, descriptors.
 //!
-//! The use is counted, so that exhaustion is a typed error for one caller. Without the count, the
-//! system's limit of mappings would make some allocation of the process fail. Address ranges are
-//! kept for the next memory. A [`Charge`] returns its part when it is dropped. Next: `slot.rs`.
+//! The use is counted, so that exhaustion is a typed error of one caller. Without the count, the
+//! system's limit of mappings would make any allocation of the process fail. Free address ranges
+//! are kept for the next memory. A [`Charge`] returns its part when it is dropped. Next: `slot.rs`.
 
 use super::{GUARD, RESERVATION};
 use crate::image::Keeper;
@@ -15,9 +15,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// The mappings of one running VM: its stack, the image, the heap, the rest of the reservation, the
 /// native stack and its guard.
 pub const MAPPINGS_PER_VM: u64 = 6;
-/// Mappings left for the rest of the process.
+/// The number of mappings left for the rest of the process.
 const SPARE_MAPPINGS: u64 = 4_096;
-/// The most reservations: 4 GiB each in a 47-bit address space, with room for everything else.
+/// The largest number of reservations: 4 GiB each in a 47-bit address space, with room for all
+/// other mappings.
 const MAX_RESERVATIONS: u64 = 30_000;
 /// The divisor of the process's descriptors that gives the memories' share.
 const DESCRIPTORS_SHARE: u64 = 4;
@@ -25,16 +26,16 @@ const DESCRIPTORS_SHARE: u64 = 4;
 /// Thresholds of saving. They change costs and never results. Tests choose small numbers.
 #[derive(Debug, Clone, Copy)]
 pub struct Policy {
-    /// Growth without a file (`growth.rs`): a save copies at most this much of it.
+    /// The largest growth without a file (`growth.rs`). A save copies at most this much of it.
     pub plain: usize,
-    /// If a save copies more than this, the guest is mapped from the copy (`save.rs`). Below, the
-    /// next save copies the pages again, which is cheaper than the faults.
+    /// A save that copies more than this maps the guest from the copy (`save.rs`). Below this size,
+    /// the next save copies the pages again, which costs less than the faults.
     pub rebase: usize,
-    /// A saved image of more runs than this is flattened at once.
+    /// A saved image with more runs than this is flattened at once.
     pub scattered: usize,
     /// A save checks the machine's available memory before it copies this much.
     pub large: usize,
-    /// Available bytes that such a copy leaves free.
+    /// The available bytes that a large copy must leave free.
     pub spare: u64,
 }
 
@@ -54,7 +55,7 @@ pub struct Budget {
     mappings: Count,
     descriptors: Count,
     keeper: Arc<Keeper>,
-    /// Held while clean slots are given up: concurrent callers share the freed resources.
+    /// Locked while clean slots are freed, so that concurrent callers share the freed resources.
     making_room: Mutex<()>,
 }
 
@@ -158,8 +159,8 @@ impl Budget {
         self.with_room_made(|| self.mappings.take(mappings))
     }
 
-    /// Takes free resources, or frees clean slots of saved images: a starting VM is worth more than
-    /// a restore that may never happen.
+    /// Takes free resources, or frees clean slots of saved images. A starting VM has precedence
+    /// over a restore that may never happen.
     fn with_room_made<T>(&self, take: impl Fn() -> Result<T, Error>) -> Result<T, Error> {
         take().or_else(|_| {
             let _alone = self.making_room.lock();
@@ -183,14 +184,15 @@ impl Budget {
             return Ok(base);
         }
         sys::reserve(RESERVATION + GUARD).map_err(|_| {
-            // The system refuses a further range. The reported limit is the memories' present use.
+            // The system refuses a further range. The reported limit is the present use of all
+            // memories.
             self.reservations.give_back(1);
             let had = self.reservations.used.load(Ordering::Relaxed) * (RESERVATION + GUARD) as u64;
             Error::ResourceExhausted { resource: "address space", limit: had }
         })
     }
 
-    /// Returns an unmapped range.
+    /// Returns an unmapped range to the budget.
     pub fn give_back_range(&self, base: usize) {
         self.reservations.give_back(1);
         self.free.lock().push(base);
@@ -203,12 +205,12 @@ impl Budget {
         unsafe { sys::release(base, RESERVATION + GUARD) };
     }
 
-    /// Returns the mappings in use.
+    /// Returns the number of used mappings.
     pub fn mappings(&self) -> u64 {
         self.mappings.used.load(Ordering::Relaxed)
     }
 
-    /// Returns the descriptors in use.
+    /// Returns the number of used descriptors.
     pub fn descriptors(&self) -> u64 {
         self.descriptors.used.load(Ordering::Relaxed)
     }

@@ -1,12 +1,12 @@
-//! The gate to a running VM's memory: host code passes through the gate, and a kill closes it for
-//! good.
+//! The gate to a running VM's memory. Host code passes through the gate, and a kill closes the gate
+//! permanently. Next: `meter.rs`.
 //!
-//! A guest that does not return (a native loop that never polls) is stopped by taking its memory
-//! away: the next load or store faults, and wasmtime turns a fault of guest code into a trap. A
-//! fault of *host* code would end the process. So every host access to guest memory happens inside
-//! [`Gate::enter`]. A kill waits for such an access, and the gate refuses to open afterwards. Guest
-//! code contains no bulk-memory instructions, which wasmtime carries out as host code (the image
-//! build checks that).
+//! A native loop that never polls does not return. A kill therefore removes all access to the
+//! guest's memory: the next load or store faults, and wasmtime turns a fault of guest code into a
+//! trap. A fault of *host* code would end the process. So every host access to guest memory happens
+//! inside [`Gate::enter`]. A kill waits for the end of that access, and the gate refuses further
+//! accesses. Guest code contains no bulk-memory instructions, which wasmtime executes as host code.
+//! The image build checks that.
 
 use super::{GUARD, RESERVATION};
 use coldframe_sys as sys;
@@ -26,19 +26,19 @@ pub struct State {
     closed: bool,
 }
 
-/// The error of a gate whose memory was taken away.
+/// The error of a gate whose memory is inaccessible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Closed;
 
 impl Gate {
-    /// A VM starts to use the memory at `base`.
+    /// Attaches a VM that starts to use the memory at `base`.
     pub fn attach(&self, base: usize) {
         self.state.lock().base = Some(base);
     }
 
-    /// The VM at `base` has ended. Fails if its memory may have been taken away. A later
-    /// [`Gate::close`] leaves the memory alone. If another VM has replaced it, the gate stays
-    /// attached to that VM.
+    /// Detaches the VM at `base`, which has ended. Fails if its memory may be inaccessible. A later
+    /// [`Gate::close`] does not affect the memory. If another VM has replaced the VM, the gate
+    /// stays attached to that VM.
     pub fn detach(&self, base: usize) -> Result<(), Closed> {
         let mut state = self.state.lock();
         if state.base == Some(base) {
@@ -47,14 +47,14 @@ impl Gate {
         if state.closed { Err(Closed) } else { Ok(()) }
     }
 
-    /// Keeps the memory in place while the guard lives. A kill waits for the guard, so the access
-    /// must be short.
+    /// Keeps the memory accessible until the guard is dropped. A kill waits for the guard, so the
+    /// access must be short.
     pub fn enter(&self) -> Result<MutexGuard<'_, State>, Closed> {
         let state = self.state.lock();
         if state.closed { Err(Closed) } else { Ok(state) }
     }
 
-    /// Takes the memory away for good.
+    /// Makes the memory inaccessible permanently.
     pub fn close(&self) {
         let mut state = self.state.lock();
         let Some(base) = state.base else { return };

@@ -1,11 +1,11 @@
-//! The growth of a memory beyond its image.
+//! The growth of a memory beyond its image. Next: `gate.rs`.
 //!
-//! The first bytes ([`super::Policy::plain`]) are anonymous pages of zeros, the cheapest pages:
-//! most programs never need more. Growth beyond them goes to a file in memory that this VM alone
-//! has mapped. Touching such a page costs half as much again, and saving it costs nothing: the file
-//! is frozen and becomes a part of the saved memory, and the guest continues with a copy-on-write
-//! view of it (`save.rs`). A heap of 500 MB is saved in milliseconds and takes no second 500 MB.
-//! Copying it took seconds when ten VMs copied at once.
+//! The first bytes ([`super::Policy::plain`]) are anonymous pages of zeros, the cheapest pages.
+//! Most programs never need more. Further growth is in a file in memory that this VM alone has
+//! mapped. Touching such a page costs half as much again, and saving it costs nothing: the file is
+//! frozen and becomes a part of the saved memory. The guest continues with a copy-on-write view of
+//! the file (`save.rs`). A heap of 500 MB is saved in milliseconds and takes no second 500 MB.
+//! Copying the heap took seconds when ten VMs copied at once.
 //!
 //! ```text
 //! image                 plain            frozen by saves     open
@@ -20,19 +20,19 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
 
-/// The mappings of a file: its own, and a mapping of zeros behind it if no further file is
-/// available.
+/// The number of mappings of a file: its own, and a mapping of zeros behind it if no further file
+/// is available.
 const MAPPINGS: u64 = 2;
 
 /// The growth of one memory.
 #[derive(Debug, Default)]
 pub struct Growth {
-    /// Files that are part of saved memories. Sorted.
+    /// The files that are part of saved memories. Sorted.
     frozen: Vec<Extent>,
     open: Option<Open>,
 }
 
-/// The file that receives present writes.
+/// The file that stores present growth.
 #[derive(Debug)]
 struct Open {
     file: File,
@@ -44,14 +44,14 @@ struct Open {
 impl Growth {
     /// Makes `from..to` of the memory at `base` accessible. `mappings` is the slot's charge.
     ///
-    /// # Safety
-    /// The range is inside the reservation at `base`, which the caller owns, and behind all memory
+    /// The range is inside the reservation at `base`, which the caller owns, and behind all used
+    /// memory.
     /// in use.
     pub unsafe fn grow(&mut self, image: &Image, base: usize, from: usize, to: usize, mappings: &mut Charge) -> io::Result<()> {
         if to - image.len() > image.budget().policy.plain && self.open.is_none() {
             self.open = open(image, from, mappings);
         }
-        // SAFETY: passed on to the caller; no other code has the file.
+        // SAFETY: the caller's promise covers both calls. No other code has the file.
         unsafe {
             match &mut self.open {
                 Some(open) if open.at + open.len == from => {
@@ -60,7 +60,7 @@ impl Growth {
                     open.len = to - open.at;
                     Ok(())
                 }
-                // The memory has grown without a file meanwhile, because none was available.
+                // The memory has grown without a file since, because no file was available.
                 _ => sys::allow(base + from, to - from),
             }
         }
@@ -71,32 +71,33 @@ impl Growth {
         self.open.as_ref().map(|open| Run { offset: open.at, len: open.len })
     }
 
-    /// The frozen files.
+    /// Returns the frozen files.
     pub fn frozen(&self) -> &[Extent] {
         &self.frozen
     }
 
-    /// Maps `range` of the open file anew, copy-on-write.
+    /// Maps `range` of the open file again, copy-on-write.
     ///
     /// # Safety
-    /// As for [`Growth::grow`], for a range inside [`Growth::open_range`]; no guest runs.
+    /// The conditions of [`Growth::grow`] apply, for a range inside [`Growth::open_range`]. No
+    /// guest runs.
     pub unsafe fn detach(&self, base: usize, range: Run) -> io::Result<()> {
         let Some(open) = &self.open else { return Ok(()) };
         let offset = (range.offset - open.at) as u64;
-        // SAFETY: passed on to the caller; the freed pages are in the file.
+        // SAFETY: the caller's promise covers both calls. The freed pages are in the file.
         unsafe {
             sys::let_go(base + range.offset, range.len);
             sys::map_private(base + range.offset, open.file.as_fd(), offset, range.len)
         }
     }
 
-    /// Freezes the open file, all of which is detached.
+    /// Freezes the open file, which must be completely detached.
     pub fn freeze(&mut self, image: &Image) -> io::Result<()> {
         let Some(open) = self.open.take() else { return Ok(()) };
         sys::seal(&open.file)?;
         let parts = sys::touched_parts(&open.file, open.len)?;
         // Every part is a mapping in each memory made of it. Reading the hole between two parts
-        // costs a page now and then.
+        // costs a page at times.
         let parts = join(&parts, HOLE, PARTS);
         let held = bytes(&parts) as u64;
         let piece = Piece::with_holes(open.file, (open.len as u64, held), image.budget(), open.descriptor);
@@ -110,12 +111,12 @@ impl Growth {
     }
 }
 
-/// Holes of a file up to this size are mapped too.
+/// The largest hole that is mapped with its neighbours.
 const HOLE: usize = 1 << 20;
-/// The most parts of a file.
+/// The largest number of parts of a file.
 const PARTS: usize = 8;
 
-/// Opens a file. `None` without budget: the memory then grows without a file.
+/// Opens a file. Returns `None` without budget. The memory then grows without a file.
 fn open(image: &Image, at: usize, mappings: &mut Charge) -> Option<Open> {
     let descriptor = image.budget().charge(0, 1).ok()?;
     let file = sys::memory_file().ok()?;

@@ -1,21 +1,21 @@
-//! Linear memory as a value: one reservation for each VM, with an image mapped into it
-//! copy-on-write.
+//! Linear memory: one reservation for each VM, with an image mapped into it copy-on-write.
 //!
 //! ```text
 //! base     data start    data end      image length   current size        4 GiB     + 32 MiB
 //!  | stack: zeros | image, private | room: zeros | grown: zeros | reserved, untouchable | guard |
 //! ```
 //! wasm code adds a 32-bit index to the base and is compiled without bounds checks. Every computed
-//! address is inside this range. Outside the current size an access faults, and wasmtime turns the
+//! address is inside this range. An access beyond the current size faults, and wasmtime turns the
 //! fault into a trap.
 //!
-//! `slot.rs` is one such range, `pool.rs` keeps clean slots, `occupied_slot.rs` is a slot that a VM
-//! uses, `growth.rs` the memory beyond the image. `save.rs` makes an image of a memory. `gate.rs`
-//! lets a kill take the memory away while its guest runs, `meter.rs` counts CPU time and page
-//! faults, `budget.rs` counts the process's mappings and descriptors. `image/` is what slots are
-//! mapped from.
+//! `slot.rs` is one such range, and `pool.rs` keeps clean slots. `occupied_slot.rs` is a slot that
+//! a VM uses, and `growth.rs` the memory beyond the image. `save.rs` makes an image of a memory.
+//! `gate.rs` lets a kill make the memory inaccessible while its guest runs. `meter.rs` counts CPU
+//! time and page faults, and `budget.rs` the process's mappings and descriptors. `image/` has the
+//! content that slots are mapped from.
 //!
-//! This crate knows the system and errors. It knows no wasmtime, no kernel and no programs.
+//! This crate uses the crates for the system and for errors. It uses no wasmtime, no kernel and no
+//! programs.
 
 mod budget;
 mod gate;
@@ -42,5 +42,5 @@ pub use slot::Slot;
 
 /// The address space of one memory: the reach of a 32-bit index.
 pub const RESERVATION: usize = 4 << 30;
-/// Inaccessible bytes behind the reservation, for the constant offsets of loads and stores.
+/// The inaccessible bytes behind the reservation, for the constant offsets of loads and stores.
 pub const GUARD: usize = 32 << 20;

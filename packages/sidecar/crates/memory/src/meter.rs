@@ -1,8 +1,8 @@
 //! The CPU time and the page faults of a VM, summed over all threads that ran the VM.
 //!
 //! A VM's memory is touched only while its task is polled, by the guest or by host code for the
-//! guest. So the sum of the differences of the polling thread's counters around each poll is exact.
-//! `slot.rs` uses the faults.
+//! guest. Therefore the sum of the differences of the polling thread's counters around each poll is
+//! exact. Next: `slot.rs`, which uses the faults.
 
 use coldframe_sys::{ThreadClock, ThreadUsage, thread_usage};
 use parking_lot::Mutex;
@@ -18,15 +18,15 @@ pub struct Meter {
 struct State {
     faults: u64,
     cpu_ns: u64,
-    /// Set while a poll is under way.
+    /// The running poll, if any.
     running: Option<RunningPoll>,
 }
 
-/// A poll that is under way.
+/// A running poll.
 #[derive(Debug, Clone, Copy)]
 struct RunningPoll {
     thread: ThreadId,
-    /// The thread's use when it was last counted.
+    /// The thread's use at the last count.
     before: ThreadUsage,
     clock: Option<ThreadClock>,
 }
@@ -48,7 +48,7 @@ impl Meter {
         counted
     }
 
-    /// Counts the use of the poll under way on this thread, up to now. Returns the values of
+    /// Counts the use of the poll that runs on this thread, up to now. Returns the values of
     /// [`Self::end`].
     pub fn count(&self) -> (u64, u64) {
         let now = thread_usage();
@@ -63,27 +63,28 @@ impl Meter {
         state.cpu_ns
     }
 
-    /// Returns the counted CPU time in nanoseconds: of all finished polls, and of all charges.
+    /// Returns the counted CPU time of all finished polls and all charges, in nanoseconds.
     pub fn cpu_ns(&self) -> u64 {
         self.state.lock().cpu_ns
     }
 
-    /// Returns the CPU time so far, including the poll under way. Any thread may call this.
+    /// Returns the CPU time so far, including the running poll. Any thread may call this function.
     pub fn cpu_ns_now(&self) -> u64 {
         let state = self.state.lock();
         let now = state.running.and_then(|poll| Some(poll.clock?.now_ns()?.saturating_sub(poll.before.cpu_ns)));
         state.cpu_ns + now.unwrap_or(0)
     }
 
-    /// Returns the page faults so far. On the polling thread they include the poll under way.
+    /// Returns the number of page faults so far. On the polling thread, the running poll is
+    /// included.
     pub fn faults(&self) -> u64 {
         let state = self.state.lock();
         let now = state.running.filter(|poll| poll.thread == thread::current().id());
         state.faults + now.map_or(0, |poll| thread_usage().faults.saturating_sub(poll.before.faults))
     }
 
-    /// Returns whether certainly no page fault has happened since the memory was taken from its
-    /// pool. Certain only inside a poll, on the polling thread; `false` otherwise.
+    /// Returns whether no page fault can have happened since the memory was taken from its pool.
+    /// Certain only inside a poll, on the polling thread. Returns `false` otherwise.
     pub fn no_faults_so_far(&self) -> bool {
         let state = self.state.lock();
         match state.running {
@@ -148,10 +149,10 @@ mod tests {
         let mut written = vec![1_u8; 8 << 20];
         written[4_096] = 2;
         std::hint::black_box(&written);
-        assert!(meter.faults() >= 2_048, "of the poll under way");
+        assert!(meter.faults() >= 2_048, "the faults of the running poll count");
         meter.end();
         meter.begin();
-        assert!(meter.faults() >= 2_048, "and of the earlier poll");
+        assert!(meter.faults() >= 2_048, "the faults of the earlier poll count");
         assert!(!meter.no_faults_so_far());
         meter.end();
     }

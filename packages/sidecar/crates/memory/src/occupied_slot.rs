@@ -1,9 +1,9 @@
-//! A slot that a VM uses. wasmtime holds the slot as a linear memory, the VM holds it for saving
-//! (`save.rs`).
+//! A slot that a VM uses. wasmtime holds the slot as a linear memory, and the VM holds it for
+//! saving. Next: `growth.rs`; `save.rs`.
 //!
-//! The slot records its image, the growth of the memory, and whether the memory was mapped anew.
-//! After a new mapping the page map must be read before the slot is reused, whatever the fault
-//! counters say.
+//! The slot records its image, the growth of the memory, and whether the memory was mapped again.
+//! After a new mapping the page map must be read before the slot is reused, regardless of the fault
+//! counters.
 
 use super::{Gate, Growth, RESERVATION, Slot};
 use crate::Meter;
@@ -30,12 +30,12 @@ pub struct SlotLayout {
 }
 
 /// A memory whose VM has ended. Dropping this value restores the slot, which takes time if much was
-/// written. A caller that cannot wait drops it later.
+/// written. A caller that cannot wait drops the value later.
 #[derive(Debug)]
-#[must_use = "dropping it is what gives the memory back"]
+#[must_use = "dropping the value frees the memory"]
 pub struct VacatedSlot {
     occupant: Option<Occupant>,
-    /// Whether the memory was taken away from its guest, or its bytes are unknown.
+    /// Whether the memory is inaccessible, or its bytes are unknown.
     spoiled: bool,
     faults: u64,
     fully_metered: bool,
@@ -44,8 +44,9 @@ pub struct VacatedSlot {
 impl VacatedSlot {
     /// Returns whether restoring the slot takes so long that no caller should wait.
     pub fn is_large(&self) -> bool {
-        /// Pages that were touched one by one: about a millisecond of work. The memory's length
-        /// does not matter: a copy of a large memory shares its unwritten pages.
+        /// The number of pages that were touched one by one, for about a millisecond of work. The
+        /// memory's length does not matter, because a copy of a large memory shares its unwritten
+        /// pages.
         const LARGE: u64 = 2_048;
         self.faults > LARGE
     }
@@ -72,14 +73,15 @@ pub(super) struct Occupant {
     pub(super) growth: Growth,
     /// The pages that copies of this memory write first.
     pub(super) copies: Copies,
-    /// Whether the memory was mapped anew.
+    /// Whether the memory was mapped again.
     pub(super) moved: bool,
-    /// Whether a new mapping failed halfway, so that the bytes are unknown.
+    /// Whether a new mapping has failed, so that the bytes are unknown.
     pub(super) lost: bool,
 }
 
 impl OccupiedSlot {
-    /// A VM starts to use a slot of `image`. Attaches the gate to the slot.
+    /// Makes the occupied slot of a VM that starts to use a slot of `image`. Attaches the gate to
+    /// the slot.
     pub fn new(slot: Slot, image: Arc<Image>, gate: Arc<Gate>, meter: Arc<Meter>) -> Arc<Self> {
         gate.attach(slot.base());
         let size = image.len();
@@ -88,7 +90,7 @@ impl OccupiedSlot {
         Arc::new(Self { state: Mutex::new(Some(occupant)), gate, meter })
     }
 
-    /// Returns the memory's address and sizes. `None` if the slot is vacant.
+    /// Returns the memory's address and sizes. Returns `None` if the slot is vacant.
     pub fn layout(&self) -> Option<SlotLayout> {
         let state = self.state.lock();
         let Occupant { slot, image, size, .. } = state.as_ref()?;
@@ -115,8 +117,8 @@ impl OccupiedSlot {
     }
 
     /// Prepares the memory for the guest's first turn: writes the parts of the image that were not
-    /// mapped, and makes pages private that copies write first. Returns false if the memory was
-    /// taken away, or a file cannot be read.
+    /// mapped, and makes the pages private that copies write first. Returns false if the memory is
+    /// inaccessible, or a file cannot be read.
     pub fn prepare(&self) -> bool {
         let mut state = self.state.lock();
         match (state.as_mut(), self.gate.enter()) {
@@ -139,8 +141,8 @@ impl OccupiedSlot {
         self.state.lock().as_ref().map(|occupant| occupant.image.clone())
     }
 
-    /// The VM has ended. Dropping the result returns the slot to its image's pool, or discards the
-    /// slot.
+    /// Vacates the slot, because the VM has ended. Dropping the result returns the slot to its
+    /// image's pool, or discards the slot.
     pub fn vacate(&self) -> Option<VacatedSlot> {
         let occupant = self.state.lock().take()?;
         let closed = self.gate.detach(occupant.slot.base()).is_err();

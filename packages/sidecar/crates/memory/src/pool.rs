@@ -1,13 +1,13 @@
 //! Clean slots of one image.
 //!
-//! A pool is a part of its image, so that a slot cannot be taken for another image. The prototype
+//! A pool is a part of its image, so that a slot cannot be used for another image. The prototype
 //! had one list for all images, keyed by the image's address, and the address of a freed image was
 //! reused.
 //!
-//! Clean slots of the installation's images stay for good, because programs start all the time.
-//! Clean slots of a saved image wait for restores that may never happen, and snapshots are kept in
-//! any number. So the keeper of all images knows these slots and frees them when others need the
-//! room (`image/keeper.rs`).
+//! Clean slots of the installation's images stay, because programs start all the time. Clean slots
+//! of a saved image wait for restores that may never happen, and the number of snapshots is not
+//! bounded. Therefore the keeper of all images knows these slots and frees them when other memories
+//! need the room. Next: `image/keeper.rs`.
 
 use super::Budget;
 use super::slot::{Reset, Slot, mappings};
@@ -43,7 +43,7 @@ impl Pool {
         Self { clean: Mutex::default(), capacity, budget, is_saved, used_ns: AtomicU64::new(0) }
     }
 
-    /// The budget of the process.
+    /// Returns the budget of the process.
     pub fn budget(&self) -> &Arc<Budget> {
         &self.budget
     }
@@ -58,7 +58,7 @@ impl Pool {
         self.used_ns.load(Ordering::Relaxed)
     }
 
-    /// Takes the clean slot that was used last, whose pages are mapped and warm, or maps a new
+    /// Takes the most recently used clean slot, whose pages are mapped and warm, or maps a new
     /// slot.
     pub fn take(&self, image: &Arc<Image>) -> Result<Slot, Error> {
         debug_assert!(std::ptr::eq(self, image.pool()), "a pool serves the image it is a part of");
@@ -87,7 +87,7 @@ impl Pool {
         })
     }
 
-    /// Restores a slot and keeps it if there is room. Without room, the written pages are not
+    /// Restores a slot and keeps it if the pool has room. Without room, the written pages are not
     /// searched.
     pub fn give_back(&self, image: &Arc<Image>, slot: Slot, size: usize, fully_metered: bool) {
         if self.clean.lock().slots.len() >= self.capacity {
@@ -117,7 +117,7 @@ impl Pool {
         }
     }
 
-    /// Discards a slot without restoring it. Its memory has grown to `size`.
+    /// Discards a slot of `size` bytes without restoring it.
     pub fn discard(&self, slot: Slot, size: usize) {
         self.unmap(slot, size);
     }

@@ -1,18 +1,18 @@
 //! Saving a memory while its guest rests: the written pages become an image.
 //!
-//! 1. Find the written pages: the page map names the private pages. The growth's file is new as a
-//!    whole and needs no search.
+//! 1. Find the written pages: the page map names the private pages. The growth's file is completely
+//!    new and needs no search.
 //! 2. Copy them to a new file in memory, with a few clean pages that join two runs, and with the
-//!    rest of mostly overwritten files (`image/compaction.rs`). [`sys::write_out`] makes the
-//!    kernel read them.
+//!    rest of mostly overwritten files (`image/compaction.rs`). [`sys::write_out`] makes the kernel
+//!    read them.
 //! 3. Freeze the growth's file: the guest continues with a copy-on-write view of it (`growth.rs`).
-//! 4. Lay both over the memory's image. The result is the saved image, which is mapped, restored
-//!    and cloned like every image (`image/mod.rs`).
-//! 5. If much was copied, map the copy in place of the original: the next save then finds only
+//! 4. Overlay the memory's image with both. The result is the saved image, which is mapped,
+//!    restored and cloned like every image (`image/mod.rs`).
+//! 5. If much was copied, map the copy in place of the original. The next save then finds only
 //!    later writes.
-//!
-//! The guest does not change, and its mapping does not change before step 3. A failure before that
-//! leaves both unchanged.
+//!    later writes.
+//! The guest does not change, and its mapping does not change before step 3. A failure before step
+//! 3 leaves both unchanged.
 
 use super::occupied_slot::{Occupant, OccupiedSlot};
 use super::{Gate, RESERVATION};
@@ -22,16 +22,16 @@ use coldframe_sys::{self as sys, PAGE, PageMap, Run};
 use std::io;
 use std::sync::Arc;
 
-/// Written runs with at most this gap are saved as one run.
+/// The largest gap between written runs that are saved as one run.
 const GAP: usize = 8 * PAGE;
-/// The most runs that a save adds. The larger numbers apply when joining runs would copy large
-/// gaps.
+/// The largest number of runs that a save adds. The larger numbers apply if joining runs would copy
+/// large gaps.
 const MAX_RUNS: &[usize] = &[32, 128, 512];
-/// Bytes of gaps that are always accepted.
+/// The bytes of gaps that are always accepted.
 const SLACK: usize = 2 << 20;
-/// Clean slots that a saved image keeps.
+/// The number of clean slots that a saved image keeps.
 const WARM_SLOTS: usize = 4;
-/// Bytes that are mapped anew while the gate stays open: a kill waits that long.
+/// The number of bytes that are mapped while the gate is held. A kill waits for that time.
 const STEP: usize = 64 << 20;
 
 /// A saved memory, and the cost of saving it.
@@ -39,9 +39,9 @@ const STEP: usize = 64 << 20;
 pub struct Save {
     /// The saved memory.
     pub image: Arc<Image>,
-    /// Copied bytes: written since the memory was mapped.
+    /// The number of copied bytes: written since the memory was mapped.
     pub copied: usize,
-    /// Bytes of the growth's file, which were frozen and not copied.
+    /// The number of bytes of the growth's file, which were frozen and not copied.
     pub frozen: usize,
 }
 
@@ -74,8 +74,8 @@ impl OccupiedSlot {
     }
 }
 
-/// Adds the rest of mostly overwritten files, if the machine has room for it: these are the guest's
-/// bytes too.
+/// Adds the rest of mostly overwritten files, if the machine has room for it. These bytes belong to
+/// the guest too.
 fn with_overwritten_files(runs: Vec<Run>, occupant: &Occupant) -> Vec<Run> {
     let below = overlay(&occupant.image.extents(), occupant.growth.frozen());
     let left = mostly_overwritten(&below, &runs);
@@ -85,7 +85,7 @@ fn with_overwritten_files(runs: Vec<Run>, occupant: &Occupant) -> Vec<Run> {
     union([runs, left].concat())
 }
 
-/// Checks that the machine has room for a large copy. Without the check, the system would end a
+/// Checks that the machine has room for a large copy. Without the check, the system would kill a
 /// process instead of failing.
 fn check_memory(bytes: usize, budget: &Arc<super::Budget>) -> Result<(), Error> {
     if bytes < budget.policy.large {
@@ -120,7 +120,7 @@ fn copy(gate: &Gate, base: usize, runs: &[Run], budget: &Arc<super::Budget>) -> 
     let mut offset = 0;
     for run in runs {
         for part in steps(*run) {
-            // The kernel reads the memory and fails if the memory is taken away meanwhile. No kill
+            // The kernel reads the memory and fails if the memory becomes inaccessible. No kill
             // must wait for the gate here.
             unsafe { sys::write_out(&file, offset, base + part.offset, part.len) }?;
             offset += part.len as u64;
@@ -159,7 +159,7 @@ fn failed(gate: &Gate, failure: Failure) -> Error {
     }
 }
 
-/// Splits a run into parts that are mapped while the gate stays open.
+/// Splits a run into parts that are each mapped while the gate is held.
 fn steps(run: Run) -> impl Iterator<Item = Run> {
     (0..run.len).step_by(STEP).map(move |at| Run { offset: run.offset + at, len: STEP.min(run.len - at) })
 }
@@ -169,7 +169,7 @@ fn freeze(gate: &Gate, base: usize, occupant: &mut Occupant) -> Result<(), Error
     occupant.moved = true;
     for part in steps(range) {
         let Ok(_open) = gate.enter() else { return Err(Error::NotQuiet) };
-        // SAFETY: the part is inside the open file's range of this memory; its guest rests.
+        // SAFETY: the part is inside the open file's range of this memory, and its guest rests.
         if unsafe { occupant.growth.detach(base, part) }.is_err() {
             return Err(lose(base, occupant));
         }
@@ -178,8 +178,8 @@ fn freeze(gate: &Gate, base: usize, occupant: &mut Occupant) -> Result<(), Error
     occupant.growth.freeze(&image).map_err(|_| lose(base, occupant))
 }
 
-/// Maps the copy in place of the original. Without mappings for it the memory stays as it is, which
-/// is correct and larger.
+/// Maps the copy in place of the original. Without mappings for it the memory is unchanged, which
+/// is correct and takes more memory.
 fn rebase(gate: &Gate, base: usize, occupant: &mut Occupant, image: &Arc<Image>, copied: &[Extent]) -> Result<(), Error> {
     if occupant.slot.charge().add_mappings(extra_mappings(&image.extents())).is_err() {
         return Ok(());
@@ -189,8 +189,8 @@ fn rebase(gate: &Gate, base: usize, occupant: &mut Occupant, image: &Arc<Image>,
         for part in steps(Run { offset: extent.at, len: extent.len }) {
             let Ok(_open) = gate.enter() else { return Err(Error::NotQuiet) };
             let offset = extent.offset + (part.offset - extent.at) as u64;
-            // SAFETY: the part is inside this memory; the piece has the present bytes; its guest
-            // rests.
+            // SAFETY: the part is inside this memory, the piece has the present bytes, and its
+            // guest rests.
             let mapped = unsafe {
                 sys::let_go(base + part.offset, part.len);
                 sys::map_private(base + part.offset, extent.piece.descriptor(), offset, part.len)
@@ -200,15 +200,15 @@ fn rebase(gate: &Gate, base: usize, occupant: &mut Occupant, image: &Arc<Image>,
             }
         }
     }
-    // All private pages are now in a file: the slot belongs to the saved image.
+    // All private pages are now in a file, so the slot belongs to the saved image.
     occupant.image = image.clone();
     occupant.growth = super::Growth::default();
     occupant.slot.belongs_to(&image.extents());
     Ok(())
 }
 
-/// A mapping has failed and the bytes in its range are unknown: no code may touch the memory any
-/// more.
+/// Marks the memory as lost, because a mapping has failed and the bytes in its range are unknown.
+/// No code may touch the memory afterwards.
 fn lose(base: usize, occupant: &mut Occupant) -> Error {
     occupant.lost = true;
     // SAFETY: the reservation is this memory's own and no host code holds a reference into it.

@@ -1,12 +1,12 @@
-//! A slot: one reservation that carries one image, equal to the image but for the known private
-//! pages.
+//! A slot: one reservation that carries one image. The slot equals the image except for the known
+//! private pages.
 //!
 //! Restoring the image byte for byte keeps one guest's data from the next guest (docs/design.md,
-//! "What must stay true"). The kernel's page map says which pages were written. Reading it costs
-//! more than a whole warm run, so the read is skipped when no further page can have been written: a
-//! page becomes private only through a fault. If the faults of every thread that touched the memory
-//! are counted and the count did not change, the earlier private pages are the only ones
-//! (`meter.rs`). Next: `pool.rs`; `occupied_slot.rs`, a slot that a VM uses.
+//! "What must stay true"). The kernel's page map shows which pages were written. Reading the page
+//! map costs more than a whole warm run, so the read is skipped if no further page can have been
+//! written. A page becomes private only through a fault. If the faults of every thread that touched
+//! the memory are counted and the count did not change, no further page is private (`meter.rs`).
+//! Next: `pool.rs`; `occupied_slot.rs`, a slot that a VM uses.
 
 use super::{Charge, GUARD, MAPPINGS_PER_VM, RESERVATION};
 use crate::image::{Extent, Image, Layout, bytes, extra_mappings, union};
@@ -14,11 +14,11 @@ use coldframe_error::Error;
 use coldframe_sys::{self as sys, PAGE, PageMap, Run};
 use std::sync::Arc;
 
-/// With more private pages than this, a slot is remapped instead of copied: copying them after each
-/// run would cost more than the saved faults.
+/// The largest number of private pages of a slot that is copied. A slot with more pages is mapped
+/// again, because copying them after each run would cost more than the saved faults.
 const MAX_KNOWN_PAGES: usize = 512;
 
-/// Returns the mappings of a memory made of `extents`.
+/// Returns the number of mappings of a memory made of `extents`.
 pub(super) fn mappings(extents: &[Extent]) -> u64 {
     MAPPINGS_PER_VM + extra_mappings(extents)
 }
@@ -27,9 +27,10 @@ pub(super) fn mappings(extents: &[Extent]) -> u64 {
 #[derive(Debug)]
 pub struct Slot {
     base: usize,
-    /// Private pages that have the image's bytes. Sorted, not touching.
+    /// The private pages that have the image's bytes. Sorted, not touching.
     known: Vec<Run>,
-    /// The runs that differ between image and mapping: written before a guest's first turn.
+    /// The runs that differ between image and mapping. They are written before a guest's first
+    /// turn.
     unmapped: Arc<[Run]>,
     /// Whether those runs were written.
     whole: bool,
@@ -44,16 +45,16 @@ pub struct Slot {
 pub enum Reset {
     /// The slot equals the image.
     Clean(Slot),
-    /// The system refused: the address range must be unmapped.
+    /// The system refused a call. The address range must be unmapped.
     Lost(usize),
 }
 
 impl Slot {
-    /// Maps the image into a reservation, as `layout` says. [`Slot::prepare`] must precede the
+    /// Maps the image into a reservation in the given layout. [`Slot::prepare`] must precede the
     /// first read.
     pub fn map(base: usize, image: &Image, layout: &Layout, charge: Charge) -> Result<Self, (usize, Error)> {
-        // SAFETY: the caller hands over the whole reservation, which is as long as any image
-        // (checked in `Header::decode`, and when an image is saved).
+        // SAFETY: the caller passes the whole reservation, which is as long as any image (checked
+        // in `Header::decode`, and when an image is saved).
         match unsafe { image.map_at(base, &layout.mapped) } {
             Ok(()) => Ok(Self {
                 base,
@@ -68,17 +69,17 @@ impl Slot {
         }
     }
 
-    /// The address of the memory.
+    /// Returns the address of the memory.
     pub fn base(&self) -> usize {
         self.base
     }
 
-    /// The slot's part of the process's budget.
+    /// Returns the slot's part of the process's budget.
     pub fn charge(&mut self) -> &mut Charge {
         &mut self.charge
     }
 
-    /// Assigns the slot to the image made of `extents`. The whole slot was mapped anew and has no
+    /// Assigns the slot to the image made of `extents`. The whole slot was mapped again and has no
     /// private pages.
     pub fn belongs_to(&mut self, extents: &[Extent]) {
         self.known.clear();
@@ -106,14 +107,14 @@ impl Slot {
                 break;
             }
         }
-        // SAFETY: the caller lets no other code into the memory, which was made by `map_at`.
+        // SAFETY: the caller prevents other access to the memory, which `map_at` made.
         self.whole = self.whole || unsafe { image.restore(self.base, &self.unmapped) };
         self.whole
     }
 
-    /// Records the pages that a copy has written in its first `turns` turns: later copies will
-    /// write them too. A slot that an earlier guest has used is skipped, because its read pages
-    /// would be searched too, which takes a millisecond for each gigabyte.
+    /// Records the pages that a copy has written in its first `turns` turns, because later copies
+    /// will write them too. A slot that an earlier guest has used is skipped: its read pages would
+    /// be searched too, which takes a millisecond for each gigabyte.
     pub(super) fn learn(&self, image: &Image, turns: u8) {
         if self.new
             && image.hot().wants(turns)
@@ -131,7 +132,7 @@ impl Slot {
             self.known.get(next).is_some_and(|run| run.offset <= page)
         };
         let pages = private.iter().flat_map(|run| (run.offset..run.offset + run.len).step_by(PAGE));
-        // SAFETY: the caller lets no other code into the memory, which was made by `map_at`.
+        // SAFETY: the caller prevents other access to the memory, which `map_at` made.
         let is_as_before = |page: usize| is_known(page) && unsafe { image.is_in(self.base, Run { offset: page, len: PAGE }) };
         Ok(union(pages.filter(|page| !is_as_before(*page)).map(|offset| Run { offset, len: PAGE }).collect()))
     }
@@ -144,7 +145,7 @@ impl Slot {
             return Reset::Lost(self.base);
         }
         if bytes(&self.known) > MAX_KNOWN_PAGES * PAGE {
-            // SAFETY: the guest has ended and this value owns the slot; the range is the mapped
+            // SAFETY: the guest has ended and this value owns the slot. The range is the mapped
             // image.
             if unsafe { sys::discard(self.base, image.len()) }.is_err() {
                 return Reset::Lost(self.base);
@@ -159,7 +160,7 @@ impl Slot {
             }
         }
         if size > image.len() {
-            // SAFETY: as above; the range is the growth.
+            // SAFETY: the guest has ended and this value owns the slot. The range is the growth.
             if unsafe { sys::unmap_into_reservation(self.base + image.len(), size - image.len(), size - image.len()) }.is_err() {
                 return Reset::Lost(self.base);
             }

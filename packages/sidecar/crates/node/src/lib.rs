@@ -54,6 +54,10 @@ pub fn open<'env>(
     };
     let image_dir: Option<String> = options.get("imageDir")?;
     let image_dir = image_dir.ok_or_else(|| arguments::wrong(env, "imageDir", "the path of a folder", "undefined"))?;
+    let log: Option<String> = options.get("log")?;
+    if let Some(Err(received)) = log.as_deref().map(coldframe_log::install) {
+        return Err(arguments::wrong(env, "log", coldframe_log::EXPECTED, &received));
+    }
     let inline = Duration::from_micros(number("inlineUs", 0, MAX_INLINE_US, 0)?);
     let spin_us = if inline.is_zero() { SPIN_US } else { 0 };
     let core = CoreOptions {

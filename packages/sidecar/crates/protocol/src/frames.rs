@@ -191,6 +191,7 @@ pub fn encode<T: Serialize>(kind: Kind, id: u32, body: &T, hint: usize) -> Resul
         return Err(FrameError::TooLarge { bytes: length as u64, max: MAX_FRAME_BYTES as u64 });
     }
     sink.bytes[..PREFIX].copy_from_slice(&(length as u32).to_le_bytes());
+    log::debug!(target: "request", "{id} sends {}, {length} bytes", kind.name());
     Ok(sink.bytes)
 }
 

@@ -26,6 +26,7 @@ Usage: coldframe-sidecar --channel-fd N --image DIR [options]
   --snapshots DIR  the directory for snapshots on disk, created with the first snapshot
   --snapshot-bytes N   largest size of all snapshots on disk, in bytes (default: 10 GiB)
   --snapshot-memory N  largest size of all snapshots in memory, in bytes (default: 4 GiB)
+  --log TOPICS     write a log to stderr: all, or request, runtime, program, snapshot separated by commas
   --help           print this
   --version        print the version";
 
@@ -55,6 +56,8 @@ pub struct Arguments {
     pub spin: Duration,
     /// How long a lone request may run on the reading thread. Zero: never.
     pub inline: Duration,
+    /// The topics of the log, if it is on.
+    pub log: Option<String>,
 }
 
 /// Parses the command line, which includes the program's name.
@@ -65,6 +68,7 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, S
     let mut max_runtimes = DEFAULT_MAX_RUNTIMES;
     let (mut spin, mut inline) = (DEFAULT_SPIN_US, DEFAULT_INLINE_US);
     let (mut directory, mut max_bytes, mut memory_bytes) = (None, DEFAULT_SNAPSHOT_BYTES, DEFAULT_SNAPSHOT_MEMORY);
+    let mut log = None;
     while let Some(argument) = parser.next().map_err(|e| hinted(&e.to_string()))? {
         match argument {
             Long("help") | Short('h') => return Ok(Command::Print(HELP.to_owned())),
@@ -81,6 +85,7 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, S
             Long("snapshots") => directory = Some(PathBuf::from(parser.value().map_err(|e| hinted(&e.to_string()))?)),
             Long("snapshot-bytes") => max_bytes = number(&mut parser, "--snapshot-bytes", 0, u64::MAX)?,
             Long("snapshot-memory") => memory_bytes = number(&mut parser, "--snapshot-memory", 0, u64::MAX)?,
+            Long("log") => log = Some(parser.value().map_err(|e| hinted(&e.to_string()))?.to_string_lossy().into_owned()),
             Long(_) | Short(_) | Value(_) => return Err(hinted(&argument.unexpected().to_string())),
         }
     }
@@ -89,7 +94,7 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, S
     let (spin, inline) = (Duration::from_micros(spin), Duration::from_micros(inline));
     let core = CoreOptions { image_dir, workers, warm_slots, spin, max_runtimes };
     let store = StoreOptions { directory, max_bytes, memory_bytes };
-    Ok(Command::Serve(Arguments { channel_fd, core, store, spin, inline }))
+    Ok(Command::Serve(Arguments { channel_fd, core, store, spin, inline, log }))
 }
 
 fn number(parser: &mut Parser, name: &str, least: u64, most: u64) -> Result<u64, String> {

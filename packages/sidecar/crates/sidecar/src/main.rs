@@ -37,6 +37,9 @@ fn main() -> ExitCode {
         }
         Err(reason) => return stop(2, &reason),
     };
+    if let Some(Err(received)) = arguments.log.as_deref().map(coldframe_log::install) {
+        return stop(2, &format!("--log: expected {}, received {received:?}", coldframe_log::EXPECTED));
+    }
     hardening::abort_on_panic();
     if let Err(reason) = hardening::harden(arguments.channel_fd) {
         return stop(1, &reason);

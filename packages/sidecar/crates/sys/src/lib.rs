@@ -1,8 +1,8 @@
-//! Everything that only one operating system has: mappings, the page map, thread clocks, locks.
+//! The calls of one operating system: mappings, the page map, thread clocks, locks.
 //!
-//! This is the single crate to edit when Coldframe is ported: the other crates speak of
-//! reservations, images and dirty runs. `linux/` is the only platform so far. This crate is a leaf.
-//! Next: the crate `memory`, which builds a VM's memory with these calls.
+//! A port of Coldframe edits this crate only. The other crates use reservations, images and dirty
+//! runs. `linux/` is the only platform so far. This crate depends on no other crate of the
+//! workspace. Next: the crate `memory`, which builds a VM's memory with these calls.
 
 mod linux;
 

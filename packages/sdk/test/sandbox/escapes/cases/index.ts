@@ -1,6 +1,8 @@
-// All cases, by theme. A new theme is a folder here and a line below; see ../README.md.
+// Lists all cases by theme. A new theme is a folder here and a line below, as ../README.md
+// describes.
 
 import type { Theme } from '../harness/case.js';
+import { app } from './app/index.js';
 import { bindings } from './bindings/index.js';
 import { crypto } from './crypto/index.js';
 import { descriptors } from './descriptors/index.js';
@@ -9,7 +11,6 @@ import { internals } from './internals/index.js';
 import { limits } from './limits/index.js';
 import { modules } from './modules/index.js';
 import { mounts } from './mounts/index.js';
-import { owner } from './owner/index.js';
 import { paths } from './paths/index.js';
 import { proc } from './proc/index.js';
 import { processes } from './processes/index.js';
@@ -33,7 +34,7 @@ export const THEMES: Theme[] = [
   crypto,
   facts,
   bindings,
-  owner,
+  app,
   internals,
   prototypes,
   sizes,

@@ -1,34 +1,42 @@
-// What a case of the escape suite is: something that hostile code tries, and what must come of it. Next: `run.ts`, which tries it.
+// Defines the type of a case: an action of hostile code, and the expected result. Next: `run.ts`,
+// which runs cases.
 
 import type { NodeRuntime, NodeRuntimeOptions, RunOptions } from '../../../../src/index.js';
-import type { Place } from './place.js';
+import type { CaseFolders } from './folders.js';
 
-/** See the module. Names are unique in the whole suite. */
+/** A case. Its name is unique in the suite. */
 export interface EscapeCase {
   name: string;
-  /** What lies on the host before the program starts. */
-  prepare?: (place: Place) => void;
-  /** The runtime that the program gets. */
-  options?: NodeRuntimeOptions | ((place: Place) => NodeRuntimeOptions);
-  /** The hostile program, with `prelude.ts` before it. */
-  program?: string | ((place: Place) => string);
-  /** The program stands alone, without the prelude. */
+  /** Prepares the folders of the case before the program starts. */
+  prepare?: (folders: CaseFolders) => void;
+  /** Options of the program's runtime. */
+  options?: NodeRuntimeOptions | ((folders: CaseFolders) => NodeRuntimeOptions);
+  /** The hostile program, which runs after `prelude.ts`. */
+  program?: string | ((folders: CaseFolders) => string);
+  /** Whether the program runs without the prelude. */
   bare?: boolean;
-  /** How it is started; it has 20 seconds unless this says otherwise. */
-  how?: RunOptions;
-  /** What is done instead of running a program. The text is compared as a program's output would be. */
-  attack?: (runtime: NodeRuntime, place: Place) => Promise<string>;
-  /** What must come of it. */
-  expected: Expected;
-  /** What must be so on the host afterwards: a sentence about what is not, or nothing. */
-  after?: (place: Place) => string | undefined;
+  /** Options of `exec()`. The default timeout is 20 seconds. */
+  execOptions?: RunOptions;
   /**
-   * A hole that is known and still open: why. The case then has to fail, and says so when it does not any more.
+   * Calls of the app that replace the program. The harness compares the returned text like a
+   * program's output.
+   */
+  attack?: (runtime: NodeRuntime, folders: CaseFolders) => Promise<string>;
+  /** The expected result. */
+  expected: Expected;
+  /** Checks the host machine afterwards. Returns a sentence about a problem, or `undefined`. */
+  after?: (folders: CaseFolders) => string | undefined;
+  /**
+   * The reason why a known hole is still open. The case must fail, and the suite reports when the
+   * case passes.
    */
   fails?: string;
 }
 
-/** A text: stdout, trimmed, from a program that ended well. An expression: the same, searched. Otherwise what is named, and nothing else. */
+/**
+ * The expected end of a program. Text or a regular expression is compared with the trimmed stdout
+ * of a program that succeeds. An object is compared in its named properties only.
+ */
 export type Expected = string | RegExp | Ending;
 
 export interface Ending {
@@ -39,10 +47,7 @@ export interface Ending {
   error?: string | RegExp;
 }
 
-/** However the program ends: what counts is that nobody else notices, and that the engine did not break. */
-export const CONTAINED: Ending = { error: /^(?!ERR_ENGINE_FAULT)/ };
-
-/** A theme's cases in the order in which they run. */
+/** The cases of a theme, in their order. */
 export interface Theme {
   name: string;
   cases: readonly EscapeCase[];

@@ -1,31 +1,37 @@
-// What no output may hold: secrets of others, and what tells of the machine below.
+// Collects text that no output may contain: secrets of other runtimes, and facts of the host
+// machine.
 
 import { cpus, homedir, hostname, networkInterfaces, release, userInfo } from 'node:os';
-import type { Ground } from './place.js';
+import type { HostFolders } from './folders.js';
 
-/** Shorter ones, and what sandboxes are called too, would be found by chance. */
-const SHORTEST = 7;
+/**
+ * The smallest length of a forbidden text. Shorter facts, and common names, would be found by
+ * chance.
+ */
+const MIN_LENGTH = 7;
 
-/** Texts that must not appear, each with what it is. */
-export function forbidden(ground: Ground, neighbourSecret: string): Map<string, string> {
+/** Returns the forbidden texts with their descriptions. */
+export function forbidden(folders: HostFolders, neighbourSecret: string): Map<string, string> {
   const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
   const facts: [string, string | undefined][] = [
-    ['the canary', ground.secret],
+    ['the canary', folders.secret],
     ["the neighbour's secret", neighbourSecret],
-    ["the host's folder", ground.root],
+    ["the host machine's folder", folders.root],
     ["the repository's folder", process.cwd()],
-    ["the host's home", homedir()],
-    ["the host's name", hostname()],
-    ["the host's kernel", release()],
-    ["the host's processor", cpus()[0]?.model],
-    ["the host's user", userInfo().username],
-    ["the host's environment", process.env.COLDFRAME_ESCAPES],
-    ...addresses.filter(({ internal }) => !internal).map(({ address }): [string, string] => ["the host's address", address]),
+    ["the host machine's home", homedir()],
+    ["the host machine's name", hostname()],
+    ["the host machine's kernel", release()],
+    ["the host machine's processor", cpus()[0]?.model],
+    ["the host machine's user", userInfo().username],
+    ["the host machine's environment", process.env.COLDFRAME_ESCAPES],
+    ...addresses
+      .filter(({ internal }) => !internal)
+      .map(({ address }): [string, string] => ["the host machine's address", address]),
   ];
-  return new Map(facts.flatMap(([name, text]) => (text && text.length >= SHORTEST ? [[text, name]] : [])));
+  return new Map(facts.flatMap(([name, text]) => (text && text.length >= MIN_LENGTH ? [[text, name]] : [])));
 }
 
-/** What of it is in a text: a sentence, or nothing. */
+/** Returns a sentence about forbidden text in `text`, or `undefined`. */
 export function leaked(text: string, facts: Map<string, string>): string | undefined {
   for (const [fact, name] of facts) if (text.includes(fact)) return `${name} is in the output`;
   return undefined;

@@ -1,7 +1,8 @@
-// The neighbour: a runtime of somebody else on the same sidecar, with everything that a hostile program could want of it.
+// Runs the neighbour: another tenant's runtime on the same sidecar, with everything that a hostile
+// program could attack.
 //
-// It has a secret in its memory, in a file, in its environment; a resident runner that must go on; a descriptor that stays open; a server that
-// answers. After each case it is asked for all of it again.
+// The neighbour has a secret in its memory, in a file and in its environment, a resident runner, an
+// open descriptor, and servers. The harness checks these objects after each case.
 
 import { randomUUID } from 'node:crypto';
 import { NodeRuntime, type ResidentRunner, type Sidecar } from '../../../../src/index.js';
@@ -10,7 +11,7 @@ const PORT = 4_100;
 const SECRET_FILE = '/workspace/neighbour-secret.txt';
 export const SOCKET = '/workspace/neighbour.sock';
 
-const SETTLE = `
+const SETUP = `
 import fs from 'node:fs';
 import net from 'node:net';
 globalThis.kept = Buffer.from(process.env.SECRET).toString('utf8');
@@ -23,7 +24,7 @@ for (const at of [{ host: '127.0.0.1', port: ${PORT} }, '${SOCKET}', '\\0neighbo
 }
 `;
 
-const ANSWER = `
+const REPORT = `
 {
   const fs = await import('node:fs');
   const net = await import('node:net');
@@ -39,7 +40,7 @@ const ANSWER = `
 }
 `;
 
-/** See the module. */
+/** The runtime of another tenant. */
 export class Neighbour {
   readonly secret = `neighbour-${randomUUID()}`;
   #runtime: NodeRuntime | undefined;
@@ -47,7 +48,7 @@ export class Neighbour {
   #rounds = 0;
   #first: string | undefined;
 
-  static async settle(sidecar: Sidecar): Promise<Neighbour> {
+  static async start(sidecar: Sidecar): Promise<Neighbour> {
     const neighbour = new Neighbour();
     const runtime = await NodeRuntime.create({
       sidecar,
@@ -56,8 +57,8 @@ export class Neighbour {
     });
     neighbour.#runtime = runtime;
     neighbour.#runner = await runtime.createResidentRunner();
-    const settled = await neighbour.#runner.exec(SETTLE, { timeout: 10_000 });
-    if (settled.exitCode !== 0) throw new Error(`the neighbour could not settle: ${settled.stderr}`);
+    const setup = await neighbour.#runner.exec(SETUP, { timeout: 10_000 });
+    if (setup.exitCode !== 0) throw new Error(`the neighbour could not start: ${setup.stderr}`);
     return neighbour;
   }
 
@@ -65,10 +66,10 @@ export class Neighbour {
     return this.#runtime as NodeRuntime;
   }
 
-  /** What is wrong with it: a sentence, or nothing. */
-  async look(): Promise<string | undefined> {
+  /** Returns a sentence about damage, or `undefined`. */
+  async check(): Promise<string | undefined> {
     try {
-      const result = await (this.#runner as ResidentRunner).exec(ANSWER, { timeout: 10_000 });
+      const result = await (this.#runner as ResidentRunner).exec(REPORT, { timeout: 10_000 });
       if (result.exitCode !== 0) return `the neighbour failed: ${result.error?.code ?? ''} ${result.stderr}`;
       this.#rounds++;
       const { seen, names, rounds, pid, polluted } = JSON.parse(result.stdout);
@@ -80,11 +81,11 @@ export class Neighbour {
       const file = Buffer.from(await this.runtime.readFile(SECRET_FILE)).toString();
       return file === this.secret ? undefined : "the neighbour's file has changed";
     } catch (error) {
-      return `the neighbour does not answer: ${error}`;
+      return `the neighbour does not respond: ${error}`;
     }
   }
 
-  async leave(): Promise<void> {
+  async dispose(): Promise<void> {
     await this.#runtime?.dispose();
   }
 }

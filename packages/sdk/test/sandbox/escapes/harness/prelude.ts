@@ -1,4 +1,5 @@
-// What stands before every hostile program, so that the programs themselves stay short: names for modules, and trying things.
+// Defines the code that runs before every hostile program: names for modules, and functions that
+// catch errors.
 
 export const PRELUDE = `
 import fs from 'node:fs';

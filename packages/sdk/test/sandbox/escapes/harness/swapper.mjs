@@ -1,7 +1,8 @@
-// A thread of the host that swaps what a name stands for, as fast as it can, until it is told to stop. Counts how often.
+// Swaps the target of a name as fast as possible until the thread is stopped, and counts the swaps.
 //
-// Kinds: `directory` (a folder, and a link out), `file` (a file, and a link out), `away` (a folder, and its absence: it is moved out and back),
-// `chain` (a link that stays inside, and one that leads out), `absolute` (as `directory`, by an absolute link).
+// `directory` swaps a folder and an outward link, `file` a file and an outward link, `chain` an
+// inward and an outward link. `away` moves a folder out and back. `absolute` is like `directory`,
+// with an absolute link.
 
 import { renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +15,10 @@ const flags = new Int32Array(shared);
 const name = join(inside, kind === 'file' ? 'swapped-file' : 'swapped');
 const kept = join(outside, 'kept');
 
-/** Puts a link in the place of what is there, and back. A guest may have put something there in between: that is let go of. */
+/**
+ * Replaces the entry with a link, and undoes the replacement. Removes entries that the guest made
+ * meanwhile.
+ */
 function swap(target, isLinkAtFirst) {
   if (isLinkAtFirst) rmSync(name, { force: true });
   else renameSync(name, kept);
@@ -27,7 +31,7 @@ function swap(target, isLinkAtFirst) {
 const SWAPS = {
   directory: () => swap('../outside'),
   absolute: () => swap(outside),
-  file: () => swap('../outside/prey'),
+  file: () => swap('../outside/protected'),
   away: () => {
     renameSync(name, kept);
     renameSync(kept, name);
@@ -40,7 +44,8 @@ while (Atomics.load(flags, STOP) === 0) {
     SWAPS[kind]();
     Atomics.add(flags, COUNT, 1);
   } catch {
-    // The guest has put something into the way: what is there goes, and it begins again. The guest may be faster here, too.
+    // The guest has made an entry with the name. The entry is removed and the first state is
+    // restored. The guest may make an entry again meanwhile.
     try {
       rmSync(name, { recursive: true, force: true });
       if (kind === 'chain') symlinkSync('dir', name);

@@ -10,7 +10,7 @@ use coldframe_error::Error;
 use coldframe_sys as sys;
 use std::time::Duration;
 
-/// The delay of a deadline that passes while its program is held.
+/// The delay of an alarm that rings while its program is held.
 const HELD: Duration = Duration::from_millis(50);
 
 /// The deadline of a program or of an evaluation.
@@ -23,12 +23,12 @@ pub(super) struct Deadline {
 }
 
 impl Deadline {
-    /// The deadline `timeout` from now.
+    /// Returns the deadline `timeout` from now.
     pub(super) fn after(timeout: Duration) -> Self {
         Self { at: sys::monotonic_ns().saturating_add(nanos(timeout)), timeout }
     }
 
-    /// The error of a program or an evaluation that exceeded `timeout`.
+    /// Returns the error of a program or an evaluation that exceeded `timeout`.
     pub(super) fn error(timeout: Duration) -> Error {
         Error::Timeout { timeout_ms: u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX) }
     }
@@ -59,8 +59,8 @@ impl Program {
         control.deadline = Some(deadline);
     }
 
-    /// Sets an alarm for a limit of time. If the program is held when the alarm goes off, because its
-    /// runtime is being paused, the alarm goes off later: the copy has the remaining time.
+    /// Sets an alarm for a limit of time. If the alarm rings while the program is held, because its
+    /// runtime is being paused, the alarm is set again: the copy has the remaining time.
     pub(super) fn alarm(&self, at: u64, then: impl FnOnce(&Self) + Send + 'static) -> Alarm {
         let this = self.this.clone();
         self.scheduler.timers().set(at, move || {

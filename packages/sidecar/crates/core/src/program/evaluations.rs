@@ -1,8 +1,9 @@
 //! The evaluations of a resident program: one at a time, in the order of their requests.
 //!
-//! An evaluation that takes too long is interrupted: the guest unwinds the snippet and lives on. An
-//! evaluation that does not reach a poll in time ends the program. The timeout of a request also
-//! covers the time in the queue, because the embedder wants a reply by then. Next: `run.rs`.
+//! An evaluation that takes too long is interrupted: the guest unwinds the snippet and keeps
+//! running. An evaluation that does not reach a poll in time ends the program. The timeout of a
+//! request includes the time in the queue, because the embedder expects a reply by then. Next:
+//! `run.rs`.
 
 use super::deadline::Deadline;
 use super::{INTERRUPT_GRACE, Program, nanos};
@@ -33,12 +34,12 @@ pub(super) struct Queued {
     alarm: Option<Alarm>,
 }
 
-/// The evaluation under way.
+/// The running evaluation.
 pub(crate) struct Current {
     id: u32,
     began: u64,
-    /// Whether the request waits at the original program: this program is a copy, and nothing waits
-    /// for the outcome here.
+    /// Whether the request waits at the original program. This program then is a copy, and the
+    /// outcome is not reported here.
     is_detached: bool,
     deadline: Option<Deadline>,
     /// The reason to end.
@@ -60,17 +61,17 @@ pub(crate) struct Unfinished {
 }
 
 impl Evaluations {
-    /// The id of the evaluation under way, or 0.
+    /// Returns the id of the running evaluation, or 0.
     pub(crate) fn current_id(&self) -> u32 {
         self.current.as_ref().map_or(0, |current| current.id)
     }
 
-    /// The id of the evaluation under way, or 0. A detached evaluation counts as none.
+    /// Returns the id of the running evaluation, or 0. A detached evaluation does not count.
     pub(crate) fn attached_id(&self) -> u32 {
         self.current.as_ref().filter(|current| !current.is_detached).map_or(0, |current| current.id)
     }
 
-    /// The id and the deadline of the evaluation under way.
+    /// Returns the id and the deadline of the running evaluation.
     pub(super) fn current(&self) -> Option<(u32, Option<Deadline>)> {
         self.current.as_ref().map(|current| (current.id, current.deadline))
     }
@@ -79,7 +80,7 @@ impl Evaluations {
         self.current = Some(current);
     }
 
-    /// The evaluations that wait.
+    /// Returns the waiting evaluations.
     pub(super) fn queue(&self) -> impl Iterator<Item = &Queued> {
         self.queue.iter()
     }
@@ -88,7 +89,7 @@ impl Evaluations {
         self.queue.extend(queued);
     }
 
-    /// Whether a waiting evaluation could start.
+    /// Returns whether a waiting evaluation could start.
     pub(crate) fn can_start(&self) -> bool {
         self.current.is_none() && !self.queue.is_empty()
     }
@@ -116,7 +117,7 @@ impl Program {
         Ok(control.waiting.take())
     }
 
-    /// Starts the next evaluation, unless an evaluation is under way.
+    /// Starts the next evaluation, unless an evaluation is running.
     pub(super) fn next_evaluation(&self) -> Option<(u32, String)> {
         let mut control = self.control.lock();
         if control.evaluations.current.is_some() {
@@ -136,7 +137,7 @@ impl Program {
         Some((request.id, request.code))
     }
 
-    /// Makes the evaluation under way, with its alarm.
+    /// Makes the running evaluation, with its alarm.
     pub(super) fn evaluation(&self, id: u32, began: u64, deadline: Option<Deadline>, is_detached: bool) -> Current {
         let alarm = deadline.map(|Deadline { at, timeout }| {
             self.alarm(at, move |program| {
@@ -159,7 +160,8 @@ impl Program {
         self.end_evaluation(id, &Error::Canceled);
     }
 
-    /// Ends the evaluation `id`: at once in the queue, at the guest's next poll when under way.
+    /// Ends the evaluation `id`. A queued evaluation ends at once, a running evaluation at the
+    /// guest's next poll.
     fn end_evaluation(&self, id: u32, reason: &Error) {
         let _held = self.sink.hold();
         let mut control = self.control.lock();
@@ -170,7 +172,7 @@ impl Program {
             self.sink.send(|sink| sink.evaluated(id, Outcome::never_ran(reason.clone())));
             return;
         }
-        // A detached evaluation has this number only by chance.
+        // A detached evaluation may have this number by chance.
         let is_meant = control.evaluations.attached_id() == id;
         drop(control);
         if is_meant {
@@ -182,7 +184,7 @@ impl Program {
         alarms.into_iter().for_each(|alarm| self.scheduler.timers().cancel(alarm));
     }
 
-    /// Interrupts the evaluation under way. Returns whether an evaluation was under way.
+    /// Interrupts the running evaluation. Returns whether an evaluation was running.
     pub(super) fn interrupt_current(&self, reason: &Error) -> bool {
         let id = self.control.lock().evaluations.current_id();
         id != 0 && self.interrupt(id, reason)
@@ -211,15 +213,15 @@ impl Program {
         true
     }
 
-    /// Whether the evaluation under way must end while no guest code runs.
+    /// Returns whether the running evaluation must end although no guest code runs.
     pub(super) fn is_interrupted(&self) -> bool {
         self.must_interrupt.load(Ordering::Acquire)
     }
 
-    /// Reports the end of the evaluation under way.
+    /// Reports the end of the running evaluation.
     pub(super) fn finish_evaluation(&self, exit_code: i32, failure: Option<Error>) {
         // A thread that takes the sink in between would find no evaluation and report no end.
-        let _held = self.sink.hold();
+        let held = self.sink.hold();
         let Some(current) = self.control.lock().evaluations.current.take() else { return };
         self.must_interrupt.store(false, Ordering::Release);
         self.cancel_alarms(current.alarms);
@@ -230,10 +232,12 @@ impl Program {
         if !current.is_detached {
             self.sink.send(|sink| sink.evaluated(current.id, outcome));
         }
+        drop(held);
+        log::debug!(target: "program", "{} evaluated {}: {exit_code}", self.in_log(), current.id);
     }
 
-    /// Takes the sink for another program: this program reports nothing more. With a reason, the
-    /// evaluations end for that reason. `None` if the program has ended.
+    /// Takes the sink for another program. This program then reports nothing more. With a reason,
+    /// the evaluations end for that reason. Returns `None` if the program has ended.
     pub(crate) fn take_sink(&self, reason: Option<&Error>) -> Option<Arc<dyn Sink>> {
         let unfinished = {
             let mut control = self.control.lock();
@@ -254,7 +258,7 @@ impl Program {
         self.sink.take()
     }
 
-    /// Reports the evaluations of a program that has ended: the evaluation under way ends with the
+    /// Reports the evaluations of a program that has ended. The running evaluation ends with the
     /// program, and the waiting evaluations never run.
     pub(super) fn report_unfinished(&self, unfinished: Unfinished, exit_code: i32, failure: Option<&Error>) {
         if let Some(current) = unfinished.current {
@@ -275,8 +279,8 @@ impl Program {
     }
 }
 
-/// Whether an error explains why a program does not exist: the program could not start, or a
-/// rollback removed the program. A later request then fails with this error and not with the exit
+/// Returns whether an error explains why a program does not exist: the program could not start, or
+/// a rollback removed the program. A later request then fails with this error and not with the exit
 /// code.
 pub(super) fn explains_end(error: &Error) -> bool {
     matches!(error, Error::ResourceExhausted { .. } | Error::RolledBack)

@@ -1,6 +1,6 @@
-//! The runtime that a program belongs to, as the program sees it.
+//! The interface of the runtime that a program belongs to.
 //!
-//! Programs know no runtime: `runtime/` is above and implements [`Home`]. Next: `membership.rs`.
+//! Programs do not depend on `runtime/`, which implements [`Home`]. Next: `membership.rs`.
 
 use super::Program;
 use coldframe_ids::Pid;
@@ -10,22 +10,25 @@ use std::sync::Arc;
 
 /// The runtime that a program belongs to.
 pub(crate) trait Home: Send + Sync {
-    /// Returns the programs that live.
+    /// Returns the live programs.
     fn programs(&self) -> Vec<Arc<Program>>;
 
-    /// Returns the program with this number, if the program lives.
+    /// Returns the live program with this pid.
     fn program(&self, pid: Pid) -> Option<Arc<Program>>;
 
-    /// Bytes of linear memory that a program starts with.
+    /// Returns the runtime's number among all runtimes of the process, for the log.
+    fn ordinal(&self) -> u64;
+
+    /// Returns the length of the linear memory that a program starts with, in bytes.
     fn image_len(&self) -> u64;
 
-    /// Makes a program of a child and starts the program. Returns the process if the runtime has
-    /// been disposed.
+    /// Makes a program of a child and starts the program. Returns the process if the runtime is
+    /// disposed.
     fn start_child(self: Arc<Self>, child: Child) -> Result<(), Box<Process>>;
 
-    /// A program has joined the runtime.
+    /// Counts a program that has joined the runtime.
     fn joined(&self);
 
-    /// Removes a program from the programs that live.
+    /// Removes a program from the live programs.
     fn remove(&self, program: &Arc<Program>);
 }

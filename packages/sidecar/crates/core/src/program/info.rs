@@ -14,6 +14,6 @@ pub struct ProgramInfo {
     pub mode: Mode,
     /// The command line, cut off when it is long.
     pub command: String,
-    /// Whether the embedder started the program, and not another program.
+    /// Whether the embedder started the program. Otherwise another program did.
     pub is_root: bool,
 }

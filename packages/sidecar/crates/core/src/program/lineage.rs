@@ -1,7 +1,7 @@
 //! Lineages: the numbers that all copies of one program share.
 //!
-//! A number is allotted at a start and kept by every copy. The numbers are random, so that two
-//! sidecars do not allot equal numbers. A lineage is no secret.
+//! A start assigns a number, and every copy keeps it. The numbers are random, so that two sidecars
+//! do not assign equal numbers. A lineage is no secret. Next: `snapshot.rs`.
 
 use coldframe_sys as sys;
 use std::sync::OnceLock;
@@ -13,14 +13,14 @@ pub(super) fn fresh() -> u64 {
     static SERIAL: AtomicU64 = AtomicU64::new(0);
     let first = *FIRST.get_or_init(|| {
         let mut bytes = [0; 8];
-        // Without entropy no guest runs either. The clock suffices, because the number must only
-        // differ between two sidecars.
+        // Without entropy no guest runs either. The clock is sufficient, because the number must
+        // only differ between two sidecars.
         if sys::entropy(&mut bytes).is_err() { sys::wall_ns() } else { u64::from_le_bytes(bytes) }
     });
     scatter(first.wrapping_add(SERIAL.fetch_add(1, Ordering::Relaxed)))
 }
 
-/// A bijection, the finishing step of splitmix64: neighbours map to distant numbers, and different
+/// A bijection, the finishing step of splitmix64. Neighbours map to distant numbers, and different
 /// numbers stay different.
 fn scatter(number: u64) -> u64 {
     let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -34,8 +34,8 @@ mod tests {
     use std::collections::HashSet;
 
     #[test]
-    fn allots_no_lineage_twice() {
-        let given: HashSet<_> = (0..10_000).map(|_| fresh()).collect();
-        assert_eq!(given.len(), 10_000);
+    fn returns_no_lineage_twice() {
+        let lineages: HashSet<_> = (0..10_000).map(|_| fresh()).collect();
+        assert_eq!(lineages.len(), 10_000);
     }
 }

@@ -1,11 +1,11 @@
-//! A program's membership in its runtime: among the programs that live, and among the programs that
-//! must come to rest for a snapshot (`quiesce.rs`). Next: `run.rs`, which holds the membership.
+//! A program's membership in its runtime: in the list of live programs, and in the programs that
+//! must rest for a snapshot (`quiesce.rs`). Next: `run.rs`, which holds the membership.
 
 use super::{Home, Program};
 use std::sync::Arc;
 
-/// A program's membership in its runtime. The program's future holds it, so that the membership
-/// ends however the future ends.
+/// A program's membership in its runtime. The program's future owns it, so the membership ends with
+/// the future in every case.
 pub(crate) struct Membership {
     home: Arc<dyn Home>,
     program: Arc<Program>,
@@ -13,11 +13,11 @@ pub(crate) struct Membership {
 }
 
 impl Membership {
-    /// Admits a program that is already among the programs that live.
+    /// Admits a program that is already in the list of live programs.
     pub(crate) fn new(home: Arc<dyn Home>, program: Arc<Program>) -> Self {
         let processes = &program.process.kernel.processes;
         let root = processes.root_of(program.pid).and_then(|root| home.program(root));
-        // A rollback may have put a program of another kernel under that number.
+        // A rollback may have put a program of another kernel under that pid.
         if let Some(root) = root.filter(|root| Arc::ptr_eq(&root.process.kernel, &program.process.kernel)) {
             program.set_root(&root);
         }
@@ -27,7 +27,7 @@ impl Membership {
         Self { home, program, lives: true }
     }
 
-    /// Removes the program from the programs that live. The consequences of its end follow.
+    /// Removes the program from the live programs. The consequences of its end follow.
     pub(crate) fn leave(&mut self) {
         if std::mem::replace(&mut self.lives, false) {
             self.home.remove(&self.program);

@@ -1,14 +1,15 @@
 //! One program: the state that its VM, its task, its callers and its alarms share.
 //!
 //! A program starts once, from the embedder or as the child of another program, and ends once. The
-//! first reason given to [`Program::end`] counts. The program's task notices the reason at the
-//! guest's next poll, or before it would run the guest again. After [`KILL_GRACE`] the program's
-//! memory is taken away.
+//! first reason that [`Program::end`] receives counts. The program's task notices the reason at the
+//! guest's next poll, or before the task would run the guest again. After [`KILL_GRACE`] the gate
+//! to the program's memory is closed.
 //!
-//! `run.rs` runs a program from start to end, `evaluations.rs` has the snippets of a resident
-//! program, `deadline.rs` the limits of time, `output.rs` the output, `usage.rs` the use of limits.
-//! `quiesce.rs` and `rest.rs` bring the programs of a runtime to rest, `snapshot.rs` saves a program.
-//! `caller.rs` and `home.rs` are the two sides of a program: down to the kernel, up to the runtime.
+//! `run.rs` runs a program from start to end. `evaluations.rs` has the snippets of a resident
+//! program, `deadline.rs` the limits of time, `output.rs` the output, and `usage.rs` the use of
+//! limits. `quiesce.rs` and `rest.rs` bring the programs of a runtime to rest, and `snapshot.rs`
+//! takes a program's snapshot. `caller.rs` is a program's interface for the kernel, and `home.rs`
+//! the interface of the runtime for a program.
 
 mod caller;
 mod deadline;
@@ -54,17 +55,18 @@ use std::sync::{Arc, OnceLock, Weak};
 use std::task::Waker;
 use std::time::Duration;
 
-/// The time in which a program that must end may reach its next poll. Then its memory is taken away.
+/// The time in which a program that must end may reach its next poll. The gate to its memory is
+/// closed afterwards.
 const KILL_GRACE: Duration = Duration::from_millis(20);
 /// The time in which an interrupted evaluation may reach its next poll. Longer than [`KILL_GRACE`],
-/// because the program loses all state when the time does not suffice.
+/// because a program that misses it loses all state.
 const INTERRUPT_GRACE: Duration = Duration::from_millis(30);
 
 /// One run of guest code, from start to exit.
 pub(crate) struct Program {
     /// The number in the runtime's process table.
     pub(crate) pid: Pid,
-    /// Allotted at the start, and shared by all copies of the program.
+    /// Assigned at the start, and shared by all copies of the program.
     pub(crate) lineage: u64,
     /// The command line, for lists of processes.
     pub(crate) command: String,
@@ -83,7 +85,7 @@ pub(crate) struct Program {
     control: Mutex<Control>,
     output: Mutex<Output>,
     input: Mutex<Input>,
-    /// Mirrors `control.failure.is_some()`, for a look without the lock.
+    /// Mirrors `control.failure.is_some()`, for a check without the lock.
     must_end: AtomicBool,
     /// Mirrors an interrupted evaluation.
     must_interrupt: AtomicBool,
@@ -111,7 +113,7 @@ struct Control {
     exited: Option<i32>,
     /// The reason of the end, if it explains more than the exit code.
     why: Option<Error>,
-    /// Another program has taken the sink.
+    /// Whether another program has taken the sink.
     sink_taken: bool,
     evaluations: Evaluations,
     /// Wakes the task while the program has nothing to do.
@@ -121,7 +123,7 @@ struct Control {
     deadline: Option<Deadline>,
 }
 
-/// The standard input that was given at the start.
+/// The standard input that the start passed.
 #[derive(Default)]
 struct Input {
     bytes: Vec<u8>,
@@ -159,7 +161,7 @@ impl Program {
     }
 
     fn of_lineage(lineage: u64, parts: Parts) -> Arc<Self> {
-        Arc::new_cyclic(|this| Self {
+        let program = Arc::new_cyclic(|this| Self {
             pid: parts.process.pid,
             lineage,
             command: parts.command,
@@ -186,34 +188,42 @@ impl Program {
             waits_for_timer: AtomicBool::new(false),
             this: this.clone(),
             task: OnceLock::new(),
-        })
+        });
+        log::debug!(target: "program", "{} created: {:?}, parent {}", program.in_log(), program.mode, program.ppid);
+        program
+    }
+
+    /// Names the program in the log by its runtime's number and its pid. Call without a lock: the
+    /// runtime may end with the handle that this function drops.
+    fn in_log(&self) -> String {
+        self.home().map_or_else(|| format!("-/{}", self.pid), |home| format!("{}/{}", home.ordinal(), self.pid))
     }
 
     pub(crate) fn mode(&self) -> Mode {
         self.mode
     }
 
-    /// Whether the embedder started the program.
+    /// Returns whether the embedder started the program.
     pub(crate) fn is_root(&self) -> bool {
         self.ppid == Pid::INIT
     }
 
-    /// The runtime, while it lives.
+    /// Returns the runtime while it exists.
     pub(crate) fn home(&self) -> Option<Arc<dyn Home>> {
         self.home.upgrade()
     }
 
-    /// Whether this is a program of `home`.
+    /// Returns whether this is a program of `home`.
     pub(crate) fn is_of(&self, home: &Arc<impl Home>) -> bool {
         std::ptr::addr_eq(self.home.as_ptr(), Arc::as_ptr(home))
     }
 
     fn set_root(&self, root: &Arc<Self>) {
-        // A program joins one runtime; a second call would be a defect and is ignored.
+        // A program joins one runtime. A second call would be a defect and is ignored.
         let _ = self.root.set(Arc::downgrade(root));
     }
 
-    /// The root program above a child, until the root program has ended.
+    /// Returns the root program above a child, until the root program has ended.
     fn root(&self) -> Option<Arc<Self>> {
         let root = self.root.get()?.upgrade()?;
         self.process.kernel.processes.is_live(root.pid).then_some(root)
@@ -227,7 +237,7 @@ impl Program {
         &self.process.kernel.usage.limits
     }
 
-    /// Returns the bytes of output held for readers.
+    /// Returns the number of output bytes that wait for readers.
     pub(crate) fn buffered(&self) -> u64 {
         self.output.lock().buffered()
     }
@@ -235,24 +245,24 @@ impl Program {
     // Calls of the program's task.
 
     pub(crate) fn set_task(&self, task: &Arc<Task>) {
-        // A program has one task; a second call would be a defect and is ignored.
+        // A program has one task. A second call would be a defect and is ignored.
         let _ = self.task.set(Arc::downgrade(task));
     }
 
-    /// The program's task, while it lives.
+    /// Returns the program's task while it exists.
     pub(crate) fn task(&self) -> Option<Arc<Task>> {
         self.task.get().and_then(Weak::upgrade)
     }
 
-    /// Whether the program must end.
+    /// Returns whether the program must end.
     pub(crate) fn is_ending(&self) -> bool {
         self.must_end.load(Ordering::Acquire)
     }
 
     // Calls of the guest.
 
-    /// Writes to stream 1 or 2, which the embedder reads: for the program, or for a child that has
-    /// inherited the stream.
+    /// Writes to stream 1 or 2, which the embedder reads. The writer is the program or a child that
+    /// has inherited the stream.
     fn write(&self, fd: u8, bytes: &[u8]) -> Written {
         let (written, effect) = self.output.lock().write(fd, bytes);
         let Effect { piece, near } = effect;
@@ -268,8 +278,8 @@ impl Program {
         written
     }
 
-    /// Sends the gathered output, of the program and of its root program: after a turn, and before
-    /// the program waits.
+    /// Sends the gathered output of the program and of its root program. Runs after a turn, and
+    /// before the program waits.
     pub(crate) fn flush_all(&self) {
         self.flush();
         if let Some(root) = self.root() {
@@ -277,7 +287,7 @@ impl Program {
         }
     }
 
-    /// Starts to stream these descriptors, with the output captured so far.
+    /// Streams these descriptors from now on, with the output captured so far.
     pub(crate) fn stream(&self, streams: Streams) {
         self.output.lock().stream(streams);
         self.flush();
@@ -298,13 +308,13 @@ impl Program {
 
     // Requests of the embedder.
 
-    /// The reader has consumed `bytes` of streamed output.
+    /// Adds credit: the reader has consumed `bytes` of streamed output.
     pub(crate) fn credit(&self, bytes: u64) {
         let waiting = self.output.lock().credit(bytes);
         waiting.into_iter().for_each(Waker::wake);
     }
 
-    /// Ends the program, little later than [`KILL_GRACE`] whatever the guest does.
+    /// Ends the program within [`KILL_GRACE`] and one switch of threads, regardless of the guest.
     pub(crate) fn end(&self, reason: Error) {
         let mut control = self.control.lock();
         if control.exited.is_some() || control.failure.is_some() {
@@ -321,7 +331,7 @@ impl Program {
         self.wake(waiting);
     }
 
-    /// Ends the work under way: the evaluation in a resident program, else the program.
+    /// Ends the current work: the running evaluation in a resident program, otherwise the program.
     fn end_work(&self, reason: Error) {
         if self.mode != Mode::Resident || !self.interrupt_current(&reason) {
             self.end(reason);
@@ -354,10 +364,14 @@ impl Program {
         let evaluations = control.evaluations.close();
         control.waiting = None;
         drop(control);
-        // Tasks hold their programs: these streams must not keep a waiting task for ever.
+        log::debug!(
+            target: "program",
+            "{} exited: {exit_code} ({})", self.in_log(), failure.as_ref().map_or("no failure", Error::code)
+        );
+        // Tasks own their programs. A task that waits for this output must not wait forever.
         let writing = std::mem::take(&mut self.output.lock().waiting);
         writing.into_iter().for_each(Waker::wake);
-        // The embedder sees a signal as an exit code.
+        // The embedder receives a signal as an exit code.
         let failure = failure.filter(|reason| !matches!(reason, Error::Signal { .. }));
         for alarm in alarms {
             self.scheduler.timers().cancel(alarm);

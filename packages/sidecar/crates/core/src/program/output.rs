@@ -1,8 +1,8 @@
 //! A program's output: captured for the outcome, and streamed in pieces to a reader.
 //!
-//! The capture is bounded by the limit and cut off there. A stream is bounded by the window: the
-//! bytes without credit of the reader. A guest that writes into a full window waits. A guest that
-//! has filled the capture continues, and its output is marked as truncated.
+//! The limit bounds the capture, which is cut off there. The window bounds a stream: the bytes
+//! without credit of the reader. A guest that writes into a full window waits. A guest that has
+//! filled the capture continues, and its output is marked as truncated. Next: `program_sink.rs`.
 
 use crate::options::Streams;
 use coldframe_kernel::usage::Mark;
@@ -16,7 +16,7 @@ const PIECE: usize = 64 << 10;
 /// The result of a guest's `write`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Written {
-    /// The number of bytes taken: at least one, unless none were given.
+    /// The number of accepted bytes: at least one, unless the write was empty.
     Taken(usize),
     /// The window is full: the guest must wait for the reader.
     Full,
@@ -27,7 +27,8 @@ pub(crate) enum Written {
 pub(crate) struct Effect {
     /// A piece that must be sent now.
     pub(crate) piece: Option<(u8, Vec<u8>)>,
-    /// The captured bytes of a descriptor without a reader, if they have come near the limit.
+    /// The number of captured bytes of a descriptor without a reader, if it has come near the
+    /// limit.
     pub(crate) near: Option<u64>,
 }
 
@@ -40,7 +41,7 @@ struct Descriptor {
     gathered: Vec<u8>,
 }
 
-/// The captured bytes of the standard streams, each with whether more were cut off.
+/// The captured bytes of the standard streams, and whether each stream was cut off.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct OutputSnapshot {
     pub(crate) stdout: (Vec<u8>, bool),
@@ -48,12 +49,12 @@ pub(crate) struct OutputSnapshot {
 }
 
 impl OutputSnapshot {
-    /// Returns the bytes of the fuller stream.
+    /// Returns the number of bytes of the fuller stream.
     pub(crate) fn most(&self) -> u64 {
         self.stdout.0.len().max(self.stderr.0.len()) as u64
     }
 
-    /// Returns the bytes of both streams.
+    /// Returns the number of bytes of both streams.
     pub(super) fn own_bytes(&self) -> u64 {
         (self.stdout.0.len() + self.stderr.0.len()) as u64
     }
@@ -65,7 +66,7 @@ pub(crate) struct Output {
     descriptors: [Descriptor; 2],
     streams: Streams,
     limit: u64,
-    /// Streamed bytes without credit, gathered ones included.
+    /// Streamed bytes without credit, including gathered bytes.
     unread: u64,
     /// Tasks that wait for room in the window.
     pub(crate) waiting: Vec<Waker>,
@@ -76,8 +77,8 @@ impl Output {
         Self { descriptors: Default::default(), streams, limit, unread: 0, waiting: Vec::new() }
     }
 
-    /// Streams these descriptors from now on, because another evaluation starts. Keeps the bytes
-    /// captured since the last evaluation.
+    /// Sets the streamed descriptors, because another evaluation starts. Keeps the bytes captured
+    /// since the last evaluation.
     pub(crate) fn set_streams(&mut self, streams: Streams) {
         self.streams = streams;
         self.unread = 0;
@@ -120,7 +121,7 @@ impl Output {
         if fd == 1 { self.streams.stdout } else { self.streams.stderr }
     }
 
-    /// Takes as many of `bytes` as possible now. `fd` is 1 or 2.
+    /// Accepts as many of `bytes` as possible. `fd` is 1 or 2.
     pub(crate) fn write(&mut self, fd: u8, bytes: &[u8]) -> (Written, Effect) {
         let streamed = self.streamed(fd);
         let window = WINDOW.saturating_sub(self.unread) as usize;
@@ -146,7 +147,7 @@ impl Output {
         (Written::Taken(taken), effect)
     }
 
-    /// Returns whether a write to a streamed descriptor would be taken.
+    /// Returns whether a write to a streamed descriptor would be accepted.
     pub(crate) fn has_room(&self) -> bool {
         self.unread < WINDOW
     }
@@ -168,7 +169,7 @@ impl Output {
         pieces
     }
 
-    /// Takes the captured bytes of descriptors 1 and 2, each with whether more were cut off.
+    /// Takes the captured bytes of descriptors 1 and 2, and whether each was cut off.
     pub(crate) fn take(&mut self) -> [(Vec<u8>, bool); 2] {
         self.descriptors.each_mut().map(|descriptor| {
             descriptor.mark.fell(0, u64::MAX);
@@ -176,20 +177,20 @@ impl Output {
         })
     }
 
-    /// Returns the captured bytes of the fuller descriptor, now and at most.
+    /// Returns the number of captured bytes of the fuller descriptor, now and at most.
     pub(crate) fn look(&self) -> (u64, u64) {
         let most = |of: fn(&Descriptor) -> u64| self.descriptors.iter().map(of).max().unwrap_or(0);
         (most(|descriptor| descriptor.captured.len() as u64), most(|descriptor| descriptor.mark.high()))
     }
 
-    /// Calls `waker` when there is room.
+    /// Wakes `waker` when a streamed write would be accepted.
     pub(crate) fn wait(&mut self, waker: &Waker) {
         if !self.waiting.iter().any(|waiting| waiting.will_wake(waker)) {
             self.waiting.push(waker.clone());
         }
     }
 
-    /// Returns the bytes held for readers.
+    /// Returns the number of bytes that wait for readers.
     pub(crate) fn buffered(&self) -> u64 {
         self.descriptors.iter().map(|descriptor| (descriptor.captured.len() + descriptor.gathered.len()) as u64).sum()
     }
@@ -206,10 +207,14 @@ mod tests {
         let mut output = Output::new(Streams::default(), 5);
         assert_eq!(output.write(1, b"abc"), (Written::Taken(3), Effect::default()));
         assert_eq!(output.write(1, b"defg"), (Written::Taken(4), Effect { piece: None, near: Some(5) }));
-        assert_eq!(output.write(1, &[0; 1_000]), (Written::Taken(1_000), Effect::default()), "the write is taken and not kept");
+        assert_eq!(
+            output.write(1, &[0; 1_000]),
+            (Written::Taken(1_000), Effect::default()),
+            "the write is accepted and not kept"
+        );
         assert_eq!(output.write(2, b"x").1, Effect::default(), "each descriptor has its own limit");
         assert_eq!(output.take(), [(b"abcde".to_vec(), true), (b"x".to_vec(), false)]);
-        assert_eq!(output.write(1, b"abcd").1.near, Some(4), "later output is counted anew");
+        assert_eq!(output.write(1, b"abcd").1.near, Some(4), "later output counts from zero");
     }
 
     #[test]

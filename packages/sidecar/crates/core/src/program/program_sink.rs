@@ -1,8 +1,8 @@
 //! The sink of a program, which can be replaced and taken away.
 //!
 //! A program that a rollback replaces, or that ends because its runtime is paused, stops reporting
-//! at one point: when [`ProgramSink::take`] has returned, the program sends nothing more, and no
-//! call of the sink is under way. Next: `run.rs`.
+//! at one point. After [`ProgramSink::take`] has returned, the program sends nothing more, and no
+//! call of the sink is running. Next: `run.rs`.
 
 use crate::outcome::Sink;
 use parking_lot::{RwLock, RwLockReadGuard};
@@ -16,14 +16,15 @@ impl ProgramSink {
         Self(RwLock::new(sink))
     }
 
-    /// Keeps the sink in place while the guard lives: for state that is first removed from the
-    /// program and then reported.
+    /// Keeps the sink in place until the guard is dropped, for state that is removed from the
+    /// program before it is reported.
     pub(super) fn hold(&self) -> RwLockReadGuard<'_, Option<Arc<dyn Sink>>> {
         // Recursive, because a report can lead to further reports.
         self.0.read_recursive()
     }
 
-    /// Calls `report` with the sink, if there is one. The report must not replace or take the sink.
+    /// Calls `report` with the sink, if the program has a sink. The report must not replace or take
+    /// the sink.
     pub(super) fn send(&self, report: impl FnOnce(&dyn Sink)) {
         if let Some(sink) = &*self.hold() {
             report(&**sink);

@@ -8,12 +8,12 @@
 //! ```
 //!
 //! A program that blocks in the middle of a turn (`execSync`, a blocking read) may wait for a
-//! program that rests. Therefore no program rests while a program blocks. A program that spins is
-//! awaited up to the timeout. A program that ends while it rests rests no more, and a program that
-//! starts meanwhile must come to rest too. One snapshot is taken at a time; further requests queue.
+//! program that rests. Therefore no program rests while a program blocks. A spinning program is
+//! awaited up to the timeout. A program that ends no longer rests, and a program that starts must
+//! come to rest too. One snapshot is taken at a time; further requests queue.
 //!
-//! A runtime without a request pays one look at [`Quiesce::is_wanted`] where a program has nothing
-//! to do. Each kernel has one [`Quiesce`]. Next: `rest.rs`, the part of a program;
+//! A runtime without a request pays one check of [`Quiesce::is_wanted`] where a program has no
+//! work. Each kernel has one [`Quiesce`]. Next: `rest.rs`, the part of a program;
 //! `runtime/snapshots/take.rs`, which makes the snapshot.
 
 use super::snapshot::VmState;
@@ -29,21 +29,23 @@ use std::sync::{Arc, Weak};
 use std::task::Waker;
 use std::time::Duration;
 
-/// The time between two looks at a save that began within its timeout and has not ended.
+/// The interval of checks on programs that started to save within the timeout and have not
+/// finished.
 const AGAIN_NS: u64 = 100_000_000;
 
 /// Brings the programs of one kernel to rest.
 pub(crate) struct Quiesce {
     this: Weak<Self>,
     scheduler: Arc<Scheduler>,
-    /// Whether a snapshot is wanted, for a look without the lock.
+    /// Whether a snapshot is wanted, for a check without the lock.
     wanted: AtomicBool,
-    /// Programs in the runtime: from before the first turn until the end was reported.
+    /// The number of programs in the runtime, from before the first turn until the report of the
+    /// end.
     members: AtomicUsize,
-    /// Programs that block in the middle of a turn.
+    /// The number of programs that block in the middle of a turn.
     blocked: AtomicUsize,
-    /// Held for reading while the embedder changes several parts of the kernel, so that no snapshot
-    /// is taken in between.
+    /// Locked for reading while the embedder changes several parts of the kernel, so that no
+    /// snapshot is taken in between.
     changes: RwLock<()>,
     rounds: Mutex<Rounds>,
 }
@@ -54,7 +56,7 @@ struct Rounds {
     last: u64,
     current: Option<Round>,
     queue: VecDeque<Queued>,
-    /// The reason for which further requests are refused.
+    /// The reason why further requests are refused.
     closed: Option<Error>,
 }
 
@@ -64,16 +66,16 @@ pub(crate) struct QuiesceRequest {
     pub(crate) timeout: Duration,
     /// Whether all programs stay at rest afterwards, until [`Quiesce::release`].
     pub(crate) hold: bool,
-    /// Takes the snapshot: called once, while nothing else touches the kernel. The result is called
-    /// when all programs may resume.
+    /// Takes the snapshot. Called once, while no thread changes the kernel. The returned function
+    /// is called when all programs may resume.
     pub(crate) take: Box<dyn FnOnce(Quiesced) -> Box<dyn FnOnce() + Send> + Send>,
 }
 
 /// The result of a request.
 pub(crate) struct Quiesced {
-    /// Names the request, for [`Quiesce::release`].
+    /// The number of the request, for [`Quiesce::release`].
     pub(crate) number: u64,
-    /// All programs at rest, in the order of their numbers.
+    /// All programs at rest, in the order of their pids.
     pub(crate) programs: Result<Vec<(Arc<Program>, VmState)>, Error>,
 }
 
@@ -87,9 +89,9 @@ struct Round {
     number: u64,
     home: Arc<dyn Home>,
     timeout: Duration,
-    /// `None` when the snapshot has been taken and all programs are held.
+    /// `None` after the snapshot was taken, while all programs are held.
     request: Option<Queued>,
-    /// Whether all programs rested at one time: resting programs save their VMs.
+    /// Whether all programs rested at one time. Resting programs then save their VMs.
     saving: bool,
     resting: BTreeMap<Pid, Resting>,
 }
@@ -100,18 +102,18 @@ struct Resting {
     vm: Option<VmState>,
 }
 
-/// The next action of a program that has nothing to do while a snapshot is wanted.
+/// The next action of a program without work while a snapshot is wanted.
 pub(super) enum RestStep {
     Wait,
     Save,
     Resume,
 }
 
-/// Actions that follow when the lock is free again.
+/// Actions that run after the lock was released.
 #[derive(Default)]
 struct FollowUp {
     wakers: Vec<Waker>,
-    /// The runtime whose programs must all look again.
+    /// The runtime whose programs must all check their state again.
     wake_all: Option<Arc<dyn Home>>,
     alarms: Vec<Alarm>,
     then: Vec<Box<dyn FnOnce() + Send>>,
@@ -130,7 +132,7 @@ impl FollowUp {
     }
 }
 
-/// Makes all programs look again.
+/// Wakes all programs, so that they check their state again.
 fn wake_all(home: &dyn Home) {
     for task in home.programs().iter().filter_map(|program| program.task()) {
         Waker::from(task).wake();
@@ -150,17 +152,18 @@ impl Quiesce {
         })
     }
 
-    /// Whether a snapshot is wanted. The result may be late: a program that is woken looks again.
+    /// Returns whether a snapshot is wanted. The result may be late, because a woken program checks
+    /// again.
     pub(super) fn is_wanted(&self) -> bool {
         self.wanted.load(Ordering::Relaxed)
     }
 
-    /// Whether a program that has nothing to do must rest.
+    /// Returns whether a program without work must rest.
     pub(super) fn must_rest(&self) -> bool {
         self.is_wanted() && self.blocked.load(Ordering::SeqCst) == 0
     }
 
-    /// A program starts to block in the middle of a turn.
+    /// Counts a program that starts to block in the middle of a turn.
     pub(super) fn block(&self) {
         self.blocked.fetch_add(1, Ordering::SeqCst);
         if self.wanted.load(Ordering::SeqCst) {
@@ -168,7 +171,7 @@ impl Quiesce {
         }
     }
 
-    /// A program no longer blocks.
+    /// Counts a program that no longer blocks.
     pub(super) fn unblock(&self) {
         if self.blocked.fetch_sub(1, Ordering::SeqCst) == 1 && self.wanted.load(Ordering::SeqCst) {
             let home = self.rounds.lock().current.as_ref().map(|round| round.home.clone());
@@ -187,18 +190,18 @@ impl Quiesce {
         resting.into_values().for_each(|resting| resting.waker.wake());
     }
 
-    /// Keeps snapshots away while the guard lives: for a change of several parts of the kernel by
-    /// the embedder.
+    /// Prevents snapshots until the guard is dropped, while the embedder changes several parts of
+    /// the kernel.
     pub(crate) fn hold_off(&self) -> RwLockReadGuard<'_, ()> {
         self.changes.read()
     }
 
-    /// A program has joined the runtime.
+    /// Counts a program that has joined the runtime.
     pub(super) fn joined(&self) {
         self.members.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// A program has ended, with all consequences.
+    /// Counts a program that has ended, with all consequences.
     pub(super) fn left(&self) {
         self.members.fetch_sub(1, Ordering::SeqCst);
         if self.wanted.load(Ordering::SeqCst) {
@@ -206,7 +209,7 @@ impl Quiesce {
         }
     }
 
-    /// Runs `first` under the lock, then everything that follows.
+    /// Runs `first` under the lock, then all actions that follow.
     fn act(&self, first: impl FnOnce(&mut Rounds, &mut FollowUp)) {
         let mut follow_up = FollowUp::default();
         let mut rounds = self.rounds.lock();
@@ -229,13 +232,13 @@ impl Quiesce {
             }
             self.advance(rounds, follow_up, None);
             if let Some(queued) = rounds.find(number) {
-                // The request was not answered at once, so its waiting is bounded.
+                // The request was not completed at once, so an alarm bounds its waiting.
                 queued.alarm = Some(self.set_alarm(at, number));
             }
         });
     }
 
-    /// The timeout of a request has passed.
+    /// Handles the timeout of a request.
     fn expire(&self, number: u64) {
         let members = self.members.load(Ordering::SeqCst);
         self.act(|rounds, follow_up| {
@@ -249,7 +252,7 @@ impl Quiesce {
             let Some(round) = rounds.current.as_mut().filter(|round| round.number == number) else { return };
             let Some(queued) = &mut round.request else { return };
             if round.saving && round.resting.len() == members {
-                // All programs rest and some still save, which ends without help.
+                // All programs rest, and some still save. Saving ends by itself.
                 queued.alarm = Some(self.set_alarm(sys::monotonic_ns() + AGAIN_NS, number));
             } else {
                 let reason = round.busy();
@@ -258,7 +261,7 @@ impl Quiesce {
         });
     }
 
-    /// Whether the snapshot has been taken and all programs stay at rest. Time that passes now does
+    /// Returns whether the snapshot has been taken and all programs stay at rest. This time does
     /// not count for any program.
     pub(super) fn is_holding(&self) -> bool {
         self.is_wanted() && self.rounds.lock().current.as_ref().is_some_and(|round| round.request.is_none())
@@ -273,7 +276,7 @@ impl Quiesce {
         });
     }
 
-    /// Resumes all programs and refuses the requests under way and all later requests.
+    /// Resumes all programs. Refuses the pending requests and all later requests.
     pub(crate) fn close(&self, reason: &Error) {
         self.act(|rounds, follow_up| {
             rounds.closed = Some(reason.clone());
@@ -284,7 +287,7 @@ impl Quiesce {
         });
     }
 
-    /// Returns the next action of a program that has nothing to do.
+    /// Returns the next action of a program without work.
     pub(super) fn rest(&self, program: &Arc<Program>, waker: &Waker) -> RestStep {
         let mut follow_up = FollowUp::default();
         let mut rounds = self.rounds.lock();
@@ -315,22 +318,22 @@ impl Quiesce {
         step
     }
 
-    /// A resting program has saved its VM, or has failed to.
+    /// Stores the VM snapshot of a resting program, or the error.
     pub(super) fn deposit(&self, program: &Program, saved: Result<VmState, Error>) {
         self.act(|rounds, follow_up| {
             let resting = rounds.current.as_mut().and_then(|round| round.resting.get_mut(&program.pid));
             match (resting, saved) {
                 (Some(resting), Ok(vm)) => resting.vm = Some(vm),
-                // A program that ends is no part of the snapshot, and all other programs save.
+                // A program that ends is not part of the snapshot, and all other programs save.
                 (Some(_), Err(_)) if program.is_ending() => {}
                 (Some(_), Err(error)) => fail(rounds, error, follow_up),
-                // All programs have resumed meanwhile.
+                // All programs have resumed since.
                 (None, _) => {}
             }
         });
     }
 
-    /// A program rests no more.
+    /// Removes a program from the resting programs.
     pub(super) fn leave_rest(&self, pid: Pid) {
         let removed = self.rounds.lock().current.as_mut().and_then(|round| round.resting.remove(&pid));
         drop(removed);
@@ -365,7 +368,7 @@ impl Quiesce {
             }
             let _no_changes = self.changes.write();
             if round.resting.len() != self.members.load(Ordering::SeqCst) {
-                // A program started meanwhile and must come to rest too.
+                // A program has started since and must come to rest too.
                 self.wanted.store(true, Ordering::SeqCst);
                 follow_up.wake_all = Some(round.home.clone());
                 return;

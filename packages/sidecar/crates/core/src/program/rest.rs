@@ -1,7 +1,7 @@
 //! A program at rest: between two turns, while a snapshot of its runtime is taken.
 //!
-//! No code of the program runs. The program and its evaluation can still be told to end, and the
-//! program then rests no more. Next: `snapshot.rs`.
+//! No code of the program runs. The program and its evaluation can still be ended, and the program
+//! then no longer rests. Next: `snapshot.rs`.
 
 use super::Program;
 use super::quiesce::RestStep;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::Poll;
 
-/// A program's entry among the resting programs, removed when the guard is dropped.
+/// A program's entry in the resting programs, removed when the guard is dropped.
 struct RestGuard<'a>(&'a Program);
 
 impl Drop for RestGuard<'_> {

@@ -1,8 +1,9 @@
-//! The run of a program: makes the VM, starts the guest, gives it turns until the program ends, and
+//! The run of a program: makes the VM, starts the guest, runs turns until the program ends, and
 //! reports the outcome.
 //!
 //! [`run`] is an async function that `sched/task.rs` polls. It waits at `await` only. When the
-//! program must end, the future is dropped together with the guest's unfinished turn.
+//! program must end, the future is dropped together with the guest's unfinished turn. Next:
+//! `rest.rs`.
 
 use super::Membership;
 use super::Program;
@@ -47,12 +48,12 @@ impl Launch {
     }
 }
 
-/// The next work of a program that had nothing to do.
+/// The next work of a program.
 enum Step {
     Timer,
     Complete(Vec<kernel::Event>),
     Evaluate(u32, String),
-    /// The evaluation under way must end, and no guest code runs.
+    /// Ends the running evaluation without running guest code.
     Abandon,
     End,
 }
@@ -159,7 +160,7 @@ fn start(program: &Program, vm: &mut Vm, launch: Launch) {
     vm.deliver(Event::Start { mode, block: &block });
 }
 
-/// Gives the guest turns until the program exits or must end. The first event is already queued.
+/// Runs turns until the program exits or must end. The first event is already queued.
 async fn give_turns(program: &Arc<Program>, vm: &mut Vm, is_shell: bool, mut ready: Option<impl FnOnce(&Vm) -> Timings>) -> Exit {
     loop {
         let state = match turn(program, vm).await {
@@ -200,7 +201,7 @@ async fn give_turns(program: &Arc<Program>, vm: &mut Vm, is_shell: bool, mut rea
     }
 }
 
-/// Runs one turn. Once the program must end, the turn is dropped and the guest does not run again.
+/// Runs one turn. When the program must end, the turn is dropped and the guest does not run again.
 async fn turn(program: &Program, vm: &mut Vm) -> Result<StateBlock, Option<wasmtime::Error>> {
     let mut turn = std::pin::pin!(vm.turn());
     poll_fn(|context| {
@@ -212,11 +213,11 @@ async fn turn(program: &Program, vm: &mut Vm) -> Result<StateBlock, Option<wasmt
     .await
 }
 
-/// Waits for work. `None` if the program must rest for a snapshot.
+/// Waits for work. Returns `None` if the program must rest for a snapshot.
 async fn next_step(program: &Program, due: Option<u64>) -> Option<Step> {
     if due.is_none() && program.mode != Mode::Resident && !program.process.operations.are_under_way() {
         // The guest waits without a timer and without an operation.
-        program.end(Error::EngineFault { reason: "the program waits for nothing".to_owned() });
+        program.end(Error::EngineFault { reason: "the program waits without a timer and without an operation".to_owned() });
     }
     let mut alarm = None;
     let step = poll_fn(|context| {
@@ -241,7 +242,7 @@ async fn next_step(program: &Program, due: Option<u64>) -> Option<Step> {
         }
         let mut control = program.control.lock();
         if control.failure.is_some() || control.evaluations.can_start() || program.is_interrupted() {
-            // The work arrived between the looks above and the lock.
+            // The work arrived after the checks and before the lock.
             context.waker().wake_by_ref();
             return Poll::Pending;
         }
@@ -263,13 +264,13 @@ async fn next_step(program: &Program, due: Option<u64>) -> Option<Step> {
     step
 }
 
-/// Returns the URL in `import.meta.url` and stacks, as with `node --input-type=module -e`.
+/// Returns the URL in `import.meta.url` and in stacks, as `node --input-type=module -e` has it.
 fn entry_url(cwd: &str) -> String {
     let slash = if cwd.ends_with('/') { "" } else { "/" };
     format!("file://{cwd}{slash}[eval1]")
 }
 
-/// The error of the limit that refused memory to the guest.
+/// Returns the error of the limit that refused memory to the guest.
 fn memory_limit(program: &Program, vm: &Vm) -> Error {
     vm.data().refused_memory.unwrap_or(MemoryRefusal::Process).error(program.limits())
 }

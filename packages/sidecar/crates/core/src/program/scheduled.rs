@@ -17,7 +17,7 @@ impl Scheduled for Program {
         self.scheduler.starts(this);
     }
 
-    /// Enforces the limit of CPU time. No lock is held here, so warnings are sent.
+    /// Enforces the limit of CPU time. No lock is held here, so warnings can be sent.
     fn end_slice(&self) {
         self.scheduler.stops(self);
         self.spent(self.meter.end());

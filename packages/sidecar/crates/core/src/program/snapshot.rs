@@ -1,10 +1,10 @@
-//! The snapshot of a program: its VM snapshot and the state above the VM. The kernel snapshot has
-//! what the kernel keeps for the program.
+//! The snapshot of a program: its VM snapshot and the state above the VM. The kernel snapshot
+//! contains the kernel's state of the program.
 //!
-//! A copy continues where the original was, under the original's number, with new alarms for the
-//! remaining time. Captured output that was not reported belongs to both. The request of an
-//! evaluation under way stays with the original: in the copy, the evaluation runs to its end
-//! without a report, unless the copy replaces the original (`resume`). Next: `runtime/snapshots/`.
+//! A copy continues where the original was, with the original's pid and with new alarms for the
+//! remaining time. Captured output that was not reported belongs to both. The request of a running
+//! evaluation stays with the original. In the copy, the evaluation runs to its end without a
+//! report, unless the copy replaces the original (`resume`). Next: `runtime/snapshots/`.
 
 use super::deadline::Deadline;
 use super::evaluations::{Queued, Request};
@@ -36,11 +36,11 @@ pub(crate) struct Remaining {
     pub(crate) of_ns: u64,
 }
 
-/// An evaluation under way, or an evaluation that waits.
+/// A running or a waiting evaluation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct EvaluationSnapshot {
     pub(crate) id: u32,
-    /// Empty for the evaluation under way, whose code is in the guest.
+    /// Empty for the running evaluation, whose code is in the guest.
     pub(crate) code: String,
     pub(crate) time: Option<Remaining>,
     pub(crate) streams: [bool; 2],
@@ -67,7 +67,7 @@ pub(crate) struct ProgramSnapshot {
     pub(crate) vm: VmState,
 }
 
-/// The surroundings of a restored program.
+/// The runtime of a restored program.
 pub(crate) struct RestoreTarget {
     pub(crate) scheduler: Arc<Scheduler>,
     pub(crate) home: Weak<dyn Home>,
@@ -82,7 +82,7 @@ fn streams([stdout, stderr]: [bool; 2]) -> Streams {
 }
 
 impl Program {
-    /// Takes the snapshot of a program at rest. `keeps_queue`: with the waiting evaluations.
+    /// Takes the snapshot of a program at rest. `keeps_queue` includes the waiting evaluations.
     pub(crate) fn snapshot(&self, vm: VmState, keeps_queue: bool) -> ProgramSnapshot {
         let (output, own) = {
             let output = self.output.lock();
@@ -123,8 +123,8 @@ impl Program {
         }
     }
 
-    /// Starts the time of a restored program. `resume`: the program replaces the original, and the
-    /// outcomes of its evaluations are reported.
+    /// Starts the time of a restored program. With `resume`, the program replaces the original, and
+    /// the outcomes of its evaluations are reported.
     pub(crate) fn start_time(&self, saved: &ProgramSnapshot, resume: bool) {
         if let Some(time) = saved.time {
             self.end_at(time.deadline());
@@ -155,12 +155,12 @@ impl Program {
 }
 
 impl ProgramSnapshot {
-    /// Whether the embedder started the program.
+    /// Returns whether the embedder started the program.
     pub(crate) fn is_root(&self) -> bool {
         self.ppid == Pid::INIT
     }
 
-    /// Returns the bytes that the snapshot takes beside its VM.
+    /// Returns the number of bytes that the snapshot takes beside its VM.
     pub(crate) fn own_bytes(&self) -> u64 {
         let of_evaluation = |evaluation: &EvaluationSnapshot| size_of::<EvaluationSnapshot>() + evaluation.code.len();
         let evaluations: usize = self.evaluation.iter().chain(&self.queue).map(of_evaluation).sum();

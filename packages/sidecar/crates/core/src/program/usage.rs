@@ -1,6 +1,6 @@
-//! A program's use of CPU time and memory, against the limits.
+//! A program's use of CPU time and memory, and its limits.
 //!
-//! The highest values stay known for the runtime's usage. The kernel counts what a program holds in
+//! The highest values are kept for the runtime's usage. The kernel counts the program's objects in
 //! the kernel (`usage/` of the crate `kernel`). Next: `run.rs`.
 
 use super::{Program, nanos};
@@ -13,7 +13,7 @@ use std::time::Duration;
 const MS: u64 = 1_000_000;
 
 impl Program {
-    /// Counts the CPU time of the poll under way on this thread, up to now.
+    /// Counts the CPU time of the current poll on this thread, up to now.
     pub(super) fn settle(&self) {
         self.spent(self.meter.count());
     }
@@ -23,7 +23,7 @@ impl Program {
         self.check_cpu(total);
     }
 
-    /// Enforces the limit of CPU time. A child's CPU time counts for its root program too.
+    /// Enforces the limit of CPU time. The CPU time of a child counts for its root program too.
     pub(super) fn check_cpu(&self, total: u64) {
         if !self.is_root() {
             let before = self.charged.fetch_max(total, Ordering::Relaxed);
@@ -48,8 +48,8 @@ impl Program {
         self.warned_cpu.store(false, Ordering::Relaxed);
     }
 
-    /// Continues from the CPU time of the original program, for which the original's root program was
-    /// charged. The time to make this copy does not count.
+    /// Continues from the CPU time of the original program, which the original's root program was
+    /// charged for. The time to make this copy does not count.
     pub(crate) fn continue_cpu(&self, cpu_ns: u64) {
         self.cpu_baseline.store(self.meter.cpu_ns(), Ordering::Relaxed);
         self.charged.store(self.meter.charge(cpu_ns), Ordering::Relaxed);

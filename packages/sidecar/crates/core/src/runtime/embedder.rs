@@ -1,4 +1,5 @@
-//! A runtime's host calls: the embedder that answers them, and the bindings that programs can call.
+//! A runtime's host calls: the embedder that receives them, and the bindings that programs can
+//! call. Next: `permissions.rs`.
 
 use super::Runtime;
 use coldframe_error::Error;
@@ -13,13 +14,13 @@ impl Runtime {
         self.inner.kernel().host_calls.attach(embedder);
     }
 
-    /// Answers a host call. An unknown or abandoned call is ignored.
+    /// Completes a host call. An unknown or abandoned call is ignored.
     pub fn answer(&self, id: HostCallId, answer: HostAnswer) {
         self.inner.kernel().answer(id, answer);
     }
 
-    /// Replaces the bindings that programs can call. If the name of a command is taken, the call fails
-    /// with `EEXIST` and changes nothing.
+    /// Replaces the bindings that programs can call. Fails with `EEXIST` if a command has the name
+    /// of a binding, and then changes nothing.
     pub fn set_bindings(&self, bindings: Vec<BindingOptions>) -> Result<(), Error> {
         self.inner.kernel().set_bindings(bindings)
     }

@@ -8,11 +8,11 @@ use coldframe_kernel::Kernel;
 use coldframe_kernel::{DirectoryEntry, EmbedderFiles};
 use std::sync::Arc;
 
-/// A runtime's files for the embedder. Permissions of the guest's user do not count. Paths are
+/// A runtime's files for the embedder. Permissions of the guest's user do not apply. Paths are
 /// absolute guest paths. An error is [`Error::File`], whose code is the error number's name.
 pub struct Files {
     pub(super) inner: Arc<Inner>,
-    /// The kernel when this value was made: handles belong to that kernel.
+    /// The kernel when this object was made. Handles belong to that kernel.
     pub(super) kernel: Arc<Kernel>,
 }
 
@@ -45,7 +45,7 @@ impl Files {
         self.embedder_files()?.list(path)
     }
 
-    /// Returns the attributes of a file. Without `follow`, of a link itself.
+    /// Returns the attributes of a file. Without `follow`, returns the attributes of a link itself.
     pub fn stat(&self, path: &str, follow: bool) -> Result<FileStat, Error> {
         self.embedder_files()?.stat(path, follow)
     }

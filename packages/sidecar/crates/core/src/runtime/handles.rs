@@ -13,14 +13,14 @@ use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Handles that a runtime may have open.
+/// The largest number of handles that a runtime may have open.
 const MAX_OPEN: usize = 1_024;
 
 /// The open handles of a runtime.
 #[derive(Default)]
 pub(super) struct HandleTable {
     last: u32,
-    /// Handles up to this number are invalid, for this reason.
+    /// The highest invalid handle, and the reason.
     invalidated: (u32, Option<Error>),
     open: HashMap<u32, Arc<Handle>>,
     closed: bool,
@@ -35,9 +35,9 @@ enum Handle {
 /// The purpose of an archive handle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ArchiveUse {
-    /// Reading: the file tree at a path, packed.
+    /// Reading: the file tree at a path is packed.
     Export,
-    /// Writing: the archive is unpacked below a path.
+    /// Writing: the archive is unpacked into a path.
     Import,
 }
 
@@ -52,12 +52,12 @@ impl Inner {
         open.into_values().for_each(|handle| close(&kernel, &handle));
     }
 
-    /// Returns the last number that was allotted.
+    /// Returns the last assigned number.
     pub(super) fn last_handle(&self) -> u32 {
         self.handles.lock().last
     }
 
-    /// Continues after the numbers that were allotted before the runtime was paused. Those handles
+    /// Continues after the numbers that were assigned before the runtime was paused. Those handles
     /// are invalid.
     pub(super) fn continue_handles(&self, last: u32) {
         let mut table = self.handles.lock();
@@ -65,7 +65,7 @@ impl Inner {
         table.invalidated = (last, Some(Error::RuntimePaused));
     }
 
-    /// Replaces the generation. Closes all handles of the generation before.
+    /// Replaces the generation. Closes all handles of the previous generation.
     pub(super) fn replace_generation(&self, generation: Generation) {
         let (before, open) = {
             let mut table = self.handles.lock();
@@ -142,12 +142,12 @@ impl Files {
         Ok((self.inner.allot(&self.kernel, Handle::File(file))?, size))
     }
 
-    /// Like [`Files::write`]. A new file gets these permissions.
+    /// Writes a file like [`Files::write`]. A new file gets these permissions.
     pub fn write_with_mode(&self, path: &str, bytes: &[u8], append: bool, mode: u32) -> Result<(), Error> {
         self.embedder_files()?.write_with_mode(path, bytes, append, mode)
     }
 
-    /// Opens an archive of the file tree at `path`, or an archive that is unpacked below `path`.
+    /// Opens an archive of the file tree at `path`, or an archive that is unpacked into `path`.
     pub fn open_archive(&self, path: &str, purpose: ArchiveUse) -> Result<u32, Error> {
         let files = self.embedder_files()?;
         let archive = match purpose {
@@ -157,8 +157,8 @@ impl Files {
         self.inner.allot(&self.kernel, Handle::Archive(Mutex::new(archive)))
     }
 
-    /// Reads at most `most` bytes of an open file at `offset`. Returns the bytes and the file's size.
-    /// Of an archive, returns the next bytes, and none at the end.
+    /// Reads at most `most` bytes of an open file at `offset`. Returns the bytes and the file's
+    /// size. For an archive, returns the next bytes, and an empty result at the end.
     pub fn read_open(&self, number: u32, offset: u64, most: usize) -> Result<(Vec<u8>, u64), Error> {
         let files = self.embedder_files()?;
         match &*self.inner.handle(number)? {
@@ -168,8 +168,8 @@ impl Files {
         }
     }
 
-    /// Writes to an open file at `offset`, or at the end of a file that was opened for appending. Of an
-    /// archive, writes the next bytes.
+    /// Writes to an open file at `offset`, or at the end of a file that was opened for appending.
+    /// For an archive, writes the next bytes.
     pub fn write_open(&self, number: u32, offset: u64, bytes: &[u8]) -> Result<(), Error> {
         let files = self.embedder_files()?;
         let written = match &*self.inner.handle(number)? {
@@ -181,7 +181,7 @@ impl Files {
         written
     }
 
-    /// Closes a handle. An unpacked archive must be complete, unless `give_up`.
+    /// Closes a handle. An unpacked archive must be complete, unless `give_up` is set.
     pub fn close(&self, number: u32, give_up: bool) -> Result<(), Error> {
         let files = self.embedder_files()?;
         let handle = {
@@ -202,8 +202,8 @@ impl Files {
         Ok((self.inner.allot(&self.kernel, Handle::Watch(watch))?, is_directory))
     }
 
-    /// Waits for a watch's next changes. `done` may be called before this call returns, and receives
-    /// `None` when the watch ends. `done` must not block or call back.
+    /// Waits for the next changes of a watch. `done` may be called before this call returns, and
+    /// receives `None` when the watch ends. `done` must not block or call the runtime.
     pub fn next_changes(&self, number: u32, done: impl FnOnce(Option<Changes>) + Send + 'static) -> Result<(), Error> {
         self.embedder_files()?;
         let handle = self.inner.handle(number)?;
@@ -219,7 +219,7 @@ impl Files {
         })
     }
 
-    /// Sets permissions. Without `follow`, of a link itself.
+    /// Sets permissions. Without `follow`, sets the permissions of a link itself.
     pub fn chmod(&self, path: &str, mode: u32, follow: bool) -> Result<(), Error> {
         self.embedder_files()?.chmod(path, mode, follow)
     }

@@ -1,8 +1,8 @@
 //! A runtime: one sandbox, with its options, its limits and its programs.
 //!
-//! A runtime is plain data until a program starts: making a runtime maps and starts nothing. The
-//! other files of this folder are the parts of a runtime that the embedder sees; `registry.rs` is
-//! what all runtimes share.
+//! A runtime is plain data until a program starts: a new runtime maps no memory and starts no
+//! thread. The other files of this folder are the parts of a runtime that the embedder uses. Next:
+//! `registry.rs`, the state that all runtimes share.
 
 mod embedder;
 mod files;
@@ -53,6 +53,8 @@ pub struct Runtime {
 /// The state of a runtime.
 pub(crate) struct Inner {
     registry: Arc<Registry>,
+    /// The number among all runtimes of the process, for the log.
+    ordinal: u64,
     env: Vec<(String, String)>,
     cwd: String,
     limits: Limits,
@@ -119,7 +121,7 @@ impl Runtime {
         let limits = inner.limits();
         let mut launch = inner.launch(&options)?;
         let Generation { kernel, quiesce } = inner.generation();
-        // A snapshot contains the whole program or nothing of the program.
+        // A snapshot contains the whole program or no part of it.
         let no_snapshot = quiesce.hold_off();
         if options.stdin.len() as u64 > limits.stdin_bytes {
             return Err(Error::ResourceExhausted { resource: "stdin bytes of a process", limit: limits.stdin_bytes });
@@ -128,8 +130,8 @@ impl Runtime {
         let memory = memory
             .ok_or(Error::ResourceExhausted { resource: "memory bytes in the runtime", limit: limits.total_memory_bytes })?;
         if options.cwd.is_some() {
-            // A missing directory is made, like the runtime's own. If that fails, the start reports the
-            // missing directory.
+            // A missing directory is made, as for the runtime's own directory. If that fails, the
+            // start reports the missing directory.
             let _ = kernel.embedder_files().mkdir(&launch.cwd, true);
         }
         let pid = kernel
@@ -196,19 +198,21 @@ impl Inner {
             programs: Mutex::default(),
             handles: Mutex::default(),
             latest: Mutex::default(),
+            ordinal: registry.next_ordinal(),
             registry,
             _charge: charge,
         });
         inner.registry.add(&inner);
+        log::debug!(target: "runtime", "{} created", inner.ordinal);
         inner
     }
 
-    /// The kernel, until the runtime is rolled back.
+    /// Returns the kernel, which a rollback replaces.
     pub(crate) fn kernel(&self) -> Arc<Kernel> {
         self.generation.read().kernel.clone()
     }
 
-    /// The kernel and the quiescing of its programs, until the runtime is rolled back.
+    /// Returns the kernel and the quiescing of its programs, which a rollback replaces.
     fn generation(&self) -> Generation {
         self.generation.read().clone()
     }
@@ -243,8 +247,8 @@ impl Inner {
         Ok(Launch { kind: ProgramKind::Node, code: options.code.clone(), argv, exec_argv: options.exec_argv.clone(), env, cwd })
     }
 
-    /// Adds a program to the programs that live. Fails if the runtime has been disposed, or rolled
-    /// back since the program's process was made.
+    /// Adds a program to the live programs. Fails if the runtime was disposed, or was rolled back
+    /// after the program's process was made.
     fn enter(self: &Arc<Self>, program: &Arc<Program>) -> Result<Membership, Error> {
         let mut programs = self.programs.lock();
         if programs.disposed {
@@ -276,6 +280,7 @@ impl Inner {
 
     /// Ends all processes for this reason. Later starts fail.
     fn end(&self, reason: &Error) {
+        log::debug!(target: "runtime", "{} ends: {}", self.ordinal, reason.code());
         let (live, kernel) = {
             let mut programs = self.programs.lock();
             programs.disposed = true;
@@ -289,13 +294,13 @@ impl Inner {
         self.latest.lock().restored_from = None;
     }
 
-    /// Returns the entries of the process table, the programs in the table, and the sockets.
+    /// Returns the numbers of entries in the process table, of its programs, and of sockets.
     #[cfg(test)]
     pub(crate) fn counts(&self) -> (usize, usize, usize) {
         self.kernel().counts()
     }
 
-    /// Returns the host calls under way, and their bytes.
+    /// Returns the number of pending host calls, and their bytes.
     #[cfg(test)]
     pub(crate) fn host_calls(&self) -> (usize, usize) {
         self.kernel().host_calls.count()
@@ -305,7 +310,7 @@ impl Inner {
         &self.limits
     }
 
-    /// Returns the bytes of output that wait for their readers.
+    /// Returns the number of output bytes that wait for their readers.
     pub(crate) fn buffered(&self) -> u64 {
         self.programs.lock().live.values().map(|program| program.buffered()).sum()
     }
@@ -320,6 +325,10 @@ impl Home for Inner {
         self.programs.lock().live.get(&pid).cloned()
     }
 
+    fn ordinal(&self) -> u64 {
+        self.ordinal
+    }
+
     fn image_len(&self) -> u64 {
         self.registry.installation().image_len()
     }
@@ -329,7 +338,7 @@ impl Home for Inner {
         if self.programs.lock().disposed {
             return Err(Box::new(process));
         }
-        // After a rollback the process belongs to an earlier kernel, and `enter` fails below.
+        // After a rollback, the process belongs to an earlier kernel, and `enter` fails below.
         let quiesce = self.generation().quiesce;
         let launch = Launch::of(command, cwd);
         let program = Program::new(Parts {
@@ -345,8 +354,8 @@ impl Home for Inner {
             process,
         });
         let Ok(membership) = self.enter(&program) else {
-            // The runtime was disposed or rolled back meanwhile: the parent is ending too and sees no
-            // error.
+            // The runtime was disposed or rolled back since. The parent is ending too and receives
+            // no error.
             program.process.close();
             program.process.kernel.processes.remove(program.pid);
             return Ok(());
@@ -363,7 +372,7 @@ impl Home for Inner {
     fn remove(&self, program: &Arc<Program>) {
         let removed = {
             let mut programs = self.programs.lock();
-            // A restored copy that has replaced the program may have its pid by now.
+            // A restored copy may have replaced the program and have its pid.
             let is_it = programs.live.get(&program.pid).is_some_and(|live| Arc::ptr_eq(live, program));
             if is_it { programs.live.remove(&program.pid) } else { None }
         };
@@ -372,8 +381,8 @@ impl Home for Inner {
     }
 }
 
-/// The sink of a child. A child writes to its descriptors, and its parent learns of its end, so the
-/// sink drops everything.
+/// The sink of a child, which drops everything. A child writes to its descriptors, and the kernel
+/// notifies its parent of the end.
 struct ChildSink;
 
 impl Sink for ChildSink {

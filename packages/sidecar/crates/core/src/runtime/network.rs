@@ -1,7 +1,8 @@
 //! A runtime's loopback for the embedder: inbound connections, and waiting for a listener.
 //!
-//! The embedder numbers its connections and its waits. Events arrive at the [`crate::Embedder`] under
-//! those numbers. An unknown number is no error: the request crossed the end of the connection.
+//! The embedder numbers its connections and its waits. The [`crate::Embedder`] receives events with
+//! those numbers. An unknown number is no error, because a request and the end of its connection
+//! can cross. Next: `embedder.rs`.
 
 use super::{Inner, Runtime};
 use coldframe_error::Error;
@@ -47,13 +48,13 @@ impl Network {
         self.inner.kernel().sockets.inbound_credit(id, bytes);
     }
 
-    /// Closes a connection. No further events of the connection arrive. `reset`: the guest sees a
-    /// reset and not the end.
+    /// Closes a connection. No further events of the connection are sent. With `reset`, the guest
+    /// receives a reset instead of the end.
     pub fn close(&self, id: ConnectionId, reset: bool) {
         self.inner.kernel().sockets.inbound_close(id, reset);
     }
 
-    /// Returns the listeners. With a target, the listener that a connection would reach.
+    /// Returns the listeners. With a target, returns the listener that a connection would reach.
     pub fn listeners(&self, target: Option<&Target>) -> Result<Vec<ListenerEntry>, Error> {
         self.alive()?;
         match target {
@@ -62,14 +63,14 @@ impl Network {
         }
     }
 
-    /// Waits for a listener. The result arrives as [`crate::NetworkEvent::Listener`], within this call
-    /// if a listener exists.
+    /// Waits for a listener. The result is sent as [`crate::NetworkEvent::Listener`], within this
+    /// call if a listener exists.
     pub fn wait(&self, id: ConnectionId, target: &Target) -> Result<(), Error> {
         self.alive()?;
         self.inner.kernel().await_listener(id, target)
     }
 
-    /// Cancels a wait: it ends with `ERR_CANCELED`, unless it has ended.
+    /// Cancels a wait, which ends with `ERR_CANCELED` unless it has ended.
     pub fn stop_waiting(&self, id: ConnectionId) {
         self.inner.kernel().sockets.stop_waiting(id);
     }

@@ -1,4 +1,4 @@
-//! A runtime's permissions for the embedder: the policy, and the decisions.
+//! A runtime's permissions for the embedder: the policy, and the decisions. Next: `usage.rs`.
 
 use super::{Inner, Runtime};
 use coldframe_error::Error;
@@ -19,20 +19,19 @@ impl Runtime {
 }
 
 impl Permissions {
-    /// Replaces the policy of all programs from their next system call on. Open files stay open. An
-    /// invalid policy changes nothing.
+    /// Replaces the policy of all programs, effective with their next system calls. Open files stay
+    /// open. An invalid policy changes nothing.
     pub fn set(&self, policy: &PermissionPolicy) -> Result<(), Error> {
         self.inner.kernel().permissions.set(policy)
     }
 
-    /// Replaces the listener for permission decisions, or removes the listener. Waiting decisions are
-    /// dropped.
+    /// Replaces or removes the listener for permission decisions. Waiting decisions are dropped.
     pub fn listen(&self, listener: Option<Arc<dyn PermissionListener>>) {
         self.inner.kernel().permissions.listen(listener);
     }
 
-    /// Takes at most `most` waiting decisions, in order. After an empty result the listener is notified
-    /// of the next decision again.
+    /// Takes at most `most` waiting decisions, in order. After an empty result, the next decision
+    /// notifies the listener again.
     pub fn take(&self, most: usize) -> Decisions {
         self.inner.kernel().permissions.take(most)
     }

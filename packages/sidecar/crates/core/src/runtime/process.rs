@@ -1,4 +1,4 @@
-//! One guest program for the embedder.
+//! One guest program for the embedder. Next: `processes.rs`.
 
 use crate::checks::invalid;
 use crate::options::{Dispatch, Mode, Streams};
@@ -22,7 +22,7 @@ impl std::fmt::Debug for Process {
 }
 
 impl Process {
-    /// The number in the runtime's process table.
+    /// Returns the number in the runtime's process table.
     pub fn pid(&self) -> Pid {
         self.program.pid
     }
@@ -50,9 +50,9 @@ impl Process {
         }
     }
 
-    /// Evaluates a snippet in a resident process. Evaluations run one after the other. `eval` is the
-    /// embedder's number for the evaluation, not 0. `timeout` counts from now and not from the start
-    /// of the evaluation. Fails at once with `ERR_RUNNER_EXITED` if the process has ended.
+    /// Evaluates a snippet in a resident process. Evaluations run one after the other. `eval` is
+    /// the embedder's number for the evaluation, not 0. `timeout` counts from now and not from the
+    /// start of the evaluation. Fails at once with `ERR_RUNNER_EXITED` if the process has ended.
     pub fn evaluate(
         &self,
         eval: u32,
@@ -73,12 +73,12 @@ impl Process {
         Ok(())
     }
 
-    /// Ends the program (`ERR_CANCELED`), within 50 ms whatever the guest does.
+    /// Ends the program with `ERR_CANCELED`, within 50 ms regardless of the guest.
     pub fn cancel(&self) {
         self.program.end(Error::Canceled);
     }
 
-    /// Ends one evaluation of a resident process, under way or in the queue.
+    /// Ends one running or queued evaluation of a resident process.
     pub fn cancel_evaluation(&self, eval: u32) {
         self.program.cancel_evaluation(eval);
     }

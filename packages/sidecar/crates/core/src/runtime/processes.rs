@@ -1,4 +1,4 @@
-//! A runtime's processes for the embedder: the list, signals, standard input.
+//! A runtime's processes for the embedder: the list, signals, standard input. Next: `network.rs`.
 
 use super::{Inner, Runtime};
 use crate::checks::failed;
@@ -22,7 +22,8 @@ impl Runtime {
 }
 
 impl Processes {
-    /// Lists the live processes. A process that must end is not listed, even before its guest notices.
+    /// Lists the live processes. A process that must end is not listed, even before its guest
+    /// notices.
     pub fn list(&self) -> Vec<ProcessEntry> {
         let mut live = self.inner.kernel().processes.list();
         live.retain(|(program, ..)| !program.is_ending());
@@ -41,16 +42,17 @@ impl Processes {
         sent.map_err(|error| failed(error, "kill", &pid.to_string()))
     }
 
-    /// Writes to the standard input of a process that was started live. `ends` ends the input. At most
-    /// 16 MiB wait for the process (`ENOBUFS`). Fails with `EPIPE` if the process reads no more.
+    /// Writes to the standard input of a process that was started live. `ends` ends the input. At
+    /// most 16 MiB wait for the process (`ENOBUFS`). Fails with `EPIPE` if the process no longer
+    /// reads.
     pub fn write(&self, pid: Pid, bytes: &[u8], ends: bool) -> Result<(), Error> {
         let program = self.inner.kernel().processes.program(pid).ok_or(Errno::EPIPE);
         let written = program.and_then(|program| program.process().feed(bytes, ends));
         written.map_err(|error| failed(error, "write", &pid.to_string()))
     }
 
-    /// Returns the error for a process that the embedder cannot attach to. A resident runner is not
-    /// attached to as a plain process.
+    /// Returns the error for a process that the embedder cannot attach to. Attaching as a plain
+    /// process does not apply to a resident runner.
     pub fn not_attachable(&self, pid: Pid, is_runner: bool) -> Error {
         let entry = self.list().into_iter().find(|entry| entry.pid == pid);
         let (errno, reason) = match entry {

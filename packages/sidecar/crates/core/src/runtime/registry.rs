@@ -1,4 +1,5 @@
-//! What all runtimes of a process share: the installation, the scheduler, and the list of runtimes.
+//! The state that all runtimes of a process share: the installation, the scheduler, and the list of
+//! runtimes. Next: `snapshots/`.
 
 use super::Inner;
 use crate::installation::Installation;
@@ -10,12 +11,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Instant;
 
-/// What all runtimes of a process share.
+/// The state that all runtimes of a process share.
 pub(crate) struct Registry {
     installation: Arc<Installation>,
     scheduler: Arc<Scheduler>,
     next_runtime: AtomicU64,
-    /// Programs that live.
+    /// The number of live programs.
     live: AtomicU64,
     runtimes: Mutex<HashMap<u64, Weak<Inner>>>,
     closed: Mutex<bool>,
@@ -24,7 +25,7 @@ pub(crate) struct Registry {
     max_runtimes: u64,
 }
 
-/// One of the runtimes that the process may have, until it is dropped.
+/// The charge for one of the runtimes that the process may have, returned on drop.
 pub(crate) struct RuntimeCharge {
     registry: Arc<Registry>,
 }
@@ -50,17 +51,17 @@ impl Registry {
         }
     }
 
-    /// The images and modules.
+    /// Returns the images and modules.
     pub(crate) fn installation(&self) -> &Arc<Installation> {
         &self.installation
     }
 
-    /// The threads that run guests.
+    /// Returns the scheduler, whose threads run guests.
     pub(crate) fn scheduler(&self) -> &Arc<Scheduler> {
         &self.scheduler
     }
 
-    /// Charges for a runtime. The caller must have the charge before it makes the runtime.
+    /// Charges for a runtime. The caller must charge before it makes the runtime.
     pub(crate) fn charge(self: &Arc<Self>) -> Result<RuntimeCharge, Error> {
         let charge = RuntimeCharge { registry: self.clone() };
         if self.runtime_count.fetch_add(1, Ordering::Relaxed) >= self.max_runtimes {
@@ -69,29 +70,33 @@ impl Registry {
         Ok(charge)
     }
 
+    /// Returns the ordinal of the next runtime. The first runtime has the ordinal 1.
+    pub(super) fn next_ordinal(&self) -> u64 {
+        self.next_runtime.fetch_add(1, Ordering::Relaxed)
+    }
+
     /// Adds a runtime to the list.
     pub(super) fn add(&self, runtime: &Arc<Inner>) {
-        let id = self.next_runtime.fetch_add(1, Ordering::Relaxed);
         let mut runtimes = self.runtimes.lock();
-        // Dropped runtimes are removed whenever the list has doubled: constant work for each runtime
-        // on average.
+        // Dropped runtimes are removed each time the list has doubled, so the work for each runtime
+        // is constant on average.
         if runtimes.len().is_power_of_two() {
             runtimes.retain(|_, runtime| runtime.strong_count() > 0);
         }
-        runtimes.insert(id, Arc::downgrade(runtime));
+        runtimes.insert(runtime.ordinal, Arc::downgrade(runtime));
     }
 
-    /// Returns the runtimes that live.
+    /// Returns the live runtimes.
     pub(crate) fn runtimes(&self) -> Vec<Arc<Inner>> {
         self.runtimes.lock().values().filter_map(Weak::upgrade).collect()
     }
 
-    /// Returns the number of runtimes that are charged for.
+    /// Returns the number of charged runtimes.
     pub(crate) fn runtime_count(&self) -> u64 {
         self.runtime_count.load(Ordering::Relaxed)
     }
 
-    /// Returns the number of programs that live.
+    /// Returns the number of live programs.
     pub(crate) fn live(&self) -> u64 {
         self.live.load(Ordering::Relaxed)
     }
@@ -107,7 +112,7 @@ impl Registry {
         }
     }
 
-    /// Waits until no program lives, at most until `until`.
+    /// Waits until no program lives, at the longest until `until`.
     pub(crate) fn wait_until_idle(&self, until: Instant) {
         let mut closed = self.closed.lock();
         while self.live.load(Ordering::Acquire) > 0 && !self.idle.wait_until(&mut closed, until).timed_out() {}

@@ -1,4 +1,4 @@
-//! A runtime's use of its limits, for the embedder.
+//! A runtime's use of its limits, for the embedder. Next: `handles.rs`.
 
 use super::{Inner, Runtime};
 use crate::program::Home;
@@ -13,8 +13,8 @@ impl Runtime {
 }
 
 impl Inner {
-    /// Sends the warnings that a call of the embedder has caused. Warnings of programs are sent when
-    /// the programs yield.
+    /// Sends the warnings that a call of the embedder has caused. Warnings of programs are sent
+    /// when the programs yield.
     pub(super) fn send_warnings(&self) {
         self.kernel().usage.warnings.send();
     }

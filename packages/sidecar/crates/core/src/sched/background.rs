@@ -1,9 +1,9 @@
-//! Background work, such as freeing a large memory: work whose result no caller waits for.
+//! Background work, such as freeing a large memory. No caller waits for its result.
 //!
-//! One thread, started with the first job, runs one job after the other, so that workers continue
-//! with guests. The thread waits a little before it starts: by then the callers that brought the
-//! jobs (ten rollbacks at once, for example) have most likely been answered. A job beyond the queue's
-//! bound runs on the calling thread, because unused memory must not pile up.
+//! One thread starts with the first job and runs one job after the other, so that workers continue
+//! with guests. The thread waits a little before it starts. The callers that queued the jobs (ten
+//! rollbacks at once, for example) have most likely received their replies by then. A job beyond
+//! the queue's bound runs on the calling thread, because unused memory must not accumulate.
 
 use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// Jobs that may wait.
+/// The largest number of waiting jobs.
 const MAX_QUEUED: usize = 64;
 /// The delay of a job that finds an empty queue, unless further jobs fill half the queue.
 const DELAY: Duration = Duration::from_millis(10);
@@ -108,6 +108,6 @@ mod tests {
         assert_eq!(at_once.len() + rest.len(), 2 * MAX_QUEUED);
         assert!(rest.iter().all(|(_, on_thread)| *on_thread));
         background.run(move || send.send((0, false)).expect("the test receives"));
-        assert_eq!(receive.try_recv(), Ok((0, false)), "after closing, on the calling thread");
+        assert_eq!(receive.try_recv(), Ok((0, false)), "a job after closing runs on the calling thread");
     }
 }

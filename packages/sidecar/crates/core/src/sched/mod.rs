@@ -1,12 +1,13 @@
 //! Threads that run guests: a queue of tasks, workers, and a timer thread for alarms.
 //!
 //! A task is one program's future. One thread at a time polls a task: a worker, or the caller's own
-//! thread for the first steps ([`Scheduler::run_inline`]). The guest stops itself when its time slice
-//! is over and goes to the end of the queue. So a guest that spins neither starves its neighbours nor
-//! delays its own end. No code here waits for a guest.
+//! thread for the first steps ([`Scheduler::run_inline`]). The guest stops itself when its time
+//! slice is over, and its task is queued at the end. A spinning guest therefore neither starves its
+//! neighbours nor delays its own end. No code of this module waits for a guest.
 //!
-//! `task.rs` is a task, `queue.rs` the order in which tasks run, `timers.rs` the alarms,
-//! `running.rs` checks programs that run, `background.rs` runs jobs whose result no caller waits for. This module knows programs as [`Scheduled`] only.
+//! `task.rs` is a task, `queue.rs` the order in which tasks run, and `timers.rs` the alarms.
+//! `running.rs` checks running programs, and `background.rs` runs jobs without a waiting caller.
+//! This module knows programs as [`Scheduled`] only.
 
 mod background;
 mod queue;
@@ -49,7 +50,7 @@ impl Scheduler {
         &self.timers
     }
 
-    /// Runs a job whose result no caller waits for.
+    /// Runs a job without a waiting caller.
     pub(crate) fn in_background(&self, job: impl FnOnce() + Send + 'static) {
         self.background.run(job);
     }
@@ -64,14 +65,14 @@ impl Scheduler {
         task.run(budget);
     }
 
-    /// A thread starts to run `program`.
+    /// Records that a thread starts to run `program`.
     pub(crate) fn starts(self: &Arc<Self>, program: Weak<dyn Scheduled>) {
         if self.running.starts(program) {
             self.check_later();
         }
     }
 
-    /// A thread no longer runs `program`.
+    /// Records that a thread no longer runs `program`.
     pub(crate) fn stops<P: Scheduled>(&self, program: &P) {
         self.running.stops(program);
     }
@@ -89,7 +90,7 @@ impl Scheduler {
         });
     }
 
-    /// Ends the threads after the queued tasks. No alarm goes off any more.
+    /// Ends the threads after the queued tasks. No alarm rings afterwards.
     pub(crate) fn shutdown(&self) {
         self.queue.close();
         self.timers.close();

@@ -1,11 +1,12 @@
 //! The run queue and its workers.
 //!
-//! There are two lines: ready tasks, which have new work, and preempted tasks, which used up their
-//! slice. Ready tasks go first, so that a fresh start does not wait behind guests that spin. After
+//! There are two queues: ready tasks, which have new work, and preempted tasks, which used up their
+//! slice. Ready tasks run first, so that a fresh start does not wait behind spinning guests. After
 //! [`MAX_READY_STREAK`] ready tasks a preempted task runs, so that no task starves.
 //!
-//! A worker starts when there is work and no worker is free. A worker that has run a task spins for a
-//! while before it sleeps, because waking a thread costs more than a warm evaluation.
+//! A worker starts when work exists and no worker is free. A worker that has run a task spins for a
+//! while before it sleeps, because waking a thread costs more than a warm evaluation. Next:
+//! `timers.rs`.
 
 use super::SLICE;
 use super::task::Task;
@@ -15,14 +16,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// Ready tasks that may pass a preempted task.
+/// The number of ready tasks that may pass a preempted task.
 const MAX_READY_STREAK: u32 = 8;
 
 /// The run queue and its workers.
 pub(crate) struct Queue {
     state: Mutex<State>,
     work: Condvar,
-    /// The number of queued tasks, for a look without the lock.
+    /// The number of queued tasks, for a check without the lock.
     waiting: AtomicUsize,
     spinning: AtomicBool,
     max_workers: usize,
@@ -86,7 +87,7 @@ impl Queue {
         add(&mut state);
         let others = self.waiting.fetch_add(1, Ordering::Release);
         if state.sleeping > 0 {
-            // A spinning worker takes one task; further tasks need a worker that is woken.
+            // A spinning worker takes one task. Further tasks need a woken worker.
             if others > 0 || !self.spinning.load(Ordering::Relaxed) {
                 self.work.notify_one();
             }
@@ -111,7 +112,7 @@ impl Queue {
         self.state.lock().workers -= 1;
     }
 
-    /// Waits for the next task. `None` when the queue is closed.
+    /// Waits for the next task. Returns `None` when the queue is closed.
     fn next(&self) -> Option<Arc<Task>> {
         self.spin_for_work();
         let mut state = self.state.lock();

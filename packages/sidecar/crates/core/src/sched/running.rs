@@ -1,19 +1,19 @@
 //! The programs that run now, checked from another thread.
 //!
-//! A guest's CPU time is counted when the guest yields, at a poll. A guest that no longer polls would
-//! compute for ever. So running programs are checked at intervals, with the clocks of their threads
-//! (`Meter` of the crate `memory`), and the limit of CPU time ends such a guest like every limit ends a guest that does
-//! not cooperate.
+//! A guest's CPU time is counted when the guest yields, at a poll. A guest that no longer polls
+//! would compute forever. Therefore running programs are checked at intervals, with the clocks of
+//! their threads (`Meter` of the crate `memory`). The limit of CPU time ends a guest that does not
+//! cooperate, as every limit does.
 //!
-//! There is one alarm for all programs, and none while no program runs: starting and stopping cost an
-//! entry in a list, and an alarm after idle time. Next: `program/usage.rs`.
+//! One alarm checks all programs. No alarm is set while no program runs. Starting and stopping cost
+//! an entry in a list, and an alarm after idle time. Next: `program/usage.rs`.
 
 use super::Scheduled;
 use parking_lot::Mutex;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-/// The time between two checks: the most CPU time that a guest without polls uses beyond its limit.
+/// The interval of checks: the largest CPU time that a guest without polls uses beyond its limit.
 pub(super) const INTERVAL: Duration = Duration::from_millis(50);
 
 /// The programs that run now.
@@ -32,7 +32,8 @@ struct State {
 }
 
 impl Running {
-    /// A thread starts to run `program`. Returns whether the caller must schedule a check.
+    /// Records that a thread starts to run `program`. Returns whether the caller must schedule a
+    /// check.
     pub(super) fn starts(&self, program: Weak<dyn Scheduled>) -> bool {
         let mut state = self.state.lock();
         state.programs.push(program);
@@ -40,7 +41,7 @@ impl Running {
         !std::mem::replace(&mut state.is_scheduled, true)
     }
 
-    /// A thread no longer runs `program`.
+    /// Records that a thread no longer runs `program`.
     pub(super) fn stops<P: Scheduled>(&self, program: &P) {
         let mut state = self.state.lock();
         if let Some(at) = state.programs.iter().position(|running| std::ptr::addr_eq(running.as_ptr(), program)) {
@@ -48,7 +49,7 @@ impl Running {
         }
     }
 
-    /// Checks all programs that run. Returns whether the caller must schedule a further check.
+    /// Checks all running programs. Returns whether the caller must schedule a further check.
     pub(super) fn check(&self) -> bool {
         let running: Vec<Arc<dyn Scheduled>> = {
             let mut state = self.state.lock();

@@ -1,4 +1,4 @@
-//! A task: a program's future and its scheduling state.
+//! A task: a program's future and its scheduling state. Next: `queue.rs`.
 //!
 //! ```text
 //! idle ──wake──► queued ──a thread takes it──► running ──no work──► idle
@@ -26,19 +26,19 @@ type ProgramFuture = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// A program, as the scheduler sees it.
 pub(crate) trait Scheduled: Send + Sync + 'static {
-    /// A poll starts. The guest yields after `slice`.
+    /// Starts a poll. The guest yields after `slice`.
     fn begin_slice(&self, slice: Duration);
 
-    /// The poll has ended.
+    /// Ends the poll.
     fn end_slice(&self);
 
-    /// Whether the poll ended because the slice was over.
+    /// Returns whether the poll ended because the slice was over.
     fn has_yielded(&self) -> bool;
 
-    /// Checks the limits of a program that runs, from another thread.
+    /// Checks the limits of a running program, from another thread.
     fn check_running(&self);
 
-    /// The poll panicked, and the program's VM has been dropped.
+    /// Reports that the poll panicked. The program's VM has been dropped.
     fn panicked(&self);
 }
 
@@ -57,8 +57,8 @@ impl Task {
         Arc::new(Self { state: AtomicU8::new(QUEUED), future: Mutex::new(Some(future)), program, queue })
     }
 
-    /// Wakes the task and runs the task on this thread for about `budget`. If another thread has the
-    /// task already, that thread or a worker runs the task.
+    /// Wakes the task and runs it on this thread for about `budget`. If another thread already has
+    /// the task, that thread or a worker runs it.
     pub(crate) fn wake_inline(self: &Arc<Self>, budget: Duration) {
         if self.state.compare_exchange(IDLE, QUEUED, Ordering::AcqRel, Ordering::Acquire).is_ok() {
             self.run(budget);

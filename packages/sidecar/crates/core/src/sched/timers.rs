@@ -1,6 +1,6 @@
 //! Alarms: guests' timers, limits of time, the last step of a kill.
 //!
-//! One thread, started with the first alarm, sleeps until the next alarm.
+//! One thread starts with the first alarm and sleeps until the next alarm. Next: `background.rs`.
 
 use coldframe_sys::monotonic_ns;
 use parking_lot::{Condvar, Mutex};
@@ -10,7 +10,7 @@ use std::time::Duration;
 
 type Action = Box<dyn FnOnce() + Send>;
 
-/// Names an alarm, for cancelling.
+/// Identifies an alarm, for cancelling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Alarm {
     /// Nanoseconds of the monotonic clock.
@@ -18,7 +18,7 @@ pub(crate) struct Alarm {
     serial: u64,
 }
 
-/// Cancels an alarm when dropped: for futures, which may be dropped before the alarm goes off.
+/// Cancels an alarm when dropped. A future may be dropped before its alarm rings.
 pub(crate) struct AlarmGuard<'a> {
     timers: &'a Timers,
     alarm: Alarm,
@@ -76,7 +76,7 @@ impl Timers {
         AlarmGuard { timers: self, alarm: self.set(at, action) }
     }
 
-    /// Cancels an alarm. An alarm that has gone off is ignored.
+    /// Cancels an alarm. An alarm that has rung is ignored.
     pub(crate) fn cancel(&self, alarm: Alarm) {
         let action = self.shared.state.lock().alarms.remove(&alarm);
         drop(action);

@@ -1,10 +1,11 @@
-//! The state of a snapshot as bytes: everything but the memories and the facts. A file has the facts
-//! before the state and the memories behind it.
+//! The state of a snapshot as bytes, without the memories and the facts. A file has the facts
+//! before the state and the memories after it.
 //!
 //! ```text
 //! length of the first part (u64), the first part (postcard): the state above the VMs; then the kernel snapshot
 //! ```
-//! Every part is checked when it is read, as if a guest had written it. `store/` writes the files.
+//! Every part is checked when it is read, as if a guest had written it. Next: `store/`, which
+//! writes the files.
 
 use super::{Snapshot, SnapshotInfo, SnapshotUse};
 use crate::checks::{MAX_ENV, check_cwd, check_env};
@@ -26,12 +27,12 @@ const MAX_PROGRAMS: usize = 65_536;
 /// More than the evaluations that wait for one program in practice.
 const MAX_QUEUE: usize = 1 << 20;
 
-/// A program's memory, as the store keeps it.
+/// The memory of a program in the store.
 #[derive(Debug, Clone)]
 pub struct StoredMemory {
     /// The program.
     pub(crate) pid: Pid,
-    /// Whether the memory began as the shell's image.
+    /// Whether the memory started as the shell's image.
     pub(crate) is_shell: bool,
     pub(crate) snapshot: Arc<VmSnapshot>,
 }
@@ -42,7 +43,7 @@ struct RuntimeState {
     #[serde(deserialize_with = "bounded::<_, _, MAX_ENV>")]
     env: Vec<(String, String)>,
     cwd: String,
-    /// By name, because a later version may have further limits.
+    /// The limits by name, because a later version may have further limits.
     #[serde(deserialize_with = "bounded::<_, _, MAX_LIMITS>")]
     limits: Vec<(String, u64)>,
     #[serde(deserialize_with = "bounded::<_, _, MAX_PROGRAMS>")]
@@ -89,7 +90,7 @@ impl ProgramState {
         }
     }
 
-    /// Returns the program with this VM. `None` if no program can have this state.
+    /// Returns the program with this VM. Returns `None` if no program can have this state.
     fn with(self, memory: StoredMemory) -> Option<ProgramSnapshot> {
         let mode = *MODES.get(usize::from(self.mode))?;
         let waits = self.evaluation.is_some() || !self.queue.is_empty();
@@ -117,7 +118,7 @@ fn damaged(reason: &str) -> Error {
 }
 
 impl Snapshot {
-    /// Returns everything but the memories and the facts.
+    /// Returns the state without the memories and the facts.
     pub(crate) fn state_bytes(&self) -> Result<Vec<u8>, Error> {
         let above = RuntimeState {
             env: self.env.clone(),
@@ -142,7 +143,7 @@ impl Snapshot {
         self.programs.iter().map(memory).collect()
     }
 
-    /// Makes a snapshot of its parts.
+    /// Makes a snapshot from its parts.
     pub(crate) fn assemble(
         installation: &Installation,
         info: SnapshotInfo,

@@ -1,11 +1,11 @@
-//! Ids of snapshots. They are random, so that they are known at once. The digest of a snapshot's
-//! content takes as long as hashing the content.
+//! Ids of snapshots. An id is random, so that it is known at once. A digest of the content is known
+//! only after hashing the content. Next: `bytes.rs`.
 
 use coldframe_error::Error;
 use coldframe_sys as sys;
 
 const PREFIX: &str = "snap-";
-/// The digits of Crockford's base 32 in lower case: no letter looks like a digit.
+/// The digits of Crockford's base 32 in lower case. No letter resembles a digit.
 const DIGITS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 const LEN: usize = 26;
 

@@ -1,8 +1,9 @@
 //! The facts about a snapshot, and their check.
 //!
-//! A file with the facts may come from anywhere. The check refuses facts that the SDK does not allow
-//! and facts that cannot be sent: such facts would end the connection of an embedder that lists its
-//! snapshots. The bounds are the SDK's (`packages/sdk/src/options/snapshots.ts`).
+//! A file with facts may come from any source. The check refuses facts that the SDK does not allow
+//! and facts that cannot be sent. Facts that cannot be sent would end the connection of an embedder
+//! that lists its snapshots. The bounds are the SDK's (`packages/sdk/src/options/snapshots.ts`).
+//! Next: `id.rs`.
 
 use super::is_id;
 use serde::{Deserialize, Serialize};
@@ -24,7 +25,7 @@ pub struct SnapshotInfo {
     pub labels: Vec<(String, String)>,
     /// The owner.
     pub tenant: String,
-    /// Bytes beyond the image. Some may be shared with other snapshots.
+    /// The number of bytes beyond the image. Other snapshots may share some of them.
     pub size: u64,
     /// The number of live programs.
     pub programs: u32,
@@ -34,12 +35,12 @@ pub struct SnapshotInfo {
 const MAX_INTEGER: u64 = (1 << 53) - 1;
 /// The last time that a JavaScript date represents.
 const LAST_MS: u64 = 8_640_000_000_000_000;
-/// The most characters of a name and of a tenant.
+/// The largest number of characters of a name and of a tenant.
 const NAME: usize = 200;
-/// The most labels, and the most characters of a label's name and of its text.
+/// The largest number of labels, and of characters of a label's name and text.
 const LABELS: usize = 64;
 const LABEL: usize = 1_000;
-/// The most bytes of the image's hash.
+/// The largest number of bytes of the image's hash.
 const IMAGE: usize = 128;
 
 fn is_text(text: &str, most: usize) -> bool {

@@ -5,9 +5,9 @@
 //!    ▲                      │
 //!    └───── rollback ───────┘
 //! ```
-//! A snapshot is immutable and complete. It shares unchanged pages with other snapshots. This module
-//! is the value: `info.rs` has the facts about a snapshot, `id.rs` its id, `bytes.rs` its state as
-//! bytes. `runtime/snapshots/` takes snapshots and restores them, `store/` keeps them.
+//! A snapshot is immutable and complete. It shares unchanged pages with other snapshots. `info.rs`
+//! has the facts about a snapshot, `id.rs` its id, and `bytes.rs` its state as bytes.
+//! `runtime/snapshots/` takes snapshots and restores them, and `store/` stores them.
 
 mod bytes;
 mod id;
@@ -29,13 +29,13 @@ pub struct Snapshot {
     pub(crate) cwd: String,
     pub(crate) limits: Limits,
     pub(crate) kernel: KernelSnapshot,
-    /// In the order of the pids.
+    /// The programs in the order of their pids.
     pub(crate) programs: Vec<ProgramSnapshot>,
     pub(crate) users: SnapshotUse,
 }
 
-/// Held by a runtime while the runtime lives, for the snapshot that the runtime was restored from:
-/// the store forgets a used snapshot last.
+/// Marks a snapshot as used. A runtime holds the mark of the snapshot that it was restored from,
+/// and the store removes used snapshots last.
 pub(crate) type SnapshotUse = Arc<()>;
 
 impl std::fmt::Debug for Snapshot {
@@ -45,7 +45,7 @@ impl std::fmt::Debug for Snapshot {
 }
 
 impl Snapshot {
-    /// The facts about the snapshot.
+    /// Returns the facts about the snapshot.
     pub fn info(&self) -> &SnapshotInfo {
         &self.info
     }
@@ -55,28 +55,28 @@ impl Snapshot {
         self.programs.iter().map(ProgramSnapshot::info).collect()
     }
 
-    /// Returns whether a runtime lives that was restored from the snapshot.
+    /// Returns whether a runtime exists that was restored from the snapshot.
     pub(crate) fn is_used(&self) -> bool {
         Arc::strong_count(&self.users) > 1
     }
 
-    /// Prepares for this number of restores: work that makes many restores cheap is done first.
-    /// Restores do not depend on this call.
+    /// Prepares for this number of restores, by work that makes many restores cheap. Restores do
+    /// not depend on this call.
     pub fn expect_copies(&self, copies: u32) {
         self.programs.iter().for_each(|program| program.vm.snapshot.expect(copies));
     }
 
-    /// The limits of the runtime when the snapshot was taken.
+    /// Returns the limits of the runtime when the snapshot was taken.
     pub fn limits(&self) -> &Limits {
         &self.limits
     }
 
-    /// The default working directory of programs.
+    /// Returns the default working directory of programs.
     pub fn cwd(&self) -> &str {
         &self.cwd
     }
 
-    /// The environment of programs.
+    /// Returns the environment of programs.
     pub fn env(&self) -> &[(String, String)] {
         &self.env
     }

@@ -1,5 +1,6 @@
-//! Replacing a file of the embedder atomically: written beside the file, flushed, renamed, and the
-//! folder flushed. After a failure the file is unchanged.
+//! Replaces a file of the embedder atomically: the new file is written beside the old file, flushed
+//! and renamed, and the folder is flushed. After a failure the file is unchanged. Next:
+//! `threads.rs`.
 
 use coldframe_error::Error;
 use std::fs::{File, OpenOptions};

@@ -1,4 +1,4 @@
-//! Writing a snapshot to a file, and reading it.
+//! Writes a snapshot to a file, and reads it.
 //!
 //! The digest of every part is checked before the part is used. The file is mapped, and restores
 //! share its pages. Next: `format.rs`, the layout of the bytes; `folder.rs`, the files on disk.
@@ -61,7 +61,7 @@ impl Content {
         body_len(&self.head)
     }
 
-    /// Writes everything behind the head.
+    /// Writes the body, which follows the head.
     pub(super) fn write_body(&self, file: &mut File) -> io::Result<()> {
         file.write_all(&self.state)?;
         let padding = padded(self.state.len() as u64) - self.state.len() as u64;
@@ -74,7 +74,7 @@ impl Content {
     }
 }
 
-/// Returns the length of everything behind a head.
+/// Returns the length of the body that follows a head.
 pub(super) fn body_len(head: &Head) -> u64 {
     padded(head.state_len) + head.memories.iter().map(|memory| memory.len).sum::<u64>()
 }
@@ -96,7 +96,7 @@ impl Source {
     fn open_with(path: &Path, flags: i32) -> Result<Self, Error> {
         let failed = |error: io::Error| Error::snapshot_file(path, &error);
         let damaged = |reason: &str| Error::SnapshotDamaged { path: path.display().to_string(), reason: reason.to_owned() };
-        // O_NONBLOCK: opening a pipe must not wait for a writer. The pipe is then refused.
+        // O_NONBLOCK: opening a pipe must not wait for a writer. A pipe is then refused.
         let mut file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | flags).open(path).map_err(failed)?;
         let meta = file.metadata().map_err(failed)?;
         if !meta.is_file() {
@@ -143,7 +143,7 @@ impl Source {
         let Self { file, meta, head, body_at } = self;
         let budget = installation.factory_of(false)?.image().budget().clone();
         let piece = Piece::new(file, meta.len(), &budget)?;
-        // Too little address space is no damage of the file: later there may be enough.
+        // Insufficient address space is no damage of the file. A later attempt may succeed.
         piece.make_readable()?;
         let state_len = usize::try_from(head.state_len).map_err(|_| damaged("its state is too long"))?;
         let all = piece.bytes(body_at, padded(head.state_len) as usize).ok_or_else(|| damaged("it cannot be mapped"))?;
@@ -168,7 +168,7 @@ impl Source {
         })
     }
 
-    /// Copies the body to `file`, behind another head.
+    /// Copies the body to `file`, after another head.
     pub(super) fn copy(&mut self, head: &[u8], file: &mut File) -> io::Result<()> {
         file.write_all(head)?;
         self.file.seek(SeekFrom::Start(self.body_at))?;
@@ -183,7 +183,7 @@ pub(super) fn encoded(head: &Head) -> Result<Vec<u8>, Error> {
     head.encode().map_err(|reason| Error::Snapshot { reason })
 }
 
-/// Returns the head of equal content with other facts.
+/// Returns a head with other facts for equal content.
 pub(super) fn with_info(head: &Head, info: SnapshotInfo) -> Result<Vec<u8>, Error> {
     encoded(&Head { info, ..head.clone() })
 }

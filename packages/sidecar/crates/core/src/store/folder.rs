@@ -6,14 +6,14 @@
 //! needed                          a byte is locked for each file that a living process needs (`needed_files.rs`)
 //! snap-ID.TIME-SERIAL.part        is being written by the holder of its lock; without a lock its writer has died
 //! ```
-//! Each snapshot is a file and not a folder, because a flush costs milliseconds and a file needs two:
-//! its bytes before it gets its name, then the folder. All tenants share one folder, because a new
-//! folder would cost a further flush.
+//! Each snapshot is a file and not a folder, because a flush costs milliseconds and a file needs
+//! two flushes: of its bytes before it gets its name, then of the folder. All tenants share one
+//! folder, because a new folder would cost a further flush.
 //!
-//! Several sidecars may share the folder. Files appear by rename, are never written in place, and
-//! disappear by removal, which does not harm processes that have mapped them. Readers take no lock and
-//! expect files to disappear. The locks are `flock`s, which the system releases when a process dies in
-//! any way. Next: `shares.rs`, which files make room; `content.rs`, the bytes of a file.
+//! Several sidecars may share the folder. Files appear by rename and are never written in place.
+//! Removing a file does not affect processes that have mapped it. Readers take no lock and expect
+//! files to disappear. The locks are `flock`s, which the system releases whenever a process ends.
+//! Next: `shares.rs`, which selects the files to remove; `content.rs`, the bytes of a file.
 
 use super::Retention;
 use super::faults::{Faults, Step};
@@ -31,8 +31,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// The time that another process may hold the lock: it removes and renames files, and flushes
-/// nothing.
+/// The time that another process may hold the lock. The holder removes and renames files, and
+/// flushes nothing.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 const LOCK: &str = "lock";
 const WRITABLE: u32 = 0o600;
@@ -51,14 +51,14 @@ pub(super) struct Folder {
 struct OpenFolder {
     lock: File,
     folder: Arc<File>,
-    /// The bytes of all snapshots, and the folder's modification time at that count. A change by another
-    /// process changes the time.
+    /// The number of bytes of all snapshots, and the folder's modification time at that count. A
+    /// change by another process changes the time.
     total: Option<(FolderTime, u64)>,
 }
 
 type FolderTime = (i64, i64);
 
-/// A file that may be a snapshot.
+/// A file whose name is that of a snapshot.
 #[derive(Debug, Clone)]
 pub(super) struct Found {
     pub(super) id: String,
@@ -66,7 +66,7 @@ pub(super) struct Found {
     pub(super) stamp: Stamp,
 }
 
-/// Changes when a file is replaced or used.
+/// The identity and the last use of a file. Changes when the file is replaced or used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Stamp {
     pub(super) inode: u64,
@@ -81,19 +81,19 @@ impl Stamp {
 }
 
 impl Folder {
-    /// Makes the value. Touches nothing on disk.
+    /// Makes the folder's object without disk access.
     pub(super) fn new(path: PathBuf, room: u64) -> Self {
         let needed = NeededFiles::new(&path);
         Self { path, room, opened: Mutex::default(), is_swept: AtomicBool::new(false), needed, faults: Faults::default() }
     }
 
-    /// The folder's path.
+    /// Returns the folder's path.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Returns the path of a snapshot's file, which need not exist. `None` if `id` has not the form of
-    /// an id.
+    /// Returns the path of a snapshot's file, which need not exist. Returns `None` if `id` has not
+    /// the form of an id.
     pub(super) fn file(&self, tenant: &str, id: &str) -> Option<PathBuf> {
         names::of_file(tenant, id).map(|name| self.path.join(name))
     }
@@ -105,7 +105,7 @@ impl Folder {
         let mut found = Vec::new();
         self.scan(|name, entry| {
             if let Some((_, id)) = names::parse(name).filter(|(tenant, _)| *tenant == owner) {
-                // A file that was removed meanwhile is not listed.
+                // A file that was removed since is not listed.
                 let meta = std::fs::symlink_metadata(entry.path());
                 found.extend(meta.map(|meta| Found { id: id.to_owned(), path: entry.path(), stamp: Stamp::of(&meta) }));
             }
@@ -114,8 +114,8 @@ impl Folder {
         Ok(found)
     }
 
-    /// Writes a file of `len` bytes, if the file fits. `fill` writes and checks the bytes. After any
-    /// failure nothing is left behind.
+    /// Writes a file of `len` bytes, if the file fits. `fill` writes and checks the bytes. A
+    /// failure leaves no file behind.
     pub(super) fn write(
         &self,
         (tenant, id): (&str, &str),
@@ -203,7 +203,7 @@ impl Folder {
         let _ = futimens(file, &Timestamps { last_access: now, last_modification: now });
     }
 
-    /// Sets the retention of a file. The earlier retention holds until the new one is in force.
+    /// Sets the retention of a file. The earlier retention applies until the change succeeds.
     pub(super) fn protect(&self, path: &Path, file: &File, retention: Retention) -> Result<(), Error> {
         let change = || match retention {
             Retention::Always => {
@@ -224,7 +224,7 @@ impl Folder {
         change().map_err(|error| Error::snapshot_file(path, &error))
     }
 
-    /// Removes the part files of dead writers, at the first use of the folder.
+    /// Removes the part files of ended writers, at the first use of the folder.
     pub(super) fn sweep(&self) {
         if !self.is_swept.swap(true, Ordering::Relaxed) && self.path.is_dir() {
             // Fails for a read-only folder, which can still be read.
@@ -242,7 +242,8 @@ impl Folder {
         let found = match opened.take() {
             Some(found) => {
                 self.acquire(&found.lock)?;
-                // The folder may have been removed or replaced: other processes then use another lock.
+                // The folder may have been removed or replaced. Other processes then use another
+                // lock.
                 if is_file_at(&self.path.join(LOCK), &found.lock) { found } else { self.open()? }
             }
             None => self.open()?,
@@ -253,8 +254,8 @@ impl Folder {
         done
     }
 
-    /// Opens the folder, makes a missing folder, takes the lock, and removes the part files of dead
-    /// writers.
+    /// Opens the folder, makes a missing folder, takes the lock, and removes the part files of
+    /// ended writers.
     fn open(&self) -> Result<OpenFolder, Error> {
         let failed = |path: &Path| {
             let path = path.to_owned();
@@ -340,7 +341,8 @@ impl Folder {
         Ok(())
     }
 
-    /// Removes files so that `len` bytes of `tenant` fit. `path` is about to be replaced, if it exists.
+    /// Removes files so that `len` bytes of `tenant` fit. An existing file at `path` is about to be
+    /// replaced.
     fn make_room(&self, opened: &mut OpenFolder, tenant: &str, len: u64, path: &Path) -> Result<(), Error> {
         let time = opened.folder.metadata().map(|meta| (meta.mtime(), meta.mtime_nsec())).ok();
         if opened.total.is_some_and(|(at, total)| Some(at) == time && total.saturating_add(len) <= self.room) {
@@ -396,7 +398,7 @@ fn remove_if_dead(path: &Path) {
     }
 }
 
-/// Returns whether `file` is the file at `path` now.
+/// Returns whether `path` names `file` now.
 pub(super) fn is_file_at(path: &Path, file: &File) -> bool {
     let of = |meta: Metadata| (meta.dev(), meta.ino());
     let present = std::fs::symlink_metadata(path).map(of);

@@ -1,5 +1,5 @@
-//! The layout of a snapshot's file: a head, the state of the runtime, and the VM snapshots, each laid
-//! out as in `snapshot/format.rs` of the crate `vm`.
+//! The layout of a snapshot's file: a head, the state of the runtime, and the VM snapshots.
+//! `snapshot/format.rs` of the crate `vm` describes the layout of a VM snapshot.
 //!
 //! ```text
 //! 0     magic "COLDRUN1"                                8 bytes
@@ -13,9 +13,10 @@
 //! ...   the state, zeros up to a whole page
 //! ...   the memories, back to back, whole pages each
 //! ```
-//! `list` reads heads only. The head names the owner, and the body does not: an export and an import
-//! write a new head and copy the body. A snapshot's digest covers the digests of the state and of the
-//! memories, which cover every byte behind the head. So equal digests mean equal contents.
+//! `list` reads heads only. The head names the owner, and the body does not. An export and an
+//! import write a new head and copy the body. A snapshot's digest includes the digests of the state
+//! and of the memories, which depend on every byte after the head. Equal digests therefore mean
+//! equal contents. Next: `index.rs`.
 
 use super::SnapshotInfo;
 use coldframe_abi::VERSION as ABI_VERSION;

@@ -1,5 +1,5 @@
-//! The heads of files, remembered while the files are unchanged. A list of a thousand snapshots
-//! reads no file twice.
+//! A cache of the heads of unchanged files. Listing a thousand snapshots reads no file twice. Next:
+//! `needed_files.rs`.
 
 use super::SnapshotInfo;
 use super::content::Source;
@@ -12,7 +12,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The remembered heads.
+/// The cached heads.
 #[derive(Default)]
 pub(super) struct Index {
     seen: Mutex<HashMap<PathBuf, (Stamp, Head)>>,
@@ -29,7 +29,7 @@ pub(super) struct Indexed {
 }
 
 impl Index {
-    /// Reads the head of a file of `tenant`. `None` if the file was removed.
+    /// Reads the head of a file of `tenant`. Returns `None` if the file was removed.
     pub(super) fn read(&self, installation: &Installation, tenant: &str, found: &Found) -> Option<Head> {
         if let Some((_, head)) = self.seen.lock().get(&found.path).filter(|(stamp, _)| *stamp == found.stamp) {
             return Some(head.clone());
@@ -48,12 +48,13 @@ impl Index {
         Some(head)
     }
 
-    /// Remembers the error of a file whose body was read and is damaged.
+    /// Stores the error of a file whose body was read and is damaged.
     pub(super) fn mark(&self, path: &Path, stamp: Stamp, error: &Error) {
         self.seen.lock().insert(path.to_owned(), (stamp, Err(error.clone())));
     }
 
-    /// Forgets the removed files of a tenant. `is_own`: whether a file belongs to the tenant.
+    /// Removes the heads of removed files of a tenant. `is_own` returns whether a file belongs to
+    /// the tenant.
     pub(super) fn prune(&self, found: &[Found], is_own: impl Fn(&Path) -> bool) {
         let present: HashSet<&Path> = found.iter().map(|found| found.path.as_path()).collect();
         self.seen.lock().retain(|path, _| !is_own(path) || present.contains(path.as_path()));

@@ -1,9 +1,9 @@
-//! The store of two layers: the memory, and the folder on disk. Next: `memory_layer.rs`, `folder.rs`,
-//! `content.rs`.
+//! The store with two layers: the memory, and the folder on disk. Next: `memory_layer.rs`,
+//! `folder.rs`, `content.rs`.
 //!
-//! Requests name a snapshot by id, by name or by digest. An id names one snapshot. A name names the
-//! newest snapshot with the name. Eight or more digits of a digest name the snapshot that they match.
-//! Every request has a tenant and reaches the snapshots of that tenant only.
+//! Requests name a snapshot by id, by name or by digest. An id names one snapshot. A name names its
+//! newest snapshot. Eight or more digits of a digest name the snapshot that they match. Every
+//! request has a tenant and reaches the snapshots of that tenant only.
 
 use super::atomic_replace::atomic_replace;
 use super::content::{Content, Source, encoded, with_info};
@@ -23,7 +23,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The fewest digits of a digest that name a snapshot.
+/// The smallest number of digits of a digest that names a snapshot.
 const MIN_DIGITS: usize = 8;
 
 /// A store of snapshots in memory and on disk. Cheap to clone.
@@ -54,7 +54,7 @@ struct Located {
 }
 
 impl<S: Storable> LayeredStore<S> {
-    /// Makes the store. Touches nothing on disk before the first use.
+    /// Makes the store. Accesses the disk only when the store is used.
     pub fn open(core: &Core, options: StoreOptions) -> Self {
         Self::new(core.installation().clone(), options.memory_bytes, options.folder(), options.max_bytes)
     }
@@ -78,24 +78,25 @@ impl<S: Storable> LayeredStore<S> {
         self.layers.threads.run(move || job(&this));
     }
 
-    /// Returns the snapshot with this id in memory, or else the newest with this name. Never waits.
+    /// Returns the snapshot with this id in memory, or otherwise the newest with this name. Never
+    /// blocks.
     pub fn held(&self, tenant: &str, name: &str) -> Option<Arc<S>> {
         self.layers.memory.held(tenant, name)
     }
 
-    /// Keeps a snapshot in memory. To make room, the layer forgets the least recently used snapshots
-    /// of the tenant that uses most.
+    /// Keeps a snapshot in memory. To make room, the layer removes the least recently used
+    /// snapshots of the tenant with the highest use.
     pub fn keep(&self, snapshot: &Arc<S>) -> Result<(), Error> {
         self.layers.memory.keep(snapshot, None, None)
     }
 
-    /// Forgets a snapshot in memory, by its id. A file on disk stays.
+    /// Removes a snapshot from memory, by its id. A file on disk stays.
     pub fn forget(&self, tenant: &str, id: &str) {
         self.layers.memory.forget(tenant, id);
     }
 
-    /// Writes a snapshot to disk, whole or not at all, unless it is on disk. Concurrent calls for one
-    /// snapshot share one write.
+    /// Writes a snapshot to disk, completely or not at all, unless it is on disk. Concurrent calls
+    /// for one snapshot share one write.
     pub fn write(&self, snapshot: &S, retention: Retention) -> Result<(), Error> {
         let info = snapshot.info();
         self.layers.writes.join(&info.tenant, &info.id, Operation::Write(retention), || self.write_now(snapshot, retention))
@@ -105,7 +106,7 @@ impl<S: Storable> LayeredStore<S> {
     pub fn persist(&self, tenant: &str, name: &str) -> Result<(), Error> {
         let id = self.id_of(tenant, name)?;
         self.layers.writes.join(tenant, &id, Operation::Write(Retention::No), || {
-            // Looked up here, because a concurrent call may have deleted the snapshot.
+            // The snapshot is looked up here, because a concurrent call may have deleted it.
             self.write_now(&*self.get(tenant, &id)?, Retention::No)
         })
     }
@@ -127,7 +128,7 @@ impl<S: Storable> LayeredStore<S> {
         Ok(())
     }
 
-    /// Returns the snapshot of an id, a name or a digest: from memory, or opened and checked.
+    /// Returns the snapshot of an id, a name or a digest, from memory or from its checked file.
     pub fn get(&self, tenant: &str, name: &str) -> Result<Arc<S>, Error> {
         let id = self.id_of(tenant, name)?;
         let path = self.layers.folder.file(tenant, &id);
@@ -166,7 +167,7 @@ impl<S: Storable> LayeredStore<S> {
         if let Ok(file) = used {
             self.layers.folder.touch(&file);
         }
-        // The snapshot is usable if the memory layer does not remember it.
+        // The snapshot is usable even if the memory layer cannot keep it.
         let _ = self.layers.memory.keep(&snapshot, Some(digest), Some((stamp.inode, state_len)));
         Ok(snapshot)
     }
@@ -192,8 +193,8 @@ impl<S: Storable> LayeredStore<S> {
         (all, damaged)
     }
 
-    /// Deletes a snapshot in memory and on disk. A damaged file is deleted by its id. Runtimes that were
-    /// restored from the snapshot live on.
+    /// Deletes a snapshot in memory and on disk. A damaged file is deleted by its id. Runtimes that
+    /// were restored from the snapshot are not affected.
     pub fn delete(&self, tenant: &str, name: &str) -> Result<(), Error> {
         let id = self.id_of(tenant, name)?;
         self.layers.writes.after(tenant, &id, || {
@@ -214,7 +215,8 @@ impl<S: Storable> LayeredStore<S> {
         self.layers.folder.protect(&path, &source?.file, retention)
     }
 
-    /// Returns the SHA-256 of a snapshot's content, in hex. Hashes a snapshot that was never written.
+    /// Returns the SHA-256 of a snapshot's content, in hex. Hashes a snapshot that was never
+    /// written.
     pub fn digest(&self, tenant: &str, name: &str) -> Result<String, Error> {
         let id = self.id_of(tenant, name)?;
         self.digest_of(tenant, &id)?.map(|digest| digest.to_string()).ok_or_else(|| not_found(name))
@@ -225,7 +227,7 @@ impl<S: Storable> LayeredStore<S> {
         if let Ok(Some(indexed)) = indexed {
             return Ok(Some(indexed.digest));
         }
-        // A snapshot in memory is sound, whatever its file is.
+        // A snapshot in memory is valid, regardless of its file.
         let Some(kept) = self.kept(tenant, id) else { return indexed.map(|_| None) };
         if kept.digest.is_some() {
             return Ok(kept.digest);
@@ -240,7 +242,7 @@ impl<S: Storable> LayeredStore<S> {
     pub fn export(&self, tenant: &str, name: &str, path: &Path) -> Result<(), Error> {
         let snapshot = self.get(tenant, name)?;
         let id = &snapshot.info().id;
-        // A snapshot in memory is sound, whatever its file is.
+        // A snapshot in memory is valid, regardless of its file.
         if let Some(own) = self.layers.folder.file(tenant, id).filter(|_| self.kept(tenant, id).is_none()) {
             let source = Source::open_own(&own, tenant, id);
             if !is_absent(&source) {
@@ -248,7 +250,7 @@ impl<S: Storable> LayeredStore<S> {
                 let head = with_info(&source.head, SnapshotInfo { tenant: String::new(), ..source.head.info.clone() })?;
                 return atomic_replace(path, |file, part| {
                     source.copy(&head, file).map_err(|error| Error::snapshot_file(part, &error))?;
-                    // The source's body was not checked, so the written copy is.
+                    // The source's body was not checked, so the written copy is checked.
                     Source::open(part)?.assemble::<S>(&self.layers.installation, &own).map(drop)
                 });
             }
@@ -261,8 +263,8 @@ impl<S: Storable> LayeredStore<S> {
         })
     }
 
-    /// Checks an exported file and imports it to disk, under its id. An existing snapshot with this id
-    /// and equal content is no error.
+    /// Checks an exported file and imports it to disk, with its id. An existing snapshot with this
+    /// id and equal content is no error.
     pub fn import(&self, tenant: &str, path: &Path) -> Result<(SnapshotInfo, Stored), Error> {
         let mut source = Source::open(path)?;
         source.check_image(&self.layers.installation)?;
@@ -349,12 +351,12 @@ impl<S: Storable> LayeredStore<S> {
         (all, damaged)
     }
 
-    /// Returns a snapshot that the memory layer keeps, other than one remembered from a file.
+    /// Returns a snapshot that the memory layer keeps and did not open from a file.
     fn kept(&self, tenant: &str, id: &str) -> Option<Kept<S>> {
         self.layers.memory.get(tenant, id).filter(|kept| kept.file.is_none())
     }
 
-    /// Returns whether the snapshot's file exists and is not known to be damaged.
+    /// Returns whether the snapshot's file exists without a known defect.
     fn is_written(&self, tenant: &str, id: &str) -> bool {
         self.indexed(tenant, id).is_some_and(|indexed| indexed.is_ok())
     }

@@ -1,14 +1,14 @@
-//! The memory layer: snapshots in memory, by tenant. A forgotten snapshot lives on while a runtime or a
-//! pool maps its pages.
+//! The memory layer: snapshots in memory, by tenant. A removed snapshot stays in memory while a
+//! runtime or a pool maps its pages.
 //!
-//! A snapshot's size is its bytes beyond the image. Bytes that several snapshots share count for each,
-//! so the layer never exceeds its room and often does not fill it. Of a tenant's snapshots, those
-//! without a live restored runtime are forgotten first: the pages of the others stay mapped anyway,
-//! and further restores are likely, as from a pool's template.
+//! A snapshot's size is the number of its bytes beyond the image. Bytes that several snapshots
+//! share count for each, so the layer never exceeds its room and often does not fill it. The layer
+//! first removes snapshots of a tenant without a live restored runtime. The pages of the others
+//! stay mapped anyway, and further restores are likely, as from a pool's template.
 //!
 //! A snapshot that was opened from its file costs its kernel's state and a descriptor, because its
-//! pages are the disk's. A few of them are remembered, because opening checks every byte. Next:
-//! `shares.rs`, which snapshots make room; `folder.rs`, the layer on disk.
+//! pages are in the file. A few opened snapshots are cached, because opening checks every byte.
+//! Next: `shares.rs`, which selects the snapshots to remove; `folder.rs`, the layer on disk.
 
 use super::SnapshotInfo;
 use super::names;
@@ -20,7 +20,7 @@ use parking_lot::Mutex;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-/// Snapshots opened from files that are remembered.
+/// The largest number of cached snapshots that were opened from files.
 const MAX_OPENED: usize = 64;
 
 /// The snapshots in memory.
@@ -45,9 +45,9 @@ struct Tenant<S> {
 /// The snapshots with one name.
 #[derive(Default)]
 struct Name {
-    /// The time of creation, the order of entry, and the id.
+    /// The time of creation, the order of insertion, and the id.
     ids: BTreeSet<(u64, u64, String)>,
-    /// Whether the newest snapshot was forgotten for lack of room: the disk may have it.
+    /// Whether the newest snapshot was removed for lack of room. The disk may have it.
     is_outdated: bool,
 }
 
@@ -65,7 +65,7 @@ struct Entry<S> {
 pub(super) struct Kept<S> {
     pub(super) snapshot: Arc<S>,
     pub(super) digest: Option<Digest>,
-    /// See [`Entry::file`].
+    /// The file's inode, as in [`Entry::file`].
     pub(super) file: Option<u64>,
 }
 
@@ -74,8 +74,8 @@ impl<S: Storable> MemoryLayer<S> {
         Self { room, entries: Mutex::new(Entries { tenants: HashMap::new(), total: 0, tick: 0, opened: 0 }) }
     }
 
-    /// Adds a snapshot and forgets others to make room. `file` is the inode of the opened file, and the
-    /// bytes that the opened snapshot takes.
+    /// Adds a snapshot and removes others to make room. `file` has the inode of the opened file,
+    /// and the number of bytes that the opened snapshot takes.
     pub(super) fn keep(&self, snapshot: &Arc<S>, digest: Option<Digest>, file: Option<(u64, u64)>) -> Result<(), Error> {
         let info = snapshot.info();
         let bytes = file.map_or(info.size, |(_, bytes)| bytes);
@@ -85,14 +85,15 @@ impl<S: Storable> MemoryLayer<S> {
         if let Some(entry) = entries.entry(&info.tenant, &info.id) {
             entry.used = tick;
             entry.digest = entry.digest.or(digest);
-            // A kept snapshot does not become a remembered one.
+            // A kept snapshot must not become a cached snapshot.
             if entry.file.is_none() || file.is_some() {
                 return Ok(());
             }
         }
         let before = entries.remove(&info.tenant, &info.id, false);
         let mut removed = Vec::from_iter(before);
-        // A remembered snapshot can be opened again: it displaces no other and is forgotten first.
+        // A cached snapshot can be opened again. It therefore displaces no other and is removed
+        // first.
         let most = if file.is_some() { MAX_OPENED - 1 } else { MAX_OPENED };
         let most = if entries.fits(bytes, self.room) { most } else { 0 };
         removed.extend(entries.forget_opened(most));
@@ -107,13 +108,13 @@ impl<S: Storable> MemoryLayer<S> {
             Entry { snapshot: snapshot.clone(), bytes, used: tick, entered: tick, digest, file: file.map(|(inode, _)| inode) },
         );
         drop(entries);
-        // Freeing memory takes a while, so the lock is released first.
+        // Freeing memory takes long, so the lock is released first.
         drop(removed);
         Ok(())
     }
 
-    /// Returns the snapshot with this id, or else the newest with this name. Never a snapshot opened
-    /// from a file, because the file may have been removed.
+    /// Returns the snapshot with this id, or otherwise the newest with this name. Never returns a
+    /// snapshot opened from a file, because the file may have been removed.
     pub(super) fn held(&self, tenant: &str, name: &str) -> Option<Arc<S>> {
         let mut entries = self.entries.lock();
         let id = entries.newest(tenant, name).filter(|_| !entries.has(tenant, name)).unwrap_or_else(|| name.to_owned());
@@ -150,7 +151,7 @@ impl<S: Storable> MemoryLayer<S> {
         }
     }
 
-    /// Forgets a snapshot. Returns whether the snapshot was kept, and not only remembered.
+    /// Removes a snapshot. Returns whether the snapshot was kept, and not only cached.
     pub(super) fn forget(&self, tenant: &str, id: &str) -> bool {
         let mut entries = self.entries.lock();
         let was_kept = entries.entry(tenant, id).is_some_and(|entry| entry.file.is_none());
@@ -160,7 +161,7 @@ impl<S: Storable> MemoryLayer<S> {
         was_kept
     }
 
-    /// Forgets all snapshots opened from files, because their descriptors are needed.
+    /// Removes all snapshots opened from files, because their descriptors are needed.
     pub(super) fn forget_opened(&self) {
         let removed = self.entries.lock().forget_opened(0);
         drop(removed);
@@ -181,8 +182,8 @@ impl<S: Storable> Entries<S> {
         self.tenants.get_mut(tenant)?.kept.get_mut(id)
     }
 
-    /// Returns the newest snapshot with a name, unless the disk may have a newer one. Text in the form
-    /// of an id is never a name: a snapshot with that id may be on disk.
+    /// Returns the newest snapshot with a name, unless the disk may have a newer snapshot. Text in
+    /// the form of an id is never a name, because a snapshot with that id may be on disk.
     fn newest(&self, tenant: &str, name: &str) -> Option<String> {
         if names::is_id(name) {
             return None;
@@ -206,7 +207,8 @@ impl<S: Storable> Entries<S> {
         tenant.kept.insert(info.id.clone(), entry);
     }
 
-    /// Removes an entry. `displaced`: for lack of room, so that the snapshot may still be on disk.
+    /// Removes an entry. `displaced` means a removal for lack of room, so that the snapshot may
+    /// still be on disk.
     fn remove(&mut self, tenant: &str, id: &str, displaced: bool) -> Option<Arc<S>> {
         let of = self.tenants.get_mut(tenant)?;
         let entry = of.kept.remove(id)?;
@@ -247,7 +249,7 @@ impl<S: Storable> Entries<S> {
         Ok(victims.into_iter().filter_map(|index| self.remove(&which[index].0, &which[index].1, true)).collect())
     }
 
-    /// Forgets the least recently used remembered snapshots, until at most `most` are left.
+    /// Removes the least recently used cached snapshots, until at most `most` are left.
     fn forget_opened(&mut self, most: usize) -> Vec<Arc<S>> {
         if self.opened <= most {
             return Vec::new();

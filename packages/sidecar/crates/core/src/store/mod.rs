@@ -1,4 +1,4 @@
-//! Where snapshots of runtimes are kept: in memory, and in a folder that survives the sidecar and the
+//! The store of runtimes' snapshots: in memory, and in a folder that survives the sidecar and the
 //! machine.
 //!
 //! ```text
@@ -6,8 +6,9 @@
 //!  finds a snapshot └─ folder.rs ───────┘
 //!                        content.rs ── format.rs       the bytes of a file
 //! ```
-//! Snapshots belong to tenants: another tenant's id is as unknown as an id that does not exist. Slow
-//! work (hashing, flushing) runs on the calling thread; [`LayeredStore::in_background`] has threads.
+//! Snapshots belong to tenants. A request for another tenant's id fails like a request for an
+//! unknown id. Slow work (hashing, flushing) runs on the calling thread.
+//! [`LayeredStore::in_background`] has threads for it.
 
 mod atomic_replace;
 mod content;
@@ -45,12 +46,12 @@ pub enum Stored {
     Memory,
     /// A file.
     Disk,
-    /// Both.
+    /// Memory and a file.
     Both,
 }
 
-/// Whether and how long the store must keep a snapshot on disk when others need room. A paused
-/// runtime needs its snapshot. Every snapshot can be deleted.
+/// Whether and how long the store must keep a snapshot on disk when other snapshots need room. A
+/// paused runtime needs its snapshot. Every snapshot can be deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Retention {
     /// The store may remove the snapshot.

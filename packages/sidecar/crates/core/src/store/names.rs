@@ -1,5 +1,5 @@
-//! The names of the store's files. No path contains text of an embedder: a tenant is hashed, an id is
-//! checked, and a snapshot's name is in no path.
+//! The names of the store's files. No path contains text of an embedder: a tenant is hashed, an id
+//! is checked, and a snapshot's name is not in the path. Next: `storable.rs`.
 
 pub(super) use crate::snapshot::is_id;
 
@@ -23,7 +23,7 @@ pub(super) fn of_tenant(tenant: &str) -> String {
     digits
 }
 
-/// Returns the name of a snapshot's file. `None` if `id` has not the form of an id.
+/// Returns the name of a snapshot's file. Returns `None` if `id` has not the form of an id.
 pub(super) fn of_file(tenant: &str, id: &str) -> Option<String> {
     is_id(id).then(|| format!("{}.{id}{ENDING}", of_tenant(tenant)))
 }

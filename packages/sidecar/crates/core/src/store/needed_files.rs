@@ -1,9 +1,9 @@
-//! The files that a living process needs: the snapshots of its paused runtimes. A paused runtime is
+//! The files that a live process needs: the snapshots of its paused runtimes. A paused runtime is
 //! lost with its file, and the file is useless when the process has ended.
 //!
-//! For each file the process locks one byte of the file `needed`. The name of the snapshot's file
-//! selects the byte. The system releases the locks when the process ends in any way. So there is
-//! nothing to clean up, and a killed process holds no disk space for ever.
+//! For each file the process locks one byte of the file `needed`. A hash of the snapshot's file
+//! name selects the byte. The system releases the locks whenever the process ends. No cleanup is
+//! necessary, and a killed process does not occupy disk space forever. Next: `shares.rs`.
 
 use super::folder::is_file_at;
 use coldframe_sys::{LAST_BYTE, is_byte_locked, lock_byte, unlock_all, unlock_byte};
@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 /// The name of the file with the locks.
 const NAME: &str = "needed";
 
-/// The files that living processes need.
+/// The files that live processes need.
 pub(super) struct NeededFiles {
     path: PathBuf,
     locks: Mutex<Option<Locks>>,
@@ -40,7 +40,7 @@ impl Drop for Locks {
 }
 
 impl NeededFiles {
-    /// The files of the folder at `path`. Touches nothing on disk.
+    /// Makes the object for the folder at `path`, without disk access.
     pub(super) fn new(path: &Path) -> Self {
         Self { path: path.join(NAME), locks: Mutex::default() }
     }
@@ -56,7 +56,7 @@ impl NeededFiles {
         Ok(())
     }
 
-    /// This process no longer needs `file`.
+    /// Marks `file` as no longer needed by this process.
     pub(super) fn release(&self, file: &Path) {
         if let Some(locks) = &mut *self.locks.lock()
             && locks.bytes.remove(&byte_of(file))
@@ -66,7 +66,7 @@ impl NeededFiles {
         }
     }
 
-    /// Returns a function that tells whether a living process needs a file.
+    /// Returns a function that checks whether a live process needs a file.
     pub(super) fn check(&self) -> io::Result<impl Fn(&Path) -> io::Result<bool>> {
         let mut locks = self.locks.lock();
         self.refresh(&mut locks, false)?;
@@ -77,8 +77,8 @@ impl NeededFiles {
         })
     }
 
-    /// Opens the file with the locks, unless the open file is still the file in the folder. If the file
-    /// or the folder was replaced, locks the held bytes in the new file.
+    /// Opens the file with the locks, unless it is already open and still in the folder. If the
+    /// file or the folder was replaced, locks the held bytes in the new file.
     fn refresh(&self, locks: &mut Option<Locks>, create: bool) -> io::Result<()> {
         if locks.as_ref().is_some_and(|locks| is_file_at(&self.path, &locks.file)) {
             return Ok(());

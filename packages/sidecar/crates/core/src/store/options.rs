@@ -1,4 +1,4 @@
-//! The options of a store: its folder and its room.
+//! The options of a store: its folder and its room. Next: `layered_store.rs`.
 
 use std::path::PathBuf;
 
@@ -10,14 +10,14 @@ const MAX_BYTES: u64 = 16 << 30;
 pub struct StoreOptions {
     /// The folder. `None` means `coldframe/snapshots` in `$XDG_DATA_HOME` or `~/.local/share`.
     pub directory: Option<PathBuf>,
-    /// The most bytes of all files together.
+    /// The largest number of bytes of all files together.
     pub max_bytes: u64,
-    /// The most bytes of all snapshots in memory beyond the image.
+    /// The largest number of bytes of all snapshots in memory, beyond the image.
     pub memory_bytes: u64,
 }
 
 impl Default for StoreOptions {
-    /// 16 GiB on disk, and a quarter of the machine's memory.
+    /// Returns 16 GiB on disk, and a quarter of the machine's memory.
     fn default() -> Self {
         Self { directory: None, max_bytes: MAX_BYTES, memory_bytes: machine_bytes() / 4 }
     }
@@ -27,12 +27,13 @@ impl StoreOptions {
     /// Returns the folder.
     pub(super) fn folder(&self) -> PathBuf {
         let data = || {
-            // A relative path would name another folder after a start elsewhere.
+            // A relative path would name another folder after a start in another directory.
             let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
             absolute("XDG_DATA_HOME").or_else(|| absolute("HOME").map(|home| home.join(".local/share")))
         };
         let chosen = self.directory.clone().or_else(|| data().map(|data| data.join("coldframe/snapshots")));
-        // A daemon may have no home. Every use of this folder fails, and the error names it.
+        // A background process may have no home directory. Every use of this folder fails, and the
+        // error names the folder.
         chosen.unwrap_or_else(|| PathBuf::from("/nonexistent/coldframe/snapshots"))
     }
 }

@@ -1,16 +1,17 @@
-//! Making room: the tenant that uses most loses its least recently used snapshots.
+//! Selects the snapshots to remove: the tenant with the highest use loses its least recently used
+//! snapshots.
 //!
-//! All tenants share the room, so that a single tenant can use all of it. No tenant can displace a
-//! neighbour: when more is held than fits, the tenant that uses most holds more than its share (the
-//! room divided by the tenants that hold anything). So a tenant within its share loses nothing to
-//! another. There is one exception: a single snapshot larger than its owner's share displaces old
-//! snapshots and is not refused, because tenants that never return would otherwise keep all shares
-//! small for ever. The rule holds in memory and on disk.
+//! All tenants share the room, so that a single tenant can use all of it. A tenant within its share
+//! (the room divided by the number of tenants with snapshots) loses nothing to another tenant. If
+//! the total exceeds the room, the tenant with the highest use exceeds its share. There is one
+//! exception: a single snapshot larger than its owner's share displaces old snapshots instead of
+//! being refused. Otherwise, tenants that never return would keep all shares small forever. The
+//! rule applies in memory and on disk. Next: `single_flight.rs`.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// A snapshot that takes room.
+/// A snapshot that uses room.
 #[derive(Debug, Clone)]
 pub(super) struct Holding<T, W> {
     pub(super) owner: T,
@@ -21,9 +22,9 @@ pub(super) struct Holding<T, W> {
     pub(super) protected: bool,
 }
 
-/// Returns the indices of the holdings that must be removed so that `need` more bytes of `owner` fit
-/// into `room`. `None` if they cannot fit. `can_go` is called only for candidates in turn and may be
-/// slow.
+/// Returns the indices of the holdings to remove so that `need` more bytes of `owner` fit into
+/// `room`. Returns `None` if they cannot fit. `can_go` is called for one candidate after the other
+/// and may be slow.
 pub(super) fn victims<T: Eq + Hash + Clone + Ord, W: Ord + Clone>(
     holdings: &[Holding<T, W>],
     (owner, need): (&T, u64),
@@ -38,7 +39,7 @@ pub(super) fn victims<T: Eq + Hash + Clone + Ord, W: Ord + Clone>(
     if stays > room {
         return None;
     }
-    /// The bytes of a tenant, and its removable holdings: the least recently used last.
+    /// The bytes of a tenant, and its removable holdings, with the least recently used last.
     #[derive(Default)]
     struct Holder {
         bytes: u64,
@@ -114,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn asks_only_about_candidates_in_turn() {
+    fn checks_candidates_one_after_the_other() {
         let held = [holding(1, 20, 1), holding(1, 20, 2), holding(1, 20, 3), holding(2, 5, 1)];
         let ask = |need: u64, stays: &[usize]| {
             let mut asked = Vec::new();

@@ -1,5 +1,6 @@
-//! One operation at a time for each snapshot. A caller that wants the operation under way waits and
-//! shares its result. A caller that wants another operation waits, and then runs that operation.
+//! Runs one operation at a time for each snapshot. A caller that wants an equal operation waits and
+//! shares the result of the running operation. A caller that wants another operation waits, and
+//! then runs its operation. Next: `atomic_replace.rs`.
 
 use super::Retention;
 use coldframe_error::Error;
@@ -11,10 +12,10 @@ use std::sync::Arc;
 type Key = (String, String);
 type Outcome = Result<(), Error>;
 
-/// The operations under way.
+/// The running operations.
 #[derive(Default)]
 pub(super) struct SingleFlight {
-    under_way: Mutex<HashMap<Key, Arc<Flight>>>,
+    running: Mutex<HashMap<Key, Arc<Flight>>>,
 }
 
 /// An operation on a snapshot.
@@ -22,7 +23,7 @@ pub(super) struct SingleFlight {
 pub(super) enum Operation {
     /// Writing the snapshot with this retention.
     Write(Retention),
-    /// Every other operation. Its result is not shared.
+    /// Any other operation. Its result is not shared.
     Own,
 }
 
@@ -42,18 +43,18 @@ struct Landing<'a> {
 
 impl Drop for Landing<'_> {
     fn drop(&mut self) {
-        self.flights.under_way.lock().remove(&self.key);
+        self.flights.running.lock().remove(&self.key);
         *self.flight.outcome.lock() = Some(self.outcome.clone());
         self.flight.done.notify_all();
     }
 }
 
 impl SingleFlight {
-    /// Runs `work` for a snapshot of a tenant, or waits for an equal operation under way.
+    /// Runs `work` for a snapshot of a tenant, or waits for an equal running operation.
     pub(super) fn join(&self, tenant: &str, id: &str, operation: Operation, work: impl FnOnce() -> Outcome) -> Outcome {
         let key = (tenant.to_owned(), id.to_owned());
         let flight = loop {
-            let other = match self.under_way.lock().entry(key.clone()) {
+            let other = match self.running.lock().entry(key.clone()) {
                 Entry::Occupied(other) => other.get().clone(),
                 Entry::Vacant(place) => {
                     let flight = Flight { operation, outcome: Mutex::default(), done: Condvar::default() };
@@ -65,13 +66,13 @@ impl SingleFlight {
                 return outcome;
             }
         };
-        let died = Err(Error::Snapshot { reason: "it could not be written".to_owned() });
-        let mut landing = Landing { flights: self, key, flight, outcome: died };
+        let aborted = Err(Error::Snapshot { reason: "it could not be written".to_owned() });
+        let mut landing = Landing { flights: self, key, flight, outcome: aborted };
         landing.outcome = work();
         landing.outcome.clone()
     }
 
-    /// Runs `work` when no operation on the snapshot is under way.
+    /// Runs `work` when no other operation on the snapshot runs.
     pub(super) fn after<T>(&self, tenant: &str, id: &str, work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
         let mut done = None;
         let ended = self.join(tenant, id, Operation::Own, || {
@@ -98,19 +99,18 @@ mod tests {
     use std::sync::mpsc;
     use std::thread::{scope, yield_now};
 
-    /// Runs `second` while `first` is under way. Returns its outcome and the operations that ran, in
-    /// order.
+    /// Runs `second` while `first` runs. Returns its outcome and the operations that ran, in order.
     fn run_beside(first: Operation, second: Operation) -> (Outcome, Vec<u8>) {
         let (flights, done) = (SingleFlight::default(), Mutex::new(Vec::new()));
         let (begun, has_begun) = mpsc::channel();
-        let answer = scope(|scope| {
+        let outcome = scope(|scope| {
             let (flights, done) = (&flights, &done);
             let refused = || Err(Error::Snapshot { reason: "refused".to_owned() });
             scope.spawn(move || {
                 let _ = flights.join("t", "s", first, || {
                     begun.send(()).expect("the second thread waits");
                     // A waiting caller holds the flight too.
-                    while flights.under_way.lock().values().all(|flight| Arc::strong_count(flight) < 3) {
+                    while flights.running.lock().values().all(|flight| Arc::strong_count(flight) < 3) {
                         yield_now();
                     }
                     done.lock().push(1);
@@ -123,15 +123,15 @@ mod tests {
                 Ok(())
             })
         });
-        assert!(flights.under_way.lock().is_empty());
-        (answer, done.into_inner())
+        assert!(flights.running.lock().is_empty());
+        (outcome, done.into_inner())
     }
 
     #[test]
     fn shares_an_outcome_with_callers_of_an_equal_operation() {
         for same in [Retention::No, Retention::WhileOpen, Retention::Always].map(Operation::Write) {
-            let (answer, done) = run_beside(same, same);
-            assert!(answer.is_err());
+            let (outcome, done) = run_beside(same, same);
+            assert!(outcome.is_err());
             assert_eq!(done, [1]);
         }
         for (first, second) in [

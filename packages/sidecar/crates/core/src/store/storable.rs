@@ -1,5 +1,5 @@
-//! What the store keeps: the facts, the state as bytes, and memories. Tests keep other things than
-//! snapshots. Next: `content.rs`.
+//! The content that the store keeps: the facts, the state as bytes, and memories. Tests store
+//! substitutes of snapshots. Next: `content.rs`.
 
 use super::SnapshotInfo;
 use crate::installation::Installation;
@@ -7,21 +7,22 @@ use crate::snapshot::{Snapshot, StoredMemory};
 use coldframe_error::Error;
 use std::sync::Arc;
 
-/// A snapshot, or a substitute in a test. Never changes.
+/// A snapshot, or a substitute in a test. Immutable.
 pub trait Storable: Send + Sync + Sized + 'static {
-    /// The facts about the snapshot.
+    /// Returns the facts about the snapshot.
     fn info(&self) -> &SnapshotInfo;
 
-    /// Returns everything but the memories and the facts. Every call returns equal bytes.
+    /// Returns the state without the memories and the facts. Every call returns equal bytes.
     fn state_bytes(&self) -> Result<Vec<u8>, Error>;
 
     /// Returns the memories, in the order of the programs' pids.
     fn memories(&self) -> Vec<StoredMemory>;
 
-    /// Returns whether a runtime restored from the snapshot lives: then the store forgets it last.
+    /// Returns whether a runtime restored from the snapshot exists. The store then removes the
+    /// snapshot last.
     fn is_used(&self) -> bool;
 
-    /// Makes a snapshot of its parts. Checks `state` as if a guest had written it.
+    /// Makes a snapshot from its parts. Checks `state` as if a guest had written it.
     fn assemble(
         installation: &Installation,
         info: SnapshotInfo,

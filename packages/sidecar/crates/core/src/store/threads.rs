@@ -1,8 +1,7 @@
-//! Threads for work that waits for the disk. They start when there is work and end when they were idle
-//! for a while.
+//! Threads for work that waits for the disk. They start with work and end after an idle time.
 //!
-//! Eight threads and not two, because they mostly wait: concurrent flushes share the disk's work (ten
-//! writes at once take 51 ms on two threads and 10 ms on eight).
+//! Eight threads and not two, because they mostly wait. Concurrent flushes share the disk's work:
+//! ten writes at once take 51 ms on two threads and 10 ms on eight. Next: `options.rs`.
 
 use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
@@ -29,7 +28,7 @@ struct Work {
 }
 
 impl Threads {
-    /// Runs `job` on a thread. If the system allows no thread, runs `job` on the calling thread.
+    /// Runs `job` on a thread, or on the calling thread if the system allows no thread.
     pub(super) fn run(self: &Arc<Self>, job: impl FnOnce() + Send + 'static) {
         let mut work = self.work.lock();
         work.waiting.push_back(Box::new(job));
@@ -64,7 +63,7 @@ impl Threads {
             }
             let job = work.waiting.pop_front();
             drop(work);
-            // A job that panics sends no reply. The other jobs must run all the same.
+            // A panicking job sends no reply. The other jobs must still run.
             if let Some(job) = job {
                 let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(job));
             }

@@ -22,7 +22,7 @@ fn counts(runtime: &Runtime) -> (usize, usize, usize) {
 fn until_empty(runtime: &Runtime) {
     let began = Instant::now();
     while counts(runtime) != (0, 0, 0) {
-        assert!(began.elapsed() < STEP_TIMEOUT, "{:?} are left", counts(runtime));
+        assert!(began.elapsed() < STEP_TIMEOUT, "{:?} remain", counts(runtime));
         std::thread::sleep(Duration::from_millis(1));
     }
 }

@@ -1,5 +1,5 @@
-//! Long computations belong to their program: they stop when the program ends, and their CPU time
-//! counts as the program's.
+//! Long computations belong to their program. They stop when the program ends, and their CPU time
+//! counts for the program.
 
 use super::{code, core, exec, exited, outcome, runtime, start, text};
 use crate::{Core, Dispatch, Limits, ProcessOptions, Runtime, RuntimeOptions};
@@ -11,7 +11,7 @@ const ENDLESS_PILE: &str = "import c from 'node:crypto';
     for (let i = 0; i < 20; i++) c.generatePrime(4096, { safe: true }, () => {});";
 const SHORT: &str = "import c from 'node:crypto'; console.log(c.pbkdf2Sync('p', 's', 1000, 4, 'sha256').toString('hex'));";
 
-/// Runs `source` for a tenth of a second and kills the program. Returns how long the kill took.
+/// Runs `source` for a tenth of a second and kills the program. Returns the duration of the kill.
 fn killed(runtime: &Runtime, source: &str) -> Duration {
     let (process, events) = start(runtime, exec(source), Dispatch::Worker);
     std::thread::sleep(Duration::from_millis(100));

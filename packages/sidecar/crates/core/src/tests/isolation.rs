@@ -28,7 +28,7 @@ fn assert_slots_pristine(core: &Core, image: &ProgramKind) {
         // SAFETY: the slot is mapped, and no guest runs in it.
         let bytes = unsafe { std::slice::from_raw_parts(slot.base() as *const u8, image.len()) };
         let differing = bytes.iter().zip(&image.memory().expect("a view")).position(|(slot, image)| slot != image);
-        assert_eq!(differing, None, "offset of the first byte that is not the image's");
+        assert_eq!(differing, None, "offset of the first byte that differs from the image");
         image.pool().give_back(image, slot, image.len(), false);
     }
 }
@@ -48,7 +48,7 @@ fn every_slot_equals_its_image_after_hostile_programs() {
         spin.timeout = Some(Duration::from_millis(5));
         assert_eq!(code(&outcome(&runtime, spin)), Some("ERR_TIMEOUT"), "round {round}");
     }
-    // A program's end is reported before its memory is given back.
+    // The end of a program is reported before its memory is freed.
     while core.resources().warm_slots == 0 {
         std::thread::yield_now();
     }
@@ -91,7 +91,7 @@ fn slots_of_the_shell_equal_the_shells_image_after_use() {
         outcome(&runtime, options);
     }
     let bash = ProgramKind::Shell("bash".to_owned());
-    // A program's end is reported before its memory is given back.
+    // The end of a program is reported before its memory is freed.
     while core.installation().factory(&bash).expect("its image").image().pool().waiting() == 0 {
         std::thread::yield_now();
     }

@@ -17,7 +17,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// Longer than any step of a test takes. A test that reaches this bound hangs.
+/// A duration that no step of a test exceeds. A test that reaches this bound hangs.
 const STEP_TIMEOUT: Duration = Duration::from_secs(30);
 
 pub(super) fn options() -> CoreOptions {

@@ -163,7 +163,7 @@ fn shutdown_ends_every_running_program() {
     assert_eq!(core.resources().processes, 0);
 }
 
-/// A sink that computes on the guest's thread, inside its slice, until the guest must end.
+/// A sink that computes on the guest's thread, during its slice, until the guest must end.
 struct Stubborn {
     sink: Arc<TestSink>,
     process: std::sync::OnceLock<Process>,
@@ -207,6 +207,9 @@ fn the_cpu_limit_ends_a_program_that_never_yields() {
         }
         assert!(stubborn.process.set(process).is_ok());
         assert_eq!(super::code(&exited(&events)), Some("ERR_CPU_LIMIT"), "{mode:?}");
-        assert!(stubborn.had_to_end.load(std::sync::atomic::Ordering::Relaxed), "{mode:?}: while the sink computed");
+        assert!(
+            stubborn.had_to_end.load(std::sync::atomic::Ordering::Relaxed),
+            "{mode:?}: the program ended while the sink computed"
+        );
     }
 }

@@ -1,5 +1,5 @@
-//! Resident programs: state is kept, one snippet runs at a time, and a snippet that must end leaves
-//! the program running.
+//! Resident programs: state persists, one snippet runs at a time, and ending a snippet does not end
+//! the program.
 
 use super::*;
 
@@ -12,7 +12,7 @@ fn resident(runtime: &Runtime) -> (Process, Receiver<SinkEvent>) {
 fn evaluated(events: &Receiver<SinkEvent>, id: u32) -> Outcome {
     match events.recv_timeout(STEP_TIMEOUT).expect("the evaluation must end") {
         SinkEvent::Evaluated(done, outcome) if done == id => outcome,
-        other => panic!("waited for evaluation {id}, heard {other:?}"),
+        other => panic!("waited for evaluation {id}, received {other:?}"),
     }
 }
 
@@ -57,12 +57,12 @@ fn a_runner_keeps_its_state_and_survives_failures() {
 fn snippets_run_in_order_and_can_be_cancelled() {
     let core = core();
     let (process, events) = resident(&runtime(&core));
-    let ask = |id: u32, code: &str| {
+    let evaluate_snippet = |id: u32, code: &str| {
         process.evaluate(id, code.to_owned(), None, Streams::default(), Dispatch::Worker).expect("evaluate")
     };
-    ask(1, "await new Promise((done) => setTimeout(done, 50)); console.log(1)");
-    ask(2, "console.log(2)");
-    ask(3, "console.log(3)");
+    evaluate_snippet(1, "await new Promise((done) => setTimeout(done, 50)); console.log(1)");
+    evaluate_snippet(2, "console.log(2)");
+    evaluate_snippet(3, "console.log(3)");
     process.cancel_evaluation(2);
     assert_eq!(code(&evaluated(&events, 2)), Some("ERR_CANCELED"));
     assert_eq!(text(&evaluated(&events, 1).stdout), "1\n");
@@ -70,19 +70,19 @@ fn snippets_run_in_order_and_can_be_cancelled() {
 }
 
 #[test]
-fn a_given_timeout_runs_while_a_snippet_is_queued() {
+fn a_timeout_includes_the_time_in_the_queue() {
     let core = core();
     let limits = crate::Limits { wall_ms: 60_000, ..crate::Limits::default() };
     let runtime = core.create_runtime(RuntimeOptions { limits, ..RuntimeOptions::default() }).expect("a runtime");
     let (process, events) = resident(&runtime);
-    let ask = |id: u32, code: &str, timeout: Option<u64>| {
+    let evaluate_snippet = |id: u32, code: &str, timeout: Option<u64>| {
         let timeout = timeout.map(Duration::from_millis);
         process.evaluate(id, code.to_owned(), timeout, Streams::default(), Dispatch::Worker).expect("evaluate")
     };
-    ask(1, "await new Promise((done) => setTimeout(done, 60_000))", None);
-    ask(2, "console.log('never')", Some(20));
-    ask(3, "console.log(3)", None);
-    ask(4, "console.log(4); await new Promise((done) => setTimeout(done, 60_000))", Some(1_000));
+    evaluate_snippet(1, "await new Promise((done) => setTimeout(done, 60_000))", None);
+    evaluate_snippet(2, "console.log('never')", Some(20));
+    evaluate_snippet(3, "console.log(3)", None);
+    evaluate_snippet(4, "console.log(4); await new Promise((done) => setTimeout(done, 60_000))", Some(1_000));
     let late = evaluated(&events, 2);
     assert_eq!((code(&late), late.exit_code, text(&late.stdout)), (Some("ERR_TIMEOUT"), 124, String::new()));
     process.cancel_evaluation(1);
@@ -97,11 +97,12 @@ fn a_given_timeout_runs_while_a_snippet_is_queued() {
 fn exit_ends_the_program_and_the_queued_snippets() {
     let core = core();
     let (process, events) = resident(&runtime(&core));
-    let ask = |id: u32, code: &str| process.evaluate(id, code.to_owned(), None, Streams::default(), Dispatch::Worker);
-    ask(1, "await new Promise((done) => setTimeout(done, 30)); process.exit(7)").expect("evaluate");
-    ask(2, "console.log('never')").expect("evaluate");
+    let evaluate_snippet =
+        |id: u32, code: &str| process.evaluate(id, code.to_owned(), None, Streams::default(), Dispatch::Worker);
+    evaluate_snippet(1, "await new Promise((done) => setTimeout(done, 30)); process.exit(7)").expect("evaluate");
+    evaluate_snippet(2, "console.log('never')").expect("evaluate");
     assert_eq!(evaluated(&events, 1).exit_code, 7);
     assert_eq!(code(&evaluated(&events, 2)), Some("ERR_RUNNER_EXITED"));
     assert_eq!(exited(&events).exit_code, 7);
-    assert_eq!(ask(3, ""), Err(Error::RunnerExited { exit_code: 7 }));
+    assert_eq!(evaluate_snippet(3, ""), Err(Error::RunnerExited { exit_code: 7 }));
 }

@@ -11,7 +11,7 @@ use coldframe_abi::system_calls::FileCall;
 use coldframe_error::Errno;
 use std::sync::Arc;
 
-/// Carries out a call of the family.
+/// Dispatches a system call of files.
 pub(crate) fn call(program: &Arc<dyn Caller>, call: FileCall, arguments: &mut Arguments<'_>) -> Answer {
     let answer = carry_out(program, call, arguments);
     if answer == Err(Errno::EACCES) {

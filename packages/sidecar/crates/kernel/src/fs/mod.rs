@@ -1,14 +1,17 @@
 //! Files of a runtime.
 //!
 //! ```text
-//! calls.rs ─ paths ─► view.rs ─► walk.rs ─► names.rs, attributes.rs ─► tree.rs ─► node.rs ─► content.rs
-//!     │                             └─────► host/  (mounted folders)     ▲
+//! calls.rs ─ paths ─► view.rs ─► walk.rs ─► names.rs, attributes.rs ─► tree.rs ─► node.rs
+//!     │                             └─────► mounts/                      ▲
 //!     └─ descriptors ─► io.rs ────────────► data.rs ─────────────────────┘
-//! overlay.rs: what a call changes in an overlay comes into memory first        proc/: what `/proc` shows
 //! ```
 //!
-//! The rules are Linux's, down to the order of errors; a test compares random sequences of operations with a real Linux filesystem. Programs
-//! are user 1000 and permissions count. Next: `calls.rs`.
+//! `content.rs` stores the bytes of files. `overlay.rs` moves a file of an overlay into memory
+//! before a call changes the file. `proc/` makes the files of `/proc`.
+//!
+//! The rules are Linux's, down to the order of errors. A test compares random sequences of
+//! operations with a real Linux filesystem. Programs are user 1000, and permission bits count.
+//! Next: `calls.rs`.
 
 mod app_file_system;
 mod archive;

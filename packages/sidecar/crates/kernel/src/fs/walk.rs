@@ -1,9 +1,10 @@
-//! From a path to an inode or a host's file, as Linux walks: one name after the other, links followed in place, permissions checked in every
-//! directory.
+//! Resolves paths to inodes or to files of mounts, as Linux does: name by name, following links in
+//! place, checking permissions in every directory.
 //!
-//! What a walk ends in is an [`End`]: the directory and the name that came last, and what is there, if anything. Calls that make, remove or
-//! rename look at the name; all others at the thing. Everything in memory is a [`Spot`], everything on the host a [`HostSpot`]; which
-//! one it is decides who carries out the call. Next: `names.rs`; `host/walk.rs` for steps inside a mount.
+//! A walk ends in an [`End`]: the last directory, the last name, and the file found there, if any.
+//! Calls that make, remove or rename use the name. All other calls use the file. An end in memory
+//! is a [`MemoryEnd`], an end in a mount is a [`MountEnd`]. Next: `names.rs`, and `mounts/walk.rs`
+//! for the steps inside a mount.
 
 use super::node::{Body, Ino, MAX_NAME, Type};
 use super::stat::Stat;
@@ -12,50 +13,55 @@ use crate::permissions::Permissions;
 use coldframe_error::Errno;
 use serde::{Deserialize, Serialize};
 
-/// Links that one walk follows.
+/// The most links that one walk follows.
 const MAX_LINKS: u32 = 40;
 
-/// Names that one walk passes: more than a path can have, and an end to links whose targets are full of names.
+/// The most names that one walk passes. A path has fewer names. The bound stops walks through links
+/// whose targets are long paths.
 const MAX_STEPS: u32 = 10_000;
 
-/// What happens with a link at the path's end.
+/// How a walk treats a link at the path's end.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Last {
-    /// It is followed.
+    /// Follows the link.
     Follow,
-    /// It is what the path means, unless a slash comes after it.
+    /// Ends at the link itself, unless a slash follows the name.
     Stay,
-    /// It is what the path means: the call is about the name.
+    /// Ends at the link itself, because the call is about the name.
     Name,
-    /// It is followed, and a slash after the path's last name, or a followed link's, is `EISDIR`: what the call makes is no directory.
+    /// Follows the link. A slash after the last name of the path or of a followed link fails with
+    /// `EISDIR`, because the call makes a file.
     Create,
-    /// The same, but the link is what the path means.
+    /// Ends at the link itself. A slash after the last name fails with `EISDIR`, because the call
+    /// makes a file.
     CreateNew,
 }
 
-/// Where something lies.
+/// The location of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Place {
     /// In memory.
     Here(Ino),
-    /// In a mounted folder: the mount's number and the path from its root, without slashes at its ends.
+    /// In a mount: the mount's number and the path from its root, without slashes at both ends.
     There(usize, #[serde(with = "serde_bytes")] Vec<u8>),
 }
 
-/// How far a walk has come. After an error, what failed is the first name that is left, seen from where it is.
+/// The progress of a walk. After an error, the first name that is left is the name that failed,
+/// relative to `at`.
 pub(super) struct Course<'p> {
     pub(super) at: Place,
-    /// The path that is walked: the caller's, until a link is followed.
+    /// The path to walk: the caller's path, or the path with the target of a followed link.
     rest: Vec<u8>,
-    /// Where in it the walk is.
+    /// The offset of the first byte in `rest` that is not walked yet.
     position: usize,
-    /// The place must be without links, because its path matters.
+    /// Whether the result must be free of links, because its path is used.
     exact: bool,
-    /// Who is asked about directories that are left again; the place is without links then, too.
+    /// The permissions to check for every directory that `..` leaves. If set, the result is free of
+    /// links too.
     pub(super) permissions: Option<&'p Permissions>,
 }
 
-/// Where a path leads.
+/// The end of a path.
 #[derive(Debug)]
 pub(crate) struct End {
     pub(super) parent: Place,
@@ -67,44 +73,44 @@ pub(crate) struct End {
 
 /// The end of a path in memory.
 #[derive(Debug)]
-pub(crate) struct Spot {
-    /// The directory that holds, or would hold, the name.
+pub(crate) struct MemoryEnd {
+    /// The directory of the name. The name need not exist.
     pub(crate) parent: Ino,
     pub(crate) name: Name,
     pub(crate) node: Option<Ino>,
-    /// Whether a slash came after the name.
+    /// Whether a slash follows the name.
     pub(crate) slash: bool,
 }
 
-/// The end of a path in a mounted folder.
+/// The end of a path in a mount.
 #[derive(Debug)]
-pub(crate) struct HostSpot {
+pub(crate) struct MountEnd {
     pub(crate) mount: usize,
     pub(crate) path: Vec<u8>,
     pub(crate) name: Name,
-    /// What is there, if anything.
+    /// The attributes of the file, if it exists.
     pub(crate) stat: Option<Stat>,
     pub(crate) slash: bool,
 }
 
-/// See [`Spot`] and [`HostSpot`].
+/// The end of a path in memory or in a mount.
 #[derive(Debug)]
 pub(crate) enum Side {
-    Memory(Spot),
-    Host(HostSpot),
+    Memory(MemoryEnd),
+    Host(MountEnd),
 }
 
-/// A path's last part.
+/// The last part of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Name {
     Plain(Box<[u8]>),
-    /// A filesystem's root: `/`, or where something is mounted.
+    /// The root of a filesystem: `/` or a mount point.
     Root,
     Dot,
     DotDot,
 }
 
-/// What a name stands for.
+/// The file under a name.
 pub(super) struct Found {
     pub(super) place: Place,
     pub(super) kind: Type,
@@ -112,43 +118,46 @@ pub(super) struct Found {
 }
 
 impl Course<'_> {
-    /// What is left of the path: what failed comes first.
+    /// Returns the part of the path that is left. After an error, it starts with the name that
+    /// failed.
     pub(super) fn left(&self) -> &[u8] {
         self.rest.get(self.position..).unwrap_or_default()
     }
 }
 
-impl Spot {
-    /// The node; `ENOENT` when there is none.
+impl MemoryEnd {
+    /// Returns the inode. Fails with `ENOENT` if the path's end does not exist.
     pub(crate) fn existing(&self) -> Result<Ino, Errno> {
         self.node.ok_or(Errno::ENOENT)
     }
 }
 
 impl FileSystem {
-    /// Walks along `path`. `from` is where a relative one begins; none when the working directory does not exist.
+    /// Walks along `path`. A relative path starts at `from`, which is none if the working directory
+    /// does not exist.
     pub(crate) fn walk(&self, user: User, from: Option<&Place>, path: &[u8], last: Last) -> Result<Side, Errno> {
         self.side(self.steps(user, last, &mut self.course(from, path, false)?)?)
     }
 
-    /// The place that `path` leads to; `ENOENT` when nothing is there.
+    /// Returns the location of `path`. Fails with `ENOENT` if it does not exist.
     pub(crate) fn place(&self, user: User, from: Option<&Place>, path: &[u8]) -> Result<Place, Errno> {
         self.steps(user, Last::Follow, &mut self.course(from, path, true)?)?.node.ok_or(Errno::ENOENT)
     }
 
-    /// The absolute path that `path` has without links and dots.
+    /// Returns the absolute path of `path`, without links and dots.
     pub(crate) fn real_path(&self, user: User, from: Option<&Place>, path: &[u8]) -> Result<Vec<u8>, Errno> {
         self.real_path_of(&self.steps(user, Last::Follow, &mut self.course(from, path, true)?)?)
     }
 
-    /// The absolute path, without links and dots, of where an exact walk has ended and something is.
+    /// Returns the absolute path of an existing end, without links and dots. The walk must have
+    /// been exact.
     pub(super) fn real_path_of(&self, end: &End) -> Result<Vec<u8>, Errno> {
         let node = end.node.as_ref().ok_or(Errno::ENOENT)?;
         let (Place::Here(ino), Name::Plain(name)) = (node, &end.name) else { return self.path_of(node) };
         if self.node(*ino)?.is_directory() { self.path_of(node) } else { Ok(join(self.path_of(&end.parent)?, name)) }
     }
 
-    /// The beginning of a walk. `from` is where a relative path begins; `exact`: see [`Course`].
+    /// Starts a walk. A relative path starts at `from`. `exact` is [`Course::exact`].
     pub(super) fn course<'p>(&self, from: Option<&Place>, path: &[u8], exact: bool) -> Result<Course<'p>, Errno> {
         let at = match path.first() {
             None => return Err(Errno::ENOENT),
@@ -167,7 +176,7 @@ impl FileSystem {
         loop {
             if let Place::There(mount, at) = &*at
                 && !std::mem::replace(&mut asked_host, true)
-                && let Some(end) = self.mount(*mount)?.leap(*mount, at, &rest[*position..], last)?
+                && let Some(end) = self.mount(*mount)?.walk_at_once(*mount, at, &rest[*position..], last)?
             {
                 return Ok(end);
             }
@@ -176,7 +185,8 @@ impl FileSystem {
             }
             let part = &rest[*position..];
             if part.is_empty() {
-                // Only slashes were left: a root, or a directory that dots or a link have led to.
+                // Only slashes are left: the path ends at a root, or at a directory after dots or a
+                // link.
                 return Ok(End { parent: self.parent_of(at)?, name, node: Some(at.clone()), slash: false, stat: None });
             }
             passed += 1;
@@ -233,7 +243,8 @@ impl FileSystem {
             if found.kind != Type::Directory {
                 return Err(Errno::ENOTDIR);
             }
-            // Once per mount: what the host cannot answer for a path, it cannot for the rest of it either.
+            // Once per mount: if the host machine cannot resolve a whole path, it cannot resolve
+            // the rest of that path either.
             asked_host |= matches!(found.place, Place::There(..)) && matches!(at, Place::There(..));
             *at = found.place;
             *position = next;
@@ -253,7 +264,7 @@ impl FileSystem {
                 self.directory(*ino)?;
                 self.check(user, *ino, SEARCH)
             }
-            // The host checks whether we may, and what we may not the guest may not.
+            // The host machine checks our own access, and the guest must not have more.
             Place::There(..) => Ok(()),
         }
     }
@@ -271,7 +282,7 @@ impl FileSystem {
         }
     }
 
-    /// Where a link's target begins, and the target. `at` is the directory that holds the link.
+    /// Returns the start of a link's target and the target. `at` is the directory of the link.
     fn follow(&self, at: Place, link: &Place) -> Result<(Place, Vec<u8>), Errno> {
         match link {
             Place::Here(ino) => {
@@ -283,7 +294,7 @@ impl FileSystem {
         }
     }
 
-    /// A directory's parent; a root's is itself.
+    /// Returns a directory's parent. The parent of a root is the root itself.
     fn parent_of(&self, at: &Place) -> Result<Place, Errno> {
         match at {
             Place::Here(ino) => Ok(Place::Here(self.node(*ino)?.parent)),
@@ -302,25 +313,26 @@ impl FileSystem {
             (None, Place::There(mount, path)) => {
                 let Name::Plain(name) = &name else { return Err(Errno::EIO) };
                 let path = if path.is_empty() { name.to_vec() } else { join(path, name) };
-                return Ok(Side::Host(HostSpot { mount, path, name: Name::Plain(name.clone()), stat: None, slash }));
+                return Ok(Side::Host(MountEnd { mount, path, name: Name::Plain(name.clone()), stat: None, slash }));
             }
             (Some(Place::Here(ino)), Place::Here(parent)) => {
-                return Ok(Side::Memory(Spot { parent, name, node: Some(ino), slash }));
+                return Ok(Side::Memory(MemoryEnd { parent, name, node: Some(ino), slash }));
             }
-            // Dots lead out of a mount to a directory in memory, whose name does not matter any more.
+            // Dots led out of the mount to a directory in memory. The name does not matter.
             (Some(Place::Here(ino)), Place::There(..)) => {
-                return Ok(Side::Memory(Spot { parent: ino, name: Name::DotDot, node: Some(ino), slash }));
+                return Ok(Side::Memory(MemoryEnd { parent: ino, name: Name::DotDot, node: Some(ino), slash }));
             }
-            (None, Place::Here(parent)) => return Ok(Side::Memory(Spot { parent, name, node: None, slash })),
+            (None, Place::Here(parent)) => return Ok(Side::Memory(MemoryEnd { parent, name, node: None, slash })),
         };
         let stat = match stat {
             Some(stat) => stat,
             None => self.mount(mount)?.stat(mount, &path)?,
         };
-        Ok(Side::Host(HostSpot { mount, path, name, stat: Some(stat), slash }))
+        Ok(Side::Host(MountEnd { mount, path, name, stat: Some(stat), slash }))
     }
 
-    /// The absolute path of a directory in memory, or of anything on the host; `ENOENT` when it has no name any more.
+    /// Returns the absolute path of a directory in memory or of any file in a mount. Fails with
+    /// `ENOENT` if the name was removed.
     pub(crate) fn path_of(&self, place: &Place) -> Result<Vec<u8>, Errno> {
         let (mut place, mut parts) = (place.clone(), Vec::new());
         loop {
@@ -356,7 +368,7 @@ impl FileSystem {
     }
 }
 
-/// A directory's path and a name in it.
+/// Appends a name to a directory's path.
 pub(super) fn join(mut directory: Vec<u8>, name: &[u8]) -> Vec<u8> {
     if directory.last() != Some(&b'/') {
         directory.push(b'/');

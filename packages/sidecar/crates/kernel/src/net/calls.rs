@@ -18,7 +18,7 @@ use coldframe_abi::system_calls::SocketCall;
 use coldframe_error::Errno;
 use std::sync::Arc;
 
-/// Carries out a call of the family.
+/// Dispatches a system call of sockets.
 pub(crate) fn call(program: &Arc<dyn Caller>, call: SocketCall, arguments: &mut Arguments<'_>) -> Answer {
     let process = program.process();
     let sockets = &process.kernel.sockets;

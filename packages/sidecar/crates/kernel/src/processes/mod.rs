@@ -1,12 +1,13 @@
 //! Processes: the process table of a runtime, and the system calls of the family `processes`.
 //!
 //! ```text
-//! spawn.rs ── spec.rs (what is asked for) ── resolve.rs (what runs it) ──► runtime.rs makes the program
+//! spawn.rs ── spec.rs (the request) ── resolve.rs (the program) ──► Caller::start_child
 //!     └──► table.rs: parents, groups, sessions, ends ──► status.rs        signals.rs, waiting.rs
 //! ```
 //!
-//! One table per runtime. A child is another instance of the guest image with the same kernel; programs can see, signal and wait for one
-//! another, and nobody of another runtime. Next: `table.rs`.
+//! Each runtime has one process table. A child is another VM of the guest image with the same
+//! kernel. Programs can see, signal and wait for one another, but not for programs of other
+//! runtimes. Next: `table.rs`.
 
 mod look;
 mod resolve;
@@ -43,10 +44,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 use table::{Table, Waiter};
 
-/// Descriptors and children that one call can wait for.
+/// Maximum number of descriptors and children that one call can wait for.
 pub(crate) const MAX_WATCHED: usize = 64;
 
-/// A runtime's processes: the table, and the programs of those that live.
+/// A runtime's processes: the table, and the programs of the live processes.
 pub struct Processes(Mutex<State>, Arc<Usage>);
 
 struct State {
@@ -61,7 +62,7 @@ impl Processes {
         Self(Mutex::new(State { table: Table::new(limit), mark: Mark::default(), programs: HashMap::new() }), usage)
     }
 
-    /// How many processes there are, and were at most.
+    /// Returns the present and the highest number of processes.
     pub(crate) fn look(&self) -> (u64, u64) {
         let state = self.0.lock();
         (state.table.entries.len() as u64, state.mark.high())
@@ -77,7 +78,7 @@ impl Processes {
         Ok(pid)
     }
 
-    /// A number for a program that the caller outside starts.
+    /// Enters a process for a program that the embedder starts.
     pub fn enter_root(&self) -> Result<Pid, Errno> {
         self.enter(Table::enter_root)
     }
@@ -86,7 +87,8 @@ impl Processes {
         self.enter(|table| table.enter_child(parent, detached))
     }
 
-    /// The program of a number that was entered; if it must end already, it will.
+    /// Stores the program of an entered process. If the process must already end, the program is
+    /// ended.
     pub fn register(&self, program: &Arc<dyn Caller>) {
         let condemned = {
             let mut state = self.0.lock();
@@ -98,14 +100,14 @@ impl Processes {
         }
     }
 
-    /// A number whose program never began.
+    /// Removes a process whose program never started.
     pub fn remove(&self, pid: Pid) {
         let mut state = self.0.lock();
         state.table.remove(pid);
         state.programs.remove(&pid);
     }
 
-    /// The program of a process that lives.
+    /// Returns the program of a live process.
     pub fn program(&self, pid: Pid) -> Option<Arc<dyn Caller>> {
         self.0.lock().programs.get(&pid).and_then(Weak::upgrade)
     }
@@ -121,7 +123,7 @@ impl Processes {
         self.0.lock().programs.contains_key(&pid)
     }
 
-    /// Those that live: number, parent, group.
+    /// Returns the live programs with their parents and groups.
     pub fn list(&self) -> Vec<(Arc<dyn Caller>, Pid, Pid)> {
         let state = self.0.lock();
         let live = state.table.entries.iter().filter(|(_, entry)| entry.ended.is_none());
@@ -131,7 +133,8 @@ impl Processes {
         live.filter_map(with_program).collect()
     }
 
-    /// Sends a signal as the caller outside, to one process. 0 tries only.
+    /// Sends a signal of the embedder to one process. The signal 0 only checks that the process
+    /// exists.
     pub fn signal(&self, pid: Pid, signal: i64) -> Result<(), Errno> {
         let signal = if signal == 0 { None } else { Some(signals::check(signal)?) };
         let program = self.program(pid).ok_or(Errno::ESRCH)?;
@@ -149,19 +152,20 @@ impl Processes {
         self.0.lock().table.unwait(pid, operation);
     }
 
-    /// A program has ended; its descriptors are closed already. `by_caller`: from outside, or because of a limit.
+    /// Records the end of a program whose descriptors are already closed. `by_caller` is set if the
+    /// embedder or a limit ended the program.
     pub fn exited(&self, pid: Pid, status: Status, by_caller: bool) {
-        let (told, ended) = {
+        let (notified, ended) = {
             let mut state = self.0.lock();
             state.programs.remove(&pid);
             let consequences = state.table.exited(pid, status, by_caller);
             let count = state.table.entries.len() as u64;
             state.mark.fell(count, self.1.limits.processes);
             let find = |pid: &Pid| state.programs.get(pid).and_then(Weak::upgrade);
-            let told = consequences.told.and_then(|(parent, operation)| Some((find(&parent)?, operation)));
-            (told, consequences.ended.iter().filter_map(find).collect::<Vec<_>>())
+            let notified = consequences.notified.and_then(|(parent, operation)| Some((find(&parent)?, operation)));
+            (notified, consequences.ended.iter().filter_map(find).collect::<Vec<_>>())
         };
-        if let Some((parent, operation)) = told {
+        if let Some((parent, operation)) = notified {
             parent.process().operations.complete(operation, Ok(status.number()), Vec::new());
         }
         for program in ended {
@@ -169,7 +173,7 @@ impl Processes {
         }
     }
 
-    /// Sends a signal as `caller` (0: tries only).
+    /// Sends a signal of `caller`. The signal 0 only checks the targets.
     fn kill(&self, caller: &dyn Caller, number: i64, signal: i64) -> Answer {
         let signal = if signal == 0 { None } else { Some(signals::check(signal)?) };
         let mut programs: Vec<_> = {
@@ -177,9 +181,9 @@ impl Processes {
             let targets = state.table.targets(caller.pid(), number)?;
             targets.iter().filter_map(|pid| state.programs.get(pid).and_then(Weak::upgrade)).collect()
         };
-        let meant = programs.len();
+        let target_count = programs.len();
         programs.retain(|program| signals::may_send(caller, program.pid(), signal));
-        if programs.is_empty() && meant > 0 {
+        if programs.is_empty() && target_count > 0 {
             return Err(Errno::EACCES);
         }
         if let Some(signal) = signal {
@@ -194,7 +198,7 @@ impl Processes {
     }
 }
 
-/// Carries out a call of the family.
+/// Dispatches a system call of processes.
 pub(super) fn call(program: &Arc<dyn Caller>, call: ProcessCall, arguments: &mut Arguments<'_>) -> Answer {
     let process = program.process();
     let processes = &process.kernel.processes;
@@ -209,8 +213,8 @@ pub(super) fn call(program: &Arc<dyn Caller>, call: ProcessCall, arguments: &mut
         ProcessCall::Setpgid => {
             let (pid, group) = (pid(arguments, 0)?, pid(arguments, 1)?);
             let about = pid.unwrap_or(program.pid());
-            let asked = process.kernel.permissions.check(About::Process(&about.to_string()), operations::process::SETPGID);
-            asked.map_err(Denied::errno)?;
+            let checked = process.kernel.permissions.check(About::Process(&about.to_string()), operations::process::SETPGID);
+            checked.map_err(Denied::errno)?;
             processes.0.lock().table.set_group(program.pid(), pid, group).map(|()| 0)
         }
         ProcessCall::Watch => watch(&**program, arguments.bytes(0)?),
@@ -231,7 +235,8 @@ fn answer(pid: Pid) -> i64 {
     i64::from(pid.get())
 }
 
-/// Starts an operation that completes with the child's wait status. The child is reaped then.
+/// Starts an operation that completes with the child's wait status and removes the child from the
+/// table.
 fn wait(program: &Arc<dyn Caller>, pid: Pid) -> Answer {
     let operations = &program.process().operations;
     let operation = operations.begin()?;

@@ -1,9 +1,11 @@
-//! The highest that any process of a runtime has used of what each has for itself. Kept at the end of a process, or when it is rare anyway; who asks
-//! meanwhile looks at those that live. Next: `warnings.rs`.
+//! The highest use by a single process of a runtime, for the limits of each process.
+//!
+//! A peak is recorded when a process ends, or at once where that is rare. A report in the meantime
+//! reads the live processes too. Next: `warnings.rs`.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A highest value.
+/// The highest value so far.
 #[derive(Debug, Default)]
 pub struct Peak(AtomicU64);
 
@@ -20,7 +22,7 @@ impl Peak {
     }
 }
 
-/// See the module.
+/// The highest use by a single process, for each limit of a process.
 #[derive(Debug, Default)]
 pub struct Peaks {
     /// Bytes of linear memory.

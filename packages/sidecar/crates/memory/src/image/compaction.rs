@@ -1,12 +1,12 @@
-//! Compaction: copying the rest of files in memory that are mostly overwritten.
+//! Compaction: copying the live rest of files in memory that are mostly overwritten.
 //!
-//! A save shares unchanged pages with the save before, and a single unchanged page keeps its whole
-//! file. So a save copies such pages, and the file is freed when its other users end. No file that
-//! a saved memory consists of stays less than half used for long.
+//! A save shares unchanged pages with the previous save, and a single unchanged page keeps its
+//! whole file. Therefore a save copies such pages, and the file is freed when its other users end.
+//! No file of a saved memory stays less than half used for long.
 //!
 //! A save copies at most as many bytes for compaction as the guest has written, and each byte once
-//! on average: a file is half overwritten only after writes of half its size. The rest is left to
-//! the next save. Copies that share a file and write little continue to share it. Next:
+//! on average: a file is half overwritten only after writes of half its size. The next save copies
+//! the remainder. Copies that share a file and write little continue to share the file. Next:
 //! `../save.rs`.
 
 use super::extents::outside;
@@ -34,8 +34,8 @@ pub(super) fn by_piece(extents: &[Extent]) -> HashMap<*const Piece, PieceUse<'_>
     pieces
 }
 
-/// Returns the runs that a memory made of `extents` should copy along with `runs`. They have no
-/// order and touch `runs` at ends only.
+/// Returns the runs that a memory made of `extents` should copy along with `runs`. They are
+/// unordered and touch `runs` at ends only.
 pub fn mostly_overwritten(extents: &[Extent], runs: &[Run]) -> Vec<Run> {
     let mut room = bytes(runs);
     if room == 0 || extents.iter().all(|extent| extent.piece.held() == 0) {
@@ -43,7 +43,7 @@ pub fn mostly_overwritten(extents: &[Extent], runs: &[Run]) -> Vec<Run> {
     }
     let left = outside(extents, runs);
     let mut sparse: Vec<PieceUse<'_>> = by_piece(&left).into_values().filter(|of| of.bytes * 2 < of.piece.held()).collect();
-    // The pieces with the least left are freed first.
+    // The pieces with the fewest live bytes are freed first.
     sparse.sort_unstable_by_key(|of| (of.bytes, of.runs[0].offset));
     let mut taken = Vec::new();
     for run in sparse.iter().flat_map(|of| &of.runs) {

@@ -1,4 +1,4 @@
-//! The runs of a memory: each run has its bytes in a piece, and everything around the runs is zero.
+//! The runs of a memory. Each run has its bytes in a piece, and all memory around the runs is zero.
 //!
 //! ```text
 //! memory   0 ....|== image ==========|..zeros..|=== heap ===|.....
@@ -6,8 +6,8 @@
 //! result   ......|======[a]===[bb]====|........|==[c]=======|.....
 //! ```
 //! A list is sorted and its runs do not overlap. A run costs a mapping in every memory made of it,
-//! and at most two mappings where it splits another run. So a save copies a few clean pages where
-//! they join two runs ([`join`]). Next: `mod.rs`.
+//! and at most two mappings where it splits another run. Therefore a save copies a few clean pages
+//! where they join two runs ([`join`]). Next: `mod.rs`.
 
 use super::Piece;
 use coldframe_sys::{PAGE, Run};
@@ -51,7 +51,7 @@ impl Extent {
     }
 }
 
-/// Lays `above` over `below`. Each list is sorted and does not overlap itself.
+/// Overlays `below` with `above`. Each list is sorted and does not overlap itself.
 pub fn overlay(below: &[Extent], above: &[Extent]) -> Vec<Extent> {
     let mut result: Vec<Extent> = Vec::with_capacity(below.len() + 2 * above.len());
     let mut push = |extent: Extent| match result.last_mut() {
@@ -97,7 +97,7 @@ pub(super) fn outside(extents: &[Extent], runs: &[Run]) -> Vec<Extent> {
 }
 
 /// Joins runs: first the runs with gaps of at most `gap` bytes, then the nearest runs until at most
-/// `most` are left.
+/// `most` remain.
 pub fn join(runs: &[Run], gap: usize, most: usize) -> Vec<Run> {
     let between = |pair: &[Run]| pair[1].offset - pair[0].offset - pair[0].len;
     let mut gaps: Vec<usize> = runs.windows(2).map(between).filter(|space| *space > gap).collect();
@@ -152,12 +152,12 @@ pub fn join_for_copying(runs: &[Run], gap: usize, most: &[usize], slack: usize) 
     joined
 }
 
-/// Returns the bytes of all runs.
+/// Returns the number of bytes of all runs.
 pub fn bytes(runs: &[Run]) -> usize {
     runs.iter().map(|run| run.len).sum()
 }
 
-/// Returns whether `at..at + len` is whole pages.
+/// Returns whether `at..at + len` consists of whole pages.
 pub fn whole_pages(at: u64, len: u64) -> bool {
     len > 0 && at.is_multiple_of(PAGE as u64) && len.is_multiple_of(PAGE as u64)
 }
@@ -175,7 +175,7 @@ mod tests {
         (0..4).map(|_| Piece::new(coldframe_sys::memory_file().expect("memfd"), 1 << 20, &budget).expect("piece")).collect()
     }
 
-    /// Returns the piece and its page for each page, if any.
+    /// Returns the piece and its page for each page of the memory, if any.
     fn flat(extents: &[Extent], pieces: &[Arc<Piece>]) -> Vec<Option<(usize, u64)>> {
         let mut pages = vec![None; PAGES];
         for extent in extents {

@@ -2,8 +2,8 @@
 //! files are copied into one file.
 //!
 //! A run costs every new memory a mapping, and every save of a long-lived VM adds runs. Large runs
-//! stay in their files, because copying them would cost more than they do. The new list replaces
-//! the old list. Memories mapped from the old list stay as they are and keep its files alive.
+//! stay in their files, because copying them would cost more than their mappings. The new list
+//! replaces the old list. Memories mapped from the old list do not change and keep its files.
 //! Copying takes time, so a save flattens only a long list (`Policy::scattered`). Next: `mod.rs`.
 
 use super::{Extent, Image, Piece, extra_mappings, join_for_copying, overlay};
@@ -17,10 +17,10 @@ use std::sync::Arc;
 const LARGE: usize = 4 << 20;
 /// Small runs with at most this gap are joined.
 const GAP: usize = 64 * PAGE;
-/// The most small runs that are left. The larger numbers apply when joining runs would copy large
-/// gaps.
+/// The largest number of remaining small runs. The larger numbers apply if joining runs would copy
+/// large gaps.
 const MAX_RUNS: &[usize] = &[24, 96, 384];
-/// Bytes of gaps that are always accepted.
+/// The bytes of gaps that are always accepted.
 const SLACK: usize = 16 << 20;
 
 impl Image {
@@ -29,7 +29,8 @@ impl Image {
         let old = self.extents();
         let small: Vec<Run> =
             old.iter().filter(|extent| extent.len < LARGE).map(|extent| Run { offset: extent.at, len: extent.len }).collect();
-        // A joined run may cover a large run between its parts. The large runs are laid on top.
+        // A joined run may cover a large run between its parts. The large runs are overlaid
+        // afterwards.
         let large: Vec<Extent> = old.iter().filter(|extent| extent.len >= LARGE).cloned().collect();
         let runs = between(&join_for_copying(&small, GAP, MAX_RUNS, SLACK), &large);
         let flat = overlay(&large, &self.copy_runs(&old, &runs)?);

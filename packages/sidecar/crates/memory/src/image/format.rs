@@ -1,7 +1,7 @@
 //! The image file: one header page, then the guest's linear memory after initialisation.
 //!
 //! The zeros at the start (the stack) and at the end (room for the first allocations) are not
-//! stored: a VM gets them as fresh pages from no file.
+//! stored. A VM gets them as fresh pages without a file.
 //!
 //! ```text
 //! 0     magic "COLDFRM1"                    8 bytes
@@ -13,15 +13,15 @@
 //! 128   data start and length in the memory u64 each, whole pages; around it the memory is zero
 //! 4096  the data                            page-aligned, so that it can be mapped
 //! ```
-//! The image names its module, so that a rebuild replaces both and no reader sees a wrong pair. The
-//! hash is written by `crates/imager` and identifies the image. It is not computed at start, which
-//! would touch every page.
+//! The image names its module, so that a rebuild replaces both and no reader sees a wrong pair.
+//! `crates/imager` writes the hash, which identifies the image. The hash is not computed at start,
+//! because that would touch every page. Next: `piece.rs`.
 
 use coldframe_abi::{StateBlock, VERSION as ABI_VERSION};
 use coldframe_ids::Digest;
 use coldframe_sys::PAGE;
 
-/// Bytes before the memory: one page.
+/// The number of bytes before the memory: one page.
 pub const HEADER_LEN: usize = PAGE;
 /// The version of this file format.
 pub const FORMAT_VERSION: u32 = 2;
@@ -35,9 +35,9 @@ const DATA_AT: usize = 128;
 pub struct Header {
     /// The length of the memory in bytes.
     pub memory_len: u64,
-    /// The offset of the file's data in the memory, in bytes. Everything before is zero.
+    /// The offset of the file's data in the memory, in bytes. All memory before it is zero.
     pub data_start: u64,
-    /// The length of the data. Everything behind is zero.
+    /// The length of the data. All memory after it is zero.
     pub data_len: u64,
     /// The address of the guest's state block.
     pub state_ptr: u32,

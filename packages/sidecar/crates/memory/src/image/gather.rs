@@ -1,10 +1,10 @@
 //! Gathering: one run for an image that is cloned often.
 //!
-//! A saved memory is the image with a dozen small runs laid over it. Every memory made of it would
-//! have its own copies of these runs (`layout.rs`), or two mappings for each. So when a saved
-//! memory has been mapped a number of times, its part in the image's range is written to one file,
-//! and new memories are mapped from that file. The file gives a second list for equal bytes, used
-//! only for mapping: sharing between saves and the reported sizes use the first list.
+//! A saved memory is the image, overlaid with a dozen small runs. Every memory made of it would
+//! have its own copies of these runs (`layout.rs`), or two mappings for each. Therefore, after a
+//! number of mappings, the part of a saved memory in the image's range is written to one file. New
+//! memories are mapped from that file. The file provides a second list for equal bytes, used only
+//! for mapping. Sharing between saves and the reported sizes use the first list.
 //!
 //! Copying the image takes milliseconds, so `keeper.rs` has a copy ready, and gathering writes a
 //! few pages over the copy. Without a copy, or with much to write, the keeper gathers in the
@@ -19,20 +19,20 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
-/// A list of at most this many runs is not gathered.
+/// The largest number of runs of a list that is not gathered.
 const MAX_UNGATHERED: usize = 4;
 /// The number of mappings at which gathering pays: copying the image takes 5 ms of a processor, as
 /// much as hundreds of memories.
 const GATHER_AFTER: u32 = 16;
-/// At most this much is written over a ready copy at once, which takes no longer than a few
+/// The largest size that is written over a ready copy at once, which takes no longer than a few
 /// scattered mappings.
 const AT_ONCE: usize = 256 * PAGE;
-/// Behind the image's own length, runs of at least this length stay in their files.
+/// Runs of at least this length behind the image's own length stay in their files.
 const LARGE: usize = 8 << 20;
 /// Small runs with at most this gap are joined.
 const GAP: usize = 64 * PAGE;
-/// The most small runs behind the image's own length, and the bytes of gaps that are always
-/// accepted.
+/// The largest number of small runs behind the image's own length, and the bytes of gaps that are
+/// always accepted.
 const MAX_RUNS: &[usize] = &[8, 24, 96];
 const SLACK: usize = 4 << 20;
 
@@ -41,13 +41,13 @@ const SLACK: usize = 4 << 20;
 pub(super) struct Gathering {
     list: RwLock<Option<Arc<[Extent]>>>,
     mapped: AtomicU32,
-    /// Whether gathering is requested or under way.
+    /// Whether gathering is requested or running.
     requested: AtomicBool,
     last_used_ns: AtomicU64,
 }
 
-/// The copies that gathering makes: runs in the image's own range, written over a copy of the
-/// image, and runs behind that range.
+/// The copies of one gathering: runs in the image's own range, written over a copy of the image,
+/// and runs behind that range.
 struct Plan {
     own: Arc<[Extent]>,
     inside: Vec<Run>,
@@ -87,7 +87,7 @@ impl Image {
         gathered.map_or_else(scattered, Layout::of)
     }
 
-    /// Prepares for this number of mappings: if gathering pays, the first memory uses the gathered
+    /// Prepares for this number of mappings. If gathering pays, the first memory uses the gathered
     /// file too.
     pub fn expect(&self, memories: u32) {
         if memories >= GATHER_AFTER {
@@ -102,7 +102,7 @@ impl Image {
         Ok(file)
     }
 
-    /// Gathers the image into `copy`, made by [`Image::copy_of_origin`]. Returns whether new
+    /// Gathers the image into `copy`, which [`Image::copy_of_origin`] made. Returns whether new
     /// memories have fewer runs now.
     pub fn gather(&self, copy: File) -> Result<bool, Error> {
         let plan = self.plan();
@@ -147,7 +147,7 @@ impl Image {
         self.gathering.requested.store(false, Ordering::Relaxed);
     }
 
-    /// Gathering has failed and may be requested again.
+    /// Records that gathering has failed and may be requested again.
     pub(super) fn not_gathered(&self) {
         self.gathering.requested.store(false, Ordering::Relaxed);
     }
@@ -175,8 +175,8 @@ impl Plan {
     }
 }
 
-/// Copies a run of the memory made of `extents` into a file. Memory outside the extents is zero,
-/// and so is a part of the file that was not written.
+/// Copies a run of the memory made of `extents` into a file. Memory outside the extents is zero, as
+/// is a part of the file that was not written.
 pub(super) fn copy_run(extents: &[Extent], run: Run, file: &File, offset: u64) -> io::Result<()> {
     use std::os::unix::fs::FileExt;
     let end = run.offset + run.len;

@@ -1,14 +1,15 @@
 //! Hot pages: the pages that a restored VM writes first.
 //!
-//! Nearly every copy of a saved memory writes the same pages first, because all copies begin with
-//! the RESTORE turn and mostly continue with a similar request. One of the first copies shows the
-//! pages, and later copies get them as private pages in a few calls. Written one by one, each page
-//! costs two faults (a guest reads before it writes). The second fault flushes the page from every
-//! processor that runs the process, which is by far the largest part of a first reply. Known in the
-//! field as record and prefetch (REAP: Ustiugov et al., ASPLOS 2021).
+//! Nearly all copies of a saved memory write equal pages first, because each copy starts with the
+//! RESTORE turn and mostly continues with a similar request. One of the first copies shows the
+//! pages, and later copies get them as private pages in a few calls. A page that is written without
+//! this preparation costs two faults, because a guest reads before it writes. The second fault
+//! flushes the page from every processor that runs the process, which is by far the largest part of
+//! a first reply. The literature calls this method record and prefetch (REAP: Ustiugov et al.,
+//! ASPLOS 2021).
 //!
-//! The saves of one VM differ little, so they share this record for a while ([`Copies`]). Next:
-//! `../occupied_slot.rs`.
+//! The saves of one VM differ little, so they share this record for a number of saves ([`Copies`]).
+//! Next: `../occupied_slot.rs`.
 
 use super::{Image, bytes, join};
 use coldframe_sys::{PAGE, Run};
@@ -16,13 +17,13 @@ use parking_lot::RwLock;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The most hot pages: a page that a copy does not write is wasted.
+/// The largest number of hot pages. A page that a copy does not write is wasted.
 const MOST_PAGES: usize = 128;
-/// Pages with at most this gap are made private with one call, including the gap.
+/// The largest gap between pages that one call makes private, including the gap.
 const GAP: usize = PAGE;
 /// The turns that show a copy's writes: the RESTORE turn and the first request.
 pub const TURNS: u8 = 2;
-/// After this number of saves a VM's writes are recorded anew.
+/// The number of saves after which a VM's writes are recorded again.
 const SAVES: u8 = 16;
 
 /// The hot pages of an image's copies.
@@ -34,7 +35,7 @@ pub struct Hot {
 
 #[derive(Debug, Default)]
 struct Recorded {
-    /// The number of turns that were recorded.
+    /// The number of recorded turns.
     turns: u8,
     runs: Arc<[Run]>,
 }
@@ -46,8 +47,8 @@ impl Hot {
         self.recorded.read().runs.clone()
     }
 
-    /// Returns whether the caller should record a copy's pages after `turns` turns. Not for the
-    /// first copy, because often there is no second one.
+    /// Returns whether the caller should record a copy's pages after `turns` turns. The first copy
+    /// is not recorded, because often no second copy exists.
     pub fn wants(&self, turns: u8) -> bool {
         self.copies.load(Ordering::Relaxed) > 1 && self.recorded.read().turns < turns
     }
@@ -80,7 +81,7 @@ impl Copies {
 }
 
 impl Image {
-    /// The hot pages of the image's copies.
+    /// Returns the hot pages of the image's copies.
     pub fn hot(&self) -> &Hot {
         &self.hot
     }
@@ -125,7 +126,7 @@ mod tests {
         assert!(hot.for_copy().is_empty() && hot.wants(1), "the second copy is recorded");
         hot.learn(1, &runs(&[(1, 1), (3, 1), (9, 1)]));
         hot.learn(1, &runs(&[(50, 1)]));
-        assert_eq!(pages(&hot.for_copy()), [(1, 3), (9, 1)], "with small gaps");
+        assert_eq!(pages(&hot.for_copy()), [(1, 3), (9, 1)], "the record includes small gaps");
         assert!(!hot.wants(1) && hot.wants(2));
         hot.learn(2, &runs(&[(1, 1), (7, 1)]));
         hot.learn(1, &runs(&[(50, 1)]));
@@ -134,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn records_a_vm_anew_after_many_saves() {
+    fn records_a_vm_again_after_many_saves() {
         let mut copies = Copies::default();
         let first = copies.next();
         assert!((1..SAVES).all(|_| Arc::ptr_eq(&copies.next(), &first)));

@@ -1,11 +1,11 @@
-//! The keeper of images: gathers images in the background, has copies of the installation's image
-//! ready for that, and frees unused resources: gathered files, ready copies, and clean slots of
-//! saved images.
+//! The keeper of images. It gathers images in the background and prepares copies of the
+//! installation's image for that. It frees unused resources: gathered files, ready copies, and
+//! clean slots of saved images.
 //!
-//! The keeper has one thread, which starts when there is work and ends when nothing is kept. A
-//! bounded number of images is gathered at a time, and none for longer than it is mapped. The bound
-//! holds for slots too. If a memory cannot be had otherwise, the slots unused for longest are freed
-//! at once (`../budget.rs` requests that). Next: `mod.rs`.
+//! The keeper has one thread, which starts with a job and ends when nothing is kept. The number of
+//! gathered images is bounded, and a gathered image is freed when it is no longer mapped. The
+//! number of saved images with slots is bounded too. If a memory lacks resources, the slots unused
+//! for longest are freed at once (`../budget.rs` requests that). Next: `mod.rs`.
 
 use super::{Extent, Image};
 use coldframe_sys as sys;
@@ -15,19 +15,19 @@ use std::fs::File;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-/// The most gathered images: each takes the image's length in memory.
+/// The largest number of gathered images. Each takes the image's length in memory.
 const MAX_GATHERED: usize = 16;
-/// The most saved images with clean slots. A slot takes a memory's resources and saves the next
-/// restore two system calls.
+/// The largest number of saved images with clean slots. A slot takes a memory's resources and saves
+/// the next restore two system calls.
 const MAX_WITH_SLOTS: usize = 64;
-/// Images that lose their slots at once when there are too many, or too little room: about a
-/// millisecond of work.
+/// The number of images that lose their slots at once if too many have slots or room is missing:
+/// about a millisecond of work.
 const GIVE_UP: usize = 16;
-/// The most queued jobs. Further jobs are refused.
+/// The largest number of queued jobs. Further jobs are refused.
 const MAX_QUEUED: usize = 32;
-/// Resources unused for this time are freed.
+/// The idle time after which resources are freed.
 const UNUSED: Duration = Duration::from_secs(30);
-/// An image unused for this time makes room for another.
+/// The idle time after which an image makes room for another.
 const RESTING: Duration = Duration::from_secs(2);
 /// The delay of a copy, so that the copy does not compete with the restore that used its
 /// predecessor.
@@ -65,7 +65,7 @@ struct Copy {
 #[derive(Debug)]
 enum Job {
     Gather(Weak<Image>),
-    /// Make a copy of the image with this id, which consists of this run.
+    /// Makes a copy of the image with this id, which consists of this run.
     Copy(Arc<str>, Extent),
     Check,
 }
@@ -78,7 +78,7 @@ impl State {
 }
 
 impl Keeper {
-    /// Makes a copy ready, because `image` may soon be mapped often.
+    /// Prepares a copy, because `image` may soon be mapped often.
     pub fn prepare(self: &Arc<Self>, image: &Image) {
         let state = self.state.lock();
         if !state.closed && !state.copies.iter().any(|copy| copy.id == image.id) {
@@ -127,7 +127,7 @@ impl Keeper {
         state.running
     }
 
-    /// Starts the thread. Returns whether it runs.
+    /// Starts the thread. Returns whether the thread runs.
     fn start(self: &Arc<Self>, state: &mut State) -> bool {
         if !state.running && !state.closed {
             let keeper = self.clone();
@@ -149,8 +149,8 @@ impl Keeper {
         }
     }
 
-    /// Frees the clean slots of the saved images that were unused for longest. Returns false if
-    /// there are none.
+    /// Frees the clean slots of the saved images that were unused for longest. Returns false if no
+    /// image has slots.
     pub fn give_up_slots(&self) -> bool {
         self.free_slots(GIVE_UP, Duration::ZERO)
     }
@@ -163,7 +163,8 @@ impl Keeper {
         images.sort_by_cached_key(|image| image.pool().used_ns());
         let kept = images.split_off(images.iter().take(most).take_while(|image| is_unused(image)).count());
         state.with_slots = kept.iter().map(Arc::downgrade).collect();
-        // Not under the lock, because dropping the last reference to an image clears its pool.
+        // The lock is released first, because dropping the last reference to an image clears its
+        // pool.
         drop(state);
         images.iter().for_each(|image| image.pool().clear(image.len()));
         !images.is_empty()
@@ -192,8 +193,8 @@ impl Keeper {
                         Some(Ok(copy)) => self.gather_into(&image, copy),
                         _ => image.not_gathered(),
                     }
-                    // A next image may be mapped as suddenly. Without a ready copy its gathering
-                    // would be too late too.
+                    // Another image may be mapped just as suddenly. Without a ready copy, its
+                    // gathering would be late too.
                     self.make_copy(image.id.clone(), &image.origin);
                 }
             }
@@ -210,7 +211,7 @@ impl Keeper {
         }
     }
 
-    /// Waits for a job. `None` if there is no job and nothing is kept.
+    /// Waits for a job. Returns `None` if there is no job and nothing is kept.
     fn next(&self) -> Option<Job> {
         let mut state = self.state.lock();
         loop {
@@ -239,7 +240,7 @@ impl Keeper {
         !full()
     }
 
-    /// Frees everything that was unused for this time.
+    /// Frees all resources that were unused for this time.
     pub fn free_unused(&self, unused: Duration) {
         let now = sys::monotonic_ns();
         self.state.lock().copies.retain(|copy| u128::from(now.saturating_sub(copy.since_ns)) < unused.as_nanos());
@@ -252,7 +253,8 @@ impl Keeper {
         let gathered = std::mem::take(&mut self.state.lock().gathered);
         let mut kept: Vec<Weak<Image>> = Vec::with_capacity(gathered.len());
         for weak in gathered {
-            // Not under the lock: dropping the last reference to an image clears its pool.
+            // The lock is not held, because dropping the last reference to an image clears its
+            // pool.
             let Some(image) = weak.upgrade() else { continue };
             if u128::from(now.saturating_sub(image.last_used_ns())) >= unused.as_nanos() {
                 image.ungather();

@@ -1,18 +1,18 @@
-//! The layout of a new memory: the mapped runs, and the runs written over them.
+//! The layout of a new memory: the mapped runs, and the runs that are written over them.
 //!
-//! A saved memory is the image with a dozen small runs laid over it. Mapping such a run costs a new
+//! A saved memory is the image, overlaid with a dozen small runs. Mapping such a run costs a new
 //! memory two mappings, 3 µs each, for its whole life. The guest writes these pages first, which
-//! makes them private anyway. So small runs are written into the memory before its first turn
-//! (`../slot.rs`), by the thread that runs the guest, and only large runs are mapped. Next:
-//! `gather.rs`, for images that are cloned often.
+//! makes them private anyway. Therefore the thread that runs the guest writes small runs into the
+//! memory before its first turn (`../slot.rs`), and only large runs are mapped. Next: `gather.rs`,
+//! for images that are cloned often.
 
 use super::{Extent, Image, overlay};
 use coldframe_sys::{PAGE, Run};
 use std::sync::Arc;
 
-/// The longest run that is written. Longer runs are mapped.
+/// The longest written run. Longer runs are mapped.
 const MAX_WRITTEN_RUN: usize = 16 * PAGE;
-/// The most bytes that are written: every memory has its own copy of them.
+/// The largest number of written bytes. Every memory has its own copy of them.
 const MAX_WRITTEN: usize = 64 * PAGE;
 
 /// The layout of a new memory. Cheap to clone.
@@ -25,7 +25,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Maps everything.
+    /// Returns a layout that maps all runs.
     pub(super) fn of(mapped: Arc<[Extent]>) -> Self {
         Self { mapped, written: Arc::default() }
     }

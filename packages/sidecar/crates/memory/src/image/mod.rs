@@ -1,13 +1,12 @@
-//! Images: what slots are mapped from.
+//! Images: the content that slots are mapped from.
 //!
 //! An image is the installation's image, or a saved memory. Both are a list of runs with their
 //! bytes in files, zeros around the runs, and the slots that carry the image. The slots are part of
-//! the image, so that a slot of one image cannot even be offered to another. An image never
-//! changes. A saved image keeps the files alive that it consists of, not the images that it was
-//! made from.
+//! the image, so that no other image can be offered a slot. An image never changes. A saved image
+//! keeps the files that it consists of, not the images that it was made from.
 //!
-//! `layout.rs` and `gather.rs` make images cheap to map, `hot.rs` makes restored VMs cheap to
-//! start, `compaction.rs` finds files that a save should no longer share, `flatten.rs` reduces
+//! `layout.rs` and `gather.rs` make images cheap to map, and `hot.rs` makes restored VMs cheap to
+//! start. `compaction.rs` finds files that a save should no longer share, and `flatten.rs` reduces
 //! runs. Next: `../pool.rs`; `../save.rs`, which makes saved images.
 
 mod compaction;
@@ -42,7 +41,7 @@ use std::sync::{Arc, OnceLock};
 #[derive(Debug)]
 pub struct Image {
     header: Arc<Header>,
-    /// The length of the memory in bytes: at least the header's.
+    /// The length of the memory in bytes: at least the header's length.
     len: usize,
     /// The runs of the memory. Another list for equal bytes may replace them (`flatten.rs`).
     extents: RwLock<Arc<[Extent]>>,
@@ -97,28 +96,29 @@ impl Image {
         })
     }
 
-    /// The header of the installation's image.
+    /// Returns the header of the installation's image.
     pub fn header(&self) -> &Header {
         &self.header
     }
 
-    /// The content hash of the installation's image that this image is or was made from, in hex.
+    /// Returns the content hash of the installation's image that this image is or was made from, in
+    /// hex.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// The length of the memory in bytes.
+    /// Returns the length of the memory in bytes.
     #[expect(clippy::len_without_is_empty, reason = "a memory is never empty")]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// The clean slots.
+    /// Returns the pool of clean slots.
     pub fn pool(&self) -> &Pool {
         &self.pool
     }
 
-    /// The budget of the process.
+    /// Returns the budget of the process.
     pub fn budget(&self) -> &Arc<Budget> {
         self.pool.budget()
     }
@@ -128,13 +128,14 @@ impl Image {
         self.extents.read().clone()
     }
 
-    /// Maps the memory at `base`: fresh zeros, and `extents` over them, copy-on-write.
+    /// Maps the memory at `base`: fresh zeros, overlaid with `extents`, copy-on-write.
     ///
     /// # Safety
     /// `base..base + self.len()` is inside a reservation that the caller owns, with no reference
     /// into it.
     pub unsafe fn map_at(&self, base: usize, extents: &[Extent]) -> std::io::Result<()> {
-        // SAFETY: passed on to the caller; an extent is inside the image (see `saved` and `open`).
+        // SAFETY: the caller's promise covers the calls. An extent is inside the image (see `saved`
+        // and `open`).
         unsafe {
             sys::allow(base, self.len())?;
             for extent in extents {
@@ -145,16 +146,16 @@ impl Image {
     }
 
     /// Writes the image's bytes over `runs` of the memory at `base`. Returns false if a file cannot
-    /// be read: the bytes are then unknown.
+    /// be read. The bytes are then unknown.
     ///
     /// # Safety
-    /// The memory at `base` was made by [`Self::map_at`], the caller owns it and no reference into
-    /// it is alive.
+    /// [`Self::map_at`] made the memory at `base`, the caller owns it, and no reference into it is
+    /// alive.
     pub unsafe fn restore(&self, base: usize, runs: &[Run]) -> bool {
         let extents = self.extents();
         runs.iter().all(|run| {
             self.look(&extents, *run, |at, part| {
-                // SAFETY: the part is inside the memory (checked by `look`) that the caller owns; a
+                // SAFETY: the part is inside the memory (checked by `look`) that the caller owns. A
                 // piece's view is another mapping.
                 unsafe {
                     match part {
@@ -167,18 +168,18 @@ impl Image {
         })
     }
 
-    /// Returns whether the memory at `base` has the image's bytes in `run`. False if a file cannot
-    /// be read.
+    /// Returns whether the memory at `base` has the image's bytes in `run`. Returns false if a file
+    /// cannot be read.
     ///
     /// # Safety
-    /// As for [`Self::restore`], and no code writes to the memory meanwhile.
+    /// The conditions of [`Self::restore`] apply, and no code writes to the memory during the call.
     pub unsafe fn is_in(&self, base: usize, run: Run) -> bool {
         self.look(&self.extents(), run, |at, part| {
             let len = match part {
                 Part::Bytes(bytes) => bytes.len(),
                 Part::Zeros(len) => len,
             };
-            // SAFETY: as above.
+            // SAFETY: `look` passes only parts inside the memory, which the caller owns.
             let is = unsafe { std::slice::from_raw_parts((base + at) as *const u8, len) };
             match part {
                 Part::Bytes(bytes) => is == bytes,
@@ -187,8 +188,8 @@ impl Image {
         })
     }
 
-    /// InboundConnections the image's bytes in `run`, part by part with their offsets, until `wanted` returns
-    /// false or a part cannot be read. Returns whether all parts were wanted.
+    /// Calls `wanted` for the image's bytes in `run`, part by part with their offsets, until
+    /// `wanted` returns false or a part cannot be read. Returns whether all parts were wanted.
     fn look<'a>(&self, extents: &'a [Extent], run: Run, mut wanted: impl FnMut(usize, Part<'a>) -> bool) -> bool {
         let end = run.offset + run.len;
         assert!(end <= self.len(), "inside the image");
@@ -205,16 +206,16 @@ impl Image {
         done == end || wanted(done, Part::Zeros(end - done))
     }
 
-    /// Returns the runs of a saved memory that are not in the image that it was made from.
+    /// Returns the runs of a saved memory that are not in the image that the memory was made from.
     pub fn own_extents(&self, image: &Self) -> Vec<Extent> {
         let base = image.extents();
         let is_the_images = |extent: &Extent| base.iter().any(|other| other.holds(extent));
         self.extents().iter().filter(|extent| !is_the_images(extent)).cloned().collect()
     }
 
-    /// Returns the bytes that a saved memory holds beyond the image that it was made from. Some may
-    /// be shared with other saved memories. A file in memory counts as a whole, however little of
-    /// it this memory uses, because no byte of the file is freed before its last user ends.
+    /// Returns the number of bytes of a saved memory beyond the image that it was made from. Other
+    /// saved memories may share some of them. A file in memory counts completely, because no byte
+    /// of the file is freed before its last user ends.
     pub fn own_bytes(&self, image: &Self) -> u64 {
         let extents = self.own_extents(image);
         compaction::by_piece(&extents).values().map(|of| of.piece.held().max(of.bytes)).sum()
@@ -228,16 +229,17 @@ enum Part<'a> {
     Zeros(usize),
 }
 
-/// Returns the mappings of a slot made of `extents` beyond the mappings of every VM.
+/// Returns the number of mappings of a slot made of `extents` beyond the mappings of every VM.
 pub fn extra_mappings(extents: &[Extent]) -> u64 {
-    // The first run is the image itself and is counted already. Zeros before it and behind the last
-    // run are counted too.
+    // The first run is the image itself, which is already counted. Zeros before it and behind the
+    // last run are counted too.
     let gaps = extents.windows(2).filter(|pair| pair[0].end() < pair[1].at).count();
     (extents.len() + gaps).saturating_sub(1) as u64
 }
 
 impl Image {
-    /// Reads the whole initial memory of a VM, for tests. `None` if a file cannot be mapped.
+    /// Reads the whole initial memory of a VM, for tests. Returns `None` if a file cannot be
+    /// mapped.
     pub fn memory(&self) -> Option<Vec<u8>> {
         let mut memory = vec![0; self.len()];
         for extent in self.extents().iter() {

@@ -1,5 +1,5 @@
-//! A piece: a file that stores parts of memories. It is an image's file, a file in memory that a
-//! save has filled, or a file on disk. A piece is never written.
+//! A piece: a file that stores parts of memories. A piece is an image's file, a file in memory that
+//! a save has filled, or a file on disk. A piece is never written.
 //!
 //! Slots map a piece copy-on-write. Copying reads through a view, which is mapped at the first use,
 //! because most pieces need no view. Next: `extents.rs`, which places parts of pieces in a memory.
@@ -16,7 +16,7 @@ use std::sync::{Arc, OnceLock};
 pub struct Piece {
     file: File,
     len: u64,
-    /// Bytes of memory that the piece takes while a page of it is used. 0 for a file on disk.
+    /// The bytes of memory that the piece takes while a page of it is used. 0 for a file on disk.
     held: u64,
     budget: Arc<Budget>,
     /// Set by the first successful mapping, because a refused mapping may succeed later.
@@ -35,8 +35,8 @@ struct View {
 
 impl Drop for View {
     fn drop(&mut self) {
-        // SAFETY: the view is a mapping of its own; a slice of it does not outlive the piece (see
-        // `bytes`).
+        // SAFETY: the view is a mapping of its own. A slice of the view does not outlive the piece
+        // (see `bytes`).
         unsafe { sys::release(self.base, self.len) };
     }
 }
@@ -48,13 +48,13 @@ impl Piece {
         Ok(Self::made(file, (len, 0), budget, charge))
     }
 
-    /// Makes the piece of a file in memory, all of whose `len` bytes are written. `charge` is for
-    /// its descriptor.
+    /// Makes the piece of a completely written file in memory of `len` bytes. `charge` is for its
+    /// descriptor.
     pub fn in_memory(file: File, len: u64, budget: &Arc<Budget>, charge: Charge) -> Arc<Self> {
         Self::made(file, (len, len), budget, charge)
     }
 
-    /// Makes the piece of a file in memory with holes: `held` bytes are written.
+    /// Makes the piece of a file in memory with holes, of which `held` bytes are written.
     pub fn with_holes(file: File, (len, held): (u64, u64), budget: &Arc<Budget>, charge: Charge) -> Arc<Self> {
         Self::made(file, (len, held), budget, charge)
     }
@@ -63,23 +63,24 @@ impl Piece {
         Arc::new(Self { file, len, held, budget: budget.clone(), view: OnceLock::new(), _charge: charge })
     }
 
-    /// The bytes of memory that the piece takes while a page of it is used.
+    /// Returns the bytes of memory that the piece takes while a page of it is used.
     pub fn held(&self) -> u64 {
         self.held
     }
 
-    /// The file's descriptor.
+    /// Returns the file's descriptor.
     pub fn descriptor(&self) -> BorrowedFd<'_> {
         self.file.as_fd()
     }
 
-    /// Returns a part of the piece. `None` if the part does not exist or cannot be mapped now.
+    /// Returns a part of the piece. Returns `None` if the part does not exist or cannot be mapped
+    /// now.
     pub fn bytes(&self, offset: u64, len: usize) -> Option<&[u8]> {
         let view = self.view().ok()?;
         let offset = usize::try_from(offset).ok()?;
         offset.checked_add(len).filter(|end| *end <= view.len)?;
-        // SAFETY: the range is inside the view (just checked), which is mapped while `self` lives
-        // and which no code writes.
+        // SAFETY: the range is inside the view (just checked). The view is mapped while `self`
+        // exists, and no code writes to it.
         Some(unsafe { std::slice::from_raw_parts((view.base + offset) as *const u8, len) })
     }
 

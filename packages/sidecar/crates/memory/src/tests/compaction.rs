@@ -31,7 +31,7 @@ fn large(image: &TestImage) -> Machine {
 }
 
 #[test]
-fn an_unwritten_page_does_not_keep_the_pages_that_were_written_with_it() {
+fn an_unwritten_page_does_not_keep_the_rest_of_its_piece() {
     let budget = Budget::with(60_000, 1_000, SHARING);
     let image = TestImage::new(1, &budget, 0);
     let mut machine = large(&image);
@@ -74,7 +74,7 @@ fn clones_that_write_little_keep_sharing_a_mostly_overwritten_piece() {
     let image = TestImage::new(3, &budget, 0);
     let mut machine = large(&image);
     drop(machine.snapshot());
-    // Less than half of the piece.
+    // The write covers less than half of the piece.
     machine.write(0, PAGES * 2 / 5 * PAGE, 2);
     let (parent, model) = machine.snapshot();
     for round in 0..5 {

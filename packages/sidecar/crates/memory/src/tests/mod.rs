@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 const MEMORY: usize = 4 << 16;
-/// The part of the memory that is in the file. The rest is zero.
+/// The part of the memory that is stored in the file. The rest is zero.
 const DATA: std::ops::Range<usize> = 3 * PAGE..MEMORY - 5 * PAGE;
 
 /// An image whose data bytes all equal `seed`, in a file that is removed when the test ends.
@@ -105,7 +105,7 @@ proptest! {
 }
 
 #[test]
-fn a_slot_is_restored_without_the_page_map_when_a_run_faults_on_no_new_page() {
+fn restores_a_slot_without_the_page_map_after_a_run_without_faults() {
     let images = TestImage::new(1, &Budget::new(), 4);
     let writes: Vec<_> = (0..20).map(|page| (page * PAGE + 3, 9)).collect();
     let mut shortcuts = 0;
@@ -173,7 +173,7 @@ fn a_closed_gate_refuses_entry_and_an_unattached_gate_cannot_be_closed() {
     gate.close();
     assert!(gate.enter().is_err());
     assert!(gate.detach(base).is_err());
-    // SAFETY: the reservation is not used any more.
+    // SAFETY: the reservation is no longer used.
     unsafe { sys::release(base, RESERVATION + GUARD) };
 }
 

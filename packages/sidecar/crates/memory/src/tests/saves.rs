@@ -1,11 +1,12 @@
-//! Saves, clones and rollbacks: after any steps, every byte of a memory equals a plain copy's.
+//! Saves, clones and rollbacks: after any steps, every byte of a memory equals that of a plain
+//! copy.
 
 use super::*;
 use crate::image::TURNS;
 use crate::{OccupiedSlot, Policy};
 use std::collections::VecDeque;
 
-/// Thresholds so small that a test meets every way of saving.
+/// Thresholds so small that the tests use every way of saving.
 pub(super) const SMALL: Policy = Policy { plain: 4 << 16, rebase: 20 * PAGE, scattered: 24, large: 30 * PAGE, spare: 0 };
 /// The largest memory in these tests.
 pub(super) const LARGEST: usize = 64 << 16;
@@ -14,9 +15,9 @@ fn budget() -> Arc<Budget> {
     Budget::with(60_000, 1_000, SMALL)
 }
 
-/// Asserts that only `left` mappings and descriptors remain. A background thread may still be about
-/// to return some, so the check is repeated.
-pub(super) fn assert_all_given_back(budget: &Budget, left: (u64, u64)) {
+/// Asserts that only `left` mappings and descriptors remain. A background thread may return some
+/// later, so the check is repeated.
+pub(super) fn assert_all_returned(budget: &Budget, left: (u64, u64)) {
     let began = std::time::Instant::now();
     while (budget.mappings(), budget.descriptors()) != left && began.elapsed() < std::time::Duration::from_secs(20) {
         std::thread::yield_now();
@@ -83,8 +84,8 @@ impl Machine {
 
 impl Drop for Machine {
     fn drop(&mut self) {
-        // Makes the pages that this machine wrote hot at once: the next VMs get their own copies
-        // early.
+        // Makes the pages that this machine wrote hot at once, so that the next VMs get private
+        // pages early.
         self.occupied.learn(TURNS);
         drop(self.occupied.vacate());
     }
@@ -194,12 +195,12 @@ proptest! {
         }
         drop(saved);
         drop(image);
-        assert_all_given_back(&budget, (0, 0));
+        assert_all_returned(&budget, (0, 0));
     }
 }
 
 #[test]
-fn a_save_takes_over_the_file_of_the_growth_without_copying() {
+fn a_save_freezes_the_file_of_the_growth_without_copying() {
     let image = TestImage::new(1, &budget(), 1);
     let mut machine = Machine::fresh(&image);
     machine.grow(4);
@@ -228,7 +229,7 @@ fn after_a_large_save_the_next_save_copies_new_pages_only() {
     let second = machine.occupied.snapshot().expect("another");
     assert_eq!(second.copied, PAGE);
     assert!(second.image.memory().expect("a view") == machine.model);
-    // The slot belongs to the saved image now. It goes back to that image's pool, not to the first
+    // The slot now belongs to the saved image. It returns to that image's pool, not to the first
     // image's.
     let owner = machine.occupied.image().expect("a live slot");
     drop(machine);
@@ -288,7 +289,7 @@ fn an_often_cloned_image_is_mapped_in_one_run_until_cloning_stops() {
     clones.push(Machine::new(&saved, model.clone()));
     assert_eq!(saved.extents().len(), scattered, "its extents stay");
     assert_eq!(saved.own_bytes(&image.image), held, "its size stays");
-    // A machine in the gathered run is saved and given back as any other.
+    // A machine with the gathered run is saved and freed like any other.
     let last = clones.last_mut().expect("the last");
     last.write(30 * PAGE, 5, 1);
     let (again, changed) = last.snapshot();
@@ -300,7 +301,7 @@ fn an_often_cloned_image_is_mapped_in_one_run_until_cloning_stops() {
     drop(Machine::new(&saved, model));
     drop((machine, saved, again));
     // The installation's image and a view of it remain.
-    assert_all_given_back(&budget, (1, 1));
+    assert_all_returned(&budget, (1, 1));
 }
 
 #[test]
@@ -329,7 +330,7 @@ fn a_slot_that_was_never_prepared_is_complete_for_its_next_user() {
 }
 
 #[test]
-fn a_missing_system_resource_is_refused_by_name_and_loses_no_state() {
+fn an_error_names_a_missing_system_resource_and_no_state_is_lost() {
     let few = Budget::with(6 * 4, 3, SMALL);
     let image = TestImage::new(4, &few, 0);
     let mut machine = Machine::fresh(&image);
@@ -356,7 +357,7 @@ fn a_missing_system_resource_is_refused_by_name_and_loses_no_state() {
 }
 
 #[test]
-fn a_copy_beyond_the_machines_memory_is_refused_by_name_and_the_guest_continues() {
+fn a_copy_beyond_the_machines_memory_is_refused_and_the_guest_continues() {
     let crowded = Budget::with(1_000, 100, Policy { spare: u64::MAX, ..SMALL });
     let image = TestImage::new(4, &crowded, 0);
     let mut machine = Machine::fresh(&image);

@@ -1,7 +1,7 @@
-//! Clean slots of saved images: they are kept for the next clone, and given up when a VM needs the
+//! Clean slots of saved images: they are kept for the next clone, and freed when a VM needs the
 //! mappings.
 
-use super::saves::{Machine, SMALL, assert_all_given_back};
+use super::saves::{Machine, SMALL, assert_all_returned};
 use super::*;
 use std::time::Duration;
 
@@ -19,14 +19,14 @@ fn waiting(images: &[Arc<Image>]) -> usize {
 }
 
 #[test]
-fn clean_slots_are_given_up_when_a_new_vm_needs_mappings() {
-    // Mappings for forty memories. Sixty memories have two clean slots each.
+fn frees_clean_slots_when_a_new_vm_needs_mappings() {
+    // The budget has mappings for forty memories. Sixty memories have two clean slots each.
     let few = Budget::with(6 * 40, 1_000, SMALL);
     let image = TestImage::new(1, &few, 0);
     let kept: Vec<_> = (0..60).map(|mark| with_slots(&image, mark)).collect();
     assert!(waiting(&kept) > 0 && waiting(&kept) <= 80, "{}", waiting(&kept));
     let mut live: Vec<Machine> = (0..25).map(|_| Machine::fresh(&image)).collect();
-    assert_eq!(waiting(&kept[..10]), 0, "the longest unused slots were given up");
+    assert_eq!(waiting(&kept[..10]), 0, "the longest unused slots were freed");
     // A memory that grows needs mappings too.
     live.iter_mut().for_each(|machine| machine.grow(8));
     live.iter().for_each(Machine::check);
@@ -36,7 +36,7 @@ fn clean_slots_are_given_up_when_a_new_vm_needs_mappings() {
     assert_eq!(kept[3].pool().waiting(), 1, "the image keeps slots again");
     drop(kept);
     drop(image);
-    assert_all_given_back(&few, (0, 0));
+    assert_all_returned(&few, (0, 0));
 }
 
 #[test]

@@ -150,6 +150,7 @@ impl<'a> Request<'a> {
     /// Reads a frame of the SDK. An error names the field, beginning with the message's name.
     pub fn decode(frame: &Frame<'a>) -> Result<Self, Invalid> {
         let kind = Kind(frame.kind);
+        log::debug!(target: "request", "{} {}, {} bytes", frame.id, kind.name(), frame.body.len());
         match Self::decode_body(kind, frame.body) {
             Some(request) => request.map_err(|invalid| invalid.within(kind.name())),
             None => Err(unknown(kind).within("kind")),

@@ -1,13 +1,13 @@
-//! The memory that this process can still get: the kernel's estimate of available memory, and what
-//! the limits of the process's control groups (a container, a service) leave.
+//! The memory that this process can still get: the kernel's estimate of available memory, and the
+//! rest that the limits of the process's control groups (a container, a service) allow.
 //!
-//! Reads a few small files, which takes some tens of microseconds: for decisions about many
-//! megabytes.
+//! Reads a few small files, which takes some tens of microseconds. Callers use the result for
+//! decisions about many megabytes. Next: `byte_lock.rs`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Returns the available memory in bytes. `None` if the system does not report it.
+/// Returns the available memory in bytes. Returns `None` if the system does not report it.
 pub fn available_memory() -> Option<u64> {
     let machine = meminfo(&fs::read_to_string("/proc/meminfo").ok()?)?;
     let group = fs::read_to_string("/proc/self/cgroup").ok().and_then(|text| group(&text, Path::new("/sys/fs/cgroup")));
@@ -25,9 +25,9 @@ fn group(text: &str, root: &Path) -> Option<PathBuf> {
     Some(root.join(path))
 }
 
-/// Returns what a group and its ancestors leave: the smallest difference of limit and use. Inactive
-/// files of `memory.stat` do not count as used, because the kernel can drop them. Other cached files count, so
-/// the result is rather too small than too large.
+/// Returns the memory that a group and its ancestors leave: the smallest difference of limit and
+/// use. Inactive files of `memory.stat` do not count as used, because the kernel can drop them.
+/// Other cached files count, so the result tends to be too small.
 fn left_by(group: &Path) -> Option<u64> {
     let number = |path: PathBuf| fs::read_to_string(path).ok()?.trim().parse::<u64>().ok();
     let left = |folder: &Path| {

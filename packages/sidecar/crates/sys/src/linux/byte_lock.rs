@@ -1,8 +1,9 @@
 //! Locks on single bytes of a file. The bytes need not exist.
 //!
 //! A lock belongs to an open file, so another open file of the same process is refused too. The
-//! system releases the lock when the file is closed or the process ends in any way. See fcntl(2),
-//! "Open file description locks". `libc` instead of rustix, which has no call for these locks.
+//! system releases the lock when the file is closed or the process ends. fcntl(2) describes the
+//! locks under "Open file description locks". The code uses `libc`, because rustix has no call for
+//! these locks. Next: `memory_file.rs`.
 
 use std::fs::File;
 use std::io;
@@ -33,19 +34,20 @@ fn check(result: libc::c_int) -> io::Result<()> {
 }
 
 fn set(file: &File, wanted: &libc::flock) -> io::Result<()> {
-    // SAFETY: the descriptor is the file's; the call only reads `wanted`.
+    // SAFETY: the descriptor is the file's, and the call only reads `wanted`.
     check(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_SETLK, &raw const *wanted) })
 }
 
 /// Returns whether another open file has locked a byte.
 pub fn is_byte_locked(file: &File, at: u64) -> io::Result<bool> {
     let mut found = region(libc::F_WRLCK, at, 1);
-    // SAFETY: the descriptor is the file's; the call reads and writes `found`, which outlives it.
+    // SAFETY: the descriptor is the file's. The call reads and writes `found`, which outlives the
+    // call.
     check(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_GETLK, &raw mut found) })?;
     Ok(found.l_type != libc::F_UNLCK as libc::c_short)
 }
 
-/// A region of a file. A `len` of 0 means up to the end. The process must be 0 for these locks.
+/// Returns a region of a file. A `len` of 0 means up to the end. These locks need the process 0.
 fn region(what: libc::c_int, at: u64, len: libc::off_t) -> libc::flock {
     libc::flock {
         l_type: what as libc::c_short,

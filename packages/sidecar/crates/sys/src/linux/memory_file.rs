@@ -1,5 +1,5 @@
 //! Files in memory: filled by a save or written through a mapping, then sealed. A sealed file is
-//! part of saved memories from then on.
+//! part of saved memories. Next: `page_map.rs`.
 
 use crate::Run;
 use rustix::fs::{MemfdFlags, SealFlags, SeekFrom, fcntl_add_seals, memfd_create, seek};
@@ -12,14 +12,14 @@ pub fn memory_file() -> io::Result<File> {
     Ok(memfd_create(c"coldframe", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?.into())
 }
 
-/// Makes a file in memory unchangeable: nothing can write to the file, map it for writing or change
-/// its length any more. Mappings for writing must have been removed before.
+/// Makes a file in memory unchangeable. No code can write to the file, map it for writing or change
+/// its length afterwards. Mappings for writing must have been removed before.
 ///
-/// `F_SEAL_WRITE` would check those mappings, but it also waits until nothing in the system uses a
-/// page of the file, and fails with `EBUSY` after a tenth of a second. A busy machine that moves
-/// pages uses them longer (`memfd_wait_for_pins` in Linux's mm/memfd.c).
+/// `F_SEAL_WRITE` would check those mappings, but it also waits until the system uses no page of
+/// the file, and fails with `EBUSY` after a tenth of a second. A busy machine that moves pages uses
+/// them longer (`memfd_wait_for_pins` in Linux's mm/memfd.c).
 pub fn seal(file: &File) -> io::Result<()> {
-    // F_SEAL_FUTURE_WRITE exists since Linux 5.1.
+    // `F_SEAL_FUTURE_WRITE` exists since Linux 5.1.
     let seals = SealFlags::FUTURE_WRITE | SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL;
     Ok(fcntl_add_seals(file, seals)?)
 }
@@ -27,15 +27,16 @@ pub fn seal(file: &File) -> io::Result<()> {
 /// Writes part of a memory to a file. The kernel reads the memory: for an inaccessible range the
 /// call fails and does not fault.
 ///
-/// `libc` instead of rustix: rustix takes a slice, and a slice of an inaccessible range is undefined
-/// behaviour.
+/// The code uses `libc`, because rustix takes a slice, and a slice of an inaccessible range is
+/// undefined behaviour.
 ///
 /// # Safety
-/// The range lies inside a reservation that the caller owns, and nothing writes to it meanwhile.
+/// The range is inside a reservation that the caller owns, and no code writes to it during the
+/// call.
 pub unsafe fn write_out(file: &File, mut offset: u64, mut address: usize, len: usize) -> io::Result<()> {
     let end = address + len;
     while address < end {
-        // SAFETY: as the caller promises; `pwrite` only reads the range.
+        // SAFETY: the caller owns the range, and `pwrite` only reads it.
         let written =
             unsafe { libc::pwrite(file.as_raw_fd(), address as *const libc::c_void, end - address, offset as libc::off_t) };
         match usize::try_from(written) {
@@ -51,8 +52,8 @@ pub unsafe fn write_out(file: &File, mut offset: u64, mut address: usize, len: u
     Ok(())
 }
 
-/// Returns the parts of a file in memory that hold data. The gaps were never written. The parts are
-/// sorted and consist of whole pages. Moves the file's own position.
+/// Returns the parts of a file in memory that contain data. The gaps were never written. The parts
+/// are sorted and consist of whole pages. Moves the file's own position.
 pub fn touched_parts(file: &File, len: usize) -> io::Result<Vec<Run>> {
     let (mut parts, mut at) = (Vec::new(), 0);
     while at < len {
@@ -83,7 +84,7 @@ mod tests {
             map_shared(base, file.as_fd(), 0, 4 * PAGE).expect("map");
             *((base + PAGE) as *mut u8) = 7;
             map_private(base, file.as_fd(), 0, 4 * PAGE).expect("map");
-            seal(&file).expect("nothing writes any more");
+            seal(&file).expect("no mapping writes");
             let parts = touched_parts(&file, 4 * PAGE).expect("parts");
             assert_eq!(parts, [Run { offset: PAGE, len: PAGE }]);
             *((base + PAGE) as *mut u8) = 8;
@@ -98,7 +99,7 @@ mod tests {
         let view = map_readonly(file.as_fd(), 0, 4 * PAGE).expect("a sealed file can be read");
         // SAFETY: the view is mapped.
         assert_eq!(unsafe { *((view + PAGE) as *const u8) }, 7);
-        // SAFETY: neither is used any more.
+        // SAFETY: neither mapping is used afterwards.
         unsafe {
             release(view, 4 * PAGE);
             release(base, 4 * PAGE);
@@ -111,11 +112,12 @@ mod tests {
         let file = memory_file().expect("memfd");
         file.write_all_at(&[7; 4 * PAGE], 0).expect("written");
         let (reader, writer) = std::io::pipe().expect("a pipe");
-        // The pipe now holds the pages themselves, as a disk, a network card or page migration does.
+        // The pipe now holds the pages themselves, as a disk, a network card or page migration
+        // does.
         let flags = rustix::pipe::SpliceFlags::NONBLOCK;
         let moved = rustix::pipe::splice(&file, Some(&mut 0), &writer, None, 4 * PAGE, flags);
         assert_eq!(moved, Ok(4 * PAGE));
-        seal(&file).expect("nothing writes");
+        seal(&file).expect("no mapping writes");
         drop((reader, writer));
     }
 }

@@ -1,10 +1,11 @@
-//! Linux: mappings here, and the rest in the files beside.
+//! Linux: mappings in this file, and all other calls in the files of this folder.
 //!
 //! A VM's memory is a private mapping of the image. A page that the guest has written is an
-//! anonymous page, and the kernel's page map says which pages are anonymous: no code tracks writes
-//! in the fast path. See `Documentation/admin-guide/mm/pagemap.rst`. `page_map.rs` finds the
-//! written pages, `memory_file.rs` is files in memory, `threads.rs` is clocks and CPU time,
-//! `byte_lock.rs` is locks that end with their process.
+//! anonymous page, and the kernel's page map shows which pages are anonymous. No code tracks writes
+//! in the fast path. `Documentation/admin-guide/mm/pagemap.rst` describes the page map.
+//! `page_map.rs` finds the written pages, `memory_file.rs` has files in memory, and `threads.rs`
+//! has clocks and CPU time. `byte_lock.rs` has locks that end with their process, and
+//! `available.rs` the available memory.
 
 mod available;
 mod byte_lock;
@@ -49,7 +50,7 @@ pub fn reserve(len: usize) -> io::Result<usize> {
     Ok(base)
 }
 
-/// Asks for small pages in an anonymous range. Where huge pages are the default, the first byte of
+/// Requests small pages for an anonymous range. Where huge pages are the default, the first byte of
 /// a stack would cost a VM 2 MiB.
 fn small_pages(base: usize, len: usize) {
     static HUGE_BY_DEFAULT: OnceLock<bool> = OnceLock::new();
@@ -58,25 +59,25 @@ fn small_pages(base: usize, len: usize) {
         return;
     }
     // SAFETY: the advice changes how the range is backed and no byte of it. A kernel without huge
-    // pages refuses the advice, and then there is nothing to avoid.
+    // pages refuses the advice, and then none are used.
     let _ = unsafe { madvise(base as *mut c_void, len, Advice::LinuxNoHugepage) };
 }
 
 /// Frees a reservation.
 ///
 /// # Safety
-/// `base..base + len` is one whole reservation of [`reserve`] and nothing refers to it any more.
+/// `base..base + len` is one whole reservation of [`reserve`], and no code refers to it.
 pub unsafe fn release(base: usize, len: usize) {
-    // SAFETY: the caller owns the range. The call fails for a range that is not page-aligned only.
+    // SAFETY: the caller owns the range. The call fails only for a range that is not page-aligned.
     let _ = unsafe { munmap(base as *mut c_void, len) };
 }
 
 /// Maps a file copy-on-write over part of a reservation.
 ///
 /// # Safety
-/// The range lies inside a reservation that the caller owns, and no reference into it is alive.
+/// The range is inside a reservation that the caller owns, and no reference into it is alive.
 pub unsafe fn map_private(base: usize, file: BorrowedFd<'_>, offset: u64, len: usize) -> io::Result<()> {
-    // SAFETY: the caller owns the range; MAP_FIXED replaces exactly this range.
+    // SAFETY: the caller owns the range, and MAP_FIXED replaces exactly this range.
     unsafe { mmap(base as *mut c_void, len, READ_WRITE, MapFlags::PRIVATE | FIXED, file, offset) }?;
     Ok(())
 }
@@ -94,9 +95,9 @@ pub fn map_readonly(file: BorrowedFd<'_>, offset: u64, len: usize) -> io::Result
 /// `used` bytes can have pages.
 ///
 /// # Safety
-/// As for [`map_private`].
+/// The conditions of [`map_private`] apply.
 pub unsafe fn unmap_into_reservation(base: usize, len: usize, used: usize) -> io::Result<()> {
-    // SAFETY: passed on to the caller.
+    // SAFETY: the caller's promise covers the call.
     unsafe { let_go(base, used.min(len)) };
     // SAFETY: the caller owns the range.
     unsafe { mmap_anonymous(base as *mut c_void, len, ProtFlags::empty(), RESERVED | FIXED) }?;
@@ -107,19 +108,19 @@ pub unsafe fn unmap_into_reservation(base: usize, len: usize, used: usize) -> io
 /// Makes part of a reservation accessible: pages of zeros, committed at the first access.
 ///
 /// # Safety
-/// The range lies inside a reservation that the caller owns.
+/// The range is inside a reservation that the caller owns.
 pub unsafe fn allow(base: usize, len: usize) -> io::Result<()> {
-    // SAFETY: the caller owns the range; widening access cannot break a live reference.
+    // SAFETY: the caller owns the range, and widening access cannot break a live reference.
     Ok(unsafe { mprotect(base as *mut c_void, len, MprotectFlags::READ | MprotectFlags::WRITE) }?)
 }
 
-/// Removes all access to the range: from now on every load and store in the range faults.
+/// Removes all access to the range. Every later load and store in the range faults.
 ///
 /// # Safety
-/// The range is a reservation that the caller owns; no host code holds a reference into it (see
+/// The range is a reservation that the caller owns, and no host code holds a reference into it (see
 /// `gate.rs` of the crate `memory`).
 pub unsafe fn forbid(base: usize, len: usize) -> io::Result<()> {
-    // SAFETY: the caller promises that only guest code can still access the range. Faults of guest
+    // SAFETY: the caller ensures that only guest code can still access the range. Faults of guest
     // code become traps.
     Ok(unsafe { mprotect(base as *mut c_void, len, MprotectFlags::empty()) }?)
 }
@@ -127,35 +128,36 @@ pub unsafe fn forbid(base: usize, len: usize) -> io::Result<()> {
 /// Maps a file over part of a reservation. Writes to the range change the file.
 ///
 /// # Safety
-/// As for [`map_private`], and no other mapping of the file exists.
+/// The conditions of [`map_private`] apply, and no other mapping of the file exists.
 pub unsafe fn map_shared(base: usize, file: BorrowedFd<'_>, offset: u64, len: usize) -> io::Result<()> {
-    // SAFETY: the caller owns the range; MAP_FIXED replaces exactly this range.
+    // SAFETY: the caller owns the range, and MAP_FIXED replaces exactly this range.
     unsafe { mmap(base as *mut c_void, len, READ_WRITE, MapFlags::SHARED | FIXED, file, offset) }?;
     Ok(())
 }
 
-/// Forgets the private copies of the range: the mapped file is visible again.
+/// Drops the private copies of the range, so that the mapped file is visible again.
 ///
 /// # Safety
-/// As for [`map_private`].
+/// The conditions of [`map_private`] apply.
 pub unsafe fn discard(base: usize, len: usize) -> io::Result<()> {
     // SAFETY: the caller owns the range.
     Ok(unsafe { madvise(base as *mut c_void, len, Advice::LinuxDontNeed) }?)
 }
 
-/// Frees the pages of a range that is about to be mapped anew.
+/// Frees the pages of a range before the range is mapped again.
 ///
-/// Mapping alone frees them too, but under the lock for which all mappings and faults of the
-/// process wait. This call takes that lock shared, and in parts, because a thread that maps waits
-/// even for a shared lock.
+/// A new mapping frees them too, but with the lock for which all mappings and faults of the process
+/// wait. This call takes that lock shared, and in parts, because a thread that maps waits even for
+/// a shared lock.
 ///
 /// # Safety
-/// As for [`map_private`], and the bytes are not needed any more.
+/// The conditions of [`map_private`] apply, and the bytes are no longer needed.
 pub unsafe fn let_go(base: usize, len: usize) {
-    /// The bytes that are freed in about a tenth of a millisecond.
+    /// The number of bytes that are freed in about a tenth of a millisecond.
     const PART: usize = 2 << 20;
     for at in (0..len).step_by(PART) {
-        // SAFETY: passed on to the caller. If the call fails, mapping does the work.
+        // SAFETY: the caller's promise covers the call. If the call fails, the next mapping frees
+        // the pages.
         let _ = unsafe { discard(base + at, PART.min(len - at)) };
     }
 }
@@ -163,11 +165,11 @@ pub unsafe fn let_go(base: usize, len: usize) {
 /// Writes to every page of a private range, so that each page is a copy of this process and no
 /// later write faults.
 ///
-/// One call replaces two faults for each page. A kernel before 5.14 refuses, and every kernel
-/// refuses an inaccessible range: the faults then happen one by one.
+/// One call replaces two faults for each page. A kernel before 5.14 refuses the call, and every
+/// kernel refuses an inaccessible range. The faults then happen one by one.
 ///
 /// # Safety
-/// As for [`map_private`].
+/// The conditions of [`map_private`] apply.
 pub unsafe fn make_private(base: usize, len: usize) -> io::Result<()> {
     // SAFETY: the advice changes no byte of the caller's range.
     Ok(unsafe { madvise(base as *mut c_void, len, Advice::LinuxPopulateWrite) }?)
@@ -175,7 +177,7 @@ pub unsafe fn make_private(base: usize, len: usize) -> io::Result<()> {
 
 /// Returns the number of descriptors that this process may have now.
 pub fn max_descriptors() -> u64 {
-    // `None` is no limit. The table of descriptors is bounded all the same.
+    // `None` is no limit. The table of descriptors is bounded anyway.
     rustix::process::getrlimit(rustix::process::Resource::Nofile).current.unwrap_or(u64::MAX)
 }
 

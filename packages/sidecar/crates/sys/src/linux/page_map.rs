@@ -1,7 +1,7 @@
-//! The kernel's page map: which pages of a private mapping are this process's own copies.
+//! The kernel's page map: shows which pages of a private mapping are this process's own copies.
 //!
-//! `PAGEMAP_SCAN` where it exists (Linux 6.7 and later), else the page map file. Both return equal
-//! results.
+//! The code uses `PAGEMAP_SCAN` (Linux 6.7 and later), and otherwise the page map file. Both return
+//! equal results. Next: `threads.rs`.
 
 use crate::{PAGE, Run};
 use rustix::ioctl::{Ioctl, IoctlOutput, Opcode, ioctl, opcode};
@@ -12,8 +12,8 @@ use std::os::unix::fs::FileExt;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The kernel's page map of this process. The file is opened once, because a process that has made
-/// itself undumpable cannot open files of its own `/proc`.
+/// The kernel's page map of this process. The file is opened once, because an undumpable process
+/// cannot open files of its own `/proc`.
 #[derive(Debug)]
 pub struct PageMap {
     file: File,
@@ -53,7 +53,7 @@ struct Region {
     categories: u64,
 }
 
-/// The call `PAGEMAP_SCAN`. Its result is the number of regions found.
+/// The call `PAGEMAP_SCAN`. Its result is the number of found regions.
 struct Scan<'a>(&'a mut ScanArgument);
 
 // SAFETY: `ScanArgument` has the layout that the kernel expects for this code. The kernel writes to
@@ -166,7 +166,7 @@ mod tests {
     use std::os::fd::AsFd;
 
     #[test]
-    fn both_ways_of_reading_the_page_map_see_the_same_written_pages() {
+    fn both_ways_of_reading_the_page_map_find_equal_pages() {
         let mut file = memory_file().expect("memfd");
         file.write_all(&vec![7_u8; 64 * PAGE]).expect("write");
         let base = reserve(64 * PAGE).expect("reserve");
@@ -183,7 +183,7 @@ mod tests {
         let map = PageMap::get().expect("page map");
         assert_eq!(map.read_entries(base, 64 * PAGE).expect("entries"), expected);
         assert_eq!(map.private_runs(base, 64 * PAGE).expect("scan"), expected);
-        // SAFETY: the reservation is not used any more.
+        // SAFETY: the reservation is no longer used.
         unsafe { release(base, 64 * PAGE) };
     }
 }

@@ -1,12 +1,12 @@
 //! Clocks, and the CPU time and page faults of a thread.
 //!
-//! `libc` remains where rustix has no call: `getrusage` and the CPU clock of another thread.
+//! The code uses `libc` where rustix has no call: `getrusage` and the CPU clock of another thread.
 
 use crate::ThreadUsage;
 use rustix::process::setpriority_process;
 use rustix::time::{ClockId, clock_gettime};
 
-/// Returns the calling thread's use. One system call, about 0.2 µs.
+/// Returns the calling thread's use, with one system call of about 0.2 µs.
 pub fn thread_usage() -> ThreadUsage {
     // SAFETY: rusage is plain data for which zeros are valid.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
@@ -24,12 +24,12 @@ impl ThreadClock {
     /// Returns the clock of the calling thread. Makes no system call.
     pub fn of_this_thread() -> Option<Self> {
         let mut clock = 0;
-        // SAFETY: the calling thread lives, and `clock` is a valid place to write to.
+        // SAFETY: the calling thread exists, and `clock` is a valid place to write to.
         let result = unsafe { libc::pthread_getcpuclockid(libc::pthread_self(), &mut clock) };
         (result == 0).then_some(Self(clock))
     }
 
-    /// Returns the clock's time in nanoseconds. `None` if the thread has ended.
+    /// Returns the clock's time in nanoseconds. Returns `None` if the thread has ended.
     pub fn now_ns(self) -> Option<u64> {
         let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
         // SAFETY: `time` is a valid place to write to; an unknown clock is an error.
@@ -41,7 +41,8 @@ impl ThreadClock {
 /// Lowers the calling thread's priority below that of the process's other threads.
 pub fn yield_to_others() {
     const NICE: i32 = 4;
-    // On Linux, no process means the calling thread. If the system refuses, the priority stays.
+    // On Linux, no process means the calling thread. If the system refuses, the priority is
+    // unchanged.
     let _ = setpriority_process(None, NICE);
 }
 
@@ -74,12 +75,12 @@ mod tests {
         // SAFETY: the page is accessible.
         unsafe { *(base as *mut u8) = 1 };
         assert!(thread_usage().faults > before);
-        // SAFETY: the reservation is not used any more.
+        // SAFETY: the reservation is no longer used.
         unsafe { release(base, PAGE) };
     }
 
     #[test]
-    fn the_clock_of_a_thread_is_read_from_another_thread() {
+    fn a_thread_reads_the_clock_of_another_thread() {
         let clock = ThreadClock::of_this_thread().expect("a clock");
         let spent = thread_usage().cpu_ns;
         std::thread::scope(|scope| {

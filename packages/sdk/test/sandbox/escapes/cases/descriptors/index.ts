@@ -1,4 +1,4 @@
-// Descriptors: numbers that somebody else has, had, or could never have.
+// Uses descriptors that are closed, unused, out of range, or belong to another program.
 
 import type { EscapeCase, Theme } from '../../harness/case.js';
 
@@ -10,22 +10,22 @@ export const descriptors: Theme = {
   name: 'descriptors',
   cases: [
     {
-      name: 'every number that was not given is nobody',
+      name: 'unused descriptor numbers fail',
       program: `${EVERY_CALL} const codes = new Set(); for (let fd = 3; fd < 1_100; fd++) for (const call of everyCall(fd)) codes.add(tried(call)); say([...codes].join());`,
       expected: 'EBADF',
     },
     {
-      name: 'numbers that are none',
+      name: 'values that are not descriptors fail',
       program: `${EVERY_CALL} say(distinct([-1, -2147483648, 2147483648, 4294967295, 4294967299, 2 ** 53, 1.5, NaN, Infinity, -0.5, '3', {}, [3], 3n].flatMap((fd) => everyCall(fd).map(tried))));`,
       expected: /^(?!.*done)[A-Z_ ]+$/,
     },
     {
-      name: 'the largest numbers that fit',
+      name: 'the largest descriptor numbers fail',
       program: `${EVERY_CALL} say(distinct([65_535, 65_536, 2 ** 24, 2147483647].flatMap((fd) => everyCall(fd).map(tried))));`,
       expected: 'EBADF',
     },
     {
-      name: 'a number that was closed is not the file that had it, nor twice free',
+      name: 'a closed descriptor is invalid and cannot be closed twice',
       program: `
 const first = fs.openSync('/etc/passwd'); fs.closeSync(first);
 const second = fs.openSync('/etc/hosts');
@@ -33,7 +33,7 @@ say(first === second, fs.readFileSync(first, 'utf8').includes('localhost'), trie
       expected: 'true true done EBADF',
     },
     {
-      name: 'the standard streams closed, and their numbers taken by files',
+      name: 'files can take the numbers of closed standard streams',
       program: `
 fs.closeSync(0); fs.closeSync(2);
 const taken = [fs.openSync('/workspace/zero', 'w+'), fs.openSync('/workspace/two', 'w+')];
@@ -42,14 +42,14 @@ say(taken.join(), fs.readFileSync('/workspace/two', 'utf8').includes('to the fil
       expected: /^0,2 (true|false) EBADF$/,
     },
     {
-      name: 'reading what is for writing, and the other way round',
+      name: 'a descriptor cannot be used against its access mode',
       program: `
 const write = fs.openSync('f', 'w'); const read = fs.openSync('/etc/passwd', 'r'); const folder = fs.openSync('/tmp', 'r');
 say(tried(() => fs.readSync(write, Buffer.alloc(1))), tried(() => fs.writeSync(read, 'x')), tried(() => fs.writeSync(folder, 'x')), tried(() => fs.readSync(folder, Buffer.alloc(1))), tried(() => fs.ftruncateSync(read)), tried(() => fs.writeSync(0, 'x')), tried(() => fs.readSync(1, Buffer.alloc(1))));`,
       expected: 'EBADF EBADF EBADF EISDIR EINVAL EBADF EBADF',
     },
     {
-      name: 'a descriptor opened for reading does not become one for writing',
+      name: 'a descriptor opened for reading does not become writable',
       program: `
 fs.writeFileSync('own', 'x'); fs.chmodSync('own', 0o400);
 const system = fs.openSync('/etc/passwd'); const own = fs.openSync('own');
@@ -57,7 +57,7 @@ say(distinct([system, own].flatMap((fd) => ['/proc/self/fd/', '/dev/fd/'].flatMa
       expected: 'EACCES',
     },
     {
-      name: 'no child gets a descriptor that its parent has not',
+      name: 'a child cannot inherit a descriptor that its parent lacks',
       program: `
 const { spawnSync, spawn } = require('child_process');
 const see = "const fs = require('fs'); try { console.log(fs.fstatSync(3).isFile()); } catch (error) { console.log(error.code); }";
@@ -66,7 +66,7 @@ say(distinct([999, 2147483647].map(outcome)), distinct([-1, -5].map(outcome)));`
       expected: /^EBADF (ERR_INVALID_ARG_VALUE|ERR_OUT_OF_RANGE|EBADF|EINVAL|false)$/,
     },
     {
-      name: 'sockets, pipes and terminals over numbers of others',
+      name: 'sockets, pipes and terminals over wrong descriptors fail',
       program: `
 const net = require('net'); const tty = require('tty');
 const make = (fd) => [tried(() => new net.Socket({ fd }).destroy().destroyed), tried(() => new tty.ReadStream(fd)), tried(() => new tty.WriteStream(fd))];
@@ -74,8 +74,8 @@ say(distinct([3, 50, 999, -1, 2147483647].flatMap(make)));`,
       expected: /^(?!.*(done|true|object))[A-Z_ ]+/,
     },
     {
-      name: 'handles with forged numbers',
-      how: { execArgv: ['--expose-internals', '--no-warnings'] },
+      name: 'handles with forged numbers fail',
+      execOptions: { execArgv: ['--expose-internals', '--no-warnings'] },
       program: `
 const { internalBinding } = require('internal/test/binding');
 const results = [];
@@ -86,7 +86,7 @@ say('tried', results.length);`,
       expected: 'tried 28',
     },
     {
-      name: 'every descriptor taken, and given back',
+      name: 'all descriptors can be used and returned',
       program: `
 const open = []; let code;
 for (;;) { code = tried(() => void open.push(fs.openSync('/etc/passwd'))); if (code !== 'done') break; }
@@ -95,7 +95,7 @@ open.forEach((fd) => fs.closeSync(fd)); say(fs.readFileSync('/etc/hosts', 'utf8'
       expected: 'EMFILE 253 EMFILE EMFILE\ntrue',
     },
     {
-      name: 'file handles that are closed, used and closed again at the same time',
+      name: 'concurrent use and closing of a file handle settles',
       program: `
 const handle = await fs.promises.open('f', 'w+');
 const works = [handle.write('x'), handle.close(), handle.close(), handle.write('y'), handle.read(Buffer.alloc(1)), handle.stat(), handle.sync()];
@@ -104,7 +104,7 @@ say(settled.length, handle.fd, tried(() => fs.fstatSync(3)));`,
       expected: '7 -1 EBADF',
     },
     {
-      name: 'positions beyond all ends',
+      name: 'positions beyond all bounds fail',
       program: `
 const fd = fs.openSync('f', 'w+'); const buffer = Buffer.alloc(4);
 const at = [2 ** 53 - 1, -1, 9223372036854775807n, -9223372036854775808n, 9223372036854775808n, -1n, 2n ** 70n, 1e300, -Infinity];

@@ -1,7 +1,8 @@
-// What the bootstrap left reachable: internal modules, internal bindings, functions in stack frames, the shim's natives.
+// Attacks objects that the bootstrap left reachable: internal modules, internal bindings, functions
+// in stack frames, natives of the shim.
 //
-// Behind them is the same kernel. So the question is twofold: whether the natives can be got hold of (they must not be), and whether anything
-// that can be got hold of breaks the engine when it is called with what nobody sends.
+// The kernel behind these objects treats every program equally. The cases assert that natives are
+// not reachable, and that reachable functions with hostile arguments do not break the engine.
 
 import type { EscapeCase, Theme } from '../../harness/case.js';
 
@@ -62,7 +63,7 @@ const BINDINGS = [
   'zlib',
 ];
 
-/** Ends or blocks the program by what it is for. */
+/** The functions whose purpose is to end or to block the program. */
 const NOT_CALLED = [
   'reallyExit',
   'abort',
@@ -101,8 +102,8 @@ const attack = (name, f, self) => {
 `;
 
 const binding = (name: string): EscapeCase => ({
-  name: `binding ${name}: every function with arguments that nobody sends`,
-  how: { execArgv: ['--expose-internals', '--no-warnings'], timeout: 5_000 },
+  name: `binding ${name}: every function survives hostile arguments`,
+  execOptions: { execArgv: ['--expose-internals', '--no-warnings'], timeout: 5_000 },
   program: `${HOSTILE_CALLS.replace('SEED', String(name.length * 7_919))}
 process.on('uncaughtException', () => {}); process.on('unhandledRejection', () => {});
 const exit = process.reallyExit.bind(process); const write = fs.writeSync;
@@ -125,7 +126,7 @@ say(distinct(works.map(tried)), distinct(await Promise.all(names.map((name) => l
       /^(MODULE_NOT_FOUND|ERR_UNKNOWN_BUILTIN_MODULE| )+(ERR_MODULE_NOT_FOUND|ERR_UNKNOWN_BUILTIN_MODULE|ERR_UNSUPPORTED_ESM_URL_SCHEME| )+$/,
   },
   {
-    name: 'process.binding and its kind give what Node gives, and no more',
+    name: 'process.binding returns only what Node returns',
     program: `
 say(tried(() => process.binding('contextify_none')), tried(() => process._linkedBinding('fs')), tried(() => process.binding('coldframe')), tried(() => process.binding('../fs')), tried(() => process.binding('__proto__')), tried(() => process.binding({ toString: () => 'builtins' })));`,
     expected: /^(?!.*object)/,
@@ -138,7 +139,7 @@ say(tried(() => require('./evil.node')), tried(() => process.dlopen({ exports: {
     expected: /^(ERR_DLOPEN_FAILED ?)+$|^(ERR_[A-Z_]+ ?){3}$/,
   },
   {
-    name: 'stack frames hand out neither the natives nor functions of the bootstrap',
+    name: 'stack frames expose neither natives nor functions of the bootstrap',
     program: `
 const held = new Set();
 Error.prepareStackTrace = (error, frames) => { for (const frame of frames) { held.add(frame.getThis?.()); held.add(frame.getEvalOrigin?.()); if (!frame.getFileName()?.startsWith('file:')) held.add(frame.getFunction?.()); } return frames.map((frame) => frame.getFileName()).join(); };
@@ -152,8 +153,8 @@ say([...held].every((value) => value === undefined || value === null || value ==
     expected: 'true false true',
   },
   {
-    name: 'no walk from anything that a program holds arrives at the natives',
-    how: { execArgv: ['--no-warnings'], timeout: 20_000 },
+    name: 'no native is reachable from any object of a program',
+    execOptions: { execArgv: ['--no-warnings'], timeout: 20_000 },
     program: `
 process.on('uncaughtException', () => {}); process.on('unhandledRejection', () => {});
 const { builtinModules } = require('module');
@@ -177,8 +178,8 @@ say(found || 'nothing', seen.size > 5_000);`,
     expected: 'nothing true',
   },
   {
-    name: 'with the flag too, internal modules do not hold the natives',
-    how: { execArgv: ['--expose-internals', '--no-warnings'], timeout: 20_000 },
+    name: 'internal modules expose no natives with --expose-internals',
+    execOptions: { execArgv: ['--expose-internals', '--no-warnings'], timeout: 20_000 },
     program: `
 const { internalBinding } = require('internal/test/binding');
 const names = internalBinding('builtins').builtinIds;
@@ -191,14 +192,14 @@ say(found || 'nothing', count > 100);`,
     expected: 'nothing true',
   },
   {
-    name: 'code from strings runs as the program, in no other realm',
+    name: "code from strings runs in the program's realm",
     program: `
 const globals = [Function('return this')(), (0, eval)('this'), (async () => {}).constructor('return this'), Reflect.construct(Function, ['return this'])(), setTimeout.constructor('return this')(), fs.readFileSync.constructor('return this')()];
 say((await Promise.all(globals.map((value) => (typeof value === 'function' ? value() : value)))).every((value) => value === globalThis), tried(() => Function('return native')()), tried(() => Function('return buildFile')()), tried(() => fs.readFileSync.constructor('return internalBinding')()), typeof primordials);`,
     expected: 'true ReferenceError ReferenceError ReferenceError undefined',
   },
   {
-    name: 'globals are those of Node, and one of ours',
+    name: 'a program has only the globals of Node and callBinding',
     program: `
 const known = new Set('Object Function Array Number parseFloat parseInt Infinity NaN undefined Boolean String Symbol Date Promise RegExp Error AggregateError EvalError RangeError ReferenceError SyntaxError TypeError URIError globalThis JSON Math Intl ArrayBuffer Atomics Uint8Array Int8Array Uint16Array Int16Array Uint32Array Int32Array Float16Array Float32Array Float64Array Uint8ClampedArray BigUint64Array BigInt64Array DataView Map BigInt Set WeakMap WeakSet WeakRef Proxy Reflect FinalizationRegistry SharedArrayBuffer Iterator decodeURI decodeURIComponent encodeURI encodeURIComponent escape unescape eval isFinite isNaN console WebAssembly SuppressedError DisposableStack AsyncDisposableStack InternalError'.split(' '));
 const extra = Object.getOwnPropertyNames(globalThis).filter((name) => !known.has(name));

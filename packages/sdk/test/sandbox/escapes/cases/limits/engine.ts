@@ -1,4 +1,5 @@
-// Limits of the program itself: memory, processor time, wall clock, the stack, queues of the loop, loops in native code.
+// Exceeds limits of a program: memory, processor time, wall clock, the stack, queues of the event
+// loop, loops in native code.
 
 import type { EscapeCase } from '../../harness/case.js';
 
@@ -7,7 +8,7 @@ const MEMORY = {
   expected: { error: 'ERR_MEMORY_LIMIT', exitCode: 134 },
 } as const;
 const CPU = { options: { limits: { cpuMs: 200 } }, expected: { error: 'ERR_CPU_LIMIT', exitCode: 124 } } as const;
-const WALL = { how: { timeout: 150 }, expected: { error: 'ERR_TIMEOUT', exitCode: 124 } } as const;
+const WALL = { execOptions: { timeout: 150 }, expected: { error: 'ERR_TIMEOUT', exitCode: 124 } } as const;
 
 const memory: Record<string, string> = {
   'small objects': `const all = []; for (;;) all.push({ a: all.length });`,
@@ -24,7 +25,7 @@ const memory: Record<string, string> = {
   'regular expressions': `const all = []; for (let i = 0; ; i++) all.push(new RegExp('(a|b){' + (i % 500) + '}'));`,
   contexts: `const vm = require('vm'); const all = []; for (;;) all.push(vm.createContext({}));`,
   modules: `for (let i = 0; ; i++) await import('data:text/javascript,export default ' + i + ';//' + 'x'.repeat(5_000));`,
-  'weak things': `const all = []; for (;;) { const key = {}; all.push(key, new WeakRef(key), new WeakMap([[key, key]])); }`,
+  'weak references': `const all = []; for (;;) { const key = {}; all.push(key, new WeakRef(key), new WeakMap([[key, key]])); }`,
   'blobs and URLs of objects': `for (;;) URL.createObjectURL(new Blob([new Uint8Array(1 << 16)]));`,
   'messages between ports': `const { port1 } = new MessageChannel(); for (;;) port1.postMessage('x'.repeat(1 << 16));`,
   listeners: `const emitter = new (require('events'))(); emitter.setMaxListeners(0); for (;;) emitter.on('x', () => {});`,
@@ -34,26 +35,26 @@ const memory: Record<string, string> = {
 const cpu: Record<string, string> = {
   'a loop': `for (;;);`,
   'a loop that catches everything': `for (;;) { try { for (;;); } catch {} finally { for (;;); } }`,
-  'a search that goes back': `/^(a+)+$/.test('a'.repeat(40) + 'b');`,
-  'a search that goes back, in a replacement': `'x'.repeat(30_000).replace(/(x+x+)+y/g, '');`,
+  'a backtracking search': `/^(a+)+$/.test('a'.repeat(40) + 'b');`,
+  'a backtracking replacement': `'x'.repeat(30_000).replace(/(x+x+)+y/g, '');`,
   sorting: `for (;;) Array.from({ length: 50_000 }, (_, i) => -i).sort();`,
-  'numbers of many digits': `let n = 3n; for (;;) n = (n * n) % (2n ** 20_000n);`,
-  'text that is searched': `const text = 'a'.repeat(1 << 20) + 'b'; for (;;) text.indexOf('aab' + 'a'.repeat(2_000));`,
+  'large integers': `let n = 3n; for (;;) n = (n * n) % (2n ** 20_000n);`,
+  'text search': `const text = 'a'.repeat(1 << 20) + 'b'; for (;;) text.indexOf('aab' + 'a'.repeat(2_000));`,
   JSON: `const text = JSON.stringify(new Array(50_000).fill({ a: [1] })); for (;;) JSON.parse(text);`,
-  'microtasks that breed': `const breed = () => queueMicrotask(breed); breed();`,
-  'ticks that breed': `const breed = () => process.nextTick(breed); breed();`,
-  'immediates that breed': `const breed = () => setImmediate(breed); breed();`,
-  'immediates that breed beside a server': `require('net').createServer().listen(0); const breed = () => setImmediate(breed); breed();`,
-  'promises that breed': `const breed = () => Promise.resolve().then(breed); breed();`,
+  'microtasks that queue microtasks': `const breed = () => queueMicrotask(breed); breed();`,
+  'ticks that queue ticks': `const breed = () => process.nextTick(breed); breed();`,
+  'immediates that queue immediates': `const breed = () => setImmediate(breed); breed();`,
+  'immediates that queue immediates beside a server': `require('net').createServer().listen(0); const breed = () => setImmediate(breed); breed();`,
+  'promises that queue promises': `const breed = () => Promise.resolve().then(breed); breed();`,
   'thenables that never settle': `const evil = { then(resolve) { resolve(evil); } }; await evil;`,
-  'a generator without end': `function* all() { for (;;) yield; } for (const one of all());`,
+  'an endless generator': `function* all() { for (;;) yield; } for (const one of all());`,
   'copying memory': `const from = new Uint8Array(8 << 20); for (;;) from.copyWithin(1, 0);`,
   'filling memory': `const all = new Float64Array(1 << 20); for (;;) all.fill(1.5);`,
   compression: `const zlib = require('zlib'); const data = Buffer.alloc(1 << 20, 'abc'); for (;;) zlib.gzipSync(data, { level: 9 });`,
   digests: `const crypto = require('crypto'); const data = Buffer.alloc(1 << 20); for (;;) crypto.createHash('sha512').update(data).digest();`,
-  'keys from passwords': `require('crypto').pbkdf2Sync('a', 'b', 2 ** 31 - 1, 64, 'sha512');`,
-  'proofs of primes': `const crypto = require('crypto'); for (;;) crypto.generatePrimeSync(2_048, { safe: true });`,
-  'proxies in proxies': `let p = {}; for (let i = 0; i < 1_000; i++) p = new Proxy(p, {}); for (;;) p.x;`,
+  'key derivation': `require('crypto').pbkdf2Sync('a', 'b', 2 ** 31 - 1, 64, 'sha512');`,
+  'prime tests': `const crypto = require('crypto'); for (;;) crypto.generatePrimeSync(2_048, { safe: true });`,
+  'nested proxies': `let p = {}; for (let i = 0; i < 1_000; i++) p = new Proxy(p, {}); for (;;) p.x;`,
   files: `for (;;) { fs.writeFileSync('f', 'x'); fs.readFileSync('f'); }`,
   paths: `fs.mkdirSync('d'); for (;;) fs.statSync('d/../'.repeat(800));`,
   children: `const { spawnSync } = require('child_process'); for (;;) spawnSync('node', ['-e', 'for (let i = 0; i < 1e6; i++);']);`,
@@ -66,8 +67,8 @@ const wall: Record<string, string> = {
   'waiting for memory to change': `Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);`,
   'waiting for a child': `require('child_process').spawnSync('node', ['-e', 'setInterval(() => {}, 1000)']);`,
   'waiting for a child that ignores signals': `require('child_process').execSync('sh -c "trap : TERM; while :; do sleep 1; done"');`,
-  'signals that are listened to': `for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR2']) process.on(name, () => {}); setInterval(() => {}, 10);`,
-  'an exit that never comes': `process.on('exit', () => { for (;;); }); process.exit();`,
+  'signal handlers': `for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR2']) process.on(name, () => {}); setInterval(() => {}, 10);`,
+  'an exit handler that never returns': `process.on('exit', () => { for (;;); }); process.exit();`,
   'a server': `require('net').createServer().listen(0); await new Promise(() => {});`,
 };
 
@@ -94,7 +95,7 @@ const stack: EscapeCase[] = [
     `const texts = ['('.repeat(50_000) + ')'.repeat(50_000), '(?:'.repeat(50_000) + ')'.repeat(50_000), '(?=' .repeat(20_000) + ')'.repeat(20_000), '[' .repeat(50_000)]; say(distinct(texts.map((text) => tried(() => new RegExp(text, 'v')).replace(/^\\/.*/s, 'made'))));`,
   ],
 ].map(([name, program]) => ({
-  name: `the stack: ${name}`,
+  name: `the stack is bounded: ${name}`,
   program: program as string,
   expected: /^(?=.*(RangeError|SyntaxError|InternalError|made|n))[\w ]+$/,
 }));
@@ -102,12 +103,17 @@ const stack: EscapeCase[] = [
 const named = (
   limit: string,
   programs: Record<string, string>,
-  rest: Pick<EscapeCase, 'options' | 'expected' | 'how'>,
-): EscapeCase[] => Object.entries(programs).map(([name, program]) => ({ name: `${limit}: ${name}`, program, ...rest }));
+  rest: Pick<EscapeCase, 'options' | 'expected' | 'execOptions'>,
+): EscapeCase[] =>
+  Object.entries(programs).map(([name, program]) => ({
+    name: `the limit of ${limit} ends a program: ${name}`,
+    program,
+    ...rest,
+  }));
 
-/** Here the engine notices in the middle of its parser, and the program sees an error like any other. */
+/** The engine reaches the limit inside its parser, so the program may get a plain error. */
 const parser: EscapeCase = {
-  name: 'memory: functions from text',
+  name: 'the limit of memory ends a program: functions from text',
   program: `const all = []; for (let i = 0; ; i++) all.push(new Function('return ' + i));`,
   options: MEMORY.options,
   expected: { error: /^(ERR_MEMORY_LIMIT|none)$/ },
@@ -117,6 +123,6 @@ export const engine: EscapeCase[] = [
   parser,
   ...named('memory', memory, MEMORY),
   ...named('processor time', cpu, CPU),
-  ...named('wall clock', wall, WALL),
+  ...named('wall time', wall, WALL),
   ...stack,
 ];

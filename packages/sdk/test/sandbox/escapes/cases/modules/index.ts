@@ -1,4 +1,5 @@
-// Modules: addresses, packages, hooks and caches that lead the loader out of the guest's tree.
+// Tries to lead the module loader out of the guest's tree with addresses, packages, hooks and
+// caches.
 
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,14 +22,14 @@ export const modules: Theme = {
   name: 'modules',
   cases: [
     {
-      name: 'addresses of every kind that is not a file of the guest',
+      name: 'addresses that are not files of the guest are refused',
       program: `
 const urls = ['http://169.254.169.254/x.js', 'https://example.com/x.mjs', 'file://host/x.js', 'file:///etc/shadow', 'ftp://a/b', 'blob:x', 'about:blank', 'node:none', 'node:internal/util', 'wasm:x', 'coldframe:entry', 'data:text/html,x', 'data:application/wasm,x', '//etc/shadow', 'file:///proc/self/mem', 'file:///%2e%2e/etc/shadow', 'file:///etc%2Fshadow', '\\0', ''];
 say((await Promise.all(urls.map((url) => later(() => import(url))))).every((code) => /^(ERR_|E[A-Z]|TypeError|SyntaxError)/.test(code)));`,
       expected: 'true',
     },
     {
-      name: 'requests that climb, from every kind of module',
+      name: 'climbing names reach no file of the host machine from any kind of module',
       program: `
 const climb = '../'.repeat(40); const names = [climb + 'etc/shadow', '/etc/shadow', './../../../../etc/shadow', '/proc/self/environ', '/dev/zero', '/etc', '/'];
 const codes = names.map((name) => tried(() => require(name))); codes.push(...(await Promise.all(names.map((name) => later(() => import(name))))));
@@ -37,36 +38,36 @@ say(codes.every((code) => /^(ERR_|MODULE_NOT_FOUND|[A-Z][a-z]+Error|E[A-Z]|\\[ob
       expected: { error: /^(none|ERR_MEMORY_LIMIT)$/, stdout: /^(true)?$/ },
     },
     pack(
-      'a package whose targets climb out of it',
+      'a package cannot export targets outside of itself',
       { exports: { '.': '../../../../etc/passwd', './x': './../../../etc/passwd' }, main: '../../../etc/passwd' },
       BOTH,
       /^(ERR_INVALID_PACKAGE_TARGET ?){4}$/,
     ),
     pack(
-      'a package whose targets are absolute, encoded, or no texts',
+      'a package cannot export absolute, encoded or non-text targets',
       { exports: { '.': '/etc/passwd', './x': './%2e%2e/%2e%2e/%2e%2e/etc/passwd' } },
       BOTH,
       /^(ERR_[A-Z_]+ ?){4}$/,
     ),
     pack(
-      'a package whose main is a path of the host',
+      'a package cannot have a host path as main',
       { main: '/etc/passwd', imports: { '#a': '/etc/shadow', '#b': 'file:///etc/shadow', '#c': '../../x' } },
       BOTH,
     ),
     pack(
-      'a package whose targets are patterns with dots',
+      'a package cannot export patterns with dots',
       { exports: { './*': './*' } },
       `say(await later(() => import('p/../../../../etc/passwd')), tried(() => require('p/../../etc/shadow')), await later(() => import('p/%2e%2e/%2e%2e/package.json')));`,
       /^(ERR_[A-Z_]+|MODULE_NOT_FOUND| )+$/,
     ),
     pack(
-      'a description of a package that is too deep, too long, or poisoned',
+      'deep, long and poisoned package descriptions are contained',
       {},
       `for (const text of ['['.repeat(100_000), '{"exports":' + '{"a":'.repeat(10_000), '{"__proto__":{"polluted":1},"main":{"toString":1}}', '"x"', 'null', '{"exports":{"__proto__":"./x"}}', '\\ufeff{}', '']) { fs.writeFileSync('node_modules/p/package.json', text); tried(() => require('p')); await later(() => import('p' + '?' + text.length)); } say(String({}.polluted));`,
       'undefined',
     ),
     {
-      name: 'a package that is a link out of the mounted folder',
+      name: 'a package that is a link out of the mounted folder is refused',
       prepare: ({ inside, outside }) => {
         mkdirSync(join(inside, 'modules'));
         writeFileSync(join(outside, 'index.js'), 'module.exports = "escaped"');
@@ -74,12 +75,12 @@ say(codes.every((code) => /^(ERR_|MODULE_NOT_FOUND|[A-Z][a-z]+Error|E[A-Z]|\\[ob
         symlinkSync(outside, join(inside, 'modules/absolute'));
       },
       options: ({ inside }) => ({ nodeModules: join(inside, 'modules') }),
-      program: `say(tried(() => require('out')), tried(() => require('absolute')), await later(() => import('out')), tried(() => require('out/prey')), tried(() => fs.readdirSync('node_modules/out')));`,
+      program: `say(tried(() => require('out')), tried(() => require('absolute')), await later(() => import('out')), tried(() => require('out/protected')), tried(() => fs.readdirSync('node_modules/out')));`,
       expected: /^(?!.*escaped)(EACCES|MODULE_NOT_FOUND|ERR_MODULE_NOT_FOUND| )+$/,
     },
     {
-      name: 'hooks of the loader that point elsewhere',
-      how: { execArgv: ['--no-warnings'] },
+      name: 'hooks of the loader reach no file of the host machine',
+      execOptions: { execArgv: ['--no-warnings'] },
       program: `
 const module = require('module'); module.registerHooks({ resolve: (name, context, next) => (name.startsWith('evil:') ? { url: name.slice(5), format: context.format ?? 'commonjs', shortCircuit: true } : next(name, context)), load: (url, context, next) => (url.startsWith('lie:') ? { format: 'builtin', source: null, shortCircuit: true } : next(url, context)) });
 const names = ['evil:file:///etc/shadow', 'evil:node:internal/bootstrap/realm', 'evil:lie:fs', 'evil:http://x/', 'evil:file://host/x', 'evil:wasm:x', 'evil:'];
@@ -87,7 +88,7 @@ const codes = await Promise.all(names.map((name) => later(() => import(name))));
       expected: { error: 'none', stdout: /^(true|)$/ },
     },
     {
-      name: 'the caches of the loader, poisoned',
+      name: 'poisoned caches of the loader reach no file of the host machine',
       program: `
 const Module = require('module'); Module._cache['/etc/shadow'] = { exports: 'x', loaded: true }; Module._pathCache['x\\0/workspace'] = '/etc/shadow'; require.cache.fs = { exports: 'evil' }; Module._extensions['.js'] = (module, name) => module._compile('module.exports = require("fs").readFileSync("/etc/shadow")', name); fs.writeFileSync('x.js', '');
 Module.globalPaths.push('/root', '/etc'); Module._initPaths?.(); const { Module: Own } = Module; const evil = new Own('/etc/shadow'); evil.filename = '/etc/shadow'; evil.paths = ['/root'];
@@ -95,7 +96,7 @@ say(tried(() => require('./x.js')), tried(() => evil.require('./shadow')), tried
       expected: /^(ENOENT|MODULE_NOT_FOUND|[A-Z][A-Za-z_]+| )+(function|undefined)$/,
     },
     {
-      name: 'code that was compiled elsewhere is not taken for compiled here',
+      name: 'forged compiled code is refused',
       program: `
 const vm = require('vm'); const good = new vm.Script('1 + 1', { filename: 'a.js' }).createCachedData(); const answers = [];
 for (let i = 0; i < 400; i++) { const data = Buffer.from(good); for (let j = 0; j <= i % 7; j++) data[(i * 7_919 + j * 104_729) % Math.max(1, data.length)] ^= 1 + (i % 255); try { const script = new vm.Script('1 + 1', { filename: 'a.js', cachedData: i % 3 ? data : data.subarray(0, i) }); answers.push(script.runInThisContext()); } catch (error) { answers.push(error.name); } }
@@ -104,7 +105,7 @@ say(distinct(answers.map(String)));`,
       expected: '2',
     },
     {
-      name: 'values that were written by nobody are not read as values',
+      name: 'forged serialized values are refused',
       program: `
 const v8 = require('v8'); const good = v8.serialize(new Map([[1, { a: [1n, new Date(0), /x/g, new Uint8Array(8), 'text', new Set([1])], b: new Error('x') }]])); let read = 0;
 for (let i = 0; i < 3_000; i++) { const data = Buffer.from(good); for (let j = 0; j <= i % 5; j++) data[(i * 31 + j * 7_919) % data.length] = (i * 13 + j * 101) & 255; try { v8.deserialize(data); read++; } catch {} }
@@ -113,7 +114,7 @@ for (const hex of ['ff0f', 'ff0f41ffffffff7f', 'ff0f42ffffffff0f', 'ff0f5affffff
       expected: 'true',
     },
     {
-      name: 'WebAssembly: whatever it is here, it is no second way into the sidecar',
+      name: 'WebAssembly opens no second path into the sidecar',
       program: `say(typeof WebAssembly === 'undefined' || tried(() => { const module = new WebAssembly.Module(Buffer.from('0061736d01000000', 'hex')); return new WebAssembly.Instance(module) && 'instance'; }));`,
       expected: /^(true|instance|[A-Za-z_]+)$/,
     },

@@ -1,8 +1,8 @@
-// Folders of the host in the guest's tree: what leads out of them.
+// Collects the cases of mounted folders: links that lead out, changes, and folders that move.
 
 import type { Theme } from '../../harness/case.js';
 import { changes } from './changes.js';
-import { leadingOut } from './leading-out.js';
 import { moved } from './moving.js';
+import { leadingOut } from './outward-links.js';
 
 export const mounts: Theme = { name: 'mounts', cases: [...leadingOut, ...changes, ...moved] };

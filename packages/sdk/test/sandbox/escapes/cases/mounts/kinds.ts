@@ -1,26 +1,26 @@
-// The three kinds of mount: what every case of a link or a race is tried in.
+// Defines the three kinds of mount. Cases with links and races run in each kind.
 
 import type { NodeRuntimeOptions } from '../../../../../src/index.js';
-import type { Place } from '../../harness/place.js';
+import type { CaseFolders } from '../../harness/folders.js';
 
 export const KINDS = ['read-only', 'writable', 'overlay'] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** `inside` at `/m`. */
+/** Returns options that mount `inside` at `/m`. */
 export const mounted =
   (kind: Kind) =>
-  ({ inside }: Place): NodeRuntimeOptions => ({
+  ({ inside }: CaseFolders): NodeRuntimeOptions => ({
     mounts: [
       { guestPath: '/m', hostPath: inside, ...(kind === 'overlay' ? { overlay: true } : { readOnly: kind === 'read-only' }) },
     ],
   });
 
-/** Remembers a digest of a folder before a case, and says afterwards whether it is another. */
+/** Compares the digest of a folder before and after a case. */
 export function unchanged(folder: 'inside' | 'outside' = 'outside') {
   const before = new Map<string, string>();
   return {
-    remember: (place: Place): void => void before.set(place.root, place.digest(place[folder])),
-    after: (place: Place): string | undefined =>
-      before.get(place.root) === place.digest(place[folder]) ? undefined : `what lies ${folder} has changed`,
+    remember: (folders: CaseFolders): void => void before.set(folders.root, folders.digest(folders[folder])),
+    after: (folders: CaseFolders): string | undefined =>
+      before.get(folders.root) === folders.digest(folders[folder]) ? undefined : `the folder ${folder} has changed`,
   };
 }

@@ -1,16 +1,16 @@
-// The host moves and removes what the guest is standing in.
+// Moves and removes folders on the host machine while the guest uses the folders.
 
 import { renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { NodeRuntime } from '../../../../../src/index.js';
 import type { EscapeCase } from '../../harness/case.js';
-import type { Place } from '../../harness/place.js';
+import type { CaseFolders } from '../../harness/folders.js';
 import { KINDS, type Kind, mounted } from './kinds.js';
 
-/** Starts a program that says when it stands somewhere, changes the host, and lets it go on. */
+/** Runs `before` in a program, changes the host machine, and runs `after` in the program. */
 const meanwhile =
-  (before: string, change: (place: Place) => void, after: string) =>
-  async (runtime: NodeRuntime, place: Place): Promise<string> => {
+  (before: string, change: (folders: CaseFolders) => void, after: string) =>
+  async (runtime: NodeRuntime, folders: CaseFolders): Promise<string> => {
     const code = `
 import fs from 'node:fs';
 const tried = (work) => { try { return String(work() ?? 'done'); } catch (error) { return error.code ?? error.name; } };
@@ -21,7 +21,7 @@ ${after}
 process.exit();`;
     const child = await runtime.spawn(code, { timeout: 10_000 });
     for await (const _ready of child.stdout) break;
-    change(place);
+    change(folders);
     await child.writeStdin('go');
     const { stdout, stderr } = await child.result;
     return stdout.replace('ready\n', '').trim() + stderr;
@@ -29,17 +29,17 @@ process.exit();`;
 
 const moving = (kind: Kind): EscapeCase[] => [
   {
-    name: `${kind}: a working directory that the host moves out of the folder`,
+    name: `${kind}: a working directory that the host machine moves out does not lead out`,
     options: mounted(kind),
     attack: meanwhile(
       `process.chdir('/m/dir/deep');`,
       ({ inside, outside }) => renameSync(join(inside, 'dir'), join(outside, 'dir')),
-      `console.log([...new Set(['../../prey', '../../../outside/prey', './../..//prey', 'x'].map((path) => tried(() => fs.readFileSync(path, 'utf8'))))].join());`,
+      `console.log([...new Set(['../../protected', '../../../outside/protected', './../..//protected', 'x'].map((path) => tried(() => fs.readFileSync(path, 'utf8'))))].join());`,
     ),
     expected: 'ENOENT',
   },
   {
-    name: `${kind}: an open directory that the host replaces by a link out of the folder`,
+    name: `${kind}: an open directory that the host machine replaces with an outward link does not lead out`,
     options: mounted(kind),
     attack: meanwhile(
       `const fd = fs.openSync('/m/dir', 'r'); const listing = fs.opendirSync('/m/dir'); process.chdir('/m/dir');`,
@@ -48,26 +48,26 @@ const moving = (kind: Kind): EscapeCase[] => [
         symlinkSync(outside, join(inside, 'dir'));
       },
       `const names = []; tried(() => { for (let entry; (entry = listing.readSync()); ) names.push(entry.name); });
-console.log(names.includes('prey'), [...new Set(['prey', '/proc/self/fd/' + fd + '/prey', '/m/dir/prey', '/proc/self/cwd/prey'].map((path) => tried(() => fs.readFileSync(path, 'utf8'))))].sort().join());`,
+console.log(names.includes('protected'), [...new Set(['protected', '/proc/self/fd/' + fd + '/protected', '/m/dir/protected', '/proc/self/cwd/protected'].map((path) => tried(() => fs.readFileSync(path, 'utf8'))))].sort().join());`,
     ),
     expected: /^false (EACCES|ENOENT|EACCES,ENOENT|ENOTDIR|EACCES,ENOTDIR)$/,
   },
   {
-    name: `${kind}: a watched folder that becomes a link tells nothing of where it leads`,
+    name: `${kind}: a watched folder that becomes a link reports nothing of its target`,
     options: mounted(kind),
     attack: meanwhile(
-      `const told = []; fs.watch('/m/dir', (kind, name) => told.push(name));`,
+      `const reported = []; fs.watch('/m/dir', (kind, name) => reported.push(name));`,
       ({ inside, outside }) => {
         renameSync(join(inside, 'dir'), join(inside, 'was'));
         symlinkSync(outside, join(inside, 'dir'));
-        writeFileSync(join(outside, 'told-by-mistake'), '');
+        writeFileSync(join(outside, 'reported-by-mistake'), '');
       },
-      `await new Promise((resolve) => setTimeout(resolve, 50)); console.log(told.includes('told-by-mistake'));`,
+      `await new Promise((resolve) => setTimeout(resolve, 50)); console.log(reported.includes('reported-by-mistake'));`,
     ),
     expected: 'false',
   },
   {
-    name: `${kind}: a folder that the host removes while it is used`,
+    name: `${kind}: a used folder that the host machine removes is missing for the guest`,
     options: mounted(kind),
     attack: meanwhile(
       `process.chdir('/m/dir/deep'); const fd = fs.openSync('/m/dir/file');`,

@@ -1,8 +1,9 @@
-// Files that every Linux host has, asked for by their own names. There is no host below the guest's root.
+// Looks for files that every Linux machine has, by their paths. The guest's tree contains none of
+// the host machine's files.
 
 import type { EscapeCase } from '../../harness/case.js';
 
-// Written in parts: no file of the repository names such a path.
+// The path is joined from parts, because no file of the repository may contain such a path.
 const OF_THE_ADMINISTRATOR = ['', 'root', '.ssh', 'id_rsa'].join('/');
 
 const NAMES = [
@@ -31,24 +32,24 @@ say(distinct(Object.values(calls).map(tried)));
 
 export const hostFiles: EscapeCase[] = [
   ...NAMES.map((path) => ({
-    name: `the host's ${path} is not there`,
+    name: `the host machine's ${path} is missing`,
     program: everyCall(path),
     expected: path.startsWith(OF_THE_ADMINISTRATOR.slice(0, 5)) ? 'EACCES' : 'ENOENT',
   })),
   {
-    name: 'the canary by its own path, plain, as a link, as a URL, as a working directory',
-    program: ({ ground }) => `
-const path = ${JSON.stringify(ground.canary)};
+    name: 'the canary is not reachable by its path, a link, a URL or a working directory',
+    program: ({ parent }) => `
+const path = ${JSON.stringify(parent.canary)};
 fs.symlinkSync(path, '/tmp/to-canary');
-fs.symlinkSync(path.replace(/[^/]+$/, ''), '/tmp/to-ground');
+fs.symlinkSync(path.replace(/[^/]+$/, ''), '/tmp/to-folder');
 say(distinct([
-  tried(() => fs.readFileSync(path)), tried(() => fs.readFileSync('/tmp/to-canary')), tried(() => fs.readFileSync('/tmp/to-ground/canary')),
-  tried(() => fs.readFileSync(new URL('file://' + path))), tried(() => process.chdir('/tmp/to-ground')), await later(() => import('file://' + path)),
+  tried(() => fs.readFileSync(path)), tried(() => fs.readFileSync('/tmp/to-canary')), tried(() => fs.readFileSync('/tmp/to-folder/canary')),
+  tried(() => fs.readFileSync(new URL('file://' + path))), tried(() => process.chdir('/tmp/to-folder')), await later(() => import('file://' + path)),
 ].map((code) => code === 'ERR_MODULE_NOT_FOUND' ? 'ENOENT' : code)));`,
     expected: 'ENOENT',
   },
   {
-    name: "the repository's folder and the sidecar's binary are not there",
+    name: "the repository's folder and the sidecar's binary are missing",
     program: `say(distinct([${JSON.stringify(process.cwd())}, ${JSON.stringify(process.execPath)}].map((path) => tried(() => fs.statSync(path)))));`,
     expected: 'ENOENT',
   },

@@ -1,4 +1,4 @@
-// Paths: everything that a name can be made to mean.
+// Collects the cases of paths that try to lead out of the guest's tree.
 
 import type { Theme } from '../../harness/case.js';
 import { dots } from './dots.js';

@@ -1,10 +1,10 @@
-// Links in memory, and changing what belongs to the system of the guest.
+// Follows links in the guest's tree, and tries to change system files of the guest.
 
 import type { EscapeCase } from '../../harness/case.js';
 
 export const links: EscapeCase[] = [
   {
-    name: 'links that lead in circles come to an end',
+    name: 'circular links fail',
     program: `
 fs.symlinkSync('a', 'b'); fs.symlinkSync('b', 'a'); fs.symlinkSync('self/self', 'self'); fs.symlinkSync('.', 'here');
 for (let i = 0; i < 60; i++) fs.symlinkSync('c' + (i + 1), 'c' + i);
@@ -14,7 +14,7 @@ say(distinct(paths.flatMap((path) => [tried(() => fs.statSync(path)), tried(() =
     expected: 'EISDIR ELOOP 0',
   },
   {
-    name: 'links whose targets are full of names do not hold the thread',
+    name: 'links with many names in their targets do not block the thread',
     program: `
 fs.mkdirSync('d');
 for (let i = 0; i < 39; i++) fs.symlinkSync('d/../'.repeat(800) + 'l' + (i + 1), 'l' + i);
@@ -23,7 +23,7 @@ say(tried(() => fs.statSync('l0')), performance.now() - began < 2_000);`,
     expected: 'ELOOP true',
   },
   {
-    name: 'the files of the system cannot be changed',
+    name: 'system files cannot be changed',
     program: `
 const path = '/etc/passwd';
 say(distinct([
@@ -34,27 +34,27 @@ say(distinct([
     expected: 'EACCES EPERM',
   },
   {
-    name: 'nobody becomes the administrator by a file',
+    name: 'no file grants the rights of the administrator',
     program: `
 fs.writeFileSync('mine', '#!/bin/sh\\nid -u\\n'); fs.chmodSync('mine', 0o6755);
 say(tried(() => fs.chownSync('mine', 0, 0)), tried(() => require('child_process').execFileSync('./mine')).trim(), tried(() => fs.linkSync('/bin/sh', 'shell')), tried(() => fs.writeFileSync('shell', 'x')));`,
     expected: /^EPERM 1000 (done|EPERM) EACCES$|^EPERM 1000 EPERM done$/,
   },
   {
-    name: "removing everything removes only what is the guest's, and the runtime goes on",
+    name: "removing the whole tree removes only the guest's files, and the runtime works",
     program: `
 say(tried(() => fs.rmSync('/', { recursive: true, force: true })), tried(() => fs.renameSync('/', '/tmp/x')), tried(() => fs.rmdirSync('/')), fs.existsSync('/bin/sh'));`,
     expected: /^\w+ \w+ \w+ true$/,
   },
   {
-    name: 'a directory is not moved into itself, nor copied into itself for ever',
+    name: 'a directory cannot be moved or copied into itself',
     program: `
 fs.mkdirSync('a/b', { recursive: true });
 say(tried(() => fs.renameSync('a', 'a/b/c')), tried(() => fs.cpSync('a', 'a/b/c', { recursive: true })), tried(() => fs.cpSync('/', '/tmp/all', { recursive: true, force: true })));`,
     expected: /^EINVAL ERR_FS_CP_EINVAL \w+$/,
   },
   {
-    name: 'names for temporary folders do not lead elsewhere',
+    name: 'templates of temporary folders cannot leave their folder',
     program: `say(tried(() => fs.mkdtempSync('/etc/x')), tried(() => fs.mkdtempSync('../../../proc/x')), tried(() => fs.mkdtempSync('a\\0b')));`,
     expected: /^EACCES (EROFS|ENOENT|EACCES) ERR_INVALID_ARG_VALUE$/,
   },

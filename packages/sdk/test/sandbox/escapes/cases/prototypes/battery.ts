@@ -1,4 +1,5 @@
-// What every poisoned program does afterwards: a little of everything that Node's library has, so that the poison gets everywhere.
+// Defines the calls that every poisoned program makes. The calls use each part of Node's library,
+// so that the poison reaches every part.
 
 export const BATTERY = `
 const battery = async () => {

@@ -1,12 +1,15 @@
-// Prototype tricks on everything that the bootstrap left reachable: poison first, then a little of everything that the library has.
+// Modifies reachable prototypes in a program, then calls each part of Node's library.
 //
-// A poisoned library may do what it likes to its own program. It must not break the engine, hang, or reach what the kernel forbids.
+// A modified library may break its own program. The library must not break the engine, hang, or do
+// what the kernel forbids.
 
 import type { EscapeCase, Theme } from '../../harness/case.js';
 import { BATTERY } from './battery.js';
 import { POISONS } from './poisons.js';
 
-/** The answers go out without the library: it may not work any more. */
+/**
+ * Returns a program that prints its results without the library, which the poison may have broken.
+ */
 const program = (poison: string): string => `
 import fs from 'node:fs';
 const { writeSync, readFileSync } = fs;
@@ -24,7 +27,7 @@ if (shadow !== 'kept') writeSync(1, stolen, 0, 6);
 writeSync(1, done, 0, 9);
 exit.call(process, 0);`;
 
-/** The poison in the program's parent and in a runner's evaluation stay there. */
+/** Cases in which poison in a parent or in an evaluation does not reach other programs. */
 const elsewhere: EscapeCase[] = [
   {
     name: 'a poisoned parent does not poison its child',
@@ -34,7 +37,7 @@ say(require('child_process').spawnSync('node', ['-p', '[String({}.polluted), Str
     expected: 'undefined,undefined,undefined,1',
   },
   {
-    name: 'a poisoned program does not poison the next one on its memory',
+    name: 'a poisoned program does not poison the next program in its slot',
     attack: async (runtime) => {
       const poison = `Object.prototype.polluted = 1; Array.prototype.push = null; globalThis.secret = 1; Error.prepareStackTrace = () => 'x'; process.title = 'poisoned';`;
       await runtime.exec(poison);
@@ -44,7 +47,7 @@ say(require('child_process').spawnSync('node', ['-p', '[String({}.polluted), Str
     expected: 'undefined function undefined false node',
   },
   {
-    name: 'a child that is told by NODE_OPTIONS what to load finds only files of the guest',
+    name: 'NODE_OPTIONS loads only files of the guest',
     program: `
 const { spawnSync } = require('child_process');
 const results = ['--require=/etc/shadow', '--import=file:///etc/shadow', '--require=../../../../etc/shadow', '--experimental-loader=/proc/self/mem', '--icu-data-dir=/etc', '--openssl-config=/etc/shadow']
@@ -59,10 +62,10 @@ export const prototypes: Theme = {
   cases: [
     ...Object.entries(POISONS).map(
       ([name, poison]): EscapeCase => ({
-        name,
+        name: `the engine survives ${name}`,
         program: program(poison),
         bare: true,
-        how: { timeout: 3_000 },
+        execOptions: { timeout: 3_000 },
         expected: { stdout: /^(survived)?$/, error: /^(none|ERR_TIMEOUT)$/ },
       }),
     ),

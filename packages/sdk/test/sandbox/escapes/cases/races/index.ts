@@ -1,101 +1,124 @@
-// Races with the host: a name is a folder when it is looked at and a link out of the mount when it is used, or the other way round.
+// Races with the host machine. A name is a folder at the check of a call and a link out of the
+// mount at the use, or the reverse.
 //
-// Whatever a call answers, it is not what lies outside, and nothing outside is changed by it: the prey is as it was, and nobody else is there.
+// No call returns anything from outside of the mount or changes anything there. The protected file
+// stays unchanged and stays the only file.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EscapeCase, Theme } from '../../harness/case.js';
-import type { Place } from '../../harness/place.js';
+import type { CaseFolders } from '../../harness/folders.js';
 import { prepareSwap, race, type Swap } from '../../harness/race.js';
 import { type Kind, mounted } from '../mounts/kinds.js';
 
-/** Calls that look: their answers are compared with what only the outside has. */
-const LOOKS: Record<string, [Swap, string]> = {
-  'reading a file below': ['directory', `return fs.readFileSync('/m/swapped/prey', 'utf8');`],
-  'reading a file below, absolute link': ['absolute', `return fs.readFileSync('/m/swapped/prey', 'utf8');`],
-  'reading the file itself': ['file', `return fs.readFileSync('/m/swapped-file', 'utf8');`],
-  'reading through a link that stays inside': ['chain', `return fs.readFileSync('/m/swapped/prey', 'utf8');`],
-  'opening, then reading': [
+/** Calls that read. No result may contain facts of the outside folder. */
+const READS: Record<string, [Swap, string]> = {
+  'reading a file below the swapped folder': ['directory', `return fs.readFileSync('/m/swapped/protected', 'utf8');`],
+  'reading a file below the swapped folder through an absolute link': [
+    'absolute',
+    `return fs.readFileSync('/m/swapped/protected', 'utf8');`,
+  ],
+  'reading the swapped file': ['file', `return fs.readFileSync('/m/swapped-file', 'utf8');`],
+  'reading through a link that stays inside': ['chain', `return fs.readFileSync('/m/swapped/protected', 'utf8');`],
+  'opening the swapped file, then reading': [
     'file',
     `const fd = fs.openSync('/m/swapped-file'); try { const b = Buffer.alloc(99); return b.toString('utf8', 0, fs.readSync(fd, b)); } finally { fs.closeSync(fd); }`,
   ],
-  listing: ['directory', `return fs.readdirSync('/m/swapped').join();`],
-  'listing with types and below': [
+  'listing the swapped folder': ['directory', `return fs.readdirSync('/m/swapped').join();`],
+  'listing the mount recursively': [
     'directory',
-    `return fs.readdirSync('/m', { recursive: true }).filter((name) => name.endsWith('prey')).join();`,
+    `return fs.readdirSync('/m', { recursive: true }).filter((name) => name.endsWith('protected')).join();`,
   ],
-  'the size of a file below': ['directory', `return fs.statSync('/m/swapped/prey').size;`],
-  'the real path': ['directory', `return fs.realpathSync.native('/m/swapped/prey');`],
-  'dots behind it': ['directory', `return fs.readFileSync('/m/swapped/../outside/prey', 'utf8');`],
-  'dots behind a folder that is moved out': ['away', `return fs.readFileSync('/m/swapped/deep/../../prey', 'utf8');`],
-  'standing in it': [
+  'reading the size of a file below the swapped folder': ['directory', `return fs.statSync('/m/swapped/protected').size;`],
+  'resolving the real path': ['directory', `return fs.realpathSync.native('/m/swapped/protected');`],
+  'reading through dots after the swapped folder': [
+    'directory',
+    `return fs.readFileSync('/m/swapped/../outside/protected', 'utf8');`,
+  ],
+  'reading through dots after a folder that is moved out': [
     'away',
-    `process.chdir('/m/swapped/deep'); return distinct(['../prey', '../../prey', '../../../outside/prey'].map((path) => tried(() => fs.readFileSync(path, 'utf8'))));`,
+    `return fs.readFileSync('/m/swapped/deep/../../protected', 'utf8');`,
   ],
-  'promises and streams': [
+  'working in the swapped folder': [
+    'away',
+    `process.chdir('/m/swapped/deep'); return distinct(['../protected', '../../protected', '../../../outside/protected'].map((path) => tried(() => fs.readFileSync(path, 'utf8'))));`,
+  ],
+  'reading by promises and streams': [
     'directory',
-    `const stream = fs.createReadStream('/m/swapped/prey', 'utf8'); let text = ''; for await (const part of stream) text += part; return text;`,
+    `const stream = fs.createReadStream('/m/swapped/protected', 'utf8'); let text = ''; for await (const part of stream) text += part; return text;`,
   ],
-  'copying it into memory': [
+  'copying the swapped file into memory': [
     'file',
     `fs.copyFileSync('/m/swapped-file', '/tmp/copy'); return fs.readFileSync('/tmp/copy', 'utf8');`,
   ],
-  'importing it': ['file', `return require('fs').readFileSync(require.resolve('/m/swapped-file'), 'utf8');`],
-  'watching it': ['directory', `const watcher = fs.watch('/m/swapped'); watcher.on('error', () => {}); watcher.close();`],
+  'importing the swapped file': ['file', `return require('fs').readFileSync(require.resolve('/m/swapped-file'), 'utf8');`],
+  'watching the swapped folder': [
+    'directory',
+    `const watcher = fs.watch('/m/swapped'); watcher.on('error', () => {}); watcher.close();`,
+  ],
 };
 
-/** Calls that change something. */
+/** Calls that change files. */
 const CHANGES: Record<string, [Swap, string]> = {
-  'writing the file itself': ['file', `fs.writeFileSync('/m/swapped-file', 'hostile');`],
-  'writing a file below': ['directory', `fs.writeFileSync('/m/swapped/prey', 'hostile');`],
-  'appending and cutting': ['file', `fs.appendFileSync('/m/swapped-file', 'hostile'); fs.truncateSync('/m/swapped-file', 1);`],
-  'making a file below': ['absolute', `fs.writeFileSync('/m/swapped/new' + round, 'hostile', { flag: 'wx' });`],
-  'making folders below': ['directory', `fs.mkdirSync('/m/swapped/made' + round + '/more', { recursive: true });`],
-  'removing a file below': ['directory', `fs.unlinkSync('/m/swapped/prey');`],
-  'removing everything below': [
+  'writing the swapped file': ['file', `fs.writeFileSync('/m/swapped-file', 'hostile');`],
+  'writing a file below the swapped folder': ['directory', `fs.writeFileSync('/m/swapped/protected', 'hostile');`],
+  'appending and truncating': ['file', `fs.appendFileSync('/m/swapped-file', 'hostile'); fs.truncateSync('/m/swapped-file', 1);`],
+  'making a file below the swapped folder': [
+    'absolute',
+    `fs.writeFileSync('/m/swapped/new' + round, 'hostile', { flag: 'wx' });`,
+  ],
+  'making folders below the swapped folder': [
+    'directory',
+    `fs.mkdirSync('/m/swapped/made' + round + '/more', { recursive: true });`,
+  ],
+  'removing a file below the swapped folder': ['directory', `fs.unlinkSync('/m/swapped/protected');`],
+  'removing everything below the swapped folder': [
     'chain',
-    `fs.rmSync('/m/swapped/prey', { force: true }); fs.rmSync('/m/swapped/.', { recursive: true, force: true });`,
+    `fs.rmSync('/m/swapped/protected', { force: true }); fs.rmSync('/m/swapped/.', { recursive: true, force: true });`,
   ],
   'moving a file in and out': [
     'directory',
-    `fs.writeFileSync('/m/x', 'hostile'); fs.renameSync('/m/x', '/m/swapped/prey'); fs.renameSync('/m/swapped/prey', '/m/x');`,
+    `fs.writeFileSync('/m/x', 'hostile'); fs.renameSync('/m/x', '/m/swapped/protected'); fs.renameSync('/m/swapped/protected', '/m/x');`,
   ],
-  'links below': [
+  'making links below the swapped folder': [
     'directory',
     `fs.linkSync('/m/dir/file', '/m/swapped/hard' + round); fs.symlinkSync('x', '/m/swapped/soft' + round);`,
   ],
-  'modes, owners and times': ['file', `fs.chmodSync('/m/swapped-file', 0o777); fs.utimesSync('/m/swapped-file', 1, 1);`],
-  'copying over it': ['file', `fs.copyFileSync('/etc/hosts', '/m/swapped-file');`],
+  'changing modes and times': ['file', `fs.chmodSync('/m/swapped-file', 0o777); fs.utimesSync('/m/swapped-file', 1, 1);`],
+  'copying over the swapped file': ['file', `fs.copyFileSync('/etc/hosts', '/m/swapped-file');`],
 };
 
-/** Only the prey lies outside, as it was; and what the swapping thread keeps there for a moment. */
-function outsideIsWhole({ outside, ground }: Place): string | undefined {
-  const others = readdirSync(outside).filter((name) => name !== 'prey' && name !== 'kept');
-  if (others.length > 0) return `there is something outside: ${others}`;
-  if (!existsSync(join(outside, 'prey'))) return 'the prey is gone';
-  return readFileSync(join(outside, 'prey'), 'utf8') === ground.secret ? undefined : 'the prey was changed';
+/**
+ * Asserts that the outside folder contains only the unchanged protected file and the entry `kept`
+ * of the swapping thread.
+ */
+function outsideProblem({ outside, parent }: CaseFolders): string | undefined {
+  const others = readdirSync(outside).filter((name) => name !== 'protected' && name !== 'kept');
+  if (others.length > 0) return `other files outside: ${others}`;
+  if (!existsSync(join(outside, 'protected'))) return 'the protected file is missing';
+  return readFileSync(join(outside, 'protected'), 'utf8') === parent.secret ? undefined : 'the protected file was changed';
 }
 
 const attempt = (kind: Kind, name: string, [swap, step]: [Swap, string]): EscapeCase => ({
-  name: `${kind}, ${swap} swapped: ${name}`,
+  name: `${kind}: ${name} stays in the mount, with swaps of kind ${swap}`,
   options: mounted(kind),
-  prepare: (place) => prepareSwap(place, swap),
+  prepare: (folders) => prepareSwap(folders, swap),
   attack: race(swap, step),
-  // Anything but what only the outside has: its secret, its length, its names.
+  // Accepts everything except facts of the outside folder: its secret, its length, its names.
   expected: /^(?![\s\S]*(canary-|\b43\b|\bprey\b|nothing was swapped|ERR_TIMEOUT|ERR_ENGINE))/,
-  after: outsideIsWhole,
+  after: outsideProblem,
 });
 
 export const races: Theme = {
   name: 'races',
   cases: [
-    ...Object.entries(LOOKS).map(([name, how]) => attempt('read-only', name, how)),
-    ...Object.entries(LOOKS)
+    ...Object.entries(READS).map(([name, swapAndStep]) => attempt('read-only', name, swapAndStep)),
+    ...Object.entries(READS)
       .slice(0, 4)
-      .flatMap(([name, how]) => [attempt('writable', name, how), attempt('overlay', name, how)]),
-    ...Object.entries(CHANGES).map(([name, how]) => attempt('writable', name, how)),
+      .flatMap(([name, swapAndStep]) => [attempt('writable', name, swapAndStep), attempt('overlay', name, swapAndStep)]),
+    ...Object.entries(CHANGES).map(([name, swapAndStep]) => attempt('writable', name, swapAndStep)),
     ...Object.entries(CHANGES)
       .slice(0, 6)
-      .map(([name, how]) => attempt('overlay', name, how)),
+      .map(([name, swapAndStep]) => attempt('overlay', name, swapAndStep)),
   ],
 };

@@ -1,4 +1,5 @@
-// Re-entrancy: code of the program that runs in the middle of a call, and takes away what the call is working on.
+// Runs code of the program inside a call. The code removes the memory, descriptor or object that
+// the call uses.
 
 import type { EscapeCase, Theme } from '../../harness/case.js';
 
@@ -13,7 +14,7 @@ const turning = (value, act) => ({ valueOf() { act(); return value; }, toString(
 `;
 
 const attempt = (name: string, program: string, expected: EscapeCase['expected'] = /tried$/): EscapeCase => ({
-  name,
+  name: `the engine survives ${name}`,
   program: `${SETTING}${program}\nsay('tried');`,
   expected,
 });
@@ -22,19 +23,19 @@ export const reentrancy: Theme = {
   name: 're-entrancy',
   cases: [
     attempt(
-      'options whose getters close the descriptor',
+      'getters of options that close the descriptor',
       `
 for (const name of ['offset', 'length', 'position']) { const own = fs.openSync('/etc/hosts'); tried(() => fs.readSync(own, Buffer.alloc(64), { get [name]() { fs.closeSync(own); return 0; } })); tried(() => fs.closeSync(own)); }
 tried(() => fs.readFileSync(fd, { get encoding() { fs.closeSync(fd); return 'utf8'; } }));`,
     ),
     attempt(
-      'options whose getters take the memory away',
+      'getters of options that detach the memory',
       `
 for (const name of ['offset', 'length', 'position']) { const view = buffer(); tried(() => fs.readSync(fd, view, { get [name]() { detach(view); return name === 'length' ? 64 : 0; } })); const grown = shrinking(); tried(() => fs.readSync(fd, grown, { get [name]() { shrink(grown); return name === 'length' ? 64 : 0; } })); }
 for (const name of ['offset', 'length', 'position']) { const view = buffer(); tried(() => fs.writeSync(fd, view, { get [name]() { detach(view); return name === 'length' ? 64 : 0; } })); }`,
     ),
     attempt(
-      'memory that goes while a read is under way',
+      'memory that is detached during a read',
       `
 const view = buffer(); const grown = shrinking(); const shared = new Uint8Array(new SharedArrayBuffer(64));
 const works = [fs.promises.open('/etc/hosts').then(async (handle) => { const work = handle.read(view, 0, 64, 0); detach(view); return work.finally(() => handle.close()); }),
@@ -43,7 +44,7 @@ const works = [fs.promises.open('/etc/hosts').then(async (handle) => { const wor
 await Promise.allSettled(works);`,
     ),
     attempt(
-      'vectors that change while they are looked at',
+      'vectors that change while they are read',
       `
 const parts = [buffer(), buffer(), buffer()];
 const proxied = new Proxy(parts, { get(target, name) { if (name === '1') detach(target[0]); if (name === 'length' && target.length > 1) target.length = 1; return Reflect.get(target, name); } });
@@ -57,7 +58,7 @@ for (const make of [buffer, shrinking]) { const act = (view) => (make === buffer
   { const view = make(); tried(() => call(view, turning(0, () => act(view)))); } }`,
     ),
     attempt(
-      'digests and ciphers over memory that goes',
+      'digests and ciphers over memory that is detached',
       `
 const crypto = require('crypto');
 for (let i = 0; i < 3; i++) { const view = buffer(); tried(() => crypto.createHash('sha256', { get outputLength() { detach(view); return 32; } }).update(view)); }
@@ -67,7 +68,7 @@ const key = buffer(); const cipher = crypto.createCipheriv('aes-256-gcm', Buffer
 await Promise.allSettled([crypto.subtle.digest('SHA-256', (() => { const data = buffer(); queueMicrotask(() => detach(data)); return data; })())]);`,
     ),
     attempt(
-      'unpackers that are closed, reset and fed in their own callbacks',
+      'decompressors that are closed, reset and fed in their own callbacks',
       `
 const zlib = require('zlib');
 for (const make of [zlib.createGzip, zlib.createInflate, zlib.createBrotliCompress, zlib.createBrotliDecompress]) { const stream = make(); stream.on('error', () => {}); stream.on('data', () => { tried(() => stream.reset?.()); tried(() => stream.close()); tried(() => stream.write('x')); });
@@ -75,7 +76,7 @@ for (const make of [zlib.createGzip, zlib.createInflate, zlib.createBrotliCompre
 await new Promise((resolve) => setTimeout(resolve, 30));`,
     ),
     attempt(
-      'a handle of an unpacker with lengths that do not fit its memory',
+      'a decompressor handle with lengths beyond its memory',
       `
 const zlib = require('zlib'); const handle = zlib.createGzip()._handle;
 for (const args of [[2, buffer(), 0, 65, buffer(), 0, 64], [2, buffer(), 63, 2, buffer(), 0, 64], [2, buffer(), -1, 2, buffer(), 0, 64], [2, buffer(), 0, 2 ** 32 - 1, buffer(), 2 ** 32 - 1, 1], [2, null, 0, 8, null, 0, 8], [99, buffer(), 0, 1, buffer(), 0, 1]]) tried(() => handle.writeSync(...args));`,
@@ -89,14 +90,14 @@ const typed = new Float64Array(new ArrayBuffer(16_000, { maxByteLength: 32_000 }
 const gone = new Float64Array(2_000); tried(() => gone.sort((a, b) => { detach(gone); return b - a; })); tried(() => [3, 2, 1].toSorted(() => { throw 1; }));`,
     ),
     attempt(
-      'array methods over arrays that change under them',
+      'array methods over arrays that change meanwhile',
       `
 for (const name of ['map', 'filter', 'forEach', 'reduce', 'some', 'flatMap', 'find', 'findLast', 'every', 'reduceRight']) { const list = new Array(100).fill(1); tried(() => list[name](() => { list.length = 0; list.push(...new Array(500).fill(2)); return []; }, 0)); const typed = new Uint8Array(100); tried(() => typed[name]?.(() => { detach(typed); return 1; }, 0)); }
 const list = [1, 2, 3]; tried(() => list.splice(turning(0, () => { list.length = 0; }), 3)); tried(() => list.fill(0, 0, turning(1e6, () => { list.length = 1; }))); tried(() => list.concat({ length: 2 ** 53 - 1, [Symbol.isConcatSpreadable]: true }));
 tried(() => Array.prototype.copyWithin.call(list, 0, turning(0, () => { list.length = 0; }), 1e6)); tried(() => list.join(turning(',', () => { list.length = 1e4; })));`,
     ),
     attempt(
-      'species that hand out memory of somebody else',
+      'species that return foreign memory',
       `
 class Evil extends Uint8Array { static get [Symbol.species]() { return function (n) { return new Uint8Array(1); }; } }
 tried(() => new Evil(64).map(() => 1)); tried(() => new Evil(64).slice(0, 64)); tried(() => new Evil(64).subarray(0, 64)); tried(() => new Evil(64).filter(() => true));
@@ -104,7 +105,7 @@ class Longer extends ArrayBuffer { static get [Symbol.species]() { return functi
 class Own extends Buffer.constructor { } tried(() => Buffer.prototype.slice.call(new Evil(8), -9, 99)); class List extends Array { static get [Symbol.species]() { return function () { return Object.freeze([]); }; } } tried(() => new List(1, 2).map(String)); tried(() => new List(1, 2).splice(0));`,
     ),
     attempt(
-      'generators and iterators that enter themselves',
+      'generators and iterators that re-enter themselves',
       `
 let gen; function* self() { yield tried(() => gen.next()); yield tried(() => gen.return()); yield tried(() => gen.throw(new Error('x'))); } gen = self(); say([...gen].join());
 const deep = { *[Symbol.iterator]() { yield* deep; } }; say(tried(() => [...deep].length)); const one = [1][Symbol.iterator](); tried(() => Iterator.from(one).flatMap(() => one).take(5).toArray());
@@ -112,14 +113,14 @@ const map = new Map([[1, 1]]); let n = 0; for (const [key] of map) { map.delete(
       /tried$/,
     ),
     attempt(
-      'texts that are made while they are made',
+      'conversions to text that re-enter themselves',
       `
 tried(() => JSON.stringify({ toJSON() { return JSON.stringify(this); } })); const circle = {}; circle.self = circle; tried(() => JSON.stringify(circle)); tried(() => JSON.parse('[1,2,3]', function (key, value) { if (Array.isArray(this)) this.length = 0; return value; }));
 tried(() => 'abc'.replace(/b/g, () => 'abc'.replace(/b/g, () => { throw 1; }))); const re = /a/g; tried(() => 'aaa'.replace(re, () => { re.lastIndex = -1; re.compile('(b'); return ''; })); tried(() => Reflect.apply(String.raw, null, [{ raw: new Proxy([], { get: (t, n) => (n === 'length' ? 2 ** 20 : 'x') }) }]).length);
 tried(() => [[]].toString.call({ join: Array.prototype.toString })); tried(() => new Intl.DateTimeFormat(turning('en', () => { throw 1; })).format()); tried(() => new Error('', { get cause() { throw 1; } }));`,
     ),
     attempt(
-      'regular expressions that are compiled anew while they run',
+      'regular expressions that are recompiled while they run',
       `
 const re = /(?:a|b)+?c/y; re[Symbol.match] = () => { re.compile('x'.repeat(1_000)); return null; }; tried(() => 'ab'.match(re)); class Evil extends RegExp { exec() { this.compile('(a)|(b)|(c)'); return { index: 2 ** 31, 0: 'x'.repeat(100), length: 2 ** 31 }; } } tried(() => 'abc'.replace(new Evil('b', 'g'), '$1$2$9')); tried(() => new Evil('b')[Symbol.split]('abc', 5)); tried(() => [...'abc'.matchAll(new Evil('b', 'g'))].length);`,
       { error: /^(none|ERR_TIMEOUT|ERR_MEMORY_LIMIT)$/ },
@@ -144,19 +145,19 @@ const { spawnSync } = require('child_process'); const args = ['-p', '1']; tried(
 tried(() => spawnSync('node', new Proxy(['-p', '1'], { get: (t, n) => (n === 'length' ? 2 ** 32 : t[n]) }))); tried(() => spawnSync(turning('node', () => process.chdir('/tmp')))); const child = require('child_process').spawn('node', ['-e', '0']); child.on('exit', () => { tried(() => child.kill()); tried(() => child.stdin.write('x')); }); await event(child, 'close');`,
     ),
     attempt(
-      'the loop turned from inside',
+      'the event loop run from inside',
       `
 process.on('exit', () => { for (let i = 0; i < 3; i++) tried(() => process.emit('exit')); tried(() => process.exit()); tried(() => fs.writeFileSync('late', 'x')); });
 process.on('uncaughtException', () => { tried(() => process._tickCallback?.()); throw new Error('again'); }); let depth = 0; const tick = () => { if (depth++ < 1_000) process.nextTick(() => { tick(); if (depth === 500) process._tickCallback?.(); }); }; tick(); await null;`,
     ),
     attempt(
-      'things that come back when they are collected',
+      'objects that are resurrected by finalizers',
       `
 const registry = new FinalizationRegistry((held) => { globalThis.back = held; registry.register({}, held); for (let i = 0; i < 10; i++) new WeakRef({}); }); for (let i = 0; i < 2_000; i++) registry.register(new Uint8Array(64), buffer()); const refs = Array.from({ length: 1_000 }, () => new WeakRef(new ArrayBuffer(64))); globalThis.gc?.(); let text = ''; for (let i = 0; i < 2e5; i++) text = [text.length, {}]; await new Promise((resolve) => setTimeout(resolve, 20)); refs.forEach((ref) => { const view = ref.deref(); if (view) view.transfer(); });`,
       { error: /^(none|ERR_MEMORY_LIMIT)$/ },
     ),
     attempt(
-      'memory that is shared, grown and waited for',
+      'memory that is shared, resized and waited for',
       `
 tried(() => new SharedArrayBuffer(64, { maxByteLength: 1 << 20 }).grow(1 << 20)); const shared = new SharedArrayBuffer(1 << 12); const view = new Int32Array(shared); tried(() => shared.grow(1)); tried(() => Atomics.notify(view, 2 ** 20)); tried(() => Atomics.wait(view, 0, 0, 1)); tried(() => Atomics.add(view, turning(0, () => {}), 1)); const encoder = new TextEncoder(); tried(() => encoder.encodeInto('x'.repeat(1 << 20), new Uint8Array(shared))); tried(() => new TextDecoder().decode(new Uint8Array(shared))); tried(() => fs.readSync(fd, new Uint8Array(shared), 0, 27, 0)); tried(() => fs.writeFileSync('s', new Uint8Array(shared)));`,
     ),

@@ -1,13 +1,16 @@
-// Giant sizes and negative lengths: every number that becomes an allocation, a copy or a loop somewhere.
+// Passes giant sizes and negative lengths, which become an allocation, a copy or a loop.
 
 import type { EscapeCase, Theme } from '../../harness/case.js';
 
-/** Ends in an error that the program sees; memory that it may not have ends it. */
+/**
+ * Makes a case of calls. Each call ends with an error of the program, or with the end of the
+ * program by its memory limit.
+ */
 const refused = (name: string, ...calls: string[]): EscapeCase => ({
   name,
   program: `for (const call of [${calls.map((call) => `async () => ${call}`).join(',\n')}]) say(await later(call));`,
   options: { limits: { memoryBytes: 64 << 20 } },
-  how: { timeout: 1_500 },
+  execOptions: { timeout: 1_500 },
   expected: {
     error: /^(none|ERR_MEMORY_LIMIT|ERR_TIMEOUT)$/,
     stdout: /^(([A-Z][A-Za-z]*Error|Error|E[A-Z0-9]+|ERR_|Z_|refused|undefined|null|\d{1,3}$|-1|done)\w*\n?)*$/m,
@@ -18,7 +21,7 @@ export const sizes: Theme = {
   name: 'sizes',
   cases: [
     refused(
-      'buffers larger than everything',
+      'buffers beyond all limits fail',
       'Buffer.alloc(2 ** 53).length',
       'Buffer.alloc(2 ** 32 + 1).length',
       'Buffer.allocUnsafe(2 ** 31).length',
@@ -31,11 +34,11 @@ export const sizes: Theme = {
       'new ArrayBuffer(8, { maxByteLength: 2 ** 50 })',
     ),
     refused(
-      'buffers that grow without end',
+      'buffers that grow endlessly fail',
       '(() => { const b = new ArrayBuffer(8, { maxByteLength: 2 ** 31 }); b.resize(2 ** 31 - 1); return b.byteLength; })()',
     ),
     refused(
-      'texts longer than memory',
+      'texts longer than memory fail',
       "'x'.repeat(2 ** 30)",
       "'x'.repeat(-1)",
       "'x'.repeat(Infinity)",
@@ -45,7 +48,7 @@ export const sizes: Theme = {
       "Buffer.alloc(8).toString('hex', -1, 2 ** 40).length > 99",
     ),
     refused(
-      'arrays with every length that there is',
+      'arrays of extreme lengths fail',
       'new Array(-1)',
       'new Array(2 ** 32)',
       'Array.from({ length: 2 ** 53 })',
@@ -54,14 +57,14 @@ export const sizes: Theme = {
       'Array(2 ** 32 - 1).push(1, 2)',
     ),
     refused(
-      'numbers with more digits than memory',
+      'numbers with more digits than memory fail',
       '2n ** 10_000_000_000n',
       '(1n << 2n ** 62n)',
       '10n ** 100_000_000n > 1n',
       "BigInt('9'.repeat(1 << 24)) > 1n",
     ),
     refused(
-      'reads with lengths and offsets that do not fit',
+      'reads with wrong lengths and offsets fail',
       "fs.readSync(fs.openSync('/etc/passwd'), Buffer.alloc(8), 0, 9)",
       'fs.readSync(3, Buffer.alloc(8), 9, 1)',
       'fs.readSync(3, Buffer.alloc(8), -1, 1)',
@@ -72,7 +75,7 @@ export const sizes: Theme = {
       'fs.readSync(3, Buffer.alloc(8), 4, 5)',
     ),
     refused(
-      'writes with lengths and offsets that do not fit',
+      'writes with wrong lengths and offsets fail',
       "fs.writeSync(fs.openSync('f', 'w'), Buffer.alloc(8), 0, 9)",
       'fs.writeSync(3, Buffer.alloc(8), -1)',
       'fs.writeSync(3, Buffer.alloc(8), 9)',
@@ -80,7 +83,7 @@ export const sizes: Theme = {
       'fs.writeSync(3, Buffer.alloc(8), 2 ** 32, 1)',
     ),
     refused(
-      'files cut to sizes that no file has',
+      'truncation to impossible sizes fails',
       "fs.writeFileSync('g', '')",
       "fs.truncateSync('g', 2 ** 63)",
       "fs.ftruncateSync(fs.openSync('g', 'r+'), 2 ** 64)",
@@ -89,7 +92,7 @@ export const sizes: Theme = {
       "fs.truncateSync('g', -5)",
     ),
     refused(
-      'a file with a hole as large as can be is not read whole',
+      'a file with a maximal hole is not read at once',
       "fs.truncateSync(fs.openSync('h', 'w') && 'h', 2 ** 52)",
       "fs.readFileSync('h').length",
       "(await fs.promises.readFile('h')).length",
@@ -97,21 +100,21 @@ export const sizes: Theme = {
       "fs.openAsBlob('h').then((blob) => blob.arrayBuffer()).then((b) => b.byteLength)",
     ),
     refused(
-      'vectors with more parts than a call takes',
+      'vectors with too many parts are contained',
       "fs.writevSync(fs.openSync('v', 'w'), new Array(100_000).fill(Buffer.alloc(1))) && 0",
       'fs.readvSync(3, new Array(10_000).fill(new Uint8Array(0))) && 0',
       'fs.writevSync(3, [null])',
       'fs.readvSync(3, [{ byteLength: 2 ** 40 }])',
     ),
     refused(
-      'keys derived without end',
+      'endless key derivations end',
       "require('crypto').pbkdf2Sync('a', 'b', 1, 2 ** 31 - 1, 'sha1').length > 0 && 'refused'",
       "require('crypto').pbkdf2Sync('a', 'b', 2 ** 32, 8, 'sha1')",
       "require('crypto').hkdfSync('sha256', 'a', 'b', 'c', 2 ** 31 - 1)",
       "require('crypto').pbkdf2Sync('a', 'b', -1, -1, 'sha1')",
     ),
     refused(
-      'scrypt with the costs of a data centre',
+      'scrypt with excessive costs fails',
       "require('crypto').scryptSync('a', 'b', 64, { N: 2 ** 30, maxmem: 2 ** 45 })",
       "require('crypto').scryptSync('a', 'b', 64, { N: 2 ** 20, r: 2 ** 20, maxmem: Number.MAX_SAFE_INTEGER })",
       "require('crypto').scryptSync('a', 'b', 2 ** 31 - 1).length > 0 && 'refused'",
@@ -119,7 +122,7 @@ export const sizes: Theme = {
       "require('crypto').scryptSync('a', 'b', 64, { p: 2 ** 30, maxmem: 2 ** 45 })",
     ),
     refused(
-      'primes and keys of a million bits',
+      'primes and keys of a million bits end',
       "require('crypto').generatePrimeSync(2 ** 31 - 1)",
       "require('crypto').generateKeyPairSync('rsa', { modulusLength: 2 ** 31 - 1 })",
       "require('crypto').generateKeyPairSync('rsa', { modulusLength: 0 })",
@@ -129,7 +132,7 @@ export const sizes: Theme = {
       "require('crypto').generateKeySync('hmac', { length: 2 ** 31 - 1 }) && 'refused'",
     ),
     refused(
-      'random numbers by the gigabyte',
+      'gigabytes of random bytes fail',
       "require('crypto').randomBytes(2 ** 31 - 1).length",
       "require('crypto').randomBytes(2 ** 32)",
       "require('crypto').randomFillSync(Buffer.alloc(8), 9)",
@@ -138,18 +141,18 @@ export const sizes: Theme = {
       "require('crypto').randomInt(0, 2 ** 53)",
     ),
     refused(
-      'digests of any length',
+      'digests of extreme lengths fail',
       "require('crypto').createHash('shake256', { outputLength: 2 ** 31 - 1 }).digest().length > 0 && 'refused'",
       "require('crypto').createHash('shake128', { outputLength: -1 })",
       "require('crypto').createHash('sha256', { outputLength: 2 ** 31 })",
       "require('crypto').createHmac('sha256', Buffer.alloc(1 << 24)).digest().length > 0 && 'done'",
     ),
     refused(
-      'archives that unpack to more than memory',
+      'compressed data that exceeds memory fails',
       `(() => { const zlib = require('zlib'); let bomb = zlib.gzipSync(Buffer.alloc(1 << 24)); bomb = Buffer.concat(new Array(64).fill(bomb)); return zlib.gunzipSync(bomb).length; })()`,
     ),
     refused(
-      'unpackers with options that nobody has',
+      'decompressors refuse wrong options',
       "require('zlib').deflateSync('', { windowBits: 2 ** 31 })",
       "require('zlib').deflateSync('', { memLevel: -1 })",
       "require('zlib').gunzipSync(Buffer.alloc(9))",
@@ -159,7 +162,7 @@ export const sizes: Theme = {
       "require('zlib').inflateSync('x', { maxOutputLength: -1 })",
     ),
     refused(
-      'patterns, paths and addresses of a megabyte',
+      'patterns, paths and URLs of a megabyte are contained',
       "new RegExp('('.repeat(100_000))",
       "new RegExp('a{0,65535}'.repeat(1_000)).test('a') && 'done'",
       "new URL('http://' + 'a'.repeat(1 << 24)).href.length && 'done'",
@@ -167,7 +170,7 @@ export const sizes: Theme = {
       "require('querystring').parse('a='.repeat(1 << 20)) && 'done'",
     ),
     refused(
-      'times and delays at the ends',
+      'extreme times and delays are contained',
       "fs.utimesSync('/workspace', 1e300, -1e300)",
       "fs.utimesSync('/workspace', Infinity, NaN)",
       'new Date(8.64e15 + 1).toISOString()',
@@ -176,7 +179,7 @@ export const sizes: Theme = {
       "Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5) && 'done'",
     ),
     refused(
-      'sockets with numbers that are no ports',
+      'sockets refuse wrong ports',
       "new Promise((r) => require('net').connect(65_536).on('error', (e) => r(e.code)))",
       "require('net').createServer().listen(-1)",
       "require('net').createServer().listen({ port: 2 ** 32 + 80 })",
@@ -185,7 +188,7 @@ export const sizes: Theme = {
       "require('dgram').createSocket('udp4').setTTL(2 ** 31)",
     ),
     refused(
-      'a child with more text than memory',
+      'a child with more arguments than memory fails',
       "require('child_process').spawnSync('node', ['x'.repeat(1 << 21)]).error.code",
       "require('child_process').spawnSync('node', [], { env: { A: 'x'.repeat(1 << 21) } }).error.code",
       "require('child_process').spawnSync('node', ['-p', '1'], { maxBuffer: -1 })",
@@ -193,7 +196,7 @@ export const sizes: Theme = {
       "require('child_process').spawnSync('x'.repeat(1 << 20)).error.code",
     ),
     {
-      name: 'an answer larger than a message may be',
+      name: 'a result larger than a message is refused',
       attack: async (runtime) => {
         const text = await runtime.run(`__return('x'.repeat(40 << 20))`).then(
           (result) => result.error?.code ?? `value of ${String(result.value).length}`,
@@ -204,7 +207,7 @@ export const sizes: Theme = {
       expected: /^(ERR_[A-Z_]+|value of 41943040) 1$/,
     },
     {
-      name: 'output larger than a message may be',
+      name: 'output larger than a message is truncated',
       options: { limits: { outputBytes: 100 << 20 } },
       attack: async (runtime) => {
         const program = `import fs from 'node:fs'; const part = Buffer.alloc(1 << 20, 'x'); for (let i = 0; i < 40; i++) fs.writeSync(1, part);`;

@@ -1,5 +1,5 @@
 //! A runtime whose programs stay at rest after its snapshot was taken, until the embedder resumes
-//! them or ends the runtime.
+//! them or ends the runtime. Next: `restore.rs`.
 
 use crate::outcome::Sink;
 use crate::program::Home;
@@ -11,7 +11,7 @@ use coldframe_kernel::PermissionListener;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// A runtime whose programs are held at rest. Dropping this value resumes all programs.
+/// A runtime whose programs are held at rest. Dropping the value resumes all programs.
 #[must_use = "dropping it resumes all programs"]
 pub struct Held {
     home: Arc<Inner>,
@@ -26,13 +26,13 @@ impl std::fmt::Debug for Held {
     }
 }
 
-/// What a paused runtime keeps beside its snapshot.
+/// The state that a paused runtime keeps beside its snapshot.
 ///
 /// Handles and host calls continue with the next number, so that an old number never names a new
 /// object. The listener for permission decisions stays.
 #[derive(Clone, Default)]
 pub struct Carryover {
-    /// The last handle that was allotted.
+    /// The last assigned handle.
     last_handle: u32,
     /// The last host call.
     last_host_call: Option<HostCallId>,
@@ -51,7 +51,7 @@ impl Carryover {
         }
     }
 
-    /// Hands everything to the runtime that replaces the paused runtime.
+    /// Passes the state to the runtime that replaces the paused runtime.
     pub(super) fn apply(self, home: &Inner, kernel: &Kernel) {
         home.continue_handles(self.last_handle);
         kernel.host_calls.continue_from(self.last_host_call);

@@ -1,8 +1,9 @@
 //! Taking snapshots of a runtime, and restoring runtimes from snapshots.
 //!
-//! `take.rs` takes a snapshot (`program/quiesce.rs` says when), `restore.rs` makes a runtime from a
-//! snapshot, `rollback.rs` puts a snapshot in place of a runtime's present state, `held.rs` is a
-//! runtime whose programs stay at rest. The snapshot itself is in `snapshot/`.
+//! `take.rs` takes a snapshot when `program/quiesce.rs` has brought the programs to rest.
+//! `restore.rs` makes a runtime from a snapshot. `rollback.rs` puts a snapshot in place of a
+//! runtime's present state. `held.rs` is a runtime whose programs stay at rest. The snapshot itself
+//! is in `snapshot/`.
 
 mod held;
 mod restore;

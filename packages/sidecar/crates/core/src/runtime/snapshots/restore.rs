@@ -1,8 +1,8 @@
 //! Restoring a runtime from a snapshot: the whole runtime or nothing.
 //!
-//! The kernel is restored first, then the VM of every program, and only then does a program run. The
-//! first event of each program is RESTORE. An embedder that makes many copies starts all of them at
-//! the end ([`Starting`]): restores and running programs would otherwise wait for each other's
+//! The kernel is restored first, then the VM of every program. Only then do programs run. The first
+//! event of each program is RESTORE. An embedder that makes many copies starts all of them at the
+//! end ([`Starting`]). Otherwise restores and running programs would wait for each other's
 //! mappings. Next: `rollback.rs`.
 
 use super::Carryover;
@@ -89,7 +89,7 @@ impl LatestSnapshot {
 }
 
 impl Runtime {
-    /// See [`crate::Core::restore`].
+    /// Restores a runtime, as [`crate::Core::restore`] describes.
     pub(crate) fn restore(
         registry: &Arc<Registry>,
         snapshot: &Arc<Snapshot>,
@@ -140,13 +140,14 @@ impl Runtime {
             // The embedder may cancel an evaluation before the program starts.
             built.iter().zip(&snapshot.programs).for_each(|(built, saved)| built.program.start_time(saved, true));
         }
+        log::debug!(target: "snapshot", "{} restored as {}: {} programs", snapshot.info.id, inner.ordinal, built.len());
         let programs = handles(snapshot, &built);
         Ok(((runtime, programs), Starting { home: inner, snapshot: snapshot.clone(), built, time_runs: resume }))
     }
 }
 
-/// Makes the programs of a snapshot, which do not run yet. If one program cannot be made, no program
-/// is made.
+/// Makes the programs of a snapshot, which do not run yet. If one program cannot be made, no
+/// program is made.
 pub(super) fn build(
     home: &Arc<Inner>,
     quiesce: &Arc<Quiesce>,
@@ -195,7 +196,7 @@ fn build_one(
         ..Restore::default()
     };
     let made = memory.and_then(|memory| {
-        // Faults on this thread count for the program, as when a worker makes the VM.
+        // Page faults on this thread count for the program, as when a worker makes the VM.
         program.meter().begin();
         let made = at_once(Vm::restore(&factory, &saved.vm.snapshot, program.clone(), memory, restore));
         program.meter().end();
@@ -212,7 +213,7 @@ pub(super) fn handles(snapshot: &Snapshot, built: &[Built]) -> Vec<(ProgramInfo,
     snapshot.programs.iter().zip(built).map(handle).collect()
 }
 
-/// Starts all programs, which are already among the programs that live. `time_runs`: whether their
+/// Starts all programs, which are already in the list of live programs. `time_runs` says that their
 /// time already runs.
 pub(super) fn begin(home: &Arc<Inner>, snapshot: &Snapshot, built: Vec<Built>, time_runs: bool) {
     let membership = |built: &Built| Membership::new(home.clone(), built.program.clone());

@@ -1,9 +1,10 @@
 //! Rollback: the snapshot's state is made beside the present state, and then replaces the present
-//! state in one step. The replaced programs end afterwards, in the background: they report nothing
+//! state in one step. The replaced programs end afterwards, in the background. They report nothing
 //! more, and their memory is freed when they have noticed.
 //!
-//! The embedder's side stays as it is: limits, permissions, bindings, mounts, listeners. Inbound
-//! connections end, and the embedder's handles are closed, because their objects no longer exist.
+//! The embedder's settings stay unchanged: limits, permissions, bindings, mounts, listeners.
+//! Inbound connections end, and the embedder's handles are closed, because their objects no longer
+//! exist. Next: `snapshot/`.
 
 use super::restore::{AssignSinks, begin, build, handles};
 use crate::program::{Program, ProgramInfo, Quiesce};
@@ -16,12 +17,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 impl Runtime {
-    /// Rolls the runtime back to a snapshot of this runtime, or of another runtime whose limits are not
-    /// wider.
+    /// Rolls the runtime back to a snapshot of this runtime, or of another runtime whose limits are
+    /// not wider.
     ///
-    /// A restored program replaces the live program of its lineage: `assign` receives that program's
-    /// sink. All other programs end, and their sinks receive `ERR_ROLLED_BACK`. All present
-    /// evaluations end with `ERR_ROLLED_BACK` too. After an error nothing has changed.
+    /// A restored program replaces the live program of its lineage, and `assign` receives that
+    /// program's sink. All other programs end, and their sinks receive `ERR_ROLLED_BACK`. All
+    /// present evaluations end with `ERR_ROLLED_BACK` too. After an error, nothing has changed.
     pub fn rollback(&self, snapshot: &Arc<Snapshot>, assign: &mut AssignSinks<'_>) -> Result<Vec<(ProgramInfo, Process)>, Error> {
         let inner = &self.inner;
         let before = inner.generation();
@@ -70,6 +71,7 @@ impl Runtime {
             }
             program.sink.replace(assign(&saved.info(), sink));
         }
+        log::debug!(target: "snapshot", "{} replaces the state of {}: {} programs", snapshot.info.id, inner.ordinal, built.len());
         let programs = handles(snapshot, &built);
         begin(inner, snapshot, built, false);
         before.quiesce.close(&Error::RolledBack);

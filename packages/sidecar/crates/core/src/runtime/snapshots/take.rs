@@ -1,4 +1,4 @@
-//! Taking a snapshot. The work starts at once. The result arrives later, on the thread on which the
+//! Taking a snapshot. The work starts at once. The result is sent later, on the thread on which the
 //! last program comes to rest. Next: `held.rs`.
 
 use super::Held;
@@ -34,10 +34,10 @@ impl Default for SnapshotOptions {
     }
 }
 
-/// Bytes that every snapshot takes: its parts, the store's entry, and the allocator's overhead.
+/// The bytes that every snapshot takes: its parts, the store's entry, and the allocator's overhead.
 const BASE_BYTES: u64 = 4 << 10;
 
-/// Returns the bytes of the state above the kernel and the programs.
+/// Returns the number of bytes of the state above the kernel and the programs.
 fn runtime_bytes(env: &[(String, String)], cwd: &str, options: &SnapshotOptions) -> u64 {
     let pairs = env.iter().chain(&options.labels);
     let pairs: usize = pairs.map(|(name, value)| size_of::<(String, String)>() + name.len() + value.len()).sum();
@@ -51,9 +51,9 @@ type Taken = Result<(Arc<Snapshot>, Option<Held>), Error>;
 impl Runtime {
     /// Takes a snapshot when all programs have come to rest between two turns.
     ///
-    /// `done` is called once, on any thread, when the programs resume. If no program lives, `done` is
-    /// called within this call. Fails with `ERR_NOT_QUIET`, with the pid and the command, if a program
-    /// does not come to rest in time.
+    /// `done` is called once, on any thread, when the programs resume. If no program lives, `done`
+    /// is called within this call. Fails with `ERR_NOT_QUIET`, with the pid and the command, if a
+    /// program does not come to rest in time.
     pub fn snapshot(&self, options: SnapshotOptions, done: impl FnOnce(Taken) + Send + 'static) {
         if let Some(name) = options.name.as_ref().filter(|name| is_id(name)) {
             return done(Err(invalid("name", "text that is no id of a snapshot".to_owned(), format!("{name:?}"))));
@@ -78,7 +78,7 @@ impl Runtime {
 }
 
 impl Inner {
-    /// Takes the snapshot. Nothing else touches the kernel meanwhile.
+    /// Takes the snapshot. No other thread changes the kernel during the call.
     fn take_snapshot(&self, kernel: &Kernel, quiesced: Quiesced, options: SnapshotOptions) -> Result<Arc<Snapshot>, Error> {
         if self.programs.lock().disposed {
             return Err(Error::RuntimeDisposed);
@@ -111,6 +111,7 @@ impl Inner {
             expected: "a valid name, valid labels and a valid tenant".to_owned(),
             received: reason.to_owned(),
         })?;
+        log::debug!(target: "snapshot", "{} taken of {}: {} programs, {} bytes", info.id, self.ordinal, info.programs, size);
         latest.id = Some(info.id.clone());
         let (env, cwd, limits) = (self.env.clone(), self.cwd.clone(), self.limits);
         Ok(Arc::new(Snapshot { info, env, cwd, limits, kernel: saved, programs, users: SnapshotUse::default() }))

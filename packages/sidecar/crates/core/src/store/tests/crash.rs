@@ -18,7 +18,7 @@ fn in_child() -> Option<(Core, LayeredStore<FakeSnapshot>)> {
     Some((core, store))
 }
 
-/// Not a test: the child that writes until it is killed.
+/// The child that writes until it is killed. Not a test.
 #[test]
 #[ignore = "runs in a process of its own"]
 fn child_that_writes() {
@@ -31,7 +31,7 @@ fn child_that_writes() {
     }
 }
 
-/// Not a test: the child that needs a snapshot until it is killed.
+/// The child that needs a snapshot until it is killed. Not a test.
 #[test]
 #[ignore = "runs in a process of its own"]
 fn child_that_needs_a_snapshot() {
@@ -76,7 +76,7 @@ fn a_process_killed_while_writing_leaves_whole_snapshots_only() {
     let mut reported = 0;
     for round in 0..ROUNDS {
         let (mut child, mut lines) = start("child_that_writes", &scratch);
-        // The child is killed in one of the first writes or right after one.
+        // The child is killed during one of the first writes or right after it.
         let mut wrote: Vec<String> = lines.by_ref().take(round as usize % 3).collect();
         std::thread::sleep(Duration::from_micros(round * 397 % 9_000));
         child.kill().expect("killed");
@@ -85,7 +85,7 @@ fn a_process_killed_while_writing_leaves_whole_snapshots_only() {
         let store = open_store(&core, &scratch.0);
         let here = listed(&store, "t");
         for id in wrote.iter().filter_map(|line| line.strip_prefix("wrote ")) {
-            assert!(here.iter().any(|(one, _)| one == id), "a snapshot that was reported as written is present");
+            assert!(here.iter().any(|(one, _)| one == id), "a snapshot that was reported as written exists");
             reported += 1;
         }
         for (id, _) in here {

@@ -1,5 +1,4 @@
-//! The folder: its size, which snapshots may be removed, several stores in one folder, and foreign
-//! files.
+//! The folder: its size, the removable snapshots, several stores in one folder, and foreign files.
 
 use super::*;
 use std::os::unix::fs::PermissionsExt;
@@ -21,7 +20,7 @@ fn the_least_recently_used_file_is_removed_for_room() {
     store.get("t", &snapshots[0].info.id).expect("used");
     store.write(&snapshots[3], Retention::No).expect("written");
     assert_eq!(ids(&store), [0, 2, 3].map(|at| snapshots[at].info.id.clone()), "the second is the least recently used");
-    // Another store sees the use in the files alone.
+    // Another store knows the use from the files alone.
     let other: LayeredStore<FakeSnapshot> = LayeredStore::new(core.installation().clone(), MIB, scratch.0.clone(), 3 * one_len);
     other.get("t", &snapshots[2].info.id).expect("used");
     // A protected snapshot stays, for other processes too, until its protection ends.
@@ -33,10 +32,10 @@ fn the_least_recently_used_file_is_removed_for_room() {
     store.protect("t", &snapshots[1].info.id, Retention::Always).expect("protected");
     let full = Error::ResourceExhausted { resource: "snapshot bytes", limit: 3 * one_len };
     assert_eq!(other.write(&snapshots[2], Retention::No), Err(full.clone()));
-    other.protect("t", &snapshots[4].info.id, Retention::No).expect("given free");
+    other.protect("t", &snapshots[4].info.id, Retention::No).expect("no longer protected");
     other.write(&snapshots[2], Retention::No).expect("written");
     assert_eq!(ids(&store), [0, 1, 2].map(|at| snapshots[at].info.id.clone()));
-    store.delete("t", &snapshots[0].info.id).expect("what is protected can be deleted");
+    store.delete("t", &snapshots[0].info.id).expect("a protected snapshot can be deleted");
     let large = fake(&core, "t", None, 40, 1);
     assert_eq!(store.write(&large, Retention::No), Err(full));
     assert_eq!(ids(&store).len(), 2);
@@ -53,14 +52,18 @@ fn a_snapshot_that_a_process_needs_stays_while_the_process_runs() {
     let is_there = |snapshot: &FakeSnapshot| listed(&other, "t").iter().any(|(id, _)| *id == snapshot.info.id);
     let assert_stays = || {
         assert_eq!(code(other.write(&second, Retention::No)), "ERR_RESOURCE_EXHAUSTED");
-        assert_eq!(code(open().write(&second, Retention::WhileOpen)), "ERR_RESOURCE_EXHAUSTED", "for a new store too");
+        assert_eq!(
+            code(open().write(&second, Retention::WhileOpen)),
+            "ERR_RESOURCE_EXHAUSTED",
+            "a new store cannot write either"
+        );
         assert!(is_there(&first));
     };
     store.write(&first, Retention::WhileOpen).expect("written");
     assert_stays();
-    assert_eq!(code(store.write(&second, Retention::No)), "ERR_RESOURCE_EXHAUSTED", "for the store itself too");
-    // The file of locks is removed: the owner still knows its needs, and the others see them after
-    // the next look.
+    assert_eq!(code(store.write(&second, Retention::No)), "ERR_RESOURCE_EXHAUSTED", "the store itself cannot write either");
+    // The file of locks is removed. The owner still knows its needs, and other processes see them
+    // after the owner's next check.
     std::fs::remove_file(scratch.0.join("needed")).expect("removed");
     assert_eq!(code(store.write(&second, Retention::No)), "ERR_RESOURCE_EXHAUSTED");
     assert_stays();
@@ -69,7 +72,7 @@ fn a_snapshot_that_a_process_needs_stays_while_the_process_runs() {
     assert_stays();
     store.protect("t", &first.info.id, Retention::WhileOpen).expect("protected");
     assert_stays();
-    // A snapshot that is deleted and written again is a new one.
+    // A deleted snapshot that is written again is a new snapshot.
     store.delete("t", &first.info.id).expect("deleted");
     store.write(&first, Retention::No).expect("written");
     other.write(&second, Retention::No).expect("the first snapshot is not needed");
@@ -92,7 +95,7 @@ fn a_moved_folder_is_no_longer_used() {
     [&one, &other, &one].into_iter().for_each(write);
     one.write(&fake(&core, "u", None, 2, 1), Retention::WhileOpen).expect("written");
     std::fs::rename(&path, scratch.0.join("moved")).expect("moved");
-    std::fs::create_dir(&path).expect("made anew");
+    std::fs::create_dir(&path).expect("made again");
     [&one, &other].into_iter().for_each(write);
     // Both stores see each other's snapshots and share one lock.
     let lock = std::fs::File::open(path.join("lock")).expect("a lock");
@@ -117,7 +120,7 @@ fn every_created_folder_is_synced_before_use() {
     let path = scratch.0.join("a/b/../b/c");
     let one = fake(&core, "t", None, 2, 1);
     let store = open_store(&core, &path);
-    // Once for each created folder: a, b, c.
+    // Each created folder is flushed once: a, b, c.
     for made in ["a", "a/b", "a/b/c"] {
         store.layers.folder.faults.plan(Step::SyncAbove, Fault::Errno(libc::EIO));
         assert_eq!(code(store.write(&one, Retention::No)), "ERR_SNAPSHOT_FILE");
@@ -154,7 +157,7 @@ fn stores_that_share_a_folder_stay_consistent() {
                 for round in 0..20_u8 {
                     let one = fake(&core, "t", Some("shared"), 2, round ^ number as u8);
                     failures.extend(store.write(&one, Retention::No).err().map(|error| error.to_string()));
-                    // A snapshot of any store may be removed at any time. A listed file is whole.
+                    // Any store may remove a snapshot at any time. A listed file is complete.
                     for name in [&*one.info.id, "shared"] {
                         match store.get("t", name) {
                             Ok(found) => assert_eq!(memory_bytes(&core, &found)[0].1.len(), 2 * PAGE),
@@ -243,7 +246,7 @@ fn foreign_files_are_reported_and_can_be_deleted() {
         assert_eq!(code(store.delete("t", id)), "ERR_SNAPSHOT_NOT_FOUND");
     }
     assert_eq!(listed(&store, "t"), vec![(good.info.id.clone(), Stored::Disk)]);
-    assert_eq!(scratch.names().len(), 5, "the lock, a snapshot, and what was never ours: {:?}", scratch.names());
+    assert_eq!(scratch.names().len(), 5, "the lock, a snapshot, and the foreign files: {:?}", scratch.names());
 }
 
 #[test]

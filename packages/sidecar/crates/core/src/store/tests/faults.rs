@@ -1,4 +1,4 @@
-//! Disk faults: a full, read-only, obstructed or failing disk gives an error with its number and
+//! Disk faults: a full, read-only, obstructed or failing disk causes an error with its number and
 //! path, leaves no file behind, and the store stays usable.
 
 use super::super::faults::{Fault, Step};
@@ -37,9 +37,9 @@ fn a_failed_write_leaves_no_file_at_any_step() {
     assert!(are_equal(&core, &store.get("t", &kept.info.id).expect("opened"), &kept));
 }
 
-/// Waits until only `left` is in the folder. A store that opens the folder removes files that
-/// nobody locks. Other tests start processes, which hold a copy of every lock of this process until
-/// they execute their program, so one look may not be enough.
+/// Waits until the folder contains only `left`. A store that opens the folder removes part files
+/// without a lock. Other tests start processes, which hold a copy of every lock of this process
+/// until they execute their program. One check may therefore not be sufficient.
 fn until_swept(core: &Core, scratch: &Scratch, left: &[&str]) {
     for _ in 0..1_000 {
         assert_eq!(listed(&open_store(core, &scratch.0), "t"), vec![]);
@@ -52,7 +52,7 @@ fn until_swept(core: &Core, scratch: &Scratch, left: &[&str]) {
 }
 
 #[test]
-fn files_of_dead_writers_are_removed_and_files_of_live_writers_stay() {
+fn removes_files_of_ended_writers_and_keeps_files_of_live_writers() {
     let (core, scratch) = (crate::tests::core(), Scratch::new());
     let one = fake(&core, "t", None, 3, 2);
     for step in [Step::Write, Step::Sync, Step::Rename] {
@@ -68,7 +68,7 @@ fn files_of_dead_writers_are_removed_and_files_of_live_writers_stay() {
         drop(file);
         until_swept(&core, &scratch, &["lock"]);
     }
-    // The writer died after the rename: the file is whole.
+    // The writer ended after the rename, so the file is complete.
     let dying = open_store(&core, &scratch.0);
     dying.layers.folder.faults.plan(Step::SyncFolder, Fault::Death);
     assert_ne!(code(dying.write(&one, Retention::No)), "no error");
@@ -93,7 +93,7 @@ fn a_file_at_the_folders_path_is_an_error() {
     assert_eq!(std::fs::read(&path).expect("still there"), b"a file");
 }
 
-/// A small disk of the test's own, if this user may mount one.
+/// A small disk for one test, if this user may mount it.
 struct Disk(Scratch);
 
 impl Disk {
@@ -129,7 +129,7 @@ fn a_full_disk_is_an_error_with_its_number() {
         assert_eq!(errno(store.write(&large, Retention::No)), "ENOSPC");
         assert_eq!(names_in(&path), before);
     }
-    // There is room again, and the next write succeeds.
+    // The disk has room again, and the next write succeeds.
     store.write(&fake(&core, "t", None, 6, 3), Retention::No).expect("written");
     let export = disk.0.0.join("exported");
     store.layers.memory.keep(&large, None, None).expect("kept");

@@ -19,8 +19,8 @@ fn an_exported_snapshot_can_be_imported() {
     from.layers.memory.keep(&one, None, None).expect("kept");
     from.export("secret-tenant", "n", &of_memory).expect("exported");
     from.write(&one, Retention::No).expect("written");
-    std::fs::write(&of_disk, "what was there").expect("a file");
-    from.export("secret-tenant", "n", &of_disk).expect("exported in its place");
+    std::fs::write(&of_disk, "an older file").expect("a file");
+    from.export("secret-tenant", "n", &of_disk).expect("the older file is replaced");
     let bytes = std::fs::read(&of_memory).expect("read");
     assert!(bytes == std::fs::read(&of_disk).expect("read"), "both files are equal");
     assert!(!bytes.windows(13).any(|part| part == b"secret-tenant"), "the file does not contain the tenant");
@@ -34,8 +34,8 @@ fn an_exported_snapshot_can_be_imported() {
     let found = to.get("new-tenant", &one.info.id).expect("opened");
     assert_eq!((memory_bytes(&other, &found), &found.state), (memory_bytes(&core, &one), &one.state));
     assert_eq!(listed(&to, "secret-tenant"), vec![]);
-    // A second import is accepted. An import for another tenant is another snapshot. An import of
-    // an id with other content is refused, on disk and in memory.
+    // A second import is accepted. An import for another tenant makes another snapshot. An import
+    // of an id with other content is refused, on disk and in memory.
     assert_eq!(to.import("new-tenant", &of_memory).map(|found| found.0), Ok(info.clone()));
     to.import("second", &of_memory).expect("imported");
     to.delete("second", "n").expect("deleted");
@@ -49,7 +49,7 @@ fn an_exported_snapshot_can_be_imported() {
     to.write(&twin, Retention::No).expect("written");
     to.layers.memory.forget("third", &info.id);
     assert_eq!(to.import("third", &of_disk), Err(Error::SnapshotExists { id: info.id.clone() }));
-    // An import of a snapshot that is in memory is written too, so that it survives the process.
+    // An import of a snapshot in memory is written too, so that it survives the process.
     let kept = Arc::new(FakeSnapshot {
         info: SnapshotInfo { tenant: "fourth".to_owned(), ..info.clone() },
         state: one.state.clone(),
@@ -91,7 +91,7 @@ fn an_export_to_an_impossible_path_is_an_error() {
     }
 }
 
-/// A snapshot in memory is valid whatever its file contains.
+/// A snapshot in memory is valid, regardless of its file.
 #[test]
 fn a_damaged_file_does_not_hide_the_snapshot_in_memory() {
     let (core, scratch) = (crate::tests::core(), Scratch::new());
@@ -148,7 +148,7 @@ impl Random {
 fn mutations(whole: &[u8], each: &mut dyn FnMut(&str, &[u8])) {
     let mut random = Random(7);
     let mut places: Vec<usize> = (0..200).collect();
-    // Every page, at several offsets.
+    // Every page is changed at several offsets.
     for page in 0..whole.len() / PAGE {
         places.extend((0..6).map(|_| page * PAGE + random.below(PAGE)));
         places.extend([page * PAGE, page * PAGE + PAGE - 1, page * PAGE + 8, page * PAGE + 300]);
@@ -183,7 +183,7 @@ fn mutations(whole: &[u8], each: &mut dyn FnMut(&str, &[u8])) {
         if noise != whole {
             each(&format!("noise at {from}"), &noise);
         }
-        // Numbers of the head.
+        // The numbers of the head are changed.
         let mut wild = whole.to_vec();
         let at = 8 + 4 * random.below(40);
         wild[at..at + 4].copy_from_slice(&[[0xff; 4], [0; 4], [0, 0, 0, 0x80], [1, 0, 0, 0]][random.below(4)]);
@@ -210,7 +210,8 @@ fn every_change_of_a_file_is_detected() {
         store.layers.folder.file("t", &one.info.id).expect("a name")
     };
     let refused = |code: &str, bytes: &[u8]| {
-        // The versions precede the digest: a file of another build is foreign, not damaged.
+        // The versions precede the digest. A file of another build is therefore foreign, not
+        // damaged.
         code == "ERR_SNAPSHOT_DAMAGED" || (code == "ERR_SNAPSHOT_FOREIGN" && bytes[..8] == *b"COLDRUN1")
     };
     let whole = std::fs::read(&own).expect("read");

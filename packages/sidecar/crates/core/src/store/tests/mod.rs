@@ -1,5 +1,5 @@
-//! Tests of the store with small fake snapshots: a few pages in a file in memory stand in for a
-//! program. `src/tests/snapshots/runtimes/stored.rs` tests the store with real runtimes.
+//! Tests of the store with small fake snapshots: a few pages of a file in memory replace a program.
+//! `src/tests/snapshots/runtimes/stored.rs` tests the store with real runtimes.
 
 mod costs;
 mod crash;
@@ -61,7 +61,7 @@ impl Storable for FakeSnapshot {
     }
 }
 
-/// Returns an id that no other test has.
+/// Returns an id that no other test uses.
 fn fresh_id() -> String {
     static SERIAL: AtomicU64 = AtomicU64::new(0);
     format!("snap-{:013x}{:013x}", std::process::id(), SERIAL.fetch_add(1, Ordering::Relaxed))
@@ -159,7 +159,7 @@ fn code<T>(result: Result<T, Error>) -> &'static str {
     result.err().map_or("no error", |error| error.code())
 }
 
-/// Returns the ids and places of all snapshots of a tenant.
+/// Returns the ids of all snapshots of a tenant, and the layers that have them.
 fn listed(store: &LayeredStore<FakeSnapshot>, tenant: &str) -> Vec<(String, Stored)> {
     let (all, damaged) = store.list(tenant);
     assert_eq!(damaged, vec![]);

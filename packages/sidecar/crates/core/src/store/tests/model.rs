@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 const TENANTS: [&str; 3] = ["a", "b", "c"];
 const NAMES: [&str; 2] = ["x", "y"];
-/// So small that snapshots are pushed out all the time.
+/// So small that snapshots are removed for room all the time.
 const ROOM_PAGES: u64 = 12;
 
 #[derive(Debug, Clone)]
@@ -17,7 +17,7 @@ enum Action {
     Write { which: usize, retention: Retention },
     WriteNew { tenant: usize, name: Option<usize>, pages: usize },
     Fail { which: usize, step: usize },
-    Die { which: usize, step: usize },
+    Crash { which: usize, step: usize },
     Get { which: usize, by: usize },
     Forget { which: usize },
     Delete { which: usize },
@@ -38,7 +38,7 @@ fn action() -> impl Strategy<Value = Action> {
         4 => new().prop_map(|(tenant, name, pages)| Action::WriteNew { tenant, name, pages }),
         4 => (any::<usize>(), prop_oneof![6 => Just(Retention::No), 1 => retentions()]).prop_map(|(which, retention)| Action::Write { which, retention }),
         1 => (any::<usize>(), 0..5_usize).prop_map(|(which, step)| Action::Fail { which, step }),
-        1 => (any::<usize>(), 0..5_usize).prop_map(|(which, step)| Action::Die { which, step }),
+        1 => (any::<usize>(), 0..5_usize).prop_map(|(which, step)| Action::Crash { which, step }),
         6 => (any::<usize>(), 0..3_usize).prop_map(|(which, by)| Action::Get { which, by }),
         1 => any::<usize>().prop_map(|which| Action::Forget { which }),
         2 => any::<usize>().prop_map(|which| Action::Delete { which }),
@@ -52,7 +52,7 @@ fn action() -> impl Strategy<Value = Action> {
 /// A snapshot that was made, and its state in the model.
 struct Expected {
     snapshot: Arc<FakeSnapshot>,
-    /// The snapshot may be present: it was entered, and not deleted since.
+    /// Whether the snapshot may be present: it was inserted, and was not deleted since.
     in_memory: bool,
     on_disk: bool,
     retention: Retention,
@@ -72,7 +72,7 @@ const STEPS: [Step; 5] = [Step::Create, Step::Write, Step::Sync, Step::Rename, S
 impl TestStore {
     fn new(core: &Core) -> Self {
         let scratch = Scratch::new();
-        // A file has four more pages: its head, two of state, the head of its memory.
+        // A file has four more pages: its head, two of state, and the head of its memory.
         let (memory_room, disk_room) = (ROOM_PAGES * PAGE as u64, 3 * ROOM_PAGES * PAGE as u64);
         let store = LayeredStore::new(core.installation().clone(), memory_room, scratch.0.clone(), disk_room);
         Self { core: core.clone(), scratch, store, expected: Vec::new(), memory_room, disk_room }
@@ -83,7 +83,7 @@ impl TestStore {
             LayeredStore::new(self.core.installation().clone(), self.memory_room, self.scratch.0.clone(), self.disk_room);
         for entry in &mut self.expected {
             entry.in_memory = false;
-            // As after the end of the process: retention that only this process needed ends.
+            // The end of a process ends the retention that only this process needed.
             if entry.retention == Retention::WhileOpen {
                 entry.retention = Retention::No;
             }
@@ -104,10 +104,7 @@ impl TestStore {
                 if retention != Retention::No {
                     self.expected[at].retention = retention;
                 }
-                assert!(
-                    self.store.get(&snapshot.info.tenant, &snapshot.info.id).is_ok(),
-                    "the snapshot that was just written is present"
-                );
+                assert!(self.store.get(&snapshot.info.tenant, &snapshot.info.id).is_ok(), "the written snapshot exists");
             }
             Err(error) => {
                 let protected = |entry: &&Expected| entry.retention != Retention::No && entry.on_disk;
@@ -141,18 +138,22 @@ impl TestStore {
                     self.write(at, retention);
                 }
             }
-            Action::Fail { which, step } | Action::Die { which, step } => {
+            Action::Fail { which, step } | Action::Crash { which, step } => {
                 let Some(at) = some(which, &self.expected) else { return };
                 let snapshot = self.expected[at].snapshot.clone();
-                let there =
+                let present =
                     self.store.find(&snapshot.info.tenant, &snapshot.info.id).is_ok_and(|(_, stored)| stored != Stored::Memory);
-                let dies = matches!(action, Action::Die { .. });
-                self.store.layers.folder.faults.plan(STEPS[step], if dies { Fault::Death } else { Fault::Errno(libc::ENOSPC) });
+                let crashes = matches!(action, Action::Crash { .. });
+                self.store
+                    .layers
+                    .folder
+                    .faults
+                    .plan(STEPS[step], if crashes { Fault::Death } else { Fault::Errno(libc::ENOSPC) });
                 let done = self.store.write(&snapshot, Retention::No);
-                assert!(there || done.is_err());
-                // A writer that died after the rename leaves a whole file.
+                assert!(present || done.is_err());
+                // A writer that ended after the rename leaves a complete file.
                 self.expected[at].on_disk =
-                    there || (dies && STEPS[step] == Step::SyncFolder && code(done) == "ERR_SNAPSHOT_FILE");
+                    present || (crashes && STEPS[step] == Step::SyncFolder && code(done) == "ERR_SNAPSHOT_FILE");
                 if !self.expected[at].on_disk {
                     self.expected[at].retention = Retention::No;
                 }
@@ -217,11 +218,11 @@ impl TestStore {
             return assert_eq!(error.code(), "ERR_SNAPSHOT_NOT_FOUND");
         }
         let info = SnapshotInfo { tenant: TENANTS[to].to_owned(), ..snapshot.info.clone() };
-        let twin = self.expected.iter().position(|entry| entry.snapshot.info == info);
+        let existing = self.expected.iter().position(|entry| entry.snapshot.info == info);
         match self.store.import(TENANTS[to], &file) {
             Ok((found, stored)) => {
                 assert_eq!(found, info);
-                let at = twin.unwrap_or_else(|| {
+                let at = existing.unwrap_or_else(|| {
                     let snapshot =
                         Arc::new(FakeSnapshot { info, state: snapshot.state.clone(), memories: snapshot.memories.clone() });
                     self.expected.push(Expected { snapshot, in_memory: false, on_disk: false, retention: Retention::No });
@@ -236,13 +237,13 @@ impl TestStore {
 
     /// Compares the store's lists of all tenants with the model.
     fn check(&mut self) {
-        let mut there: HashMap<(String, String), Stored> = HashMap::new();
+        let mut present: HashMap<(String, String), Stored> = HashMap::new();
         for tenant in TENANTS {
-            there.extend(listed(&self.store, tenant).into_iter().map(|(id, stored)| ((tenant.to_owned(), id), stored)));
+            present.extend(listed(&self.store, tenant).into_iter().map(|(id, stored)| ((tenant.to_owned(), id), stored)));
         }
         for entry in &mut self.expected {
             let info = &entry.snapshot.info;
-            let stored = there.remove(&(info.tenant.clone(), info.id.clone()));
+            let stored = present.remove(&(info.tenant.clone(), info.id.clone()));
             let (in_memory, on_disk) = match stored {
                 None => (false, false),
                 Some(Stored::Memory) => (true, false),
@@ -257,11 +258,11 @@ impl TestStore {
                 entry.retention = Retention::No;
             }
         }
-        assert!(there.is_empty(), "{there:?}");
+        assert!(present.is_empty(), "{present:?}");
         assert!(self.store.layers.memory.total() <= self.memory_room);
         let names = self.scratch.names();
         assert!(names.iter().all(|name| !name.ends_with(".part")), "{names:?}");
-        let bytes: u64 = names.iter().map(|name| self.scratch.0.join(name).metadata().expect("there").len()).sum();
+        let bytes: u64 = names.iter().map(|name| self.scratch.0.join(name).metadata().expect("the file exists").len()).sum();
         assert!(bytes <= self.disk_room, "{bytes}");
     }
 }

@@ -1,4 +1,4 @@
-//! Places of snapshots, and resolution of ids, names and digests.
+//! The layers of snapshots, and the resolution of ids, names and digests.
 
 use super::*;
 
@@ -16,7 +16,8 @@ fn the_folder_is_made_by_the_first_write() {
     assert!(!scratch.0.join("deep").exists());
     store.write(&one, Retention::No).expect("written");
     assert_eq!(listed(&store, "t"), vec![(one.info.id.clone(), Stored::Both)]);
-    let mode = |path: &Path| std::os::unix::fs::PermissionsExt::mode(&path.metadata().expect("there").permissions()) & 0o777;
+    let mode =
+        |path: &Path| std::os::unix::fs::PermissionsExt::mode(&path.metadata().expect("the file exists").permissions()) & 0o777;
     assert_eq!((mode(&path), mode(&store.layers.folder.file("t", &one.info.id).expect("a name"))), (0o700, 0o600));
 }
 
@@ -64,7 +65,7 @@ fn another_process_opens_snapshots_on_disk() {
     );
     assert_eq!(store.find("t", "none").map(|(info, stored)| (info.programs, stored)), Ok((1, Stored::Disk)));
     assert!(store.get("t", "none").expect("opened").memories.is_empty());
-    // The file is removed by another process, as another sidecar does.
+    // Another process, such as another sidecar, removes the file.
     std::fs::remove_file(store.layers.folder.file("t", &two.info.id).expect("a name")).expect("removed");
     assert_eq!(code(store.get("t", "many")), "ERR_SNAPSHOT_NOT_FOUND");
     assert_eq!(code(store.get("t", &two.info.id)), "ERR_SNAPSHOT_NOT_FOUND");
@@ -76,7 +77,7 @@ fn a_name_or_digest_resolves_to_the_newest_snapshot() {
     let (core, scratch) = (crate::tests::core(), Scratch::new());
     let store = open_store(&core, &scratch.0);
     let snapshots: Vec<_> = (0..4).map(|byte| fake(&core, "t", Some("name"), 2, byte)).collect();
-    // The newest snapshot is entered first, and two are on disk.
+    // The newest snapshot is inserted first, and two are on disk.
     for at in [3, 1] {
         store.layers.memory.keep(&snapshots[at], None, None).expect("kept");
     }
@@ -140,7 +141,7 @@ fn a_name_that_is_an_id_never_resolves() {
 }
 
 #[test]
-fn the_newest_of_a_name_that_was_pushed_out_of_memory_is_on_disk() {
+fn finds_the_newest_of_a_name_on_disk_after_its_removal_from_memory() {
     let (core, scratch) = (crate::tests::core(), Scratch::new());
     let store: LayeredStore<FakeSnapshot> =
         LayeredStore::new(core.installation().clone(), 10 * PAGE as u64, scratch.0.clone(), MIB);
@@ -152,12 +153,12 @@ fn the_newest_of_a_name_that_was_pushed_out_of_memory_is_on_disk() {
     assert!(store.layers.memory.held("t", &older.info.id).is_some());
     store.layers.memory.keep(&fake(&core, "t", None, 5, 3), None, None).expect("kept");
     assert!(store.layers.memory.held("t", &newer.info.id).is_none(), "the snapshot is the least recently used");
-    assert!(store.layers.memory.held("t", "n").is_none(), "the one that is left is not the newest");
+    assert!(store.layers.memory.held("t", "n").is_none(), "the remaining snapshot is not the newest");
     assert_eq!(store.get("t", "n").map(|snapshot| snapshot.info.id.clone()), Ok(newer.info.id.clone()));
 }
 
 #[test]
-fn tenants_know_nothing_of_each_other() {
+fn a_tenant_cannot_reach_snapshots_of_another() {
     let (core, scratch) = (crate::tests::core(), Scratch::new());
     let store = open_store(&core, &scratch.0);
     let (kept, written) = (fake(&core, "one", Some("n"), 2, 1), fake(&core, "one", Some("m"), 2, 2));
@@ -176,24 +177,24 @@ fn tenants_know_nothing_of_each_other() {
             assert!(store.layers.memory.held(other, name).is_none());
         }
     }
-    // A file under another tenant's file name does not match its name.
+    // A file that was copied to the file name of another tenant does not match its name.
     let (from, to) = (store.layers.folder.file("one", &written.info.id), store.layers.folder.file("two", &written.info.id));
     std::fs::copy(from.expect("a name"), to.expect("a name")).expect("copied");
     assert_eq!(code(store.get("two", &written.info.id)), "ERR_SNAPSHOT_DAMAGED");
     // Equal names and ids of two tenants are two snapshots.
-    let twin = Arc::new(FakeSnapshot {
+    let counterpart = Arc::new(FakeSnapshot {
         info: SnapshotInfo { tenant: "three".to_owned(), ..kept.info.clone() },
         state: STATE.to_vec(),
         memories: vec![],
     });
-    store.layers.memory.keep(&twin, None, None).expect("kept");
+    store.layers.memory.keep(&counterpart, None, None).expect("kept");
     store.delete("three", "n").expect("deleted");
     assert!(store.layers.memory.held("one", "n").is_some());
     assert_eq!(store.layers.memory.total(), 2 * PAGE as u64);
 }
 
 #[test]
-fn snapshots_in_use_are_pushed_out_last() {
+fn snapshots_in_use_are_removed_last() {
     let (core, scratch) = (crate::tests::core(), Scratch::new());
     let store: LayeredStore<FakeSnapshot> =
         LayeredStore::new(core.installation().clone(), 8 * PAGE as u64, scratch.0.clone(), MIB);
@@ -213,7 +214,7 @@ fn snapshots_in_use_are_pushed_out_last() {
 }
 
 #[test]
-fn a_forgotten_snapshot_stays_usable() {
+fn a_removed_snapshot_stays_usable() {
     let (core, scratch) = (crate::tests::core(), Scratch::new());
     let store: LayeredStore<FakeSnapshot> =
         LayeredStore::new(core.installation().clone(), 8 * PAGE as u64, scratch.0.clone(), MIB);
@@ -230,5 +231,5 @@ fn a_forgotten_snapshot_stays_usable() {
     let large = fake(&core, "t", None, 9, 3);
     let refused = store.layers.memory.keep(&large, None, None);
     assert_eq!(refused, Err(Error::ResourceExhausted { resource: "snapshot bytes", limit: 8 * PAGE as u64 }));
-    assert_eq!(listed(&store, "t").len(), 1, "a snapshot that does not fit pushes out no other");
+    assert_eq!(listed(&store, "t").len(), 1, "a snapshot that does not fit displaces no other");
 }

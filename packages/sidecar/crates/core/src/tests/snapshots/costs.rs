@@ -1,7 +1,7 @@
 //! Costs of taking, cloning and rolling back VM snapshots, in median milliseconds. Not a test:
 //! `cargo test --profile builder -p coldframe-core --lib -- --ignored --nocapture
-//! snapshots::costs`. Three of each hundred clones, and the guest after every rollback, are asked
-//! for their state. `docs/internals/snapshots.md` has the figures.
+//! snapshots::costs`. Three of each hundred clones, and the guest after every rollback, print their
+//! state. `docs/internals/snapshots.md` has the figures.
 
 use super::*;
 use coldframe_memory::Image;
@@ -35,7 +35,7 @@ const ANSWER: &str = "console.log(n, data.length, data.every((buffer) => buffer[
 #[ignore = "measures; takes seconds and up to 2 GB"]
 fn costs_of_one_program_at_a_time() {
     let core = core();
-    println!("MB  snapshot  copied MB  frozen MB  clone 1  each of 100  first answer  rollback  + what is left  write  open");
+    println!("MB  snapshot  copied MB  frozen MB  clone 1  each of 100  first reply  rollback  + freeing  write  open");
     for &megabytes in SIZES_MB {
         let rounds = if megabytes > 500 { 3 } else { 9 };
         let mut times: [Vec<f64>; 9] = Default::default();
@@ -49,7 +49,8 @@ fn costs_of_one_program_at_a_time() {
             let (one, time) = timed(|| Guest::with_program(bare.0, bare.1, &snapshot.saved));
             times[1].push(time);
             drop(one);
-            // Costs of the VMs alone: the kernel's part of a clone is made before.
+            // The rows show the costs of the VMs alone. The kernel's part of a clone is made
+            // before.
             let bare: Vec<_> = (0..100).map(|_| (Guest::bare_program(&core), guest.factory.clone())).collect();
             let make = |(bare, factory)| Guest::with_program(bare, factory, &snapshot.saved);
             let (hundred, time) = timed(|| bare.into_iter().map(make).collect::<Vec<_>>());
@@ -120,8 +121,8 @@ fn costs_of_the_parts_of_a_clone() {
     }
 }
 
-/// The prototype's outlier: taking snapshots of ten 500 MB programs at once took seconds. The test
-/// also rolls back ten programs and makes ten clones at once.
+/// Covers an outlier of the prototype: taking snapshots of ten 500 MB programs at once took
+/// seconds. The measurement also rolls back ten programs and makes ten clones at once.
 #[test]
 #[ignore = "measures; takes seconds and up to 6 GB"]
 fn costs_of_ten_programs_at_once() {
@@ -144,7 +145,7 @@ fn costs_of_ten_programs_at_once() {
         let remains = at_once("rollback", alone, &mut pairs, |(guest, saved)| guest.rollback(saved));
         let mut remains: Vec<_> = remains.into_iter().map(Some).collect();
         let (_, alone) = measured(|| drop(remains[0].take()));
-        at_once("give back", alone, &mut remains[1..], |remains| drop(remains.take()));
+        at_once("free", alone, &mut remains[1..], |remains| drop(remains.take()));
         let bare = |core| (Guest::bare_program(core), pairs[0].0.factory.clone());
         let (made_of, saved) = (bare(&core), pairs[0].1.clone());
         let (copy, alone) = measured(|| Guest::with_program(made_of.0, made_of.1, &saved));

@@ -1,5 +1,5 @@
 //! VM snapshots in files: reading returns the written state, or an error with the reason. The
-//! store's tests check that files are written whole.
+//! store's tests check that files are written completely.
 
 use super::*;
 use coldframe_vm::VmSnapshot;
@@ -46,8 +46,8 @@ fn a_program_restored_from_a_file_continues() {
         opened.snapshot.own_bytes(&guest.factory).next_multiple_of(1 << 20),
         (opened.bytes - 8_192).next_multiple_of(1 << 20)
     );
-    // In another core, as after a restart. The file may be unlinked meanwhile, as when a snapshot
-    // is deleted while programs use it.
+    // The file is read in another core, as after a restart. The file may be unlinked then, as when
+    // a snapshot is deleted while programs use it.
     let other = super::core();
     let mut copy = Guest::start(&other);
     let opened = VmSnapshot::open(&copy.factory, &first).expect("opened");
@@ -92,10 +92,11 @@ fn torn_and_changed_files_are_damaged_and_files_of_other_builds_are_foreign() {
         let at = (seed >> 20) as usize % whole.len();
         changed[at] ^= 1 << (seed % 8);
         let code = code_of(&changed);
-        // The versions precede the digest: a file of another build is foreign, not damaged.
+        // The versions precede the digest. A file of another build is therefore foreign, not
+        // damaged.
         assert!(code == damaged || ((8..16).contains(&at) && code == Some("ERR_SNAPSHOT_FOREIGN")), "byte {at}: {code:?}");
     }
-    // Zero pages at the end, as a machine leaves them after a power failure.
+    // A machine can leave zero pages at the end of a file after a power failure.
     let mut torn = whole.clone();
     let from = torn.len() - 8 * 4_096;
     torn[from..].fill(0);

@@ -1,4 +1,4 @@
-//! A resident program that the test drives turn by turn.
+//! A resident program that a test drives turn by turn. Next: `restores.rs`.
 
 use super::*;
 use crate::program::{Parts, Program, Quiesce};
@@ -36,12 +36,12 @@ impl Drop for Guest {
 /// A VM snapshot, and its costs.
 pub(super) struct Snapshot {
     pub(super) saved: Arc<VmSnapshot>,
-    /// Bytes that were copied, and bytes that were taken over without copying.
+    /// The number of copied bytes, and of bytes that were used again without copying.
     pub(super) copied: usize,
     pub(super) frozen: usize,
 }
 
-/// Polls `future` until it is ready. The guest yields now and then.
+/// Polls `future` until it is ready. The guest yields at times.
 pub(super) fn wait<T>(future: impl Future<Output = T>) -> T {
     let mut future = pin!(future);
     let mut context = Context::from_waker(Waker::noop());
@@ -64,7 +64,7 @@ impl Guest {
         program(core, large_limits())
     }
 
-    /// Restores `saved` as [`Guest::of`], for a program that exists already.
+    /// Restores `saved` like [`Guest::of`], for an existing program.
     pub(super) fn with_program(bare: BareProgram, factory: Arc<Factory>, saved: &VmSnapshot) -> Self {
         let (program, events) = bare;
         let (vm, _cost) =
@@ -155,7 +155,7 @@ impl Guest {
         state
     }
 
-    /// Starts a turn, and drops it at its first yield, as when a program must end.
+    /// Starts a turn, and drops it at its first yield, as the end of a program does.
     pub(super) fn interrupt_turn(&mut self) {
         self.program.begin_slice(Duration::ZERO);
         {

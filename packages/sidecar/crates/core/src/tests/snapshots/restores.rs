@@ -30,7 +30,7 @@ const CHECK: &str = r"
     console.log(JSON.stringify([count, map.get('a'), map.size, [...map.get(3).get('deep')], buffers.length, sum, list[4999].text]));
 ";
 
-/// Prints random numbers from every source, one on a line.
+/// Prints random numbers from every source, one number a line.
 const DRAW: &str = r"
     const crypto = await import('node:crypto');
     for (const draw of [
@@ -56,7 +56,7 @@ fn a_hundred_restored_programs_continue_and_share_no_random_number() {
     let core = core();
     let mut guest = Guest::start(&core);
     guest.eval(PRIME);
-    // The timers are pending after this: an evaluation ends when the work it has started has ended.
+    // The timers stay pending: an evaluation ends when the work that it started has ended.
     guest.vm.deliver(Event::Eval { id: 900, source: RICH });
     guest.turn();
     let snapshot = guest.snapshot();
@@ -71,14 +71,14 @@ fn a_hundred_restored_programs_continue_and_share_no_random_number() {
         assert!(settled.contains("42"), "{settled}");
         assert!(settled.contains("awaited 21"), "{settled}");
         for line in copy.eval(DRAW).lines() {
-            assert!(drawn.insert(line.to_owned()), "copy {number} drew {line}, as another copy did");
+            assert!(drawn.insert(line.to_owned()), "copy {number} drew {line}, like another copy");
         }
     }
     assert_eq!(drawn.len(), 1_000);
     assert_eq!(guest.run_until(|text| text.contains("timer")), "timer context 42\n", "the original continues");
     assert_eq!(guest.eval(CHECK), CHECKED.replace("[41", "[42"));
     for line in guest.eval(DRAW).lines() {
-        assert!(drawn.insert(line.to_owned()), "the original drew {line}, as a copy did");
+        assert!(drawn.insert(line.to_owned()), "the original drew {line}, like a copy");
     }
 }
 
@@ -103,7 +103,7 @@ fn timers_keep_their_remaining_time_and_the_wall_clock_steps() {
     let began = Instant::now();
     let mut copy = Guest::of(&core, &saved);
     let written = copy.run_until(|text| text.contains("past"));
-    assert!(began.elapsed() >= Duration::from_millis(250), "the timer has kept what remained: {:?}", began.elapsed());
+    assert!(began.elapsed() >= Duration::from_millis(250), "the timer keeps its remaining time: {:?}", began.elapsed());
     let number = |name: &str| {
         let from = written.split(&format!("\"{name}\":")).nth(1).expect("the number");
         from.split([',', '}']).next().and_then(|text| text.parse::<f64>().ok()).expect("a number")
@@ -165,7 +165,7 @@ fn a_throwing_restore_listener_is_an_uncaught_exception_and_runs_after_reseeding
 }
 
 #[test]
-fn a_vm_is_saved_between_turns_only_and_restored_within_its_memory_limit_only() {
+fn a_vm_is_saved_only_between_turns_and_restored_only_within_its_memory_limit() {
     let core = core();
     let mut guest = Guest::start(&core);
     guest.vm.deliver(Event::Eval { id: 1, source: "1" });

@@ -85,7 +85,11 @@ fn used_slots_of_a_snapshot_equal_the_snapshot_or_the_image_again() {
         assert!(slot.prepare(saved.memory()));
         // SAFETY: the slot is mapped, and no guest runs in it.
         let bytes = unsafe { std::slice::from_raw_parts(slot.base() as *const u8, saved.memory().len()) };
-        assert_eq!(bytes.iter().zip(&must).position(|(is, must)| is != must), None, "the first byte that is not the snapshot's");
+        assert_eq!(
+            bytes.iter().zip(&must).position(|(is, must)| is != must),
+            None,
+            "the first byte that differs from the snapshot"
+        );
         saved.memory().pool().give_back(saved.memory(), slot, saved.memory().len(), false);
     }
     drop((guest, saved));
@@ -98,7 +102,7 @@ fn used_slots_of_a_snapshot_equal_the_snapshot_or_the_image_again() {
     for slot in slots {
         // SAFETY: the slot is mapped, and no guest runs in it.
         let bytes = unsafe { std::slice::from_raw_parts(slot.base() as *const u8, image.len()) };
-        assert_eq!(bytes.iter().zip(&must).position(|(is, must)| is != must), None, "the first byte that is not the image's");
+        assert_eq!(bytes.iter().zip(&must).position(|(is, must)| is != must), None, "the first byte that differs from the image");
         image.pool().give_back(image, slot, image.len(), false);
     }
 }

@@ -1,7 +1,9 @@
-//! Packing: the tree is walked as the archive is read, one name after the other, and nothing is locked in between.
+//! Packs a part of the tree. The tree is walked while the archive is read, name by name, and is not
+//! locked between two reads.
 //!
-//! So programs may change it meanwhile: what has gone is left out, a file that has become shorter is filled up with zeros. Sockets, devices
-//! and `/proc` are left out always. A second name of a file is a link to the first. Holes stay holes. Next: `header.rs`.
+//! Programs may therefore change the tree during an export. A removed file is left out, and a file
+//! that was cut is filled up with zeros. Sockets, devices and `/proc` are always left out. A second
+//! name of a file becomes a link to the first. Holes stay holes. Next: `header.rs`.
 
 use super::super::node::Type;
 use super::super::open::{self, Opened, PIECE};
@@ -17,17 +19,17 @@ use tar::EntryType;
 const READ_NO_FOLLOW: u32 = 0o400_000;
 const DIRECTORY_NO_FOLLOW: u32 = 0o600_000;
 const PERMISSIONS: u32 = 0o7777;
-/// Where `/proc` is mounted: the first of all mounts.
+/// The device number of `/proc`, which is the first mount.
 const PROC: u64 = DEVICE + 1;
-/// Holes that are worth a list.
+/// The total size of holes from which the parts of a file are listed.
 const LARGE_HOLES: u64 = 64 << 10;
 
-/// See the module.
+/// An archive that is written piece by piece.
 pub struct Export {
     levels: Vec<Level>,
     current: Option<Current>,
     out: Vec<u8>,
-    /// Files with several names: the name in the archive, by device and number.
+    /// The name in the archive of each file with several names, by device and inode number.
     linked: HashMap<(u64, u64), Vec<u8>>,
     ended: bool,
 }
@@ -35,7 +37,8 @@ pub struct Export {
 /// A directory whose names are being packed.
 struct Level {
     path: Vec<u8>,
-    /// Its name in the archive, with a slash at its end; empty for what was asked for.
+    /// The directory's name in the archive, with a slash at its end. Empty for the exported
+    /// directory.
     name: Vec<u8>,
     left: std::vec::IntoIter<Vec<u8>>,
 }
@@ -48,7 +51,7 @@ struct Current {
 }
 
 impl Export {
-    /// Of what lies at `path`: a directory's contents, or one file. The path of what failed comes with the error.
+    /// Creates an export of `path`: the contents of a directory, or one file.
     pub(in crate::fs) fn new(view: &View<'_>, path: &[u8]) -> Result<Self, Errno> {
         let path = view.real_path(path)?;
         let levels = if view.stat(&path, false)?.kind == Type::Directory {
@@ -62,7 +65,7 @@ impl Export {
         Ok(Self { levels, current: None, out: Vec::new(), linked: HashMap::new(), ended: false })
     }
 
-    /// The next bytes, about `most`; none at the end.
+    /// Returns the next bytes, at most `most`. An empty result is the end. An error names its path.
     pub(in crate::fs) fn pull(&mut self, view: &View<'_>, most: usize) -> Result<Vec<u8>, (Errno, Vec<u8>)> {
         while self.out.len() < most && !self.ended {
             match self.current.take() {
@@ -74,7 +77,7 @@ impl Export {
         Ok(std::mem::replace(&mut self.out, rest))
     }
 
-    /// Nobody will go on.
+    /// Closes the file that is being packed. The export is not continued.
     pub(in crate::fs) fn give_up(&mut self, view: &View<'_>) {
         if let Some(current) = self.current.take() {
             current.opened.release(&mut view.lock());
@@ -90,7 +93,7 @@ impl Export {
         let wanted = usize::try_from(len).unwrap_or(usize::MAX).min(PIECE);
         let begin = self.out.len();
         self.out.resize(begin + wanted, 0);
-        // What cannot be read any more stays zero: the header has promised the bytes.
+        // Bytes that cannot be read stay zero, because the header has promised their number.
         let _ = current.opened.read(&mut view.lock(), offset, &mut self.out[begin..]);
         let left = len - wanted as u64;
         if left > 0 {
@@ -112,7 +115,7 @@ impl Export {
         let path = join(level.path.clone(), &name);
         let name = [&level.name[..], &name].concat();
         match self.pack(view, &path, name) {
-            // It has gone meanwhile.
+            // A program has removed the file since its directory was listed.
             Ok(()) | Err(Errno::ENOENT) => Ok(()),
             Err(errno) => Err((errno, path)),
         }
@@ -190,7 +193,8 @@ impl Export {
     }
 }
 
-/// Parts that are whole blocks, but for one at the file's end: GNU tar reads each part in blocks. Parts begin far enough from each other.
+/// Extends the parts to whole blocks, except a part at the file's end: GNU tar reads each part in
+/// blocks. The parts begin far enough from each other.
 fn whole_blocks(mut parts: Vec<(u64, u64)>, size: u64) -> Vec<(u64, u64)> {
     for (offset, len) in &mut parts {
         *len = len.next_multiple_of(BLOCK as u64).min(size.saturating_sub(*offset));
@@ -198,9 +202,10 @@ fn whole_blocks(mut parts: Vec<(u64, u64)>, size: u64) -> Vec<(u64, u64)> {
     parts
 }
 
-/// A list of parts as version 1.0 of GNU's records has it: at the beginning of the data, a whole number of blocks.
+/// Returns the list of parts in the form of version 1.0 of GNU's records. The list precedes the
+/// data and fills whole blocks.
 fn list(parts: &[(u64, u64)], size: u64) -> Vec<u8> {
-    // An empty part at the end says where the file ends.
+    // An empty part at the end marks the end of the file.
     let mut text = format!("{}\n", parts.len() + 1);
     for (offset, len) in parts.iter().chain([&(size, 0)]) {
         text.push_str(&format!("{offset}\n{len}\n"));
@@ -210,7 +215,7 @@ fn list(parts: &[(u64, u64)], size: u64) -> Vec<u8> {
     bytes
 }
 
-/// The names in a directory, sorted: the same tree always makes the same archive.
+/// Returns the names in a directory, sorted, so that equal trees make equal archives.
 fn names(view: &View<'_>, path: &[u8]) -> Result<Vec<Vec<u8>>, Errno> {
     let mut tree = view.lock();
     let Opened::Directory(place) = open::find(&mut tree, view, path, DIRECTORY_NO_FOLLOW, 0)? else { return Err(Errno::ENOTDIR) };

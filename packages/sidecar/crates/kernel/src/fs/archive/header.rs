@@ -1,13 +1,14 @@
-//! Headers as they are written: ustar, with an extended header before it for what does not fit. Next: `export.rs`.
+//! Writes the headers of an archive: ustar, preceded by an extended header for values that do not
+//! fit. Next: `export.rs`.
 
 use super::{BLOCK, padding, pax};
 use tar::{EntryType, Header};
 
-/// What an entry says about itself.
+/// The metadata of one archive entry.
 pub(super) struct Entry<'e> {
     pub(super) kind: EntryType,
     pub(super) path: &'e [u8],
-    /// Of links.
+    /// The target of a link.
     pub(super) link: &'e [u8],
     pub(super) mode: u32,
     pub(super) owner: (u32, u32),
@@ -15,7 +16,7 @@ pub(super) struct Entry<'e> {
     pub(super) mtime: i64,
     /// Bytes of data that follow.
     pub(super) size: u64,
-    /// Of a file with holes: the size of the file.
+    /// The size of a file with holes.
     pub(super) real_size: Option<u64>,
 }
 
@@ -60,7 +61,7 @@ pub(super) fn write(out: &mut Vec<u8>, entry: &Entry<'_>) {
     out.extend_from_slice(header.as_bytes());
 }
 
-/// The end of an archive.
+/// Appends the end mark of an archive to `out`.
 pub(super) fn write_end(out: &mut Vec<u8>) {
     out.resize(out.len() + 2 * BLOCK, 0);
 }
@@ -75,7 +76,7 @@ fn finish(header: &mut Header, kind: EntryType, mode: u32, owner: (u32, u32), mt
     header.set_cksum();
 }
 
-/// Whether a text fits; as much of it as does is there.
+/// Copies as much of `text` as fits. Returns whether the whole text fits.
 fn fill(field: &mut [u8; 100], text: &[u8]) -> bool {
     let len = text.len().min(field.len());
     field.fill(0);

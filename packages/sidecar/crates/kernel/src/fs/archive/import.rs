@@ -1,29 +1,30 @@
-//! Unpacking: bytes come in pieces, and what is complete is in the tree at once.
+//! Unpacks an archive whose bytes arrive in pieces. A complete entry is in the tree at once.
 //!
-//! When something is wrong it stops there: entries before it stay, the file whose data was coming is removed. Next: `reader.rs`.
+//! An error ends the import: the entries before it stay, and the unfinished file is removed. Next:
+//! `reader.rs`.
 
 use super::super::view::View;
 use super::Refusal;
 use super::reader::{Failed, Reader};
 use super::unpack::{Progress, Unpacker};
 
-/// See the module.
+/// An archive that is unpacked piece by piece.
 pub struct Import {
     base: Vec<u8>,
     reader: Reader,
     progress: Progress,
-    /// It has stopped: nothing more is taken.
+    /// Whether the import has ended. It then refuses further bytes.
     stopped: bool,
 }
 
 impl Import {
-    /// Below `base`: an absolute path of a directory, without links in it.
+    /// Creates an import into `base`, an absolute path of a directory without links in it.
     pub(in crate::fs) fn new(base: &[u8]) -> Self {
         let base = base.strip_suffix(b"/").unwrap_or(base).to_vec();
         Self { base, reader: Reader::default(), progress: Progress::default(), stopped: false }
     }
 
-    /// Takes more of the archive.
+    /// Unpacks the next bytes of the archive.
     pub(in crate::fs) fn push(&mut self, view: &View<'_>, bytes: &[u8]) -> Result<(), Failed> {
         if self.stopped {
             return Err(Failed::Archive(Refusal::new(b"", "an error before has ended it")));
@@ -37,7 +38,7 @@ impl Import {
         pushed
     }
 
-    /// The archive has no more bytes.
+    /// Ends the import. The archive must be complete.
     pub(in crate::fs) fn finish(&mut self, view: &View<'_>) -> Result<(), Failed> {
         if self.stopped {
             return Ok(());
@@ -51,7 +52,7 @@ impl Import {
         Err(Failed::Archive(Refusal::new(b"", "it ends too early: it is cut off, or has no end mark")))
     }
 
-    /// Nobody will go on.
+    /// Abandons the import and removes an unfinished file.
     pub(in crate::fs) fn give_up(&mut self, view: &View<'_>) {
         Unpacker { view, base: &self.base, progress: &mut self.progress }.give_up();
     }

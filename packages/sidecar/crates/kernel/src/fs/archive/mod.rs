@@ -1,13 +1,14 @@
-//! Tar archives of a part of the tree, packed and unpacked in pieces as the caller outside reads and writes them.
+//! Tar archives of a part of the tree. The embedder reads and writes them piece by piece.
 //!
 //! ```text
 //! export.rs: tree ─► header.rs ─► bytes          import.rs: bytes ─► reader.rs (what an entry is) ─► unpack.rs ─► tree
 //!                                                           pax.rs, sparse.rs: what a header cannot say
 //! ```
 //!
-//! What is written is POSIX's pax format, with GNU's records for files with holes. What is read is that, ustar, GNU's own format and the
-//! one before them. Headers are the `tar` crate's; its reader is not used because it pulls from a stream that blocks, and here the
-//! bytes are pushed, so that an import needs no thread and waits for nobody. Next: `import.rs`.
+//! The writer makes POSIX's pax format, with GNU's records for files with holes. The reader accepts
+//! pax, ustar, GNU's own format and the format before ustar. The `tar` crate parses headers. Its
+//! reader is not used because that reader pulls from a blocking stream. Here the bytes are pushed,
+//! so an import needs no thread and never blocks. Next: `import.rs`.
 
 mod export;
 mod header;
@@ -24,7 +25,7 @@ pub(super) use export::Export;
 pub(super) use import::Import;
 pub(super) use reader::Failed;
 
-/// Bytes of a header, and what data is padded to.
+/// The size of a header in bytes. Data is padded to a multiple of this size.
 const BLOCK: usize = 512;
 
 /// An archive that is being read or written.
@@ -35,7 +36,7 @@ pub enum Archive {
     Import(Box<Import>),
 }
 
-/// Why an archive is refused: the entry, and a sentence.
+/// The reason why an archive is refused: the name of the entry, and a sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Refusal {
     pub(super) entry: String,
@@ -50,7 +51,7 @@ impl Refusal {
     }
 }
 
-/// Bytes that follow data up to the next block.
+/// Returns the number of padding bytes after `len` bytes of data.
 fn padding(len: u64) -> usize {
     let over = (len % BLOCK as u64) as usize;
     if over == 0 { 0 } else { BLOCK - over }

@@ -1,8 +1,10 @@
-//! Records of an extended header: `length key=value` and a newline, where the length counts itself.
+//! Reads and writes the records of an extended header: `length key=value` and a newline. The length
+//! counts itself.
 //!
-//! Read here and not with the crate's iterator, which looks for newlines: a value may hold some. Next: `sparse.rs`.
+//! The crate's iterator is not used because it splits at newlines, and a value may contain
+//! newlines. Next: `sparse.rs`.
 
-/// What of an extended header matters here. A value that is not what it must be is none of these.
+/// The records of an extended header that an import uses. A malformed value refuses the header.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(super) struct Records {
     pub(super) path: Option<Vec<u8>>,
@@ -21,13 +23,14 @@ pub(super) struct SparseRecords {
     pub(super) name: Option<Vec<u8>>,
     /// `realsize`, or `size` of the first versions.
     pub(super) size: Option<u64>,
-    /// Offsets and lengths by turns: `map` of version 0.1, or the records of 0.0 one after the other.
+    /// Offsets and lengths in turn: `map` of version 0.1, or the records of version 0.0 in their
+    /// order.
     pub(super) map: Option<Vec<u64>>,
 }
 
 const NANOSECONDS: u32 = 9;
 
-/// Reads records. None: they are not what the format says.
+/// Reads records. Returns `None` for a malformed record.
 pub(super) fn read(bytes: &[u8]) -> Option<Records> {
     let mut records = Records::default();
     let mut rest = bytes;
@@ -50,7 +53,7 @@ impl Records {
     fn take(&mut self, key: &[u8], value: &[u8]) -> Option<()> {
         let sparse = &mut self.sparse;
         match key {
-            // An empty value takes a record back.
+            // An empty value cancels an earlier record.
             b"path" => self.path = Some(value.to_vec()).filter(|value| !value.is_empty()),
             b"linkpath" => self.link = Some(value.to_vec()).filter(|value| !value.is_empty()),
             b"size" => self.size = Some(number(value)?),
@@ -70,12 +73,12 @@ impl Records {
     }
 }
 
-/// A decimal number from 0 on.
+/// Parses a decimal number without a sign.
 pub(super) fn number(text: &[u8]) -> Option<u64> {
     std::str::from_utf8(text).ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()))?.parse().ok()
 }
 
-/// Seconds with a fraction, as nanoseconds.
+/// Parses seconds with a fraction. Returns nanoseconds.
 fn time(text: &[u8]) -> Option<i64> {
     let (is_negative, text) = text.strip_prefix(b"-").map_or((false, text), |text| (true, text));
     let dot = text.iter().position(|byte| *byte == b'.');
@@ -89,7 +92,7 @@ fn time(text: &[u8]) -> Option<i64> {
     Some(if is_negative { -nanoseconds } else { nanoseconds })
 }
 
-/// Writes a record at the end of `out`.
+/// Appends a record to `out`.
 pub(super) fn write(out: &mut Vec<u8>, key: &str, value: &[u8]) {
     let rest = key.len() + value.len() + 3;
     let mut len = rest + 1;
@@ -102,7 +105,7 @@ pub(super) fn write(out: &mut Vec<u8>, key: &str, value: &[u8]) {
     out.push(b'\n');
 }
 
-/// Nanoseconds as seconds with a fraction.
+/// Formats nanoseconds as seconds with a fraction.
 pub(super) fn seconds(nanoseconds: i64) -> String {
     let (sign, size) = (if nanoseconds < 0 { "-" } else { "" }, nanoseconds.unsigned_abs());
     format!("{sign}{}.{:09}", size / 1_000_000_000, size % 1_000_000_000)
@@ -113,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read() {
+    fn reads_the_records_that_it_writes() {
         for len in [1, 85, 86, 87, 984, 985, 986, 9_983, 9_984, 9_985] {
             let mut out = Vec::new();
             let path = vec![b'\n'; len];
@@ -126,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_record_is_refused() {
+    fn refuses_malformed_records() {
         for bad in
             ["", "x", "5 a=", "99 a=b\n", "0 a=b\n", "6 ab\n\n", "6 a=bc", "9 size=x\n", "18446744073709551616 a=b\n", "2 \n"]
         {

@@ -1,4 +1,5 @@
-//! Cuts the bytes of an archive into entries and their data, whatever pieces they come in. Every number in it is suspect.
+//! Cuts the bytes of an archive into entries and their data, regardless of how the bytes are split.
+//! Every number in an archive is checked.
 //!
 //! ```text
 //! header ─┬─► extended header, long name ─► its data ──────────► header
@@ -6,17 +7,17 @@
 //!         ├─► (pax, version 1.0) the list of parts ─────────┘
 //!         └─► a block of zeros: the end
 //! ```
-//! Next: `unpack.rs`, what an entry becomes.
+//! Next: `unpack.rs`, which puts an entry into the tree.
 
 use super::pax::{self, Records};
 use super::sparse::{Map, Parts};
 use super::{BLOCK, Refusal, padding};
 use tar::{EntryType, GnuExtSparseHeader, Header};
 
-/// Bytes of one extended header or long name.
+/// The largest size of one extended header or long name, in bytes.
 const MOST_META: u64 = 1 << 20;
 
-/// What an entry is.
+/// The kind of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum EntryKind {
     File,
@@ -25,7 +26,7 @@ pub(super) enum EntryKind {
     HardLink,
 }
 
-/// An entry whose headers have been read.
+/// An archive entry whose headers have been read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Entry {
     pub(super) kind: EntryKind,
@@ -34,28 +35,28 @@ pub(super) struct Entry {
     pub(super) mode: u32,
     /// Nanoseconds since 1970.
     pub(super) mtime: i64,
-    /// Of a file: its size.
+    /// The size of a file.
     pub(super) size: u64,
 }
 
-/// Who takes what is read.
+/// Receives the entries and their data.
 pub(super) trait Sink {
     fn begin(&mut self, entry: &Entry) -> Result<(), Failed>;
-    /// Some of a file's bytes and where they belong, in order.
+    /// Passes bytes of a file and their offset, in order.
     fn data(&mut self, offset: u64, bytes: &[u8]) -> Result<(), Failed>;
     fn end(&mut self, entry: &Entry) -> Result<(), Failed>;
 }
 
-/// Why reading stops.
+/// The reason why reading stops.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::fs) enum Failed {
-    /// The archive is at fault.
+    /// The archive is malformed.
     Archive(Refusal),
-    /// The filesystem is: the call, and the path.
+    /// A call of the filesystem failed: the error, the call and the path.
     File(coldframe_error::Errno, &'static str, Vec<u8>),
 }
 
-/// See the module.
+/// Reads an archive that is pushed in pieces.
 #[derive(Default)]
 pub(super) struct Reader {
     block: Vec<u8>,
@@ -75,13 +76,13 @@ enum State {
         padding: usize,
         bytes: Vec<u8>,
     },
-    /// More headers that list parts, of GNU's own format.
+    /// Further headers with parts, in GNU's own format.
     MoreParts {
         entry: Box<Entry>,
         parts: Parts,
         stored: u64,
     },
-    /// The list at the beginning of the data, of pax.
+    /// The list of parts before the data, in pax.
     PartList {
         entry: Box<Entry>,
         map: Map,
@@ -99,11 +100,11 @@ enum State {
 }
 
 impl Reader {
-    /// Takes more of the archive.
+    /// Reads the next bytes of the archive.
     pub(super) fn push(&mut self, mut bytes: &[u8], sink: &mut impl Sink) -> Result<(), Failed> {
         while !bytes.is_empty() {
             bytes = match &mut self.state {
-                // Whatever follows the end has no meaning.
+                // Bytes after the end mark have no meaning.
                 State::End => return Ok(()),
                 State::Data { entry, parts, stored, at } => {
                     let left = usize::try_from(*stored - *at).unwrap_or(usize::MAX);
@@ -150,7 +151,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Whether the archive's end has come.
+    /// Returns whether the end mark has been read.
     pub(super) fn is_complete(&self) -> bool {
         matches!(self.state, State::End)
     }
@@ -192,7 +193,7 @@ impl Reader {
         let name = header.path_bytes().into_owned();
         let mut summed = header.clone();
         summed.set_cksum();
-        // Unequal also when the field holds no number.
+        // Unequal also if the field has no number.
         if header.cksum().ok() != summed.cksum().ok() {
             return Err(wrong(b"", "a header's checksum is wrong: this is no tar archive, or a damaged one"));
         }
@@ -222,7 +223,7 @@ impl Reader {
             None => header.mtime().ok().and_then(|seconds| i64::try_from(seconds).ok()?.checked_mul(1_000_000_000)),
         };
         let stored = if kind == EntryKind::File { records.size.unwrap_or(size) } else { 0 };
-        // In the format before ustar a directory is a file whose name ends with a slash.
+        // In the format before ustar, a directory is a file with a slash at the end of its name.
         let is_directory = kind == EntryKind::Directory || (kind == EntryKind::File && path.ends_with(b"/") && stored == 0);
         let entry = Box::new(Entry {
             kind: if is_directory { EntryKind::Directory } else { kind },
@@ -308,7 +309,7 @@ impl Reader {
             EntryType::XHeader => {
                 self.records = pax::read(&bytes).ok_or_else(|| wrong(b"", "an extended header is not what the format says"))?;
             }
-            // A global header has nothing that matters for one file: comments, mostly.
+            // A global header has no record that one file needs. Most contain comments.
             _ => {}
         }
         Ok(())

@@ -1,32 +1,33 @@
-//! Files with holes: which parts of a file the data of an entry is. The parts are in order, do not overlap and lie within the file.
-//! Next: `reader.rs`.
+//! Files with holes: the parts of a file whose data an archive stores. Parts are in order, do not
+//! overlap and are within the file. Next: `reader.rs`.
 
 use super::pax::number;
 use tar::GnuSparseHeader;
 
-/// Parts of one file: more than that is no file but an attack on memory.
+/// The largest number of parts of one file. A longer list would be an attack on memory.
 pub(super) const MOST: usize = 1 << 18;
 
-/// See the module.
+/// The list of a file's parts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Parts {
-    /// Where each part lies in the file, and its length.
+    /// The offset of each part in the file, and its length.
     list: Vec<(u64, u64)>,
-    /// Bytes of all parts.
+    /// The total length of all parts.
     total: u64,
-    /// The part that was asked about last, and the bytes of those before it.
+    /// The index of the part that the last lookup found, and the length of the parts before that
+    /// part.
     current: (usize, u64),
 }
 
 impl Parts {
-    /// Adds a part; none when it does not fit behind the others or into the file.
+    /// Adds a part. Returns `None` if the part overlaps an earlier part or exceeds the file.
     pub(super) fn add(&mut self, offset: u64, len: u64, size: u64) -> Option<()> {
         let end = offset.checked_add(len).filter(|end| *end <= size)?;
         let before = self.list.last().map_or(0, |(offset, len)| offset + len);
         if offset < before || self.list.len() >= MOST || end > i64::MAX as u64 {
             return None;
         }
-        // GNU ends a list with an empty part where the file ends.
+        // GNU ends a list with an empty part at the end of the file.
         if len > 0 {
             self.list.push((offset, len));
             self.total += len;
@@ -43,7 +44,7 @@ impl Parts {
         rest.is_empty().then_some(parts)
     }
 
-    /// Adds what a header of GNU's own format lists; none when it is wrong.
+    /// Adds the parts of a header in GNU's own format. Returns `None` if the list is malformed.
     pub(super) fn add_headers(&mut self, headers: &[GnuSparseHeader], size: u64) -> Option<()> {
         for header in headers.iter().filter(|header| !header.is_empty()) {
             self.add(header.offset().ok()?, header.length().ok()?, size)?;
@@ -55,7 +56,8 @@ impl Parts {
         self.total
     }
 
-    /// Where the data's byte `at` belongs in the file, and how many follow it there. `at` never becomes smaller.
+    /// Returns the offset in the file of the data's byte `at`, and the number of bytes that follow
+    /// there. `at` must not decrease between calls.
     pub(super) fn place(&mut self, at: u64) -> Option<(u64, u64)> {
         loop {
             let (index, before) = self.current;
@@ -69,7 +71,8 @@ impl Parts {
     }
 }
 
-/// The list at the beginning of an entry's data, in version 1.0: numbers in lines, how many parts there are first.
+/// The list of parts before an entry's data, in version 1.0: one number a line, the number of parts
+/// first.
 #[derive(Debug, Default)]
 pub(super) struct Map {
     text: Vec<u8>,
@@ -78,7 +81,7 @@ pub(super) struct Map {
 }
 
 impl Map {
-    /// Takes a block. Whether the list is complete; none when it is wrong.
+    /// Reads a block. Returns whether the list is complete, and `None` if the list is malformed.
     pub(super) fn take(&mut self, block: &[u8]) -> Option<bool> {
         const LONGEST_NUMBER: usize = 20;
         for byte in block {

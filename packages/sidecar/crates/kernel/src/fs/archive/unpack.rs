@@ -1,9 +1,11 @@
-//! What entries become in the tree, below one directory and nowhere else.
+//! Puts archive entries into the tree, below one directory and nowhere else.
 //!
-//! A name that is absolute or has `..` in it is refused. Links are made as they are and never followed: whoever stands between the
-//! directory and the entry must be a directory itself, so an archive cannot lay a link and then write through it. What has an
-//! entry's name already is replaced, as tar does, but a directory only by itself. Modes and times of directories are set at the end,
-//! because what comes into them changes them. Next: `reader.rs`, which calls this; `import.rs`.
+//! An absolute name, or a name with `..` in it, is refused. Links are created unchanged and never
+//! followed: every name between the directory and the entry must be a directory itself. An archive
+//! therefore cannot create a link and then write through it. An entry replaces a file of its name,
+//! as tar does. A directory is replaced only by a directory. Modes and times of directories are set
+//! at the end, because entries in a directory change them. Next: `reader.rs`, which calls this
+//! module; `import.rs`.
 
 use super::super::node::{MAX_NAME, Type};
 use super::super::open::{self, Opened};
@@ -19,19 +21,19 @@ const PERMISSIONS: u32 = 0o1777;
 const NEW_DIRECTORY: u32 = 0o755;
 const MAX_PATH: usize = 4_095;
 
-/// What is between two pieces of an archive.
+/// The state of an import between two pieces.
 #[derive(Default)]
 pub(super) struct Progress {
-    /// The file whose data comes.
+    /// The file whose data is being read.
     current: Option<(Vec<u8>, Opened)>,
-    /// Modes and times of directories.
+    /// The modes and times of directories, which are set at the end.
     directories: BTreeMap<Vec<u8>, (u32, i64)>,
 }
 
-/// See the module.
+/// Receives the entries of one import.
 pub(super) struct Unpacker<'u> {
     pub(super) view: &'u View<'u>,
-    /// Without a slash at its end, so empty for the root.
+    /// The directory's path without a slash at its end, so empty for the root.
     pub(super) base: &'u [u8],
     pub(super) progress: &'u mut Progress,
 }
@@ -45,7 +47,7 @@ fn failed<'p>(call: &'static str, path: &'p [u8]) -> impl Fn(Errno) -> Failed + 
 }
 
 impl Unpacker<'_> {
-    /// The names of a path of the archive.
+    /// Returns the names of a path in the archive.
     fn names<'p>(&self, entry: &Entry, path: &'p [u8]) -> Result<Vec<&'p [u8]>, Failed> {
         if path.first() == Some(&b'/') {
             return refuse(entry, "it has an absolute name");
@@ -63,7 +65,8 @@ impl Unpacker<'_> {
         Ok(names)
     }
 
-    /// The path of `names` in the tree, when all above it are directories; those that are missing are made if that is asked for.
+    /// Returns the path of `names` in the tree if all names but the last are directories. Creates
+    /// missing directories if `make` is set.
     fn place(&self, entry: &Entry, names: &[&[u8]], make: bool) -> Result<Vec<u8>, Failed> {
         let mut path = self.base.to_vec();
         for (done, name) in names.iter().enumerate() {
@@ -82,7 +85,7 @@ impl Unpacker<'_> {
         Ok(path)
     }
 
-    /// Removes what has the entry's name.
+    /// Removes the file that has the entry's name.
     fn make_room(&self, entry: &Entry, path: &[u8]) -> Result<(), Failed> {
         match self.view.stat(path, false) {
             Ok(stat) if stat.kind == Type::Directory => refuse(entry, "a directory has its name"),
@@ -103,13 +106,13 @@ impl Unpacker<'_> {
         Ok(())
     }
 
-    /// Sets what was put off, when the archive is complete.
+    /// Sets the modes and times of directories, at the end of the archive.
     pub(super) fn finish(&mut self) -> Result<(), Failed> {
-        // What lies deeper comes first.
+        // Reverse order sets deeper directories first.
         for (path, (mode, mtime)) in std::mem::take(&mut self.progress.directories).into_iter().rev() {
             let set = self.view.chmod(&path, mode, false).and_then(|()| self.view.utimes(&path, now(), mtime, false));
             match set {
-                // A program may have removed it meanwhile.
+                // A program may have removed the directory since.
                 Ok(()) | Err(Errno::ENOENT) => {}
                 Err(errno) => return Err(failed("chmod", &path)(errno)),
             }
@@ -117,11 +120,11 @@ impl Unpacker<'_> {
         Ok(())
     }
 
-    /// Lets go of the file whose data has not all come; it is removed.
+    /// Closes and removes the file whose data is incomplete.
     pub(super) fn give_up(&mut self) {
         if let Some((path, opened)) = self.progress.current.take() {
             opened.release(&mut self.view.lock());
-            // Gone already, perhaps.
+            // The file may already be removed.
             let _ = self.view.unlink(&path);
         }
     }
@@ -134,7 +137,7 @@ impl Sink for Unpacker<'_> {
             if entry.kind != EntryKind::Directory {
                 return refuse(entry, "it has no name");
             }
-            // The directory itself, which is there.
+            // The entry is the directory itself, which exists.
             let path = if self.base.is_empty() { b"/" } else { self.base };
             self.progress.directories.insert(path.to_vec(), (entry.mode & PERMISSIONS, entry.mtime));
             return Ok(());
@@ -180,7 +183,7 @@ impl Sink for Unpacker<'_> {
         let Some((path, opened)) = self.progress.current.take() else {
             if entry.kind == EntryKind::Symlink {
                 let path = self.place(entry, &self.names(entry, &entry.path)?, false)?;
-                // Not everywhere can a link's own time be set.
+                // Some filesystems cannot set the times of a link.
                 let _ = self.view.utimes(&path, now(), entry.mtime, false);
             }
             return Ok(());

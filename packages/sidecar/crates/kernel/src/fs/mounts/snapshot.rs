@@ -1,6 +1,8 @@
-//! Mounts as values: where something is mounted and what kind of thing it is. The thing itself is the caller's, who brings it again for a copy.
+//! Mounts in snapshots: the mount points and the kinds of mounts. The embedder attaches the folder
+//! or the app file system again for a copy.
 //!
-//! A mount has the same number in every copy, because places and overlays name it by that. Next: `files/saved.rs`.
+//! A mount has the same number in every copy, because locations and overlays refer to mounts by
+//! number. Next: `files/snapshot.rs`.
 
 use super::super::app_file_system::App;
 use super::super::proc::Proc;
@@ -15,7 +17,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 
-/// See the module.
+/// A mount point and the kind of its mount.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::fs) struct MountSnapshot {
     pub(in crate::fs) kind: Kind,
@@ -26,32 +28,32 @@ pub(in crate::fs) struct MountSnapshot {
     guest_path: Box<[u8]>,
 }
 
-/// What is mounted.
+/// The kind of a mount.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::fs) enum Kind {
     Proc,
-    /// A folder of the host that is as it is there.
+    /// A folder of the host machine that the guest reads and writes directly.
     Folder,
-    /// ... or is never written.
+    /// A folder of the host machine whose changes stay in memory.
     Overlay,
     App,
 }
 
 impl Mount {
-    /// The options that mount the same again, if it is a folder of the host.
+    /// Returns the options that mount this folder again. None for other kinds of mounts.
     pub(in crate::fs) fn folder_options(&self) -> Option<MountOptions> {
         let host_path = OsStr::from_bytes(self.host_path()?).into();
         Some(MountOptions { guest_path: self.guest_path(), host_path, read_only: self.read_only, overlay: self.overlay })
     }
 
-    /// The same, if it is a file system of the caller's.
+    /// Returns the options that mount this app file system again. None for other kinds of mounts.
     pub(in crate::fs) fn app_options(&self) -> Option<FileSystemOptions> {
         let number = self.app()?.number();
         Some(FileSystemOptions { guest_path: self.guest_path(), number, read_only: self.read_only })
     }
 
     fn guest_path(&self) -> String {
-        // It was text when the caller gave it.
+        // The embedder's option was text.
         String::from_utf8_lossy(&self.guest_path).into_owned()
     }
 }
@@ -67,14 +69,15 @@ impl MountSnapshot {
         Self { kind, parent: mount.parent.clone(), name: mount.name.clone(), guest_path: mount.guest_path.clone() }
     }
 
-    /// Whether it was mounted there.
+    /// Returns whether the mount point is at `guest_path`.
     pub(in crate::fs) fn is_at(&self, guest_path: &str) -> bool {
         self.kind != Kind::Proc && *self.guest_path == *trimmed(guest_path)
     }
 
-    /// All of a runtime, in the order of their numbers.
-    pub(in crate::fs) fn revive_all(saved: &[Self], around: &Surroundings<'_>) -> Result<Vec<Arc<Mount>>, Error> {
-        let mounts: Vec<Arc<Mount>> = saved.iter().map(|mount| mount.restore(around).map(Arc::new)).collect::<Result<_, _>>()?;
+    /// Restores all mounts of a runtime, in the order of their numbers.
+    pub(in crate::fs) fn restore_all(snapshots: &[Self], around: &Surroundings<'_>) -> Result<Vec<Arc<Mount>>, Error> {
+        let mounts: Vec<Arc<Mount>> =
+            snapshots.iter().map(|mount| mount.restore(around).map(Arc::new)).collect::<Result<_, _>>()?;
         for (number, mount) in mounts.iter().enumerate() {
             if let Place::There(outer, path) = &mount.parent
                 && let Some(outer) = mounts.get(*outer)
@@ -117,12 +120,12 @@ impl MountSnapshot {
         })
     }
 
-    /// Where it was mounted. `/proc` is nobody's choice.
+    /// Returns the guest path of the mount. The path of `/proc` is fixed.
     pub(in crate::fs) fn path(&self) -> Vec<u8> {
         if self.kind == Kind::Proc { b"/proc".to_vec() } else { plain(&self.guest_path) }
     }
 
-    /// Whether the caller can have said so.
+    /// Returns whether the guest path is one that options can contain.
     pub(in crate::fs) fn has_path(&self) -> bool {
         self.guest_path.first() == Some(&b'/') && std::str::from_utf8(&self.guest_path).is_ok()
     }
@@ -132,7 +135,7 @@ impl MountSnapshot {
     }
 }
 
-/// The path of a name in a directory of a mount.
+/// Returns the path of a name in a directory of a mount.
 pub(super) fn below(directory: &[u8], name: &[u8]) -> Vec<u8> {
     if directory.is_empty() { name.to_vec() } else { join(directory.to_vec(), name) }
 }

@@ -21,9 +21,10 @@ pub(crate) struct ProcessFactsSnapshot {
 /// Facts about a process.
 pub struct Facts {
     start: OnceLock<Arc<StartFacts>>,
-    /// Bytes of its memory when it last made a call.
+    /// The length of the process's memory at its last call, in bytes.
     memory: AtomicU64,
-    /// When it began, by the monotonic clock. May lie before the clock's zero, and then at the end of the numbers.
+    /// The start of the process, by the monotonic clock. A start before the clock's zero wraps
+    /// around.
     began_ns: u64,
 }
 
@@ -34,7 +35,7 @@ impl Default for Facts {
 }
 
 impl ProcessFactsSnapshot {
-    /// Bytes that it holds.
+    /// Returns the number of bytes of the arguments and the environment.
     pub(crate) fn own_bytes(&self) -> u64 {
         let of = |(_, argv, env): &StartFacts| {
             let words: usize = argv.iter().map(String::len).sum();
@@ -45,7 +46,7 @@ impl ProcessFactsSnapshot {
 }
 
 impl Facts {
-    /// Once, when it begins.
+    /// Sets the facts once, when the process starts.
     pub fn set(&self, kind: &ProgramKind, argv: &[String], env: &[(String, String)]) {
         let _ = self.start.set(Arc::new((kind.clone(), argv.to_vec(), env.to_vec())));
     }
@@ -54,7 +55,7 @@ impl Facts {
         self.start.get().map(|start| &start.0)
     }
 
-    /// The name of the program that it runs.
+    /// Returns the name of the program.
     pub(super) fn name(&self) -> &str {
         match self.kind() {
             Some(ProgramKind::Shell(name)) => name,
@@ -62,7 +63,7 @@ impl Facts {
         }
     }
 
-    /// ... and the path.
+    /// Returns the path of the program.
     pub(super) fn executable(&self) -> String {
         let folder = if matches!(self.kind(), Some(ProgramKind::Shell(_))) { "/bin" } else { "/usr/local/bin" };
         format!("{folder}/{}", self.name())
@@ -93,7 +94,7 @@ impl Facts {
         ProcessFactsSnapshot { start: self.start.get().cloned(), memory: self.memory(), age_ns: self.age_ns() }
     }
 
-    /// As they were saved: as old as then, whatever the clock of the machine says now.
+    /// Restores facts. The process keeps its age, regardless of the machine's clock.
     pub(crate) fn restore(saved: &ProcessFactsSnapshot) -> Self {
         let began_ns = sys::monotonic_ns().wrapping_sub(saved.age_ns);
         let start = saved.start.clone().map_or_else(OnceLock::new, OnceLock::from);

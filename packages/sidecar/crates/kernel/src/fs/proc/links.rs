@@ -1,5 +1,5 @@
-//! The links of `/proc`: what they say, and where they lead. Those of descriptors lead to the thing itself, whatever its name is by now and
-//! even if it has none any more. Next: `facts.rs`.
+//! The links of `/proc`: their texts and their targets. A link of a descriptor leads to the open
+//! file itself, even if the file was renamed or has no name. Next: `facts.rs`.
 
 use super::{Entry, Proc};
 use crate::caller::Caller;
@@ -27,7 +27,7 @@ impl Proc {
         if let Entry::Link(link) = self.entry(at)? { Ok(link) } else { Err(Errno::EINVAL) }
     }
 
-    /// The text of a link.
+    /// Returns the text of a link.
     pub(in crate::fs) fn read_link(&self, tree: &FileSystem, at: &[u8]) -> Result<Vec<u8>, Errno> {
         match self.link(at)? {
             Link::Own(pid) => Ok(pid.to_string().into_bytes()),
@@ -51,10 +51,10 @@ impl Proc {
         }
     }
 
-    /// Where a link leads: a place, and a path from there on.
+    /// Returns the target of a link: a place, and a path from there.
     pub(in crate::fs) fn follow(&self, tree: &FileSystem, at: &[u8]) -> Result<(Place, Vec<u8>), Errno> {
         let place = match self.link(at)? {
-            Link::Cwd(program) => program.process().files.standing_place().ok_or(Errno::ENOENT)?,
+            Link::Cwd(program) => program.process().files.working_directory().ok_or(Errno::ENOENT)?,
             Link::Descriptor(program, fd) => {
                 let descriptors = program.process().files.descriptors.lock();
                 match &descriptors.peek(fd).ok_or(Errno::ENOENT)?.target {
@@ -76,7 +76,8 @@ impl Proc {
         Ok((place, Vec::new()))
     }
 
-    /// The descriptor that a path of the kind that [`Proc::follow`] makes stands for; `EACCES` for another process's.
+    /// Returns the descriptor of a path that [`Proc::follow`] made. Fails with `EACCES` for a
+    /// descriptor of another process.
     pub(in crate::fs) fn own_stream(&self, at: &[u8]) -> Result<Option<u32>, Errno> {
         match self.entry(at)? {
             Entry::Stream(pid, fd) if current_caller() == Some(pid) => Ok(Some(fd)),
@@ -93,7 +94,7 @@ impl Proc {
 fn path_of_file(tree: &FileSystem, ino: Ino) -> Result<Vec<u8>, Errno> {
     let node = tree.node(ino)?;
     if node.meta.links == 0 {
-        // Its directory may be gone too: what is left is its last name.
+        // Its directory may be removed too. The path then is the file's last name.
         let mut path = tree.path_of(&Place::Here(node.parent)).unwrap_or_else(|_| b"/".to_vec());
         path = join(path, &node.name);
         path.extend_from_slice(b" (deleted)");

@@ -1,5 +1,5 @@
-//! Texts about the machine: the one that `node:os` describes in the guest, which no host is (`bootstrap/bindings/os.js` has the same
-//! facts). Next: `process.rs`.
+//! Texts about the machine that `node:os` describes in the guest, which is no host machine. `os.js`
+//! of the guest's internal bindings states equal facts. Next: `process.rs`.
 
 use super::Proc;
 use crate::caller_scope::current_caller;
@@ -8,7 +8,7 @@ use crate::fs::walk::Place;
 use coldframe_sys as sys;
 use std::fmt::Write as _;
 
-/// Makes a text.
+/// Returns the text of a file.
 pub(super) type Text = fn(&Proc, &FileSystem) -> String;
 
 pub(super) const ROOT: &[(&str, Text)] = &[
@@ -37,19 +37,20 @@ pub(super) const RANDOM: &[(&str, Text)] = &[("uuid", |_, _| uuid())];
 const HOSTNAME: &str = "coldframe";
 const RELEASE: &str = "6.1.0";
 const VERSION: &str = "#1 SMP";
-/// What a guest's memory can grow to.
+/// The largest size of a guest's memory.
 const TOTAL_BYTES: u64 = 2 << 30;
 /// Units of CPU time in a second.
 pub(super) const TICKS: u64 = 100;
 const NANOSECONDS: u64 = 1_000_000_000;
 
-/// Nanoseconds in units of CPU time.
+/// Converts nanoseconds to units of CPU time.
 pub(super) fn ticks(nanoseconds: u64) -> u64 {
     nanoseconds / (NANOSECONDS / TICKS)
 }
 
 impl Proc {
-    /// Bytes that the asking process uses, and how old it is: a machine is as old as the program that asks.
+    /// Returns the memory of the calling process in bytes, and its age. The machine is as old as
+    /// the calling process.
     fn of_caller(&self) -> (u64, u64) {
         let program = current_caller().and_then(|pid| self.processes.program(pid));
         program.map_or((0, 0), |program| (program.process().facts.memory(), program.process().facts.age_ns()))
@@ -97,7 +98,7 @@ fn uptime(proc: &Proc, _: &FileSystem) -> String {
 
 fn uuid() -> String {
     let mut bytes = [0_u8; 16];
-    // Without entropy there is no number: the text is empty rather than not random.
+    // Without entropy the text is empty, because a number would not be random.
     if sys::entropy(&mut bytes).is_err() {
         return String::new();
     }
@@ -111,14 +112,14 @@ fn uuid() -> String {
     text + "\n"
 }
 
-/// What is mounted where: folders of the host have no name here but the guest's own.
+/// Lists the mounts. A host directory is shown by its guest path only.
 pub(super) fn mounts(tree: &FileSystem) -> String {
     let mut text = "tmpfs / tmpfs rw,relatime 0 0\n".to_owned();
     for (number, mount) in tree.mounts.iter().enumerate() {
         let Ok(path) = tree.path_of(&Place::There(number, Vec::new())) else { continue };
         let (source, kind) = if mount.proc().is_some() { ("proc", "proc") } else { ("host", "coldframe") };
         let access = if mount.read_only && mount.proc().is_none() { "ro" } else { "rw" };
-        // As Linux escapes them.
+        // Linux escapes these characters.
         let path = String::from_utf8_lossy(&path).replace('\\', "\\134").replace(' ', "\\040");
         let path = path.replace('\t', "\\011").replace('\n', "\\012");
         let _ = writeln!(text, "{source} {path} {kind} {access},relatime 0 0");

@@ -1,8 +1,10 @@
-//! `/proc`: what programs ask a Linux machine about itself and about their own kind.
+//! `/proc`: facts about the machine and about processes, in the form of Linux.
 //!
-//! Nothing of it is kept: names are looked up in the process table, and a text is made when its file is opened. It says what `node:os`
-//! and `process` say in the guest, and nothing of the host. It stands among the mounts, so that every call treats it as a read-only folder; the
-//! links under `fd` lead straight to what a descriptor stands for, as on Linux. Next: `machine.rs`, `process.rs`, `links.rs`.
+//! Nothing in `/proc` is stored. Names are looked up in the process table, and a text is made when
+//! its file is opened. The texts agree with `node:os` and `process` in the guest, and show nothing
+//! of the host machine. `/proc` is a mount, so every call treats it as a read-only directory. The
+//! links under `fd` lead to the open file of a descriptor, as on Linux. Next: `machine.rs`,
+//! `process.rs`, `links.rs`.
 
 mod facts;
 mod links;
@@ -23,18 +25,19 @@ use coldframe_ids::Pid;
 use links::Link;
 use std::sync::Arc;
 
-/// See the module.
+/// The `/proc` mount of a runtime.
 pub(crate) struct Proc {
     processes: Arc<Processes>,
 }
 
-/// What lies at a path below `/proc`.
+/// The file at a path below `/proc`.
 enum Entry {
     Directory(Folder),
     Link(Link),
     Machine(machine::Text),
     Process(Arc<dyn Caller>, process::Text),
-    /// A stream or socket that a process has open. Its path has a NUL in it: no program can name it, and the links under `fd` lead there.
+    /// An open stream or socket of a process. Its path contains a NUL, so no program can name the
+    /// file. The links under `fd` lead to it.
     Stream(Pid, u32),
 }
 
@@ -47,7 +50,7 @@ enum Folder {
     Descriptors(Arc<dyn Caller>),
 }
 
-/// A number as the names of processes and descriptors are written.
+/// Parses a number in the form that names of processes and descriptors have.
 fn number(name: &[u8]) -> Result<u32, Errno> {
     let number: Option<u32> = std::str::from_utf8(name).ok().and_then(|text| text.parse().ok());
     number.filter(|number| number.to_string().as_bytes() == name).ok_or(Errno::ENOENT)
@@ -58,7 +61,7 @@ fn in_table<T: Copy>(table: &[(&str, T)], name: &[u8]) -> Result<T, Errno> {
 }
 
 impl FileSystem {
-    /// Whether the program whose call this is has been told to end: what takes long asks now and then.
+    /// Returns whether the caller has been requested to end. Long operations check this regularly.
     pub(super) fn must_stop(&self) -> bool {
         let proc = self.mounts.iter().find_map(|mount| mount.proc());
         let asks = current_caller().and_then(|pid| proc?.processes.program(pid));
@@ -136,7 +139,7 @@ impl Proc {
         })
     }
 
-    /// Names and types in a directory.
+    /// Returns the names and types in a directory.
     pub(super) fn list(&self, at: &[u8]) -> Result<Vec<(Vec<u8>, Type)>, Errno> {
         let Entry::Directory(folder) = self.entry(at)? else { return Err(Errno::ENOTDIR) };
         let mut names: Vec<(String, Type)> = Vec::new();
@@ -167,11 +170,11 @@ impl Proc {
                 numbers.iter().for_each(|fd| add(&fd.to_string(), Type::Link));
             }
         }
-        // Listings are read from the end.
+        // Callers read a listing from its end.
         Ok(names.into_iter().rev().map(|(name, kind)| (name.into_bytes(), kind)).collect())
     }
 
-    /// What a file holds at this moment.
+    /// Returns the present text of a file.
     pub(super) fn text(&self, tree: &FileSystem, at: &[u8]) -> Result<Vec<u8>, Errno> {
         match self.entry(at)? {
             Entry::Machine(text) => Ok(text(self, tree).into_bytes()),
@@ -183,7 +186,7 @@ impl Proc {
     }
 }
 
-/// A number for a path, within what a double can hold.
+/// Returns an inode number for a path, within the integers that a double represents.
 fn inode(at: &[u8]) -> u64 {
     let hash = at.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3));
     (hash >> 12) | 1 << 40

@@ -1,4 +1,5 @@
-//! File systems of the caller outside, whose answers may be anything: what a program then gets, and that nothing else happens.
+//! App file systems whose replies may have any content: the results that a program gets, and the
+//! requests that the embedder gets.
 
 use super::super::super::{Exchange, Kernel};
 use super::{Arg, Guest};
@@ -16,7 +17,8 @@ fn guest() -> Guest {
     Guest::of(&kernel, "/app")
 }
 
-/// Carries out a call; `answer` is asked by name and path. What came of it, and what was asked.
+/// Makes a call; `answer` replies to each request by name and path. Returns the call's result, its
+/// bytes and the requests.
 fn call(
     guest: &mut Guest,
     number: impl Into<u32> + Copy,
@@ -43,7 +45,7 @@ fn stat(kind: u8, size: u64) -> Vec<u8> {
 }
 
 #[test]
-fn a_call_asks_what_it_must_know_and_changes_things_once() {
+fn a_call_requests_what_it_needs_and_changes_files_once() {
     let mut guest = guest();
     let tree = |name: &str, path: &str| match (name, path) {
         ("stat", "/d") => Ok(stat(2, 0)),
@@ -65,15 +67,23 @@ fn a_call_asks_what_it_must_know_and_changes_things_once() {
     let (_, _, asked) = call(&mut guest, FileCall::Read, &[fd.into(), Arg::Room(10), (-1).into()], |_, _| Err(Errno::ETIMEDOUT));
     assert_eq!(asked, ["read /d/new"]);
     assert_eq!(guest.plain(FileCall::Close, &[fd.into()]), 0);
-    assert_eq!(call(&mut guest, FileCall::Rename, &["d".into(), "d/x".into()], tree).0, -22, "not into itself");
-    assert_eq!(call(&mut guest, FileCall::Rename, &["d/file".into(), "/tmp/x".into()], tree).0, -18, "not out of it");
+    assert_eq!(
+        call(&mut guest, FileCall::Rename, &["d".into(), "d/x".into()], tree).0,
+        -22,
+        "a directory cannot move into itself"
+    );
+    assert_eq!(
+        call(&mut guest, FileCall::Rename, &["d/file".into(), "/tmp/x".into()], tree).0,
+        -18,
+        "a rename cannot leave the file system"
+    );
     assert_eq!(call(&mut guest, FileCall::Link, &["d/file".into(), "d/new".into()], tree).0, -95);
     assert_eq!(call(&mut guest, FileCall::Watch, &["d".into(), 0.into()], tree).0, -38);
     assert_eq!(call(&mut guest, FileCall::Stat, &["\u{fffd}".into(), Arg::Room(144), 1.into()], tree).0, -2);
 }
 
 #[test]
-fn a_read_only_one_is_asked_for_no_change() {
+fn a_read_only_file_system_gets_no_request_for_a_change() {
     let kernel = Arc::new(Kernel::new(&Limits::default()));
     let system = FileSystemOptions { guest_path: "/app".to_owned(), number: 7, read_only: true };
     kernel.embedder_files().furnish(&[], &[system], &[], "/workspace").expect("mounted");
@@ -89,20 +99,20 @@ fn a_read_only_one_is_asked_for_no_change() {
 }
 
 #[test]
-fn the_caller_itself_is_not_asked_by_way_of_the_box() {
+fn embedder_files_cannot_reach_an_app_file_system() {
     let guest = guest();
-    let outside = guest.program.process().kernel.embedder_files();
-    assert_eq!(outside.read("/app/f", 0, 10).map_err(|error| error.code()), Err("EOPNOTSUPP"));
-    assert_eq!(outside.stat("/app/f", true).map_err(|error| error.code()), Err("EOPNOTSUPP"));
-    assert!(outside.stat("/app", true).is_ok());
+    let embedder = guest.program.process().kernel.embedder_files();
+    assert_eq!(embedder.read("/app/f", 0, 10).map_err(|error| error.code()), Err("EOPNOTSUPP"));
+    assert_eq!(embedder.stat("/app/f", true).map_err(|error| error.code()), Err("EOPNOTSUPP"));
+    assert!(embedder.stat("/app", true).is_ok());
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever is answered: a number or an error number, and the call comes to an end.
+    /// For any reply, the call ends with a number or an error number.
     #[test]
-    fn forged_answers_do_no_harm(
+    fn forged_replies_do_no_harm(
         declared in prop::sample::select(FileCall::DECLARATIONS),
         answers in prop::collection::vec((any::<bool>(), prop::collection::vec(any::<u8>(), 0..80), 1_u8..4, any::<u64>()), 1..30),
     ) {

@@ -1,4 +1,5 @@
-//! What calls cost, from the kernel's entrance on: `cargo test --release -p coldframe-core --lib -- --ignored cost --nocapture`.
+//! Measures calls from the kernel's entry point on: `cargo test --release -p coldframe-kernel --lib
+//! -- --ignored cost --nocapture`.
 
 use super::super::super::{Arguments, call};
 use super::{Arg, Guest};
@@ -10,7 +11,7 @@ use std::time::Instant;
 const ROUNDS: u32 = 200_000;
 
 #[test]
-#[ignore = "prints figures; for finding out where time goes"]
+#[ignore = "prints figures for profiling"]
 fn cost() {
     let mut guest = Guest::new(Limits::default());
     for n in 0..1_000 {

@@ -1,4 +1,4 @@
-//! Arguments that no honest program has: whatever they are, an error comes back and the tree stays whole.
+//! Hostile arguments cause an error at most, and the tree stays consistent.
 
 use super::super::super::{Arguments, call};
 use super::Guest;
@@ -20,7 +20,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 3_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_integers_get_an_answer(
+    fn any_integers_get_a_result(
         calls in prop::collection::vec((0x100_u32..0x130, prop::array::uniform8(integer())), 1..20),
         text in prop::collection::vec(prop::sample::select(b"/.abc\0\xff".to_vec()), 0..64),
     ) {
@@ -38,7 +38,7 @@ proptest! {
 }
 
 #[test]
-fn paths_with_nul_or_without_end() {
+fn refuses_paths_with_nul_or_beyond_the_limit() {
     let mut guest = Guest::new(Limits::default());
     assert_eq!(guest.stat("a\0b", true), Err(EINVAL));
     let long = format!("/{}", "a/".repeat(2_047));
@@ -54,22 +54,26 @@ fn paths_with_nul_or_without_end() {
 }
 
 #[test]
-fn a_directory_as_deep_as_can_be() {
+fn removes_a_directory_of_ten_thousand_levels() {
     let mut guest = Guest::new(Limits::default());
     for _ in 0..10_000 {
         assert_eq!(guest.plain(FileCall::Mkdir, &["d".into(), 0o755.into()]), 0);
         assert_eq!(guest.plain(FileCall::Chdir, &["d".into()]), 0);
     }
     assert_eq!(guest.sys(FileCall::Getcwd, &[super::Arg::Room(10)]).0, 10 + 20_000);
-    assert_eq!(guest.plain(FileCall::Rename, &["/workspace/d".into(), "d".into()]), EINVAL, "into itself");
+    assert_eq!(
+        guest.plain(FileCall::Rename, &["/workspace/d".into(), "d".into()]),
+        EINVAL,
+        "a directory cannot move into itself"
+    );
     assert_eq!(guest.plain(FileCall::Chdir, &["/".into()]), 0);
-    let outside = guest.program.process().kernel.embedder_files();
-    outside.remove("/workspace/d", true).expect("removed");
+    let embedder = guest.program.process().kernel.embedder_files();
+    embedder.remove("/workspace/d", true).expect("removed");
     assert_eq!(guest.program.process().kernel.files.lock().used.inodes, 0);
 }
 
 #[test]
-fn links_full_of_names_come_to_an_end() {
+fn a_walk_through_long_links_is_bounded() {
     let mut guest = Guest::new(Limits::default());
     guest.plain(FileCall::Mkdir, &["d".into(), 0o755.into()]);
     for n in 0..39 {
@@ -81,7 +85,7 @@ fn links_full_of_names_come_to_an_end() {
 }
 
 #[test]
-fn a_file_with_a_hole_of_any_size_costs_what_was_written() {
+fn a_file_with_a_hole_uses_the_space_of_its_data() {
     let mut guest = Guest::new(Limits::default());
     let fd = guest.plain(FileCall::Open, &["f".into(), 0o102.into(), 0o600.into()]);
     assert_eq!(guest.plain(FileCall::Write, &[fd.into(), "x".into(), (i64::MAX - 10).into()]), 1);

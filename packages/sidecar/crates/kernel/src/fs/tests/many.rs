@@ -1,4 +1,5 @@
-//! Much of everything: holes, directories with thousands of names, many who do the same at the same time.
+//! Large cases: holes, directories with thousands of names, and threads that make equal calls at
+//! once.
 
 use super::super::super::Kernel;
 use super::{Arg, Guest};
@@ -17,17 +18,17 @@ fn a_hole_costs_nothing_and_reads_as_zeros() {
     let mut guest = Guest::of(&kernel, "/workspace");
     let fd = guest.plain(OPEN, &["sparse".into(), 0o102.into(), 0o644.into()]);
     assert_eq!(guest.plain(WRITE, &[fd.into(), "end".into(), (1 << 40).into()]), 3);
-    let stat = guest.stat("sparse", true).expect("there");
+    let stat = guest.stat("sparse", true).expect("the file exists");
     assert_eq!((stat[8], stat[9]), (((1_u64 << 40) + 3) as f64, 8.0), "a terabyte long, one block of 4,096 bytes");
     assert_eq!(guest.sys(READ, &[fd.into(), Arg::Room(4), ((1 << 40) - 2).into()]), (4, b"\0\0en".to_vec()));
     assert_eq!(guest.plain(FileCall::Ftruncate, &[fd.into(), (1 << 50).into()]), 0);
     assert_eq!(guest.plain(FileCall::Ftruncate, &[fd.into(), 1.into()]), 0);
-    assert_eq!(guest.stat("sparse", true).expect("there")[9], 0.0);
-    assert_eq!(guest.write_file("other", &[7; 99_000]), 0, "what was cut off is free again");
+    assert_eq!(guest.stat("sparse", true).expect("the file exists")[9], 0.0);
+    assert_eq!(guest.write_file("other", &[7; 99_000]), 0, "a cut file frees its space");
 }
 
 #[test]
-fn a_directory_of_ten_thousand_names_is_listed_whole_while_it_changes() {
+fn lists_ten_thousand_names_while_they_are_removed() {
     let mut guest = Guest::new(Limits::default());
     assert_eq!(guest.plain(FileCall::Mkdir, &["many".into(), 0o755.into()]), 0);
     for n in 0..10_000 {
@@ -36,7 +37,7 @@ fn a_directory_of_ten_thousand_names_is_listed_whole_while_it_changes() {
     let names = guest.list("many", 4_096).expect("a directory");
     assert_eq!(names.len(), 10_000);
     assert!(names.iter().enumerate().all(|(at, (name, kind))| *name == format!("{at:05}") && *kind == 1));
-    // As `rm -r` does it: names go between two batches, and none is left out or comes twice.
+    // `rm -r` removes names between two batches. The listing must neither skip nor repeat a name.
     let fd = guest.plain(OPEN, &["many".into(), 0o200_000.into(), 0.into()]);
     let mut removed = 0;
     loop {
@@ -57,7 +58,7 @@ fn a_directory_of_ten_thousand_names_is_listed_whole_while_it_changes() {
 }
 
 #[test]
-fn of_many_who_make_a_file_one_does_and_what_all_append_is_all_there() {
+fn one_of_many_creates_a_file_and_no_append_is_lost() {
     let kernel = Arc::new(Kernel::new(&Limits::default()));
     let made: i64 = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..8_u8)
@@ -81,7 +82,7 @@ fn of_many_who_make_a_file_one_does_and_what_all_append_is_all_there() {
         threads.into_iter().map(|thread| thread.join().expect("no panic")).sum()
     });
     assert_eq!(made, 200, "each file was made once");
-    let log = Guest::of(&kernel, "/workspace").read_file("log").expect("there");
+    let log = Guest::of(&kernel, "/workspace").read_file("log").expect("the file exists");
     assert_eq!(log.len(), 8 * 200 * 10);
     assert!(log.chunks(10).all(|entry| entry.iter().all(|byte| *byte == entry[0])), "no append is torn");
 }

@@ -1,4 +1,4 @@
-//! Tests of the family's calls as a guest makes them: integers and a memory.
+//! Tests of the filesystem's calls as a guest makes them, with integers and a memory.
 
 mod app_file_system;
 mod cost;
@@ -21,18 +21,18 @@ use crate::{Arguments, Kernel, Process, call};
 use coldframe_abi::system_calls::FileCall;
 use std::sync::Arc;
 
-/// A process without a VM. Calls go through the kernel's own entrance.
+/// A process without a VM. Its calls use the kernel's own entry point.
 pub(super) struct Guest {
     pub(super) program: Arc<dyn Caller>,
     memory: Vec<u8>,
 }
 
-/// An argument of a call.
+/// An argument of a call. Bytes and buffers become an address and a length.
 #[derive(Clone, Copy)]
 pub(super) enum Arg<'a> {
     Int(i64),
     Bytes(&'a [u8]),
-    /// A buffer of that many bytes; what the call wrote comes back.
+    /// A buffer of this length. The call's bytes are returned.
     Room(usize),
 }
 
@@ -53,18 +53,18 @@ impl Guest {
         Self::of(&Arc::new(Kernel::new(&limits)), "/workspace")
     }
 
-    /// A process of `kernel`.
+    /// Creates a process of `kernel`.
     pub(super) fn of(kernel: &Arc<Kernel>, cwd: &str) -> Self {
         let pid = kernel.processes.enter_root().expect("room");
         Self::with(Process::new(kernel.clone(), pid, cwd))
     }
 
-    /// The program of a process.
+    /// Creates a guest for a process.
     pub(super) fn with(process: Process) -> Self {
         Self { program: FakeCaller::new(process, b"input"), memory: Vec::new() }
     }
 
-    /// Makes a call; its result, and what it wrote to its buffer.
+    /// Makes a call. Returns its result and the content of its buffer.
     pub(super) fn sys(&mut self, number: impl Into<u32>, arguments: &[Arg<'_>]) -> (i64, Vec<u8>) {
         let mut integers = Vec::new();
         let mut room = 0..0;
@@ -90,12 +90,12 @@ impl Guest {
         (answer.unwrap_or_else(coldframe_error::Errno::negative), self.memory[room].to_vec())
     }
 
-    /// The same for calls without a buffer.
+    /// Makes a call without a buffer. Returns its result.
     pub(super) fn plain(&mut self, number: impl Into<u32>, arguments: &[Arg<'_>]) -> i64 {
         self.sys(number, arguments).0
     }
 
-    /// The 18 numbers of a stat array.
+    /// Returns the 18 numbers of a stat array.
     pub(super) fn stat(&mut self, path: &str, follow: bool) -> Result<[f64; 18], i64> {
         let (result, bytes) = self.sys(FileCall::Stat, &[path.into(), Arg::Room(144), i64::from(follow).into()]);
         if result == 0 { Ok(numbers(&bytes)) } else { Err(result) }
@@ -128,7 +128,7 @@ impl Guest {
         Ok(bytes)
     }
 
-    /// Names and types in a directory.
+    /// Returns the names and types in a directory.
     pub(super) fn list(&mut self, path: &str, room: usize) -> Result<Vec<(String, u8)>, i64> {
         let fd = self.plain(FileCall::Open, &[path.into(), 0o200_000.into(), 0.into()]);
         if fd < 0 {

@@ -1,4 +1,5 @@
-//! Folders of the host: what leads into them, and that nothing leads out.
+//! Mounts of host directories: the paths that lead into a mount, and the proof that no path leads
+//! out.
 
 use super::super::super::Kernel;
 use super::{Arg, Guest};
@@ -58,7 +59,7 @@ fn guest(mounts: &[MountOptions]) -> Guest {
 }
 
 #[test]
-fn no_path_and_no_link_leads_out() {
+fn no_path_and_no_link_leads_out_of_a_mount() {
     let host = Host::new("out");
     let absolute = host.path("outside/secret");
     for (target, name) in [
@@ -80,10 +81,10 @@ fn no_path_and_no_link_leads_out() {
         let (len, reason) = guest.sys(FileCall::Reason, &[Arg::Room(300)]);
         let reason = String::from_utf8_lossy(&reason[..len as usize]).into_owned();
         assert!(reason.contains("'/m/root'") && reason.contains("mount the folder"), "{reason}");
-        assert_eq!(guest.sys(FileCall::Reason, &[Arg::Room(300)]).0, 0, "told once");
+        assert_eq!(guest.sys(FileCall::Reason, &[Arg::Room(300)]).0, 0, "the reason is returned once");
         assert_eq!(guest.stat("/m/root", true), Err(EACCES));
         assert_eq!(guest.plain(FileCall::Mkdir, &["/etc/made".into(), 0o755.into()]), EACCES);
-        assert_eq!(guest.sys(FileCall::Reason, &[Arg::Room(300)]).0, 0, "it was about another call");
+        assert_eq!(guest.sys(FileCall::Reason, &[Arg::Room(300)]).0, 0, "the reason belonged to an earlier call");
         for path in ["/m/../outside/secret", "/m/dir/../../outside/secret", "/m/..", "/m/../m/../outside"] {
             let found = guest.stat(path, true);
             assert!(found == Err(ENOENT) || path == "/m/..", "{path}");
@@ -93,7 +94,7 @@ fn no_path_and_no_link_leads_out() {
 }
 
 #[test]
-fn a_link_is_followed_into_another_folder_that_is_mounted() {
+fn follows_a_link_into_another_mount() {
     let host = Host::new("workspace");
     symlink("../outside", host.path("inside/relative")).expect("a link");
     symlink(host.path("outside/secret"), host.path("inside/absolute")).expect("a link");
@@ -110,7 +111,7 @@ fn a_link_is_followed_into_another_folder_that_is_mounted() {
 }
 
 #[test]
-fn what_is_read_only_stays_so() {
+fn a_read_only_mount_refuses_every_change() {
     let host = Host::new("read-only");
     let mut guest = host.guest(true);
     let calls: &[(FileCall, &[Arg<'_>])] = &[
@@ -135,13 +136,13 @@ fn what_is_read_only_stays_so() {
     assert_eq!(guest.plain(FileCall::Rename, &["/workspace/f".into(), "/m/f".into()]), EXDEV);
     let fd = guest.plain(FileCall::Open, &["/m/dir/file".into(), 0.into(), 0.into()]);
     assert_eq!(guest.plain(FileCall::Fchmod, &[fd.into(), 0o777.into()]), EROFS);
-    assert_eq!(std::fs::read(host.path("inside/dir/file")).expect("there"), b"inside");
+    assert_eq!(std::fs::read(host.path("inside/dir/file")).expect("the file exists"), b"inside");
     assert_eq!(guest.plain(FileCall::CopyFile, &["/m/dir/file".into(), "/workspace/copy".into(), 0.into()]), 0);
     assert_eq!(guest.read_file("/workspace/copy"), Ok(b"inside".to_vec()));
 }
 
 #[test]
-fn a_guest_lays_no_traps_for_the_host() {
+fn a_guest_cannot_make_links_or_modes_that_endanger_the_host() {
     let host = Host::new("traps");
     let mut guest = host.guest(false);
     for target in ["/etc/passwd", "../outside/secret", "dir/../../outside"] {
@@ -154,7 +155,7 @@ fn a_guest_lays_no_traps_for_the_host() {
 }
 
 #[test]
-fn devices_pipes_and_sockets_are_not_opened() {
+fn refuses_to_open_pipes_and_sockets_of_the_host() {
     let host = Host::new("special");
     let pipe = std::ffi::CString::new(host.path("inside/pipe").to_str().expect("text")).expect("no NUL");
     // SAFETY: the path ends with a NUL.
@@ -172,7 +173,8 @@ fn devices_pipes_and_sockets_are_not_opened() {
     assert!(began.elapsed() < Duration::from_secs(1), "nothing waited for a writer");
 }
 
-/// A thread of the host swaps a directory for a link that leads out, as fast as it can, while the guest opens files below it.
+/// A host thread swaps a directory for a link that leads out, as fast as possible, while the guest
+/// opens files in the directory.
 #[test]
 fn a_race_with_the_host_does_not_lead_out() {
     let host = Host::new("race");
@@ -204,7 +206,7 @@ fn a_race_with_the_host_does_not_lead_out() {
                 refused += 1;
             }
         }
-        // Two steps, so that what was checked and what is opened may differ.
+        // Two calls, so that the checked file and the opened file may differ.
         let fd = guest.plain(FileCall::Open, &["/m/dir/secret".into(), 0.into(), 0.into()]);
         if fd >= 0 {
             let (count, bytes) = guest.sys(FileCall::Read, &[fd.into(), Arg::Room(16), (-1).into()]);
@@ -218,7 +220,7 @@ fn a_race_with_the_host_does_not_lead_out() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_mounted_is_refused() {
+fn refuses_a_folder_that_cannot_be_mounted() {
     let host = Host::new("refused");
     let kernel = Kernel::new(&Limits::default());
     let refusal = |mount: MountOptions| match kernel.embedder_files().furnish(&[mount], &[], &[], "/workspace") {
@@ -234,9 +236,10 @@ fn a_folder_that_cannot_be_mounted_is_refused() {
     assert_eq!(refusal(host.mount("/m", "outside", true)), "mounts.guestPath");
 }
 
-/// Rules of permissions are written for the path that the caller gives: the mount lies there, and stays.
+/// Permission rules name the path that the embedder passes. The mount must be at that path and stay
+/// there.
 #[test]
-fn a_mount_lies_where_the_caller_says() {
+fn a_mount_stays_at_the_path_of_its_options() {
     const EBUSY: i64 = -16;
     const RENAME: FileCall = FileCall::Rename;
     let host = Host::new("place");
@@ -248,8 +251,8 @@ fn a_mount_lies_where_the_caller_says() {
         assert_eq!(deep.plain(RENAME, &[from.into(), "/tmp/moved".into()]), EBUSY, "{from}");
     }
     assert_eq!(deep.plain(RENAME, &["/workspace/a/b".into(), "/tmp/moved".into()]), 0, "nothing is mounted in it");
-    super::snapshot::by_bytes(&deep).read_file("/workspace/a/c/m/dir/n/secret").expect("the same in a copy");
-    // What a program has laid in the way of a mount that comes later.
+    super::snapshot::by_bytes(&deep).read_file("/workspace/a/c/m/dir/n/secret").expect("the copy has the file at its path");
+    // A guest puts a link in place of a directory on the path of a later mount.
     let mut sly = guest(&[]);
     assert_eq!(sly.plain(FileCall::Symlink, &["/tmp".into(), "/workspace/a".into()]), 0);
     let mounts = [host.mount("/workspace/a/m", "inside", true)];
@@ -261,8 +264,8 @@ fn a_mount_lies_where_the_caller_says() {
     }
 }
 
-/// Names and kinds of what has been told by then; waits for the host to tell something.
-fn heard(guest: &Guest) -> Vec<(u8, String)> {
+/// Waits for watch events of the host. Returns their kinds and names.
+fn next_events(guest: &Guest) -> Vec<(u8, String)> {
     let until = Instant::now() + Duration::from_secs(5);
     loop {
         let mut found = Vec::new();
@@ -282,7 +285,7 @@ fn heard(guest: &Guest) -> Vec<(u8, String)> {
 }
 
 #[test]
-fn changes_of_a_mounted_folder_are_told_whoever_makes_them() {
+fn a_watch_reports_changes_of_a_mount_by_the_host_and_the_guest() {
     const WATCH: FileCall = FileCall::Watch;
     let host = Host::new("watch");
     let mut guest = host.guest(false);
@@ -290,23 +293,23 @@ fn changes_of_a_mounted_folder_are_told_whoever_makes_them() {
     assert!(guest.plain(WATCH, &["/m/dir".into(), 0.into()]) > 0);
     assert_eq!(watching(&guest), Some(1));
     std::fs::write(host.path("inside/dir/new"), b"").expect("a file");
-    assert_eq!(heard(&guest), [(1, "new".to_owned())], "from outside");
+    assert_eq!(next_events(&guest), [(1, "new".to_owned())], "a change by the host");
     assert_eq!(guest.plain(FileCall::Unlink, &["/m/dir/new".into()]), 0);
-    // Nobody has asked since: what happened is kept, and told at once.
+    // No call waits for events, so they are kept for the next call.
     std::thread::sleep(Duration::from_millis(50));
     let operation = guest.plain(WATCH, &["/m/dir".into(), 0.into()]);
-    assert!(heard(&guest).contains(&(1, "new".to_owned())), "from the guest");
-    assert_eq!(watching(&guest), Some(1), "the same watch");
+    assert!(next_events(&guest).contains(&(1, "new".to_owned())), "a change by the guest");
+    assert_eq!(watching(&guest), Some(1), "the watch is used again");
     assert_eq!(guest.plain(FileCall::Unwatch, &[operation.into()]), 0);
     assert_eq!(guest.plain(FileCall::Unwatch, &[operation.into()]), -22);
-    assert_eq!(watching(&guest), None, "the last one takes thread and descriptor along");
+    assert_eq!(watching(&guest), None, "the last watch ends the thread and closes the descriptor");
     assert!(guest.plain(WATCH, &["/m/dir/file".into(), 0.into()]) > 0);
     std::fs::write(host.path("inside/dir/file"), b"changed").expect("a file");
-    assert!(heard(&guest).contains(&(2, "file".to_owned())));
+    assert!(next_events(&guest).contains(&(2, "file".to_owned())));
     symlink(host.path("outside"), host.path("inside/out")).expect("a link");
     assert_eq!(guest.plain(WATCH, &["/m/out".into(), 0.into()]), EACCES);
     assert_eq!(guest.plain(WATCH, &["/m/nothing".into(), 0.into()]), ENOENT);
     assert_eq!(guest.plain(WATCH, &["/proc".into(), 0.into()]), -38);
     guest.program.process().close();
-    assert_eq!(watching(&guest), None, "a process's watches end with it");
+    assert_eq!(watching(&guest), None, "the end of a process ends its watches");
 }

@@ -1,9 +1,12 @@
-//! Random sequences of operations, here and in a temporary directory of the real Linux: every result and what is there in the end must be
-//! equal; in memory, in a mounted folder, and in an overlay over a folder that has something in it, which must be as it was afterwards. Now and
-//! then the program is replaced by its copy, which was bytes on the way: nobody must notice.
+//! Makes random sequences of operations in the kernel and in a temporary directory of the real
+//! Linux. Every result and the final files must be equal.
 //!
-//! Set `COLDFRAME_ORACLE_STEPS` to try more than the default. Permissions are left out, because tests may run as root, and Linux lets
-//! root do everything; `posix.rs` has them.
+//! The sequences run in memory, in a mounted folder, and in an overlay over a folder with files.
+//! The overlay's folder must stay unchanged. At random steps, a copy that was written to bytes and
+//! read again replaces the program, and no result may differ.
+//!
+//! `COLDFRAME_ORACLE_STEPS` sets the number of steps. Permissions are left out, because tests may
+//! run as root, and Linux lets root do everything. `posix.rs` tests permissions. Next: `random.rs`.
 
 use super::random::Random;
 use super::snapshot::by_bytes;
@@ -18,12 +21,12 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Operations of one sequence: then both sides begin anew.
+/// The operations of one sequence. Each sequence starts with empty directories.
 const SEQUENCE: usize = 200;
-/// Those of all sequences together, unless told otherwise.
+/// The operations of all sequences together, unless the environment sets another number.
 const STEPS: usize = 10_000;
 
-/// Bounded names, so that operations meet.
+/// A small set of names, so that operations affect the files of earlier operations.
 const NAMES: &[&str] =
     &["a", "b", "c", "d/", "a/b", "a/c", "a/b/c", "b/a", "b/a/", "./a", "a/..", "a/../b", "a/.", "c/d", "c/d/e", "..", "."];
 const TARGETS: &[&str] = &["a", "b", "c", "../a", "../b/a", "a/b", ".", "..", "nothing", "c/", "d"];
@@ -41,10 +44,11 @@ const FLAGS: &[i32] = &[
     libc::O_RDONLY | libc::O_CREAT | libc::O_DIRECTORY,
 ];
 
-/// Directories between the root of what is compared and where paths begin: `..` and links to it stay inside, on both sides.
+/// The directories between the compared root and the working directory, so that `..` and links to
+/// it stay inside on both sides.
 const DEPTH: &str = "1/2/3/4/5/6/7/8/9/10/11/w";
 
-/// Where the guest works.
+/// The filesystem in which the guest works.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Where {
     Memory,
@@ -52,7 +56,7 @@ enum Where {
     Overlay,
 }
 
-/// What lies in an overlay's folder from the start.
+/// Fills the folder below an overlay.
 fn populate(folder: &Path) {
     std::fs::create_dir_all(folder.join("a/b")).expect("a directory");
     std::fs::create_dir_all(folder.join("d")).expect("a directory");
@@ -65,7 +69,7 @@ fn populate(folder: &Path) {
 /// A directory's names and types, or an errno.
 type Names = Result<Vec<(String, u8)>, i64>;
 
-/// The real filesystem: a temporary directory, entered by path.
+/// The real filesystem: a temporary directory, used by path.
 struct Real {
     root: PathBuf,
     open: Vec<i32>,
@@ -115,7 +119,7 @@ impl Drop for Folder {
     }
 }
 
-/// Both sides.
+/// The guest and the real filesystem, with the open files of both.
 struct Pair {
     guest: Guest,
     real: Real,
@@ -159,7 +163,8 @@ impl Pair {
             self.real.open.push(theirs as i32);
         }
         if self.place == Where::Overlay && flags & 3 == 0 && ours >= 0 && theirs >= 0 {
-            // Who reads a file before another changes it keeps the bytes below, as with Linux's own overlay filesystem.
+            // A file that was opened for reading before its first change keeps its old content,
+            // also in Linux's overlay filesystem. The sequence therefore closes the file.
             return self.close(self.open.len() - 1);
         }
         (ours.min(0), theirs.min(0))
@@ -221,7 +226,8 @@ impl Pair {
         (self.guest.plain(FileCall::Truncate, &[path.into(), len.into()]), theirs)
     }
 
-    /// Type, permissions, links and size; a directory's size is the filesystem's own affair.
+    /// Returns type, permissions, links and size. The size of a directory is left out, because
+    /// filesystems differ.
     fn stat(&mut self, path: &str, follow: bool) -> (Result<[u64; 3], i64>, Result<[u64; 3], i64>) {
         let ours = self.guest.stat(path, follow).map(|stat| [stat[1], stat[2], stat[8]].map(|number| number as u64));
         let real = self.real.path(path);
@@ -233,8 +239,7 @@ impl Pair {
         (ours.map(plain), theirs.map(plain))
     }
 
-    /// Everything that is there: paths and contents or targets.
-    /// Moves a file's position; a directory's is the filesystem's own affair.
+    /// Moves a file's position. Directories are left out, because filesystems differ.
     fn seek(&mut self, at: usize, offset: i64, whence: i32) -> (i64, i64) {
         if self.stat_open(at).1[0] & 0o170_000 == 0o040_000 {
             return (0, 0);
@@ -250,7 +255,7 @@ impl Pair {
         (ours, result(unsafe { libc::ftruncate(self.real.open[at], len) }))
     }
 
-    /// Type and permissions, links, and a file's size.
+    /// Returns type and permissions, links, and a file's size.
     fn stat_open(&mut self, at: usize) -> ([u64; 3], [u64; 3]) {
         // SAFETY: all zeros are a `stat`; the descriptor is ours.
         let real = unsafe {
@@ -259,7 +264,7 @@ impl Pair {
             real
         };
         if self.place != Where::Memory && real.st_mode & 0o170_000 == 0o040_000 {
-            // An open directory of the host is known by its path, and may have another one by now.
+            // An open directory of the host is known by its path, and may have been renamed.
             return ([0o040_000; 3], [0o040_000; 3]);
         }
         let (answer, bytes) = self.guest.sys(FileCall::Fstat, &[self.open[at].into(), Arg::Room(144)]);
@@ -276,7 +281,7 @@ impl Pair {
         (ours, result(unsafe { libc::chmod(self.real.path(path).as_ptr(), mode) }))
     }
 
-    /// Sets both times, in seconds, and reads them again.
+    /// Sets both times, in seconds, and returns the times of the file.
     fn times(&mut self, path: &str, atime: i64, mtime: i64) -> (Result<[i64; 2], i64>, Result<[i64; 2], i64>) {
         const SECOND: i64 = 1_000_000_000;
         let set = self.guest.plain(FileCall::Utimes, &[path.into(), (atime * SECOND).into(), (mtime * SECOND).into(), 1.into()]);
@@ -290,7 +295,7 @@ impl Pair {
         (ours, if set < 0 { Err(set) } else { theirs })
     }
 
-    /// What a directory holds: names and types.
+    /// Returns the names and types in a directory.
     fn names(&mut self, path: &str) -> (Names, Names) {
         let ours = self.guest.list(path, 512).map(|mut names| {
             names.sort();
@@ -322,7 +327,7 @@ impl Pair {
         (ours, Ok(theirs))
     }
 
-    /// The overlay's folder is as it was.
+    /// Returns whether the overlay's folder is unchanged.
     fn is_untouched(&self) -> bool {
         let Some(Folder(folder)) = &self.folder else { return false };
         let at = folder.join(DEPTH);
@@ -332,6 +337,7 @@ impl Pair {
         (read("a/b/c"), read("a/c"), read("b"), count) == (b"0123456789".to_vec(), vec![b'x'; 70_000], b"below".to_vec(), 6)
     }
 
+    /// Returns all paths with their contents or targets.
     fn everything(&mut self) -> (BTreeMap<String, Vec<u8>>, BTreeMap<String, Vec<u8>>) {
         let (mut ours, mut theirs) = (BTreeMap::new(), BTreeMap::new());
         let mut left = vec!["/workspace/1".to_owned()];
@@ -387,7 +393,7 @@ fn step(pair: &mut Pair, random: &mut Random) -> (String, String, String) {
         },
         3 | 4 => match any_open(pair, random) {
             Some(at) => {
-                // The last leaves a hole.
+                // The last offset leaves a hole.
                 let offset = random.pick(&[-1, -1, 0, 3, 70_000, 131_071, 1 << 20]);
                 let bytes = vec![b'a' + random.below(26) as u8; random.pick(&[0, 1, 10, 5_000, 66_000])];
                 show(format!("write {at} {offset} {}", bytes.len()), pair.write(at, offset, &bytes))
@@ -466,7 +472,7 @@ fn compare(steps: usize, place: Where) {
         let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let mut done = Vec::new();
         for _ in 0..SEQUENCE {
-            // A file of the host that has another name by now cannot be found again.
+            // A restore cannot find a renamed file of the host again.
             if random.below(30) == 0 && (place != Where::Mounted || pair.open.is_empty()) {
                 pair.guest = by_bytes(&pair.guest);
                 done.push("a copy".to_owned());
@@ -484,16 +490,16 @@ fn compare(steps: usize, place: Where) {
 }
 
 #[test]
-fn random_operations_do_in_memory_what_linux_does() {
+fn random_operations_in_memory_match_linux() {
     compare(STEPS, Where::Memory);
 }
 
 #[test]
-fn random_operations_do_in_a_mounted_folder_what_linux_does() {
+fn random_operations_in_a_mount_match_linux() {
     compare(STEPS, Where::Mounted);
 }
 
 #[test]
-fn random_operations_do_in_an_overlay_what_linux_does() {
+fn random_operations_in_an_overlay_match_linux() {
     compare(STEPS, Where::Overlay);
 }

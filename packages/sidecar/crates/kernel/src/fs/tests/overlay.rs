@@ -1,4 +1,4 @@
-//! Overlays: the host's folder is read and never written, and what the guest does on top is as in memory.
+//! Overlays: the host's folder is read and never written, and the guest's changes stay in memory.
 
 use super::super::super::Kernel;
 use super::{Arg, Guest};
@@ -27,7 +27,8 @@ impl Drop for Folder {
     }
 }
 
-/// A folder of the host: `project/{package.json, src/{main.js, util.js, deep/file}, link -> src/main.js, out -> /etc}`.
+/// Makes a host folder: `project/{package.json, src/{main.js, util.js, deep/file}, link ->
+/// src/main.js, out -> /etc}`.
 fn folder(name: &str) -> Folder {
     let root = std::env::temp_dir().join(format!("coldframe-overlay-{}-{name}", std::process::id()));
     let _ = std::fs::remove_dir_all(&root);
@@ -40,7 +41,7 @@ fn folder(name: &str) -> Folder {
     Folder(root)
 }
 
-/// Everything in a folder: paths, sizes, modes and times of change.
+/// Returns all files of a folder: paths, sizes, modes and times of change.
 fn state(folder: &Path) -> Vec<(PathBuf, u64, u32, i64, i64)> {
     let (mut found, mut left) = (Vec::new(), vec![folder.to_path_buf()]);
     while let Some(path) = left.pop() {
@@ -69,16 +70,16 @@ fn names(guest: &mut Guest, path: &str) -> Vec<String> {
 }
 
 #[test]
-fn what_is_changed_is_changed_in_the_box_alone() {
+fn changes_of_a_guest_stay_in_the_runtime() {
     let folder = folder("changes");
     let before = state(&folder.0);
     let mut guest = Guest::of(&kernel(&folder, &Limits::default()), "/p/src");
     assert_eq!(guest.read_file("main.js"), Ok(b"main".to_vec()), "read below");
     assert_eq!(guest.write_file("main.js", b"changed"), 0);
-    assert_eq!(guest.read_file("/p/link"), Ok(b"changed".to_vec()), "a link below leads to what is above");
+    assert_eq!(guest.read_file("/p/link"), Ok(b"changed".to_vec()), "a link of the folder leads to the changed file");
     let fd = guest.plain(OPEN, &["util.js".into(), 0o2001.into(), 0.into()]);
     assert_eq!(guest.plain(FileCall::Write, &[fd.into(), "!".into(), (-1).into()]), 1);
-    assert_eq!(guest.read_file("util.js"), Ok(b"util!".to_vec()), "appended to what was below");
+    assert_eq!(guest.read_file("util.js"), Ok(b"util!".to_vec()), "appended to the folder's content");
     assert_eq!(guest.plain(UNLINK, &["main.js".into()]), 0);
     assert_eq!(guest.stat("main.js", true), Err(ENOENT));
     assert_eq!(guest.plain(UNLINK, &["/p/link".into()]), 0);
@@ -91,13 +92,13 @@ fn what_is_changed_is_changed_in_the_box_alone() {
     assert_eq!(guest.plain(FileCall::Symlink, &["x".into(), "/p/package.json".into()]), EEXIST);
     assert_eq!(guest.plain(FileCall::Chmod, &["/p/package.json".into(), 0o600.into(), 1.into()]), 0);
     assert_eq!(guest.stat("/p/package.json", true).map(|stat| stat[1] as u32), Ok(0o100_600));
-    assert_eq!(guest.plain(FileCall::Access, &["/p/src/deep/file".into(), 2.into()]), 0, "it may be written");
-    assert_eq!(guest.stat("/p/out/passwd", true), Err(EACCES), "a link leads nowhere else than in a mount");
-    assert_eq!(state(&folder.0), before, "the folder is as it was");
+    assert_eq!(guest.plain(FileCall::Access, &["/p/src/deep/file".into(), 2.into()]), 0, "the file is writable");
+    assert_eq!(guest.stat("/p/out/passwd", true), Err(EACCES), "a link cannot lead out of the mounts");
+    assert_eq!(state(&folder.0), before, "the folder is unchanged");
 }
 
 #[test]
-fn directories_are_renamed_with_what_is_in_them() {
+fn renames_directories_with_their_content() {
     let folder = folder("rename");
     let before = state(&folder.0);
     let mut guest = Guest::of(&kernel(&folder, &Limits::default()), "/p/src/deep");
@@ -114,7 +115,7 @@ fn directories_are_renamed_with_what_is_in_them() {
     assert_eq!(guest.read_file("/tmp/deep/file"), Ok(b"deep".to_vec()));
     assert_eq!(guest.read_file("../deep/file"), Ok(b"deep".to_vec()));
     assert_eq!(guest.plain(FileCall::Mkdir, &["/p/src".into(), 0o755.into()]), 0);
-    assert_eq!(names(&mut guest, "/p/src"), Vec::<String>::new(), "a new directory hides what lies below its name");
+    assert_eq!(names(&mut guest, "/p/src"), Vec::<String>::new(), "a new directory hides the folder's directory of this name");
     assert_eq!(guest.plain(RENAME, &["/p/src".into(), "/p/lib".into()]), ENOTEMPTY);
     assert_eq!(guest.plain(FileCall::Rmdir, &["/p".into()]), EBUSY);
     assert_eq!(guest.plain(RENAME, &["/p".into(), "/q".into()]), EBUSY);
@@ -124,30 +125,30 @@ fn directories_are_renamed_with_what_is_in_them() {
 }
 
 #[test]
-fn the_caller_outside_changes_the_box_too_and_everything_can_be_removed() {
+fn the_embedder_changes_and_removes_files_of_an_overlay() {
     let folder = folder("outside");
     let before = state(&folder.0);
     let kernel = kernel(&folder, &Limits::default());
-    let outside = kernel.embedder_files();
-    outside.write("/p/src/deep/new/file", b"new", false).expect("directories are made");
-    outside.write("/p/src/util.js", b"!", true).expect("appended");
-    assert_eq!(outside.read("/p/src/util.js", 0, 100).expect("read").0, b"util!");
-    assert_eq!(outside.list("/p/src/deep").expect("listed").len(), 2);
-    outside.rename("/p/src/deep", "/p/deep").expect("renamed");
-    outside.remove("/p/src", true).expect("removed");
-    assert!(outside.stat("/p/src/main.js", true).is_err());
-    outside.mkdir("/p/src/main.js", true).expect("made");
+    let embedder = kernel.embedder_files();
+    embedder.write("/p/src/deep/new/file", b"new", false).expect("directories are made");
+    embedder.write("/p/src/util.js", b"!", true).expect("appended");
+    assert_eq!(embedder.read("/p/src/util.js", 0, 100).expect("read").0, b"util!");
+    assert_eq!(embedder.list("/p/src/deep").expect("listed").len(), 2);
+    embedder.rename("/p/src/deep", "/p/deep").expect("renamed");
+    embedder.remove("/p/src", true).expect("removed");
+    assert!(embedder.stat("/p/src/main.js", true).is_err());
+    embedder.mkdir("/p/src/main.js", true).expect("made");
     for name in ["link", "out", "package.json", "src", "deep"] {
-        outside.remove(&format!("/p/{name}"), true).expect(name);
+        embedder.remove(&format!("/p/{name}"), true).expect(name);
     }
-    assert!(outside.list("/p").expect("listed").is_empty());
+    assert!(embedder.list("/p").expect("listed").is_empty());
     let used = kernel.files.lock().used.inodes;
-    assert!(used <= 7, "{used}: the root, and one for each of the names that are hidden");
+    assert!(used <= 7, "{used}: the root, and an inode for each hidden name");
     assert_eq!(state(&folder.0), before);
 }
 
 #[test]
-fn limits_count_what_is_raised() {
+fn limits_count_copied_up_files() {
     let folder = folder("limits");
     std::fs::write(folder.0.join("large"), vec![7; 100_000]).expect("a file");
     let before = state(&folder.0);
@@ -155,9 +156,9 @@ fn limits_count_what_is_raised() {
     let mut guest = Guest::of(&kernel, "/p");
     let append = guest.plain(OPEN, &["large".into(), 0o2001.into(), 0.into()]);
     assert_eq!(append, ENOSPC);
-    assert_eq!(guest.read_file("large").map(|bytes| bytes.len()), Ok(100_000), "and it is as it was");
+    assert_eq!(guest.read_file("large").map(|bytes| bytes.len()), Ok(100_000), "the file is unchanged");
     assert_eq!(guest.plain(RENAME, &["large".into(), "other".into()]), ENOSPC);
-    assert_eq!(guest.write_file("large", b"short"), 0, "what is cut need not be read");
+    assert_eq!(guest.write_file("large", b"short"), 0, "a truncated file is not copied up");
     assert_eq!(guest.plain(UNLINK, &["large".into()]), 0);
     assert_eq!(kernel.files.lock().used.bytes, 0);
     let kernel = self::kernel(&folder, &Limits { inodes: 3, ..Limits::default() });
@@ -171,7 +172,7 @@ fn limits_count_what_is_raised() {
 }
 
 #[test]
-fn changes_in_an_overlay_are_told() {
+fn a_watch_reports_changes_in_an_overlay() {
     let folder = folder("watch");
     let mut guest = Guest::of(&kernel(&folder, &Limits::default()), "/p");
     let operation = guest.plain(FileCall::Watch, &["src".into(), 1.into()]);
@@ -181,11 +182,11 @@ fn changes_in_an_overlay_are_told() {
 }
 
 #[test]
-fn others_go_on_while_a_large_file_is_copied_up() {
+fn serves_other_calls_while_a_large_file_is_copied_up() {
     const LEN: u64 = 64 << 20;
     let folder = folder("large");
     std::fs::File::create(folder.0.join("large")).and_then(|file| file.set_len(LEN)).expect("a file");
-    // Without holes, so that what has been copied can be seen.
+    // The file has no holes, so that the used bytes show the progress.
     std::fs::write(folder.0.join("large"), vec![1; LEN as usize]).expect("a file");
     let kernel = kernel(&folder, &Limits { filesystem_bytes: 2 * LEN, ..Limits::default() });
     let (mut one, mut other) = (Guest::of(&kernel, "/p"), Guest::of(&kernel, "/p"));
@@ -201,12 +202,12 @@ fn others_go_on_while_a_large_file_is_copied_up() {
         std::thread::yield_now();
     }
     assert!(copying.join().expect("no panic") >= 3);
-    assert!(between > 0, "somebody else's call came in between");
+    assert!(between > 0, "a call of the other guest ran during the copy");
     assert_eq!(kernel.files.lock().used.bytes, LEN);
 }
 
 #[test]
-fn two_that_change_the_same_file_at_once_change_one_copy() {
+fn simultaneous_changes_of_a_file_share_one_copy() {
     const LEN: usize = 4 << 20;
     for round in 0..20 {
         let folder = folder(&format!("race-{round}"));

@@ -1,5 +1,5 @@
-//! Rules about files against everything that a program can do: each call, every way to a file that is not its path, and random sequences of calls
-//! that look for a way round.
+//! File permission rules against all that a program can do: each call, each way to a file besides
+//! its path, and random sequences of calls that try to bypass the rules.
 
 use super::super::super::Kernel;
 use super::super::tree::User;
@@ -15,7 +15,8 @@ use std::sync::Arc;
 const EACCES: i64 = -13;
 const ENOENT: i64 = -2;
 
-/// `-` denies, `+` allows; then paths, and after `|` operations.
+/// Makes a policy from texts: `-` denies and `+` allows, followed by paths, and by operations after
+/// `|`.
 fn policy(default: Verdict, rules: &[&str]) -> PermissionPolicy {
     let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     let rule = |text: &&str| {
@@ -76,11 +77,12 @@ fn calls(path: &'static str) -> Vec<(&'static str, &'static str, FileCall, Vec<A
     ]
 }
 
-/// Operations that a call needs: it goes with them alone, and with all but one of them it does not.
+/// A call succeeds with the operations that it needs, and fails if any of them is missing.
 #[test]
-fn each_call_asks_for_its_operations_and_no_others() {
+fn each_call_needs_its_operations_and_no_others() {
     for (name, needed, number, arguments) in calls("/tmp/secret/file") {
-        // Names besides the file itself are free, and a rename or a second name must not open anything.
+        // Names besides the file itself are allowed. A rename or a second name must not gain
+        // permissions.
         let allow = format!("+/tmp/secret/file|{needed}");
         let free = "+/tmp/new /tmp/open /tmp/secret/other|read write truncate chmod";
         let moved = format!("+/tmp/new /tmp/secret/other|{needed}");
@@ -105,7 +107,7 @@ fn each_call_asks_for_its_operations_and_no_others() {
 }
 
 #[test]
-fn calls_that_make_or_look_at_names_ask_for_theirs() {
+fn calls_that_create_or_read_names_need_their_operations() {
     let cases: &[(&str, FileCall, &[Arg<'_>])] = &[
         ("create_dir", FileCall::Mkdir, &[Arg::Bytes(b"/tmp/secret/new"), Arg::Int(0o777)]),
         ("symlink", FileCall::Symlink, &[Arg::Bytes(b"anything"), Arg::Bytes(b"/tmp/secret/new")]),
@@ -132,7 +134,8 @@ fn calls_that_make_or_look_at_names_ask_for_theirs() {
         assert_eq!(guest.plain(*number, arguments), EACCES, "{operation} {number:?}");
         let others = super::super::super::permissions::operations::names(Scope::Fs);
         let others: Vec<_> = others.iter().copied().filter(|name| name != operation).collect();
-        // A name in a closed place is a place with less; a second one must be as open as the first.
+        // A name in a denied place has fewer permissions. A second name must have at least the
+        // permissions of the first.
         let places = if *number == FileCall::Link { "/tmp/secret /tmp/open" } else { "/tmp/secret" };
         set(&guest.program.process().kernel, Verdict::Allow, &[&format!("-{places}|{}", others.join(" "))]);
         assert!(guest.plain(*number, arguments) >= 0, "{operation} {number:?} needs nothing else");
@@ -140,7 +143,7 @@ fn calls_that_make_or_look_at_names_ask_for_theirs() {
 }
 
 #[test]
-fn no_other_way_leads_to_what_is_closed() {
+fn no_other_path_leads_to_a_denied_file() {
     let mut guest = Guest::of(&kernel(SECRET, &[]), "/tmp/secret");
     let kernel = guest.program.process().kernel.clone();
     guest.plain(FileCall::Symlink, &["/tmp/secret".into(), "/tmp/to".into()]);
@@ -171,13 +174,13 @@ fn no_other_way_leads_to_what_is_closed() {
         let read = guest.read_file(way);
         assert!(matches!(read, Err(EACCES | -20)), "{way}: {read:?}");
         assert_ne!(guest.plain(FileCall::Open, &[way.as_str().into(), 2.into(), 0.into()]), 0, "{way}");
-        // A link itself lies elsewhere and may be removed; of `/proc` nothing can be.
+        // The link itself is elsewhere and may be removed. `/proc` allows no removal.
         if !way.starts_with("/tmp/t") && !way.contains("fd") {
             let removed = guest.plain(FileCall::Unlink, &[way.as_str().into()]);
             assert!(matches!(removed, EACCES | -20), "{way}: {removed}");
         }
     }
-    // What was open stays open: reading goes on, other things are asked about.
+    // An open file stays readable. Other operations are checked.
     let (count, bytes) = guest.sys(FileCall::Read, &[fd.into(), Arg::Room(6), 0.into()]);
     assert_eq!((count, &bytes[..]), (6, &b"SECRET"[..]));
     for (call, arguments) in
@@ -190,7 +193,7 @@ fn no_other_way_leads_to_what_is_closed() {
 }
 
 #[test]
-fn a_closed_place_does_not_show_what_is_in_it() {
+fn a_denied_directory_does_not_reveal_its_names() {
     let mut guest = closed(&[("/tmp/secret/dir/file", "")], &["-/tmp/secret"]);
     let stat = |guest: &mut Guest, path: &str| guest.stat(path, true).err();
     for path in [
@@ -207,12 +210,12 @@ fn a_closed_place_does_not_show_what_is_in_it() {
         assert_eq!(stat(&mut guest, path), Some(EACCES), "{path}");
     }
     assert_eq!((stat(&mut guest, "/tmp/none"), stat(&mut guest, "/tmp/secrets/x")), (Some(ENOENT), Some(ENOENT)));
-    assert_eq!(guest.plain(FileCall::Chdir, &["/tmp/secret/none".into()]), EACCES, "nor does chdir");
+    assert_eq!(guest.plain(FileCall::Chdir, &["/tmp/secret/none".into()]), EACCES, "chdir reveals nothing either");
     assert_eq!(guest.plain(FileCall::Chdir, &["/tmp/none".into()]), ENOENT);
 }
 
 #[test]
-fn what_is_closed_stays_so_when_it_or_what_holds_it_moves() {
+fn a_denied_file_stays_denied_when_a_directory_moves() {
     let files = [("/tmp/a/b/secret/file", "SECRET"), ("/tmp/open", "")];
     let mut guest = closed(&files, &["-/tmp/a/b/secret|read"]);
     let mv = |guest: &mut Guest, from: &str, to: &str| guest.plain(FileCall::Rename, &[from.into(), to.into()]);
@@ -220,14 +223,14 @@ fn what_is_closed_stays_so_when_it_or_what_holds_it_moves() {
         assert_eq!(mv(&mut guest, from, "/tmp/elsewhere"), EACCES, "{from}");
     }
     assert_eq!(guest.plain(FileCall::Link, &["/tmp/a/b/secret/file".into(), "/tmp/second".into()]), EACCES);
-    assert_eq!(mv(&mut guest, "/tmp/a/b/secret/file", "/tmp/a/b/secret/other"), 0, "inside it may move");
-    assert_eq!(mv(&mut guest, "/tmp/open", "/tmp/a/b/secret/open"), 0, "into it too");
-    // Everywhere the same rule holds: folders may move.
+    assert_eq!(mv(&mut guest, "/tmp/a/b/secret/file", "/tmp/a/b/secret/other"), 0, "a rename within the denied directory works");
+    assert_eq!(mv(&mut guest, "/tmp/open", "/tmp/a/b/secret/open"), 0, "a rename into the denied directory works");
+    // A rule that applies to all directories lets directories move.
     let mut guest = closed(&[("/tmp/a/.env", "SECRET"), ("/tmp/a/x", "")], &["-**/.env|read"]);
     assert_eq!(mv(&mut guest, "/tmp/a", "/tmp/b"), 0);
     assert_eq!(guest.read_file("/tmp/b/.env"), Err(EACCES));
     assert_eq!(mv(&mut guest, "/tmp/b/.env", "/tmp/b/env"), EACCES);
-    // Nothing moves to where more is allowed.
+    // A file cannot move to a place with more permissions.
     let mut guest = closed(&[("/tmp/in/file", ""), ("/tmp/out/x", "")], &["-/tmp|read", "+/tmp/out"]);
     assert_eq!(mv(&mut guest, "/tmp/in/file", "/tmp/out/file"), EACCES);
     assert_eq!(mv(&mut guest, "/tmp/out/x", "/tmp/in/x"), 0);
@@ -264,7 +267,7 @@ fn rules_hold_in_mounted_folders_and_overlays() {
 }
 
 #[test]
-fn a_watcher_of_everything_hears_nothing_of_what_is_closed() {
+fn a_recursive_watch_reports_nothing_of_a_denied_directory() {
     let mut guest = closed(&[("/tmp/a/x", ""), ("/tmp/secret/x", "")], &["-/tmp/secret|watch"]);
     assert_eq!(guest.plain(FileCall::Watch, &["/tmp/secret".into(), 0.into()]), EACCES);
     assert_eq!(guest.plain(FileCall::Watch, &["/tmp/secret/x".into(), 0.into()]), EACCES);
@@ -276,7 +279,7 @@ fn a_watcher_of_everything_hears_nothing_of_what_is_closed() {
 }
 
 #[test]
-fn a_copy_takes_no_mode_where_modes_may_not_be_changed() {
+fn a_copied_file_keeps_its_mode_where_chmod_is_denied() {
     let kernel = kernel(&[("/tmp/from", "from"), ("/tmp/secret/to", "")], &[]);
     set(&kernel, Verdict::Allow, &["-/tmp/secret|chmod"]);
     let mut guest = Guest::of(&kernel, "/tmp");
@@ -288,7 +291,7 @@ fn a_copy_takes_no_mode_where_modes_may_not_be_changed() {
 }
 
 #[test]
-fn a_policy_that_comes_later_counts_from_the_next_call_on_for_all_processes() {
+fn a_new_policy_applies_to_the_next_call_of_each_process() {
     let kernel = kernel(SECRET, &[]);
     let (mut one, mut other) = (Guest::of(&kernel, "/"), Guest::of(&kernel, "/"));
     assert!(one.read_file("/tmp/secret/file").is_ok());
@@ -355,9 +358,9 @@ fn take(guest: &mut Guest, (kind, one, other): Step) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(3_000))]
 
-    /// Whatever a program does with names, what it may not read it does not read.
+    /// No sequence of a program's calls reads a denied file.
     #[test]
-    fn no_sequence_of_calls_opens_what_is_closed(
+    fn no_sequence_of_calls_reads_a_denied_file(
         steps in prop::collection::vec((0_u8..13, 0..NAMES.len(), 0..NAMES.len()), 1..40),
         allow_list in any::<bool>(),
     ) {
@@ -382,9 +385,9 @@ proptest! {
         }
     }
 
-    /// ... and what it may not change is as it was, where it was.
+    /// No sequence of a program's calls changes or moves a denied file.
     #[test]
-    fn no_sequence_of_calls_changes_what_is_closed(steps in prop::collection::vec((0_u8..13, 0..NAMES.len(), 0..NAMES.len()), 1..40)) {
+    fn no_sequence_of_calls_changes_a_denied_file(steps in prop::collection::vec((0_u8..13, 0..NAMES.len(), 0..NAMES.len()), 1..40)) {
         let kernel = kernel(&[("/tmp/p/s/f", "SECRET"), ("/tmp/q/x", "own")], &[]);
         set(&kernel, Verdict::Allow, &["-/tmp/p/s|write truncate rm rename chmod create_dir symlink link"]);
         let mut guest = Guest::of(&kernel, "/tmp");
@@ -395,7 +398,7 @@ proptest! {
         }
         let tree = kernel.files.lock();
         let found = tree.walk(User::Host, None, b"/tmp/p/s/f", Last::Stay);
-        let Ok(Side::Memory(spot)) = found else { panic!("gone: {found:?}") };
+        let Ok(Side::Memory(spot)) = found else { panic!("removed: {found:?}") };
         let ino = spot.existing().expect("there");
         prop_assert_eq!(tree.content(ino).expect("a file").len(), 6);
         prop_assert_eq!(f64::from(tree.node(ino).expect("there").meta.mode | 0o100_000), mode);

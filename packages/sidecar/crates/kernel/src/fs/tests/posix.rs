@@ -1,4 +1,4 @@
-//! Single calls and what Linux answers to them.
+//! Single calls and the results that Linux returns for them.
 
 use super::super::tree::User;
 use super::super::view::View;
@@ -37,7 +37,8 @@ fn guest() -> Guest {
     Guest::new(Limits::default())
 }
 
-/// A file `f`, a directory `d` with a file in it, an empty one `e`, and links to each and to nothing.
+/// A file `f`, a directory `d` with a file in it, an empty directory `e`, and links to each and to
+/// nothing.
 fn furnished() -> Guest {
     let mut guest = guest();
     for name in ["d", "e"] {
@@ -103,7 +104,7 @@ fn forty_links_in_a_row_are_followed_and_one_more_is_not() {
 }
 
 #[test]
-fn opening_answers_as_linux_does() {
+fn open_returns_the_results_of_linux() {
     const READ_ONLY: i64 = 0;
     const WRITE_ONLY: i64 = 1;
     const CREATE: i64 = 0o101;
@@ -212,7 +213,7 @@ fn names_are_made_removed_and_renamed_as_on_linux() {
 }
 
 #[test]
-fn a_file_lives_on_without_a_name_until_it_is_closed() {
+fn a_removed_file_stays_readable_until_it_is_closed() {
     let mut guest = furnished();
     let before = space(&mut guest);
     let fd = guest.plain(OPEN, &["f".into(), 2.into(), 0.into()]);
@@ -228,7 +229,7 @@ fn a_file_lives_on_without_a_name_until_it_is_closed() {
 }
 
 #[test]
-fn appending_and_positions() {
+fn appends_at_the_end_and_moves_positions() {
     let mut guest = furnished();
     let fd = guest.plain(OPEN, &["f".into(), 0o2002.into(), 0.into()]);
     assert_eq!(guest.plain(WRITE, &[fd.into(), "A".into(), 0.into()]), 1, "as on Linux, a positioned write appends too");
@@ -244,7 +245,7 @@ fn appending_and_positions() {
 }
 
 #[test]
-fn streams_and_devices() {
+fn reads_and_writes_streams_and_devices() {
     let mut guest = guest();
     let (count, bytes) = guest.sys(READ, &[0.into(), Arg::Room(3), (-1).into()]);
     assert_eq!((count, &bytes[..]), (3, &b"inp"[..]));
@@ -264,7 +265,7 @@ fn streams_and_devices() {
 }
 
 #[test]
-fn owners_modes_and_times() {
+fn changes_owners_modes_and_times() {
     let mut guest = furnished();
     assert_eq!(guest.plain(FileCall::Umask, &[0o077.into()]), 0o022);
     guest.write_file("private", b"");
@@ -280,32 +281,32 @@ fn owners_modes_and_times() {
     assert_eq!(guest.plain(FileCall::Chown, &["f".into(), 1000.into(), (-1).into(), 1.into()]), 0);
     let (second, half) = (1_000_000_000, 500_000_000);
     assert_eq!(guest.plain(FileCall::Utimes, &["e".into(), (-second - half).into(), (7 * second + half).into(), 1.into()]), 0);
-    let stat = guest.stat("e", true).expect("there");
+    let stat = guest.stat("e", true).expect("the file exists");
     assert_eq!(stat[10..14], [-2.0, 5e8, 7.0, 5e8]);
     assert_eq!(guest.plain(FileCall::Utimes, &["e".into(), i64::MIN.into(), i64::MAX.into(), 1.into()]), 0);
-    let stat = guest.stat("e", true).expect("there");
+    let stat = guest.stat("e", true).expect("the file exists");
     assert_eq!(stat[10], -2.0);
     assert!(stat[12] > 1e9);
 }
 
 #[test]
-fn the_sticky_bit_keeps_strangers_from_removing() {
+fn the_sticky_bit_keeps_other_users_from_removing() {
     let mut guest = guest();
     guest.write_file("/tmp/mine", b"");
     assert_eq!(guest.plain(UNLINK, &["/tmp/mine".into()]), 0);
     let kernel = guest.program.process().kernel.clone();
     kernel.embedder_files().write("/tmp/theirs", b"", false).expect("made");
     let view = View { files: &kernel.files, user: User::Host, cwd: None, umask: 0, permissions: None };
-    view.chown(b"/tmp/theirs", Some(0), None, true).expect("given away");
+    view.chown(b"/tmp/theirs", Some(0), None, true).expect("the file has another owner");
     assert_eq!(guest.plain(UNLINK, &["/tmp/theirs".into()]), EPERM);
     assert_eq!(guest.plain(RENAME, &["/tmp/theirs".into(), "/tmp/x".into()]), EPERM);
 }
 
 #[test]
-fn limits_are_errors_and_what_was_taken_comes_back() {
+fn exceeded_limits_are_errors_and_removed_files_free_their_space() {
     let mut guest = Guest::new(Limits { filesystem_bytes: 100_000, inodes: 10, descriptors: 8, ..Limits::default() });
     assert_eq!(guest.write_file("big", &[7; 100_001]), ENOSPC);
-    assert_eq!(guest.stat("big", true).map(|stat| stat[7 + 1]), Ok(100_000.0), "as much as there is room for");
+    assert_eq!(guest.stat("big", true).map(|stat| stat[7 + 1]), Ok(100_000.0), "the written part fits");
     assert_eq!(guest.write_file("other", b"x"), ENOSPC);
     assert_eq!(guest.plain(UNLINK, &["big".into()]), 0);
     assert_eq!(guest.write_file("other", b"x"), 0);
@@ -323,7 +324,7 @@ fn limits_are_errors_and_what_was_taken_comes_back() {
 }
 
 #[test]
-fn a_listing_goes_on_where_it_stopped_whatever_has_changed() {
+fn a_listing_continues_after_its_directory_has_changed() {
     let mut guest = guest();
     for n in 0..10_000 {
         let path = format!("/tmp/{n:05}");
@@ -344,7 +345,7 @@ fn a_listing_goes_on_where_it_stopped_whatever_has_changed() {
 }
 
 #[test]
-fn the_working_directory() {
+fn follows_the_working_directory_when_it_moves_or_is_removed() {
     let mut guest = furnished();
     let getcwd = |guest: &mut Guest| {
         let (len, path) = guest.sys(FileCall::Getcwd, &[Arg::Room(100)]);
@@ -365,7 +366,7 @@ fn the_working_directory() {
 }
 
 #[test]
-fn a_copy_is_its_own_file() {
+fn a_copied_file_is_independent() {
     let mut guest = furnished();
     assert_eq!(guest.plain(FileCall::Chmod, &["f".into(), 0o751.into(), 1.into()]), 0);
     assert_eq!(guest.plain(FileCall::CopyFile, &["lf".into(), "copy".into(), 0.into()]), 0);

@@ -1,4 +1,5 @@
-//! `/proc` and `/dev`: what they tell, whom they tell it of, and that the links of descriptors lead to what is open.
+//! `/proc` and `/dev`: their texts, the caller that a text describes, and the targets of descriptor
+//! links.
 
 use super::super::super::Kernel;
 use super::{Arg, Guest};
@@ -28,7 +29,7 @@ fn text(guest: &mut Guest, path: &str) -> String {
     assert_eq!(guest.sys(READ, &[fd.into(), Arg::Room(8_192), (-1).into()]).0, 0, "{path} ends");
     guest.plain(FileCall::Close, &[fd.into()]);
     let text = String::from_utf8_lossy(&bytes[..count as usize]).into_owned();
-    // Its length may be another one by now: the tests' process changes its size with each call.
+    // The length may differ now, because the test process changes its size with each call.
     let (len, _) = guest.sys(FileCall::ReadFile, &[path.into(), Arg::Room(8_192)]);
     assert_eq!(len > 0, count > 0, "{path} can be read at once");
     text
@@ -40,7 +41,7 @@ fn link(guest: &mut Guest, path: &str) -> String {
     String::from_utf8_lossy(&target[..len as usize]).into_owned()
 }
 
-/// Every path below `top`, links not followed.
+/// Returns each path below `top`, without following links.
 fn all(guest: &mut Guest, top: &str) -> Vec<(String, u8)> {
     let (mut found, mut left) = (Vec::new(), vec![top.to_owned()]);
     while let Some(path) = left.pop() {
@@ -56,13 +57,13 @@ fn all(guest: &mut Guest, top: &str) -> Vec<(String, u8)> {
 }
 
 #[test]
-fn all_that_is_listed_is_there_and_can_be_read() {
+fn every_listed_file_exists_and_is_readable() {
     let mut guest = guest();
     guest.program.process().facts.set(&ProgramKind::Node, &["node".into(), "a b".into()], &[("KEY".into(), "value".into())]);
     let found = all(&mut guest, "/proc");
     assert!(found.len() > 30, "{found:?}");
     for (path, kind) in &found {
-        // The descriptor that the listing was read with is in it.
+        // The listing contains the descriptor that reads it.
         if path.ends_with("/fd/3") {
             continue;
         }
@@ -91,7 +92,7 @@ fn all_that_is_listed_is_there_and_can_be_read() {
 }
 
 #[test]
-fn a_descriptors_link_leads_to_what_is_open() {
+fn a_descriptors_link_leads_to_the_open_file() {
     let mut guest = guest();
     guest.write_file("file", b"text");
     let fd = guest.plain(OPEN, &["file".into(), 2.into(), 0.into()]);
@@ -100,7 +101,7 @@ fn a_descriptors_link_leads_to_what_is_open() {
     assert_eq!(link(&mut guest, &format!("/dev/fd/{fd}")), "/workspace/file");
     assert_eq!(guest.plain(UNLINK, &["file".into()]), 0);
     assert_eq!(link(&mut guest, &path), "/workspace/file (deleted)");
-    assert_eq!(guest.read_file(&path), Ok(b"text".to_vec()), "it has no name any more, and is there");
+    assert_eq!(guest.read_file(&path), Ok(b"text".to_vec()), "a removed file stays readable");
     assert_eq!(guest.stat(&format!("{path}/x"), true), Err(-20));
     let directory = guest.plain(OPEN, &["/etc".into(), 0o200_000.into(), 0.into()]);
     assert!(guest.read_file(&format!("/dev/fd/{directory}/passwd")).is_ok());
@@ -114,8 +115,8 @@ fn a_descriptors_link_leads_to_what_is_open() {
 fn standard_streams_have_names_too() {
     let mut guest = guest();
     assert!(link(&mut guest, "/dev/fd/0").starts_with("pipe:["));
-    assert_eq!(guest.stat("/dev/stdin", true).expect("there")[1] as u32 & 0o170_000, 0o010_000);
-    assert_eq!(guest.stat("/dev/stdin", false).expect("there")[1] as u32 & 0o170_000, 0o120_000);
+    assert_eq!(guest.stat("/dev/stdin", true).expect("the stream exists")[1] as u32 & 0o170_000, 0o010_000);
+    assert_eq!(guest.stat("/dev/stdin", false).expect("the link exists")[1] as u32 & 0o170_000, 0o120_000);
     let out = guest.plain(OPEN, &["/dev/stdout".into(), 0o1101.into(), 0o666.into()]);
     assert_eq!(guest.plain(WRITE, &[out.into(), "x".into(), (-1).into()]), 1);
     assert_eq!(guest.plain(OPEN, &["/dev/tty".into(), 2.into(), 0.into()]), ENXIO);
@@ -124,7 +125,7 @@ fn standard_streams_have_names_too() {
 }
 
 #[test]
-fn processes_see_each_other_and_self_is_whoever_asks() {
+fn processes_see_each_other_and_self_is_the_caller() {
     let kernel = Arc::new(Kernel::new(&Limits::default()));
     let (mut one, mut other) = (Guest::of(&kernel, "/workspace"), Guest::of(&kernel, "/tmp"));
     let (first, second) = (one.program.pid(), other.program.pid());
@@ -139,7 +140,7 @@ fn processes_see_each_other_and_self_is_whoever_asks() {
     assert_eq!(link(&mut one, &format!("/proc/{second}/fd/{fd}")), "/tmp/theirs");
     assert_eq!(one.plain(OPEN, &[format!("/proc/{second}/fd/1").as_str().into(), 1.into(), 0.into()]), EACCES);
     assert!(text(&mut one, &format!("/proc/{second}/status")).contains("S (sleeping)"));
-    assert!(kernel.embedder_files().stat("/proc/self", false).is_err(), "the caller outside is no process");
+    assert!(kernel.embedder_files().stat("/proc/self", false).is_err(), "the embedder is no process");
     assert!(kernel.embedder_files().stat(&format!("/proc/{first}"), false).is_ok());
     drop(other);
     assert_eq!(one.stat(&format!("/proc/{second}"), true), Err(ENOENT));
@@ -150,7 +151,7 @@ fn processes_see_each_other_and_self_is_whoever_asks() {
 }
 
 #[test]
-fn nothing_can_be_changed_there() {
+fn proc_refuses_every_change() {
     let mut guest = guest();
     assert_eq!(guest.plain(FileCall::Mkdir, &["/proc/x".into(), 0o755.into()]), EROFS);
     assert_eq!(guest.plain(UNLINK, &["/proc/version".into()]), EROFS);

@@ -1,6 +1,6 @@
 //! A random source whose sequence a test can repeat. Next: `oracle.rs`.
 
-/// A small generator. A failing test names the seed.
+/// A small generator. A failing test names its seed.
 pub(super) struct Random(pub(super) u64);
 
 impl Random {
@@ -12,7 +12,7 @@ impl Random {
         (self.0 % bound as u64) as usize
     }
 
-    /// Returns one of these values.
+    /// Returns one of the values of `of`.
     pub(super) fn pick<T: Copy>(&mut self, of: &[T]) -> T {
         of[self.below(of.len())]
     }

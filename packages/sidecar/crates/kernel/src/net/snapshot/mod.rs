@@ -2,8 +2,8 @@
 //! their queues, waiting operations, and the embedder's unread input.
 //!
 //! Inbound connections are not part of a snapshot. Their sockets are listed in
-//! [`SocketsSnapshot::inbound`], and a restore resets them, so that the guest's ends see an ordinary
-//! reset. Waits for listeners stay with the original runtime.
+//! [`SocketsSnapshot::inbound`], and a restore resets them, so that the guest's ends see an
+//! ordinary reset. Waits for listeners stay with the original runtime. Next: `checks.rs`.
 
 mod checks;
 
@@ -53,8 +53,8 @@ impl Socket {
         }
     }
 
-    /// Returns whether the buffer can have been filled within a capacity. A single datagram always
-    /// can.
+    /// Returns whether the buffer can have been filled within a capacity. For a single datagram the
+    /// result is always true.
     fn fits(&self, capacity: usize) -> bool {
         match &self.role {
             Role::Datagram(datagram) => datagram.incoming.len() <= 1 || datagram.held <= capacity,
@@ -104,7 +104,7 @@ impl Sockets {
                 state.passed.0.insert(*id, waiting.iter().filter_map(|at| open.get(*at)).collect());
             }
             for socket in state.network.sockets.values_mut() {
-                // A process that had ended at the snapshot does not wait any more.
+                // A process that had ended before the snapshot does not wait.
                 socket.waiters.retain(|waiter| waiter.owner.pid().is_none_or(|pid| operations.contains_key(&pid)));
                 for pid in socket.waiters.iter().filter_map(|waiter| waiter.owner.pid()) {
                     if let Some(own) = operations.get(&pid) {
@@ -128,9 +128,9 @@ impl Sockets {
             .collect()
     }
 
-    /// Resets the inbound connections of `snapshot`, and closes sockets without an owner: no
-    /// descriptor or feed of `held`, no queue and no passed descriptor has them. Operations that
-    /// wait for these sockets complete.
+    /// Resets the inbound connections of `snapshot`, and closes sockets without an owner.
+    /// An owner is a descriptor or feed of `held`, a queue, or a passed descriptor. Operations that
+    /// wait for the closed sockets complete.
     pub(crate) fn close_unowned(&self, snapshot: &SocketsSnapshot, mut held: HashSet<SocketId>) {
         if snapshot.sockets.is_empty() {
             return;

@@ -1,4 +1,4 @@
-//! Concurrent operations: no operation hangs, every request is answered, and nothing leaks.
+//! Concurrent operations: no operation hangs, every request has a reply, and nothing leaks.
 
 use super::*;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -14,7 +14,7 @@ impl Random {
 }
 
 #[test]
-fn concurrent_snapshots_evaluations_kills_and_starts_are_all_answered() {
+fn concurrent_snapshots_evaluations_kills_and_starts_all_have_a_result() {
     let core = core();
     for seed in 0..20 {
         let source = runtime(&core);
@@ -60,7 +60,7 @@ fn concurrent_snapshots_evaluations_kills_and_starts_are_all_answered() {
         }
         let mut last = None;
         for _ in 0..asked {
-            match taken.recv_timeout(STEP_TIMEOUT).expect("every snapshot is answered") {
+            match taken.recv_timeout(STEP_TIMEOUT).expect("every snapshot has a result") {
                 Ok(snapshot) => last = Some(snapshot),
                 Err(error) => assert_eq!(error.code(), "ERR_NOT_QUIET", "{error}"),
             }
@@ -86,7 +86,7 @@ fn concurrent_snapshots_evaluations_kills_and_starts_are_all_answered() {
         source.dispose();
         families::until_left(&source, (0, 0, 0));
     }
-    // Programs that a rollback has ended notice their end on their own thread.
+    // Programs that a rollback has ended notice their end on their own threads.
     let began = std::time::Instant::now();
     while core.resources().processes > 0 {
         assert!(began.elapsed() < STEP_TIMEOUT, "{} processes remain", core.resources().processes);

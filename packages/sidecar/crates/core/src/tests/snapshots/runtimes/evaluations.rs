@@ -9,21 +9,21 @@ const LONG: &str = "console.log('begun'); globalThis.began = true; await new Pro
 fn until_begun(runtime: &Runtime, runner: &mut Runner) -> u32 {
     runner.eval("globalThis.finished = false");
     let number = runner.begin(LONG);
-    // The snippet is under way after its first turn. A snapshot waits for that turn.
+    // The snippet is running after its first turn. A snapshot waits for that turn.
     std::thread::sleep(Duration::from_millis(50));
     assert_eq!(runtime.inner().counts().1, 1);
     number
 }
 
 #[test]
-fn an_evaluation_under_way_is_reported_by_the_original_only() {
+fn a_running_evaluation_is_reported_by_the_original_only() {
     let core = core();
     let source = runtime(&core);
     let mut original = runner(&source);
     let number = until_begun(&source, &mut original);
     let snapshot = take(&source);
     let (_runtime, mut copied) = copy(&core, &snapshot).runner();
-    // The next snippet waits for the first one and gets its own output only.
+    // The next snippet waits for the first and gets its own output only.
     assert_eq!(copied.eval("console.log(began, finished)"), "true true");
     let outcome = original.ended(number);
     assert_eq!((text(&outcome.stdout).as_str(), code(&outcome)), ("begun\nended\n", None));
@@ -62,7 +62,7 @@ fn a_rollback_ends_the_present_evaluations() {
     runner.continue_with(&programs);
     assert_eq!(runner.eval("console.log(n)"), "1");
     let asked = stale.evaluate(77, String::new(), None, Streams::default(), Dispatch::Worker);
-    assert_eq!(asked, Err(Error::RolledBack), "the handle from before the rollback");
+    assert_eq!(asked, Err(Error::RolledBack), "a handle of the state before the rollback");
     families::until_left(&source, (1, 1, 0));
 }
 
@@ -77,7 +77,7 @@ fn an_evaluation_that_a_rollback_restored_ends_without_a_report() {
     assert_eq!(runner.eval("console.log(finished)"), "true");
     let (programs, _) = rollback(&source, &snapshot);
     runner.continue_with(&programs);
-    assert_eq!(runner.eval("console.log(finished)"), "true", "the evaluation under way has ended");
+    assert_eq!(runner.eval("console.log(finished)"), "true", "the running evaluation has ended");
     assert!(runner.events.try_recv().is_err());
 }
 
@@ -115,15 +115,16 @@ fn a_held_program_continues_when_it_is_released() {
     let (_, held) = try_take(&source, options.clone()).expect("a snapshot");
     let number = runner.begin("console.log('heard')");
     assert!(runner.events.recv_timeout(Duration::from_millis(50)).is_err(), "the program is held");
-    // Another snapshot waits until the first releases the programs, at most for its own timeout.
+    // Another snapshot waits until the first releases the programs, at the longest for its own
+    // timeout.
     let brief = SnapshotOptions { timeout: Duration::from_millis(30), ..SnapshotOptions::default() };
     assert!(matches!(try_take(&source, brief), Err(Error::Busy { pid: 0, .. })));
     let (sender, events) = channel();
     source.snapshot(SnapshotOptions::default(), move |taken| sender.send(taken.map(drop)).expect("the test waits"));
     drop(held);
     assert_eq!(text(&runner.ended(number).stdout), "heard\n");
-    assert_eq!(events.recv_timeout(STEP_TIMEOUT).expect("an answer"), Ok(()));
-    // A held program that must end ends.
+    assert_eq!(events.recv_timeout(STEP_TIMEOUT).expect("a result"), Ok(()));
+    // A held program that is cancelled ends.
     let (_, held) = try_take(&source, options).expect("a snapshot");
     source.dispose();
     assert_eq!(code(&exited(&runner.events)), Some("ERR_RUNTIME_DISPOSED"));
@@ -185,8 +186,8 @@ fn an_evaluation_cancelled_before_its_restored_program_starts_never_continues() 
     runner.process.cancel_evaluation(number);
     runner.process.cancel_evaluation(queued);
     drop(starting);
-    // The snippet under way ends after the restore. Whether it had begun at the snapshot is not
-    // checked here.
+    // The running snippet ends after the restore. The snapshot may precede its start, so its
+    // outcome is not checked here.
     let mut ended = HashMap::new();
     while ended.len() < 2 {
         if let SinkEvent::Evaluated(id, outcome) = runner.events.recv_timeout(STEP_TIMEOUT).expect("both evaluations end") {

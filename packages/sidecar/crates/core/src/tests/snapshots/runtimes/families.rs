@@ -1,5 +1,5 @@
-//! Runtimes with several programs that communicate: all of them continue in every copy, with the
-//! bytes in transit between them.
+//! Runtimes with several communicating programs: all of them continue in every copy, with the bytes
+//! in transit between them.
 
 use super::*;
 use crate::Limits;
@@ -36,7 +36,7 @@ pub(super) fn until_line(process: &Process, events: &Receiver<SinkEvent>, line: 
                 process.credit(bytes.len() as u64);
                 all.push_str(&text(&bytes));
             }
-            other => panic!("waited for {line:?}, heard {other:?} after {all:?}"),
+            other => panic!("waited for {line:?}, received {other:?} after {all:?}"),
         }
     }
     all
@@ -66,7 +66,7 @@ fn a_parent_and_its_child_continue_to_communicate() {
         assert_eq!(
             (text(&outcome.stdout).as_str(), outcome.exit_code),
             (TALKED, 0),
-            "both have the output from before the snapshot"
+            "both have the output that precedes the snapshot"
         );
         until_left(&runtime, (0, 0, 0));
     }
@@ -76,7 +76,7 @@ fn a_parent_and_its_child_continue_to_communicate() {
 pub(super) fn until_left(runtime: &Runtime, counts: (usize, usize, usize)) {
     let began = Instant::now();
     while runtime.inner().counts() != counts {
-        assert!(began.elapsed() < STEP_TIMEOUT, "{:?} are left", runtime.inner().counts());
+        assert!(began.elapsed() < STEP_TIMEOUT, "{:?} remain", runtime.inner().counts());
         std::thread::sleep(Duration::from_millis(1));
     }
 }
@@ -165,11 +165,12 @@ fn a_spinning_program_is_named_and_the_others_continue() {
     let error = try_take(&source, options.clone()).expect_err("a spinning program");
     assert_eq!(error, Error::Busy { pid: process.pid().get(), command: "node".to_owned(), timeout_ms: 100 });
     assert_eq!(resident.eval("console.log(++n)"), "2", "the programs that rested continue");
-    // An evaluation that arrives while the others rest is queued, and a program that must end ends.
+    // An evaluation that is requested while the others rest is queued, and a cancelled program
+    // ends.
     let (sender, taken_events) = channel();
     source.snapshot(options, move |taken| sender.send(taken.map(drop)).expect("the test waits"));
     assert_eq!(resident.eval("console.log(++n)"), "3");
-    assert!(taken_events.recv_timeout(STEP_TIMEOUT).expect("an answer").is_err());
+    assert!(taken_events.recv_timeout(STEP_TIMEOUT).expect("a result").is_err());
     process.cancel();
     assert_eq!(code(&exited(&events)), Some("ERR_CANCELED"));
     assert_eq!(take(&source).info().programs, 1);

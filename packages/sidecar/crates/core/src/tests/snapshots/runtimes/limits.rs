@@ -1,4 +1,4 @@
-//! A missing resource of the sidecar's process is refused by name, and all runtimes stay usable.
+//! An error names the exhausted resource of the sidecar's process, and all runtimes stay usable.
 
 use super::*;
 use coldframe_memory::{Budget, MAPPINGS_PER_VM, Policy};
@@ -25,7 +25,7 @@ fn a_runtime_beyond_the_limit_is_refused() {
     let core = Core::open(&CoreOptions { max_runtimes: 3, ..options() }).expect("a core");
     let create = || core.create_runtime(RuntimeOptions::default());
     let first = create().expect("a runtime");
-    // A runtime that cannot be made occupies no place.
+    // A runtime that cannot be made is not counted.
     for _ in 0..5 {
         let refused = core.create_runtime(RuntimeOptions { cwd: Some("relative".to_owned()), ..RuntimeOptions::default() });
         assert!(refused.is_err_and(|error| error.code() != "ERR_RESOURCE_EXHAUSTED"));
@@ -46,7 +46,7 @@ fn a_runtime_beyond_the_limit_is_refused() {
 
 #[test]
 fn programs_and_copies_beyond_the_mappings_are_refused() {
-    // Enough for one program and a copy of its many runs.
+    // The mappings suffice for one program and a copy of its many runs.
     let core = small(13 * MAPPINGS_PER_VM, 100);
     let runtime = core.create_runtime(RuntimeOptions::default()).expect("a runtime");
     let mut residents: Vec<_> = (0..13).map(|_| runner(&runtime)).collect();
@@ -77,7 +77,7 @@ fn programs_and_copies_beyond_the_mappings_are_refused() {
     }
     let snapshot = take(&runtime);
     let until = std::time::Instant::now() + STEP_TIMEOUT;
-    // The memory of an ended program is given back shortly after its end is reported.
+    // The memory of an ended program is freed shortly after its end is reported.
     let copied = loop {
         match try_copy(&core, &snapshot, RestoreOptions::default()) {
             Ok(copied) => break copied,
@@ -104,8 +104,8 @@ fn snapshots_beyond_the_descriptors_are_refused() {
     };
     assert_eq!(refused, Error::ResourceExhausted { resource: "memory descriptors", limit: 4 });
     assert_evaluates(&mut resident);
-    // Copies need no descriptors: an often cloned image stays mapped in its runs if no descriptor
-    // is left for a gathered file.
+    // Copies need no descriptors. If no descriptor is left for a gathered file, a frequently cloned
+    // image stays mapped in its runs.
     let mut copies: Vec<_> = (0..4).map(|_| copy(&core, &taken[0]).runner()).collect();
     copies.iter_mut().for_each(|(_, runner)| assert_evaluates(runner));
     drop(taken.pop());

@@ -71,14 +71,14 @@ pub(super) fn code_of(outcome: &Outcome) -> Option<&'static str> {
 pub(super) fn try_take(runtime: &Runtime, options: SnapshotOptions) -> Result<(Arc<Snapshot>, Option<Held>), Error> {
     let (sender, events) = channel();
     runtime.snapshot(options, move |taken| sender.send(taken).expect("the test waits"));
-    events.recv_timeout(STEP_TIMEOUT).expect("a snapshot is answered")
+    events.recv_timeout(STEP_TIMEOUT).expect("every snapshot has a result")
 }
 
 pub(super) fn take(runtime: &Runtime) -> Arc<Snapshot> {
     try_take(runtime, SnapshotOptions::default()).expect("a snapshot").0
 }
 
-/// A restored runtime, its programs, and the events of those programs that the test had started.
+/// A restored runtime, its programs, and the events of the programs that the test had started.
 pub(super) struct RestoredCopy {
     pub(super) runtime: Runtime,
     pub(super) programs: Vec<(ProgramInfo, Process)>,
@@ -126,7 +126,7 @@ pub(super) fn rollback(runtime: &Runtime, snapshot: &Arc<Snapshot>) -> (Programs
 }
 
 impl Runner {
-    /// Continues with the program that has replaced this one.
+    /// Continues with the program that has replaced the runner's program.
     pub(super) fn continue_with(&mut self, programs: &[(ProgramInfo, Process)]) {
         let lineage = self.process.info().lineage;
         self.process = programs.iter().find(|(info, _)| info.lineage == lineage).expect("its copy").1.clone();

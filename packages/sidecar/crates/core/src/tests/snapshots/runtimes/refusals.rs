@@ -1,9 +1,9 @@
-//! A refused operation fails by name, as a whole, and leaves no state behind.
+//! A refused operation returns a named error, changes nothing, and leaves no state behind.
 
 use super::*;
 use crate::Limits;
 
-/// Codes of a limit that is too narrow.
+/// The error codes of a limit that is too narrow.
 const LIMIT_CODES: [&str; 2] = ["ERR_RESOURCE_EXHAUSTED", "ERR_MEMORY_LIMIT"];
 
 fn source(core: &Core) -> (Runtime, Arc<Snapshot>) {

@@ -108,11 +108,11 @@ fn an_empty_runtime_can_be_snapshotted_and_restored() {
     let core = core();
     let source = runtime(&core);
     source.files().write("/workspace/a", b"kept", false).expect("room");
-    let mut answered = None;
+    let mut taken_result = None;
     let (sender, events) = channel();
     source.snapshot(SnapshotOptions::default(), move |taken| sender.send(taken).expect("the test waits"));
-    answered.replace(events.try_recv().expect("an answer within the call"));
-    let (snapshot, _) = answered.expect("an answer").expect("a snapshot");
+    taken_result.replace(events.try_recv().expect("a result within the call"));
+    let (snapshot, _) = taken_result.expect("a result").expect("a snapshot");
     source.files().write("/workspace/a", b"changed", false).expect("room");
     let copied = copy(&core, &snapshot);
     assert_eq!(copied.runtime.files().read("/workspace/a", 0, 99).expect("a file").0, b"kept");

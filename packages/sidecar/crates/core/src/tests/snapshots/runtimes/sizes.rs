@@ -28,7 +28,7 @@ fn captured_output_environment_and_labels_are_in_the_size() {
         assert!(began.elapsed() < STEP_TIMEOUT, "{after} and {before} before");
         after = size(&bare, SnapshotOptions::default());
     }
-    // Standard input that was given and not read.
+    // The standard input was passed and not read.
     let fed = core.create_runtime(RuntimeOptions::default()).expect("a third");
     let unread = ProcessOptions { stdin: vec![1; 8 << 20], ..exec("setTimeout(() => {}, 1e6)") };
     let (_process, _told) = start(&fed, unread, Dispatch::Worker);

@@ -39,12 +39,12 @@ fn a_runner_continues_after_a_restart() {
         let source = runtime(&core);
         let mut runner = runner(&source);
         runner.eval("const fs = process.getBuiltinModule('fs'); globalThis.n = 41; globalThis.big = Buffer.alloc(3 << 20, 7); fs.mkdirSync('/tmp/a'); fs.writeFileSync('/tmp/a/b', 'text'); globalThis.fd = fs.openSync('/tmp/a/b')");
-        let (snapshot, _) = try_take(&source, options("asleep")).expect("a snapshot");
+        let (snapshot, _) = try_take(&source, options("paused")).expect("a snapshot");
         let store = kept.open(&core);
         store.write(&snapshot, Retention::No).expect("written");
-        let digest = store.digest("t", "asleep").expect("a digest");
+        let digest = store.digest("t", "paused").expect("a digest");
         // The snapshot in memory and the snapshot from its file have equal content.
-        let opened = store.get("t", "asleep").expect("opened");
+        let opened = store.get("t", "paused").expect("opened");
         assert_eq!(
             (opened.info(), opened.programs(), opened.cwd(), opened.env(), opened.limits()),
             (snapshot.info(), snapshot.programs(), snapshot.cwd(), snapshot.env(), snapshot.limits())
@@ -55,7 +55,7 @@ fn a_runner_continues_after_a_restart() {
     };
     let core = core();
     let store = kept.open(&core);
-    assert_eq!(store.find("t", "asleep").map(|(info, stored)| (info.id, stored)), Ok((id.clone(), Stored::Disk)));
+    assert_eq!(store.find("t", "paused").map(|(info, stored)| (info.id, stored)), Ok((id.clone(), Stored::Disk)));
     let snapshot = store.get("t", &id).expect("opened");
     let (copied, mut runner) = copy(&core, &snapshot).runner();
     assert_eq!(runner.eval("const s = process.getBuiltinModule('fs'); console.log(++n, big.every((byte) => byte === 7), s.readFileSync(fd, 'utf8'), s.readdirSync('/tmp/a').join())"), "42 true text b");
@@ -86,7 +86,7 @@ fn a_snapshot_with_unrepresentable_options_is_refused() {
     ] {
         assert_eq!(try_take(&source, wrong).map(drop).map_err(|error| error.code()), Err("ERR_INVALID_REQUEST"));
     }
-    assert_eq!(take(&source).info().parent.as_ref(), Some(&before.info().id), "the refused ones are nobody's parents");
+    assert_eq!(take(&source).info().parent.as_ref(), Some(&before.info().id), "refused snapshots are no parents");
 }
 
 #[test]
@@ -129,8 +129,8 @@ fn an_exported_runtime_moves_to_another_store() {
     std::fs::remove_file(&file).expect("removed");
 }
 
-/// A digest detects any changed byte of the state. If the digest is computed anew, as by an
-/// attacker who writes such files, the state is refused or works. Nothing panics.
+/// A digest detects any changed byte of the state. If an attacker computes the digest of such a
+/// file, the state is refused or works. Nothing panics.
 #[test]
 fn forged_states_are_refused_or_work() {
     let core = core();

@@ -4,7 +4,7 @@
 use super::families::{parent, streaming, until_line};
 use super::*;
 
-/// Returns the CPU time of the program that has used most, in milliseconds.
+/// Returns the CPU time of the program with the highest use, in milliseconds.
 fn cpu_ms(runtime: &Runtime) -> u64 {
     let resources = runtime.resources();
     resources.limits.iter().find(|one| one.limit == "cpuMs").expect("the limit").used

@@ -1,4 +1,5 @@
-//! Archives that nobody means well with: refused with a reason, or kept inside; and never a panic or endless work.
+//! Hostile archives are refused with a reason or unpacked within the directory. No archive causes a
+//! panic or endless work.
 
 use super::{kernel, state, unpack};
 use crate::Kernel;
@@ -7,7 +8,7 @@ use coldframe_error::Error;
 use proptest::prelude::*;
 use tar::{EntryType, Header};
 
-/// One entry, as its author wants it: nothing is checked.
+/// Returns one entry without checks of its fields.
 fn entry(kind: EntryType, path: &[u8], link: &[u8], data: &[u8]) -> Vec<u8> {
     let mut header = Header::new_gnu();
     header.as_old_mut().name[..path.len()].copy_from_slice(path);
@@ -42,7 +43,7 @@ fn reason(result: Result<(), Error>) -> String {
     }
 }
 
-/// What a header says with other numbers in it.
+/// Returns a header with any bytes as its size.
 fn with_size(size: &[u8; 12]) -> Vec<u8> {
     let mut header = Header::new_gnu();
     header.as_old_mut().name[0] = b'f';
@@ -64,7 +65,7 @@ fn pax_record(key: &str, value: &str) -> Vec<u8> {
 }
 
 #[test]
-fn what_leads_out_or_is_no_file_is_refused() {
+fn refuses_entries_that_lead_out_or_are_no_files() {
     use EntryType as E;
     let absolute = "it has an absolute name";
     let dots = "its name has '..' in it";
@@ -108,27 +109,27 @@ fn what_leads_out_or_is_no_file_is_refused() {
     ];
     for (entries, expected) in cases {
         let kernel = kernel();
-        let outside = kernel.embedder_files();
-        let before = (state(&outside, "/etc"), state(&outside, "/home"));
-        let result = unpack(&outside, "/workspace/t", &ended(&entries), 100);
+        let embedder = kernel.embedder_files();
+        let before = (state(&embedder, "/etc"), state(&embedder, "/home"));
+        let result = unpack(&embedder, "/workspace/t", &ended(&entries), 100);
         assert_eq!(reason(result), expected);
-        assert_eq!((state(&outside, "/etc"), state(&outside, "/home")), before, "{expected}");
-        assert!(outside.stat("/workspace/evil", false).is_err());
+        assert_eq!((state(&embedder, "/etc"), state(&embedder, "/home")), before, "{expected}");
+        assert!(embedder.stat("/workspace/evil", false).is_err());
     }
 }
 
 #[test]
-fn what_is_no_archive_or_only_a_part_of_one_is_refused() {
+fn refuses_data_that_is_no_complete_archive() {
     let kernel = kernel();
-    let outside = kernel.embedder_files();
+    let embedder = kernel.embedder_files();
     let damaged = "a header's checksum is wrong: this is no tar archive, or a damaged one";
     let early = "it ends too early: it is cut off, or has no end mark";
     let whole = ended(&[file("one", b"1"), file("two", &[2; 2_000])]);
-    assert_eq!(reason(unpack(&outside, "/tmp/t", &[b'x'; 5_000], 4_096)), damaged);
-    assert_eq!(reason(unpack(&outside, "/tmp/t", b"", 1)), early);
+    assert_eq!(reason(unpack(&embedder, "/tmp/t", &[b'x'; 5_000], 4_096)), damaged);
+    assert_eq!(reason(unpack(&embedder, "/tmp/t", b"", 1)), early);
     for end in [1, 511, 512, 513, 1_024, 1_600, 2_500, 3_072, whole.len() - 1_024] {
-        assert_eq!(reason(unpack(&outside, "/tmp/t", &whole[..end], 300)), early, "{end}");
-        let names: Vec<_> = outside.list("/tmp/t").expect("listed").into_iter().map(|entry| entry.name).collect();
+        assert_eq!(reason(unpack(&embedder, "/tmp/t", &whole[..end], 300)), early, "{end}");
+        let names: Vec<_> = embedder.list("/tmp/t").expect("listed").into_iter().map(|entry| entry.name).collect();
         let expected: &[&str] = if end < 513 {
             &[]
         } else if end < 3_584 {
@@ -137,17 +138,17 @@ fn what_is_no_archive_or_only_a_part_of_one_is_refused() {
             &["one", "two"]
         };
         assert_eq!(names, expected, "a part of a file does not stay: {end}");
-        outside.remove("/tmp/t", true).expect("removed");
+        embedder.remove("/tmp/t", true).expect("removed");
     }
 }
 
 #[test]
-fn entries_that_come_twice_replace_and_never_write_through() {
+fn repeated_entries_replace_the_earlier_and_write_through_no_link() {
     let kernel = kernel();
-    let outside = kernel.embedder_files();
-    outside.write("/tmp/victim", b"safe", false).expect("written");
-    outside.write("/tmp/t/old", b"old", false).expect("written");
-    outside.link("/tmp/t/old", "/tmp/other").expect("linked");
+    let embedder = kernel.embedder_files();
+    embedder.write("/tmp/victim", b"safe", false).expect("written");
+    embedder.write("/tmp/t/old", b"old", false).expect("written");
+    embedder.link("/tmp/t/old", "/tmp/other").expect("linked");
     let entries = [
         link(EntryType::Symlink, "f", "../victim"),
         file("f", b"first"),
@@ -157,8 +158,8 @@ fn entries_that_come_twice_replace_and_never_write_through() {
         link(EntryType::Link, "h", "g"),
         file("h", b"h"),
     ];
-    unpack(&outside, "/tmp/t", &ended(&entries), 512).expect("unpacked");
-    let text = |path: &str| String::from_utf8(outside.read(path, 0, 100).expect("read").0).expect("text");
+    unpack(&embedder, "/tmp/t", &ended(&entries), 512).expect("unpacked");
+    let text = |path: &str| String::from_utf8(embedder.read(path, 0, 100).expect("read").0).expect("text");
     assert_eq!(
         ["/tmp/victim", "/tmp/t/f", "/tmp/t/old", "/tmp/other", "/tmp/t/g"].map(text),
         ["safe", "second", "new", "old", "g"]
@@ -166,18 +167,18 @@ fn entries_that_come_twice_replace_and_never_write_through() {
 }
 
 #[test]
-fn limits_hold_and_what_did_not_fit_is_given_back() {
+fn keeps_the_limits_and_frees_entries_that_do_not_fit() {
     let kernel = Kernel::new(&Limits { filesystem_bytes: 100_000, inodes: 100, ..Limits::default() });
-    let outside = kernel.embedder_files();
-    let result = unpack(&outside, "/tmp/t", &ended(&[file("a", &[1; 60_000]), file("b", &[1; 60_000])]), 4_096);
+    let embedder = kernel.embedder_files();
+    let result = unpack(&embedder, "/tmp/t", &ended(&[file("a", &[1; 60_000]), file("b", &[1; 60_000])]), 4_096);
     assert_eq!(reason(result), "ENOSPC write");
-    assert_eq!(outside.list("/tmp/t").expect("listed").len(), 1);
+    assert_eq!(embedder.list("/tmp/t").expect("listed").len(), 1);
     assert_eq!(kernel.files.lock().used.bytes, 60_000);
     let many: Vec<_> = (0..200).map(|n| file(&format!("f{n}"), b"")).collect();
-    assert_eq!(reason(unpack(&outside, "/tmp/many", &ended(&many), 4_096)), "ENOSPC open");
-    outside.remove("/tmp/many", true).expect("removed");
-    outside.remove("/tmp/t", true).expect("removed");
-    // A file of a terabyte that has two bytes costs the pieces that they lie in, and no terabyte.
+    assert_eq!(reason(unpack(&embedder, "/tmp/many", &ended(&many), 4_096)), "ENOSPC open");
+    embedder.remove("/tmp/many", true).expect("removed");
+    embedder.remove("/tmp/t", true).expect("removed");
+    // A file of a terabyte with two bytes uses the space of two pieces.
     let map = b"2\n0\n1\n1099511627775\n1\n";
     let mut data = map.to_vec();
     data.resize(512, 0);
@@ -185,12 +186,12 @@ fn limits_hold_and_what_did_not_fit_is_given_back() {
     let records = ["GNU.sparse.major=1", "GNU.sparse.minor=0", "GNU.sparse.realsize=1099511627776"];
     let records: Vec<u8> =
         records.iter().filter_map(|record| record.split_once('=')).flat_map(|(key, value)| pax_record(key, value)).collect();
-    unpack(&outside, "/tmp", &ended(&[pax(&records), file("huge", &data)]), 4_096).expect("unpacked");
-    assert_eq!(outside.stat("/tmp/huge", true).expect("there").size, 1 << 40);
+    unpack(&embedder, "/tmp", &ended(&[pax(&records), file("huge", &data)]), 4_096).expect("unpacked");
+    assert_eq!(embedder.stat("/tmp/huge", true).expect("there").size, 1 << 40);
 }
 
 #[test]
-fn lists_of_parts_are_checked() {
+fn refuses_malformed_lists_of_parts() {
     let wrong = "its list of parts is wrong";
     let sparse = |real: &str, map: &str, data: &[u8]| {
         let mut records = pax_record("GNU.sparse.size", real);
@@ -226,9 +227,10 @@ fn lists_of_parts_are_checked() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Damaged anywhere, cut anywhere: an error or not, but nothing outside and nothing left over.
+    /// An archive that is damaged or cut at any byte changes nothing embedder its directory and
+    /// leaks nothing.
     #[test]
-    fn damage_does_no_harm(
+    fn damaged_archives_stay_in_their_directory(
         changes in prop::collection::vec((0_usize..8_000, any::<u8>(), any::<bool>()), 1..8),
         end in 0_usize..9_000,
         piece in 1_usize..2_000,
@@ -248,7 +250,7 @@ proptest! {
             let at = at % bytes.len();
             bytes[at] = value;
             if fix {
-                // A checksum that is right again lets the change through.
+                // A corrected checksum makes the reader accept the changed header.
                 let begin = at / 512 * 512;
                 let mut header = Header::new_old();
                 header.as_mut_bytes().copy_from_slice(&bytes[begin..begin + 512]);
@@ -258,12 +260,12 @@ proptest! {
         }
         bytes.truncate(end);
         let kernel = Kernel::new(&Limits { filesystem_bytes: 1 << 20, inodes: 1_000, ..Limits::default() });
-        let outside = kernel.embedder_files();
-        let before = (state(&outside, "/etc"), state(&outside, "/home"), outside.list("/tmp").expect("listed").len());
-        let _ = unpack(&outside, "/tmp/t", &bytes, piece);
-        prop_assert_eq!((state(&outside, "/etc"), state(&outside, "/home"), outside.list("/tmp").expect("listed").len()), (before.0, before.1, before.2 + 1));
-        outside.remove("/tmp/t", true).expect("removed");
+        let embedder = kernel.embedder_files();
+        let before = (state(&embedder, "/etc"), state(&embedder, "/home"), embedder.list("/tmp").expect("listed").len());
+        let _ = unpack(&embedder, "/tmp/t", &bytes, piece);
+        prop_assert_eq!((state(&embedder, "/etc"), state(&embedder, "/home"), embedder.list("/tmp").expect("listed").len()), (before.0, before.1, before.2 + 1));
+        embedder.remove("/tmp/t", true).expect("removed");
         let used = kernel.files.lock().used;
-        prop_assert_eq!((used.bytes, used.inodes), (0, 0), "all is given back");
+        prop_assert_eq!((used.bytes, used.inodes), (0, 0), "all space is freed");
     }
 }

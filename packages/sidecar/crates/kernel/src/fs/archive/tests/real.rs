@@ -1,11 +1,11 @@
-//! What the real `tar` writes is read, and it reads what is written.
+//! Exchanges archives with the real `tar`, in both directions.
 
 use super::{kernel, pack, state, unpack};
 use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A folder of the host that goes with the test.
+/// A host directory that is removed after the test.
 struct Folder(PathBuf);
 
 impl Drop for Folder {
@@ -21,7 +21,8 @@ fn folder(name: &str) -> Folder {
     Folder(path)
 }
 
-/// A tree with whatever a format may find hard. Times are whole seconds: not every format has more.
+/// Makes a tree with the cases that are hard for a format. Times are whole seconds, because not
+/// every format stores fractions.
 fn fill(root: &Path, long: bool) {
     std::fs::create_dir_all(root.join("dir/deep")).expect("made");
     std::fs::write(root.join("dir/plain"), b"plain").expect("written");
@@ -48,7 +49,7 @@ fn fill(root: &Path, long: bool) {
 }
 
 #[test]
-fn every_format_of_tar_is_read() {
+fn reads_every_format_of_tar() {
     for (format, sparse) in [("v7", false), ("ustar", false), ("gnu", false), ("gnu", true), ("pax", false), ("pax", true)] {
         let source = folder(&format!("read-{format}-{sparse}"));
         fill(&source.0, format == "gnu" || format == "pax");
@@ -57,14 +58,14 @@ fn every_format_of_tar_is_read() {
         let packed = command.output().expect("tar runs");
         assert!(packed.status.success(), "{format}: {}", String::from_utf8_lossy(&packed.stderr));
         let kernel = kernel();
-        let outside = kernel.embedder_files();
-        unpack(&outside, "/workspace/t", &packed.stdout, 700).expect(format);
-        // The folder itself, through a mount, is what it must look like.
+        let embedder = kernel.embedder_files();
+        unpack(&embedder, "/workspace/t", &packed.stdout, 700).expect(format);
+        // The expected state is read from the source folder through a mount.
         let options =
             crate::MountOptions { guest_path: "/mnt".to_owned(), host_path: source.0.clone(), read_only: true, overlay: false };
         kernel.files.lock().add_mount(&options).expect("mounted");
-        let expected = state(&outside, "/mnt").join("\n").replace("/mnt/", "/workspace/t/");
-        assert_eq!(state(&outside, "/workspace/t").join("\n"), expected, "{format}, sparse: {sparse}");
+        let expected = state(&embedder, "/mnt").join("\n").replace("/mnt/", "/workspace/t/");
+        assert_eq!(state(&embedder, "/workspace/t").join("\n"), expected, "{format}, sparse: {sparse}");
         let used = kernel.files.lock().used.bytes;
         assert!(!sparse || used < 4_000_000, "holes stay holes: {used}");
         std::fs::set_permissions(source.0.join("dir/deep"), PermissionsExt::from_mode(0o700)).expect("mode");
@@ -72,7 +73,7 @@ fn every_format_of_tar_is_read() {
 }
 
 #[test]
-fn versions_of_gnu_sparse_records_are_read() {
+fn reads_every_version_of_gnu_sparse_records() {
     for version in ["0.0", "0.1", "1.0"] {
         let source = folder(&format!("sparse-{version}"));
         fill(&source.0, false);
@@ -87,42 +88,42 @@ fn versions_of_gnu_sparse_records_are_read() {
         ]);
         let packed = command.output().expect("tar runs");
         let kernel = kernel();
-        let outside = kernel.embedder_files();
-        unpack(&outside, "/tmp", &packed.stdout, 10_000).expect(version);
-        let (bytes, size) = outside.read("/tmp/sparse", 0, 16 << 20).expect("read");
+        let embedder = kernel.embedder_files();
+        unpack(&embedder, "/tmp", &packed.stdout, 10_000).expect(version);
+        let (bytes, size) = embedder.read("/tmp/sparse", 0, 16 << 20).expect("read");
         assert_eq!((size, bytes), (9_000_000, std::fs::read(source.0.join("sparse")).expect("read")), "{version}");
         std::fs::set_permissions(source.0.join("dir/deep"), PermissionsExt::from_mode(0o700)).expect("mode");
     }
 }
 
 #[test]
-fn tar_reads_what_is_written() {
+fn tar_reads_exported_archives() {
     let kernel = kernel();
-    let outside = kernel.embedder_files();
+    let embedder = kernel.embedder_files();
     let long = format!("/workspace/t/{}/{}", "n".repeat(180), "ü".repeat(100));
-    outside.write_with_mode(&long, b"long", false, 0o640).expect("written");
-    outside.write("/workspace/t/a/f", &[5; 100_000], false).expect("written");
-    outside.utimes("/workspace/t/a/f", Some(0), Some(1_234_567_890_123_456_789), true).expect("times");
-    outside.link("/workspace/t/a/f", "/workspace/t/second").expect("linked");
-    outside.symlink("../outside", "/workspace/t/sym").expect("linked");
-    let (file, _) = outside.open("/workspace/t/sparse", crate::OpenOptions { write: true, ..Default::default() }).expect("made");
+    embedder.write_with_mode(&long, b"long", false, 0o640).expect("written");
+    embedder.write("/workspace/t/a/f", &[5; 100_000], false).expect("written");
+    embedder.utimes("/workspace/t/a/f", Some(0), Some(1_234_567_890_123_456_789), true).expect("times");
+    embedder.link("/workspace/t/a/f", "/workspace/t/second").expect("linked");
+    embedder.symlink("../outside", "/workspace/t/sym").expect("linked");
+    let (file, _) = embedder.open("/workspace/t/sparse", crate::OpenOptions { write: true, ..Default::default() }).expect("made");
     for part in 0..10 {
-        outside.write_open(&file, part * 1_000_000, &[9; 10]).expect("written");
+        embedder.write_open(&file, part * 1_000_000, &[9; 10]).expect("written");
     }
-    outside.close(&file);
+    embedder.close(&file);
     let target = folder("written");
     let archive = target.0.join("archive.tar");
-    std::fs::write(&archive, pack(&outside, "/workspace/t")).expect("written");
+    std::fs::write(&archive, pack(&embedder, "/workspace/t")).expect("written");
     let unpacked = target.0.join("t");
     std::fs::create_dir(&unpacked).expect("made");
     let run = Command::new("tar").arg("-C").arg(&unpacked).arg("-xpf").arg(&archive).output().expect("tar runs");
     assert!(run.status.success() && run.stderr.is_empty(), "{}", String::from_utf8_lossy(&run.stderr));
     let long = unpacked.join("n".repeat(180)).join("ü".repeat(100));
-    assert_eq!(std::fs::metadata(&long).expect("there").mode() & 0o777, 0o640);
-    let first = std::fs::metadata(unpacked.join("a/f")).expect("there");
+    assert_eq!(std::fs::metadata(&long).expect("the file exists").mode() & 0o777, 0o640);
+    let first = std::fs::metadata(unpacked.join("a/f")).expect("the file exists");
     assert_eq!((first.mtime(), first.mtime_nsec()), (1_234_567_890, 123_456_789));
-    assert_eq!(first.ino(), std::fs::metadata(unpacked.join("second")).expect("there").ino());
+    assert_eq!(first.ino(), std::fs::metadata(unpacked.join("second")).expect("the file exists").ino());
     assert_eq!(std::fs::read_link(unpacked.join("sym")).expect("a link"), Path::new("../outside"));
-    let (bytes, _) = outside.read("/workspace/t/sparse", 0, 16 << 20).expect("read");
+    let (bytes, _) = embedder.read("/workspace/t/sparse", 0, 16 << 20).expect("read");
     assert_eq!(std::fs::read(unpacked.join("sparse")).expect("read"), bytes);
 }

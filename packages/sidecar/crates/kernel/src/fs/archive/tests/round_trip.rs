@@ -1,4 +1,5 @@
-//! What is packed and unpacked again is the same tree, whatever is in it and whatever pieces it comes in.
+//! Exports a tree and imports the archive: the trees are equal, for any content and any split of
+//! the bytes.
 
 use super::{kernel, pack, state, unpack};
 use proptest::prelude::*;
@@ -10,7 +11,7 @@ enum Step {
     /// Bytes far from the beginning.
     Sparse(u32, Vec<u8>),
     Symlink(String),
-    /// A further name of a file that was made before.
+    /// A further name of an earlier file.
     Link(prop::sample::Index),
 }
 
@@ -38,14 +39,14 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_tree_survives(steps in prop::collection::vec(step(), 0..12), piece in 1_usize..3_000) {
+    fn an_imported_tree_equals_the_exported_tree(steps in prop::collection::vec(step(), 0..12), piece in 1_usize..3_000) {
         let (from, to) = (kernel(), kernel());
         let (from, to) = (from.embedder_files(), to.embedder_files());
         from.mkdir("/workspace/t", true).expect("made");
         let (mut files, mut made): (Vec<String>, Vec<_>) = (Vec::new(), Vec::new());
         for (names, what, mode, mtime) in &steps {
             let path = format!("/workspace/t/{}", names.join("/"));
-            // Steps that cannot be done (a name is taken, a path too long) are left out.
+            // Steps that fail, because a name is used or a path is too long, are left out.
             let done = match what {
                 Step::Directory => from.mkdir(&path, true),
                 _ if from.stat(&path, false).is_ok() => continue,
@@ -78,15 +79,15 @@ proptest! {
         prop_assert_eq!(archive.len() % 512, 0);
         unpack(&to, "/workspace/t", &archive, piece).expect("unpacked");
         prop_assert_eq!(state(&from, "/workspace/t"), state(&to, "/workspace/t"));
-        prop_assert_eq!(&pack(&to, "/workspace/t"), &archive, "and packs to the same bytes");
-        // Once more over what is there.
+        prop_assert_eq!(&pack(&to, "/workspace/t"), &archive, "a second export has equal bytes");
+        // A second import replaces the existing files.
         unpack(&to, "/workspace/t", &archive, 1_000).expect("unpacked again");
         prop_assert_eq!(state(&from, "/workspace/t"), state(&to, "/workspace/t"));
     }
 }
 
 #[test]
-fn holes_cost_nothing_and_one_file_is_an_archive_too() {
+fn exports_one_file_without_storing_its_holes() {
     let (from, to) = (kernel(), kernel());
     let (from, to) = (from.embedder_files(), to.embedder_files());
     let (file, _) = from.open("/workspace/f", crate::OpenOptions { write: true, ..Default::default() }).expect("made");
@@ -95,41 +96,41 @@ fn holes_cost_nothing_and_one_file_is_an_archive_too() {
     let archive = pack(&from, "/workspace/f");
     assert!(archive.len() < 100_000, "{}", archive.len());
     unpack(&to, "/tmp", &archive, 512).expect("unpacked");
-    assert_eq!(to.stat("/tmp/f", false).expect("there").size, (1 << 40) + 3);
+    assert_eq!(to.stat("/tmp/f", false).expect("the file exists").size, (1 << 40) + 3);
     assert_eq!(to.read("/tmp/f", 1 << 40, 10).expect("read").0, b"end");
 }
 
 #[test]
-fn what_changes_while_it_is_packed_does_no_harm() {
+fn exports_a_valid_archive_while_files_change() {
     let from = kernel();
-    let outside = from.embedder_files();
+    let embedder = from.embedder_files();
     for name in ["a", "b", "c"] {
-        outside.write(&format!("/workspace/t/{name}"), &[7; 50_000], false).expect("written");
+        embedder.write(&format!("/workspace/t/{name}"), &[7; 50_000], false).expect("written");
     }
-    let mut archive = outside.export("/workspace/t").expect("it is there");
-    let mut bytes = outside.read_archive(&mut archive, 2_000).expect("read");
-    outside.write("/workspace/t/a", b"short", false).expect("written");
-    outside.remove("/workspace/t/b", false).expect("removed");
+    let mut archive = embedder.export("/workspace/t").expect("the directory exists");
+    let mut bytes = embedder.read_archive(&mut archive, 2_000).expect("read");
+    embedder.write("/workspace/t/a", b"short", false).expect("written");
+    embedder.remove("/workspace/t/b", false).expect("removed");
     loop {
-        let piece = outside.read_archive(&mut archive, 2_000).expect("read");
+        let piece = embedder.read_archive(&mut archive, 2_000).expect("read");
         if piece.is_empty() {
             break;
         }
         bytes.extend_from_slice(&piece);
     }
-    unpack(&outside, "/tmp/t", &bytes, 1_000).expect("it is a whole archive");
-    assert_eq!(outside.list("/tmp/t").expect("listed").len(), 2);
-    assert_eq!(outside.stat("/tmp/t/a", true).expect("there").size, 50_000);
+    unpack(&embedder, "/tmp/t", &bytes, 1_000).expect("the archive is complete");
+    assert_eq!(embedder.list("/tmp/t").expect("listed").len(), 2);
+    assert_eq!(embedder.stat("/tmp/t/a", true).expect("the file exists").size, 50_000);
 }
 
 #[test]
-fn the_whole_box_is_packed_without_what_is_made_up() {
+fn exports_the_root_without_proc_and_devices() {
     let from = kernel();
-    let outside = from.embedder_files();
-    outside.write("/workspace/f", b"f", false).expect("written");
-    let bytes = pack(&outside, "/");
-    unpack(&outside, "/tmp/all", &bytes, 4_096).expect("unpacked");
-    assert!(outside.stat("/tmp/all/workspace/f", true).is_ok());
-    assert!(outside.stat("/tmp/all/proc", true).is_err());
-    assert!(outside.stat("/tmp/all/dev/null", false).is_err());
+    let embedder = from.embedder_files();
+    embedder.write("/workspace/f", b"f", false).expect("written");
+    let bytes = pack(&embedder, "/");
+    unpack(&embedder, "/tmp/all", &bytes, 4_096).expect("unpacked");
+    assert!(embedder.stat("/tmp/all/workspace/f", true).is_ok());
+    assert!(embedder.stat("/tmp/all/proc", true).is_err());
+    assert!(embedder.stat("/tmp/all/dev/null", false).is_err());
 }

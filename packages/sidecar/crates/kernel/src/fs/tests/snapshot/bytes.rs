@@ -1,4 +1,4 @@
-//! Files that were bytes on the way. Random trees come through in `oracle.rs`.
+//! Files in a snapshot that was written to bytes and read again. `oracle.rs` tests random trees.
 
 use super::super::watching::watch;
 use super::*;
@@ -14,7 +14,7 @@ fn bytes_of(guest: &Guest) -> Vec<u8> {
 }
 
 #[test]
-fn files_come_through_byte_for_byte_and_holes_stay_holes() {
+fn restores_files_byte_for_byte_with_their_holes() {
     let mut guest = Guest::new(Limits::default());
     let all: Vec<u8> = (0..200_000_u32).map(|n| n.wrapping_mul(2_654_435_761).to_le_bytes()[3]).collect();
     guest.write_file("whole", &all);
@@ -24,11 +24,11 @@ fn files_come_through_byte_for_byte_and_holes_stay_holes() {
     }
     guest.plain(FileCall::Ftruncate, &[fd.into(), ((1_i64 << 40) + 1_000_000).into()]);
     let written = bytes_of(&guest).len();
-    assert!(written < 300_000, "{written}: a hole is no bytes");
+    assert!(written < 300_000, "{written}: holes are not stored");
     let mut copy = by_bytes(&guest);
-    let all_of = |guest: &mut Guest| guest.stat("/workspace/holes", true).expect("there");
+    let all_of = |guest: &mut Guest| guest.stat("/workspace/holes", true).expect("the file exists");
     assert_eq!(all_of(&mut copy), all_of(&mut guest), "size, blocks and times too");
-    assert_eq!(copy.read_file("whole").expect("there"), all);
+    assert_eq!(copy.read_file("whole").expect("the file exists"), all);
     assert_eq!(used(&copy), used(&guest));
     for (at, wanted) in [(69_998_i64, b"\0\0here\0\0"), ((1 << 40) - 2, b"\0\0here\0\0")] {
         let (count, bytes) = copy.sys(FileCall::Read, &[fd.into(), Arg::Room(8), at.into()]);
@@ -37,7 +37,7 @@ fn files_come_through_byte_for_byte_and_holes_stay_holes() {
 }
 
 #[test]
-fn the_same_files_are_the_same_bytes() {
+fn equal_files_make_equal_bytes() {
     let mut guest = Guest::new(Limits::default());
     for n in 0..300 {
         guest.write_file(&format!("/tmp/file{n}"), &[n as u8; 100]);
@@ -53,20 +53,20 @@ fn the_same_files_are_the_same_bytes() {
 }
 
 #[test]
-fn what_the_other_tests_copy_comes_through_as_bytes() {
+fn restores_mounts_descriptors_and_watches_from_bytes() {
     let root = std::env::temp_dir().join(format!("coldframe-saved-{}-bytes", std::process::id()));
     let _ = std::fs::remove_dir_all(&root);
     std::fs::create_dir_all(root.join("dir")).expect("a temporary directory");
     std::fs::write(root.join("dir/file"), "0123456789").expect("a file");
     let mount =
         |path: &str, overlay| MountOptions { guest_path: path.to_owned(), host_path: root.clone(), read_only: false, overlay };
-    let given = Given {
+    let options = RestoreOptions {
         mounts: vec![mount("/m", false), mount("/p", true), mount("/m/dir/inner", false)],
         file_systems: vec![FileSystemOptions { guest_path: "/app".to_owned(), number: 3, read_only: true }],
-        ..Given::default()
+        ..RestoreOptions::default()
     };
-    let kernel = Arc::new(Kernel::new(&given.limits));
-    kernel.embedder_files().furnish(&given.mounts, &given.file_systems, &[], "/workspace").expect("mounted");
+    let kernel = Arc::new(Kernel::new(&options.limits));
+    kernel.embedder_files().furnish(&options.mounts, &options.file_systems, &[], "/workspace").expect("mounted");
     let mut guest = Guest::of(&kernel, "/m/dir");
     guest.write_file("/p/dir/own", b"own");
     guest.plain(FileCall::Unlink, &["/p/dir/file".into()]);
@@ -82,7 +82,7 @@ fn what_the_other_tests_copy_comes_through_as_bytes() {
     write(&mut guest, gone, b"gone");
     guest.plain(FileCall::Unlink, &["/tmp/gone".into()]);
     let saved = snapshot(&[&guest]).rewritten(|bytes| bytes).expect("sound");
-    let mut copy = given.only(&saved);
+    let mut copy = options.only(&saved);
     assert_eq!(copy.program.process().kernel.files.lock().watches(), 2);
     assert_eq!(read(&mut copy, file, 3).expect("there"), b"345");
     assert_eq!(read(&mut copy, proc, 9_999), read(&mut guest, proc, 9_999));
@@ -91,8 +91,8 @@ fn what_the_other_tests_copy_comes_through_as_bytes() {
         assert_eq!(rest_of(&mut copy, listing, 259, false).expect("names"), left);
     }
     assert_eq!(copy.sys(FileCall::Read, &[gone.into(), Arg::Room(4), 0.into()]).1, b"gone");
-    assert_eq!(copy.read_file("/p/dir/own").expect("there"), b"own");
+    assert_eq!(copy.read_file("/p/dir/own").expect("the file exists"), b"own");
     assert_eq!(copy.read_file("/p/dir/file"), Err(-2));
-    assert_eq!(copy.read_file("inner/dir/file").expect("it stands in /m/dir"), b"0123456789");
+    assert_eq!(copy.read_file("inner/dir/file").expect("its working directory is /m/dir"), b"0123456789");
     let _ = std::fs::remove_dir_all(&root);
 }

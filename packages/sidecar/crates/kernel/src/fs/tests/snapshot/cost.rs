@@ -1,4 +1,5 @@
-//! What saving and reviving cost: `cargo test --release -p coldframe-core --lib -- --ignored saved::cost --nocapture`.
+//! Measures taking and restoring: `cargo test --release -p coldframe-kernel --lib -- --ignored
+//! snapshot::cost --nocapture`.
 
 use super::*;
 use std::hint::black_box;
@@ -11,7 +12,7 @@ fn measure(name: &str, rounds: u32, mut run: impl FnMut()) {
 }
 
 #[test]
-#[ignore = "prints figures; for finding out where time goes"]
+#[ignore = "prints figures for profiling"]
 fn cost() {
     let with = || Reattach { limits: Limits::default(), permissions: None, mounts: &[], file_systems: &[], warnings: None };
     for files in [0, 10_000] {
@@ -21,9 +22,9 @@ fn cost() {
             guest.write_file(&format!("/tmp/file{n}"), &[7; 4_096]);
         }
         let saved = kernel.snapshot(&[]);
-        measure(&format!("{files} files: save of the files"), 10_000, || drop(black_box(kernel.files.lock().snapshot())));
-        measure(&format!("{files} files: save of the kernel"), 10_000, || drop(black_box(kernel.snapshot(&[]))));
-        measure(&format!("{files} files: revival of the kernel"), 10_000, || drop(black_box(Kernel::restore(&saved, with()))));
+        measure(&format!("{files} files: snapshot of the files"), 10_000, || drop(black_box(kernel.files.lock().snapshot())));
+        measure(&format!("{files} files: snapshot of the kernel"), 10_000, || drop(black_box(kernel.snapshot(&[]))));
+        measure(&format!("{files} files: restore of the kernel"), 10_000, || drop(black_box(Kernel::restore(&saved, with()))));
         let mut written = 0;
         measure(&format!("{files} files: to bytes and back, checked"), 20, || {
             let read = kernel.snapshot(&[]).rewritten(|bytes| {
@@ -34,7 +35,7 @@ fn cost() {
         });
         println!("{files} files: {written} bytes");
         let saved = snapshot(&[&guest]);
-        measure(&format!("{files} files, a program: save"), 10_000, || drop(black_box(snapshot(&[&guest]))));
-        measure(&format!("{files} files, a program: revival"), 10_000, || drop(black_box(Kernel::restore(&saved, with()))));
+        measure(&format!("{files} files, a program: snapshot"), 10_000, || drop(black_box(snapshot(&[&guest]))));
+        measure(&format!("{files} files, a program: restore"), 10_000, || drop(black_box(Kernel::restore(&saved, with()))));
     }
 }

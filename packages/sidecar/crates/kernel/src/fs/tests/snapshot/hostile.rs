@@ -1,4 +1,5 @@
-//! Bytes that somebody else has written: whatever they are, they are refused or they are files, and nothing ends or hangs because of them.
+//! Snapshots from changed bytes are refused or have valid files. No change causes a panic or
+//! endless work.
 
 use super::super::random::Random;
 use super::super::watching::watch;
@@ -11,23 +12,23 @@ use crate::fs::tree::ROOT;
 use crate::fs::walk::Place;
 use coldframe_abi::system_calls::FileCall;
 
-/// How many values are changed.
+/// The number of changed snapshots.
 const ROUNDS: u64 = 3_000;
 
-/// A folder of the host, and a program with something of each kind.
-struct World {
+/// A host folder, and a program with open files and changes of each kind.
+struct Fixture {
     root: std::path::PathBuf,
-    given: Given,
+    options: RestoreOptions,
     guest: Guest,
 }
 
-impl Drop for World {
+impl Drop for Fixture {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.root);
     }
 }
 
-fn world(name: &str) -> World {
+fn fixture(name: &str) -> Fixture {
     let root = std::env::temp_dir().join(format!("coldframe-saved-{}-hostile-{name}", std::process::id()));
     let _ = std::fs::remove_dir_all(&root);
     std::fs::create_dir_all(root.join("dir/deep")).expect("a temporary directory");
@@ -36,13 +37,13 @@ fn world(name: &str) -> World {
     }
     let mount =
         |path: &str, overlay| MountOptions { guest_path: path.to_owned(), host_path: root.clone(), read_only: true, overlay };
-    let given = Given {
+    let options = RestoreOptions {
         mounts: vec![mount("/m", false), mount("/p", true)],
         file_systems: vec![FileSystemOptions { guest_path: "/app".to_owned(), number: 3, read_only: true }],
-        ..Given::default()
+        ..RestoreOptions::default()
     };
-    let kernel = Arc::new(Kernel::new(&given.limits));
-    kernel.embedder_files().furnish(&given.mounts, &given.file_systems, &[], "/workspace").expect("mounted");
+    let kernel = Arc::new(Kernel::new(&options.limits));
+    kernel.embedder_files().furnish(&options.mounts, &options.file_systems, &[], "/workspace").expect("mounted");
     let mut guest = Guest::of(&kernel, "/workspace");
     for path in ["/m/file", "/p/dir/deep/file"] {
         open(&mut guest, path, 0);
@@ -52,10 +53,10 @@ fn world(name: &str) -> World {
     guest.plain(FileCall::Unlink, &["/p/dir/file".into()]);
     guest.plain(FileCall::Rename, &["/p/dir".into(), "/p/moved".into()]);
     watch(&mut guest, "/m/dir", 0);
-    World { root, given, guest: filled(guest) }
+    Fixture { root, options, guest: filled(guest) }
 }
 
-/// A program with something of each kind in memory.
+/// Creates a program with open files and changes of each kind in memory.
 fn anything() -> Guest {
     filled(Guest::new(Limits::default()))
 }
@@ -77,7 +78,7 @@ fn filled(mut guest: Guest) -> Guest {
     guest
 }
 
-/// Uses all that is there.
+/// Uses every file and descriptor.
 fn use_all(guest: &mut Guest) {
     let mut left = vec!["/".to_owned()];
     while let Some(path) = left.pop() {
@@ -115,11 +116,12 @@ fn use_all(guest: &mut Guest) {
     guest.program.process().close();
 }
 
-/// Changes bytes as someone who does not know them would, and as someone who does.
+/// Changes bytes at random places, and with values that matter to the format.
 fn change(bytes: &mut Vec<u8>, random: &mut Random) {
     for _ in 0..=random.below(3) {
         let at = random.below(bytes.len());
-        // Where the guest's own things are: the most is the base tree's.
+        // Half of the changes affect the guest's own files, because most bytes belong to the base
+        // tree.
         let at = if random.below(2) == 0 { at } else { bytes.len() - 1 - random.below(bytes.len().min(1_500)) };
         match random.below(7) {
             0 => bytes[at] ^= 1 << random.below(8),
@@ -138,17 +140,17 @@ fn change(bytes: &mut Vec<u8>, random: &mut Random) {
 }
 
 #[test]
-fn any_change_of_the_bytes_is_refused_or_harmless() {
+fn refuses_changed_bytes_or_restores_valid_files() {
     let rounds = std::env::var("COLDFRAME_HOSTILE_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(ROUNDS);
-    let world = world("change");
+    let fixture = fixture("change");
     let (mut refused, mut taken) = (0, 0);
     for seed in 1..=rounds {
         let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        let altered = snapshot(&[&world.guest]).rewritten(|mut bytes| {
+        let altered = snapshot(&[&fixture.guest]).rewritten(|mut bytes| {
             change(&mut bytes, &mut random);
             bytes
         });
-        match altered.ok().and_then(|saved| world.given.restore(&saved).ok()) {
+        match altered.ok().and_then(|saved| fixture.options.restore(&saved).ok()) {
             Some(mut copies) => {
                 use_all(&mut copies[0]);
                 taken += 1;
@@ -160,7 +162,7 @@ fn any_change_of_the_bytes_is_refused_or_harmless() {
 }
 
 #[test]
-fn bytes_that_end_early_are_refused() {
+fn refuses_truncated_bytes() {
     let guest = anything();
     let mut len = 0;
     let _ = snapshot(&[&guest]).rewritten(|bytes| {
@@ -186,99 +188,101 @@ fn names(files: &mut FilesSnapshot, ino: Ino) -> &mut crate::fs::node::Directory
 }
 
 #[test]
-fn what_no_runtime_can_have_brought_about_is_refused() {
+fn refuses_states_that_no_runtime_can_reach() {
     let mut guest = anything();
     let mut ino = |path: &str| guest.stat(path, false).expect(path)[7] as Ino;
     let (work, a, d, e, link, null) = (ino("."), ino("a"), ino("d"), ino("d/e"), ino("d/link"), ino("/dev/null"));
     type Change = Box<dyn FnOnce(&mut FilesSnapshot)>;
     let cases: Vec<(&str, Change)> = vec![
-        ("no root", Box::new(|files| assert!(files.nodes.remove_mut(&ROOT)))),
-        ("no root", Box::new(|files| node(files, ROOT).body = Body::Socket)),
-        ("a root that cannot be", Box::new(move |files| node(files, ROOT).parent = d)),
-        ("a number of a file that cannot be", Box::new(|files| files.last = u64::MAX)),
-        ("a number of a file that cannot be", Box::new(|files| files.last -= 1)),
-        ("a mode that cannot be", Box::new(move |files| node(files, a).meta.mode = 0o10_644)),
-        ("a file that has more names, or fewer, than it says", Box::new(move |files| node(files, a).meta.links = 3)),
-        ("a file that has more names, or fewer, than it says", Box::new(move |files| node(files, a).meta.links = 0)),
-        ("a directory that has more names, or fewer, than it says", Box::new(move |files| node(files, d).meta.links = 1)),
-        ("a removed directory with something in it", Box::new(move |files| node(files, d).meta.links = 0)),
-        ("a file that has more names, or fewer, than it says", Box::new(move |files| node(files, e).meta.links = 0)),
-        ("a name that cannot be", Box::new(move |files| names(files, work).names.insert_mut(b"x/y"[..].into(), a))),
-        ("a name that cannot be", Box::new(move |files| names(files, work).names.insert_mut(b".."[..].into(), a))),
-        ("a name that cannot be", Box::new(move |files| names(files, work).names.insert_mut(vec![b'n'; 256].into(), a))),
-        ("a name of nothing", Box::new(move |files| names(files, work).names.insert_mut(b"x"[..].into(), 9_999_999))),
-        // A directory that is in two, or in itself, or where it does not say.
-        ("a name that cannot be", Box::new(move |files| names(files, work).names.insert_mut(b"e"[..].into(), e))),
-        ("a name that cannot be", Box::new(move |files| names(files, e).names.insert_mut(b"d"[..].into(), d))),
-        ("a name that cannot be", Box::new(move |files| names(files, e).names.insert_mut(b"e"[..].into(), e))),
-        ("a name that cannot be", Box::new(move |files| node(files, e).parent = work)),
+        ("no root directory", Box::new(|files| assert!(files.nodes.remove_mut(&ROOT)))),
+        ("no root directory", Box::new(|files| node(files, ROOT).body = Body::Socket)),
+        ("an impossible root directory", Box::new(move |files| node(files, ROOT).parent = d)),
+        ("an inode number out of range", Box::new(|files| files.last = u64::MAX)),
+        ("an inode number out of range", Box::new(|files| files.last -= 1)),
+        ("a mode with unknown bits", Box::new(move |files| node(files, a).meta.mode = 0o10_644)),
+        ("an inode with a wrong link count", Box::new(move |files| node(files, a).meta.links = 3)),
+        ("an inode with a wrong link count", Box::new(move |files| node(files, a).meta.links = 0)),
+        ("a directory with a wrong link count", Box::new(move |files| node(files, d).meta.links = 1)),
+        ("a removed directory that is not empty", Box::new(move |files| node(files, d).meta.links = 0)),
+        ("an inode with a wrong link count", Box::new(move |files| node(files, e).meta.links = 0)),
+        ("an invalid name", Box::new(move |files| names(files, work).names.insert_mut(b"x/y"[..].into(), a))),
+        ("an invalid name", Box::new(move |files| names(files, work).names.insert_mut(b".."[..].into(), a))),
+        ("an invalid name", Box::new(move |files| names(files, work).names.insert_mut(vec![b'n'; 256].into(), a))),
+        ("a name without an inode", Box::new(move |files| names(files, work).names.insert_mut(b"x"[..].into(), 9_999_999))),
+        // A directory in two directories, in itself, or in a directory that is not its parent.
+        ("an invalid name", Box::new(move |files| names(files, work).names.insert_mut(b"e"[..].into(), e))),
+        ("an invalid name", Box::new(move |files| names(files, e).names.insert_mut(b"d"[..].into(), d))),
+        ("an invalid name", Box::new(move |files| names(files, e).names.insert_mut(b"e"[..].into(), e))),
+        ("an invalid name", Box::new(move |files| node(files, e).parent = work)),
         (
-            "a directory that lies in itself",
+            "a directory inside itself",
             Box::new(move |files| {
                 names(files, work).names.remove_mut(&b"d"[..]);
                 names(files, e).names.insert_mut(b"d"[..].into(), d);
                 node(files, d).parent = e;
             }),
         ),
-        ("a directory that lies in itself", Box::new(move |files| node(files, a).parent = a)),
-        ("a link to nothing", Box::new(move |files| node(files, link).body = Body::Link(Arc::from(&b""[..])))),
-        ("a device that cannot be", Box::new(move |files| node(files, null).body = Body::Device(Device::Descriptor(1)))),
-        ("a mount that is none", Box::new(move |files| node(files, link).body = Body::Mount(7))),
-        ("counters that do not agree with what is there", Box::new(|files| files.used.bytes = 0)),
-        ("counters that do not agree with what is there", Box::new(|files| files.used.inodes += 1_000)),
+        ("a directory inside itself", Box::new(move |files| node(files, a).parent = a)),
+        ("a link without a target", Box::new(move |files| node(files, link).body = Body::Link(Arc::from(&b""[..])))),
+        ("an impossible device", Box::new(move |files| node(files, null).body = Body::Device(Device::Descriptor(1)))),
+        ("a mount point without a mount", Box::new(move |files| node(files, link).body = Body::Mount(7))),
+        ("counters that do not match the inodes", Box::new(|files| files.used.bytes = 0)),
+        ("counters that do not match the inodes", Box::new(|files| files.used.inodes += 1_000)),
         (
-            "counters that do not agree with what is there",
+            "counters that do not match the inodes",
             Box::new(move |files| node(files, a).body = Body::File(Content::of(&[1; 100_000]))),
         ),
-        ("a mount that is none", Box::new(|files| files.mounts.clear())),
-        ("more than one /proc, or none", Box::new(|files| files.mounts.push(files.mounts[0].clone()))),
-        ("a mount that is none", Box::new(move |files| files.mounts[0].parent = Place::Here(a))),
-        ("a mount that is none", Box::new(|files| files.mounts[0].parent = Place::There(0, Vec::new()))),
-        ("a raised directory of no overlay", Box::new(move |files| files.raised.insert_mut((0, Box::default()), d))),
-        ("a raised directory of no overlay", Box::new(move |files| names(files, d).below = Some(Box::new(Below::root(0))))),
-        ("a watch that nobody can have made", Box::new(|files| files.watches[0].node = 9_999_999)),
-        ("something open that cannot be", Box::new(move |files| node(files, null).body = Body::Device(Device::Full))),
+        ("a mount point without a mount", Box::new(|files| files.mounts.clear())),
+        ("a /proc that is not mount 0", Box::new(|files| files.mounts.push(files.mounts[0].clone()))),
+        ("a mount point without a mount", Box::new(move |files| files.mounts[0].parent = Place::Here(a))),
+        ("a mount point without a mount", Box::new(|files| files.mounts[0].parent = Place::There(0, Vec::new()))),
+        ("a raised directory without an overlay", Box::new(move |files| files.raised.insert_mut((0, Box::default()), d))),
+        ("a raised directory without an overlay", Box::new(move |files| names(files, d).below = Some(Box::new(Below::root(0))))),
+        ("an impossible watch", Box::new(|files| files.watches[0].node = 9_999_999)),
+        ("an invalid open description", Box::new(move |files| node(files, null).body = Body::Device(Device::Full))),
     ];
     for (reason, change) in cases {
         let refused = snapshot(&[&guest]).with_files(change).rewritten(|bytes| bytes).err();
         assert_eq!(refused, Some(reason));
     }
     assert!(snapshot(&[&guest]).with_files(|_| {}).rewritten(|bytes| bytes).is_ok());
-    let world = world("sound");
+    let fixture = fixture("sound");
     let over = |change: fn(&mut Below)| {
-        let moved = world.guest.program.process().kernel.files.lock().raised.values().next().copied().expect("the root");
-        snapshot(&[&world.guest])
+        let moved = fixture.guest.program.process().kernel.files.lock().raised.values().next().copied().expect("the root");
+        snapshot(&[&fixture.guest])
             .with_files(|files| change(names(files, moved).below.as_mut().expect("an overlay")))
             .rewritten(|bytes| bytes)
     };
     assert!(over(|_| {}).is_ok());
-    assert_eq!(over(|below| below.path = b"../out".to_vec()).err(), Some("a name that cannot be"));
-    assert_eq!(over(|below| below.path = b"/etc".to_vec()).err(), Some("a name that cannot be"));
-    assert_eq!(over(|below| below.gone.insert_mut(b"a/b"[..].into())).err(), Some("a name that cannot be"));
-    assert_eq!(over(|below| below.mount = 1).err(), Some("a raised directory of no overlay"));
+    assert_eq!(over(|below| below.path = b"../out".to_vec()).err(), Some("an invalid name"));
+    assert_eq!(over(|below| below.path = b"/etc".to_vec()).err(), Some("an invalid name"));
+    assert_eq!(over(|below| below.gone.insert_mut(b"a/b"[..].into())).err(), Some("an invalid name"));
+    assert_eq!(over(|below| below.mount = 1).err(), Some("a raised directory without an overlay"));
 }
 
-/// Rules of permissions are written for the path that the caller gives.
+/// Permission rules name the path that the embedder passes.
 #[test]
-fn a_mount_that_lies_elsewhere_than_the_caller_has_said_is_refused() {
-    let world = world("elsewhere");
+fn refuses_a_mount_at_another_path_than_its_options_name() {
+    let fixture = fixture("elsewhere");
     let refused = |change: &dyn Fn(&mut FilesSnapshot)| {
-        snapshot(&[&world.guest]).with_files(|files| change(files)).rewritten(|bytes| bytes).err()
+        snapshot(&[&fixture.guest]).with_files(|files| change(files)).rewritten(|bytes| bytes).err()
     };
     assert_eq!(refused(&|_| {}), None);
     let named = |files: &FilesSnapshot, name: &[u8]| {
         let mut mounts = files.mounts.iter();
         mounts.position(|mount| mount.name[..] == *name).expect("mounted")
     };
-    for (name, reason) in
-        [(&b"m"[..], "a mount that is none"), (b"app", "a mount that is none"), (b"p", "a mount that lies elsewhere")]
-    {
+    for (name, reason) in [
+        (&b"m"[..], "a mount point without a mount"),
+        (b"app", "a mount point without a mount"),
+        (b"p", "a mount at another path than its own"),
+    ] {
         let renamed = refused(&|files| {
             let number = named(files, name);
             files.mounts[number].name = b"q"[..].into();
         });
         assert_eq!(renamed, Some(reason));
-        // With what the tree says of it.
+        // The names in the tree change too.
         let moved = refused(&|files| {
             let number = named(files, name);
             let ino = names(files, ROOT).names.get(name).copied().expect("mounted");
@@ -287,18 +291,18 @@ fn a_mount_that_lies_elsewhere_than_the_caller_has_said_is_refused() {
             node(files, ino).name = Arc::from(&b"q"[..]);
             files.mounts[number].name = b"q"[..].into();
         });
-        assert_eq!(moved, Some("a mount that lies elsewhere"));
+        assert_eq!(moved, Some("a mount at another path than its own"));
     }
-    // The directory of an overlay, alone.
+    // The directory of an overlay is renamed alone.
     let moved = refused(&|files| {
         let ino = names(files, ROOT).names.get(&b"p"[..]).copied().expect("mounted");
         names(files, ROOT).names.remove_mut(&b"p"[..]);
         names(files, ROOT).names.insert_mut(b"q"[..].into(), ino);
         node(files, ino).name = Arc::from(&b"q"[..]);
     });
-    assert_eq!(moved, Some("an overlay that lies elsewhere"));
+    assert_eq!(moved, Some("an overlay at another path than its own"));
     assert_eq!(
         refused(&|files| assert!(files.raised.remove_mut(&(named(files, b"p"), Box::default())))),
-        Some("an overlay that lies elsewhere")
+        Some("an overlay at another path than its own")
     );
 }

@@ -1,17 +1,17 @@
-//! Limits that are narrower than they were: what does not fit is named.
+//! Restores with narrower limits: the error names the exceeded limit.
 
 use super::*;
 use coldframe_abi::system_calls::FileCall;
 
 fn refused(saved: &KernelSnapshot, limits: Limits) -> (&'static str, u64) {
-    match (Given { limits, ..Given::default() }).restore(saved).err() {
+    match (RestoreOptions { limits, ..RestoreOptions::default() }).restore(saved).err() {
         Some(Error::ResourceExhausted { resource, limit }) => (resource, limit),
         other => panic!("{other:?}"),
     }
 }
 
 #[test]
-fn what_does_not_fit_is_named() {
+fn names_the_limit_that_a_restore_exceeds() {
     let mut guest = Guest::new(Limits::default());
     guest.write_file("/tmp/f", &[7; 10_000]);
     let fd = (0..5).map(|_| open(&mut guest, "/tmp/f", 0)).max().expect("some");
@@ -27,14 +27,14 @@ fn what_does_not_fit_is_named() {
     assert_eq!(refused(&saved, Limits { descriptors: open - 1, ..wide }), ("descriptors of a process", open - 1));
     assert_eq!(refused(&saved, Limits { kernel_bytes: 300, ..wide }), ("kernel bytes", 300));
     let limits = Limits { filesystem_bytes: 10_000, inodes: 1, watches: 1, descriptors: open, ..wide };
-    let mut other = Given { limits, ..Given::default() }.only(&saved);
+    let mut other = RestoreOptions { limits, ..RestoreOptions::default() }.only(&saved);
     assert_eq!(other.write_file("/tmp/more", b""), -24, "no descriptor is left");
     other.plain(FileCall::Close, &[fd.into()]);
     assert_eq!(other.write_file("/tmp/more", b""), -28, "the new limits hold");
 }
 
 #[test]
-fn what_is_used_is_counted_and_the_high_mark_begins_anew() {
+fn a_copy_counts_its_present_use_as_its_highest() {
     let mut guest = Guest::new(Limits::default());
     guest.write_file("/tmp/f", &[7; 10_000]);
     guest.write_file("/tmp/g", &[7; 10_000]);

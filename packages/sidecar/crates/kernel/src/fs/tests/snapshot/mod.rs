@@ -1,4 +1,5 @@
-//! A runtime's files in a copy: what is the same there, and that the two have nothing in common afterwards.
+//! A runtime's files in a copy: the copy has equal files, and later changes of either runtime do
+//! not affect the other.
 
 mod bytes;
 mod cost;
@@ -20,22 +21,22 @@ use std::sync::Arc;
 const READ_WRITE_CREATE: i64 = 0o102;
 const DIRECTORY: i64 = 0o200_000;
 
-/// A value of the runtime of these programs.
+/// Takes a snapshot of the runtime of these programs.
 fn snapshot(guests: &[&Guest]) -> KernelSnapshot {
     let kernel = &guests[0].program.process().kernel;
     let processes: Vec<_> = guests.iter().map(|guest| guest.program.process()).collect();
     kernel.snapshot(&processes)
 }
 
-/// What a copy is given.
+/// The options of a restore.
 #[derive(Default)]
-struct Given {
+struct RestoreOptions {
     limits: Limits,
     mounts: Vec<MountOptions>,
     file_systems: Vec<FileSystemOptions>,
 }
 
-impl Given {
+impl RestoreOptions {
     fn restore(&self, saved: &KernelSnapshot) -> Result<Vec<Guest>, Error> {
         let (mounts, file_systems) = (&self.mounts[..], &self.file_systems[..]);
         let with = Reattach { limits: self.limits, permissions: None, mounts, file_systems, warnings: None };
@@ -49,15 +50,15 @@ impl Given {
     }
 }
 
-/// A copy with the same mounts, which was bytes on the way.
+/// Returns a copy with equal mounts, restored from a snapshot that was written to bytes.
 pub(super) fn by_bytes(guest: &Guest) -> Guest {
     let (mounts, file_systems) = guest.program.process().kernel.reattach();
     let saved = snapshot(&[guest]).rewritten(|bytes| bytes).expect("what a runtime has brought about is sound");
-    Given { mounts, file_systems, ..Given::default() }.only(&saved)
+    RestoreOptions { mounts, file_systems, ..RestoreOptions::default() }.only(&saved)
 }
 
 fn copy(guest: &Guest) -> Guest {
-    Given::default().only(&snapshot(&[guest]))
+    RestoreOptions::default().only(&snapshot(&[guest]))
 }
 
 fn used(guest: &Guest) -> (u64, u64) {
@@ -81,7 +82,7 @@ fn write(guest: &mut Guest, fd: i64, bytes: &[u8]) -> i64 {
     guest.plain(FileCall::Write, &[fd.into(), Arg::Bytes(bytes), (-1).into()])
 }
 
-/// The names that a listing that is open has left.
+/// Returns the names that an open listing has not returned yet.
 fn rest_of(guest: &mut Guest, fd: i64, room: usize, once: bool) -> Result<Vec<String>, i64> {
     let mut names = Vec::new();
     loop {
@@ -102,7 +103,7 @@ fn rest_of(guest: &mut Guest, fd: i64, room: usize, once: bool) -> Result<Vec<St
 }
 
 #[test]
-fn what_one_side_changes_the_other_does_not_see() {
+fn changes_of_one_runtime_are_not_visible_in_the_other() {
     let mut guest = Guest::new(Limits::default());
     guest.write_file("/tmp/both", b"before");
     guest.write_file("/tmp/gone", b"x");
@@ -112,48 +113,50 @@ fn what_one_side_changes_the_other_does_not_see() {
     guest.plain(FileCall::Unlink, &["/tmp/gone".into()]);
     other.write_file("/tmp/both", b"the copy's");
     other.write_file("/tmp/new", b"");
-    assert_eq!(guest.read_file("/tmp/both").expect("there"), b"the original's");
-    assert_eq!(other.read_file("/tmp/both").expect("there"), b"the copy's");
-    assert_eq!(other.read_file("/tmp/gone").expect("there"), b"x");
+    assert_eq!(guest.read_file("/tmp/both").expect("the file exists"), b"the original's");
+    assert_eq!(other.read_file("/tmp/both").expect("the file exists"), b"the copy's");
+    assert_eq!(other.read_file("/tmp/gone").expect("the file exists"), b"x");
     assert_eq!(guest.read_file("/tmp/new"), Err(-2));
-    // Both may hand out the same next number: nothing has it yet.
-    assert!(other.stat("/tmp/new", true).expect("there")[7] > guest.stat("/tmp/both", true).expect("there")[7]);
+    // Both may assign equal numbers next: no file has the number yet.
+    assert!(
+        other.stat("/tmp/new", true).expect("the file exists")[7] > guest.stat("/tmp/both", true).expect("the file exists")[7]
+    );
 }
 
 #[test]
-fn a_runtime_without_programs_has_its_files_in_a_copy_too() {
+fn copies_the_files_of_a_runtime_without_programs() {
     let guest = Guest::new(Limits::default());
     let kernel = guest.program.process().kernel.clone();
     kernel.embedder_files().write("/workspace/a/b", b"text", false).expect("room");
     let saved = kernel.snapshot(&[]);
     let with = Reattach { limits: Limits::default(), permissions: None, mounts: &[], file_systems: &[], warnings: None };
     let copy = Kernel::restore(&saved, with).expect("a copy").kernel;
-    assert_eq!(copy.embedder_files().read("/workspace/a/b", 0, 10).expect("there").0, b"text");
+    assert_eq!(copy.embedder_files().read("/workspace/a/b", 0, 10).expect("the file exists").0, b"text");
     kernel.embedder_files().write("/workspace/a/b", b"more", true).expect("room");
-    assert_eq!(copy.embedder_files().read("/workspace/a/b", 0, 10).expect("there").1, 4);
+    assert_eq!(copy.embedder_files().read("/workspace/a/b", 0, 10).expect("the file exists").1, 4);
 }
 
 #[test]
-fn positions_flags_and_what_is_shared_are_the_same() {
+fn a_copy_keeps_positions_flags_and_shared_descriptions() {
     let mut guest = Guest::new(Limits::default());
     guest.write_file("f", b"0123456789");
     let fd = open(&mut guest, "f", 0);
     let again = open(&mut guest, "/proc/self/fd/0", 0);
     let appends = open(&mut guest, "f", 0o2001);
-    assert_eq!(read(&mut guest, fd, 3).expect("there"), b"012");
+    assert_eq!(read(&mut guest, fd, 3).expect("readable"), b"012");
     let mut other = copy(&guest);
-    assert_eq!(read(&mut other, fd, 3).expect("there"), b"345");
-    assert_eq!(read(&mut guest, fd, 3).expect("there"), b"345", "each has its own position");
+    assert_eq!(read(&mut other, fd, 3).expect("readable"), b"345");
+    assert_eq!(read(&mut guest, fd, 3).expect("readable"), b"345", "each has its own position");
     write(&mut other, appends, b"ab");
-    assert_eq!(other.read_file("f").expect("there"), b"0123456789ab");
-    assert_eq!(write(&mut other, fd, b"x"), -9, "it was opened for reading");
+    assert_eq!(other.read_file("f").expect("the file exists"), b"0123456789ab");
+    assert_eq!(write(&mut other, fd, b"x"), -9, "the file was opened for reading");
     let table = other.program.process().files.descriptors.lock();
     let (stdin, twice) = (table.get(0).expect("there"), table.get(again).expect("there"));
     assert!(Arc::ptr_eq(&stdin, &twice), "one description, as in the original");
 }
 
 #[test]
-fn two_programs_share_in_the_copy_what_they_shared() {
+fn programs_of_a_copy_share_the_descriptions_they_shared() {
     let kernel = Arc::new(Kernel::new(&Limits::default()));
     let mut one = Guest::of(&kernel, "/workspace");
     one.write_file("f", b"0123456789");
@@ -161,14 +164,14 @@ fn two_programs_share_in_the_copy_what_they_shared() {
     let other = Guest::of(&kernel, "/workspace");
     let shared = one.program.process().files.descriptors.lock().get(fd).expect("open");
     assert_eq!(other.program.process().add_descriptor(shared), Ok(fd));
-    let mut copies = Given::default().restore(&snapshot(&[&one, &other])).expect("a copy");
+    let mut copies = RestoreOptions::default().restore(&snapshot(&[&one, &other])).expect("a copy");
     assert_eq!(read(&mut copies[0], fd, 4).expect("there"), b"0123");
     assert_eq!(read(&mut copies[1], fd, 4).expect("there"), b"4567");
     assert_eq!(read(&mut one, fd, 4).expect("there"), b"0123");
 }
 
 #[test]
-fn a_deleted_file_lives_on_in_the_copy_until_it_is_closed_there() {
+fn a_removed_file_stays_in_a_copy_until_the_copy_closes_it() {
     let mut guest = Guest::new(Limits::default());
     let fd = open(&mut guest, "/tmp/f", READ_WRITE_CREATE);
     write(&mut guest, fd, b"still here");
@@ -179,7 +182,7 @@ fn a_deleted_file_lives_on_in_the_copy_until_it_is_closed_there() {
     assert_eq!((used(&guest), used(&other)), ((0, 0), (10, 1)));
     let (_, bytes) = other.sys(FileCall::Read, &[fd.into(), Arg::Room(10), 0.into()]);
     assert_eq!(bytes, b"still here");
-    // Of a copy's copy too.
+    // A copy of a copy has the file too.
     let mut third = copy(&other);
     for guest in [&mut other, &mut third] {
         guest.plain(FileCall::Close, &[fd.into()]);
@@ -189,33 +192,33 @@ fn a_deleted_file_lives_on_in_the_copy_until_it_is_closed_there() {
 }
 
 #[test]
-fn a_deleted_file_that_only_the_caller_has_open_is_not_in_the_copy() {
+fn a_copy_lacks_a_removed_file_that_only_the_embedder_has_open() {
     let guest = Guest::new(Limits::default());
-    let outside = guest.program.process().kernel.embedder_files();
+    let embedder = guest.program.process().kernel.embedder_files();
     let options = crate::OpenOptions { write: true, ..Default::default() };
-    let (file, _) = outside.open("/tmp/f", options).expect("room");
-    outside.write_open(&file, 0, b"bytes").expect("room");
-    outside.remove("/tmp/f", false).expect("there");
+    let (file, _) = embedder.open("/tmp/f", options).expect("room");
+    embedder.write_open(&file, 0, b"bytes").expect("room");
+    embedder.remove("/tmp/f", false).expect("there");
     let other = copy(&guest);
     assert_eq!((used(&guest), used(&other)), ((5, 1), (0, 0)));
-    outside.close(&file);
+    embedder.close(&file);
     assert_eq!(used(&guest), (0, 0));
 }
 
 #[test]
-fn a_program_that_is_not_in_the_value_holds_nothing_in_the_copy() {
+fn a_copy_holds_no_file_of_a_program_outside_the_snapshot() {
     let kernel = Arc::new(Kernel::new(&Limits::default()));
     let (one, mut other) = (Guest::of(&kernel, "/workspace"), Guest::of(&kernel, "/tmp"));
     let fd = open(&mut other, "/tmp/f", READ_WRITE_CREATE);
     write(&mut other, fd, b"bytes");
     other.plain(FileCall::Unlink, &["/tmp/f".into()]);
-    let alone = Given::default().only(&snapshot(&[&one]));
+    let alone = RestoreOptions::default().only(&snapshot(&[&one]));
     assert_eq!((used(&other), used(&alone)), ((5, 1), (0, 0)));
     assert_eq!(alone.program.process().kernel.files.lock().holds.len(), 1);
 }
 
 #[test]
-fn a_working_directory_that_was_removed_is_where_the_copy_stands() {
+fn a_copy_keeps_a_removed_working_directory() {
     let mut guest = Guest::new(Limits::default());
     guest.plain(FileCall::Mkdir, &["/tmp/d".into(), 0o755.into()]);
     guest.program.process().files.chdir(&guest.program.process().kernel.files, b"/tmp/d").expect("there");
@@ -234,7 +237,7 @@ fn a_working_directory_that_was_removed_is_where_the_copy_stands() {
 }
 
 #[test]
-fn a_listing_goes_on_where_it_was() {
+fn a_copy_continues_a_listing() {
     let mut guest = Guest::new(Limits::default());
     for n in 0..100 {
         guest.write_file(&format!("/workspace/file{n:03}"), b"");
@@ -262,7 +265,7 @@ fn proc_shows_the_copy() {
 }
 
 #[test]
-fn standard_streams_are_the_programs_own() {
+fn a_copy_has_its_own_standard_streams() {
     let mut guest = Guest::new(Limits::default());
     assert_eq!(guest.plain(FileCall::Close, &[2.into()]), 0);
     let mut other = copy(&guest);

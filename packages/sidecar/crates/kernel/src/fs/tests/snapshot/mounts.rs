@@ -1,6 +1,6 @@
-//! Mounts in a copy: the caller brings them again, by their places, and they are what they were.
+//! Mounts in a copy: the embedder passes them again by path, and they keep their numbers.
 
-use super::super::watching::{told, watch};
+use super::super::watching::{watch, watch_events};
 use super::*;
 use coldframe_abi::system_calls::FileCall;
 use coldframe_error::Errno;
@@ -15,7 +15,7 @@ impl Drop for Folder {
     }
 }
 
-/// A folder of the host: `{file, other, dir/inner}`.
+/// Makes a host folder: `{file, other, dir/inner}`.
 fn folder(name: &str) -> Folder {
     let root = std::env::temp_dir().join(format!("coldframe-saved-{}-{name}", std::process::id()));
     let _ = std::fs::remove_dir_all(&root);
@@ -30,26 +30,26 @@ fn mount(guest_path: &str, folder: &Folder, overlay: bool) -> MountOptions {
     MountOptions { guest_path: guest_path.to_owned(), host_path: folder.0.clone(), read_only: false, overlay }
 }
 
-fn given(mounts: &[MountOptions]) -> Given {
-    Given { mounts: mounts.to_vec(), ..Given::default() }
+fn with_mounts(mounts: &[MountOptions]) -> RestoreOptions {
+    RestoreOptions { mounts: mounts.to_vec(), ..RestoreOptions::default() }
 }
 
-fn guest(given: &Given) -> Guest {
-    let kernel = Arc::new(Kernel::new(&given.limits));
-    kernel.embedder_files().furnish(&given.mounts, &given.file_systems, &[], "/workspace").expect("mounted");
+fn guest(options: &RestoreOptions) -> Guest {
+    let kernel = Arc::new(Kernel::new(&options.limits));
+    kernel.embedder_files().furnish(&options.mounts, &options.file_systems, &[], "/workspace").expect("mounted");
     Guest::of(&kernel, "/workspace")
 }
 
 #[test]
-fn a_mount_that_nobody_brings_is_named() {
+fn names_a_mount_that_a_restore_lacks() {
     let folder = folder("lacks");
     let system = FileSystemOptions { guest_path: "/app".to_owned(), number: 7, read_only: false };
     let mounts = vec![mount("/m", &folder, false), mount("/p/", &folder, true)];
-    let all = Given { mounts, file_systems: vec![system.clone()], ..Given::default() };
+    let all = RestoreOptions { mounts, file_systems: vec![system.clone()], ..RestoreOptions::default() };
     let saved = snapshot(&[&guest(&all)]);
     let lacking = |mounts: &[MountOptions], systems: &[FileSystemOptions]| {
-        let given = Given { mounts: mounts.to_vec(), file_systems: systems.to_vec(), ..Given::default() };
-        match given.restore(&saved).err() {
+        let options = RestoreOptions { mounts: mounts.to_vec(), file_systems: systems.to_vec(), ..RestoreOptions::default() };
+        match options.restore(&saved).err() {
             Some(error @ Error::SnapshotLacks { .. }) => {
                 assert_eq!(error.code(), "ERR_SNAPSHOT_LACKS");
                 error.to_string()
@@ -58,29 +58,30 @@ fn a_mount_that_nobody_brings_is_named() {
         }
     };
     let systems = std::slice::from_ref(&system);
-    assert_eq!(lacking(&all.mounts[1..], systems), "the snapshot needs a mount '/m', which was not given");
-    assert_eq!(lacking(&all.mounts[..1], systems), "the snapshot needs a mount '/p', which was not given");
-    assert_eq!(lacking(&all.mounts, &[]), "the snapshot needs a file system '/app', which was not given");
-    let folder_there = Given { mounts: vec![mount("/m", &folder, true), mount("/p", &folder, true)], ..Given::default() };
-    let error = Given { file_systems: vec![system], ..folder_there }.restore(&saved).err().expect("it is no overlay");
+    assert_eq!(lacking(&all.mounts[1..], systems), "the snapshot needs a mount '/m', which was not options");
+    assert_eq!(lacking(&all.mounts[..1], systems), "the snapshot needs a mount '/p', which was not options");
+    assert_eq!(lacking(&all.mounts, &[]), "the snapshot needs a file system '/app', which was not options");
+    let folder_there =
+        RestoreOptions { mounts: vec![mount("/m", &folder, true), mount("/p", &folder, true)], ..RestoreOptions::default() };
+    let error = RestoreOptions { file_systems: vec![system], ..folder_there }.restore(&saved).err().expect("it is no overlay");
     assert_eq!(error.code(), "ERR_SNAPSHOT_FOREIGN");
     assert!(error.to_string().contains("/m"), "{error}");
     assert!(all.restore(&saved).is_ok());
 }
 
 #[test]
-fn a_mount_has_its_number_again_and_may_lead_to_another_folder() {
+fn a_mount_keeps_its_number_and_may_have_another_folder() {
     let (one, other) = (folder("one"), folder("another"));
     std::fs::write(other.0.join("file"), "another").expect("a file");
     let before = [mount("/m", &one, false), mount("/m/dir/deep", &other, false), mount("/w", &one, false)];
-    let mut original = guest(&given(&before));
+    let mut original = guest(&with_mounts(&before));
     let dev = |guest: &mut Guest, path: &str| guest.stat(path, true).expect(path)[0];
     let numbers = ["/m/file", "/m/dir/deep/file", "/w/file"].map(|path| dev(&mut original, path));
     let saved = snapshot(&[&original]);
-    // In any order, with another folder, and one more.
+    // The mounts are passed in another order, with another folder, and with a further mount.
     let after =
         [mount("/new", &one, false), mount("/w", &other, false), mount("/m/dir/deep", &other, false), mount("/m", &one, false)];
-    let mut copy = given(&after).only(&saved);
+    let mut copy = with_mounts(&after).only(&saved);
     assert_eq!(["/m/file", "/m/dir/deep/file", "/w/file"].map(|path| dev(&mut copy, path)), numbers);
     assert_eq!(copy.read_file("/w/file").expect("there"), b"another");
     assert_eq!(copy.read_file("/m/dir/deep/file").expect("there"), b"another");
@@ -88,14 +89,14 @@ fn a_mount_has_its_number_again_and_may_lead_to_another_folder() {
     assert_eq!(original.read_file("/new/file"), Err(-2));
     let (folders, systems) = copy.program.process().kernel.reattach();
     assert_eq!((folders.len(), systems.len()), (4, 0));
-    let again = Given { mounts: folders, ..Given::default() };
+    let again = RestoreOptions { mounts: folders, ..RestoreOptions::default() };
     assert_eq!(again.only(&snapshot(&[&copy])).read_file("/new/other").expect("there"), b"other");
 }
 
 #[test]
 fn an_open_file_of_a_mount_is_opened_again_at_its_position() {
     let folder = folder("open");
-    let with = given(&[mount("/m", &folder, false)]);
+    let with = with_mounts(&[mount("/m", &folder, false)]);
     let mut guest = guest(&with);
     let fd = open(&mut guest, "/m/file", 2);
     assert_eq!(read(&mut guest, fd, 4).expect("there"), b"0123");
@@ -106,10 +107,10 @@ fn an_open_file_of_a_mount_is_opened_again_at_its_position() {
 }
 
 #[test]
-fn what_is_not_there_any_more_is_lost_and_says_so() {
+fn an_open_file_that_was_removed_or_replaced_fails_with_eio() {
     const EIO: i64 = -5;
     let folder = folder("lost");
-    let with = given(&[mount("/m", &folder, false)]);
+    let with = with_mounts(&[mount("/m", &folder, false)]);
     let mut guest = guest(&with);
     let fds = [open(&mut guest, "/m/file", 2), open(&mut guest, "/m/other", 2)];
     let saved = snapshot(&[&guest]);
@@ -130,19 +131,19 @@ fn what_is_not_there_any_more_is_lost_and_says_so() {
         }
         let link = format!("/proc/self/fd/{fd}");
         assert_eq!(copy.plain(FileCall::Open, &[link.as_str().into(), 0.into(), 0.into()]), EIO);
-        // A copy of the copy has lost it as well.
+        // A copy of the copy lacks the file too.
         let mut third = with.only(&snapshot(&[&copy]));
         assert_eq!(read(&mut third, fd, 4), Err(EIO));
         assert_eq!(copy.plain(FileCall::Close, &[fd.into()]), 0);
     }
-    assert_eq!(std::fs::read(folder.0.join("other")).expect("there"), b"inner", "what lies there now is left alone");
+    assert_eq!(std::fs::read(folder.0.join("other")).expect("there"), b"inner", "the new file is unchanged");
     assert_eq!(read(&mut guest, fds[0], 4).expect("the original has it open"), b"0123");
 }
 
 #[test]
-fn what_was_changed_in_an_overlay_is_in_the_copy() {
+fn a_copy_has_the_changes_of_an_overlay() {
     let folder = folder("overlay");
-    let with = given(&[mount("/p", &folder, true)]);
+    let with = with_mounts(&[mount("/p", &folder, true)]);
     let mut guest = guest(&with);
     let below = open(&mut guest, "/p/other", 0);
     guest.write_file("/p/file", b"changed");
@@ -168,13 +169,13 @@ fn what_was_changed_in_an_overlay_is_in_the_copy() {
 }
 
 #[test]
-fn a_listing_of_a_mount_goes_on_and_the_original_loses_nothing() {
+fn a_copy_continues_a_listing_of_a_mount() {
     for overlay in [false, true] {
         let folder = folder(if overlay { "listing-overlay" } else { "listing" });
         for n in 0..500 {
             std::fs::write(folder.0.join(format!("file{n}")), "").expect("a file");
         }
-        let with = given(&[mount("/m", &folder, overlay)]);
+        let with = with_mounts(&[mount("/m", &folder, overlay)]);
         let mut guest = guest(&with);
         guest.write_file("/m/own", b"");
         let fd = open(&mut guest, "/m", DIRECTORY);
@@ -191,12 +192,12 @@ fn a_listing_of_a_mount_goes_on_and_the_original_loses_nothing() {
 }
 
 #[test]
-fn a_listing_that_cannot_be_saved_whole_fails_where_it_is_torn() {
+fn a_listing_fails_where_its_snapshot_is_incomplete() {
     let folder = folder("torn");
     for n in 0..2_000 {
         std::fs::write(folder.0.join(format!("file{n}")), "").expect("a file");
     }
-    let mut with = given(&[mount("/m", &folder, false)]);
+    let mut with = with_mounts(&[mount("/m", &folder, false)]);
     with.limits.kernel_bytes = 100_000;
     let mut guest = guest(&with);
     let fd = open(&mut guest, "/m", DIRECTORY);
@@ -207,9 +208,9 @@ fn a_listing_that_cannot_be_saved_whole_fails_where_it_is_torn() {
 }
 
 #[test]
-fn a_watch_of_a_mount_is_made_again_or_given_up() {
+fn restores_a_watch_of_a_mount_or_cancels_it() {
     let folder = folder("watch");
-    let with = given(&[mount("/m", &folder, false)]);
+    let with = with_mounts(&[mount("/m", &folder, false)]);
     let mut guest = guest(&with);
     let (dir, file) = (watch(&mut guest, "/m/dir", 0), watch(&mut guest, "/m/file", 0));
     let saved = snapshot(&[&guest]);
@@ -220,21 +221,21 @@ fn a_watch_of_a_mount_is_made_again_or_given_up() {
     assert_eq!(given_up.iter().map(|event| (event.operation.get(), event.result)).collect::<Vec<_>>(), [(file, canceled)]);
     std::fs::write(folder.0.join("dir/new"), "").expect("a file");
     let deadline = Instant::now() + Duration::from_secs(20);
-    let heard = loop {
-        let heard = told(&copy);
-        if !heard.is_empty() {
-            break heard;
+    let events = loop {
+        let events = watch_events(&copy);
+        if !events.is_empty() {
+            break events;
         }
-        assert!(Instant::now() < deadline, "the host tells of changes");
+        assert!(Instant::now() < deadline, "the host reports changes");
         std::thread::sleep(Duration::from_millis(5));
     };
-    assert_eq!(heard, [(dir, vec![(1, "new".to_owned())])]);
+    assert_eq!(events, [(dir, vec![(1, "new".to_owned())])]);
 }
 
 #[test]
-fn a_file_system_of_the_caller_is_asked_by_its_new_number() {
+fn an_app_file_system_is_called_by_its_new_number() {
     let system = |number| FileSystemOptions { guest_path: "/app".to_owned(), number, read_only: false };
-    let with = |number| Given { file_systems: vec![system(number)], ..Given::default() };
+    let with = |number| RestoreOptions { file_systems: vec![system(number)], ..RestoreOptions::default() };
     let copy = with(9).only(&snapshot(&[&guest(&with(7))]));
     assert_eq!(copy.program.process().kernel.reattach().1, [system(9)]);
     assert!(copy.program.process().kernel.asks.load(std::sync::atomic::Ordering::Relaxed));

@@ -1,0 +1,43 @@
+// Plans the rows of the cold-start matrix: scenario, batch size and mode of each, its number of
+// batches, and the runtimes that are alive at once.
+
+import type { ColdstartOptions } from './options.js';
+import type { ScenarioName } from './scenarios.js';
+
+export type Mode = 'sequential' | 'concurrent';
+
+export interface RowPlan {
+  scenario: ScenarioName;
+  batchSize: number;
+  mode: Mode;
+  /** Counted batches. The budget can lower the number. */
+  iterations: number;
+  /** Batches before the counted batches. */
+  warmup: number;
+  /** Runtimes alive at once. */
+  concurrency: number;
+}
+
+const MODES = ['sequential', 'concurrent'] as const;
+
+/**
+ * Enough samples for a p95 of single starts, and enough batches that one disturbed batch does not
+ * decide.
+ */
+const defaultIterations = (batchSize: number): number => Math.max(10, Math.ceil(100 / batchSize));
+
+export function planRows(options: ColdstartOptions): RowPlan[] {
+  return options.scenarios.flatMap((scenario) =>
+    options.batchSizes.flatMap((batchSize) =>
+      MODES.map((mode) => ({
+        scenario,
+        batchSize,
+        mode,
+        iterations: options.iterations ?? defaultIterations(batchSize),
+        warmup: options.warmup,
+        // A start in flight is a live runtime, so the lower of the two limits applies.
+        concurrency: mode === 'sequential' ? 1 : Math.min(batchSize, options.maxConcurrency, options.maxLive),
+      })),
+    ),
+  );
+}

@@ -1,0 +1,17 @@
+// The systems whose published figures are shown beside the figures of a run.
+//
+// Other people measured the published figures on other machines. Each system has its class of
+// isolation: a figure of one class says nothing about the isolation of another. A micro-VM and a
+// WebAssembly sandbox do not stop the same attackers. Next: `lifecycle.ts`, `memory.ts`, `pool.ts`.
+
+export type Isolation = 'micro-VM' | 'container' | 'process' | 'isolate' | 'wasm';
+
+export interface PublishedSystem {
+  system: string;
+  isolation: Isolation;
+}
+
+/** A system and the machine on which its figures were measured. */
+export interface PublishedRig extends PublishedSystem {
+  rig: string;
+}

@@ -1,0 +1,15 @@
+// A live runtime, or a live resident runner, that executes snippets until it is disposed of.
+
+import type { NodeRuntime } from 'coldframe';
+import type { ExecResult } from './snippet.js';
+
+export interface Executor {
+  exec(code: string): Promise<ExecResult>;
+  dispose(): Promise<void>;
+}
+
+/** Executes each snippet in a fresh guest process of a runtime. */
+export const executorOf = (runtime: NodeRuntime): Executor => ({
+  exec: (code) => runtime.exec(code),
+  dispose: () => runtime.dispose(),
+});

@@ -1,0 +1,14 @@
+// Opens sidecars of each kind: a process of its own, and the core inside this process, on worker
+// threads or on the caller's thread.
+
+import { Sidecar } from 'coldframe';
+
+/** Longer than any measured start, so that no thread has to be woken. */
+const INLINE_BUDGET_MS = 5;
+
+export type OpenSdkSidecar = () => Promise<Sidecar>;
+
+export const spawnShared: OpenSdkSidecar = () => Sidecar.spawn();
+export const openEmbedded: OpenSdkSidecar = () => Sidecar.embedded();
+/** A turn of a guest begins on the caller's thread. */
+export const openEmbeddedInline: OpenSdkSidecar = () => Sidecar.embedded({ inlineBudgetMs: INLINE_BUDGET_MS });

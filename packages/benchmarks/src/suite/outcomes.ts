@@ -1,0 +1,41 @@
+// Collects how many runs of all results were right, for the warnings and the exit code.
+
+import type { AnySection, Benchmark, Outcome } from './benchmark.js';
+import { isFailure, type Measured } from './run.js';
+
+/**
+ * Calls `visit` with each result of a run, in the order of the sections. Joins the returned lists.
+ */
+export function flatMapResults<Run, Item>(
+  { sections }: Pick<Benchmark<never, never, Run>, 'sections'>,
+  run: Run,
+  visit: (section: AnySection<never, Run>, result: unknown) => readonly Item[],
+): Item[] {
+  // Sections that share a field treat its results alike.
+  const byField = new Map(sections.map((section) => [section.field, section]));
+  return [...byField.values()].flatMap((section) => {
+    const value: unknown = run[section.field];
+    const results: readonly unknown[] = Array.isArray(value) ? value : value ? [value] : [];
+    return results.flatMap((result) => visit(section, result));
+  });
+}
+
+/**
+ * Returns the outcomes of all results. A failed row has no runs, and the benchmark is not complete.
+ */
+export const outcomesOf = <Run>(benchmark: Pick<Benchmark<never, never, Run>, 'sections'>, run: Measured<Run>): Outcome[] =>
+  flatMapResults(benchmark, run, (section, result): readonly Outcome[] =>
+    section.recordsFailures && isFailure(result)
+      ? [{ name: 'not measured', total: 0, right: 0, failure: result.error, isAccepted: false }]
+      : section.outcomes(result),
+  );
+
+/** Returns whether every row has a result and every run was right. */
+export const isComplete = (outcomes: readonly Outcome[], skipped: readonly unknown[]): boolean =>
+  skipped.length === 0 && outcomes.every(({ right, total, isAccepted = right === total }) => isAccepted);
+
+/** Returns the share of right runs, or `undefined` for no runs. */
+export function rightShare(outcomes: readonly Outcome[]): number | undefined {
+  const total = outcomes.reduce((sum, outcome) => sum + outcome.total, 0);
+  return total === 0 ? undefined : outcomes.reduce((sum, { right }) => sum + right, 0) / total;
+}

@@ -1,0 +1,32 @@
+// Writes the progress of a run to stderr, one line for each row. stdout belongs to the JSON.
+
+import { seconds } from './text.js';
+
+/** The row that a line is about. */
+export interface RowProgress {
+  name: string;
+  /** The row's position in its section, from 0. */
+  index: number;
+  /** Rows of the section. */
+  count: number;
+  /** Length of the longest name in the section. */
+  nameWidth: number;
+  /** Time in which the rest of the section probably ends, for rows of the budget. */
+  etaMs?: number;
+}
+
+export interface Progress {
+  write(line: string): void;
+  row(row: RowProgress, text: string): void;
+}
+
+const writeToStderr = (line: string): void => void process.stderr.write(`${line}\n`);
+
+export const progressOnStderr: Progress = {
+  write: writeToStderr,
+  row: ({ name, index, count, nameWidth, etaMs }, text) => {
+    const place = `[${String(index + 1).padStart(String(count).length)}/${count}]`;
+    const eta = etaMs === undefined ? '' : ` ETA ${seconds(etaMs).padStart(10)}`;
+    writeToStderr(`${place}${eta}  ${name.padEnd(nameWidth)}  ${text}`);
+  },
+};

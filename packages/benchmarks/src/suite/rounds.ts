@@ -1,0 +1,25 @@
+// Repeats a measurement: rounds that only warm up, and then the rounds that count.
+
+import { median } from '../statistics/statistics.js';
+
+export interface RoundCounts {
+  warmup: number;
+  rounds: number;
+}
+
+/** Runs the warm-up rounds, and then the counted rounds as long as `fits` allows another. */
+export async function runRounds(
+  { warmup, rounds }: RoundCounts,
+  round: (isWarmup: boolean) => Promise<void>,
+  fits: () => boolean = () => true,
+): Promise<void> {
+  for (let index = 0; index < warmup; index++) await round(true);
+  for (let index = 0; index < rounds && fits(); index++) await round(false);
+}
+
+/**
+ * Returns whether another round probably ends in time. The median of the rounds before decides,
+ * because one disturbed round must not decide.
+ */
+export const anotherFits = (rounds: readonly { wallMs: number }[], leftMs: number): boolean =>
+  leftMs > 0 && median(rounds.map(({ wallMs }) => wallMs)) <= leftMs;

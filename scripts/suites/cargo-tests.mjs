@@ -1,0 +1,10 @@
+// Runs tests of single crates.
+
+import { cargo } from '../build/cargo.mjs';
+
+/**
+ * Runs one call of names.mjs, with the profile of the build. `onLine` receives each line of the
+ * output.
+ */
+export const runCargoTests = ({ crate, target, filters }, onLine) =>
+  cargo(['test', '--locked', '--profile', 'builder', '-p', crate, ...target, '--', ...filters], onLine);
