@@ -2,7 +2,7 @@
 //! a program of the child. A child shares only the kernel with its parent. Next: `waiting.rs`.
 
 use super::resolve::{Command, resolve};
-use super::spec::{Most, Spec, Stdio};
+use super::spec::{SpecLimits, Spec, Stdio};
 use crate::caller::Caller;
 use crate::descriptors::{Description, Descriptors};
 use crate::fs::View;
@@ -38,7 +38,7 @@ pub(super) fn spawn(program: &Arc<dyn Caller>, words: &[u8], texts: &[u8]) -> An
     let parent = program.process();
     let kernel = &parent.kernel;
     let (usage, limits) = (&kernel.usage, &kernel.usage.limits);
-    let most = Most { descriptors: kernel.descriptors(), argv_bytes: limits.argv_bytes, env_bytes: limits.env_bytes };
+    let most = SpecLimits { descriptors: kernel.descriptors(), argv_bytes: limits.argv_bytes, env_bytes: limits.env_bytes };
     let mut spec = Spec::read(words, texts, most)?;
     kernel.permissions.filter_env(Some(program.pid()), &mut spec.env, Some(parent.facts.env()));
     let child_memory = program.child_memory().ok_or(Errno::EAGAIN)?;
