@@ -27,6 +27,9 @@ function findClangVersion() {
  */
 const REFERENCE_SHARES = new Set(['libregexp', 'libunicode', 'dtoa', 'format', 'libc', 'memory']);
 
+/** The headers that declare the host's functions and the numbers that they take. */
+const HOST_HEADERS = ['shim/host.h', 'shim/abi.h'];
+
 /** Returns the shim's files: name → text. */
 function readShim() {
   return new Map(
@@ -59,7 +62,7 @@ function inputsOf(unit, engine, shim, libraries, httpParser) {
   // The glue, and the headers of the libraries.
   const isHeader = ([name]) => name.endsWith('.h') && !name.startsWith('src/builtin-');
   return [
-    ...prefixed('shim', shim).filter(([name]) => /^shim\/librar[^/]*$/.test(name) || name === 'shim/host.h'),
+    ...prefixed('shim', shim).filter(([name]) => /^shim\/librar[^/]*$/.test(name) || HOST_HEADERS.includes(name)),
     ...prefixed('src', engine).filter(isHeader),
     ...libraries.flatMap((library) => library.files.filter(isHeader)),
     httpParser,
@@ -100,7 +103,7 @@ export async function compileReference(engine) {
       [
         ['reference/reference.c', readFileSync(referencePath, 'utf8')],
         ...prefixed('src', engine).filter(([name]) => name.endsWith('.h')),
-        ['shim/host.h', shim.get('host.h')],
+        ...prefixed('shim', shim).filter(([name]) => HOST_HEADERS.includes(name)),
       ],
     ],
   ];

@@ -38,7 +38,7 @@ pub use coldframe_kernel::{
     FileType, HostAnswer, HostCall, HostFailure, Limits, ListenerEntry, MountOptions, NetworkEvent, OpenOptions,
     PermissionListener, PermissionPolicy, PermissionRule, STREAM_WINDOW, Scope, ScopePolicy, Target, Verdict,
 };
-pub use coldframe_memory::{ABI_VERSION, FORMAT_VERSION, HEADER_LEN, Header};
+pub use coldframe_memory::{FORMAT_VERSION, HEADER_LEN, Header};
 pub use coldframe_vm::{CPU_FEATURES, engine_config};
 pub use core::Core;
 pub use options::{CoreOptions, DEFAULT_MAX_RUNTIMES, Dispatch, Mode, ProcessOptions, RuntimeOptions, Streams};

@@ -7,7 +7,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use coldframe_core::ABI_VERSION;
+use coldframe_abi::{InfoBlock, VERSION};
 use wasmtime::{Caller, Engine, Instance, Linker, Memory, Module, Store, WasmParams, WasmResults};
 
 use crate::Failure;
@@ -15,15 +15,7 @@ use crate::Failure;
 /// The memory and the info block of an initialised guest.
 pub(crate) struct Initial {
     pub(crate) memory: Vec<u8>,
-    pub(crate) info: Info,
-}
-
-/// The fields of the guest's info block that the image header stores.
-pub(crate) struct Info {
-    pub(crate) state_ptr: u32,
-    pub(crate) inbox_ptr: u32,
-    pub(crate) inbox_len: u32,
-    pub(crate) frozen_end: u32,
+    pub(crate) info: InfoBlock,
 }
 
 /// The data of wasmtime's store: the state of the imports.
@@ -77,15 +69,11 @@ fn on_large_stack(engine: &Engine, wasm: &[u8], inputs: &[PathBuf]) -> Result<In
     let info: u32 = call(&mut store, &instance, "cf_info", ())?;
     let memory = instance.get_memory(&mut store, "memory").ok_or_else(|| Failure::Module("it exports no memory".to_owned()))?;
     let data = memory.data(&store);
-    let number = |index: usize| {
-        let at = info as usize + 4 * index;
-        let bytes = data.get(at..at + 4).and_then(|bytes| bytes.try_into().ok()).map(u32::from_le_bytes);
-        bytes.ok_or_else(|| Failure::Boot("the info block is outside the memory".to_owned()))
-    };
-    if number(0)? != ABI_VERSION {
-        return Err(Failure::Module(format!("its ABI version is {}, this builder's is {ABI_VERSION}", number(0)?)));
+    let block = data.get(info as usize..).and_then(|rest| rest.first_chunk());
+    let info = InfoBlock::decode(block.ok_or_else(|| Failure::Boot("the info block is outside the memory".to_owned()))?);
+    if info.abi_version != VERSION {
+        return Err(Failure::Module(format!("its ABI version is {}, this builder's is {VERSION}", info.abi_version)));
     }
-    let info = Info { state_ptr: number(1)?, inbox_ptr: number(2)?, inbox_len: number(3)?, frozen_end: number(4)? };
     Ok(Initial { memory: data.to_vec(), info })
 }
 

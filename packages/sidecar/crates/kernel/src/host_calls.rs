@@ -7,7 +7,7 @@
 //! number, and a second reply, change nothing.
 //!
 //! ```text
-//! guest ─ 0x600 ─► bindings.rs ─► begin ─► Embedder::call ─► the embedder
+//! guest ─ call ─► bindings.rs ─► begin ─► Embedder::call ─► the embedder
 //!                                   table ◄── Kernel::answer ◄──┘
 //! ```
 //!

@@ -33,7 +33,7 @@ mod tests;
 pub use budget::{Budget, Charge, MAPPINGS_PER_VM, Policy};
 pub use gate::Gate;
 pub use growth::Growth;
-pub use image::{ABI_VERSION, Extent, FORMAT_VERSION, HEADER_LEN, Header, Image, Piece, TURNS, overlay, whole_pages};
+pub use image::{Extent, FORMAT_VERSION, HEADER_LEN, Header, Image, Piece, TURNS, overlay, whole_pages};
 pub use meter::Meter;
 pub use occupied_slot::{OccupiedSlot, SlotLayout, VacatedSlot};
 pub use pool::Pool;

@@ -12,6 +12,9 @@ use crate::replies::Reply;
 use crate::session::{FrameId, Handled, Session};
 use crate::table::ErrorContext;
 
+const _: () =
+    assert!(core::STREAM_WINDOW == coldframe_protocol::messages::STREAM_WINDOW_BYTES, "the SDK gives credit by this number");
+
 impl Session {
     /// Handles a message about a connection or a listener.
     pub(crate) fn network(&mut self, id: FrameId, request: NetworkRequest<'_>) -> Handled {

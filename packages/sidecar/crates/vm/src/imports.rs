@@ -9,6 +9,7 @@ use crate::access::{Call, Integers, MODULE, short, stopped, with_bytes, write};
 use crate::async_imports;
 use crate::data::{Fatal, StoreData};
 use crate::owner::{Checkpoint, checkpoint};
+use coldframe_abi::{Clock, FatalKind, Mark};
 use coldframe_error::Errno;
 use coldframe_kernel::{self as kernel, Arguments};
 use coldframe_sys as sys;
@@ -110,14 +111,17 @@ fn scheduling(linker: &mut Linker<StoreData>) -> wasmtime::Result<()> {
         })
     })?;
     linker.func_wrap(MODULE, "mark", |mut call: Call<'_>, kind: i32| {
-        if kind == 1 {
+        if kind.cast_unsigned() == Mark::UserCode.number() {
             call.data_mut().program_began = Some(sys::monotonic_ns());
         }
     })?;
     linker.func_wrap(MODULE, "fatal", |mut call: Call<'_>, kind: i32, ptr: u32, len: u32| -> wasmtime::Result<()> {
         let len = len.min(4_096);
         let message = with_bytes(&mut call, ptr, len, |bytes, _| String::from_utf8_lossy(bytes).into_owned())?;
-        call.data_mut().fatal = Some(Fatal { out_of_memory: kind == 1, message: message.unwrap_or_default() });
+        call.data_mut().fatal = Some(Fatal {
+            out_of_memory: kind.cast_unsigned() == FatalKind::Memory.number(),
+            message: message.unwrap_or_default(),
+        });
         Err(stopped())
     })?;
     Ok(())
@@ -125,7 +129,7 @@ fn scheduling(linker: &mut Linker<StoreData>) -> wasmtime::Result<()> {
 
 fn time_and_entropy(linker: &mut Linker<StoreData>) -> wasmtime::Result<()> {
     linker.func_wrap(MODULE, "clock", |call: Call<'_>, id: i32| -> i64 {
-        let nanoseconds = if id == 0 { sys::wall_ns() } else { call.data().clock.now() };
+        let nanoseconds = if id.cast_unsigned() == Clock::Wall.number() { sys::wall_ns() } else { call.data().clock.now() };
         i64::try_from(nanoseconds).unwrap_or(i64::MAX)
     })?;
     linker.func_wrap(MODULE, "random", |mut call: Call<'_>, ptr: u32, len: u32| -> wasmtime::Result<()> {

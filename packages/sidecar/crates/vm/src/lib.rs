@@ -25,8 +25,8 @@ pub use data::{Fatal, MemoryRefusal, StoreData};
 pub use owner::{Checkpoint, Owner, checkpoint};
 pub use snapshot::{FormatError, LaidOut, Opened, VmSnapshot};
 
-use abi::{STATE_LEN, State};
 use clock::Clock;
+use coldframe_abi::StateBlock;
 use coldframe_error::Error;
 use coldframe_kernel::usage::Charge;
 use coldframe_memory::{Image, OccupiedSlot, TURNS, VacatedSlot};
@@ -211,7 +211,7 @@ impl Vm {
     }
 
     /// Delivers the queued events and runs the guest until the guest is idle.
-    pub async fn turn(&mut self) -> wasmtime::Result<State> {
+    pub async fn turn(&mut self) -> wasmtime::Result<StateBlock> {
         // Stays false if the turn is dropped: the guest's frames are lost, and its memory is
         // inconsistent.
         self.is_between_turns = false;
@@ -248,15 +248,15 @@ impl Vm {
     }
 
     /// Returns the guest's state after its last turn.
-    pub fn state(&mut self) -> wasmtime::Result<State> {
-        let mut block = [0; STATE_LEN];
-        self.access(self.image.header().state_ptr, STATE_LEN as u32, |bytes| block.copy_from_slice(bytes))?;
-        Ok(State::decode(&block))
+    pub fn state(&mut self) -> wasmtime::Result<StateBlock> {
+        let mut block = [0; StateBlock::LEN];
+        self.access(self.image.header().state_ptr, StateBlock::LEN as u32, |bytes| block.copy_from_slice(bytes))?;
+        Ok(StateBlock::decode(&block))
     }
 
     /// Returns the time of the guest's next timer, in nanoseconds of the host machine's monotonic
     /// clock.
-    pub fn due(&self, state: &State) -> Option<u64> {
+    pub fn due(&self, state: &StateBlock) -> Option<u64> {
         (state.timer_at >= 0.0).then(|| self.store.data().clock.host((state.timer_at * 1e6) as u64))
     }
 

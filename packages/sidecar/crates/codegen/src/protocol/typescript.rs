@@ -153,7 +153,7 @@ pub fn tables(protocol: &Protocol) -> String {
          \n/** Bytes of one stream that may be under way without credit. */\nexport const STREAM_WINDOW_BYTES = {};\n",
         coldframe_protocol::MAX_FRAME_BYTES,
         coldframe_protocol::messages::MAX_OUTPUT_BYTES,
-        coldframe_core::STREAM_WINDOW,
+        coldframe_protocol::messages::STREAM_WINDOW_BYTES,
     );
     text += "\n/** Requests: the body that the SDK sends, and the reply. */\nexport interface Requests {\n";
     for (row, reply) in requests() {

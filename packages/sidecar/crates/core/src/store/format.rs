@@ -19,9 +19,9 @@
 //! equal contents. Next: `index.rs`.
 
 use super::SnapshotInfo;
+use coldframe_abi::VERSION as ABI_VERSION;
 use coldframe_ids::Digest;
 use coldframe_ids::Pid;
-use coldframe_memory::ABI_VERSION;
 use coldframe_sys::PAGE;
 use coldframe_vm::FormatError;
 use sha2::{Digest as _, Sha256};

@@ -3,6 +3,7 @@
 
 use std::time::{Duration, Instant};
 
+use coldframe_abi::system_calls::{BlockingCall, FileCall, ProcessCall, SocketCall};
 use coldframe_core::Limits;
 
 use crate::harness::harness;
@@ -121,11 +122,11 @@ fn charges_turns_without_a_poll_and_serves_other_programs() {
 #[test]
 fn ends_loops_of_every_kind_at_the_timeout() {
     let forever: [(&str, Script); 6] = [
-        ("calls without a poll", Script::default().sys(0x403, &[]).op('j', &[0])),
+        ("calls without a poll", Script::default().sys(ProcessCall::Getppid, &[]).op('j', &[0])),
         ("polls", Script::default().op('p', &[]).op('j', &[0])),
         ("memory without a poll", Script::default().op('n', &[])),
-        ("an endless wait", Script::default().calls('w', 0x409, 1, &[-1])),
-        ("a wait for input that never arrives", Script::default().sys(0x210, &[ROOM, 8]).op('R', &[3])),
+        ("an endless wait", Script::default().calls('w', BlockingCall::WaitForWatched, 1, &[-1])),
+        ("a wait for input that never arrives", Script::default().sys(SocketCall::Pair, &[ROOM, 8]).op('R', &[3])),
         ("turns", Script::default().op('T', &[NOW])),
     ];
     for (name, script) in forever {
@@ -148,9 +149,9 @@ fn ends_a_program_that_requests_a_gigabyte_of_entropy() {
 fn ends_a_program_that_reads_or_writes_a_gigabyte_in_one_call() {
     let limits = Limits { memory_bytes: 1 << 30, ..Limits::default() };
     for (path, flags, number) in
-        [("/dev/zero", 0, 0x102), ("/dev/urandom", 0, 0x102), ("/dev/null", 1, 0x103), ("/tmp/f", 0o102, 0x103)]
+        [("/dev/zero", 0, FileCall::Read), ("/dev/urandom", 0, FileCall::Read), ("/dev/null", 1, FileCall::Write), ("/tmp/f", 0o102, FileCall::Write)]
     {
-        let script = Script::default().text(ROOM, path).sys(0x100, &[ROOM, path.len() as i64, flags, 0o600]).op('g', &[16_000]);
+        let script = Script::default().text(ROOM, path).sys(FileCall::Open, &[ROOM, path.len() as i64, flags, 0o600]).op('g', &[16_000]);
         let again = script.source().len() as i64 / 161;
         let script = script.sys(number, &[3, MEMORY, 1_000 << 20, 0]).op('j', &[again]);
         let ended = harness().run_with(&script, limits, Some(Duration::from_millis(50)));
@@ -166,10 +167,10 @@ fn releases_the_resources_of_killed_programs_that_wait() {
     let waiting: Vec<_> = (0..20)
         .map(|index| {
             let script = match index % 4 {
-                0 => Script::default().calls('w', 0x409, 1, &[i64::MAX]),
-                1 => Script::default().sys(0x210, &[ROOM, 8]).op('R', &[3]),
+                0 => Script::default().calls('w', BlockingCall::WaitForWatched, 1, &[i64::MAX]),
+                1 => Script::default().sys(SocketCall::Pair, &[ROOM, 8]).op('R', &[3]),
                 2 => Script::default().op('t', &[bits(1e18)]),
-                _ => Script::default().sys(0x405, &[]).op('t', &[NEVER]),
+                _ => Script::default().sys(ProcessCall::NextSignal, &[]).op('t', &[NEVER]),
             };
             harness.start(&runtime, &script)
         })
@@ -195,13 +196,13 @@ fn reports_recursion_and_traps_as_faults_of_the_guest() {
 #[test]
 fn calls_no_export_after_the_exit() {
     // An operation after the exit would appear in the output.
-    let ended = harness().run(&Script::default().op('x', &[1, 7, 1]).sys(0x403, &[]).op('d', &[]).op('T', &[NOW]));
+    let ended = harness().run(&Script::default().op('x', &[1, 7, 1]).sys(ProcessCall::Getppid, &[]).op('d', &[]).op('T', &[NOW]));
     assert_eq!((ended.outcome.exit_code, ended.log), (7, vec![]));
 }
 
 #[test]
 fn refuses_reads_and_serves_writes_after_the_streams_are_closed() {
-    let script = Script::default().sys(0x101, &[0]).sys(0x101, &[1]).sys(0x101, &[2]).sys(0x101, &[1]);
+    let script = Script::default().sys(FileCall::Close, &[0]).sys(FileCall::Close, &[1]).sys(FileCall::Close, &[2]).sys(FileCall::Close, &[1]);
     let ended = harness().run(&script.op('o', &[1, ROOM, 0]).op('r', &[0, ROOM, 8]));
     assert_eq!(ended.log, [0, 0, 0, -9, 0, -9]);
 }

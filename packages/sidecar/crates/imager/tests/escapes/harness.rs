@@ -8,6 +8,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::{Duration, Instant};
 
+use coldframe_abi::system_calls::{FileCall, SocketCall};
 use coldframe_core::{
     Core, CoreOptions, Dispatch, Limits, Mode, Outcome, ProcessOptions, Runtime, RuntimeOptions, Sink, Streams, Timings,
 };
@@ -99,14 +100,14 @@ fn neighbour_script() -> Script {
     let script = Script::default()
         .text(secret, SECRET)
         .text(path, path_text)
-        .sys(0x100, &[path, path_text.len() as i64, 0, 0])
-        .sys(0x200, &[2, 1]);
+        .sys(FileCall::Open, &[path, path_text.len() as i64, 0, 0])
+        .sys(SocketCall::Socket, &[2, 1]);
     let again = script.source().len() as i64 / 161;
     script
         .op('R', &[0])
         .op('r', &[0, buffer, 1])
         .op('o', &[1, secret, secret_len])
-        .sys(0x102, &[3, buffer, FILE_SECRET.len() as i64, 0])
+        .sys(FileCall::Read, &[3, buffer, FILE_SECRET.len() as i64, 0])
         .op('o', &[1, buffer, FILE_SECRET.len() as i64])
         .op('j', &[again])
 }

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use coldframe_abi::system_calls::BlockingCall;
 use coldframe_core::Limits;
 
 use crate::harness::harness;
@@ -76,7 +77,7 @@ fn sequence(seed: u64) -> Script {
             1 => script.op('t', &[NOW]),
             2 => script.op('o', &[random.below(8), ROOM, random.below(300)]),
             3 => script.op('r', &[random.below(8), ROOM + 0x1000, random.below(300)]),
-            4 => script.calls('w', 0x409, 1, &[random.below(1_000)]),
+            4 => script.calls('w', BlockingCall::WaitForWatched, 1, &[random.below(1_000)]),
             _ => script.calls('s', random.number(), 1, &random.integers()),
         };
     }

@@ -28,14 +28,14 @@ impl Script {
     }
 
     /// Adds a system call. The guest logs the result.
-    pub fn sys(self, number: i64, integers: &[i64]) -> Self {
+    pub fn sys(self, number: impl Into<i64>, integers: &[i64]) -> Self {
         self.calls('s', number, 1, integers)
     }
 
     /// Adds `count` calls with equal integers, from `number` on. The guest logs the last result.
-    pub fn calls(self, letter: char, number: i64, count: i64, integers: &[i64]) -> Self {
+    pub fn calls(self, letter: char, number: impl Into<i64>, count: i64, integers: &[i64]) -> Self {
         let mut all = [0; 10];
-        all[0] = number;
+        all[0] = number.into();
         all[1..=integers.len()].copy_from_slice(integers);
         all[9] = count;
         self.op(letter, &all)

@@ -17,6 +17,7 @@
 //! `crates/imager` writes the hash, which identifies the image. The hash is not computed at start,
 //! because that would touch every page. Next: `piece.rs`.
 
+use coldframe_abi::{StateBlock, VERSION as ABI_VERSION};
 use coldframe_ids::Digest;
 use coldframe_sys::PAGE;
 
@@ -24,8 +25,6 @@ use coldframe_sys::PAGE;
 pub const HEADER_LEN: usize = PAGE;
 /// The version of this file format.
 pub const FORMAT_VERSION: u32 = 2;
-/// The version of `docs/internals/guest-abi.md`.
-pub const ABI_VERSION: u32 = 3;
 const MAGIC: &[u8; 8] = b"COLDFRM1";
 const WASM_PAGE: u64 = 65_536;
 const NAME_LEN: usize = 56;
@@ -124,7 +123,10 @@ impl Header {
             module_file,
         };
         let inside = |at: u32, len: u32| u64::from(at) + u64::from(len) <= memory_len;
-        if !inside(header.state_ptr, 48) || !inside(header.inbox_ptr, header.inbox_len) || !inside(header.frozen_end, 0) {
+        if !inside(header.state_ptr, StateBlock::LEN as u32)
+            || !inside(header.inbox_ptr, header.inbox_len)
+            || !inside(header.frozen_end, 0)
+        {
             return Err("its pointers are outside its memory".to_owned());
         }
         Ok(header)

@@ -38,6 +38,10 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// The largest `data` of an `output` message.
 pub const MAX_OUTPUT_BYTES: usize = 64 << 10;
 
+/// Bytes of one stream that may be in flight without credit. `crates/session` asserts that the core
+/// has the same number.
+pub const STREAM_WINDOW_BYTES: u64 = 256 << 10;
+
 /// The number of a message's kind, the first element of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Kind(pub(crate) u8);

@@ -21,9 +21,10 @@
 //! thereby every byte. Equal digests mean equal snapshots. Next: `mod.rs`.
 
 use crate::config::CPU_FEATURES;
+use coldframe_abi::VERSION as ABI_VERSION;
 use coldframe_error::Error;
 use coldframe_ids::Digest;
-use coldframe_memory::{ABI_VERSION, whole_pages};
+use coldframe_memory::whole_pages;
 use coldframe_sys::PAGE;
 
 /// The version of this format.

@@ -86,7 +86,7 @@ impl Vm {
             return Err(Error::NotQuiet);
         }
         let state = self.state().map_err(|_| Error::NotQuiet)?;
-        if state.exited {
+        if state.has_exited() {
             return Err(Error::NotQuiet);
         }
         let (monotonic_ns, wall_ns) = (self.store.data().clock.now(), sys::wall_ns());

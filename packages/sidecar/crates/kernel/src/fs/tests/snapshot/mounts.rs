@@ -2,6 +2,7 @@
 
 use super::super::watching::{watch, watch_events};
 use super::*;
+use coldframe_abi::system_calls::FileCall;
 use coldframe_error::Errno;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -119,16 +120,21 @@ fn an_open_file_that_was_removed_or_replaced_fails_with_eio() {
     for fd in fds {
         assert_eq!(read(&mut copy, fd, 4), Err(EIO));
         assert_eq!(write(&mut copy, fd, b"x"), EIO);
-        assert_eq!(copy.sys(0x05, &[fd.into(), Arg::Room(144)]).0, EIO);
-        for (call, arguments) in [(0x0f, [fd, 0]), (0x11, [fd, 0o600]), (0x16, [fd, 0]), (0x19, [fd, 0])] {
-            assert_eq!(copy.plain(call, &arguments.map(Arg::from)), EIO, "{call:#x}");
+        assert_eq!(copy.sys(FileCall::Fstat, &[fd.into(), Arg::Room(144)]).0, EIO);
+        for (call, arguments) in [
+            (FileCall::Ftruncate, [fd, 0]),
+            (FileCall::Fchmod, [fd, 0o600]),
+            (FileCall::Fsync, [fd, 0]),
+            (FileCall::Lseek, [fd, 0]),
+        ] {
+            assert_eq!(copy.plain(call, &arguments.map(Arg::from)), EIO, "{call:?}");
         }
         let link = format!("/proc/self/fd/{fd}");
-        assert_eq!(copy.plain(0x00, &[link.as_str().into(), 0.into(), 0.into()]), EIO);
+        assert_eq!(copy.plain(FileCall::Open, &[link.as_str().into(), 0.into(), 0.into()]), EIO);
         // A copy of the copy lacks the file too.
         let mut third = with.only(&snapshot(&[&copy]));
         assert_eq!(read(&mut third, fd, 4), Err(EIO));
-        assert_eq!(copy.plain(0x01, &[fd.into()]), 0);
+        assert_eq!(copy.plain(FileCall::Close, &[fd.into()]), 0);
     }
     assert_eq!(std::fs::read(folder.0.join("other")).expect("the file exists"), b"inner", "the new file is unchanged");
     assert_eq!(read(&mut guest, fds[0], 4).expect("the original has it open"), b"0123");
@@ -141,7 +147,7 @@ fn a_copy_has_the_changes_of_an_overlay() {
     let mut guest = guest(&with);
     let below = open(&mut guest, "/p/other", 0);
     guest.write_file("/p/file", b"changed");
-    guest.plain(0x09, &["/p/other".into()]);
+    guest.plain(FileCall::Unlink, &["/p/other".into()]);
     guest.write_file("/p/dir/new", b"new");
     let mut copy = with.only(&snapshot(&[&guest]));
     assert_eq!(used(&copy), used(&guest));
@@ -158,7 +164,7 @@ fn a_copy_has_the_changes_of_an_overlay() {
     copy.write_file("/p/dir/inner", b"the copy's");
     assert_eq!(guest.read_file("/p/dir/inner").expect("the file exists"), b"inner");
     assert_eq!(std::fs::read(folder.0.join("dir/inner")).expect("the file exists"), b"inner");
-    assert_eq!(copy.plain(0x0a, &["/p/dir".into(), "/p/moved".into()]), 0);
+    assert_eq!(copy.plain(FileCall::Rename, &["/p/dir".into(), "/p/moved".into()]), 0);
     assert_eq!(copy.read_file("/p/moved/inner").expect("the file exists"), b"the copy's");
 }
 
@@ -180,7 +186,7 @@ fn a_copy_continues_a_listing_of_a_mount() {
         assert_eq!(begun.len() + rest.len(), 504);
         assert_eq!(rest_of(&mut copy, fd, 300, false).expect("names"), rest);
         assert_eq!(rest_of(&mut third, fd, 300, false).expect("names"), rest);
-        copy.plain(0x01, &[fd.into()]);
+        copy.plain(FileCall::Close, &[fd.into()]);
         assert!(copy.list("/m", 300).expect("a directory").len() == 504);
     }
 }
