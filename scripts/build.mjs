@@ -58,7 +58,7 @@ function findStale(steps, force) {
 }
 
 async function runStep(step, progress, force) {
-  if (!force && !staleReason(step)) return; // a step before it was built again, with equal outputs
+  if (!force && !staleReason(step)) return; // an earlier step was built again, with equal outputs
   const line = progress.begin(step);
   try {
     dropStamp(step);
@@ -126,7 +126,7 @@ async function main() {
   await (values.watch ? watch(values) : ensureBuilt(values));
 }
 
-/** Runs a script's `main`. A failure that explains itself is shown without a stack. */
+/** Runs a script's `main`. A `BuildFailure` is shown without a stack. */
 export async function runMain(work) {
   try {
     await work();

@@ -1,5 +1,6 @@
 // `pnpm conformance --node-tests DIR` runs Node's own test files in the sandbox and in the real
-// Node, and writes docs/conformance.json. The tests are Node's and not part of this repository.
+// Node, and writes docs/conformance.json. The tests belong to Node and are not part of this
+// repository.
 // Next: conformance/files.mjs (the choice of files), ceiling.mjs (the real Node), sandbox.mjs (the
 // sandbox), result.mjs (the meaning of a file's end), report.mjs.
 
@@ -27,7 +28,7 @@ const BUILT = ['packages/runner/dist/guest.image', 'packages/sidecar/dist/coldfr
 
 const keyOf = (file) => `${file.name} ${file.digest}`;
 
-/** Returns the pinned Node whose library the sandbox carries. */
+/** Returns the pinned Node whose library the sandbox contains. */
 function pinned() {
   const require = createRequire(fromRoot('packages/runner/package.json'));
   const name = `node-linux-${process.arch}`;

@@ -1,6 +1,5 @@
 // `pnpm test`: builds everything that is missing, runs every check and every test, prints a
-// summary. `pnpm test:long` runs the tests with long repetitions, and the suites that take long in
-// any form.
+// summary. `pnpm test:long` runs the tests with long repetitions, and the slow suites.
 
 import { parseArgs } from 'node:util';
 import { ensureBuilt, runMain } from './build.mjs';

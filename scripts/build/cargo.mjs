@@ -49,6 +49,10 @@ export async function cargo([command, ...args], onLine) {
   });
 }
 
+/** Runs the generator of `pnpm generate` with the builder profile, whose dependencies are compiled already. */
+export const runGenerator = (args, onLine) =>
+  cargo(['run', '--locked', '--quiet', '--profile', 'builder', '-p', 'coldframe-codegen', '--', ...args], onLine);
+
 const select = (packages) => packages.flatMap((name) => ['-p', name]);
 
 /** Counts the crates that `packages` need, for the progress. */

@@ -1,6 +1,6 @@
-// Reports the progress of a build on stderr. A step prints a line when the step starts and ends,
-// and every five seconds a line with its last report. Lines keep parallel steps readable in a
-// terminal and in a log. stdout belongs to the command that called the build.
+// Reports the progress of a build on stderr. A step prints a line at its start and its end, and
+// every five seconds a line with its last report. Lines keep parallel steps readable in a terminal
+// and in a log. stdout belongs to the command that called the build.
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -9,7 +9,7 @@ import { root } from './paths.mjs';
 const KEPT_LINES = 60;
 
 /**
- * No program here takes nearly that long. A program that hangs must not block its caller for ever.
+ * A program that hangs must not block its caller for ever. Every program here ends much sooner.
  */
 const LONGEST_MS = 30 * 60_000;
 

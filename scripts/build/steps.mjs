@@ -1,7 +1,8 @@
-// The steps of the build: what each reads, what it makes, which steps it needs, and how it runs.
+// The steps of the build: the inputs, the outputs and the command of each step, and the steps that
+// it needs.
 //
 //   guest ──► image      packages/runner/dist   the guest image and its precompiled module
-//   imager ─┴► shell     packages/runner/dist   the same with the shell in it
+//   imager ─┴► shell     packages/runner/dist   the image with the shell
 //   native               packages/sidecar/dist  the sidecar's binary and the Node-API addon
 //   runner, sidecar ► sdk ► benchmarks          TypeScript
 //   notices              packages/*             the licence and the notices, for published packages

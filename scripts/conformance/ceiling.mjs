@@ -1,8 +1,8 @@
-// Runs the files in the real Node: passing there is the most that the sandbox can achieve. Results
-// are cached by the file's digest and by Node's version. Concurrent files have folders of their
-// own, laid out like Node's (`test/parallel`, `test/common`, `test/fixtures`), with temporary files
-// of their own. The tests' helpers name one fixed folder below /tmp, where concurrent files would
-// delete each other's files.
+// Runs the files in the real Node. The files that pass there are the most that can pass in the
+// sandbox. Results are cached by the file's digest and by Node's version. Concurrent files have
+// folders of their own, laid out like Node's (`test/parallel`, `test/common`, `test/fixtures`),
+// with temporary files of their own. The tests' helpers name one fixed folder below /tmp, where
+// concurrent files would delete each other's files.
 
 import { spawn } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -77,7 +77,7 @@ function end(node, place, { name, flags }, timeoutMs) {
       try {
         process.kill(-child.pid, 'SIGKILL');
       } catch {
-        // The process has ended meanwhile.
+        // The process has ended in the meantime.
       }
     };
     const timer = setTimeout(() => {

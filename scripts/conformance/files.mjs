@@ -1,5 +1,5 @@
-// Selects the files that run, and reads their needs: the flags of a `// Flags:` line, and whether a
-// file starts other processes.
+// Selects the files that run. Reads the flags of their `// Flags:` lines, and detects files that
+// start other processes.
 
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';

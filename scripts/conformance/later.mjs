@@ -7,15 +7,15 @@ export const LATER = [
   ['`Intl`', 'absent; `toLocaleString` and similar methods write English'],
   [
     '`WebAssembly` in the guest',
-    'absent, so npm packages that contain some (`undici`) fail at use; `fetch` and `WebSocket` exist',
+    'absent, so npm packages that contain WebAssembly (`undici`) fail at use; `fetch` and `WebSocket` exist',
   ],
-  ['`http2`', 'its functions throw'],
+  ['`http2`', 'the functions of the module throw'],
   ['`inspector`', '`require` throws `ERR_INSPECTOR_NOT_AVAILABLE`, as in a Node that was built without it'],
-  ['`sqlite`', 'its classes throw'],
+  ['`sqlite`', 'the classes of the module throw'],
   ['connections to other machines, and TLS', 'loopback inside a runtime works, with `fetch` and `WebSocket` too; TLS throws'],
   [
     '`TextDecoder` for Chinese, Japanese and Korean encodings',
     '`RangeError` with `ERR_ENCODING_NOT_SUPPORTED`; UTF-8, UTF-16 and all single-byte encodings work',
   ],
-  ['statistics of histograms beyond the basic ones (`ksTest`, `percentileCI`, …)', 'they throw'],
+  ['statistics of histograms beyond the basic ones (`ksTest`, `percentileCI`, …)', 'these functions throw'],
 ];

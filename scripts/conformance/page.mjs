@@ -16,17 +16,17 @@ const userlandPath = fromRoot('docs/userland.json');
 
 const INTRO = `# Node compatibility
 
-Programs in the sandbox run on Node's own library: the JavaScript of Node itself, unmodified, over our
-internal bindings. This page shows how compatible the result is. \`node scripts/conformance/page.mjs\`
-generates the page; do not edit it.`;
+Programs in the sandbox run on Node's own library: Node's unmodified JavaScript over Coldframe's internal
+bindings. This page shows the compatibility with Node. \`node scripts/conformance/page.mjs\` generates
+the page; do not edit the page.`;
 
 const TESTS = (report) => `## Node's own tests
 
-The table counts the files of Node's \`test/parallel\`. Each file runs in a runtime of its own and in the
-pinned Node ${report.node}. Passing in Node is the most that the sandbox can achieve. A file that skips
-itself does not pass. "Start processes" counts failures of files that start other processes. Run the
+The table counts the files of Node's \`test/parallel\`. Each file runs in its own runtime and in the
+pinned Node ${report.node}. The files that pass in Node are the most that can pass in the sandbox. A file
+that skips itself does not pass. "Start processes" counts failures of files that start other processes. Run the
 tests with \`pnpm conformance --node-tests DIR\`. [conformance.json](conformance.json) has every file with
-its result and reason. The tests are Node's and not part of this repository: DIR is the folder
+its result and reason. The tests belong to Node and are not part of this repository. DIR is the folder
 \`test/\` of Node's sources.
 
 ${groupTable(report)}`;
@@ -52,9 +52,9 @@ function userland() {
   });
   return `## Cost
 
-Medians of one run of \`pnpm bench:userland\` on ${hardware.cores} × ${hardware.cpu}, Linux
-${hardware.kernel}. Both sides computed equal values. The guest is an interpreter. Work that Node does in
-JavaScript costs many times more here; work that Node does in C costs about as much. A call to the host
+The table has the medians of one run of \`pnpm bench:userland\` on ${hardware.cores} × ${hardware.cpu}, Linux
+${hardware.kernel}. Both sides computed equal values. The guest is an interpreter. Work of Node's JavaScript
+costs many times more in the sandbox; work of Node's C code costs about as much. A call to the kernel
 costs ${short(hostCallUs)} µs more than a call within the engine. "–" means absent in this version, or
 unequal values.
 

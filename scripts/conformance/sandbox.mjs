@@ -1,16 +1,16 @@
-// Runs the files in the sandbox: each in a runtime of its own, all in one sidecar, through the
-// public SDK only. The tests' folder is mounted read-only. Temporary files are in the runtime and
-// end with it.
+// Runs the files in the sandbox through the public SDK: each file in its own runtime, all runtimes
+// in one sidecar. The tests' folder is mounted read-only. Temporary files are stored in the runtime
+// and end with the runtime.
 
 import { GUEST_ROOT, GUEST_RUNS, GUEST_TESTS } from './paths.mjs';
 import { resultOf } from './result.mjs';
 
-/** More than the longest string of Node needs: some tests make a buffer of that size. */
+/** More than the longest string of Node needs, because some tests make a buffer of that size. */
 const MEMORY = 3 * 2 ** 29;
 
 /**
- * Keeps a sidecar, and replaces it when it ends: a file that kills the sidecar must not fail later
- * files.
+ * Keeps a sidecar, and replaces the sidecar after its end. A file that kills the sidecar must not
+ * fail later files.
  */
 export function openSandbox({ NodeRuntime, Sidecar }, folder, jobs) {
   const spawn = () => Sidecar.spawn({ workers: jobs });

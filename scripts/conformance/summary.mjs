@@ -1,5 +1,4 @@
-// Writes the results of each group, and its failing files with a line of reason, for work on a
-// group.
+// Writes the results of each group, and its failing files with their reasons, for work on a group.
 
 import { groupOf } from './groups.mjs';
 import { groupTable } from './report.mjs';

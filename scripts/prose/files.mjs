@@ -1,7 +1,7 @@
 // Lists the files that the prose linter reads, and the kind of each.
 //
-// The linter skips programs and records that are test data: their text is input, not prose of the
-// project. `pending.txt` lists folders that are not rewritten yet. Next: extract.mjs.
+// The linter skips programs and records that are test data, because their text is input and not
+// prose of the project. `pending.txt` lists folders that are not rewritten yet. Next: extract.mjs.
 
 import { execFileSync } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';

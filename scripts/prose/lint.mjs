@@ -28,8 +28,8 @@ const plugins = [{ pluginId: 'markdown', plugin: markdown.default ?? markdown }]
 const run = (path, text, chosen) => kernel.lintText(text, { ext: '.md', filePath: path, plugins, rules: chosen });
 
 /**
- * Returns the messages of a file, `{ line, rule, message }`, in the order of its lines. `kind` is
- * that of files.mjs.
+ * Returns the messages of a file, `{ line, rule, message }`, in the order of its lines. `kind` is a
+ * kind of files.mjs.
  */
 export async function lint(path, source, kind) {
   const pieces = piecesOf(source, kind, path);

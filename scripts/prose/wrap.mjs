@@ -127,7 +127,7 @@ export function wrap(source, kind, path) {
   const wide = new Set(
     widthMessages(source, kind, comments).flatMap(({ line, rule }) => (rule === 'comment-width' ? [line] : [])),
   );
-  // From the last to the first, so that the numbers of the lines before stay right.
+  // From the last to the first, so that the numbers of earlier lines stay right.
   for (const { line, lines: texts, trailing } of comments.toReversed()) {
     if (trailing || !texts.some((_, at) => wide.has(line + at))) continue;
     const written = lines.slice(line - 1, line - 1 + texts.length);

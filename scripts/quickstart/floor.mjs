@@ -1,5 +1,4 @@
-// The price of a program without a sandbox: `node -e 1`, from the spawn to the exit, median of
-// five.
+// Measures a program without a sandbox: `node -e 1`, from the spawn to the exit, median of five.
 
 import { spawn } from 'node:child_process';
 

@@ -1,4 +1,4 @@
-// The four ways of provisioning, as a user would write them. `open` makes the part that runtimes
+// The four ways of provisioning, with the calls of a user. `open` makes the part that runtimes
 // share. `create` makes one runtime that can run programs.
 
 import { NodeRuntime, Sidecar } from '../../packages/sdk/dist/index.js';

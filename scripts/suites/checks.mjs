@@ -1,7 +1,7 @@
 // Checks a change before any of it runs: formatting and lints of both languages with warnings
-// denied, prose, types.
+// denied, prose, generated files, types.
 
-import { cargo } from '../build/cargo.mjs';
+import { cargo, runGenerator } from '../build/cargo.mjs';
 import { root } from '../build/paths.mjs';
 import { run } from '../build/run.mjs';
 
@@ -21,6 +21,7 @@ const clippy = ['clippy', '--locked', '--profile', 'builder', '--workspace', '--
 export const checks = [
   check('biome', (print) => run(local('biome'), ['ci', '--error-on-warnings', '--colors=off', '.'], { onLine: print })),
   check('prose', (print) => run(process.execPath, ['scripts/prose.mjs'], { onLine: print })),
+  check('generated files', (print) => runGenerator(['--check'], print)),
   check('types', (print) => run(local('tsc'), ['-p', 'tsconfig.tests.json', '--pretty', 'false'], { onLine: print })),
   check('rustfmt', (print) => cargo(['fmt', '--all', '--check'], print)),
   check('clippy', (print) => cargo(clippy, print)),

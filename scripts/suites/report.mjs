@@ -1,4 +1,5 @@
-// Runs suites one after the other, prints their output at once, and prints a summary at the end.
+// Runs suites one after the other, prints their output immediately, and prints a summary at the
+// end.
 //
 // A suite is `{ name, run }`; `run(print)` resolves with `{ passed, failed }`. A suite that throws
 // counts as one failure. The suites after it still run, because a reader wants to know every

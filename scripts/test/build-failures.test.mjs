@@ -1,5 +1,5 @@
-// The build's errors on a machine that lacks a program: they name the program and its package, and
-// show no stack.
+// The build's errors on a machine that lacks a program. The errors name the program and its
+// package, and show no stack.
 
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -29,7 +29,7 @@ function callCargo(programs) {
 beforeEach(() => mkdirSync(bin, { recursive: true }));
 afterEach(() => rmSync(bin, { recursive: true, force: true }));
 
-test('says how to install Rust when cargo is missing', () => {
+test('describes the installation of Rust when cargo is missing', () => {
   const { status, stderr } = callCargo({});
   expect(status).toBe(1);
   expect(stderr).toContain('https://rustup.rs');
@@ -42,7 +42,7 @@ test('names the needed version of Rust when cargo is old', () => {
   expect(stderr).toMatch(/Rust 1\.\d+ or newer is needed, and this is 1\.70\.0/);
 });
 
-test('names the package of a linker when there is no linker', () => {
+test('names the package of a linker when the machine has no linker', () => {
   const { status, stderr } = callCargo({ cargo: 'echo "cargo 99.0.0 (x 2099-01-01)"' });
   expect(status).toBe(1);
   expect(stderr).toContain('apt install gcc');

@@ -1,5 +1,5 @@
-// The conformance runner on a folder of small files of our own: the selection of files, results,
-// stored results, and reports.
+// The conformance runner on a folder of small files: the selection of files, results, stored
+// results, and reports.
 
 import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -82,7 +82,7 @@ test('returns a reason for an end without an exit', () => {
   expect(resultOf({ exitCode: 1, stdout: '1..0 # Skipped: x' }).result).toBe('fail');
 });
 
-test('returns the error as the reason, not the code around it', () => {
+test('returns the error as the reason, not the code around the error', () => {
   const stderr =
     "/node/test/x.js:1\nthrow new Error('x');\n^\n\nAssertionError [ERR_ASSERTION]: 1 !== 2\n    at x (y:1:1)\n\nNode.js v24\n";
   expect(reasonOf(stderr)).toBe('AssertionError [ERR_ASSERTION]: 1 !== 2');

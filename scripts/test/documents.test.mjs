@@ -36,14 +36,17 @@ const sections = trackedFiles()
   .flatMap((path) => readText(path).split(/^(?=#+ )/m))
   .map((text) => ({ text, rows: text.split('\n').filter((line) => line.startsWith('| `')) }));
 
-/** A call in messages, and the way that the documents write it. */
+/** Converts the name of a call in messages to its form in the documents. */
 const written = (call) => call.replace('ResidentRunner.', 'runner.').replace('RuntimePool.', 'pool.').slice(0, -2);
 const sectionsOf = (call) => {
   const code = new RegExp(`\`([a-z]+\\.)?${written(call).replaceAll('.', '\\.')}(<\\w+>)?\\(`);
   return sections.filter(({ text }) => code.test(text));
 };
 
-/** The sections that describe the options of a call: those with the call, and those of calls that they refer to. */
+/**
+ * Returns the sections that describe the options of a call: its own sections, and the sections of
+ * calls that they refer to.
+ */
 function describing(call, seen = [call]) {
   const own = sectionsOf(call);
   const referred = own.flatMap(({ text }) => [...text.matchAll(/options of\s`([\w.]+\(\))`/g)].map(([, other]) => other));
@@ -62,7 +65,7 @@ const rowsFor = (name, places) =>
         .some((cell) => cell.trim() === `\`${name}\``),
     );
 
-/** The range in the words after "expected", as the documents write it. */
+/** Returns the range in the words after "expected", in the form of the documents. */
 function rangeOf({ expected }) {
   const [, min, max] = /from (\d+) to (\d+)$/.exec(expected) ?? [];
   return min && `${Number(min).toLocaleString('en-US')} to ${Number(max).toLocaleString('en-US')}`;

@@ -11,7 +11,7 @@ function value(text) {
 }
 
 const ROW = /^ {4}(\w+) "(\w+)" = ([\d_ <]+), hardened ([\d_ <]+), ([\d_]+) to ([\d_ <]+);$/gm;
-const limits = [...readText('packages/sidecar/crates/core/src/limits.rs').matchAll(ROW)].map(
+const limits = [...readText('packages/sidecar/crates/kernel/src/limits.rs').matchAll(ROW)].map(
   ([, field, name, standard, hardened, min, max]) => ({
     field,
     name,
@@ -29,7 +29,7 @@ const rows = [...page.matchAll(/^\| `(\w+)` \| ([\d,]+) \| ([\d,]+) \| (\w*) ?\|
 const shown = (number) => number.toLocaleString('en-US');
 
 test('reads the whole table of the sidecar', () => {
-  const rows = readText('packages/sidecar/crates/core/src/limits.rs').match(/^ {4}\w+ "\w+" = /gm);
+  const rows = readText('packages/sidecar/crates/kernel/src/limits.rs').match(/^ {4}\w+ "\w+" = /gm);
   expect(limits.length).toBe(rows?.length);
   expect(limits.length).toBeGreaterThan(20);
 });
@@ -46,7 +46,7 @@ test('finds the unit of each limit in its name', () => {
 });
 
 test('finds the name of each limit in the files that enforce the limit', () => {
-  const root = 'packages/sidecar/crates/core/src/';
+  const root = 'packages/sidecar/crates/';
   for (const { name, places } of rows) {
     const field = limits.find((limit) => limit.name === name)?.field;
     const texts = [...places.matchAll(/`([^`]+)`/g)].map(([, path]) => readText(root + path));

@@ -10,7 +10,7 @@ const SCOPES = { Fs: 'fs', Network: 'network', ChildProcess: 'childProcess', Pro
 
 // `files of Fs: READ "read", ...;` in the kernel.
 function kernelOperations() {
-  const source = readText('packages/sidecar/crates/core/src/kernel/permissions/operations.rs');
+  const source = readText('packages/sidecar/crates/kernel/src/permissions/operations.rs');
   const list = source.slice(source.indexOf('\noperations! {'));
   const scopes = [...list.slice(0, list.indexOf('\n}')).matchAll(/\w+ of (\w+):([^;]+);/g)];
   return scopes.flatMap(([, scope, names]) => [...names.matchAll(/"(\w+)"/g)].map(([, name]) => `${SCOPES[scope]}.${name}`));
@@ -32,7 +32,7 @@ test('finds equal tables of operations in the page, the kernel and the SDK', () 
 });
 
 test('finds every system call of files, sockets, processes and bindings once in the table of calls', () => {
-  const table = page.slice(page.indexOf('## System calls'), page.indexOf('## Hearing of decisions'));
+  const table = page.slice(page.indexOf('## System calls'), page.indexOf('## Listening to decisions'));
   const listed = [...table.matchAll(/^\| ((?:0x[0-9a-f]+(?:, )?)+) \|/gm)].flatMap(([, calls]) => calls.split(', '));
   const known = [...readText('docs/internals/guest-abi.md').matchAll(/^\| (0x[1246][0-9a-f]{2}) \| `/gm)].map(([, call]) => call);
   const outside = known.filter((call) => /^0x[1246]/.test(call));
@@ -42,7 +42,7 @@ test('finds every system call of files, sockets, processes and bindings once in 
 });
 
 test('finds only operations in the table of calls', () => {
-  const table = page.slice(page.indexOf('## System calls'), page.indexOf('## Hearing of decisions'));
+  const table = page.slice(page.indexOf('## System calls'), page.indexOf('## Listening to decisions'));
   const asked = [...table.matchAll(/`([a-zA-Z]+\.\w+)`/g)].map(([, operation]) => operation);
   expect(asked.filter((operation) => !kernelOperations().includes(operation))).toEqual([]);
   expect(kernelOperations().filter((operation) => !asked.includes(operation))).toEqual([]);

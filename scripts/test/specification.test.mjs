@@ -1,5 +1,5 @@
-// Every promise in the specification has an id of its own and names the test or benchmark that
-// keeps it. The targets of the benchmarks have the numbers of the specification.
+// Every promise in the specification has its own id and names the test or benchmark that keeps the
+// promise. The targets of the benchmarks have the numbers of the specification.
 
 import { existsSync } from 'node:fs';
 import { expect, test } from 'vitest';

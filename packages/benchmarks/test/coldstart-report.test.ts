@@ -1,5 +1,5 @@
 // The cold-start report of a run that arithmetic made: targets, warnings, tables and the page. The
-// tests check what a drawing contains, and not its bytes.
+// tests check the elements of a drawing, and not its bytes.
 
 import { expect, test } from 'vitest';
 import { coldstart } from '../src/coldstart/benchmark.js';
@@ -39,7 +39,7 @@ test('misses the target of right runs for one wrong run of thousands, and never 
   expect(report.warnings).toEqual(['owned-sidecar 1 sequential: 1 of 80000 failed: second snippet: exit code 1']);
 });
 
-test('judges what was not measured as unmeasured', () => {
+test('judges values without a measurement as unmeasured', () => {
   const report = fakeReport(1, (run) => {
     run.density = [{ error: 'density of runtime: Error: gone' }];
     run.results = run.results.filter((row) => row.scenario !== 'embedded');
@@ -131,7 +131,7 @@ test('covers all values on a logarithmic scale, and labels whole decades', () =>
   expect(() => logScale([0], 0, 1)).toThrow(RangeError);
 });
 
-test('writes numbers for people', () => {
+test('formats numbers and escapes text', () => {
   expect([0.01234, 1.234, 123.4, 0, null].map(ms)).toEqual(['0.0123', '1.23', '123', '0', '–']);
   expect([0.01234, 20, 1500].map(duration)).toEqual(['12.3 µs', '20 ms', '1.50 s']);
   expect([999, 61_000].map(seconds)).toEqual(['1 s', '1 min 01 s']);

@@ -36,7 +36,7 @@ test.each([
   expect(joined.error).toContain(message);
 });
 
-test('starts a worker and checks its answer', async () => {
+test('starts a worker and checks its message', async () => {
   expect((await takeHalf(workerFloor, 2)).samples).toHaveLength(2);
 });
 
@@ -112,7 +112,7 @@ test('reads the memory of a process from /proc, and names a missing line in the 
   expect(parseProcessMemory(rollup, 'VmPeak:\t 9 kB\nVmPTE:\t  7 kB\n')).toEqual(memory);
   expect(() => parseProcessMemory(rollup, '')).toThrow('VmPTE');
   expect(readProcessMemory(process.pid).privateDirtyKib).toBeGreaterThan(1000);
-  // Another process has mapped the files meanwhile.
+  // Another process has mapped the files in the meantime.
   expect(privateGrowthKib(memory, { ...memory, privateCleanKib: 0, privateDirtyKib: 30 })).toBe(10);
 });
 

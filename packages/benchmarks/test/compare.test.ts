@@ -1,4 +1,4 @@
-// The comparison of two runs: what counts as a difference, and when the command fails.
+// The comparison of two runs: the definition of a difference, and the exit code of the command.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,5 @@
-// The density benchmark on fake sidecars, whose runtimes live, are refused, answer wrongly or hang:
-// what is counted, what is divided, and what is skipped.
+// The density benchmark on fake sidecars, whose runtimes work, are refused, reply wrongly or hang.
+// The tests check counts, divisions and skipped rows.
 
 import { expect, test } from 'vitest';
 import { type DensityOptions, type DensityRun, type DensitySetup, density } from '../src/density/benchmark.js';
@@ -97,7 +97,7 @@ test('counts the failures of a burst, and does not time them', async () => {
   expect({ left: sidecars.live + broken.live }).toEqual({ left: 0 });
 });
 
-test('returns the smallest burst that comes near the best rate as the knee', () => {
+test('returns the smallest burst near the best rate as the knee', () => {
   const rows = [100, 180, 200, 190].map((perSecond, index) => ({ n: 4 * (index + 1), perSecond }));
   expect(kneeOf(rows)).toBe(8);
   expect(kneeOf([])).toBeUndefined();

@@ -79,7 +79,7 @@ test('has no figure for a row with a failure, and misses 100 %', () => {
   expect(warningsOf(run)).toEqual(['clone, 10 MB dirty, 100: 1 of 300 failed: output "x"']);
 });
 
-test('adds up what a soak leaves behind, and ignores decreases', () => {
+test('adds up the resources that a soak leaves behind, and ignores decreases', () => {
   const run = recorded(0.01);
   if (run.soak && 'left' in run.soak) run.soak.left = { runtimes: 0, processes: 0, descriptors: 1, files: -1, mappings: 40 };
   expect(judge(run).find(({ id }) => id === 'C17')).toMatchObject({ measured: 1, verdict: 'missed' });
@@ -134,7 +134,7 @@ test('renders a page without outside assets, even for a run without results', ()
   expect(empty).not.toMatch(/NaN|Infinity/);
 });
 
-test('counts failures of one kind together, whatever their names and numbers', () => {
+test('counts failures of one kind together, regardless of their names and numbers', () => {
   const [plan] = planRows(['create'], true);
   if (!plan) throw new Error('no plan');
   const failures = ['no snapshot snap-abc', 'no snapshot snap-def', 'output "0123456789ab 5"', 'output "ba9876543210 5"'];

@@ -1,5 +1,5 @@
-// The operations of the lifecycle benchmark on fake sidecars, whose runtimes work, forget, fail and
-// hang. The tests check counts and not times.
+// The operations of the lifecycle benchmark on fake sidecars, whose runtimes work, lose their
+// state, fail and hang. The tests check counts and not times.
 
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -60,7 +60,7 @@ test('times a runtime from a single snapshot, and reports the dirty megabytes', 
   expect(row.facts['actual dirty MB']?.p50).toBe(3);
 });
 
-test('has no separate time for the answers of a spawn by creation', async () => {
+test('has no separate time for the replies of a spawn by creation', async () => {
   const { row } = await run(planOf('spawn', 3, 0, 'create'));
   expect(Object.keys(row.measures)).toEqual(['spawn', 'total', 'with disposal']);
   expect(row.runs.successRate).toBe(1);
@@ -119,7 +119,7 @@ test('fails all runtimes of a broken round, and continues with a new sidecar', a
   expect(sidecars.opened).toBe(2);
 });
 
-test('gives a row up after three broken rounds, with a success rate of 0', async () => {
+test('ends a row after three broken rounds, with a success rate of 0', async () => {
   const { row } = await run({ ...planOf('pause'), rounds: 9 }, { before: (call) => fail(call === 'create') });
   expect(row).toMatchObject({ runs: { total: 6, right: 0, successRate: 0 }, measures: {} });
   expect(row.notes.at(-2)).toBe('given up after 3 broken rounds');
@@ -141,7 +141,7 @@ test('runs fewer rounds when the time is short, and reports the number', async (
   expect(row.notes).toEqual([`${row.rounds} of 50 rounds`]);
 });
 
-test('counts wrong cycles of a soak, and what they leave behind', async () => {
+test('counts wrong cycles of a soak, and their remaining resources', async () => {
   const sidecars = new FakeSidecars({ before: (call, nth) => fail(call === 'restore' && nth === 50) });
   let descriptors = 10;
   const memory = { privateDirtyKib: 100, privateCleanKib: 0, pageTablesKib: 1, pssKib: 100 };

@@ -1,4 +1,4 @@
-// The cold-start matrix on scenarios that work, answer wrongly, throw and hang: what the matrix
+// The cold-start matrix on scenarios that work, reply wrongly, throw and hang. The tests check the
 // counts, and that the matrix always ends.
 
 import { expect, test } from 'vitest';
@@ -97,7 +97,7 @@ test('fails both runs of a runtime whose start throws, and no other run', async 
   expect(counters.closed).toBe(1);
 });
 
-test('ends a runtime that never answers at the deadline, and disposes of the runtime', async () => {
+test('ends a runtime that never replies at the deadline, and disposes of the runtime', async () => {
   const { scenario, counters } = fakeScenario({ answer: () => new Promise(() => {}) });
   const sample = await takeSample(scenario, await scenario.open(), makeSnippets(), 50);
   expect(sample.failures).toEqual(['DeadlineError: a runtime took longer than 50 ms']);
@@ -128,7 +128,7 @@ test('plans all rows with 100 samples or ten batches, and the lower limit of liv
   expect(wide.at(-1)).toMatchObject({ iterations: 2, concurrency: 16 });
 });
 
-test('shares the budget by weight, and gives unused time to later rows', () => {
+test('shares the budget by weight, and leaves unused time to later rows', () => {
   let time = 0;
   const rows = [plan({ batchSize: 90 }), plan({ batchSize: 10 }), plan({ batchSize: 10 })].map((row) => ({
     guessMs: guessMs(row, 100),
@@ -143,7 +143,7 @@ test('shares the budget by weight, and gives unused time to later rows', () => {
   expect(budget.leftMs).toBe(0);
 });
 
-test('gives a short row its least share, but no more than a quarter of the time that is left', () => {
+test('allots a short row its least share, but no more than a quarter of the time that is left', () => {
   const rows = [{ guessMs: 1 }, { guessMs: 999 }];
   const shareIn = (totalMs: number) => new Budget(totalMs, 50, () => 0).shareOfFirst(rows);
   expect([shareIn(1_000), shareIn(100), shareIn(100_000)]).toEqual([50, 25, 100]);

@@ -1,5 +1,5 @@
-// The pool benchmark on fake pools: which tasks are right, which times are divided, which rows are
-// missing.
+// The pool benchmark on fake pools: the check of tasks, the division of times, and the missing
+// rows.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -67,7 +67,7 @@ test('restores a durable snapshot after the kill of each round, and deletes the 
   expect([cold.hitRatio, pools.kills, pools.live]).toEqual([undefined, 4, 0]);
 });
 
-test('counts what a pool leaves behind', async () => {
+test('counts the resources that a pool leaves behind', async () => {
   const row = await measureCheckouts(new FakePools({ left: 2 }).open, scratch, 5);
   expect(row).toMatchObject({ total: 5, right: 5, releaseMs: { count: 5 }, readyMs: { count: 5 } });
   // Two pools follow the first count.

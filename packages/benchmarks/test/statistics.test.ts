@@ -1,4 +1,4 @@
-// Statistics, compared with values that were calculated by hand.
+// Statistics, compared with separately calculated values.
 
 import { expect, test } from 'vitest';
 import { ratioOfMedians, relativeError } from '../src/statistics/noise.js';

@@ -1,4 +1,4 @@
-// The suite on a small benchmark: which rows are measured, skipped and recorded, and what follows for
+// The suite on a small benchmark: measured, skipped and recorded rows, and their effect on
 // warnings, targets and completeness.
 
 import { expect, test } from 'vitest';

@@ -1,6 +1,7 @@
 // Compiles C to guest.wasm with the clang of the npm package @yowasp/clang, which is wasm itself,
 // so no system toolchain is needed. Every object is cached under the digest of its inputs, so a
-// change in the shim costs one unit. Next: `wasm-lower.mjs`, then `wasm-check.mjs`.
+// change in the shim costs one unit. The image builder (`packages/sidecar/crates/imager`) lowers
+// and checks the linked module.
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -11,7 +12,6 @@ import { COMMON, LINK, UNITS } from './flags.mjs';
 import { readHttpParser, readLibraries } from './libraries.mjs';
 import { cacheDir, referencePath, shimDir } from './paths.mjs';
 import { say, step } from './progress.mjs';
-import { lowerBulkMemory } from './wasm-lower.mjs';
 
 /** The version of the pinned clang package, a part of every cache key. */
 const clangVersion = findClangVersion();
@@ -26,6 +26,9 @@ function findClangVersion() {
  * compiled without patches.
  */
 const REFERENCE_SHARES = new Set(['libregexp', 'libunicode', 'dtoa', 'format', 'libc', 'memory']);
+
+/** The headers that declare the host's functions and the numbers that they take. */
+const HOST_HEADERS = ['shim/host.h', 'shim/abi.h'];
 
 /** Returns the shim's files: name → text. */
 function readShim() {
@@ -59,7 +62,7 @@ function inputsOf(unit, engine, shim, libraries, httpParser) {
   // The glue, and the headers of the libraries.
   const isHeader = ([name]) => name.endsWith('.h') && !name.startsWith('src/builtin-');
   return [
-    ...prefixed('shim', shim).filter(([name]) => /^shim\/librar[^/]*$/.test(name) || name === 'shim/host.h'),
+    ...prefixed('shim', shim).filter(([name]) => /^shim\/librar[^/]*$/.test(name) || HOST_HEADERS.includes(name)),
     ...prefixed('src', engine).filter(isHeader),
     ...libraries.flatMap((library) => library.files.filter(isHeader)),
     httpParser,
@@ -100,7 +103,7 @@ export async function compileReference(engine) {
       [
         ['reference/reference.c', readFileSync(referencePath, 'utf8')],
         ...prefixed('src', engine).filter(([name]) => name.endsWith('.h')),
-        ['shim/host.h', shim.get('host.h')],
+        ...prefixed('shim', shim).filter(([name]) => HOST_HEADERS.includes(name)),
       ],
     ],
   ];
@@ -115,7 +118,7 @@ async function buildModule(title, unkeyed) {
     return { ...unit, path: join(cacheDir, 'objects', `${unit.name}-${key}.o`), key };
   });
   const key = digest([['clang', clangVersion], ['link', LINK.join('\n')], ...units.map((unit) => [unit.name, unit.key])]);
-  const cached = join(cacheDir, 'guests', `${key}.wasm`);
+  const cached = join(cacheDir, 'guests', `${title}-${key}.wasm`);
   if (existsSync(cached)) return { wasm: readFileSync(cached), key };
 
   const missing = units.filter((unit) => !existsSync(unit.path));
@@ -124,7 +127,7 @@ async function buildModule(title, unkeyed) {
       runAll(missing),
     );
   }
-  const wasm = lowerBulkMemory(await step(`linking ${title}.wasm`, undefined, () => link(units)));
+  const wasm = await step(`linking ${title}.wasm`, undefined, () => link(units));
   store(cached, wasm);
   return { wasm, key };
 }

@@ -11,6 +11,7 @@ import { readFileSync, readSync, writeSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isMainThread, Worker } from 'node:worker_threads';
+import { CLOCK, EVENT, INFO_BLOCK, MODE, STATE_BLOCK } from './generated/abi.mjs';
 import { guestPath, inputsDir } from './paths.mjs';
 
 const EAGAIN = -11;
@@ -18,10 +19,17 @@ const EBADF = -9;
 const ENOENT = -2;
 const ENOSYS = -38;
 const WASI_ENOSYS = 52;
-const START = 1;
-const TIMER = 2;
-const EVAL = 4;
-const MODES = { exec: 0, run: 1, resident: 2 };
+
+/** Reads a block of the ABI as an object. */
+function readBlock({ length, fields }, buffer, ptr) {
+  const view = new DataView(buffer, ptr, length);
+  const read = {
+    u32: (at) => view.getUint32(at, true),
+    i32: (at) => view.getInt32(at, true),
+    f64: (at) => view.getFloat64(at, true),
+  };
+  return Object.fromEntries(Object.entries(fields).map(([name, { offset, kind }]) => [name, read[kind](offset)]));
+}
 
 export class GuestFatal extends Error {
   constructor(kind, text) {
@@ -50,9 +58,7 @@ export class DevGuest {
     if (this.exports.cf_boot() !== 0) throw new Error('cf_boot failed');
     if (freeze && this.exports.cf_freeze() !== 0) throw new Error('cf_freeze failed');
     this.building = false;
-    const info = new Uint32Array(this.memory.buffer, this.exports.cf_info(), 6);
-    [this.abiVersion, this.statePtr, this.inboxPtr, this.inboxLen, this.frozenEnd, this.stackSize] = info;
-    return this;
+    return Object.assign(this, readBlock(INFO_BLOCK, this.memory.buffer, this.exports.cf_info()));
   }
 
   /** Returns a copy of the memory, for `restore`. */
@@ -77,20 +83,8 @@ export class DevGuest {
   }
 
   get state() {
-    const view = new DataView(this.memory.buffer, this.statePtr, 48);
-    const u32 = (at) => view.getUint32(at, true);
-    const valueLen = u32(24);
-    return {
-      status: u32(0),
-      exitCode: view.getInt32(4, true),
-      timerAt: view.getFloat64(8, true),
-      exitReason: u32(16),
-      value: u32(20) ? Buffer.from(this.memory.buffer, u32(20), valueLen).toString() : undefined,
-      evalDone: u32(28),
-      evalExitCode: view.getInt32(32, true),
-      evalReason: u32(36),
-      keepAlive: u32(40),
-    };
+    const { valuePtr, valueLen, reserved, ...state } = readBlock(STATE_BLOCK, this.memory.buffer, this.statePtr);
+    return { ...state, value: valuePtr ? Buffer.from(this.memory.buffer, valuePtr, valueLen).toString() : undefined };
   }
 
   /** Runs turns until the guest exits, the evaluation ends, or no event can resume it. */
@@ -101,7 +95,7 @@ export class DevGuest {
       if (exited || evalDone || timerAt < 0) return this.state;
       const delay = timerAt - performance.now();
       if (delay > 0) await new Promise((done) => setTimeout(done, delay));
-      exited = this.turn(event(TIMER, 0));
+      exited = this.turn(event(EVENT.timer, 0));
     }
   }
 
@@ -112,10 +106,10 @@ export class DevGuest {
       wait_writable: () => 0,
       read: (fd, ptr, len) => this.#read(fd, bytes(ptr, len)),
       wait_readable: () => 0,
-      sys: () => -38n,
-      sys_wait: () => -38n,
+      sys: () => BigInt(ENOSYS),
+      sys_wait: () => BigInt(ENOSYS),
       poll: () => (this.poll() ? 1 : 0),
-      clock: (id) => (id === 0 ? BigInt(Date.now()) * 1_000_000n : BigInt(Math.round(performance.now() * 1e6))),
+      clock: (id) => (id === CLOCK.wall ? BigInt(Date.now()) * 1_000_000n : BigInt(Math.round(performance.now() * 1e6))),
       random: (ptr, len) => {
         for (let at = 0; at < len; at += 65536) crypto.getRandomValues(bytes(ptr + at, Math.min(65536, len - at)));
       },
@@ -233,12 +227,12 @@ export function startEvent({
     raw.copy(block, 4);
     return block;
   });
-  return event(START, MODES[mode], Buffer.concat([head, ...blocks]));
+  return event(EVENT.start, MODE[mode], Buffer.concat([head, ...blocks]));
 }
 
 /** Encodes an EVAL event. */
 export function evalEvent(id, source) {
-  return event(EVAL, id, Buffer.from(source));
+  return event(EVENT.eval, id, Buffer.from(source));
 }
 
 function readOptions(args) {

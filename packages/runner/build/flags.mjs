@@ -1,9 +1,9 @@
 // The compiler and linker flags of the guest, with their reasons. Next: compile.mjs.
 
 /**
- * For every file: a reactor for WASI's libc, and vectors on. No instruction may be one that the
- * host would execute with its own memcpy (engine/shim/memory.c has the reason). Asserts of the
- * engine are off: the sandbox does not rely on them, and they cost 10 %.
+ * For every file: a reactor for WASI's libc, and vectors on. The module must not contain
+ * instructions that wasmtime executes with its own memcpy (engine/shim/memory.c has the reason).
+ * Asserts of the engine are off: the sandbox does not rely on them, and they cost 10 %.
  */
 export const COMMON = [
   '--target=wasm32-wasip1',
@@ -58,8 +58,9 @@ export const UNITS = [
 ];
 
 /**
- * Names are kept for `wasm-lower.mjs`, which drops them. The stack is first: an overflow that the
- * engine's check misses runs below address 0 and traps, and never reaches data.
+ * Names are kept for the image builder: it replaces bulk-memory instructions by calls of `memmove`
+ * and `memset`, and then drops the names. The stack is first: an overflow that the engine's check
+ * misses runs below address 0 and traps, and never reaches data.
  */
 export const LINK = [
   '--target=wasm32-wasip1',

@@ -11,13 +11,11 @@ import { say } from './progress.mjs';
 import { buildShell } from './shell.mjs';
 import { readEngineFiles } from './sources.mjs';
 import { stageInputs } from './stage.mjs';
-import { checkModule } from './wasm-check.mjs';
 
 /** Makes `dist/guest.wasm` and `dist/inputs/`. */
 export async function buildGuest() {
   const engine = applyPatches(readEngineFiles(), loadPatches());
   const { wasm } = await compileGuest(engine);
-  checkModule(wasm);
   const fresh = writeIfChanged(guestPath, wasm);
   const staged = await stageInputs();
   await buildShell();

@@ -6,6 +6,10 @@
 // A stack slot becomes a C variable for its depth, a block becomes a label. Addresses stay offsets
 // into one array, so the code cannot reach outside. Instructions that the module does not use are
 // not translated: an instruction that is missing in the tables is an error.
+//
+// This tool is JavaScript, unlike the tools for the guest's own module in `crates/imager`. The C is
+// an input of the guest's compiler. The build compiles the guest and the image builder at the same
+// time, and the guest would otherwise wait for three minutes of Rust.
 import { Reader, sections } from './wasm-reader.mjs';
 
 const TYPES = { 127: 'u32', 126: 'u64' };

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { normalizeRun, readFixtures } from '../build/fixtures.mjs';
 import { GuestThread } from './guest-thread.mjs';
 
-// The host enforces limits and has the kernel, so the SDK's tests run fixtures that need them.
+// The sidecar enforces limits and has the kernel, so the SDK's tests run fixtures that need them.
 const fixtures = readFixtures().filter((fixture) => !fixture.handWritten && !fixture.kernel);
 
 let guest;

@@ -1,13 +1,19 @@
-// Says where the native halves are: the sidecar's program and the addon with the same core. Nothing is started or loaded here; the SDK
-// does that (`packages/sdk/src/transports`).
+// Locates the native halves: the sidecar's program, and the addon with an equal core. The SDK
+// starts or loads them (`packages/sdk/src/transports`).
 
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** Path of the sidecar's program: `COLDFRAME_SIDECAR`, or the one in this package. Throws when there is none. */
+/**
+ * Returns the path of the sidecar's program: `COLDFRAME_SIDECAR`, or the program in this package.
+ * Throws if the file does not exist.
+ */
 export const sidecarPath = (): string => located('coldframe-sidecar', 'COLDFRAME_SIDECAR');
 
-/** Path of the Node-API addon: `COLDFRAME_ADDON`, or the one in this package. Throws when there is none. */
+/**
+ * Returns the path of the Node-API addon: `COLDFRAME_ADDON`, or the addon in this package. Throws
+ * if the file does not exist.
+ */
 export const addonPath = (): string => located('coldframe.node', 'COLDFRAME_ADDON');
 
 function located(name: string, variable: string): string {

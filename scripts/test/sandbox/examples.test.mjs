@@ -1,4 +1,4 @@
-// The examples in the documents compile against the SDK's types and print what the documents say.
+// The examples in the documents compile against the SDK's types and print the documented output.
 //
 // A block that opens with ```ts run is one program. A ```text output block directly after the
 // program is its expected output. The examples are compiled, because Node 20 has no `await using`.

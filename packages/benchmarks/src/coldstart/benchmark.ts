@@ -1,8 +1,7 @@
-// The cold-start benchmark: the matrix of scenarios, and beside the matrix throughput, other
-// starts, density, and the size of the sidecar's binary. The matrix has the rows of a published
-// matrix of another system.
+// The cold-start benchmark: the matrix of scenarios, throughput, other starts, density, and the
+// size of the sidecar's binary. The matrix has the rows of a published matrix of another system.
 //
-// The matrix gets the time that the other sections are expected to leave. Next: `scenarios.ts` for
+// The matrix uses the time that the other sections are expected to leave. Next: `scenarios.ts` for
 // the rows of the matrix, `starts.ts` for other starts.
 
 import type { Benchmark } from '../suite/benchmark.js';

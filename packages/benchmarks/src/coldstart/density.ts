@@ -68,7 +68,7 @@ export async function measureDensity(
     const before = read(provisioner.pid);
     const { live, failures } = await withDeadline('density', HANG_MS, startMany(provisioner, count));
     const after = read(provisioner.pid);
-    // Only a runtime that still answers counts as alive.
+    // Only a runtime that still replies counts as alive.
     failures.push(...(await withDeadline('density, second run', HANG_MS, runAgain(live))));
     const each = (pick: (memory: ProcessMemory) => number) => (pick(after) - pick(before)) / live.length;
     return {

@@ -1,9 +1,9 @@
 // The matrix of the cold-start benchmark: each scenario in batches of each size, sequential and
 // concurrent.
 //
-// Target S10 compares equal work: the amortised time of a runtime (two snippets and disposal
-// included) in the largest batch, concurrent over sequential, each as the median of its batches.
-// The value of a batch is a mean over its runtimes already.
+// Target S10 compares equal work: the amortised times of a runtime in the largest batch, concurrent
+// over sequential. Both times include two snippets and the disposal, and are medians of the
+// batches. The value of a batch is a mean over its runtimes already.
 
 import { ratioOf } from '../statistics/statistics.js';
 import { timerDoubt } from '../statistics/timer.js';
@@ -56,8 +56,7 @@ const concurrencyTarget = (scenario: ScenarioName): Target<MatrixRun> => ({
   measured: ({ results }) => {
     const concurrent = largest(results, scenario, 'concurrent');
     const sequential = largest(results, scenario, 'sequential');
-    // A wrong run can be a fast run: the amortised time means something only when all runs were
-    // right.
+    // A wrong run can be a fast run, so the amortised time is valid only when all runs were right.
     const right = [concurrent, sequential].every((row) => row && row.runs.right === row.runs.total);
     return right ? ratioOf(concurrent?.amortised?.p50, sequential?.amortised?.p50) : undefined;
   },

@@ -1,4 +1,4 @@
-// The options of the cold-start benchmark: environment variables, which are called knobs.
+// The options of the cold-start benchmark, which are environment variables.
 //
 // The names and defaults are equal in a published matrix of another system, so that figures can be
 // compared.

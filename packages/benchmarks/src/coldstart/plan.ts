@@ -1,5 +1,5 @@
-// Plans the rows of the cold-start matrix: scenario, batch size and mode of each, its number of
-// batches, and the runtimes that are alive at once.
+// Plans the rows of the cold-start matrix: the scenario, batch size and mode of each row, its
+// number of batches, and its live runtimes.
 
 import type { ColdstartOptions } from './options.js';
 import type { ScenarioName } from './scenarios.js';
@@ -21,8 +21,7 @@ export interface RowPlan {
 const MODES = ['sequential', 'concurrent'] as const;
 
 /**
- * Enough samples for a p95 of single starts, and enough batches that one disturbed batch does not
- * decide.
+ * Enough samples for a p95 of single starts, and enough batches to outweigh one disturbed batch.
  */
 const defaultIterations = (batchSize: number): number => Math.max(10, Math.ceil(100 / batchSize));
 

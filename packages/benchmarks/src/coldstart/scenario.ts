@@ -1,7 +1,7 @@
 // A scenario is one way of provisioning a runtime.
 //
 // The matrix knows only the interfaces of this file. Another system to compare with is one more
-// scenario, and the tests drive the matrix with scenarios that answer wrongly. Next: `scenarios.ts`
+// scenario, and the tests drive the matrix with scenarios that reply wrongly. Next: `scenarios.ts`
 // for the real scenarios, and `sample.ts`, which times one runtime.
 
 import type { Executor } from '../sandbox/executor.js';

@@ -12,7 +12,7 @@ import type { OnPhase, Provisioner, Scenario } from './scenario.js';
 
 const runtimePhases = { first: 'first_exec', warm: 'warm_exec' } as const;
 
-/** Passes the SDK's own timings on. */
+/** Forwards the SDK's own timings. */
 const bootTiming =
   (onPhase: OnPhase) =>
   ({ phase, durationMs }: { phase: string; durationMs: number }): void =>

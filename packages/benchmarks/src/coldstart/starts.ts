@@ -1,9 +1,9 @@
-// Measures starts that the matrix has no rows for: a program that imports a module from a file,
-// which Node's own loader resolves, reads and links, and starts that find no prepared slot.
+// Measures starts that the matrix has no rows for. Some programs import a module from a file, which
+// Node's own loader resolves, reads and links. Some starts find no prepared slot.
 //
-// A start is create, one checked snippet, and disposal outside the clock, one start after the
-// other. In an empty pool each start is preceded by a resident runner, which takes the slot that
-// the start before has released, and keeps the slot. A new kind is one more entry in `startKinds`.
+// A start is a creation, one checked snippet, and a disposal outside the clock. Starts run one
+// after the other. In an empty pool a resident runner precedes each start. The runner takes and
+// keeps the slot that the previous start released. A new kind is one more entry in `startKinds`.
 
 import { NodeRuntime } from 'coldframe';
 import { type Executor, executorOf } from '../sandbox/executor.js';

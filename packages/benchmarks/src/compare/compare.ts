@@ -2,7 +2,7 @@
 // noise.
 //
 // Figures are matched by name. "same" means that the interval around the ratio contains 1, or that
-// the difference is below 5 %: two runs on an unchanged machine differ by as much. The floors are
+// the difference is below 5 %. Two runs on an unchanged machine differ by as much. The floors are
 // compared too: if the floors changed, the machine changed.
 
 import { readFileSync } from 'node:fs';

@@ -1,7 +1,7 @@
 // The density benchmark: the cost of 1 to 10,000 live runtimes in one sidecar, the creation of many
-// runtimes at one moment, and bursts.
+// runtimes at once, and bursts.
 //
-// Every count has a sidecar of its own, so that the cost of 10,000 runtimes does not contain memory
+// Every count has a sidecar of its own. The cost of 10,000 runtimes therefore contains no memory
 // that 1,000 runtimes have left. A count that would exceed the machine's memory is skipped. The
 // estimate is the cost of each runtime in the last count of the kind. Next: `kinds.ts` for the
 // kinds, `live.ts` and `bursts.ts` for the measurements.
@@ -26,7 +26,7 @@ import { burstTable, costTable, creationTable, publishedTable } from './tables.j
 export type DensityOptions = {
   kinds: readonly KindName[];
   counts: readonly number[];
-  /** Runtimes that are created at one moment. */
+  /** Runtimes that are created at once. */
   hold: number;
   budgetSeconds: number;
   quick: boolean;
@@ -34,7 +34,7 @@ export type DensityOptions = {
 
 export type DensityRun = {
   rows: LiveResult[];
-  /** Results of the creation at one moment. */
+  /** Results of the creation at once. */
   holds: LiveResult[];
   bursts: BurstResult[];
 };
@@ -111,7 +111,10 @@ const liveFigures = (name: string, { createMs, probeMs, privateKib }: LiveResult
   { name: `${name}, private KiB each`, statistics: summarize([privateKib]) },
 ];
 
-/** A count with a failed runtime has no figure: a thousand of ten thousand are not dense. */
+/**
+ * A count with a failed runtime has no figure, because a thousand of ten thousand runtimes are not
+ * dense.
+ */
 const privateKib = ({ rows }: DensityRun, kind: KindName, count: number): number | undefined =>
   rows.find((row) => row.kind === kind && row.count === count && row.successRate === 1)?.privateKib;
 
@@ -196,7 +199,8 @@ const bursts: Section<DensitySetup, DensityRun, 'bursts'> = {
 };
 
 /**
- * The share of right runtimes. Refusals by name are right where the kind meets the system's limit.
+ * The share of right runtimes. Refusals by name are right where the kind exceeds the system's
+ * limit.
  */
 const shareOfMade = (row: LiveResult): number => (isRefusedByName(row) && row.outcomes.success > 0 ? 1 : row.successRate);
 

@@ -1,5 +1,5 @@
-// Measures bursts: N callers begin at one moment, and each creates a runtime and waits for its
-// first answer. The result shows up to which N the rate rises.
+// Measures bursts: N callers begin at once, and each creates a runtime and waits for its first
+// reply. The result is the largest N up to which the rate rises.
 
 import type { MeasuredRuntime, OpenSidecar } from '../sandbox/runtime.js';
 import { type Statistics, summarize } from '../statistics/statistics.js';
@@ -11,7 +11,7 @@ import { type KindName, type LiveSource, openSource } from './kinds.js';
 export interface BurstRow {
   n: number;
   rounds: number;
-  /** From the common start to the first answer of each. */
+  /** From the common start to the first reply of each. */
   answerMs: Statistics | null;
   wallMs: Statistics | null;
   perSecond: number;

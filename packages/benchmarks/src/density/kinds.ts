@@ -1,6 +1,6 @@
 // Declares the kinds of live runtimes that the density benchmark counts.
 //
-// A source creates one live runtime at a time, and each has answered a question with unknown
+// A source creates one live runtime at a time, and each has replied to a probe with unknown
 // numbers. The source can probe each of its runtimes again later. A new kind is one more entry in
 // `KINDS`.
 
@@ -12,7 +12,7 @@ import { makeSnippet, problemOf } from '../sandbox/snippet.js';
 export interface LiveSource {
   sidecar: MeasuredSidecar;
   create(): Promise<MeasuredRuntime>;
-  /** Asks a runtime. @throws when the answer is wrong. */
+  /** Probes a runtime. @throws when the reply is wrong. */
   probe(runtime: MeasuredRuntime): Promise<void>;
 }
 

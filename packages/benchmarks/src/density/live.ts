@@ -1,11 +1,11 @@
 // Measures many live runtimes in one sidecar: the cost of each, the time to create them, and
-// whether every one of them answers afterwards.
+// whether each of them replies afterwards.
 //
 // A few runtimes are created, probed and disposed of first, so that the sidecar has allocated the
 // memory that every sidecar keeps. The footprint of the process is read before and after the
-// creation, and every runtime is probed once more. The difference of the footprints divided by the
-// live runtimes is the cost. Other systems read free(1), which would charge the page cache of the
-// image to Coldframe's runtimes, and would hide shared pages of the other systems.
+// creation, and every runtime is probed again. The difference of the footprints divided by the live
+// runtimes is the cost. Other systems read free(1). That would charge the page cache of the image
+// to Coldframe's runtimes, and would hide shared pages of the other systems.
 
 import { type Footprint, privateGrowthKib, readFootprint } from '../machine/footprint.js';
 import type { MeasuredRuntime, OpenSidecar } from '../sandbox/runtime.js';
@@ -22,15 +22,15 @@ export interface LiveResult {
   kind: KindName;
   /** Requested runtimes. */
   count: number;
-  /** Runtimes that were created and answered. */
+  /** Runtimes that were created and replied. */
   live: number;
   /** Creations in flight at once. */
   width: number;
   outcomes: {
     success: number;
-    /** Runtimes that answered once and not again. */
+    /** Runtimes that replied once and not again. */
     partial: number;
-    /** Runtimes that were created and did not answer. */
+    /** Runtimes that were created and did not reply. */
     readinessFailed: number;
     /** Runtimes that were not created. */
     refused: number;
@@ -45,7 +45,7 @@ export interface LiveResult {
   descriptors: number;
   /** Private pages and page tables after the probe of all runtimes, for each. */
   privateKibAfterProbe: number;
-  /** From the call to the first answer. Failed calls have no time. */
+  /** From the call to the first reply. Failed calls have no time. */
   createMs: Statistics | null;
   /** Medians of the first to the last quarter, in order of the calls. */
   quarters: number[];

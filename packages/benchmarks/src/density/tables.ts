@@ -60,7 +60,10 @@ export function burstTable(bursts: readonly BurstResult[]): Table {
 
 const ORDINARY_COUNT = 1_000;
 
-/** Shows published figures beside the largest count of each kind that does not exceed theirs. */
+/**
+ * Shows published figures beside the largest count of each kind that does not exceed the published
+ * count.
+ */
 export const publishedTable = (rows: readonly LiveResult[]): Table =>
   table('Published by others, beside ours (KiB each): other machines, other classes of isolation', publishedMemory, [
     words('system', ({ system }) => system),

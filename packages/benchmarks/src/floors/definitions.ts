@@ -1,5 +1,5 @@
-// Defines all floors, in the order in which they are measured and shown: starting a process, a
-// worker thread, and a message to a running sidecar. `floor.ts` measures the floors.
+// Defines all floors, in the order of their measurement: starting a process, a worker thread, and a
+// message to a running sidecar. `floor.ts` measures the floors.
 
 import { spawn } from 'node:child_process';
 import { Worker } from 'node:worker_threads';

@@ -1,5 +1,5 @@
-// Measures calls between a guest and the app: a binding that the guest calls, and an HTTP server of
-// the guest to which the app sends requests.
+// Measures calls between a guest and the app. The guest calls a binding, and the app sends requests
+// to an HTTP server of the guest.
 //
 // The time of a binding call, minus a ping of the sidecar, divided by two, is the time of each way.
 // The ping's median comes from the same minute. The requests use one kept connection. `fetch` on

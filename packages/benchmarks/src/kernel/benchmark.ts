@@ -1,6 +1,6 @@
 // The kernel benchmark: the cost of files, sockets, processes, bindings and requests in the
-// sandbox, beside the pinned Node on the same machine, and the resources that a thousand processes
-// leave behind.
+// sandbox, beside the pinned Node on the same machine. It also counts the resources that remain
+// after a thousand processes.
 //
 // Next: `guest.ts` for the rows inside a guest, `app.ts` for the rows between guest and app.
 

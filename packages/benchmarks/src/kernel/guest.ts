@@ -1,8 +1,8 @@
-// Declares the rows of the kernel benchmark that run inside a guest: programs that run word for
-// word in the sandbox and in the pinned Node.
+// Declares the rows of the kernel benchmark that run inside a guest. The sandbox and the pinned
+// Node run equal programs.
 //
 // "The kernel's share" of a call of `node:fs` is everything below Node's library: the binding, the
-// way out of WebAssembly, the kernel's work, and the way back. The program calls the binding as the
+// call out of WebAssembly, the kernel's work, and the return. The program calls the binding as the
 // library does (`--expose-internals`), so the share includes more than the kernel's own time. The
 // time of a child ends with its `close` event. A new row is one more entry in `declared`.
 
@@ -50,7 +50,8 @@ const once = () => new Promise((resolve, reject) => {
   const child = ${start};
   child.stdout.setEncoding('utf8').on('data', (data) => { output += data; });
   child.on('error', reject).on('close', (code) => {
-    if (code !== 0 || output !== ${JSON.stringify(expected)}) reject(new Error('exit code ' + code + ', ' + JSON.stringify(output)));
+    if (code !== 0 || output !== ${JSON.stringify(expected)})
+      reject(new Error('exit code ' + code + ', ' + JSON.stringify(output)));
     else resolve(performance.now() - from);
   });
 });
@@ -133,7 +134,8 @@ const declared: readonly (Omit<KernelRow, 'measure'> & { program: string })[] = 
   const cwd = fs.mkdtempSync(require('node:os').tmpdir() + '/pipeline-');
   fs.writeFileSync(cwd + '/a', 'x\\ny\\n');
   fs.writeFileSync(cwd + '/x.js', 'process.stdin.pipe(process.stdout)');
-  return spawn('sh', ['-c', 'cat a | "$NODE" x.js | grep y > z; cat z; rm -r "$PWD"'], { cwd, env: { ...process.env, NODE: process.execPath } });
+  const env = { ...process.env, NODE: process.execPath };
+  return spawn('sh', ['-c', 'cat a | "$NODE" x.js | grep y > z; cat z; rm -r "$PWD"'], { cwd, env });
 })()`,
       'y\n',
       20,

@@ -1,6 +1,6 @@
-// Runs a thousand processes in one runtime, a few at a time, and counts what the processes leave
-// behind: processes of the runtime, and descriptors and private memory of the sidecar's process.
-// The first hundred processes fill pools and allocators and do not count.
+// Runs a thousand processes in one runtime, a few at a time. Counts the remaining processes of the
+// runtime, and the remaining descriptors and private memory of the sidecar's process. The first
+// hundred processes fill pools and allocators and do not count.
 
 import { NodeRuntime, type Sidecar } from 'coldframe';
 import { countDescriptors, privateGrowthKib, readProcessMemory } from '../machine/footprint.js';

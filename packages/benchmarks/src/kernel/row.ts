@@ -1,4 +1,4 @@
-// Declares what a row of the kernel benchmark is, and measures it.
+// Declares the type of a kernel benchmark's row, and measures a row.
 
 import type { Sidecar } from 'coldframe';
 import { type Statistics, scale, summarize } from '../statistics/statistics.js';

@@ -1,4 +1,4 @@
-// Runs a program in the sandbox and in the pinned Node, and compares what both computed.
+// Runs a program in the sandbox and in the pinned Node, and compares the computed values.
 
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

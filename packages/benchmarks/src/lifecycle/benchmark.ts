@@ -1,5 +1,5 @@
 // The lifecycle benchmark: the cost of snapshots, restores, rollbacks, clones, pauses, spawns from
-// a warm parent, and live branches, and the resources that a long life leaves behind.
+// a warm parent, and live branches. The soak counts the resources that remain after many cycles.
 //
 // The operations declare their rows, targets and chart lines (`operations/`). The budget covers the
 // rows; the soak follows outside the budget.

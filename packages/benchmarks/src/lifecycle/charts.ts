@@ -1,6 +1,5 @@
 // The charts of the lifecycle benchmark: the range of each operation, the cost by the number of
-// runtimes, and the cost by the megabytes that the guest has written. The operations declare the
-// lines.
+// runtimes, and the cost by written megabytes. The operations declare the lines.
 
 import { duration } from '../page/axes.js';
 import type { Chart } from '../page/document.js';
@@ -113,8 +112,8 @@ const pointOf = (at: string, value: number, high: number | undefined, what: stri
 });
 
 /**
- * Returns the published figures of a line. An answer is compared with a published creation or
- * resume.
+ * Returns the published figures of a line. The time to a reply is compared with a published
+ * creation or resume.
  */
 function publishedFor({ operation, measure }: Line, megabytes: number) {
   const theirs = measure === 'answer' ? (operation === 'pause' ? 'resume' : 'create') : measure;

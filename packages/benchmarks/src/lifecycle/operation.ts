@@ -1,4 +1,4 @@
-// Declares what an operation of the lifecycle benchmark is, and the steps that operations share.
+// Declares the type of a lifecycle operation, and the steps that operations share.
 //
 // An operation declares its sizes, its targets, and its lines on the page. A row opens the
 // operation on the row's sidecar, runs rounds, and closes the operation. Next:
@@ -97,7 +97,7 @@ export class RowSidecar {
     return this.#sidecar;
   }
 
-  /** Opens another sidecar on the folder. The sidecar before must have ended. */
+  /** Opens another sidecar on the folder. The previous sidecar must have ended. */
   async reopen(): Promise<MeasuredSidecar> {
     this.#sidecar = await this.#open(this.#directory);
     return this.#sidecar;

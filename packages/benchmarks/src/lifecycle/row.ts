@@ -1,9 +1,9 @@
-// Runs one row of the lifecycle benchmark: a sidecar and a folder of its own, a warm-up round, the
-// counted rounds, and the end of the sidecar.
+// Runs one row of the lifecycle benchmark. A row has a sidecar and a folder of its own, a warm-up
+// round, and the counted rounds.
 //
-// A round that throws has failed for all its runtimes. The round can have left anything behind, so
-// the row continues with a new sidecar. The row is given up after three broken rounds. Each step
-// has a deadline: a round that hangs is a round that throws.
+// A round that throws has failed for all its runtimes. The sidecar's state is then unknown, so the
+// row continues with a new sidecar. The row is given up after three broken rounds. Each step has a
+// deadline, so a round that hangs throws.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';

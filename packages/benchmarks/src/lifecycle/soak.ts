@@ -1,7 +1,6 @@
-// Repeats a cycle many times: a runtime is restored from a snapshot, its live runner answers, and
+// Repeats a cycle many times: a runtime is restored from a snapshot, its live runner replies, and
 // the runtime is disposed of. The result counts the resources that the sidecar holds beyond the
-// resources of the first count. The first 500 to 1,000 cycles fill pools and allocators and do not
-// count.
+// first count. The first 500 to 1,000 cycles fill pools and allocators and do not count.
 
 import { readdirSync } from 'node:fs';
 import { type Footprint, privateGrowthKib, readFootprint } from '../machine/footprint.js';

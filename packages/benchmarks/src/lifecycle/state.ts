@@ -1,11 +1,10 @@
-// The state that a runtime keeps while the runtime is snapshotted, cloned, rolled back and paused,
-// and the questions that only a runtime with exactly this state can answer.
+// The state that a runtime keeps during snapshots, clones, rollbacks and pauses, and the probes of
+// this state.
 //
-// A resident runner keeps a token, a secret number and megabytes of data. A question multiplies the
-// secret by new numbers each time, so no answer can come from a cache, from the image or from
-// another runtime. The question for the memory reads one byte of every megabyte. The question
-// follows the first answer, outside the clock, because a first answer that reads a gigabyte
-// measures page faults.
+// A resident runner keeps a token, a secret number and megabytes of data. A probe multiplies the
+// secret by new numbers each time. So no reply can come from a cache, from the image or from
+// another runtime. The probe of the memory reads one byte of every megabyte. It follows the first
+// reply, outside the clock, because a first reply that reads a gigabyte measures page faults.
 
 import { randomBytes, randomInt } from 'node:crypto';
 import type { Snippet } from '../sandbox/snippet.js';
@@ -53,7 +52,7 @@ export function changeSecret(state: State, secret: number): Snippet {
   return { code: `kept.secret = ${secret}; console.log(kept.token, kept.secret);`, stdout: `${state.token} ${secret}\n` };
 }
 
-/** Makes the question for the token, the secret, and the number of megabytes. */
+/** Makes the probe of the token, the secret, and the number of megabytes. */
 export function stateQuestion({ token, secret, megabytes }: State): Snippet {
   const [a, b] = [randomInt(1, 1_000_000), randomInt(1, 1_000_000)];
   return {
@@ -62,7 +61,7 @@ export function stateQuestion({ token, secret, megabytes }: State): Snippet {
   };
 }
 
-/** Makes the question for one byte of every megabyte. */
+/** Makes the probe of one byte of every megabyte. */
 export function memoryQuestion({ secret, megabytes, where }: State): Snippet {
   const offset = randomInt(0, MEGABYTE);
   let sum = 0;

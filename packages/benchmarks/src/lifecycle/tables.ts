@@ -97,8 +97,8 @@ export const publishedTable = (rows: readonly LifecycleRow[]): Table =>
 
 /**
  * Returns the figure of a run for a published operation, number and size. A published figure
- * without a size is compared with fresh runtimes. A published creation ends with an answer or
- * before an answer, and is compared with a time that includes the answer.
+ * without a size is compared with fresh runtimes. A published creation ends with a reply or before
+ * a reply, and is compared with a time that includes the reply.
  */
 function oursBeside(rows: readonly LifecycleRow[], { operation, measure, n, megabytes = 0 }: PublishedOperation) {
   return wallP50(rows, {

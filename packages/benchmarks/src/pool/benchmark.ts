@@ -1,5 +1,5 @@
-// The pool benchmark: the cost of a task in a pool of runtimes and without a pool, calls that
-// arrive at one moment, and taking and releasing a slot.
+// The pool benchmark: the cost of a task in a pool of runtimes and without a pool, concurrent
+// calls, and taking and releasing a slot.
 //
 // Each row has a sidecar and a folder of its own. Next: `tasks.ts`, `calls.ts` and `checkouts.ts`
 // for the measurements.
@@ -26,7 +26,7 @@ export type PoolOptions = {
   tasks: number;
   /** Slots of a pool. */
   slots: number;
-  /** Calls at one moment. */
+  /** Concurrent calls. */
   crowds: readonly number[];
   budgetSeconds: number;
   quick: boolean;
@@ -35,7 +35,7 @@ export type PoolOptions = {
 export type PoolRun = {
   /** Tasks with a pool and without a pool. */
   amortised: TaskResult[];
-  /** Calls at one moment. */
+  /** Concurrent calls. */
   crowds: CallResult[];
   /** Taking and releasing a slot. */
   hygiene: CheckoutResult | null;

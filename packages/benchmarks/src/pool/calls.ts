@@ -1,5 +1,5 @@
-// Measures calls that arrive at one moment, in four ways. The clock runs from the call to the first
-// answer of the guest. A new way is one more entry of `declared`.
+// Measures concurrent calls, in four ways. The clock runs from the call to the first reply of the
+// guest. A new way is one more entry of `declared`.
 
 import { type Statistics, summarize } from '../statistics/statistics.js';
 import { now } from '../statistics/timer.js';
@@ -33,10 +33,10 @@ export const CALL_WAYS = Object.keys(declared) as CallWay[];
 
 export interface CallResult extends Tallied {
   way: CallWay;
-  /** Calls at one moment. */
+  /** Concurrent calls. */
   at: number;
   rounds: number;
-  /** Until the last call has its answer. */
+  /** The time until the last reply. */
   wallMs: Statistics | null;
   /** Hits of the pool. `undefined` without a pool. */
   hitRatio: number | undefined;

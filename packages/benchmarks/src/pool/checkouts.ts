@@ -1,5 +1,5 @@
-// Measures taking and releasing a slot, and counts what remains when the pool has ended: runtimes,
-// processes, descriptors, and files of the store.
+// Measures taking and releasing a slot. Counts the runtimes, processes, descriptors and store files
+// that remain when the pool has ended.
 
 import { readdirSync } from 'node:fs';
 import { countDescriptors } from '../machine/footprint.js';
@@ -31,7 +31,7 @@ export async function measureCheckouts(open: OpenPoolSidecar, directory: string,
       files: readdirSync(directory, { recursive: true }).length,
     });
     const shape = { size: SLOTS, min: SLOTS, uses: 1_000_000, recycle: 'each-use' } as const;
-    // The first pool opens what the sidecar keeps open: its threads and its image.
+    // The first pool opens the threads and the image, which the sidecar keeps open.
     const first = sidecar.pool(shape);
     (await first.take(TENANT))();
     await first.dispose();

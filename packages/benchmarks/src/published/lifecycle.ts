@@ -1,7 +1,7 @@
-// Figures that others have published for the operations of the lifecycle benchmark.
+// Published figures of other systems for the operations of the lifecycle benchmark.
 //
-// Every figure says what it is: a mean, a percentile, or a claim without a table. Definitions
-// differ in details, and `note` says where a difference matters.
+// Every figure has its kind: a mean, a percentile, or a claim without a table. Definitions
+// differ in details, and `note` describes the differences that matter.
 
 import type { PublishedRig } from './system.js';
 

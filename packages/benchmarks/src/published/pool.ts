@@ -1,4 +1,4 @@
-// Figures that others have published for pools.
+// Published figures of other systems for pools.
 
 import type { PublishedRig } from './system.js';
 

@@ -1,6 +1,6 @@
 // Prepares a warm runner with packages loaded: all of zod with its languages, and the modules of
 // Node that a server would have loaded. The package is in the runtime's files, as an installed
-// package is, so a snapshot contains the package. The question makes the loaded package work on new
+// package is, so a snapshot contains the package. The probe makes the loaded package work on new
 // numbers.
 
 import { randomInt } from 'node:crypto';
@@ -43,16 +43,19 @@ console.log(typeof order.parse);`,
   stdout: 'function\n',
 };
 
-/** Makes a question that only a runner with the loaded packages can answer. */
+/** Makes a probe to which only a runner with the loaded packages can reply. */
 export function packageQuestion(): Snippet {
   const [amount, factor] = [randomInt(1, 1_000_000), randomInt(1, 1_000)];
   return {
-    code: `console.log(order.parse({ amount: ${amount}, currency: 'EUR', lines: ['a'] }).amount * ${factor}, order.safeParse({}).success);`,
+    code: `console.log(
+  order.parse({ amount: ${amount}, currency: 'EUR', lines: ['a'] }).amount * ${factor},
+  order.safeParse({}).success,
+);`,
     stdout: `${amount * factor} false\n`,
   };
 }
 
-/** Creates a runtime with a runner that has loaded the packages and has answered once. */
+/** Creates a runtime with a runner that has loaded the packages and has replied once. */
 export async function createPackageParent(sidecar: MeasuredSidecar): Promise<MeasuredRuntime> {
   const parent = await sidecar.create({ runner: true, files: packageFiles() });
   await evaluateRight(parent, loadPackages);

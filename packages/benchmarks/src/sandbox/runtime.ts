@@ -1,8 +1,8 @@
 // The runtimes and sidecars that the lifecycle and density benchmarks measure.
 //
 // The benchmarks know only the interfaces of this file. Tests implement the interfaces with
-// runtimes that forget, answer wrongly, fail or hang. Next: `sdk.ts`, the implementation with the
-// SDK.
+// runtimes that lose their state, reply wrongly, fail or hang. Next: `sdk.ts`, the implementation
+// with the SDK.
 
 import { type ExecResult, problemOf, type Snippet } from './snippet.js';
 

@@ -1,6 +1,6 @@
 // Makes guest programs whose output cannot be known without running them.
 //
-// Each program multiplies other numbers and prints them behind a fresh token. No layer can answer
+// Each program multiplies other numbers and prints them behind a fresh token. No layer can reply
 // from a cache, and the output of another run is recognized. A run counts only if its exit code is
 // 0 and its output is exactly the expected text.
 

@@ -1,9 +1,10 @@
 // Summarizes a list of samples. Samples are milliseconds unless a caller says otherwise.
 //
-// The median and the median absolute deviation come first: both keep their value when the machine
-// disturbs one sample in twenty. Percentiles use the nearest rank: the smallest sample that at
-// least p % of the samples do not exceed. Other benchmarks of this field use the nearest rank too,
-// and every percentile in a report was measured. Next: `noise.ts` for the precision of a median.
+// The median and the median absolute deviation are the main figures: both keep their value when the
+// machine disturbs one sample in twenty. Percentiles use the nearest rank: the smallest sample that
+// at least p % of the samples do not exceed. Other benchmarks of this field use the nearest rank
+// too, and every percentile in a report was measured. Next: `noise.ts` for the precision of a
+// median.
 
 export interface Statistics {
   count: number;

@@ -1,9 +1,10 @@
-// Declares what a benchmark is: everything that one `pnpm bench:NAME` command measures and shows.
+// Declares the type of a benchmark: the measurements and the output of one command `pnpm
+// bench:NAME`.
 //
 // A benchmark is a list of sections. A section has rows whose results have one shape, one field in
 // the JSON, and one place in the tables and on the page. A row is measured once in a run. The rest
-// of this folder does everything else once for all benchmarks: `options.ts` reads the command line,
-// `measure.ts` runs the rows, `targets.ts` judges, and `command.ts` connects them.
+// of this folder serves all benchmarks: `options.ts` reads the command line, `measure.ts` runs the
+// rows, `targets.ts` judges, and `command.ts` connects them.
 
 import type { Chart } from '../page/document.js';
 import type { Statistics } from '../statistics/statistics.js';
@@ -35,7 +36,7 @@ export interface Row<Result> {
   measure(allowance: Allowance): Promise<Result>;
 }
 
-/** The rows of a section, and the release of what the rows share. */
+/** The rows of a section, and the release of their shared resources. */
 export interface OpenSection<Result> {
   rows: readonly Row<Result>[];
   close?(): Promise<void>;
@@ -87,7 +88,7 @@ export interface Section<Setup, Run, Field extends keyof Run & string, Result = 
 /** A section, for code that is independent of the shape of its results. */
 export type AnySection<Setup, Run> = Section<Setup, Run, keyof Run & string, unknown>;
 
-/** Folders and facts that the command gives to a benchmark. */
+/** Folders and facts that the command passes to a benchmark. */
 export interface Environment {
   /** A temporary folder that is removed after the run. */
   scratch: string;

@@ -1,7 +1,7 @@
 // Runs many pieces of work, a limited number at a time or all at once.
 //
 // `runConcurrently` keeps a fixed number of pieces in flight until a deadline. `startTogether`
-// starts all pieces at one moment and records when each piece reaches a named mark.
+// starts all pieces at once and records when each piece reaches a named mark.
 
 import { now } from '../statistics/timer.js';
 import { reason } from './failures.js';
@@ -33,7 +33,7 @@ export async function runConcurrently(
   return count - begun;
 }
 
-/** When the pieces reached one mark. */
+/** The times at which the pieces reached one mark. */
 export interface Timing {
   /** Time of the last piece. A piece that failed counts with the time of its failure. */
   wallMs: number;
@@ -52,7 +52,7 @@ export interface Together<T> {
 export type Mark = (name: string) => void;
 
 /**
- * Starts `count` pieces at one moment. Times count from the common start. Failures stay in the wall
+ * Starts `count` pieces at once. Times count from the common start. Failures stay in the wall
  * time, because a failure must not make a row look faster.
  */
 export async function startTogether<T>(count: number, work: (index: number, mark: Mark) => Promise<T>): Promise<Together<T>> {

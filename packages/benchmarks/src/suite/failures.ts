@@ -59,7 +59,7 @@ export function countRuns(total: number, failures: readonly string[], right = to
 }
 
 export interface Tallied extends Runs {
-  /** Time of each right run, from the call to the answer. */
+  /** Time of each right run, from the call to the reply. */
   eachMs: Statistics | null;
   samples: number[];
 }

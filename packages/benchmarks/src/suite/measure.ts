@@ -1,8 +1,8 @@
 // Measures a benchmark: the first half of the floors, the rows of each section in order, and the
 // second half of the floors.
 //
-// A row that fails, or for which no time is left, does not end the run: the row is skipped or
-// recorded with its reason, so that one broken mode does not hide the figures of other modes.
+// A row that fails, or for which no time is left, does not end the run. The row is skipped or
+// recorded with its reason. So one broken mode does not hide the figures of other modes.
 
 import { type FloorDefinition, withFloors } from '../floors/floor.js';
 import { now } from '../statistics/timer.js';

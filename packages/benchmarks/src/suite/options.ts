@@ -3,7 +3,7 @@
 // An option is declared once, in the table of its benchmark: its name, its help text, its default
 // and its check. Flags begin with `--`; other names are environment variables, which begin with
 // `BENCH_`. An unknown name of either kind is an error, because a misspelt option would silently
-// measure something else. Each error names the option, what was expected and what came.
+// measure something else. Each error names the option, the expected value and the received value.
 
 import { parseArgs } from 'node:util';
 import { UsageError } from './usage-error.js';
@@ -100,7 +100,7 @@ export function readFlags(
     ...switches.map((name) => [name, { type: 'boolean' as const }] as const),
   ]);
   const parsed = parseArgs({
-    // Package managers pass a leading `--` on.
+    // Package managers forward a leading `--`.
     args: args[0] === '--' ? args.slice(1) : [...args],
     options: { ...options, help: { type: 'boolean' } },
     allowPositionals: true,

@@ -1,8 +1,9 @@
 // Assembles the report of a run, which is the JSON, and renders its page.
 //
-// Besides the results, the report contains the facts to doubt them: floors of the run, raw samples,
-// the clock, the processor time of other processes, and skipped rows. The hardware and the rows of
-// the cold-start benchmark have the shape of a published matrix of another system.
+// Besides the results, the report contains the reasons to doubt them. These are the floors of the
+// run, raw samples, the clock, the processor time of other processes, and skipped rows. The
+// hardware and the rows of the cold-start benchmark have the shape of a published matrix of another
+// system.
 
 import type { Observed } from '../machine/observe.js';
 import { renderDocument } from '../page/document.js';

@@ -36,7 +36,7 @@ export interface TargetResult {
   verdict: Verdict;
 }
 
-/** Returns the verdict on one value, or `null` without a bound. */
+/** Returns the judgement of one value, or `null` without a bound. */
 export function judge(measured: number | undefined, bound: number | undefined, atLeast = false): Verdict | null {
   if (bound === undefined) return null;
   return judgeBy(measured, bound, atLeast);

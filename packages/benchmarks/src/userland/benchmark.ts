@@ -63,7 +63,10 @@ async function outputOf(side: Side, program: string): Promise<ProgramOutput> {
   return JSON.parse(stdout) as ProgramOutput;
 }
 
-/** Returns the microseconds of a call to the host beyond a call that ends in the engine. */
+/**
+ * Returns the additional microseconds of a call to the kernel, compared with a call that ends in
+ * the engine.
+ */
 function hostCallUs({ results }: UserlandRun): number | null {
   const p50 = (name: string) => results.find((result) => result.name === name)?.sandbox?.p50;
   const [host, engine] = [p50(HOST_CALL), p50(ENGINE_CALL)];

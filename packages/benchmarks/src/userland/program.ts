@@ -1,6 +1,6 @@
-// Makes the program around a row: the program checks one operation, finds the number of operations
-// that fill a sample, times the samples, and prints them as one line of JSON. The setup of a row
-// comes first, because imports must be at the front of a module.
+// Makes the program around a row. The program checks one operation, finds the number of operations
+// that fill a sample, and times the samples. It prints them as one line of JSON. The setup of a row
+// is first, because imports must be at the front of a module.
 
 import type { UserlandRow } from './rows.js';
 

@@ -1,5 +1,5 @@
-// Declares the rows of the userland benchmark: small programs over Node's library that run word for
-// word in the sandbox and in the pinned Node.
+// Declares the rows of the userland benchmark: small programs over Node's library. The sandbox and
+// the pinned Node run equal programs.
 //
 // `setup` runs once, and `operation` is the measured operation. `check` is a value that both sides
 // must agree on before a time counts. All three are JavaScript text, which is sent to both sides.
@@ -11,7 +11,8 @@ export interface UserlandRow {
   name: string;
   setup?: string;
   /**
-   * An expression; with `waits`, a promise. The program uses its value, so that no engine omits it.
+   * An expression; with `waits`, a promise. The program uses its value, so that no engine omits the
+   * expression.
    */
   operation: string;
   waits?: boolean;
@@ -42,7 +43,8 @@ const sha256 = (value) => createHash('sha256').update(value).digest('hex');
 const KIB_64 = `${BYTES} const data = Buffer.from(bytes(65536));`;
 
 const DOCUMENT = `
-const value = { users: Array.from({ length: 100 }, (_, id) => ({ id, name: 'user ' + id, tags: ['a', 'b'], at: { x: id / 3, ok: id % 2 === 0 } })) };
+const userOf = (id) => ({ id, name: 'user ' + id, tags: ['a', 'b'], at: { x: id / 3, ok: id % 2 === 0 } });
+const value = { users: Array.from({ length: 100 }, (_, id) => userOf(id)) };
 const json = JSON.stringify(value);
 `;
 
@@ -58,7 +60,7 @@ writeFileSync(file, content);
 `;
 
 /**
- * A call that ends in the engine, and the cheapest call to the host. `hostCallUs` is their
+ * A call that ends in the engine, and the cheapest call to the kernel. `hostCallUs` is their
  * difference.
  */
 export const ENGINE_CALL = 'call: the engine alone';
@@ -128,7 +130,8 @@ const params = { [constants.BROTLI_PARAM_QUALITY]: 5 };`,
   },
   {
     name: 'zlib: brotli back to 1 MiB',
-    setup: `import { brotliCompressSync, brotliDecompressSync } from 'node:zlib';${MIB_OF_TEXT} const packed = brotliCompressSync(data);`,
+    setup: `import { brotliCompressSync, brotliDecompressSync } from 'node:zlib';${MIB_OF_TEXT}
+      const packed = brotliCompressSync(data);`,
     operation: 'brotliDecompressSync(packed)',
     check: 'digest(result)',
   },
@@ -172,7 +175,8 @@ const server = createServer((request, response) => response.end('hello ' + reque
 server.listen(0, '127.0.0.1');
 await once(server, 'listening');
 server.unref();
-const options = { port: server.address().port, host: '127.0.0.1', path: '/x', agent: new Agent({ keepAlive: true, maxSockets: 1 }) };
+const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+const options = { port: server.address().port, host: '127.0.0.1', path: '/x', agent };
 const roundTrip = () => new Promise((resolve, reject) => {
   get(options, (response) => {
     let body = '';

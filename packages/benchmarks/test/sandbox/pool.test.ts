@@ -9,7 +9,7 @@ import type { Report } from '../../src/suite/report.js';
 import { command } from '../helpers/command.js';
 import { isWellNested } from '../helpers/markup.js';
 
-test('bench:pool measures pools, calls at one moment and checkouts', async () => {
+test('bench:pool measures pools, concurrent calls and checkouts', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'pool-'));
   try {
     const [out, page] = [join(folder, 'out.json'), join(folder, 'page.html')];

@@ -2,16 +2,13 @@
 // JSON. `callBinding` is a global and not a module, as guests of this kind of sandbox expect. Every
 // process has the global, and a call starts no process. Errors are made here from the app's name,
 // message and code; nothing else of them exists in this process. Next: command.js, which offers the
-// call as a command; docs/internals/guest-abi.md (0x600) has the system calls.
+// call as a command; docs/internals/guest-abi.md has the system calls.
 'use strict';
 
 const context = require('../context.js');
 const { nameOf } = require('../errors/errno.js');
 const operations = require('../event-loop/operations.js');
-
-const CALL = 0x600;
-const CANCEL = 0x601;
-const DESCRIBE = 0x602;
+const { bindings: NUMBERS } = require('../generated/system-calls.js');
 
 const RESULT = '=';
 const { parse, stringify } = JSON;
@@ -106,16 +103,16 @@ function callBinding(name, input, options) {
     const done = settle(resolve, (error) => reject(placed(error, site)));
     const text = inputText(input);
     if (signal === undefined) {
-      ask(CALL, name, text, done);
+      ask(NUMBERS.call, name, text, done);
       return;
     }
-    const operation = ask(CALL, name, text, (...outcome) => {
+    const operation = ask(NUMBERS.call, name, text, (...outcome) => {
       signal.removeEventListener('abort', giveUp);
       done(...outcome);
     });
     function giveUp() {
       // The reply may have arrived in this turn; the operation can then not be cancelled.
-      if (native.sys(CANCEL, operation) < 0) return;
+      if (native.sys(NUMBERS.cancel, operation) < 0) return;
       operations.forget(operation);
       reject(signal.reason);
     }
@@ -124,7 +121,7 @@ function callBinding(name, input, options) {
 }
 
 /** Returns `{ description, inputSchema, examples }` of a binding. */
-const describeBinding = (name) => new Promise((resolve, reject) => ask(DESCRIBE, name, '', settle(resolve, reject)));
+const describeBinding = (name) => new Promise((resolve, reject) => ask(NUMBERS.describe, name, '', settle(resolve, reject)));
 
 function install() {
   Object.defineProperty(globalThis, 'callBinding', { value: callBinding, writable: true, configurable: true });

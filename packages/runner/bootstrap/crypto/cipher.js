@@ -11,11 +11,8 @@ const { Fault, coded, faultOf, thrown } = require('./faults.js');
 const { encodingOf } = require('./hash.js');
 const { open, closed, part, checked, MAX_CHUNK } = require('./system.js');
 const { convertWhole } = require('./whole.js');
+const { cryptography: NUMBERS } = require('../generated/system-calls.js');
 
-const OPEN = 0x308;
-const UPDATE = 0x309;
-const FINISH = 0x30a;
-const SET = 0x30b;
 const AAD = 0;
 const TAG = 1;
 const PADDING = 2;
@@ -86,7 +83,7 @@ class CipherBase {
       return;
     }
     const number = cipher.id | (encrypt ? ENCRYPT : 0);
-    this.#handle = open(this, OPEN, number, keyBytes, ivBytes, this.#tagLength ?? DEFAULT_TAG);
+    this.#handle = open(this, NUMBERS.cipherOpen, number, keyBytes, ivBytes, this.#tagLength ?? DEFAULT_TAG);
   }
 
   update(data, encoding) {
@@ -97,7 +94,7 @@ class CipherBase {
     let length = 0;
     for (let at = 0; at < input.length; at += MAX_CHUNK) {
       const piece = part(input, at, MAX_CHUNK);
-      const result = native.sys(UPDATE, this.#handle, piece, out.subarray(length, length + piece.length + 16));
+      const result = native.sys(NUMBERS.cipherUpdate, this.#handle, piece, out.subarray(length, length + piece.length + 16));
       length += this.#settle(result);
     }
     return toBuffer(out.slice(0, length));
@@ -139,7 +136,7 @@ class CipherBase {
     const out = new Uint8Array(48);
     const handle = this.#handle;
     closed(handle);
-    const result = native.sys(FINISH, handle, out);
+    const result = native.sys(NUMBERS.cipherFinish, handle, out);
     const fault = faultOf(result);
     if (fault !== undefined) throw this.#finalError(fault);
     const length = checked(result);
@@ -171,7 +168,8 @@ class CipherBase {
 
   setAutoPadding(on) {
     if (this.#finished) return false;
-    if (this.#handle !== 0) native.sys(SET, this.#handle, PADDING, new Uint8Array([on === undefined || on ? 1 : 0]));
+    if (this.#handle !== 0)
+      native.sys(NUMBERS.cipherSet, this.#handle, PADDING, new Uint8Array([on === undefined || on ? 1 : 0]));
     return true;
   }
 
@@ -190,7 +188,7 @@ class CipherBase {
     if (!fits) throw invalidTag(bytes.length);
     if (mode === 'gcm' && known === undefined && bytes.length < DEFAULT_TAG) warnOfShortTag();
     this.#tag = bytes;
-    if (this.#handle !== 0) this.#settle(native.sys(SET, this.#handle, TAG, bytes));
+    if (this.#handle !== 0) this.#settle(native.sys(NUMBERS.cipherSet, this.#handle, TAG, bytes));
     return true;
   }
 
@@ -199,7 +197,7 @@ class CipherBase {
     const bytes = bytesOf(data);
     if (this.#whole !== undefined) return this.#aadOfWhole(bytes, plaintextLength);
     for (let at = 0; at < bytes.length; at += MAX_CHUNK) {
-      const result = native.sys(SET, this.#handle, AAD, part(bytes, at, MAX_CHUNK));
+      const result = native.sys(NUMBERS.cipherSet, this.#handle, AAD, part(bytes, at, MAX_CHUNK));
       if (faultOf(result) !== undefined) return false;
     }
     return true;

@@ -8,15 +8,9 @@
 const { AsyncWrap } = require('../event-loop/async-wrap.js');
 const context = require('../context.js');
 const operations = require('../event-loop/operations.js');
+const { cryptography: NUMBERS } = require('../generated/system-calls.js');
 const { part, checked } = require('./system.js');
 const { faultOf, reported } = require('./faults.js');
-
-const BEGIN = 0x310;
-const ADD = 0x311;
-const START = 0x312;
-const WAIT = 0x313;
-const READ = 0x314;
-const FORGET = 0x315;
 
 const MAX_COPY = 1 << 20;
 const ENOMEM = -12;
@@ -26,11 +20,11 @@ const SYNC = 1;
 
 // Starts a job and returns its number.
 function begin(command, request) {
-  const job = checked(native.sys(BEGIN, command, part(request, 0, MAX_COPY)));
+  const job = checked(native.sys(NUMBERS.jobBegin, command, part(request, 0, MAX_COPY)));
   for (let at = MAX_COPY; at < request.length; at += MAX_COPY) {
-    const result = native.sys(ADD, job, part(request, at, MAX_COPY));
+    const result = native.sys(NUMBERS.jobAdd, job, part(request, at, MAX_COPY));
     if (result === 0) continue;
-    native.sys(FORGET, job);
+    native.sys(NUMBERS.jobForget, job);
     checked(result);
   }
   return job;
@@ -39,17 +33,17 @@ function begin(command, request) {
 // Runs a command while the program waits. Returns the bytes, or a fault (a negative number).
 function computeSync(command, request) {
   const job = begin(command, request);
-  const length = native.sysWait(WAIT, job);
+  const length = native.sysWait(NUMBERS.jobWait, job);
   if (length < 0) return faultOf(length) === undefined ? checked(length) : length;
   const out = new Uint8Array(length);
-  for (let at = 0; at < length; at += MAX_COPY) checked(native.sys(READ, job, at, part(out, at, MAX_COPY)));
-  native.sys(FORGET, job);
+  for (let at = 0; at < length; at += MAX_COPY) checked(native.sys(NUMBERS.jobRead, job, at, part(out, at, MAX_COPY)));
+  native.sys(NUMBERS.jobForget, job);
   return out;
 }
 
 // Runs a command; `callback` gets the bytes or a fault.
 function compute(command, request, callback) {
-  const operation = checked(native.sys(START, begin(command, request)));
+  const operation = checked(native.sys(NUMBERS.jobStart, begin(command, request)));
   operations.expect(operation, (result, bytes) => callback(result < 0 ? result : (bytes ?? new Uint8Array(0))));
 }
 

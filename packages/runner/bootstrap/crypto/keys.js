@@ -69,7 +69,7 @@ class KeyObjectHandle {
     return this;
   }
 
-  /** Returns the key, or its public part if `type` asks for that. */
+  /** Returns the key, or its public part if `type` is a public type. */
   as(type) {
     const own = { kind: this.#kind, isPrivate: this.#type === PRIVATE, der: this.#bytes };
     return type === PUBLIC && own.isPrivate ? described(certain(KEY_PUBLIC, own.der)) : own;

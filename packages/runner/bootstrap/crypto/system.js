@@ -1,20 +1,11 @@
-// The kernel's calls for cryptography (docs/internals/guest-abi.md, family 0x300), as functions
-// over views. The kernel accepts at most 64 KiB per call, because a call cannot be stopped. Callers
-// of these functions need not know that limit. Next: faults.js, the meaning of negative results;
-// hash.js and jobs.js, which make most of the calls.
+// The kernel's calls for cryptography (docs/internals/guest-abi.md), as functions over views. The
+// kernel accepts at most 64 KiB per call, because a call cannot be stopped. Callers of these
+// functions need not know that limit. Next: faults.js, the meaning of negative results; hash.js and
+// jobs.js, which make most of the calls.
 'use strict';
 
 const { nameOf } = require('../errors/errno.js');
-
-const DIGEST = 0x300;
-const HASH_OPEN = 0x301;
-const HMAC_OPEN = 0x302;
-const UPDATE = 0x303;
-const FINISH = 0x304;
-const COPY = 0x305;
-const CLOSE = 0x306;
-const HMAC = 0x307;
-const RUN = 0x316;
+const { cryptography: NUMBERS } = require('../generated/system-calls.js');
 
 const ENFILE = -23;
 const MAX_CHUNK = 65_536;
@@ -41,7 +32,7 @@ function sweep() {
   for (let i = 1; i < entries.length; i += 2) alive.add(entries[i]);
   for (const handle of handles) {
     if (alive.has(handle)) continue;
-    native.sys(CLOSE, handle);
+    native.sys(NUMBERS.close, handle);
     handles.delete(handle);
   }
   many = Math.max(256, 2 * handles.size);
@@ -72,49 +63,49 @@ const system = {
   /** `data` is a view, or a string (as UTF-8) of at most MAX_CHUNK bytes. */
   digest(id, data, length) {
     const out = new Uint8Array(length);
-    checked(native.sys(DIGEST, id, data, out));
+    checked(native.sys(NUMBERS.digest, id, data, out));
     return out;
   },
 
   hmac(id, key, data, length) {
     const out = new Uint8Array(length);
-    checked(native.sys(HMAC, id, key, data, out));
+    checked(native.sys(NUMBERS.hmac, id, key, data, out));
     return out;
   },
 
   /** Opens a context, which is closed when `owner` is garbage. */
   openHash(owner, id) {
-    return open(owner, HASH_OPEN, id);
+    return open(owner, NUMBERS.hashOpen, id);
   },
 
   openHmac(owner, id, key) {
-    return open(owner, HMAC_OPEN, id, key);
+    return open(owner, NUMBERS.hmacOpen, id, key);
   },
 
   copy(owner, handle) {
-    return open(owner, COPY, handle);
+    return open(owner, NUMBERS.copy, handle);
   },
 
   update(handle, view) {
     for (let at = 0; at < view.byteLength; at += MAX_CHUNK) {
-      checked(native.sys(UPDATE, handle, part(view, at, MAX_CHUNK)));
+      checked(native.sys(NUMBERS.update, handle, part(view, at, MAX_CHUNK)));
     }
   },
 
   finish(handle, length) {
     closed(handle);
     const out = new Uint8Array(length);
-    checked(native.sys(FINISH, handle, out));
+    checked(native.sys(NUMBERS.finish, handle, out));
     return out;
   },
 
   /** Runs a quick command. Returns its result, or a fault (a negative number). */
   run(command, request) {
     let out = new Uint8Array(1_024);
-    let length = native.sys(RUN, command, request, out);
+    let length = native.sys(NUMBERS.run, command, request, out);
     if (length > out.length) {
       out = new Uint8Array(length);
-      length = native.sys(RUN, command, request, out);
+      length = native.sys(NUMBERS.run, command, request, out);
     }
     return length < 0 ? length : out.subarray(0, length);
   },

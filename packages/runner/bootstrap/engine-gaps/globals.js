@@ -1,5 +1,5 @@
-// Adds what the engine lacks and Node's library expects on the global object and on call sites.
-// Each addition is a few lines of JavaScript, which may move into the engine later. Next:
+// Adds properties of the global object and of call sites that Node's library expects and the engine
+// lacks. Each addition is a few lines of JavaScript, which may move into the engine later. Next:
 // ../start-up/process.js.
 'use strict';
 

@@ -1,5 +1,5 @@
-// Converts negative Linux error numbers, by which the host and the shim report failure, to Node's
-// exceptions (api/exceptions.cc).
+// Converts negative Linux error numbers, with which the kernel and the shim report failures, to
+// Node's exceptions (api/exceptions.cc).
 'use strict';
 
 const { recorded } = require('../internal-bindings/shapes.js');

@@ -60,7 +60,7 @@ function later(req, ...args) {
   return 0;
 }
 
-// Asks the kernel, which knows the names and which of them the policy allows.
+// Queries the kernel, which knows the names and the permission policy.
 function lookUp(name) {
   const found = sys(NUMBERS.lookUp, name);
   return found < 0 && found !== EACCES ? EAI_NONAME : found;
@@ -106,7 +106,7 @@ const QUERIES = ['Any', 'A', 'Aaaa', 'Caa', 'Cname', 'Mx', 'Naptr', 'Ns', 'Ptr',
 const DNS_PORT = 53;
 const BAD_STRING = 17;
 
-// Makes the class of a resolver, which keeps its servers and asks none.
+// Makes the class of a resolver, which stores its servers and queries none of them.
 function channelClass() {
   class ChannelWrap extends AsyncWrap {
     #servers = [['127.0.0.1', DNS_PORT]];

@@ -1,5 +1,5 @@
 // Node's crypto binding: its classes and functions, each from a file of ../crypto/, over the
-// kernel's calls (family 0x300). Features without a file there (X.509, TLS contexts, the newest key
+// kernel's calls. Features without a file there (X.509, TLS contexts, the newest key
 // types) throw at use. Next: ../crypto/jobs.js and ../crypto/hash.js.
 'use strict';
 

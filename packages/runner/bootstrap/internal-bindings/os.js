@@ -1,5 +1,5 @@
 // `node:os`: equal facts in every sandbox, true of no machine, because a guest must learn nothing
-// about the host.
+// about the host machine.
 'use strict';
 
 const { messageOf, nameOf } = require('../errors/errno.js');

@@ -51,7 +51,7 @@ module.exports = function processMethods(binding) {
   };
 };
 
-// Returns what holds the loop, by Node's names.
+// Returns the objects that hold the loop, by Node's names.
 function activeResources() {
   const requests = activeRequests.list().map((request) => request.constructor.name);
   const timers = new Array(native.loop.timerInfo[0]).fill('Timeout');
@@ -80,8 +80,8 @@ function clocks(binding) {
   binding.uptime = () => (native.clockNs(1) - native.timeOrigin()[0]) / 1e9;
 }
 
-// The shim knows what the engine has allocated. The host counts CPU time and does not report it, so
-// the guest sees the time since its start.
+// The shim knows what the engine has allocated. The sidecar counts CPU time and does not report the
+// time, so the guest sees the time since its start.
 function memory(binding) {
   binding.memoryUsage = (fields) => {
     const usage = native.memoryUsage();

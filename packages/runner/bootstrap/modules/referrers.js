@@ -1,9 +1,9 @@
-// Finds the code that answers `import()` and `import.meta` of code that `node:vm` compiled, by the
-// compiled name, and knows the main module. Names are the keys, because the engine knows only the
-// name of the calling code. Node asks V8 for a symbol attached to the code. Only the newest entries
-// are kept, because the engine does not report when code is freed, and a process may compile any
-// amount of code. Next: linking.js, which asks; internal-bindings/contextify.js and module_wrap.js,
-// which register.
+// Finds the code that handles `import()` and `import.meta` of code that `node:vm` compiled, by the
+// compiled name. Knows the main module. Names are the keys, because the engine knows only the name
+// of the calling code. Node asks V8 for a symbol attached to the code. Only the newest entries are
+// kept, because the engine does not report when code is freed, and a process may compile any amount
+// of code. Next: linking.js, which calls this module; internal-bindings/contextify.js and
+// module_wrap.js, which register.
 'use strict';
 
 const context = require('../context.js');

@@ -1,32 +1,11 @@
-// What: the kernel's socket calls by name (docs/internals/guest-abi.md, 0x200), and waiting for a socket.
-// Next: stream-base.js, what Node's library sees of a stream; socket-stream.js, a stream over a socket of the kernel.
+// The kernel's socket calls, their constants, and waiting for a socket. Next: stream-base.js, the
+// streams of Node's library; socket-stream.js, a stream over a socket of the kernel.
 'use strict';
 
 const operations = require('../event-loop/operations.js');
+const { sockets: NUMBERS } = require('../generated/system-calls.js');
 
-const NUMBERS = {
-  socket: 0x200,
-  close: 0x201,
-  bind: 0x202,
-  listen: 0x203,
-  accept: 0x204,
-  connect: 0x205,
-  read: 0x206,
-  write: 0x207,
-  shutdown: 0x208,
-  name: 0x209,
-  send: 0x20b,
-  receive: 0x20c,
-  arm: 0x20d,
-  disarm: 0x20e,
-  error: 0x20f,
-  pair: 0x210,
-  offer: 0x211,
-  collect: 0x212,
-  lookUp: 0x213,
-};
-
-// Linux's numbers, and libuv's end of file.
+// Linux's error numbers, and libuv's end of file.
 const ERRNO = {
   EBADF: -9,
   EAGAIN: -11,
@@ -64,7 +43,8 @@ const OUT = 4;
 
 const { sys } = native;
 
-// Waits, once, for one kind of readiness. The handle or request counts for the loop, not the waiting.
+// Waits once for one kind of readiness. The handle or request keeps the loop alive, and the wait
+// does not.
 class Waiting {
   #mask;
   #callback;
@@ -101,14 +81,14 @@ class Waiting {
 
 const NAME_SIZE = 256;
 
-// Two descriptors that are connected with each other, or a negative errno.
+// Returns two connected descriptors, or a negative error number.
 function pair() {
   const ends = new Uint32Array(2);
   const status = sys(NUMBERS.pair, ends);
   return status < 0 ? status : ends;
 }
 
-// [family, port, text], or a negative errno.
+// Returns [family, port, text], or a negative error number.
 function nameOf(socket, ofPeer) {
   const bytes = new Uint8Array(NAME_SIZE);
   const length = sys(NUMBERS.name, socket, ofPeer ? 1 : 0, bytes);
@@ -121,7 +101,7 @@ function readName(bytes, length) {
   return [bytes[0] | (bytes[1] << 8), bytes[2] | (bytes[3] << 8), text];
 }
 
-// As Node's AddressToJS.
+// Writes an address to `target`, as Node's AddressToJS.
 function putName(name, target) {
   if (typeof name === 'number') return name;
   target.address = name[2];
@@ -130,7 +110,7 @@ function putName(name, target) {
   return 0;
 }
 
-// The part of a text before its first NUL, as C reads it.
+// Returns the part of a text before the first NUL, as C reads the text.
 const bare = (text) => `${text}`.split('\0', 1)[0];
 
 module.exports = {

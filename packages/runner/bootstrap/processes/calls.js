@@ -1,18 +1,9 @@
-// What: the kernel's process calls by name (docs/internals/guest-abi.md, 0x400), and a child's start as the kernel reads it.
-// Next: stdio.js, what a child's descriptors are; bindings/process_wrap.js and bindings/spawn_sync.js, which start children.
+// The kernel's process calls, and a child's start in the layout that the kernel reads. Next:
+// ../internal-bindings/process_wrap.js and ../internal-bindings/spawn_sync.js, which start
+// children.
 'use strict';
 
-const NUMBERS = {
-  spawn: 0x400,
-  wait: 0x401,
-  kill: 0x402,
-  getppid: 0x403,
-  listen: 0x404,
-  nextSignal: 0x405,
-  watch: 0x408,
-  waitForWatched: 0x409,
-  reap: 0x40a,
-};
+const { processes: NUMBERS } = require('../generated/system-calls.js');
 
 const { sys, sysWait } = native;
 
@@ -20,7 +11,8 @@ const DETACHED = 1;
 const INHERIT = 1;
 const WORDS_BEFORE_STDIO = 4;
 
-// `fds`: for each descriptor of the child one of this process, or -1 for none. The child's number, or a negative errno.
+// Starts a child. `fds` has a descriptor of this process, or -1, for each descriptor of the child.
+// Returns the child's pid, or a negative error number.
 function spawn({ file, args, cwd, env, fds, detached }) {
   const words = new Uint32Array(WORDS_BEFORE_STDIO + 2 * fds.length);
   words.set([detached ? DETACHED : 0, args.length, env.length, fds.length]);
@@ -32,7 +24,7 @@ function spawn({ file, args, cwd, env, fds, detached }) {
   return sys(NUMBERS.spawn, words, `${[file, cwd ?? '', ...args, ...env].join('\0')}\0`);
 }
 
-// The exit code and the signal of a wait status; one of them is 0.
+// The exit code and the signal of a wait status. One of the two is 0.
 const exitCodeOf = (status) => status >> 8;
 const signalOf = (status) => status & 0x7f;
 

@@ -26,7 +26,7 @@ function runFile(path) {
   const { popAsyncContext, pushAsyncContext } = requireBuiltin('internal/async_hooks');
   const main = requireBuiltin('path').resolve(path);
   process.argv[1] = main;
-  // Removes what only `-e` has.
+  // Removes the properties that only `-e` has.
   const values = context.cliOptions ?? context.internalBinding('options').getCLIOptionsValues();
   if (values['--input-type'] !== '') {
     context.cliOptions = { ...values, '--input-type': '' };

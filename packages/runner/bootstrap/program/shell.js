@@ -6,11 +6,11 @@
 
 const context = require('../context.js');
 const { messageOf } = require('../errors/errno.js');
+const { NUMBERS: FILES } = require('../fs/calls.js');
 const { pair } = require('../net/calls.js');
 const operations = require('../event-loop/operations.js');
 const { NUMBERS, spawn, sys } = require('../processes/calls.js');
 
-const LSEEK = 0x119;
 const SET = 0;
 const CURRENT = 1;
 
@@ -19,8 +19,8 @@ const kernel = {
   pair,
   spawn,
   describe: messageOf,
-  rewind: (fd) => sys(LSEEK, fd, 0, SET),
-  position: (fd) => sys(LSEEK, fd, 0, CURRENT),
+  rewind: (fd) => sys(FILES.lseek, fd, 0, SET),
+  position: (fd) => sys(FILES.lseek, fd, 0, CURRENT),
   /** Calls `callback` with the child's wait status. */
   wait: (pid, callback) => operations.expect(sys(NUMBERS.wait, pid), callback),
 };

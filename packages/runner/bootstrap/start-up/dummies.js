@@ -1,6 +1,7 @@
 // Small programs that run while the image is made. Node's work at a first use (lazy requires,
 // caches, first shapes of objects) is then part of the image. Their output is discarded. They must
-// not trigger what Node does only once (deprecation warnings), because a process would miss it.
+// not trigger one-time actions of Node, such as deprecation warnings, because a process would miss
+// them.
 // Next: preload.js.
 'use strict';
 

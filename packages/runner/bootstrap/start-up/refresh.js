@@ -16,14 +16,14 @@
 // - `package.json` files that were read: none in the image.
 // - `process.exitCode`, `_exiting`, tick, timer and immediate counters: typed arrays over the
 //   shim's memory, zeroed by the shim at START.
-// - `process.hrtime()`, `performance.now()`, `Date`: read from the host at each call.
+// - `process.hrtime()`, `performance.now()`, `Date`: read from the kernel at each call.
 // - `performance.timeOrigin`, `performance.nodeTiming`: the milestones array covers the shim's
 //   memory, which the shim writes at START.
 // - `performance.eventLoopUtilization()`, `nodeTiming.loopStart`: counted in the process; `prepare`
 //   below resets the counts of the image's build.
 // - The clock of timers (`getLibuvNow`): counts from START, in the shim.
-// - `Math.random()`: the shim reseeds the engine's generator from the host at START.
-// - `crypto.randomBytes()`, `randomUUID()`, `getRandomValues()`: read from the host at each call;
+// - `Math.random()`: the shim reseeds the engine's generator from the kernel at START.
+// - `crypto.randomBytes()`, `randomUUID()`, `getRandomValues()`: read from the kernel at each call;
 //   Node's caches of random bytes are empty in the image.
 // - Digests and ciphers in use (`crypto`), and the table of their owners: made at the first use in
 //   a process. The kernel keeps them per process.

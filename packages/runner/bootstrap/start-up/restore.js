@@ -6,12 +6,13 @@
 //   runs.
 // - `crypto.randomUUID()`, `randomUUIDv7()`, `randomInt()`: Node keeps random bytes for these
 //   functions; all of them are drawn again (../crypto/random-kept.js).
-// - `crypto.randomBytes()`, `getRandomValues()`, keys, `mkdtemp` names: read from the host at each
-//   call. Pending jobs draw when they complete. Nothing is kept.
+// - `crypto.randomBytes()`, `getRandomValues()`, keys, `mkdtemp` names: read from the kernel at
+//   each call. Pending jobs draw when they complete. Nothing is kept.
 // - `Date`: the wall clock is read at each call, so it steps.
-// - `process.pid`, `ppid`: the host's numbers; the pid is unchanged unless the host chose another.
-// - `process.env`: the host's changes are applied before listeners are notified.
-// - The rest of the world: `process.emit('coldframe:restore', { asleepMs })` lets the program
+// - `process.pid`, `ppid`: the kernel's numbers; the pid is unchanged unless the embedder chose
+//   another pid.
+// - `process.env`: the embedder's changes are applied before listeners are notified.
+// - All other state: `process.emit('coldframe:restore', { asleepMs })` lets the program
 //   react.
 //
 // Deliberately not fresh: the monotonic clocks (`hrtime`, `performance.now()`, timers,

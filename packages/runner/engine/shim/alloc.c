@@ -298,7 +298,7 @@ void free(void *p)
     Block *b = block_of(p);
     if (b->size & FREE) {
         static const char text[] = "a block was freed twice";
-        host_fatal(HOST_FATAL_INVARIANT, text, sizeof(text) - 1);
+        host_fatal(CF_FATAL_INVARIANT, text, sizeof(text) - 1);
     }
     heap.used -= size_of(b);
     if (!cf_frozen_end) /* unused memory must not cost bytes in the image file */

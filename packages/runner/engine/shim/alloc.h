@@ -15,7 +15,7 @@ void cf_heap_freeze(void);
 /* Adds the emergency reserve to the heap. Returns false if the reserve was used before. */
 bool cf_heap_use_reserve(void);
 
-/* Bytes in live blocks, and bytes taken from the host. */
+/* Bytes in live blocks, and bytes of memory that the guest has requested. */
 size_t cf_heap_used(void);
 size_t cf_heap_total(void);
 

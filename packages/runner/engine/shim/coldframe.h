@@ -3,32 +3,12 @@
 #ifndef COLDFRAME_H
 #define COLDFRAME_H
 
-#define CF_ABI_VERSION 3
 #define CF_STACK_SIZE (4u << 20)
 /* kept free below the engine's limit, for C functions that do not check the stack */
 #define CF_STACK_MARGIN (192u << 10)
 #define CF_INBOX_SIZE (64u << 10)
 
 #define NATIVE(name) static JSValue name(JSContext *ctx, JSValueConst this_val, int argc, JSValueConst *argv)
-
-enum { CF_MODE_EXEC = 0, CF_MODE_RUN = 1, CF_MODE_RESIDENT = 2, CF_MODE_FILE = 3 };
-enum { CF_REASON_NORMAL = 0, CF_REASON_UNCAUGHT = 1, CF_REASON_MEMORY = 2, CF_REASON_INTERRUPTED = 3 };
-enum { CF_EXIT_MEMORY = 134, CF_EXIT_INTERRUPTED = 137, CF_EXIT_UNSETTLED = 13, CF_EXIT_BROKEN_HANDLER = 7 };
-
-/* The state block of the ABI. */
-typedef struct CfState {
-    uint32_t status;
-    int32_t exit_code;
-    double timer_at;
-    uint32_t exit_reason;
-    uint32_t value_ptr, value_len;
-    uint32_t eval_done;
-    int32_t eval_exit_code;
-    uint32_t eval_reason;
-    uint32_t keep_alive;
-    uint32_t reserved;
-} CfState;
-_Static_assert(sizeof(CfState) == 48, "the state block's layout is the ABI");
 
 /* A string of the start block, in place. */
 typedef struct CfText {

@@ -399,7 +399,7 @@ NATIVE(cf_run_limited)
     if (JS_ToFloat64(ctx, &timeout, argv[1]))
         return JS_EXCEPTION;
     if (timeout >= 0) {
-        deadline = (double)host_clock(HOST_CLOCK_MONOTONIC) + timeout * 1e6;
+        deadline = (double)host_clock(CF_CLOCK_MONOTONIC) + timeout * 1e6;
         if (!outer || deadline < outer)
             cf.deadline_ns = deadline;
     }
@@ -409,7 +409,7 @@ NATIVE(cf_run_limited)
     cf.deadline_ns = outer;
     if (cf.stop != CF_STOP_TIMEOUT)
         return cf.stop ? (JS_FreeValue(ctx, result), cf_stop(ctx, cf.stop)) : result;
-    if (!deadline || (double)host_clock(HOST_CLOCK_MONOTONIC) < deadline) {
+    if (!deadline || (double)host_clock(CF_CLOCK_MONOTONIC) < deadline) {
         JS_FreeValue(ctx, result);
         return cf_stop(ctx, CF_STOP_TIMEOUT); /* the time of an outer call is over */
     }

@@ -3,7 +3,7 @@
 
 static uint8_t cf_inbox_memory[CF_INBOX_SIZE] __attribute__((aligned(16)));
 
-static uint32_t cf_info_block[6];
+static CfInfo cf_info_block;
 
 static void *cf_js_calloc(void *opaque, size_t count, size_t size) { return calloc(count, size); }
 static void *cf_js_malloc(void *opaque, size_t size) { return malloc(size); }
@@ -107,7 +107,7 @@ CF_EXPORT(cf_boot) int32_t cf_boot(void)
 
     if (!ctx) {
         static const char text[] = "no memory for the engine";
-        host_fatal(HOST_FATAL_MEMORY, text, sizeof(text) - 1);
+        host_fatal(CF_FATAL_MEMORY, text, sizeof(text) - 1);
     }
     cf_start_process(ctx, CF_MODE_EXEC, "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 40);
     cf_start_node(ctx);
@@ -154,14 +154,15 @@ CF_EXPORT(cf_freeze) int32_t cf_freeze(void)
 
 CF_EXPORT(cf_info) int32_t cf_info(void)
 {
-    uint32_t *info = cf_info_block;
-    info[0] = CF_ABI_VERSION;
-    info[1] = (uint32_t)(uintptr_t)&cf.state;
-    info[2] = (uint32_t)(uintptr_t)cf_inbox_memory;
-    info[3] = CF_INBOX_SIZE;
-    info[4] = (uint32_t)cf_frozen_end;
-    info[5] = CF_STACK_SIZE;
-    return (int32_t)(uintptr_t)info;
+    cf_info_block = (CfInfo){
+        .abi_version = CF_ABI_VERSION,
+        .state_ptr = (uint32_t)(uintptr_t)&cf.state,
+        .inbox_ptr = (uint32_t)(uintptr_t)cf_inbox_memory,
+        .inbox_len = CF_INBOX_SIZE,
+        .frozen_end = (uint32_t)cf_frozen_end,
+        .stack_size = CF_STACK_SIZE,
+    };
+    return (int32_t)(uintptr_t)&cf_info_block;
 }
 
 CF_EXPORT(cf_inbox) int32_t cf_inbox(int32_t len)
@@ -198,7 +199,7 @@ static int32_t cf_end_turn(JSContext *ctx)
     if (cf.stop == CF_STOP_INTERRUPT && cf.mode == CF_MODE_RESIDENT && cf.eval_id)
         cf_end_interrupted_eval(ctx);
     if (cf.stop) {
-        state->status = 1;
+        state->status = CF_STATUS_EXITED;
         state->timer_at = -1;
         state->exit_code = cf.stop == CF_STOP_EXIT ? (cf.exit_info[2] ? cf.exit_info[1] : 0) : codes[cf.stop];
         if (cf.stop != CF_STOP_EXIT)

@@ -25,7 +25,7 @@ static int cf_interrupted(JSRuntime *rt, void *opaque)
 {
     if (cf.stop)
         return 1;
-    if (cf.deadline_ns && (double)host_clock(HOST_CLOCK_MONOTONIC) >= cf.deadline_ns) {
+    if (cf.deadline_ns && (double)host_clock(CF_CLOCK_MONOTONIC) >= cf.deadline_ns) {
         cf.stop = CF_STOP_TIMEOUT;
         return 1;
     }
@@ -193,5 +193,5 @@ static _Noreturn void cf_fatal(JSContext *ctx, const char *what)
     cf_write_text(what);
     cf_write_text(": ");
     cf_print_plainly(ctx, error);
-    host_fatal(HOST_FATAL_INVARIANT, what, strlen(what));
+    host_fatal(CF_FATAL_INVARIANT, what, strlen(what));
 }

@@ -1,9 +1,11 @@
 /* The host's functions: exactly the imports of docs/internals/guest-abi.md. Errors are negative
-   Linux error numbers. */
+   Linux error numbers. abi.h has the numbers that the functions take. */
 #ifndef COLDFRAME_HOST_H
 #define COLDFRAME_HOST_H
 #include <stddef.h>
 #include <stdint.h>
+
+#include "abi.h"
 
 #define CF_IMPORT(name) __attribute__((import_module("coldframe"), import_name(#name)))
 #define CF_EXPORT(name) __attribute__((export_name(#name)))
@@ -21,9 +23,6 @@ CF_IMPORT(mark) void host_mark(int32_t kind);
 CF_IMPORT(fatal) _Noreturn void host_fatal(int32_t kind, const char *text, uint32_t len);
 CF_IMPORT(build_file) int32_t host_build_file(const char *name, uint32_t name_len, void *buf, uint32_t cap);
 
-enum { HOST_CLOCK_WALL = 0, HOST_CLOCK_MONOTONIC = 1 };
-enum { HOST_FATAL_MEMORY = 1, HOST_FATAL_INVARIANT = 2 };
-enum { HOST_MARK_USER_CODE = 1 };
 enum { HOST_EAGAIN = 11 };
 
 #endif

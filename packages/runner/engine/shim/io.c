@@ -116,7 +116,7 @@ NATIVE(cf_clock)
     int id;
     if (JS_ToInt32(ctx, &id, argv[0]))
         return JS_EXCEPTION;
-    return js_float64((double)host_clock(id == HOST_CLOCK_WALL ? HOST_CLOCK_WALL : HOST_CLOCK_MONOTONIC) / 1e6);
+    return js_float64((double)host_clock(id == CF_CLOCK_WALL ? CF_CLOCK_WALL : CF_CLOCK_MONOTONIC) / 1e6);
 }
 
 NATIVE(cf_clock_ns)
@@ -124,7 +124,7 @@ NATIVE(cf_clock_ns)
     int id;
     if (JS_ToInt32(ctx, &id, argv[0]))
         return JS_EXCEPTION;
-    return js_float64((double)host_clock(id == HOST_CLOCK_WALL ? HOST_CLOCK_WALL : HOST_CLOCK_MONOTONIC));
+    return js_float64((double)host_clock(id == CF_CLOCK_WALL ? CF_CLOCK_WALL : CF_CLOCK_MONOTONIC));
 }
 
 /* hrtime(Uint32Array(3)) */
@@ -132,7 +132,7 @@ NATIVE(cf_hrtime)
 {
     uint8_t *p;
     size_t n;
-    uint64_t ns = host_clock(HOST_CLOCK_MONOTONIC), seconds = ns / 1000000000;
+    uint64_t ns = host_clock(CF_CLOCK_MONOTONIC), seconds = ns / 1000000000;
     uint32_t parts[3] = { seconds >> 32, (uint32_t)seconds, (uint32_t)(ns % 1000000000) };
     if (cf_view(ctx, argv[0], &p, &n))
         return JS_EXCEPTION;
@@ -146,7 +146,7 @@ NATIVE(cf_hrtime_bigint)
 {
     uint8_t *p;
     size_t n;
-    uint64_t ns = host_clock(HOST_CLOCK_MONOTONIC);
+    uint64_t ns = host_clock(CF_CLOCK_MONOTONIC);
     if (cf_view(ctx, argv[0], &p, &n))
         return JS_EXCEPTION;
     if (n < sizeof(ns))

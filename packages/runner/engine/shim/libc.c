@@ -71,7 +71,7 @@ int putchar(int c)
 _Noreturn void abort(void)
 {
     static const char text[] = "the engine gave up";
-    host_fatal(HOST_FATAL_INVARIANT, text, sizeof(text) - 1);
+    host_fatal(CF_FATAL_INVARIANT, text, sizeof(text) - 1);
 }
 
 _Noreturn void exit(int code)
@@ -84,12 +84,12 @@ _Noreturn void __assert_fail(const char *what, const char *file, int line, const
 {
     char buf[256];
     int n = snprintf(buf, sizeof(buf), "assertion failed: %s (%s:%d, %s)", what, file, line, function);
-    host_fatal(HOST_FATAL_INVARIANT, buf, n < 0 ? 0 : (size_t)n < sizeof(buf) ? (size_t)n : sizeof(buf) - 1);
+    host_fatal(CF_FATAL_INVARIANT, buf, n < 0 ? 0 : (size_t)n < sizeof(buf) ? (size_t)n : sizeof(buf) - 1);
 }
 
 static int64_t nanoseconds(clockid_t id)
 {
-    return host_clock(id == CLOCK_REALTIME ? HOST_CLOCK_WALL : HOST_CLOCK_MONOTONIC);
+    return host_clock(id == CLOCK_REALTIME ? CF_CLOCK_WALL : CF_CLOCK_MONOTONIC);
 }
 
 int clock_gettime(clockid_t id, struct timespec *out)

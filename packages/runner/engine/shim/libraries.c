@@ -34,7 +34,7 @@ void *_Znwm(size_t size)
 {
     void *memory = malloc(size ? size : 1);
     if (!memory)
-        host_fatal(HOST_FATAL_MEMORY, "", 0);
+        host_fatal(CF_FATAL_MEMORY, "", 0);
     return memory;
 }
 void *_Znam(size_t size);
@@ -79,12 +79,12 @@ int __cxa_atexit(void (*function)(void *), void *argument, void *object)
 _Noreturn void _ZNSt3__222__libcpp_verbose_abortEPKcz(const char *format, ...);
 void _ZNSt3__222__libcpp_verbose_abortEPKcz(const char *format, ...)
 {
-    host_fatal(HOST_FATAL_INVARIANT, format, strlen(format));
+    host_fatal(CF_FATAL_INVARIANT, format, strlen(format));
 }
 _Noreturn void __abort_message(const char *format, ...);
 void __abort_message(const char *format, ...)
 {
-    host_fatal(HOST_FATAL_INVARIANT, format, strlen(format));
+    host_fatal(CF_FATAL_INVARIANT, format, strlen(format));
 }
 int swprintf(void *text, size_t n, const void *format, ...);
 int swprintf(void *text, size_t n, const void *format, ...)

@@ -1,6 +1,6 @@
 /* zlib: one stream per object of the class ZlibStream. The binding
    (bootstrap/internal-bindings/zlib.js) knows Node's modes and errors. This file runs the streams
-   and keeps a slice of work short, so that the host can stop a guest between two slices. */
+   and keeps a slice of work short, so that the sidecar can stop a guest between two slices. */
 #include "zlib.h"
 
 enum { ZLIB_NONE, ZLIB_DEFLATE, ZLIB_INFLATE };

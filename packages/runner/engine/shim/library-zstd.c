@@ -1,7 +1,7 @@
 /* Zstandard: one compressor or decompressor per object of the class ZstdStream. The binding
-   (bootstrap/zlib/zstd.js) knows Node's errors. This file runs the streams and keeps the output of
-   a step short, so that the host can stop a guest between two steps. The input is passed whole: a
-   frame that begins with all of its input records the input's length. */
+   (bootstrap/zlib/zstd.js) knows Node's errors. This file runs the streams and keeps the output
+   of a step short, so that the sidecar can stop a guest between two steps. The input is passed
+   whole: a frame that begins with all of its input records the input's length. */
 #include "zstd.h"
 #include "zstd_errors.h"
 

@@ -1,5 +1,5 @@
-/* The short path of console.log. A line of primitive values is passed to the host without Node's
-   console, Writable and inspect, which cost a hundred times as much. The output must be
+/* The short path of console.log. A line of primitive values is passed to the kernel without
+   Node's console, Writable and inspect, which cost a hundred times as much. The output must be
    indistinguishable, so the short path is not taken after a change of anything that could affect
    the output. Guards describe these conditions, and checking guards runs no code. */
 

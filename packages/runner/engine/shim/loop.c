@@ -9,7 +9,7 @@ static double cf_next_timer = CF_NO_TIMER; /* in the time of cf_loop_now() */
 /* Returns whole milliseconds since the process began. */
 static double cf_loop_now(void)
 {
-    return floor(((double)host_clock(HOST_CLOCK_MONOTONIC) - cf.time_origin_ns) / 1e6);
+    return floor(((double)host_clock(CF_CLOCK_MONOTONIC) - cf.time_origin_ns) / 1e6);
 }
 
 NATIVE(cf_now)
@@ -116,7 +116,7 @@ static void cf_run_program(JSContext *ctx, CfText source, const char *url)
         cf_report_exception(ctx, true);
         return;
     }
-    host_mark(HOST_MARK_USER_CODE);
+    host_mark(CF_MARK_USER_CODE);
     if (m->req_module_entries_count == 0) {
         promise = cf_instantiate(ctx, m) < 0 ? JS_EXCEPTION : js_evaluate_module(ctx, m);
         js_release_module(ctx, m);
@@ -327,14 +327,6 @@ NATIVE(cf_run_loop_native)
 
 /* Events. */
 
-enum { EVENT_START = 1, EVENT_TIMER = 2, EVENT_COMPLETE = 3, EVENT_EVAL = 4, EVENT_RESTORE = 5 };
-
-typedef struct CfEvent {
-    uint32_t kind, id;
-    int32_t result;
-    uint32_t len;
-} CfEvent;
-
 static void cf_on_start(JSContext *ctx, const CfEvent *event, const uint8_t *payload)
 {
     JSValue mode = js_int32(event->id);
@@ -356,7 +348,7 @@ static void cf_on_start(JSContext *ctx, const CfEvent *event, const uint8_t *pay
         /* Node's own loaders take over, and know when an ES module has not ended. */
         JSValue path = cf_text_value(ctx, cf.source);
         cf.program_done = true;
-        host_mark(HOST_MARK_USER_CODE);
+        host_mark(CF_MARK_USER_CODE);
         cf_call_hook(ctx, HOOK_MAIN, 1, vc(&path), NULL);
         JS_FreeValue(ctx, path);
         return;
@@ -417,7 +409,7 @@ static void cf_on_restore(JSContext *ctx, const CfEvent *event, const uint8_t *p
 
     if (!cf_restore_process(ctx, &restored, payload, event->len))
         return;
-    JSValue args[3] = { js_float64(restored.asleep_ms), cf_texts(ctx, restored.env, restored.envc), js_bool(cf.pid != old_pid) };
+    JSValue args[3] = { js_float64(restored.elapsed_ms), cf_texts(ctx, restored.env, restored.envc), js_bool(cf.pid != old_pid) };
     if (JS_IsException(args[1]))
         cf_report_exception(ctx, false);
     else
@@ -437,10 +429,10 @@ static void cf_deliver(JSContext *ctx, const uint8_t *events, uint32_t len)
             return;
         at += (event.len + 7) & ~7u;
         switch (event.kind) {
-        case EVENT_START: cf_on_start(ctx, &event, payload); break;
-        case EVENT_COMPLETE: cf_on_complete(ctx, &event, payload); break;
-        case EVENT_EVAL: cf_on_eval(ctx, &event, payload); break;
-        case EVENT_RESTORE: cf_on_restore(ctx, &event, payload); break;
+        case CF_EVENT_START: cf_on_start(ctx, &event, payload); break;
+        case CF_EVENT_COMPLETE: cf_on_complete(ctx, &event, payload); break;
+        case CF_EVENT_EVAL: cf_on_eval(ctx, &event, payload); break;
+        case CF_EVENT_RESTORE: cf_on_restore(ctx, &event, payload); break;
         default: break; /* TIMER only resumes the loop */
         }
         cf_drain(ctx);

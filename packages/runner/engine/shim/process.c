@@ -92,14 +92,14 @@ static int cf_start_process(JSContext *ctx, uint32_t mode, const void *block, ui
     set_value(ctx, &ctx->rt->async_context, JS_UNDEFINED);
 
     cf_seed(ctx);
-    cf.time_origin_ns = (double)host_clock(HOST_CLOCK_MONOTONIC);
-    cf.time_origin_wall_ms = (double)host_clock(HOST_CLOCK_WALL) / 1e6;
+    cf.time_origin_ns = (double)host_clock(CF_CLOCK_MONOTONIC);
+    cf.time_origin_wall_ms = (double)host_clock(CF_CLOCK_WALL) / 1e6;
     return 0;
 }
 
 /* The content of a RESTORE event besides process ids. */
 typedef struct CfRestored {
-    double asleep_ms;  /* by the wall clock */
+    double elapsed_ms;  /* by the wall clock */
     const char *env;   /* strings in the start block's form: KEY=value, or KEY alone */
     uint32_t envc;
 } CfRestored;
@@ -115,7 +115,7 @@ static bool cf_restore_process(JSContext *ctx, CfRestored *restored, const uint8
     cf.pid = cf_u32_at((const char *)payload);
     cf.ppid = cf_u32_at((const char *)payload + 4);
     restored->envc = cf_u32_at((const char *)payload + 8);
-    memcpy(&restored->asleep_ms, payload + 16, 8);
+    memcpy(&restored->elapsed_ms, payload + 16, 8);
     restored->env = (const char *)payload + 24;
     return true;
 }

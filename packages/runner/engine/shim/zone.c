@@ -1,7 +1,7 @@
 /* Local time. TZ names the zone, and UTC applies without a name. The kernel knows the offsets, and
    the bootstrap the names that people read. */
 
-enum { SYS_ZONE_OFFSET = 0x500, ZONE_BIAS = 200000 };
+enum { ZONE_BIAS = 200000 };
 
 static CfText cf_zone;        /* points into the environment's table; NULL is UTC */
 static bool cf_zone_known;    /* valid since the start of the process or the last write to TZ */
@@ -25,7 +25,7 @@ static int64_t cf_zone_ask(int64_t ms, bool is_local)
             cf_zone = (CfText){ NULL, 0 };
         cf_zone_known = true;
     }
-    answer = cf_zone.len ? host_sys(SYS_ZONE_OFFSET, (uintptr_t)cf_zone.bytes, cf_zone.len, ms, is_local, 0, 0, 0, 0) : -1;
+    answer = cf_zone.len ? host_sys(CF_SYS_ZONE_OFFSET, (uintptr_t)cf_zone.bytes, cf_zone.len, ms, is_local, 0, 0, 0, 0) : -1;
     return answer < 0 ? ZONE_BIAS * 2 : answer;
 }
 
@@ -79,7 +79,7 @@ NATIVE(cf_native_zone_offset)
     int is_local = JS_ToBool(ctx, argv[2]);
     if (!(zone = JS_ToCStringLen(ctx, &len, argv[0])))
         return JS_EXCEPTION;
-    answer = host_sys(SYS_ZONE_OFFSET, (uintptr_t)zone, len, (int64_t)ms, is_local, 0, 0, 0, 0);
+    answer = host_sys(CF_SYS_ZONE_OFFSET, (uintptr_t)zone, len, (int64_t)ms, is_local, 0, 0, 0, 0);
     JS_FreeCString(ctx, zone);
     return answer < 0 ? JS_UNDEFINED : js_int32((int32_t)(answer / 2) - ZONE_BIAS);
 }

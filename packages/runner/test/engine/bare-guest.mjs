@@ -31,7 +31,7 @@ export class BareGuest {
     this.#image = this.guest.snapshot();
   }
 
-  /** Makes the host ask the guest to stop, after `ms`. */
+  /** Requests the guest to stop after `ms`. */
   stopAfter(ms) {
     this.#stopAt = performance.now() + ms;
     return this.#stopAt;
@@ -46,7 +46,7 @@ export class BareGuest {
   }
 }
 
-/** The wasm stack that the sandbox provides (crates/core, WASM_STACK). */
+/** The wasm stack that the sandbox provides (crates/vm, WASM_STACK). */
 const SANDBOX_STACK_MIB = '32';
 
 /** Runs a program in a process of its own: with the sandbox's stack, or with little memory. */

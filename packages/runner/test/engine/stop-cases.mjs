@@ -1,5 +1,5 @@
 // Programs that stay in one native loop of the engine for seconds. The interrupt handler must stop
-// each soon after the host's request. `prepare` runs before the clock starts; `loop` must be
+// each program soon after a request to stop. `prepare` runs before the clock starts; `loop` must be
 // stoppable.
 
 const big = "const text = 'abcdefghij'.repeat(3_000_000);";

@@ -1,13 +1,13 @@
-// Every long native loop of the engine stops soon after the host's request, and no code of a
-// program can swallow the stop.
+// Every long native loop of the engine stops soon after a request to stop, and no code of a program
+// can prevent the stop.
 import { describe, expect, it } from 'vitest';
 import { BareGuest } from '../engine/bare-guest.mjs';
 import { STOP_CASES } from '../engine/stop-cases.mjs';
 
 const RUNS_FOR_MS = 30;
 /**
- * The promise is 50 ms on an idle machine. A busy machine may take this long. Behind the poll is
- * the host's own kill, which needs no poll.
+ * The promise is 50 ms on an idle machine. A busy machine may take this long. After the poll fails,
+ * the sidecar's kill follows, which needs no poll.
  */
 const STOPS_WITHIN_MS = 400;
 

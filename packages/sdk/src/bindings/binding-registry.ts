@@ -18,7 +18,7 @@ export class BindingRegistry {
   #bindings: BindingMap = new Map();
   #lastChange: Promise<void> = Promise.resolve();
 
-  /** `initial`: bindings that the sidecar has already. Their calls are answered from now on. */
+  /** `initial`: bindings that the sidecar has already. Their calls get replies from now on. */
   constructor(connection: SidecarConnection, runtime: RuntimeId, initial: readonly Binding[] = []) {
     this.#connection = connection;
     this.#runtime = runtime;
@@ -73,6 +73,6 @@ export class BindingRegistry {
 export const wireBindings = (bindings: readonly Binding[]): BindingMessage[] =>
   bindings.map(({ name, commands, maxInputBytes }) => ({ name, commands, inputBytes: maxInputBytes }));
 
-// The binding was removed while the call was on its way.
+// The binding was removed while the call was being sent.
 const missing = (name: string): Uint8Array =>
   encodeFailure(new BindingFailure('ERR_BINDING_NOT_FOUND', `There is no binding with the name '${name}'`).fields);

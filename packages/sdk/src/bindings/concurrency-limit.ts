@@ -1,12 +1,12 @@
-// Limits the handlers of a binding that run at a time. Later calls wait for their turn in order. A
-// turn ends when the handler has settled, not when its caller has given up: a guest that calls and
-// gives up in a loop cannot start more handlers.
+// Limits the handlers of a binding that run at a time. Later calls wait in order. A permit is
+// released when the handler has settled, not when the guest has aborted the call. So a guest that
+// calls and aborts in a loop cannot start more handlers.
 
-/** A turn that has not come yet. */
-export interface WaitingTurn {
-  readonly turn: Promise<void>;
-  /** Gives up the turn. */
-  giveUp(): void;
+/** A call that waits for a permit. */
+export interface WaitingCall {
+  readonly permit: Promise<void>;
+  /** Ends the wait. */
+  cancel(): void;
 }
 
 /** The limit of one binding. */
@@ -19,25 +19,25 @@ export class ConcurrencyLimit {
     this.#limit = limit;
   }
 
-  /** Takes a turn. Returns `undefined` if the turn has come, else a promise of it. */
-  enter(): WaitingTurn | undefined {
+  /** Takes a permit. Returns `undefined` if a permit is free, else a promise of a permit. */
+  enter(): WaitingCall | undefined {
     if (this.#running < this.#limit) {
       this.#running++;
       return undefined;
     }
     let begin = (): void => {};
-    const turn = new Promise<void>((resolve) => {
+    const permit = new Promise<void>((resolve) => {
       begin = resolve;
     });
     this.#waiting.add(begin);
-    // The turn may have come already, unnoticed.
-    const giveUp = (): void => {
+    // The call may have a permit already, without having noticed.
+    const cancel = (): void => {
       if (!this.#waiting.delete(begin)) this.leave();
     };
-    return { turn, giveUp };
+    return { permit, cancel };
   }
 
-  /** Ends a turn, and starts the next. */
+  /** Releases a permit, and starts the next call. */
   leave(): void {
     const [next] = this.#waiting;
     if (next === undefined) {

@@ -1,13 +1,14 @@
-// The failure of a binding, as the guest sees it: an error's name, message and code, and nothing
-// about the host machine.
+// The failure of a binding for the guest: an error's name, message and code, and no fact about the
+// host machine.
 //
-// A handler chooses its own message. Texts that the system adds are replaced: paths of the error
-// itself, of the app and of the user's home, `file:` URLs and lines of a stack. Next: `service.ts`.
+// A handler chooses its own message. Texts that the system adds are replaced. These are paths of
+// the error, of the app and of the user's home, `file:` URLs and lines of a stack. Next:
+// `service.ts`.
 
 import { homedir } from 'node:os';
 import type { BindingErrorCode, BindingFacts } from '../errors/codes.js';
 
-/** An error as it is sent to the guest. */
+/** An error in the form that is sent to the guest. */
 export interface FailureFields {
   readonly name: string;
   readonly message: string;
@@ -30,7 +31,7 @@ const NAME = /^[A-Za-z_$][\w$]{0,63}$/;
 const CODE = /^[\w.-]{1,64}$/;
 const HIDDEN = '[path]';
 
-/** Describes anything that was thrown. Reading it runs code of the handler, which may throw too. */
+/** Describes a thrown value. Reading the value runs code of the handler, which may throw too. */
 export function failureOf(thrown: unknown): FailureFields {
   if (thrown instanceof BindingFailure) return thrown.fields;
   try {

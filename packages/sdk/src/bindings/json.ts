@@ -1,5 +1,5 @@
-// JSON from a guest and for a guest. An accepted input has bounded nesting, so that no walk over it
-// overflows the stack, and no key `__proto__`, so that no copy of it changes a prototype.
+// JSON from a guest and for a guest. An accepted input has bounded nesting, so that no walk over
+// the input overflows the stack. It has no key `__proto__`, so that no copy changes a prototype.
 // Next: `service.ts`.
 
 import { BindingFailure } from './failure.js';

@@ -1,5 +1,5 @@
-// The bindings of one runtime, as its app changes them. Schemas and their validator are imported with
-// the first binding, because most runtimes have none.
+// The calls that change the bindings of one runtime. Schemas and their validator are imported with
+// the first binding, because most runtimes have no bindings.
 
 import { BINDING_NAMES, type Bindings } from '../options/bindings.js';
 import { checkArgument, checkGivenOptions } from '../options/check.js';

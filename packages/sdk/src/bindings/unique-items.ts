@@ -1,4 +1,4 @@
-// Bounds the cost of `uniqueItems`. The validator compares every pair of items deeply: a long list
+// Bounds the cost of `uniqueItems`. The validator compares every pair of items deeply. A long list
 // of a hostile guest would block this process for minutes. If a schema has the keyword, the cost of
 // an input is computed before the validation. Next: `validator.ts`.
 

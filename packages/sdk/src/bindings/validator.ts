@@ -1,6 +1,6 @@
-// Schemas as functions: a library's own (Standard Schema: zod and others), or JSON Schema, whose
-// validator is loaded with the first such schema. A message has the words of the schema and the
-// place in the input. Next: `binding.ts`.
+// Makes functions of schemas. A schema is a library's (Standard Schema: zod and others) or a JSON
+// Schema. The validator of JSON Schema is loaded with the first JSON Schema. A message has the
+// words of the schema and the place in the input. Next: `binding.ts`.
 
 import type { Schema } from '@cfworker/json-schema';
 import { isStandardSchema, type JsonSchema, type StandardIssue, type StandardSchema } from '../options/bindings.js';
@@ -46,7 +46,7 @@ function issueOf({ path = [], message }: StandardIssue): Issue {
 
 async function ofJsonSchema(name: string, given: JsonSchema): Promise<Validate> {
   const library = await import('@cfworker/json-schema');
-  // Copied, because the validator writes into the schema and the caller may change its own.
+  // Copied, because the validator writes into the schema, and the caller may change the original.
   const schema = JSON.parse(JSON.stringify(given)) as Schema;
   // A large input reports its first problem only: a hostile input may have a million.
   const make = (stops: boolean) => new library.Validator(schema, draftOf(given), stops);

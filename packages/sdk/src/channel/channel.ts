@@ -1,4 +1,4 @@
-// One conversation with one sidecar over any transport: requests out, replies in.
+// The exchange of messages with one sidecar over any transport: requests out, replies in.
 //
 // The channel gets `write` and provides `receive` and `close`; sockets, the addon and tests use it.
 // Each request waits in one map until its reply or error, or until the channel closes, which fails
@@ -26,13 +26,13 @@ export type OutputListener = (fd: 1 | 2, data: Uint8Array) => void;
 /** Receives the pid of a live program, before its reply. Does not throw. */
 export type StartListener = (pid: Pid) => void;
 
-/** The transport, as the channel uses it. */
+/** The channel's interface to the transport. */
 export interface ChannelOptions {
-  /** The version of this package. The sidecar's must be equal. */
+  /** The version of this package. The sidecar's version must be equal. */
   version: string;
   /**
-   * Sends bytes. Returns replies that are there already, as the addon does. Called at most once in
-   * a tick unless `immediate`.
+   * Sends bytes. Returns replies that have arrived already, as the addon does. Called at most once
+   * in a tick unless `immediate`.
    */
   write(bytes: Buffer): Buffer | undefined;
   /** Whether every frame is written at once instead of at the end of the tick. */
@@ -43,7 +43,7 @@ export interface ChannelOptions {
   onClose(error: Error): void;
   /** The first request is pending. */
   onBusy(): void;
-  /** No request is pending any more. */
+  /** The last pending request has ended. */
   onIdle(): void;
 }
 
@@ -75,7 +75,9 @@ export interface Channel {
   settle(id: RequestId, result: unknown): void;
   /** Sets the receiver of messages that belong to no request. */
   subscribe(subscriber: EventSubscriber): void;
-  /** Resolves when no request is pending any more. Returns `undefined` if none is pending now. */
+  /**
+   * Resolves when the last pending request has ended. Returns `undefined` if no request is pending.
+   */
   idle(): Promise<void> | undefined;
   /** Whether the channel has closed. */
   isOver(): boolean;

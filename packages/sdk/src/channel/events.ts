@@ -1,7 +1,7 @@
-// The messages that belong to no request, and what each of them tells the subscriber.
+// The messages that belong to no request, and the notification for each.
 //
-// A body is checked before the subscriber sees it. Bytes are copied, because they are a view of the
-// transport's buffer and the subscriber may keep them. Next: `channel.ts`.
+// A body is checked before the subscriber is notified. Bytes are copied, because they are a view of
+// the transport's buffer and the subscriber may keep them. Next: `channel.ts`.
 
 import { fromWire } from '../errors/make.js';
 import {
@@ -20,7 +20,7 @@ import { EVENTS } from '../protocol/generated/tables.js';
 export interface EventSubscriber {
   /** A program calls a service. The subscriber may keep the input. */
   hostCall(number: number, call: HostCall): void;
-  /** A program has given up a call. */
+  /** A program has aborted a call. */
   hostCancel(number: number, runtime: RuntimeId): void;
   limitWarning(warning: LimitWarning): void;
   permissionsEvents(events: PermissionsEvents): void;
@@ -36,7 +36,7 @@ export interface EventSubscriber {
 /** Checks the body of one message and passes the message on. Throws for an invalid body. */
 type Notify = (subscriber: EventSubscriber, id: number, body: unknown) => void;
 
-/** What tells the subscriber of a message, by the message's kind. */
+/** The functions that notify the subscriber, by the kind of the message. */
 export const SUBSCRIBER_EVENTS: ReadonlyMap<number, Notify> = new Map<number, Notify>([
   [
     EVENTS['host.call'],

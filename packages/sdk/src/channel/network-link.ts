@@ -1,5 +1,5 @@
-// The network of runtimes, as a sidecar provides it: connections to listeners, and the wait for a
-// listener. Next: `network/guest-stream.ts`.
+// The network of a sidecar's runtimes: connections to listeners, and the wait for a listener. Next:
+// `network/guest-stream.ts`.
 
 import type { Listener, NetworkTarget, RequestId } from '../protocol/generated/messages.js';
 import type { Channel } from './channel.js';
@@ -9,7 +9,7 @@ import type { EventSubscriber } from './events.js';
 export interface StreamListener {
   /** Receives bytes of the guest and may keep them. */
   data(bytes: Uint8Array): void;
-  /** The guest's end has taken so many bytes of this side. */
+  /** The guest's end has taken this number of bytes. */
   credit(bytes: number): void;
   /** The guest has ended its side. */
   ended(): void;

@@ -1,8 +1,8 @@
-// The outcome of a program, as every transport reports it.
+// The outcome of a program in the form of every transport.
 
 import type { Outcome as OutcomeMessage } from '../protocol/generated/messages.js';
 
-/** How a program or a snippet ended. */
+/** The outcome of a program or a snippet. */
 export interface Outcome extends Omit<OutcomeMessage, 'stdout' | 'stderr'> {
   /**
    * Bytes, which may be a view of reused memory; or text, if the bytes were UTF-8 and text was

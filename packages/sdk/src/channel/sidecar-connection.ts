@@ -1,4 +1,4 @@
-// The calls of one sidecar, wherever it runs. Most calls are requests of the protocol. The others
+// The calls of one sidecar, over any transport. Most calls are requests of the protocol. The others
 // have state in this process: services, listeners, streams. `connection.ts` implements them over a
 // channel, `idle/resuming-connection.ts` for a runtime with an idle policy.
 
@@ -79,7 +79,9 @@ export type Requester = Pick<SidecarConnection, 'request'>;
 
 /** A connection to a sidecar process, which a runtime may own. */
 export interface ProcessConnection extends SidecarConnection {
-  /** Resolves when no request is pending any more. Returns `undefined` if none is pending now. */
+  /**
+   * Resolves when the last pending request has ended. Returns `undefined` if no request is pending.
+   */
   idle(): Promise<void> | undefined;
 }
 
@@ -93,10 +95,10 @@ export interface Opening<C extends SidecarConnection = SidecarConnection> {
 
 /** The duration of an opening in milliseconds. */
 export interface Opened {
-  /** Until the process was started; `undefined` without a process. */
+  /** The time until the process was started. `undefined` without a process. */
   readonly spawnMs?: number;
-  /** From there until the hello. */
+  /** The time from then until the hello. */
   readonly sessionMs: number;
-  /** Within that time, the load time of the precompiled module. */
+  /** The load time of the precompiled module, which is part of the other times. */
   readonly moduleLoadMs: number;
 }

@@ -1,5 +1,5 @@
-// The listeners for limit warnings. A warning belongs to no request, and the error of a listener
-// must not look like a fault of the connection, so listeners run in a microtask of their own.
+// The listeners for limit warnings. A warning belongs to no request, and the error of a listener is
+// no fault of the connection. So each listener runs in its own microtask.
 
 import type { LimitName, LimitWarning, LimitWarningListener } from '../options/limits.js';
 import type { RuntimeId, LimitWarning as WarningMessage } from '../protocol/generated/messages.js';

@@ -39,7 +39,7 @@ export interface RequestFacts {
   ERR_VERSION_MISMATCH: { sdk: string; sidecar: string };
   /** A message is larger than a frame may be. */
   ERR_FRAME_TOO_LARGE: { bytes: number; maxBytes: number };
-  /** The sidecar has no such runtime. */
+  /** The sidecar has no runtime with that id. */
   ERR_RUNTIME_NOT_FOUND: { runtime: number };
   /**
    * A resource of the sidecar's process is exhausted (address space, mappings, threads), or a limit
@@ -58,8 +58,8 @@ export interface RequestFacts {
 /** Failures of snapshots. */
 export interface SnapshotFacts {
   /**
-   * The tenant has no such snapshot: it never existed, was deleted, was evicted, is in another
-   * folder, or was in the memory of a sidecar that has ended.
+   * The tenant has no snapshot with that id or name. The snapshot never existed, was deleted or
+   * evicted, is in another folder, or was in the memory of an ended sidecar.
    */
   ERR_SNAPSHOT_NOT_FOUND: { snapshot: string; tenant?: string };
   /** A file of a snapshot is incomplete or changed. */

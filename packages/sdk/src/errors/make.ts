@@ -55,7 +55,8 @@ export function snapshotLost(snapshot: string, tenant: string, stored: 'memory' 
   const where =
     stored === 'memory'
       ? "was in the memory of a sidecar that has ended, and not on disk: call persist() before, or take it with { store: 'disk' }"
-      : 'was in the folder of a sidecar that has ended, and is not in this one: it was deleted, or this folder is another (snapshots.directory)';
+      : 'was in the folder of a sidecar that has ended, and is not in this one: ' +
+        'it was deleted, or this folder is another (snapshots.directory)';
   const message = `The snapshot ${snapshot} ${where}`;
   return make('ERR_SNAPSHOT_NOT_FOUND', message, { snapshot, tenant }, cause);
 }
@@ -78,7 +79,8 @@ export function fetchTimeout(port: number, timeoutMs: number) {
 
 /** The guest's response is too large. */
 export function responseTooLarge(port: number, maxResponseBytes: number) {
-  const message = `The response of port ${port} has more than ${maxResponseBytes} bytes (maxResponseBytes, or limits.fetchResponseBytes)`;
+  const bound = `${maxResponseBytes} bytes (maxResponseBytes, or limits.fetchResponseBytes)`;
+  const message = `The response of port ${port} has more than ${bound}`;
   return make('ERR_RESPONSE_TOO_LARGE', message, { maxResponseBytes, port });
 }
 
@@ -106,7 +108,8 @@ export function connectionLost(port: number, cause: unknown) {
 
 /** The pool's queue is full. */
 export function poolExhausted(facts: ErrorFacts['ERR_POOL_EXHAUSTED']) {
-  const message = `The pool has ${facts.busy} of ${facts.size} slots in use and ${facts.waiting} calls waiting (maxWaiting: ${facts.maxWaiting})`;
+  const { busy, size, waiting, maxWaiting } = facts;
+  const message = `The pool has ${busy} of ${size} slots in use and ${waiting} calls waiting (maxWaiting: ${maxWaiting})`;
   return make('ERR_POOL_EXHAUSTED', message, facts);
 }
 

@@ -50,8 +50,8 @@ export interface FileStatus {
 export const toBytes = (data: string | Uint8Array): Uint8Array => (typeof data === 'string' ? Buffer.from(data) : data);
 
 /**
- * Replaces a file. A file larger than a piece is not replaced atomically; it stays open until all
- * pieces are written, so that they belong to one state of the runtime.
+ * Replaces a file. A file larger than a piece is not replaced atomically. The file stays open until
+ * all pieces are written, so that they belong to one state of the runtime.
  */
 export async function writeFile(
   sidecar: Requester,
@@ -73,7 +73,7 @@ export async function readFile(sidecar: Requester, runtime: RuntimeId, path: str
   const first = await sidecar.request('file.read', { runtime, path, length: PIECE_BYTES });
   // Copied, because the channel reuses the memory behind the bytes.
   if (first.data.length >= first.size) return Uint8Array.from(first.data);
-  // Read again from the start: meanwhile the path may name another file, or a rollback has
+  // Read again from the start, because the path may name another file by now, or a rollback has
   // happened.
   return whileOpen(sidecar, { runtime, path, for: 'read' }, async ({ handle, size }) => {
     const pieces: Uint8Array[] = [];
@@ -87,7 +87,7 @@ export async function readFile(sidecar: Requester, runtime: RuntimeId, path: str
   });
 }
 
-// Ignores a failure to close the file: the result of `work` matters more.
+// Ignores a failure to close the file, because the result of `work` matters more.
 async function whileOpen<T>(sidecar: Requester, open: FileOpen, work: (file: FileHandle) => Promise<T>): Promise<T> {
   const file = await sidecar.request('file.open', open);
   try {

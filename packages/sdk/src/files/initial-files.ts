@@ -15,7 +15,7 @@ const MESSAGE_FILES = 16_384;
 /** The working directory of a runtime without the option `cwd`. */
 export const DEFAULT_CWD = '/workspace';
 
-/** Initial files: those in the message, and those that follow. */
+/** The initial files in the message, and the initial files of later requests. */
 export interface InitialFiles {
   message: Record<string, Uint8Array> | undefined;
   later: [string, Uint8Array][];
@@ -72,8 +72,8 @@ export function mountsOf({ mounts, nodeModules, cwd = DEFAULT_CWD }: MountOption
     const modules: NodeModulesMount = typeof nodeModules === 'string' ? { hostPath: nodeModules } : nodeModules;
     const { hostPath, guestPath = `${cwd.replace(/\/+$/, '')}/node_modules`, roots = [] } = modules;
     all.push({ guestPath, hostPath: resolve(hostPath), readOnly: true });
-    // Mounted where the text of a link leads in the guest: Node's library follows links by their
-    // text.
+    // Mounted at the path that the text of a link has in the guest, because Node's library follows
+    // links by their text.
     for (const root of roots) {
       const target = posix.resolve(guestPath, relative(resolve(hostPath), resolve(root)));
       all.push({ guestPath: target, hostPath: resolve(root), readOnly: true });

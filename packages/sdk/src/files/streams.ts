@@ -1,6 +1,5 @@
-// Files of a runtime as streams of Node. A stream holds its file open, so that it reads and writes
-// one file whatever happens to the name, and keeps only a few pieces in memory. Next:
-// `archives.ts`.
+// Files of a runtime as streams of Node. A stream keeps its file open, so that it reads and writes
+// one file even after a rename. Only a few pieces are in memory. Next: `archives.ts`.
 
 import { Readable, Writable } from 'node:stream';
 import type { Requester } from '../channel/sidecar-connection.js';

@@ -1,15 +1,15 @@
 // Routes each host call to the service of its runtime and sends exactly one reply.
 //
 // A call is abandoned when its process has ended or its runtime is disposed. The dispatcher aborts
-// an abandoned call and replies at once, because the sidecar counts the call as pending until the
-// reply. A later result of the service is dropped. A service throws a `HostError` to give a reason;
-// the details of any other error stay in this process. Each transport has one dispatcher.
+// an abandoned call and replies immediately, because the sidecar counts the call as pending until
+// the reply. A later result of the service is dropped. A service throws a `HostError` to report a
+// reason. The details of any other error stay in this process. Each transport has one dispatcher.
 // Next: `bindings/service.ts`, a service.
 
 import type { RuntimeId } from '../protocol/generated/messages.js';
 import { HostError } from './host-error.js';
 
-/** One host call, as a service sees it. */
+/** One host call, for a service. */
 export interface HostRequest {
   /** The pid of the calling process in its runtime. */
   readonly pid: number;
@@ -22,16 +22,16 @@ export interface HostRequest {
   /** Aborts the signal. The call still waits for its reply. */
   abort(reason?: unknown): void;
   /**
-   * Calls `listener` once when the call is abandoned, at once if that has happened already. Cheaper
-   * than the signal, which is created at its first use.
+   * Calls `listener` once when the call is abandoned, or immediately if the call was abandoned
+   * before. Cheaper than the signal, which is created at its first use.
    */
   onAbandoned(listener: () => void): void;
 }
 
-/** Answers calls. An error that a service throws, or rejects with, fails the call. */
+/** Replies to calls. An error that a service throws, or rejects with, fails the call. */
 export type HostService = (request: HostRequest) => Uint8Array | Promise<Uint8Array>;
 
-/** A host call as the sidecar sends it. */
+/** The message of a host call. */
 export interface IncomingCall {
   readonly runtime: RuntimeId;
   readonly pid: number;
@@ -63,7 +63,7 @@ export class HostCallDispatcher {
     this.#replies = replies;
   }
 
-  /** Registers the service that answers a runtime's calls of that name. Replaces an earlier one. */
+  /** Registers the service for a runtime's calls of that name. Replaces an earlier service. */
   serve(runtime: RuntimeId, name: string, service: HostService): void {
     let served = this.#runtimes.get(runtime);
     if (served === undefined) {
@@ -142,7 +142,7 @@ export class HostCallDispatcher {
     }
   }
 
-  /** Abandons one call that the guest has given up, and replies with `ECANCELED`. */
+  /** Abandons one call that the guest has aborted, and replies with `ECANCELED`. */
   cancel(runtime: RuntimeId, number: number): void {
     const served = this.#runtimes.get(runtime);
     const call = served?.calls.get(number);

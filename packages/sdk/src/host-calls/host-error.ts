@@ -1,4 +1,4 @@
-// The error with which a service reports to the guest why its call failed.
+// The error with which a service reports the reason of a failure to the guest.
 
 /** A failure whose code and message may reach the guest's kernel. */
 export class HostError extends Error {

@@ -1,5 +1,6 @@
 // Open files, archives and watches of a runtime with an idle policy. Each is a use of the runtime
-// until it is closed, or until a pause or a rollback has ended the state that it was opened in.
+// until it is closed. A pause or a rollback ends the state of the runtime, and with it all open
+// files.
 
 import type { FileClose, FileHandle, HandleId } from '../protocol/generated/messages.js';
 import type { Requests } from '../protocol/generated/tables.js';

@@ -2,8 +2,9 @@
 // resumes a paused runtime for the next call.
 //
 // A runtime is in use while a request is pending or something is open: a running program, a stream,
-// a watch, a connection. A resident runner that waits for its next snippet is no use; the runner is
-// paused with the runtime. Next: `resuming-connection.ts`, which passes every request through here.
+// a watch, a connection. A resident runner that waits for its next snippet does not count as use.
+// The runner is paused with the runtime. Next: `resuming-connection.ts`, which passes every request
+// through here.
 
 import { callListener } from '../call-listener.js';
 import { isColdframeError } from '../errors/error.js';
@@ -15,7 +16,7 @@ export interface PauseSnapshot {
   delete(): Promise<unknown>;
 }
 
-/** The runtime, as its policy uses it. */
+/** The policy's interface to its runtime. */
 export interface PausableRuntime<S extends PauseSnapshot = PauseSnapshot> {
   pause(): Promise<S>;
   resume(): Promise<void>;
@@ -72,8 +73,9 @@ export class IdlePolicy<S extends PauseSnapshot = PauseSnapshot> {
   }
 
   /**
-   * Returns `undefined` if the runtime is running, or if the app has taken over, so that the
-   * sidecar answers. Otherwise returns a promise of the resumption, which concurrent callers share.
+   * Returns `undefined` if the runtime is running, or if the app has paused the runtime itself. The
+   * sidecar replies then. Otherwise returns a promise of the resumption, which concurrent callers
+   * share.
    */
   ready(): Promise<void> | undefined {
     if (!this.isPaused || (this.#stopped && this.#resuming === undefined)) return undefined;
@@ -119,7 +121,7 @@ export class IdlePolicy<S extends PauseSnapshot = PauseSnapshot> {
     return this.isPaused ? this.#handOver() : undefined;
   }
 
-  /** Takes back the snapshot of `stop()`, because the app has not taken over. */
+  /** Takes back the snapshot of `stop()`, because the app's own pause failed. */
   takeBack(snapshot: S | undefined): void {
     this.#snapshot = snapshot;
   }

@@ -1,6 +1,6 @@
 // The connection of a runtime with an idle policy. Every request first resumes a paused runtime and
-// keeps the runtime running until the reply. Runtimes without a policy pay nothing. Next:
-// `open-files.ts`.
+// keeps the runtime running until the reply. Runtimes without a policy do not use this module.
+// Next: `open-files.ts`.
 
 import type { NetworkLink, OpenStream, StreamListener } from '../channel/network-link.js';
 import type { Outcome } from '../channel/outcome.js';
@@ -10,7 +10,7 @@ import type { Requests } from '../protocol/generated/tables.js';
 import { OpenFiles } from './open-files.js';
 import type { IdlePolicy } from './policy.js';
 
-/** Requests that are no use of the runtime. */
+/** Requests that do not count as use of the runtime. */
 const DIRECT_REQUESTS: ReadonlySet<keyof Requests> = new Set<keyof Requests>([
   'ping',
   'resources',
@@ -32,7 +32,7 @@ export function resumingConnection(connection: SidecarConnection, policy: IdlePo
     evaluate: (id, ...snippet) => programs.begin(id, () => connection.evaluate(id, ...snippet)),
     attach: (id, ...attach) => programs.begin(id, () => connection.attach(id, ...attach)),
     cancel: (id) => programs.cancel(id),
-    // The runtime stays running until a host call is answered. A pause would reject the call.
+    // The runtime stays running until the reply to a host call. A pause would reject the call.
     serve: (runtime, name, service) =>
       connection.serve(runtime, name, (request) => {
         const done = policy.use();
@@ -57,7 +57,7 @@ async function resumingRequest<N extends keyof Requests>(
   body: Requests[N]['body'],
 ): Promise<Requests[N]['reply']> {
   const send = (): Promise<Requests[N]['reply']> => connection.request(name, body);
-  // The app or the policy asks for the pause, so the runtime need not be resumed.
+  // The app or the policy requests the pause, so the runtime need not be resumed.
   if (name === 'runtime.pause') {
     const snapshot = await send();
     files.releaseOpenSoFar()();

@@ -1,6 +1,6 @@
-// One request to a guest's server, and the whole response. The guest is not trusted: the response
-// is bounded in bytes and in time, undici bounds its head, redirects are not followed, and nothing
-// is decompressed.
+// One request to a guest's server, and the whole response. The guest is not trusted. The response
+// is bounded in bytes and in time, and undici bounds its head. Redirects are not followed, and no
+// body is decompressed.
 
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';

@@ -102,12 +102,12 @@ export class GuestStream extends Duplex {
     return this;
   }
 
-  /** Does nothing: small writes are never delayed. */
+  /** Does nothing, because small writes are never delayed. */
   setNoDelay(): this {
     return this;
   }
 
-  /** Does nothing: a lost connection is always noticed. */
+  /** Does nothing, because a lost connection is always noticed. */
   setKeepAlive(): this {
     return this;
   }
@@ -131,8 +131,8 @@ export class GuestStream extends Duplex {
     unreference(this);
     clearTimeout(this.#timer);
     this.#incoming.length = 0;
-    // After both ends, sent bytes may still be on their way to the guest, and the connection ends
-    // by itself.
+    // After both ends, bytes may still be in transit to the guest, and the connection ends by
+    // itself.
     const endsItself = this.#over || (this.#ended && this.writableFinished && !this.#reset);
     if (!endsItself) this.#stream.close(this.#reset);
     done(error);
@@ -163,7 +163,7 @@ export class GuestStream extends Duplex {
     this.#failure = error;
     // Unread bytes are no reason to keep the process alive.
     unreference(this);
-    // A pending write never gets room.
+    // A pending write never gets credit.
     if (error !== undefined && this.#outgoing !== undefined) this.destroy(error);
     else this.#deliver();
   }
@@ -185,8 +185,8 @@ export class GuestStream extends Duplex {
     else if (this.#ended && !this.readableEnded) this.push(null);
   }
 
-  // Destroys the stream at once, so that it does not look alive. If events or bytes must reach the
-  // reader first, destroys it in the next turn.
+  // Destroys the stream immediately, so that the stream does not look alive. If events or bytes
+  // must reach the reader first, destroys it in the next turn.
   #fail(error: Error): void {
     if (this.connecting || this.readableLength > 0) setImmediate(() => this.destroy(error));
     else this.destroy(error);

@@ -1,6 +1,6 @@
-// A dispatcher of undici for a guest's port. The dispatcher outlives the states of its runtime,
-// while its connections, and the requests that wait for one, belong to one state: they end with it,
-// and new connections are made for the next state. undici is loaded at the first use. Next:
+// A dispatcher of undici for a guest's port. The dispatcher outlives the states of its runtime. Its
+// connections, and the requests that wait for a connection, belong to one state and end with that
+// state. New connections are made for the next state. undici is loaded at the first use. Next:
 // `runtime-network.ts`, which starts a new state.
 
 import type { EventEmitter } from 'node:events';
@@ -10,8 +10,8 @@ import type { Agent, Dispatcher } from 'undici';
 import type { GuestStream } from './guest-stream.js';
 
 /**
- * Connections to one port under one host. Together with the guest's ends they fit into its sockets;
- * further requests wait.
+ * Connections to one port under one host. Together with the guest's ends they fit into the
+ * runtime's limit of sockets. Further requests wait.
  */
 const CONNECTIONS = 64;
 /**

@@ -1,9 +1,10 @@
-// The network of one runtime, as its app uses it. Everything that must end with the runtime, or
-// with its present state, is registered here. The calls reach guests; they give guests no way out.
+// The calls of the app into the network of one runtime. Objects that must end with the runtime, or
+// with its present state, are registered here. The calls reach guests, and open no way out for
+// guests.
 //
-// Modules that are not needed at once are loaded at the first use: undici, and everything whose
-// result is a promise. undici's types are public, so that a dispatcher can be passed to `fetch()`
-// and to undici. Next: `fetch.ts`, one request and its response; `port-dispatcher.ts`.
+// The module `undici` and the modules of asynchronous calls are loaded at their first use. The
+// types of undici are public, so that a dispatcher can be passed to `fetch()` and to undici. Next:
+// `fetch.ts`, one request and its response; `port-dispatcher.ts`.
 
 import type { Dispatcher } from 'undici';
 import { runtimeDisposed } from '../errors/make.js';
@@ -128,7 +129,7 @@ export class RuntimeNetwork {
   /**
    * Runs `restore`, which restores another state of the runtime unless it fails. Requests that
    * started before it is done end with `reason`, also requests that wait for a connection. No
-   * connection is made meanwhile, because it could reach either state.
+   * connection is made meanwhile, because the connection could reach either state.
    */
   async whileRestoring<T>(reason: Error, restore: () => Promise<T>): Promise<T> {
     const restored = restore().then((result) => {
@@ -151,7 +152,7 @@ export class RuntimeNetwork {
     for (const { renew } of this.#dispatchers.values()) renew(reason);
   }
 
-  /** Ends everything, because the runtime is being disposed. */
+  /** Ends all connections, requests and waits, because the runtime is being disposed. */
   async close(): Promise<void> {
     const reason = runtimeDisposed(this.#access.runtime);
     this.#era.ended = reason;
@@ -173,7 +174,7 @@ export class RuntimeNetwork {
 
   #dispatcher(port: number): Dispatcher {
     const present = this.#dispatchers.get(port)?.dispatcher;
-    // The app may have ended the dispatcher that it got.
+    // The app may have ended its dispatcher.
     if (present !== undefined && !present.closed && !present.destroyed) return present;
     const made = portDispatcher(
       port,

@@ -32,8 +32,8 @@ export interface StandardIssue {
 /** The second argument of a handler. */
 export interface BindingContext {
   /**
-   * Aborts when the call is abandoned: its process has ended or given up, its time is over, or the
-   * runtime is disposed.
+   * Aborts when the call is abandoned: its process has ended or has aborted the call, its time is
+   * over, or the runtime is disposed.
    */
   readonly signal: AbortSignal;
   /** The pid of the calling process. */
@@ -62,11 +62,11 @@ export interface BindingDefinition {
   // biome-ignore lint/suspicious/noExplicitAny: the schema says what the input is
   handler(input: any, context: BindingContext): unknown;
   /**
-   * Milliseconds that a call may take, waiting for its turn included.
+   * Milliseconds that a call may take, including the wait for a permit.
    * @default 30_000; at most 300_000
    */
   readonly timeoutMs?: number;
-  /** Number of calls that run at a time. Further calls wait for their turn. @default 64 */
+  /** Number of calls that run at a time. Further calls wait for a permit. @default 64 */
   readonly maxConcurrency?: number;
   /** The largest input in bytes of JSON. @default 1_048_576; at most 16_777_216 */
   readonly maxInputBytes?: number;

@@ -12,16 +12,16 @@ export interface BootTiming {
  * The steps that `onBootTiming` reports.
  *
  * - `sidecar_spawn`: from the call until the operating system has started the sidecar's process.
- * - `session_open`: from there until the sidecar has sent its hello.
- * - `module_load`: inside these two, the sidecar loads the precompiled engine. Each sidecar reports
- *   this step once, to the first call that asks for timings.
- * - `vm_create`: from there, or from the call if the sidecar ran already, until the runtime exists.
- *   Does not include `vm_configure`.
+ * - `session_open`: from the end of `sidecar_spawn` until the sidecar has sent its hello.
+ * - `module_load`: inside these two steps, the sidecar loads the precompiled engine. Each sidecar
+ *   reports this step once, to the first call with `onBootTiming`.
+ * - `vm_create`: from the end of `session_open`, or from the call if the sidecar ran already, until
+ *   the runtime exists. Does not include `vm_configure`.
  * - `vm_configure`: inside the sidecar, checks and stores the runtime's options.
  * - `runtime_create_total`: all of `NodeRuntime.create()`.
- * - `memory_map`, `instantiate`, `guest_start`, `guest_run`: inside the sidecar, once for each
- *   program: gets the guest's memory, makes the instance, reaches the program's first instruction,
- *   runs the program to its end.
+ * - `memory_map`, `instantiate`, `guest_start`, `guest_run`: the steps of each program in the
+ *   sidecar. They map the guest's memory, make the instance, reach the program's first instruction,
+ *   and run the program to its end.
  */
 export type BootPhase =
   | 'sidecar_spawn'
@@ -35,5 +35,5 @@ export type BootPhase =
   | 'guest_start'
   | 'guest_run';
 
-/** Receives the timings. An error that it throws rejects the measured call. */
+/** Receives the timings. An error that the function throws rejects the measured call. */
 export type BootTimingListener = (timing: BootTiming) => void;

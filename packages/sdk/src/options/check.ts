@@ -81,8 +81,9 @@ export function checkGivenOptions(call: OptionCall, options: unknown): void {
 }
 
 /**
- * Throws `ERR_INVALID_OPTION` if an argument breaks `rule`. A fault in a list is named by the
- * argument and the index; a fault in an object by its own name, as an option is.
+ * Throws `ERR_INVALID_OPTION` if an argument breaks `rule`. The name of a fault in a list is the
+ * argument and the index. The name of a fault in an object is its own name, like the name of an
+ * option.
  */
 export function checkArgument(call: string, argument: string, rule: Rule, value: unknown): void {
   const fault = rule.fault(value);

@@ -33,12 +33,12 @@ export type Eventually<T> = T | Promise<T>;
 
 /**
  * Files that an app provides, for `mounts: [{ guestPath, fileSystem }]`. Paths are absolute, and
- * `/` is the mount itself. Links on the way to a path have been followed already.
+ * `/` is the mount itself. Links in a path have been followed already.
  *
  * A method fails with an error whose `code` is the name of a Linux error number, such as `ENOENT`.
  * Any other error becomes `EIO` in the guest, and its text does not leave this process. A method
  * that exceeds the mount's `timeout` fails with `ETIMEDOUT`. A missing method fails with `EROFS` if
- * it changes files or directories, else with `EOPNOTSUPP`. Several calls may run at a time.
+ * it changes files or directories, else with `EOPNOTSUPP`. Several calls may run concurrently.
  */
 export interface FileSystem {
   /** Returns the status of a file, or of a link itself. `ENOENT` if nothing exists at the path. */
@@ -83,7 +83,9 @@ export interface FileSystemMount {
    */
   guestPath: string;
   fileSystem: FileSystem;
-  /** Whether programs cannot change anything, whatever methods exist. @default false */
+  /**
+   * Whether the mount refuses changes, even if the object has methods for changes. @default false
+   */
   readOnly?: boolean;
   /** Milliseconds that a program waits for one method. @default 30_000 */
   timeout?: number;

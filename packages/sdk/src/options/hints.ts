@@ -1,6 +1,6 @@
-// Sentences that lead from a wrong name to the right one: a name that another library uses, an
-// option of another call, or a misspelled name. All of them come from the tables of options, which
-// are read when the first wrong name appears.
+// Finds the right name for a wrong name: a name of another library, an option of another call, or a
+// misspelled name. The names are in the tables of options, which are read when the first wrong name
+// appears.
 
 import type { InnerOptions, Rule } from './rule.js';
 import type { AnyTable, Option } from './table.js';
@@ -39,7 +39,7 @@ const UNNAMED_CALLS: ReadonlySet<string> = new Set(['spawnCommand()']);
 
 let index: Index | undefined;
 
-/** Returns a sentence about a name that `table` does not have, if one is known. */
+/** Returns a sentence with the right name for a name that `table` does not have, or `undefined`. */
 export function hintFor(name: string, table: AnyTable, call: string, calls: Calls): string | undefined {
   index ??= indexOf(calls);
   const { places, tables } = index;

@@ -3,7 +3,7 @@
 import { CALLBACK, oneOf, TIMEOUT_MS } from './rule.js';
 import { type OptionTable, objectWith, required } from './table.js';
 
-/** When an unused runtime is paused or disposed. */
+/** The policy for an unused runtime: pause or disposal. */
 export interface IdleOptions {
   /** Milliseconds without a call and with nothing open, 1 to 2,147,483,647. */
   afterMs: number;
@@ -14,7 +14,7 @@ export interface IdleOptions {
    */
   action: 'pause' | 'dispose';
   /**
-   * Receives an error of the policy, which no call can report: the runtime could not be paused, or
+   * Receives an error of the policy, which no call can report. The runtime could not be paused, or
    * the snapshot of an earlier pause could not be deleted. After a failed pause the runtime stays
    * running, and the next attempt waits twice as long. An error that the handler throws is an
    * uncaught exception.

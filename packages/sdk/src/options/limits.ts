@@ -1,12 +1,12 @@
-// The limits of a runtime as options. `docs/limits.md` says what happens at each limit and has the
-// numbers of both profiles. A test compares that page with this file and with the sidecar's table,
-// `crates/core/src/limits.rs`, which has the defaults and checks the bounds again.
+// The limits of a runtime as options. `docs/limits.md` has the effect of each limit and the numbers
+// of both profiles. A test compares that page with this file and with the sidecar's table,
+// `crates/kernel/src/limits.rs`, which has the defaults and checks the bounds again.
 
 import { MAX_TIMER_MS, oneOf, whole } from './rule.js';
 import { known, type OptionTable, objectWith } from './table.js';
 
 /**
- * Limits of a runtime. Reaching a limit is an error for the program or for the caller; other
+ * Limits of a runtime. Exceeding a limit is an error for the program or for the caller. Other
  * runtimes are not affected.
  */
 export interface Limits {
@@ -27,9 +27,10 @@ export interface Limits {
    */
   totalMemoryBytes?: number;
   /**
-   * Memory that the sidecar uses for programs beside their memory, their files and the buffers of
-   * their pipes and sockets, in bytes: requests and results of computations, watches, arguments and
-   * environments of children. Beyond the limit programs get `ENOMEM` or `ENOBUFS`.
+   * Bytes of memory that the sidecar uses for programs, beside their memory, their files and the
+   * buffers of their pipes and sockets. Examples are requests and results of computations, watches,
+   * and arguments and environments of children. Beyond the limit programs get `ENOMEM` or
+   * `ENOBUFS`.
    * @default 134_217_728 (128 MiB)
    */
   kernelBytes?: number;
@@ -155,11 +156,14 @@ export interface LimitWarning {
   used: number;
   /** The limit. */
   max: number;
-  /** The pid of the process, if each process has this limit for itself. */
+  /** The pid of the process, for a limit of each process. */
   pid?: number;
 }
 
-/** Receives warnings. An error that it throws is an uncaught exception: no call waits for it. */
+/**
+ * Receives warnings. An error that the function throws is an uncaught exception, because no call
+ * waits for the function.
+ */
 export type LimitWarningListener = (warning: LimitWarning) => void;
 
 const MIB = 1_048_576;
@@ -201,7 +205,7 @@ export const LIMITS: OptionTable<Limits> = {
   stdinBytes: bytes(0, LARGEST),
   outputBytes: known(bytes(0, LARGEST), ['maxBuffer', 'maxOutputBytes'], IN_BYTES),
   resultBytes: bytes(0, 16 * MIB),
-  // Enforced by this package, not by the sidecar.
+  // This package enforces the limit, not the sidecar.
   fetchResponseBytes: bytes(0, MAX_RESPONSE_BYTES),
   profile: oneOf(['default', 'hardened'], "'default' or 'hardened'"),
 };

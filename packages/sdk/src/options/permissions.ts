@@ -1,6 +1,6 @@
-// Permissions of a runtime's programs: the policy as an option. `docs/permissions.md` says which
-// rule applies. The sidecar checks patterns again. Next: `permissions/policy.ts`, the policy as a
-// message.
+// Permissions of a runtime's programs: the policy as an option. `docs/permissions.md` defines the
+// rule that applies. The sidecar checks patterns again. Next: `permissions/policy.ts`, the policy
+// as a message.
 
 import { type Fault, isObject, listOf, oneOf, type Rule, rule } from './rule.js';
 import { type AnyTable, known, type OptionTable, objectWith, required } from './table.js';

@@ -9,14 +9,14 @@ import { known, type OptionTable, objectWith, required } from './table.js';
 /** Options of a new pool. */
 export interface PoolOptions<Sidecar, Snapshot, Runtime, RuntimeOptions> {
   /**
-   * The sidecar of the pool. Without it the pool uses the sidecar of the `Snapshot` while that
-   * lives, else a sidecar of its own. The pool restarts its own sidecar after a crash and ends it
-   * in `dispose()`.
+   * The sidecar of the pool. Without this option the pool uses the sidecar of the `Snapshot` while
+   * that sidecar lives, else its own sidecar. The pool restarts its own sidecar after a crash and
+   * ends it in `dispose()`.
    */
   sidecar?: Sidecar;
   /**
-   * The template, of which every slot is a copy: a snapshot, or its id or name. Without it the pool
-   * makes a runtime with `options` and takes a snapshot of that runtime.
+   * The template, of which every slot is a copy: a snapshot, or its id or name. Without this option
+   * the pool makes a runtime with `options` and takes its snapshot.
    */
   snapshot?: Snapshot | string;
   /**
@@ -40,14 +40,15 @@ export interface PoolOptions<Sidecar, Snapshot, Runtime, RuntimeOptions> {
    */
   tenant?: string;
   /**
-   * Uses of a slot, 1 to 1,000,000. After them the slot is replaced, or rolled back (`recycle`).
+   * Uses of a slot, 1 to 1,000,000. After these uses the slot is replaced, or rolled back
+   * (`recycle`).
    * @default 100
    */
   reuse?: number;
   /**
    * When a slot is rolled back to the template. `'each-use'`: after each use; after `reuse` uses
    * the slot is replaced. `'last-use'`: after `reuse` uses; until then each use sees the changes of
-   * the uses before, all of one tenant.
+   * earlier uses, all of one tenant.
    * @default 'each-use'
    */
   recycle?: 'each-use' | 'last-use';
@@ -66,7 +67,7 @@ export interface PoolOptions<Sidecar, Snapshot, Runtime, RuntimeOptions> {
 /** Options of `pool.acquire()` and `pool.withRuntime()`. */
 export interface AcquireOptions {
   /**
-   * The tenant of the call. A slot that a tenant has used is never given to another tenant.
+   * The tenant of the call. A slot that one tenant has used never serves another tenant.
    * @default the pool's tenant
    */
   tenant?: string;

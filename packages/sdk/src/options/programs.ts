@@ -20,8 +20,8 @@ export interface EvaluationOptions {
   signal?: AbortSignal;
   /**
    * Receives stdout while the program runs. If the handler returns a promise, the next chunk waits
-   * for it. The program's writes block once 256 KiB wait. An error that the handler throws ends the
-   * program and rejects the call.
+   * for the promise. The program's writes block once 256 KiB wait. An error that the handler throws
+   * ends the program and rejects the call.
    */
   onStdout?: OutputHandler;
   /** Receives stderr in the same way. */

@@ -1,6 +1,7 @@
-// Rules: what a value must be, and the words that complete "expected ..." in an error message.
+// Rules: the requirement on a value, and the words that complete "expected ..." in an error
+// message.
 //
-// A rule looks at a value and returns the first fault, or nothing. It allocates nothing for a
+// A rule checks a value and returns the first fault, or nothing. It allocates nothing for a
 // correct value, so a call with correct options pays well below a microsecond for the check.
 // Next: `table.ts`, rules for objects with named options.
 

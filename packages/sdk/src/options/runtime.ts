@@ -16,7 +16,9 @@ import { known, type OptionTable, objectWith } from './table.js';
 
 /** Options of a new runtime. */
 export interface RuntimeOptions<Sidecar, Snapshot> {
-  /** Environment of the programs. Nothing of this process's environment is added. @default {} */
+  /**
+   * Environment of the programs. No variable of this process's environment is added. @default {}
+   */
   env?: Env;
   /** Working directory of the programs, an absolute guest path. @default '/workspace' */
   cwd?: string;
@@ -27,7 +29,8 @@ export interface RuntimeOptions<Sidecar, Snapshot> {
    */
   permissions?: PermissionsPolicy;
   /**
-   * The sidecar of the runtime. Without it the runtime spawns its own and ends it in `dispose()`.
+   * The sidecar of the runtime. Without this option the runtime spawns its own sidecar and ends
+   * that sidecar in `dispose()`.
    */
   sidecar?: Sidecar;
   /**
@@ -42,8 +45,8 @@ export interface RuntimeOptions<Sidecar, Snapshot> {
    */
   files?: Readonly<Record<string, string | Uint8Array>>;
   /**
-   * Folders of the host machine and app file systems in the guest's tree. Nothing is read from them
-   * before a program asks for it.
+   * Folders of the host machine and app file systems in the guest's tree. No file of a folder is
+   * read before a program uses the file.
    */
   mounts?: readonly (Mount | FileSystemMount)[];
   /**
@@ -55,14 +58,14 @@ export interface RuntimeOptions<Sidecar, Snapshot> {
    * @default guestPath: `node_modules` in `cwd`
    */
   nodeModules?: string | NodeModulesMount;
-  /** Limits of the programs: a profile, and single limits that replace those of the profile. */
+  /** Limits of the programs: a profile, and single limits that replace the profile's limits. */
   limits?: Limits;
   /**
    * A snapshot to restore: the `Snapshot`, or the newest of the tenant with this id, digest or
-   * name. Files, processes and resident runners are those of the snapshot. Mounted folders and app
-   * file systems must be passed again in `mounts`, and `bindings` too. `env`, `cwd`, `limits` and
-   * `permissions` replace those of the snapshot where they are set. Without `sidecar`, the runtime
-   * uses the sidecar of the `Snapshot` while that sidecar lives.
+   * name. Files, processes and resident runners are restored from the snapshot. Mounted folders and
+   * app file systems must be passed again in `mounts`, and `bindings` too. If set, `env`, `cwd`,
+   * `limits` and `permissions` replace the snapshot's values. Without `sidecar`, the runtime uses
+   * the sidecar of the `Snapshot` while that sidecar lives.
    */
   snapshot?: Snapshot | string;
   /**
@@ -70,11 +73,11 @@ export interface RuntimeOptions<Sidecar, Snapshot> {
    * @default the tenant of the `Snapshot`, else 'default'
    */
   tenant?: string;
-  /** When the unused runtime is paused or disposed. @default never */
+  /** The policy that pauses or disposes the unused runtime. @default never */
   idle?: IdleOptions;
   /**
-   * Called when the use of a limit passes 80 %. Called again only after the use has fallen below 60
-   * %, and at most once a second for each limit.
+   * Called when the use of a limit exceeds 80 %. Called again only after the use was below 60 %,
+   * and at most once a second for each limit.
    */
   onLimitWarning?: LimitWarningListener;
   /** Called with the duration of each step, at creation and after each program. */

@@ -24,8 +24,9 @@ export interface SidecarOptions {
   maxRuntimes?: number;
   /**
    * Microseconds, 0 to 10,000, that a thread polls for more work after a reply before it sleeps. A
-   * program that starts in that time starts at once; meanwhile the thread uses its processor.
-   * Embedded, Node's own thread also polls that long for the end of a single pending call.
+   * program that starts in that time starts without delay, but meanwhile the thread uses its
+   * processor. In embedded mode, Node's own thread also polls that long for the end of a single
+   * pending call.
    * @default 50 in a process, 100 embedded (0 with an inline budget)
    */
   spinUs?: number;
@@ -49,7 +50,7 @@ export interface SidecarEmbeddedOptions extends SidecarOptions {
   inlineBudgetMs?: number;
 }
 
-/** Longer than one second, no event loop should block. */
+/** No event loop should block for more than one second. */
 const MAX_INLINE_BUDGET_MS = 1_000;
 const isBudget = (value: unknown): boolean => typeof value === 'number' && value >= 0 && value <= MAX_INLINE_BUDGET_MS;
 

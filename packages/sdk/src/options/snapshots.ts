@@ -12,7 +12,7 @@ export interface SnapshotOptions {
    * @default none
    */
   name?: string;
-  /** Notes of the app: up to 64 names with text. @default {} */
+  /** Labels of the app: up to 64 names with text. @default {} */
   labels?: Readonly<Record<string, string>>;
   /**
    * `'memory'`: the sidecar's memory, until the sidecar ends. `'disk'`: a file as well.

@@ -1,5 +1,5 @@
-// Tables of options: one declaration per option, with its test, the words after "expected", and the
-// names that other libraries give it. A table is complete by its type: an option of the interface
+// Tables of options: one declaration for each option, with its test, the words after "expected",
+// and its names in other libraries. A table is complete by its type: an option of the interface
 // without a row does not compile. Next: `check.ts`, the tables of all calls.
 
 import { type Fault, faultBelow, isObject, type Rule } from './rule.js';
@@ -8,7 +8,7 @@ import { type Fault, faultBelow, isObject, type Rule } from './rule.js';
 export interface Option extends Rule {
   /** Whether the option must be present. */
   readonly required?: true;
-  /** Other names for the option. A message about such a name gives the right one. */
+  /** Other names for the option. A message about such a name contains the right name. */
   readonly aliases?: Aliases;
 }
 
@@ -24,7 +24,7 @@ export type OptionTable<Options> = { readonly [Name in keyof Required<Options>]:
 /** A table of any interface. */
 export type AnyTable = Readonly<Record<string, Option>>;
 
-/** Gives an option further names. `note` follows the right name: `, in milliseconds`. */
+/** Adds further names to an option. `note` follows the right name: `, in milliseconds`. */
 export const known = (option: Option, names: readonly string[], note = ''): Option => ({ ...option, aliases: { names, note } });
 
 /** Makes an option required. */
@@ -61,7 +61,7 @@ export function objectWith(
   };
 }
 
-/** A fault whose name no option has. `options` are those that the object can have. */
+/** A fault whose name no option has. `options` are the possible options of the object. */
 export interface UnknownName extends Fault {
   readonly options: AnyTable;
 }

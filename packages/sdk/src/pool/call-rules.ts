@@ -53,7 +53,7 @@ export const RUNTIME_CALLS: CallRules = {
 
 /** The calls of programs and runners. */
 export const HANDLE_CALLS: CallRules = {
-  // A program of the template continues after the rollback, and so would its handle.
+  // A program of the template continues after the rollback, and its handle would work too.
   lasting: new Set<keyof ProcessEntry>(['attach']),
   startsProgram: new Set<keyof GuestProcess | keyof ResidentRunner>([
     'exec',

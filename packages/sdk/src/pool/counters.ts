@@ -1,5 +1,5 @@
 // Counts the events of a pool. The counts of a tenant are kept only while the tenant has a slot or
-// a waiting call, because the number of tenants over time is unbounded.
+// a waiting call. The number of tenants over time is unbounded.
 
 /** Every event that is counted over the life of a pool. */
 export const COUNTED_EVENTS = [

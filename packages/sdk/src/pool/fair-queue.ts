@@ -1,9 +1,9 @@
-// The queue of calls that wait for a slot. Each free slot goes to the next tenant in turn, and
-// within a tenant to the oldest call: a tenant with a thousand waiting calls delays another by one
-// call.
+// The queue of calls that wait for a slot. Each free slot serves the next tenant in turn, and
+// within a tenant the oldest call. So a tenant with a thousand waiting calls delays another tenant
+// by one call.
 //
-// When the queue is full, the newest call of the tenant with most waiting calls yields to a tenant
-// with fewer.
+// When the queue is full, the tenant with most waiting calls loses its newest call to a tenant with
+// fewer calls.
 
 /** A waiting call. */
 export interface WaitingCall {
@@ -57,7 +57,7 @@ export class FairQueue<W extends WaitingCall> {
 
   /**
    * Yields all calls in the order of service: the first of each tenant in turn, then the second of
-   * each, and so on. The queue must not change meanwhile.
+   * each, then the third. The queue must not change meanwhile.
    */
   *inTurn(): Generator<W, void> {
     let lines: Iterator<W>[] = [];

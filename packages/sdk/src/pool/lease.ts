@@ -9,7 +9,7 @@ export interface PoolLease<R> extends AsyncDisposable {
   /** The runtime. It refuses calls after the release. */
   readonly runtime: R;
   /**
-   * Releases the runtime. Returns at once; the pool cleans the slot later. Further calls do
+   * Releases the runtime. Returns without waiting; the pool cleans the slot later. Further calls do
    * nothing.
    */
   release(): void;
@@ -61,7 +61,7 @@ export class Lease<R extends PoolableRuntime> implements PoolLease<R> {
 }
 
 /**
- * Runs `work` with the runtime of a lease and releases the lease, whatever `work` does. If `signal`
+ * Runs `work` with the runtime of a lease and releases the lease, also after an error. If `signal`
  * aborts or the pool revokes the slot, rejects with the reason without waiting for `work`. The slot
  * is ended then and not cleaned, because `work` may still use it.
  */
@@ -78,7 +78,7 @@ export async function withLease<R extends PoolableRuntime, T>(
     };
     lease.onRevoked = reject;
   });
-  // The rejection may come after `work` has settled.
+  // The rejection may follow after `work` has settled.
   stopped.catch(() => {});
   signal?.addEventListener('abort', abort, { once: true });
   try {

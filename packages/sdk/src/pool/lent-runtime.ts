@@ -1,9 +1,9 @@
-// The runtime of a slot, as one user sees it.
+// The proxy of a slot's runtime for one user.
 //
-// The user gets a proxy. After the release the proxy refuses every call, and so do the programs and
-// runners that it returned, because the slot belongs to another user then. The proxy also notices
-// effects that a rollback does not undo, and calls that are still pending. It refuses calls that
-// would leave data where other tenants can find it.
+// After the release the proxy refuses every call, because the slot belongs
+// to another user then. The programs and runners that the proxy returned refuse calls too. The
+// proxy also notices effects that a rollback does not undo, and calls that are still pending. It
+// refuses calls that would leave data where other tenants can find it.
 
 import { asyncDispose } from '../async-dispose.js';
 import { poolReleased } from '../errors/make.js';
@@ -115,7 +115,8 @@ class Loan {
   }
 }
 
-// Fails as the method itself would: by a rejection or at once. A second disposal is always allowed.
+// Fails like the method itself, by a rejection or by an exception. A second disposal is always
+// allowed.
 function refuse({ immediate }: CallRules, name: PropertyKey, error: unknown): unknown {
   if (name === 'dispose' || name === asyncDispose) return Promise.resolve();
   if (immediate.has(name) || Object.hasOwn(Object.prototype, name)) throw error;

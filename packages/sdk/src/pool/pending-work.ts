@@ -1,8 +1,8 @@
 // The pending work of a slot's user: calls without a reply, open streams and watches.
 //
-// A rollback ends the programs of a slot, but not requests that this process has yet to send: the
-// next piece of a large file, the first chunk of a late archive, a rollback of the user's own that
-// waits for the disk. Each of them would disturb the next user.
+// A rollback ends the programs of a slot, but not requests that this process has yet to send.
+// Examples are the next piece of a large file, the first chunk of a late archive, and a rollback
+// that waits for the disk. Each of these requests would disturb the next user.
 
 import { Duplex, Readable, Writable } from 'node:stream';
 

@@ -19,9 +19,8 @@ const DISPOSE_MS = 5_000;
  *
  * @example
  * const prepare = (runtime: NodeRuntime) => runtime.writeFile('/workspace/lib.js', source);
- * await using pool = new RuntimePool({ size: 16, min: 4, prepare });
- * const run = (runtime: NodeRuntime) => runtime.exec(code);
- * const { stdout } = await pool.withRuntime(run, { tenant: 'alice' });
+ * await using pool = new RuntimePool({ size: 16, prepare });
+ * const { stdout } = await pool.withRuntime((runtime) => runtime.exec(code), { tenant: 'alice' });
  */
 export class RuntimePool implements AsyncDisposable {
   readonly #source: RuntimeSource;
@@ -51,8 +50,8 @@ export class RuntimePool implements AsyncDisposable {
 
   /**
    * Runs `work` with a runtime and returns its result. The runtime starts in the state of the
-   * template and is released whatever `work` does. If the signal aborts, rejects without waiting
-   * for `work`.
+   * template and is released also after an error. If the signal aborts, rejects without waiting for
+   * `work`.
    *
    * @throws the error of `work`, the signal's reason, `ERR_POOL_EXHAUSTED`, `ERR_POOL_TIMEOUT`,
    * `ERR_POOL_DISPOSED`, `ERR_INVALID_OPTION`; as `NodeRuntime.create()` if no runtime can be made

@@ -1,8 +1,8 @@
 // The source of a pool's runtimes: the template and the sidecar. Each may be the caller's or the
 // pool's own. A slot is restored from the template and rolled back to it.
 //
-// If the pool's own sidecar dies, the next runtime starts another, with another template. The pool
-// does not restart a sidecar of the caller.
+// If the pool's own sidecar exits, the next runtime starts another sidecar, with another template.
+// The pool does not restart a sidecar of the caller.
 
 import type { SidecarConnection } from '../channel/sidecar-connection.js';
 import { isColdframeError } from '../errors/error.js';
@@ -36,7 +36,7 @@ export class RuntimeSource implements SlotSource<NodeRuntime> {
   readonly #options: RuntimePoolOptions;
   /** The lease of the snapshot's sidecar, if that sidecar is used. */
   #lease: SidecarLease | undefined;
-  /** The origin of new runtimes, from the first request for one. */
+  /** The origin of new runtimes, from the first request on. */
   #opening: Promise<RuntimeOrigin> | undefined;
   #latest: RuntimeOrigin | undefined;
   readonly #origins = new WeakMap<NodeRuntime, RuntimeOrigin>();

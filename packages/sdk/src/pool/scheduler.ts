@@ -1,9 +1,9 @@
 // Assigns slots to waiting calls and starts slots for calls without one.
 //
-// One function runs after every event and looks at the present state only. Each waiting call, in
-// turn, gets an idle slot, or counts a slot that is on its way, or starts a slot: resumes one,
-// makes one, or ends the longest idle slot of another tenant to make room. When no call needs more,
-// the reserve is filled. The cost is at most one step for each slot that is on its way.
+// One function runs after every event and reads the present state only. Each waiting call, in turn,
+// gets an idle slot, counts an expected slot, or starts a slot. To start a slot, the scheduler
+// resumes or makes a slot, or ends the longest idle slot of another tenant. When no call needs a
+// slot, the reserve is filled. The cost is at most one step for each expected slot.
 
 import type { FairQueue, WaitingCall } from './fair-queue.js';
 import type { SlotLifecycle } from './slot-lifecycle.js';
@@ -61,7 +61,7 @@ export class Scheduler<R extends PoolableRuntime, W extends WaitingCall> {
     while (this.isLacking) this.#lifecycle.make();
   }
 
-  /** Returns whether the pool needs no such slot, which has been idle for long. */
+  /** Returns whether the pool does not need a slot that has been idle for long. */
   isSurplus({ owner }: { readonly owner: string | undefined }): boolean {
     const isForOthers = owner !== undefined && owner !== this.#rules.tenant;
     return isForOthers || this.#ready > this.#rules.min;
@@ -80,7 +80,7 @@ export class Scheduler<R extends PoolableRuntime, W extends WaitingCall> {
     if (lifecycle.slots.mapped + coming.postponed < this.#rules.size) {
       if (!lifecycle.mayStart) coming.postponed++;
       else if (lifecycle.resume(tenant)) return true;
-      // Other runtimes of the sidecar are unknown here. Only an idle slot can make room.
+      // Other runtimes of the sidecar are unknown here. Only the end of an idle slot frees a place.
       else if (lifecycle.isSidecarFull && this.#makeRoom(coming)) return true;
       else if (lifecycle.backoff.isWaiting) coming.postponed++;
       else lifecycle.make();
@@ -99,11 +99,11 @@ export class Scheduler<R extends PoolableRuntime, W extends WaitingCall> {
   }
 }
 
-/** Slots on their way that no waiting call has counted yet. */
+/** Expected slots that no waiting call has counted yet. */
 class ComingSlots {
   /** Slots that can be started, but not now. */
   postponed = 0;
-  /** Slots that are ending and leave room. */
+  /** Slots that are ending and free a place. */
   room: number;
   #making: number;
   readonly #byOwner = new Map<string | undefined, number>();

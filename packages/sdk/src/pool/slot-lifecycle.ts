@@ -1,8 +1,8 @@
-// The transitions of slots: made, cleaned, paused, resumed, ended. `scheduler.ts` decides who gets
-// a slot.
+// The transitions of slots: made, cleaned, paused, resumed, ended. `scheduler.ts` assigns slots to
+// calls.
 //
-// A failure costs the slot and nothing else: a runtime that cannot be restored to its template is
-// never lent again. Next: `slot-steps.ts`, the work of each transition.
+// A failure costs only the slot: a runtime that cannot be restored to its template is never lent
+// again. Next: `slot-steps.ts`, the work of each transition.
 
 import { isColdframeError } from '../errors/error.js';
 import { Backoff } from './backoff.js';
@@ -26,7 +26,7 @@ export interface LifecycleRules {
   idleTimeoutMs: number;
 }
 
-/** The pool, as it is notified of transitions. */
+/** The receiver of notifications about transitions. */
 export interface LifecycleHooks {
   /** A slot was added, removed, or became idle. */
   changed(): void;
@@ -52,8 +52,8 @@ export class SlotLifecycle<R extends PoolableRuntime> {
   readonly #counters: Counters;
   readonly #hooks: LifecycleHooks;
   /**
-   * The sidecar's room for slots. `none` after it refused a slot. `coming` after a slot has ended,
-   * whose room may take a moment to become free.
+   * Whether the sidecar accepts another slot. `none` after the sidecar refused a slot. `coming`
+   * after a slot has ended, because its place may become free a little later.
    */
   #room: 'unknown' | 'none' | 'coming' = 'unknown';
   /** Deletions of the snapshots of resumed slots. */
@@ -73,7 +73,7 @@ export class SlotLifecycle<R extends PoolableRuntime> {
     return this.slots.count('making') + this.slots.count('resuming') < CONCURRENT_STARTS;
   }
 
-  /** Whether the sidecar has no room for another slot. */
+  /** Whether the sidecar accepts no other slot. */
   get isSidecarFull(): boolean {
     return this.#room === 'none';
   }

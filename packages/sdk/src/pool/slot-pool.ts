@@ -17,7 +17,7 @@ import { Waiter } from './waiter.js';
 export interface PoolRules extends LifecycleRules, SchedulerRules {
   /** The longest wait of a call. */
   acquireTimeoutMs: number;
-  /** Calls that may wait beyond those for which there is room. */
+  /** Calls that may wait beyond the calls for which the pool makes a slot. */
   maxWaiting: number;
 }
 
@@ -39,7 +39,7 @@ export class SlotPool<R extends PoolableRuntime> {
   #state: 'open' | 'draining' | 'disposed' = 'open';
   /** The error of the last slot that could not be made. */
   #lastFailure: unknown;
-  /** The error after which no slot can be made any more. */
+  /** The error after which the pool can make no slot. */
   #finalFailure: unknown;
   #refill: NodeJS.Immediate | undefined;
   #handlingLoss: Promise<void> | undefined;
@@ -60,7 +60,7 @@ export class SlotPool<R extends PoolableRuntime> {
     this.#run();
   }
 
-  /** Returns a slot of the tenant, at once or when one is free. */
+  /** Returns a slot of the tenant, now or when a slot is free. */
   async acquire({ tenant = this.#rules.tenant, signal }: AcquireRequest = {}): Promise<Lease<R>> {
     const handlingLoss = this.#checkLoss();
     if (handlingLoss !== undefined) await handlingLoss;

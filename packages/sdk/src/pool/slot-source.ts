@@ -8,11 +8,11 @@ export interface PauseSnapshot {
 
 /** A runtime that can be part of a pool. */
 export interface PoolableRuntime {
-  /** Whether it can be used now. */
+  /** Whether the runtime can be used now. */
   readonly state: 'running' | 'paused' | 'disposed';
-  /** Restores it into memory. */
+  /** Restores the runtime into memory. */
   resume(): Promise<void>;
-  /** Ends it. */
+  /** Ends the runtime. */
   dispose(): Promise<void>;
 }
 
@@ -46,7 +46,7 @@ export interface SlotSource<R extends PoolableRuntime> {
   pause(runtime: R): Promise<PauseSnapshot>;
   /** Returns a promise if all runtimes so far are lost, once for each loss. */
   lost(): Promise<Loss> | undefined;
-  /** Ends work for runtimes that are not needed any more. */
+  /** Ends work for runtimes that are no longer needed. */
   abandon(reason: Error): void;
   /** Ends the source's own resources. */
   close(): Promise<void>;

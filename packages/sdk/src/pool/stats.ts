@@ -29,7 +29,7 @@ export interface PoolStats {
   readonly timeouts: number;
   /** Calls whose signal aborted while they waited. */
   readonly aborted: number;
-  /** Calls that waited in vain: no slot could be made, or the pool was disposed. */
+  /** Calls that failed while they waited: no slot could be made, or the pool was disposed. */
   readonly failed: number;
   /** Slots that were made. */
   readonly created: number;
@@ -40,7 +40,7 @@ export interface PoolStats {
    * with pending work.
    */
   readonly replaced: number;
-  /** Slots that were ended unused: idle for too long, or to make room for another tenant. */
+  /** Slots that were ended unused: idle for too long, or needed by another tenant. */
   readonly evicted: number;
   /** Slots that were paused. */
   readonly pauses: number;

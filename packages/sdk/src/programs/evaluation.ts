@@ -1,7 +1,7 @@
 // One running program or snippet, with the abort signal and the output handlers of its caller.
 //
-// If the signal or a failing handler ends the call early, the caller gets the reason at once. The
-// program is cancelled behind the call, and its later outcome is dropped.
+// If the signal or a failing handler ends the call early, the caller gets the reason immediately.
+// The program is cancelled behind the call, and its later outcome is dropped.
 
 import type { OutputListener } from '../channel/channel.js';
 import type { Outcome } from '../channel/outcome.js';

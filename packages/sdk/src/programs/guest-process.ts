@@ -98,7 +98,7 @@ export class GuestProcess {
   }
 
   /**
-   * How it ended: exit code, `error`, and output as far as it was captured (`limits.outputBytes`).
+   * The result of the program: exit code, `error`, and captured output (`limits.outputBytes`).
    */
   get result(): Promise<ExecResult> {
     for (const stream of this.#streams) stream.drop();
@@ -168,8 +168,8 @@ interface FollowedProgram {
   outcome: Promise<Outcome>;
   holder: PidHolder;
   /**
-   * The program's end. Settles before `outcome`, which waits until all output has been read, and
-   * also if the caller has given up.
+   * The program's end. Settles before `outcome`, which waits until all output has been read.
+   * Settles also after an abort.
    */
   ended: Promise<unknown>;
 }

@@ -1,10 +1,10 @@
 // Delivers the streamed output of one program to the caller's handlers.
 //
 // Handlers are called in order, one at a time. While a handler's promise is pending, chunks wait
-// here. Credit is returned only for chunks that a handler has finished, so no more than the
-// protocol's window can wait: a sidecar that sends more breaks the protocol. A handler that returns
-// no promise costs none. Credit is returned in quarters of the window: often enough that a program
-// never stops for withheld credit, seldom enough to be cheap.
+// here. Credit is returned only for chunks that a handler has finished. So no more than the
+// protocol's window can wait, and a sidecar that sends more breaks the protocol. A handler that
+// returns no promise costs none. Credit is returned in quarters of the window: often enough that a
+// program never stops for withheld credit, seldom enough to be cheap.
 
 import { protocolError } from '../errors/make.js';
 import type { OutputHandler } from '../options/programs.js';

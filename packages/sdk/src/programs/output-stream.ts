@@ -52,8 +52,8 @@ export class OutputStream implements AsyncIterable<Uint8Array> {
       for (;;) {
         const next = this.#held.shift();
         if (next !== undefined) {
-          // Resolved before the reader works on the chunk: a reader that stops here must not delay
-          // the program's end.
+          // Resolved before the reader works on the chunk, because a reader that stops here must
+          // not delay the program's end.
           next.taken.resolve();
           yield next.data;
         } else if (this.#ended) {

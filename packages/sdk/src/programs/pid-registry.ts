@@ -1,6 +1,7 @@
-// The handles that hold the pids of a runtime's programs. A request names a program by its pid, and
-// a rollback resets the pid counter with everything else: a pid that was used since the snapshot is
-// assigned again. A call through a handle must not reach a later program with the same pid.
+// The handles that hold the pids of a runtime's programs. A request names a program by its pid. A
+// rollback resets the pid counter with the rest of the state, so a pid that was used since the
+// snapshot is assigned again. A call through a handle must not reach a later program with the same
+// pid.
 
 import type { Pid, RestoredProgram } from '../protocol/generated/messages.js';
 
@@ -21,8 +22,8 @@ export class PidRegistry {
   }
 
   /**
-   * Assigns a pid to a new program. The previous holder has ended, even if its outcome is still on
-   * its way. A resident runner passes no holder, because requests name it by an id of its own.
+   * Assigns a pid to a new program. The previous holder has ended, even if its outcome has not
+   * arrived yet. A resident runner passes no holder, because requests name it by an id of its own.
    */
   assign(pid: Pid, holder?: PidHolder): void {
     const before = this.#holders.get(pid);

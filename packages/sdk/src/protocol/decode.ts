@@ -1,4 +1,5 @@
-// Decodes MessagePack: exactly the types of the protocol. `encode.ts` says why no library is used.
+// Decodes MessagePack: exactly the types of the protocol. `encode.ts` has the reason for not using
+// a library.
 //
 // The sender is a process full of untrusted guests. Each length is compared with the present bytes
 // before memory is allocated, nesting is bounded, and extension types are refused. The memory is a

@@ -1,5 +1,5 @@
-// Encodes MessagePack: the types of the protocol (nil, bool, integers, str, bin, array, map), each
-// in its shortest form, so that both sides produce equal bytes and the golden frames can be
+// Encodes the MessagePack types of the protocol: nil, bool, integers, str, bin, array, map. Each
+// value has its shortest form, so that both sides produce equal bytes and the golden frames can be
 // compared.
 //
 // No library is used in either direction. The decoder reads bytes of a process full of untrusted

@@ -16,7 +16,8 @@ import { reportGuestRun } from '../sidecar/boot-timing.js';
 import { unlessEnded } from '../sidecar/unless-ended.js';
 
 /**
- * The runner's process has ended: the failure of a call, or of a snippet that waited for its turn.
+ * The runner's process has ended: the failure of a call, or of a snippet that waited for earlier
+ * snippets.
  */
 const EXITED = 'ERR_RUNNER_EXITED';
 

@@ -1,5 +1,6 @@
-// Clones of a runtime. The sidecar makes them. Bindings and app file systems live in this process:
-// each clone gets those of its source before any host call of its programs is answered.
+// Clones of a runtime. The sidecar makes them. Bindings and app file systems belong to this
+// process. Each clone gets the bindings and file systems of its source before the first reply to a
+// host call of its programs.
 
 import type { Binding } from '../bindings/binding.js';
 import { BindingRegistry, wireBindings } from '../bindings/binding-registry.js';

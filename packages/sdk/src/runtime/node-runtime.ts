@@ -133,15 +133,14 @@ export class NodeRuntime implements AsyncDisposable {
   }
 
   /**
-   * Returns all live resident runners: those that `createResidentRunner()` started and those of a
-   * snapshot.
+   * Returns all live resident runners, including the runners that a snapshot restored.
    * @throws as `processes()`
    */
   residentRunners(): Promise<ResidentRunner[]> {
     return this.#parts.runners.list();
   }
 
-  /** The permissions in force: every scope, as it was set or by default. */
+  /** The permissions in force: every scope, set or by default. */
   get permissions(): Readonly<Required<PermissionsPolicy>> {
     return this.#parts.permissions.policy;
   }
@@ -159,7 +158,7 @@ export class NodeRuntime implements AsyncDisposable {
 
   /**
    * Calls `listener` for every permission decision. Returns a function that unsubscribes. A program
-   * never waits for a listener: if decisions are made faster than they are delivered, some are
+   * never waits for a listener. If decisions are made faster than they are delivered, some are
    * lost, and `onLost` receives their number.
    * @throws `ERR_INVALID_OPTION`; otherwise as `processes()`
    */
@@ -169,10 +168,10 @@ export class NodeRuntime implements AsyncDisposable {
 
   /**
    * Registers functions of this process: programs use `callBinding(name, input)`, or a command of
-   * that name on PATH. A binding replaces another with its name; pending calls keep the old one.
-   * Registers all or none.
-   * @throws `ERR_INVALID_OPTION`; `EEXIST` if the sandbox has another command with such a name;
-   * otherwise as `processes()`
+   * that name on PATH. A binding replaces another binding with its name; pending calls keep the old
+   * binding. Registers all or none.
+   * @throws `ERR_INVALID_OPTION`; `EEXIST` if the sandbox has another command with one of the
+   * names; otherwise as `processes()`
    */
   registerBindings(bindings: Bindings): Promise<void> {
     return this.#parts.bindings.register(bindings);
@@ -337,8 +336,8 @@ export class NodeRuntime implements AsyncDisposable {
   }
 
   /**
-   * Returns a dispatcher of undici that sends requests to a guest's port, whatever host their URL
-   * names: `fetch(url, { dispatcher })`. It streams in both directions, keeps connections, and does
+   * Returns a dispatcher of undici that sends requests to a guest's port, for any host in their
+   * URL: `fetch(url, { dispatcher })`. It streams in both directions, keeps connections, and does
    * not bound the response. It ends with the runtime; a rollback or a pause ends its pending
    * requests.
    * @throws `ERR_INVALID_OPTION`, `ERR_RUNTIME_DISPOSED`, `ERR_RUNTIME_PAUSED`
@@ -456,8 +455,8 @@ export class NodeRuntime implements AsyncDisposable {
   }
 
   /**
-   * Returns the resources in use: of each limit the present use, the highest use and the limit; and
-   * the resources of the sidecar over all its runtimes.
+   * Returns the resources in use: for each limit the present use, the highest use and the limit.
+   * The result also has the resources of the sidecar over all its runtimes.
    * @throws as `processes()`
    */
   getResourceSnapshot(): Promise<ResourceSnapshot> {

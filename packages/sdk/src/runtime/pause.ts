@@ -2,7 +2,7 @@
 //
 // The app's own pause and the idle policy's pause are different states. After `pause()`, calls fail
 // until `resume()`. After a pause by the policy, the next call resumes the runtime. A `pause()` of
-// the app takes over from the policy. Next: `snapshots.ts`.
+// the app overrides the policy. Next: `snapshots.ts`.
 
 import { wireBindings } from '../bindings/binding-registry.js';
 import type { RuntimeBindings } from '../bindings/runtime-bindings.js';

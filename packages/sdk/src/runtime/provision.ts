@@ -1,6 +1,6 @@
 // Creates a runtime: in the caller's sidecar or in its own, new or from a snapshot.
 //
-// To a sidecar of its own, the request is sent before the sidecar's hello, which saves a round
+// To its own sidecar, the runtime sends the request before the sidecar's hello, which saves a round
 // trip. A failure after the sidecar was started ends the sidecar. Next: `clones.ts`, copies of a
 // runtime.
 
@@ -75,7 +75,7 @@ export async function provision(options: NodeRuntimeOptions): Promise<Provisione
     if (fileSystems.length > 0) connection.serve(runtime, 'filesystem', fileSystemService(fileSystems));
     const registry = bindings || restored ? new BindingRegistry(connection, runtime, restored && bindings) : undefined;
     const completed = complete(connection, runtime, registry, restored ? undefined : bindings, later);
-    // Restored programs run already, and the registry can answer their calls now.
+    // Restored programs run already, and the registry can handle their calls now.
     releaseCalls?.();
     await completed;
     if (onBootTiming !== undefined) {

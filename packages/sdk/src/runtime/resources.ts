@@ -8,8 +8,8 @@ import type { RuntimeAccess } from '../sidecar/runtime-access.js';
 /** The use of one limit. */
 export interface LimitUse {
   /**
-   * The present use. Of a limit that each program has for itself, such as `memoryBytes`, the use of
-   * the program that uses most.
+   * The present use. For a limit of each program, such as `memoryBytes`, the highest use among the
+   * programs.
    */
   used: number;
   /** The highest use so far. */

@@ -35,7 +35,7 @@ export function reportCreation(
     reportModuleLoad(listener, opened);
   }
   const openMs = isOwn && opened !== undefined ? (opened.spawnMs ?? 0) + opened.sessionMs : 0;
-  // A sidecar that is being opened has the request already, and may have answered before this
+  // A sidecar that is being opened has the request already, and may have replied before this
   // process reads its hello. The subtraction keeps any time from counting twice.
   const restMs = Math.max(0, totalMs - openMs);
   const configureMs = Math.min(configureNs / 1e6, restMs);

@@ -1,5 +1,5 @@
-// Shares one sidecar among runtimes. A sidecar that the caller passed stays; a runtime's own
-// sidecar ends when the last runtime in it releases its lease, which may be a clone of the first
+// Shares one sidecar among runtimes. A sidecar that the caller passed stays. A runtime's own
+// sidecar ends when its last runtime releases its lease. That runtime may be a clone of the first
 // runtime.
 //
 // A snapshot holds no lease. It remembers the sidecar that it was taken in, which may have ended.

@@ -36,8 +36,8 @@ export function openProcess(options: SidecarSpawnOptions = {}): Opening<ProcessC
 }
 
 /**
- * Opens the sidecar in this process. Throws if the addon cannot be loaded. The transport is imported
- * here, because most apps use sidecar processes only.
+ * Opens the sidecar in this process. Throws if the addon cannot be loaded. The transport is
+ * imported here, because most apps use sidecar processes only.
  */
 export async function openEmbedded(options: SidecarEmbeddedOptions = {}): Promise<Opening> {
   const { workers, warmSlots, maxRuntimes, spinUs, inlineBudgetMs = 0, snapshots } = options;

@@ -1,4 +1,5 @@
-// A runtime, as the parts of its handle use it: files, programs, network, permissions, bindings.
+// The access of a handle's parts to their runtime. The parts are files, programs, network,
+// permissions and bindings.
 
 import type { SidecarConnection } from '../channel/sidecar-connection.js';
 import type { RuntimeId } from '../protocol/generated/messages.js';

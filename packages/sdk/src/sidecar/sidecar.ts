@@ -13,8 +13,8 @@ import { register } from './openings.js';
 import { SnapshotStore } from './snapshot-store.js';
 
 /**
- * A process, or a part of this process, in which runtimes live. Any number of runtimes can share
- * it: pass it to `NodeRuntime.create({ sidecar })`.
+ * A process, or a part of this process, that runs the guests of runtimes. Any number of runtimes
+ * can share it: pass it to `NodeRuntime.create({ sidecar })`.
  *
  * @example
  * await using sidecar = await Sidecar.spawn();
@@ -43,9 +43,9 @@ export class Sidecar implements AsyncDisposable {
   }
 
   /**
-   * Opens a sidecar inside this process, on threads of its own. The WebAssembly sandbox is then the
-   * only boundary between guest and app. Use it for code that you partly trust, or behind another
-   * boundary.
+   * Opens a sidecar inside this process, on its own threads. The WebAssembly sandbox is then the
+   * only boundary between guest and app. Use this mode for code that you partly trust, or behind
+   * another boundary.
    *
    * @throws `ERR_INVALID_OPTION`, `ERR_SIDECAR_SPAWN`, `ERR_IMAGE`
    */
@@ -68,7 +68,7 @@ export class Sidecar implements AsyncDisposable {
     }
   }
 
-  /** The pid of the process that runs the guests. Embedded, the pid of this process. */
+  /** The pid of the process that runs the guests. In embedded mode, the pid of this process. */
   get pid(): number {
     return this.#connection.pid;
   }

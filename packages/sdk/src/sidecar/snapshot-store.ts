@@ -1,5 +1,4 @@
-// The public handle of a sidecar's snapshots. A tenant sees its own: to a tenant, the snapshots of
-// another tenant do not exist.
+// The public handle of a sidecar's snapshots. A tenant sees only its own snapshots.
 
 import { resolve } from 'node:path';
 import type { Requester } from '../channel/sidecar-connection.js';
@@ -11,7 +10,7 @@ import type { SnapshotEntries, SnapshotEntry } from '../protocol/generated/messa
 import type { SidecarLease } from './lease.js';
 import type { Snapshot } from './snapshot.js';
 
-/** A file in the store's folder that is no valid snapshot. The store leaves it alone. */
+/** A file in the store's folder that is no valid snapshot. The store does not change the file. */
 export interface DamagedSnapshot {
   readonly path: string;
   readonly reason: string;

@@ -10,27 +10,27 @@ import { registerSnapshot } from './snapshot-origin.js';
 /**
  * The state of a runtime at one point in time: memory and processes, files, timers. A snapshot
  * never changes. It can be passed to `NodeRuntime.create({ snapshot })` and `runtime.rollback()`
- * any number of times. It exists until `delete()`, until its store needs room, or, in memory, until
+ * any number of times. It exists until `delete()`, until its store evicts it, or, in memory, until
  * its sidecar ends. Disposing the runtime does not affect it.
  */
 export class Snapshot {
   /** The unique id in the store. */
   readonly id: string;
-  /** The name, if one was given. */
+  /** The name, if any. */
   readonly name?: string;
-  /** The labels that were given. */
+  /** The labels of the app. */
   readonly labels: Readonly<Record<string, string>>;
   /** Bytes beyond the guest image. Other snapshots may share some of them. */
   readonly size: number;
   /** The id of the previous snapshot in the runtime's life: taken, rolled back to, or restored. */
   readonly parent?: string;
-  /** The time when it was taken. */
+  /** The time at which the snapshot was taken. */
   readonly createdAt: Date;
-  /** The content hash of the guest image that it needs. */
+  /** The content hash of the guest image that the snapshot needs. */
   readonly imageVersion: string;
   /** The owner. */
   readonly tenant: string;
-  /** The number of live programs in it. */
+  /** The number of live programs in the snapshot. */
   readonly programs: number;
   readonly #lease: SidecarLease;
   #stored: 'memory' | 'disk' | 'both';
@@ -53,7 +53,7 @@ export class Snapshot {
     registerSnapshot(this, lease);
   }
 
-  /** Where it is stored, as far as this handle knows. */
+  /** The place of the snapshot, as far as this handle knows. */
   get stored(): 'memory' | 'disk' | 'both' {
     return this.#stored;
   }
@@ -78,8 +78,8 @@ export class Snapshot {
   }
 
   /**
-   * Writes it to the sidecar's folder unless it is there, so that it outlives the sidecar and this
-   * process.
+   * Writes the snapshot to the sidecar's folder if the folder lacks it. The snapshot then outlives
+   * the sidecar and this process.
    *
    * @throws `ERR_SNAPSHOT_FILE`, `ERR_RESOURCE_EXHAUSTED` (`maxBytes`); otherwise as `digest()`
    */
@@ -89,8 +89,8 @@ export class Snapshot {
   }
 
   /**
-   * Deletes it from memory and disk. Runtimes that were restored from it continue, and their
-   * snapshots stay.
+   * Deletes the snapshot from memory and disk. Runtimes that were restored from the snapshot
+   * continue, and their snapshots stay.
    *
    * @throws as `digest()`
    */
@@ -99,9 +99,9 @@ export class Snapshot {
   }
 
   /**
-   * Writes it to a file of the host machine. `snapshots.import()` reads the file, here or on
-   * another machine with the same release. The file contains everything that was in the runtime's
-   * memory.
+   * Writes the snapshot to a file of the host machine. `snapshots.import()` reads the file, here or
+   * on another machine with the same release. The file contains everything that was in the
+   * runtime's memory.
    *
    * @throws `ERR_INVALID_OPTION`, `ERR_SNAPSHOT_FILE`; otherwise as `digest()`
    */

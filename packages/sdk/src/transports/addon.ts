@@ -1,6 +1,7 @@
-// The addon's functions, as `packages/sidecar/crates/node` provides them. Requests are frames. The
-// three that decide how fast a program starts have positional arguments, because reading a property
-// by name costs as much there as the whole call. Messages that no call returns go to `OnEvent`.
+// The addon's functions, as `packages/sidecar/crates/node` provides them. Requests are frames.
+// Three requests decide the time of a program's start and have positional arguments. Reading a
+// property by name in the addon costs as much as the whole call. Messages that no call returns go
+// to `OnEvent`.
 
 import type { Outcome } from '../channel/outcome.js';
 import type { Failure, RequestId, RunnerId, RuntimeId } from '../protocol/generated/messages.js';

@@ -1,11 +1,11 @@
 // A sidecar as a child process. Its fd 3 is one end of a Unix socket pair: there is no path and
-// nothing to authenticate. When this process dies, the sidecar reads the end of the socket and ends
+// nothing to authenticate. When this process ends, the sidecar reads the end of the socket and ends
 // too.
 //
 // Only a pending request keeps Node's event loop alive. If the sidecar exits unexpectedly, all
 // pending requests fail with one ERR_SIDECAR_EXITED, which has the exit status and the last output.
-// The channel therefore closes when the child has been reaped, not when the socket closes, which is
-// a moment earlier.
+// The channel therefore closes when the child has been reaped, not when the socket closes, which
+// happens slightly earlier.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
@@ -107,7 +107,7 @@ export function spawnSidecar(
 function start(path: string, args: string[]): ChildProcess {
   let child: ChildProcess;
   try {
-    // Without an environment: the sidecar needs none, and nothing of it can reach a guest.
+    // The sidecar has no environment, because it needs none and no variable may reach a guest.
     child = spawn(path, args, { stdio: ['ignore', 'ignore', 'pipe', 'pipe'], env: {} });
   } catch (error) {
     throw sidecarSpawn(path, (error as Error).message, error);

@@ -102,7 +102,7 @@ function isPlain({ files, mounts, permissions, bindings, snapshot, warn }: Runti
   return [files, mounts, permissions, bindings, snapshot, warn].every((option) => option === undefined);
 }
 
-// Limits as the addon takes them: names, and their values.
+// Limits in the form of the addon: names, and their values.
 function listsOf(limits: RuntimeCreate['limits']): [string[]?, number[]?] {
   if (limits === undefined) return [];
   const given = Object.entries(limits).filter(([, value]) => value !== undefined);

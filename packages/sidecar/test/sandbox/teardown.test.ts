@@ -1,4 +1,5 @@
-// The end of Node's environment while guests run in it: whichever way it comes, the addon must not crash, hang or keep it from coming.
+// Tests the end of Node's environment while guests run in the environment. For each way of ending,
+// the addon must not crash, hang or prevent the end.
 
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -29,12 +30,12 @@ const ways: [way: string, code: number, output: string][] = [
   ['workerExit', 0, 'no thread left'],
 ];
 
-test.each(ways)('%s', async (way, code, output) => {
+test.each(ways)('the environment ends with guests in it: %s', async (way, code, output) => {
   const ended = await run(way);
   expect(ended).toMatchObject({ code, signal: null });
   expect(ended.output).toContain(output);
 });
 
-test.each(['exit', 'exitInline'])('%s, many times', async (way) => {
+test.each(['exit', 'exitInline'])('the environment ends with guests in it ten times: %s', async (way) => {
   for (let i = 0; i < 10; i++) expect(await run(way)).toMatchObject({ code: 7, signal: null });
 });

@@ -1,8 +1,8 @@
-// Copies a live parent whose guest has written megabytes and reads the clock every millisecond.
+// Clones a live parent whose guest has written megabytes and reads the clock every millisecond.
 //
-// The row measures the copy, its first answer, and the longest time in which the parent did not
-// read the clock. The longest time without a copy is a fact beside the times. The guest writes 16
-// MB anew before each copy.
+// The row measures the clone, its first reply, and the longest time in which the parent did not
+// read the clock. The longest time without a clone is a fact beside the times. The guest writes 16
+// MB again before each clone.
 
 import { evaluateRight, evaluationProblem, type MeasuredRuntime, type Ticker } from '../../sandbox/runtime.js';
 import type { Snippet } from '../../sandbox/snippet.js';
@@ -56,6 +56,7 @@ async function round(runtime: MeasuredRuntime, state: State, ticker: Ticker, { m
  * change.
  */
 const rewrite = (megabytes: number): Snippet => ({
-  code: `for (let i = 0; i < ${megabytes}; i++) kept.data[i].fill(kept.data[i][0]); console.log(kept.data.length >= ${megabytes}, ${MEGABYTE});`,
+  code: `for (let i = 0; i < ${megabytes}; i++) kept.data[i].fill(kept.data[i][0]);
+console.log(kept.data.length >= ${megabytes}, ${MEGABYTE});`,
   stdout: `true ${MEGABYTE}\n`,
 });

@@ -1,5 +1,5 @@
-// Clones a runtime that lives on. The time includes the snapshot. Every clone is asked for the
-// state, and the source is asked afterwards.
+// Clones a runtime that stays alive. The time includes the snapshot. Every clone must report the
+// state, and then the source too.
 
 import { evaluateRight, evaluationProblem } from '../../sandbox/runtime.js';
 import { now } from '../../statistics/timer.js';

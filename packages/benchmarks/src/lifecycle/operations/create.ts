@@ -1,5 +1,5 @@
 // Restores n runtimes from one snapshot at once: until they exist (`create`), and until the live
-// runner in each has answered (`answer`).
+// runner in each has replied (`answer`).
 
 import { evaluationProblem, type MeasuredRuntime, type MeasuredSidecar, type MeasuredSnapshot } from '../../sandbox/runtime.js';
 import { startTogether } from '../../suite/concurrency.js';

@@ -1,5 +1,5 @@
 // Pauses n runtimes at once, and then resumes all of them, until the live runner in each has
-// answered. A pause ends when the state is on disk and the memory is free.
+// replied. A pause ends when the state is on disk and the memory is free.
 
 import { privateGrowthKib, readProcessMemory } from '../../machine/footprint.js';
 import { evaluationProblem, type MeasuredSidecar } from '../../sandbox/runtime.js';

@@ -47,7 +47,7 @@ async function round({ sidecar }: RowSidecar, { n, megabytes }: Shape): Promise<
       mark('rollback');
     }),
   );
-  // The answer proves that the runtime has the state of the snapshot.
+  // The reply proves that the runtime has the state of the snapshot.
   record.add(
     await startTogether(n, async (index, mark) => {
       const { runtime, state } = prepared[index] ?? {};

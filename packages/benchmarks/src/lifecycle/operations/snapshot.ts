@@ -1,10 +1,11 @@
-// Takes snapshots of n runtimes at once. A single snapshot is measured for several sizes of what
-// its guest has written, into memory or into files.
+// Takes snapshots of n runtimes at once. A single snapshot is measured for several sizes of written
+// data, in memory or in files.
 //
-// A single snapshot is also restored, until the live runner in the copy has answered. The source
-// has ended by then, and its memory is free: a published script waits half a second, this row waits
-// a quarter of a millisecond for each megabyte. A first copy has proved before that the whole state
-// is there. The time of the first copy, right after the end of the source, is `first copy`.
+// A single snapshot is also restored, until the live runner in the restored runtime has replied.
+// The source has ended by then, and its memory is free. A published script waits half a second for
+// that, and this row waits a quarter of a millisecond for each megabyte. A first restore has proved
+// before that the whole state exists. The time of this first restore, right after the end of the
+// source, is `first copy`.
 
 import { evaluateRight, evaluationProblem, type MeasuredSidecar, type MeasuredSnapshot } from '../../sandbox/runtime.js';
 import { type Mark, startTogether } from '../../suite/concurrency.js';
@@ -86,7 +87,7 @@ async function round({ sidecar }: RowSidecar, { n, megabytes, way }: Shape): Pro
   return record.end();
 }
 
-/** Checks that a copy has the whole state. Calls `answered` after the first answer. */
+/** Checks that a restored runtime has the whole state. Calls `answered` after the first reply. */
 export async function checkCopy(
   sidecar: MeasuredSidecar,
   source: MeasuredSnapshot,

@@ -2,8 +2,9 @@
 //!
 //! `pnpm generate` runs it. With `--check` it writes nothing and fails when a file is stale. A test
 //! checks the files too. Each module makes one group of files: [`protocol`] the SDK's message
-//! types.
+//! types, [`guest_abi`] the guest's constants.
 
+mod guest_abi;
 mod output;
 mod protocol;
 
@@ -44,19 +45,23 @@ fn run() -> Result<ExitCode, String> {
     }
     let files = generate()?;
     if check {
-        let stale = output::stale(&files);
+        let stale = output::stale(&output::checkout(), &files)?;
         for path in &stale {
             eprintln!("{path} is stale: run `pnpm generate`");
         }
         return Ok(if stale.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE });
     }
-    output::write(&files)?;
+    for path in output::write(&output::checkout(), &files)? {
+        println!("wrote {path}");
+    }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Makes all generated files.
+/// Returns all generated files.
 fn generate() -> Result<Vec<GeneratedFile>, String> {
-    protocol::files(&workspace().join("crates"))
+    let mut files = protocol::files(&workspace().join("crates"))?;
+    files.extend(guest_abi::files());
+    Ok(files)
 }
 
 /// Returns the folder of the Cargo workspace.
@@ -68,7 +73,7 @@ fn workspace() -> PathBuf {
 mod tests {
     #[test]
     fn generated_files_match_their_declarations() -> Result<(), String> {
-        let stale = super::output::stale(&super::generate()?);
+        let stale = super::output::stale(&super::output::checkout(), &super::generate()?)?;
         assert!(stale.is_empty(), "{} stale: run `pnpm generate`", stale.join(", "));
         Ok(())
     }

@@ -10,9 +10,10 @@
 //! that are listed before it:
 //!
 //! ```text
-//! options, outcome, checks ─► installation ─► sched ─► program ─► snapshot ─► runtime ─► core ─► store
+//! options, outcome, checks ─► installation ─► sched ─► program
+//!   ─► snapshot ─► runtime ─► core ─► store
 //! ```
-//! `scripts/test/rust-modules.test.mjs` checks that no two modules use each other.
+//! `scripts/test/rust-modules.mjs` checks that no two modules use each other.
 
 mod checks;
 mod core;
@@ -37,7 +38,7 @@ pub use coldframe_kernel::{
     FileType, HostAnswer, HostCall, HostFailure, Limits, ListenerEntry, MountOptions, NetworkEvent, OpenOptions,
     PermissionListener, PermissionPolicy, PermissionRule, STREAM_WINDOW, Scope, ScopePolicy, Target, Verdict,
 };
-pub use coldframe_memory::{ABI_VERSION, FORMAT_VERSION, HEADER_LEN, Header};
+pub use coldframe_memory::{FORMAT_VERSION, HEADER_LEN, Header};
 pub use coldframe_vm::{CPU_FEATURES, engine_config};
 pub use core::Core;
 pub use options::{CoreOptions, DEFAULT_MAX_RUNTIMES, Dispatch, Mode, ProcessOptions, RuntimeOptions, Streams};

@@ -82,9 +82,9 @@ pub struct ProcessOptions {
     pub args: Vec<String>,
     /// Options of `node` itself, such as `--no-warnings`.
     pub exec_argv: Vec<String>,
-    /// Variables that extend or replace those of the runtime's environment.
+    /// Variables that extend or replace the runtime's environment.
     pub env: Vec<(String, String)>,
-    /// Replaces the runtime's working directory.
+    /// The working directory, instead of the runtime's.
     pub cwd: Option<String>,
     /// The bytes that the program reads from descriptor 0.
     pub stdin: Vec<u8>,

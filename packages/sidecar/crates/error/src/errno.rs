@@ -1,4 +1,4 @@
-//! Linux error numbers, the results of failed system calls.
+//! Linux error numbers, the results of failed system calls. Next: `error.rs`.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ macro_rules! numbers {
         impl Errno {
             $(pub const $name: Self = Self($number);)+
 
-            /// The number's name on Linux.
+            /// Returns the number's name on Linux.
             pub fn name(self) -> &'static str {
                 match self.0 {
                     $($number => stringify!($name),)+
@@ -21,7 +21,7 @@ macro_rules! numbers {
                 }
             }
 
-            /// The number with this name.
+            /// Returns the number with this name.
             pub fn named(name: &str) -> Option<Self> {
                 match name {
                     $(stringify!($name) => Some(Self($number)),)+
@@ -33,14 +33,15 @@ macro_rules! numbers {
 }
 
 numbers! {
-    EPERM = 1, ENOENT = 2, ESRCH = 3, EINTR = 4, EIO = 5, ENXIO = 6, E2BIG = 7, ENOEXEC = 8, EBADF = 9, ECHILD = 10, EAGAIN = 11, ENOMEM = 12,
-    EACCES = 13, EFAULT = 14, EBUSY = 16, EEXIST = 17, EXDEV = 18, ENODEV = 19, ENOTDIR = 20, EISDIR = 21, EINVAL = 22,
-    ENFILE = 23, EMFILE = 24, ENOTTY = 25, EFBIG = 27, ENOSPC = 28, ESPIPE = 29, EROFS = 30, EMLINK = 31, EPIPE = 32,
-    ERANGE = 34, EDEADLK = 35, ENAMETOOLONG = 36, ENOSYS = 38, ENOTEMPTY = 39, ELOOP = 40, EPROTO = 71, EOVERFLOW = 75,
-    EILSEQ = 84, ENOTSOCK = 88, EDESTADDRREQ = 89, EMSGSIZE = 90, EPROTOTYPE = 91, ENOPROTOOPT = 92, EPROTONOSUPPORT = 93,
-    EOPNOTSUPP = 95, EAFNOSUPPORT = 97, EADDRINUSE = 98, EADDRNOTAVAIL = 99, ENETDOWN = 100, ENETUNREACH = 101,
-    ECONNABORTED = 103, ECONNRESET = 104, ENOBUFS = 105, EISCONN = 106, ENOTCONN = 107, ETOOMANYREFS = 109, ETIMEDOUT = 110, ECONNREFUSED = 111,
-    EHOSTUNREACH = 113, EALREADY = 114, EINPROGRESS = 115, ESTALE = 116, EDQUOT = 122, ECANCELED = 125, ERESTART = 512,
+    EPERM = 1, ENOENT = 2, ESRCH = 3, EINTR = 4, EIO = 5, ENXIO = 6, E2BIG = 7, ENOEXEC = 8, EBADF = 9, ECHILD = 10,
+    EAGAIN = 11, ENOMEM = 12, EACCES = 13, EFAULT = 14, EBUSY = 16, EEXIST = 17, EXDEV = 18, ENODEV = 19, ENOTDIR = 20,
+    EISDIR = 21, EINVAL = 22, ENFILE = 23, EMFILE = 24, ENOTTY = 25, EFBIG = 27, ENOSPC = 28, ESPIPE = 29, EROFS = 30,
+    EMLINK = 31, EPIPE = 32, ERANGE = 34, EDEADLK = 35, ENAMETOOLONG = 36, ENOSYS = 38, ENOTEMPTY = 39, ELOOP = 40,
+    EPROTO = 71, EOVERFLOW = 75, EILSEQ = 84, ENOTSOCK = 88, EDESTADDRREQ = 89, EMSGSIZE = 90, EPROTOTYPE = 91,
+    ENOPROTOOPT = 92, EPROTONOSUPPORT = 93, EOPNOTSUPP = 95, EAFNOSUPPORT = 97, EADDRINUSE = 98, EADDRNOTAVAIL = 99,
+    ENETDOWN = 100, ENETUNREACH = 101, ECONNABORTED = 103, ECONNRESET = 104, ENOBUFS = 105, EISCONN = 106,
+    ENOTCONN = 107, ETOOMANYREFS = 109, ETIMEDOUT = 110, ECONNREFUSED = 111, EHOSTUNREACH = 113, EALREADY = 114,
+    EINPROGRESS = 115, ESTALE = 116, EDQUOT = 122, ECANCELED = 125, ERESTART = 512,
 }
 
 impl TryFrom<i32> for Errno {
@@ -58,14 +59,14 @@ impl From<Errno> for i32 {
 }
 
 impl Errno {
-    /// The number of a failure on the host. A path that would leave its folder has no number and is
-    /// `EACCES`. Every other failure without a number is `EIO`.
+    /// Returns the number of a failure on the host machine. A path that would leave its folder has
+    /// no number and is `EACCES`. Every other failure without a number is `EIO`.
     pub fn of(error: &std::io::Error) -> Self {
         let none = if error.kind() == std::io::ErrorKind::PermissionDenied { Self::EACCES } else { Self::EIO };
         error.raw_os_error().filter(|number| (1..4_096).contains(number)).map_or(none, Self)
     }
 
-    /// Linux's text for the number, for the numbers that the embedder can meet.
+    /// Returns Linux's text for the numbers that the embedder can receive.
     pub fn message(self) -> &'static str {
         match self {
             Self::EPERM => "operation not permitted",
@@ -98,7 +99,7 @@ impl Errno {
         }
     }
 
-    /// The result of the failed system call.
+    /// Returns the result of the failed system call.
     pub fn negative(self) -> i64 {
         -i64::from(self.0)
     }

@@ -1,8 +1,7 @@
-//! Every error that leaves the core: one stable code, one sentence, the facts as fields.
+//! The errors that leave the core: one stable code, one sentence, the facts as fields.
 //!
-//! Codes, messages and facts are defined in this file only. The codes are listed in
-//! `docs/internals/protocol.md`. The shells send an error as `{ code, message, details }` and never
-//! parse a message.
+//! Codes, messages and facts are defined in this file only. `docs/internals/protocol.md` lists the
+//! codes. The shells send an error as `{ code, message, details }` and never parse a message.
 
 use crate::errno::Errno;
 use displaydoc::Display;
@@ -96,11 +95,11 @@ pub enum Error {
         /// The defect.
         reason: String,
     },
-    /// the program cannot be saved now: a turn is under way, events wait for it, or it is ending
+    /// the program cannot be saved now: a turn is running, events wait, or the program is ending
     NotQuiet,
-    /// the runtime did not quiesce within {timeout_ms} ms: {command} (process {pid}) did not come to rest
+    /// the runtime did not quiesce within {timeout_ms} ms: {command} (process {pid}) kept running
     Busy {
-        /// The process that kept running. 0 if another snapshot was under way for all that time.
+        /// The process that kept running. 0 if another snapshot was in progress for all that time.
         pid: u32,
         /// The process's command line.
         command: String,
@@ -166,7 +165,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// The error of a failed operation on a snapshot file or on the store's folder.
+    /// Returns the error of a failed operation on a snapshot file or on the store's folder.
     pub fn snapshot_file(path: &std::path::Path, error: &std::io::Error) -> Self {
         let text = error.to_string();
         // The error number is a separate fact.
@@ -174,7 +173,7 @@ impl Error {
         Self::SnapshotFile { path: path.display().to_string(), errno: Errno::of(error).name(), reason }
     }
 
-    /// The stable code, listed in `docs/internals/protocol.md`.
+    /// Returns the stable code, listed in `docs/internals/protocol.md`.
     pub fn code(&self) -> &'static str {
         match self {
             Self::InvalidRequest { .. } => "ERR_INVALID_REQUEST",
@@ -204,7 +203,7 @@ impl Error {
         }
     }
 
-    /// The facts, under their names in `docs/internals/protocol.md`.
+    /// Returns the facts, with their names in `docs/internals/protocol.md`.
     pub fn facts(&self) -> Vec<(&'static str, Fact)> {
         let number = |n: u64| Fact::Number(i64::try_from(n).unwrap_or(i64::MAX));
         match self {
@@ -258,8 +257,8 @@ impl Error {
         }
     }
 
-    /// The exit code of a program that was ended for this reason: 124 for time, 134 for memory, as in
-    /// shells and Node, and 137 for all other reasons.
+    /// Returns the exit code of a program that was ended for this reason. As in shells and Node,
+    /// the code is 124 for time, 134 for memory, and 137 for all other reasons.
     pub fn exit_code(&self) -> i32 {
         match self {
             Self::Timeout { .. } | Self::CpuLimit { .. } => 124,
@@ -271,7 +270,7 @@ impl Error {
 }
 
 impl Errno {
-    /// The error for the embedder: the failed call and its path or address.
+    /// Returns the error for the embedder: the failed call and its path or address.
     pub fn at(self, call: &'static str, path: &str) -> Error {
         let path = path.chars().take(100).collect();
         Error::File { errno: self.name(), reason: self.message().to_owned(), call, path }

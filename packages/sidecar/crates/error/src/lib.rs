@@ -1,8 +1,8 @@
 //! The errors of the sandbox.
 //!
-//! [`Error`] is every error that leaves the core: one stable code, one sentence, the facts as
-//! fields. [`Errno`] is a Linux error number, the result of a failed system call. This crate is a
-//! leaf: it knows no other crate of the workspace.
+//! [`Error`] has every error that leaves the core: one stable code, one sentence, the facts as
+//! fields. [`Errno`] is a Linux error number, the result of a failed system call. This crate
+//! depends on no other crate of the workspace. Next: `errno.rs`.
 
 mod errno;
 mod error;

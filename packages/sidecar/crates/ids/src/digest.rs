@@ -1,8 +1,8 @@
-//! The SHA-256 of some content, by which images, snapshots and files are named.
+//! The SHA-256 of content, which identifies images, snapshots and files.
 
 use std::fmt;
 
-/// The SHA-256 of some content. Displayed as 64 hexadecimal digits.
+/// The SHA-256 of content. Displayed as 64 hexadecimal digits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Digest([u8; Self::LEN]);
 
@@ -10,17 +10,17 @@ impl Digest {
     /// The length in bytes.
     pub const LEN: usize = 32;
 
-    /// The digest with these bytes.
+    /// Makes the digest with these bytes.
     pub const fn new(bytes: [u8; Self::LEN]) -> Self {
         Self(bytes)
     }
 
-    /// The bytes.
+    /// Returns the bytes.
     pub const fn as_bytes(&self) -> &[u8; Self::LEN] {
         &self.0
     }
 
-    /// Reads the digest at the start of `bytes`. `None` if there are too few bytes.
+    /// Reads the digest at the start of `bytes`. Returns `None` if there are too few bytes.
     pub fn read(bytes: &[u8]) -> Option<Self> {
         bytes.first_chunk().copied().map(Self)
     }

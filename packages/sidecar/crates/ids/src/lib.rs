@@ -1,10 +1,10 @@
 //! Ids that cross a boundary: between SDK and sidecar, and between guest and kernel.
 //!
 //! Each id has a type of its own, so that the compiler refuses a runner's id where a runtime's is
-//! needed. A non-zero id is allotted by this side of the boundary and is never 0, so that
-//! `Option` costs nothing and no number means "none". Ids of one crate alone are defined there,
-//! with the macros of this crate.
-//! On the wire and in snapshots every id is a plain number.
+//! needed. This side of the boundary assigns the non-zero ids. They are never 0, so that `Option`
+//! needs no further space and no number means "none". Each other crate defines the ids that it
+//! alone uses, with the macros of this crate. Ids in messages and in snapshots are plain numbers.
+//! Next: `digest.rs`.
 
 mod digest;
 
@@ -52,7 +52,7 @@ macro_rules! non_zero_id {
         pub struct $name(::std::num::NonZeroU32);
 
         impl $name {
-            /// Makes the id with this number. `None` for 0.
+            /// Makes the id with this number. Returns `None` for 0.
             pub const fn new(number: u32) -> Option<Self> {
                 match ::std::num::NonZeroU32::new(number) {
                     Some(number) => Some(Self(number)),
@@ -90,37 +90,37 @@ macro_rules! non_zero_id {
 }
 
 non_zero_id! {
-    /// A request of the SDK. The SDK allots the number.
+    /// A request of the SDK. The SDK assigns the number.
     RequestId
 }
 
 impl RequestId {
-    /// The same number as the id of an evaluation. Every evaluation is one request.
+    /// Returns the id of the evaluation that this request started. Both have one number.
     pub const fn evaluation(self) -> EvaluationId {
         EvaluationId(self.0)
     }
 }
 
 non_zero_id! {
-    /// An evaluation in a resident runner: the number of the request that asked for it.
+    /// An evaluation in a resident runner. Its number is that of its request.
     EvaluationId
 }
 
 impl EvaluationId {
-    /// The same number as the id of the request.
+    /// Returns the id of the request that started the evaluation. Both have one number.
     pub const fn request(self) -> RequestId {
         RequestId(self.0)
     }
 }
 
 non_zero_id! {
-    /// A runtime of a session. The sidecar allots the number and never reuses it for another
+    /// A runtime of a session. The sidecar assigns the number and never reuses it for another
     /// runtime.
     RuntimeId
 }
 
 non_zero_id! {
-    /// A resident runner of a session. The sidecar allots the number.
+    /// A resident runner of a session. The sidecar assigns the number.
     RunnerId
 }
 
@@ -135,7 +135,7 @@ impl Pid {
 }
 
 id! {
-    /// A file, an archive or a watch that the embedder keeps open in a runtime.
+    /// A file, an archive or a watch that the embedder has open in a runtime.
     HandleId
 }
 
@@ -145,12 +145,12 @@ id! {
 }
 
 id! {
-    /// An inbound connection, or a wait for a listener: the number of the request that began it.
+    /// An inbound connection, or a wait for a listener. Its number is that of its first request.
     ConnectionId
 }
 
 id! {
-    /// An app file system. The SDK allots the number.
+    /// An app file system. The SDK assigns the number.
     FileSystemId
 }
 

@@ -1,28 +1,31 @@
-//! Builds an image out of the guest's module: the one for `node`, or the one that holds the shell as well.
+//! Builds an image from the guest's module: the image for `node`, or the image that also has the
+//! shell.
 //!
-//! It compiles the module, runs the guest's initialisation (`boot.rs`), and writes two files: `guest.image`, the linear memory
-//! as it is then, and the precompiled module without its data segments (`rewrite.rs`), which are in the image already. This
-//! is the only crate with a compiler in it; `main.rs` is its command line.
+//! `module` lowers and checks the linked module, and `boot.rs` runs the guest's initialisation.
+//! [`build`] then writes two files. `NAME.image` is the linear memory after the initialisation.
+//! `NAME-HASH.cwasm` is the precompiled module without its data segments, which the image already
+//! has. This is the only crate with a compiler; `main.rs` is its command line.
 
 mod boot;
-mod rewrite;
+mod module;
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::Write;
+use std::path::{Path, PathBuf};
 
 use coldframe_core::{CPU_FEATURES, HEADER_LEN, Header, engine_config};
 use displaydoc::Display;
 use sha2::{Digest, Sha256};
-use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io::Write;
-use std::path::{Path, PathBuf};
 use wasmtime::{Engine, OptLevel};
 
-/// Why there is no image. The doc comment is the message.
+/// The reason why no image was built. The doc comment is the message.
 #[derive(Debug, Display, thiserror::Error)]
 pub enum Failure {
     /// {path}: {reason}
     File {
-        /// Which one.
+        /// The path of the file or folder.
         path: String,
-        /// What happened.
+        /// The error of the operating system.
         reason: String,
     },
     /// the guest's module: {0}
@@ -31,29 +34,31 @@ pub enum Failure {
     Boot(String),
 }
 
-/// Sizes of what was built, in bytes.
+/// The sizes of a built image and its module, in bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Built {
-    /// The part of the memory that the image holds.
+    /// The part of the memory that the image stores.
     pub mapped: usize,
-    /// Pages of it that are not all zeros.
+    /// The pages of that part that are not all zeros.
     pub used: usize,
     /// The precompiled module.
     pub code: usize,
-    /// Its file name.
+    /// The file name of the precompiled module.
     pub module_file: String,
 }
 
 /// Builds `NAME.image` and its module `NAME-HASH.cwasm` in the folder `out` from the module `wasm`.
-/// The guest reads the files in the folders `inputs` while it is initialised.
+/// The guest reads the files of the folders `inputs` during its initialisation.
 pub fn build(wasm: &[u8], inputs: &[PathBuf], out: &Path, name: &str) -> Result<Built, Failure> {
-    let module = |error: wasmtime::Error| Failure::Module(format!("{error:#}"));
+    let compiler = |error: wasmtime::Error| Failure::Module(format!("{error:#}"));
+    let wasm = module::lower_bulk_memory(wasm)?;
+    module::check(&wasm)?;
     // The code of this run is used once: optimizing the code would take longer than running it does.
-    let initial = boot::run(&engine(OptLevel::None).map_err(module)?, wasm, inputs)?;
+    let initial = boot::run(&engine(OptLevel::None).map_err(compiler)?, &wasm, inputs)?;
 
-    let pages = initial.memory.len() as u64 / rewrite::WASM_PAGE;
-    let stripped = rewrite::without_data(wasm, pages).map_err(Failure::Module)?;
-    let code = engine(OptLevel::Speed).and_then(|engine| engine.precompile_module(&stripped)).map_err(module)?;
+    let pages = initial.memory.len() as u64 / module::WASM_PAGE;
+    let stripped = module::strip(&wasm, pages)?;
+    let code = engine(OptLevel::Speed).and_then(|engine| engine.precompile_module(&stripped)).map_err(compiler)?;
     let hash = coldframe_core::Digest::new(Sha256::digest(&initial.memory).into());
     let code_hash: String = Sha256::digest(&code)[..8].iter().map(|byte| format!("{byte:02x}")).collect();
     let data = data_range(&initial.memory);
@@ -102,7 +107,8 @@ pub fn fingerprint() -> Result<String, Failure> {
     Ok(format!("compiler {:016x}, format {format}", compiler.finish()))
 }
 
-/// What of the memory goes into the file: all but the whole pages of zeros at both ends; at least a page.
+/// Returns the part of the memory that the image stores: all but the whole pages of zeros at both
+/// ends, and at least one page.
 fn data_range(memory: &[u8]) -> std::ops::Range<usize> {
     let used = |page: &[u8]| page.iter().any(|byte| *byte != 0);
     let first = memory.chunks_exact(HEADER_LEN).position(used).unwrap_or(0);
@@ -110,14 +116,16 @@ fn data_range(memory: &[u8]) -> std::ops::Range<usize> {
     first * HEADER_LEN..(last + 1) * HEADER_LEN
 }
 
-/// The engine that everything is compiled for: a processor that any server of the last ten years has (x86-64-v2).
+/// Returns the engine that all code is compiled for: a processor that any server of the last ten
+/// years has (x86-64-v2).
 fn engine(level: OptLevel) -> wasmtime::Result<Engine> {
     let mut config = engine_config();
     #[cfg(target_arch = "x86_64")]
     {
         config.target("x86_64-unknown-linux-gnu")?;
         for feature in CPU_FEATURES {
-            // SAFETY: the flags say what the processor has; a host without them refuses to load the module.
+            // SAFETY: the flags describe the processor. A sidecar on a processor without these
+            // features refuses to load the module.
             unsafe { config.cranelift_flag_enable(&format!("has_{feature}")) };
         }
     }
@@ -129,17 +137,19 @@ fn file(path: &Path, error: &std::io::Error) -> Failure {
     Failure::File { path: path.display().to_string(), reason: error.to_string() }
 }
 
-/// Writes beside and renames: a process that has the old file mapped keeps it.
+/// Writes another file and renames it to `path`. A process that has mapped the old file keeps that
+/// file.
 fn replace(path: &Path, parts: &[&[u8]]) -> Result<(), Failure> {
-    let beside = path.with_extension("new");
+    let temporary = path.with_extension("new");
     let write = || {
-        let mut file = std::fs::File::create(&beside)?;
+        let mut file = std::fs::File::create(&temporary)?;
         parts.iter().try_for_each(|part| file.write_all(part))?;
-        std::fs::rename(&beside, path)
+        std::fs::rename(&temporary, path)
     };
     write().map_err(|error| file(path, &error))
 }
 
+/// Removes the modules of earlier builds of `image`.
 fn remove_old_modules(folder: &Path, image: &str, current: &str) -> Result<(), Failure> {
     for entry in std::fs::read_dir(folder).map_err(|error| file(folder, &error))?.flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();

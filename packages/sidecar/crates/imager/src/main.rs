@@ -1,18 +1,20 @@
-//! `coldframe-imager --wasm guest.wasm --inputs DIR... --out DIR --name NAME`: the command line of this crate's library.
+//! `coldframe-imager --wasm guest.wasm --inputs DIR... --out DIR --name NAME`: the command line of
+//! this crate's library.
 
-use coldframe_imager::{Failure, build, fingerprint};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
+
+use coldframe_imager::{Failure, build, fingerprint};
 
 const USAGE: &str = "usage: coldframe-imager --wasm FILE --inputs DIR... --out DIR --name NAME
        coldframe-imager --fingerprint
 
   --wasm FILE    the guest's module
-  --inputs DIR   what the guest may read while it is initialised; may be given more than once
-  --out DIR      where NAME.image and NAME-HASH.cwasm are written
-  --name NAME    what the image is called
-  --fingerprint  print a text that changes when equal inputs would give another image
+  --inputs DIR   a folder that the guest reads during its initialisation; repeatable
+  --out DIR      the folder that receives NAME.image and NAME-HASH.cwasm
+  --name NAME    the name of the image
+  --fingerprint  print a text that changes if equal inputs would give another image
 ";
 
 fn main() -> ExitCode {
@@ -55,6 +57,7 @@ struct Arguments {
 }
 
 impl Arguments {
+    /// Parses the command line.
     fn parse() -> Result<Command, String> {
         use lexopt::Arg::Long;
         let [mut wasm, mut out, mut name]: [Option<OsString>; 3] = [None, None, None];
@@ -62,7 +65,7 @@ impl Arguments {
         let mut parser = lexopt::Parser::from_env();
         let wrong = |error: lexopt::Error| error.to_string();
         while let Some(argument) = parser.next().map_err(wrong)? {
-            let place = match argument {
+            let target = match argument {
                 Long("help") => return Ok(Command::Help),
                 Long("fingerprint") => return Ok(Command::Fingerprint),
                 Long("wasm") => &mut wasm,
@@ -74,11 +77,11 @@ impl Arguments {
                 Long("name") => &mut name,
                 other => return Err(wrong(other.unexpected())),
             };
-            *place = Some(parser.value().map_err(wrong)?);
+            *target = Some(parser.value().map_err(wrong)?);
         }
-        let needed = |value: Option<OsString>, name: &str| value.map(PathBuf::from).ok_or_else(|| format!("{name} is missing"));
-        let name = needed(name, "--name")?.into_os_string().into_string().map_err(|_| "--name is not text".to_owned())?;
-        Ok(Command::Build(Self { wasm: needed(wasm, "--wasm")?, inputs, out: needed(out, "--out")?, name }))
+        let required = |value: Option<OsString>, name: &str| value.map(PathBuf::from).ok_or_else(|| format!("{name} is missing"));
+        let name = required(name, "--name")?.into_os_string().into_string().map_err(|_| "--name is not text".to_owned())?;
+        Ok(Command::Build(Self { wasm: required(wasm, "--wasm")?, inputs, out: required(out, "--out")?, name }))
     }
 
     fn build(&self) -> Result<String, Failure> {

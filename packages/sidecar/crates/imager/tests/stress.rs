@@ -1,17 +1,19 @@
-//! Many threads start, cancel and dispose at once: every program's end is told exactly once, and nothing is left.
+//! Four threads start, cancel and dispose at once: every program ends exactly once, and no resource
+//! stays in use.
 
 #![expect(clippy::expect_used, reason = "a test that cannot go on has failed")]
 
 mod common;
 
+use std::time::{Duration, Instant};
+
 use coldframe_core::{Dispatch, RuntimeOptions};
 use common::{Guest, outcome, start};
-use std::time::{Duration, Instant};
 
 const THREADS: u32 = 4;
 const ROUNDS: u32 = 300;
 
-/// A small generator with a fixed seed for each thread (splitmix64).
+/// Returns the next number of a small generator (splitmix64). Each thread has a fixed seed.
 fn next(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mut z = *state;
@@ -21,7 +23,7 @@ fn next(state: &mut u64) -> u64 {
 }
 
 #[test]
-fn every_end_is_told_once_and_nothing_is_left() {
+fn programs_end_once_and_return_their_resources_under_stress() {
     let guest = Guest::build("stress");
     std::thread::scope(|scope| {
         for thread in 0..THREADS {
@@ -34,29 +36,29 @@ fn every_end_is_told_once_and_nothing_is_left() {
                     let dispatch = if choice & 1 == 0 { Dispatch::Worker } else { Dispatch::Inline(Duration::from_micros(50)) };
                     let code = ["exit", "exit", "exit", "poll", "poll", "grow"][(choice >> 8) as usize % 6];
                     let timeout = (choice & 2 == 0).then_some(1 + (choice >> 16) % 3);
-                    let (process, told) = start(&runtime, code, timeout, dispatch);
+                    let (process, ends) = start(&runtime, code, timeout, dispatch);
                     if choice & 4 == 0 {
                         process.cancel();
                     }
                     if choice & 8 == 0 || (timeout.is_none() && code == "poll") {
                         runtime.dispose();
                     }
-                    outcome(&told);
+                    outcome(&ends);
                     drop(process);
-                    assert!(told.recv_timeout(Duration::ZERO).is_err(), "an end was told twice");
+                    assert!(ends.recv_timeout(Duration::ZERO).is_err(), "the program ended twice");
                 }
             });
         }
     });
     guest.core.shutdown();
-    let left = || {
-        let left = guest.core.resources();
-        (left.processes, left.runtimes, left.buffered_bytes)
+    let in_use = || {
+        let resources = guest.core.resources();
+        (resources.processes, resources.runtimes, resources.buffered_bytes)
     };
-    // A worker lets go of a program a moment after its end was told.
+    // A worker releases a program shortly after it has reported the end.
     let until = Instant::now() + Duration::from_secs(10);
-    while left() != (0, 0, 0) && Instant::now() < until {
+    while in_use() != (0, 0, 0) && Instant::now() < until {
         std::thread::yield_now();
     }
-    assert_eq!(left(), (0, 0, 0));
+    assert_eq!(in_use(), (0, 0, 0));
 }

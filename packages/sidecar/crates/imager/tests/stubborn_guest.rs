@@ -1,48 +1,49 @@
-//! A guest that never polls is stopped all the same: its memory is taken away.
+//! The core stops a guest that never polls by taking the guest's memory away.
 
 #![expect(clippy::expect_used, reason = "a test that cannot go on has failed")]
 
 mod common;
 
+use std::time::{Duration, Instant};
+
 use coldframe_core::{Dispatch, RuntimeOptions};
 use common::{Guest, outcome, start};
-use std::time::{Duration, Instant};
 
 const WORKER: Dispatch = Dispatch::Worker;
 
 #[test]
-fn a_guest_that_never_polls_is_stopped_and_its_neighbours_live_on() {
+fn stops_a_guest_that_never_polls_while_its_neighbours_run() {
     let guest = Guest::build("stubborn");
     let runtime = guest.core.create_runtime(RuntimeOptions::default()).expect("a runtime");
-    let mut late = Vec::new();
+    let mut kill_times = Vec::new();
     for _ in 0..10 {
         let stubborn = [start(&runtime, "spin", Some(1), WORKER), start(&runtime, "spin", Some(1), WORKER)];
         let began = Instant::now();
         let bystander = start(&runtime, "exit", None, WORKER);
-        for (_, told) in &stubborn {
-            let outcome = outcome(told);
+        for (_, ends) in &stubborn {
+            let outcome = outcome(ends);
             assert_eq!(outcome.failure.map(|failure| failure.code()), Some("ERR_TIMEOUT"));
         }
-        late.push(began.elapsed());
+        kill_times.push(began.elapsed());
         assert_eq!(outcome(&bystander.1).exit_code, 5);
     }
-    late.sort();
-    assert!(late[5] < Duration::from_millis(50), "half of the kills took longer than {:?}", late[5]);
+    kill_times.sort();
+    assert!(kill_times[5] < Duration::from_millis(50), "half of the kills took longer than {:?}", kill_times[5]);
 }
 
 #[test]
-fn a_runtime_full_of_stubborn_guests_can_be_disposed() {
+fn disposes_a_runtime_whose_guests_never_poll() {
     let guest = Guest::build("disposed");
     let runtime = guest.core.create_runtime(RuntimeOptions::default()).expect("a runtime");
     let running: Vec<_> = (0..8).map(|_| start(&runtime, "spin", None, WORKER)).collect();
     runtime.dispose();
-    for (_, told) in &running {
-        assert_eq!(outcome(told).failure.map(|failure| failure.code()), Some("ERR_RUNTIME_DISPOSED"));
+    for (_, ends) in &running {
+        assert_eq!(outcome(ends).failure.map(|failure| failure.code()), Some("ERR_RUNTIME_DISPOSED"));
     }
 }
 
 #[test]
-fn memory_growth_stops_at_the_limit() {
+fn ends_a_program_whose_memory_reaches_the_limit() {
     let guest = Guest::build("greedy");
     let runtime = guest.core.create_runtime(RuntimeOptions::default()).expect("a runtime");
     let outcome = outcome(&start(&runtime, "grow", None, WORKER).1);

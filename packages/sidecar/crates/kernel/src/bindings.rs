@@ -1,4 +1,4 @@
-//! Bindings, system calls 0x600 to 0x6ff: functions of the embedder that programs call by name.
+//! Bindings: functions of the embedder that programs call by name.
 //!
 //! The kernel knows the names and the permitted bytes of input; a call of an unknown name never
 //! leaves the runtime. Only the guest's library (`packages/runner/bootstrap/call-binding.js`) and
@@ -13,6 +13,7 @@ use super::{Answer, Arguments, Kernel};
 use crate::caller::Caller;
 use crate::embedder::BindingOptions;
 use crate::ids::OperationId;
+use coldframe_abi::system_calls::BindingCall;
 use coldframe_error::Errno;
 use coldframe_error::Error;
 use parking_lot::Mutex;
@@ -87,7 +88,7 @@ impl Kernel {
         self.exchange_bindings(new)
     }
 
-    /// Replaces the runtime's bindings by `bindings`. If a command's name is taken, nothing
+    /// Replaces the runtime's bindings with `bindings`. If a command's name is taken, nothing
     /// changes.
     pub fn set_bindings(&self, bindings: Vec<BindingOptions>) -> Result<(), Error> {
         self.exchange_bindings(State::of(bindings)?)
@@ -168,13 +169,12 @@ fn head_of(binding: &str) -> Vec<u8> {
     [MAGIC, b"binding ", binding.as_bytes(), b"\n"].concat()
 }
 
-/// Dispatches a system call of the family 0x600.
-pub(super) fn call(program: &dyn Caller, number: u32, arguments: &Arguments<'_>) -> Answer {
-    match number & 0xff {
-        0x00 => ask(program, CALL, arguments.bytes(0)?, arguments.bytes(2)?),
-        0x01 => host_calls::cancel(program, arguments.operation(0)?.ok_or(Errno::ENOENT)?).map(|()| 0),
-        0x02 => ask(program, DESCRIBE, arguments.bytes(0)?, &[]),
-        _ => Err(Errno::ENOSYS),
+/// Dispatches a system call of bindings.
+pub(super) fn call(program: &dyn Caller, call: BindingCall, arguments: &Arguments<'_>) -> Answer {
+    match call {
+        BindingCall::Call => ask(program, CALL, arguments.bytes(0)?, arguments.bytes(2)?),
+        BindingCall::Cancel => host_calls::cancel(program, arguments.operation(0)?.ok_or(Errno::ENOENT)?).map(|()| 0),
+        BindingCall::Describe => ask(program, DESCRIBE, arguments.bytes(0)?, &[]),
     }
 }
 

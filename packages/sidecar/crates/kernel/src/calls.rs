@@ -1,7 +1,5 @@
-//! The entry point of system calls.
-//!
-//! A call is a number and up to eight integers. The module dispatches the call to the part that
-//! owns the number's range. Next: `arguments.rs`, the integers of a call.
+//! The entry of system calls: a number and up to eight integers. `coldframe-abi` has the table of all
+//! calls. Each part of the kernel matches the calls of its family. Next: `arguments.rs`.
 
 use crate::arguments::Answer;
 use crate::caller::Caller;
@@ -9,21 +7,21 @@ use crate::caller_scope::CallerScope;
 use crate::embedder::HostFailure;
 use crate::fs::FileSystemRequest;
 use crate::{Arguments, bindings, clock, crypto, fs, host_calls, net, processes};
+use coldframe_abi::{BlockingCall, SystemCall};
 use coldframe_error::Errno;
 use std::sync::Arc;
 
-/// Carries out a system call that finishes at once.
+/// Carries out a system call that finishes at once. `ENOSYS` for a number without such a call.
 pub fn call(program: &Arc<dyn Caller>, number: u32, arguments: &mut Arguments<'_>) -> Answer {
     program.process().facts.set_memory(arguments.memory_len() as u64);
     let _scope = CallerScope::enter(program.pid());
-    let answer = match number >> 8 {
-        0x1 => return fs::call(program, number, arguments),
-        0x2 => net::call(program, number, arguments),
-        0x3 => crypto::call(program, number, arguments),
-        0x4 => processes::call(program, number, arguments),
-        0x5 => clock::call(number, arguments),
-        0x6 => bindings::call(&**program, number, arguments),
-        _ => Err(Errno::ENOSYS),
+    let answer = match SystemCall::from_number(number).ok_or(Errno::ENOSYS)? {
+        SystemCall::File(call) => return fs::call(program, call, arguments),
+        SystemCall::Socket(call) => net::call(program, call, arguments),
+        SystemCall::Cryptography(call) => crypto::call(program, call, arguments),
+        SystemCall::Process(call) => processes::call(program, call, arguments),
+        SystemCall::Clock(call) => clock::call(call, arguments),
+        SystemCall::Binding(call) => bindings::call(&**program, call, arguments),
     };
     if answer == Err(Errno::EACCES) {
         // Only filesystem calls report a reason. The reason of this call must not appear as the
@@ -42,12 +40,45 @@ pub async fn ask_file_system(program: &Arc<dyn Caller>, asked: &FileSystemReques
     host_calls::ask_and_wait(program, &question).await.map_err(errno)
 }
 
-/// Carries out a system call that may have to wait. A waiting call must not keep references to
-/// guest memory: results are short and are returned as numbers.
+/// Carries out a system call that blocks the VM. `ENOSYS` for a number without such a call. The call
+/// must not keep guest memory while it waits: its result is a number.
 pub async fn call_and_wait(program: &Arc<dyn Caller>, number: u32, integers: [i64; 8]) -> Answer {
-    match number >> 8 {
-        0x3 => crypto::call_and_wait(program, number, integers).await,
-        0x4 => processes::call_and_wait(program, number, integers).await,
-        _ => Err(Errno::ENOSYS),
+    match BlockingCall::from_number(number).ok_or(Errno::ENOSYS)? {
+        BlockingCall::JobWait => crypto::job_wait(program, integers[0]).await,
+        BlockingCall::WaitForWatched => processes::wait_for_watched(program, integers[0]).await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Kernel;
+    use crate::limits::Limits;
+    use crate::testing::FakeCaller;
+    use coldframe_abi::system_calls::FAMILIES;
+    use std::pin::pin;
+    use std::task::{Context, Poll, Waker};
+
+    fn program() -> Arc<dyn Caller> {
+        FakeCaller::root(&Arc::new(Kernel::new(&Limits::default())), "/")
+    }
+
+    #[test]
+    fn a_number_without_a_call_is_enosys() {
+        let program = program();
+        for number in [0, 0xff, 0x125, 0x20a, 0x313, 0x409, 0x5ff, 0x700, 0x1_0100, u32::MAX] {
+            let mut memory = [0; 16];
+            assert_eq!(call(&program, number, &mut Arguments::new([0; 8], &mut memory)), Err(Errno::ENOSYS), "{number:#x}");
+        }
+    }
+
+    #[test]
+    fn a_call_that_does_not_block_is_enosys_for_the_blocking_import() {
+        let program = program();
+        for declared in FAMILIES.iter().flat_map(|family| family.declarations()).filter(|call| !call.blocks) {
+            let mut waiting = pin!(call_and_wait(&program, declared.number, [0; 8]));
+            let answer = waiting.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+            assert_eq!(answer, Poll::Ready(Err(Errno::ENOSYS)), "{}", declared.name);
+        }
     }
 }

@@ -1,9 +1,10 @@
-//! Time zones, system calls of the family 0x500.
+//! Time zones.
 //!
 //! The rules are from the zone database in the crate `jiff`. They do not depend on the host
 //! machine's installation, so two machines return equal results.
 
 use super::{Answer, Arguments};
+use coldframe_abi::system_calls::ClockCall;
 use coldframe_error::Errno;
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 use jiff::{Timestamp, civil::DateTime};
@@ -24,10 +25,9 @@ const LAST_MS: i64 = 253_402_128_000_000;
 
 static ZONES: LazyLock<TimeZoneDatabase> = LazyLock::new(TimeZoneDatabase::bundled);
 
-pub(super) fn call(number: u32, arguments: &mut Arguments<'_>) -> Answer {
-    match number {
-        0x500 => zone_offset(arguments),
-        _ => Err(Errno::ENOSYS),
+pub(super) fn call(call: ClockCall, arguments: &mut Arguments<'_>) -> Answer {
+    match call {
+        ClockCall::ZoneOffset => zone_offset(arguments),
     }
 }
 
@@ -103,8 +103,7 @@ mod tests {
             }
         }
         let mut memory = *b"Nowhere/Land";
-        assert_eq!(call(0x500, &mut Arguments::new([0, 12, 0, 0, 0, 0, 0, 0], &mut memory)), Err(Errno::ENOENT));
-        assert_eq!(call(0x500, &mut Arguments::new([0, 99, 0, 0, 0, 0, 0, 0], &mut memory)), Err(Errno::EFAULT));
-        assert_eq!(call(0x5ff, &mut Arguments::new([0; 8], &mut memory)), Err(Errno::ENOSYS));
+        assert_eq!(call(ClockCall::ZoneOffset, &mut Arguments::new([0, 12, 0, 0, 0, 0, 0, 0], &mut memory)), Err(Errno::ENOENT));
+        assert_eq!(call(ClockCall::ZoneOffset, &mut Arguments::new([0, 99, 0, 0, 0, 0, 0, 0], &mut memory)), Err(Errno::EFAULT));
     }
 }

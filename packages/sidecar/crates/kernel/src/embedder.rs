@@ -9,7 +9,7 @@ use coldframe_ids::{ConnectionId, HostCallId, Pid};
 /// Receives the calls of one runtime. The methods run on worker threads, or on the calling thread
 /// when a program runs inline; they must not block.
 ///
-/// The embedder replies to every call once, with [`crate::Runtime::answer`], also to a cancelled
+/// The embedder replies to every call once, with [`crate::Kernel::answer`], also to a cancelled
 /// call. Until the reply, the call counts as in progress.
 pub trait Embedder: Send + Sync {
     /// Starts a call.
@@ -49,7 +49,7 @@ pub struct HostFailure {
     pub message: String,
 }
 
-/// The function's name.
+/// A function of the embedder that guests can call by name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BindingOptions {
     /// The function's name.

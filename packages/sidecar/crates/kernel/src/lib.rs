@@ -2,8 +2,8 @@
 //! state.
 //!
 //! A [`Kernel`] belongs to a runtime, a [`Process`] to one program in the runtime. A system call is
-//! a number and up to eight integers (`docs/internals/guest-abi.md`); [`call`] dispatches by the
-//! number's range. Calls are short: the gate to the guest's memory is open during a call, and a
+//! a number and up to eight integers (`docs/internals/guest-abi.md`); [`call`] dispatches by
+//! the family. Calls are short: the gate to the guest's memory is open during a call, and a
 //! kill waits for the call. Longer work starts an operation and completes it with [`Event`]s
 //! (`operations.rs`), or waits in [`call_and_wait`], which blocks that VM alone. Next: `calls.rs`,
 //! the entry point of system calls.

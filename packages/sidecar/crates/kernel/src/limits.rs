@@ -72,7 +72,7 @@ limits! {
     filesystem_bytes "filesystemBytes" = 64 << 20, hardened 32 << 20, 0 to 1 << 40;
     /// Files, directories and links that may exist in memory.
     inodes "inodes" = 16_384, hardened 4_096, 0 to 1 << 24;
-    /// Files and directories of mounted folders that may be open.
+    /// Files and directories of mounted host directories that may be open.
     host_files "hostFiles" = 256, hardened 64, 0 to 65_536;
     /// Watches on files and directories.
     watches "watches" = 1_024, hardened 64, 0 to 65_536;

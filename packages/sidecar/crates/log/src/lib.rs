@@ -1,9 +1,9 @@
 //! The log for developers: lines on stderr about requests, runtimes, programs and snapshots.
 //!
-//! Crates write lines with the macros of the `log` crate and one of [`TOPICS`] as the target. Until
-//! [`install`] is called, a line costs one load of an atomic and formats nothing. A line names
-//! kinds, ids, sizes and times. A line never contains the content of a guest or of an app. This
-//! crate knows no other crate of the workspace.
+//! Crates write lines with the macros of the `log` crate and one of [`TOPICS`] as the target.
+//! Before [`install`] is called, a line costs one load of an atomic and formats nothing. A line
+//! names kinds, ids, sizes and times. A line never contains the content of a guest or of an app.
+//! This crate depends on no other crate of the workspace.
 
 use std::io::Write;
 use std::sync::OnceLock;
@@ -14,7 +14,7 @@ use log::{LevelFilter, Log, Metadata, Record};
 /// The topics that a log can be restricted to.
 pub const TOPICS: [&str; 4] = ["request", "runtime", "program", "snapshot"];
 
-/// The text that [`install`] takes, for an error message.
+/// The text that [`install`] accepts, for an error message.
 pub const EXPECTED: &str = "all, or some of request, runtime, program, snapshot separated by commas";
 
 /// Writes lines of the chosen topics, each with the seconds since the log was installed.
@@ -33,14 +33,14 @@ impl Log for Stderr {
             return;
         }
         let line = format!("coldframe {:.6} {}: {}\n", self.start.elapsed().as_secs_f64(), record.target(), record.args());
-        // A log that cannot be written is no reason to fail.
+        // A log that cannot be written must not cause a failure.
         let _ = std::io::stderr().write_all(line.as_bytes());
     }
 
     fn flush(&self) {}
 }
 
-/// Reads `text`. The error is the unknown topic.
+/// Parses a list of topics. The error is the unknown topic.
 fn parse(text: &str) -> Result<Vec<&'static str>, String> {
     if text == "all" {
         return Ok(TOPICS.to_vec());
@@ -49,8 +49,8 @@ fn parse(text: &str) -> Result<Vec<&'static str>, String> {
     text.split(',').map(topic).collect()
 }
 
-/// Turns the log on for the whole process. `topics` is [`EXPECTED`]; the error is the unknown
-/// topic. Once the log is on, further calls only check `topics`.
+/// Turns the log on for the whole process. [`EXPECTED`] describes `topics`. The error is the
+/// unknown topic. After the first call, further calls only check `topics`.
 pub fn install(topics: &str) -> Result<(), String> {
     static LOGGER: OnceLock<Stderr> = OnceLock::new();
     let topics = parse(topics)?;

@@ -17,10 +17,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub const MAPPINGS_PER_VM: u64 = 6;
 /// The number of mappings left for the rest of the process.
 const SPARE_MAPPINGS: u64 = 4_096;
-/// The largest number of reservations: 4 GiB each in a 47-bit address space, with room for all
-/// other mappings.
+/// The largest number of reservations: 4 GiB each in a 47-bit address space, of which a part
+/// remains for other mappings.
 const MAX_RESERVATIONS: u64 = 30_000;
-/// The divisor of the process's descriptors that gives the memories' share.
+/// The memories' share of the process's descriptors, as a divisor.
 const DESCRIPTORS_SHARE: u64 = 4;
 
 /// Thresholds of saving. They change costs and never results. Tests choose small numbers.
@@ -104,7 +104,7 @@ impl Charge {
         Ok(())
     }
 
-    /// Returns the mappings above `mappings`.
+    /// Returns the mappings beyond `mappings` to the budget.
     pub fn keep_mappings(&mut self, mappings: u64) {
         if let Some(above) = self.mappings.checked_sub(mappings) {
             self.budget.mappings.give_back(above);
@@ -141,7 +141,7 @@ impl Budget {
         })
     }
 
-    /// The keeper of all images.
+    /// Returns the keeper of all images.
     pub fn keeper(&self) -> &Arc<Keeper> {
         &self.keeper
     }

@@ -2,7 +2,7 @@
 //! permanently. Next: `meter.rs`.
 //!
 //! A native loop that never polls does not return. A kill therefore removes all access to the
-//! guest's memory: the next load or store faults, and wasmtime turns a fault of guest code into a
+//! guest's memory. The next load or store faults, and wasmtime turns a fault of guest code into a
 //! trap. A fault of *host* code would end the process. So every host access to guest memory happens
 //! inside [`Gate::enter`]. A kill waits for the end of that access, and the gate refuses further
 //! accesses. Guest code contains no bulk-memory instructions, which wasmtime executes as host code.

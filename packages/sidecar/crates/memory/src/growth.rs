@@ -2,10 +2,10 @@
 //!
 //! The first bytes ([`super::Policy::plain`]) are anonymous pages of zeros, the cheapest pages.
 //! Most programs never need more. Further growth is in a file in memory that this VM alone has
-//! mapped. Touching such a page costs half as much again, and saving it costs nothing: the file is
-//! frozen and becomes a part of the saved memory. The guest continues with a copy-on-write view of
-//! the file (`save.rs`). A heap of 500 MB is saved in milliseconds and takes no second 500 MB.
-//! Copying the heap took seconds when ten VMs copied at once.
+//! mapped. Touching a page of the file costs half as much again, and saving the page costs nothing.
+//! The file is frozen and becomes a part of the saved memory. The guest continues with a
+//! copy-on-write view of the file (`save.rs`). A heap of 500 MB is saved in milliseconds and takes
+//! no second 500 MB. Copying the heap took seconds when ten VMs copied at once.
 //!
 //! ```text
 //! image                 plain            frozen by saves     open
@@ -44,9 +44,9 @@ struct Open {
 impl Growth {
     /// Makes `from..to` of the memory at `base` accessible. `mappings` is the slot's charge.
     ///
+    /// # Safety
     /// The range is inside the reservation at `base`, which the caller owns, and behind all used
     /// memory.
-    /// in use.
     pub unsafe fn grow(&mut self, image: &Image, base: usize, from: usize, to: usize, mappings: &mut Charge) -> io::Result<()> {
         if to - image.len() > image.budget().policy.plain && self.open.is_none() {
             self.open = open(image, from, mappings);

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! base     data start    data end      image length   current size        4 GiB     + 32 MiB
-//!  | stack: zeros | image, private | room: zeros | grown: zeros | reserved, untouchable | guard |
+//!  | stack: zeros | image, private | free: zeros | grown: zeros | reserved, untouchable | guard |
 //! ```
 //! wasm code adds a 32-bit index to the base and is compiled without bounds checks. Every computed
 //! address is inside this range. An access beyond the current size faults, and wasmtime turns the
@@ -33,7 +33,7 @@ mod tests;
 pub use budget::{Budget, Charge, MAPPINGS_PER_VM, Policy};
 pub use gate::Gate;
 pub use growth::Growth;
-pub use image::{ABI_VERSION, Extent, FORMAT_VERSION, HEADER_LEN, Header, Image, Piece, TURNS, overlay, whole_pages};
+pub use image::{Extent, FORMAT_VERSION, HEADER_LEN, Header, Image, Piece, TURNS, overlay, whole_pages};
 pub use meter::Meter;
 pub use occupied_slot::{OccupiedSlot, SlotLayout, VacatedSlot};
 pub use pool::Pool;

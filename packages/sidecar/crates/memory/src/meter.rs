@@ -126,7 +126,7 @@ mod tests {
     #[test]
     fn counts_no_time_twice_within_a_poll() {
         let meter = Meter::default();
-        assert_eq!(meter.count(), (0, 0), "no poll is under way");
+        assert_eq!(meter.count(), (0, 0), "no poll is running");
         meter.begin();
         let began = coldframe_sys::thread_usage().cpu_ns;
         while coldframe_sys::thread_usage().cpu_ns < began + 2_000_000 {}

@@ -116,7 +116,7 @@ impl OccupiedSlot {
         Ok(())
     }
 
-    /// Prepares the memory for the guest's first turn: writes the parts of the image that were not
+    /// Prepares the memory for the guest's first turn. Writes the parts of the image that were not
     /// mapped, and makes the pages private that copies write first. Returns false if the memory is
     /// inaccessible, or a file cannot be read.
     pub fn prepare(&self) -> bool {

@@ -7,7 +7,7 @@
 //! Clean slots of the installation's images stay, because programs start all the time. Clean slots
 //! of a saved image wait for restores that may never happen, and the number of snapshots is not
 //! bounded. Therefore the keeper of all images knows these slots and frees them when other memories
-//! need the room. Next: `image/keeper.rs`.
+//! need their resources. Next: `image/keeper.rs`.
 
 use super::Budget;
 use super::slot::{Reset, Slot, mappings};
@@ -87,8 +87,8 @@ impl Pool {
         })
     }
 
-    /// Restores a slot and keeps it if the pool has room. Without room, the written pages are not
-    /// searched.
+    /// Restores a slot and keeps it unless the pool is full. For a full pool, the written pages are
+    /// not searched.
     pub fn give_back(&self, image: &Arc<Image>, slot: Slot, size: usize, fully_metered: bool) {
         if self.clean.lock().slots.len() >= self.capacity {
             return self.unmap(slot, size);

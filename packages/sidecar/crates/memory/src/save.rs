@@ -2,15 +2,15 @@
 //!
 //! 1. Find the written pages: the page map names the private pages. The growth's file is completely
 //!    new and needs no search.
-//! 2. Copy them to a new file in memory, with a few clean pages that join two runs, and with the
+//! 2. Copy them to a new file in memory. Clean pages that join two runs are copied too, and the
 //!    rest of mostly overwritten files (`image/compaction.rs`). [`sys::write_out`] makes the kernel
-//!    read them.
+//!    read the pages.
 //! 3. Freeze the growth's file: the guest continues with a copy-on-write view of it (`growth.rs`).
 //! 4. Overlay the memory's image with both. The result is the saved image, which is mapped,
 //!    restored and cloned like every image (`image/mod.rs`).
 //! 5. If much was copied, map the copy in place of the original. The next save then finds only
 //!    later writes.
-//!    later writes.
+//!
 //! The guest does not change, and its mapping does not change before step 3. A failure before step
 //! 3 leaves both unchanged.
 
@@ -74,8 +74,8 @@ impl OccupiedSlot {
     }
 }
 
-/// Adds the rest of mostly overwritten files, if the machine has room for it. These bytes belong to
-/// the guest too.
+/// Adds the rest of mostly overwritten files, if the machine has memory for it. These bytes belong
+/// to the guest too.
 fn with_overwritten_files(runs: Vec<Run>, occupant: &Occupant) -> Vec<Run> {
     let below = overlay(&occupant.image.extents(), occupant.growth.frozen());
     let left = mostly_overwritten(&below, &runs);
@@ -85,7 +85,7 @@ fn with_overwritten_files(runs: Vec<Run>, occupant: &Occupant) -> Vec<Run> {
     union([runs, left].concat())
 }
 
-/// Checks that the machine has room for a large copy. Without the check, the system would kill a
+/// Checks that the machine has memory for a large copy. Without the check, the system would kill a
 /// process instead of failing.
 fn check_memory(bytes: usize, budget: &Arc<super::Budget>) -> Result<(), Error> {
     if bytes < budget.policy.large {

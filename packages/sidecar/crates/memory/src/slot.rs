@@ -32,7 +32,7 @@ pub struct Slot {
     /// The runs that differ between image and mapping. They are written before a guest's first
     /// turn.
     unmapped: Arc<[Run]>,
-    /// Whether those runs were written.
+    /// Whether the runs in `unmapped` were written.
     whole: bool,
     /// Whether no earlier guest has used the slot.
     new: bool,

@@ -1,5 +1,6 @@
 //! Reads the arguments of a call. The caller is the SDK, which has checked its users' options. A
-//! wrong argument here is a defect of the SDK, and still an error that names the argument.
+//! wrong argument is therefore a defect of the SDK, and fails with an error that names the
+//! argument.
 
 use std::num::NonZeroU32;
 
@@ -71,7 +72,7 @@ impl<'a> Arguments<'a> {
         names.into_iter().zip(values).map(pair).collect()
     }
 
-    /// Reads an environment. Omitted: an empty one.
+    /// Reads an environment. An omitted environment is empty.
     pub fn environment(&self, at: usize) -> Result<Vec<(String, String)>> {
         let Some(map) = self.optional::<Object<'_>>(at, "env", "an object of strings")? else { return Ok(Vec::new()) };
         let pair = |key: String| match map.get::<String>(&key) {

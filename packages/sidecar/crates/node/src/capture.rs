@@ -12,7 +12,7 @@ use coldframe_ids::RequestId;
 use coldframe_session::Message;
 
 struct Capture {
-    /// The request. `None`: every reply that is a frame is captured.
+    /// The request. `None` captures every reply that is a frame.
     request: Option<RequestId>,
     has_event: bool,
     replies: Vec<Message>,

@@ -28,7 +28,7 @@ use crate::values::{self, OutcomeArguments, Raw};
 
 /// The first argument of `onEvent`.
 mod kind {
-    /// No payload: nothing to do.
+    /// The event without a payload, after which no work is left.
     pub const NOTHING: u32 = 0;
     /// The payload is one or more frames.
     pub const FRAMES: u32 = 1;
@@ -36,14 +36,15 @@ mod kind {
     pub const OUTCOME: u32 = 2;
 }
 
-/// The session and what belongs to its object.
+/// The session and the state of its object.
 pub struct Embedded {
     /// `None` after `shut_down`.
     session: RefCell<Option<Session>>,
     outlet: Arc<NodeOutlet>,
-    /// How long this thread waits for the reply of a program before the event loop brings it.
+    /// The longest time that this thread waits for the reply of a program before it returns to the
+    /// event loop.
     linger: Duration,
-    /// Set once, by `open`. `None` after `shut_down`.
+    /// The object, set once by `open`. `None` after `shut_down`.
     object: RefCell<Option<Held>>,
     is_held: Cell<bool>,
 }
@@ -51,8 +52,8 @@ pub struct Embedded {
 /// A function of the object.
 type Body = fn(&Embedded, &Env, Arguments<'_>) -> Result<Option<Raw>>;
 
-/// Held only by the object's functions. When the last function is collected, the session is out of
-/// reach and ends.
+/// The owner, held only by the object's functions. When the last function is collected, the session
+/// cannot be reached and ends.
 struct Owner(Rc<Embedded>);
 
 impl Drop for Owner {
@@ -90,7 +91,8 @@ impl Embedded {
         let deliver = move |context: ThreadsafeCallContext<Event>| Self::deliver(&weak, &context.env, context.value);
         let relay = Self::relay(env, Rc::downgrade(&this))?;
         this.outlet.open(relay.build_threadsafe_function().weak::<true>().build_callback(deliver)?);
-        // Added after the threadsafe function, so the hook runs before Node tears that down.
+        // The hook is added after the threadsafe function, so the hook runs before Node destroys
+        // that function.
         env.add_env_cleanup_hook(Rc::downgrade(&this), |this: Weak<Self>| {
             if let Some(this) = this.upgrade() {
                 this.shut_down();
@@ -99,8 +101,8 @@ impl Embedded {
         Ok(object)
     }
 
-    /// Makes the object. The callbacks are properties of it, and it is a property of each function
-    /// (see [`crate::held`]).
+    /// Makes the object. The callbacks are properties of the object, and the object is a property
+    /// of each function (see [`crate::held`]).
     fn functions<'env>(
         env: &'env Env,
         this: &Rc<Self>,
@@ -180,8 +182,8 @@ impl Embedded {
         }
     }
 
-    /// `send(frame)`: handles one frame. Returns the reply as a frame, if the reply is already
-    /// there.
+    /// `send(frame)`: handles one frame. Returns the reply as a frame, if it is ready when the call
+    /// ends.
     fn send(&self, env: &Env, arguments: Arguments<'_>) -> Result<Option<Raw>> {
         let bytes: &[u8] = arguments.required(0, "frame", "a Uint8Array")?;
         let payload = bytes.get(4..).ok_or_else(|| wrong(env, "frame", "at least 4 bytes", &bytes.len().to_string()))?;
@@ -248,7 +250,7 @@ impl Embedded {
         self.run_program(env, id, ProcessRequest::ProcessStart(start))
     }
 
-    /// `evaluate(id, runner, code, timeoutMs)`: evaluates a snippet. Returns as `start`.
+    /// `evaluate(id, runner, code, timeoutMs)`: evaluates a snippet. Returns values like `start`.
     fn evaluate(&self, env: &Env, arguments: Arguments<'_>) -> Result<Option<Raw>> {
         let id = arguments.id(0, "id")?;
         let code: String = arguments.required(2, "code", "a string")?;
@@ -266,8 +268,8 @@ impl Embedded {
         }
     }
 
-    /// Handles a request and returns its reply, if the reply is there when the call ends.
-    /// `lingers`: the request runs a program, whose end may be waited for.
+    /// Handles a request and returns its reply, if it is ready when the call ends. `lingers` states
+    /// that the request runs a program, whose end may be waited for.
     fn reply_of(
         &self,
         env: &Env,

@@ -8,8 +8,8 @@
 //! only caller.
 //!
 //! [`embedded`] is the object, and [`arguments`] reads its arguments. [`outlet`] brings messages to
-//! Node's thread. [`capture`] and [`linger`] turn a reply that is already there into a return
-//! value. [`held`] keeps a busy object alive, and [`values`] makes JavaScript values.
+//! Node's thread. [`capture`] and [`linger`] turn a reply that is ready into a return value.
+//! [`held`] keeps a busy object alive, and [`values`] makes JavaScript values.
 
 mod arguments;
 mod capture;
@@ -32,8 +32,8 @@ use crate::values::OutcomeArguments;
 
 const MAX_WORKERS: u64 = 256;
 const MAX_WARM_SLOTS: u64 = 4_096;
-/// Long enough for a sleeping worker to wake up and run a small program. The worker is then awake
-/// for the next program.
+/// Long enough for a blocked worker to wake and run a small program. The worker is then awake for
+/// the next program.
 const SPIN_US: u64 = 100;
 const MAX_SPIN_US: u64 = 10_000;
 const MAX_INLINE_US: u64 = 1_000_000;

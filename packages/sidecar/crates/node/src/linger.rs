@@ -1,10 +1,10 @@
 //! A short wait on Node's thread for a program that a worker is about to end.
 //!
-//! Blocking a thread and waking it costs each side more than a small program. So the thread that
-//! has just started a request looks for its reply for a short time. Workers look for more work
-//! before they block for the same time, `spinUs`. The call then returns the reply, like a reply
-//! that was sent inline ([`crate::capture`]). Only a request that is alone is waited for. No guest
-//! runs here.
+//! Blocking a thread and waking it costs each side more than a small program. The thread that has
+//! just started a request therefore polls for its reply for a short time. Workers poll for more
+//! work for an equal time, `spinUs`, before they block. The call then returns the reply, like a
+//! reply that was sent inline ([`crate::capture`]). Only a request without other requests in flight
+//! is waited for. No guest runs here.
 
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,7 +18,7 @@ use parking_lot::Mutex;
 #[derive(Default)]
 pub struct Linger {
     expected: Mutex<Option<Expected>>,
-    /// Whether the reply is there, or the wait was given up.
+    /// Whether the reply has arrived, or the wait was given up.
     is_over: AtomicBool,
 }
 

@@ -18,7 +18,7 @@ use crate::values::Raw;
 /// The arguments of `onEvent`: kind, id, payload.
 pub type EventArguments = FnArgs<(u32, u32, Raw)>;
 
-/// Calls `onEvent`. Weak: its existence does not keep the event loop alive.
+/// Calls `onEvent`. The reference is weak: it does not keep the event loop alive.
 pub type OnEvent = ThreadsafeFunction<Event, (), EventArguments, Status, false, true>;
 
 /// Work for Node's thread.
@@ -69,7 +69,7 @@ impl NodeOutlet {
 impl Outlet for NodeOutlet {
     fn send(&self, message: Message) {
         if message.request().is_none() {
-            // A host call or another event that needs Node's thread.
+            // The event loop has other work: a host call or another event needs Node's thread.
             self.linger.give_up();
             return self.post(Event::Message(message));
         }

@@ -63,8 +63,8 @@ impl Random {
         (self.next() >> 16) as usize % n.max(1)
     }
     fn byte(&mut self) -> u8 {
-        // Markers of long lists, maps, strings and binary data, and the edges of integers, more
-        // often than chance has them.
+        // Markers of long lists, maps, strings and binary data, and the edges of integers. Random
+        // bytes would contain them too rarely.
         const LIKELY: &[u8] = &[
             0, 1, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0, 0xc1, 0xc4, 0xc6, 0xc7, 0xcb, 0xcf, 0xd3, 0xd9, 0xdb, 0xdd,
             0xdf, 0xff,
@@ -105,8 +105,8 @@ fn mutate(random: &mut Random, bytes: &mut Vec<u8>, seeds: &[Vec<u8>]) {
     }
 }
 
-/// Mostly a frame whose length is right, so that the mutation reaches the messages; sometimes the
-/// length itself is hit.
+/// Returns an input. Most inputs are frames with the right length, so that a mutation reaches the
+/// messages; some have a mutated length.
 fn input(random: &mut Random, seeds: &[Vec<u8>]) -> Vec<u8> {
     let mut input = Vec::new();
     for _ in 0..=random.below(3) {
@@ -126,7 +126,7 @@ fn input(random: &mut Random, seeds: &[Vec<u8>]) -> Vec<u8> {
     input
 }
 
-/// Tries the body as every message; whether any of them took it.
+/// Decodes the body as every message. Returns whether any message accepted the body.
 fn message(frame: &Frame<'_>) -> bool {
     fn taken<T>(result: Result<T, Invalid>) -> bool {
         black_box(result).is_ok()
@@ -163,9 +163,9 @@ struct Counts {
     peak: usize,
 }
 
-/// Feeds one stream in pieces of random sizes. The decoder may hold its small buffer and, while it
-/// grows, three times the received bytes. A message may take 24 bytes for each byte of its body: an
-/// empty argument is one byte long, and a borrowed string 16.
+/// Decodes one stream in pieces of random sizes. The decoder may hold its small buffer and, while
+/// it grows, three times the received bytes. A message may take 24 bytes for each byte of its body:
+/// an empty argument is one byte long, and a borrowed string 16.
 fn run(random: &mut Random, input: &[u8], counts: &mut Counts) -> Result<(), FrameError> {
     let mut decoder = Decoder::new();
     let mut rest = input;
@@ -210,8 +210,8 @@ fn main() {
         counts.bytes += bytes.len() as u64;
         counts.refused += u64::from(run(&mut random, &bytes, &mut counts).is_err());
     }
-    // A large frame once per run: what is announced is only allocated while it arrives, also near
-    // the limit.
+    // A large frame once per run: the decoder must allocate announced bytes only as they arrive,
+    // also near the limit.
     let data = vec![7; MAX_FRAME_BYTES - 64];
     let large = encode(Kind::Output, 1, &Output { fd: 1, data: &data }, data.len()).unwrap();
     run(&mut random, &large, &mut counts).unwrap();

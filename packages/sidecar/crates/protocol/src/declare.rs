@@ -33,7 +33,7 @@ macro_rules! requests {
                 },
             )*];
 
-            /// Reads the body of a message of this family. `None`: the kind belongs to another
+            /// Reads the body of a message of this family. `None` if the kind belongs to another
             /// family.
             pub(crate) fn decode(
                 kind: $crate::messages::Kind,

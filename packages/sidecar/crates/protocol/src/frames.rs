@@ -169,14 +169,14 @@ impl Decoder {
         self.buffer.capacity()
     }
 
-    /// Returns the length at `start`, if its four bytes were received.
+    /// Returns the length at `start`, if its four bytes have been received.
     fn announced(&self) -> Option<usize> {
         let bytes = self.buffer[self.start..self.end].first_chunk::<PREFIX>()?;
         Some(u32::from_le_bytes(*bytes) as usize)
     }
 }
 
-/// Encodes a message as a frame with its length. `hint`: the approximate size of the body.
+/// Encodes a message as a frame with its length. `hint` is the approximate size of the body.
 pub fn encode<T: Serialize>(kind: Kind, id: u32, body: &T, hint: usize) -> Result<Vec<u8>, FrameError> {
     let mut sink = Bounded { bytes: Vec::with_capacity((hint + 64).min(MAX_FRAME_BYTES + PREFIX)), needed: 0 };
     let unencodable = |error: &dyn std::fmt::Display| FrameError::Unencodable(error.to_string());

@@ -251,7 +251,7 @@ struct Entries<'r, 'de> {
 }
 
 impl Entries<'_, '_> {
-    /// Advances by one entry. False at the end.
+    /// Advances by one entry. Returns false at the end.
     fn step(&mut self) -> bool {
         if *self.left == 0 {
             return false;

@@ -1,5 +1,5 @@
-//! Properties for all bytes. A frame keeps its message. Arbitrary bytes are refused without a panic.
-//! The places where the stream is cut do not matter.
+//! Property tests of frames. A message survives encoding and decoding. Arbitrary bytes are refused
+//! without a panic. Frames do not depend on the places where the stream is cut.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use std::borrow::Cow;
@@ -34,7 +34,7 @@ fn fact() -> impl Strategy<Value = Fact> {
 
 proptest! {
     #[test]
-    fn a_process_start_survives(
+    fn a_process_start_survives_encoding(
         (runtime, id) in any::<(NonZeroU32, u32)>(),
         mode in prop_oneof![Just(Mode::Exec), Just(Mode::Run), Just(Mode::File)],
         (code, cwd) in any::<(String, Option<String>)>(),
@@ -65,7 +65,7 @@ proptest! {
     }
 
     #[test]
-    fn an_outcome_survives(
+    fn an_outcome_survives_encoding(
         exit_code in any::<i32>(), (stdout, stderr) in any::<(Vec<u8>, Vec<u8>)>(), value in any::<Option<String>>(),
         failure in option::of(any::<(String, String)>()),
         facts in vec((any::<String>(), fact()), 0..20),
@@ -97,7 +97,7 @@ proptest! {
     }
 
     #[test]
-    fn it_does_not_matter_where_the_stream_is_cut(
+    fn frames_do_not_depend_on_the_cuts_of_the_stream(
         bodies in vec(vec(any::<u8>(), 0..300), 1..6),
         cuts in vec(any::<prop::sample::Index>(), 0..12),
     ) {
@@ -150,7 +150,7 @@ fn a_wrong_length_allocates_nothing() {
 }
 
 #[test]
-fn a_large_buffer_is_freed() {
+fn frees_a_large_buffer_after_its_frame() {
     let mut decoder = Decoder::new();
     let bytes = encode(Kind::Output, 1, &Output { fd: 1, data: &vec![7; 1 << 20] }, 0).unwrap();
     let mut rest = bytes.as_slice();

@@ -63,7 +63,7 @@ fn names_the_field_the_expectation_and_the_value() {
 }
 
 #[test]
-fn broken_message_pack_is_refused() {
+fn refuses_broken_message_pack() {
     assert_eq!(refusal_of(Kind::Ping, &[]), "ping: expected 1 more bytes, received 0");
     assert_eq!(refusal_of(Kind::Ping, &[0x80, 0x80]), "ping: expected the end of the frame, received 1 more bytes");
     assert_eq!(refusal_of(Kind::Ping, &[0x81, 0x01, 0x01]), "ping: expected text as a key, received another value");
@@ -83,7 +83,7 @@ fn broken_message_pack_is_refused() {
 }
 
 #[test]
-fn too_many_entries_are_refused() {
+fn refuses_too_many_entries() {
     let many = |n: usize| refusal(Kind::ProcessStart, json!({ "args": vec![""; n] }));
     assert_eq!(many(MAX_ENTRIES), "process.start.runtime: expected a value, received nothing");
     assert_eq!(
@@ -93,7 +93,7 @@ fn too_many_entries_are_refused() {
 }
 
 #[test]
-fn a_float_that_is_a_whole_number_is_one() {
+fn accepts_a_float_that_is_a_whole_number() {
     let bytes = [b"\x81\xa7runtime\xcb".as_slice(), &4_294_967_295.0f64.to_be_bytes()].concat();
     let frame = Frame { kind: Kind::RuntimeDispose.number(), id: 1, body: &bytes, more: false };
     let dispose = RuntimeDispose { runtime: RuntimeId::new(u32::MAX).unwrap() };

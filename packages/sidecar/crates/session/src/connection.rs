@@ -13,7 +13,7 @@ impl Session {
             ConnectionRequest::Hello(hello) => check_version(&hello)?,
             ConnectionRequest::Ping(_) => self.send(Reply(id.request()?).done()),
             ConnectionRequest::Resources(_) => self.send(Reply(id.request()?).body(&self.resources(), 64)),
-            // A notice for a request that is not in flight has crossed its reply.
+            // The reply and the notice have crossed, so the request may have ended already.
             ConnectionRequest::Credit(credit) => {
                 if let Ok(id) = id.request() {
                     self.replies.requests.credit(id, credit.bytes);

@@ -1,4 +1,4 @@
-//! Values of the core as values of the protocol, and back.
+//! Converts values of the core into values of the protocol, and back. Next: `requests.rs`.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::table::ErrorContext;
 
-/// The largest output and value of one reply: what fits into a frame beside the other fields.
+/// The largest output and value of one reply: the rest of the frame holds the other fields.
 const MAX_OUTCOME_BYTES: usize = MAX_FRAME_BYTES - (64 << 10);
 
 /// Encodes a message. A message that does not fit into a frame becomes an `error` with the same id.
@@ -20,8 +20,8 @@ pub(crate) fn frame<T: Serialize>(kind: Kind, id: u32, body: &T, hint: usize) ->
 
 /// Encodes an `error` message.
 pub(crate) fn error_frame(id: u32, failure: &Failure<'_>) -> Vec<u8> {
-    // The texts of a failure are our own sentences and shortened values, so it fits. If it ever
-    // does not, its code alone does.
+    // The texts of a failure are our own sentences and shortened values, so the frame is small
+    // enough. If it ever is not, a failure with only the code is sent.
     encode(Kind::Error, id, failure, 512).unwrap_or_else(|_| {
         let bare = Failure {
             code: failure.code.clone(),
@@ -100,8 +100,8 @@ pub(crate) fn violation(what: &str, expected: &str, received: String) -> Failure
     failure(&core::Error::InvalidRequest { what, expected, received }, ErrorContext::NONE)
 }
 
-/// Makes the error for a stream that is not a stream of frames, and for a message that does not fit
-/// into a frame.
+/// Makes the error for a stream that is not a stream of frames, and for a message that is too large
+/// for a frame.
 pub fn frame_violation(error: &FrameError) -> Failure<'static> {
     let number = |n: u64| messages::Fact::Number(i64::try_from(n).unwrap_or(i64::MAX));
     match error {
@@ -145,7 +145,7 @@ mod tests {
     use super::fit;
 
     #[test]
-    fn outputs_that_do_not_fit_are_cut_to_equal_halves() {
+    fn cuts_outputs_that_are_too_large_to_equal_halves() {
         let lens = |one: usize, other: usize| {
             let (one, other) = (vec![0; one], vec![0; other]);
             fit([&one, &other], 100).map(<[u8]>::len)

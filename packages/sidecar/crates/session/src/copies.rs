@@ -1,8 +1,8 @@
 //! Runtimes that come from a snapshot: restored, rolled back, cloned. Next: `pause.rs`.
 //!
-//! All of it runs on the session's thread, which alone may change the tables. A copy takes well
-//! below a millisecond. Many copies are made in parts, so that other requests are served in
-//! between; the copies start to run when their request has been answered.
+//! All of these requests run on the session's thread, which alone may change the tables. A copy
+//! takes well below a millisecond. Many copies are made in parts, so that other requests are served
+//! in between. The copies start to run after the reply to their request.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
@@ -31,7 +31,8 @@ use crate::table::ErrorContext;
 /// The number of copies that are made before other requests are served.
 const COPIES_AT_ONCE: usize = 32;
 
-/// A restored runtime, its programs, and what lets the programs start.
+/// A restored runtime with its programs, and the guard that lets the programs start when it is
+/// dropped.
 pub(crate) type RestoredCopy = ((RuntimeId, Vec<RestoredProgram>), Starting);
 
 /// Options of a restored runtime.
@@ -100,7 +101,7 @@ impl Session {
         self.restore(runtime, snapshot, options, None)
     }
 
-    /// Makes a runtime from a snapshot under the given id. `paused`: the sinks of the paused
+    /// Makes a runtime from a snapshot under the given id. `paused` holds the sinks of the paused
     /// runtime that the copy replaces.
     pub(crate) fn restore(
         &mut self,
@@ -232,7 +233,7 @@ impl Session {
         let body = RuntimeCopies { copies: copies.collect() };
         let hint = 64 + 64 * body.copies.len();
         self.replies.answer(cloning.id, || Reply(cloning.id).body(&body, hint));
-        // The clones start to run when their request has been answered.
+        // The clones start to run after the reply to their request.
         drop(starting);
     }
 }

@@ -1,4 +1,4 @@
-//! Requests about files: each is one call of the core. Only `file.changes` is answered later.
+//! Requests about files. Each is one call of the core. Only `file.changes` is answered later.
 
 use coldframe_core as core;
 use coldframe_core::{ArchiveUse, ChangeKind, Error, Files, OpenOptions};
@@ -13,7 +13,7 @@ use crate::replies::Reply;
 use crate::session::{Handled, Session, Violation};
 use crate::table::ErrorContext;
 
-/// The largest number of bytes in one reply: what fits into a frame beside the other fields.
+/// The largest number of bytes in one reply: the rest of the frame holds the other fields.
 const MAX_READ_BYTES: u64 = (32 << 20) - 1_024;
 
 impl Session {
@@ -144,7 +144,7 @@ fn set_attributes(files: &Files, set: &FileSet<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Encodes changes. `None`: the watch was closed.
+/// Encodes changes. `None` means that the watch was closed.
 fn changed(reply: Reply, changes: Option<core::Changes>) -> Message {
     let ended = changes.is_none();
     let core::Changes { changes, overflow } = changes.unwrap_or_default();

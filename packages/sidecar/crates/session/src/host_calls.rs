@@ -41,7 +41,7 @@ impl Embedder for EventSender {
     fn call(&self, call: core::HostCall) {
         let core::HostCall { number, pid, service, name, input } = call;
         let body = messages::HostCall { runtime: self.runtime, pid, service, name: &name, input: &input };
-        // The core bounds an input to half of a frame, so every call fits.
+        // The core bounds an input to half of a frame, so a frame has space for every call.
         let hint = 64 + name.len() + input.len();
         if let Some(message) = Message::event_that_fits(Kind::HostCall, number.get(), &body, hint) {
             self.outlet.send(message);

@@ -15,8 +15,8 @@ pub(crate) fn build(profile: Option<&str>, limits: Option<Numbers<'_>>) -> Resul
     Limits::build(profile, limits.unwrap_or_default().0)
 }
 
-/// Sends warnings of a runtime. `runtime` gets its value when the runtime has been created, which
-/// is before its first program starts.
+/// Sends warnings of a runtime. `runtime` gets its value when the runtime has been created, before
+/// its first program starts.
 pub(crate) fn warnings(outlet: &Arc<dyn Outlet>, runtime: &Arc<OnceLock<RuntimeId>>) -> WarningListener {
     let (outlet, runtime) = (Arc::clone(outlet), Arc::clone(runtime));
     Arc::new(move |warning| {
@@ -27,7 +27,7 @@ pub(crate) fn warnings(outlet: &Arc<dyn Outlet>, runtime: &Arc<OnceLock<RuntimeI
     })
 }
 
-/// Encodes what a runtime uses of its limits.
+/// Encodes a runtime's use of its limits.
 pub(crate) fn usage(reply: Reply, runtime: &Runtime) -> Message {
     let all = runtime.resources();
     let list = |of: fn(&LimitUse) -> u64| all.limits.iter().map(of).collect();

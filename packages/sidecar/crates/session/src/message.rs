@@ -12,18 +12,19 @@ use crate::table::ErrorContext;
 pub enum Message {
     /// An encoded message.
     Frame {
-        /// The request that the message belongs to. `None`: the connection, or a host call.
+        /// The request that the message belongs to. `None` for the connection or a host call.
         request: Option<RequestId>,
         /// Whether the message ends its request.
         is_reply: bool,
         /// The frame, its length included.
         bytes: Vec<u8>,
     },
-    /// The reply of a request that ran a program. A shell may hand it over without a frame.
+    /// The reply of a request that ran a program. A shell may pass it to the embedder without a
+    /// frame.
     Outcome {
         /// The request.
         request: RequestId,
-        /// How the program ended.
+        /// The outcome of the program.
         outcome: Box<Outcome>,
         /// The context of the outcome's failure.
         context: ErrorContext,
@@ -31,7 +32,7 @@ pub enum Message {
 }
 
 impl Message {
-    /// Encodes a reply. `hint`: about how many bytes the body has.
+    /// Encodes a reply. `hint` is the approximate number of bytes of the body.
     pub(crate) fn reply<T: Serialize>(request: RequestId, body: &T, hint: usize) -> Self {
         let bytes = convert::frame(Kind::Reply, request.get(), body, hint);
         Self::Frame { request: Some(request), is_reply: true, bytes }
@@ -49,13 +50,13 @@ impl Message {
         Self::Frame { request: Some(request), is_reply: false, bytes }
     }
 
-    /// Encodes an event that belongs to no request. `number`: the frame's id.
+    /// Encodes an event that belongs to no request. `number` is the frame's id.
     pub(crate) fn event<T: Serialize>(kind: Kind, number: u32, body: &T, hint: usize) -> Self {
         let bytes = convert::frame(kind, number, body, hint);
         Self::Frame { request: None, is_reply: false, bytes }
     }
 
-    /// As [`Message::event`], for a body that may be too large. `None`: the body does not fit.
+    /// Encodes an event as [`Message::event`] does. `None` if the body is too large for a frame.
     pub(crate) fn event_that_fits<T: Serialize>(kind: Kind, number: u32, body: &T, hint: usize) -> Option<Self> {
         let bytes = encode(kind, number, body, hint).ok()?;
         Some(Self::Frame { request: None, is_reply: false, bytes })
@@ -69,7 +70,7 @@ impl Message {
         }
     }
 
-    /// Whether the message ends its request.
+    /// Returns whether the message ends its request.
     pub fn is_reply(&self) -> bool {
         match self {
             Self::Frame { is_reply, .. } => *is_reply,

@@ -12,6 +12,9 @@ use crate::replies::Reply;
 use crate::session::{FrameId, Handled, Session};
 use crate::table::ErrorContext;
 
+const _: () =
+    assert!(core::STREAM_WINDOW == coldframe_protocol::messages::STREAM_WINDOW_BYTES, "the SDK gives credit by this number");
+
 impl Session {
     /// Handles a message about a connection or a listener.
     pub(crate) fn network(&mut self, id: FrameId, request: NetworkRequest<'_>) -> Handled {
@@ -39,15 +42,16 @@ impl Session {
         Ok(None)
     }
 
-    /// Passes a notice on. A notice for a disposed runtime has crossed its end. A pausing runtime
-    /// still takes notices: they are about connections that will end or continue.
+    /// Passes a notice to the runtime. A notice for a disposed runtime is ignored: the notice and
+    /// the runtime's end have crossed. A pausing runtime still takes notices about connections that
+    /// will end or continue.
     fn notify(&self, runtime: RuntimeId, call: impl FnOnce(Network)) {
         if let Some(runtime) = self.live_or_pausing(runtime) {
             call(runtime.network());
         }
     }
 
-    /// The core answers the wait with an event.
+    /// Starts a wait for a listener. The core ends the wait with an event.
     fn wait_for_listener(&self, id: RequestId, wait: &NetworkTarget<'_>) {
         let Some(live) = self.runtimes.get(wait.runtime) else { return self.refuse(id, &self.no_runtime(wait.runtime)) };
         if let Err(error) = target(wait).and_then(|target| live.runtime.network().wait(ConnectionId::new(id.get()), &target)) {
@@ -84,7 +88,8 @@ fn listener(entry: &ListenerEntry) -> Listener<'_> {
     }
 }
 
-/// Encodes an event of a connection or a wait, whose id is the id of the request that began it.
+/// Encodes an event of a connection or a wait. `id` is the id of the request that started the
+/// connection or the wait.
 pub(crate) fn event(id: ConnectionId, event: &NetworkEvent, runtime: RuntimeId) -> Option<Message> {
     let failure = |error: &core::Error| convert::failure(error, ErrorContext::runtime(runtime));
     let number = id.get();

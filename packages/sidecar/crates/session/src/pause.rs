@@ -1,9 +1,9 @@
 //! Paused runtimes: requests that wait for their programs stay in flight, and their ids stay valid.
 //!
-//! From `runtime.pause` on, new requests for the runtime are refused. A request after the snapshot
-//! would be acknowledged and then lost. The runtime leaves the table until it is paused, or until
-//! the pause has failed. Requests that end something are remembered. Notices about open connections
-//! still reach the runtime.
+//! From `runtime.pause` on, new requests for the runtime are refused, because the effect of a
+//! request after the snapshot would be lost. The runtime leaves the table until it is paused, or
+//! until the pause has failed. Requests that end a program or a runtime are stored. Notices about
+//! open connections still reach the runtime.
 
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ pub(crate) struct Paused {
     resuming: Resuming,
 }
 
-/// Whether a paused runtime is being resumed.
+/// The state of a paused runtime's resume.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Resuming {
     No,
@@ -96,8 +96,8 @@ impl Session {
         Ok(())
     }
 
-    /// Pauses a runtime that is paused already: answers with its snapshot, and extends the
-    /// retention if the request asks for more.
+    /// Handles a pause of a runtime that is paused already. Replies with the existing snapshot, and
+    /// extends the retention if the request requires more.
     fn pause_paused(&mut self, id: RequestId, runtime: RuntimeId, retention: Retention) -> Result<(), Violation> {
         let Some(paused) = self.paused.get(&runtime).filter(|paused| paused.resuming == Resuming::No) else {
             self.refuse(id, &self.no_runtime(runtime));
@@ -112,7 +112,7 @@ impl Session {
         })
     }
 
-    /// Whether a runtime is paused or being paused.
+    /// Returns whether a runtime is paused or being paused.
     pub(crate) fn is_paused(&self, runtime: RuntimeId) -> bool {
         self.paused.contains_key(&runtime) || self.pausing.contains_key(&runtime)
     }
@@ -124,7 +124,7 @@ impl Session {
         paused.chain(pausing).find(|(_, runners)| runners.contains(&runner)).map(|(runtime, _)| *runtime)
     }
 
-    /// Returns a live or pausing runtime, for notices about what is open in it.
+    /// Returns a live or pausing runtime, for notices about its open connections and calls.
     pub(crate) fn live_or_pausing(&self, runtime: RuntimeId) -> Option<&Runtime> {
         let pausing = || self.pausing.get(&runtime).map(|pausing| &pausing.live);
         self.runtimes.get(runtime).or_else(pausing).map(|live| &live.runtime)
@@ -140,8 +140,8 @@ impl Session {
         self.pausing.insert(runtime, Pausing { live, runners });
     }
 
-    /// Ends a failed pause: the runtime is live again, its programs continue, and requests that
-    /// were cancelled meanwhile end.
+    /// Ends a failed pause. The runtime is live again, its programs continue, and requests that
+    /// were cancelled during the pause end.
     fn abort_pause(&mut self, id: RequestId, runtime: RuntimeId, held: Option<Held>, error: &Error) {
         let context = ErrorContext::runtime(runtime);
         let Some(Pausing { live, runners }) = self.pausing.remove(&runtime) else {
@@ -247,7 +247,7 @@ impl Session {
         }
     }
 
-    /// Ends a paused runtime. False: no such runtime exists, or it has been disposed.
+    /// Ends a paused runtime. Returns false if no such runtime exists or it was disposed before.
     pub(crate) fn dispose_paused(&mut self, runtime: RuntimeId) -> bool {
         match self.paused.get_mut(&runtime).map(|paused| &mut paused.resuming) {
             None | Some(Resuming::Disposed) => return false,

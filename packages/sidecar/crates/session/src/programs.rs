@@ -1,4 +1,4 @@
-//! Requests about programs and processes. Next: `sinks/`, which answer them when programs end.
+//! Requests about programs and processes. Next: `sinks/`, which send the replies when programs end.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Answers requests from any thread, each exactly once.
+//! Answers requests from any thread, each exactly once. Next: `requests.rs`.
 
 use std::sync::Arc;
 
@@ -46,7 +46,7 @@ impl Replies {
         }
     }
 
-    /// Sends what a request's program has written.
+    /// Sends output of a request's program.
     pub fn output(&self, id: RequestId, fd: u8, data: &[u8]) {
         for data in data.chunks(MAX_OUTPUT_BYTES) {
             self.outlet.send(Message::of_request(Kind::Output, id, &Output { fd, data }, data.len()));
@@ -59,12 +59,12 @@ impl Replies {
 pub(crate) struct Reply(pub RequestId);
 
 impl Reply {
-    /// A reply with a body. `hint`: about how many bytes the body has.
+    /// Makes a reply with a body. `hint` is the approximate number of bytes of the body.
     pub fn body<T: Serialize>(self, body: &T, hint: usize) -> Message {
         Message::reply(self.0, body, hint)
     }
 
-    /// A reply without fields.
+    /// Makes a reply without fields.
     pub fn done(self) -> Message {
         self.body(&Empty {}, 32)
     }

@@ -21,18 +21,18 @@ pub(crate) struct Requests {
 }
 
 struct InFlight {
-    /// Known as soon as the core has returned it.
+    /// The process. `None` until the core has returned it.
     process: Option<Process>,
-    /// `cancel` arrived before `process` was known, or while the program was held.
+    /// Whether `cancel` arrived before `process` was known, or while the program was held.
     canceled: bool,
-    /// The program is being paused: its copy would not see what happens to it now.
+    /// Whether the program is being paused. Its copy would not get a `cancel` that is sent now.
     held: bool,
-    /// The runner of an evaluation. Its program outlives the request.
+    /// The runner of an evaluation. The runner's program outlives the request.
     runner: Option<RunnerId>,
 }
 
 impl Requests {
-    /// Adds a request; `runner` is set for an evaluation. `Ok(false)`: the id is in use.
+    /// Adds a request; `runner` is set for an evaluation. Returns `Ok(false)` if the id is in use.
     pub fn begin(&self, id: RequestId, runner: Option<RunnerId>) -> Result<bool, Error> {
         let mut table = self.table.lock();
         if table.len() >= LIMIT {
@@ -45,12 +45,12 @@ impl Requests {
         Ok(true)
     }
 
-    /// Whether no request is in flight.
+    /// Returns whether no request is in flight.
     pub fn is_empty(&self) -> bool {
         self.table.lock().is_empty()
     }
 
-    /// Whether the request is in flight.
+    /// Returns whether the request is in flight.
     pub fn contains(&self, id: RequestId) -> bool {
         self.table.lock().contains_key(&id)
     }
@@ -76,7 +76,7 @@ impl Requests {
         }
     }
 
-    /// Cancels what was deferred by [`Requests::hold`]: the pause has failed.
+    /// Sends the cancellations that [`Requests::hold`] deferred, because the pause has failed.
     pub fn release(&self, runtime: &Runtime) {
         let mut canceled = Vec::new();
         for (id, request) in self.table.lock().iter_mut() {
@@ -91,7 +91,7 @@ impl Requests {
         canceled.into_iter().for_each(|(id, process, runner)| stop(id, &process, runner));
     }
 
-    /// Forgets the process of a request whose program is paused. `cancel` takes effect on resume.
+    /// Removes the process of a request whose program is paused. A `cancel` takes effect on resume.
     pub fn detach(&self, id: RequestId) {
         if let Some(request) = self.table.lock().get_mut(&id) {
             (request.process, request.held) = (None, false);
@@ -110,7 +110,7 @@ impl Requests {
         table.iter().filter(|(_, request)| request.runner == Some(runner)).map(|(id, _)| *id).collect()
     }
 
-    /// Removes a request to answer it. False: it has been answered.
+    /// Removes a request in order to answer it. Returns false if the request has been answered.
     pub fn finish(&self, id: RequestId) -> bool {
         self.table.lock().remove(&id).is_some()
     }

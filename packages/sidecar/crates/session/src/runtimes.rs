@@ -22,7 +22,7 @@ pub(crate) struct LiveRuntime {
     pub runtime: Runtime,
     /// Runners that were created in the runtime and not disposed.
     pub runners: Vec<RunnerId>,
-    /// The owner. `None`: the default tenant.
+    /// The owner. `None` means the default tenant.
     pub tenant: Option<Arc<str>>,
     /// Restored programs that no request has attached to.
     pub orphans: Option<Box<Orphans>>,
@@ -87,14 +87,14 @@ impl Session {
         }
         let id = self.runtimes.reserve();
         runtime.attach(Arc::new(EventSender { runtime: id, outlet: Arc::clone(&self.replies.outlet) }));
-        // Set once, here: the cell is new.
+        // The cell is new, so the call cannot fail.
         let _ = id_for_warnings.set(id);
         let tenant = create.tenant.map(Arc::from);
         self.runtimes.insert(id, LiveRuntime { runtime, runners: Vec::new(), tenant, orphans: None });
         Ok(id)
     }
 
-    /// Ends a runtime: live, pausing or paused. False: no such runtime exists.
+    /// Ends a live, pausing or paused runtime. Returns false if no such runtime exists.
     fn dispose_runtime(&mut self, id: RuntimeId) -> bool {
         let pausing = self.pausing.remove(&id).map(|pausing| pausing.live);
         match pausing.or_else(|| self.runtimes.remove(id)) {

@@ -28,16 +28,16 @@ pub const MAX_RUNTIMES: usize = 65_536;
 /// The largest number of live runners of a session.
 const MAX_RUNNERS: usize = 65_536;
 
-/// The runners of a session. `None`: the runner is being created, or is paused.
+/// The runners of a session. `None` if the runner is being created or is paused.
 pub(crate) type Runners = Mutex<IdTable<RunnerId, Option<Process>>>;
 
-/// The reason why a connection cannot continue: its last message.
+/// The reason why a connection cannot continue, which is its last message.
 pub type Violation = Failure<'static>;
 
 /// Runs a program on the calling thread for the inline budget. A worker runs the rest.
 pub type Job = Box<dyn FnOnce() + Send>;
 
-/// The result of a message: a program to run here, if any.
+/// The result of a message: a program to run on this thread, if any.
 pub(crate) type Handled = Result<Option<Job>, Violation>;
 
 /// One embedder's requests and the tables behind them.
@@ -51,7 +51,7 @@ pub struct Session {
     pub(crate) runners: Arc<Runners>,
     pub(crate) pausing: HashMap<RuntimeId, Pausing>,
     pub(crate) paused: HashMap<RuntimeId, Paused>,
-    /// How long a program may run on the session's thread. Zero: never.
+    /// The time that a program may run on the session's thread. Zero means never.
     inline: Duration,
     greeted: bool,
 }
@@ -61,24 +61,24 @@ pub struct Session {
 pub(crate) struct FrameId(pub u32);
 
 impl FrameId {
-    /// The id as a request's.
+    /// Returns the id as a request's id.
     pub fn request(self) -> Result<RequestId, Violation> {
         RequestId::new(self.0).ok_or_else(|| convert::violation("id", "a request's id, which is not 0", self.0.to_string()))
     }
 
-    /// The id as a connection's, or as that of a wait for a listener.
+    /// Returns the id as the id of a connection or of a wait for a listener.
     pub fn connection(self) -> ConnectionId {
         ConnectionId::new(self.0)
     }
 
-    /// The id as a host call's.
+    /// Returns the id as a host call's id.
     pub fn host_call(self) -> HostCallId {
         HostCallId::new(self.0)
     }
 }
 
 impl Session {
-    /// Opens a session. `inline`: how long a program may run on the session's thread.
+    /// Opens a session. `inline` is the time that a program may run on the session's thread.
     pub fn new(core: Core, store: Store, outlet: Arc<dyn Outlet>, inline: Duration) -> Self {
         let tasks = SessionTasks::new(Arc::clone(&outlet));
         Self {
@@ -108,8 +108,8 @@ impl Session {
         }
     }
 
-    /// Handles a frame. `may_run_here`: the thread has time to run the program itself; then the
-    /// result may be a job, which the caller runs without the session.
+    /// Handles a frame. `may_run_here` states that the thread has time to run the program itself.
+    /// The result may then be a job, which the caller runs without the session.
     pub fn handle(&mut self, frame: &Frame<'_>, may_run_here: bool) -> Result<Option<Job>, Violation> {
         self.check_greeting(frame)?;
         match Request::decode(frame) {
@@ -118,7 +118,7 @@ impl Session {
         }
     }
 
-    /// Handles a message that was not a frame. Otherwise as [`Session::handle`].
+    /// Handles a message that was not a frame, like [`Session::handle`].
     pub fn request<'a>(
         &mut self,
         id: RequestId,
@@ -128,12 +128,12 @@ impl Session {
         self.dispatch(FrameId(id.get()), request.into(), may_run_here)
     }
 
-    /// Whether no request is in flight.
+    /// Returns whether no request is in flight.
     pub fn is_idle(&self) -> bool {
         self.replies.requests.is_empty()
     }
 
-    /// Whether the request is in flight.
+    /// Returns whether the request is in flight.
     pub fn is_in_flight(&self, id: RequestId) -> bool {
         self.replies.requests.contains(id)
     }
@@ -184,8 +184,8 @@ impl Session {
         }
     }
 
-    /// Adds a request whose reply follows later; `runner` is set for an evaluation. False: the
-    /// request has been refused.
+    /// Adds a request whose reply follows later; `runner` is set for an evaluation. Returns false
+    /// if the request has been refused.
     pub(crate) fn begin(&self, id: RequestId, runner: Option<RunnerId>) -> Result<bool, Violation> {
         match self.replies.requests.begin(id, runner) {
             Ok(true) => Ok(true),

@@ -1,5 +1,5 @@
-//! Requests about snapshots and the store. Threads of the store do what waits for a disk; session
-//! tasks bring the results back. Next: `copies.rs`, runtimes that come from a snapshot.
+//! Requests about snapshots and the store. Threads of the store do the work that waits for a disk;
+//! session tasks return the results. Next: `copies.rs`, runtimes that come from a snapshot.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -82,7 +82,7 @@ impl Session {
         Ok(())
     }
 
-    /// As [`Session::on_store`], for a request that names a snapshot.
+    /// Answers a request that names a snapshot, like [`Session::on_store`].
     fn on_named(
         &self,
         id: RequestId,
@@ -93,8 +93,8 @@ impl Session {
         self.on_store(id, move |store| work(store, &tenant, &name))
     }
 
-    /// Answers a request with the result of `then`. The session's thread runs `then`, at once when
-    /// the snapshot is in memory, otherwise when the store has read it.
+    /// Answers a request with the result of `then`, which runs on the session's thread. `then` runs
+    /// at once if the snapshot is in memory, otherwise when the store has read it.
     pub(crate) fn with_snapshot(
         &mut self,
         id: RequestId,
@@ -149,7 +149,7 @@ impl Session {
         Ok(())
     }
 
-    /// Lists as many snapshots of a tenant as one frame holds, the oldest first.
+    /// Lists as many snapshots of a tenant as one frame holds, oldest first.
     fn list_snapshots(&self, id: RequestId, list: &SnapshotList<'_>) -> Result<(), Violation> {
         let tenant = list.tenant.to_owned();
         let after = list.after.map(|position| (position.created_ms, position.id.to_owned()));
@@ -157,11 +157,11 @@ impl Session {
     }
 }
 
-/// Keeps a snapshot in memory and on disk, or nowhere.
+/// Keeps a snapshot both in memory and on disk. If the write fails, neither keeps it.
 fn keep_on_disk(store: &Store, snapshot: &Arc<Snapshot>) -> Result<(), Error> {
     store.keep(snapshot)?;
     store.write(snapshot, Retention::No).inspect_err(|_| {
-        // The error of the write is the one to report.
+        // The caller needs the error of the write, not of the deletion.
         let _ = store.delete(&snapshot.info().tenant, &snapshot.info().id);
     })
 }

@@ -17,12 +17,12 @@ pub(crate) struct IdTable<I, T> {
 }
 
 impl<I: Copy + Eq + Hash + From<NonZeroU32>, T> IdTable<I, T> {
-    /// An empty table for at most `limit` objects. Errors name them `resource`.
+    /// Makes an empty table for at most `limit` objects. Errors name them `resource`.
     pub fn new(resource: &'static str, limit: usize) -> Self {
         Self { items: HashMap::new(), last: 0, resource, limit }
     }
 
-    /// Fails when the table is full.
+    /// Fails if the table is full.
     pub fn check_room(&self) -> Result<(), Error> {
         match self.items.len() < self.limit {
             true => Ok(()),
@@ -30,7 +30,7 @@ impl<I: Copy + Eq + Hash + From<NonZeroU32>, T> IdTable<I, T> {
         }
     }
 
-    /// Returns an unused id: the one after the last, unless all 2^32 have been used once.
+    /// Returns an unused id: the id after the last, unless all 2^32 have been used once.
     pub fn reserve(&mut self) -> I {
         loop {
             self.last = self.last.wrapping_add(1);
@@ -52,7 +52,7 @@ impl<I: Copy + Eq + Hash + From<NonZeroU32>, T> IdTable<I, T> {
         self.items.get(&id)
     }
 
-    /// Returns the object with this id, to change it.
+    /// Returns the object with this id, for changes.
     pub fn get_mut(&mut self, id: I) -> Option<&mut T> {
         self.items.get_mut(&id)
     }
@@ -72,20 +72,20 @@ impl<I: Copy + Eq + Hash + From<NonZeroU32>, T> IdTable<I, T> {
 }
 
 impl<T> IdTable<RuntimeId, T> {
-    /// Whether a runtime has ever had this id.
+    /// Returns whether a runtime has ever had this id.
     pub fn has_existed(&self, id: RuntimeId) -> bool {
         id.get() <= self.last
     }
 }
 
 impl<T> IdTable<RunnerId, T> {
-    /// Whether a runner has ever had this id.
+    /// Returns whether a runner has ever had this id.
     pub fn has_existed(&self, id: RunnerId) -> bool {
         id.get() <= self.last
     }
 }
 
-/// The ids that an error's facts need and that the core does not know.
+/// The ids that an error's facts need and that the core does not have.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ErrorContext {
     runtime: Option<RuntimeId>,
@@ -93,25 +93,25 @@ pub struct ErrorContext {
 }
 
 impl ErrorContext {
-    /// The context of a request that belongs to no runtime.
+    /// A context without a runtime.
     pub const NONE: Self = Self { runtime: None, runner: None };
 
-    /// The context of a request about a runtime.
+    /// Makes the context of a request about a runtime.
     pub(crate) fn runtime(id: RuntimeId) -> Self {
         Self { runtime: Some(id), runner: None }
     }
 
-    /// The context of a request about a runner whose runtime is not known.
+    /// Makes the context of a request about a runner whose runtime is unknown.
     pub(crate) fn runner(id: RunnerId) -> Self {
         Self { runtime: None, runner: Some(id) }
     }
 
-    /// The context of a runner in a runtime.
+    /// Makes the context of a runner in a runtime.
     pub(crate) fn runner_in(runtime: RuntimeId, runner: RunnerId) -> Self {
         Self { runtime: Some(runtime), runner: Some(runner) }
     }
 
-    /// Returns the fact that `docs/internals/protocol.md` requires beside the core's own.
+    /// Returns the fact that `docs/internals/protocol.md` requires besides the core's own facts.
     pub fn fact(self, error: &Error) -> Option<(&'static str, u32)> {
         match error {
             Error::RuntimeDisposed | Error::RuntimePaused => Some(("runtime", self.runtime?.get())),

@@ -1,4 +1,4 @@
-//! Session tasks: work that another thread hands to the session's thread, which alone may change
+//! Session tasks: work that another thread passes to the session's thread, which alone may change
 //! the tables. A task is usually the end of an operation that waited for a disk or for programs.
 
 use std::sync::Arc;
@@ -20,13 +20,14 @@ pub(crate) struct SessionTasks {
 
 #[derive(Default)]
 struct Queue {
-    /// Whether `tasks` has some. The session reads it between any two frames, without the lock.
+    /// Whether `tasks` is not empty. The session reads the flag between any two frames, without the
+    /// lock.
     has_tasks: AtomicBool,
     tasks: Mutex<Vec<SessionTask>>,
 }
 
 impl SessionTasks {
-    /// An empty queue. `outlet` wakes the session's thread.
+    /// Makes an empty queue. `outlet` wakes the session's thread.
     pub fn new(outlet: Arc<dyn Outlet>) -> Self {
         Self { outlet, queue: Arc::default() }
     }

@@ -36,7 +36,7 @@ const DEFAULT_INLINE_US: u64 = 200;
 const DEFAULT_SNAPSHOT_BYTES: u64 = 10 << 30;
 const DEFAULT_SNAPSHOT_MEMORY: u64 = 4 << 30;
 
-/// The action that the command line asks for.
+/// The action that the command line requests.
 pub enum Command {
     /// Serves an embedder.
     Serve(Arguments),
@@ -44,7 +44,7 @@ pub enum Command {
     Print(String),
 }
 
-/// How to serve an embedder.
+/// The options of the serving process.
 pub struct Arguments {
     /// The descriptor of the socket.
     pub channel_fd: RawFd,
@@ -52,11 +52,11 @@ pub struct Arguments {
     pub core: CoreOptions,
     /// Options of the store.
     pub store: StoreOptions,
-    /// How long the reading thread looks for more frames after a reply.
+    /// The time for which the reading thread polls for more frames after a reply.
     pub spin: Duration,
-    /// How long a lone request may run on the reading thread. Zero: never.
+    /// The time that a lone request may run on the reading thread. Zero means never.
     pub inline: Duration,
-    /// The topics of the log, if it is on.
+    /// The topics of the log. `None` turns the log off.
     pub log: Option<String>,
 }
 

@@ -28,6 +28,7 @@ impl Channel {
         let wrong = |received: &str| {
             format!("--channel-fd: expected the descriptor of a connected Unix stream socket, received {fd}: {received}")
         };
+        // rustix takes only descriptors that are open, and `fd` may be any number.
         // SAFETY: `fcntl` accepts any number, and `F_GETFD` changes nothing.
         if unsafe { libc::fcntl(fd, libc::F_GETFD) } < 0 {
             return Err(wrong(&io::Error::last_os_error().to_string()));

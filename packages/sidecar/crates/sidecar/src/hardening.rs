@@ -1,17 +1,19 @@
-//! Hardens the process before it serves: it must never outlive the embedder and leak nothing of its
-//! guests.
+//! Hardens the process before it serves: the process must not outlive the embedder, and must not
+//! leak data of its guests.
 //!
 //! The end of file of the channel ends the process ([`crate::serve`]). The kernel's parent-death
 //! signal ends a process that hangs. Core dumps would write guests' memory to a disk. A resource
 //! limit turns them off: making the process undumpable would also hide `/proc/self/pagemap`, which
 //! the core reads.
+//!
+//! Three calls go through `libc`: rustix has no stable API for `signal`, `close_range` and `_exit`.
 
 use std::os::fd::RawFd;
 
 use rustix::process::{Resource, Rlimit, Signal, getppid, getrlimit, set_parent_process_death_signal, setrlimit};
 
-/// Prints a panic's location and reason, then aborts. A thread that ends silently would leave its
-/// requests unanswered for ever.
+/// Prints a panic's location and reason, then aborts. A thread that ended without an abort would
+/// leave its requests unanswered for ever.
 pub fn abort_on_panic() {
     std::panic::set_hook(Box::new(|panic| {
         eprintln!("coldframe-sidecar: internal error: {panic}");
@@ -19,8 +21,8 @@ pub fn abort_on_panic() {
     }));
 }
 
-/// Hardens the process. Call it before anything is opened: it closes all descriptors but the first
-/// three and `channel_fd`.
+/// Hardens the process. Must be called before any descriptor is opened: the function closes all
+/// descriptors but the first three and `channel_fd`.
 pub fn harden(channel_fd: RawFd) -> Result<(), String> {
     close_others(channel_fd);
     // 1 instead of 0: a core pattern that pipes dumps into a program ignores 0, and no dump is as

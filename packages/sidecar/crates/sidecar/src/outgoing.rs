@@ -19,10 +19,10 @@ use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 
 use crate::channel::{Attempt, Channel};
 
-/// While more bytes than this wait for the embedder, no new requests are read.
+/// The bytes in the queue above which no new requests are read.
 pub const HIGH_WATER: usize = 1 << 20;
 
-/// A batch that has queued this many bytes is sent before its end.
+/// The bytes of a batch above which the batch is sent before its end.
 const BATCH_BYTES: usize = 128 << 10;
 
 /// The largest number of frames in one system call.
@@ -143,8 +143,8 @@ impl Outgoing {
         Backlog { blocked: state.blocked, full: state.waiting > HIGH_WATER }
     }
 
-    /// Waits until all frames are sent, for [`DRAIN_TIMEOUT`] at most. The last frame says why the
-    /// connection ends.
+    /// Waits until all frames are sent, for [`DRAIN_TIMEOUT`] at most. The last frame has the
+    /// reason why the connection ends.
     pub fn drain(&self) {
         let end = Instant::now() + DRAIN_TIMEOUT;
         loop {
@@ -175,7 +175,7 @@ impl Outgoing {
                     return;
                 }
                 Attempt::Disconnected => {
-                    // The reading side detects the end and exits.
+                    // The reading side detects the end of the connection and exits.
                     *state = State { disconnected: true, ..State::default() };
                     return;
                 }

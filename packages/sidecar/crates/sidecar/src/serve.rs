@@ -1,11 +1,11 @@
-//! The reading side: reads frames, lets the session handle each of them, and notices that the
+//! The reading side: reads frames, passes each of them to the session, and detects that the
 //! embedder has disconnected.
 //!
-//! One thread reads at a time. A thread that has just answered looks for more frames for a while
+//! One thread reads at a time. A thread that has just answered polls for more frames for a while
 //! before it sleeps. In a loop of evaluations the next request arrives within microseconds, and
-//! waking up costs more than handling the request. Frames that arrived together are handled as a
-//! batch, and their replies leave together. A request that arrived alone runs on the reading thread
-//! itself for its budget. A second thread takes over when the first does not return
+//! waking up costs more than handling the request. Frames that arrive together are handled as a
+//! batch, and their replies are sent together. A request that arrives alone runs on the reading
+//! thread itself for its budget. A second thread takes over if the first thread does not return
 //! ([`crate::takeover`]). The thread that returns late becomes the second.
 
 use std::convert::Infallible;
@@ -28,7 +28,7 @@ pub struct Server {
     outgoing: Arc<Outgoing>,
     spin: Duration,
     takeover: Takeover,
-    /// Locked by the thread that reads.
+    /// The reader, locked by the thread that reads.
     reader: Mutex<Reader>,
 }
 
@@ -49,7 +49,8 @@ enum Step {
 }
 
 impl Server {
-    /// Makes a server. `spin`: how long a thread that has just answered looks for more frames.
+    /// Makes a server. `spin` is the time for which a thread that has just answered polls for more
+    /// frames.
     pub fn new(session: Session, outgoing: Arc<Outgoing>, spin: Duration) -> Self {
         let reader = Reader { decoder: Decoder::new(), session, awake_until: Instant::now() };
         Self { outgoing, spin, takeover: Takeover::default(), reader: Mutex::new(reader) }
@@ -64,7 +65,7 @@ impl Server {
         this.stand_by()
     }
 
-    /// Reads whenever the reading thread is stuck.
+    /// Takes over reading whenever the reading thread is stuck.
     fn stand_by(&self) -> ! {
         loop {
             self.takeover.wait_until_stuck();
@@ -141,8 +142,8 @@ impl Server {
         Ok(None)
     }
 
-    /// Stays awake for a while if this thread has sent something since `before`. While requests are
-    /// in flight it sleeps, because a worker could use the processor.
+    /// Stays awake for a while if this thread has sent a frame since `before`. While requests are
+    /// in flight the thread sleeps, because a worker could use the processor.
     fn stay_awake(&self, reader: &mut Reader, before: u64) {
         if outgoing::pushed_here() != before && reader.session.is_idle() {
             reader.awake_until = Instant::now() + self.spin;
@@ -150,9 +151,9 @@ impl Server {
     }
 }
 
-/// Sleeps until the socket is readable (unless `full`), writable (when `blocked`), or the backlog
-/// has changed. Returns false when the embedder has disconnected. With a full backlog nothing is
-/// read, so only a hang-up reports that.
+/// Sleeps until the socket is readable (unless `full`), writable (if `blocked`), or the backlog has
+/// changed. Returns false if the embedder has disconnected. With a full backlog nothing is read, so
+/// only a hang-up reports the disconnection.
 fn sleep(outgoing: &Outgoing, blocked: bool, full: bool) -> bool {
     let mut events = PollFlags::empty();
     events.set(PollFlags::IN, !full);

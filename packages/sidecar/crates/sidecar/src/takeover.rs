@@ -16,13 +16,13 @@ use parking_lot::{Condvar, Mutex};
 /// kill within 50 ms.
 const PERIOD: Duration = Duration::from_millis(5);
 
-/// The number of checks without a run after which the second thread sleeps until there is one.
+/// The number of checks without a run after which the second thread sleeps until the next run.
 const IDLE_CHECKS: u32 = 20;
 
 /// Watches the runs of guests on the reading thread.
 #[derive(Default)]
 pub struct Takeover {
-    /// Counts beginnings and ends of runs. Odd while a guest runs.
+    /// The number of starts and ends of runs. Odd while a guest runs.
     epoch: AtomicU64,
     asleep: AtomicBool,
     lock: Mutex<()>,
@@ -30,7 +30,7 @@ pub struct Takeover {
 }
 
 impl Takeover {
-    /// Whether a guest runs. The thread that reads must not start another one.
+    /// Returns whether a guest runs. The thread that reads must not start another guest then.
     pub fn is_running(&self) -> bool {
         self.epoch.load(SeqCst) % 2 == 1
     }

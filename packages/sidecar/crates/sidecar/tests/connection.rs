@@ -12,7 +12,7 @@ use common::{Parent, fact, program, runtime, text};
 use serde_json::{Value, json};
 
 #[test]
-fn greets_and_answers() {
+fn replies_to_hello_and_ping() {
     let mut parent = Parent::new(&[]);
     parent.assert_alive();
     let counts: SidecarResources = parent.ask(Kind::Resources, 2, &Empty {}).read();
@@ -20,7 +20,7 @@ fn greets_and_answers() {
 }
 
 #[test]
-fn a_batch_is_answered_in_order() {
+fn answers_a_batch_in_order() {
     let mut parent = Parent::new(&[]);
     let batch: Vec<u8> = (1..=500).flat_map(|id| encode(Kind::Ping, id, &Empty {}, 0).unwrap()).collect();
     parent.socket.write_all(&batch).unwrap();
@@ -107,7 +107,7 @@ fn an_invalid_body_fails_its_request_and_the_connection_continues() {
     ];
     for (index, (kind, body, what)) in cases.into_iter().enumerate() {
         if kind == Kind::Reply {
-            continue; // The kind is below the requests: see the next test.
+            continue; // The kind is below the requests; the next test covers it.
         }
         let received = parent.ask(kind, 100 + index as u32, &body);
         let failure = received.failure();

@@ -13,7 +13,7 @@ fn tree(runtime: RuntimeId, path: &str, recursive: Option<bool>) -> FileTree<'_>
 }
 
 #[test]
-fn files_are_created_and_removed_and_errors_name_the_call_and_the_path() {
+fn creates_and_removes_files_and_errors_name_the_call_and_the_path() {
     let mut parent = Parent::new(&[]);
     let files = Some(Blobs(vec![("/workspace/a/seed", &b"seed"[..])]));
     let create = RuntimeCreate { files, ..RuntimeCreate::default() };

@@ -13,6 +13,7 @@ use coldframe_ids::RunnerId;
 use coldframe_protocol::encode;
 use coldframe_protocol::messages::*;
 use common::{Parent, SIDECAR, arguments, command, eventually, fact, program, text, wait_for_exit};
+use rustix::process::Resource;
 
 const ENDLESS: &str = "p: while (true) {}";
 
@@ -85,7 +86,7 @@ fn runs_a_program() {
 }
 
 #[test]
-fn many_programs_at_once_are_all_answered() {
+fn answers_many_programs_at_once() {
     let mut parent = Parent::new(&[]);
     let runtime = parent.runtime();
     let start = program(runtime, "0; process.exit(5)");
@@ -154,7 +155,7 @@ fn exits_when_the_parent_process_exits_although_the_channel_is_open() {
     BufReader::new(shell.stdout.take().unwrap()).read_line(&mut pid).unwrap();
     let process = format!("/proc/{}/stat", pid.trim());
     // The sidecar has reached its main loop when it runs and sleeps.
-    eventually("the sidecar does not come up", || {
+    eventually("the sidecar does not start", || {
         std::fs::read_to_string(&process).is_ok_and(|s| s.contains("(coldframe-sidec) S"))
     });
     shell.kill().unwrap();
@@ -191,7 +192,7 @@ fn a_disposed_runner_differs_from_a_runner_that_never_existed() {
 
 #[test]
 fn a_program_without_address_space_fails_and_other_programs_continue() {
-    let mut parent = Parent::cramped(libc::RLIMIT_AS, 48 << 30, &[]);
+    let mut parent = Parent::cramped(Resource::As, 48 << 30, &[]);
     let runtime = parent.runtime();
     // Each program takes 4 GiB of addresses and hardly any memory.
     for id in 100..116 {
@@ -205,7 +206,7 @@ fn a_program_without_address_space_fails_and_other_programs_continue() {
         parent.send(Kind::Cancel, id, &Empty {});
     }
     for _ in 1..16 {
-        assert!(parent.receive().read::<Outcome<'_>>().failure.is_some(), "canceled, or refused as the first one");
+        assert!(parent.receive().read::<Outcome<'_>>().failure.is_some(), "canceled, or refused like the first program");
     }
     let received = parent.ask(Kind::ProcessStart, 200, &program(runtime, "console.log('alive')"));
     assert_eq!(received.read::<Outcome<'_>>().stdout, b"alive\n");
@@ -214,7 +215,7 @@ fn a_program_without_address_space_fails_and_other_programs_continue() {
 #[test]
 fn a_file_size_limit_fails_the_write_and_other_programs_continue() {
     let folder = std::env::temp_dir().join(format!("coldframe-file-limit-{}", std::process::id()));
-    let mut parent = Parent::cramped(libc::RLIMIT_FSIZE, 64 << 10, &["--snapshots", folder.to_str().unwrap()]);
+    let mut parent = Parent::cramped(Resource::Fsize, 64 << 10, &["--snapshots", folder.to_str().unwrap()]);
     let runtime = parent.runtime();
     const WRITE: &str = "process.getBuiltinModule('fs').writeFileSync('/tmp/large', Buffer.alloc(2e5, 'x'))";
     // A guest's memory above the first MiB is in a file, and so is a snapshot.

@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 use coldframe_protocol::messages::*;
 use common::{Parent, program, wait_for_exit};
 
-// The source begins at 65624. Before it are the inbox, the header of the event, the five numbers of
-// the start block, "/workspace", the URL and the length of the source.
+// The source begins at 65624. The bytes before it are the inbox, the event's header and the start
+// block. The start block has five numbers, "/workspace", the URL and the length of the source.
 const GUEST: &str = r#"(module
   (import "coldframe" "mark" (func $mark (param i32)))
   (memory (export "memory") 4 32768)
@@ -55,7 +55,7 @@ fn image() -> Folder {
 }
 
 #[test]
-fn other_requests_are_answered_and_the_guest_can_be_cancelled() {
+fn answers_other_requests_and_can_cancel_the_guest() {
     let image = image();
     let mut parent = Parent::new(&["--image", image.0.to_str().unwrap(), "--inline-us", "200"]);
     let other = parent.runtime();
@@ -76,7 +76,7 @@ fn other_requests_are_answered_and_the_guest_can_be_cancelled() {
 }
 
 #[test]
-fn its_timeout_ends_it() {
+fn a_timeout_ends_the_guest() {
     let image = image();
     let mut parent = Parent::new(&["--image", image.0.to_str().unwrap(), "--inline-us", "200"]);
     let runtime = parent.runtime();
@@ -87,7 +87,7 @@ fn its_timeout_ends_it() {
 }
 
 #[test]
-fn the_end_of_the_channel_is_noticed() {
+fn detects_the_end_of_the_channel() {
     let image = image();
     let mut parent = Parent::new(&["--image", image.0.to_str().unwrap(), "--inline-us", "200"]);
     let runtime = parent.runtime();

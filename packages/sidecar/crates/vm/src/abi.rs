@@ -1,6 +1,9 @@
-//! The guest ABI in Rust: state block, events, start and restore blocks (`docs/internals/guest-abi.md`).
+//! Events with their payloads, the start block and the restore block
+//! (`docs/internals/guest-abi.md`). `coldframe-abi` has the numbers. Next: `lib.rs`.
 
-/// Results of imports that fail.
+use coldframe_abi::{EventHeader, EventKind, ProgramMode};
+
+/// Results of failed imports.
 pub mod errno {
     /// A bad address.
     pub const EFAULT: i32 = -14;
@@ -10,67 +13,19 @@ pub mod errno {
     pub const WASI_ENOSYS: i32 = 52;
 }
 
-/// The length of the state block in bytes.
-pub const STATE_LEN: usize = 48;
-
-/// The guest's state after a turn.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct State {
-    /// The program has exited.
-    pub exited: bool,
-    /// The exit code of the program.
-    pub exit_code: i32,
-    /// Milliseconds of the monotonic clock, or negative.
-    pub timer_at: f64,
-    /// The reason of the exit. 0 is an exit of the program's own.
-    pub exit_reason: u32,
-    /// The address of the value of a program or of an evaluation.
-    pub value_ptr: u32,
-    /// The length of the value in bytes.
-    pub value_len: u32,
-    /// The evaluation that has ended. 0 if none has ended.
-    pub eval_done: u32,
-    /// The exit code of the evaluation.
-    pub eval_exit_code: i32,
-    /// The reason of the evaluation's end, as `exit_reason`.
-    pub eval_reason: u32,
-}
-
-/// `exit_reason` and `eval_reason`.
-pub const REASON_MEMORY: u32 = 2;
-
-impl State {
-    /// Reads the state block.
-    pub fn decode(block: &[u8; STATE_LEN]) -> Self {
-        let u32_at = |at: usize| u32::from_le_bytes([block[at], block[at + 1], block[at + 2], block[at + 3]]);
-        let timer = u64::from(u32_at(8)) | u64::from(u32_at(12)) << 32;
-        Self {
-            exited: u32_at(0) == 1,
-            exit_code: u32_at(4) as i32,
-            timer_at: f64::from_bits(timer),
-            exit_reason: u32_at(16),
-            value_ptr: u32_at(20),
-            value_len: u32_at(24),
-            eval_done: u32_at(28),
-            eval_exit_code: u32_at(32) as i32,
-            eval_reason: u32_at(36),
-        }
-    }
-}
-
 /// An event for the guest.
 #[derive(Debug, Clone, Copy)]
 pub enum Event<'a> {
-    /// A program starts.
+    /// The start of a program.
     Start {
         /// The mode of the program.
-        mode: u32,
-        /// The start block: see [`Start`].
+        mode: ProgramMode,
+        /// The encoded [`Start`].
         block: &'a [u8],
     },
-    /// The time of `timer_at` has come.
+    /// The time of `timer_at` has passed.
     Timer,
-    /// An operation has completed.
+    /// The completion of an operation.
     Complete {
         /// The operation.
         operation: u32,
@@ -79,14 +34,14 @@ pub enum Event<'a> {
         /// The bytes of the result.
         bytes: &'a [u8],
     },
-    /// An evaluation starts.
+    /// The start of an evaluation.
     Eval {
         /// The evaluation.
         id: u32,
         /// The code.
         source: &'a str,
     },
-    /// The memory was restored from a snapshot: see [`Restore`].
+    /// The restore of the memory from a snapshot.
     Restore {
         /// The encoded [`Restore`].
         block: &'a [u8],
@@ -96,16 +51,15 @@ pub enum Event<'a> {
 impl Event<'_> {
     /// Appends the event in the layout of the inbox.
     pub fn encode(&self, out: &mut Vec<u8>) {
-        let (kind, id, result, payload): (u32, u32, i32, &[u8]) = match self {
-            Self::Start { mode, block } => (1, *mode, 0, block),
-            Self::Timer => (2, 0, 0, &[]),
-            Self::Complete { operation, result, bytes } => (3, *operation, *result, bytes),
-            Self::Eval { id, source } => (4, *id, 0, source.as_bytes()),
-            Self::Restore { block } => (5, 0, 0, block),
+        let (kind, id, result, payload): (EventKind, u32, i32, &[u8]) = match self {
+            Self::Start { mode, block } => (EventKind::Start, mode.number(), 0, block),
+            Self::Timer => (EventKind::Timer, 0, 0, &[]),
+            Self::Complete { operation, result, bytes } => (EventKind::Complete, *operation, *result, bytes),
+            Self::Eval { id, source } => (EventKind::Eval, *id, 0, source.as_bytes()),
+            Self::Restore { block } => (EventKind::Restore, 0, 0, block),
         };
-        for number in [kind, id, result as u32, payload.len() as u32] {
-            out.extend_from_slice(&number.to_le_bytes());
-        }
+        let header = EventHeader { kind: kind.number(), id, result, len: payload.len() as u32 };
+        out.extend_from_slice(&header.encode());
         out.extend_from_slice(payload);
         out.resize(out.len().next_multiple_of(8), 0);
     }

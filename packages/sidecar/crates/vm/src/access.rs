@@ -1,7 +1,7 @@
 //! Access of imports to guest memory, and the conversion of their results.
 //!
-//! A pointer from the guest is a number: every access checks the number against the memory's size and
-//! passes the gate. Next: `imports.rs`.
+//! A pointer from the guest is a number. Every access checks the number against the memory's size
+//! and passes the gate. Next: `imports.rs`.
 
 use crate::abi::errno;
 use crate::data::StoreData;
@@ -19,7 +19,8 @@ pub(crate) type Call<'a> = Caller<'a, StoreData>;
 /// The arguments of the imports `sys` and `sys_wait`: a number and eight integers.
 pub(crate) type Integers = (i32, i64, i64, i64, i64, i64, i64, i64, i64);
 
-/// Runs `access` on `len` bytes of guest memory at `ptr`. `EFAULT` if the range is not in the memory.
+/// Runs `access` on `len` bytes of guest memory at `ptr`. Returns `EFAULT` if the range is not in
+/// the memory.
 pub(crate) fn with_bytes<R>(
     call: &mut Call<'_>,
     ptr: u32,
@@ -34,23 +35,23 @@ pub(crate) fn with_bytes<R>(
     Ok(bytes.map(|bytes| access(bytes, &*refs.caller)).ok_or(errno::EFAULT))
 }
 
-/// The trap that ends the guest's turn. The process has the reason.
+/// Returns the trap that ends the guest's turn. The process has the reason.
 pub(crate) fn stopped() -> wasmtime::Error {
     wasmtime::Error::msg("the process was ended")
 }
 
-/// The import `write`.
+/// Carries out the import `write`.
 pub(crate) fn write(caller: &dyn kernel::Caller, fd: i32, bytes: &mut [u8]) -> Answer {
     let written = kernel::write(caller, i64::from(fd), bytes);
     if written == Err(Errno::EPIPE) {
-        // `console.log` ignores the result of this import. Without a signal, a program that prints for
-        // ever would run for ever.
+        // `console.log` ignores the result of this import. Without a signal, a program that prints
+        // forever would run forever.
         caller.end(Error::Signal { signal: SIGPIPE });
     }
     written
 }
 
-/// Returns a result as 32 bits.
+/// Converts a result to 32 bits.
 pub(crate) fn short(answer: Answer) -> i32 {
     i32::try_from(answer.unwrap_or_else(Errno::negative)).unwrap_or(i32::MAX)
 }

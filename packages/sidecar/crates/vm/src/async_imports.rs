@@ -1,10 +1,10 @@
 //! The imports of runtimes with mounted app file systems.
 //!
-//! A system call may need replies of the embedder. It is carried out in rounds (`exchange.rs` of the
-//! app file systems in the crate `kernel`). Each round ends with a host call, and this VM alone waits
-//! for the reply, without a lock and with the gate to its memory closed. A system call without a host
-//! call costs one allocation more than elsewhere. Runtimes without app file systems use the plain
-//! imports and pay nothing. Next: `access.rs`.
+//! A system call may need replies of the embedder. Such a call is made in rounds (`exchange.rs` of
+//! the app file systems in the crate `kernel`). Each round ends with a host call. This VM alone
+//! waits for the reply, without a lock and with the gate to its memory closed. A system call
+//! without a host call costs one allocation more than in other runtimes. Runtimes without app file
+//! systems use the plain imports and pay nothing. Next: `access.rs`.
 
 use crate::abi::errno;
 use crate::access::{Call, Integers, MODULE, short, stopped, with_bytes, write};
@@ -14,8 +14,8 @@ use coldframe_kernel::{self as kernel, Arguments, Caller, Exchange, FileSystemRe
 use std::sync::Arc;
 use wasmtime::Linker;
 
-/// Defines the imports that may wait for the embedder: `sys`, and `read` and `write`, whose descriptor
-/// may be a file of an app file system.
+/// Defines the imports that may wait for the embedder: `sys`, and `read` and `write`, whose
+/// descriptor may be a file of an app file system.
 pub(crate) fn define(linker: &mut Linker<StoreData>) -> wasmtime::Result<()> {
     system_calls(linker)?;
     transfer(linker, "read", |caller, fd, bytes| kernel::read(caller, i64::from(fd), bytes))?;

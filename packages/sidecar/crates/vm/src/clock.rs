@@ -1,17 +1,17 @@
-//! The guest's monotonic clock: the host machine's clock, shifted so that it continues from its value
-//! in the snapshot.
+//! The guest's monotonic clock: the host machine's clock with an offset, so that the guest's clock
+//! continues from its value in the snapshot.
 //!
-//! The time between snapshot and restore does not exist for the guest: its timers keep their remaining
-//! time, and no measured duration jumps. The wall clock is the host machine's, and steps. Linux treats
-//! a suspended machine in this way. Next: `snapshot/mod.rs`.
+//! The time between snapshot and restore does not exist for the guest: its timers keep their
+//! remaining time, and no measured duration jumps. The wall clock is the host machine's, and jumps.
+//! Linux treats a suspended machine in this way. Next: `snapshot/mod.rs`.
 
 use coldframe_sys as sys;
 
 /// A guest's monotonic clock. The default is the host machine's clock.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Clock {
-    /// The guest's clock minus the host machine's clock, in nanoseconds modulo 2^64: the host machine
-    /// may have restarted.
+    /// The guest's clock minus the host machine's clock, in nanoseconds modulo 2^64, because the
+    /// host machine may have restarted.
     ahead: u64,
 }
 
@@ -27,7 +27,7 @@ impl Clock {
     }
 
     /// Converts a time of the guest to the host machine's clock. A past time becomes the present. A
-    /// guest may name any time, however far in the future.
+    /// guest may name any future time.
     pub(crate) fn host(self, guest_ns: u64) -> u64 {
         sys::monotonic_ns().saturating_add(guest_ns.saturating_sub(self.now()))
     }

@@ -1,19 +1,21 @@
 //! wasmtime's configuration.
 //!
-//! A precompiled module records its configuration, and the process that loads the module must have an
-//! equal one. So there is one function: `crates/imager` compiles with it, the core runs with it.
+//! A precompiled module records its configuration, and the process that loads the module must have
+//! an equal configuration. Therefore `crates/imager` compiles with this function, and the core runs
+//! with it.
 //!
-//! There are no epochs and no fuel, which cost 20 % in an interpreter's dispatch loop. The guest polls
-//! (`imports.rs`), and a guest that does not poll is stopped through its memory (`gate.rs` of the crate
-//! `memory`). Stacks are fibers, so that a guest can be suspended at any depth.
+//! Epochs and fuel are not used, because they cost 20 % in an interpreter's dispatch loop. The
+//! guest polls (`imports.rs`), and a guest that does not poll is stopped through its memory
+//! (`gate.rs` of the crate `memory`). Stacks are fibers, so that a guest can be suspended at any
+//! depth. Next: `stack.rs`.
 
 use coldframe_memory::{GUARD, RESERVATION};
 use wasmtime::Config;
 
-/// Bytes of native stack for guest code. The engine's own limit is its shadow stack in linear memory,
-/// which must always be reached first.
+/// The bytes of native stack for guest code. The engine's own limit is its shadow stack in linear
+/// memory, which must always be reached first.
 pub(crate) const WASM_STACK: usize = 32 << 20;
-/// Bytes of native stack of a fiber: guest code and the host functions that it calls.
+/// The bytes of a fiber's native stack, for guest code and the host functions that it calls.
 pub(crate) const FIBER_STACK: usize = WASM_STACK + (1 << 20);
 
 /// The processor features that guest code may use beyond the architecture's base, by the compiler's

@@ -1,8 +1,9 @@
-//! Hands occupied slots to wasmtime.
+//! Passes occupied slots to wasmtime.
 //!
-//! wasmtime's `MemoryCreator` receives only the size of a memory. So the slot waits in a thread-local
-//! for the one instantiation that [`with_slot`] wraps. When wasmtime drops the memory, the slot
-//! returns to its image's pool, or is discarded if it was taken away from its guest. Next: `lib.rs`.
+//! wasmtime's `MemoryCreator` receives only the size of a memory. Therefore the slot is stored in a
+//! thread-local for the one instantiation that [`with_slot`] wraps. When wasmtime drops the memory,
+//! the slot returns to its image's pool, or is discarded if a kill made it inaccessible. Next:
+//! `lib.rs`.
 
 use coldframe_memory::{GUARD, OccupiedSlot, RESERVATION};
 use std::cell::RefCell;
@@ -10,12 +11,12 @@ use std::sync::Arc;
 use wasmtime::{LinearMemory, MemoryCreator, MemoryType};
 
 thread_local! {
-    /// The slot of the next memory that is made on this thread.
+    /// The slot of the next memory that this thread makes.
     static NEXT: RefCell<Option<Arc<OccupiedSlot>>> = const { RefCell::new(None) };
 }
 
-/// Runs `instantiate`, which makes exactly one memory: that of `slot`. The memory lives until wasmtime
-/// drops it, or until the slot is vacated if instantiation does not reach the memory.
+/// Runs `instantiate`, which makes exactly one memory: that of `slot`. The memory exists until
+/// wasmtime drops it, or until the slot is vacated if instantiation does not reach the memory.
 pub(crate) fn with_slot<R>(slot: &Arc<OccupiedSlot>, instantiate: impl FnOnce() -> R) -> R {
     NEXT.with(|next| *next.borrow_mut() = Some(slot.clone()));
     let result = instantiate();
@@ -26,9 +27,9 @@ pub(crate) fn with_slot<R>(slot: &Arc<OccupiedSlot>, instantiate: impl FnOnce() 
 /// The `MemoryCreator` of an engine.
 pub(crate) struct Creator;
 
-// SAFETY: the memory is page-aligned in a reservation of `RESERVATION` accessible-or-faulting bytes and
-// `GUARD` inaccessible bytes behind them, which is the engine's configuration (checked below). No other
-// code has access to the memory.
+// SAFETY: the memory is page-aligned in a reservation of `RESERVATION` accessible-or-faulting bytes
+// and `GUARD` inaccessible bytes behind them, which is the engine's configuration (checked below).
+// No other code has access to the memory.
 unsafe impl MemoryCreator for Creator {
     fn new_memory(
         &self,
@@ -55,8 +56,8 @@ struct GuestMemory {
     slot: Arc<OccupiedSlot>,
 }
 
-// SAFETY: `base` stays valid and fixed until the value is dropped; growing only widens the accessible
-// range inside the reservation.
+// SAFETY: `base` stays valid and fixed until the value is dropped. Growing only widens the
+// accessible range inside the reservation.
 unsafe impl LinearMemory for GuestMemory {
     fn byte_size(&self) -> usize {
         self.size

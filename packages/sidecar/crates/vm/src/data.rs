@@ -1,4 +1,4 @@
-//! The data of a VM's wasmtime store, and the limits of its memory.
+//! The data of a VM's wasmtime store, and the limits of its memory. Next: `clock.rs`.
 
 use crate::clock::Clock;
 use crate::owner::Owner;
@@ -12,10 +12,10 @@ use wasmtime::{Memory, ResourceLimiter};
 /// The data of a VM's store.
 pub struct StoreData {
     pub(crate) refs: Arc<OwnerRefs>,
-    /// Set as soon as the instance exists.
+    /// The memory. Set as soon as the instance exists.
     pub(crate) memory: Option<Memory>,
     pub(crate) memory_limit: usize,
-    /// Pays for the memory.
+    /// The charge for the memory.
     pub(crate) charge: Charge,
     /// The limit that refused memory last.
     pub refused_memory: Option<MemoryRefusal>,
@@ -70,7 +70,8 @@ pub struct Fatal {
     pub message: String,
 }
 
-/// Functions that a guest can call indirectly. The module has about six hundred.
+/// The largest number of functions that a guest can call indirectly. The module has about six
+/// hundred.
 const MAX_TABLE: usize = 65_536;
 
 impl ResourceLimiter for StoreData {

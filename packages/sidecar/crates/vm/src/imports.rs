@@ -1,23 +1,25 @@
-//! The functions that the guest imports: checked here, carried out by the kernel for the VM's process.
+//! The functions that the guest imports. This module checks the arguments, and the kernel makes the
+//! call for the VM's process.
 //!
-//! Errors are returned as negative Linux error numbers. Only a process that must end
-//! traps. Next: `async_imports.rs`,
-//! `access.rs`.
+//! Errors are returned as negative Linux error numbers. Only a process that must end traps. Next:
+//! `async_imports.rs`, `access.rs`.
 
 use crate::abi::errno;
 use crate::access::{Call, Integers, MODULE, short, stopped, with_bytes, write};
 use crate::async_imports;
 use crate::data::{Fatal, StoreData};
 use crate::owner::{Checkpoint, checkpoint};
+use coldframe_abi::{Clock, FatalKind, Mark};
 use coldframe_error::Errno;
 use coldframe_kernel::{self as kernel, Arguments};
 use coldframe_sys as sys;
 use wasmtime::{Engine, Linker, Module, Val};
 
-/// Bytes of entropy for which the gate stays open.
+/// The number of entropy bytes that are filled while the gate is held.
 const MAX_RANDOM: u32 = 256 << 10;
 
-/// Defines all functions that the guest's module imports. `is_async`: see `async_imports.rs`.
+/// Defines all functions that the guest's module imports. `is_async` selects the imports of
+/// `async_imports.rs`.
 pub(crate) fn linker(engine: &Engine, module: &Module, is_async: bool) -> wasmtime::Result<Linker<StoreData>> {
     let mut linker = Linker::new(engine);
     if is_async {
@@ -109,14 +111,17 @@ fn scheduling(linker: &mut Linker<StoreData>) -> wasmtime::Result<()> {
         })
     })?;
     linker.func_wrap(MODULE, "mark", |mut call: Call<'_>, kind: i32| {
-        if kind == 1 {
+        if kind.cast_unsigned() == Mark::UserCode.number() {
             call.data_mut().program_began = Some(sys::monotonic_ns());
         }
     })?;
     linker.func_wrap(MODULE, "fatal", |mut call: Call<'_>, kind: i32, ptr: u32, len: u32| -> wasmtime::Result<()> {
         let len = len.min(4_096);
         let message = with_bytes(&mut call, ptr, len, |bytes, _| String::from_utf8_lossy(bytes).into_owned())?;
-        call.data_mut().fatal = Some(Fatal { out_of_memory: kind == 1, message: message.unwrap_or_default() });
+        call.data_mut().fatal = Some(Fatal {
+            out_of_memory: kind.cast_unsigned() == FatalKind::Memory.number(),
+            message: message.unwrap_or_default(),
+        });
         Err(stopped())
     })?;
     Ok(())
@@ -124,7 +129,7 @@ fn scheduling(linker: &mut Linker<StoreData>) -> wasmtime::Result<()> {
 
 fn time_and_entropy(linker: &mut Linker<StoreData>) -> wasmtime::Result<()> {
     linker.func_wrap(MODULE, "clock", |call: Call<'_>, id: i32| -> i64 {
-        let nanoseconds = if id == 0 { sys::wall_ns() } else { call.data().clock.now() };
+        let nanoseconds = if id.cast_unsigned() == Clock::Wall.number() { sys::wall_ns() } else { call.data().clock.now() };
         i64::try_from(nanoseconds).unwrap_or(i64::MAX)
     })?;
     linker.func_wrap(MODULE, "random", |mut call: Call<'_>, ptr: u32, len: u32| -> wasmtime::Result<()> {
@@ -133,11 +138,12 @@ fn time_and_entropy(linker: &mut Linker<StoreData>) -> wasmtime::Result<()> {
             if call.data().refs.caller.is_ending() {
                 return Err(stopped());
             }
-            // The gate closes between two parts, so that a kill does not wait for a long fill.
+            // The gate is released between two parts, so that a kill does not wait for a long fill.
             let part = (len - done).min(MAX_RANDOM);
             match with_bytes(&mut call, ptr.saturating_add(done), part, |bytes, _| sys::entropy(bytes))? {
                 Ok(Ok(())) => done += part,
-                // A guest without entropy must not run on: its secrets would be predictable.
+                // A guest without entropy must not continue, because its secrets would be
+                // predictable.
                 _ => return Err(wasmtime::Error::msg("no entropy for the guest")),
             }
         }
@@ -146,8 +152,8 @@ fn time_and_entropy(linker: &mut Linker<StoreData>) -> wasmtime::Result<()> {
     Ok(())
 }
 
-/// Defines imports that exist for the image build, or because libc names them. In a running VM they
-/// return an error number.
+/// Defines imports that exist for the image build, or because libc names them. A running VM gets an
+/// error number from them.
 fn unavailable(linker: &mut Linker<StoreData>, module: &Module) -> wasmtime::Result<()> {
     linker.func_wrap(MODULE, "build_file", |_name: u32, _len: u32, _buffer: u32, _capacity: u32| errno::ENOSYS)?;
     for import in module.imports().filter(|import| import.module() == "wasi_snapshot_preview1") {

@@ -1,11 +1,12 @@
 //! A VM: one instance of the guest image on wasmtime, driven by turns.
 //!
-//! [`Factory`] is what all VMs of an image share. [`Vm::instantiate`] maps the image into a slot and
-//! makes the instance. [`Vm::turn`] delivers events and runs the guest until the guest is idle. Between
-//! two turns a VM can be saved (`snapshot/`).
+//! [`Factory`] is the state that all VMs of an image share. [`Vm::instantiate`] maps the image into
+//! a slot and makes the instance. [`Vm::turn`] delivers events and runs the guest until the guest
+//! is idle. Between two turns a snapshot of a VM can be taken (`snapshot/`).
 //!
-//! This crate is the only user of wasmtime at run time. It knows the kernel, memories and one trait of
-//! the program above, [`Owner`]. It knows no scheduler and no runtimes.
+//! No other crate uses wasmtime at run time. This crate depends on the kernel, on memories and on
+//! one trait of the program above, [`Owner`]. It has no scheduler and no runtimes. Next:
+//! `owner.rs`.
 
 pub mod abi;
 mod access;
@@ -24,8 +25,8 @@ pub use data::{Fatal, MemoryRefusal, StoreData};
 pub use owner::{Checkpoint, Owner, checkpoint};
 pub use snapshot::{FormatError, LaidOut, Opened, VmSnapshot};
 
-use abi::{STATE_LEN, State};
 use clock::Clock;
+use coldframe_abi::StateBlock;
 use coldframe_error::Error;
 use coldframe_kernel::usage::Charge;
 use coldframe_memory::{Image, OccupiedSlot, TURNS, VacatedSlot};
@@ -37,10 +38,11 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 use wasmtime::{Engine, InstancePre, Memory, Module, ModuleExport, Store, TypedFunc};
 
-/// What all VMs of an image share.
+/// The state that all VMs of an image share.
 pub struct Factory {
     instance: InstancePre<StoreData>,
-    /// The instance of runtimes with app file systems (`async_imports.rs`), once such a runtime exists.
+    /// The instance of runtimes with app file systems (`async_imports.rs`), after such a runtime
+    /// was made.
     async_instance: OnceLock<InstancePre<StoreData>>,
     engine: Engine,
     image: Arc<Image>,
@@ -59,22 +61,22 @@ pub struct Vm {
     image: Arc<Image>,
     slot: Arc<OccupiedSlot>,
     events: Vec<u8>,
-    /// Whether no turn is under way and none was cut short: no wasm frame is on a stack.
+    /// Whether no turn is running and no turn was dropped. No wasm frame is then on a stack.
     is_between_turns: bool,
     /// The number of turns so far, counted up to [`TURNS`].
     turns: u8,
     is_copy: bool,
 }
 
-/// The longest event buffer that is reused.
+/// The largest event buffer that is reused.
 const KEPT_EVENTS: usize = 64 << 10;
 
 /// The nanoseconds of the steps of a start.
 #[derive(Debug, Clone, Copy)]
 pub struct StartCost {
-    /// Taking a slot and mapping the image.
+    /// The time to take a slot and to map the image.
     pub map_ns: u64,
-    /// Making the instance.
+    /// The time to make the instance.
     pub instantiate_ns: u64,
 }
 
@@ -87,8 +89,8 @@ impl Factory {
         config.with_host_memory(Arc::new(Creator));
         config.with_host_stack(Arc::new(stack::Stacks::default()));
         let engine = Engine::new(&config).map_err(|error| fail(format!("{error:#}")))?;
-        // SAFETY: the file is code and trusted like this program's own binary: one build has made both,
-        // and both are in the installation's folder.
+        // SAFETY: the file is code and trusted like this program's own binary. One build has made
+        // both, and both are in the installation's folder.
         let module = unsafe { Module::deserialize_file(&engine, &path) }.map_err(|error| fail(format!("{error:#}")))?;
         let export = |name: &str| module.get_export_index(name).ok_or_else(|| fail(format!("it does not export {name}")));
         let (turn, inbox, memory) = (export("cf_turn")?, export("cf_inbox")?, export("memory")?);
@@ -111,7 +113,7 @@ impl Factory {
         Ok(self.async_instance.get_or_init(|| made))
     }
 
-    /// The installation's image.
+    /// Returns the installation's image.
     pub fn image(&self) -> &Arc<Image> {
         &self.image
     }
@@ -123,8 +125,8 @@ impl Vm {
         Self::make(factory, &factory.image, owner, charge, Clock::default()).await
     }
 
-    /// Makes a VM that maps `image`: the installation's image, or the memory of a snapshot. There is no
-    /// other way to make a VM.
+    /// Makes a VM that maps `image`: the installation's image, or the memory of a snapshot. All VMs
+    /// are made here.
     async fn make(
         factory: &Factory,
         image: &Arc<Image>,
@@ -136,7 +138,8 @@ impl Vm {
         let kernel = owner.process().kernel.clone();
         let limits = &kernel.usage.limits;
         if image.len() > factory.image.len() {
-            // The memory of the snapshot has grown: wasmtime charges only for the module's initial memory.
+            // The memory of the snapshot has grown. wasmtime charges only for the module's initial
+            // memory.
             if !charge.raise_to(image.len() as u64) {
                 return Err(MemoryRefusal::Runtime.error(limits));
             }
@@ -208,8 +211,8 @@ impl Vm {
     }
 
     /// Delivers the queued events and runs the guest until the guest is idle.
-    pub async fn turn(&mut self) -> wasmtime::Result<State> {
-        // Stays false if the turn is cut short: the guest's frames are lost, and its memory is
+    pub async fn turn(&mut self) -> wasmtime::Result<StateBlock> {
+        // Stays false if the turn is dropped: the guest's frames are lost, and its memory is
         // inconsistent.
         self.is_between_turns = false;
         if self.turns == 0 && !self.slot.prepare() {
@@ -230,7 +233,7 @@ impl Vm {
             }
         };
         self.access(ptr, len, |bytes| bytes.copy_from_slice(&events))?;
-        // A buffer that was long once is not kept.
+        // An unusually long buffer is not kept.
         self.events = if events.capacity() > KEPT_EVENTS { Vec::new() } else { events };
         self.events.clear();
         self.turn.call_async(&mut self.store, (ptr, len)).await?;
@@ -245,27 +248,28 @@ impl Vm {
     }
 
     /// Returns the guest's state after its last turn.
-    pub fn state(&mut self) -> wasmtime::Result<State> {
-        let mut block = [0; STATE_LEN];
-        self.access(self.image.header().state_ptr, STATE_LEN as u32, |bytes| block.copy_from_slice(bytes))?;
-        Ok(State::decode(&block))
+    pub fn state(&mut self) -> wasmtime::Result<StateBlock> {
+        let mut block = [0; StateBlock::LEN];
+        self.access(self.image.header().state_ptr, StateBlock::LEN as u32, |bytes| block.copy_from_slice(bytes))?;
+        Ok(StateBlock::decode(&block))
     }
 
-    /// Returns the time of the guest's next timer, in nanoseconds of the host machine's monotonic clock.
-    pub fn due(&self, state: &State) -> Option<u64> {
+    /// Returns the time of the guest's next timer, in nanoseconds of the host machine's monotonic
+    /// clock.
+    pub fn due(&self, state: &StateBlock) -> Option<u64> {
         (state.timer_at >= 0.0).then(|| self.store.data().clock.host((state.timer_at * 1e6) as u64))
     }
 
-    /// Returns text in the guest's memory. The conversion is lossy, because the guest may have written
-    /// any bytes.
+    /// Returns text in the guest's memory. The conversion is lossy, because the guest may have
+    /// written any bytes.
     pub fn text(&mut self, ptr: u32, len: u32) -> wasmtime::Result<String> {
         let mut text = String::new();
         self.access(ptr, len, |bytes| text = String::from_utf8_lossy(bytes).into_owned())?;
         Ok(text)
     }
 
-    /// Returns the memory's charge: the VM runs no more and is about to be dropped. Readers of its
-    /// outcome can then use the memory.
+    /// Reduces the charge for the memory to 0, because the VM has ended and is about to be dropped.
+    /// The memory is available to other programs before the outcome is reported.
     pub fn return_charge(&mut self) {
         self.store.data_mut().charge.shrink(u64::MAX);
     }
@@ -275,7 +279,7 @@ impl Vm {
         self.slot.vacate()
     }
 
-    /// The data that the guest has passed to the host besides its state.
+    /// Returns the data that the guest has passed to the host besides its state.
     pub fn data(&self) -> &StoreData {
         self.store.data()
     }

@@ -1,7 +1,7 @@
-//! The program that a VM belongs to, as the VM sees it.
+//! The interface of a VM for the program that it belongs to.
 //!
-//! The kernel needs a [`Caller`]. A VM needs a little more: the gate and the meter of its memory, and
-//! the scheduling of polls. Next: `imports.rs`.
+//! The kernel needs a [`Caller`]. A VM also needs the gate and the meter of its memory, and the
+//! scheduling of polls. Next: `imports.rs`.
 
 use coldframe_kernel::Caller;
 use coldframe_memory::{Gate, Meter};
@@ -14,7 +14,7 @@ use std::task::Poll;
 pub enum Checkpoint {
     /// The guest continues.
     Continue,
-    /// The guest unwinds to the end of the evaluation, and the VM lives on.
+    /// The guest unwinds to the end of the evaluation, and the VM continues.
     Interrupt,
     /// The VM is discarded.
     End,
@@ -22,22 +22,22 @@ pub enum Checkpoint {
 
 /// The program that a VM belongs to.
 pub trait Owner: Caller {
-    /// The gate to the VM's memory.
+    /// Returns the gate to the VM's memory.
     fn gate(&self) -> &Arc<Gate>;
 
-    /// The meter of the VM's CPU time and page faults.
+    /// Returns the meter of the VM's CPU time and page faults.
     fn meter(&self) -> &Arc<Meter>;
 
-    /// The memory is about to grow from `before` to `bytes`.
+    /// Records that the memory is about to grow from `before` to `bytes`.
     fn grows(&self, before: u64, bytes: u64);
 
     /// Returns the guest's action at this point.
     fn checkpoint(&self) -> Checkpoint;
 
-    /// Whether the time slice is over.
+    /// Returns whether the time slice is over.
     fn is_slice_over(&self) -> bool;
 
-    /// The program yields its worker: the present poll of its task returns pending.
+    /// Yields the program's worker. The present poll of its task returns pending.
     fn yields(&self);
 }
 

@@ -1,7 +1,7 @@
-//! Native stacks for guests, kept for reuse.
+//! Native stacks for guests, kept for reuse. Next: `creator.rs`.
 //!
 //! A fresh stack costs a mapping, a guard and the faults of its first pages. A kept stack costs
-//! nothing. Pages beyond [`KEEP`], which a deep recursion has touched, are freed.
+//! nothing. Pages below the first [`KEEP`] bytes, which a deep recursion has touched, are freed.
 
 use coldframe_sys as sys;
 use parking_lot::Mutex;
@@ -9,11 +9,11 @@ use std::ops::Range;
 use std::sync::Arc;
 use wasmtime::{StackCreator, StackMemory};
 
-/// Bytes at the top of a stack that stay committed between two guests.
+/// The bytes at the top of a stack that stay committed between two guests.
 const KEEP: usize = 64 << 10;
-/// Inaccessible bytes below a stack.
+/// The inaccessible bytes below a stack.
 const STACK_GUARD: usize = 64 << 10;
-/// Stacks kept for reuse.
+/// The largest number of stacks kept for reuse.
 const MAX_KEPT: usize = 256;
 
 /// Makes and keeps stacks. Cheap to clone.
@@ -25,13 +25,13 @@ pub(crate) struct Stacks {
 /// One mapping: the guard, then the stack.
 struct Mapping {
     base: usize,
-    /// Guard and stack together.
+    /// The length of guard and stack together.
     len: usize,
 }
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: this value owns the mapping, and no fiber runs on the mapping any more.
+        // SAFETY: this value owns the mapping, and no fiber runs on it.
         unsafe { sys::release(self.base, self.len) };
     }
 }
@@ -46,7 +46,7 @@ struct Stack {
 impl Drop for Stack {
     fn drop(&mut self) {
         let Some(mapping) = self.mapping.take() else { return };
-        // SAFETY: the fiber was dropped; the range is inside the mapping.
+        // SAFETY: the fiber was dropped, and the range is inside the mapping.
         if unsafe { sys::discard(self.bottom, self.top - KEEP - self.bottom) }.is_err() {
             return;
         }
@@ -57,9 +57,9 @@ impl Drop for Stack {
     }
 }
 
-// SAFETY: a stack is page-aligned, fixed while it lives, and has inaccessible pages below it. A stack may
-// hold bytes of an earlier fiber. Guest code cannot read them: the compiler initialises locals, and the
-// guest's data is in linear memory.
+// SAFETY: a stack is page-aligned, fixed while it exists, and has inaccessible pages below it. A
+// stack may contain bytes of an earlier fiber. Guest code cannot read them: the compiler
+// initialises locals, and the guest's data is in linear memory.
 unsafe impl StackCreator for Stacks {
     fn new_stack(&self, size: usize, _zeroed: bool) -> Result<Box<dyn StackMemory>, wasmtime::Error> {
         let len = size + STACK_GUARD;

@@ -9,16 +9,18 @@ mod typescript;
 
 use std::path::Path;
 
-use crate::output::GeneratedFile;
+use crate::output::{GeneratedFile, Part};
 
-/// Makes the files of the protocol. `crates`: the folder of the workspace's crates.
+const MESSAGES: Part = Part { source: "packages/sidecar/crates/protocol", name: "messages" };
+
+/// Makes the files of the protocol. `crates` is the folder of the workspace's crates.
 pub fn files(crates: &Path) -> Result<Vec<GeneratedFile>, String> {
     let protocol = source::read(&crates.join("protocol/src/messages"), &crates.join("ids/src/lib.rs"))?;
-    let file = |path, text| GeneratedFile { path, text };
+    let file = |path, text| GeneratedFile { path, part: None, text };
     Ok(vec![
         file("packages/sdk/src/protocol/generated/messages.ts", typescript::messages(&protocol)),
         file("packages/sdk/src/protocol/generated/decoders.ts", typescript::decoders(&protocol)),
         file("packages/sdk/src/protocol/generated/tables.ts", typescript::tables(&protocol)),
-        file("docs/internals/protocol.md", page::tables(&protocol)),
+        GeneratedFile { path: "docs/internals/protocol.md", part: Some(MESSAGES), text: page::tables(&protocol) },
     ])
 }

@@ -111,7 +111,7 @@ fn parse(path: &Path) -> Result<syn::File, String> {
     syn::parse_file(&text).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// An id is declared as `id! { /// Doc. Name }` or `non_zero_id! { /// Doc. Name }`.
+/// Reads ids that are declared as `id! { /// Doc. Name }` or `non_zero_id! { /// Doc. Name }`.
 fn read_ids(file: syn::File) -> Result<BTreeMap<String, String>, String> {
     let mut ids = BTreeMap::new();
     for item in file.items {
@@ -151,7 +151,7 @@ fn read_file(protocol: &mut Protocol, name: String, file: syn::File) -> Result<(
     Ok(())
 }
 
-/// A message that both sides send has its number in the row of the SDK.
+/// Copies the number of a message that both sides send from the SDK's row.
 fn resolve_shared(protocol: &mut Protocol) -> Result<(), String> {
     let numbers: Vec<_> = protocol
         .families
@@ -253,7 +253,7 @@ fn structure(item: &syn::ItemStruct) -> Result<Declared, String> {
     Ok(Declared { docs: docs(&item.attrs), name: item.ident.to_string(), shape: Shape::Struct(fields) })
 }
 
-/// Variants are written in lower case.
+/// Reads an enum. Its variants are written in lower case.
 fn enumeration(item: &syn::ItemEnum) -> Declared {
     let variant = |variant: &syn::Variant| (variant.ident.to_string().to_lowercase(), docs(&variant.attrs));
     let variants = item.variants.iter().map(variant).collect();
@@ -323,7 +323,7 @@ fn docs(attributes: &[Attribute]) -> String {
     attributes.iter().filter_map(line).collect::<Vec<_>>().join(" ")
 }
 
-/// `timeout_ms` as `timeoutMs`.
+/// Converts `timeout_ms` to `timeoutMs`.
 pub fn camel_case(name: &str) -> String {
     let mut words = name.split('_');
     let first = words.next().unwrap_or_default().to_owned();

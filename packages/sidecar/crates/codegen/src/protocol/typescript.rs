@@ -46,7 +46,8 @@ fn interface(text: &mut String, declared: &Declared, fields: &[Field], is_sent: 
     text.push_str("}\n");
 }
 
-/// `is_sent`: the SDK makes the value and does not let the channel change it.
+/// Returns the TypeScript type. `is_sent` states that the SDK makes the value and does not let the
+/// channel change it.
 fn type_of(kind: &Kind, is_sent: bool) -> String {
     match kind {
         Kind::Text => "string".to_owned(),
@@ -152,7 +153,7 @@ pub fn tables(protocol: &Protocol) -> String {
          \n/** Bytes of one stream that may be under way without credit. */\nexport const STREAM_WINDOW_BYTES = {};\n",
         coldframe_protocol::MAX_FRAME_BYTES,
         coldframe_protocol::messages::MAX_OUTPUT_BYTES,
-        coldframe_core::STREAM_WINDOW,
+        coldframe_protocol::messages::STREAM_WINDOW_BYTES,
     );
     text += "\n/** Requests: the body that the SDK sends, and the reply. */\nexport interface Requests {\n";
     for (row, reply) in requests() {
@@ -269,7 +270,7 @@ fn key(name: &str) -> String {
     if name.contains('.') { format!("'{name}'") } else { name.to_owned() }
 }
 
-/// `FileType` as `FILE_TYPE`.
+/// Converts `FileType` to `FILE_TYPE`.
 fn constant(name: &str) -> String {
     let separated = name.chars().enumerate().flat_map(|(at, letter)| {
         let separator = (at > 0 && letter.is_ascii_uppercase()).then_some('_');

@@ -1,4 +1,4 @@
-//! A program as the caller of system calls: the kernel's trait [`Caller`].
+//! A program as the caller of system calls: the kernel's trait [`Caller`]. Next: `owner.rs`.
 
 use super::Program;
 use super::output::Written;

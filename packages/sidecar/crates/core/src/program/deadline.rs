@@ -59,8 +59,8 @@ impl Program {
         control.deadline = Some(deadline);
     }
 
-    /// Sets an alarm for a limit of time. If the alarm rings while the program is held, because its
-    /// runtime is being paused, the alarm is set again: the copy has the remaining time.
+    /// Sets an alarm for a limit of time. An alarm that rings while the program is held is set
+    /// again: the program's runtime is being paused, and the copy has the remaining time.
     pub(super) fn alarm(&self, at: u64, then: impl FnOnce(&Self) + Send + 'static) -> Alarm {
         let this = self.this.clone();
         self.scheduler.timers().set(at, move || {

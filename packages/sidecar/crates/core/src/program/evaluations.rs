@@ -102,8 +102,8 @@ impl Evaluations {
 }
 
 impl Program {
-    /// Queues a snippet. Returns the waker of a program that has nothing to do: the caller must wake
-    /// the program, because the waker also keeps the program's task alive.
+    /// Queues a snippet. Returns the waker of a program without work. The caller must wake the
+    /// program, because the waker also keeps the program's task alive.
     pub(crate) fn evaluate(&self, request: Request, timeout: Option<Duration>) -> Result<Option<Waker>, Error> {
         let mut control = self.control.lock();
         if control.sink_taken {

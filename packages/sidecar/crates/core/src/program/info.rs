@@ -1,4 +1,4 @@
-//! The facts about a program that the embedder sees.
+//! The facts about a program that the embedder sees. Next: `lineage.rs`.
 
 use crate::options::Mode;
 use coldframe_ids::Pid;

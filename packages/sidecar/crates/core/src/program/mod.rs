@@ -76,7 +76,7 @@ pub(crate) struct Program {
     scheduler: Arc<Scheduler>,
     pub(crate) sink: ProgramSink,
     home: Weak<dyn Home>,
-    /// The root program above a child, once the program has joined its runtime.
+    /// The root program above a child. Set when the program joins its runtime.
     root: OnceLock<Weak<Program>>,
     pub(crate) quiesce: Arc<Quiesce>,
     pub(crate) process: kernel::Process,
@@ -116,7 +116,7 @@ struct Control {
     /// Whether another program has taken the sink.
     sink_taken: bool,
     evaluations: Evaluations,
-    /// Wakes the task while the program has nothing to do.
+    /// Wakes the task while the program has no work.
     waiting: Option<Waker>,
     alarms: Vec<Alarm>,
     /// The limit of the program's wall-clock time.
@@ -314,7 +314,7 @@ impl Program {
         waiting.into_iter().for_each(Waker::wake);
     }
 
-    /// Ends the program within [`KILL_GRACE`] and one switch of threads, regardless of the guest.
+    /// Ends the program at most slightly after [`KILL_GRACE`], regardless of the guest.
     pub(crate) fn end(&self, reason: Error) {
         let mut control = self.control.lock();
         if control.exited.is_some() || control.failure.is_some() {

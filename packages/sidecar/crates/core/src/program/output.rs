@@ -27,7 +27,7 @@ pub(crate) enum Written {
 pub(crate) struct Effect {
     /// A piece that must be sent now.
     pub(crate) piece: Option<(u8, Vec<u8>)>,
-    /// The number of captured bytes of a descriptor without a reader, if it has come near the
+    /// The number of captured bytes of a descriptor without a reader, if the number is near the
     /// limit.
     pub(crate) near: Option<u64>,
 }
@@ -68,7 +68,7 @@ pub(crate) struct Output {
     limit: u64,
     /// Streamed bytes without credit, including gathered bytes.
     unread: u64,
-    /// Tasks that wait for room in the window.
+    /// Tasks that wait for space in the window.
     pub(crate) waiting: Vec<Waker>,
 }
 

@@ -1,4 +1,4 @@
-//! A program as the owner of a VM: the trait [`Owner`].
+//! A program as the owner of a VM: the trait [`Owner`]. Next: `scheduled.rs`.
 
 use super::Program;
 use coldframe_kernel::usage::is_near;

@@ -3,14 +3,15 @@
 //! ```text
 //! request ─► gather: programs at `next_step` rest ─► all rest: each saves its VM on its worker
 //!               ▲                                        │
-//!               │                                        ├─► all are saved: the kernel is saved ─► resume, or hold
-//!               └── a program blocks in the middle of a turn (then all resume until it no longer blocks)
+//!               │                                        ├─► all are saved: the kernel is saved
+//!               │                                        │                   ─► resume, or hold
+//!               └── a program blocks in the middle of a turn (all resume until it continues)
 //! ```
 //!
 //! A program that blocks in the middle of a turn (`execSync`, a blocking read) may wait for a
 //! program that rests. Therefore no program rests while a program blocks. A spinning program is
 //! awaited up to the timeout. A program that ends no longer rests, and a program that starts must
-//! come to rest too. One snapshot is taken at a time; further requests queue.
+//! rest too. One snapshot is taken at a time; further requests queue.
 //!
 //! A runtime without a request pays one check of [`Quiesce::is_wanted`] where a program has no
 //! work. Each kernel has one [`Quiesce`]. Next: `rest.rs`, the part of a program;
@@ -368,7 +369,7 @@ impl Quiesce {
             }
             let _no_changes = self.changes.write();
             if round.resting.len() != self.members.load(Ordering::SeqCst) {
-                // A program has started since and must come to rest too.
+                // A program has started since and must rest too.
                 self.wanted.store(true, Ordering::SeqCst);
                 follow_up.wake_all = Some(round.home.clone());
                 return;
@@ -404,7 +405,7 @@ impl Rounds {
 }
 
 impl Round {
-    /// Returns the error that names the first program that did not come to rest.
+    /// Returns the error that names the first program that does not rest.
     fn busy(&self) -> Error {
         let mut programs = self.home.programs();
         programs.sort_unstable_by_key(|program| program.pid);

@@ -11,6 +11,7 @@ use super::rest::rest;
 use crate::installation::Installation;
 use crate::options::Mode;
 use crate::outcome::Timings;
+use coldframe_abi::{ExitCode, ExitReason, ProgramMode, StateBlock};
 use coldframe_error::Error;
 use coldframe_ids::EvaluationId;
 use coldframe_kernel as kernel;
@@ -18,7 +19,7 @@ use coldframe_kernel::processes::{Command, ProgramKind};
 use coldframe_kernel::usage::Charge;
 use coldframe_memory::VacatedSlot;
 use coldframe_sys as sys;
-use coldframe_vm::abi::{Event, REASON_MEMORY, Start, State};
+use coldframe_vm::abi::{Event, Start};
 use coldframe_vm::{MemoryRefusal, StartCost, Vm, checkpoint};
 use std::future::{Future, poll_fn};
 use std::sync::Arc;
@@ -60,7 +61,7 @@ enum Step {
 
 /// The end of the guest.
 enum Exit {
-    Normal(State),
+    Normal(StateBlock),
     Failed(Option<wasmtime::Error>),
 }
 
@@ -103,7 +104,7 @@ pub(crate) async fn run(program: Arc<Program>, installation: Arc<Installation>, 
             program.control.lock().failure.get_or_insert(error);
             program.process.close();
             membership.leave();
-            program.report_exit(137, None, Timings::default());
+            program.report_exit(ExitCode::Interrupted.code(), None, Timings::default());
             return;
         }
     };
@@ -125,7 +126,7 @@ pub(crate) async fn run(program: Arc<Program>, installation: Arc<Installation>, 
         Exit::Normal(state) => finish_normally(&program, &mut vm, &state),
         Exit::Failed(error) => {
             explain(&program, &vm, error);
-            (137, None)
+            (ExitCode::Interrupted.code(), None)
         }
     };
     program.process.close();
@@ -152,10 +153,10 @@ fn start(program: &Program, vm: &mut Vm, launch: Launch) {
     }
     .encode();
     let mode = match program.mode {
-        Mode::Exec => 0,
-        Mode::Run => 1,
-        Mode::Resident => 2,
-        Mode::File | Mode::Command => 3,
+        Mode::Exec => ProgramMode::Exec,
+        Mode::Run => ProgramMode::Run,
+        Mode::Resident => ProgramMode::Resident,
+        Mode::File | Mode::Command => ProgramMode::File,
     };
     vm.deliver(Event::Start { mode, block: &block });
 }
@@ -173,10 +174,10 @@ async fn give_turns(program: &Arc<Program>, vm: &mut Vm, is_shell: bool, mut rea
         }
         program.flush_all();
         if EvaluationId::new(state.eval_done).is_some_and(|done| program.control.lock().evaluations.current_id() == Some(done)) {
-            let failure = (state.eval_reason == REASON_MEMORY).then(|| memory_limit(program, vm));
+            let failure = (state.eval_reason == ExitReason::Memory.number()).then(|| memory_limit(program, vm));
             program.finish_evaluation(state.eval_exit_code, failure);
         }
-        if state.exited {
+        if state.has_exited() {
             return Exit::Normal(state);
         }
         // A guest that ends its turns without a poll must yield like every other guest.
@@ -195,14 +196,14 @@ async fn give_turns(program: &Arc<Program>, vm: &mut Vm, is_shell: bool, mut rea
                 }
             }
             Step::Evaluate(id, source) => vm.deliver(Event::Eval { id: id.get(), source: &source }),
-            Step::Abandon => program.finish_evaluation(137, None),
+            Step::Abandon => program.finish_evaluation(ExitCode::Interrupted.code(), None),
             Step::End => return Exit::Failed(None),
         }
     }
 }
 
 /// Runs one turn. When the program must end, the turn is dropped and the guest does not run again.
-async fn turn(program: &Program, vm: &mut Vm) -> Result<State, Option<wasmtime::Error>> {
+async fn turn(program: &Program, vm: &mut Vm) -> Result<StateBlock, Option<wasmtime::Error>> {
     let mut turn = std::pin::pin!(vm.turn());
     poll_fn(|context| {
         if program.must_end.load(Ordering::Acquire) {
@@ -275,21 +276,21 @@ fn memory_limit(program: &Program, vm: &Vm) -> Error {
     vm.data().refused_memory.unwrap_or(MemoryRefusal::Process).error(program.limits())
 }
 
-fn finish_normally(program: &Program, vm: &mut Vm, state: &State) -> (i32, Option<String>) {
-    if state.exit_reason == REASON_MEMORY {
+fn finish_normally(program: &Program, vm: &mut Vm, state: &StateBlock) -> (i32, Option<String>) {
+    if state.exit_reason == ExitReason::Memory.number() {
         program.control.lock().failure.get_or_insert(memory_limit(program, vm));
     }
     let most = program.limits().result_bytes;
     if state.value_ptr != 0 && u64::from(state.value_len) > most {
         program.control.lock().failure.get_or_insert(Error::ResultLimit { bytes: most });
-        return (137, None);
+        return (ExitCode::Interrupted.code(), None);
     }
     let value = (state.value_ptr != 0).then(|| vm.text(state.value_ptr, state.value_len));
     match value.transpose() {
         Ok(value) => (state.exit_code, value),
         Err(error) => {
             program.control.lock().failure.get_or_insert(Error::EngineFault { reason: format!("{error:#}") });
-            (137, None)
+            (ExitCode::Interrupted.code(), None)
         }
     }
 }

@@ -1,7 +1,8 @@
-//! A program as the scheduler sees it: the trait [`Scheduled`].
+//! A program as the scheduler sees it: the trait [`Scheduled`]. Next: `home.rs`.
 
 use super::{Program, nanos};
 use crate::sched::Scheduled;
+use coldframe_abi::ExitCode;
 use coldframe_error::Error;
 use coldframe_sys as sys;
 use std::sync::Weak;
@@ -37,6 +38,6 @@ impl Scheduled for Program {
         self.must_end.store(true, Ordering::Release);
         self.control.lock().failure.get_or_insert(reason);
         self.process.close();
-        self.report_exit(137, None, crate::outcome::Timings::default());
+        self.report_exit(ExitCode::Interrupted.code(), None, crate::outcome::Timings::default());
     }
 }

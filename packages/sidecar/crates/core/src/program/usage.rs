@@ -70,7 +70,7 @@ impl Program {
         }
     }
 
-    /// Warns that the program's use has come near a limit.
+    /// Warns that the program's use is near a limit.
     pub(super) fn warn(&self, limit: &'static str, used: u64, max: u64) {
         self.process.kernel.usage.warnings.add(limit, used, max, Some(self.pid));
     }

@@ -8,7 +8,8 @@ use coldframe_kernel::{BindingOptions, Embedder, HostAnswer};
 use std::sync::Arc;
 
 impl Runtime {
-    /// Attaches the embedder that receives host calls and network events. Only the first call counts.
+    /// Attaches the embedder that receives host calls and network events. Only the first call
+    /// counts.
     pub fn attach(&self, embedder: Arc<dyn Embedder>) {
         self.inner.kernel().sockets.attach(embedder.clone());
         self.inner.kernel().host_calls.attach(embedder);

@@ -1,5 +1,5 @@
-//! A runtime's files for the embedder, one whole file at a time. Next: `handles.rs`, files that stay
-//! open.
+//! A runtime's files for the embedder, one whole file at a time. Next: `handles.rs`, files that
+//! stay open.
 
 use super::{Inner, Runtime};
 use coldframe_error::Error;
@@ -50,7 +50,8 @@ impl Files {
         self.embedder_files()?.stat(path, follow)
     }
 
-    /// Makes a directory. With `recursive`, makes missing parents and accepts an existing directory.
+    /// Makes a directory. With `recursive`, makes missing parents and accepts an existing
+    /// directory.
     pub fn mkdir(&self, path: &str, recursive: bool) -> Result<(), Error> {
         self.embedder_files()?.mkdir(path, recursive)
     }

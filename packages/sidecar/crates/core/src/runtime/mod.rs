@@ -114,8 +114,8 @@ impl Runtime {
         &self.inner
     }
 
-    /// Starts a program or a resident runner. With an inline `dispatch`, `sink` may be called before
-    /// this call returns.
+    /// Starts a program or a resident runner. With an inline `dispatch`, `sink` may be called
+    /// before this call returns.
     pub fn start(&self, options: ProcessOptions, sink: Arc<dyn Sink>, dispatch: Dispatch) -> Result<Process, Error> {
         let inner = &self.inner;
         let limits = inner.limits();

@@ -51,8 +51,8 @@ impl Processes {
         written.map_err(|error| failed(error, "write", &pid.to_string()))
     }
 
-    /// Returns the error for a process that the embedder cannot attach to. Attaching as a plain
-    /// process does not apply to a resident runner.
+    /// Returns the error for a process that the embedder cannot attach to. A resident runner cannot
+    /// be attached to as a plain process.
     pub fn not_attachable(&self, pid: Pid, is_runner: bool) -> Error {
         let entry = self.list().into_iter().find(|entry| entry.pid == pid);
         let (errno, reason) = match entry {

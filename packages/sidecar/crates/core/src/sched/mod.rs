@@ -7,7 +7,7 @@
 //!
 //! `task.rs` is a task, `queue.rs` the order in which tasks run, and `timers.rs` the alarms.
 //! `running.rs` checks running programs, and `background.rs` runs jobs without a waiting caller.
-//! This module knows programs as [`Scheduled`] only.
+//! This module uses programs only through [`Scheduled`]. Next: `task.rs`.
 
 mod background;
 mod queue;

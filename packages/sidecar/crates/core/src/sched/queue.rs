@@ -99,7 +99,8 @@ impl Queue {
     fn start_worker(self: &Arc<Self>, state: &mut State) {
         let queue = self.clone();
         let thread = std::thread::Builder::new().name("coldframe-worker".to_owned());
-        // Without workers the process still runs inline tasks. This task waits for the next attempt.
+        // Without workers the process still runs inline tasks. This task waits for the next
+        // attempt.
         if thread.spawn(move || queue.work()).is_ok() {
             state.workers += 1;
         }

@@ -51,8 +51,8 @@ struct State {
 }
 
 impl Timers {
-    /// Runs `action` at `at` (nanoseconds of the monotonic clock) on the timer thread. The action must
-    /// be short.
+    /// Runs `action` at `at` (nanoseconds of the monotonic clock) on the timer thread. The action
+    /// must be short.
     pub(crate) fn set(&self, at: u64, action: impl FnOnce() + Send + 'static) -> Alarm {
         let mut state = self.shared.state.lock();
         state.serial += 1;

@@ -2,7 +2,9 @@
 //! before the state and the memories after it.
 //!
 //! ```text
-//! length of the first part (u64), the first part (postcard): the state above the VMs; then the kernel snapshot
+//! length of the first part (u64)
+//! the first part (postcard): the state above the VMs
+//! the kernel snapshot
 //! ```
 //! Every part is checked when it is read, as if a guest had written it. Next: `store/`, which
 //! writes the files.

@@ -47,8 +47,8 @@ fn is_text(text: &str, most: usize) -> bool {
     !text.contains('\0') && text.chars().nth(most).is_none()
 }
 
-/// Returns whether the SDK allows the labels. A label `__proto__` is refused, because JavaScript has
-/// no ordinary property of that name.
+/// Returns whether the SDK allows the labels. A label `__proto__` is refused, because JavaScript
+/// has no ordinary property of that name.
 fn are_labels(labels: &[(String, String)]) -> bool {
     let is_name = |name: &str| !name.is_empty() && name != "__proto__" && is_text(name, LABEL);
     labels.len() <= LABELS && labels.iter().all(|(name, text)| is_name(name) && is_text(text, LABEL))

@@ -110,8 +110,8 @@ impl Source {
         Ok(Self { file, meta, head, body_at: body_at as u64 })
     }
 
-    /// Opens a file of the store's folder. Checks that the file belongs to `tenant`, and that no other
-    /// user could have written it.
+    /// Opens a file of the store's folder. Checks that the file belongs to `tenant`, and that no
+    /// other user could have written it.
     pub(super) fn open_own(path: &Path, tenant: &str, id: &str) -> Result<Self, Error> {
         let found = Self::open_with(path, libc::O_NOFOLLOW)?;
         let damaged = |reason: &str| Error::SnapshotDamaged { path: path.display().to_string(), reason: reason.to_owned() };

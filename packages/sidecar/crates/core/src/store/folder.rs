@@ -1,13 +1,15 @@
 //! Snapshots on disk: one file each, in one folder, complete or absent.
 //!
 //! ```text
-//! lock                            its lock is needed to make, rename and remove files
-//! TENANT.snap-ID.snapshot         a snapshot; TENANT is a hash. The modification time is the last use. Mode 0400: it must stay
-//! needed                          a byte is locked for each file that a living process needs (`needed_files.rs`)
-//! snap-ID.TIME-SERIAL.part        is being written by the holder of its lock; without a lock its writer has died
+//! lock                      locked to make, rename and remove files
+//! TENANT.snap-ID.snapshot   a snapshot; TENANT is a hash. The modification time is the last use.
+//!                           Mode 0400 protects the snapshot
+//! needed                    has a locked byte for each file that a live process needs
+//!                           (`needed_files.rs`)
+//! snap-ID.TIME-SERIAL.part  written by the holder of its lock; unlocked, its writer has ended
 //! ```
-//! Each snapshot is a file and not a folder, because a flush costs milliseconds and a file needs
-//! two flushes: of its bytes before it gets its name, then of the folder. All tenants share one
+//! Each snapshot is a file and not a folder, because a flush costs milliseconds. A file needs two
+//! flushes: of its bytes before it gets its name, and then of the folder. All tenants share one
 //! folder, because a new folder would cost a further flush.
 //!
 //! Several sidecars may share the folder. Files appear by rename and are never written in place.

@@ -19,9 +19,9 @@
 //! equal contents. Next: `index.rs`.
 
 use super::SnapshotInfo;
+use coldframe_abi::VERSION as ABI_VERSION;
 use coldframe_ids::Digest;
 use coldframe_ids::Pid;
-use coldframe_memory::ABI_VERSION;
 use coldframe_sys::PAGE;
 use coldframe_vm::FormatError;
 use sha2::{Digest as _, Sha256};
@@ -113,7 +113,8 @@ impl Head {
         Ok(out)
     }
 
-    /// Reads an encoded head. `head` has [`head_len`] bytes, and the whole file has `file_len` bytes.
+    /// Reads an encoded head. `head` has [`head_len`] bytes, and the whole file has `file_len`
+    /// bytes.
     pub(super) fn decode(head: &[u8], file_len: u64) -> Result<Self, FormatError> {
         let len = head_len(head)?;
         let head = head.get(..len).ok_or("it is shorter than its head")?;

@@ -84,7 +84,7 @@ impl<S: Storable> LayeredStore<S> {
         self.layers.memory.held(tenant, name)
     }
 
-    /// Keeps a snapshot in memory. To make room, the layer removes the least recently used
+    /// Keeps a snapshot in memory. To free memory, the layer removes the least recently used
     /// snapshots of the tenant with the highest use.
     pub fn keep(&self, snapshot: &Arc<S>) -> Result<(), Error> {
         self.layers.memory.keep(snapshot, None, None)
@@ -237,8 +237,8 @@ impl<S: Storable> LayeredStore<S> {
         Ok(Some(digest))
     }
 
-    /// Writes a snapshot to a file that any store can import, and replaces an existing file. The file
-    /// does not name the tenant.
+    /// Writes a snapshot to a file that any store can import, and replaces an existing file. The
+    /// file does not name the tenant.
     pub fn export(&self, tenant: &str, name: &str, path: &Path) -> Result<(), Error> {
         let snapshot = self.get(tenant, name)?;
         let id = &snapshot.info().id;

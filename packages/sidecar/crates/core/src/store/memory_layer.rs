@@ -2,9 +2,9 @@
 //! runtime or a pool maps its pages.
 //!
 //! A snapshot's size is the number of its bytes beyond the image. Bytes that several snapshots
-//! share count for each, so the layer never exceeds its room and often does not fill it. The layer
-//! first removes snapshots of a tenant without a live restored runtime. The pages of the others
-//! stay mapped anyway, and further restores are likely, as from a pool's template.
+//! share count for each, so the layer never exceeds its capacity and often does not fill it. The
+//! layer first removes snapshots of a tenant without a live restored runtime. The pages of the
+//! others stay mapped anyway, and further restores are likely, as from a pool's template.
 //!
 //! A snapshot that was opened from its file costs its kernel's state and a descriptor, because its
 //! pages are in the file. A few opened snapshots are cached, because opening checks every byte.
@@ -47,7 +47,7 @@ struct Tenant<S> {
 struct Name {
     /// The time of creation, the order of insertion, and the id.
     ids: BTreeSet<(u64, u64, String)>,
-    /// Whether the newest snapshot was removed for lack of room. The disk may have it.
+    /// Whether the newest snapshot was removed for lack of space. The disk may have it.
     is_outdated: bool,
 }
 
@@ -74,8 +74,8 @@ impl<S: Storable> MemoryLayer<S> {
         Self { room, entries: Mutex::new(Entries { tenants: HashMap::new(), total: 0, tick: 0, opened: 0 }) }
     }
 
-    /// Adds a snapshot and removes others to make room. `file` has the inode of the opened file,
-    /// and the number of bytes that the opened snapshot takes.
+    /// Adds a snapshot and removes others to free capacity. `file` has the inode of the opened
+    /// file, and the number of bytes that the opened snapshot takes.
     pub(super) fn keep(&self, snapshot: &Arc<S>, digest: Option<Digest>, file: Option<(u64, u64)>) -> Result<(), Error> {
         let info = snapshot.info();
         let bytes = file.map_or(info.size, |(_, bytes)| bytes);
@@ -207,7 +207,7 @@ impl<S: Storable> Entries<S> {
         tenant.kept.insert(info.id.clone(), entry);
     }
 
-    /// Removes an entry. `displaced` means a removal for lack of room, so that the snapshot may
+    /// Removes an entry. `displaced` means a removal for lack of space, so that the snapshot may
     /// still be on disk.
     fn remove(&mut self, tenant: &str, id: &str, displaced: bool) -> Option<Arc<S>> {
         let of = self.tenants.get_mut(tenant)?;

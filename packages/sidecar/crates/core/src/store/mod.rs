@@ -2,7 +2,7 @@
 //! machine.
 //!
 //! ```text
-//! layered_store.rs ─┬─ memory_layer.rs ─┬─ shares.rs    which snapshots make room
+//! layered_store.rs ─┬─ memory_layer.rs ─┬─ shares.rs    the snapshots to remove
 //!  finds a snapshot └─ folder.rs ───────┘
 //!                        content.rs ── format.rs       the bytes of a file
 //! ```
@@ -50,7 +50,7 @@ pub enum Stored {
     Both,
 }
 
-/// Whether and how long the store must keep a snapshot on disk when other snapshots need room. A
+/// Whether and how long the store must keep a snapshot on disk when other snapshots need space. A
 /// paused runtime needs its snapshot. Every snapshot can be deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Retention {

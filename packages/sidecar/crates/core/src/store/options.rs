@@ -1,4 +1,4 @@
-//! The options of a store: its folder and its room. Next: `layered_store.rs`.
+//! The options of a store: its folder and its capacity. Next: `layered_store.rs`.
 
 use std::path::PathBuf;
 

@@ -1,17 +1,17 @@
 //! Selects the snapshots to remove: the tenant with the highest use loses its least recently used
 //! snapshots.
 //!
-//! All tenants share the room, so that a single tenant can use all of it. A tenant within its share
-//! (the room divided by the number of tenants with snapshots) loses nothing to another tenant. If
-//! the total exceeds the room, the tenant with the highest use exceeds its share. There is one
-//! exception: a single snapshot larger than its owner's share displaces old snapshots instead of
-//! being refused. Otherwise, tenants that never return would keep all shares small forever. The
-//! rule applies in memory and on disk. Next: `single_flight.rs`.
+//! All tenants share the capacity, so that a single tenant can use all of it. A tenant within its
+//! share (the capacity divided by the number of tenants with snapshots) loses nothing to another
+//! tenant. If the total exceeds the capacity, the tenant with the highest use exceeds its share.
+//! There is one exception: a single snapshot larger than its owner's share displaces old snapshots
+//! instead of being refused. Otherwise, tenants that never return would keep all shares small
+//! forever. The rule applies in memory and on disk. Next: `single_flight.rs`.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// A snapshot that uses room.
+/// A snapshot that uses capacity.
 #[derive(Debug, Clone)]
 pub(super) struct Holding<T, W> {
     pub(super) owner: T,
@@ -133,7 +133,10 @@ mod tests {
     proptest! {
         #[test]
         fn a_tenant_within_its_share_loses_nothing_to_another(
-            held in prop::collection::vec((0..5_u8, 1..50_u64, 0..100_u64), 0..40), owner in 0..5_u8, need in 1..60_u64, room in 60..400_u64
+            held in prop::collection::vec((0..5_u8, 1..50_u64, 0..100_u64), 0..40),
+            owner in 0..5_u8,
+            need in 1..60_u64,
+            room in 60..400_u64,
         ) {
             let held: Vec<_> = held.into_iter().map(|(owner, bytes, used)| holding(owner, bytes, used)).collect();
             let removed = victims(&held, (&owner, need), room, any).expect("nothing is protected");
@@ -149,7 +152,8 @@ mod tests {
             // Each tenant loses its least recently used snapshots.
             for index in &removed {
                 let older = |other: &Holding<u8, u64>| other.owner == held[*index].owner && other.used < held[*index].used;
-                prop_assert!(held.iter().enumerate().filter(|(_, other)| older(other)).all(|(other, _)| removed.contains(&other)));
+                let mut older = held.iter().enumerate().filter(|(_, other)| older(other));
+                prop_assert!(older.all(|(other, _)| removed.contains(&other)));
             }
         }
     }

@@ -145,7 +145,8 @@ fn a_loop_of_abandoned_calls_reaches_the_limit() {
     let runtime = runtime(&core);
     let host_calls = listen(&runtime, &["a"]);
     let program = "let n = 0; for (;;) { const c = new AbortController(); const p = callBinding('a', 1, c); let code;
-        p.catch((e) => { code = e.code; }); await null; await null; if (code !== undefined) { console.log(n, code); break; } c.abort(); n++; }";
+        p.catch((e) => { code = e.code; }); await null; await null;
+        if (code !== undefined) { console.log(n, code); break; } c.abort(); n++; }";
     assert_eq!(text(&outcome(&runtime, exec(program)).stdout), "1024 ERR_BINDING_LIMIT\n");
     assert_eq!(host_calls.try_iter().count(), 2_048);
 }

@@ -46,7 +46,8 @@ fn a_thousand_children_leave_nothing_behind() {
 fn a_fork_bomb_reaches_the_limit_and_another_runtime_continues() {
     let core = core();
     let bombed = limited(&core, Limits { processes: 20, cpu_ms: 2_000, ..Limits::default() });
-    let bomb = "const code = `const { spawn } = require('child_process'); for (;;) spawn(process.execPath, ['-e', process.argv[1], process.argv[1]], { stdio: 'ignore' }).on('error', () => {})`;
+    let bomb = "const code = `const { spawn } = require('child_process'); const { argv } = process;
+        for (;;) spawn(process.execPath, ['-e', argv[1], argv[1]], { stdio: 'ignore' }).on('error', () => {})`;
         for (;;) spawn(process.execPath, ['-e', code, code], { stdio: 'ignore' }).on('error', () => {});";
     let mut bomb = parent(bomb);
     bomb.timeout = Some(Duration::from_secs(3));

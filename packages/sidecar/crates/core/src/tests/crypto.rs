@@ -56,7 +56,8 @@ fn computations_count_as_cpu_time_whether_or_not_the_program_waits() {
 fn a_computation_is_bounded_by_its_programs_memory() {
     let core = core();
     let source = "import c from 'node:crypto';
-        const tries = [() => c.scryptSync('p', 's', 8, { N: 2 ** 22, r: 8, maxmem: 2 ** 40 }), () => c.pbkdf2Sync('p', 's', 1, 2 ** 31 - 1, 'sha1')];
+        const tries = [() => c.scryptSync('p', 's', 8, { N: 2 ** 22, r: 8, maxmem: 2 ** 40 }),
+            () => c.pbkdf2Sync('p', 's', 1, 2 ** 31 - 1, 'sha1')];
         for (const attempt of tries) try { attempt(); } catch (error) { console.log(error.code); }";
     let got = outcome(&runtime(&core), exec(source));
     assert_eq!(text(&got.stdout), "ERR_CRYPTO_OPERATION_FAILED\nERR_CRYPTO_OPERATION_FAILED\n", "{}", text(&got.stderr));

@@ -12,7 +12,8 @@ fn a_program_gets_its_arguments_environment_and_input_and_returns_output_and_exi
     let options = RuntimeOptions { env: vec![("A".into(), "1".into()), ("B".into(), "1".into())], ..RuntimeOptions::default() };
     let runtime = core.create_runtime(options).expect("a runtime");
     let mut options = exec(
-        "console.log(process.argv.slice(1).join(), process.env.A, process.env.B, process.cwd()); console.error('oops'); process.exitCode = 3",
+        "console.log(process.argv.slice(1).join(), process.env.A, process.env.B, process.cwd());
+        console.error('oops'); process.exitCode = 3",
     );
     options.args = vec!["x".into(), "y".into()];
     options.env = vec![("B".into(), "2".into())];

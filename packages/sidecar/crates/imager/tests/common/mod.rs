@@ -1,18 +1,24 @@
-//! A guest of a few lines that follows the guest ABI, so that the core can be tested without an engine.
+//! A guest of a few lines that follows the guest ABI, for tests of the core without an engine.
 //!
-//! What it does is chosen by the first byte of the program: `s` spins on its memory without ever polling, `p` polls without end, `g` grows
-//! its memory without end, anything else exits with code 5.
+//! The first byte of the program selects the behaviour. `s` spins on its memory and
+//! never polls, `p` polls for ever, and `g` grows its memory for ever. Any other program exits with
+//! code 5.
 
-use coldframe_core::{
-    Core, CoreOptions, Dispatch, EvaluationId, Mode, Outcome, Process, ProcessOptions, Runtime, Sink, Streams, Timings,
-};
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-// The start block begins at 65536 + 16 (event header): four numbers, then cwd "/workspace" (4 + 12 bytes), url
-// "file:///workspace/[eval1]" (4 + 28), the source's length (4) and the source.
+use coldframe_core::{
+    Core, CoreOptions, Dispatch, EvaluationId, Mode, Outcome, Process, ProcessOptions, Runtime, Sink, Streams, Timings,
+};
+use coldframe_imager::Failure;
+
+/// The text of the guest's module.
+///
+/// The start block begins at 65536 + 16 (event header). It has five numbers and two texts: the
+/// working directory "/workspace" (4 + 12 bytes) and the URL "file:///workspace/[eval1]" (4 + 28
+/// bytes). The length of the source (4 bytes) and the source at 65624 follow.
 pub const GUEST: &str = r#"(module
   (import "coldframe" "mark" (func $mark (param i32)))
   (import "coldframe" "poll" (func $poll (result i32)))
@@ -46,30 +52,38 @@ pub const GUEST: &str = r#"(module
     (i32.store (i32.const 1028) (i32.const 5))
     (i32.const 1)))"#;
 
-struct Ear(Mutex<Sender<Outcome>>);
+/// Sends the outcome of a program to the test.
+struct TestSink(Mutex<Sender<Outcome>>);
 
-impl Sink for Ear {
+impl Sink for TestSink {
     fn output(&self, _evaluation: Option<EvaluationId>, _fd: u8, _data: Vec<u8>) {}
     fn evaluated(&self, _evaluation: EvaluationId, _outcome: Outcome) {}
     fn ready(&self, _timings: Timings) {}
     fn exited(&self, outcome: Outcome) {
-        let _ = self.0.lock().expect("no panic while telling").send(outcome);
+        let _ = self.0.lock().expect("no test panics while it sends").send(outcome);
     }
 }
 
+/// A core with an image of the guest.
 pub struct Guest {
     pub core: Core,
     folder: PathBuf,
 }
 
 impl Guest {
+    /// Builds the image of [`GUEST`] in a folder that is named after `name`.
     pub fn build(name: &str) -> Self {
+        Self::from_text(name, GUEST).expect("an image")
+    }
+
+    /// Builds the image of another guest.
+    pub fn from_text(name: &str, text: &str) -> Result<Self, Failure> {
         let folder = std::env::temp_dir().join(format!("coldframe-{name}-{}", std::process::id()));
-        let wasm = wat::parse_str(GUEST).expect("the guest's text");
-        coldframe_imager::build(&wasm, std::slice::from_ref(&folder), &folder, "guest").expect("an image");
+        let wasm = wat::parse_str(text).expect("the guest's text");
+        coldframe_imager::build(&wasm, std::slice::from_ref(&folder), &folder, "guest")?;
         let options =
             CoreOptions { image_dir: folder.clone(), workers: 2, warm_slots: 4, spin: Duration::ZERO, max_runtimes: 1_000 };
-        Self { core: Core::open(&options).expect("a core"), folder }
+        Ok(Self { core: Core::open(&options).expect("a core"), folder })
     }
 }
 
@@ -79,8 +93,9 @@ impl Drop for Guest {
     }
 }
 
+/// Starts a program. Returns the channel that receives its outcome.
 pub fn start(runtime: &Runtime, code: &str, timeout: Option<u64>, dispatch: Dispatch) -> (Process, Receiver<Outcome>) {
-    let (tell, told) = channel();
+    let (sender, ends) = channel();
     let options = ProcessOptions {
         mode: Mode::Exec,
         code: code.to_owned(),
@@ -93,10 +108,11 @@ pub fn start(runtime: &Runtime, code: &str, timeout: Option<u64>, dispatch: Disp
         streams: Streams::default(),
         live: false,
     };
-    let process = runtime.start(options, Arc::new(Ear(Mutex::new(tell))), dispatch).expect("start");
-    (process, told)
+    let process = runtime.start(options, Arc::new(TestSink(Mutex::new(sender))), dispatch).expect("start");
+    (process, ends)
 }
 
-pub fn outcome(told: &Receiver<Outcome>) -> Outcome {
-    told.recv_timeout(Duration::from_secs(10)).expect("the program must end")
+/// Waits for the end of a program.
+pub fn outcome(ends: &Receiver<Outcome>) -> Outcome {
+    ends.recv_timeout(Duration::from_secs(10)).expect("the program must end")
 }

@@ -1,28 +1,34 @@
-//! How a turn or a program may end: forged states, forged buffers, turns without end, and what is called after the end.
+//! The ends of turns and programs: forged states, forged buffers, endless turns, and calls after
+//! the end.
 
-use crate::scene::scene;
-use crate::script::{MEMORY, NEVER, NOW, ROOM, Script};
-use coldframe_core::Limits;
 use std::time::{Duration, Instant};
 
+use coldframe_abi::system_calls::{BlockingCall, FileCall, ProcessCall, SocketCall};
+use coldframe_core::Limits;
+
+use crate::harness::harness;
+use crate::script::{MEMORY, NEVER, NOW, ROOM, Script};
+
+/// The address of the state block.
 const STATE: i64 = 1_024;
-const AT_INBOX: i64 = 4_112;
+/// The address of the value that `cf_inbox` returns.
+const INBOX_RESULT: i64 = 4_112;
 
 fn bits(number: f64) -> i64 {
     number.to_bits().cast_signed()
 }
 
-/// A program that has exited with a value at this place.
+/// Returns a program that exits with a value at `at`.
 fn value(at: i64, len: i64) -> Script {
     Script::default().op('k', &[STATE + 20, at]).op('k', &[STATE + 24, len]).op('x', &[1, 0, 1])
 }
 
 #[test]
-fn a_value_lies_in_the_own_memory() {
+fn refuses_a_value_outside_the_memory() {
     for (at, len) in [(MEMORY, 1), (MEMORY - 1, 2), (-1, -1), (1, -1), (i64::from(i32::MIN), i64::from(i32::MIN)), (ROOM, MEMORY)]
     {
-        let ended = scene().run(&value(at, len));
-        // Whoever claims more than the limit of results is not looked at further.
+        let ended = harness().run(&value(at, len));
+        // A length above the limit of results ends the check before the address.
         let claims_too_much = u64::from(len as u32) > Limits::default().result_bytes;
         let code = if claims_too_much { "ERR_RESULT_LIMIT" } else { "ERR_ENGINE_FAULT" };
         assert_eq!((ended.code(), ended.outcome.value), (code, None), "{at} {len}");
@@ -30,8 +36,8 @@ fn a_value_lies_in_the_own_memory() {
 }
 
 #[test]
-fn a_value_of_bytes_that_are_no_text_costs_no_more_than_three_times_its_length() {
-    let ended = scene().run(
+fn replaces_invalid_bytes_of_a_value_by_at_most_three_bytes_each() {
+    let ended = harness().run(
         &Script::default()
             .op('v', &[ROOM, 0xff, 1 << 18])
             .op('k', &[STATE + 20, ROOM])
@@ -42,21 +48,21 @@ fn a_value_of_bytes_that_are_no_text_costs_no_more_than_three_times_its_length()
 }
 
 #[test]
-fn states_that_are_none() {
+fn accepts_or_refuses_invalid_states_without_harm() {
     for (status, code, answer) in [(2, 0, 0), (-1, -1, -1), (0, 0, 1), (7, i64::from(i32::MIN), 99), (1, i64::from(i32::MIN), 0)]
     {
-        let ended = scene().run(&Script::default().op('x', &[status, code, answer]).op('x', &[1, 5, 1]));
+        let ended = harness().run(&Script::default().op('x', &[status, code, answer]).op('x', &[1, 5, 1]));
         assert!(matches!(ended.code(), "none" | "ERR_ENGINE_FAULT"), "{status} {code} {answer}");
     }
     for reason in [1, 2, 3, 4, -1] {
-        let ended = scene().run(&Script::default().op('k', &[STATE + 16, reason]).op('x', &[1, 0, 1]));
+        let ended = harness().run(&Script::default().op('k', &[STATE + 16, reason]).op('x', &[1, 0, 1]));
         assert!(matches!(ended.code(), "none" | "ERR_MEMORY_LIMIT"), "{reason}");
     }
 }
 
 #[test]
-fn evaluations_that_nobody_asked_for_have_not_ended() {
-    let ended = scene().run(
+fn ignores_the_end_of_an_evaluation_that_was_not_requested() {
+    let ended = harness().run(
         &Script::default()
             .op('k', &[STATE + 28, 1])
             .op('t', &[NOW])
@@ -68,143 +74,151 @@ fn evaluations_that_nobody_asked_for_have_not_ended() {
 }
 
 #[test]
-fn timers_that_are_no_times() {
+fn accepts_or_refuses_invalid_timers_without_harm() {
     for time in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.0, f64::MIN_POSITIVE, f64::MAX, 1e300, -1e300, 1.8e13] {
         let ended =
-            scene().run_with(&Script::default().op('t', &[bits(time)]), Limits::default(), Some(Duration::from_millis(60)));
+            harness().run_with(&Script::default().op('t', &[bits(time)]), Limits::default(), Some(Duration::from_millis(60)));
         assert!(matches!(ended.code(), "none" | "ERR_TIMEOUT" | "ERR_ENGINE_FAULT"), "{time}: {}", ended.code());
     }
 }
 
 #[test]
-fn waiting_for_nothing_is_an_end() {
-    assert_eq!(scene().run(&Script::default().op('t', &[NEVER])).code(), "ERR_ENGINE_FAULT");
+fn ends_a_program_that_waits_for_nothing() {
+    assert_eq!(harness().run(&Script::default().op('t', &[NEVER])).code(), "ERR_ENGINE_FAULT");
 }
 
 #[test]
-fn buffers_for_events_lie_in_the_own_memory() {
-    // More text than the inbox holds: the guest is asked for a buffer, and names one.
+fn refuses_an_event_buffer_outside_the_memory() {
+    // The text is larger than the inbox, so the core asks the guest for a buffer.
     let padding = " ".repeat(2 << 20);
     for at in [-1, MEMORY - 1, MEMORY, 0, i64::from(i32::MIN)] {
-        let scene = scene();
-        let runtime = scene.runtime(Limits::default());
-        let long = Script::default().op('k', &[AT_INBOX, at]);
-        let running = scene.start_text(&runtime, format!("{}{padding}", long.source()));
-        let code = running.ended().failure.map(|failure| failure.code());
+        let harness = harness();
+        let runtime = harness.runtime(Limits::default());
+        let long = Script::default().op('k', &[INBOX_RESULT, at]);
+        let running = harness.start_text(&runtime, format!("{}{padding}", long.source()));
+        let code = running.wait().failure.map(|failure| failure.code());
         assert!(matches!(code, Some("ERR_ENGINE_FAULT" | "ERR_MEMORY_LIMIT")), "{at}: {code:?}");
         drop((running, runtime));
-        scene.assert_unharmed();
+        harness.assert_unharmed();
     }
 }
 
 #[test]
-fn turns_without_a_poll_cost_processor_time_and_do_not_starve_anybody() {
-    let scene = scene();
+fn charges_turns_without_a_poll_and_serves_other_programs() {
+    let harness = harness();
     let limits = Limits { cpu_ms: 200, ..Limits::default() };
-    let runtime = scene.runtime(limits);
-    let restless: Vec<_> = (0..4).map(|_| scene.start(&runtime, &Script::default().op('T', &[NOW]))).collect();
-    let bystander = scene.start(&runtime, &Script::default());
-    assert_eq!(bystander.ended().exit_code, 5);
-    scene.ask_neighbour();
+    let runtime = harness.runtime(limits);
+    let restless: Vec<_> = (0..4).map(|_| harness.start(&runtime, &Script::default().op('T', &[NOW]))).collect();
+    let bystander = harness.start(&runtime, &Script::default());
+    assert_eq!(bystander.wait().exit_code, 5);
+    harness.ask_neighbour();
     for running in &restless {
-        assert_eq!(running.ended().failure.map(|failure| failure.code()), Some("ERR_CPU_LIMIT"));
+        assert_eq!(running.wait().failure.map(|failure| failure.code()), Some("ERR_CPU_LIMIT"));
     }
     drop(runtime);
-    scene.assert_unharmed();
+    harness.assert_unharmed();
 }
 
 #[test]
-fn loops_of_every_kind_end_in_time() {
+fn ends_loops_of_every_kind_at_the_timeout() {
     let forever: [(&str, Script); 6] = [
-        ("calls without a poll", Script::default().sys(0x403, &[]).op('j', &[0])),
+        ("calls without a poll", Script::default().sys(ProcessCall::Getppid, &[]).op('j', &[0])),
         ("polls", Script::default().op('p', &[]).op('j', &[0])),
         ("memory without a poll", Script::default().op('n', &[])),
-        ("waiting for ever", Script::default().calls('w', 0x409, 1, &[-1])),
-        ("waiting for input that does not come", Script::default().sys(0x210, &[ROOM, 8]).op('R', &[3])),
+        ("an endless wait", Script::default().calls('w', BlockingCall::WaitForWatched, 1, &[-1])),
+        ("a wait for input that never arrives", Script::default().sys(SocketCall::Pair, &[ROOM, 8]).op('R', &[3])),
         ("turns", Script::default().op('T', &[NOW])),
     ];
     for (name, script) in forever {
-        let ended = scene().run_with(&script, Limits::default(), Some(Duration::from_millis(50)));
+        let ended = harness().run_with(&script, Limits::default(), Some(Duration::from_millis(50)));
         assert_eq!(ended.code(), "ERR_TIMEOUT", "{name}");
     }
 }
 
 #[test]
-fn a_gigabyte_of_entropy_does_not_hold_up_the_end() {
+fn ends_a_program_that_requests_a_gigabyte_of_entropy() {
     let limits = Limits { memory_bytes: 1 << 30, ..Limits::default() };
     let script = Script::default().op('g', &[16_000]).op('e', &[MEMORY, 1_000 << 20]).op('e', &[MEMORY, 1_000 << 20]);
-    let ended = scene().run_with(&script, limits, Some(Duration::from_millis(50)));
+    let ended = harness().run_with(&script, limits, Some(Duration::from_millis(50)));
     assert_eq!(ended.code(), "ERR_TIMEOUT");
-    // A gigabyte takes seconds; the rest is for a machine that does other things as well.
-    assert!(ended.took < Duration::from_millis(1_500), "{:?}", ended.took);
+    // A gigabyte takes seconds. The bound allows for a busy machine.
+    assert!(ended.elapsed < Duration::from_millis(1_500), "{:?}", ended.elapsed);
 }
 
 #[test]
-fn a_gigabyte_that_is_read_or_written_at_once_does_not_hold_up_the_end() {
+fn ends_a_program_that_reads_or_writes_a_gigabyte_in_one_call() {
     let limits = Limits { memory_bytes: 1 << 30, ..Limits::default() };
-    for (path, flags, number) in
-        [("/dev/zero", 0, 0x102), ("/dev/urandom", 0, 0x102), ("/dev/null", 1, 0x103), ("/tmp/f", 0o102, 0x103)]
-    {
-        let script = Script::default().text(ROOM, path).sys(0x100, &[ROOM, path.len() as i64, flags, 0o600]).op('g', &[16_000]);
+    for (path, flags, number) in [
+        ("/dev/zero", 0, FileCall::Read),
+        ("/dev/urandom", 0, FileCall::Read),
+        ("/dev/null", 1, FileCall::Write),
+        ("/tmp/f", 0o102, FileCall::Write),
+    ] {
+        let script =
+            Script::default().text(ROOM, path).sys(FileCall::Open, &[ROOM, path.len() as i64, flags, 0o600]).op('g', &[16_000]);
         let again = script.source().len() as i64 / 161;
         let script = script.sys(number, &[3, MEMORY, 1_000 << 20, 0]).op('j', &[again]);
-        let ended = scene().run_with(&script, limits, Some(Duration::from_millis(50)));
+        let ended = harness().run_with(&script, limits, Some(Duration::from_millis(50)));
         assert_eq!(ended.code(), "ERR_TIMEOUT", "{path}");
-        assert!(ended.took < Duration::from_millis(1_500), "{path}: {:?}", ended.took);
+        assert!(ended.elapsed < Duration::from_millis(1_500), "{path}: {:?}", ended.elapsed);
     }
 }
 
 #[test]
-fn what_waits_is_given_back_when_it_is_killed() {
-    let scene = scene();
-    let runtime = scene.runtime(Limits::default());
+fn releases_the_resources_of_killed_programs_that_wait() {
+    let harness = harness();
+    let runtime = harness.runtime(Limits::default());
     let waiting: Vec<_> = (0..20)
         .map(|index| {
             let script = match index % 4 {
-                0 => Script::default().calls('w', 0x409, 1, &[i64::MAX]),
-                1 => Script::default().sys(0x210, &[ROOM, 8]).op('R', &[3]),
+                0 => Script::default().calls('w', BlockingCall::WaitForWatched, 1, &[i64::MAX]),
+                1 => Script::default().sys(SocketCall::Pair, &[ROOM, 8]).op('R', &[3]),
                 2 => Script::default().op('t', &[bits(1e18)]),
-                _ => Script::default().sys(0x405, &[]).op('t', &[NEVER]),
+                _ => Script::default().sys(ProcessCall::NextSignal, &[]).op('t', &[NEVER]),
             };
-            scene.start(&runtime, &script)
+            harness.start(&runtime, &script)
         })
         .collect();
     std::thread::sleep(Duration::from_millis(20));
     let began = Instant::now();
     runtime.dispose();
     for running in &waiting {
-        assert_eq!(running.ended().failure.map(|failure| failure.code()), Some("ERR_RUNTIME_DISPOSED"));
+        assert_eq!(running.wait().failure.map(|failure| failure.code()), Some("ERR_RUNTIME_DISPOSED"));
     }
     assert!(began.elapsed() < Duration::from_secs(5));
     drop((waiting, runtime));
-    scene.assert_unharmed();
+    harness.assert_unharmed();
 }
 
 #[test]
-fn recursion_and_traps_are_faults_of_the_guest_alone() {
+fn reports_recursion_and_traps_as_faults_of_the_guest() {
     for letter in ['S', 'u'] {
-        assert_eq!(scene().run(&Script::default().op(letter, &[])).code(), "ERR_ENGINE_FAULT", "{letter}");
+        assert_eq!(harness().run(&Script::default().op(letter, &[])).code(), "ERR_ENGINE_FAULT", "{letter}");
     }
 }
 
 #[test]
-fn nothing_is_called_after_the_end() {
-    // Whatever comes behind the exit would be seen in the output.
-    let ended = scene().run(&Script::default().op('x', &[1, 7, 1]).sys(0x403, &[]).op('d', &[]).op('T', &[NOW]));
+fn calls_no_export_after_the_exit() {
+    // An operation after the exit would appear in the output.
+    let ended = harness().run(&Script::default().op('x', &[1, 7, 1]).sys(ProcessCall::Getppid, &[]).op('d', &[]).op('T', &[NOW]));
     assert_eq!((ended.outcome.exit_code, ended.log), (7, vec![]));
 }
 
 #[test]
-fn closing_the_streams_and_writing_on() {
-    let script = Script::default().sys(0x101, &[0]).sys(0x101, &[1]).sys(0x101, &[2]).sys(0x101, &[1]);
-    let ended = scene().run(&script.op('o', &[1, ROOM, 0]).op('r', &[0, ROOM, 8]));
+fn refuses_reads_and_serves_writes_after_the_streams_are_closed() {
+    let script = Script::default()
+        .sys(FileCall::Close, &[0])
+        .sys(FileCall::Close, &[1])
+        .sys(FileCall::Close, &[2])
+        .sys(FileCall::Close, &[1]);
+    let ended = harness().run(&script.op('o', &[1, ROOM, 0]).op('r', &[0, ROOM, 8]));
     assert_eq!(ended.log, [0, 0, 0, -9, 0, -9]);
 }
 
 #[test]
-fn output_beyond_the_cap_is_not_kept() {
+fn drops_output_beyond_the_limit() {
     let limits = Limits { output_bytes: 4_096, ..Limits::default() };
-    let ended = scene().run_with(
+    let ended = harness().run_with(
         &Script::default().op('o', &[1, 0, MEMORY]).op('o', &[2, 0, MEMORY]).op('j', &[0]),
         limits,
         Some(Duration::from_millis(200)),
@@ -214,7 +228,7 @@ fn output_beyond_the_cap_is_not_kept() {
 }
 
 #[test]
-fn marks_and_polls_without_end_change_nothing() {
+fn accepts_repeated_marks_and_polls() {
     let script = (0..500).fold(Script::default(), |script, kind| script.op('m', &[kind - 250]).op('m', &[1]).op('p', &[]));
-    assert_eq!(scene().run(&script).code(), "none");
+    assert_eq!(harness().run(&script).code(), "none");
 }

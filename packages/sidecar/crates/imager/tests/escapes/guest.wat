@@ -1,8 +1,10 @@
-;; A hostile guest: it carries out a list of calls that the test has written, with whatever integers the test wants. See `script.rs`.
+;; A hostile guest: it executes a list of calls from a test (`script.rs`) with any integers.
 ;;
-;; Its source is the list: records of 161 bytes, an operation's letter and ten integers in hexadecimal. It is copied to 2 MiB, because later
-;; events overwrite the inbox; results go to a log at 3 MiB, eight bytes each. At 4096 lies the record that is next, at 4104 the log's end,
-;; at 4112 what `cf_inbox` answers, at 4120 what the turn returns.
+;; The source of the program is the list. A record has 161 bytes: the letter of an operation and ten
+;; integers in hexadecimal. The guest copies the list to 2 MiB, because later events overwrite the
+;; inbox. The log of results is at 3 MiB, eight bytes each. The index of the next record is at 4096,
+;; the end of the log at 4104, the result of `cf_inbox` at 4112, the number of calls without an error
+;; at 4128, and a flag for the copied list at 4136.
 (module
   (import "coldframe" "write" (func $write (param i32 i32 i32) (result i32)))
   (import "coldframe" "read" (func $read (param i32 i32 i32) (result i32)))
@@ -31,7 +33,7 @@
     (i64.extend_i32_u (if (result i32) (i32.gt_u (local.get $byte) (i32.const 57))
       (then (i32.sub (local.get $byte) (i32.const 87)))
       (else (i32.sub (local.get $byte) (i32.const 48))))))
-  ;; The integer at `index` of the next record.
+  ;; Returns the integer at `index` of the next record.
   (func $arg (param $index i32) (result i64)
     (local $at i32) (local $end i32) (local $value i64)
     (local.set $at (i32.add (i32.add (i32.const 0x200001) (i32.mul (i32.load (i32.const 4096)) (i32.const 161))) (i32.mul (local.get $index) (i32.const 16))))
@@ -56,7 +58,7 @@
       (br_if $out (i32.le_s (local.get $taken) (i32.const 0)))
       (local.set $at (i32.add (local.get $at) (local.get $taken)))
       (br $more))))
-  ;; As many calls as the last integer says, each with the next number; the last answer. How many were not refused is counted at 4128.
+  ;; Calls as often as the last integer says, each time with the next number, and logs the last result.
   (func $calls (param $waits i32)
     (local $i i32) (local $answer i64)
     (loop $more
@@ -115,7 +117,7 @@
         (i64.store (i32.const 1032) (call $arg (i32.const 0)))
         (i32.store (i32.const 4096) (i32.add (i32.load (i32.const 4096)) (i32.const 1)))
         (return (i32.const 0))))
-      (if (i32.eq (local.get $op) (i32.const 84)) (then                                                                   ;; T: the same record again at the next turn
+      (if (i32.eq (local.get $op) (i32.const 84)) (then                                                                   ;; T: repeats the record in the next turn
         (i64.store (i32.const 1032) (call $arg (i32.const 0)))
         (return (i32.const 0))))
       (if (i32.eq (local.get $op) (i32.const 120)) (then                                                                  ;; x

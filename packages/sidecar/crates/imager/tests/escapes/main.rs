@@ -1,15 +1,16 @@
-//! The escape suite below JavaScript: a guest that is hostile in its own code calls the kernel's imports with whatever integers it likes.
+//! The escape suite below JavaScript: a hostile guest calls the kernel's imports with any integers.
 //!
-//! A bug of the engine would give a program this much: all of its memory, and every import. Each case is one thing that it could try; after
-//! each the neighbour on the same core must answer with its secrets, and this process must hold no more than before. The cases that a program in
-//! JavaScript can try are in `packages/sdk/test/sandbox/escapes`, whose README says how to add one.
+//! Through a bug of the engine a program could reach all of its memory and every import. Each case
+//! tries one thing. After each case the neighbour on the same core must answer with its secrets,
+//! and this process must hold no more resources than before. Cases that a JavaScript program can
+//! try are in `packages/sdk/test/sandbox/escapes`, whose README says how to add a case.
 
 #![expect(clippy::expect_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
 mod ends;
+mod harness;
 mod numbers;
 mod objects;
 mod pointers;
 mod random;
-mod scene;
 mod script;

@@ -1,21 +1,23 @@
-//! What the hostile guest does, written as a list of its operations. Next: `guest.wat`, which carries it out.
+//! A list of operations for the hostile guest. Next: `guest.wat`, which executes the list.
 
 use std::fmt::Write as _;
 
-/// Bytes of memory that the guest has at first, and a piece of it that nothing else uses.
+/// The initial size of the guest's memory in bytes.
 pub const MEMORY: i64 = 4 << 20;
+/// The address of memory that the guest itself does not use.
 pub const ROOM: i64 = 0x38_0000;
 
-/// A timer that is always due, and none.
+/// A timer that is always due.
 pub const NOW: i64 = 0;
+/// The state block's value for no timer: -1.0.
 pub const NEVER: i64 = 0xbff0_0000_0000_0000_u64.cast_signed();
 
-/// See the module.
+/// The source of a program: one record for each operation.
 #[derive(Clone, Default)]
 pub struct Script(String);
 
 impl Script {
-    /// One operation by its letter in `guest.wat`.
+    /// Adds an operation by its letter in `guest.wat`.
     pub fn op(mut self, letter: char, integers: &[i64]) -> Self {
         assert!(integers.len() <= 10, "an operation has ten integers");
         self.0.push(letter);
@@ -25,21 +27,21 @@ impl Script {
         self
     }
 
-    /// A system call; its answer is logged.
-    pub fn sys(self, number: i64, integers: &[i64]) -> Self {
+    /// Adds a system call. The guest logs the result.
+    pub fn sys(self, number: impl Into<i64>, integers: &[i64]) -> Self {
         self.calls('s', number, 1, integers)
     }
 
-    /// As many calls as `count`, from `number` on, with the same integers; the last answer is logged.
-    pub fn calls(self, letter: char, number: i64, count: i64, integers: &[i64]) -> Self {
+    /// Adds `count` calls with equal integers, from `number` on. The guest logs the last result.
+    pub fn calls(self, letter: char, number: impl Into<i64>, count: i64, integers: &[i64]) -> Self {
         let mut all = [0; 10];
-        all[0] = number;
+        all[0] = number.into();
         all[1..=integers.len()].copy_from_slice(integers);
         all[9] = count;
         self.op(letter, &all)
     }
 
-    /// Puts text into the guest's memory.
+    /// Adds operations that write text to the guest's memory.
     pub fn text(self, at: i64, text: &str) -> Self {
         text.as_bytes().chunks(8).enumerate().fold(self, |script, (index, chunk)| {
             let mut word = [0; 8];
@@ -48,6 +50,7 @@ impl Script {
         })
     }
 
+    /// Returns the source of the program.
     pub fn source(&self) -> String {
         self.0.clone()
     }

@@ -1,5 +1,4 @@
-//! System calls that use a cipher: `0x308` to `0x30b`. Next: `contexts.rs`, which stores ciphers
-//! between calls.
+//! The system calls of ciphers. Next: `contexts.rs`, which stores ciphers between calls.
 
 use super::contexts::{Context, Contexts};
 use super::{MAX_CHUNK, chunk, refused};
@@ -10,42 +9,40 @@ use coldframe_error::Errno;
 /// A bit of the cipher's number that selects encryption.
 const ENCRYPT: i64 = 1 << 16;
 
-pub(super) fn call(contexts: &mut Contexts, number: u32, arguments: &mut Arguments<'_>) -> Answer {
-    match number {
-        0x308 => open(contexts, arguments),
-        0x309 => {
-            let mut out = Vec::with_capacity(MAX_CHUNK + 32);
-            let cipher = contexts.get(arguments.number(0)?)?.cipher()?;
-            let done = cipher.update(chunk(arguments, 1)?, &mut out);
-            answer(done, &out, arguments, 3)
-        }
-        0x30a => {
-            let mut out = Vec::new();
-            let mut context = contexts.remove(arguments.number(0)?)?;
-            let cipher = context.cipher()?;
-            let done = cipher.finish(&mut out);
-            out.extend_from_slice(cipher.tag().unwrap_or_default());
-            answer(done, &out, arguments, 1)
-        }
-        0x30b => {
-            let cipher = contexts.get(arguments.number(0)?)?.cipher()?;
-            let bytes = chunk(arguments, 2)?;
-            let done = match arguments.int(1) {
-                0 => cipher.set_aad(bytes, None),
-                1 => cipher.set_tag(bytes),
-                2 => {
-                    cipher.set_padding(bytes.first().is_some_and(|on| *on != 0));
-                    Ok(())
-                }
-                _ => return Err(Errno::EINVAL),
-            };
-            Ok(done.map_or_else(refused, |()| 0))
-        }
-        _ => Err(Errno::ENOSYS),
-    }
+pub(super) fn update(contexts: &mut Contexts, arguments: &mut Arguments<'_>) -> Answer {
+    let mut out = Vec::with_capacity(MAX_CHUNK + 32);
+    let cipher = contexts.get(arguments.number(0)?)?.cipher()?;
+    let done = cipher.update(chunk(arguments, 1)?, &mut out);
+    answer(done, &out, arguments, 3)
 }
 
-fn open(contexts: &mut Contexts, arguments: &Arguments<'_>) -> Answer {
+/// Ends a cipher. The tag follows the output after encryption.
+pub(super) fn finish(contexts: &mut Contexts, arguments: &mut Arguments<'_>) -> Answer {
+    let mut out = Vec::new();
+    let mut context = contexts.remove(arguments.number(0)?)?;
+    let cipher = context.cipher()?;
+    let done = cipher.finish(&mut out);
+    out.extend_from_slice(cipher.tag().unwrap_or_default());
+    answer(done, &out, arguments, 1)
+}
+
+/// Sets the additional data, the tag, or the padding.
+pub(super) fn set(contexts: &mut Contexts, arguments: &Arguments<'_>) -> Answer {
+    let cipher = contexts.get(arguments.number(0)?)?.cipher()?;
+    let bytes = chunk(arguments, 2)?;
+    let done = match arguments.int(1) {
+        0 => cipher.set_aad(bytes, None),
+        1 => cipher.set_tag(bytes),
+        2 => {
+            cipher.set_padding(bytes.first().is_some_and(|on| *on != 0));
+            Ok(())
+        }
+        _ => return Err(Errno::EINVAL),
+    };
+    Ok(done.map_or_else(refused, |()| 0))
+}
+
+pub(super) fn open(contexts: &mut Contexts, arguments: &Arguments<'_>) -> Answer {
     let number = arguments.int(0);
     let setup = Setup {
         cipher: u32::try_from(number & !ENCRYPT).map_err(|_| Errno::EINVAL)?,

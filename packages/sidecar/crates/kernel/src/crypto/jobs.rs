@@ -1,10 +1,9 @@
 //! A program's long computations: requests that the guest passes piece by piece, jobs that wait for
 //! a thread, and results.
 //!
-//! A job is created (`0x310`) and gets more bytes (`0x311`). Then the job is started as an
-//! operation (`0x312`), or run while the VM waits (`0x313`, the result is read with `0x314`). The
-//! bytes of requests and results are charged as kernel memory (`limits.kernelBytes`). Next:
-//! `job.rs`.
+//! `job_begin` makes a job and `job_add` adds bytes to its request. `job_start` starts the job as an
+//! operation. `job_wait` runs the job while the VM waits, and `job_read` reads the result. The bytes of
+//! requests and results count for `limits.kernelBytes`. Next: `job.rs`.
 
 use super::{MAX_COPY, job, pool, refused};
 use crate::Answer;

@@ -1,4 +1,4 @@
-//! Cryptography, system calls `0x300` to `0x3ff`: the computations of the guest's `node:crypto`.
+//! Cryptography: the computations of the guest's `node:crypto`, as system calls.
 //!
 //! The crate `coldframe-crypto` has the computations. This module has a program's state between two
 //! calls: open digests and ciphers (`contexts.rs`, `ciphers.rs`), and long jobs, which run on
@@ -19,6 +19,7 @@ use super::usage::Usage;
 use super::{Answer, Arguments};
 use crate::caller::Caller;
 use crate::ids::OperationId;
+use coldframe_abi::system_calls::CryptographyCall;
 use coldframe_crypto::{Algorithm, Command, Fault, Hmac, Unwatched};
 use coldframe_error::Errno;
 use contexts::{Context, Contexts};
@@ -44,23 +45,23 @@ impl Crypto {
 }
 
 /// Carries out a call that finishes at once.
-pub(crate) fn call(program: &Arc<dyn Caller>, number: u32, arguments: &mut Arguments<'_>) -> Answer {
+pub(crate) fn call(program: &Arc<dyn Caller>, call: CryptographyCall, arguments: &mut Arguments<'_>) -> Answer {
     let crypto = &program.process().crypto;
-    match number {
-        0x300 => digest(arguments),
-        0x301 => {
+    match call {
+        CryptographyCall::Digest => digest(arguments),
+        CryptographyCall::HashOpen => {
             let context = Context::hash(algorithm(arguments, 0)?);
             crypto.contexts.lock().insert(context)
         }
-        0x302 => {
+        CryptographyCall::HmacOpen => {
             let context = Context::Hmac(Hmac::new(algorithm(arguments, 0)?, chunk(arguments, 1)?));
             crypto.contexts.lock().insert(context)
         }
-        0x303 => {
+        CryptographyCall::Update => {
             crypto.contexts.lock().get(arguments.number(0)?)?.update(chunk(arguments, 1)?)?;
             Ok(0)
         }
-        0x304 => {
+        CryptographyCall::Finish => {
             let context = crypto.contexts.lock().remove(arguments.number(0)?)?;
             let out = arguments.bytes_mut(1)?;
             if out.len() > MAX_COPY {
@@ -68,40 +69,35 @@ pub(crate) fn call(program: &Arc<dyn Caller>, number: u32, arguments: &mut Argum
             }
             context.finish(out)
         }
-        0x305 => {
+        CryptographyCall::Copy => {
             let mut contexts = crypto.contexts.lock();
             match contexts.get(arguments.number(0)?)?.copy() {
                 Context::Lost => Err(Errno::ECANCELED),
                 copy => contexts.insert(copy),
             }
         }
-        0x306 => crypto.contexts.lock().remove(arguments.number(0)?).map(|_| 0),
-        0x307 => {
+        CryptographyCall::Close => crypto.contexts.lock().remove(arguments.number(0)?).map(|_| 0),
+        CryptographyCall::Hmac => {
             let code = Hmac::of(algorithm(arguments, 0)?, chunk(arguments, 1)?, chunk(arguments, 3)?);
             arguments.put(5, &code)
         }
-        0x308..=0x30b => ciphers::call(&mut crypto.contexts.lock(), number, arguments),
-        0x310..=0x31f => job_call(program, number, arguments),
-        _ => Err(Errno::ENOSYS),
-    }
-}
-
-fn job_call(program: &Arc<dyn Caller>, number: u32, arguments: &mut Arguments<'_>) -> Answer {
-    let jobs = &program.process().crypto.jobs;
-    match number {
-        0x310 => {
+        CryptographyCall::CipherOpen => ciphers::open(&mut crypto.contexts.lock(), arguments),
+        CryptographyCall::CipherUpdate => ciphers::update(&mut crypto.contexts.lock(), arguments),
+        CryptographyCall::CipherFinish => ciphers::finish(&mut crypto.contexts.lock(), arguments),
+        CryptographyCall::CipherSet => ciphers::set(&mut crypto.contexts.lock(), arguments),
+        CryptographyCall::JobBegin => {
             let command = command(arguments)?;
-            jobs.begin(command, copied(arguments, 1)?).map(i64::from)
+            crypto.jobs.begin(command, copied(arguments, 1)?).map(i64::from)
         }
-        0x311 => jobs.add(arguments.number(0)?, copied(arguments, 1)?).map(|()| 0),
-        0x312 => jobs::start(program, arguments.number(0)?).map(OperationId::answer),
-        0x314 => {
+        CryptographyCall::JobAdd => crypto.jobs.add(arguments.number(0)?, copied(arguments, 1)?).map(|()| 0),
+        CryptographyCall::JobStart => jobs::start(program, arguments.number(0)?).map(OperationId::answer),
+        CryptographyCall::JobRead => {
             let (job, offset) = (arguments.number(0)?, arguments.number(1)?);
             let out = arguments.bytes_mut(2)?;
-            jobs.read(job, offset, out)
+            crypto.jobs.read(job, offset, out)
         }
-        0x315 => jobs.forget(arguments.number(0)?).map(|()| 0),
-        0x316 => {
+        CryptographyCall::JobForget => crypto.jobs.forget(arguments.number(0)?).map(|()| 0),
+        CryptographyCall::Run => {
             let command = command(arguments)?;
             if !command.is_quick() {
                 return Err(Errno::EINVAL);
@@ -111,16 +107,12 @@ fn job_call(program: &Arc<dyn Caller>, number: u32, arguments: &mut Arguments<'_
                 Err(fault) => Ok(fault.negative().into()),
             }
         }
-        _ => Err(Errno::ENOSYS),
     }
 }
 
-/// Carries out a call that waits: `0x313` runs a job and blocks the VM until the job is done.
-pub(crate) async fn call_and_wait(program: &Arc<dyn Caller>, number: u32, integers: [i64; 8]) -> Answer {
-    match number {
-        0x313 => jobs::run_and_wait(program, u32::try_from(integers[0]).map_err(|_| Errno::EINVAL)?).await,
-        _ => Err(Errno::ENOSYS),
-    }
+/// Runs a job and blocks the VM until the job has ended.
+pub(crate) async fn job_wait(program: &Arc<dyn Caller>, job: i64) -> Answer {
+    jobs::run_and_wait(program, u32::try_from(job).map_err(|_| Errno::EINVAL)?).await
 }
 
 /// `digest(algorithm, data, out)` computes a digest in one call, the most frequent use. `out` has

@@ -91,7 +91,7 @@ pub(super) fn uncounted() -> Space {
     *UNCOUNTED
 }
 
-/// Returns the inodes of the tree. A runtime shares every inode that it did not change.
+/// Returns the inodes of the tree. A runtime shares every unchanged inode.
 pub(super) fn nodes() -> &'static HashTrieMapSync<Ino, Node, Dense> {
     &BASE.nodes
 }

@@ -1,60 +1,112 @@
-//! The table of the family's calls: the number of each call and the meaning of its integers
-//! (`docs/internals/guest-abi.md`). Next: `view.rs`.
+//! The system calls of files: reads the integers of each call (`docs/internals/guest-abi.md`) and
+//! carries the call out. Next: `view.rs`.
 
-use super::io;
+use super::io::{self, Change};
+use super::node::Type;
 use super::stat::put_numbers;
-use super::view::View;
 use super::watch;
 use crate::caller::Caller;
-use crate::{Answer, Arguments, Process};
+use crate::{Answer, Arguments};
+use coldframe_abi::system_calls::FileCall;
 use coldframe_error::Errno;
 use std::sync::Arc;
 
-/// Carries out a call of the family.
-pub(crate) fn call(program: &Arc<dyn Caller>, number: u32, arguments: &mut Arguments<'_>) -> Answer {
-    let result = carry_out(program, number, arguments);
-    if result == Err(Errno::EACCES) {
+/// Dispatches a system call of files.
+pub(crate) fn call(program: &Arc<dyn Caller>, call: FileCall, arguments: &mut Arguments<'_>) -> Answer {
+    let answer = carry_out(program, call, arguments);
+    if answer == Err(Errno::EACCES) {
         let process = program.process();
         process.files.view(&process.kernel.files).end_denied_call();
     }
-    result
+    answer
 }
 
-fn carry_out(program: &Arc<dyn Caller>, number: u32, arguments: &mut Arguments<'_>) -> Answer {
+fn carry_out(program: &Arc<dyn Caller>, call: FileCall, arguments: &mut Arguments<'_>) -> Answer {
     let process = program.process();
-    match number & 0xff {
-        0x00 => io::open(process, &arguments.path(0)?, arguments.number(2)?, arguments.number(3)?),
-        0x01 => process.close_descriptor(arguments.int(0), false),
-        0x02 => {
+    let view = || process.files.view(&process.kernel.files);
+    match call {
+        FileCall::Open => io::open(process, &arguments.path(0)?, arguments.number(2)?, arguments.number(3)?),
+        FileCall::Close => process.close_descriptor(arguments.int(0), false),
+        FileCall::Read => {
             let (fd, offset) = (arguments.int(0), offset(arguments.int(3))?);
             io::read(&**program, fd, arguments.bytes_mut(1)?, offset)
         }
-        0x03 => io::write(&**program, arguments.int(0), arguments.bytes(1)?, offset(arguments.int(3))?),
-        0x05 => {
+        FileCall::Write => io::write(&**program, arguments.int(0), arguments.bytes(1)?, offset(arguments.int(3))?),
+        FileCall::Stat => {
+            let stat = view().stat(&arguments.path(0)?, arguments.int(4) != 0)?;
+            stat.put(arguments.bytes_mut(2)?).map(|()| 0)
+        }
+        FileCall::Fstat => {
             let stat = io::fstat(process, arguments.int(0))?;
             stat.put(arguments.bytes_mut(1)?).map(|()| 0)
         }
-        0x0e => io::readdir(process, arguments, 1),
-        0x0f => io::ftruncate(process, arguments.int(0), arguments.number(1)?),
-        0x11 | 0x13 | 0x15 | 0x16 => io::change(process, number & 0xff, arguments),
-        0x19 => io::lseek(process, arguments.int(0), arguments.int(1), arguments.int(2)),
-        0x1b => {
+        FileCall::Access => view().access(&arguments.path(0)?, arguments.number(2)?).map(|()| 0),
+        FileCall::Mkdir => view().mkdir(&arguments.path(0)?, arguments.number(2)?).map(|()| 0),
+        FileCall::Rmdir => view().rmdir(&arguments.path(0)?).map(|()| 0),
+        FileCall::Unlink => view().unlink(&arguments.path(0)?).map(|()| 0),
+        FileCall::Rename => view().rename(&arguments.path(0)?, &arguments.path(2)?).map(|()| 0),
+        FileCall::Link => view().link(&arguments.path(0)?, &arguments.path(2)?).map(|()| 0),
+        FileCall::Symlink => view().symlink(&arguments.path(0)?, &arguments.path(2)?).map(|()| 0),
+        FileCall::Readlink => {
+            let target = view().readlink(&arguments.path(0)?)?;
+            arguments.put(2, &target)
+        }
+        FileCall::Readdir => io::readdir(process, arguments, 1),
+        FileCall::Ftruncate => io::ftruncate(process, arguments.int(0), arguments.number(1)?),
+        FileCall::Chmod => view().chmod(&arguments.path(0)?, arguments.number(2)?, arguments.int(3) != 0).map(|()| 0),
+        FileCall::Fchmod => io::change(process, arguments.int(0), Change::Mode(arguments.int(1))),
+        FileCall::Chown => {
+            let (path, follow) = (arguments.path(0)?, arguments.int(4) != 0);
+            view().chown(&path, owner(arguments.int(2))?, owner(arguments.int(3))?, follow).map(|()| 0)
+        }
+        FileCall::Fchown => io::change(process, arguments.int(0), Change::Owner(arguments.int(1), arguments.int(2))),
+        FileCall::Utimes => {
+            let (path, follow) = (arguments.path(0)?, arguments.int(4) != 0);
+            view().utimes(&path, arguments.int(2), arguments.int(3), follow).map(|()| 0)
+        }
+        FileCall::Futimes => io::change(process, arguments.int(0), Change::Times(arguments.int(1), arguments.int(2))),
+        FileCall::Fsync => io::change(process, arguments.int(0), Change::Sync),
+        FileCall::Realpath => {
+            let path = view().real_path(&arguments.path(0)?)?;
+            arguments.put(2, &path)
+        }
+        FileCall::Statfs => {
+            let space = view().space(&arguments.path(0)?)?;
+            put_numbers(&space, arguments.bytes_mut(2)?).map(|()| 0)
+        }
+        FileCall::Lseek => io::lseek(process, arguments.int(0), arguments.int(1), arguments.int(2)),
+        FileCall::Chdir => process.files.chdir(&process.kernel.files, &arguments.path(0)?).map(|()| 0),
+        FileCall::Getcwd => {
             let path = process.files.getcwd(&process.kernel.files.lock())?;
             arguments.put(0, &path)
         }
-        0x23 => {
-            let reason = process.files.view(&process.kernel.files).reason().unwrap_or_default();
+        FileCall::CopyFile => {
+            let (from, to, must_be_new) = (arguments.path(0)?, arguments.path(2)?, arguments.int(4) & 1 != 0);
+            let more = view().copy_file(&from, &to, must_be_new, arguments.number(5)?)?;
+            i64::try_from(more.unwrap_or(0)).map_err(|_| Errno::EFBIG)
+        }
+        FileCall::ModuleStat => {
+            let stat = view().stat(&arguments.path(0)?, true)?;
+            Ok(i64::from(stat.kind == Type::Directory))
+        }
+        FileCall::ReadFile => {
+            let path = arguments.path(0)?;
+            let len = view().read_file(&path, arguments.bytes_mut(2)?)?;
+            i64::try_from(len).map_err(|_| Errno::EFBIG)
+        }
+        FileCall::Watch => watch::watch(process, &arguments.path(0)?, arguments.int(2)),
+        FileCall::Unwatch => watch::unwatch(process, arguments.int(0)),
+        FileCall::Umask => Ok(i64::from(process.files.set_umask(arguments.number(0)?))),
+        FileCall::Truncate => view().truncate(&arguments.path(0)?, arguments.number(2)?).map(|()| 0),
+        FileCall::Reason => {
+            let reason = view().reason().unwrap_or_default();
             arguments.put(0, reason.as_bytes())
         }
-        0x24 => process.kind_of(arguments.int(0)),
-        0x20 => watch::unwatch(process, arguments.int(0)),
-        0x21 => Ok(i64::from(process.files.set_umask(arguments.number(0)?))),
-        call @ 0x04..=0x22 => by_path(process, call, arguments),
-        _ => Err(Errno::ENOSYS),
+        FileCall::Kind => process.kind_of(arguments.int(0)),
     }
 }
 
-/// Returns a position. -1 means none.
+/// Returns a position. `None` for -1.
 fn offset(number: i64) -> Result<Option<u64>, Errno> {
     if number == -1 {
         return Ok(None);
@@ -62,45 +114,10 @@ fn offset(number: i64) -> Result<Option<u64>, Errno> {
     u64::try_from(number).map(Some).map_err(|_| Errno::EINVAL)
 }
 
-/// Returns an owner. -1 means none, also as a u32.
+/// Returns an owner. `None` for -1, also as a u32.
 pub(super) fn owner(number: i64) -> Result<Option<u32>, Errno> {
     if number == -1 || number == i64::from(u32::MAX) {
         return Ok(None);
     }
     u32::try_from(number).map(Some).map_err(|_| Errno::EINVAL)
-}
-
-fn by_path(process: &Process, call: u32, arguments: &mut Arguments<'_>) -> Answer {
-    let path = arguments.path(0)?;
-    let view: View<'_> = process.files.view(&process.kernel.files);
-    let done = match call {
-        0x04 => view.stat(&path, arguments.int(4) != 0)?.put(arguments.bytes_mut(2)?),
-        0x06 => view.access(&path, arguments.number(2)?),
-        0x07 => view.mkdir(&path, arguments.number(2)?),
-        0x08 => view.rmdir(&path),
-        0x09 => view.unlink(&path),
-        0x0a => view.rename(&path, &arguments.path(2)?),
-        0x0b => view.link(&path, &arguments.path(2)?),
-        0x0c => view.symlink(&path, &arguments.path(2)?),
-        0x0d => return arguments.put(2, &view.readlink(&path)?),
-        0x10 => view.chmod(&path, arguments.number(2)?, arguments.int(3) != 0),
-        0x12 => view.chown(&path, owner(arguments.int(2))?, owner(arguments.int(3))?, arguments.int(4) != 0),
-        0x14 => view.utimes(&path, arguments.int(2), arguments.int(3), arguments.int(4) != 0),
-        0x17 => return arguments.put(2, &view.real_path(&path)?),
-        0x18 => put_numbers(&view.space(&path)?, arguments.bytes_mut(2)?),
-        0x1a => process.files.chdir(&process.kernel.files, &path),
-        0x1c => {
-            let more = view.copy_file(&path, &arguments.path(2)?, arguments.int(4) & 1 != 0, arguments.number(5)?)?;
-            return i64::try_from(more.unwrap_or(0)).map_err(|_| Errno::EFBIG);
-        }
-        0x1d => return view.stat(&path, true).map(|stat| i64::from(stat.kind == super::node::Type::Directory)),
-        0x1f => return watch::watch(process, &path, arguments.int(2)),
-        0x1e => {
-            let len = view.read_file(&path, arguments.bytes_mut(2)?)?;
-            return i64::try_from(len).map_err(|_| Errno::EFBIG);
-        }
-        0x22 => view.truncate(&path, arguments.number(2)?),
-        _ => Err(Errno::ENOSYS),
-    };
-    done.map(|()| 0)
 }

@@ -1,6 +1,6 @@
 //! Commands that the embedder adds to a runtime. A command is an executable file in
 //! `/usr/local/bin` that names one of our programs. The guest cannot change commands, and commands
-//! replace no other file. Next: `bindings.rs` beside this folder, which uses them.
+//! replace no other file. Next: `bindings.rs` beside this folder, which uses commands.
 
 use super::content::Content;
 use super::embedder::EmbedderFiles;

@@ -1,8 +1,8 @@
 //! A file's bytes: chunks in a persistent map. A range that was never written has no chunk.
 //!
 //! A clone shares its chunks: files or snapshots with equal content use the same chunks until one
-//! of them writes. A write then copies only the written chunk. The last chunk is as long as its
-//! bytes, so a small file costs only its size.
+//! side writes. A write then copies only the written chunk. The last chunk is as long as its bytes,
+//! so a small file costs only its size.
 //!
 //! `stored` counts against the limit: the bytes of all chunks, at least [`LEAST`] for each chunk
 //! but a file's first. A chunk itself costs that much memory, and the limit of inodes already

@@ -1,5 +1,5 @@
-//! The changes of a watch of the embedder: they are kept, up to a bound, until the embedder
-//! requests them.
+//! The changes of a watch of the embedder. A bounded number of bytes is kept until the embedder
+//! requests the changes.
 //!
 //! The embedder requests one batch at a time. The reply follows immediately if changes are kept,
 //! otherwise after the next change. A watch without requests costs at most the bound: further

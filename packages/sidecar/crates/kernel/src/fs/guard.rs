@@ -34,8 +34,7 @@ impl RequestedOperations {
 }
 
 impl<'k> View<'k> {
-    /// Returns the permissions to check about files. None if there are no rules, and for the
-    /// embedder.
+    /// Returns the permissions to check about files. None if no rules exist, and for the embedder.
     fn permissions_to_check(&self) -> Option<&'k Permissions> {
         self.permissions.filter(|permissions| permissions.checks(Scope::Fs))
     }

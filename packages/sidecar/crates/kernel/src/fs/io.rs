@@ -20,14 +20,15 @@ use std::sync::Arc;
 
 /// The most bytes that one read of a random device returns. More would occupy the worker for long.
 const MOST_RANDOM: usize = 256 << 10;
-/// The bytes that a call reads before it checks whether its program must end. A guest's first touch
-/// of 8 MiB takes tens of milliseconds.
+/// The bytes that a call reads between two checks whether its program must end. A guest's first
+/// touch of 8 MiB takes tens of milliseconds.
 const PIECE: usize = 8 << 20;
 
 pub(crate) fn open(process: &Process, path: &[u8], flags: u32, mode: u32) -> Answer {
     let files: &ProcessFiles = &process.files;
     let view = files.view(&process.kernel.files);
-    // The descriptors are not locked during the walk, because a path through `/proc` looks at them.
+    // The descriptors are not locked during the walk, because a path through `/proc` reads the
+    // descriptors.
     if !files.descriptors.lock().has_room() {
         return Err(Errno::EMFILE);
     }
@@ -224,40 +225,50 @@ pub(crate) fn lseek(process: &Process, fd: i64, offset: i64, whence: i64) -> Ans
     Ok(to)
 }
 
-/// Carries out `fchmod`, `fchown`, `futimes` and `fsync`: the numbers 0x11, 0x13, 0x15 and 0x16 of
-/// the family.
-pub(crate) fn change(process: &Process, call: u32, arguments: &Arguments<'_>) -> Answer {
-    let description = process.files.descriptors.lock().get(arguments.int(0))?;
+/// A change of an open file, with the call's integers.
+#[derive(Clone, Copy)]
+pub(crate) enum Change {
+    Mode(i64),
+    /// The owner and the group.
+    Owner(i64, i64),
+    /// The times of the last access and of the last change.
+    Times(i64, i64),
+    /// No change: writes the file to its disk.
+    Sync,
+}
+
+/// Changes the file of a descriptor.
+pub(crate) fn change(process: &Process, fd: i64, change: Change) -> Answer {
+    let description = process.files.descriptors.lock().get(fd)?;
     let mut tree = process.kernel.files.lock();
-    let (first, second) = (arguments.int(1), arguments.int(2));
-    let operation = match call {
-        0x11 => files::CHMOD,
-        0x13 => files::CHOWN,
-        0x15 => files::UTIMES,
-        _ => 0,
+    let operation = match change {
+        Change::Mode(_) => files::CHMOD,
+        Change::Owner(..) => files::CHOWN,
+        Change::Times(..) => files::UTIMES,
+        Change::Sync => 0,
     };
     check_open(process, &tree, &description.target, operation)?;
-    match (&description.target, call) {
+    match (&description.target, change) {
         (Target::Lost, _) => Err(Errno::EIO),
-        (Target::Stream { .. } | Target::Socket(_), 0x16) => Err(Errno::EINVAL),
+        (Target::Stream { .. } | Target::Socket(_), Change::Sync) => Err(Errno::EINVAL),
         (Target::Stream { .. } | Target::Socket(_), _) => Ok(()),
-        (Target::File(ino) | Target::Device(_, ino) | Target::Directory(Location::Memory(ino)), _) => match call {
-            0x11 => tree.chmod(User::Guest, *ino, first as u32),
-            0x13 => tree.chown(User::Guest, *ino, super::calls::owner(first)?, super::calls::owner(second)?),
-            0x15 => {
+        (Target::File(ino) | Target::Device(_, ino) | Target::Directory(Location::Memory(ino)), _) => match change {
+            Change::Mode(mode) => tree.chmod(User::Guest, *ino, mode as u32),
+            Change::Owner(user, group) => tree.chown(User::Guest, *ino, super::calls::owner(user)?, super::calls::owner(group)?),
+            Change::Times(atime, mtime) => {
                 let meta = tree.node(*ino)?.meta;
-                tree.utimes(User::Guest, *ino, super::view::time(first, meta.atime), super::view::time(second, meta.mtime))
+                tree.utimes(User::Guest, *ino, super::view::time(atime, meta.atime), super::view::time(mtime, meta.mtime))
             }
-            _ => Ok(()),
+            Change::Sync => Ok(()),
         },
-        (Target::Host(file), 0x11) => file.chmod(first as u32),
-        (Target::Host(file), 0x15) => {
+        (Target::Host(file), Change::Mode(mode)) => file.chmod(mode as u32),
+        (Target::Host(file), Change::Times(atime, mtime)) => {
             let stat = file.stat()?;
-            file.utimes(super::view::time(first, stat.atime), super::view::time(second, stat.mtime))
+            file.utimes(super::view::time(atime, stat.atime), super::view::time(mtime, stat.mtime))
         }
-        (Target::Host(file), 0x16) if description.writes() => file.sync(),
-        (_, 0x16) => Ok(()),
-        _ => Err(Errno::EPERM),
+        (Target::Host(file), Change::Sync) if description.writes() => file.sync(),
+        (_, Change::Sync) => Ok(()),
+        (_, Change::Mode(_) | Change::Owner(..) | Change::Times(..)) => Err(Errno::EPERM),
     }?;
     Ok(0)
 }

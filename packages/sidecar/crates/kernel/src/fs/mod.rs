@@ -1,4 +1,4 @@
-//! Files: system calls 0x100 to 0x1ff.
+//! Files of a runtime.
 //!
 //! ```text
 //! calls.rs ─ paths ─► view.rs ─► walk.rs ─► names.rs, attributes.rs ─► tree.rs ─► node.rs

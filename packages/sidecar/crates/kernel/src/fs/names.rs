@@ -1,7 +1,7 @@
 //! Changes of directories: making, removing and renaming.
 //!
-//! The checks run in Linux's order, so that a call with several errors fails with the same error as
-//! on Linux. Next: `attributes.rs`.
+//! The checks run in Linux's order, so that a call with several errors fails with Linux's error.
+//! Next: `attributes.rs`.
 
 use super::node::{Body, Directory, Ino, Meta};
 use super::tree::{FileSystem, GUEST, SEARCH, User, WRITE, now};
@@ -184,7 +184,8 @@ impl FileSystem {
         Ok(())
     }
 
-    /// Returns the name if it is free and valid. Only a directory's name may end with a slash.
+    /// Returns the name if the name is free and valid. Only a directory's name may end with a
+    /// slash.
     fn free_name<'e>(&self, end: &'e MemoryEnd, for_directory: bool) -> Result<&'e [u8], Errno> {
         match &end.name {
             Name::Plain(name) if end.node.is_none() => {
@@ -295,8 +296,8 @@ impl FileSystem {
         Ok(())
     }
 
-    /// Subtracts a directory from a directory's link count. The count of a folder of the host
-    /// machine may be too small, so it stays at least 2.
+    /// Subtracts a directory from a directory's link count. The count stays at least 2, because the
+    /// count of a folder on the host machine may be too small.
     fn lose_directory(&mut self, ino: Ino) -> Result<(), Errno> {
         let meta = &mut self.node_mut(ino)?.meta;
         meta.links = meta.links.saturating_sub(1).max(2);

@@ -1,8 +1,8 @@
 //! Inodes: everything about a file, a directory, a link or a device except its names.
 //!
-//! Inodes are values. The table in `tree.rs` shares them between clones and copies an inode when
-//! one side changes it. A directory is a persistent map sorted by name. A listing can therefore
-//! continue after the last name that it returned, even if names changed in between. Next:
+//! Inodes are values. The table in `tree.rs` shares inodes between clones and copies an inode when
+//! one side changes the inode. A directory is a persistent map sorted by name. A listing can
+//! therefore continue after the last name that it returned, even if names changed in between. Next:
 //! `tree.rs`.
 
 use super::content::Content;
@@ -22,9 +22,9 @@ pub(crate) const MAX_NAME: usize = 255;
 pub(crate) struct Node {
     pub(crate) meta: Meta,
     pub(crate) body: Body,
-    /// The inode's directory and its name there. For a file with several names, this is the newest
-    /// name. A directory has only one name, so its path is known without a search. The root is its
-    /// own parent.
+    /// The inode's directory. `name` is the inode's name in the directory. For a file with several
+    /// names, the newest name counts. A directory has only one name, so its path is known without a
+    /// search. The root is its own parent.
     pub(crate) parent: Ino,
     pub(crate) name: Arc<[u8]>,
 }
@@ -78,7 +78,7 @@ pub(crate) enum Device {
     Descriptor(u32),
 }
 
-/// A file type. It has bits in `st_mode` and a number in Node's `Dirent`.
+/// A file type. Each type has bits in `st_mode` and a number in Node's `Dirent`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) enum Type {
     File,

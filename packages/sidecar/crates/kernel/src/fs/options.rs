@@ -15,11 +15,11 @@ pub struct MountOptions {
     pub overlay: bool,
 }
 
-/// How the embedder opens a file. Opening for writing makes the file and the directories above it,
-/// if they are missing.
+/// How the embedder opens a file. Opening for writing makes the file and its directories, if
+/// missing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct OpenOptions {
-    /// Whether the file is opened for writing. Otherwise it is opened for reading.
+    /// Whether the file is opened for writing. Otherwise the file is opened for reading.
     pub write: bool,
     /// Whether opening removes the file's bytes.
     pub truncate: bool,

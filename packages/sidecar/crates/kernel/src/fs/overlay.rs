@@ -1,9 +1,9 @@
 //! Overlay mounts: a folder of the host machine that is never written, under the runtime's own
 //! changes.
 //!
-//! Unchanged files are read from the mounted folder (`mounts/`). Before a call changes a file, it
-//! *raises* the file: the file and the directories above it become inodes in memory. The call then
-//! continues in memory, with the rules, limits and watchers of memory.
+//! Unchanged files are read from the mounted folder (`mounts/`). Before a call changes a file, the
+//! call *raises* the file: the file and the directories above it become inodes in memory. The call
+//! then continues in memory, with the rules, limits and watchers of memory.
 //!
 //! A raised directory knows its folder below and the removed names of that folder. Names that the
 //! directory does not have itself are looked up in the folder. So a directory can be renamed
@@ -38,7 +38,7 @@ pub(crate) struct Below {
     /// The overlay's number.
     pub(super) mount: usize,
     pub(super) path: Vec<u8>,
-    /// Names that stay hidden even if the folder has them. Each counts as an inode.
+    /// Names of the folder that are hidden. Each name counts as an inode.
     pub(super) gone: RedBlackTreeSetSync<Box<[u8]>>,
 }
 
@@ -49,7 +49,7 @@ const ATTEMPTS: usize = 16;
 /// The part of a path that must be raised.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Raise {
-    /// The file at the path's end. If it does not exist, its directory.
+    /// The file at the path's end, or its directory if the file does not exist.
     Itself,
     /// The directory of the last name.
     Holder,
@@ -108,8 +108,8 @@ impl FileSystem {
         }
     }
 
-    /// Returns the nearest raised directory above a location in an overlay, and the path from
-    /// there.
+    /// Returns the nearest raised directory above a location in an overlay, and the path from that
+    /// directory.
     pub(super) fn nearest(&self, mount: usize, path: &[u8]) -> Result<(Ino, Vec<u8>), Errno> {
         let mut end = path.len();
         loop {
@@ -175,8 +175,8 @@ impl FileSystem {
         Ok(())
     }
 
-    /// Returns the inode of a path in an overlay. Raises the file and the directories above it
-    /// first, if necessary. A raised file gets `content`.
+    /// Returns the inode of a path in an overlay. Raises the file and its directories first, if
+    /// necessary. A raised file gets `content`.
     pub(super) fn raise_path(&mut self, mount: usize, path: &[u8], content: &Content) -> Result<Ino, Errno> {
         let (mut at, rest) = self.nearest(mount, path)?;
         let names: Vec<&[u8]> = rest.split(|byte| *byte == b'/').filter(|name| !name.is_empty()).collect();
@@ -211,7 +211,7 @@ impl FileSystem {
         node.meta =
             Meta { links, atime: stat.atime, mtime: stat.mtime, ctime: stat.ctime, birthtime: stat.birthtime, ..node.meta };
         (node.parent, node.name) = (parent, Arc::from(name));
-        // The directory's times stay unchanged, because it had the name before.
+        // The directory's times stay unchanged, because the directory showed the name before.
         if let Body::Directory(directory) = &mut self.node_mut(parent)?.body {
             directory.names.insert_mut(name.into(), ino);
         }
@@ -221,8 +221,8 @@ impl FileSystem {
         Ok(ino)
     }
 
-    /// Returns whether a path still leads to the folder below: it was not raised, replaced or
-    /// removed meanwhile.
+    /// Returns whether a path still leads to the folder below. A file that was raised, replaced or
+    /// removed meanwhile does not.
     fn is_below(&self, mount: usize, path: &[u8]) -> Result<bool, Errno> {
         let (at, rest) = self.nearest(mount, path)?;
         let name = rest.split(|byte| *byte == b'/').next().unwrap_or_default();
@@ -274,7 +274,7 @@ impl FileSystem {
 }
 
 impl View<'_> {
-    /// Walks to a file that a call is about to change, and raises it if it is in an overlay. The
+    /// Walks to a file that a call is about to change. Raises a file in an overlay. The
     /// tree may be unlocked meanwhile, so each walk checks the permissions again.
     pub(super) fn walk_to(
         &self,
@@ -312,7 +312,7 @@ pub(super) fn raise(tree: &mut Guard<'_>, end: &MountEnd, what: Raise, with_byte
         return tree.raise_path(end.mount, &end.path, &Content::new()).map(|_| Raised::AtOnce);
     }
     let content = copy_up(tree, end)?;
-    // `copy_up` has counted these bytes. From here the inode counts them.
+    // `copy_up` has counted the bytes. From here the inode counts the bytes.
     tree.raising_bytes -= content.stored();
     tree.return_space(content.stored(), 0);
     if tree.is_below(end.mount, &end.path)? {

@@ -2,8 +2,8 @@
 //! limits.
 //!
 //! A clone shares everything. Making a runtime copies a few words of the base tree (`base.rs`), and
-//! taking a snapshot copies as little. A change copies the inode and its path in the table once, if
-//! another clone still shares them.
+//! taking a snapshot copies as little. A change copies the inode and its path in the table, unless
+//! no other clone shares the inode.
 //!
 //! Next: `walk.rs`, which finds the inode of a path. `names.rs` and `attributes.rs` change inodes.
 
@@ -70,7 +70,7 @@ pub(crate) struct FileSystem {
     /// The runtime's usage.
     pub(crate) usage: Arc<Usage>,
     pub(super) mounts: Vec<Arc<Mount>>,
-    /// The raised directories of overlays, by the overlay's number and the path in it.
+    /// The raised directories of overlays, by the overlay's number and the path in the overlay.
     pub(super) raised: RedBlackTreeMapSync<(usize, Box<[u8]>), Ino>,
     /// The explanation of the last `EACCES` that a mount's link or a denied permission caused. The
     /// next such error replaces it.
@@ -98,8 +98,8 @@ impl Reason {
         self.0.lock().take().map(|sentence| sentence.text)
     }
 
-    /// Marks the end of a call that failed with `EACCES`. Removes a sentence that an earlier call
-    /// left, because it does not explain this error.
+    /// Marks the end of a call that failed with `EACCES`. Removes the sentence of an earlier call,
+    /// because that sentence does not explain this error.
     pub(super) fn end_call(&self) {
         let mut held = self.0.lock();
         match held.as_mut() {
@@ -173,7 +173,7 @@ impl FileSystem {
         if self.node(ino)?.meta.allows(user, wanted) { Ok(()) } else { Err(Errno::EACCES) }
     }
 
-    /// Adds an inode without a name. Fails with `ENOSPC` if the limits forbid it.
+    /// Adds an inode without a name. Fails with `ENOSPC` if the limits forbid the inode.
     pub(crate) fn add(&mut self, body: Body, mode: u32, owner: (u32, u32)) -> Result<Ino, Errno> {
         let now = now();
         let links = if matches!(body, Body::Directory(_)) { 2 } else { 1 };
@@ -231,7 +231,7 @@ impl FileSystem {
         }
     }
 
-    /// Removes the inode if it has no name and no hold.
+    /// Removes an inode without a name and without holds.
     pub(crate) fn collect(&mut self, ino: Ino) {
         let Some(node) = self.nodes.get(&ino) else { return };
         if node.meta.links > 0 || self.holds.contains_key(&ino) {
@@ -269,7 +269,8 @@ pub(crate) fn now() -> i64 {
     i64::try_from(sys::wall_ns()).unwrap_or(i64::MAX)
 }
 
-/// Hashes inode numbers to themselves. The numbers are dense, and the guest cannot choose them.
+/// Hashes inode numbers to themselves. Inode numbers are dense, and the guest cannot choose a
+/// number.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Dense;
 

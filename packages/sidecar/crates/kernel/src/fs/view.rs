@@ -132,8 +132,8 @@ impl View<'_> {
 
     pub(crate) fn rename(&self, from: &[u8], to: &[u8]) -> Result<(), Errno> {
         let mut tree = self.lock();
-        // The old path is walked again after the new one: raising the new path may change the old
-        // one in an overlay.
+        // The old path is walked again after the new path, because raising the new path may change
+        // an overlay.
         let wanted = RequestedOperations::only(files::RENAME);
         self.walk_to(&mut tree, from, FinalLink::Name, wanted, Raise::Itself)?;
         let new = self.walk_to(&mut tree, to, FinalLink::Name, wanted, Raise::Itself)?;
@@ -263,8 +263,8 @@ impl View<'_> {
     }
 
     /// Copies a file as libuv does: the copy gets the mode too. In memory the copy shares the
-    /// original's bytes. Returns the offset for the next call if there is more to copy than one
-    /// call may.
+    /// original's bytes. Returns the offset for the next call if the file is larger than one call
+    /// may copy.
     pub(crate) fn copy_file(&self, from: &[u8], to: &[u8], exclusive: bool, at: u64) -> Result<Option<u64>, Errno> {
         const WRITE_ONLY: u32 = 0o1;
         const CREATE_AND_WRITE: u32 = 0o101;
@@ -338,7 +338,7 @@ impl View<'_> {
         }
     }
 
-    /// Reads the whole file into `room` if it fits. Returns the file's length.
+    /// Reads the whole file into `room` if the file fits. Returns the file's length.
     pub(crate) fn read_file(&self, path: &[u8], room: &mut [u8]) -> Result<u64, Errno> {
         let mut tree = self.lock();
         match self.walk(&tree, path, FinalLink::Follow, RequestedOperations::only(files::READ))? {

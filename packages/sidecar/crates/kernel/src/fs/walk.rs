@@ -46,7 +46,7 @@ pub(crate) enum Location {
     Mount(usize, #[serde(with = "serde_bytes")] Vec<u8>),
 }
 
-/// The progress of a walk. After an error, the first name that is left is the name that failed,
+/// The progress of a walk. After an error, the first remaining name is the name that failed,
 /// relative to `at`.
 pub(super) struct WalkProgress<'p> {
     pub(super) at: Location,
@@ -118,8 +118,8 @@ pub(super) struct Found {
 }
 
 impl WalkProgress<'_> {
-    /// Returns the part of the path that is left. After an error, it starts with the name that
-    /// failed.
+    /// Returns the part of the path that is left. After an error, the part starts with the name
+    /// that failed.
     pub(super) fn left(&self) -> &[u8] {
         self.rest.get(self.position..).unwrap_or_default()
     }
@@ -139,7 +139,7 @@ impl FileSystem {
         self.side(self.steps(user, last, &mut self.course(from, path, false)?)?)
     }
 
-    /// Returns the location of `path`. Fails with `ENOENT` if it does not exist.
+    /// Returns the location of `path`. Fails with `ENOENT` if the file does not exist.
     pub(crate) fn place(&self, user: User, from: Option<&Location>, path: &[u8]) -> Result<Location, Errno> {
         self.steps(user, FinalLink::Follow, &mut self.course(from, path, true)?)?.node.ok_or(Errno::ENOENT)
     }
@@ -243,8 +243,8 @@ impl FileSystem {
             if found.kind != Type::Directory {
                 return Err(Errno::ENOTDIR);
             }
-            // Once per mount: if the host machine cannot resolve a whole path, it cannot resolve
-            // the rest of that path either.
+            // One attempt per mount: if the host machine cannot resolve a path at once, the rest of
+            // that path fails too.
             asked_host |= matches!(found.place, Location::Mount(..)) && matches!(at, Location::Mount(..));
             *at = found.place;
             *position = next;

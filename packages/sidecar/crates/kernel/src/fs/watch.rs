@@ -34,7 +34,7 @@ const MAX_DEPTH: usize = 4_096;
 
 const RECURSIVE: i64 = 1;
 
-/// The kind of a change, as libuv distinguishes them.
+/// The kind of a change, as libuv distinguishes changes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Change {
     /// The name was added, removed or moved.
@@ -46,7 +46,7 @@ pub(super) enum Change {
 /// The receiver of changes.
 #[derive(Clone)]
 pub(super) enum Subscriber {
-    /// A program, which receives them by operations.
+    /// A program, which receives changes by operations.
     Program(Arc<Operations>),
     /// The embedder.
     Embedder(Arc<ChangeFeed>),
@@ -70,8 +70,8 @@ pub(super) struct Watcher {
     permissions: Option<Arc<Permissions>>,
 }
 
-/// All watchers of a filesystem. A clone starts without watchers, because they belong to running
-/// programs.
+/// All watchers of a filesystem. A clone starts without watchers, because watchers belong to
+/// running programs.
 #[derive(Default)]
 pub(super) struct Watchers(Vec<Watcher>);
 
@@ -256,10 +256,10 @@ impl FileSystem {
     pub(super) fn unwatch_subscriber(&mut self, subscriber: &Subscriber) {
         self.host_watchers.unwatch_all(subscriber);
         let watchers = std::mem::take(&mut self.watchers.0);
-        let (gone, left) = watchers.into_iter().partition(|watcher: &Watcher| watcher.belongs_to(subscriber));
+        let (removed, left) = watchers.into_iter().partition(|watcher: &Watcher| watcher.belongs_to(subscriber));
         self.watchers.0 = left;
-        let gone: Vec<Watcher> = gone;
-        gone.iter().for_each(|watcher| self.release(watcher.node));
+        let removed: Vec<Watcher> = removed;
+        removed.iter().for_each(|watcher| self.release(watcher.node));
     }
 
     /// Reports that `name` in `directory` was added, removed or changed.

@@ -1,8 +1,6 @@
-//! Dispatches the system calls of sockets by number and reads their integers
-//! (`docs/internals/guest-abi.md`).
-//!
-//! A program names a socket by its descriptor. Operations are allotted and completed here, outside
-//! the lock of the socket table. Next: `sockets.rs`, the sockets for the rest of the kernel.
+//! The system calls of sockets: reads the integers of each call (`docs/internals/guest-abi.md`) and
+//! carries the call out. A program names a socket by a descriptor. Operations are allotted and
+//! completed here, outside the lock of the socket table. Next: `sockets.rs`.
 
 use super::address::{Address, unbound};
 use super::names;
@@ -16,49 +14,154 @@ use crate::permissions::operations::{Operations, network};
 use crate::permissions::policy::Scope;
 use crate::permissions::{About, Denied, Peer, is_local_name};
 use crate::{Answer, Arguments, Process};
+use coldframe_abi::system_calls::SocketCall;
 use coldframe_error::Errno;
 use std::sync::Arc;
 
-/// Dispatches a system call of the family 0x200.
-pub(crate) fn call(program: &Arc<dyn Caller>, number: u32, arguments: &mut Arguments<'_>) -> Answer {
+/// Dispatches a system call of sockets.
+pub(crate) fn call(program: &Arc<dyn Caller>, call: SocketCall, arguments: &mut Arguments<'_>) -> Answer {
     let process = program.process();
     let sockets = &process.kernel.sockets;
-    if number == 0x200 {
-        let (domain, role) = (domain(arguments.int(0))?, role(arguments.int(0), arguments.int(1))?);
-        let id = sockets.with(|state| state.network.add(Socket::new(domain, role)))?;
-        return process.install_socket(id);
-    }
-    match number {
-        0x210 => return pair(process, arguments),
-        0x213 => return look_up(process, arguments.bytes(0)?),
-        _ => {}
-    }
-    let id = process.socket(arguments.int(0))?;
-    match number {
-        0x201 => process.close_descriptor(arguments.int(0), arguments.int(1) != 0),
-        0x204 => {
-            if !process.files.descriptors.lock().has_room() {
-                return Err(Errno::EMFILE);
-            }
-            let accepted = sockets.with(|state| state.network.accept(id))?;
-            process.install_socket(accepted)
+    let fd = arguments.int(0);
+    match call {
+        SocketCall::Socket => {
+            let (domain, role) = (domain(fd)?, role(fd, arguments.int(1))?);
+            let id = sockets.with(|state| state.network.add(Socket::new(domain, role)))?;
+            process.install_socket(id)
         }
-        0x203 => {
-            ask(process, id, number, None)?;
-            let backlog = usize::try_from(arguments.int(1)).unwrap_or(0);
-            process.kernel.listen(id, backlog, process.pid).map(|()| 0)
+        SocketCall::Close => {
+            process.socket(fd)?;
+            process.close_descriptor(fd, arguments.int(1) != 0)
         }
-        0x211 => process.offer(id, arguments.int(1)),
-        0x212 => process.collect(id),
-        _ => {
-            let address = address(process, id, number, arguments)?;
-            ask(process, id, number, address.as_ref())?;
-            sockets.with(|state| carry_out(state, program, id, number, arguments, address))
+        SocketCall::Bind => bind(process, process.socket(fd)?, arguments),
+        SocketCall::Listen => listen(process, process.socket(fd)?, arguments),
+        SocketCall::Accept => accept(process, process.socket(fd)?),
+        SocketCall::Connect => connect(process, process.socket(fd)?, arguments),
+        SocketCall::Read => sockets.read(process.socket(fd)?, arguments.bytes_mut(1)?).and_then(count),
+        SocketCall::Write => sockets.write(process.socket(fd)?, arguments.bytes(1)?).and_then(count),
+        SocketCall::Shutdown => {
+            let id = process.socket(fd)?;
+            sockets.with(|state| state.network.shutdown(id)).map(|()| 0)
         }
+        SocketCall::Name => {
+            let id = process.socket(fd)?;
+            let shown = sockets.with(|state| {
+                let socket = state.network.get(id)?;
+                Ok(shown(&name(socket, arguments.int(1) != 0)?, socket.domain))
+            })?;
+            arguments.put(2, &shown)
+        }
+        SocketCall::Send => send(process, process.socket(fd)?, arguments),
+        SocketCall::Receive => {
+            let id = process.socket(fd)?;
+            sockets.with(|state| receive(state, id, arguments))
+        }
+        SocketCall::Arm => arm(program, process.socket(fd)?, arguments),
+        SocketCall::Disarm => disarm(program, process.socket(fd)?, arguments),
+        SocketCall::Error => {
+            let id = process.socket(fd)?;
+            let error = sockets.with(|state| Ok(state.network.get_mut(id)?.error.take()))?;
+            error.map_or(Ok(0), Err)
+        }
+        SocketCall::Pair => pair(process, arguments),
+        SocketCall::Offer => process.offer(process.socket(fd)?, arguments.int(1)),
+        SocketCall::Collect => process.collect(process.socket(fd)?),
+        SocketCall::LookUp => look_up(process, arguments.bytes(0)?),
     }
 }
 
-/// Makes two descriptors that are connected with each other.
+fn bind(process: &Process, id: SocketId, arguments: &Arguments<'_>) -> Answer {
+    let sockets = &process.kernel.sockets;
+    let (is_bound, domain) = sockets.with(|state| {
+        let socket = state.network.get(id)?;
+        Ok((socket.local.is_some(), socket.domain))
+    })?;
+    let text = arguments.bytes(1)?;
+    let address = match domain {
+        Domain::Unix if is_bound => return Err(Errno::EINVAL),
+        Domain::Unix => names::make(process, text)?,
+        Domain::V4 | Domain::V6 => Address::parse(domain, text, arguments.number(3)?)?,
+    };
+    check_peer(process, id, None, Some(&address))?;
+    let flags = arguments.int(4);
+    sockets.with(|state| state.network.bind(id, address, flags & 1 != 0, flags & 2 != 0)).map(|()| 0)
+}
+
+fn listen(process: &Process, id: SocketId, arguments: &Arguments<'_>) -> Answer {
+    let permissions = &process.kernel.permissions;
+    if permissions.checks(Scope::Network) {
+        let (is_datagram, local) = process.kernel.sockets.with(|state| {
+            let socket = state.network.get(id)?;
+            Ok((socket.is_datagram(), socket.local.clone().unwrap_or_else(|| unbound(socket.domain))))
+        })?;
+        if let Some(peer) = local.peer().filter(|_| !is_datagram) {
+            permissions.check(About::Peer(peer), network::LISTEN).map_err(Denied::errno)?;
+        }
+    }
+    let backlog = usize::try_from(arguments.int(1)).unwrap_or(0);
+    process.kernel.listen(id, backlog, process.pid).map(|()| 0)
+}
+
+fn accept(process: &Process, id: SocketId) -> Answer {
+    if !process.files.descriptors.lock().has_room() {
+        return Err(Errno::EMFILE);
+    }
+    let accepted = process.kernel.sockets.with(|state| state.network.accept(id))?;
+    process.install_socket(accepted)
+}
+
+fn connect(process: &Process, id: SocketId, arguments: &Arguments<'_>) -> Answer {
+    let address = remote(process, id, arguments, 1)?;
+    check_peer(process, id, Some(network::CONNECT), address.as_ref())?;
+    process.kernel.sockets.with(|state| {
+        let network = &mut state.network;
+        if network.get(id)?.is_datagram() {
+            return network.set_remote(id, address).map(|()| 0);
+        }
+        match network.connect(id, address.ok_or(Errno::EINVAL)?)? {
+            Progress::Connected => Ok(0),
+            Progress::Waiting => Err(Errno::EINPROGRESS),
+        }
+    })
+}
+
+fn send(process: &Process, id: SocketId, arguments: &Arguments<'_>) -> Answer {
+    let address = remote(process, id, arguments, 3)?;
+    check_peer(process, id, None, address.as_ref())?;
+    process.kernel.sockets.with(|state| state.network.send(id, arguments.bytes(1)?, address).and_then(count))
+}
+
+fn receive(state: &mut SocketState, id: SocketId, arguments: &mut Arguments<'_>) -> Answer {
+    let domain = state.network.get(id)?.domain;
+    // Both buffers must exist before a message is taken.
+    arguments.bytes_mut(1)?;
+    arguments.bytes_mut(3)?;
+    let (from, message) = state.network.receive(id)?;
+    arguments.put(3, &shown(&from, domain))?;
+    arguments.put(1, &message)
+}
+
+fn arm(program: &Arc<dyn Caller>, id: SocketId, arguments: &Arguments<'_>) -> Answer {
+    let process = program.process();
+    let (operation, mask) = (process.operations.begin()?, arguments.number(1));
+    let armed = mask.and_then(|mask| process.kernel.sockets.arm(program, id, operation, mask));
+    armed.map(|()| operation.answer()).inspect_err(|_| {
+        process.operations.cancel(operation);
+    })
+}
+
+fn disarm(program: &Arc<dyn Caller>, id: SocketId, arguments: &Arguments<'_>) -> Answer {
+    let process = program.process();
+    let operation = arguments.operation(1)?;
+    process.kernel.sockets.with(|state| {
+        state.network.get(id)?;
+        let Some(operation) = operation else { return Ok(0) };
+        state.network.disarm(id, WaitOwner::Operation(program.pid(), operation))?;
+        Ok(i64::from(process.operations.cancel(operation)))
+    })
+}
+
+/// Opens two connected sockets and writes their descriptors to a buffer.
 fn pair(process: &Process, arguments: &mut Arguments<'_>) -> Answer {
     if arguments.bytes_mut(0)?.len() < 8 {
         return Err(Errno::EINVAL);
@@ -74,119 +177,44 @@ fn pair(process: &Process, arguments: &mut Arguments<'_>) -> Answer {
     Ok(0)
 }
 
-/// Reads the address that a call names. Names in the filesystem are resolved here, before the
-/// socket table is locked.
-fn address(process: &Process, id: SocketId, number: u32, arguments: &Arguments<'_>) -> Result<Option<Address>, Errno> {
-    let at = if number == 0x20b { 3 } else { 1 };
-    if !matches!(number, 0x202 | 0x205 | 0x20b) {
-        return Ok(None);
-    }
-    let (bound, domain, datagram) = process.kernel.sockets.with(|state| {
+/// Returns the address at `index` to connect or send to. The filesystem is asked before the socket
+/// table is locked. `None`: a datagram socket and an empty address.
+fn remote(process: &Process, id: SocketId, arguments: &Arguments<'_>, index: usize) -> Result<Option<Address>, Errno> {
+    let (domain, is_datagram) = process.kernel.sockets.with(|state| {
         let socket = state.network.get(id)?;
-        Ok((socket.local.is_some(), socket.domain, socket.is_datagram()))
+        Ok((socket.domain, socket.is_datagram()))
     })?;
-    let text = arguments.bytes(at)?;
-    match (domain, number) {
-        (Domain::Unix, 0x202) if bound => Err(Errno::EINVAL),
-        (Domain::Unix, 0x202) => names::make(process, text).map(Some),
-        (Domain::Unix, _) => names::find(process, text).map(Some),
-        // Without an address, a datagram socket uses its remote address or clears that address.
-        (_, 0x205 | 0x20b) if text.is_empty() && datagram => Ok(None),
-        _ => Address::parse(domain, text, arguments.number(at + 2)?).map(Some),
+    let text = arguments.bytes(index)?;
+    match domain {
+        Domain::Unix => names::find(process, text).map(Some),
+        Domain::V4 | Domain::V6 if text.is_empty() && is_datagram => Ok(None),
+        Domain::V4 | Domain::V6 => Address::parse(domain, text, arguments.number(index + 2)?).map(Some),
     }
 }
 
-/// Checks that a program may listen, connect or send there. The permission of a Unix socket with a
-/// file was checked at the file.
-fn ask(process: &Process, id: SocketId, number: u32, address: Option<&Address>) -> Result<(), Errno> {
+/// Checks the permission for `address`: UDP for a datagram socket, `of_stream` for a stream. A Unix
+/// socket with a file was checked with the file.
+fn check_peer(process: &Process, id: SocketId, of_stream: Option<Operations>, address: Option<&Address>) -> Result<(), Errno> {
     let permissions = &process.kernel.permissions;
-    if !matches!(number, 0x202 | 0x203 | 0x205 | 0x20b) || !permissions.checks(Scope::Network) {
+    if !permissions.checks(Scope::Network) {
         return Ok(());
     }
-    let (is_datagram, local) = process.kernel.sockets.with(|state| {
-        let socket = state.network.get(id)?;
-        Ok((socket.is_datagram(), socket.local.clone().unwrap_or_else(|| unbound(socket.domain))))
-    })?;
-    let (operation, address): (Operations, Option<&Address>) = match (number, is_datagram) {
-        (0x203, false) => (network::LISTEN, Some(&local)),
-        (0x205, false) => (network::CONNECT, address),
-        (0x202 | 0x205 | 0x20b, true) => (network::UDP, address),
-        _ => return Ok(()),
-    };
-    let Some(peer) = address.and_then(Address::peer) else { return Ok(()) };
+    let is_datagram = process.kernel.sockets.with(|state| Ok(state.network.get(id)?.is_datagram()))?;
+    let operation = if is_datagram { Some(network::UDP) } else { of_stream };
+    let (Some(operation), Some(peer)) = (operation, address.and_then(Address::peer)) else { return Ok(()) };
     permissions.check(About::Peer(peer), operation).map_err(Denied::errno)
 }
 
-/// Resolves a host name: 0 for this machine. No other name can be resolved, because a runtime has
-/// no network outside.
+/// Returns 0 for a name of this machine. No other name can be looked up: nothing outside is
+/// reachable.
 fn look_up(process: &Process, name: &[u8]) -> Answer {
     let name = std::str::from_utf8(name).map_err(|_| Errno::EINVAL)?;
     process.kernel.permissions.check(About::Peer(Peer::Name(name)), network::DNS).map_err(Denied::errno)?;
     if is_local_name(name) { Ok(0) } else { Err(Errno::ENOENT) }
 }
 
-fn carry_out(
-    state: &mut SocketState,
-    program: &Arc<dyn Caller>,
-    id: SocketId,
-    number: u32,
-    arguments: &mut Arguments<'_>,
-    address: Option<Address>,
-) -> Answer {
-    let operations = &program.process().operations;
-    if number == 0x20d {
-        let (operation, mask) = (operations.begin()?, arguments.number(1));
-        let armed = mask.and_then(|mask| state.arm(program, id, operation, mask));
-        return armed.map(|()| operation.answer()).inspect_err(|_| {
-            operations.cancel(operation);
-        });
-    }
-    let network = &mut state.network;
-    match number {
-        0x202 => {
-            let flags = arguments.int(4);
-            network.bind(id, address.ok_or(Errno::EINVAL)?, flags & 1 != 0, flags & 2 != 0).map(|()| 0)
-        }
-        0x205 if network.get(id)?.is_datagram() => network.set_remote(id, address).map(|()| 0),
-        0x205 => match network.connect(id, address.ok_or(Errno::EINVAL)?)? {
-            Progress::Connected => Ok(0),
-            Progress::Waiting => Err(Errno::EINPROGRESS),
-        },
-        0x206 => network.read(id, arguments.bytes_mut(1)?).and_then(count),
-        0x207 => network.write(id, arguments.bytes(1)?).and_then(count),
-        0x208 => network.shutdown(id).map(|()| 0),
-        0x209 => {
-            let socket = network.get(id)?;
-            let shown = shown(&name(socket, arguments.int(1) != 0)?, socket.domain);
-            arguments.put(2, &shown)
-        }
-        0x20b => network.send(id, arguments.bytes(1)?, address).and_then(count),
-        0x20c => {
-            let domain = network.get(id)?.domain;
-            // Both buffers must be valid before a message is removed from the queue.
-            arguments.bytes_mut(1)?;
-            arguments.bytes_mut(3)?;
-            let (from, message) = network.receive(id)?;
-            arguments.put(3, &shown(&from, domain))?;
-            arguments.put(1, &message)
-        }
-        0x20e => {
-            let operation = arguments.operation(1)?;
-            network.get(id)?;
-            let Some(operation) = operation else { return Ok(0) };
-            network.disarm(id, WaitOwner::Operation(program.pid(), operation))?;
-            Ok(i64::from(operations.cancel(operation)))
-        }
-        0x20f => match network.get_mut(id)?.error.take() {
-            Some(error) => Err(error),
-            None => Ok(0),
-        },
-        _ => Err(Errno::ENOSYS),
-    }
-}
-
 impl Process {
-    /// Returns the socket behind a descriptor.
+    /// Returns the socket of a descriptor.
     fn socket(&self, fd: i64) -> Result<SocketId, Errno> {
         match self.files.descriptors.lock().get(fd)?.target {
             Target::Socket(id) => Ok(id),

@@ -1,4 +1,4 @@
-//! Sockets: system calls 0x200 to 0x2ff.
+//! Sockets and pipes of a runtime.
 //!
 //! ```text
 //! calls.rs ──► stream.rs, datagram.rs ──► network.rs ──► socket.rs, address.rs

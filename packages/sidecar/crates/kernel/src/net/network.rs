@@ -10,8 +10,8 @@ use coldframe_ids::Pid;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Operations of one program that may wait for one socket. A program needs one to read and one to
-/// write; the bound is twice that.
+/// Maximum number of operations of one program that wait for one socket. A program needs one to
+/// read and one to write; the bound is twice that.
 pub(super) const MAX_WAITERS: usize = 4;
 /// The range of ports that the table chooses from (Linux's range).
 const EPHEMERAL: std::ops::Range<u16> = 32_768..60_999;

@@ -33,8 +33,8 @@ macro_rules! operations {
 operations! {
     files of Fs:
         READ "read", WRITE "write", STAT "stat", READDIR "readdir", CREATE_DIR "create_dir", RM "rm", RENAME "rename",
-        SYMLINK "symlink", LINK "link", READLINK "readlink", CHMOD "chmod", CHOWN "chown", UTIMES "utimes", TRUNCATE "truncate", WATCH "watch",
-        EXECUTE "execute";
+        SYMLINK "symlink", LINK "link", READLINK "readlink", CHMOD "chmod", CHOWN "chown", UTIMES "utimes", TRUNCATE "truncate",
+        WATCH "watch", EXECUTE "execute";
     network of Network: LISTEN "listen", CONNECT "connect", UDP "udp", DNS "dns";
     children of ChildProcess: SPAWN "spawn";
     process of Process: SIGNAL "signal", CHDIR "chdir", SETPGID "setpgid";

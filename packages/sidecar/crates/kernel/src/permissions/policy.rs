@@ -95,7 +95,7 @@ pub struct Decisions {
     pub lost: u64,
 }
 
-/// Is notified of decisions.
+/// Receives notifications of decisions.
 pub trait PermissionListener: Send + Sync {
     /// Notifies the listener that decisions are ready: take them with `take`, or later with
     /// [`crate::Permissions::take`]. The next call follows only after a `take` has returned none.

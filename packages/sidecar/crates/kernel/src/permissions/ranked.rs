@@ -18,7 +18,8 @@ pub(super) struct Ranked<P> {
     rules: Vec<(u64, P, RuleEffect)>,
 }
 
-/// Returns the rank of a text with wildcards: the number of bytes that match themselves.
+/// Returns the rank of a text: [`EXACT`] without wildcards, else the number of bytes that match
+/// themselves.
 pub(super) fn rank_of(text: &str) -> u32 {
     if has_wildcard(text) { Glob::new(text).literal_bytes().min(EXACT - 1) } else { EXACT }
 }

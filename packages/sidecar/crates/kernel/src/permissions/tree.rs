@@ -1,5 +1,4 @@
-//! Rules about paths as a tree of names. The time to check a path does not grow with the number of
-//! rules.
+//! Rules about paths as a tree of names, so that one pass over a path checks all rules.
 //!
 //! A pattern is a list of names between slashes. A name is text, a glob that ends at a slash, or
 //! `**` for any number of names, also 0. A pattern covers the path that it describes **and
@@ -48,6 +47,7 @@ struct Node {
     rules: Vec<RuleEffect>,
     /// Whether a rule below allows an operation.
     allows_below: bool,
+    /// Whether a rule below denies an operation.
     denies_below: bool,
 }
 

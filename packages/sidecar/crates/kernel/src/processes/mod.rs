@@ -1,4 +1,4 @@
-//! Processes: system calls 0x400 to 0x4ff.
+//! Processes: the process table of a runtime, and the system calls of the family `processes`.
 //!
 //! ```text
 //! spawn.rs ── spec.rs (the request) ── resolve.rs (the program) ──► Caller::start_child
@@ -34,6 +34,7 @@ use super::usage::{Mark, Usage};
 use super::{Answer, Arguments};
 use crate::caller::Caller;
 use crate::ids::OperationId;
+use coldframe_abi::system_calls::ProcessCall;
 use coldframe_error::Errno;
 use coldframe_error::Error;
 use coldframe_ids::Pid;
@@ -197,31 +198,30 @@ impl Processes {
     }
 }
 
-/// Dispatches a system call of the family 0x400.
-pub(super) fn call(program: &Arc<dyn Caller>, number: u32, arguments: &mut Arguments<'_>) -> Answer {
+/// Dispatches a system call of processes.
+pub(super) fn call(program: &Arc<dyn Caller>, call: ProcessCall, arguments: &mut Arguments<'_>) -> Answer {
     let process = program.process();
     let processes = &process.kernel.processes;
-    match number & 0xff {
-        0x00 => spawn::spawn(program, arguments.bytes(0)?, arguments.bytes(2)?),
-        0x01 => wait(program, Pid::new(arguments.number(0)?)),
-        0x02 => processes.kill(&**program, arguments.int(0), arguments.int(1)),
-        0x03 => Ok(answer(processes.0.lock().table.parent(program.pid()))),
-        0x04 => process.signals.listen(signals::check(arguments.int(0))?, arguments.int(1) != 0),
-        0x05 => process.signals.next(&process.operations),
-        0x06 => processes.0.lock().table.group(pid(arguments, 0)?.unwrap_or(program.pid())).map(answer),
-        0x07 => {
+    match call {
+        ProcessCall::Spawn => spawn::spawn(program, arguments.bytes(0)?, arguments.bytes(2)?),
+        ProcessCall::Wait => wait(program, Pid::new(arguments.number(0)?)),
+        ProcessCall::Kill => processes.kill(&**program, arguments.int(0), arguments.int(1)),
+        ProcessCall::Getppid => Ok(answer(processes.0.lock().table.parent(program.pid()))),
+        ProcessCall::Listen => process.signals.listen(signals::check(arguments.int(0))?, arguments.int(1) != 0),
+        ProcessCall::NextSignal => process.signals.next(&process.operations),
+        ProcessCall::Getpgid => processes.0.lock().table.group(pid(arguments, 0)?.unwrap_or(program.pid())).map(answer),
+        ProcessCall::Setpgid => {
             let (pid, group) = (pid(arguments, 0)?, pid(arguments, 1)?);
             let about = pid.unwrap_or(program.pid());
             let checked = process.kernel.permissions.check(About::Process(&about.to_string()), operations::process::SETPGID);
             checked.map_err(Denied::errno)?;
             processes.0.lock().table.set_group(program.pid(), pid, group).map(|()| 0)
         }
-        0x08 => watch(&**program, arguments.bytes(0)?),
-        0x0a => {
+        ProcessCall::Watch => watch(&**program, arguments.bytes(0)?),
+        ProcessCall::Reap => {
             let reaped = processes.0.lock().table.reap(program.pid(), Pid::new(arguments.number(0)?));
             reaped.map(|status| i64::from(status.number()))
         }
-        _ => Err(Errno::ENOSYS),
     }
 }
 
@@ -251,8 +251,8 @@ fn wait(program: &Arc<dyn Caller>, pid: Pid) -> Answer {
     Ok(operation.answer())
 }
 
-/// Stores the events that the next waiting call waits for: pairs of u32, a descriptor and its mask,
-/// or a child and 0.
+/// Sets the list of the next `wait_for_watched`: pairs of u32, a descriptor and its mask, or a child
+/// and 0.
 fn watch(program: &dyn Caller, bytes: &[u8]) -> Answer {
     let pairs = bytes.chunks_exact(8);
     if pairs.len() > MAX_WATCHED || !pairs.remainder().is_empty() {
@@ -263,15 +263,13 @@ fn watch(program: &dyn Caller, bytes: &[u8]) -> Answer {
     Ok(0)
 }
 
-/// Dispatches a system call of the family that blocks the VM.
-pub(super) async fn call_and_wait(program: &Arc<dyn Caller>, number: u32, integers: [i64; 8]) -> Answer {
-    if number != 0x409 {
-        return Err(Errno::ENOSYS);
-    }
+/// Waits at most `timeout` nanoseconds for the list of the last `watch`. A negative `timeout` has no
+/// end.
+pub(super) async fn wait_for_watched(program: &Arc<dyn Caller>, timeout: i64) -> Answer {
     let watched = std::mem::take(&mut *program.process().watched.lock());
     let descriptors: Vec<_> = watched.iter().filter(|(_, mask)| *mask != 0).map(|(fd, mask)| (i64::from(*fd), *mask)).collect();
     let children: Vec<_> = watched.iter().filter(|(_, mask)| *mask == 0).map(|(pid, _)| Pid::new(*pid)).collect();
-    let timeout = u64::try_from(integers[0]).ok();
+    let timeout = u64::try_from(timeout).ok();
     let deadline = timeout.map(|timeout| sys::monotonic_ns().saturating_add(timeout));
     wait_for(program, &descriptors, &children, deadline).await
 }

@@ -17,7 +17,7 @@ pub(crate) const MAGIC: &[u8] = b"\x7fCOLDFRAME ";
 const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 /// Maximum number of steps: scripts that are run by scripts, as on Linux, and one step for `env`.
 const MAX_STEPS: usize = 6;
-/// The programs for `node` that `env` runs if it has no command, or if it finds none.
+/// The programs for `node` that `env` runs if no command is given, or if the command is not found.
 const PRINT: &str = "for (const key in process.env) console.log(`${key}=${process.env[key]}`)";
 const MISSING: &str = "console.error(`env: '${process.argv[1]}': No such file or directory`); process.exitCode = 127";
 

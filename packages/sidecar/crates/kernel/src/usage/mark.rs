@@ -11,7 +11,7 @@ pub struct Mark {
 }
 
 impl Mark {
-    /// Records that the counter has risen to `used`. Returns whether the counter has just come near
+    /// Records that the counter has risen to `used`. Returns whether the counter is newly near
     /// its limit.
     pub fn raise(&mut self, used: u64, max: u64) -> bool {
         self.high = self.high.max(used);

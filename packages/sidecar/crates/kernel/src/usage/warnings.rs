@@ -1,9 +1,9 @@
 //! Warnings that wait to be sent.
 //!
 //! The code that sees a use pass 80 % of a limit adds a warning here, even while it holds a lock.
-//! [`Warnings::send`] sends the warnings to the listener where no lock is held. A program cannot
-//! cause a flood: a use must fall below 60 % before it can warn again, and each limit warns at most
-//! once a second. Next: `limits.rs`, the limits.
+//! [`Warnings::send`] sends the warnings to the listener where no lock is held. A use must
+//! fall below 60 % before it can warn again, and each limit warns at most once a second. A program
+//! therefore cannot cause a flood. Next: `limits.rs`, the limits.
 
 use crate::usage::reports::LimitWarning;
 use coldframe_ids::Pid;

@@ -4,10 +4,10 @@
 //! whole file. Therefore a save copies such pages, and the file is freed when its other users end.
 //! No file of a saved memory stays less than half used for long.
 //!
-//! A save copies at most as many bytes for compaction as the guest has written, and each byte once
-//! on average: a file is half overwritten only after writes of half its size. The next save copies
-//! the remainder. Copies that share a file and write little continue to share the file. Next:
-//! `../save.rs`.
+//! A save copies at most as many bytes for compaction as the guest has written. Each byte is copied
+//! once on average, because a file is half overwritten only after writes of half its size. The next
+//! save copies the remainder. Copies that share a file and write little continue to share the file.
+//! Next: `../save.rs`.
 
 use super::extents::outside;
 use super::{Extent, Piece, bytes};

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! memory   0 ....|== image ==========|..zeros..|=== heap ===|.....
-//! saved          |      [a]   [bb]             |  [c]       |         laid over it: the pages that were written
+//! saved          |      [a]   [bb]             |  [c]       |         overlay: the written pages
 //! result   ......|======[a]===[bb]====|........|==[c]=======|.....
 //! ```
 //! A list is sorted and its runs do not overlap. A run costs a mapping in every memory made of it,
@@ -27,7 +27,7 @@ pub struct Extent {
 }
 
 impl Extent {
-    /// The end in the memory.
+    /// Returns the end in the memory.
     pub fn end(&self) -> usize {
         self.at + self.len
     }
@@ -101,7 +101,8 @@ pub(super) fn outside(extents: &[Extent], runs: &[Run]) -> Vec<Extent> {
 pub fn join(runs: &[Run], gap: usize, most: usize) -> Vec<Run> {
     let between = |pair: &[Run]| pair[1].offset - pair[0].offset - pair[0].len;
     let mut gaps: Vec<usize> = runs.windows(2).map(between).filter(|space| *space > gap).collect();
-    // The widest gap that must be closed, and how many gaps of that width: several can be equal.
+    // The widest gap that must be closed, and the number of such gaps, because several can be
+    // equal.
     let (mut widest, mut of_them) = (gap, usize::MAX);
     if gaps.len() >= most.max(1) {
         let index = gaps.len() - most.max(1);
@@ -138,8 +139,8 @@ pub fn union(mut runs: Vec<Run>) -> Vec<Run> {
     united
 }
 
-/// Joins runs for copying: to the first number of runs in `most`, in rising order, for which at
-/// most twice the bytes and `slack` are copied. The last number applies in any case.
+/// Joins runs for copying. `most` has numbers of runs in rising order. The first number applies for
+/// which at most twice the bytes and `slack` are copied, and otherwise the last number.
 pub fn join_for_copying(runs: &[Run], gap: usize, most: &[usize], slack: usize) -> Vec<Run> {
     let enough = 2 * bytes(runs) + slack;
     let mut joined = Vec::new();
@@ -229,15 +230,17 @@ mod tests {
         }
 
         #[test]
-        fn outside_returns_all_pages_but_those_of_the_runs(
-            parts in prop::collection::btree_map(0..PAGES, 1..12_usize, 0..8), runs in prop::collection::vec((0..PAGES, 1..9_usize), 0..8)
+        fn outside_returns_all_pages_except_the_runs(
+            parts in prop::collection::btree_map(0..PAGES, 1..12_usize, 0..8),
+            runs in prop::collection::vec((0..PAGES, 1..9_usize), 0..8),
         ) {
             let pieces = pieces();
             let parts: Vec<_> = parts.into_iter().collect();
             let extents = layer(&pieces[0], &parts);
             let runs = union(runs.iter().map(|(at, len)| Run { offset: at * PAGE, len: len * PAGE }).collect());
             let is_in = |page: usize| runs.iter().any(|run| (run.offset..run.offset + run.len).contains(&(page * PAGE)));
-            let expected: Vec<_> = flat(&extents, &pieces).into_iter().enumerate().map(|(page, it)| it.filter(|_| !is_in(page))).collect();
+            let pages = flat(&extents, &pieces).into_iter().enumerate();
+            let expected: Vec<_> = pages.map(|(page, origin)| origin.filter(|_| !is_in(page))).collect();
             prop_assert_eq!(flat(&outside(&extents, &runs), &pieces), expected);
         }
 
@@ -252,7 +255,11 @@ mod tests {
         }
 
         #[test]
-        fn joined_runs_hold_all_pages_within_the_limit(pages in prop::collection::btree_set(0..500_usize, 1..80), gap in 0..10_usize, most in 1..20_usize) {
+        fn joined_runs_hold_all_pages_within_the_limit(
+            pages in prop::collection::btree_set(0..500_usize, 1..80),
+            gap in 0..10_usize,
+            most in 1..20_usize,
+        ) {
             let runs: Vec<Run> = pages.iter().map(|page| Run { offset: page * 2 * PAGE, len: PAGE }).collect();
             let joined = join(&runs, gap * PAGE, most);
             prop_assert!(joined.len() <= most);

@@ -1,6 +1,6 @@
 //! The image file: one header page, then the guest's linear memory after initialisation.
 //!
-//! The zeros at the start (the stack) and at the end (room for the first allocations) are not
+//! The zeros at the start (the stack) and at the end (space for the first allocations) are not
 //! stored. A VM gets them as fresh pages without a file.
 //!
 //! ```text
@@ -17,6 +17,7 @@
 //! `crates/imager` writes the hash, which identifies the image. The hash is not computed at start,
 //! because that would touch every page. Next: `piece.rs`.
 
+use coldframe_abi::{StateBlock, VERSION as ABI_VERSION};
 use coldframe_ids::Digest;
 use coldframe_sys::PAGE;
 
@@ -24,8 +25,6 @@ use coldframe_sys::PAGE;
 pub const HEADER_LEN: usize = PAGE;
 /// The version of this file format.
 pub const FORMAT_VERSION: u32 = 2;
-/// The version of `docs/internals/guest-abi.md`.
-pub const ABI_VERSION: u32 = 3;
 const MAGIC: &[u8; 8] = b"COLDFRM1";
 const WASM_PAGE: u64 = 65_536;
 const NAME_LEN: usize = 56;
@@ -89,7 +88,8 @@ impl Header {
         let (format, abi) = (u32_at(8)?, u32_at(12)?);
         if (format, abi) != (FORMAT_VERSION, ABI_VERSION) {
             return Err(format!(
-                "it was made by another build: format {format}, ABI {abi}; this build needs format {FORMAT_VERSION}, ABI {ABI_VERSION}"
+                "it was made by another build: format {format}, ABI {abi}; \
+                 this build needs format {FORMAT_VERSION}, ABI {ABI_VERSION}"
             ));
         }
         let u64_at = |at: usize| Ok::<_, String>(u64::from(u32_at(at)?) | u64::from(u32_at(at + 4)?) << 32);
@@ -123,7 +123,10 @@ impl Header {
             module_file,
         };
         let inside = |at: u32, len: u32| u64::from(at) + u64::from(len) <= memory_len;
-        if !inside(header.state_ptr, 48) || !inside(header.inbox_ptr, header.inbox_len) || !inside(header.frozen_end, 0) {
+        if !inside(header.state_ptr, StateBlock::LEN as u32)
+            || !inside(header.inbox_ptr, header.inbox_len)
+            || !inside(header.frozen_end, 0)
+        {
             return Err("its pointers are outside its memory".to_owned());
         }
         Ok(header)

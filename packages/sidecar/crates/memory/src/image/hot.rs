@@ -1,12 +1,12 @@
 //! Hot pages: the pages that a restored VM writes first.
 //!
-//! Nearly all copies of a saved memory write equal pages first, because each copy starts with the
-//! RESTORE turn and mostly continues with a similar request. One of the first copies shows the
-//! pages, and later copies get them as private pages in a few calls. A page that is written without
-//! this preparation costs two faults, because a guest reads before it writes. The second fault
-//! flushes the page from every processor that runs the process, which is by far the largest part of
-//! a first reply. The literature calls this method record and prefetch (REAP: Ustiugov et al.,
-//! ASPLOS 2021).
+//! Nearly all copies of a saved memory write equal pages first. Each copy starts with the RESTORE
+//! turn and mostly continues with a similar request. One of the first copies shows the pages, and
+//! later copies get them as private pages in a few calls. A page that is written without this
+//! preparation costs two faults, because a guest reads before it writes. The second fault flushes
+//! the page from every processor that runs the process, which is by far the largest part of a first
+//! reply. The literature calls this method record and prefetch (REAP: Ustiugov et al., ASPLOS
+//! 2021).
 //!
 //! The saves of one VM differ little, so they share this record for a number of saves ([`Copies`]).
 //! Next: `../occupied_slot.rs`.

@@ -20,14 +20,14 @@ const MAX_GATHERED: usize = 16;
 /// The largest number of saved images with clean slots. A slot takes a memory's resources and saves
 /// the next restore two system calls.
 const MAX_WITH_SLOTS: usize = 64;
-/// The number of images that lose their slots at once if too many have slots or room is missing:
-/// about a millisecond of work.
+/// The number of images that lose their slots at once if too many have slots or resources are
+/// missing: about a millisecond of work.
 const GIVE_UP: usize = 16;
 /// The largest number of queued jobs. Further jobs are refused.
 const MAX_QUEUED: usize = 32;
 /// The idle time after which resources are freed.
 const UNUSED: Duration = Duration::from_secs(30);
-/// The idle time after which an image makes room for another.
+/// The idle time after which another image may replace a gathered image.
 const RESTING: Duration = Duration::from_secs(2);
 /// The delay of a copy, so that the copy does not compete with the restore that used its
 /// predecessor.
@@ -231,7 +231,7 @@ impl Keeper {
         }
     }
 
-    /// Returns whether a further image may be gathered. Unused gathered images make room.
+    /// Returns whether a further image may be gathered. Frees unused gathered images first.
     fn has_room(&self) -> bool {
         let full = || self.state.lock().gathered.len() >= MAX_GATHERED;
         if full() {

@@ -21,7 +21,7 @@ mod piece;
 
 pub use compaction::mostly_overwritten;
 pub use extents::{Extent, bytes, join, join_for_copying, overlay, union, whole_pages};
-pub use format::{ABI_VERSION, FORMAT_VERSION, HEADER_LEN, Header};
+pub use format::{FORMAT_VERSION, HEADER_LEN, Header};
 pub use hot::{Copies, Hot, TURNS};
 pub use keeper::Keeper;
 pub use layout::Layout;

@@ -79,7 +79,10 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
     fn a_slot_equals_its_image_after_any_writes(
-        rounds in prop::collection::vec((prop::collection::vec((0..MEMORY, any::<u8>()), 0..200), any::<bool>(), any::<bool>()), 1..8)
+        rounds in prop::collection::vec(
+            (prop::collection::vec((0..MEMORY, any::<u8>()), 0..200), any::<bool>(), any::<bool>()),
+            1..8,
+        ),
     ) {
         let images = TestImage::new(0xa5, &Budget::new(), 4);
         for (writes, grows, meter_it) in rounds {

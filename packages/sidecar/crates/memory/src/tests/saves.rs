@@ -140,7 +140,8 @@ proptest! {
         let budget = budget();
         let image = TestImage::new(0x5a, &budget, 2);
         let mut machine = Machine::fresh(&image);
-        let mut saved: VecDeque<(Arc<Image>, Vec<u8>)> = VecDeque::from([(image.image.clone(), image.image.memory().expect("a view"))]);
+        let first = (image.image.clone(), image.image.memory().expect("a view"));
+        let mut saved: VecDeque<(Arc<Image>, Vec<u8>)> = VecDeque::from([first]);
         let mut clones: VecDeque<Machine> = VecDeque::new();
         for step in steps {
             match step {

@@ -38,22 +38,26 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// The largest `data` of an `output` message.
 pub const MAX_OUTPUT_BYTES: usize = 64 << 10;
 
+/// Bytes of one stream that may be in flight without credit. `crates/session` asserts that the core
+/// has the same number.
+pub const STREAM_WINDOW_BYTES: u64 = 256 << 10;
+
 /// The number of a message's kind, the first element of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Kind(pub(crate) u8);
 
 impl Kind {
-    /// The kind with this number. `None`: no message has the number.
+    /// Returns the kind with this number. `None` if no message has the number.
     pub fn of(number: u8) -> Option<Self> {
         Some(Self(number)).filter(|kind| rows().any(|row| row.kind == *kind))
     }
 
-    /// The number.
+    /// Returns the number.
     pub const fn number(self) -> u8 {
         self.0
     }
 
-    /// All kinds, in the order of their numbers.
+    /// Returns all kinds, in the order of their numbers.
     pub fn all() -> Vec<Self> {
         let mut kinds: Vec<_> = rows().map(|row| row.kind).collect();
         kinds.sort_unstable();
@@ -61,17 +65,17 @@ impl Kind {
         kinds
     }
 
-    /// The name in `docs/internals/protocol.md`. Empty for a number that is no kind.
+    /// Returns the name in `docs/internals/protocol.md`. Empty for a number that is no kind.
     pub fn name(self) -> &'static str {
         rows().find(|row| row.kind == self).map_or("", |row| row.name)
     }
 
-    /// Whether the message is a request: a message of the SDK that has a reply.
+    /// Returns whether the message is a request: a message of the SDK that has a reply.
     pub fn is_request(self) -> bool {
         requests().any(|row| row.kind == self && row.has_reply)
     }
 
-    /// Whether the SDK sends messages of this kind.
+    /// Returns whether the SDK sends messages of this kind.
     pub fn is_sent_by_sdk(self) -> bool {
         requests().any(|row| row.kind == self)
     }
@@ -90,11 +94,11 @@ fn rows() -> impl Iterator<Item = &'static Row> {
     requests().chain(events.into_iter().flatten())
 }
 
-/// Declares [`Request`] from the families. A message is looked up in this order, so frequent
-/// families are at the top.
+/// Declares [`Request`] from the families. Families are matched in this order, so frequent families
+/// are at the top.
 macro_rules! families {
     ($($(#[$doc:meta])* $variant:ident($family:ident),)*) => {
-        /// Everything that the SDK sends.
+        /// A message that the SDK sends.
         #[derive(Debug, Clone, PartialEq)]
         pub enum Request<'a> {
             $($(#[$doc])* $variant($family<'a>),)*

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 pub struct Case {
     pub name: &'static str,
     pub from: &'static str,
-    /// The request that a reply belongs to. The request decides how the reply is read.
+    /// The request that a reply belongs to, which defines how the reply is read.
     pub answers: Option<Kind>,
     pub bytes: Vec<u8>,
     /// Panics when the frame does not contain the message.
@@ -50,7 +50,7 @@ macro_rules! reply {
     };
 }
 
-// After the macros, which it uses.
+// The module must follow the macros that it uses.
 mod snapshots;
 
 const TIMINGS: Timings =

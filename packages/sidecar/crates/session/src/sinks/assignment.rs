@@ -27,7 +27,8 @@ pub(crate) type Sinks = HashMap<Lineage, Arc<dyn Sink>>;
 /// The roles of restored programs in the session.
 pub(crate) struct SinkAssignment<'a> {
     runtime: RuntimeId,
-    /// Whether the runtime was paused. Then a program without a known sink has ended meanwhile.
+    /// Whether the runtime was paused. A program without a known sink has then ended during the
+    /// pause.
     was_paused: bool,
     replies: &'a Replies,
     runners: &'a Runners,
@@ -58,14 +59,15 @@ pub(crate) struct AssignedPrograms {
 }
 
 impl<'a> SinkAssignment<'a> {
-    /// Begins an assignment. `was_paused`: the copies replace the programs of a paused runtime.
+    /// Begins an assignment. `was_paused` states that the copies replace the programs of a paused
+    /// runtime.
     pub fn new(runtime: RuntimeId, was_paused: bool, replies: &'a Replies, runners: &'a Runners) -> Self {
         Self { runtime, was_paused, replies, runners, roles: HashMap::new() }
     }
 
-    /// Returns the sink of a copy. `old`: the sink of the program that the copy replaces.
+    /// Returns the sink of a copy. `old` is the sink of the program that the copy replaces.
     pub fn sink(&mut self, info: &ProgramInfo, old: Option<Arc<dyn Sink>>) -> Arc<dyn Sink> {
-        // A runner that was disposed right before a rollback: its copy is another runner.
+        // If a runner was disposed right before a rollback, its copy is another runner.
         let exists = |role: &Role| match role {
             Role::Runner(runner, _) if !self.was_paused => self.runners.lock().get(*runner).is_some(),
             _ => true,
@@ -95,7 +97,7 @@ impl<'a> SinkAssignment<'a> {
         sink
     }
 
-    /// Hands the processes of the copies to requests, runners and orphans.
+    /// Passes the processes of the copies to requests, runners and orphans.
     pub fn finish(mut self, copies: Vec<(ProgramInfo, Process)>) -> AssignedPrograms {
         let mut assigned = AssignedPrograms::default();
         for (info, process) in copies {
@@ -123,8 +125,8 @@ impl<'a> SinkAssignment<'a> {
         assigned
     }
 
-    /// Enters a runner's process into the table and hands it to the runner's requests. False: the
-    /// table has no such runner.
+    /// Enters a runner's process into the table and passes it to the runner's requests. Returns
+    /// false if the table has no such runner.
     fn enter_runner(&self, runner: RunnerId, created_by: Option<RequestId>, process: &Process) -> bool {
         match self.runners.lock().get_mut(runner) {
             Some(entry) => *entry = Some(process.clone()),

@@ -1,4 +1,4 @@
-//! Sinks: they receive the output and the end of programs, and answer requests.
+//! Sinks receive the output and the end of programs, and answer requests.
 //!
 //! The core calls a sink on a worker thread, or on the session's thread when a program ran there.
 //! A program that a request started has a [`ProgramSink`], a resident runner a [`RunnerSink`]. A

@@ -21,7 +21,7 @@ pub(crate) struct OrphanSink {
 enum Attachment {
     None,
     Request(RequestId),
-    /// The program has ended before a request attached.
+    /// A program that ended before a request attached, with its outcome.
     Ended(Box<Outcome>),
 }
 
@@ -31,8 +31,8 @@ impl OrphanSink {
         Self { context, replies, attachment: Arc::new(Mutex::new(Attachment::None)) }
     }
 
-    /// Attaches a request, unless another one is attached. A request that attaches to an ended
-    /// program is answered at once.
+    /// Attaches a request, unless another request is attached. If the program has ended, the
+    /// request is answered at once.
     pub fn attach(&self, request: RequestId) {
         let mut attachment = self.attachment.lock();
         match std::mem::replace(&mut *attachment, Attachment::Request(request)) {

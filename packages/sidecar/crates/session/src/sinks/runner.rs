@@ -15,11 +15,11 @@ use crate::table::ErrorContext;
 
 /// Answers the requests of one runner.
 pub(crate) struct RunnerSink {
-    /// The `runner.create`. `None`: the runner came with a snapshot.
+    /// The `runner.create`. `None` if the runner was restored from a snapshot.
     created_by: Option<RequestId>,
     runner: RunnerId,
     context: ErrorContext,
-    /// Set when the core has allotted the pid.
+    /// The pid, set when the core has allotted it.
     pid: OnceLock<Pid>,
     replies: Replies,
     creation: Mutex<Creation>,
@@ -37,7 +37,7 @@ enum Creation {
 }
 
 impl RunnerSink {
-    /// Makes the sink of a runner that a request creates or that a snapshot brings.
+    /// Makes the sink of a runner that a request creates or that a snapshot contains.
     pub fn new(created_by: Option<RequestId>, runtime: RuntimeId, runner: RunnerId, pid: Option<Pid>, replies: Replies) -> Self {
         let context = ErrorContext::runner_in(runtime, runner);
         let pid = pid.map_or_else(OnceLock::new, OnceLock::from);
@@ -141,7 +141,7 @@ mod tests {
     fn the_creation_is_answered_when_the_runner_is_ready_and_in_the_table() {
         let (ready_first, replies) = runner();
         ready_first.ready(Timings::default());
-        assert!(!replies.requests.is_empty(), "the table does not have the runner yet");
+        assert!(!replies.requests.is_empty(), "the table does not contain the runner yet");
         ready_first.entered();
         assert!(replies.requests.is_empty());
 

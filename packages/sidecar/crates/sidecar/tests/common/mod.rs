@@ -13,11 +13,12 @@ use coldframe_ids::RuntimeId;
 use coldframe_protocol::messages::*;
 use coldframe_protocol::{Decoder, encode, reader};
 use rustix::io::{FdFlags, fcntl_setfd};
+use rustix::process::{Resource, Rlimit, setrlimit};
 use serde::{Deserialize, Serialize};
 
 pub const SIDECAR: &str = env!("CARGO_BIN_EXE_coldframe-sidecar");
 
-/// Longer than any reply may take. A test that waits for this long hangs.
+/// A time longer than any reply may take. A test that waits for this time hangs.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Returns the directory of the guest image that the build of this checkout has made.
@@ -85,15 +86,11 @@ impl Parent {
         Self::started(command(SIDECAR), more)
     }
 
-    /// Starts a sidecar with a resource limit (an `RLIMIT_*` and its value), and exchanges hellos.
-    pub fn cramped(resource: libc::__rlimit_resource_t, most: u64, more: &[&str]) -> Self {
+    /// Starts a sidecar with a limit on a resource, and exchanges hellos.
+    pub fn cramped(resource: Resource, most: u64, more: &[&str]) -> Self {
         let mut parts = command(SIDECAR);
-        let limit = libc::rlimit { rlim_cur: most, rlim_max: most };
-        // SAFETY: the call only reads `limit`.
-        let set = move || match unsafe { libc::setrlimit(resource, &limit) } {
-            0 => Ok(()),
-            _ => Err(std::io::Error::last_os_error()),
-        };
+        let limit = Rlimit { current: Some(most), maximum: Some(most) };
+        let set = move || Ok(setrlimit(resource, limit)?);
         // SAFETY: between fork and exec only a system call is made.
         unsafe { parts.0.pre_exec(set) };
         let mut parent = Self::started(parts, more);
@@ -126,7 +123,7 @@ impl Parent {
 
     /// Returns the next frame. Panics at the end of the stream.
     pub fn receive(&mut self) -> Received {
-        self.receive_or_end().expect("the sidecar has closed the connection")
+        self.receive_or_end().expect("the sidecar must not close the connection")
     }
 
     pub fn receive_or_end(&mut self) -> Option<Received> {
@@ -183,7 +180,7 @@ impl Drop for Parent {
     }
 }
 
-/// A request that starts a program.
+/// Makes a request that starts a program.
 pub fn program(runtime: RuntimeId, code: &str) -> ProcessStart<'_> {
     let (args, exec_argv, env, cwd, stdin, timeout_ms, stream) = (None, None, None, None, None, None, None);
     ProcessStart { runtime, mode: Mode::Exec, code, args, exec_argv, env, cwd, stdin, timeout_ms, stream, live: None }
@@ -208,12 +205,12 @@ pub fn eventually(complaint: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// The id of a runtime that may not exist.
+/// Returns the id of a runtime that may not exist.
 pub fn runtime(number: u32) -> RuntimeId {
     RuntimeId::new(number).unwrap()
 }
 
-/// The id of another runtime, which does not exist.
+/// Returns the id of another runtime, which does not exist.
 pub fn other(runtime: RuntimeId) -> RuntimeId {
     self::runtime(runtime.get() + 1)
 }

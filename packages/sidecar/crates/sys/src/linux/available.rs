@@ -1,5 +1,5 @@
-//! The memory that this process can still get: the kernel's estimate of available memory, and the
-//! rest that the limits of the process's control groups (a container, a service) allow.
+//! The memory that this process can still get. It is the kernel's estimate of available memory,
+//! within the limits of the process's control groups (a container, a service).
 //!
 //! Reads a few small files, which takes some tens of microseconds. Callers use the result for
 //! decisions about many megabytes. Next: `byte_lock.rs`.

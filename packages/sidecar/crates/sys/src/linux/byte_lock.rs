@@ -12,8 +12,8 @@ use std::os::fd::AsRawFd;
 /// The last byte that can be locked.
 pub const LAST_BYTE: u64 = i64::MAX as u64 - 1;
 
-/// Locks a byte for an open file, which must be open for writing. Fails with `WouldBlock` if another
-/// open file has the lock.
+/// Locks a byte for an open file, which must be open for writing. Fails with `WouldBlock` if
+/// another open file has the lock.
 pub fn lock_byte(file: &File, at: u64) -> io::Result<()> {
     set(file, &region(libc::F_WRLCK, at, 1))
 }
@@ -47,7 +47,7 @@ pub fn is_byte_locked(file: &File, at: u64) -> io::Result<bool> {
     Ok(found.l_type != libc::F_UNLCK as libc::c_short)
 }
 
-/// Returns a region of a file. A `len` of 0 means up to the end. These locks need the process 0.
+/// Returns a region of a file. A `len` of 0 means up to the end. `l_pid` must be 0 for these locks.
 fn region(what: libc::c_int, at: u64, len: libc::off_t) -> libc::flock {
     libc::flock {
         l_type: what as libc::c_short,

@@ -15,9 +15,9 @@ pub fn memory_file() -> io::Result<File> {
 /// Makes a file in memory unchangeable. No code can write to the file, map it for writing or change
 /// its length afterwards. Mappings for writing must have been removed before.
 ///
-/// `F_SEAL_WRITE` would check those mappings, but it also waits until the system uses no page of
-/// the file, and fails with `EBUSY` after a tenth of a second. A busy machine that moves pages uses
-/// them longer (`memfd_wait_for_pins` in Linux's mm/memfd.c).
+/// `F_SEAL_WRITE` would check the mappings for writing. It also waits until the system uses no page
+/// of the file, and fails with `EBUSY` after a tenth of a second. A busy machine that moves pages
+/// uses them longer (`memfd_wait_for_pins` in Linux's mm/memfd.c).
 pub fn seal(file: &File) -> io::Result<()> {
     // `F_SEAL_FUTURE_WRITE` exists since Linux 5.1.
     let seals = SealFlags::FUTURE_WRITE | SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL;

@@ -27,7 +27,8 @@ use std::os::fd::BorrowedFd;
 use std::ptr::null_mut;
 use std::sync::OnceLock;
 
-/// Flags of a private mapping of zeros for which no memory is reserved. rustix adds `MAP_ANONYMOUS`.
+/// Flags of a private mapping of zeros for which no memory is reserved. rustix adds
+/// `MAP_ANONYMOUS`.
 const RESERVED: MapFlags = MapFlags::PRIVATE.union(MapFlags::NORESERVE);
 /// A mapping at exactly the given address.
 const FIXED: MapFlags = MapFlags::FIXED.union(MapFlags::NORESERVE);
@@ -59,7 +60,7 @@ fn small_pages(base: usize, len: usize) {
         return;
     }
     // SAFETY: the advice changes how the range is backed and no byte of it. A kernel without huge
-    // pages refuses the advice, and then none are used.
+    // pages refuses the advice, which it does not need.
     let _ = unsafe { madvise(base as *mut c_void, len, Advice::LinuxNoHugepage) };
 }
 

@@ -1,9 +1,9 @@
-//! A VM snapshot as bytes of a file, alone or among others (the core's store). Every byte is checked
+//! A VM snapshot as bytes of a file, alone or with others (the core's store). Every byte is checked
 //! when it is read.
 //!
-//! The file is mapped like an image: a restored VM reads the disk's pages as it touches them, and
-//! restores share them. A user who may change the file may change its programs, as with every mapped
-//! file. So the folder must belong to the user. Next: `format.rs`.
+//! The file is mapped like an image: a restored VM reads pages from the disk when it touches them,
+//! and restores share the pages. A user with write access to a mapped file can change its programs.
+//! Therefore the folder must belong to the user. Next: `format.rs`.
 
 use super::VmSnapshot;
 use super::format::{FIXED, FormatError, Head, Part, head_len, processor};
@@ -15,10 +15,10 @@ use sha2::{Digest as _, Sha256};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Clean slots that an image from a file keeps.
+/// The number of clean slots that an image from a file keeps.
 const WARM_SLOTS: usize = 4;
 
-/// A VM snapshot as it is written: the bytes before the pages, and the pages.
+/// A VM snapshot for a file: the bytes before the pages, and the pages.
 pub struct LaidOut {
     /// The bytes before the pages.
     pub head: Vec<u8>,
@@ -28,7 +28,7 @@ pub struct LaidOut {
 }
 
 impl LaidOut {
-    /// The pages, run by run.
+    /// Returns the pages, run by run.
     pub fn pages(&self) -> impl Iterator<Item = &[u8]> {
         // The pages were readable when they were hashed.
         self.extents.iter().map(|extent| extent.piece.bytes(extent.offset, extent.len).unwrap_or_default())
@@ -115,7 +115,7 @@ impl VmSnapshot {
     }
 }
 
-/// Files of one VM alone, for tests. The core's store writes files of whole runtimes.
+/// Files of one VM, for tests. The core's store writes files of whole runtimes.
 #[cfg(any(test, feature = "test-files"))]
 impl VmSnapshot {
     /// Writes the snapshot to `path`. Returns its digest.

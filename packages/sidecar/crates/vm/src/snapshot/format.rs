@@ -16,14 +16,15 @@
 //! ...   the owner's part, zeros up to a whole page
 //! ...   the bytes of the runs, back to back, whole pages
 //! ```
-//! Memory outside the runs equals the image. So a file is complete: the parent is recorded for the
-//! tree of snapshots and need not exist. The digest covers the digests of all parts, and with them
-//! every byte: equal digests mean equal snapshots.
+//! Memory outside the runs equals the image. A file is therefore complete: the parent is recorded
+//! for the tree of snapshots and need not exist. The digest includes the digests of all parts, and
+//! thereby every byte. Equal digests mean equal snapshots. Next: `mod.rs`.
 
 use crate::config::CPU_FEATURES;
+use coldframe_abi::VERSION as ABI_VERSION;
 use coldframe_error::Error;
 use coldframe_ids::Digest;
-use coldframe_memory::{ABI_VERSION, whole_pages};
+use coldframe_memory::whole_pages;
 use coldframe_sys::PAGE;
 
 /// The version of this format.
@@ -34,9 +35,9 @@ const FEATURES: std::ops::Range<usize> = 176..296;
 const HASH: std::ops::Range<usize> = 16..48;
 pub(super) const FIXED: usize = 320;
 const RUN: usize = 48;
-/// The most runs in a file: more than a save ever makes.
+/// The largest number of runs in a file: more than a save ever makes.
 const MAX_RUNS: u32 = 65_536;
-/// The longest owner's part.
+/// The largest length of the owner's part.
 const MAX_ADDED: u32 = 256 << 20;
 
 /// A run of pages.
@@ -47,7 +48,7 @@ pub(super) struct Part {
     pub(super) digest: Digest,
 }
 
-/// Everything but the pages.
+/// The content of a file without the pages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Head {
     pub(super) image: Digest,
@@ -96,7 +97,7 @@ pub(super) fn processor() -> String {
     text
 }
 
-/// Returns the length of everything before the pages, from the fixed part.
+/// Returns the number of bytes before the pages, from the fixed part.
 pub(super) fn head_len(fixed: &[u8]) -> Result<usize, FormatError> {
     let fixed = fixed.get(..FIXED).ok_or("it is shorter than its header")?;
     if fixed[..8] != MAGIC[..] {
@@ -153,7 +154,8 @@ impl Head {
         Ok((out, name))
     }
 
-    /// Reads an encoded head. `head` has [`head_len`] bytes, and the whole file has `file_len` bytes.
+    /// Reads an encoded head. `head` has [`head_len`] bytes, and the whole file has `file_len`
+    /// bytes.
     pub(super) fn decode(head: &[u8], file_len: u64, hash: impl Fn(&[u8]) -> Digest) -> Result<(Self, Digest), FormatError> {
         if head.len() < head_len(head)? {
             return Err("it is shorter than its header".into());

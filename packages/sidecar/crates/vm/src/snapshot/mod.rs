@@ -1,13 +1,14 @@
 //! The snapshot of a VM: its memory, and the values of its clocks.
 //!
-//! Between two turns no wasm frame is on a stack. So the stack pointer has its initial value, and the
-//! linear memory is the whole state of the guest: the module has no other variable, and its table
-//! never changes (the image build checks both, `wasm-check.mjs`). [`Vm::save`] therefore saves a memory
-//! (`save.rs` of the crate `memory`). [`Vm::restore`] is an ordinary start with that memory in place of
-//! the image. A snapshot can be restored any number of times, and a restored VM can be saved again.
+//! Between two turns no wasm frame is on a stack. The stack pointer then has its initial value, and
+//! the linear memory is the whole state of the guest. The module has no other variable, and its
+//! table never changes (the image build checks both, `wasm-check.mjs`). [`Vm::snapshot`] therefore
+//! saves a memory (`save.rs` of the crate `memory`). [`Vm::restore`] is an ordinary start with that
+//! memory in place of the image. A snapshot can be restored any number of times, and a snapshot of
+//! a restored VM can be taken again.
 //!
 //! The first event of a restored guest is RESTORE, before any of its code runs: the guest draws new
-//! entropy. The kernel's state of a program (files, descriptors, operations) is not included;
+//! entropy. The kernel's state of a program (files, descriptors, operations) is not included.
 //! `docs/internals/snapshots.md` describes both parts. Next: `file.rs`.
 
 mod file;
@@ -37,7 +38,7 @@ pub struct VmSnapshot {
 }
 
 impl VmSnapshot {
-    /// The memory, which restores map. For tests.
+    /// Returns the memory, which restores map. For tests.
     pub fn memory(&self) -> &Arc<Image> {
         &self.memory
     }
@@ -47,14 +48,14 @@ impl VmSnapshot {
         self.memory.expect(copies);
     }
 
-    /// Returns the bytes beyond the image of `factory`. Some may be shared with other snapshots, and some
-    /// may be overwritten in all of them.
+    /// Returns the number of bytes beyond the image of `factory`. Other snapshots may share some of
+    /// them, and some may be overwritten in all of them.
     pub fn own_bytes(&self, factory: &Factory) -> u64 {
         self.memory.own_bytes(&factory.image)
     }
 
-    /// Returns the time since the snapshot by the wall clock, in milliseconds. 0 if the clock was set
-    /// back.
+    /// Returns the time since the snapshot by the wall clock, in milliseconds. Returns 0 if the
+    /// clock was set back.
     fn elapsed_ms(&self) -> f64 {
         sys::wall_ns().saturating_sub(self.wall_ns) as f64 / 1e6
     }
@@ -74,7 +75,7 @@ impl VmSnapshot {
 }
 
 impl Vm {
-    /// Takes a snapshot. Fails during a turn, and while events wait for the guest.
+    /// Takes a snapshot. Fails during a turn, and while events are queued for the guest.
     pub fn snapshot(&mut self) -> Result<Arc<VmSnapshot>, Error> {
         self.take().map(|(saved, _)| saved)
     }
@@ -85,7 +86,7 @@ impl Vm {
             return Err(Error::NotQuiet);
         }
         let state = self.state().map_err(|_| Error::NotQuiet)?;
-        if state.exited {
+        if state.has_exited() {
             return Err(Error::NotQuiet);
         }
         let (monotonic_ns, wall_ns) = (self.store.data().clock.now(), sys::wall_ns());
@@ -93,8 +94,8 @@ impl Vm {
         Ok((Arc::new(VmSnapshot { memory: save.image.clone(), monotonic_ns, wall_ns }), save))
     }
 
-    /// Makes a VM from a snapshot. `restore` has the changes since the snapshot; the elapsed time is
-    /// filled in. `charge` pays for the memory.
+    /// Makes a VM from a snapshot. `restore` has the changes since the snapshot, without the
+    /// elapsed time, which this function sets. `charge` pays for the memory.
     pub async fn restore(
         factory: &Factory,
         snapshot: &VmSnapshot,

@@ -26,30 +26,31 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-/// What the embedder brings to a restored runtime.
+/// The embedder's options for a restored runtime.
 #[derive(Clone, Default)]
 pub struct RestoreOptions {
-    /// Replaces the snapshot's limits. State that exceeds narrower limits is an error that names the
-    /// limit.
+    /// The limits, instead of the snapshot's limits. State that exceeds narrower limits is an error
+    /// that names the limit.
     pub limits: Option<Limits>,
-    /// Replaces the snapshot's permissions.
+    /// The permissions, instead of the snapshot's permissions.
     pub permissions: Option<PermissionPolicy>,
-    /// Variables laid over the snapshot's environment, for new programs and restored programs.
+    /// Variables that extend or replace the snapshot's environment, for new programs and restored
+    /// programs.
     pub env: Option<Vec<(String, String)>>,
-    /// Replaces the default working directory.
+    /// The default working directory, instead of the snapshot's.
     pub cwd: Option<String>,
-    /// The mounted folders: those of the snapshot, by their guest paths, and further folders.
+    /// The mounted folders: the snapshot's folders, by their guest paths, and further folders.
     pub mounts: Vec<MountOptions>,
-    /// The app file systems: those of the snapshot, by their guest paths, and further ones.
+    /// The app file systems: the snapshot's, by their guest paths, and further file systems.
     pub file_systems: Vec<FileSystemOptions>,
     /// The bindings. `None` keeps the names of the snapshot's bindings.
     pub bindings: Option<Vec<BindingOptions>>,
-    /// Called when the use of a limit passes 80 %. Must not block.
+    /// The listener that is called when the use of a limit passes 80 %. Must not block.
     pub warnings: Option<WarningListener>,
-    /// Receives host calls and network events.
+    /// The embedder that receives host calls and network events.
     pub embedder: Option<Arc<dyn Embedder>>,
-    /// The carryover of a paused runtime that this runtime resumes. The outcomes of its evaluations,
-    /// under way and queued, are sent to the sinks.
+    /// The carryover of a paused runtime that this runtime resumes. The outcomes of its running and
+    /// queued evaluations are sent to the sinks.
     pub resume: Option<Carryover>,
 }
 
@@ -82,7 +83,7 @@ pub(super) struct Built {
 }
 
 impl LatestSnapshot {
-    /// The state of a runtime that was just restored from `snapshot`.
+    /// Returns the state of a runtime that was just restored from `snapshot`.
     pub(super) fn of(snapshot: &Snapshot) -> Self {
         Self { id: Some(snapshot.info.id.clone()), restored_from: Some(snapshot.users.clone()) }
     }

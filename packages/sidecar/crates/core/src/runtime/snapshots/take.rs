@@ -1,5 +1,5 @@
-//! Taking a snapshot. The work starts at once. The result is sent later, on the thread on which the
-//! last program comes to rest. Next: `held.rs`.
+//! Taking a snapshot. The work starts at once. The result is sent later, on the thread of the last
+//! program to rest. Next: `held.rs`.
 
 use super::Held;
 use crate::checks::invalid;
@@ -21,7 +21,7 @@ pub struct SnapshotOptions {
     pub labels: Vec<(String, String)>,
     /// The owner.
     pub tenant: String,
-    /// The time in which the programs must come to rest. Default: 5 seconds.
+    /// The time in which the programs must quiesce. Default: 5 seconds.
     pub timeout: Duration,
     /// Whether the programs stay at rest afterwards, until the [`Held`] is dropped or used.
     pub hold: bool,
@@ -49,11 +49,11 @@ fn runtime_bytes(env: &[(String, String)], cwd: &str, options: &SnapshotOptions)
 type Taken = Result<(Arc<Snapshot>, Option<Held>), Error>;
 
 impl Runtime {
-    /// Takes a snapshot when all programs have come to rest between two turns.
+    /// Takes a snapshot when all programs rest between two turns.
     ///
     /// `done` is called once, on any thread, when the programs resume. If no program lives, `done`
     /// is called within this call. Fails with `ERR_NOT_QUIET`, with the pid and the command, if a
-    /// program does not come to rest in time.
+    /// program does not rest in time.
     pub fn snapshot(&self, options: SnapshotOptions, done: impl FnOnce(Taken) + Send + 'static) {
         if let Some(name) = options.name.as_ref().filter(|name| is_id(name)) {
             return done(Err(invalid("name", "text that is no id of a snapshot".to_owned(), format!("{name:?}"))));

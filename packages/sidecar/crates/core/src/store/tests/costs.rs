@@ -50,9 +50,9 @@ fn costs() {
             let (send, receive) = mpsc::channel();
             for _ in 0..10 {
                 let (send, store, one) = (send.clone(), store.clone(), fake(&core, "t", None, 50, 1));
-                threads.run(move || send.send(store.write(&one, Retention::No)).expect("told"));
+                threads.run(move || send.send(store.write(&one, Retention::No)).expect("the test receives"));
             }
-            (0..10).for_each(|_| receive.recv().expect("told").expect("written"));
+            (0..10).for_each(|_| receive.recv().expect("a result").expect("written"));
         })
     );
 }

@@ -8,7 +8,7 @@ fn file_len(snapshot: &FakeSnapshot) -> u64 {
 }
 
 #[test]
-fn the_least_recently_used_file_is_removed_for_room() {
+fn removes_the_least_recently_used_file_of_a_full_store() {
     let (core, scratch) = (crate::tests::core(), Scratch::new());
     let one_len = file_len(&fake(&core, "t", None, 2, 0));
     let store: LayeredStore<FakeSnapshot> = LayeredStore::new(core.installation().clone(), MIB, scratch.0.clone(), 3 * one_len);
@@ -182,7 +182,7 @@ fn stores_that_share_a_folder_stay_consistent() {
         all.into_iter().flat_map(|one| one.join().expect("no panic")).collect()
     });
     assert_eq!(failures, Vec::<String>::new());
-    let bytes: u64 = scratch.names().iter().map(|name| scratch.0.join(name).metadata().expect("there").len()).sum();
+    let bytes: u64 = scratch.names().iter().map(|name| scratch.0.join(name).metadata().expect("the file exists").len()).sum();
     assert!(bytes <= room, "{bytes} of {room}");
     assert!(scratch.names().iter().all(|name| !name.ends_with(".part")));
 }

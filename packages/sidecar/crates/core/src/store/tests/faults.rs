@@ -1,5 +1,5 @@
 //! Disk faults: a full, read-only, obstructed or failing disk causes an error with its number and
-//! path, leaves no file behind, and the store stays usable.
+//! path. No file is left behind, and the store stays usable.
 
 use super::super::faults::{Fault, Step};
 use super::*;
@@ -129,7 +129,7 @@ fn a_full_disk_is_an_error_with_its_number() {
         assert_eq!(errno(store.write(&large, Retention::No)), "ENOSPC");
         assert_eq!(names_in(&path), before);
     }
-    // The disk has room again, and the next write succeeds.
+    // The disk has space again, and the next write succeeds.
     store.write(&fake(&core, "t", None, 6, 3), Retention::No).expect("written");
     let export = disk.0.0.join("exported");
     store.layers.memory.keep(&large, None, None).expect("kept");

@@ -24,7 +24,7 @@ fn an_exported_snapshot_can_be_imported() {
     let bytes = std::fs::read(&of_memory).expect("read");
     assert!(bytes == std::fs::read(&of_disk).expect("read"), "both files are equal");
     assert!(!bytes.windows(13).any(|part| part == b"secret-tenant"), "the file does not contain the tenant");
-    assert_eq!(of_disk.metadata().expect("there").mode() & 0o777, 0o600);
+    assert_eq!(of_disk.metadata().expect("the file exists").mode() & 0o777, 0o600);
 
     let other = crate::tests::core();
     let to = open_store(&other, &scratch.0.join("to"));

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 const TENANTS: [&str; 3] = ["a", "b", "c"];
 const NAMES: [&str; 2] = ["x", "y"];
-/// So small that snapshots are removed for room all the time.
+/// The capacity is so small that snapshots are often removed.
 const ROOM_PAGES: u64 = 12;
 
 #[derive(Debug, Clone)]
@@ -36,7 +36,8 @@ fn action() -> impl Strategy<Value = Action> {
     prop_oneof![
         4 => new().prop_map(|(tenant, name, pages)| Action::Keep { tenant, name, pages }),
         4 => new().prop_map(|(tenant, name, pages)| Action::WriteNew { tenant, name, pages }),
-        4 => (any::<usize>(), prop_oneof![6 => Just(Retention::No), 1 => retentions()]).prop_map(|(which, retention)| Action::Write { which, retention }),
+        4 => (any::<usize>(), prop_oneof![6 => Just(Retention::No), 1 => retentions()])
+            .prop_map(|(which, retention)| Action::Write { which, retention }),
         1 => (any::<usize>(), 0..5_usize).prop_map(|(which, step)| Action::Fail { which, step }),
         1 => (any::<usize>(), 0..5_usize).prop_map(|(which, step)| Action::Crash { which, step }),
         6 => (any::<usize>(), 0..3_usize).prop_map(|(which, by)| Action::Get { which, by }),
@@ -250,7 +251,7 @@ impl TestStore {
                 Some(Stored::Disk) => (false, true),
                 Some(Stored::Both) => (true, true),
             };
-            // A snapshot may only have been removed to make room for others.
+            // A snapshot may only have been removed to free capacity for others.
             assert!(entry.in_memory || !in_memory, "{info:?}");
             assert!((entry.on_disk || !on_disk) && (on_disk || !entry.on_disk || entry.retention == Retention::No), "{info:?}");
             (entry.in_memory, entry.on_disk) = (in_memory, on_disk);

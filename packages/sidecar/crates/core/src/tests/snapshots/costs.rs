@@ -78,7 +78,8 @@ fn costs_of_one_program_at_a_time() {
         let [save, one, hundred, answer, rollback, remains, write, open, _] =
             times.map(|times| if times.is_empty() { f64::NAN } else { median(times) });
         println!(
-            "{megabytes:4} {save:8.3} {copied:6} {frozen:6} {one:8.3} {hundred:8.4} {answer:8.3} {rollback:8.3} {remains:8.3} {write:8.2} {open:8.2}"
+            "{megabytes:4} {save:8.3} {copied:6} {frozen:6} {one:8.3} {hundred:8.4} {answer:8.3} {rollback:8.3} \
+             {remains:8.3} {write:8.2} {open:8.2}"
         );
     }
 }

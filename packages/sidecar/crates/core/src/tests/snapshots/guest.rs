@@ -4,13 +4,14 @@ use super::*;
 use crate::program::{Parts, Program, Quiesce};
 use crate::runtime::Inner;
 use crate::sched::Scheduled;
+use coldframe_abi::{ProgramMode, StateBlock};
 use coldframe_ids::Pid;
 use coldframe_kernel::Limits;
 use coldframe_kernel::usage::{Charge, Resource};
 use coldframe_kernel::{Kernel, Process as KernelProcess};
 use coldframe_memory::{Save, VacatedSlot};
 use coldframe_vm::VmSnapshot;
-use coldframe_vm::abi::{Event, Restore, Start, State};
+use coldframe_vm::abi::{Event, Restore, Start};
 use coldframe_vm::{Factory, Vm};
 use std::future::Future;
 use std::pin::pin;
@@ -119,7 +120,7 @@ impl Guest {
             env: &[],
             exec_argv: &[],
         };
-        vm.deliver(Event::Start { mode: 2, block: &block.encode() });
+        vm.deliver(Event::Start { mode: ProgramMode::Resident, block: &block.encode() });
         let mut guest = Self { vm, factory, program, events, evaluations: 0 };
         guest.turn();
         guest
@@ -146,7 +147,7 @@ impl Guest {
     }
 
     /// Runs one turn. Returns the guest's state after the turn.
-    pub(super) fn turn(&mut self) -> State {
+    pub(super) fn turn(&mut self) -> StateBlock {
         self.program.begin_slice(Duration::from_secs(60));
         let state = wait(self.vm.turn()).expect("a turn");
         self.program.end_slice();
@@ -213,7 +214,7 @@ impl Guest {
         }
     }
 
-    fn sleep(&mut self, state: &State) {
+    fn sleep(&mut self, state: &StateBlock) {
         let due = self.vm.due(state).expect("a timer");
         std::thread::sleep(Duration::from_nanos(due.saturating_sub(coldframe_sys::monotonic_ns())));
         self.vm.deliver(Event::Timer);

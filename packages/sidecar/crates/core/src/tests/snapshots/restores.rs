@@ -27,14 +27,16 @@ const RICH: &str = r"
 
 const CHECK: &str = r"
     const sum = buffers.reduce((all, buffer, i) => all + buffer[0] + buffer[buffer.length - 1] - 2 * i, 0);
-    console.log(JSON.stringify([count, map.get('a'), map.size, [...map.get(3).get('deep')], buffers.length, sum, list[4999].text]));
+    console.log(JSON.stringify([count, map.get('a'), map.size, [...map.get(3).get('deep')],
+        buffers.length, sum, list[4999].text]));
 ";
 
 /// Prints random numbers from every source, one number a line.
 const DRAW: &str = r"
     const crypto = await import('node:crypto');
     for (const draw of [
-        Math.random, () => crypto.randomUUID(), () => crypto.randomUUID(), () => crypto.randomInt(2 ** 47), () => crypto.randomInt(2 ** 47),
+        Math.random, () => crypto.randomUUID(), () => crypto.randomUUID(),
+        () => crypto.randomInt(2 ** 47), () => crypto.randomInt(2 ** 47),
         () => crypto.randomBytes(8).toString('hex'), () => crypto.getRandomValues(new Uint32Array(2)).join(),
         () => crypto.randomUUID({ disableEntropyCache: true }), () => inner(), () => fresh(),
     ]) console.log(draw.name + String(draw()));

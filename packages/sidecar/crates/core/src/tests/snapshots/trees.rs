@@ -6,13 +6,17 @@ use coldframe_vm::VmSnapshot;
 
 fn grow(guest: &mut Guest, name: &str) -> String {
     guest.eval(&format!(
-        "(globalThis.path ??= []).push('{name}'); globalThis.data = new Map([...(globalThis.data ?? []), ['{name}', Buffer.alloc(200000, '{name}')]])"
+        "(globalThis.path ??= []).push('{name}');
+        globalThis.data = new Map([...(globalThis.data ?? []), ['{name}', Buffer.alloc(200000, '{name}')]])"
     ));
     look(guest)
 }
 
 fn look(guest: &mut Guest) -> String {
-    guest.eval("console.log(path.join('/'), [...data].every(([name, buffer]) => buffer.length === 200000 && buffer.every((byte) => byte === name.charCodeAt(0))))")
+    guest.eval(
+        "console.log(path.join('/'), [...data].every(([name, buffer]) =>
+            buffer.length === 200000 && buffer.every((byte) => byte === name.charCodeAt(0))))",
+    )
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! The host calls and replies of one system call on an app file system.
 //!
-//! A system call that needs a reply of the embedder stops there. When the reply arrives, the system
-//! call runs again from its beginning. It finds the earlier replies as long as it makes equal host
-//! calls.
+//! A system call that needs a reply of the embedder stops at the host call. When the reply arrives,
+//! the system call runs again from its beginning. The earlier replies are found again as long as
+//! the host calls are equal.
 //!
 //! So nothing in the kernel waits: no lock is held and no guest memory is borrowed while the
 //! embedder works. One function resolves the paths of all mounts, and no second version that can
@@ -75,8 +75,8 @@ impl Exchange {
         result
     }
 
-    /// Returns the host call of the last round without a known reply. If there is one, the result
-    /// of the round is void.
+    /// Returns the host call of the last round that has no reply yet. If a host call is returned,
+    /// the result of the round is void.
     pub fn wanted(&mut self) -> Option<FileSystemRequest> {
         self.wanted.take()
     }

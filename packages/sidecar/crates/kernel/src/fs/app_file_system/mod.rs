@@ -1,10 +1,10 @@
 //! App file systems: mounts whose calls the embedder answers.
 //!
-//! They are mounts among others (`mounts/`), so that one walk resolves all paths with one set of
-//! rules and permissions. A mounted folder makes system calls to the host machine. An app file
-//! system makes host calls to the embedder instead, one at a time. The guest's system call runs
-//! again after each reply (`exchange.rs`). Replies are not trusted: an invalid reply is `EIO`. No
-//! state is kept between two calls: an open file is a path. Next: `exchange.rs`, `wire.rs`.
+//! An app file system is a mount among others (`mounts/`). So one walk resolves all paths, with one
+//! set of rules and permissions. A mounted folder makes system calls to the host machine. An app
+//! file system makes host calls to the embedder instead, one at a time. The guest's system call
+//! runs again after each reply (`exchange.rs`). Replies are not trusted: an invalid reply is `EIO`.
+//! No state is kept between two calls: an open file is a path. Next: `exchange.rs`, `wire.rs`.
 
 mod exchange;
 mod wire;

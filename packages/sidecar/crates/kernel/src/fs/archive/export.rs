@@ -21,7 +21,7 @@ const DIRECTORY_NO_FOLLOW: u32 = 0o600_000;
 const PERMISSIONS: u32 = 0o7777;
 /// The device number of `/proc`, which is the first mount.
 const PROC: u64 = DEVICE + 1;
-/// The total size of holes from which the parts of a file are listed.
+/// The smallest total size of holes for which the parts of a file are listed.
 const LARGE_HOLES: u64 = 64 << 10;
 
 /// An archive that is written piece by piece.

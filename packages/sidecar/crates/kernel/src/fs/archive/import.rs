@@ -13,7 +13,7 @@ pub struct Import {
     base: Vec<u8>,
     reader: Reader,
     progress: Progress,
-    /// Whether the import has ended. It then refuses further bytes.
+    /// Whether the import has ended and refuses further bytes.
     stopped: bool,
 }
 
@@ -27,7 +27,7 @@ impl Import {
     /// Unpacks the next bytes of the archive.
     pub(in crate::fs) fn push(&mut self, view: &View<'_>, bytes: &[u8]) -> Result<(), Failed> {
         if self.stopped {
-            return Err(Failed::Archive(Refusal::new(b"", "an error before has ended it")));
+            return Err(Failed::Archive(Refusal::new(b"", "an earlier error has ended the import")));
         }
         let mut unpacker = Unpacker { view, base: &self.base, progress: &mut self.progress };
         let pushed = self.reader.push(bytes, &mut unpacker);
@@ -49,7 +49,7 @@ impl Import {
             return unpacker.finish();
         }
         unpacker.give_up();
-        Err(Failed::Archive(Refusal::new(b"", "it ends too early: it is cut off, or has no end mark")))
+        Err(Failed::Archive(Refusal::new(b"", "the archive ends too early: it was cut off, or has no end mark")))
     }
 
     /// Abandons the import and removes an unfinished file.

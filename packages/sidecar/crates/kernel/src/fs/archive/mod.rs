@@ -1,8 +1,9 @@
 //! Tar archives of a part of the tree. The embedder reads and writes them piece by piece.
 //!
 //! ```text
-//! export.rs: tree ─► header.rs ─► bytes          import.rs: bytes ─► reader.rs (what an entry is) ─► unpack.rs ─► tree
-//!                                                           pax.rs, sparse.rs: what a header cannot say
+//! export.rs: tree ─► header.rs ─► bytes
+//! import.rs: bytes ─► reader.rs (an entry's kind) ─► unpack.rs ─► tree
+//!                     pax.rs, sparse.rs: values that do not fit into a header
 //! ```
 //!
 //! The writer makes POSIX's pax format, with GNU's records for files with holes. The reader accepts

@@ -195,7 +195,7 @@ impl Reader {
         summed.set_cksum();
         // Unequal also if the field has no number.
         if header.cksum().ok() != summed.cksum().ok() {
-            return Err(wrong(b"", "a header's checksum is wrong: this is no tar archive, or a damaged one"));
+            return Err(wrong(b"", "a header's checksum is wrong: the data is no tar archive, or the archive is damaged"));
         }
         let size = header.entry_size().map_err(|_| wrong(&name, "its size is no number"))?;
         let kind = header.entry_type();
@@ -214,7 +214,7 @@ impl Reader {
             EntryType::Char | EntryType::Block => return Err(wrong(&name, "it is a device")),
             EntryType::Fifo => return Err(wrong(&name, "it is a named pipe")),
             other => {
-                return Err(wrong(&name, format!("its type {:?} is not known", char::from(other.as_byte()))));
+                return Err(wrong(&name, format!("its type {:?} is unknown", char::from(other.as_byte()))));
             }
         };
         let path = records.sparse.name.clone().or(records.path).or(long_name).unwrap_or(name);
@@ -244,7 +244,7 @@ impl Reader {
                 self.state = State::PartList { entry, map: Map::default(), stored, taken: 0 };
                 Ok(())
             }
-            (Some(_), ..) => Err(wrong(&entry.path, "its holes are listed in an unknown way")),
+            (Some(_), ..) => Err(wrong(&entry.path, "the format of its list of holes is unknown")),
             (None, _, Some(numbers)) => {
                 let parts = Parts::of_pairs(&numbers, entry.size).ok_or_else(|| wrong(&entry.path, WRONG_PARTS))?;
                 self.begin_data(entry, Some(parts), stored, sink)
@@ -307,7 +307,7 @@ impl Reader {
                 *slot = Some(bytes);
             }
             EntryType::XHeader => {
-                self.records = pax::read(&bytes).ok_or_else(|| wrong(b"", "an extended header is not what the format says"))?;
+                self.records = pax::read(&bytes).ok_or_else(|| wrong(b"", "an extended header is malformed"))?;
             }
             // A global header has no record that one file needs. Most contain comments.
             _ => {}

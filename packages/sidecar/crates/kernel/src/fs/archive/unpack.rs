@@ -77,7 +77,7 @@ impl Unpacker<'_> {
             }
             match self.view.stat(&path, false) {
                 Ok(stat) if stat.kind == Type::Directory => {}
-                Ok(_) => return refuse(entry, "what it lies in is a link or a file, and not a directory"),
+                Ok(_) => return refuse(entry, "its parent is a link or a file, not a directory"),
                 Err(Errno::ENOENT) if make => self.view.mkdir(&path, NEW_DIRECTORY).map_err(failed("mkdir", &path))?,
                 Err(errno) => return Err(failed("stat", &path)(errno)),
             }
@@ -98,7 +98,7 @@ impl Unpacker<'_> {
     fn make_directory(&mut self, entry: &Entry, path: Vec<u8>) -> Result<(), Failed> {
         match self.view.stat(&path, false) {
             Ok(stat) if stat.kind == Type::Directory => {}
-            Ok(_) => return refuse(entry, "something that is not a directory has its name"),
+            Ok(_) => return refuse(entry, "a file or a link has its name"),
             Err(Errno::ENOENT) => self.view.mkdir(&path, NEW_DIRECTORY).map_err(failed("mkdir", &path))?,
             Err(errno) => return Err(failed("stat", &path)(errno)),
         }
@@ -151,7 +151,7 @@ impl Sink for Unpacker<'_> {
             _ => None,
         };
         if original.as_ref() == Some(&path) {
-            return refuse(entry, "it is a further name of itself");
+            return refuse(entry, "it is a hard link to itself");
         }
         self.make_room(entry, &path)?;
         match (entry.kind, original) {

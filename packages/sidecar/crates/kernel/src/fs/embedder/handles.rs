@@ -9,7 +9,7 @@ use crate::fs::options::OpenOptions;
 use coldframe_error::Errno;
 use coldframe_error::Error;
 
-/// An open file. It must be closed with [`EmbedderFiles::close`], otherwise its space stays in use.
+/// An open file. [`EmbedderFiles::close`] must close the file, otherwise its space stays in use.
 pub struct EmbedderFile {
     opened: Opened,
     path: String,

@@ -78,17 +78,17 @@ impl<'k> EmbedderFiles<'k> {
         for (path, bytes) in files {
             self.write(path, bytes, false)?;
         }
-        // An error is ignored: programs then find no working directory, as if it had been removed.
+        // An error is ignored: programs then find no working directory, as after its removal.
         let _ = self.view.lock().make_directories(cwd.as_bytes());
         Ok(())
     }
 
-    /// Replaces a file's bytes, or appends to them. Makes the directories above the file.
+    /// Replaces a file's bytes, or appends bytes. Makes the directories above the file.
     pub fn write(&self, path: &str, bytes: &[u8], append: bool) -> Result<(), Error> {
         self.write_with_mode(path, bytes, append, NEW_FILE)
     }
 
-    /// Replaces a file's bytes, or appends to them. A new file gets `mode`.
+    /// Replaces a file's bytes, or appends bytes. A new file gets `mode`.
     pub fn write_with_mode(&self, path: &str, bytes: &[u8], append: bool, mode: u32) -> Result<(), Error> {
         let run = |path: &[u8]| {
             let mut tree = self.view.lock();

@@ -7,7 +7,7 @@ use super::EmbedderFiles;
 use coldframe_error::Error;
 use std::sync::Arc;
 
-/// A watch of the embedder. It must be ended with [`EmbedderFiles::unwatch`].
+/// A watch of the embedder. [`EmbedderFiles::unwatch`] must end the watch.
 pub struct EmbedderWatch(Arc<ChangeFeed>);
 
 impl EmbedderWatch {

@@ -69,8 +69,8 @@ fn of(error: std::io::Error) -> Errno {
 
 impl Mount {
     /// Opens a regular file. The walk's `stat` refused other types. If another type of file has
-    /// replaced the file since, the opening fails without waiting for that file and without an
-    /// effect on it.
+    /// replaced the file since, the opening fails, without waiting and without an effect on that
+    /// file.
     pub(crate) fn open(self: &Arc<Self>, number: usize, at: &[u8], how: OpenFlags) -> Result<HostFile, Errno> {
         if self.read_only && (how.write || how.truncate || how.create.is_some()) {
             return Err(Errno::EROFS);

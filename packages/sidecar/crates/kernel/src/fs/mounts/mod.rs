@@ -4,8 +4,8 @@
 //! beneath it (`cap-std`). So `..`, links and races with other processes cannot lead out of the
 //! folder. The host machine never follows links. The walk reads a link and continues in the mount,
 //! or in the mount that contains the link's target on the host machine. Any other link fails with
-//! `EACCES`. Only regular files and directories can be opened. Nothing is read before the guest
-//! requests it. `/proc` is a mount without a folder (`proc/`).
+//! `EACCES`. Only regular files and directories can be opened. A folder is read only when the guest
+//! requests a file. `/proc` is a mount without a folder (`proc/`).
 //!
 //! Next: `walk.rs`, then `files.rs`.
 
@@ -42,7 +42,7 @@ pub(crate) struct Mount {
     pub(super) read_only: bool,
     /// Whether changes are made in memory (`overlay.rs`).
     pub(super) overlay: bool,
-    /// The directory of the mount point, and its name there.
+    /// The directory of the mount point. `name` is the mount point's name in the directory.
     pub(super) parent: Location,
     pub(super) name: Box<[u8]>,
     /// The guest path as the embedder's options had it, without slashes at its end. Empty for
@@ -237,8 +237,8 @@ impl FileSystem {
         Ok(())
     }
 
-    /// Makes the directory `path` (absolute) and the missing directories above it. They belong to
-    /// the guest. Makes no directories in mounts other than overlays.
+    /// Makes the directory `path` (absolute) and the missing directories above. New directories
+    /// belong to the guest. Makes no directories in mounts other than overlays.
     pub(crate) fn make_directories(&mut self, path: &[u8]) -> Result<(), Errno> {
         let ends = path.iter().enumerate().filter(|(at, byte)| **byte == b'/' && *at > 0).map(|(at, _)| at);
         let ends: Vec<usize> = ends.chain([path.len()]).collect();

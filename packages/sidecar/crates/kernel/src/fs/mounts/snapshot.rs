@@ -125,7 +125,7 @@ impl MountSnapshot {
         if self.kind == MountKind::Proc { b"/proc".to_vec() } else { plain(&self.guest_path) }
     }
 
-    /// Returns whether the guest path is one that options can contain.
+    /// Returns whether options can contain the guest path.
     pub(in crate::fs) fn has_path(&self) -> bool {
         self.guest_path.first() == Some(&b'/') && std::str::from_utf8(&self.guest_path).is_ok()
     }

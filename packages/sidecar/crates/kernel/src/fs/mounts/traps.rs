@@ -1,10 +1,10 @@
 //! Checks of links in a writable mount. A guest must not make a link that leads out of the folder,
-//! because a program of the host machine could follow it.
+//! because a program of the host machine could follow the link.
 //!
 //! A guest's link starts with at most as many `..` as its directory is deep, and has only names
-//! after them. The link therefore stays inside, even if directories and links replace its names:
-//! new links obey the same rule. The link must not move nearer to the root: alone, by a second
-//! name, or with its directory. Next: `change.rs`.
+//! after them. The link therefore stays inside, even if directories and links replace its names,
+//! because new links obey this rule too. The link must not move nearer to the root: alone, by a
+//! second name, or with its directory. Next: `change.rs`.
 
 use super::super::node::Type;
 use super::super::walk::MountEnd;
@@ -55,7 +55,8 @@ impl Mount {
 }
 
 /// Fails with `EACCES` if a link below `folder` leads out of the mount. `depth` is the folder's
-/// future depth. With too many entries it fails with `EXDEV`, and programs then copy the folder.
+/// future depth. Fails with `EXDEV` if the folder has too many entries: programs then copy the
+/// folder.
 fn check_below(folder: Dir, depth: usize) -> Result<(), Errno> {
     let mut folders = vec![(folder, depth)];
     let mut left = MOST_ENTRIES;

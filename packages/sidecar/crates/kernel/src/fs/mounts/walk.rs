@@ -34,8 +34,8 @@ impl Mount {
         }
     }
 
-    /// Walks all of `rest` below `at` in one step on the host machine, which stays beneath the root
-    /// too. Returns none if that fails or if the result needs more steps: the walk then continues
+    /// Walks all of `rest` below `at` in one step on the host machine, beneath the mount's root.
+    /// Returns none if the step fails or if the result needs more steps: the walk then continues
     /// name by name.
     pub(in crate::fs) fn walk_at_once(
         &self,
@@ -143,18 +143,18 @@ pub(super) fn kind_of(file_type: cap_std::fs::FileType) -> Type {
 }
 
 impl FileSystem {
-    /// Returns the start and the target of a link in a mount. A target inside the mount is walked
-    /// there. A target outside is looked up by its text among the mounted folders. If a folder
-    /// contains the target, the walk continues in that mount. Otherwise it fails with `EACCES`: the
-    /// embedder must mount the folder that contains the target.
+    /// Returns the start and the target of a link in a mount. The walk continues in the mount if
+    /// the target is inside. A target outside is looked up by its text among the mounted folders.
+    /// If a folder contains the target, the walk continues in that mount. Otherwise the walk fails
+    /// with `EACCES`: the embedder must mount the folder that contains the target.
     pub(in crate::fs) fn follow_on_host(&self, at: Location, number: usize, link: &[u8]) -> Result<(Location, Vec<u8>), Errno> {
         let mount = self.mount(number)?;
         if let Some(proc) = mount.proc() {
             return proc.follow(self, link);
         }
         // If another program has replaced the link since, the name counts as removed.
-        let gone = |error| if error == Errno::EINVAL { Errno::ENOENT } else { error };
-        let target = mount.read_link(link).map_err(gone)?;
+        let to_missing = |error| if error == Errno::EINVAL { Errno::ENOENT } else { error };
+        let target = mount.read_link(link).map_err(to_missing)?;
         let holder = link.iter().rposition(|byte| *byte == b'/').map_or(&[][..], |end| &link[..end]);
         let relative = target.first() != Some(&b'/');
         if mount.app().is_some() {

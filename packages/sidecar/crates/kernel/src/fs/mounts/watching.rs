@@ -28,8 +28,8 @@ use std::sync::Arc;
 /// The bytes of events that are read at a time.
 const BUFFER: usize = 16 << 10;
 
-/// The watches of a runtime's mounted folders. A clone starts without watches, because they belong
-/// to running programs.
+/// The watches of a runtime's mounted folders. A clone starts without watches, because watches
+/// belong to running programs.
 #[derive(Default)]
 pub(in crate::fs) struct HostWatchers(Option<Arc<Shared>>);
 
@@ -74,7 +74,7 @@ fn full(error: rustix::io::Errno) -> Errno {
     }
 }
 
-/// Opens a descriptor that pins the watched file until inotify has it.
+/// Opens a descriptor that pins the watched file until inotify watches the file.
 fn hold(mount: &Mount, at: &[u8], kind: Type) -> Result<OwnedFd, Errno> {
     let of = |error: std::io::Error| Errno::of(&error);
     match kind {
@@ -184,13 +184,13 @@ impl Shared {
     /// Removes watches. Returns their number.
     fn remove(&self, is_it: impl Fn(&Watcher) -> bool) -> usize {
         let mut watches = self.watches.lock();
-        let (gone, left): (Vec<Watch>, Vec<Watch>) =
+        let (removed, left): (Vec<Watch>, Vec<Watch>) =
             std::mem::take(&mut *watches).into_iter().partition(|watch| is_it(&watch.watcher));
         *watches = left;
-        gone.iter().for_each(|watch| watch.watcher.cancel());
-        let descriptors: Vec<i32> = gone.iter().map(|watch| watch.descriptor).collect();
+        removed.iter().for_each(|watch| watch.watcher.cancel());
+        let descriptors: Vec<i32> = removed.iter().map(|watch| watch.descriptor).collect();
         self.remove_unused(&watches, &descriptors);
-        gone.len()
+        removed.len()
     }
 
     /// Removes inotify watches that no remaining watch uses.

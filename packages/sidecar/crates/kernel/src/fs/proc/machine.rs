@@ -86,7 +86,8 @@ fn stat(proc: &Proc, _: &FileSystem) -> String {
     let living = proc.processes.living();
     let began = sys::wall_ns() / NANOSECONDS - proc.of_caller().1 / NANOSECONDS;
     format!(
-        "cpu  0 0 0 0 0 0 0 0 0 0\ncpu0 0 0 0 0 0 0 0 0 0 0\nintr 0\nctxt 0\nbtime {began}\nprocesses {}\nprocs_running 1\nprocs_blocked 0\n",
+        "cpu  0 0 0 0 0 0 0 0 0 0\ncpu0 0 0 0 0 0 0 0 0 0 0\nintr 0\nctxt 0\nbtime {began}\n\
+         processes {}\nprocs_running 1\nprocs_blocked 0\n",
         living.last().map_or(0, |pid| pid.get())
     )
 }

@@ -193,9 +193,9 @@ impl FilesSnapshot {
         Ok(())
     }
 
-    /// Compares the counters with the inodes. Standard inodes were never counted, but removing them
-    /// lowered the counters. The counters may therefore be lower than the sum, at most by the space
-    /// of the standard inodes.
+    /// Compares the counters with the inodes. Standard inodes were never counted, but removals of
+    /// standard inodes lowered the counters. The counters may therefore be lower than the sum, at
+    /// most by the space of the standard inodes.
     fn check_counters(&self) -> Checked {
         let all = self.nodes.values().fold(Space { bytes: 0, inodes: 0 }, Space::plus);
         let least = uncounted();
@@ -212,8 +212,7 @@ impl FilesSnapshot {
         self.nodes.get(&ino).is_some_and(|node| matches!(node.body, Body::Device(found) if found == device))
     }
 
-    /// Returns whether a directory exists there, so that a program can have it open or as its
-    /// working directory.
+    /// Returns whether a program can have `place` open as a directory or as its working directory.
     pub(crate) fn is_directory(&self, place: &Location) -> bool {
         match place {
             Location::Memory(ino) => self.nodes.get(ino).is_some_and(Node::is_directory),

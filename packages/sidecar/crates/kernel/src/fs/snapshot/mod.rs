@@ -1,10 +1,11 @@
 //! Snapshots of a runtime's files: the tree in memory, the mount points, and the watches.
 //!
-//! Taking a snapshot shares the tree, and restoring shares it again. Both cost a few words at any
-//! size. Neither side sees later changes of the other side. The embedder's objects are not part of
-//! a snapshot: the embedder attaches its mounts again, and its open files and watches stay with the
-//! original. Holds of inodes are counted again from the open descriptions of the copy. A deleted
-//! file that no description holds there is removed at the end ([`FilesSnapshot::settle`]).
+//! Taking a snapshot shares the tree, and restoring shares the tree again. Both cost a few words at
+//! any size. Neither side sees later changes of the other side. The embedder's objects are not part
+//! of a snapshot: the embedder attaches its mounts again, and its open files and watches stay with
+//! the original. Holds of inodes are counted again from the open descriptions of the copy. A
+//! deleted file that no description of the copy holds is removed at the end
+//! ([`FilesSnapshot::settle`]).
 //!
 //! ```text
 //! mod.rs ─► ../tree.rs                       the tree, the counters, overlays
@@ -53,7 +54,7 @@ pub(crate) struct FilesSnapshot {
     pub(super) mounts: Vec<MountSnapshot>,
     pub(super) watches: Vec<WatchSnapshot>,
     pub(super) host_watches: Vec<HostWatchSnapshot>,
-    /// Inodes without a name. They exist while a description holds them.
+    /// Inodes without a name. A description or a working directory holds each of these inodes.
     pub(super) nameless: Vec<Ino>,
 }
 
@@ -143,7 +144,7 @@ impl FilesSnapshot {
         self.nameless.iter().for_each(|ino| files.collect(*ino));
     }
 
-    /// Returns the bytes that the snapshot uses if nothing shares them.
+    /// Returns the bytes that the snapshot uses if nothing shares its content.
     pub(crate) fn own_bytes(&self) -> u64 {
         let kept: usize = self.watches.iter().map(WatchSnapshot::bytes).sum();
         self.used.bytes + self.used.inodes.saturating_mul(NODE) + kept as u64

@@ -2,8 +2,8 @@
 //! files have equal bytes. The chunks of a file are written unchanged, and holes have no chunk.
 //!
 //! Standard inodes, which every runtime starts with (`../base.rs`), are not written, only their
-//! changes. The 200 standard inodes are most of an ordinary runtime, and reading them took a third
-//! of a resume. The hash [`standard`] must be stored beside the bytes. Next: `check.rs`.
+//! changes. The 200 standard inodes are most of an ordinary runtime, and reading these inodes took
+//! a third of a resume. The hash [`standard`] must be stored beside the bytes. Next: `check.rs`.
 
 use super::FilesSnapshot;
 use crate::encoding::bounded;

@@ -5,6 +5,7 @@ use super::super::super::{Exchange, Kernel};
 use super::{Arg, Guest};
 use crate::fs::options::FileSystemOptions;
 use crate::limits::Limits;
+use coldframe_abi::system_calls::FileCall;
 use coldframe_error::Errno;
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -20,7 +21,7 @@ fn guest() -> Guest {
 /// bytes and the requests.
 fn call(
     guest: &mut Guest,
-    number: u32,
+    number: impl Into<u32> + Copy,
     arguments: &[Arg<'_>],
     mut answer: impl FnMut(&str, &str) -> Result<Vec<u8>, Errno>,
 ) -> (i64, Vec<u8>, Vec<String>) {
@@ -55,22 +56,30 @@ fn a_call_requests_what_it_needs_and_changes_files_once() {
         ("stat", _) => Err(Errno::ENOENT),
         _ => Ok(Vec::new()),
     };
-    let (result, _, asked) = call(&mut guest, 0x04, &["d/link".into(), Arg::Room(144), 1.into()], tree);
+    let (result, _, asked) = call(&mut guest, FileCall::Stat, &["d/link".into(), Arg::Room(144), 1.into()], tree);
     assert_eq!((result, asked), (0, ["stat /d", "stat /d/link", "readlink /d/link", "stat /d/file"].map(str::to_owned).to_vec()));
-    let (result, _, asked) = call(&mut guest, 0x07, &["d/new".into(), 0o755.into()], tree);
+    let (result, _, asked) = call(&mut guest, FileCall::Mkdir, &["d/new".into(), 0o755.into()], tree);
     assert_eq!((result, asked), (0, ["stat /d", "stat /d/new", "mkdir /d/new"].map(str::to_owned).to_vec()));
-    let (fd, _, asked) = call(&mut guest, 0x00, &["d/new".into(), 0o102.into(), 0o600.into()], tree);
+    let (fd, _, asked) = call(&mut guest, FileCall::Open, &["d/new".into(), 0o102.into(), 0o600.into()], tree);
     assert!(fd >= 3 && asked.ends_with(&["create /d/new".to_owned()]), "{fd} {asked:?}");
-    let (count, bytes, _) = call(&mut guest, 0x02, &[fd.into(), Arg::Room(10), (-1).into()], tree);
+    let (count, bytes, _) = call(&mut guest, FileCall::Read, &[fd.into(), Arg::Room(10), (-1).into()], tree);
     assert_eq!((count, &bytes[..3]), (3, &b"abc"[..]));
-    let (_, _, asked) = call(&mut guest, 0x02, &[fd.into(), Arg::Room(10), (-1).into()], |_, _| Err(Errno::ETIMEDOUT));
+    let (_, _, asked) = call(&mut guest, FileCall::Read, &[fd.into(), Arg::Room(10), (-1).into()], |_, _| Err(Errno::ETIMEDOUT));
     assert_eq!(asked, ["read /d/new"]);
-    assert_eq!(guest.plain(0x01, &[fd.into()]), 0);
-    assert_eq!(call(&mut guest, 0x0a, &["d".into(), "d/x".into()], tree).0, -22, "a directory cannot move into itself");
-    assert_eq!(call(&mut guest, 0x0a, &["d/file".into(), "/tmp/x".into()], tree).0, -18, "a rename cannot leave the file system");
-    assert_eq!(call(&mut guest, 0x0b, &["d/file".into(), "d/new".into()], tree).0, -95);
-    assert_eq!(call(&mut guest, 0x1f, &["d".into(), 0.into()], tree).0, -38);
-    assert_eq!(call(&mut guest, 0x04, &["\u{fffd}".into(), Arg::Room(144), 1.into()], tree).0, -2);
+    assert_eq!(guest.plain(FileCall::Close, &[fd.into()]), 0);
+    assert_eq!(
+        call(&mut guest, FileCall::Rename, &["d".into(), "d/x".into()], tree).0,
+        -22,
+        "a directory cannot move into itself"
+    );
+    assert_eq!(
+        call(&mut guest, FileCall::Rename, &["d/file".into(), "/tmp/x".into()], tree).0,
+        -18,
+        "a rename cannot leave the file system"
+    );
+    assert_eq!(call(&mut guest, FileCall::Link, &["d/file".into(), "d/new".into()], tree).0, -95);
+    assert_eq!(call(&mut guest, FileCall::Watch, &["d".into(), 0.into()], tree).0, -38);
+    assert_eq!(call(&mut guest, FileCall::Stat, &["\u{fffd}".into(), Arg::Room(144), 1.into()], tree).0, -2);
 }
 
 #[test]
@@ -80,12 +89,12 @@ fn a_read_only_file_system_gets_no_request_for_a_change() {
     kernel.embedder_files().furnish(&[], &[system], &[], "/workspace").expect("mounted");
     let mut guest = Guest::of(&kernel, "/app");
     for (number, arguments) in [
-        (0x00, vec!["new".into(), 0o101.into(), 0o644.into()]),
-        (0x07, vec!["new".into(), 0o755.into()]),
-        (0x0c, vec!["target".into(), "new".into()]),
+        (FileCall::Open, vec!["new".into(), 0o101.into(), 0o644.into()]),
+        (FileCall::Mkdir, vec!["new".into(), 0o755.into()]),
+        (FileCall::Symlink, vec!["target".into(), "new".into()]),
     ] {
         let (result, _, asked) = call(&mut guest, number, &arguments, |_, _| Err(Errno::ENOENT));
-        assert_eq!((result, asked.iter().all(|one| one.starts_with("stat"))), (-30, true), "{number:x}");
+        assert_eq!((result, asked.iter().all(|one| one.starts_with("stat"))), (-30, true), "{number:?}");
     }
 }
 
@@ -104,13 +113,16 @@ proptest! {
     /// For any reply, the call ends with a number or an error number.
     #[test]
     fn forged_replies_do_no_harm(
-        number in 0_u32..0x24,
-        answers in prop::collection::vec((any::<bool>(), prop::collection::vec(any::<u8>(), 0..80), 1_u8..4, any::<u64>()), 1..30),
+        declared in prop::sample::select(FileCall::DECLARATIONS),
+        answers in prop::collection::vec(
+            (any::<bool>(), prop::collection::vec(any::<u8>(), 0..80), 1_u8..4, any::<u64>()),
+            1..30,
+        ),
     ) {
         let mut guest = guest();
         let mut next = answers.iter().cycle();
         let arguments = [Arg::Bytes(b"a/b"), Arg::Room(300), 0.into(), 0.into(), 0.into(), 0.into()];
-        let (result, _, _) = call(&mut guest, number, &arguments, |_, _| {
+        let (result, _, _) = call(&mut guest, declared.number, &arguments, |_, _| {
             let (honest, bytes, kind, size) = next.next().expect("there is always one more");
             if *honest { Ok(stat(*kind, *size)) } else { Ok(bytes.clone()) }
         });

@@ -4,6 +4,7 @@
 use super::super::super::{Arguments, call};
 use super::{Arg, Guest};
 use crate::limits::Limits;
+use coldframe_abi::system_calls::FileCall;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -16,7 +17,7 @@ fn cost() {
     for n in 0..1_000 {
         guest.write_file(&format!("/tmp/file{n}"), &[7; 4_096]);
     }
-    let fd = guest.plain(0x00, &["/tmp/file500".into(), 2.into(), 0.into()]);
+    let fd = guest.plain(FileCall::Open, &["/tmp/file500".into(), 2.into(), 0.into()]);
     let mut memory = vec![0_u8; 16_384];
     let mut path_at = |at: usize, path: &str| {
         memory[at..at + path.len()].copy_from_slice(path.as_bytes());
@@ -24,20 +25,20 @@ fn cost() {
     };
     let (path, len) = path_at(0, "/tmp/file500");
     let (missing, missing_len) = path_at(64, "/workspace/node_modules/none/package.json");
-    let mut measure = |name: &str, number: u32, integers: [i64; 8]| {
+    let mut measure = |name: &str, measured: FileCall, integers: [i64; 8]| {
         let began = Instant::now();
         for _ in 0..ROUNDS {
-            let _ = std::hint::black_box(call(&guest.program, number, &mut Arguments::new(integers, &mut memory)));
+            let _ = std::hint::black_box(call(&guest.program, measured.number(), &mut Arguments::new(integers, &mut memory)));
         }
         println!("{name}: {:.0} ns", began.elapsed().as_nanos() as f64 / f64::from(ROUNDS));
     };
-    measure("stat", 0x104, [path, len, 1_024, 144, 1, 0, 0, 0]);
-    measure("stat of nothing", 0x104, [missing, missing_len, 1_024, 144, 1, 0, 0, 0]);
-    measure("fstat", 0x105, [fd, 1_024, 144, 0, 0, 0, 0, 0]);
-    measure("read of 4 KiB", 0x102, [fd, 4_096, 4_096, 0, 0, 0, 0, 0]);
-    measure("write of 4 KiB", 0x103, [fd, 4_096, 4_096, 0, 0, 0, 0, 0]);
-    measure("open of nothing", 0x100, [missing, missing_len, 0, 0, 0, 0, 0, 0]);
-    measure("read_file of 4 KiB", 0x11e, [path, len, 4_096, 4_096, 0, 0, 0, 0]);
+    measure("stat", FileCall::Stat, [path, len, 1_024, 144, 1, 0, 0, 0]);
+    measure("stat of nothing", FileCall::Stat, [missing, missing_len, 1_024, 144, 1, 0, 0, 0]);
+    measure("fstat", FileCall::Fstat, [fd, 1_024, 144, 0, 0, 0, 0, 0]);
+    measure("read of 4 KiB", FileCall::Read, [fd, 4_096, 4_096, 0, 0, 0, 0, 0]);
+    measure("write of 4 KiB", FileCall::Write, [fd, 4_096, 4_096, 0, 0, 0, 0, 0]);
+    measure("open of nothing", FileCall::Open, [missing, missing_len, 0, 0, 0, 0, 0, 0]);
+    measure("read_file of 4 KiB", FileCall::ReadFile, [path, len, 4_096, 4_096, 0, 0, 0, 0]);
     let scope = |default, rules| crate::permissions::policy::PermissionPolicy {
         fs: Some(crate::permissions::policy::ScopePolicy { default, rules }),
         ..crate::permissions::policy::PermissionPolicy::default()
@@ -51,14 +52,14 @@ fn cost() {
     let rules =
         vec![rule(Allow, "/tmp"), rule(Allow, "/workspace"), rule(Deny, "**/.env"), rule(Deny, "/workspace/secret/*.key")];
     guest.program.process().kernel.permissions.set(&scope(Deny, rules)).expect("a good policy");
-    measure("stat, with rules", 0x104, [path, len, 1_024, 144, 1, 0, 0, 0]);
-    measure("stat of nothing, with rules", 0x104, [missing, missing_len, 1_024, 144, 1, 0, 0, 0]);
-    measure("read_file of 4 KiB, with rules", 0x11e, [path, len, 4_096, 4_096, 0, 0, 0, 0]);
+    measure("stat, with rules", FileCall::Stat, [path, len, 1_024, 144, 1, 0, 0, 0]);
+    measure("stat of nothing, with rules", FileCall::Stat, [missing, missing_len, 1_024, 144, 1, 0, 0, 0]);
+    measure("read_file of 4 KiB, with rules", FileCall::ReadFile, [path, len, 4_096, 4_096, 0, 0, 0, 0]);
     let began = Instant::now();
     for _ in 0..ROUNDS {
         let processes = Arc::new(crate::processes::Processes::new(Arc::default()));
         std::hint::black_box(super::super::base(super::super::Space { bytes: 1, inodes: 1 }, processes, Arc::default()));
     }
     println!("a filesystem: {:.0} ns", began.elapsed().as_nanos() as f64 / f64::from(ROUNDS));
-    assert!(guest.sys(0x05, &[fd.into(), Arg::Room(144)]).0 == 0);
+    assert!(guest.sys(FileCall::Fstat, &[fd.into(), Arg::Room(144)]).0 == 0);
 }

@@ -3,6 +3,7 @@
 use super::super::super::{Arguments, call};
 use super::Guest;
 use crate::limits::Limits;
+use coldframe_abi::system_calls::FileCall;
 use coldframe_error::Errno;
 use proptest::prelude::*;
 
@@ -44,11 +45,11 @@ fn refuses_paths_with_nul_or_beyond_the_limit() {
     assert_eq!(long.len(), 4_095);
     assert_eq!(guest.stat(&long, true), Err(-2));
     assert_eq!(guest.stat(&format!("{long}a"), true), Err(ENAMETOOLONG));
-    for number in [0x100, 0x104, 0x107, 0x109, 0x11a, 0x11e] {
+    for asked in [FileCall::Open, FileCall::Stat, FileCall::Mkdir, FileCall::Unlink, FileCall::Chdir, FileCall::ReadFile] {
         let mut memory = [0_u8; 16];
         let integers = [8, 9, 0, 0, 0, 0, 0, 0];
-        let answer = call(&guest.program, number, &mut Arguments::new(integers, &mut memory));
-        assert_eq!(answer.unwrap_or_else(Errno::negative), EFAULT, "{number:x}");
+        let answer = call(&guest.program, asked.number(), &mut Arguments::new(integers, &mut memory));
+        assert_eq!(answer.unwrap_or_else(Errno::negative), EFAULT, "{asked:?}");
     }
 }
 
@@ -56,12 +57,16 @@ fn refuses_paths_with_nul_or_beyond_the_limit() {
 fn removes_a_directory_of_ten_thousand_levels() {
     let mut guest = Guest::new(Limits::default());
     for _ in 0..10_000 {
-        assert_eq!(guest.plain(0x07, &["d".into(), 0o755.into()]), 0);
-        assert_eq!(guest.plain(0x1a, &["d".into()]), 0);
+        assert_eq!(guest.plain(FileCall::Mkdir, &["d".into(), 0o755.into()]), 0);
+        assert_eq!(guest.plain(FileCall::Chdir, &["d".into()]), 0);
     }
-    assert_eq!(guest.sys(0x1b, &[super::Arg::Room(10)]).0, 10 + 20_000);
-    assert_eq!(guest.plain(0x0a, &["/workspace/d".into(), "d".into()]), EINVAL, "a directory cannot move into itself");
-    assert_eq!(guest.plain(0x1a, &["/".into()]), 0);
+    assert_eq!(guest.sys(FileCall::Getcwd, &[super::Arg::Room(10)]).0, 10 + 20_000);
+    assert_eq!(
+        guest.plain(FileCall::Rename, &["/workspace/d".into(), "d".into()]),
+        EINVAL,
+        "a directory cannot move into itself"
+    );
+    assert_eq!(guest.plain(FileCall::Chdir, &["/".into()]), 0);
     let embedder = guest.program.process().kernel.embedder_files();
     embedder.remove("/workspace/d", true).expect("removed");
     assert_eq!(guest.program.process().kernel.files.lock().used.inodes, 0);
@@ -70,10 +75,10 @@ fn removes_a_directory_of_ten_thousand_levels() {
 #[test]
 fn a_walk_through_long_links_is_bounded() {
     let mut guest = Guest::new(Limits::default());
-    guest.plain(0x07, &["d".into(), 0o755.into()]);
+    guest.plain(FileCall::Mkdir, &["d".into(), 0o755.into()]);
     for n in 0..39 {
         let target = format!("{}l{}", "d/../".repeat(800), n + 1);
-        guest.plain(0x0c, &[target.as_str().into(), format!("l{n}").as_str().into()]);
+        guest.plain(FileCall::Symlink, &[target.as_str().into(), format!("l{n}").as_str().into()]);
     }
     assert_eq!(guest.stat("l0", true), Err(-40));
     assert_eq!(guest.stat("l37", true), Err(-2));
@@ -82,11 +87,11 @@ fn a_walk_through_long_links_is_bounded() {
 #[test]
 fn a_file_with_a_hole_uses_the_space_of_its_data() {
     let mut guest = Guest::new(Limits::default());
-    let fd = guest.plain(0x00, &["f".into(), 0o102.into(), 0o600.into()]);
-    assert_eq!(guest.plain(0x03, &[fd.into(), "x".into(), (i64::MAX - 10).into()]), 1);
-    assert_eq!(guest.plain(0x03, &[fd.into(), "x".into(), i64::MAX.into()]), -27);
+    let fd = guest.plain(FileCall::Open, &["f".into(), 0o102.into(), 0o600.into()]);
+    assert_eq!(guest.plain(FileCall::Write, &[fd.into(), "x".into(), (i64::MAX - 10).into()]), 1);
+    assert_eq!(guest.plain(FileCall::Write, &[fd.into(), "x".into(), i64::MAX.into()]), -27);
     assert!(guest.program.process().kernel.files.lock().used.bytes <= 65_536);
-    assert_eq!(guest.plain(0x0f, &[fd.into(), i64::MAX.into()]), 0);
-    assert_eq!(guest.plain(0x1c, &["f".into(), "g".into(), 0.into()]), 0);
-    assert_eq!(guest.plain(0x0f, &[fd.into(), 0.into()]), 0);
+    assert_eq!(guest.plain(FileCall::Ftruncate, &[fd.into(), i64::MAX.into()]), 0);
+    assert_eq!(guest.plain(FileCall::CopyFile, &["f".into(), "g".into(), 0.into()]), 0);
+    assert_eq!(guest.plain(FileCall::Ftruncate, &[fd.into(), 0.into()]), 0);
 }

@@ -4,12 +4,13 @@
 use super::super::super::Kernel;
 use super::{Arg, Guest};
 use crate::limits::Limits;
+use coldframe_abi::system_calls::FileCall;
 use std::sync::Arc;
 
-const OPEN: u32 = 0x00;
-const CLOSE: u32 = 0x01;
-const READ: u32 = 0x02;
-const WRITE: u32 = 0x03;
+const OPEN: FileCall = FileCall::Open;
+const CLOSE: FileCall = FileCall::Close;
+const READ: FileCall = FileCall::Read;
+const WRITE: FileCall = FileCall::Write;
 
 #[test]
 fn a_hole_costs_nothing_and_reads_as_zeros() {
@@ -20,8 +21,8 @@ fn a_hole_costs_nothing_and_reads_as_zeros() {
     let stat = guest.stat("sparse", true).expect("the file exists");
     assert_eq!((stat[8], stat[9]), (((1_u64 << 40) + 3) as f64, 8.0), "a terabyte long, one block of 4,096 bytes");
     assert_eq!(guest.sys(READ, &[fd.into(), Arg::Room(4), ((1 << 40) - 2).into()]), (4, b"\0\0en".to_vec()));
-    assert_eq!(guest.plain(0x0f, &[fd.into(), (1 << 50).into()]), 0);
-    assert_eq!(guest.plain(0x0f, &[fd.into(), 1.into()]), 0);
+    assert_eq!(guest.plain(FileCall::Ftruncate, &[fd.into(), (1 << 50).into()]), 0);
+    assert_eq!(guest.plain(FileCall::Ftruncate, &[fd.into(), 1.into()]), 0);
     assert_eq!(guest.stat("sparse", true).expect("the file exists")[9], 0.0);
     assert_eq!(guest.write_file("other", &[7; 99_000]), 0, "a cut file frees its space");
 }
@@ -29,7 +30,7 @@ fn a_hole_costs_nothing_and_reads_as_zeros() {
 #[test]
 fn lists_ten_thousand_names_while_they_are_removed() {
     let mut guest = Guest::new(Limits::default());
-    assert_eq!(guest.plain(0x07, &["many".into(), 0o755.into()]), 0);
+    assert_eq!(guest.plain(FileCall::Mkdir, &["many".into(), 0o755.into()]), 0);
     for n in 0..10_000 {
         assert_eq!(guest.write_file(&format!("many/{n:05}"), b""), 0);
     }
@@ -40,7 +41,7 @@ fn lists_ten_thousand_names_while_they_are_removed() {
     let fd = guest.plain(OPEN, &["many".into(), 0o200_000.into(), 0.into()]);
     let mut removed = 0;
     loop {
-        let (used, bytes) = guest.sys(0x0e, &[fd.into(), Arg::Room(1_000)]);
+        let (used, bytes) = guest.sys(FileCall::Readdir, &[fd.into(), Arg::Room(1_000)]);
         if used == 0 {
             break;
         }
@@ -48,12 +49,12 @@ fn lists_ten_thousand_names_while_they_are_removed() {
         while let [_, _, len, _, others @ ..] = rest {
             let (name, others) = others.split_at(usize::from(*len));
             let path = format!("many/{}", String::from_utf8_lossy(name));
-            assert_eq!(guest.plain(0x09, &[path.as_str().into()]), 0, "{path}");
+            assert_eq!(guest.plain(FileCall::Unlink, &[path.as_str().into()]), 0, "{path}");
             removed += 1;
             rest = others;
         }
     }
-    assert_eq!((removed, guest.plain(0x08, &["many".into()])), (10_000, 0));
+    assert_eq!((removed, guest.plain(FileCall::Rmdir, &["many".into()])), (10_000, 0));
 }
 
 #[test]

@@ -18,6 +18,7 @@ use crate::caller::Caller;
 use crate::limits::Limits;
 use crate::testing::FakeCaller;
 use crate::{Arguments, Kernel, Process, call};
+use coldframe_abi::system_calls::FileCall;
 use std::sync::Arc;
 
 /// A process without a VM. Its calls use the kernel's own entry point.
@@ -64,7 +65,7 @@ impl Guest {
     }
 
     /// Makes a call. Returns its result and the content of its buffer.
-    pub(super) fn sys(&mut self, number: u32, arguments: &[Arg<'_>]) -> (i64, Vec<u8>) {
+    pub(super) fn sys(&mut self, number: impl Into<u32>, arguments: &[Arg<'_>]) -> (i64, Vec<u8>) {
         let mut integers = Vec::new();
         let mut room = 0..0;
         self.memory.clear();
@@ -85,57 +86,57 @@ impl Guest {
         }
         integers.resize(8, 0);
         let integers: [i64; 8] = integers.try_into().expect("at most eight");
-        let answer = call(&self.program, 0x100 + number, &mut Arguments::new(integers, &mut self.memory));
+        let answer = call(&self.program, number.into(), &mut Arguments::new(integers, &mut self.memory));
         (answer.unwrap_or_else(coldframe_error::Errno::negative), self.memory[room].to_vec())
     }
 
     /// Makes a call without a buffer. Returns its result.
-    pub(super) fn plain(&mut self, number: u32, arguments: &[Arg<'_>]) -> i64 {
+    pub(super) fn plain(&mut self, number: impl Into<u32>, arguments: &[Arg<'_>]) -> i64 {
         self.sys(number, arguments).0
     }
 
     /// Returns the 18 numbers of a stat array.
     pub(super) fn stat(&mut self, path: &str, follow: bool) -> Result<[f64; 18], i64> {
-        let (result, bytes) = self.sys(0x04, &[path.into(), Arg::Room(144), i64::from(follow).into()]);
+        let (result, bytes) = self.sys(FileCall::Stat, &[path.into(), Arg::Room(144), i64::from(follow).into()]);
         if result == 0 { Ok(numbers(&bytes)) } else { Err(result) }
     }
 
     pub(super) fn write_file(&mut self, path: &str, bytes: &[u8]) -> i64 {
-        let fd = self.plain(0x00, &[path.into(), 0o1101.into(), 0o666.into()]);
+        let fd = self.plain(FileCall::Open, &[path.into(), 0o1101.into(), 0o666.into()]);
         if fd < 0 {
             return fd;
         }
         let mut done = 0;
         while done < bytes.len() {
-            let count = self.plain(0x03, &[fd.into(), Arg::Bytes(&bytes[done..]), (-1).into()]);
+            let count = self.plain(FileCall::Write, &[fd.into(), Arg::Bytes(&bytes[done..]), (-1).into()]);
             if count < 0 {
-                self.plain(0x01, &[fd.into()]);
+                self.plain(FileCall::Close, &[fd.into()]);
                 return count;
             }
             done += count as usize;
         }
-        self.plain(0x01, &[fd.into()])
+        self.plain(FileCall::Close, &[fd.into()])
     }
 
     pub(super) fn read_file(&mut self, path: &str) -> Result<Vec<u8>, i64> {
-        let (len, _) = self.sys(0x1e, &[path.into(), Arg::Room(0)]);
+        let (len, _) = self.sys(FileCall::ReadFile, &[path.into(), Arg::Room(0)]);
         if len < 0 {
             return Err(len);
         }
-        let (again, bytes) = self.sys(0x1e, &[path.into(), Arg::Room(len as usize)]);
+        let (again, bytes) = self.sys(FileCall::ReadFile, &[path.into(), Arg::Room(len as usize)]);
         assert_eq!(again, len);
         Ok(bytes)
     }
 
     /// Returns the names and types in a directory.
     pub(super) fn list(&mut self, path: &str, room: usize) -> Result<Vec<(String, u8)>, i64> {
-        let fd = self.plain(0x00, &[path.into(), 0o200_000.into(), 0.into()]);
+        let fd = self.plain(FileCall::Open, &[path.into(), 0o200_000.into(), 0.into()]);
         if fd < 0 {
             return Err(fd);
         }
         let mut entries = Vec::new();
         loop {
-            let (used, bytes) = self.sys(0x0e, &[fd.into(), Arg::Room(room)]);
+            let (used, bytes) = self.sys(FileCall::Readdir, &[fd.into(), Arg::Room(room)]);
             let mut rest = match usize::try_from(used) {
                 Ok(0) => break,
                 Ok(used) => &bytes[..used],
@@ -147,7 +148,7 @@ impl Guest {
                 rest = others;
             }
         }
-        self.plain(0x01, &[fd.into()]);
+        self.plain(FileCall::Close, &[fd.into()]);
         Ok(entries)
     }
 }

@@ -5,6 +5,7 @@ use super::super::super::Kernel;
 use super::{Arg, Guest};
 use crate::fs::options::MountOptions;
 use crate::limits::Limits;
+use coldframe_abi::system_calls::FileCall;
 use coldframe_error::Error;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -75,15 +76,15 @@ fn no_path_and_no_link_leads_out_of_a_mount() {
         for path in ["/m/absolute", "/m/relative", "/m/through/secret", "/m/magic/etc/passwd", "/m/root/etc/passwd", "/m/root"] {
             assert_eq!(guest.stat(path, true), Err(EACCES), "{path}");
             assert_eq!(guest.read_file(path), Err(EACCES), "{path}");
-            assert_eq!(guest.plain(0x00, &[path.into(), 0.into(), 0.into()]), EACCES, "{path}");
+            assert_eq!(guest.plain(FileCall::Open, &[path.into(), 0.into(), 0.into()]), EACCES, "{path}");
         }
-        let (len, reason) = guest.sys(0x23, &[Arg::Room(300)]);
+        let (len, reason) = guest.sys(FileCall::Reason, &[Arg::Room(300)]);
         let reason = String::from_utf8_lossy(&reason[..len as usize]).into_owned();
         assert!(reason.contains("'/m/root'") && reason.contains("mount the folder"), "{reason}");
-        assert_eq!(guest.sys(0x23, &[Arg::Room(300)]).0, 0, "the reason is returned once");
+        assert_eq!(guest.sys(FileCall::Reason, &[Arg::Room(300)]).0, 0, "the reason is returned once");
         assert_eq!(guest.stat("/m/root", true), Err(EACCES));
-        assert_eq!(guest.plain(0x07, &["/etc/made".into(), 0o755.into()]), EACCES);
-        assert_eq!(guest.sys(0x23, &[Arg::Room(300)]).0, 0, "the reason belonged to an earlier call");
+        assert_eq!(guest.plain(FileCall::Mkdir, &["/etc/made".into(), 0o755.into()]), EACCES);
+        assert_eq!(guest.sys(FileCall::Reason, &[Arg::Room(300)]).0, 0, "the reason belonged to an earlier call");
         for path in ["/m/../outside/secret", "/m/dir/../../outside/secret", "/m/..", "/m/../m/../outside"] {
             let found = guest.stat(path, true);
             assert!(found == Err(ENOENT) || path == "/m/..", "{path}");
@@ -102,7 +103,7 @@ fn follows_a_link_into_another_mount() {
     for path in ["/m/relative/secret", "/m/absolute", "/m/dir/deep/other/secret", "/m/own/deep/other/secret"] {
         assert_eq!(guest.read_file(path), Ok(b"secret".to_vec()), "{path}");
     }
-    let (len, path) = guest.sys(0x17, &["/m/relative/secret".into(), Arg::Room(100)]);
+    let (len, path) = guest.sys(FileCall::Realpath, &["/m/relative/secret".into(), Arg::Room(100)]);
     assert_eq!(&path[..len as usize], b"/m/dir/deep/other/secret");
     assert_eq!(guest.stat("/m/dir/deep/other/..", true).map(|stat| stat[7]), guest.stat("/m/dir/deep", true).map(|stat| stat[7]));
     let names: Vec<_> = guest.list("/m/dir/deep", 512).expect("listed").into_iter().map(|entry| entry.0).collect();
@@ -113,30 +114,30 @@ fn follows_a_link_into_another_mount() {
 fn a_read_only_mount_refuses_every_change() {
     let host = Host::new("read-only");
     let mut guest = host.guest(true);
-    let calls: &[(u32, &[Arg<'_>])] = &[
-        (0x00, &[Arg::Bytes(b"/m/dir/file"), Arg::Int(1), Arg::Int(0)]),
-        (0x00, &[Arg::Bytes(b"/m/new"), Arg::Int(0o101), Arg::Int(0o644)]),
-        (0x00, &[Arg::Bytes(b"/m/dir/file"), Arg::Int(0o1000), Arg::Int(0)]),
-        (0x07, &[Arg::Bytes(b"/m/new"), Arg::Int(0o755)]),
-        (0x08, &[Arg::Bytes(b"/m/dir/deep")]),
-        (0x09, &[Arg::Bytes(b"/m/dir/file")]),
-        (0x0a, &[Arg::Bytes(b"/m/dir/file"), Arg::Bytes(b"/m/new")]),
-        (0x0b, &[Arg::Bytes(b"/m/dir/file"), Arg::Bytes(b"/m/new")]),
-        (0x0c, &[Arg::Bytes(b"target"), Arg::Bytes(b"/m/new")]),
-        (0x10, &[Arg::Bytes(b"/m/dir/file"), Arg::Int(0o777), Arg::Int(1)]),
-        (0x14, &[Arg::Bytes(b"/m/dir/file"), Arg::Int(0), Arg::Int(0), Arg::Int(1)]),
-        (0x22, &[Arg::Bytes(b"/m/dir/file"), Arg::Int(0)]),
-        (0x06, &[Arg::Bytes(b"/m/dir/file"), Arg::Int(2)]),
+    let calls: &[(FileCall, &[Arg<'_>])] = &[
+        (FileCall::Open, &[Arg::Bytes(b"/m/dir/file"), Arg::Int(1), Arg::Int(0)]),
+        (FileCall::Open, &[Arg::Bytes(b"/m/new"), Arg::Int(0o101), Arg::Int(0o644)]),
+        (FileCall::Open, &[Arg::Bytes(b"/m/dir/file"), Arg::Int(0o1000), Arg::Int(0)]),
+        (FileCall::Mkdir, &[Arg::Bytes(b"/m/new"), Arg::Int(0o755)]),
+        (FileCall::Rmdir, &[Arg::Bytes(b"/m/dir/deep")]),
+        (FileCall::Unlink, &[Arg::Bytes(b"/m/dir/file")]),
+        (FileCall::Rename, &[Arg::Bytes(b"/m/dir/file"), Arg::Bytes(b"/m/new")]),
+        (FileCall::Link, &[Arg::Bytes(b"/m/dir/file"), Arg::Bytes(b"/m/new")]),
+        (FileCall::Symlink, &[Arg::Bytes(b"target"), Arg::Bytes(b"/m/new")]),
+        (FileCall::Chmod, &[Arg::Bytes(b"/m/dir/file"), Arg::Int(0o777), Arg::Int(1)]),
+        (FileCall::Utimes, &[Arg::Bytes(b"/m/dir/file"), Arg::Int(0), Arg::Int(0), Arg::Int(1)]),
+        (FileCall::Truncate, &[Arg::Bytes(b"/m/dir/file"), Arg::Int(0)]),
+        (FileCall::Access, &[Arg::Bytes(b"/m/dir/file"), Arg::Int(2)]),
     ];
     for (number, arguments) in calls {
-        assert_eq!(guest.plain(*number, arguments), EROFS, "{number:x}");
+        assert_eq!(guest.plain(*number, arguments), EROFS, "{number:?}");
     }
     assert_eq!(guest.write_file("/workspace/f", b"x"), 0);
-    assert_eq!(guest.plain(0x0a, &["/workspace/f".into(), "/m/f".into()]), EXDEV);
-    let fd = guest.plain(0x00, &["/m/dir/file".into(), 0.into(), 0.into()]);
-    assert_eq!(guest.plain(0x11, &[fd.into(), 0o777.into()]), EROFS);
+    assert_eq!(guest.plain(FileCall::Rename, &["/workspace/f".into(), "/m/f".into()]), EXDEV);
+    let fd = guest.plain(FileCall::Open, &["/m/dir/file".into(), 0.into(), 0.into()]);
+    assert_eq!(guest.plain(FileCall::Fchmod, &[fd.into(), 0o777.into()]), EROFS);
     assert_eq!(std::fs::read(host.path("inside/dir/file")).expect("the file exists"), b"inside");
-    assert_eq!(guest.plain(0x1c, &["/m/dir/file".into(), "/workspace/copy".into(), 0.into()]), 0);
+    assert_eq!(guest.plain(FileCall::CopyFile, &["/m/dir/file".into(), "/workspace/copy".into(), 0.into()]), 0);
     assert_eq!(guest.read_file("/workspace/copy"), Ok(b"inside".to_vec()));
 }
 
@@ -145,11 +146,11 @@ fn a_guest_cannot_make_links_or_modes_that_endanger_the_host() {
     let host = Host::new("traps");
     let mut guest = host.guest(false);
     for target in ["/etc/passwd", "../outside/secret", "dir/../../outside"] {
-        assert_eq!(guest.plain(0x0c, &[target.into(), "/m/trap".into()]), EACCES, "{target}");
+        assert_eq!(guest.plain(FileCall::Symlink, &[target.into(), "/m/trap".into()]), EACCES, "{target}");
     }
-    assert_eq!(guest.plain(0x0c, &["dir/file".into(), "/m/fine".into()]), 0);
+    assert_eq!(guest.plain(FileCall::Symlink, &["dir/file".into(), "/m/fine".into()]), 0);
     assert_eq!(guest.write_file("/m/tool", b"x"), 0);
-    assert_eq!(guest.plain(0x10, &["/m/tool".into(), 0o6755.into(), 1.into()]), 0);
+    assert_eq!(guest.plain(FileCall::Chmod, &["/m/tool".into(), 0o6755.into(), 1.into()]), 0);
     assert_eq!(guest.stat("/m/tool", true).map(|stat| stat[1]), Ok(f64::from(0o100_755)));
 }
 
@@ -165,7 +166,7 @@ fn refuses_to_open_pipes_and_sockets_of_the_host() {
     for name in ["/m/pipe", "/m/socket"] {
         assert!(guest.stat(name, true).is_ok());
         for flags in [0, 1, 2] {
-            assert_eq!(guest.plain(0x00, &[name.into(), flags.into(), 0.into()]), EACCES, "{name}");
+            assert_eq!(guest.plain(FileCall::Open, &[name.into(), flags.into(), 0.into()]), EACCES, "{name}");
         }
         assert_eq!(guest.read_file(name), Err(EACCES));
     }
@@ -195,7 +196,7 @@ fn a_race_with_the_host_does_not_lead_out() {
     let (mut read, mut refused) = (0, 0);
     let until = Instant::now() + Duration::from_millis(700);
     while Instant::now() < until {
-        match guest.sys(0x1e, &["/m/dir/secret".into(), Arg::Room(64)]) {
+        match guest.sys(FileCall::ReadFile, &["/m/dir/secret".into(), Arg::Room(64)]) {
             (len @ 0.., bytes) => {
                 assert_eq!(&bytes[..len as usize], b"inside");
                 read += 1;
@@ -206,11 +207,11 @@ fn a_race_with_the_host_does_not_lead_out() {
             }
         }
         // Two calls, so that the checked file and the opened file may differ.
-        let fd = guest.plain(0x00, &["/m/dir/secret".into(), 0.into(), 0.into()]);
+        let fd = guest.plain(FileCall::Open, &["/m/dir/secret".into(), 0.into(), 0.into()]);
         if fd >= 0 {
-            let (count, bytes) = guest.sys(0x02, &[fd.into(), Arg::Room(16), (-1).into()]);
+            let (count, bytes) = guest.sys(FileCall::Read, &[fd.into(), Arg::Room(16), (-1).into()]);
             assert_eq!(&bytes[..count as usize], b"inside");
-            guest.plain(0x01, &[fd.into()]);
+            guest.plain(FileCall::Close, &[fd.into()]);
         }
     }
     stop.store(true, Ordering::Relaxed);
@@ -240,11 +241,11 @@ fn refuses_a_folder_that_cannot_be_mounted() {
 #[test]
 fn a_mount_stays_at_the_path_of_its_options() {
     const EBUSY: i64 = -16;
-    const RENAME: u32 = 0x0a;
+    const RENAME: FileCall = FileCall::Rename;
     let host = Host::new("place");
     let mut deep =
         guest(&[host.mount("/workspace//a/./b/../c/m/", "inside", true), host.mount("/workspace/a/c/m/dir/n", "outside", true)]);
-    let (len, path) = deep.sys(0x17, &["/workspace/a/c/m/dir/n".into(), Arg::Room(100)]);
+    let (len, path) = deep.sys(FileCall::Realpath, &["/workspace/a/c/m/dir/n".into(), Arg::Room(100)]);
     assert_eq!(&path[..len as usize], b"/workspace/a/c/m/dir/n");
     for from in ["/workspace/a", "/workspace/a/c"] {
         assert_eq!(deep.plain(RENAME, &[from.into(), "/tmp/moved".into()]), EBUSY, "{from}");
@@ -253,7 +254,7 @@ fn a_mount_stays_at_the_path_of_its_options() {
     super::snapshot::by_bytes(&deep).read_file("/workspace/a/c/m/dir/n/secret").expect("the copy has the file at its path");
     // A guest puts a link in place of a directory on the path of a later mount.
     let mut sly = guest(&[]);
-    assert_eq!(sly.plain(0x0c, &["/tmp".into(), "/workspace/a".into()]), 0);
+    assert_eq!(sly.plain(FileCall::Symlink, &["/tmp".into(), "/workspace/a".into()]), 0);
     let mounts = [host.mount("/workspace/a/m", "inside", true)];
     match sly.program.process().kernel.embedder_files().furnish(&mounts, &[], &[], "/workspace") {
         Err(Error::InvalidRequest { what, received, .. }) => {
@@ -285,7 +286,7 @@ fn next_events(guest: &Guest) -> Vec<(u8, String)> {
 
 #[test]
 fn a_watch_reports_changes_of_a_mount_by_the_host_and_the_guest() {
-    const WATCH: u32 = 0x1f;
+    const WATCH: FileCall = FileCall::Watch;
     let host = Host::new("watch");
     let mut guest = host.guest(false);
     let watching = |guest: &Guest| guest.program.process().kernel.files.lock().host_watchers.count();
@@ -293,14 +294,14 @@ fn a_watch_reports_changes_of_a_mount_by_the_host_and_the_guest() {
     assert_eq!(watching(&guest), Some(1));
     std::fs::write(host.path("inside/dir/new"), b"").expect("a file");
     assert_eq!(next_events(&guest), [(1, "new".to_owned())], "a change by the host");
-    assert_eq!(guest.plain(0x09, &["/m/dir/new".into()]), 0);
+    assert_eq!(guest.plain(FileCall::Unlink, &["/m/dir/new".into()]), 0);
     // No call waits for events, so they are kept for the next call.
     std::thread::sleep(Duration::from_millis(50));
     let operation = guest.plain(WATCH, &["/m/dir".into(), 0.into()]);
     assert!(next_events(&guest).contains(&(1, "new".to_owned())), "a change by the guest");
     assert_eq!(watching(&guest), Some(1), "the watch is used again");
-    assert_eq!(guest.plain(0x20, &[operation.into()]), 0);
-    assert_eq!(guest.plain(0x20, &[operation.into()]), -22);
+    assert_eq!(guest.plain(FileCall::Unwatch, &[operation.into()]), 0);
+    assert_eq!(guest.plain(FileCall::Unwatch, &[operation.into()]), -22);
     assert_eq!(watching(&guest), None, "the last watch ends the thread and closes the descriptor");
     assert!(guest.plain(WATCH, &["/m/dir/file".into(), 0.into()]) > 0);
     std::fs::write(host.path("inside/dir/file"), b"changed").expect("a file");

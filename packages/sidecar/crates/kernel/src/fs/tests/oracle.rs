@@ -14,6 +14,7 @@ use super::{Arg, Guest};
 use crate::Kernel;
 use crate::fs::options::MountOptions;
 use crate::limits::Limits;
+use coldframe_abi::system_calls::FileCall;
 use std::collections::BTreeMap;
 use std::ffi::CString;
 use std::os::unix::fs::MetadataExt;
@@ -145,14 +146,14 @@ impl Pair {
         });
         let mut guest = Guest::of(&kernel, "/workspace");
         for name in DEPTH.split('/') {
-            guest.plain(0x07, &[name.into(), 0o755.into()]);
-            guest.plain(0x1a, &[name.into()]);
+            guest.plain(FileCall::Mkdir, &[name.into(), 0o755.into()]);
+            guest.plain(FileCall::Chdir, &[name.into()]);
         }
         Self { guest, real: Real::new(seed, place), open: Vec::new(), place, folder }
     }
 
     fn open(&mut self, path: &str, flags: i32) -> (i64, i64) {
-        let ours = self.guest.plain(0x00, &[path.into(), i64::from(flags).into(), 0o644.into()]);
+        let ours = self.guest.plain(FileCall::Open, &[path.into(), i64::from(flags).into(), 0o644.into()]);
         // SAFETY: the path ends with a NUL.
         let theirs = result(unsafe { libc::open(self.real.path(path).as_ptr(), flags | libc::O_CLOEXEC, 0o644) });
         if ours >= 0 {
@@ -170,51 +171,51 @@ impl Pair {
     }
 
     fn close(&mut self, at: usize) -> (i64, i64) {
-        let ours = self.guest.plain(0x01, &[self.open.remove(at).into()]);
+        let ours = self.guest.plain(FileCall::Close, &[self.open.remove(at).into()]);
         // SAFETY: the descriptor is ours.
         (ours, result(unsafe { libc::close(self.real.open.remove(at)) }))
     }
 
     fn write(&mut self, at: usize, offset: i64, bytes: &[u8]) -> (i64, i64) {
-        let ours = self.guest.plain(0x03, &[self.open[at].into(), Arg::Bytes(bytes), offset.into()]);
+        let ours = self.guest.plain(FileCall::Write, &[self.open[at].into(), Arg::Bytes(bytes), offset.into()]);
         let (fd, data, len) = (self.real.open[at], bytes.as_ptr().cast(), bytes.len());
-        // SAFETY: pointer and length are those of `bytes`.
+        // SAFETY: pointer and length describe `bytes`.
         let theirs = unsafe { if offset < 0 { libc::write(fd, data, len) } else { libc::pwrite(fd, data, len, offset) } };
         (ours, result(theirs as i64))
     }
 
     fn read(&mut self, at: usize, offset: i64, len: usize) -> ((i64, Vec<u8>), (i64, Vec<u8>)) {
-        let (ours, mut bytes) = self.guest.sys(0x02, &[self.open[at].into(), Arg::Room(len), offset.into()]);
+        let (ours, mut bytes) = self.guest.sys(FileCall::Read, &[self.open[at].into(), Arg::Room(len), offset.into()]);
         bytes.truncate(ours.max(0) as usize);
         let mut other = vec![0_u8; len];
         let (fd, data) = (self.real.open[at], other.as_mut_ptr().cast());
-        // SAFETY: pointer and length are those of `other`.
+        // SAFETY: pointer and length describe `other`.
         let theirs =
             result(unsafe { if offset < 0 { libc::read(fd, data, len) } else { libc::pread(fd, data, len, offset) } } as i64);
         other.truncate(theirs.max(0) as usize);
         ((ours, bytes), (theirs, other))
     }
 
-    fn paths(&mut self, number: u32, path: &str, other: &str) -> (i64, i64) {
+    fn paths(&mut self, call: FileCall, path: &str, other: &str) -> (i64, i64) {
         let (first, second) = (self.real.path(path), self.real.path(other));
         let (first, second) = (first.as_ptr(), second.as_ptr());
         let relative = CString::new(path).expect("no NUL");
         // SAFETY: all paths end with a NUL.
         let theirs = unsafe {
-            match number {
-                0x07 => libc::mkdir(first, 0o755),
-                0x08 => libc::rmdir(first),
-                0x09 => libc::unlink(first),
-                0x0a => libc::rename(first, second),
-                0x0b => libc::link(first, second),
+            match call {
+                FileCall::Mkdir => libc::mkdir(first, 0o755),
+                FileCall::Rmdir => libc::rmdir(first),
+                FileCall::Unlink => libc::unlink(first),
+                FileCall::Rename => libc::rename(first, second),
+                FileCall::Link => libc::link(first, second),
                 _ => libc::symlink(relative.as_ptr(), second),
             }
         };
         let theirs = result(theirs);
-        let ours = match number {
-            0x07 => self.guest.plain(number, &[path.into(), 0o755.into()]),
-            0x08 | 0x09 => self.guest.plain(number, &[path.into()]),
-            _ => self.guest.plain(number, &[path.into(), other.into()]),
+        let ours = match call {
+            FileCall::Mkdir => self.guest.plain(call, &[path.into(), 0o755.into()]),
+            FileCall::Rmdir | FileCall::Unlink => self.guest.plain(call, &[path.into()]),
+            _ => self.guest.plain(call, &[path.into(), other.into()]),
         };
         (ours, theirs)
     }
@@ -222,7 +223,7 @@ impl Pair {
     fn truncate(&mut self, path: &str, len: i64) -> (i64, i64) {
         // SAFETY: the path ends with a NUL.
         let theirs = result(unsafe { libc::truncate(self.real.path(path).as_ptr(), len) });
-        (self.guest.plain(0x22, &[path.into(), len.into()]), theirs)
+        (self.guest.plain(FileCall::Truncate, &[path.into(), len.into()]), theirs)
     }
 
     /// Returns type, permissions, links and size. The size of a directory is left out, because
@@ -243,13 +244,13 @@ impl Pair {
         if self.stat_open(at).1[0] & 0o170_000 == 0o040_000 {
             return (0, 0);
         }
-        let ours = self.guest.plain(0x19, &[self.open[at].into(), offset.into(), i64::from(whence).into()]);
+        let ours = self.guest.plain(FileCall::Lseek, &[self.open[at].into(), offset.into(), i64::from(whence).into()]);
         // SAFETY: the descriptor is ours.
         (ours, result(unsafe { libc::lseek(self.real.open[at], offset, whence) }))
     }
 
     fn truncate_open(&mut self, at: usize, len: i64) -> (i64, i64) {
-        let ours = self.guest.plain(0x0f, &[self.open[at].into(), len.into()]);
+        let ours = self.guest.plain(FileCall::Ftruncate, &[self.open[at].into(), len.into()]);
         // SAFETY: the descriptor is ours.
         (ours, result(unsafe { libc::ftruncate(self.real.open[at], len) }))
     }
@@ -266,7 +267,7 @@ impl Pair {
             // An open directory of the host is known by its path, and may have been renamed.
             return ([0o040_000; 3], [0o040_000; 3]);
         }
-        let (answer, bytes) = self.guest.sys(0x05, &[self.open[at].into(), Arg::Room(144)]);
+        let (answer, bytes) = self.guest.sys(FileCall::Fstat, &[self.open[at].into(), Arg::Room(144)]);
         assert_eq!(answer, 0);
         let stat: [f64; 18] = super::numbers(&bytes);
         let plain = |stat: [u64; 3]| if stat[0] & 0o170_000 == 0o040_000 { [stat[0], stat[1], 0] } else { stat };
@@ -275,7 +276,7 @@ impl Pair {
     }
 
     fn chmod(&mut self, path: &str, mode: u32) -> (i64, i64) {
-        let ours = self.guest.plain(0x10, &[path.into(), i64::from(mode).into(), 1.into()]);
+        let ours = self.guest.plain(FileCall::Chmod, &[path.into(), i64::from(mode).into(), 1.into()]);
         // SAFETY: the path ends with a NUL.
         (ours, result(unsafe { libc::chmod(self.real.path(path).as_ptr(), mode) }))
     }
@@ -283,7 +284,7 @@ impl Pair {
     /// Sets both times, in seconds, and returns the times of the file.
     fn times(&mut self, path: &str, atime: i64, mtime: i64) -> (Result<[i64; 2], i64>, Result<[i64; 2], i64>) {
         const SECOND: i64 = 1_000_000_000;
-        let set = self.guest.plain(0x14, &[path.into(), (atime * SECOND).into(), (mtime * SECOND).into(), 1.into()]);
+        let set = self.guest.plain(FileCall::Utimes, &[path.into(), (atime * SECOND).into(), (mtime * SECOND).into(), 1.into()]);
         let ours = if set < 0 { Err(set) } else { self.guest.stat(path, true).map(|stat| [stat[10] as i64, stat[12] as i64]) };
         let real = self.real.path(path);
         let time = |seconds| libc::timespec { tv_sec: seconds, tv_nsec: 0 };
@@ -346,7 +347,7 @@ impl Pair {
                 let held = match kind {
                     2 => b"directory".to_vec(),
                     3 => {
-                        let (len, target) = self.guest.sys(0x0d, &[below.as_str().into(), Arg::Room(100)]);
+                        let (len, target) = self.guest.sys(FileCall::Readlink, &[below.as_str().into(), Arg::Room(100)]);
                         target[..len as usize].to_vec()
                     }
                     _ => self.guest.read_file(&below).expect("a file"),
@@ -409,14 +410,14 @@ fn step(pair: &mut Pair, random: &mut Random) -> (String, String, String) {
             }
             None => Default::default(),
         },
-        6 | 7 => show(format!("mkdir {path}"), pair.paths(0x07, path, other)),
-        8 => show(format!("rmdir {path}"), pair.paths(0x08, path, other)),
-        9 => show(format!("unlink {path}"), pair.paths(0x09, path, other)),
-        10 | 11 => show(format!("rename {path} {other}"), pair.paths(0x0a, path, other)),
-        12 => show(format!("link {path} {other}"), pair.paths(0x0b, path, other)),
+        6 | 7 => show(format!("mkdir {path}"), pair.paths(FileCall::Mkdir, path, other)),
+        8 => show(format!("rmdir {path}"), pair.paths(FileCall::Rmdir, path, other)),
+        9 => show(format!("unlink {path}"), pair.paths(FileCall::Unlink, path, other)),
+        10 | 11 => show(format!("rename {path} {other}"), pair.paths(FileCall::Rename, path, other)),
+        12 => show(format!("link {path} {other}"), pair.paths(FileCall::Link, path, other)),
         13 => {
             let target = random.pick(TARGETS);
-            show(format!("symlink {target} {other}"), pair.paths(0x0c, target, other))
+            show(format!("symlink {target} {other}"), pair.paths(FileCall::Symlink, target, other))
         }
         14 => {
             let len = random.pick(&[0, 1, 65_536, 70_000, -1]);

@@ -4,13 +4,14 @@ use super::super::super::Kernel;
 use super::{Arg, Guest};
 use crate::fs::options::MountOptions;
 use crate::limits::Limits;
+use coldframe_abi::system_calls::FileCall;
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-const OPEN: u32 = 0x00;
-const UNLINK: u32 = 0x09;
-const RENAME: u32 = 0x0a;
+const OPEN: FileCall = FileCall::Open;
+const UNLINK: FileCall = FileCall::Unlink;
+const RENAME: FileCall = FileCall::Rename;
 const ENOENT: i64 = -2;
 const EACCES: i64 = -13;
 const EBUSY: i64 = -16;
@@ -44,7 +45,7 @@ fn folder(name: &str) -> Folder {
 fn state(folder: &Path) -> Vec<(PathBuf, u64, u32, i64, i64)> {
     let (mut found, mut left) = (Vec::new(), vec![folder.to_path_buf()]);
     while let Some(path) = left.pop() {
-        let stat = std::fs::symlink_metadata(&path).expect("there");
+        let stat = std::fs::symlink_metadata(&path).expect("the file exists");
         if stat.is_dir() {
             left.extend(std::fs::read_dir(&path).expect("a directory").map(|entry| entry.expect("an entry").path()));
         }
@@ -77,7 +78,7 @@ fn changes_of_a_guest_stay_in_the_runtime() {
     assert_eq!(guest.write_file("main.js", b"changed"), 0);
     assert_eq!(guest.read_file("/p/link"), Ok(b"changed".to_vec()), "a link of the folder leads to the changed file");
     let fd = guest.plain(OPEN, &["util.js".into(), 0o2001.into(), 0.into()]);
-    assert_eq!(guest.plain(0x03, &[fd.into(), "!".into(), (-1).into()]), 1);
+    assert_eq!(guest.plain(FileCall::Write, &[fd.into(), "!".into(), (-1).into()]), 1);
     assert_eq!(guest.read_file("util.js"), Ok(b"util!".to_vec()), "appended to the folder's content");
     assert_eq!(guest.plain(UNLINK, &["main.js".into()]), 0);
     assert_eq!(guest.stat("main.js", true), Err(ENOENT));
@@ -87,11 +88,11 @@ fn changes_of_a_guest_stay_in_the_runtime() {
     assert_eq!(names(&mut guest, "."), ["deep", "util.js"]);
     assert_eq!(guest.write_file("main.js", b"new"), 0);
     assert_eq!(names(&mut guest, "/p/src"), ["deep", "main.js", "util.js"]);
-    assert_eq!(guest.plain(0x07, &["/p/src/deep".into(), 0o755.into()]), EEXIST);
-    assert_eq!(guest.plain(0x0c, &["x".into(), "/p/package.json".into()]), EEXIST);
-    assert_eq!(guest.plain(0x10, &["/p/package.json".into(), 0o600.into(), 1.into()]), 0);
+    assert_eq!(guest.plain(FileCall::Mkdir, &["/p/src/deep".into(), 0o755.into()]), EEXIST);
+    assert_eq!(guest.plain(FileCall::Symlink, &["x".into(), "/p/package.json".into()]), EEXIST);
+    assert_eq!(guest.plain(FileCall::Chmod, &["/p/package.json".into(), 0o600.into(), 1.into()]), 0);
     assert_eq!(guest.stat("/p/package.json", true).map(|stat| stat[1] as u32), Ok(0o100_600));
-    assert_eq!(guest.plain(0x06, &["/p/src/deep/file".into(), 2.into()]), 0, "the file is writable");
+    assert_eq!(guest.plain(FileCall::Access, &["/p/src/deep/file".into(), 2.into()]), 0, "the file is writable");
     assert_eq!(guest.stat("/p/out/passwd", true), Err(EACCES), "a link cannot lead out of the mounts");
     assert_eq!(state(&folder.0), before, "the folder is unchanged");
 }
@@ -106,17 +107,17 @@ fn renames_directories_with_their_content() {
     assert_eq!(guest.read_file("/p/lib/deep/file"), Ok(b"deep".to_vec()));
     assert_eq!(guest.read_file("file"), Ok(b"deep".to_vec()), "the working directory moved along");
     assert_eq!(guest.read_file("../util.js"), Ok(b"util".to_vec()));
-    let (len, path) = guest.sys(0x1b, &[Arg::Room(100)]);
+    let (len, path) = guest.sys(FileCall::Getcwd, &[Arg::Room(100)]);
     assert_eq!(&path[..len as usize], b"/p/lib/deep");
-    let (len, path) = guest.sys(0x17, &["../util.js".into(), Arg::Room(100)]);
+    let (len, path) = guest.sys(FileCall::Realpath, &["../util.js".into(), Arg::Room(100)]);
     assert_eq!(&path[..len as usize], b"/p/lib/util.js");
     assert_eq!(guest.plain(RENAME, &["/p/lib/deep".into(), "/tmp/deep".into()]), 0, "out of the overlay, too");
     assert_eq!(guest.read_file("/tmp/deep/file"), Ok(b"deep".to_vec()));
     assert_eq!(guest.read_file("../deep/file"), Ok(b"deep".to_vec()));
-    assert_eq!(guest.plain(0x07, &["/p/src".into(), 0o755.into()]), 0);
+    assert_eq!(guest.plain(FileCall::Mkdir, &["/p/src".into(), 0o755.into()]), 0);
     assert_eq!(names(&mut guest, "/p/src"), Vec::<String>::new(), "a new directory hides the folder's directory of this name");
     assert_eq!(guest.plain(RENAME, &["/p/src".into(), "/p/lib".into()]), ENOTEMPTY);
-    assert_eq!(guest.plain(0x08, &["/p".into()]), EBUSY);
+    assert_eq!(guest.plain(FileCall::Rmdir, &["/p".into()]), EBUSY);
     assert_eq!(guest.plain(RENAME, &["/p".into(), "/q".into()]), EBUSY);
     assert_eq!(guest.plain(RENAME, &["/p/lib/util.js".into(), "/p/package.json".into()]), 0);
     assert_eq!(guest.read_file("/p/package.json"), Ok(b"util".to_vec()));
@@ -166,7 +167,7 @@ fn limits_count_copied_up_files() {
     for name in ["package.json", "link", "large"] {
         assert_eq!(guest.plain(UNLINK, &[name.into()]), 0, "removing works when nothing else does");
     }
-    assert_eq!(guest.plain(0x07, &["d".into(), 0o755.into()]), ENOSPC);
+    assert_eq!(guest.plain(FileCall::Mkdir, &["d".into(), 0o755.into()]), ENOSPC);
     assert_eq!(state(&folder.0), before);
 }
 
@@ -174,7 +175,7 @@ fn limits_count_copied_up_files() {
 fn a_watch_reports_changes_in_an_overlay() {
     let folder = folder("watch");
     let mut guest = Guest::of(&kernel(&folder, &Limits::default()), "/p");
-    let operation = guest.plain(0x1f, &["src".into(), 1.into()]);
+    let operation = guest.plain(FileCall::Watch, &["src".into(), 1.into()]);
     assert!(operation > 0, "{operation}");
     assert_eq!(guest.plain(UNLINK, &["src/main.js".into()]), 0);
     assert_eq!(guest.program.process().operations.take().len(), 1);
@@ -217,7 +218,7 @@ fn simultaneous_changes_of_a_file_share_one_copy() {
             move || {
                 let fd = guest.plain(OPEN, &["large".into(), 0o2001.into(), 0.into()]);
                 assert!(fd >= 0, "{fd}");
-                assert_eq!(guest.plain(0x03, &[fd.into(), text.into(), (-1).into()]), 1);
+                assert_eq!(guest.plain(FileCall::Write, &[fd.into(), text.into(), (-1).into()]), 1);
             }
         };
         let threads = ["a", "b"].map(|text| std::thread::spawn(append(text)));

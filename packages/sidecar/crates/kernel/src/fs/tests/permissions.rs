@@ -1,5 +1,5 @@
-//! File permission rules against all that a program can do: each call, each way to a file besides
-//! its path, and random sequences of calls that try to bypass the rules.
+//! File permission rules: each call, each way to a file besides its path, and random sequences of
+//! calls that try to bypass the rules.
 
 use super::super::super::Kernel;
 use super::super::tree::User;
@@ -8,6 +8,7 @@ use super::{Arg, Guest};
 use crate::fs::options::MountOptions;
 use crate::limits::Limits;
 use crate::permissions::policy::{PermissionPolicy, PermissionRule, Scope, ScopePolicy, Verdict};
+use coldframe_abi::system_calls::FileCall;
 use proptest::prelude::*;
 use std::sync::Arc;
 
@@ -48,31 +49,31 @@ fn closed(files: &[(&str, &str)], rules: &[&str]) -> Guest {
 
 const SECRET: &[(&str, &str)] = &[("/tmp/secret/file", "SECRET"), ("/tmp/open", "open")];
 
-fn calls(path: &'static str) -> Vec<(&'static str, &'static str, u32, Vec<Arg<'static>>)> {
+fn calls(path: &'static str) -> Vec<(&'static str, &'static str, FileCall, Vec<Arg<'static>>)> {
     let other = "/tmp/new";
     vec![
-        ("open to read", "read", 0x00, vec![path.into(), 0.into(), 0.into()]),
-        ("open to write", "write", 0x00, vec![path.into(), 1.into(), 0.into()]),
-        ("open to do both", "read write", 0x00, vec![path.into(), 2.into(), 0.into()]),
-        ("open to cut", "write truncate", 0x00, vec![path.into(), 0o1001.into(), 0.into()]),
-        ("stat", "stat", 0x04, vec![path.into(), Arg::Room(144), 1.into()]),
-        ("access", "stat", 0x06, vec![path.into(), 0.into()]),
-        ("access to read", "stat read", 0x06, vec![path.into(), 4.into()]),
-        ("access to write", "stat write", 0x06, vec![path.into(), 2.into()]),
-        ("rename", "rename", 0x0a, vec![path.into(), other.into()]),
-        ("link", "link", 0x0b, vec![path.into(), "/tmp/secret/other".into()]),
-        ("chmod", "chmod", 0x10, vec![path.into(), 0o600.into(), 1.into()]),
-        ("chown", "chown", 0x12, vec![path.into(), (-1).into(), (-1).into(), 1.into()]),
-        ("utimes", "utimes", 0x14, vec![path.into(), 0.into(), 0.into(), 1.into()]),
-        ("realpath", "stat", 0x17, vec![path.into(), Arg::Room(100)]),
-        ("statfs", "stat", 0x18, vec![path.into(), Arg::Room(56)]),
-        ("copy from", "read", 0x1c, vec![path.into(), other.into(), 0.into()]),
-        ("copy to", "write", 0x1c, vec!["/tmp/open".into(), path.into(), 0.into()]),
-        ("internalModuleStat", "stat", 0x1d, vec![path.into()]),
-        ("readFile", "read", 0x1e, vec![path.into(), Arg::Room(10)]),
-        ("watch", "watch", 0x1f, vec![path.into(), 0.into()]),
-        ("truncate", "truncate", 0x22, vec![path.into(), 0.into()]),
-        ("unlink", "rm", 0x09, vec![path.into()]),
+        ("open to read", "read", FileCall::Open, vec![path.into(), 0.into(), 0.into()]),
+        ("open to write", "write", FileCall::Open, vec![path.into(), 1.into(), 0.into()]),
+        ("open to do both", "read write", FileCall::Open, vec![path.into(), 2.into(), 0.into()]),
+        ("open to cut", "write truncate", FileCall::Open, vec![path.into(), 0o1001.into(), 0.into()]),
+        ("stat", "stat", FileCall::Stat, vec![path.into(), Arg::Room(144), 1.into()]),
+        ("access", "stat", FileCall::Access, vec![path.into(), 0.into()]),
+        ("access to read", "stat read", FileCall::Access, vec![path.into(), 4.into()]),
+        ("access to write", "stat write", FileCall::Access, vec![path.into(), 2.into()]),
+        ("rename", "rename", FileCall::Rename, vec![path.into(), other.into()]),
+        ("link", "link", FileCall::Link, vec![path.into(), "/tmp/secret/other".into()]),
+        ("chmod", "chmod", FileCall::Chmod, vec![path.into(), 0o600.into(), 1.into()]),
+        ("chown", "chown", FileCall::Chown, vec![path.into(), (-1).into(), (-1).into(), 1.into()]),
+        ("utimes", "utimes", FileCall::Utimes, vec![path.into(), 0.into(), 0.into(), 1.into()]),
+        ("realpath", "stat", FileCall::Realpath, vec![path.into(), Arg::Room(100)]),
+        ("statfs", "stat", FileCall::Statfs, vec![path.into(), Arg::Room(56)]),
+        ("copy from", "read", FileCall::CopyFile, vec![path.into(), other.into(), 0.into()]),
+        ("copy to", "write", FileCall::CopyFile, vec!["/tmp/open".into(), path.into(), 0.into()]),
+        ("internalModuleStat", "stat", FileCall::ModuleStat, vec![path.into()]),
+        ("readFile", "read", FileCall::ReadFile, vec![path.into(), Arg::Room(10)]),
+        ("watch", "watch", FileCall::Watch, vec![path.into(), 0.into()]),
+        ("truncate", "truncate", FileCall::Truncate, vec![path.into(), 0.into()]),
+        ("unlink", "rm", FileCall::Unlink, vec![path.into()]),
     ]
 }
 
@@ -98,7 +99,7 @@ fn each_call_needs_its_operations_and_no_others() {
         for one in needed.split(' ') {
             let mut guest = closed(SECRET, &[&format!("-/tmp/secret/file|{one}")]);
             assert_eq!(guest.plain(number, &arguments), EACCES, "{name} without {one}");
-            let (len, text) = guest.sys(0x23, &[Arg::Room(100)]);
+            let (len, text) = guest.sys(FileCall::Reason, &[Arg::Room(100)]);
             let text = String::from_utf8_lossy(&text[..len as usize]).into_owned();
             assert_eq!(text, format!("the permission fs.{one} is denied"), "{name}");
         }
@@ -107,37 +108,37 @@ fn each_call_needs_its_operations_and_no_others() {
 
 #[test]
 fn calls_that_create_or_read_names_need_their_operations() {
-    let cases: &[(&str, u32, &[Arg<'_>])] = &[
-        ("create_dir", 0x07, &[Arg::Bytes(b"/tmp/secret/new"), Arg::Int(0o777)]),
-        ("symlink", 0x0c, &[Arg::Bytes(b"anything"), Arg::Bytes(b"/tmp/secret/new")]),
-        ("write", 0x00, &[Arg::Bytes(b"/tmp/secret/new"), Arg::Int(0o101), Arg::Int(0o666)]),
-        ("readdir", 0x00, &[Arg::Bytes(b"/tmp/secret"), Arg::Int(0o200_000), Arg::Int(0)]),
-        ("readdir", 0x00, &[Arg::Bytes(b"/tmp/secret"), Arg::Int(0), Arg::Int(0)]),
-        ("rm", 0x08, &[Arg::Bytes(b"/tmp/secret/dir")]),
-        ("readlink", 0x0d, &[Arg::Bytes(b"/tmp/secret/link"), Arg::Room(100)]),
-        ("stat", 0x04, &[Arg::Bytes(b"/tmp/secret/link"), Arg::Room(144), Arg::Int(0)]),
-        ("link", 0x0b, &[Arg::Bytes(b"/tmp/open"), Arg::Bytes(b"/tmp/secret/second")]),
-        ("rename", 0x0a, &[Arg::Bytes(b"/tmp/open"), Arg::Bytes(b"/tmp/secret/moved")]),
-        ("stat", 0x1a, &[Arg::Bytes(b"/tmp/secret")]),
+    let cases: &[(&str, FileCall, &[Arg<'_>])] = &[
+        ("create_dir", FileCall::Mkdir, &[Arg::Bytes(b"/tmp/secret/new"), Arg::Int(0o777)]),
+        ("symlink", FileCall::Symlink, &[Arg::Bytes(b"anything"), Arg::Bytes(b"/tmp/secret/new")]),
+        ("write", FileCall::Open, &[Arg::Bytes(b"/tmp/secret/new"), Arg::Int(0o101), Arg::Int(0o666)]),
+        ("readdir", FileCall::Open, &[Arg::Bytes(b"/tmp/secret"), Arg::Int(0o200_000), Arg::Int(0)]),
+        ("readdir", FileCall::Open, &[Arg::Bytes(b"/tmp/secret"), Arg::Int(0), Arg::Int(0)]),
+        ("rm", FileCall::Rmdir, &[Arg::Bytes(b"/tmp/secret/dir")]),
+        ("readlink", FileCall::Readlink, &[Arg::Bytes(b"/tmp/secret/link"), Arg::Room(100)]),
+        ("stat", FileCall::Stat, &[Arg::Bytes(b"/tmp/secret/link"), Arg::Room(144), Arg::Int(0)]),
+        ("link", FileCall::Link, &[Arg::Bytes(b"/tmp/open"), Arg::Bytes(b"/tmp/secret/second")]),
+        ("rename", FileCall::Rename, &[Arg::Bytes(b"/tmp/open"), Arg::Bytes(b"/tmp/secret/moved")]),
+        ("stat", FileCall::Chdir, &[Arg::Bytes(b"/tmp/secret")]),
     ];
     let furnish = |guest: &mut Guest| {
-        guest.plain(0x07, &["/tmp/secret".into(), 0o777.into()]);
-        guest.plain(0x07, &["/tmp/secret/dir".into(), 0o777.into()]);
-        guest.plain(0x0c, &["nowhere".into(), "/tmp/secret/link".into()]);
+        guest.plain(FileCall::Mkdir, &["/tmp/secret".into(), 0o777.into()]);
+        guest.plain(FileCall::Mkdir, &["/tmp/secret/dir".into(), 0o777.into()]);
+        guest.plain(FileCall::Symlink, &["nowhere".into(), "/tmp/secret/link".into()]);
         guest.write_file("/tmp/open", b"open");
     };
     for (operation, number, arguments) in cases {
         let mut guest = Guest::new(Limits::default());
         furnish(&mut guest);
         set(&guest.program.process().kernel, Verdict::Allow, &[&format!("-/tmp/secret|{operation}")]);
-        assert_eq!(guest.plain(*number, arguments), EACCES, "{operation} {number:x}");
+        assert_eq!(guest.plain(*number, arguments), EACCES, "{operation} {number:?}");
         let others = super::super::super::permissions::operations::names(Scope::Fs);
         let others: Vec<_> = others.iter().copied().filter(|name| name != operation).collect();
         // A name in a denied place has fewer permissions. A second name must have at least the
         // permissions of the first.
-        let places = if *number == 0x0b { "/tmp/secret /tmp/open" } else { "/tmp/secret" };
+        let places = if *number == FileCall::Link { "/tmp/secret /tmp/open" } else { "/tmp/secret" };
         set(&guest.program.process().kernel, Verdict::Allow, &[&format!("-{places}|{}", others.join(" "))]);
-        assert!(guest.plain(*number, arguments) >= 0, "{operation} {number:x} needs nothing else");
+        assert!(guest.plain(*number, arguments) >= 0, "{operation} {number:?} needs nothing else");
     }
 }
 
@@ -145,11 +146,11 @@ fn calls_that_create_or_read_names_need_their_operations() {
 fn no_other_path_leads_to_a_denied_file() {
     let mut guest = Guest::of(&kernel(SECRET, &[]), "/tmp/secret");
     let kernel = guest.program.process().kernel.clone();
-    guest.plain(0x0c, &["/tmp/secret".into(), "/tmp/to".into()]);
-    guest.plain(0x0c, &["to/file".into(), "/tmp/through".into()]);
-    guest.plain(0x0c, &["/tmp/through".into(), "/tmp/twice".into()]);
-    let fd = guest.plain(0x00, &["/tmp/secret/file".into(), 0.into(), 0.into()]);
-    let folder = guest.plain(0x00, &["/tmp/secret".into(), 0o200_000.into(), 0.into()]);
+    guest.plain(FileCall::Symlink, &["/tmp/secret".into(), "/tmp/to".into()]);
+    guest.plain(FileCall::Symlink, &["to/file".into(), "/tmp/through".into()]);
+    guest.plain(FileCall::Symlink, &["/tmp/through".into(), "/tmp/twice".into()]);
+    let fd = guest.plain(FileCall::Open, &["/tmp/secret/file".into(), 0.into(), 0.into()]);
+    let folder = guest.plain(FileCall::Open, &["/tmp/secret".into(), 0o200_000.into(), 0.into()]);
     set(&kernel, Verdict::Allow, &["-/tmp/secret"]);
     let own = format!("/proc/{}/cwd/file", guest.program.pid());
     let ways = [
@@ -172,20 +173,22 @@ fn no_other_path_leads_to_a_denied_file() {
     for way in &ways {
         let read = guest.read_file(way);
         assert!(matches!(read, Err(EACCES | -20)), "{way}: {read:?}");
-        assert_ne!(guest.plain(0x00, &[way.as_str().into(), 2.into(), 0.into()]), 0, "{way}");
+        assert_ne!(guest.plain(FileCall::Open, &[way.as_str().into(), 2.into(), 0.into()]), 0, "{way}");
         // The link itself is elsewhere and may be removed. `/proc` allows no removal.
         if !way.starts_with("/tmp/t") && !way.contains("fd") {
-            let removed = guest.plain(0x09, &[way.as_str().into()]);
+            let removed = guest.plain(FileCall::Unlink, &[way.as_str().into()]);
             assert!(matches!(removed, EACCES | -20), "{way}: {removed}");
         }
     }
     // An open file stays readable. Other operations are checked.
-    let (count, bytes) = guest.sys(0x02, &[fd.into(), Arg::Room(6), 0.into()]);
+    let (count, bytes) = guest.sys(FileCall::Read, &[fd.into(), Arg::Room(6), 0.into()]);
     assert_eq!((count, &bytes[..]), (6, &b"SECRET"[..]));
-    for (call, arguments) in [(0x11, vec![fd.into(), 0o600.into()]), (0x13, vec![fd.into(), (-1).into(), (-1).into()])] {
-        assert_eq!(guest.plain(call, &arguments), EACCES, "{call:x}");
+    for (call, arguments) in
+        [(FileCall::Fchmod, vec![fd.into(), 0o600.into()]), (FileCall::Fchown, vec![fd.into(), (-1).into(), (-1).into()])]
+    {
+        assert_eq!(guest.plain(call, &arguments), EACCES, "{call:?}");
     }
-    assert_eq!(guest.plain(0x15, &[fd.into(), 0.into(), 0.into()]), EACCES);
+    assert_eq!(guest.plain(FileCall::Futimes, &[fd.into(), 0.into(), 0.into()]), EACCES);
     assert_eq!(kernel.embedder_files().read("/tmp/secret/file", 0, 10).expect("the owner reads").0, b"SECRET");
 }
 
@@ -207,19 +210,19 @@ fn a_denied_directory_does_not_reveal_its_names() {
         assert_eq!(stat(&mut guest, path), Some(EACCES), "{path}");
     }
     assert_eq!((stat(&mut guest, "/tmp/none"), stat(&mut guest, "/tmp/secrets/x")), (Some(ENOENT), Some(ENOENT)));
-    assert_eq!(guest.plain(0x1a, &["/tmp/secret/none".into()]), EACCES, "chdir reveals nothing either");
-    assert_eq!(guest.plain(0x1a, &["/tmp/none".into()]), ENOENT);
+    assert_eq!(guest.plain(FileCall::Chdir, &["/tmp/secret/none".into()]), EACCES, "chdir reveals nothing either");
+    assert_eq!(guest.plain(FileCall::Chdir, &["/tmp/none".into()]), ENOENT);
 }
 
 #[test]
 fn a_denied_file_stays_denied_when_a_directory_moves() {
     let files = [("/tmp/a/b/secret/file", "SECRET"), ("/tmp/open", "")];
     let mut guest = closed(&files, &["-/tmp/a/b/secret|read"]);
-    let mv = |guest: &mut Guest, from: &str, to: &str| guest.plain(0x0a, &[from.into(), to.into()]);
+    let mv = |guest: &mut Guest, from: &str, to: &str| guest.plain(FileCall::Rename, &[from.into(), to.into()]);
     for from in ["/tmp/a", "/tmp/a/b", "/tmp/a/b/secret", "/tmp/a/b/secret/file"] {
         assert_eq!(mv(&mut guest, from, "/tmp/elsewhere"), EACCES, "{from}");
     }
-    assert_eq!(guest.plain(0x0b, &["/tmp/a/b/secret/file".into(), "/tmp/second".into()]), EACCES);
+    assert_eq!(guest.plain(FileCall::Link, &["/tmp/a/b/secret/file".into(), "/tmp/second".into()]), EACCES);
     assert_eq!(mv(&mut guest, "/tmp/a/b/secret/file", "/tmp/a/b/secret/other"), 0, "a rename within the denied directory works");
     assert_eq!(mv(&mut guest, "/tmp/open", "/tmp/a/b/secret/open"), 0, "a rename into the denied directory works");
     // A rule that applies to all directories lets directories move.
@@ -249,13 +252,13 @@ fn rules_hold_in_mounted_folders_and_overlays() {
         set(&kernel, Verdict::Allow, &["-/m/secret"]);
         for path in ["/m/secret/file", "to/file", "real/through", "real/../secret/file", "/m/secret/none"] {
             assert_eq!(guest.read_file(path), Err(EACCES), "{path} {overlay}");
-            assert_eq!(guest.plain(0x00, &[path.into(), 0o1101.into(), 0o666.into()]), EACCES, "{path} {overlay}");
+            assert_eq!(guest.plain(FileCall::Open, &[path.into(), 0o1101.into(), 0o666.into()]), EACCES, "{path} {overlay}");
         }
         for (from, to) in [("secret", "x"), ("/m/secret/file", "x"), ("to/file", "x")] {
-            assert_eq!(guest.plain(0x0a, &[from.into(), to.into()]), EACCES, "{from} {overlay}");
-            assert_eq!(guest.plain(0x09, &[from.into()]), EACCES, "{from} {overlay}");
+            assert_eq!(guest.plain(FileCall::Rename, &[from.into(), to.into()]), EACCES, "{from} {overlay}");
+            assert_eq!(guest.plain(FileCall::Unlink, &[from.into()]), EACCES, "{from} {overlay}");
         }
-        assert_eq!(guest.plain(0x0b, &["to/file".into(), "x".into()]), EACCES);
+        assert_eq!(guest.plain(FileCall::Link, &["to/file".into(), "x".into()]), EACCES);
         assert_eq!(guest.write_file("own", b"own"), 0);
         assert_eq!(guest.read_file("own"), Ok(b"own".to_vec()));
     }
@@ -266,9 +269,9 @@ fn rules_hold_in_mounted_folders_and_overlays() {
 #[test]
 fn a_recursive_watch_reports_nothing_of_a_denied_directory() {
     let mut guest = closed(&[("/tmp/a/x", ""), ("/tmp/secret/x", "")], &["-/tmp/secret|watch"]);
-    assert_eq!(guest.plain(0x1f, &["/tmp/secret".into(), 0.into()]), EACCES);
-    assert_eq!(guest.plain(0x1f, &["/tmp/secret/x".into(), 0.into()]), EACCES);
-    assert!(guest.plain(0x1f, &["/tmp".into(), 1.into()]) > 0);
+    assert_eq!(guest.plain(FileCall::Watch, &["/tmp/secret".into(), 0.into()]), EACCES);
+    assert_eq!(guest.plain(FileCall::Watch, &["/tmp/secret/x".into(), 0.into()]), EACCES);
+    assert!(guest.plain(FileCall::Watch, &["/tmp".into(), 1.into()]) > 0);
     guest.write_file("/tmp/secret/new", b"");
     assert!(guest.program.process().operations.take().is_empty());
     guest.write_file("/tmp/a/new", b"");
@@ -280,10 +283,10 @@ fn a_copied_file_keeps_its_mode_where_chmod_is_denied() {
     let kernel = kernel(&[("/tmp/from", "from"), ("/tmp/secret/to", "")], &[]);
     set(&kernel, Verdict::Allow, &["-/tmp/secret|chmod"]);
     let mut guest = Guest::of(&kernel, "/tmp");
-    assert_eq!(guest.plain(0x10, &["from".into(), 0o777.into(), 1.into()]), 0);
-    let before = guest.stat("secret/to", true).expect("there")[1];
-    assert_eq!(guest.plain(0x1c, &["from".into(), "secret/to".into(), 0.into()]), 0);
-    assert_eq!(guest.stat("secret/to", true).expect("there")[1], before);
+    assert_eq!(guest.plain(FileCall::Chmod, &["from".into(), 0o777.into(), 1.into()]), 0);
+    let before = guest.stat("secret/to", true).expect("the file exists")[1];
+    assert_eq!(guest.plain(FileCall::CopyFile, &["from".into(), "secret/to".into(), 0.into()]), 0);
+    assert_eq!(guest.stat("secret/to", true).expect("the file exists")[1], before);
     assert_eq!(guest.read_file("secret/to"), Ok(b"from".to_vec()));
 }
 
@@ -304,14 +307,14 @@ fn a_policy_that_allows_one_folder_is_enough_to_work_in_it() {
     set(&kernel, Verdict::Deny, &["+/workspace/app"]);
     let mut guest = Guest::of(&kernel, "/workspace/app");
     assert_eq!(guest.read_file("a"), Ok(b"a".to_vec()));
-    assert_eq!((guest.write_file("b", b"b"), guest.plain(0x0a, &["b".into(), "c".into()])), (0, 0));
-    assert_eq!((guest.plain(0x0b, &["c".into(), "d".into()]), guest.plain(0x09, &["d".into()])), (0, 0));
+    assert_eq!((guest.write_file("b", b"b"), guest.plain(FileCall::Rename, &["b".into(), "c".into()])), (0, 0));
+    assert_eq!((guest.plain(FileCall::Link, &["c".into(), "d".into()]), guest.plain(FileCall::Unlink, &["d".into()])), (0, 0));
     assert!(guest.list(".", 1_000).is_ok() && guest.list("..", 1_000).is_err());
     assert!(
         guest.stat("/workspace", true).is_ok() && guest.stat("/", true).is_ok() && guest.stat("/workspace/other", true).is_err()
     );
     assert_eq!(guest.read_file("/etc/passwd"), Err(EACCES));
-    assert_eq!(guest.plain(0x0a, &["c".into(), "/workspace/c".into()]), EACCES);
+    assert_eq!(guest.plain(FileCall::Rename, &["c".into(), "/workspace/c".into()]), EACCES);
 }
 
 const NAMES: &[&str] = &[
@@ -337,18 +340,18 @@ type Step = (u8, usize, usize);
 fn take(guest: &mut Guest, (kind, one, other): Step) {
     let (one, other): (Arg<'_>, Arg<'_>) = (NAMES[one].into(), NAMES[other].into());
     match kind {
-        0 => drop(guest.plain(0x07, &[one, 0o777.into()])),
-        1 => drop(guest.plain(0x0c, &[other, one])),
-        2 | 3 => drop(guest.plain(0x0a, &[one, other])),
-        4 => drop(guest.plain(0x0b, &[one, other])),
-        5 => drop(guest.plain(0x1a, &[one])),
-        6 => drop(guest.plain(0x1c, &[one, other, 0.into()])),
-        7 => drop(guest.plain(0x00, &[one, 0o2.into(), 0o666.into()])),
-        8 => drop(guest.plain(0x09, &[one])),
-        9 => drop(guest.plain(0x22, &[one, 1.into()])),
-        10 => drop(guest.plain(0x10, &[one, 0o777.into(), 1.into()])),
-        11 => drop(guest.plain(0x00, &[one, 0o1101.into(), 0o666.into()])),
-        _ => drop(guest.plain(0x08, &[one])),
+        0 => drop(guest.plain(FileCall::Mkdir, &[one, 0o777.into()])),
+        1 => drop(guest.plain(FileCall::Symlink, &[other, one])),
+        2 | 3 => drop(guest.plain(FileCall::Rename, &[one, other])),
+        4 => drop(guest.plain(FileCall::Link, &[one, other])),
+        5 => drop(guest.plain(FileCall::Chdir, &[one])),
+        6 => drop(guest.plain(FileCall::CopyFile, &[one, other, 0.into()])),
+        7 => drop(guest.plain(FileCall::Open, &[one, 0o2.into(), 0o666.into()])),
+        8 => drop(guest.plain(FileCall::Unlink, &[one])),
+        9 => drop(guest.plain(FileCall::Truncate, &[one, 1.into()])),
+        10 => drop(guest.plain(FileCall::Chmod, &[one, 0o777.into(), 1.into()])),
+        11 => drop(guest.plain(FileCall::Open, &[one, 0o1101.into(), 0o666.into()])),
+        _ => drop(guest.plain(FileCall::Rmdir, &[one])),
     }
 }
 
@@ -376,7 +379,7 @@ proptest! {
                 }
             }
             for fd in 3..8 {
-                let (count, bytes) = guest.sys(0x02, &[fd.into(), Arg::Room(6), 0.into()]);
+                let (count, bytes) = guest.sys(FileCall::Read, &[fd.into(), Arg::Room(6), 0.into()]);
                 prop_assert!(count < 1 || bytes[0] != b'S', "descriptor {fd} after {step:?}");
             }
         }
@@ -384,22 +387,24 @@ proptest! {
 
     /// No sequence of a program's calls changes or moves a denied file.
     #[test]
-    fn no_sequence_of_calls_changes_a_denied_file(steps in prop::collection::vec((0_u8..13, 0..NAMES.len(), 0..NAMES.len()), 1..40)) {
+    fn no_sequence_of_calls_changes_a_denied_file(
+        steps in prop::collection::vec((0_u8..13, 0..NAMES.len(), 0..NAMES.len()), 1..40),
+    ) {
         let kernel = kernel(&[("/tmp/p/s/f", "SECRET"), ("/tmp/q/x", "own")], &[]);
         set(&kernel, Verdict::Allow, &["-/tmp/p/s|write truncate rm rename chmod create_dir symlink link"]);
         let mut guest = Guest::of(&kernel, "/tmp");
-        let mode = guest.stat("/tmp/p/s/f", true).expect("there")[1];
+        let mode = guest.stat("/tmp/p/s/f", true).expect("the file exists")[1];
         for step in steps {
             take(&mut guest, step);
-            let _ = guest.plain(0x03, &[3.into(), Arg::Bytes(b"own"), 0.into()]);
+            let _ = guest.plain(FileCall::Write, &[3.into(), Arg::Bytes(b"own"), 0.into()]);
         }
         let tree = kernel.files.lock();
         let found = tree.walk(User::Host, None, b"/tmp/p/s/f", FinalLink::Stay);
         let Ok(PathEnd::Memory(spot)) = found else { panic!("removed: {found:?}") };
-        let ino = spot.existing().expect("there");
+        let ino = spot.existing().expect("the file exists");
         prop_assert_eq!(tree.content(ino).expect("a file").len(), 6);
-        prop_assert_eq!(f64::from(tree.node(ino).expect("there").meta.mode | 0o100_000), mode);
+        prop_assert_eq!(f64::from(tree.node(ino).expect("the file exists").meta.mode | 0o100_000), mode);
         drop(tree);
-        prop_assert_eq!(kernel.embedder_files().read("/tmp/p/s/f", 0, 10).expect("there").0, b"SECRET".to_vec());
+        prop_assert_eq!(kernel.embedder_files().read("/tmp/p/s/f", 0, 10).expect("the file exists").0, b"SECRET".to_vec());
     }
 }

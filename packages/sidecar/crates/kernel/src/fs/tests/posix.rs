@@ -4,17 +4,18 @@ use super::super::tree::User;
 use super::super::view::View;
 use super::{Arg, Guest, numbers};
 use crate::limits::Limits;
+use coldframe_abi::system_calls::FileCall;
 
-const OPEN: u32 = 0x00;
-const CLOSE: u32 = 0x01;
-const READ: u32 = 0x02;
-const WRITE: u32 = 0x03;
-const MKDIR: u32 = 0x07;
-const RMDIR: u32 = 0x08;
-const UNLINK: u32 = 0x09;
-const RENAME: u32 = 0x0a;
-const LINK: u32 = 0x0b;
-const SYMLINK: u32 = 0x0c;
+const OPEN: FileCall = FileCall::Open;
+const CLOSE: FileCall = FileCall::Close;
+const READ: FileCall = FileCall::Read;
+const WRITE: FileCall = FileCall::Write;
+const MKDIR: FileCall = FileCall::Mkdir;
+const RMDIR: FileCall = FileCall::Rmdir;
+const UNLINK: FileCall = FileCall::Unlink;
+const RENAME: FileCall = FileCall::Rename;
+const LINK: FileCall = FileCall::Link;
+const SYMLINK: FileCall = FileCall::Symlink;
 
 const EPERM: i64 = -1;
 const ENOENT: i64 = -2;
@@ -142,7 +143,7 @@ fn open_returns_the_results_of_linux() {
 
 #[test]
 fn names_are_made_removed_and_renamed_as_on_linux() {
-    let two: &[(u32, &str, &str, i64)] = &[
+    let two: &[(FileCall, &str, &str, i64)] = &[
         (RENAME, "f", "d/f", 0),
         (RENAME, "f", "d", EISDIR),
         (RENAME, "d", "f", ENOTDIR),
@@ -175,9 +176,9 @@ fn names_are_made_removed_and_renamed_as_on_linux() {
         (SYMLINK, "x", "ln", EEXIST),
     ];
     for (call, from, to, expected) in two {
-        assert_eq!(furnished().plain(*call, &[(*from).into(), (*to).into()]), *expected, "{call:x} {from} {to}");
+        assert_eq!(furnished().plain(*call, &[(*from).into(), (*to).into()]), *expected, "{call:?} {from} {to}");
     }
-    let one: &[(u32, &str, i64)] = &[
+    let one: &[(FileCall, &str, i64)] = &[
         (MKDIR, "new/", 0),
         (MKDIR, "new//", 0),
         (MKDIR, "f", EEXIST),
@@ -207,7 +208,7 @@ fn names_are_made_removed_and_renamed_as_on_linux() {
         (UNLINK, "nothing/", ENOENT),
     ];
     for (call, path, expected) in one {
-        assert_eq!(furnished().plain(*call, &[(*path).into(), 0o777.into()]), *expected, "{call:x} {path}");
+        assert_eq!(furnished().plain(*call, &[(*path).into(), 0o777.into()]), *expected, "{call:?} {path}");
     }
 }
 
@@ -220,7 +221,7 @@ fn a_removed_file_stays_readable_until_it_is_closed() {
     assert_eq!(guest.plain(WRITE, &[fd.into(), "more".into(), 4.into()]), 4);
     let (count, bytes) = guest.sys(READ, &[fd.into(), Arg::Room(100), (-1).into()]);
     assert_eq!(&bytes[..count as usize], b"textmore");
-    let (_, stat) = guest.sys(0x05, &[fd.into(), Arg::Room(144)]);
+    let (_, stat) = guest.sys(FileCall::Fstat, &[fd.into(), Arg::Room(144)]);
     assert_eq!(numbers::<18>(&stat)[2], 0.0, "no links");
     assert_eq!(guest.plain(CLOSE, &[fd.into()]), 0);
     assert_eq!(guest.plain(CLOSE, &[fd.into()]), EBADF);
@@ -233,13 +234,13 @@ fn appends_at_the_end_and_moves_positions() {
     let fd = guest.plain(OPEN, &["f".into(), 0o2002.into(), 0.into()]);
     assert_eq!(guest.plain(WRITE, &[fd.into(), "A".into(), 0.into()]), 1, "as on Linux, a positioned write appends too");
     assert_eq!(guest.plain(WRITE, &[fd.into(), "B".into(), (-1).into()]), 1);
-    assert_eq!(guest.plain(0x19, &[fd.into(), 0.into(), 1.into()]), 6);
-    assert_eq!(guest.plain(0x19, &[fd.into(), (-2).into(), 2.into()]), 4);
+    assert_eq!(guest.plain(FileCall::Lseek, &[fd.into(), 0.into(), 1.into()]), 6);
+    assert_eq!(guest.plain(FileCall::Lseek, &[fd.into(), (-2).into(), 2.into()]), 4);
     let (count, bytes) = guest.sys(READ, &[fd.into(), Arg::Room(9), (-1).into()]);
     assert_eq!((count, &bytes[..2]), (2, &b"AB"[..]));
-    assert_eq!(guest.plain(0x19, &[fd.into(), (-9).into(), 2.into()]), EINVAL);
+    assert_eq!(guest.plain(FileCall::Lseek, &[fd.into(), (-9).into(), 2.into()]), EINVAL);
     assert_eq!(guest.sys(READ, &[fd.into(), Arg::Room(9), (-7).into()]).0, EINVAL);
-    assert_eq!(guest.plain(0x0f, &[fd.into(), 2.into()]), 0);
+    assert_eq!(guest.plain(FileCall::Ftruncate, &[fd.into(), 2.into()]), 0);
     assert_eq!(guest.read_file("f"), Ok(b"te".to_vec()));
 }
 
@@ -266,23 +267,23 @@ fn reads_and_writes_streams_and_devices() {
 #[test]
 fn changes_owners_modes_and_times() {
     let mut guest = furnished();
-    assert_eq!(guest.plain(0x21, &[0o077.into()]), 0o022);
+    assert_eq!(guest.plain(FileCall::Umask, &[0o077.into()]), 0o022);
     guest.write_file("private", b"");
     assert_eq!(guest.stat("private", true).map(|stat| (stat[1], stat[3], stat[4])), Ok((f64::from(0o100_600), 1000.0, 1000.0)));
-    assert_eq!(guest.plain(0x10, &["f".into(), 0.into(), 1.into()]), 0);
+    assert_eq!(guest.plain(FileCall::Chmod, &["f".into(), 0.into(), 1.into()]), 0);
     assert_eq!(guest.read_file("f"), Err(EACCES));
-    assert_eq!(guest.plain(0x06, &["f".into(), 0.into()]), 0);
-    assert_eq!(guest.plain(0x06, &["f".into(), 4.into()]), EACCES);
-    assert_eq!(guest.plain(0x10, &["d".into(), 0o600.into(), 1.into()]), 0);
+    assert_eq!(guest.plain(FileCall::Access, &["f".into(), 0.into()]), 0);
+    assert_eq!(guest.plain(FileCall::Access, &["f".into(), 4.into()]), EACCES);
+    assert_eq!(guest.plain(FileCall::Chmod, &["d".into(), 0o600.into(), 1.into()]), 0);
     assert_eq!(guest.stat("d/f", true), Err(EACCES));
-    assert_eq!(guest.plain(0x10, &["/etc/passwd".into(), 0o777.into(), 1.into()]), EPERM);
-    assert_eq!(guest.plain(0x12, &["f".into(), 0.into(), 0.into(), 1.into()]), EPERM);
-    assert_eq!(guest.plain(0x12, &["f".into(), 1000.into(), (-1).into(), 1.into()]), 0);
+    assert_eq!(guest.plain(FileCall::Chmod, &["/etc/passwd".into(), 0o777.into(), 1.into()]), EPERM);
+    assert_eq!(guest.plain(FileCall::Chown, &["f".into(), 0.into(), 0.into(), 1.into()]), EPERM);
+    assert_eq!(guest.plain(FileCall::Chown, &["f".into(), 1000.into(), (-1).into(), 1.into()]), 0);
     let (second, half) = (1_000_000_000, 500_000_000);
-    assert_eq!(guest.plain(0x14, &["e".into(), (-second - half).into(), (7 * second + half).into(), 1.into()]), 0);
+    assert_eq!(guest.plain(FileCall::Utimes, &["e".into(), (-second - half).into(), (7 * second + half).into(), 1.into()]), 0);
     let stat = guest.stat("e", true).expect("the file exists");
     assert_eq!(stat[10..14], [-2.0, 5e8, 7.0, 5e8]);
-    assert_eq!(guest.plain(0x14, &["e".into(), i64::MIN.into(), i64::MAX.into(), 1.into()]), 0);
+    assert_eq!(guest.plain(FileCall::Utimes, &["e".into(), i64::MIN.into(), i64::MAX.into(), 1.into()]), 0);
     let stat = guest.stat("e", true).expect("the file exists");
     assert_eq!(stat[10], -2.0);
     assert!(stat[12] > 1e9);
@@ -334,49 +335,49 @@ fn a_listing_continues_after_its_directory_has_changed() {
     assert_eq!(names.len(), 10_000);
     assert!(names.is_sorted() && names.iter().all(|entry| entry.1 == 1));
     let fd = guest.plain(OPEN, &["/tmp".into(), 0.into(), 0.into()]);
-    assert_eq!(guest.sys(0x0e, &[fd.into(), Arg::Room(258)]).0, EINVAL, "not every name would fit");
-    assert_eq!(guest.sys(0x0e, &[fd.into(), Arg::Room(300)]).0, 33 * 9);
+    assert_eq!(guest.sys(FileCall::Readdir, &[fd.into(), Arg::Room(258)]).0, EINVAL, "not every name would fit");
+    assert_eq!(guest.sys(FileCall::Readdir, &[fd.into(), Arg::Room(300)]).0, 33 * 9);
     for n in 0..10_000 {
         let path = format!("/tmp/{n:05}");
         guest.plain(UNLINK, &[path.as_str().into()]);
     }
-    assert_eq!(guest.sys(0x0e, &[fd.into(), Arg::Room(300)]).0, 0);
+    assert_eq!(guest.sys(FileCall::Readdir, &[fd.into(), Arg::Room(300)]).0, 0);
 }
 
 #[test]
 fn follows_the_working_directory_when_it_moves_or_is_removed() {
     let mut guest = furnished();
     let getcwd = |guest: &mut Guest| {
-        let (len, path) = guest.sys(0x1b, &[Arg::Room(100)]);
+        let (len, path) = guest.sys(FileCall::Getcwd, &[Arg::Room(100)]);
         if len < 0 { Err(len) } else { Ok(String::from_utf8_lossy(&path[..len as usize]).into_owned()) }
     };
-    assert_eq!(guest.plain(0x1a, &["f".into()]), ENOTDIR);
-    assert_eq!(guest.plain(0x1a, &["le".into()]), 0);
+    assert_eq!(guest.plain(FileCall::Chdir, &["f".into()]), ENOTDIR);
+    assert_eq!(guest.plain(FileCall::Chdir, &["le".into()]), 0);
     assert_eq!(getcwd(&mut guest).as_deref(), Ok("/workspace/e"));
     assert_eq!(guest.plain(RENAME, &["../e".into(), "/tmp/moved".into()]), 0);
     assert_eq!(getcwd(&mut guest).as_deref(), Ok("/tmp/moved"));
     assert_eq!(guest.plain(RMDIR, &["/tmp/moved".into()]), 0);
     assert_eq!(getcwd(&mut guest), Err(ENOENT));
     assert_eq!(guest.write_file("x", b""), ENOENT);
-    assert_eq!(guest.plain(0x1a, &["/".into()]), 0);
+    assert_eq!(guest.plain(FileCall::Chdir, &["/".into()]), 0);
     assert_eq!(getcwd(&mut guest).as_deref(), Ok("/"));
-    let (len, path) = guest.sys(0x17, &["workspace/ld/../lf".into(), Arg::Room(100)]);
+    let (len, path) = guest.sys(FileCall::Realpath, &["workspace/ld/../lf".into(), Arg::Room(100)]);
     assert_eq!(&path[..len as usize], b"/workspace/f");
 }
 
 #[test]
 fn a_copied_file_is_independent() {
     let mut guest = furnished();
-    assert_eq!(guest.plain(0x10, &["f".into(), 0o751.into(), 1.into()]), 0);
-    assert_eq!(guest.plain(0x1c, &["lf".into(), "copy".into(), 0.into()]), 0);
+    assert_eq!(guest.plain(FileCall::Chmod, &["f".into(), 0o751.into(), 1.into()]), 0);
+    assert_eq!(guest.plain(FileCall::CopyFile, &["lf".into(), "copy".into(), 0.into()]), 0);
     assert_eq!(guest.stat("copy", true).map(|stat| stat[1]), Ok(f64::from(0o100_751)));
-    assert_eq!(guest.plain(0x1c, &["f".into(), "copy".into(), 1.into()]), EEXIST);
-    assert_eq!(guest.plain(0x1c, &["f".into(), "lf".into(), 0.into()]), 0, "a file onto itself");
-    assert_eq!(guest.plain(0x1c, &["d".into(), "x".into(), 0.into()]), EISDIR);
+    assert_eq!(guest.plain(FileCall::CopyFile, &["f".into(), "copy".into(), 1.into()]), EEXIST);
+    assert_eq!(guest.plain(FileCall::CopyFile, &["f".into(), "lf".into(), 0.into()]), 0, "a file onto itself");
+    assert_eq!(guest.plain(FileCall::CopyFile, &["d".into(), "x".into(), 0.into()]), EISDIR);
     assert_eq!(guest.write_file("copy", b"changed"), 0);
     assert_eq!(guest.read_file("f"), Ok(b"text".to_vec()));
 }
 
 fn space(guest: &mut Guest) -> [f64; 7] {
-    numbers(&guest.sys(0x18, &["/".into(), Arg::Room(56)]).1)
+    numbers(&guest.sys(FileCall::Statfs, &["/".into(), Arg::Room(56)]).1)
 }

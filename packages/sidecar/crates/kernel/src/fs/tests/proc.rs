@@ -5,13 +5,14 @@ use super::super::super::Kernel;
 use super::{Arg, Guest};
 use crate::limits::Limits;
 use crate::processes::ProgramKind;
+use coldframe_abi::system_calls::FileCall;
 use std::sync::Arc;
 
-const OPEN: u32 = 0x00;
-const READ: u32 = 0x02;
-const WRITE: u32 = 0x03;
-const UNLINK: u32 = 0x09;
-const READLINK: u32 = 0x0d;
+const OPEN: FileCall = FileCall::Open;
+const READ: FileCall = FileCall::Read;
+const WRITE: FileCall = FileCall::Write;
+const UNLINK: FileCall = FileCall::Unlink;
+const READLINK: FileCall = FileCall::Readlink;
 const ENOENT: i64 = -2;
 const ENXIO: i64 = -6;
 const EACCES: i64 = -13;
@@ -26,10 +27,10 @@ fn text(guest: &mut Guest, path: &str) -> String {
     assert!(fd >= 0, "{path}: {fd}");
     let (count, bytes) = guest.sys(READ, &[fd.into(), Arg::Room(8_192), (-1).into()]);
     assert_eq!(guest.sys(READ, &[fd.into(), Arg::Room(8_192), (-1).into()]).0, 0, "{path} ends");
-    guest.plain(0x01, &[fd.into()]);
+    guest.plain(FileCall::Close, &[fd.into()]);
     let text = String::from_utf8_lossy(&bytes[..count as usize]).into_owned();
     // The length may differ now, because the test process changes its size with each call.
-    let (len, _) = guest.sys(0x1e, &[path.into(), Arg::Room(8_192)]);
+    let (len, _) = guest.sys(FileCall::ReadFile, &[path.into(), Arg::Room(8_192)]);
     assert_eq!(len > 0, count > 0, "{path} can be read at once");
     text
 }
@@ -87,7 +88,7 @@ fn every_listed_file_exists_and_is_readable() {
     assert_ne!(text(&mut guest, "/proc/sys/kernel/random/uuid"), text(&mut guest, "/proc/sys/kernel/random/uuid"));
     assert_eq!(link(&mut guest, "/proc/self/cwd"), "/workspace");
     assert_eq!(guest.stat("/proc/self/cwd/x", true), Err(ENOENT));
-    assert_eq!(guest.plain(0x1a, &["/proc/self/cwd".into()]), 0, "no lock is taken twice");
+    assert_eq!(guest.plain(FileCall::Chdir, &["/proc/self/cwd".into()]), 0, "no lock is taken twice");
 }
 
 #[test]
@@ -152,13 +153,13 @@ fn processes_see_each_other_and_self_is_the_caller() {
 #[test]
 fn proc_refuses_every_change() {
     let mut guest = guest();
-    assert_eq!(guest.plain(0x07, &["/proc/x".into(), 0o755.into()]), EROFS);
+    assert_eq!(guest.plain(FileCall::Mkdir, &["/proc/x".into(), 0o755.into()]), EROFS);
     assert_eq!(guest.plain(UNLINK, &["/proc/version".into()]), EROFS);
-    assert_eq!(guest.plain(0x0a, &["/proc/version".into(), "/proc/other".into()]), EROFS);
-    assert_eq!(guest.plain(0x0c, &["x".into(), "/proc/link".into()]), EROFS);
-    assert_eq!(guest.plain(0x0b, &["/proc/version".into(), "/proc/other".into()]), EROFS);
-    assert_eq!(guest.plain(0x10, &["/proc/version".into(), 0o777.into(), 1.into()]), EROFS);
+    assert_eq!(guest.plain(FileCall::Rename, &["/proc/version".into(), "/proc/other".into()]), EROFS);
+    assert_eq!(guest.plain(FileCall::Symlink, &["x".into(), "/proc/link".into()]), EROFS);
+    assert_eq!(guest.plain(FileCall::Link, &["/proc/version".into(), "/proc/other".into()]), EROFS);
+    assert_eq!(guest.plain(FileCall::Chmod, &["/proc/version".into(), 0o777.into(), 1.into()]), EROFS);
     assert_eq!(guest.plain(OPEN, &["/proc/version".into(), 1.into(), 0.into()]), EACCES);
     assert!(guest.plain(OPEN, &["/proc/new".into(), 0o101.into(), 0.into()]) < 0);
-    assert_eq!(guest.plain(0x08, &["/proc".into()]), -16);
+    assert_eq!(guest.plain(FileCall::Rmdir, &["/proc".into()]), -16);
 }

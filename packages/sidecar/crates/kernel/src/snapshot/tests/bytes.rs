@@ -4,6 +4,7 @@
 use super::super::file::VERSION;
 use super::same::{beginning, steps};
 use super::*;
+use coldframe_abi::system_calls::CryptographyCall;
 use coldframe_error::Error;
 use coldframe_ids::Pid;
 use proptest::prelude::*;
@@ -67,17 +68,17 @@ fn stores_standard_files_only_where_they_were_changed() {
 fn a_digest_without_exportable_state_fails_with_ecanceled_in_the_copy() {
     let world = TestKernel::new(1);
     let guest = &world.guests[0];
-    let (blake, sha) = (guest.ok(0x301, &[13.into()]), guest.ok(0x301, &[4.into()]));
+    let (blake, sha) = (guest.ok(CryptographyCall::HashOpen, &[13.into()]), guest.ok(CryptographyCall::HashOpen, &[4.into()]));
     let direct = TestKernel::restore(&world.snapshot());
-    assert_eq!(direct.guests[0].sys(0x303, &[blake.into(), "a".into()]).0, Ok(0));
+    assert_eq!(direct.guests[0].sys(CryptographyCall::Update, &[blake.into(), "a".into()]).0, Ok(0));
     let copy = world.copy();
-    let canceled = |number: u32, arguments: &[Arg<'_>]| {
-        assert_eq!(copy.guests[0].sys(number, arguments).0, Err(Errno::ECANCELED), "{number:x}");
+    let canceled = |call: CryptographyCall, arguments: &[Arg<'_>]| {
+        assert_eq!(copy.guests[0].sys(call, arguments).0, Err(Errno::ECANCELED), "{call:?}");
     };
-    canceled(0x303, &[blake.into(), "a".into()]);
-    canceled(0x305, &[blake.into()]);
-    canceled(0x304, &[blake.into(), Arg::Buffer(64)]);
-    assert_eq!(copy.guests[0].sys(0x303, &[sha.into(), "a".into()]).0, Ok(0));
+    canceled(CryptographyCall::Update, &[blake.into(), "a".into()]);
+    canceled(CryptographyCall::Copy, &[blake.into()]);
+    canceled(CryptographyCall::Finish, &[blake.into(), Arg::Buffer(64)]);
+    assert_eq!(copy.guests[0].sys(CryptographyCall::Update, &[sha.into(), "a".into()]).0, Ok(0));
 }
 
 proptest! {

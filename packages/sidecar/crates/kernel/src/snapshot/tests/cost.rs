@@ -2,6 +2,7 @@
 //! --ignored --nocapture snapshot::tests::cost`.
 
 use super::*;
+use coldframe_abi::system_calls::SocketCall;
 use std::time::Instant;
 
 /// Returns the median of 2,000 runs, in microseconds.
@@ -44,7 +45,7 @@ fn prints_the_cost_of_a_snapshot_and_a_restore() {
     for _ in 0..50 {
         let (one, _) = busy.guests[0].pair();
         busy.guests[0].write(one, &[1; 1_000]).expect("room");
-        busy.guests[0].ok(0x20d, &[one.into(), READ.into()]);
+        busy.guests[0].ok(SocketCall::Arm, &[one.into(), READ.into()]);
     }
     report("one process with 50 pipes", &busy);
 }

@@ -5,6 +5,7 @@ use super::*;
 use crate::embedder::{BindingOptions, Embedder, HostCall};
 use crate::net::inbound::{NetworkEvent, Target};
 use crate::permissions::policy::{PermissionPolicy, ScopePolicy, Verdict};
+use coldframe_abi::system_calls::{BindingCall, SocketCall};
 use coldframe_error::Error;
 use coldframe_ids::{ConnectionId, HostCallId};
 use parking_lot::Mutex;
@@ -38,7 +39,7 @@ fn binding(name: &str) -> Vec<BindingOptions> {
 }
 
 fn ask(guest: &Guest, name: &str) -> Result<i64, Errno> {
-    guest.sys(0x600, &[name.into(), "{}".into()]).0
+    guest.sys(BindingCall::Call, &[name.into(), "{}".into()]).0
 }
 
 fn port() -> Target {
@@ -50,16 +51,16 @@ fn resets_inbound_connections_and_keeps_listeners() {
     let world = TestKernel::new(1);
     let embedder = attached(&world);
     let guest = &world.guests[0];
-    let server = guest.ok(0x200, &[2.into(), 1.into()]);
-    guest.ok(0x202, &[server.into(), "127.0.0.1".into(), 80.into()]);
-    guest.ok(0x203, &[server.into(), 5.into()]);
+    let server = guest.ok(SocketCall::Socket, &[2.into(), 1.into()]);
+    guest.ok(SocketCall::Bind, &[server.into(), "127.0.0.1".into(), 80.into()]);
+    guest.ok(SocketCall::Listen, &[server.into(), 5.into()]);
     for id in [1, 2].map(ConnectionId::new) {
         world.kernel.connect_inbound(id, &port()).expect("a listener");
     }
-    let accepted = guest.ok(0x204, &[server.into()]);
+    let accepted = guest.ok(SocketCall::Accept, &[server.into()]);
     world.kernel.sockets.inbound_write(ConnectionId::new(1), b"unread", false);
     assert_eq!(guest.read(accepted).expect("bytes"), b"unread");
-    let armed = guest.ok(0x20d, &[accepted.into(), 1.into()]);
+    let armed = guest.ok(SocketCall::Arm, &[accepted.into(), 1.into()]);
     let copy = world.copy();
     let completed = copy.guests[0].events();
     assert_eq!(completed.len(), 1);
@@ -67,7 +68,7 @@ fn resets_inbound_connections_and_keeps_listeners() {
     assert_eq!(copy.guests[0].read(accepted), Err(Errno::ECONNRESET));
     assert_eq!(copy.guests[0].write(accepted, b"x"), Err(Errno::EPIPE));
     // The second connection had not been accepted. The copy accepts it, already reset.
-    let second = copy.guests[0].ok(0x204, &[server.into()]);
+    let second = copy.guests[0].ok(SocketCall::Accept, &[server.into()]);
     assert_eq!(copy.guests[0].read(second), Err(Errno::ECONNRESET));
     assert_eq!(copy.kernel.listeners().len(), 1);
     let here = attached(&copy);

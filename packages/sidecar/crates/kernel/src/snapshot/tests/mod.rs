@@ -11,6 +11,7 @@ use crate::caller::Caller;
 use crate::limits::Limits;
 use crate::testing::FakeCaller;
 use crate::{Arguments, Event, Kernel, Process, call};
+use coldframe_abi::system_calls::SocketCall;
 use coldframe_error::Errno;
 use coldframe_ids::Pid;
 use std::sync::Arc;
@@ -122,7 +123,7 @@ impl TestKernel {
 
 impl Guest {
     /// Makes a call. Returns its result and the bytes that it wrote to its buffer.
-    fn sys(&self, number: u32, arguments: &[Arg<'_>]) -> (Result<i64, Errno>, Vec<u8>) {
+    fn sys(&self, number: impl Into<u32>, arguments: &[Arg<'_>]) -> (Result<i64, Errno>, Vec<u8>) {
         let (mut integers, mut memory, mut buffer) = (Vec::new(), Vec::new(), 0..0);
         for argument in arguments {
             let start = memory.len();
@@ -141,31 +142,31 @@ impl Guest {
         }
         integers.resize(8, 0);
         let integers: [i64; 8] = integers.try_into().expect("at most eight");
-        let answer = call(&self.program, number, &mut Arguments::new(integers, &mut memory));
+        let answer = call(&self.program, number.into(), &mut Arguments::new(integers, &mut memory));
         (answer, memory[buffer].to_vec())
     }
 
     /// Makes a call that must succeed.
-    fn ok(&self, number: u32, arguments: &[Arg<'_>]) -> i64 {
+    fn ok(&self, number: impl Into<u32>, arguments: &[Arg<'_>]) -> i64 {
         self.sys(number, arguments).0.expect("the call succeeds")
     }
 
     /// Makes two descriptors that are connected with each other.
     fn pair(&self) -> (i64, i64) {
-        let (answer, bytes) = self.sys(0x210, &[Arg::Buffer(8)]);
+        let (answer, bytes) = self.sys(SocketCall::Pair, &[Arg::Buffer(8)]);
         answer.expect("buffer");
         let number = |at: usize| i64::from(u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes")));
         (number(0), number(4))
     }
 
     fn read(&self, fd: i64) -> Result<Vec<u8>, Errno> {
-        let (answer, mut bytes) = self.sys(0x206, &[fd.into(), Arg::Buffer(64)]);
+        let (answer, mut bytes) = self.sys(SocketCall::Read, &[fd.into(), Arg::Buffer(64)]);
         bytes.truncate(answer? as usize);
         Ok(bytes)
     }
 
     fn write(&self, fd: i64, bytes: &[u8]) -> Result<i64, Errno> {
-        self.sys(0x207, &[fd.into(), bytes.into()]).0
+        self.sys(SocketCall::Write, &[fd.into(), bytes.into()]).0
     }
 
     /// Returns the events of the program.

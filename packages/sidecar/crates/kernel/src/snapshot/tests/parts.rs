@@ -1,6 +1,7 @@
 //! Tests of each part of a snapshot.
 
 use super::*;
+use coldframe_abi::system_calls::{CryptographyCall, ProcessCall, SocketCall};
 
 #[test]
 fn every_copy_has_the_bytes_in_a_pipe() {
@@ -22,7 +23,7 @@ fn every_copy_has_the_bytes_in_a_pipe() {
 fn a_wait_for_a_socket_completes_in_the_copy() {
     let world = TestKernel::new(1);
     let (one, other) = world.guests[0].pair();
-    let operation = world.guests[0].ok(0x20d, &[other.into(), READ.into()]);
+    let operation = world.guests[0].ok(SocketCall::Arm, &[other.into(), READ.into()]);
     let copy = world.copy();
     assert_eq!(copy.guests[0].events(), []);
     copy.guests[0].write(one, b"x").expect("room");
@@ -38,15 +39,15 @@ fn completions(guest: &Guest) -> Vec<(i64, i32)> {
 
 /// Makes a socket that listens at a port of the loopback.
 fn listen(guest: &Guest, port: i64, backlog: i64) -> i64 {
-    let fd = guest.ok(0x200, &[2.into(), 1.into()]);
-    guest.ok(0x202, &[fd.into(), "127.0.0.1".into(), port.into()]);
-    guest.ok(0x203, &[fd.into(), backlog.into()]);
+    let fd = guest.ok(SocketCall::Socket, &[2.into(), 1.into()]);
+    guest.ok(SocketCall::Bind, &[fd.into(), "127.0.0.1".into(), port.into()]);
+    guest.ok(SocketCall::Listen, &[fd.into(), backlog.into()]);
     fd
 }
 
 fn connect(guest: &Guest, port: i64) -> (i64, Result<i64, Errno>) {
-    let fd = guest.ok(0x200, &[2.into(), 1.into()]);
-    (fd, guest.sys(0x205, &[fd.into(), "127.0.0.1".into(), port.into()]).0)
+    let fd = guest.ok(SocketCall::Socket, &[2.into(), 1.into()]);
+    (fd, guest.sys(SocketCall::Connect, &[fd.into(), "127.0.0.1".into(), port.into()]).0)
 }
 
 #[test]
@@ -58,13 +59,13 @@ fn listeners_queues_and_connections_continue() {
     let (second, waiting) = connect(&world.guests[1], 80);
     assert_eq!(waiting, Err(Errno::EINPROGRESS));
     world.guests[1].write(first, b"early").expect("room");
-    let operation = world.guests[1].ok(0x20d, &[second.into(), 4.into()]);
+    let operation = world.guests[1].ok(SocketCall::Arm, &[second.into(), 4.into()]);
     let copy = world.copy();
     let [host, client] = &copy.guests[..] else { panic!("two programs") };
-    let accepted = host.ok(0x204, &[server.into()]);
+    let accepted = host.ok(SocketCall::Accept, &[server.into()]);
     assert_eq!(host.read(accepted).expect("bytes"), b"early");
     assert_eq!(completions(client), [(operation, 4)], "the queue has space for the second client");
-    let accepted = host.ok(0x204, &[server.into()]);
+    let accepted = host.ok(SocketCall::Accept, &[server.into()]);
     client.write(second, b"late").expect("room");
     assert_eq!(host.read(accepted).expect("bytes"), b"late");
     assert_eq!(connect(client, 81).1, Err(Errno::ECONNREFUSED));
@@ -75,12 +76,12 @@ fn listeners_queues_and_connections_continue() {
 fn an_ended_child_can_be_reaped_and_a_live_child_awaited() {
     let mut world = TestKernel::new(1);
     let children = [world.fork(0), world.fork(0)].map(|at| world.guests[at].program.pid());
-    let operation = world.guests[0].ok(0x401, &[i64::from(children[1].get()).into()]);
+    let operation = world.guests[0].ok(ProcessCall::Wait, &[i64::from(children[1].get()).into()]);
     let ended = world.guests.remove(1);
     ended.program.process().close();
     world.kernel.processes.exited(children[0], crate::Status::Code(3), false);
     let copy = world.copy();
-    assert_eq!(copy.guests[0].sys(0x40a, &[i64::from(children[0].get()).into()]).0, Ok(0x300));
+    assert_eq!(copy.guests[0].sys(ProcessCall::Reap, &[i64::from(children[0].get()).into()]).0, Ok(0x300));
     copy.kernel.processes.exited(children[1], crate::Status::Code(4), false);
     assert_eq!(completions(&copy.guests[0]), [(operation, 0x400)]);
     assert_eq!(copy.kernel.counts().0, 1);
@@ -92,10 +93,10 @@ fn a_program_that_ended_during_the_snapshot_was_killed_in_the_copy() {
     let mut world = TestKernel::new(1);
     let (one, other) = world.guests[0].pair();
     let child = world.fork(0);
-    world.guests[0].ok(0x201, &[other.into(), 0.into()]);
+    world.guests[0].ok(SocketCall::Close, &[other.into(), 0.into()]);
     let pid = i64::from(world.guests[child].program.pid().get());
-    let operation = world.guests[0].ok(0x401, &[pid.into()]);
-    let end = world.guests[0].ok(0x20d, &[one.into(), READ.into()]);
+    let operation = world.guests[0].ok(ProcessCall::Wait, &[pid.into()]);
+    let end = world.guests[0].ok(SocketCall::Arm, &[one.into(), READ.into()]);
     // The snapshot does not contain the child's descriptors.
     let saved = world.kernel.snapshot(&[world.guests[0].program.process()]);
     let copy = TestKernel::restore(&saved);
@@ -109,13 +110,13 @@ fn a_program_that_ended_during_the_snapshot_was_killed_in_the_copy() {
 #[test]
 fn a_copy_delivers_signals_to_waiting_operations() {
     let world = TestKernel::new(1);
-    world.guests[0].ok(0x404, &[15.into(), 1.into()]);
+    world.guests[0].ok(ProcessCall::Listen, &[15.into(), 1.into()]);
     let pid = world.guests[0].program.pid();
     let copy = world.copy();
     copy.kernel.processes.signal(pid, 15).expect("the process lives");
-    let operation = copy.guests[0].ok(0x405, &[]);
+    let operation = copy.guests[0].ok(ProcessCall::NextSignal, &[]);
     assert_eq!(completions(&copy.guests[0]), [(operation, 15)]);
-    let armed = copy.guests[0].ok(0x405, &[]);
+    let armed = copy.guests[0].ok(ProcessCall::NextSignal, &[]);
     let again = copy.copy();
     assert_eq!(completions(&again.guests[0]), []);
     again.kernel.processes.signal(pid, 15).expect("the process lives");
@@ -127,18 +128,18 @@ fn passed_descriptors_are_shared_with_the_processes_that_hold_them() {
     let world = TestKernel::new(1);
     let guest = &world.guests[0];
     let ((channel, end), (sent, kept)) = (guest.pair(), guest.pair());
-    guest.ok(0x211, &[channel.into(), sent.into()]);
-    guest.ok(0x201, &[sent.into(), 0.into()]);
+    guest.ok(SocketCall::Offer, &[channel.into(), sent.into()]);
+    guest.ok(SocketCall::Close, &[sent.into(), 0.into()]);
     let copy = world.copy();
-    let got = copy.guests[0].ok(0x212, &[end.into()]);
+    let got = copy.guests[0].ok(SocketCall::Collect, &[end.into()]);
     copy.guests[0].write(kept, b"through").expect("room");
     assert_eq!(copy.guests[0].read(got).expect("bytes"), b"through");
-    copy.guests[0].ok(0x201, &[got.into(), 0.into()]);
+    copy.guests[0].ok(SocketCall::Close, &[got.into(), 0.into()]);
     assert_eq!(copy.guests[0].read(kept).expect("the end"), b"", "no other descriptor holds the socket");
     // In this copy no program takes the descriptor: closing the channel closes the descriptors that
     // wait there.
     let other = world.copy();
-    other.guests[0].ok(0x201, &[end.into(), 0.into()]);
+    other.guests[0].ok(SocketCall::Close, &[end.into(), 0.into()]);
     assert_eq!(other.guests[0].read(kept).expect("the end"), b"");
 }
 
@@ -183,16 +184,16 @@ fn cancels_orphaned_operations_and_delivers_completed_ones_once() {
 fn digests_continue_and_idle_jobs_are_kept() {
     let world = TestKernel::new(1);
     let guest = &world.guests[0];
-    let hash = guest.ok(0x301, &[4.into()]);
-    guest.ok(0x303, &[hash.into(), "abc".into()]);
-    let job = guest.ok(0x310, &[6.into(), "".into()]);
+    let hash = guest.ok(CryptographyCall::HashOpen, &[4.into()]);
+    guest.ok(CryptographyCall::Update, &[hash.into(), "abc".into()]);
+    let job = guest.ok(CryptographyCall::JobBegin, &[6.into(), "".into()]);
     let copy = world.copy();
     for world in [&world, &copy] {
-        let (length, digest) = world.guests[0].sys(0x304, &[hash.into(), Arg::Buffer(32)]);
+        let (length, digest) = world.guests[0].sys(CryptographyCall::Finish, &[hash.into(), Arg::Buffer(32)]);
         assert_eq!((length, &digest[..4]), (Ok(32), &[0xba, 0x78, 0x16, 0xbf][..]));
     }
-    assert_eq!(copy.guests[0].sys(0x311, &[job.into(), "more".into()]).0, Ok(0));
-    assert_eq!(copy.guests[0].ok(0x301, &[4.into()]), hash + 1);
+    assert_eq!(copy.guests[0].sys(CryptographyCall::JobAdd, &[job.into(), "more".into()]).0, Ok(0));
+    assert_eq!(copy.guests[0].ok(CryptographyCall::HashOpen, &[4.into()]), hash + 1);
 }
 
 #[test]
@@ -200,8 +201,8 @@ fn refuses_limits_that_the_snapshot_exceeds() {
     let world = TestKernel::new(2);
     let (one, _) = world.guests[0].pair();
     world.guests[0].write(one, &[1; 5_000]).expect("room");
-    world.guests[0].ok(0x200, &[2.into(), 1.into()]);
-    world.guests[0].ok(0x301, &[4.into()]);
+    world.guests[0].ok(SocketCall::Socket, &[2.into(), 1.into()]);
+    world.guests[0].ok(CryptographyCall::HashOpen, &[4.into()]);
     let saved = world.snapshot();
     let refusal = |limits: Limits| match TestKernel::try_restore(&saved, limits) {
         Err(coldframe_error::Error::ResourceExhausted { resource, limit }) => (resource, limit),

@@ -3,6 +3,7 @@
 
 use super::*;
 use crate::Status;
+use coldframe_abi::system_calls::{CryptographyCall, FileCall, ProcessCall, SocketCall};
 use proptest::prelude::*;
 
 /// One step: its kind, the program, and two small numbers.
@@ -78,72 +79,78 @@ impl Guest {
         // next number.
         let (pid, number) = (2 + i64::from(a % 8), 1 + i64::from(b % 8));
         match kind {
-            4 => self.sys(0x210, &[Arg::Buffer(8)]),
-            5 => self.sys(0x200, &[[1, 2, 10][usize::from(a) % 3].into(), (1 + i64::from(b % 2)).into()]),
+            4 => self.sys(SocketCall::Pair, &[Arg::Buffer(8)]),
+            5 => self.sys(SocketCall::Socket, &[[1, 2, 10][usize::from(a) % 3].into(), (1 + i64::from(b % 2)).into()]),
             6 => {
-                let made = self.ok_or_99(0x200, &[2.into(), (1 + i64::from(a % 2)).into()]);
-                self.sys(0x202, &[made.into(), here.into(), port.into(), i64::from(b % 4).into()])
+                let made = self.ok_or_99(SocketCall::Socket, &[2.into(), (1 + i64::from(a % 2)).into()]);
+                self.sys(SocketCall::Bind, &[made.into(), here.into(), port.into(), i64::from(b % 4).into()])
             }
             7 => {
-                let made = self.ok_or_99(0x200, &[1.into(), 1.into()]);
-                self.sys(0x202, &[made.into(), file.as_str().into(), 0.into()])
+                let made = self.ok_or_99(SocketCall::Socket, &[1.into(), 1.into()]);
+                self.sys(SocketCall::Bind, &[made.into(), file.as_str().into(), 0.into()])
             }
             8 => {
                 // Bound sockets have the highest descriptors.
                 let listener = open.last().map_or(99, |fd| *fd as i64);
-                self.sys(0x203, &[listener.into(), i64::from(b % 3).into()])
+                self.sys(SocketCall::Listen, &[listener.into(), i64::from(b % 3).into()])
             }
             9 => {
-                let made = self.ok_or_99(0x200, &[2.into(), 1.into()]);
-                self.sys(0x205, &[made.into(), here.into(), port.into()])
+                let made = self.ok_or_99(SocketCall::Socket, &[2.into(), 1.into()]);
+                self.sys(SocketCall::Connect, &[made.into(), here.into(), port.into()])
             }
             10 => {
-                let made = self.ok_or_99(0x200, &[1.into(), 1.into()]);
-                self.sys(0x205, &[made.into(), file.as_str().into(), 0.into()])
+                let made = self.ok_or_99(SocketCall::Socket, &[1.into(), 1.into()]);
+                self.sys(SocketCall::Connect, &[made.into(), file.as_str().into(), 0.into()])
             }
             11 => {
-                let accepted = open.iter().map(|fd| self.sys(0x204, &[(*fd as i64).into()])).find(|(answer, _)| answer.is_ok());
+                let accepted =
+                    open.iter().map(|fd| self.sys(SocketCall::Accept, &[(*fd as i64).into()])).find(|(answer, _)| answer.is_ok());
                 accepted.unwrap_or((Err(Errno::EAGAIN), Vec::new()))
             }
-            12 | 13 => self.sys(0x206, &[fd.into(), Arg::Buffer(usize::from(b) * 24)]),
-            14 | 15 => self.sys(0x207, &[fd.into(), data[..].into()]),
-            16 => self.sys(0x208, &[fd.into()]),
-            17 => self.sys(0x201, &[fd.into(), i64::from(b % 2).into()]),
-            18 => self.sys(0x209, &[fd.into(), i64::from(b % 2).into(), Arg::Buffer(128)]),
-            19 | 20 => self.sys(0x20d, &[fd.into(), [1, 4, 5][usize::from(b) % 3].into()]),
+            12 | 13 => self.sys(SocketCall::Read, &[fd.into(), Arg::Buffer(usize::from(b) * 24)]),
+            14 | 15 => self.sys(SocketCall::Write, &[fd.into(), data[..].into()]),
+            16 => self.sys(SocketCall::Shutdown, &[fd.into()]),
+            17 => self.sys(SocketCall::Close, &[fd.into(), i64::from(b % 2).into()]),
+            18 => self.sys(SocketCall::Name, &[fd.into(), i64::from(b % 2).into(), Arg::Buffer(128)]),
+            19 | 20 => self.sys(SocketCall::Arm, &[fd.into(), [1, 4, 5][usize::from(b) % 3].into()]),
             // Cancelling an operation that does not wait for a socket would have different effects
             // in a copy.
             21 if !self.waits_for_socket(number) => (Ok(0), Vec::new()),
-            21 => self.sys(0x20e, &[fd.into(), number.into()]),
+            21 => self.sys(SocketCall::Disarm, &[fd.into(), number.into()]),
             22 => {
-                let sender = self.ok_or_99(0x200, &[2.into(), 2.into()]);
-                self.sys(0x20b, &[sender.into(), data[..].into(), here.into(), port.into()])
+                let sender = self.ok_or_99(SocketCall::Socket, &[2.into(), 2.into()]);
+                self.sys(SocketCall::Send, &[sender.into(), data[..].into(), here.into(), port.into()])
             }
             23 => {
-                let got = open.iter().map(|fd| self.sys(0x20c, &[(*fd as i64).into(), Arg::Buffer(4_096), Arg::Bytes(&[0; 64])]));
+                let got = open
+                    .iter()
+                    .map(|fd| self.sys(SocketCall::Receive, &[(*fd as i64).into(), Arg::Buffer(4_096), Arg::Bytes(&[0; 64])]));
                 got.into_iter().find(|(answer, _)| answer.is_ok()).unwrap_or((Err(Errno::EAGAIN), Vec::new()))
             }
-            24 => self.sys(0x20f, &[fd.into()]),
-            25 => self.sys(0x211, &[fd.into(), other.into()]),
+            24 => self.sys(SocketCall::Error, &[fd.into()]),
+            25 => self.sys(SocketCall::Offer, &[fd.into(), other.into()]),
             26 => {
-                let got = open.iter().map(|fd| self.sys(0x212, &[(*fd as i64).into()])).find(|(answer, _)| answer.is_ok());
+                let got = open
+                    .iter()
+                    .map(|fd| self.sys(SocketCall::Collect, &[(*fd as i64).into()]))
+                    .find(|(answer, _)| answer.is_ok());
                 got.unwrap_or((Err(Errno::EAGAIN), Vec::new()))
             }
-            27 => self.sys(0x404, &[[10, 12][usize::from(a) % 2].into(), i64::from(b % 2).into()]),
-            28 => self.sys(0x405, &[]),
-            29 => self.sys(0x401, &[pid.into()]),
-            30 => self.sys(0x40a, &[pid.into()]),
-            31 => self.sys(0x407, &[pid.into(), (1 + number).into()]),
+            27 => self.sys(ProcessCall::Listen, &[[10, 12][usize::from(a) % 2].into(), i64::from(b % 2).into()]),
+            28 => self.sys(ProcessCall::NextSignal, &[]),
+            29 => self.sys(ProcessCall::Wait, &[pid.into()]),
+            30 => self.sys(ProcessCall::Reap, &[pid.into()]),
+            31 => self.sys(ProcessCall::Setpgid, &[pid.into(), (1 + number).into()]),
             // Only algorithms whose state can be stored.
-            32 => self.sys(0x301, &[(1 + i64::from(a % 12)).into()]),
-            33 => self.sys(0x303, &[number.into(), data[..].into()]),
-            34 => self.sys(0x304, &[number.into(), Arg::Buffer([16, 20, 28, 32, 48, 64][usize::from(a) % 6])]),
-            35 => self.sys(0x100, &[file.as_str().into(), 0o102.into(), 0o666.into()]),
-            36 => self.sys(0x103, &[fd.into(), data[..].into(), (-1).into()]),
-            37 => self.sys(0x102, &[fd.into(), Arg::Buffer(100), (-1).into()]),
-            38 => self.sys(0x101, &[fd.into()]),
-            39 => self.sys(0x11f, &["/tmp".into(), 0.into()]),
-            _ => self.sys(0x109, &[file.as_str().into()]),
+            32 => self.sys(CryptographyCall::HashOpen, &[(1 + i64::from(a % 12)).into()]),
+            33 => self.sys(CryptographyCall::Update, &[number.into(), data[..].into()]),
+            34 => self.sys(CryptographyCall::Finish, &[number.into(), Arg::Buffer([16, 20, 28, 32, 48, 64][usize::from(a) % 6])]),
+            35 => self.sys(FileCall::Open, &[file.as_str().into(), 0o102.into(), 0o666.into()]),
+            36 => self.sys(FileCall::Write, &[fd.into(), data[..].into(), (-1).into()]),
+            37 => self.sys(FileCall::Read, &[fd.into(), Arg::Buffer(100), (-1).into()]),
+            38 => self.sys(FileCall::Close, &[fd.into()]),
+            39 => self.sys(FileCall::Watch, &["/tmp".into(), 0.into()]),
+            _ => self.sys(FileCall::Unlink, &[file.as_str().into()]),
         }
     }
 
@@ -152,7 +159,7 @@ impl Guest {
         waiters.iter().any(|(pid, own)| (*pid, own.answer()) == (self.program.pid(), operation))
     }
 
-    fn ok_or_99(&self, number: u32, arguments: &[Arg<'_>]) -> i64 {
+    fn ok_or_99(&self, number: impl Into<u32>, arguments: &[Arg<'_>]) -> i64 {
         self.sys(number, arguments).0.unwrap_or(99)
     }
 }

@@ -56,7 +56,8 @@ fn costs_of_each_operation() {
         }
         let answered = |samples: Vec<_>| if samples.is_empty() { 0.0 } else { median(samples) };
         println!(
-            "{name:20} snapshot {:.3} ms, restore {:.3} ms + reply {:.3} ms, rollback {:.3} ms + reply {:.3} ms (restore and rollback: CPU)",
+            "{name:20} snapshot {:.3} ms, restore {:.3} ms + reply {:.3} ms, rollback {:.3} ms + reply {:.3} ms \
+             (restore and rollback: CPU)",
             median(taking),
             median(restoring),
             answered(answering),

@@ -20,7 +20,9 @@ fn captured_output_environment_and_labels_are_in_the_size() {
     let mut runner = runner(&bare);
     let before = size(&bare, SnapshotOptions::default());
     runner.begin(
-        "const b = Buffer.alloc(1 << 16, 97); for (let i = 0; i < 40; i++) { process.stdout.write(b); process.stderr.write(b); } await new Promise((f) => setTimeout(f, 1e6))",
+        "const b = Buffer.alloc(1 << 16, 97);
+        for (let i = 0; i < 40; i++) { process.stdout.write(b); process.stderr.write(b); }
+        await new Promise((f) => setTimeout(f, 1e6))",
     );
     let began = std::time::Instant::now();
     let mut after = before;

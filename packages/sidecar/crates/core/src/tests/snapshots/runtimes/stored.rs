@@ -38,7 +38,10 @@ fn a_runner_continues_after_a_restart() {
         let core = core();
         let source = runtime(&core);
         let mut runner = runner(&source);
-        runner.eval("const fs = process.getBuiltinModule('fs'); globalThis.n = 41; globalThis.big = Buffer.alloc(3 << 20, 7); fs.mkdirSync('/tmp/a'); fs.writeFileSync('/tmp/a/b', 'text'); globalThis.fd = fs.openSync('/tmp/a/b')");
+        runner.eval(
+            "const fs = process.getBuiltinModule('fs'); globalThis.n = 41; globalThis.big = Buffer.alloc(3 << 20, 7);
+            fs.mkdirSync('/tmp/a'); fs.writeFileSync('/tmp/a/b', 'text'); globalThis.fd = fs.openSync('/tmp/a/b')",
+        );
         let (snapshot, _) = try_take(&source, options("paused")).expect("a snapshot");
         let store = kept.open(&core);
         store.write(&snapshot, Retention::No).expect("written");
@@ -58,7 +61,9 @@ fn a_runner_continues_after_a_restart() {
     assert_eq!(store.find("t", "paused").map(|(info, stored)| (info.id, stored)), Ok((id.clone(), Stored::Disk)));
     let snapshot = store.get("t", &id).expect("opened");
     let (copied, mut runner) = copy(&core, &snapshot).runner();
-    assert_eq!(runner.eval("const s = process.getBuiltinModule('fs'); console.log(++n, big.every((byte) => byte === 7), s.readFileSync(fd, 'utf8'), s.readdirSync('/tmp/a').join())"), "42 true text b");
+    let state = "const s = process.getBuiltinModule('fs');
+        console.log(++n, big.every((byte) => byte === 7), s.readFileSync(fd, 'utf8'), s.readdirSync('/tmp/a').join())";
+    assert_eq!(runner.eval(state), "42 true text b");
     // A runtime that was restored from a file can be written again, as a child of that snapshot.
     let (second, _) = try_take(&copied, options("later")).expect("a snapshot");
     assert_eq!(second.info().parent.as_ref(), Some(&id));
@@ -137,7 +142,9 @@ fn forged_states_are_refused_or_work() {
     let source = runtime(&core);
     let mut runner = runner(&source);
     runner.eval(
-        "process.getBuiltinModule('fs').writeFileSync('/tmp/x', 'y'); globalThis.server = process.getBuiltinModule('net').createServer().listen(80); await new Promise((done) => server.once('listening', done)); server.unref()",
+        "process.getBuiltinModule('fs').writeFileSync('/tmp/x', 'y');
+        globalThis.server = process.getBuiltinModule('net').createServer().listen(80);
+        await new Promise((done) => server.once('listening', done)); server.unref()",
     );
     let snapshot = take(&source);
     let state = snapshot.state_bytes().expect("bytes");

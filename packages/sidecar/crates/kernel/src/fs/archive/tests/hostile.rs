@@ -69,7 +69,7 @@ fn refuses_entries_that_lead_out_or_are_no_files() {
     use EntryType as E;
     let absolute = "it has an absolute name";
     let dots = "its name has '..' in it";
-    let behind = "what it lies in is a link or a file, and not a directory";
+    let behind = "its parent is a link or a file, not a directory";
     let cases: Vec<(Vec<Vec<u8>>, &str)> = vec![
         (vec![file("/etc/passwd", b"x")], absolute),
         (vec![file("../evil", b"x")], dots),
@@ -81,16 +81,13 @@ fn refuses_entries_that_lead_out_or_are_no_files() {
         (vec![link(E::Symlink, "s", "/etc"), file("s/evil", b"x")], behind),
         (vec![link(E::Symlink, "s", "../../etc"), entry(E::Directory, b"s/d", b"", b"")], behind),
         (vec![link(E::Symlink, "s", "."), link(E::Symlink, "s/t", "x")], behind),
-        (
-            vec![link(E::Symlink, "s", "/etc"), entry(E::Directory, b"s", b"", b"")],
-            "something that is not a directory has its name",
-        ),
+        (vec![link(E::Symlink, "s", "/etc"), entry(E::Directory, b"s", b"", b"")], "a file or a link has its name"),
         (vec![file("f", b"x"), file("f/g", b"x")], behind),
         (vec![link(E::Link, "h", "/etc/passwd")], absolute),
         (vec![link(E::Link, "h", "../../etc/passwd")], dots),
         (vec![link(E::Symlink, "s", "/etc"), link(E::Link, "h", "s/passwd")], behind),
         (vec![link(E::Link, "h", "none")], "ENOENT link"),
-        (vec![link(E::Link, "h", "h")], "it is a further name of itself"),
+        (vec![link(E::Link, "h", "h")], "it is a hard link to itself"),
         (vec![entry(E::Directory, b"d", b"", b""), file("d", b"x")], "a directory has its name"),
         (vec![entry(E::Directory, b"d", b"", b""), link(E::Link, "h", "d")], "EPERM link"),
         (vec![file("", b"x")], "it has no name"),
@@ -99,11 +96,11 @@ fn refuses_entries_that_lead_out_or_are_no_files() {
         (vec![entry(E::Char, b"null", b"", b"")], "it is a device"),
         (vec![entry(E::Block, b"sda", b"", b"")], "it is a device"),
         (vec![entry(E::Fifo, b"pipe", b"", b"")], "it is a named pipe"),
-        (vec![entry(E::new(b'Q'), b"q", b"", b"")], "its type 'Q' is not known"),
-        (vec![pax(b"99 path=short\n"), file("f", b"x")], "an extended header is not what the format says"),
+        (vec![entry(E::new(b'Q'), b"q", b"", b"")], "its type 'Q' is unknown"),
+        (vec![pax(b"99 path=short\n"), file("f", b"x")], "an extended header is malformed"),
         (vec![pax(&pax_record("path", &"x".repeat(300))), file("f", b"x")], "ENAMETOOLONG open"),
         (vec![pax(&pax_record("path", &"d/".repeat(2_100))), file("f", b"x")], "ENAMETOOLONG open"),
-        (vec![with_size(b"777777777777")], "it ends too early: it is cut off, or has no end mark"),
+        (vec![with_size(b"777777777777")], "the archive ends too early: it was cut off, or has no end mark"),
         (vec![with_size(b"\x80\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff")], "its size is larger than a file can be"),
         (vec![with_size(b"-1\0\0\0\0\0\0\0\0\0\0")], "its size is no number"),
     ];
@@ -122,8 +119,8 @@ fn refuses_entries_that_lead_out_or_are_no_files() {
 fn refuses_data_that_is_no_complete_archive() {
     let kernel = kernel();
     let embedder = kernel.embedder_files();
-    let damaged = "a header's checksum is wrong: this is no tar archive, or a damaged one";
-    let early = "it ends too early: it is cut off, or has no end mark";
+    let damaged = "a header's checksum is wrong: the data is no tar archive, or the archive is damaged";
+    let early = "the archive ends too early: it was cut off, or has no end mark";
     let whole = ended(&[file("one", b"1"), file("two", &[2; 2_000])]);
     assert_eq!(reason(unpack(&embedder, "/tmp/t", &[b'x'; 5_000], 4_096)), damaged);
     assert_eq!(reason(unpack(&embedder, "/tmp/t", b"", 1)), early);
@@ -187,7 +184,7 @@ fn keeps_the_limits_and_frees_entries_that_do_not_fit() {
     let records: Vec<u8> =
         records.iter().filter_map(|record| record.split_once('=')).flat_map(|(key, value)| pax_record(key, value)).collect();
     unpack(&embedder, "/tmp", &ended(&[pax(&records), file("huge", &data)]), 4_096).expect("unpacked");
-    assert_eq!(embedder.stat("/tmp/huge", true).expect("there").size, 1 << 40);
+    assert_eq!(embedder.stat("/tmp/huge", true).expect("the file exists").size, 1 << 40);
 }
 
 #[test]
@@ -227,7 +224,7 @@ fn refuses_malformed_lists_of_parts() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// An archive that is damaged or cut at any byte changes nothing embedder its directory and
+    /// An archive that is damaged or cut at any byte changes nothing outside its directory and
     /// leaks nothing.
     #[test]
     fn damaged_archives_stay_in_their_directory(
@@ -263,7 +260,8 @@ proptest! {
         let embedder = kernel.embedder_files();
         let before = (state(&embedder, "/etc"), state(&embedder, "/home"), embedder.list("/tmp").expect("listed").len());
         let _ = unpack(&embedder, "/tmp/t", &bytes, piece);
-        prop_assert_eq!((state(&embedder, "/etc"), state(&embedder, "/home"), embedder.list("/tmp").expect("listed").len()), (before.0, before.1, before.2 + 1));
+        let after = (state(&embedder, "/etc"), state(&embedder, "/home"), embedder.list("/tmp").expect("listed").len());
+        prop_assert_eq!(after, (before.0, before.1, before.2 + 1));
         embedder.remove("/tmp/t", true).expect("removed");
         let used = kernel.files.lock().used;
         prop_assert_eq!((used.bytes, used.inodes), (0, 0), "all space is freed");

@@ -52,7 +52,8 @@ proptest! {
                 _ if from.stat(&path, false).is_ok() => continue,
                 Step::File(bytes) => from.write(&path, bytes, false),
                 Step::Sparse(at, bytes) => {
-                    let Ok((file, _)) = from.open(&path, crate::OpenOptions { write: true, ..Default::default() }) else { continue };
+                    let options = crate::OpenOptions { write: true, ..Default::default() };
+                    let Ok((file, _)) = from.open(&path, options) else { continue };
                     from.write_open(&file, (*at).into(), bytes).expect("written");
                     from.close(&file);
                     Ok(())

@@ -1,6 +1,7 @@
 //! Open files and listings of mounts in snapshots. A file of the host machine is stored as its
-//! mount and path, and is opened again by them. If another file is there by then, the copy has lost
-//! the file, and every use of it fails. A listing is stored as its remaining entries.
+//! mount and path, and is opened again at that path. If the path then names another file, the copy
+//! has lost the file, and every use of the descriptor fails. A listing is stored as its remaining
+//! entries.
 
 use super::super::super::open::APPEND;
 use super::super::super::stat::Stat;
@@ -23,7 +24,7 @@ pub(crate) struct HostFileSnapshot {
 /// The kind of an open file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::fs) enum OpenedAs {
-    /// A regular file of the host machine, with its inode number there.
+    /// A regular file of the host machine, with its inode number.
     Folder(u64),
     /// A text of `/proc`.
     Text(#[serde(with = "serde_bytes")] Vec<u8>, Stat),
@@ -52,8 +53,8 @@ impl HostFile {
 }
 
 impl HostFileSnapshot {
-    /// Opens the file again with its old flags. Returns none if that fails, or if another file is
-    /// there.
+    /// Opens the file again with its old flags. Returns none if that fails, or if the path names
+    /// another file.
     pub(crate) fn restore(&self, tree: &FileSystem, flags: u32) -> Result<Option<HostFile>, Error> {
         let usage = &tree.usage;
         let Ok(mount) = tree.mount(self.mount) else { return Ok(None) };

@@ -2,6 +2,7 @@
 
 use super::super::watching::watch;
 use super::*;
+use coldframe_abi::system_calls::FileCall;
 
 fn bytes_of(guest: &Guest) -> Vec<u8> {
     let mut written = Vec::new();
@@ -19,9 +20,9 @@ fn restores_files_byte_for_byte_with_their_holes() {
     guest.write_file("whole", &all);
     let fd = open(&mut guest, "holes", READ_WRITE_CREATE);
     for at in [70_000_i64, 1 << 40] {
-        assert_eq!(guest.plain(0x03, &[fd.into(), Arg::Bytes(b"here"), at.into()]), 4);
+        assert_eq!(guest.plain(FileCall::Write, &[fd.into(), Arg::Bytes(b"here"), at.into()]), 4);
     }
-    guest.plain(0x0f, &[fd.into(), ((1_i64 << 40) + 1_000_000).into()]);
+    guest.plain(FileCall::Ftruncate, &[fd.into(), ((1_i64 << 40) + 1_000_000).into()]);
     let written = bytes_of(&guest).len();
     assert!(written < 300_000, "{written}: holes are not stored");
     let mut copy = by_bytes(&guest);
@@ -30,7 +31,7 @@ fn restores_files_byte_for_byte_with_their_holes() {
     assert_eq!(copy.read_file("whole").expect("the file exists"), all);
     assert_eq!(used(&copy), used(&guest));
     for (at, wanted) in [(69_998_i64, b"\0\0here\0\0"), ((1 << 40) - 2, b"\0\0here\0\0")] {
-        let (count, bytes) = copy.sys(0x02, &[fd.into(), Arg::Room(8), at.into()]);
+        let (count, bytes) = copy.sys(FileCall::Read, &[fd.into(), Arg::Room(8), at.into()]);
         assert_eq!((count, &bytes[..]), (8, &wanted[..]));
     }
 }
@@ -41,9 +42,9 @@ fn equal_files_make_equal_bytes() {
     for n in 0..300 {
         guest.write_file(&format!("/tmp/file{n}"), &[n as u8; 100]);
     }
-    guest.plain(0x0c, &["/tmp/file1".into(), "/tmp/link".into()]);
-    guest.plain(0x0b, &["/tmp/file1".into(), "/tmp/second".into()]);
-    guest.plain(0x09, &["/tmp/file2".into()]);
+    guest.plain(FileCall::Symlink, &["/tmp/file1".into(), "/tmp/link".into()]);
+    guest.plain(FileCall::Link, &["/tmp/file1".into(), "/tmp/second".into()]);
+    guest.plain(FileCall::Unlink, &["/tmp/file2".into()]);
     open(&mut guest, "/dev/null", 2);
     watch(&mut guest, "/tmp", 1);
     let written = bytes_of(&guest);
@@ -68,10 +69,10 @@ fn restores_mounts_descriptors_and_watches_from_bytes() {
     kernel.embedder_files().furnish(&options.mounts, &options.file_systems, &[], "/workspace").expect("mounted");
     let mut guest = Guest::of(&kernel, "/m/dir");
     guest.write_file("/p/dir/own", b"own");
-    guest.plain(0x09, &["/p/dir/file".into()]);
+    guest.plain(FileCall::Unlink, &["/p/dir/file".into()]);
     let (file, proc) = (open(&mut guest, "/m/dir/inner/dir/file", 0), open(&mut guest, "/proc/stat", 0));
     let listings = ["/m", "/p/dir", "/tmp", "/proc"].map(|path| open(&mut guest, path, DIRECTORY));
-    assert_eq!(read(&mut guest, file, 3).expect("there"), b"012");
+    assert_eq!(read(&mut guest, file, 3).expect("the file exists"), b"012");
     for listing in listings {
         rest_of(&mut guest, listing, 259, true).expect("names");
     }
@@ -79,17 +80,17 @@ fn restores_mounts_descriptors_and_watches_from_bytes() {
     watch(&mut guest, "/p/dir", 0);
     let gone = open(&mut guest, "/tmp/gone", READ_WRITE_CREATE);
     write(&mut guest, gone, b"gone");
-    guest.plain(0x09, &["/tmp/gone".into()]);
+    guest.plain(FileCall::Unlink, &["/tmp/gone".into()]);
     let saved = snapshot(&[&guest]).rewritten(|bytes| bytes).expect("sound");
     let mut copy = options.only(&saved);
     assert_eq!(copy.program.process().kernel.files.lock().watches(), 2);
-    assert_eq!(read(&mut copy, file, 3).expect("there"), b"345");
+    assert_eq!(read(&mut copy, file, 3).expect("the file exists"), b"345");
     assert_eq!(read(&mut copy, proc, 9_999), read(&mut guest, proc, 9_999));
     for listing in listings {
         let left = rest_of(&mut guest, listing, 259, false).expect("names");
         assert_eq!(rest_of(&mut copy, listing, 259, false).expect("names"), left);
     }
-    assert_eq!(copy.sys(0x02, &[gone.into(), Arg::Room(4), 0.into()]).1, b"gone");
+    assert_eq!(copy.sys(FileCall::Read, &[gone.into(), Arg::Room(4), 0.into()]).1, b"gone");
     assert_eq!(copy.read_file("/p/dir/own").expect("the file exists"), b"own");
     assert_eq!(copy.read_file("/p/dir/file"), Err(-2));
     assert_eq!(copy.read_file("inner/dir/file").expect("its working directory is /m/dir"), b"0123456789");

@@ -10,6 +10,7 @@ use crate::fs::node::{Body, Device, Ino, Node};
 use crate::fs::overlay::Below;
 use crate::fs::tree::ROOT;
 use crate::fs::walk::Location;
+use coldframe_abi::system_calls::FileCall;
 
 /// The number of changed snapshots.
 const ROUNDS: u64 = 3_000;
@@ -49,8 +50,8 @@ fn fixture(name: &str) -> Fixture {
     }
     open(&mut guest, "/m/dir", DIRECTORY);
     guest.write_file("/p/dir/deep/own", b"own");
-    guest.plain(0x09, &["/p/dir/file".into()]);
-    guest.plain(0x0a, &["/p/dir".into(), "/p/moved".into()]);
+    guest.plain(FileCall::Unlink, &["/p/dir/file".into()]);
+    guest.plain(FileCall::Rename, &["/p/dir".into(), "/p/moved".into()]);
     watch(&mut guest, "/m/dir", 0);
     Fixture { root, options, guest: filled(guest) }
 }
@@ -64,15 +65,15 @@ fn filled(mut guest: Guest) -> Guest {
     for (path, len) in [("a", 10), ("b", 70_000), ("c", 0)] {
         guest.write_file(path, &vec![b'x'; len]);
     }
-    guest.plain(0x07, &["d".into(), 0o755.into()]);
-    guest.plain(0x07, &["d/e".into(), 0o755.into()]);
-    guest.plain(0x0b, &["a".into(), "d/again".into()]);
-    guest.plain(0x0c, &["../a".into(), "d/link".into()]);
+    guest.plain(FileCall::Mkdir, &["d".into(), 0o755.into()]);
+    guest.plain(FileCall::Mkdir, &["d/e".into(), 0o755.into()]);
+    guest.plain(FileCall::Link, &["a".into(), "d/again".into()]);
+    guest.plain(FileCall::Symlink, &["../a".into(), "d/link".into()]);
     let fds = ["b", "c", "/dev/null", "/proc/stat"].map(|path| open(&mut guest, path, 0));
     let listing = open(&mut guest, "/tmp", DIRECTORY);
     rest_of(&mut guest, listing, 300, true).expect("names");
     let _ = read(&mut guest, fds[0], 5);
-    guest.plain(0x09, &["c".into()]);
+    guest.plain(FileCall::Unlink, &["c".into()]);
     watch(&mut guest, "d", 1);
     guest
 }
@@ -87,25 +88,25 @@ fn use_all(guest: &mut Guest) {
             match kind {
                 2 if !["/proc", "/app"].contains(&below.as_str()) => left.push(below),
                 1 => {
-                    let _ = guest.sys(0x1e, &[below.as_str().into(), Arg::Room(100)]);
+                    let _ = guest.sys(FileCall::ReadFile, &[below.as_str().into(), Arg::Room(100)]);
                 }
                 _ => {
-                    let _ = guest.sys(0x0d, &[below.as_str().into(), Arg::Room(100)]);
+                    let _ = guest.sys(FileCall::Readlink, &[below.as_str().into(), Arg::Room(100)]);
                 }
             }
         }
     }
     for fd in 0..12_i64 {
-        let _ = guest.sys(0x05, &[fd.into(), Arg::Room(144)]);
-        let _ = guest.sys(0x0d, &[format!("/proc/self/fd/{fd}").as_str().into(), Arg::Room(100)]);
-        let _ = guest.sys(0x02, &[fd.into(), Arg::Room(100), (-1).into()]);
-        let _ = guest.sys(0x0e, &[fd.into(), Arg::Room(600)]);
-        let _ = guest.plain(0x0f, &[fd.into(), 5.into()]);
-        let _ = guest.plain(0x01, &[fd.into()]);
+        let _ = guest.sys(FileCall::Fstat, &[fd.into(), Arg::Room(144)]);
+        let _ = guest.sys(FileCall::Readlink, &[format!("/proc/self/fd/{fd}").as_str().into(), Arg::Room(100)]);
+        let _ = guest.sys(FileCall::Read, &[fd.into(), Arg::Room(100), (-1).into()]);
+        let _ = guest.sys(FileCall::Readdir, &[fd.into(), Arg::Room(600)]);
+        let _ = guest.plain(FileCall::Ftruncate, &[fd.into(), 5.into()]);
+        let _ = guest.plain(FileCall::Close, &[fd.into()]);
     }
-    let _ = guest.sys(0x1b, &[Arg::Room(4_096)]);
+    let _ = guest.sys(FileCall::Getcwd, &[Arg::Room(4_096)]);
     for path in ["a", "b", "d/again", "/p/moved/deep/file", "/p/file"] {
-        let _ = guest.plain(0x09, &[path.into()]);
+        let _ = guest.plain(FileCall::Unlink, &[path.into()]);
     }
     let _ = guest.program.process().kernel.embedder_files().remove("/workspace/d", true);
     guest.write_file("/p/moved/deep/new", b"new");
@@ -178,7 +179,7 @@ fn refuses_truncated_bytes() {
 }
 
 fn node(files: &mut FilesSnapshot, ino: Ino) -> &mut Node {
-    files.nodes.get_mut(&ino).expect("there")
+    files.nodes.get_mut(&ino).expect("the file exists")
 }
 
 fn names(files: &mut FilesSnapshot, ino: Ino) -> &mut crate::fs::node::Directory {

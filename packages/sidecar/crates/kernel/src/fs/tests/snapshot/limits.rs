@@ -1,6 +1,7 @@
 //! Restores with narrower limits: the error names the exceeded limit.
 
 use super::*;
+use coldframe_abi::system_calls::FileCall;
 
 fn refused(saved: &KernelSnapshot, limits: Limits) -> (&'static str, u64) {
     match (RestoreOptions { limits, ..RestoreOptions::default() }).restore(saved).err() {
@@ -14,7 +15,7 @@ fn names_the_limit_that_a_restore_exceeds() {
     let mut guest = Guest::new(Limits::default());
     guest.write_file("/tmp/f", &[7; 10_000]);
     let fd = (0..5).map(|_| open(&mut guest, "/tmp/f", 0)).max().expect("some");
-    guest.plain(0x1f, &["/tmp".into(), 0.into()]);
+    guest.plain(FileCall::Watch, &["/tmp".into(), 0.into()]);
     let text = open(&mut guest, "/proc/meminfo", 0);
     assert!(read(&mut guest, text, 10).is_ok());
     let saved = snapshot(&[&guest]);
@@ -28,7 +29,7 @@ fn names_the_limit_that_a_restore_exceeds() {
     let limits = Limits { filesystem_bytes: 10_000, inodes: 1, watches: 1, descriptors: open, ..wide };
     let mut other = RestoreOptions { limits, ..RestoreOptions::default() }.only(&saved);
     assert_eq!(other.write_file("/tmp/more", b""), -24, "no descriptor is left");
-    other.plain(0x01, &[fd.into()]);
+    other.plain(FileCall::Close, &[fd.into()]);
     assert_eq!(other.write_file("/tmp/more", b""), -28, "the new limits hold");
 }
 
@@ -37,7 +38,7 @@ fn a_copy_counts_its_present_use_as_its_highest() {
     let mut guest = Guest::new(Limits::default());
     guest.write_file("/tmp/f", &[7; 10_000]);
     guest.write_file("/tmp/g", &[7; 10_000]);
-    guest.plain(0x09, &["/tmp/g".into()]);
+    guest.plain(FileCall::Unlink, &["/tmp/g".into()]);
     let high = |guest: &Guest| guest.program.process().kernel.files.lock().marks[0].high();
     let other = copy(&guest);
     assert_eq!((high(&guest), high(&other)), (20_000, 10_000));

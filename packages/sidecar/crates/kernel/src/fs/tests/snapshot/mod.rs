@@ -14,6 +14,7 @@ use crate::fs::options::FileSystemOptions;
 use crate::fs::options::MountOptions;
 use crate::limits::Limits;
 use crate::snapshot::{KernelSnapshot, RestoreInputs};
+use coldframe_abi::system_calls::FileCall;
 use coldframe_error::Error;
 use std::sync::Arc;
 
@@ -66,26 +67,26 @@ fn used(guest: &Guest) -> (u64, u64) {
 }
 
 fn open(guest: &mut Guest, path: &str, flags: i64) -> i64 {
-    let fd = guest.plain(0x00, &[path.into(), flags.into(), 0o644.into()]);
+    let fd = guest.plain(FileCall::Open, &[path.into(), flags.into(), 0o644.into()]);
     assert!(fd >= 0, "{path}: {fd}");
     fd
 }
 
 fn read(guest: &mut Guest, fd: i64, room: usize) -> Result<Vec<u8>, i64> {
-    let (count, mut bytes) = guest.sys(0x02, &[fd.into(), Arg::Room(room), (-1).into()]);
+    let (count, mut bytes) = guest.sys(FileCall::Read, &[fd.into(), Arg::Room(room), (-1).into()]);
     bytes.truncate(usize::try_from(count).map_err(|_| count)?);
     Ok(bytes)
 }
 
 fn write(guest: &mut Guest, fd: i64, bytes: &[u8]) -> i64 {
-    guest.plain(0x03, &[fd.into(), Arg::Bytes(bytes), (-1).into()])
+    guest.plain(FileCall::Write, &[fd.into(), Arg::Bytes(bytes), (-1).into()])
 }
 
 /// Returns the names that an open listing has not returned yet.
 fn rest_of(guest: &mut Guest, fd: i64, room: usize, once: bool) -> Result<Vec<String>, i64> {
     let mut names = Vec::new();
     loop {
-        let (count, bytes) = guest.sys(0x0e, &[fd.into(), Arg::Room(room)]);
+        let (count, bytes) = guest.sys(FileCall::Readdir, &[fd.into(), Arg::Room(room)]);
         let mut rest = &bytes[..usize::try_from(count).map_err(|_| count)?];
         if rest.is_empty() {
             return Ok(names);
@@ -109,14 +110,14 @@ fn changes_of_one_runtime_are_not_visible_in_the_other() {
     let mut other = copy(&guest);
     assert_eq!(used(&guest), used(&other));
     guest.write_file("/tmp/both", b"the original's");
-    guest.plain(0x09, &["/tmp/gone".into()]);
+    guest.plain(FileCall::Unlink, &["/tmp/gone".into()]);
     other.write_file("/tmp/both", b"the copy's");
     other.write_file("/tmp/new", b"");
     assert_eq!(guest.read_file("/tmp/both").expect("the file exists"), b"the original's");
     assert_eq!(other.read_file("/tmp/both").expect("the file exists"), b"the copy's");
     assert_eq!(other.read_file("/tmp/gone").expect("the file exists"), b"x");
     assert_eq!(guest.read_file("/tmp/new"), Err(-2));
-    // Both may assign equal numbers next: no file has the number yet.
+    // Both may assign equal inode numbers next, because no file has the number yet.
     assert!(
         other.stat("/tmp/new", true).expect("the file exists")[7] > guest.stat("/tmp/both", true).expect("the file exists")[7]
     );
@@ -150,7 +151,7 @@ fn a_copy_keeps_positions_flags_and_shared_descriptions() {
     assert_eq!(other.read_file("f").expect("the file exists"), b"0123456789ab");
     assert_eq!(write(&mut other, fd, b"x"), -9, "the file was opened for reading");
     let table = other.program.process().files.descriptors.lock();
-    let (stdin, twice) = (table.get(0).expect("there"), table.get(again).expect("there"));
+    let (stdin, twice) = (table.get(0).expect("an open descriptor"), table.get(again).expect("an open descriptor"));
     assert!(Arc::ptr_eq(&stdin, &twice), "one description, as in the original");
 }
 
@@ -164,9 +165,9 @@ fn programs_of_a_copy_share_the_descriptions_they_shared() {
     let shared = one.program.process().files.descriptors.lock().get(fd).expect("open");
     assert_eq!(other.program.process().add_descriptor(shared), Ok(fd));
     let mut copies = RestoreOptions::default().restore(&snapshot(&[&one, &other])).expect("a copy");
-    assert_eq!(read(&mut copies[0], fd, 4).expect("there"), b"0123");
-    assert_eq!(read(&mut copies[1], fd, 4).expect("there"), b"4567");
-    assert_eq!(read(&mut one, fd, 4).expect("there"), b"0123");
+    assert_eq!(read(&mut copies[0], fd, 4).expect("the file exists"), b"0123");
+    assert_eq!(read(&mut copies[1], fd, 4).expect("the file exists"), b"4567");
+    assert_eq!(read(&mut one, fd, 4).expect("the file exists"), b"0123");
 }
 
 #[test]
@@ -174,17 +175,17 @@ fn a_removed_file_stays_in_a_copy_until_the_copy_closes_it() {
     let mut guest = Guest::new(Limits::default());
     let fd = open(&mut guest, "/tmp/f", READ_WRITE_CREATE);
     write(&mut guest, fd, b"still here");
-    guest.plain(0x09, &["/tmp/f".into()]);
+    guest.plain(FileCall::Unlink, &["/tmp/f".into()]);
     let mut other = copy(&guest);
     assert_eq!(used(&guest), (10, 1));
-    guest.plain(0x01, &[fd.into()]);
+    guest.plain(FileCall::Close, &[fd.into()]);
     assert_eq!((used(&guest), used(&other)), ((0, 0), (10, 1)));
-    let (_, bytes) = other.sys(0x02, &[fd.into(), Arg::Room(10), 0.into()]);
+    let (_, bytes) = other.sys(FileCall::Read, &[fd.into(), Arg::Room(10), 0.into()]);
     assert_eq!(bytes, b"still here");
     // A copy of a copy has the file too.
     let mut third = copy(&other);
     for guest in [&mut other, &mut third] {
-        guest.plain(0x01, &[fd.into()]);
+        guest.plain(FileCall::Close, &[fd.into()]);
         assert_eq!(used(guest), (0, 0));
         assert!(guest.program.process().kernel.files.lock().holds.len() == 1, "the working directory");
     }
@@ -197,7 +198,7 @@ fn a_copy_lacks_a_removed_file_that_only_the_embedder_has_open() {
     let options = crate::OpenOptions { write: true, ..Default::default() };
     let (file, _) = embedder.open("/tmp/f", options).expect("room");
     embedder.write_open(&file, 0, b"bytes").expect("room");
-    embedder.remove("/tmp/f", false).expect("there");
+    embedder.remove("/tmp/f", false).expect("the file exists");
     let other = copy(&guest);
     assert_eq!((used(&guest), used(&other)), ((5, 1), (0, 0)));
     embedder.close(&file);
@@ -210,7 +211,7 @@ fn a_copy_holds_no_file_of_a_program_outside_the_snapshot() {
     let (one, mut other) = (Guest::of(&kernel, "/workspace"), Guest::of(&kernel, "/tmp"));
     let fd = open(&mut other, "/tmp/f", READ_WRITE_CREATE);
     write(&mut other, fd, b"bytes");
-    other.plain(0x09, &["/tmp/f".into()]);
+    other.plain(FileCall::Unlink, &["/tmp/f".into()]);
     let alone = RestoreOptions::default().only(&snapshot(&[&one]));
     assert_eq!((used(&other), used(&alone)), ((5, 1), (0, 0)));
     assert_eq!(alone.program.process().kernel.files.lock().holds.len(), 1);
@@ -219,19 +220,19 @@ fn a_copy_holds_no_file_of_a_program_outside_the_snapshot() {
 #[test]
 fn a_copy_keeps_a_removed_working_directory() {
     let mut guest = Guest::new(Limits::default());
-    guest.plain(0x07, &["/tmp/d".into(), 0o755.into()]);
-    guest.program.process().files.chdir(&guest.program.process().kernel.files, b"/tmp/d").expect("there");
+    guest.plain(FileCall::Mkdir, &["/tmp/d".into(), 0o755.into()]);
+    guest.program.process().files.chdir(&guest.program.process().kernel.files, b"/tmp/d").expect("the file exists");
     guest.program.process().files.set_umask(0o077);
-    guest.plain(0x08, &["/tmp/d".into()]);
+    guest.plain(FileCall::Rmdir, &["/tmp/d".into()]);
     let mut other = copy(&guest);
     assert_eq!(other.write_file("f", b""), -2);
     assert_eq!(other.program.process().files.umask(), 0o077);
     let cwd = |guest: &Guest| guest.program.process().files.getcwd(&guest.program.process().kernel.files.lock());
     assert_eq!(cwd(&other), cwd(&guest));
-    other.program.process().files.chdir(&other.program.process().kernel.files, b"/tmp").expect("there");
+    other.program.process().files.chdir(&other.program.process().kernel.files, b"/tmp").expect("the file exists");
     assert_eq!((used(&other), used(&guest)), ((0, 0), (0, 1)));
-    guest.program.process().files.chdir(&guest.program.process().kernel.files, b"/workspace").expect("there");
-    other.program.process().files.chdir(&other.program.process().kernel.files, b"/workspace").expect("there");
+    guest.program.process().files.chdir(&guest.program.process().kernel.files, b"/workspace").expect("the file exists");
+    other.program.process().files.chdir(&other.program.process().kernel.files, b"/workspace").expect("the file exists");
     assert_eq!(cwd(&other).as_deref(), Ok(&b"/workspace"[..]));
 }
 
@@ -266,7 +267,7 @@ fn proc_shows_the_copy() {
 #[test]
 fn a_copy_has_its_own_standard_streams() {
     let mut guest = Guest::new(Limits::default());
-    assert_eq!(guest.plain(0x01, &[2.into()]), 0);
+    assert_eq!(guest.plain(FileCall::Close, &[2.into()]), 0);
     let mut other = copy(&guest);
     assert_eq!(write(&mut other, 1, b"out"), 3);
     assert_eq!(write(&mut other, 2, b"err"), -9);

@@ -2,6 +2,7 @@
 
 use super::super::watching::{watch, watch_events};
 use super::*;
+use coldframe_abi::system_calls::FileCall;
 use coldframe_error::Errno;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -82,14 +83,14 @@ fn a_mount_keeps_its_number_and_may_have_another_folder() {
         [mount("/new", &one, false), mount("/w", &other, false), mount("/m/dir/deep", &other, false), mount("/m", &one, false)];
     let mut copy = with_mounts(&after).only(&saved);
     assert_eq!(["/m/file", "/m/dir/deep/file", "/w/file"].map(|path| dev(&mut copy, path)), numbers);
-    assert_eq!(copy.read_file("/w/file").expect("there"), b"another");
-    assert_eq!(copy.read_file("/m/dir/deep/file").expect("there"), b"another");
-    assert_eq!(copy.read_file("/new/file").expect("there"), b"0123456789");
+    assert_eq!(copy.read_file("/w/file").expect("the file exists"), b"another");
+    assert_eq!(copy.read_file("/m/dir/deep/file").expect("the file exists"), b"another");
+    assert_eq!(copy.read_file("/new/file").expect("the file exists"), b"0123456789");
     assert_eq!(original.read_file("/new/file"), Err(-2));
     let (folders, systems) = copy.program.process().kernel.reattach();
     assert_eq!((folders.len(), systems.len()), (4, 0));
     let again = RestoreOptions { mounts: folders, ..RestoreOptions::default() };
-    assert_eq!(again.only(&snapshot(&[&copy])).read_file("/new/other").expect("there"), b"other");
+    assert_eq!(again.only(&snapshot(&[&copy])).read_file("/new/other").expect("the file exists"), b"other");
 }
 
 #[test]
@@ -98,11 +99,11 @@ fn an_open_file_of_a_mount_is_opened_again_at_its_position() {
     let with = with_mounts(&[mount("/m", &folder, false)]);
     let mut guest = guest(&with);
     let fd = open(&mut guest, "/m/file", 2);
-    assert_eq!(read(&mut guest, fd, 4).expect("there"), b"0123");
+    assert_eq!(read(&mut guest, fd, 4).expect("the file exists"), b"0123");
     let mut copy = with.only(&snapshot(&[&guest]));
-    assert_eq!(read(&mut copy, fd, 4).expect("there"), b"4567");
+    assert_eq!(read(&mut copy, fd, 4).expect("the file exists"), b"4567");
     assert_eq!(write(&mut copy, fd, b"AB"), 2);
-    assert_eq!(std::fs::read(folder.0.join("file")).expect("there"), b"01234567AB");
+    assert_eq!(std::fs::read(folder.0.join("file")).expect("the file exists"), b"01234567AB");
 }
 
 #[test]
@@ -113,24 +114,29 @@ fn an_open_file_that_was_removed_or_replaced_fails_with_eio() {
     let mut guest = guest(&with);
     let fds = [open(&mut guest, "/m/file", 2), open(&mut guest, "/m/other", 2)];
     let saved = snapshot(&[&guest]);
-    std::fs::remove_file(folder.0.join("file")).expect("there");
-    std::fs::rename(folder.0.join("dir/inner"), folder.0.join("other")).expect("there");
+    std::fs::remove_file(folder.0.join("file")).expect("the file exists");
+    std::fs::rename(folder.0.join("dir/inner"), folder.0.join("other")).expect("the file exists");
     let mut copy = with.only(&saved);
     for fd in fds {
         assert_eq!(read(&mut copy, fd, 4), Err(EIO));
         assert_eq!(write(&mut copy, fd, b"x"), EIO);
-        assert_eq!(copy.sys(0x05, &[fd.into(), Arg::Room(144)]).0, EIO);
-        for (call, arguments) in [(0x0f, [fd, 0]), (0x11, [fd, 0o600]), (0x16, [fd, 0]), (0x19, [fd, 0])] {
-            assert_eq!(copy.plain(call, &arguments.map(Arg::from)), EIO, "{call:#x}");
+        assert_eq!(copy.sys(FileCall::Fstat, &[fd.into(), Arg::Room(144)]).0, EIO);
+        for (call, arguments) in [
+            (FileCall::Ftruncate, [fd, 0]),
+            (FileCall::Fchmod, [fd, 0o600]),
+            (FileCall::Fsync, [fd, 0]),
+            (FileCall::Lseek, [fd, 0]),
+        ] {
+            assert_eq!(copy.plain(call, &arguments.map(Arg::from)), EIO, "{call:?}");
         }
         let link = format!("/proc/self/fd/{fd}");
-        assert_eq!(copy.plain(0x00, &[link.as_str().into(), 0.into(), 0.into()]), EIO);
+        assert_eq!(copy.plain(FileCall::Open, &[link.as_str().into(), 0.into(), 0.into()]), EIO);
         // A copy of the copy lacks the file too.
         let mut third = with.only(&snapshot(&[&copy]));
         assert_eq!(read(&mut third, fd, 4), Err(EIO));
-        assert_eq!(copy.plain(0x01, &[fd.into()]), 0);
+        assert_eq!(copy.plain(FileCall::Close, &[fd.into()]), 0);
     }
-    assert_eq!(std::fs::read(folder.0.join("other")).expect("there"), b"inner", "the new file is unchanged");
+    assert_eq!(std::fs::read(folder.0.join("other")).expect("the file exists"), b"inner", "the new file is unchanged");
     assert_eq!(read(&mut guest, fds[0], 4).expect("the original has it open"), b"0123");
 }
 
@@ -141,11 +147,11 @@ fn a_copy_has_the_changes_of_an_overlay() {
     let mut guest = guest(&with);
     let below = open(&mut guest, "/p/other", 0);
     guest.write_file("/p/file", b"changed");
-    guest.plain(0x09, &["/p/other".into()]);
+    guest.plain(FileCall::Unlink, &["/p/other".into()]);
     guest.write_file("/p/dir/new", b"new");
     let mut copy = with.only(&snapshot(&[&guest]));
     assert_eq!(used(&copy), used(&guest));
-    assert_eq!(copy.read_file("/p/file").expect("there"), b"changed");
+    assert_eq!(copy.read_file("/p/file").expect("the file exists"), b"changed");
     assert_eq!(copy.read_file("/p/other"), Err(-2));
     assert_eq!(read(&mut copy, below, 10).expect("it is open"), b"other");
     let names = |guest: &mut Guest, path: &str| {
@@ -156,10 +162,10 @@ fn a_copy_has_the_changes_of_an_overlay() {
     assert_eq!(names(&mut copy, "/p"), ["dir", "file"]);
     assert_eq!(names(&mut copy, "/p/dir"), ["inner", "new"]);
     copy.write_file("/p/dir/inner", b"the copy's");
-    assert_eq!(guest.read_file("/p/dir/inner").expect("there"), b"inner");
-    assert_eq!(std::fs::read(folder.0.join("dir/inner")).expect("there"), b"inner");
-    assert_eq!(copy.plain(0x0a, &["/p/dir".into(), "/p/moved".into()]), 0);
-    assert_eq!(copy.read_file("/p/moved/inner").expect("there"), b"the copy's");
+    assert_eq!(guest.read_file("/p/dir/inner").expect("the file exists"), b"inner");
+    assert_eq!(std::fs::read(folder.0.join("dir/inner")).expect("the file exists"), b"inner");
+    assert_eq!(copy.plain(FileCall::Rename, &["/p/dir".into(), "/p/moved".into()]), 0);
+    assert_eq!(copy.read_file("/p/moved/inner").expect("the file exists"), b"the copy's");
 }
 
 #[test]
@@ -180,7 +186,7 @@ fn a_copy_continues_a_listing_of_a_mount() {
         assert_eq!(begun.len() + rest.len(), 504);
         assert_eq!(rest_of(&mut copy, fd, 300, false).expect("names"), rest);
         assert_eq!(rest_of(&mut third, fd, 300, false).expect("names"), rest);
-        copy.plain(0x01, &[fd.into()]);
+        copy.plain(FileCall::Close, &[fd.into()]);
         assert!(copy.list("/m", 300).expect("a directory").len() == 504);
     }
 }
@@ -208,7 +214,7 @@ fn restores_a_watch_of_a_mount_or_cancels_it() {
     let mut guest = guest(&with);
     let (dir, file) = (watch(&mut guest, "/m/dir", 0), watch(&mut guest, "/m/file", 0));
     let saved = snapshot(&[&guest]);
-    std::fs::remove_file(folder.0.join("file")).expect("there");
+    std::fs::remove_file(folder.0.join("file")).expect("the file exists");
     let copy = with.only(&saved);
     let given_up = copy.program.process().operations.take();
     let canceled = i32::try_from(Errno::ECANCELED.negative()).expect("small");

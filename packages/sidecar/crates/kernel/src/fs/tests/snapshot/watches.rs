@@ -2,6 +2,7 @@
 
 use super::super::watching::{one, watch, watch_events};
 use super::*;
+use coldframe_abi::system_calls::FileCall;
 
 const RENAME: u8 = 1;
 const CHANGE: u8 = 2;
@@ -10,7 +11,7 @@ const CHANGE: u8 = 2;
 fn a_waiting_watch_reports_only_changes_of_its_runtime() {
     let mut guest = Guest::new(Limits::default());
     let operation = watch(&mut guest, "/workspace", 1);
-    guest.plain(0x07, &["/workspace/d".into(), 0o755.into()]);
+    guest.plain(FileCall::Mkdir, &["/workspace/d".into(), 0o755.into()]);
     let first = watch_events(&guest);
     assert_eq!(first, [(operation, one(RENAME, "d"))]);
     let operation = watch(&mut guest, "/workspace", 1);
@@ -22,7 +23,7 @@ fn a_waiting_watch_reports_only_changes_of_its_runtime() {
     // The copy keeps the watch: a call can use it again and end it.
     let next = watch(&mut other, "/workspace", 1);
     assert_ne!(next, operation);
-    assert_eq!(other.plain(0x20, &[i64::from(next).into()]), 0);
+    assert_eq!(other.plain(FileCall::Unwatch, &[i64::from(next).into()]), 0);
     assert_eq!(other.program.process().kernel.files.lock().watches(), 0);
 }
 
@@ -50,7 +51,7 @@ fn a_watch_holds_its_file() {
     let mut guest = Guest::new(Limits::default());
     guest.write_file("f", b"bytes");
     watch(&mut guest, "f", 0);
-    guest.plain(0x09, &["f".into()]);
+    guest.plain(FileCall::Unlink, &["f".into()]);
     watch_events(&guest);
     let other = copy(&guest);
     assert_eq!(used(&other), (5, 1));

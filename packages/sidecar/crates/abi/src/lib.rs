@@ -1,0 +1,19 @@
+//! The numbers that guest and host agree on: system calls, events, and blocks in the guest's
+//! memory.
+//!
+//! Each number is declared here once. The kernel and the VM match the enums of this crate.
+//! `crates/codegen` writes the guest's constants, the shim's header and the tables of
+//! `docs/internals/guest-abi.md` from the same rows. The crate has no dependencies, so that the
+//! generator compiles in seconds. Next: `system_calls/mod.rs`.
+
+mod blocks;
+mod numbers;
+pub mod system_calls;
+
+pub use blocks::{EventHeader, Field, FieldKind, InfoBlock, StateBlock};
+pub use numbers::{Clock, EventKind, ExitCode, ExitReason, FatalKind, GuestStatus, Mark, NumberRow, ProgramMode};
+pub use system_calls::{BlockingCall, SystemCall};
+
+/// The version of the ABI, in the guest's info block and in image headers. Every change of the ABI
+/// raises the version, and a host refuses any other.
+pub const VERSION: u32 = 3;

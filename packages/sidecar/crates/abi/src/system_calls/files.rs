@@ -1,0 +1,96 @@
+//! Files, directories and descriptors: calls from 0x100.
+
+use super::system_calls;
+
+system_calls! {
+    /// A call about files.
+    FileCall, blocks: false {
+        /// Opens or creates a file. `O_PATH` and `O_TMPFILE` fail with `EOPNOTSUPP`.
+        Open(path: Path, flags, mode) = 0x100 => Value("the lowest free descriptor");
+        /// Closes a descriptor. The standard streams can be closed too. In a program that the
+        /// embedder started, the import `write` still serves 1 and 2.
+        Close(fd) = 0x101 => Zero;
+        /// Reads at `offset`. -1 is the descriptor's own position.
+        Read(fd, buffer: Buffer, offset) = 0x102 => Value("bytes read");
+        /// Writes at `offset`, as `read`. Fewer bytes are written when space runs out. `EAGAIN` on
+        /// a stream whose reader is behind.
+        Write(fd, bytes: Bytes, offset) = 0x103 => Value("bytes written");
+        /// Writes 18 f64 in the order of Node's stats array. The first 10 are dev, mode, nlink,
+        /// uid, gid, rdev, blksize, ino, size and blocks. The others are atime, mtime, ctime and
+        /// birthtime as seconds and nanoseconds.
+        Stat(path: Path, buffer: Buffer, follow) = 0x104 => Zero;
+        /// Writes the numbers of `stat` for a descriptor.
+        Fstat(fd, buffer: Buffer) = 0x105 => Zero;
+        /// Checks whether the program may access a file with `mode`.
+        Access(path: Path, mode) = 0x106 => Zero;
+        /// Makes a directory.
+        Mkdir(path: Path, mode) = 0x107 => Zero;
+        /// Removes an empty directory.
+        Rmdir(path: Path) = 0x108 => Zero;
+        /// Removes a name of a file.
+        Unlink(path: Path) = 0x109 => Zero;
+        /// Renames a file or a directory.
+        Rename(from: Path, to: Path) = 0x10a => Zero;
+        /// Adds a name to a file.
+        Link(from: Path, to: Path) = 0x10b => Zero;
+        /// Makes a symbolic link.
+        Symlink(target: Path, path: Path) = 0x10c => Zero;
+        /// Writes the part of a link's target that fits.
+        Readlink(path: Path, buffer: Buffer) = 0x10d => Value("the target's length");
+        /// Writes entries back to back: u8 type (`UV_DIRENT_*`), u8 0, u16 length, name. Names are
+        /// sorted, without `.` and `..`. The buffer must hold 259 bytes.
+        Readdir(fd, buffer: Buffer) = 0x10e => Value("bytes used, 0 at the end");
+        /// Sets a file's length.
+        Ftruncate(fd, length) = 0x10f => Zero;
+        /// Sets a file's mode.
+        Chmod(path: Path, mode, follow) = 0x110 => Zero;
+        /// Sets the mode of an open file.
+        Fchmod(fd, mode) = 0x111 => Zero;
+        /// Sets a file's owner and group. -1 leaves an id unchanged.
+        Chown(path: Path, uid, gid, follow) = 0x112 => Zero;
+        /// Sets the owner and group of an open file.
+        Fchown(fd, uid, gid) = 0x113 => Zero;
+        /// Sets a file's times. The lowest i64 leaves a time unchanged, the highest is the present.
+        Utimes(path: Path, atime, mtime, follow) = 0x114 => Zero;
+        /// Sets the times of an open file.
+        Futimes(fd, atime, mtime) = 0x115 => Zero;
+        /// Writes an open file's changes to its disk.
+        Fsync(fd) = 0x116 => Zero;
+        /// Resolves all links of a path. Writes the part of the result that fits.
+        Realpath(path: Path, buffer: Buffer) = 0x117 => Value("the result's length");
+        /// Writes 7 f64: type, bsize, blocks, bfree, bavail, files, ffree.
+        Statfs(path: Path, buffer: Buffer) = 0x118 => Zero;
+        /// Moves a descriptor's position. A directory is listed from the start again.
+        Lseek(fd, offset, whence) = 0x119 => Value("the new position");
+        /// Sets the working directory.
+        Chdir(path: Path) = 0x11a => Zero;
+        /// Writes the part of the working directory's path that fits. `ENOENT` if the directory was
+        /// removed.
+        Getcwd(buffer: Buffer) = 0x11b => Value("the path's length");
+        /// Copies at most 8 MiB. Call again with the result as `at`, which is 0 at first. With
+        /// `mode` 1 the copy must not exist yet. The copy has the original's mode. Both files share
+        /// the bytes until one is written.
+        CopyFile(from: Path, to: Path, mode, at) = 0x11c => Value("0 after the last part, else the next `at`");
+        /// Tests for a file or a directory.
+        ModuleStat(path: Path) = 0x11d => Value("0 for a file, 1 for a directory");
+        /// Reads a whole file. If the length is above the buffer's, nothing was read: call again
+        /// with a larger buffer.
+        ReadFile(path: Path, buffer: Buffer) = 0x11e => Value("the file's length");
+        /// Waits for changes. Flag 1: everything below a directory too, with its path. Entries are
+        /// as of `readdir`: type 1 for a name that was made, removed or moved, type 2 for other
+        /// bytes or attributes.
+        Watch(path: Path, flags) = 0x11f => Operation("the first batch of changes");
+        /// Cancels the last operation of a watch.
+        Unwatch(operation) = 0x120 => Zero;
+        /// Sets the umask.
+        Umask(mask) = 0x121 => Value("the old umask");
+        /// Sets the length of the file at a path.
+        Truncate(path: Path, length) = 0x122 => Zero;
+        /// Writes a sentence about the last file call that failed with `EACCES`. Each sentence is
+        /// returned once.
+        Reason(buffer: Buffer) = 0x123 => Value("the sentence's length, 0 if there is none");
+        /// Returns the kind of a descriptor in libuv's numbers. Sockets are 0 TCP and 2 UDP. Files
+        /// and streams of the embedder are 3, pipes and Unix sockets 4, others 6.
+        Kind(fd) = 0x124 => Value("the kind");
+    }
+}

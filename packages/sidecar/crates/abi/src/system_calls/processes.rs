@@ -1,0 +1,38 @@
+//! Processes and signals: calls from 0x400. `wait_for_watched` is in `blocking.rs`.
+
+use super::system_calls;
+
+system_calls! {
+    /// A call about processes and signals.
+    ProcessCall, blocks: false {
+        /// Starts a child. `words` are u32: flags (1 = detached), the counts of arguments, of
+        /// variables and of descriptors, then a kind and a number for each descriptor. Kind 0 is
+        /// none (for the first three `/dev/null`), kind 1 the caller's descriptor of that number.
+        /// `texts` has a NUL behind each text: file, directory (empty: the caller's), arguments,
+        /// variables. `E2BIG` above 1 MiB of arguments or of variables, `EAGAIN` with too many
+        /// processes. `ENOENT`, `EACCES`, `ENOEXEC` and `ELOOP` as of Linux's `execve`.
+        Spawn(words: Bytes, texts: Bytes) = 0x400 => Value("the child's pid");
+        /// Waits for a child's end. The child is reaped then. `ECHILD` if `pid` is not a child of
+        /// the caller.
+        Wait(pid) = 0x401 => Operation("the child's wait status");
+        /// Sends a signal. `pid` 0 means the caller's group, -1 all others, another negative number
+        /// that group. Signal 0 only checks. `EPERM` for pid 1.
+        Kill(pid, signal) = 0x402 => Zero;
+        /// Returns the parent's pid.
+        Getppid() = 0x403 => Value("the pid, 1 if the parent has ended");
+        /// Turns listening to a signal on or off. A signal with a listener is only reported.
+        /// `EINVAL` for SIGKILL and SIGSTOP.
+        Listen(signal, on) = 0x404 => Zero;
+        /// Waits for a signal with a listener. `EBUSY` if another such operation is pending.
+        NextSignal() = 0x405 => Operation("the number of the next signal");
+        /// Returns the group of a process. `pid` 0 is the caller.
+        Getpgid(pid) = 0x406 => Value("the group");
+        /// Moves the caller or a child to a group of the same session, or to a group of its own.
+        Setpgid(pid, group) = 0x407 => Zero;
+        /// Sets the list for the next `wait_for_watched`: at most 64 pairs of u32. A pair is a
+        /// descriptor and a mask (as of `arm`), or a child and 0.
+        Watch(list: Bytes) = 0x408 => Zero;
+        /// Reaps a child that has ended. `EAGAIN` while the child lives.
+        Reap(pid) = 0x40a => Value("the child's wait status");
+    }
+}

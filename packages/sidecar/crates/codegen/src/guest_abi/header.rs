@@ -1,0 +1,43 @@
+//! The header of the guest's shim.
+
+use std::fmt::Write;
+
+use coldframe_abi::system_calls::ClockCall;
+use coldframe_abi::{EventHeader, Field, FieldKind, InfoBlock, StateBlock};
+
+use super::{NOTICE, NUMBERS, upper};
+
+/// Writes the header. Of the system calls the shim itself makes only the family of clocks.
+pub fn header() -> String {
+    let mut text = format!(
+        "/* {NOTICE}\n   The numbers and blocks of docs/internals/guest-abi.md. */\n\
+         #ifndef COLDFRAME_ABI_H\n#define COLDFRAME_ABI_H\n\
+         #include <stdint.h>\n\n#define CF_ABI_VERSION {}\n\n",
+        coldframe_abi::VERSION
+    );
+    for (prefix, rows) in NUMBERS {
+        let rows: Vec<_> = rows.iter().map(|row| format!("{prefix}_{} = {}", upper(row.name), row.number)).collect();
+        let _ = writeln!(text, "enum {{ {} }};", rows.join(", "));
+    }
+    let calls: Vec<_> =
+        ClockCall::DECLARATIONS.iter().map(|call| format!("CF_SYS_{} = {:#x}", upper(call.name), call.number)).collect();
+    let _ = writeln!(text, "enum {{ {} }};", calls.join(", "));
+    block(&mut text, "CfInfo", InfoBlock::LEN, InfoBlock::FIELDS);
+    block(&mut text, "CfState", StateBlock::LEN, StateBlock::FIELDS);
+    block(&mut text, "CfEvent", EventHeader::LEN, EventHeader::FIELDS);
+    text + "\n#endif\n"
+}
+
+fn block(text: &mut String, name: &str, len: usize, fields: &[Field]) {
+    let _ = writeln!(text, "\ntypedef struct {name} {{");
+    for field in fields {
+        let kind = match field.kind {
+            FieldKind::U32 => "uint32_t",
+            FieldKind::I32 => "int32_t",
+            FieldKind::F64 => "double",
+        };
+        let _ = writeln!(text, "    {kind} {};", field.name);
+    }
+    let _ = writeln!(text, "}} {name};");
+    let _ = writeln!(text, "_Static_assert(sizeof({name}) == {len}, \"the layout of {name} is the ABI\");");
+}
