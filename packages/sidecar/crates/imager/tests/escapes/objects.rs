@@ -52,7 +52,7 @@ fn finds_sockets_only_by_descriptors_of_the_caller() {
     });
     let ended = harness().run(&script);
     for (at, answers) in ended.log[1..].chunks(4).enumerate() {
-        assert_eq!(answers, [ENOTSOCK, ENOTSOCK, EBADF, EBADF], "{:x}", calls[at]);
+        assert_eq!(answers, [ENOTSOCK, ENOTSOCK, EBADF, EBADF], "{:?}", calls[at]);
     }
 }
 

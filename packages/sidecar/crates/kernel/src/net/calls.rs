@@ -89,7 +89,7 @@ fn bind(process: &Process, id: SocketId, arguments: &Arguments<'_>) -> Answer {
 
 fn listen(process: &Process, id: SocketId, arguments: &Arguments<'_>) -> Answer {
     let permissions = &process.kernel.permissions;
-    if permissions.asks(Scope::Network) {
+    if permissions.checks(Scope::Network) {
         let (is_datagram, local) = process.kernel.sockets.with(|state| {
             let socket = state.network.get(id)?;
             Ok((socket.is_datagram(), socket.local.clone().unwrap_or_else(|| unbound(socket.domain))))
