@@ -1,4 +1,5 @@
-// Reads which top-level modules of a crate use which others: `crate::` and `super::` paths outside tests.
+// Reads which crates use which crates, and which top-level modules of a crate use which others: `crate::` and `super::` paths
+// outside tests.
 
 import { readText, trackedFiles } from './tree.mjs';
 
@@ -23,7 +24,12 @@ function codeOf(text) {
 }
 
 /** The path of a file's module: `src/fs/mod.rs` and `src/fs.rs` are `['fs']`. */
-const modulePath = (file) => file.replace(/\.rs$/, '').replace(/\/mod$/, '').split('/').filter((part) => part !== 'lib');
+const modulePath = (file) =>
+  file
+    .replace(/\.rs$/, '')
+    .replace(/\/mod$/, '')
+    .split('/')
+    .filter((part) => part !== 'lib');
 
 /** The first names of the paths `use PREFIX::{a, b::c}` and of plain `PREFIX::a`. */
 function names(code, prefix) {
@@ -53,7 +59,9 @@ function names(code, prefix) {
 export function moduleArrows(crate) {
   const root = `${CRATES}/${crate}/src/`;
   const isTest = (file) => /(^|\/)(tests|testing)(\/|\.rs$)|_tests\.rs$/.test(file);
-  const files = trackedFiles().filter((file) => file.startsWith(root) && file.endsWith('.rs') && !isTest(file.slice(root.length)));
+  const files = trackedFiles().filter(
+    (file) => file.startsWith(root) && file.endsWith('.rs') && !isTest(file.slice(root.length)),
+  );
   const code = new Map(files.map((file) => [file.slice(root.length), codeOf(readText(file))]));
   const modules = new Set([...code.keys()].map((file) => modulePath(file)[0]).filter(Boolean));
   // What the root exports stands for the module that it comes from.
@@ -93,4 +101,43 @@ export function circles(arrows) {
   const groups = [...arrows.keys()].filter((module) => reach.get(module).has(module));
   const circle = (module) => groups.filter((other) => reach.get(module).has(other) && reach.get(other).has(module)).sort();
   return [...new Set(groups.map((module) => circle(module).join(' ')))];
+}
+
+/** The packages of `Cargo.lock`, each with the names of its dependencies. */
+function lockedPackages() {
+  const packages = new Map();
+  for (const block of readText('packages/sidecar/Cargo.lock').split('[[package]]').slice(1)) {
+    const name = /^name = "(.+)"$/m.exec(block)?.[1] ?? '';
+    const list = /^dependencies = \[\n([^\]]*)\]/m.exec(block)?.[1] ?? '';
+    const dependencies = [...list.matchAll(/"([^" ]+)/g)].map(([, dependency]) => dependency);
+    packages.set(name, new Set([...(packages.get(name) ?? []), ...dependencies]));
+  }
+  return packages;
+}
+
+/** The names of all packages that a package depends on, directly or through others. Includes those of its tests. */
+export function packagesBelow(name) {
+  const packages = lockedPackages();
+  const found = new Set();
+  const visit = (at) => {
+    for (const dependency of packages.get(at) ?? []) {
+      if (!found.has(dependency)) {
+        found.add(dependency);
+        visit(dependency);
+      }
+    }
+  };
+  visit(name);
+  return found;
+}
+
+/** The crates of the workspace, each with the other crates of the workspace that it uses outside its tests. */
+export function crateArrows() {
+  const manifests = trackedFiles().filter((file) => file.startsWith(`${CRATES}/`) && file.endsWith('/Cargo.toml'));
+  const arrows = manifests.map((file) => {
+    const section = /^\[dependencies\]\n([\s\S]*?)(?=^\[|$(?![\s\S]))/m.exec(readText(file))?.[1] ?? '';
+    const used = [...section.matchAll(/^coldframe-(\w+)\b/gm)].map(([, name]) => name);
+    return [file.split('/').at(-2), new Set(used)];
+  });
+  return new Map(arrows);
 }

@@ -1,5 +1,8 @@
-//! A system call's integers, and the guest memory that they point into. Everything is checked here: a call sees texts, slices and
-//! numbers that exist, or the error number that Linux gives.
+//! A system call's integers, and the guest memory that they point into.
+//!
+//! The module checks every argument: a call receives texts, slices and numbers that are valid. An
+//! invalid argument fails with Linux's error number. Next: `descriptors.rs`, the numbers of open
+//! files and sockets.
 
 use crate::ids::OperationId;
 use coldframe_error::Errno;
@@ -8,7 +11,10 @@ use std::ops::Range;
 /// Longest path in bytes, as on Linux (`PATH_MAX` without its NUL).
 const MAX_PATH: usize = 4_095;
 
-/// See the module.
+/// The result of a system call: a number, or an error number.
+pub type Answer = Result<i64, Errno>;
+
+/// The arguments of one system call.
 pub struct Arguments<'a> {
     integers: [i64; 8],
     memory: &'a mut [u8],
@@ -20,22 +26,23 @@ impl<'a> Arguments<'a> {
         Self { integers, memory }
     }
 
-    /// Bytes of the guest's memory.
+    /// Returns the length of the guest's memory in bytes.
     pub fn memory_len(&self) -> usize {
         self.memory.len()
     }
 
-    /// The integer at `index`; 0 beyond the last.
+    /// Returns the integer at `index`, or 0 beyond the last.
     pub(crate) fn int(&self, index: usize) -> i64 {
         self.integers.get(index).copied().unwrap_or(0)
     }
 
-    /// The integer at `index` as a `T`; `EINVAL` when it does not fit.
+    /// Returns the integer at `index` as a `T`. `EINVAL` if the value does not fit.
     pub(crate) fn number<T: TryFrom<i64>>(&self, index: usize) -> Result<T, Errno> {
         T::try_from(self.int(index)).map_err(|_| Errno::EINVAL)
     }
 
-    /// The operation that the integer at `index` names. `None` for 0, which names no operation.
+    /// Returns the operation that the integer at `index` names. `None` for 0, which names no
+    /// operation.
     pub(crate) fn operation(&self, index: usize) -> Result<Option<OperationId>, Errno> {
         self.number(index).map(OperationId::new)
     }
@@ -47,19 +54,20 @@ impl<'a> Arguments<'a> {
         Ok(start..end)
     }
 
-    /// The bytes at the address at `index`, as many as the next integer says.
+    /// Returns the bytes at the address at `index`. The next integer is their count.
     pub(crate) fn bytes(&self, index: usize) -> Result<&[u8], Errno> {
         let range = self.range(index)?;
         self.memory.get(range).ok_or(Errno::EFAULT)
     }
 
-    /// The same, to be written.
+    /// Returns the bytes at the address at `index`, for writing.
     pub(crate) fn bytes_mut(&mut self, index: usize) -> Result<&mut [u8], Errno> {
         let range = self.range(index)?;
         self.memory.get_mut(range).ok_or(Errno::EFAULT)
     }
 
-    /// A path: not longer than Linux allows and without NUL. An owned copy, because calls write to memory too.
+    /// Returns the path at the address at `index`. Fails if the path is longer than Linux allows or
+    /// contains NUL. The path is an owned copy, because calls write to memory too.
     pub(crate) fn path(&self, index: usize) -> Result<Vec<u8>, Errno> {
         let bytes = self.bytes(index)?;
         if bytes.len() > MAX_PATH {
@@ -71,7 +79,7 @@ impl<'a> Arguments<'a> {
         Ok(bytes.to_vec())
     }
 
-    /// Writes `bytes` to the buffer at `index`, as many as it holds; the length that it would have taken.
+    /// Writes to the buffer at `index` as many of `bytes` as fit. Returns the length of `bytes`.
     pub(crate) fn put(&mut self, index: usize, bytes: &[u8]) -> Result<i64, Errno> {
         let room = self.bytes_mut(index)?;
         let count = bytes.len().min(room.len());
@@ -85,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_lies_outside_the_memory_is_a_bad_address() {
+    fn addresses_outside_the_memory_fail_with_efault() {
         let mut memory = [7; 16];
         for (start, len) in [(0, 17), (16, 1), (-1, 1), (1, -1), (i64::MAX, i64::MAX), (0, i64::MIN)] {
             let mut arguments = Arguments::new([start, len, 0, 0, 0, 0, 0, 0], &mut memory);
@@ -98,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_is_neither_too_long_nor_cut_by_a_nul() {
+    fn refuses_paths_that_are_too_long_or_contain_nul() {
         let mut memory = vec![b'a'; 8_192];
         let path = |len| Arguments::new([0, len, 0, 0, 0, 0, 0, 0], &mut memory.clone()).path(0).map(|path| path.len());
         assert_eq!(path(4_095), Ok(4_095));

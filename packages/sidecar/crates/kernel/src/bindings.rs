@@ -1,8 +1,10 @@
-//! Bindings, system calls 0x600 to 0x6ff: functions of the caller outside that programs call by name.
+//! Bindings, system calls 0x600 to 0x6ff: functions of the embedder that programs call by name.
 //!
-//! The kernel knows their names and how much input they take; a call of another name never leaves the box. What the bytes say is between the
-//! guest's library (`packages/runner/bootstrap/call-binding.js`) and the SDK. Commands on PATH that call a binding are files that name it, like those of
-//! our other programs (`processes/resolve.rs`, `fs/commands.rs`). Next: `host_calls.rs`.
+//! The kernel knows the names and the permitted bytes of input; a call of an unknown name never
+//! leaves the runtime. Only the guest's library (`packages/runner/bootstrap/call-binding.js`) and
+//! the SDK interpret the bytes. A command on PATH that calls a binding is a file that names the
+//! binding, like the commands of our other programs (`processes/resolve.rs`, `fs/commands.rs`).
+//! Next: `host_calls.rs`.
 
 use super::host_calls::{self, HostCallRequest, MAX_INPUT_BYTES};
 use super::permissions::Denied;
@@ -17,45 +19,47 @@ use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Bindings of one runtime.
+/// Maximum number of bindings of one runtime.
 const MAX_BINDINGS: usize = 1_024;
-/// Commands of one binding.
+/// Maximum number of commands of one binding.
 const MAX_COMMANDS: usize = 16;
-/// Bytes of a name.
+/// Maximum length of a name in bytes.
 const MAX_NAME: usize = 64;
 
-/// What calls a binding.
+/// The service that calls a binding.
 const CALL: &str = "binding";
-/// What asks for its description.
+/// The service that returns a binding's description.
 const DESCRIBE: &str = "binding.describe";
 
-/// A runtime's bindings.
+/// The bindings of a runtime.
 #[derive(Default)]
 pub(crate) struct Bindings(Mutex<State>);
 
 #[derive(Default)]
 struct State {
-    /// By name: bytes of input that one call may have.
+    /// The permitted bytes of input of one call, by the binding's name.
     inputs: BTreeMap<String, usize>,
-    /// By command: what it calls.
+    /// The name of the binding that a command calls, by the command's name.
     commands: BTreeMap<String, String>,
 }
 
-/// Bindings as a value: their commands, which are files too. The functions are the caller's, who hands them over anew.
+/// A snapshot of a runtime's bindings: the commands, which are files too. The embedder owns the
+/// functions and passes them again after a restore.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct BindingsSnapshot {
     commands: BTreeMap<String, String>,
 }
 
 impl BindingsSnapshot {
-    /// Whether a caller could have brought it about; it may come out of a file.
+    /// Checks that a runtime could have produced the snapshot. The snapshot may have been read from
+    /// a file.
     pub(crate) fn check(&self) -> Result<(), &'static str> {
         let are_names = self.commands.iter().all(|(command, binding)| is_name(command.as_bytes()) && is_name(binding.as_bytes()));
         let are_few = self.commands.len() <= MAX_BINDINGS * MAX_COMMANDS;
         if are_names && are_few { Ok(()) } else { Err("a binding's name") }
     }
 
-    /// Bytes that it holds.
+    /// Returns the bytes that the snapshot occupies.
     pub(crate) fn own_bytes(&self) -> u64 {
         self.commands.iter().map(|(command, binding)| (command.len() + binding.len()) as u64).sum()
     }
@@ -66,15 +70,16 @@ impl Bindings {
         BindingsSnapshot { commands: self.0.lock().commands.clone() }
     }
 
-    /// As they were saved. Until the caller has handed over a function of that name a call of it is `ENOENT`, and its commands say so.
+    /// Restores the commands of a snapshot. A call of a function that the embedder has not passed
+    /// yet fails with `ENOENT`, and the commands report the failure.
     pub(crate) fn restore(BindingsSnapshot { commands }: &BindingsSnapshot) -> Self {
         Self(Mutex::new(State { inputs: BTreeMap::new(), commands: commands.clone() }))
     }
 }
 
 impl Kernel {
-    /// It has those of `before`: the same functions of the same caller.
-    pub(super) fn follow_bindings(&self, before: &Self) -> Result<(), Error> {
+    /// Takes over the bindings of `before`: the embedder and its functions have not changed.
+    pub(super) fn take_over_bindings(&self, before: &Self) -> Result<(), Error> {
         let new = {
             let state = before.bindings.0.lock();
             State { inputs: state.inputs.clone(), commands: state.commands.clone() }
@@ -82,7 +87,8 @@ impl Kernel {
         self.exchange_bindings(new)
     }
 
-    /// The runtime has these bindings from now on, and no others. Nothing changes when a command's name is taken.
+    /// Replaces the runtime's bindings by `bindings`. If a command's name is taken, nothing
+    /// changes.
     pub fn set_bindings(&self, bindings: Vec<BindingOptions>) -> Result<(), Error> {
         self.exchange_bindings(State::of(bindings)?)
     }
@@ -139,7 +145,7 @@ impl State {
     }
 }
 
-/// A name can be a file's and says nothing to a shell.
+/// Returns whether `name` can be a file's name and has no special meaning in a shell.
 pub(super) fn is_name(name: &[u8]) -> bool {
     let is_inner = |byte: &u8| byte.is_ascii_alphanumeric() || b"_.-".contains(byte);
     name.len() <= MAX_NAME && name.first().is_some_and(u8::is_ascii_alphabetic) && name.iter().all(is_inner)
@@ -157,12 +163,12 @@ fn invalid(field: &str, expected: String, received: String) -> Error {
     Error::InvalidRequest { what: format!("bindings.{field}"), expected, received }
 }
 
-/// The file of a command: what it stands for is read by `processes/resolve.rs`.
+/// Returns the content of a command's file, which `processes/resolve.rs` reads.
 fn head_of(binding: &str) -> Vec<u8> {
     [MAGIC, b"binding ", binding.as_bytes(), b"\n"].concat()
 }
 
-/// Carries out a call of the family.
+/// Dispatches a system call of the family 0x600.
 pub(super) fn call(program: &dyn Caller, number: u32, arguments: &Arguments<'_>) -> Answer {
     match number & 0xff {
         0x00 => ask(program, CALL, arguments.bytes(0)?, arguments.bytes(2)?),
@@ -172,7 +178,8 @@ pub(super) fn call(program: &dyn Caller, number: u32, arguments: &Arguments<'_>)
     }
 }
 
-/// An operation that completes with what the caller outside answers. `ENOENT` when there is no such binding.
+/// Starts an operation that completes with the embedder's reply. `ENOENT` if no such binding
+/// exists.
 fn ask(program: &dyn Caller, service: &'static str, name: &[u8], input: &[u8]) -> Answer {
     let name = std::str::from_utf8(name).map_err(|_| Errno::ENOENT)?;
     program.process().kernel.permissions.check_binding(name).map_err(Denied::errno)?;
@@ -198,7 +205,8 @@ mod tests {
     }
 
     fn listed(kernel: &Kernel) -> Vec<String> {
-        let names = kernel.embedder_files().list("/usr/local/bin").expect("it is there").into_iter().map(|entry| entry.name);
+        let names =
+            kernel.embedder_files().list("/usr/local/bin").expect("the directory exists").into_iter().map(|entry| entry.name);
         names.filter(|name| name != "node").collect()
     }
 
@@ -207,35 +215,35 @@ mod tests {
     }
 
     #[test]
-    fn commands_come_go_and_change_hands() {
+    fn replaces_the_command_files_when_the_bindings_change() {
         let kernel = kernel();
         kernel.set_bindings(vec![binding("a", &["a", "alpha"]), binding("b", &["b"])]).expect("free names");
         assert_eq!(listed(&kernel), ["a", "alpha", "b"]);
-        kernel.set_bindings(vec![binding("b", &["alpha"])]).expect("its own names");
+        kernel.set_bindings(vec![binding("b", &["alpha"])]).expect("a command of the previous bindings");
         assert_eq!(listed(&kernel), ["alpha"]);
-        let (bytes, _) = kernel.embedder_files().read("/usr/local/bin/alpha", 0, 100).expect("it is there");
+        let (bytes, _) = kernel.embedder_files().read("/usr/local/bin/alpha", 0, 100).expect("the file exists");
         assert_eq!(bytes, [MAGIC, b"binding b\n"].concat());
-        kernel.set_bindings(vec![]).expect("nothing");
+        kernel.set_bindings(vec![]).expect("no bindings");
         assert_eq!(listed(&kernel), [""; 0]);
     }
 
     #[test]
-    fn a_name_that_is_taken_changes_nothing() {
+    fn changes_nothing_if_a_command_name_is_taken() {
         let kernel = kernel();
-        kernel.embedder_files().write("/usr/local/bin/mine", b"#!/bin/sh", false).expect("room");
+        kernel.embedder_files().write("/usr/local/bin/mine", b"#!/bin/sh", false).expect("free space");
         kernel.set_bindings(vec![binding("a", &["a"])]).expect("free names");
         for taken in ["node", "sh", "ls", "env", "mine"] {
             assert_eq!(code(kernel.set_bindings(vec![binding("b", &["b", taken])])), "EEXIST", "{taken}");
             assert_eq!(listed(&kernel), ["a", "mine"], "{taken}");
         }
-        // A file that the owner has put in a command's place stays.
-        kernel.embedder_files().write("/usr/local/bin/a", b"#!/bin/sh", false).expect("room");
-        kernel.set_bindings(vec![]).expect("nothing");
+        // A file that replaced a command's file stays.
+        kernel.embedder_files().write("/usr/local/bin/a", b"#!/bin/sh", false).expect("free space");
+        kernel.set_bindings(vec![]).expect("no bindings");
         assert_eq!(listed(&kernel), ["a", "mine"]);
     }
 
     #[test]
-    fn names_are_checked() {
+    fn refuses_invalid_repeated_and_excess_names() {
         for wrong in ["", "1a", "a/b", "..", "a b", "ä", "-a", "a\n", &"a".repeat(65)] {
             assert_eq!(code(kernel().set_bindings(vec![binding(wrong, &[])])), "ERR_INVALID_REQUEST", "{wrong:?}");
             assert_eq!(code(kernel().set_bindings(vec![binding("a", &[wrong])])), "ERR_INVALID_REQUEST", "{wrong:?}");

@@ -11,35 +11,36 @@ use coldframe_error::{Errno, Error};
 use coldframe_ids::Pid;
 use std::task::Waker;
 
-/// An alarm that is set while the guard lives.
+/// The guard of an alarm. Dropping the guard cancels the alarm.
 pub type AlarmGuard<'a> = Box<dyn Send + 'a>;
 
 /// The program that makes a system call.
 pub trait Caller: Send + Sync {
-    /// The kernel's part of the program.
+    /// Returns the kernel's part of the program.
     fn process(&self) -> &Process;
 
-    /// The program's number in the process table.
+    /// Returns the program's number in the process table.
     fn pid(&self) -> Pid {
         self.process().pid
     }
 
-    /// The command line, for lists of processes.
+    /// Returns the command line, for lists of processes.
     fn command(&self) -> &str;
 
-    /// Whether the embedder started the program.
+    /// Returns whether the embedder started the program.
     fn is_root(&self) -> bool;
 
-    /// Whether the program must end.
+    /// Returns whether the program must end.
     fn is_ending(&self) -> bool;
 
-    /// Whether the present work must stop: the program, or the evaluation under way.
+    /// Returns whether the present work must stop: the program, or the evaluation in progress.
     fn must_stop(&self) -> bool;
 
     /// Ends the program. Only the first reason counts.
     fn end(&self, reason: Error);
 
-    /// Bytes of linear memory that a child starts with. `None` if the runtime has been dropped.
+    /// Returns the bytes of linear memory that a child starts with. `None` if the runtime has been
+    /// dropped.
     fn child_memory(&self) -> Option<u64>;
 
     /// Makes a program of `child` and starts the program. Returns the process if the runtime has
@@ -50,35 +51,35 @@ pub trait Caller: Send + Sync {
     /// of bytes taken, or `EAGAIN` if the reader has fallen behind.
     fn write_output(&self, fd: u8, bytes: &[u8]) -> Result<usize, Errno>;
 
-    /// Whether a write to a standard stream would be taken. If not, `waker` is called when the
-    /// reader has caught up.
+    /// Returns whether a write to a standard stream would be taken. If not, `waker` is called when
+    /// the reader has caught up.
     fn has_output_room(&self, waker: &Waker) -> bool;
 
-    /// Sends the gathered output to the readers, of the program and of the root program above it.
+    /// Sends the buffered output of the program, and of the root program above it, to the readers.
     fn flush_output(&self);
 
-    /// Reads from the standard input that the embedder gave at the start. Returns 0 at the end.
+    /// Reads from the standard input that the embedder passed at the start. Returns 0 at the end.
     fn read_input(&self, buffer: &mut [u8]) -> usize;
 
-    /// The program starts to wait in the middle of a turn, perhaps for another program. Until
-    /// [`Caller::unblock`], no program is held at rest for a snapshot.
+    /// Marks the program as blocked in the middle of a turn, perhaps by another program. Until
+    /// [`Caller::unblock`], no program is held for a snapshot.
     fn block(&self);
 
-    /// The program has stopped waiting.
+    /// Ends the mark that [`Caller::block`] set.
     fn unblock(&self);
 
     /// Calls `waker` at `at_ns` of the host machine's monotonic clock, unless the guard is dropped
     /// before.
     fn wake_at(&self, at_ns: u64, waker: Waker) -> AlarmGuard<'_>;
 
-    /// CPU time that the program has used, in nanoseconds.
+    /// Returns the CPU time that the program has used, in nanoseconds.
     fn cpu_ns(&self) -> u64;
 
     /// Charges the program for CPU time that a thread of the kernel spent for it.
     fn charge_cpu(&self, cpu_ns: u64);
 }
 
-/// A program that waits in the middle of a turn while this value lives.
+/// Marks a program as blocked in the middle of a turn, until the value is dropped.
 pub(crate) struct Blocked<'a>(&'a dyn Caller);
 
 impl<'a> Blocked<'a> {

@@ -1,5 +1,7 @@
-//! Family 0x500: time zones. The rules come with the zone database that the crate `jiff` carries, so that they do not depend on what the host
-//! has installed, and two machines agree.
+//! Time zones, system calls of the family 0x500.
+//!
+//! The rules are from the zone database in the crate `jiff`. They do not depend on the host
+//! machine's installation, so two machines return equal results.
 
 use super::{Answer, Arguments};
 use coldframe_error::Errno;
@@ -7,12 +9,14 @@ use jiff::tz::{TimeZone, TimeZoneDatabase};
 use jiff::{Timestamp, civil::DateTime};
 use std::sync::LazyLock;
 
-/// Longest zone name; the longest in the database has 32 bytes.
+/// Longest zone name in bytes; the longest name in the database has 32 bytes.
 const MAX_NAME: usize = 64;
-/// Added to an offset so that an answer is never negative: no offset comes near it.
+/// Added to an offset so that a result is never negative. The absolute value of every offset is
+/// smaller.
 const BIAS: i32 = 200_000;
 const MS_PER_DAY: i64 = 86_400_000;
-/// Years for which the database's rules are asked; beyond, they repeat every 400 years, as the calendar does.
+/// Milliseconds of 400 years. Outside the database's years the rules repeat every 400 years, as the
+/// calendar does.
 const CYCLE_MS: i64 = 146_097 * MS_PER_DAY;
 /// 0001-01-01 and 9999-12-31 in milliseconds since 1970, a day inside the range of `jiff`.
 const FIRST_MS: i64 = -62_135_510_400_000;
@@ -27,7 +31,8 @@ pub(super) fn call(number: u32, arguments: &mut Arguments<'_>) -> Answer {
     }
 }
 
-/// `zone_offset(name, ms, is_local)`: `(seconds east + BIAS) * 2`, and 1 more in summer time.
+/// `zone_offset(name, ms, is_local)` returns `(seconds east + BIAS) * 2`, and 1 more in summer
+/// time.
 fn zone_offset(arguments: &mut Arguments<'_>) -> Answer {
     let name = arguments.bytes(0)?;
     if name.len() > MAX_NAME {
@@ -39,13 +44,15 @@ fn zone_offset(arguments: &mut Arguments<'_>) -> Answer {
     Ok((i64::from(seconds) + i64::from(BIAS)) * 2 + i64::from(summer))
 }
 
-/// Seconds east of Greenwich at `ms` since 1970, UTC or local, and whether that is summer time.
+/// Returns the seconds east of Greenwich at `ms` since 1970, UTC or local, and whether summer time
+/// applies.
 fn offset(zone: &TimeZone, ms: i64, is_local: bool) -> (i32, bool) {
     let ms = within_years(ms);
     let timestamp = Timestamp::from_millisecond(ms).unwrap_or(Timestamp::UNIX_EPOCH);
     if is_local {
         let civil: DateTime = TimeZone::UTC.to_datetime(timestamp);
-        // "Compatible": in a gap the offset before it, of two readings the earlier, as ECMA-262 21.4.1.26 says.
+        // "Compatible" disambiguation, as ECMA-262 21.4.1.26 requires: in a gap the offset before
+        // the gap, of two readings the earlier.
         let utc = zone.to_ambiguous_timestamp(civil).compatible().unwrap_or(timestamp);
         let seconds = timestamp.as_second() - utc.as_second();
         return (i32::try_from(seconds).unwrap_or(0), zone.to_offset_info(utc).dst().is_dst());
@@ -54,7 +61,7 @@ fn offset(zone: &TimeZone, ms: i64, is_local: bool) -> (i32, bool) {
     (info.offset().seconds(), info.dst().is_dst())
 }
 
-/// The same moment of the 400-year cycle in years that `jiff` knows.
+/// Moves `ms` by whole 400-year cycles into the years that `jiff` supports.
 fn within_years(ms: i64) -> i64 {
     if ms < FIRST_MS {
         FIRST_MS + (ms - FIRST_MS).rem_euclid(CYCLE_MS)
@@ -74,21 +81,21 @@ mod tests {
     }
 
     #[test]
-    fn winter_and_summer() {
+    fn returns_the_offsets_of_winter_and_summer() {
         assert_eq!(seconds("Europe/Berlin", 0, false), (3_600, false));
         assert_eq!(seconds("Europe/Berlin", 1_750_000_000_000, false), (7_200, true));
         assert_eq!(seconds("Asia/Kolkata", 0, true), (19_800, false));
     }
 
     #[test]
-    fn a_local_time_that_is_left_out_or_comes_twice() {
+    fn resolves_a_local_time_that_a_clock_change_skips_or_repeats() {
         // New York, 2024-03-10 02:30 does not exist; 2024-11-03 01:30 exists twice.
         assert_eq!(seconds("America/New_York", 1_710_037_800_000, true), (-18_000, true));
         assert_eq!(seconds("America/New_York", 1_730_597_400_000, true), (-14_400, true));
     }
 
     #[test]
-    fn far_years_and_hostile_arguments_have_an_answer() {
+    fn returns_a_result_for_far_years_and_hostile_arguments() {
         for ms in [i64::MIN, -8_640_000_000_000_000, FIRST_MS, LAST_MS, 8_640_000_000_000_000, i64::MAX] {
             for local in [false, true] {
                 let (seconds, _) = seconds("Europe/Berlin", ms, local);

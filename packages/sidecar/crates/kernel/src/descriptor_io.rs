@@ -1,7 +1,9 @@
-//! Descriptors across the parts of the kernel: giving numbers to sockets, reading and writing whatever a number stands for, closing.
-//! Next: `processes/`, which hands descriptors on to children.
+//! Descriptors across the parts of the kernel: allocating numbers, reading, writing and closing.
+//!
+//! A descriptor may stand for a file, a device, a stream or a socket, so these functions need the
+//! filesystem and the sockets. Next: `processes/`, which passes descriptors to children.
 
-use super::descriptors::{Description, Held, READ_WRITE, Target};
+use super::descriptors::{Description, HeldObject, READ_WRITE, Target};
 use super::{Answer, Process, fs, net};
 use crate::caller::{Blocked, Caller};
 use crate::ids::SocketId;
@@ -10,7 +12,7 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::Poll;
 
-/// libuv's words for what a descriptor is, in the order of Node's `guessHandleType`.
+/// The descriptor kinds of libuv, in the order of Node's `guessHandleType`.
 const TCP: i64 = 0;
 const UDP: i64 = 2;
 const FILE: i64 = 3;
@@ -18,25 +20,25 @@ const PIPE: i64 = 4;
 const INVALID: i64 = 6;
 
 impl Process {
-    /// Gives what was opened the lowest free number.
+    /// Allocates the lowest free number for `description`.
     pub(super) fn add_descriptor(&self, description: Arc<Description>) -> Answer {
         let (fd, near) = self.files.descriptors.lock().add(description)?;
         if near {
             let usage = &self.kernel.usage;
-            let open = self.files.descriptors.lock().look().0;
+            let open = self.files.descriptors.lock().used_and_highest().0;
             usage.warnings.add("descriptors", open, usage.limits.descriptors, Some(self.pid));
         }
         Ok(fd)
     }
 
-    /// Gives a socket the lowest free number; when there is none, the socket is closed.
+    /// Allocates the lowest free number for a socket. If no number is free, the socket is closed.
     pub(super) fn install_socket(&self, id: SocketId) -> Answer {
         let description = Arc::new(Description::new(Target::Socket(id), READ_WRITE));
         let added = self.add_descriptor(description);
-        added.inspect_err(|_| self.release(Held::Socket(id), false))
+        added.inspect_err(|_| self.release(HeldObject::Socket(id), false))
     }
 
-    /// Frees a descriptor. `abort`: a connection is reset.
+    /// Closes a descriptor. If `abort` is set, a connection is reset.
     pub(super) fn close_descriptor(&self, fd: i64, abort: bool) -> Answer {
         let (socket, left) = {
             let mut descriptors = self.files.descriptors.lock();
@@ -60,32 +62,34 @@ impl Process {
         }
     }
 
-    pub(super) fn release(&self, held: Held, abort: bool) {
+    pub(super) fn release(&self, held: HeldObject, abort: bool) {
         match held {
-            Held::Node(ino) => self.kernel.files.lock().release(ino),
-            Held::Socket(id) => self.drop_all(self.kernel.sockets.close(id, abort)),
+            HeldObject::Node(ino) => self.kernel.files.lock().release(ino),
+            HeldObject::Socket(id) => self.drop_all(self.kernel.sockets.close(id, abort)),
         }
     }
 
-    /// Lets go of descriptions that no table holds, or that one has held. With a socket goes what waited there, which may be a socket too: no
-    /// recursion, a program can make that chain long.
+    /// Drops descriptions that no table holds, or only one table held. Closing a socket
+    /// drops the descriptions that wait there, which may be sockets too. The function is a loop,
+    /// because a program can make a long chain.
     pub(super) fn drop_all(&self, mut descriptions: Vec<Arc<Description>>) {
         while let Some(description) = descriptions.pop() {
             match Arc::into_inner(description).and_then(|last| last.held()) {
-                Some(Held::Node(ino)) => self.kernel.files.lock().release(ino),
-                Some(Held::Socket(id)) => descriptions.extend(self.kernel.sockets.close(id, false)),
+                Some(HeldObject::Node(ino)) => self.kernel.files.lock().release(ino),
+                Some(HeldObject::Socket(id)) => descriptions.extend(self.kernel.sockets.close(id, false)),
                 None => {}
             }
         }
     }
 
-    /// Sends what `fd` stands for along to who reads at the other end of `channel`.
+    /// Sends the description behind `fd` to the reader at the other end of `channel`.
     pub(super) fn offer(&self, channel: SocketId, fd: i64) -> Answer {
         let description = self.files.descriptors.lock().get(fd)?;
         self.kernel.sockets.offer(channel, description).map(|()| 0)
     }
 
-    /// Gives the first socket that waits at `channel` a number. `EMFILE`: it goes on waiting.
+    /// Allocates a number for the first socket that waits at `channel`. With `EMFILE` the socket
+    /// stays in the queue.
     pub(super) fn collect(&self, channel: SocketId) -> Answer {
         if !self.files.descriptors.lock().has_room() {
             return Err(Errno::EMFILE);
@@ -95,7 +99,7 @@ impl Process {
         added.inspect_err(|_| self.drop_all(vec![description]))
     }
 
-    /// It has ended: lets go of what it holds in the kernel.
+    /// Releases everything that the ended process holds in the kernel.
     pub fn close(&self) {
         let open = self.files.descriptors.lock().take_all();
         for description in &open {
@@ -107,8 +111,8 @@ impl Process {
         if let Some(feed) = self.feed.lock().take() {
             self.drop_all(self.kernel.sockets.close_feed(feed));
         }
-        self.kernel.sockets.leave(self.pid);
-        self.kernel.host_calls.leave(self.pid);
+        self.kernel.sockets.forget_process(self.pid);
+        self.kernel.host_calls.abandon_all(self.pid);
         let mut tree = self.kernel.files.lock();
         tree.unwatch_all(&self.operations);
         self.files.leave(&mut tree);
@@ -116,7 +120,8 @@ impl Process {
         self.operations.close();
     }
 
-    /// Makes its standard input a pipe that the caller outside writes to, `bytes` first.
+    /// Makes the process's standard input a pipe that the embedder writes to. The pipe starts with
+    /// `bytes`.
     pub fn open_feed(&self, bytes: &[u8]) -> Result<(), Errno> {
         let (own, feed) = self.kernel.sockets.open_feed()?;
         self.files.descriptors.lock().put(0, Arc::new(Description::new(Target::Socket(own), READ_WRITE)));
@@ -124,32 +129,33 @@ impl Process {
         self.feed(bytes, false)
     }
 
-    /// More for its standard input.
+    /// Appends `bytes` to the standard input. If `ends` is set, the input ends after them.
     pub fn feed(&self, bytes: &[u8], ends: bool) -> Result<(), Errno> {
         let feed = *self.feed.lock();
         self.kernel.sockets.feed(feed.ok_or(Errno::EBADF)?, bytes, ends)
     }
 
-    /// What a descriptor is, as Node's library asks.
+    /// Returns the kind of a descriptor, in the numbers of Node's library.
     pub(super) fn kind_of(&self, fd: i64) -> Answer {
         let Ok(description) = self.files.descriptors.lock().get(fd) else { return Ok(INVALID) };
         let Target::Socket(id) = description.target else { return Ok(FILE) };
         Ok(match self.kernel.sockets.kind(id)? {
-            net::Kind::Tcp => TCP,
-            net::Kind::Udp => UDP,
-            net::Kind::Pipe => PIPE,
+            net::SocketKind::Tcp => TCP,
+            net::SocketKind::Udp => UDP,
+            net::SocketKind::Pipe => PIPE,
         })
     }
 
-    /// The socket behind a descriptor, if there is one.
+    /// Returns the socket behind a descriptor. `None` if the descriptor is no socket.
     pub(super) fn socket_of(&self, fd: i64) -> Result<Option<SocketId>, Errno> {
         let description = self.files.descriptors.lock().get(fd)?;
         Ok(if let Target::Socket(id) = description.target { Some(id) } else { None })
     }
 }
 
-/// The import `write`: what a program writes to a descriptor without asking what it is. The caller outside hears what is written to a
-/// standard stream of its own program even when that descriptor has been closed: the engine's last words go there.
+/// Writes to a descriptor of any kind: the import `write`. If descriptor 1 or 2 of a root program
+/// is closed, the bytes still reach the embedder, because the engine's last message uses that
+/// descriptor.
 pub fn write(program: &dyn Caller, fd: i64, bytes: &mut [u8]) -> Answer {
     match fs::write(program, fd, bytes, None) {
         Err(Errno::EBADF) if program.is_root() && (fd == 1 || fd == 2) => as_answer(program.write_output(fd as u8, bytes)?),
@@ -157,12 +163,12 @@ pub fn write(program: &dyn Caller, fd: i64, bytes: &mut [u8]) -> Answer {
     }
 }
 
-/// The import `read`.
+/// Reads from a descriptor of any kind: the import `read`.
 pub fn read(program: &dyn Caller, fd: i64, bytes: &mut [u8]) -> Answer {
     fs::read(program, fd, bytes, None)
 }
 
-/// Blocks the VM until a descriptor is ready for something in `mask`.
+/// Blocks the VM until a descriptor is ready for an event in `mask`.
 pub async fn wait_ready(program: &Arc<dyn Caller>, fd: i64, mask: u32) -> Answer {
     let process = program.process();
     let description = process.files.descriptors.lock().get(fd)?;
@@ -183,7 +189,7 @@ pub async fn wait_ready(program: &Arc<dyn Caller>, fd: i64, mask: u32) -> Answer
     }
 }
 
-/// Blocks the VM until a write to a standard stream of `owner` would be taken.
+/// Blocks the VM until a standard stream of `owner` would take a write.
 async fn wait_for_output_room(caller: &dyn Caller, owner: &dyn Caller) -> Answer {
     let mut blocked = None;
     poll_fn(|context| {

@@ -1,10 +1,16 @@
-//! A process's descriptors: small numbers for what it has open. 0, 1 and 2 are its standard streams from the start: those of the caller
-//! outside, or what its parent has given it.
+//! A process's descriptor table: small numbers for open descriptions.
 //!
-//! Descriptions are shared (`/dev/stdin` opens the one of descriptor 0 again, a child inherits its parent's), so each carries its own position.
-//! Closing the last descriptor of a file or socket lets go of it; the end of the process closes all. Next: `fs/io.rs`.
+//! The numbers 0, 1 and 2 start as the standard streams: the embedder's, or the descriptions that
+//! the parent passes. Descriptions are shared and carry their own position: `/dev/stdin` opens the
+//! description of descriptor 0 again, and a child inherits the descriptions of its parent. Closing
+//! the last descriptor of a file or socket releases the file or socket; the end of the process
+//! closes all. Next: `fs/io.rs`.
 
-use super::fs::{Device, HostFile, Ino, Listing, Place};
+mod snapshot;
+
+pub(crate) use snapshot::{DescriptionCollector, DescriptionsSnapshot, RestoredDescriptions};
+
+use super::fs::{Device, HostFile, Ino, Listing, Location};
 use super::usage::{Charge, Mark};
 use crate::ids::SocketId;
 use coldframe_error::Errno;
@@ -12,55 +18,56 @@ use coldframe_ids::Pid;
 use parking_lot::Mutex;
 use std::sync::Arc;
 
-/// What a descriptor stands for.
+/// An open file, socket, pipe end or stream.
 pub(crate) struct Description {
     pub(crate) target: Target,
-    /// The flags it was opened with.
+    /// The flags of the open call.
     pub(crate) flags: u32,
     pub(crate) position: Mutex<Position>,
 }
 
-/// See [`Description`].
+/// The object behind a description.
 pub(crate) enum Target {
-    /// A standard stream of the program `owner`, as its caller outside sees it: 0, 1 or 2.
+    /// A standard stream of the program `owner`, as the embedder sees the stream: 0, 1 or 2.
     Stream {
         owner: Pid,
         fd: u8,
     },
     Socket(SocketId),
     File(Ino),
-    Directory(Place),
+    Directory(Location),
     Device(Device, Ino),
-    /// A file of a mounted folder.
+    /// A file of a mounted host directory.
     Host(HostFile),
-    /// What could not be opened again in a copy of the runtime (`saved/graph.rs`): whatever is done with it fails with `EIO`.
+    /// An object that could not be opened again in a copy of the runtime. Every operation on it
+    /// fails with `EIO`.
     Lost,
 }
 
-/// What must be let go of with the last descriptor.
+/// The object to release when the last descriptor closes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Held {
+pub(crate) enum HeldObject {
     Node(Ino),
     Socket(SocketId),
 }
 
-/// Where the next read or write happens.
+/// The place where the next read or write happens.
 #[derive(Default)]
 pub(crate) struct Position {
     pub(crate) offset: u64,
-    /// The name after which a directory's listing goes on.
+    /// The name after which a directory's listing continues.
     pub(crate) after: Option<Box<[u8]>>,
-    /// The same for a directory of the host.
+    /// The state of a host directory's listing.
     pub(crate) listing: Option<Listing>,
-    /// What the listing holds.
+    /// The charges for the listing's memory.
     pub(crate) held: Vec<Charge>,
 }
 
-/// See the module.
+/// The descriptor table of a process.
 pub(crate) struct Descriptors {
     slots: Vec<Option<Arc<Description>>>,
     limit: usize,
-    /// How many of the slots are in use.
+    /// The number of slots in use.
     open: usize,
     mark: Mark,
 }
@@ -83,34 +90,35 @@ impl Description {
         self.flags & ACCESS != READ_ONLY
     }
 
-    /// What it holds on to.
-    pub(crate) fn held(&self) -> Option<Held> {
+    /// Returns the object that the description keeps alive.
+    pub(crate) fn held(&self) -> Option<HeldObject> {
         match self.target {
-            Target::File(ino) | Target::Directory(Place::Here(ino)) | Target::Device(_, ino) => Some(Held::Node(ino)),
-            Target::Socket(id) => Some(Held::Socket(id)),
-            Target::Stream { .. } | Target::Host(_) | Target::Directory(Place::There(..)) | Target::Lost => None,
+            Target::File(ino) | Target::Directory(Location::Memory(ino)) | Target::Device(_, ino) => Some(HeldObject::Node(ino)),
+            Target::Socket(id) => Some(HeldObject::Socket(id)),
+            Target::Stream { .. } | Target::Host(_) | Target::Directory(Location::Mount(..)) | Target::Lost => None,
         }
     }
 }
 
 impl Descriptors {
-    /// With the streams of the caller outside.
+    /// Makes a table with the embedder's standard streams.
     pub(crate) fn new(owner: Pid, limit: usize) -> Self {
         let streams = [(0, READ_ONLY), (1, WRITE_ONLY), (2, WRITE_ONLY)];
         let slots = streams.map(|(fd, flags)| Some(Arc::new(Description::new(Target::Stream { owner, fd }, flags))));
         Self::inherited(slots.into(), limit)
     }
 
-    /// With what a parent gives.
+    /// Makes a table with the descriptions that a parent passes.
     pub(crate) fn inherited(slots: Vec<Option<Arc<Description>>>, limit: usize) -> Self {
         let open = slots.iter().flatten().count();
         let mut mark = Mark::default();
-        // What it was given is no reason to warn of it.
-        mark.rose(open as u64, u64::MAX);
+        // Inherited descriptors must not cause a warning.
+        mark.raise(open as u64, u64::MAX);
         Self { slots, limit, open, mark }
     }
 
-    /// Gives the lowest free number, and whether the limit has come near. `EMFILE` when there is none.
+    /// Allocates the lowest free number. Returns the number and whether the limit is near. `EMFILE`
+    /// if no number is free.
     pub(crate) fn add(&mut self, description: Arc<Description>) -> Result<(i64, bool), Errno> {
         let free = self.slots.iter().position(Option::is_none);
         let at = free.unwrap_or(self.slots.len());
@@ -122,19 +130,19 @@ impl Descriptors {
             None => self.slots.push(Some(description)),
         }
         self.open += 1;
-        let near = self.mark.rose(self.open as u64, self.limit as u64);
+        let near = self.mark.raise(self.open as u64, self.limit as u64);
         i64::try_from(at).map(|at| (at, near)).map_err(|_| Errno::EMFILE)
     }
 
-    /// Puts something in the place of a descriptor that was never used.
+    /// Replaces the description of a descriptor that was never used.
     pub(crate) fn put(&mut self, at: usize, description: Arc<Description>) {
         if let Some(slot) = self.slots.get_mut(at) {
             *slot = Some(description);
         }
     }
 
-    /// How many are open, and were at most.
-    pub(crate) fn look(&self) -> (u64, u64) {
+    /// Returns how many descriptors are open, and the highest number so far.
+    pub(crate) fn used_and_highest(&self) -> (u64, u64) {
         (self.open as u64, self.mark.high())
     }
 
@@ -147,32 +155,33 @@ impl Descriptors {
         self.slots.get(at).cloned().flatten().ok_or(Errno::EBADF)
     }
 
-    /// What the numbers stand for, from 0 to the highest that is in use.
+    /// Returns the slots from 0 to the highest in use.
     pub(crate) fn slots(&self) -> &[Option<Arc<Description>>] {
         let end = self.slots.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
         &self.slots[..end]
     }
 
-    /// A look at what a number stands for, for as long as the table is locked.
+    /// Returns the description of a number while the table is locked.
     pub(crate) fn peek(&self, fd: u32) -> Option<&Description> {
         self.slots.get(fd as usize)?.as_deref()
     }
 
-    /// The numbers in use.
+    /// Returns the numbers in use.
     pub(crate) fn numbers(&self) -> Vec<usize> {
         self.slots.iter().enumerate().filter(|(_, slot)| slot.is_some()).map(|(fd, _)| fd).collect()
     }
 
-    /// Frees the number. What nobody holds any more because of it, if there is something, must be released.
-    pub(crate) fn close(&mut self, fd: i64) -> Result<Option<Held>, Errno> {
+    /// Frees a number. Returns the object that the caller must release, if this was the last
+    /// descriptor of the object.
+    pub(crate) fn close(&mut self, fd: i64) -> Result<Option<HeldObject>, Errno> {
         let at = usize::try_from(fd).map_err(|_| Errno::EBADF)?;
         let description = self.slots.get_mut(at).and_then(Option::take).ok_or(Errno::EBADF)?;
         self.open -= 1;
-        self.mark.fell(self.open as u64, self.limit as u64);
+        self.mark.lower(self.open as u64, self.limit as u64);
         Ok(Arc::into_inner(description).and_then(|last| last.held()))
     }
 
-    /// Closes all.
+    /// Removes all descriptions from the table and returns them.
     pub(crate) fn take_all(&mut self) -> Vec<Arc<Description>> {
         self.open = 0;
         std::mem::take(&mut self.slots).into_iter().flatten().collect()
@@ -184,27 +193,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_lowest_number_is_given_and_the_limit_holds() {
+    fn allocates_the_lowest_number_up_to_the_limit() {
         let mut descriptors = Descriptors::new(Pid::INIT, 5);
         let file = || Arc::new(Description::new(Target::File(9), 0));
         assert_eq!((descriptors.add(file()), descriptors.add(file())), (Ok((3, true)), Ok((4, false))));
         assert_eq!(descriptors.add(file()), Err(Errno::EMFILE));
-        assert_eq!(descriptors.close(3), Ok(Some(Held::Node(9))));
+        assert_eq!(descriptors.close(3), Ok(Some(HeldObject::Node(9))));
         assert_eq!(descriptors.close(3), Err(Errno::EBADF));
         assert_eq!(descriptors.add(file()), Ok((3, false)));
-        assert_eq!(descriptors.look(), (5, 5));
+        assert_eq!(descriptors.used_and_highest(), (5, 5));
         for fd in [-1, 5, i64::MAX, i64::MIN] {
             assert!(descriptors.get(fd).is_err(), "{fd}");
         }
     }
 
     #[test]
-    fn what_is_open_twice_is_released_with_the_second() {
+    fn releases_a_file_when_its_second_descriptor_closes() {
         let mut descriptors = Descriptors::new(Pid::INIT, 10);
         let file = Arc::new(Description::new(Target::File(9), 0));
         descriptors.add(file.clone()).expect("room");
         descriptors.add(file).expect("room");
         assert_eq!(descriptors.close(3), Ok(None));
-        assert_eq!(descriptors.close(4), Ok(Some(Held::Node(9))));
+        assert_eq!(descriptors.close(4), Ok(Some(HeldObject::Node(9))));
     }
 }

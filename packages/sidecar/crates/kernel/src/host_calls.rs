@@ -1,15 +1,18 @@
-//! Calls of the caller outside under way: a runtime's programs ask, the caller answers by number.
+//! Host calls in progress: programs send requests, and the embedder replies by number.
 //!
-//! A call is an operation ([`begin`]: its completion has the answer's bytes) or blocks its VM alone ([`ask_and_wait`]). What nobody waits for any
-//! more is told to the caller once, and its entry stays until the caller has answered: a program that asks and gives up in a loop is so held to
-//! [`MAX_CALLS`] and [`MAX_BYTES`] like any other. An answer for a number that is not in the table, or comes twice, changes nothing.
+//! A call is an operation ([`begin`]: the completion has the reply's bytes) or blocks its VM alone
+//! ([`ask_and_wait`]). If a program stops waiting for a call, the embedder is notified once.
+//! The table's entry stays until the embedder replies. A program that starts and cancels calls in a
+//! loop is therefore held to [`MAX_CALLS`] and [`MAX_BYTES`] like any other. A reply to an unknown
+//! number, and a second reply, change nothing.
 //!
 //! ```text
-//! guest ─ 0x600 ─► bindings.rs ─► begin ─► Host::call ─► the caller
-//!                                   table ◄─ Runtime::answer ◄──┘
+//! guest ─ 0x600 ─► bindings.rs ─► begin ─► Embedder::call ─► the embedder
+//!                                   table ◄── Kernel::answer ◄──┘
 //! ```
 //!
-//! The table is plain data: who waits is a process's number and an operation's, or a VM that looks again when it is woken.
+//! The table is plain data: a waiter is the numbers of a process and an operation, or the waker of
+//! a blocked VM. Next: `calls.rs`, the entry point of system calls.
 
 use super::Kernel;
 use super::operations::Operations;
@@ -24,52 +27,52 @@ use std::future::poll_fn;
 use std::sync::{Arc, OnceLock};
 use std::task::{Poll, Waker};
 
-/// Calls of one runtime that may be under way.
+/// Maximum number of calls of one runtime in progress.
 const MAX_CALLS: usize = 1_024;
-/// Bytes of their inputs together.
+/// Maximum bytes of the inputs of all calls together.
 const MAX_BYTES: usize = 32 << 20;
-/// Bytes of one input: with everything around it, it fits into a frame of the protocol.
+/// Maximum bytes of one input. A frame of the protocol holds the input and everything around it.
 pub(crate) const MAX_INPUT_BYTES: usize = 16 << 20;
 
-/// What a program asks.
+/// A request of a program to the embedder.
 pub(crate) struct HostCallRequest<'a> {
     pub(crate) service: &'static str,
     pub(crate) name: &'a str,
     pub(crate) input: &'a [u8],
 }
 
-/// See the module. One per runtime.
+/// The host calls of one runtime.
 #[derive(Default)]
 pub struct HostCalls {
     host: OnceLock<Arc<dyn Embedder>>,
-    table: Mutex<Table>,
+    table: Mutex<CallTable>,
 }
 
 #[derive(Default)]
-struct Table {
+struct CallTable {
     last: Option<HostCallId>,
     calls: HashMap<HostCallId, Call>,
     bytes: usize,
 }
 
 struct Call {
-    /// The process that asked.
+    /// The process that sent the call.
     pid: Pid,
-    /// Bytes of its input.
+    /// Bytes of the input and the name.
     bytes: usize,
-    listener: Listener,
+    listener: CallWaiter,
 }
 
-/// Who is told.
+/// The waiter of a call.
 #[derive(Debug)]
-enum Listener {
+enum CallWaiter {
     Operation(OperationId),
-    /// A VM that is blocked, once it has begun to wait.
+    /// A blocked VM, with its waker once it has been polled.
     Waiting(Option<Waker>),
-    /// The same, answered.
-    FileSystemReply(HostAnswer),
-    /// Nobody any more.
-    Nobody,
+    /// A blocked VM that has not read its reply yet.
+    Replied(HostAnswer),
+    /// No waiter, because the call was abandoned.
+    Abandoned,
 }
 
 /// Returns the id that follows `last`: no call has the number 0.
@@ -77,8 +80,8 @@ fn following(last: Option<HostCallId>) -> HostCallId {
     HostCallId::new(last.and_then(|last| last.get().checked_add(1)).unwrap_or(1))
 }
 
-impl Table {
-    fn enter(&mut self, pid: Pid, bytes: usize, listener: Listener) -> Result<HostCallId, Errno> {
+impl CallTable {
+    fn enter(&mut self, pid: Pid, bytes: usize, listener: CallWaiter) -> Result<HostCallId, Errno> {
         if self.calls.len() >= MAX_CALLS || bytes > MAX_BYTES - self.bytes {
             return Err(Errno::ENOBUFS);
         }
@@ -98,61 +101,62 @@ impl Table {
         Some(call)
     }
 
-    /// The answer has come: who is to be told of it besides the table. Gives it back if it is for an operation.
-    fn answer(&mut self, number: HostCallId, answer: HostAnswer) -> Told {
+    /// Enters a reply. Returns the waiter that must be notified; the reply of an operation is
+    /// returned with its waiter.
+    fn answer(&mut self, number: HostCallId, answer: HostAnswer) -> ReplyWaiter {
         match self.calls.get_mut(&number).map(|call| &mut call.listener) {
-            Some(listener @ Listener::Waiting(_)) => {
-                let before = std::mem::replace(listener, Listener::FileSystemReply(answer));
-                if let Listener::Waiting(Some(waker)) = before { Told::Blocked(waker) } else { Told::Nobody }
+            Some(listener @ CallWaiter::Waiting(_)) => {
+                let before = std::mem::replace(listener, CallWaiter::Replied(answer));
+                if let CallWaiter::Waiting(Some(waker)) = before { ReplyWaiter::Blocked(waker) } else { ReplyWaiter::None }
             }
-            Some(Listener::Operation(operation)) => {
+            Some(CallWaiter::Operation(operation)) => {
                 let operation = *operation;
-                self.remove(number).map_or(Told::Nobody, |call| Told::Operation(call.pid, operation, answer))
+                self.remove(number).map_or(ReplyWaiter::None, |call| ReplyWaiter::Operation(call.pid, operation, answer))
             }
-            Some(Listener::Nobody) => {
+            Some(CallWaiter::Abandoned) => {
                 self.remove(number);
-                Told::Nobody
+                ReplyWaiter::None
             }
-            Some(Listener::FileSystemReply(_)) | None => Told::Nobody,
+            Some(CallWaiter::Replied(_)) | None => ReplyWaiter::None,
         }
     }
 
-    /// The call that an operation of a process stands for.
+    /// Returns the call of an operation of a process.
     fn find(&self, pid: Pid, operation: OperationId) -> Option<HostCallId> {
-        let is_it = |call: &Call| call.pid == pid && matches!(call.listener, Listener::Operation(known) if known == operation);
+        let is_it = |call: &Call| call.pid == pid && matches!(call.listener, CallWaiter::Operation(known) if known == operation);
         self.calls.iter().find(|(_, call)| is_it(call)).map(|(number, _)| *number)
     }
 
-    /// Nobody waits for the call any more. Whether the caller has to be told.
+    /// Removes the waiter of a call. Returns whether the embedder must be notified.
     fn abandon(&mut self, number: HostCallId) -> bool {
         let Some(call) = self.calls.get_mut(&number) else { return false };
-        match std::mem::replace(&mut call.listener, Listener::Nobody) {
-            Listener::Operation(_) | Listener::Waiting(_) => true,
-            Listener::FileSystemReply(_) => {
+        match std::mem::replace(&mut call.listener, CallWaiter::Abandoned) {
+            CallWaiter::Operation(_) | CallWaiter::Waiting(_) => true,
+            CallWaiter::Replied(_) => {
                 self.remove(number);
                 false
             }
-            Listener::Nobody => false,
+            CallWaiter::Abandoned => false,
         }
     }
 }
 
-/// Whom an answer wakes.
+/// The waiter that a reply wakes.
 #[derive(Debug)]
-enum Told {
-    Nobody,
+enum ReplyWaiter {
+    None,
     Blocked(Waker),
     Operation(Pid, OperationId, HostAnswer),
 }
 
 impl HostCalls {
-    /// From now on `host` takes the calls. Only the first one counts.
+    /// Sends the calls to `host` from now on. Only the first `host` counts.
     pub fn attach(&self, host: Arc<dyn Embedder>) {
         let _ = self.host.set(host);
     }
 
-    /// Puts a call into the table and hands it over. The listener is told by number from then on.
-    fn enter(&self, program: &dyn Caller, question: &HostCallRequest<'_>, listener: Listener) -> Result<HostCallId, Errno> {
+    /// Enters a call in the table and sends it to the embedder. A reply wakes `listener`.
+    fn enter(&self, program: &dyn Caller, question: &HostCallRequest<'_>, listener: CallWaiter) -> Result<HostCallId, Errno> {
         let host = self.host.get().ok_or(Errno::ENOSYS)?;
         if question.input.len() > MAX_INPUT_BYTES {
             return Err(Errno::E2BIG);
@@ -170,43 +174,43 @@ impl HostCalls {
     }
 
     fn abandon(&self, number: HostCallId) {
-        let told = self.table.lock().abandon(number);
-        if let (true, Some(host)) = (told, self.host.get()) {
+        let notified = self.table.lock().abandon(number);
+        if let (true, Some(host)) = (notified, self.host.get()) {
             host.cancel(number);
         }
     }
 
-    /// The operations that wait for the caller outside, with their processes, in order.
+    /// Returns the operations that wait for the embedder, with their processes, in order.
     pub(crate) fn waiters(&self) -> Vec<(Pid, OperationId)> {
         let table = self.table.lock();
         let waiter =
-            |call: &Call| if let Listener::Operation(operation) = call.listener { Some((call.pid, operation)) } else { None };
+            |call: &Call| if let CallWaiter::Operation(operation) = call.listener { Some((call.pid, operation)) } else { None };
         let mut waiters: Vec<_> = table.calls.values().filter_map(waiter).collect();
         waiters.sort_unstable();
         waiters
     }
 
-    /// Takes the place of `before`: the same caller takes the calls, and their numbers go on, so that a late answer to one of the others is none
-    /// to one of these.
-    pub(crate) fn follow(&self, before: &Self) {
+    /// Takes over the embedder and the numbering of `before`. The numbers continue, so that a late
+    /// reply to an old call matches no new call.
+    pub(crate) fn take_over(&self, before: &Self) {
         if let Some(host) = before.host.get() {
             self.attach(host.clone());
         }
         self.continue_from(before.last());
     }
 
-    /// The number of the last call.
+    /// Returns the number of the last call.
     pub fn last(&self) -> Option<HostCallId> {
         self.table.lock().last
     }
 
-    /// The next call has a number behind this one: a late word about an older one is about nothing here.
+    /// Numbers the next calls after `last`. A late reply to an older call then matches no call.
     pub fn continue_from(&self, last: Option<HostCallId>) {
         self.table.lock().last = last;
     }
 
-    /// A process has ended: nobody waits for what it asked.
-    pub(crate) fn leave(&self, pid: Pid) {
+    /// Abandons the calls of a process that has ended.
+    pub(crate) fn abandon_all(&self, pid: Pid) {
         if self.host.get().is_none() {
             return;
         }
@@ -220,7 +224,7 @@ impl HostCalls {
         }
     }
 
-    /// Calls under way, and the bytes of their inputs.
+    /// Returns the number of calls in progress and the bytes of their inputs.
     pub fn count(&self) -> (usize, usize) {
         let table = self.table.lock();
         (table.calls.len(), table.bytes)
@@ -228,13 +232,13 @@ impl HostCalls {
 }
 
 impl Kernel {
-    /// The caller outside answers a call.
+    /// Enters the embedder's reply to a call, and wakes the waiter.
     pub fn answer(&self, number: HostCallId, answer: HostAnswer) {
-        let told = self.host_calls.table.lock().answer(number, answer);
-        match told {
-            Told::Nobody => {}
-            Told::Blocked(waker) => waker.wake(),
-            Told::Operation(pid, operation, answer) => {
+        let notified = self.host_calls.table.lock().answer(number, answer);
+        match notified {
+            ReplyWaiter::None => {}
+            ReplyWaiter::Blocked(waker) => waker.wake(),
+            ReplyWaiter::Operation(pid, operation, answer) => {
                 if let Some(program) = self.processes.program(pid) {
                     complete(&program.process().operations, operation, answer);
                 }
@@ -243,7 +247,7 @@ impl Kernel {
     }
 }
 
-/// An operation's completion: 0 and the bytes, or an error number and what there is to say about it.
+/// Completes an operation with 0 and the bytes, or with an error number and the failure's message.
 fn complete(operations: &Operations, operation: OperationId, answer: HostAnswer) {
     match answer {
         Ok(bytes) => operations.complete(operation, Ok(0), bytes),
@@ -251,11 +255,11 @@ fn complete(operations: &Operations, operation: OperationId, answer: HostAnswer)
     }
 }
 
-/// Asks the caller outside; the operation whose completion is the answer.
+/// Starts a host call. Returns the operation whose completion is the reply.
 pub(crate) fn begin(program: &dyn Caller, question: &HostCallRequest<'_>) -> Result<OperationId, Errno> {
     let process = program.process();
     let operation = process.operations.begin()?;
-    match process.kernel.host_calls.enter(program, question, Listener::Operation(operation)) {
+    match process.kernel.host_calls.enter(program, question, CallWaiter::Operation(operation)) {
         Ok(_) => Ok(operation),
         Err(error) => {
             process.operations.cancel(operation);
@@ -264,7 +268,8 @@ pub(crate) fn begin(program: &dyn Caller, question: &HostCallRequest<'_>) -> Res
     }
 }
 
-/// Gives up an operation that [`begin`] has begun: its completion does not come. `ENOENT` when it is none, or has completed.
+/// Cancels an operation that [`begin`] started: its completion will not be sent. `ENOENT` if no
+/// call of the operation is in progress.
 pub(crate) fn cancel(program: &dyn Caller, operation: OperationId) -> Result<(), Errno> {
     let process = program.process();
     let calls = &process.kernel.host_calls;
@@ -274,17 +279,18 @@ pub(crate) fn cancel(program: &dyn Caller, operation: OperationId) -> Result<(),
     Ok(())
 }
 
-/// Asks the caller outside, and blocks this VM alone until it has answered. A kill, and the end of an evaluation, end the waiting with `EINTR`.
+/// Starts a host call, and blocks this VM alone until the reply. A kill and the end of an
+/// evaluation end the wait with `EINTR`.
 pub(crate) async fn ask_and_wait(program: &Arc<dyn Caller>, question: &HostCallRequest<'_>) -> HostAnswer {
     let calls = &program.process().kernel.host_calls;
-    let number = calls.enter(&**program, question, Listener::Waiting(None)).map_err(HostFailure::of)?;
-    // What it has written so far does not wait with it.
+    let number = calls.enter(&**program, question, CallWaiter::Waiting(None)).map_err(HostFailure::of)?;
+    // The output so far must reach its readers before the program waits.
     program.flush_output();
     let _blocked = Blocked::new(&**program);
     poll_fn(|context| {
         let mut table = calls.table.lock();
         match table.calls.get_mut(&number).map(|call| &mut call.listener) {
-            Some(Listener::Waiting(waker)) => {
+            Some(CallWaiter::Waiting(waker)) => {
                 if program.must_stop() {
                     drop(table);
                     calls.abandon(number);
@@ -293,11 +299,11 @@ pub(crate) async fn ask_and_wait(program: &Arc<dyn Caller>, question: &HostCallR
                 *waker = Some(context.waker().clone());
                 return Poll::Pending;
             }
-            Some(Listener::FileSystemReply(_)) => {}
+            Some(CallWaiter::Replied(_)) => {}
             _ => return Poll::Ready(Err(HostFailure::of(Errno::EIO))),
         }
         match table.remove(number).map(|call| call.listener) {
-            Some(Listener::FileSystemReply(answer)) => Poll::Ready(answer),
+            Some(CallWaiter::Replied(answer)) => Poll::Ready(answer),
             _ => Poll::Ready(Err(HostFailure::of(Errno::EIO))),
         }
     })
@@ -305,12 +311,12 @@ pub(crate) async fn ask_and_wait(program: &Arc<dyn Caller>, question: &HostCallR
 }
 
 impl HostFailure {
-    /// The kernel's own reason.
+    /// Makes the failure of an error number of the kernel.
     pub(crate) fn of(errno: Errno) -> Self {
         Self { code: errno.name().to_owned(), message: errno.message().to_owned() }
     }
 
-    /// What a system call answers for it.
+    /// Returns the error number of the guest's system call.
     pub(crate) fn errno(&self) -> Errno {
         Errno::named(&self.code).unwrap_or(Errno::EIO)
     }
@@ -321,71 +327,70 @@ mod tests {
     use super::*;
     use crate::testing::operation;
 
-    fn table() -> Table {
-        Table::default()
+    fn table() -> CallTable {
+        CallTable::default()
     }
 
     #[test]
-    fn an_answer_reaches_who_asked_once() {
+    fn returns_a_reply_to_its_operation_once() {
         let mut table = table();
-        let number = table.enter(Pid::new(7), 3, Listener::Operation(operation(9))).expect("room");
+        let number = table.enter(Pid::new(7), 3, CallWaiter::Operation(operation(9))).expect("room");
         assert_eq!(
             (table.bytes, table.find(Pid::new(7), operation(9)), table.find(Pid::new(8), operation(9))),
             (3, Some(number), None)
         );
-        assert!(matches!(table.answer(HostCallId::new(number.get() + 1), Ok(vec![])), Told::Nobody));
-        assert!(
-            matches!(table.answer(number, Ok(vec![1])), Told::Operation(pid, own, Ok(bytes)) if (pid, own, &bytes[..]) == (Pid::new(7), operation(9), &[1]))
-        );
-        assert!(matches!(table.answer(number, Ok(vec![2])), Told::Nobody));
+        assert!(matches!(table.answer(HostCallId::new(number.get() + 1), Ok(vec![])), ReplyWaiter::None));
+        let ReplyWaiter::Operation(pid, own, Ok(bytes)) = table.answer(number, Ok(vec![1])) else { panic!("an operation") };
+        assert_eq!((pid, own, &bytes[..]), (Pid::new(7), operation(9), &[1][..]));
+        assert!(matches!(table.answer(number, Ok(vec![2])), ReplyWaiter::None));
         assert_eq!((table.calls.len(), table.bytes), (0, 0));
     }
 
     #[test]
-    fn what_nobody_waits_for_counts_until_it_is_answered() {
+    fn counts_an_abandoned_call_until_the_embedder_replies() {
         let mut table = table();
-        let number = table.enter(Pid::new(7), 3, Listener::Operation(operation(9))).expect("room");
+        let number = table.enter(Pid::new(7), 3, CallWaiter::Operation(operation(9))).expect("room");
         assert!(table.abandon(number));
         assert!(!table.abandon(number));
         assert_eq!((table.calls.len(), table.bytes), (1, 3));
-        assert!(matches!(table.answer(number, Ok(vec![])), Told::Nobody));
+        assert!(matches!(table.answer(number, Ok(vec![])), ReplyWaiter::None));
         assert_eq!((table.calls.len(), table.bytes), (0, 0));
         assert!(!table.abandon(number));
     }
 
     #[test]
-    fn a_blocked_one_keeps_its_first_answer() {
+    fn keeps_the_first_reply_for_a_blocked_vm() {
         let mut table = table();
-        let number = table.enter(Pid::new(7), 0, Listener::Waiting(None)).expect("room");
-        assert!(matches!(table.answer(number, Ok(vec![1])), Told::Nobody));
-        assert!(matches!(table.answer(number, Ok(vec![2])), Told::Nobody));
-        let call = table.remove(number).expect("it waits");
-        assert!(matches!(call.listener, Listener::FileSystemReply(Ok(bytes)) if bytes == [1]));
-        let number = table.enter(Pid::new(7), 0, Listener::Waiting(Some(Waker::noop().clone()))).expect("room");
-        assert!(matches!(table.answer(number, Ok(vec![])), Told::Blocked(_)));
-        // FileSystemReply and then given up: the caller need not hear of it.
+        let number = table.enter(Pid::new(7), 0, CallWaiter::Waiting(None)).expect("room");
+        assert!(matches!(table.answer(number, Ok(vec![1])), ReplyWaiter::None));
+        assert!(matches!(table.answer(number, Ok(vec![2])), ReplyWaiter::None));
+        let call = table.remove(number).expect("the call waits");
+        assert!(matches!(call.listener, CallWaiter::Replied(Ok(bytes)) if bytes == [1]));
+        let number = table.enter(Pid::new(7), 0, CallWaiter::Waiting(Some(Waker::noop().clone()))).expect("room");
+        assert!(matches!(table.answer(number, Ok(vec![])), ReplyWaiter::Blocked(_)));
+        // After the reply, abandoning the call must not notify the embedder.
         assert!(!table.abandon(number));
         assert!(table.calls.is_empty());
     }
 
     #[test]
-    fn calls_and_bytes_are_bounded() {
+    fn bounds_the_calls_and_their_bytes() {
         let mut table = table();
-        assert_eq!(table.enter(Pid::INIT, MAX_BYTES + 1, Listener::Nobody), Err(Errno::ENOBUFS));
-        let first = table.enter(Pid::INIT, MAX_BYTES, Listener::Nobody).expect("room");
-        assert_eq!(table.enter(Pid::INIT, 1, Listener::Nobody), Err(Errno::ENOBUFS));
+        assert_eq!(table.enter(Pid::INIT, MAX_BYTES + 1, CallWaiter::Abandoned), Err(Errno::ENOBUFS));
+        let first = table.enter(Pid::INIT, MAX_BYTES, CallWaiter::Abandoned).expect("room");
+        assert_eq!(table.enter(Pid::INIT, 1, CallWaiter::Abandoned), Err(Errno::ENOBUFS));
         for _ in 1..MAX_CALLS {
-            table.enter(Pid::INIT, 0, Listener::Nobody).expect("room");
+            table.enter(Pid::INIT, 0, CallWaiter::Abandoned).expect("room");
         }
-        assert_eq!(table.enter(Pid::INIT, 0, Listener::Nobody), Err(Errno::ENOBUFS));
+        assert_eq!(table.enter(Pid::INIT, 0, CallWaiter::Abandoned), Err(Errno::ENOBUFS));
         table.remove(first);
         table.last = Some(HostCallId::new(u32::MAX));
-        // Numbers begin again, and pass over those in use and 0.
-        assert_eq!(table.enter(Pid::INIT, 1, Listener::Nobody), Ok(first));
+        // Numbers start again, and skip 0 and the numbers in use.
+        assert_eq!(table.enter(Pid::INIT, 1, CallWaiter::Abandoned), Ok(first));
     }
 
     #[test]
-    fn a_failure_is_an_error_number_where_it_names_one() {
+    fn maps_a_failure_to_the_error_number_of_its_code() {
         let failure = |code: &str| HostFailure { code: code.to_owned(), message: String::new() }.errno();
         assert_eq!((failure("ENOENT"), failure("ERR_X"), failure("")), (Errno::ENOENT, Errno::EIO, Errno::EIO));
     }

@@ -1,4 +1,5 @@
-//! The state that all programs of a runtime share.
+//! The state that all programs of a runtime share. Next: `process.rs`, the kernel's part of one
+//! program.
 
 use crate::caller::Caller;
 use crate::fs::{self, EmbedderFiles, FileSystem, Space};
@@ -19,14 +20,15 @@ pub struct Kernel {
     pub sockets: net::Sockets,
     /// The process table.
     pub processes: Arc<Processes>,
-    /// What its programs may do.
+    /// The permissions of the programs.
     pub permissions: Arc<Permissions>,
-    /// The limits, and what is used of them.
+    /// The limits and their use.
     pub usage: Arc<Usage>,
-    /// The host calls under way.
+    /// The host calls in progress.
     pub host_calls: host_calls::HostCalls,
-    /// Whether file systems of the caller outside are mounted: calls may have to wait for it then.
-    pub asks: AtomicBool,
+    /// Whether app file systems are mounted. If set, filesystem calls may have to wait for the
+    /// embedder.
+    pub has_app_file_systems: AtomicBool,
     pub(crate) bindings: bindings::Bindings,
 }
 
@@ -44,17 +46,17 @@ impl Kernel {
             permissions: Arc::default(),
             usage,
             host_calls: host_calls::HostCalls::default(),
-            asks: AtomicBool::new(false),
+            has_app_file_systems: AtomicBool::new(false),
             bindings: bindings::Bindings::default(),
         }
     }
 
-    /// Descriptors that one process may have open.
+    /// Returns the number of descriptors that one process may have open.
     pub(crate) fn descriptors(&self) -> usize {
         usize::try_from(self.usage.limits.descriptors).unwrap_or(usize::MAX)
     }
 
-    /// The files, for the embedder.
+    /// Returns the files, for the embedder.
     pub fn embedder_files(&self) -> EmbedderFiles<'_> {
         EmbedderFiles::new(&self.files)
     }

@@ -1,14 +1,17 @@
-//! Every limit of a runtime: its name outside, its default, its value in the hardened profile, and between what it may lie.
+//! Every limit of a runtime: its name in the API, default, value in the hardened profile, and
+//! range.
 //!
-//! This table is the only place with these numbers: the shells hand on names and values, `docs/limits.md` shows the table and says what
-//! happens at each limit, and a test holds the two and the SDK's options against each other. What is kept of their use is in `kernel/usage/`.
+//! This table is the only place with these numbers: the shells pass names and values on.
+//! `docs/limits.md` shows the table and describes what happens at each limit. A test compares the
+//! table with that page and with the SDK's options. Next: `usage/`, which counts the use of the
+//! limits.
 
 use coldframe_error::Error;
 use std::time::Duration;
 
 macro_rules! limits {
     ($($(#[$doc:meta])* $field:ident $name:literal = $default:expr, hardened $hardened:expr, $least:literal to $most:expr;)*) => {
-        /// Walls around one runtime; see the module.
+        /// The limits of one runtime.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub struct Limits { $($(#[$doc])* pub $field: u64,)* }
 
@@ -19,7 +22,8 @@ macro_rules! limits {
             /// All names, in order.
             pub const NAMES: &[&str] = &[$($name),*];
 
-            /// Sets the limit of that name. An unknown name, and a value out of its range, is an error that says what is possible.
+            /// Sets the limit `name`. An unknown name and a value out of range are errors that name
+            /// the expected values.
             pub fn set(&mut self, name: &str, value: u64) -> Result<(), Error> {
                 match name {
                     $($name => self.$field = within($name, value, $least, $most)?,)*
@@ -28,7 +32,7 @@ macro_rules! limits {
                 Ok(())
             }
 
-            /// The value of the limit of that name; 0 for an unknown one.
+            /// Returns the value of the limit `name`, or 0 for an unknown name.
             pub fn value(&self, name: &str) -> u64 {
                 match name {
                     $($name => self.$field,)*
@@ -44,13 +48,15 @@ limits! {
     memory_bytes "memoryBytes" = 128 << 20, hardened 64 << 20, 1 to 2 << 30;
     /// Linear memory of all processes together, images included.
     total_memory_bytes "totalMemoryBytes" = 4 << 30, hardened 512 << 20, 1 to 1 << 40;
-    /// What the kernel holds for programs beside their memory, their files and the buffers of pipes and sockets.
+    /// Kernel memory for programs besides their memory, their files and the buffers of pipes and
+    /// sockets.
     kernel_bytes "kernelBytes" = 128 << 20, hardened 16 << 20, 65_536 to 1 << 40;
     /// CPU time of one process (for a runner: of one evaluation), in milliseconds.
     cpu_ms "cpuMs" = 30_000, hardened 10_000, 1 to 2_147_483_647;
-    /// How long a program (for a runner: an evaluation) may take that was given no timeout, in milliseconds; 0 is for ever.
+    /// Wall time of a program (for a runner: of an evaluation) that has no timeout, in
+    /// milliseconds; 0 is no limit.
     wall_ms "wallMs" = 0, hardened 60_000, 0 to 2_147_483_647;
-    /// Processes that may exist, ended ones that nobody has asked about included.
+    /// Processes that may exist, including ended processes that no parent has waited for.
     processes "processes" = 256, hardened 32, 1 to 65_536;
     /// Descriptors that one process may have open.
     descriptors "descriptors" = 256, hardened 128, 3 to 65_536;
@@ -70,17 +76,17 @@ limits! {
     host_files "hostFiles" = 256, hardened 64, 0 to 65_536;
     /// Watches on files and directories.
     watches "watches" = 1_024, hardened 64, 0 to 65_536;
-    /// Operations that one process may have under way.
+    /// Operations that one process may have in progress.
     operations "operations" = 16_384, hardened 2_048, 16 to 1 << 20;
     /// Bytes of the arguments of one process.
     argv_bytes "argvBytes" = 1 << 20, hardened 128 << 10, 4_096 to 16 << 20;
     /// Bytes of the environment of one process.
     env_bytes "envBytes" = 1 << 20, hardened 128 << 10, 4_096 to 16 << 20;
-    /// Bytes for its standard input that may wait for one process.
+    /// Bytes of standard input that may wait for one process.
     stdin_bytes "stdinBytes" = 16 << 20, hardened 1 << 20, 0 to 2_147_483_647;
-    /// Captured output of one descriptor of one process; what comes after it is cut off.
+    /// Captured output of one descriptor of one process; output beyond the limit is cut off.
     output_bytes "outputBytes" = 16 << 20, hardened 1 << 20, 0 to 2_147_483_647;
-    /// JSON text that a program may hand back.
+    /// JSON text that a program may return.
     result_bytes "resultBytes" = 16 << 20, hardened 1 << 20, 0 to 16 << 20;
 }
 
@@ -91,7 +97,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// The limits of a profile, by its name.
+    /// Returns the limits of a profile.
     pub fn of_profile(name: &str) -> Result<Self, Error> {
         match name {
             "default" => Ok(Self::DEFAULT),
@@ -107,19 +113,19 @@ impl Limits {
         }
     }
 
-    /// A profile with some limits set.
+    /// Returns the limits of a profile, with `values` set.
     pub fn build<'a>(profile: Option<&str>, values: impl IntoIterator<Item = (&'a str, u64)>) -> Result<Self, Error> {
         let mut limits = profile.map_or(Ok(Self::DEFAULT), Self::of_profile)?;
         values.into_iter().try_for_each(|(name, value)| limits.set(name, value))?;
         Ok(limits)
     }
 
-    /// How long a program, or an evaluation, may take that was given no timeout.
+    /// Returns the longest time that a program or an evaluation without a timeout may take.
     pub fn wall(&self) -> Option<Duration> {
         (self.wall_ms > 0).then(|| Duration::from_millis(self.wall_ms))
     }
 
-    /// Whether a program can begin at all: its memory must hold the image and a little more.
+    /// Checks that a program can start: its memory must hold the image and at least 1 MiB more.
     pub fn check(&self, image_len: u64) -> Result<(), Error> {
         /// Linear memory that a program needs besides the image.
         const LEAST_HEAP: u64 = 1 << 20;
@@ -150,10 +156,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_hardened_profile_allows_no_more_than_the_default() {
+    fn the_hardened_profile_allows_at_most_the_default_limits() {
         let both = Limits::NAMES.iter().map(|name| (name, Limits::DEFAULT, Limits::HARDENED));
         for (name, default, hardened) in both {
-            // Each profile's own numbers lie within what may be set.
+            // Each profile's own values are in the range that a user may set.
             for profile in [default, hardened] {
                 let mut copy = profile;
                 let value = profile.value(name);
@@ -161,14 +167,14 @@ mod tests {
                 assert_eq!(copy, profile);
             }
             let (hardened, default) = (hardened.value(name), default.value(name));
-            // A wall clock of 0 is none at all.
+            // A `wallMs` of 0 means no limit.
             assert!(hardened <= default || (*name == "wallMs" && default == 0), "{name}");
         }
     }
 
     #[test]
-    fn a_limit_is_set_by_its_name_and_within_its_range() {
-        let limits = Limits::build(Some("hardened"), [("processes", 2), ("wallMs", 0)]).expect("possible");
+    fn sets_a_limit_by_name_within_its_range() {
+        let limits = Limits::build(Some("hardened"), [("processes", 2), ("wallMs", 0)]).expect("valid limits");
         assert_eq!(limits, Limits { processes: 2, wall_ms: 0, ..Limits::HARDENED });
         let what = |error: Error| if let Error::InvalidRequest { what, .. } = error { what } else { error.to_string() };
         assert_eq!(what(Limits::build(None, [("memory", 1)]).expect_err("unknown")), "limits.memory");

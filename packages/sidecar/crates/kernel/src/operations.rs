@@ -1,5 +1,9 @@
-//! Operations under way: what a program has started and not yet heard of. A system call that cannot finish at once allots a number
-//! here and returns it; whoever finishes the work completes that number, and the program gets it as a COMPLETE event in a later turn.
+//! Operations in progress: work that a program has started and whose completion it has not
+//! received.
+//!
+//! A system call that cannot finish at once allots a number here and returns the number. The code
+//! that finishes the work completes that number. The program receives the completion as a COMPLETE
+//! event in a later turn. Next: `operations/snapshot.rs`.
 
 mod snapshot;
 
@@ -18,10 +22,10 @@ use std::task::Waker;
 use super::usage::{Charge, Mark, Resource, Usage};
 use coldframe_error::Errno;
 
-/// What an operation costs the kernel beside the bytes of its result.
+/// Kernel bytes of an operation, besides the bytes of its result.
 const OPERATION_COST: u64 = 128;
 
-/// Something that completed.
+/// The completion of an operation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Event {
     /// The operation.
@@ -32,17 +36,17 @@ pub struct Event {
     pub bytes: Vec<u8>,
 }
 
-/// See the module. One per program.
+/// The operations of one program.
 pub struct Operations {
     usage: Arc<Usage>,
     pid: Pid,
     state: Mutex<State>,
-    /// Mirrors that `state.done` is not empty, for a look without the lock.
+    /// Whether `state.done` is not empty, readable without the lock.
     news: AtomicBool,
 }
 
 struct State {
-    /// For the operations, and the results that nobody has taken.
+    /// The charge for the operations and for results that the program has not taken.
     charge: Charge,
     mark: Mark,
     /// Bytes of the results in `done`.
@@ -51,17 +55,17 @@ struct State {
     pending: HashSet<OperationId>,
     done: VecDeque<Event>,
     waiting: Option<Waker>,
-    /// Those of a call that blocks the VM, and their results.
+    /// The operations of a call that blocks the VM, with their results.
     blocking: HashMap<OperationId, Option<i32>>,
     blocked: Option<Waker>,
 }
 
 impl State {
-    /// Some have ended, or their results were taken: what is left is charged.
-    fn fell(&mut self, usage: &Usage) {
+    /// Lowers the charge after operations have ended or their results were taken.
+    fn lower(&mut self, usage: &Usage) {
         let count = self.count();
         self.charge.shrink(self.charge.amount().saturating_sub(count * OPERATION_COST + self.held));
-        self.mark.fell(count, usage.limits.operations);
+        self.mark.lower(count, usage.limits.operations);
     }
 
     fn count(&self) -> u64 {
@@ -73,7 +77,7 @@ impl State {
         if count > max || !self.charge.grow(OPERATION_COST) {
             return Err(Errno::ENOBUFS);
         }
-        if self.mark.rose(count, max) {
+        if self.mark.raise(count, max) {
             usage.warnings.add("operations", count, max, Some(pid));
         }
         loop {
@@ -103,23 +107,23 @@ impl Operations {
         Self { usage: usage.clone(), pid, state: Mutex::new(state), news: AtomicBool::new(false) }
     }
 
-    /// What its program is counted by.
+    /// Returns the counters that the program's use is charged to.
     pub(crate) fn usage(&self) -> &Arc<Usage> {
         &self.usage
     }
 
-    /// The number of its program's process.
+    /// Returns the pid of the program.
     pub(crate) fn pid(&self) -> Pid {
         self.pid
     }
 
-    /// How many are under way, and were at most.
-    pub(crate) fn look(&self) -> (u64, u64) {
+    /// Returns how many operations are in progress, and the highest number so far.
+    pub(crate) fn used_and_highest(&self) -> (u64, u64) {
         let state = self.state.lock();
         (state.count(), state.mark.high())
     }
 
-    /// A number for a new operation. `ENOBUFS` when too many are under way.
+    /// Allots a number for a new operation. `ENOBUFS` if too many are in progress.
     pub(crate) fn begin(&self) -> Result<OperationId, Errno> {
         let mut state = self.state.lock();
         let number = state.allot(&self.usage, self.pid)?;
@@ -127,7 +131,8 @@ impl Operations {
         Ok(number)
     }
 
-    /// The same for a call that waits for it itself; it must be ended with [`Operations::end_blocking`].
+    /// Allots a number for an operation that a blocking call waits for.
+    /// [`Operations::end_blocking`] must end it.
     pub(crate) fn begin_blocking(&self) -> Result<OperationId, Errno> {
         let mut state = self.state.lock();
         let number = state.allot(&self.usage, self.pid)?;
@@ -135,7 +140,8 @@ impl Operations {
         Ok(number)
     }
 
-    /// Whether one of the blocking operations has completed; if not, `waker` is called when that happens.
+    /// Returns whether a blocking operation has completed. If not, `waker` is called at the
+    /// completion.
     pub(crate) fn is_unblocked(&self, waker: &Waker) -> bool {
         let mut state = self.state.lock();
         if state.blocking.values().any(Option::is_some) {
@@ -145,15 +151,15 @@ impl Operations {
         false
     }
 
-    /// Forgets a blocking operation: its result, if it has completed.
+    /// Removes a blocking operation. Returns its result if the operation has completed.
     pub(crate) fn end_blocking(&self, number: OperationId) -> Option<i32> {
         let mut state = self.state.lock();
         let ended = state.blocking.remove(&number)?;
-        state.fell(&self.usage);
+        state.lower(&self.usage);
         ended
     }
 
-    /// Has the VM look again whether it may go on.
+    /// Wakes the blocked VM, which checks again whether to continue.
     pub(crate) fn wake(&self) {
         let blocked = self.state.lock().blocked.take();
         if let Some(blocked) = blocked {
@@ -161,7 +167,7 @@ impl Operations {
         }
     }
 
-    /// Completes an operation. Nothing happens when it was cancelled.
+    /// Completes an operation. A cancelled operation is ignored.
     pub(crate) fn complete(&self, operation: OperationId, result: Result<i32, Errno>, bytes: Vec<u8>) {
         let mut state = self.state.lock();
         let result = result.unwrap_or_else(|errno| i32::try_from(errno.negative()).unwrap_or(-5));
@@ -177,7 +183,8 @@ impl Operations {
         if !state.pending.remove(&operation) {
             return;
         }
-        // A result that nobody takes stays here: what does not fit is lost, and the program is told so.
+        // A result stays here until the program takes it. If the bytes do not fit, the program gets
+        // `ENOBUFS` instead.
         let fits = bytes.is_empty() || state.charge.grow(bytes.len() as u64);
         let (result, bytes) = if fits { (result, bytes) } else { (Errno::ENOBUFS.negative() as i32, Vec::new()) };
         state.held += bytes.len() as u64;
@@ -190,17 +197,19 @@ impl Operations {
         }
     }
 
-    /// Forgets an operation: its event will not come. False when it is not under way (its event may be on its way).
+    /// Cancels an operation: its event will not be sent. Returns false if the operation is not in
+    /// progress; its event may already wait.
     pub(crate) fn cancel(&self, operation: OperationId) -> bool {
         let mut state = self.state.lock();
         let cancelled = state.pending.remove(&operation);
         if cancelled {
-            state.fell(&self.usage);
+            state.lower(&self.usage);
         }
         cancelled
     }
 
-    /// The program has ended. Whom it would have woken is forgotten: a task holds its program, and this is held by it.
+    /// Drops the wakers of an ended program. A task owns its program, and the program owns these
+    /// operations, so a waker would keep all of them alive.
     pub(crate) fn close(&self) {
         let (waiting, blocked) = {
             let mut state = self.state.lock();
@@ -209,13 +218,13 @@ impl Operations {
         drop((waiting, blocked));
     }
 
-    /// Whether anything may still complete.
+    /// Returns whether operations are in progress or events have not been taken.
     pub fn are_under_way(&self) -> bool {
         let state = self.state.lock();
         !state.pending.is_empty() || !state.done.is_empty()
     }
 
-    /// What has completed.
+    /// Takes the events of the completed operations.
     pub fn take(&self) -> Vec<Event> {
         if !self.news.swap(false, Ordering::AcqRel) {
             return Vec::new();
@@ -223,11 +232,11 @@ impl Operations {
         let mut state = self.state.lock();
         let done: Vec<Event> = state.done.drain(..).collect();
         state.held = 0;
-        state.fell(&self.usage);
+        state.lower(&self.usage);
         done
     }
 
-    /// Has `waker` called at the next completion; false when something has completed already.
+    /// Registers `waker` for the next completion. Returns false if an event is ready already.
     pub fn watch(&self, waker: &Waker) -> bool {
         let mut state = self.state.lock();
         if !state.done.is_empty() {
@@ -248,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn an_operation_completes_once_and_not_after_it_was_cancelled() {
+    fn an_operation_completes_once_and_never_after_a_cancel() {
         let operations = operations();
         let (first, second) = (operations.begin().expect("room"), operations.begin().expect("room"));
         assert_ne!(first, second);
@@ -262,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn a_blocking_operation_keeps_its_result_and_is_no_event() {
+    fn a_blocking_operation_keeps_its_result_and_sends_no_event() {
         let operations = operations();
         let number = operations.begin_blocking().expect("room");
         assert!(!operations.is_unblocked(Waker::noop()));
@@ -274,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn too_many_are_refused() {
+    fn refuses_operations_beyond_the_limit() {
         let operations = operations();
         let made: Vec<_> = (0..100).map(|_| operations.begin().expect("room")).collect();
         assert_eq!(operations.begin(), Err(Errno::ENOBUFS));
@@ -283,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn results_that_nobody_takes_are_bounded_and_room_comes_back() {
+    fn bounds_the_results_that_no_program_takes_and_frees_them_when_taken() {
         let operations = operations();
         let complete = || {
             let number = operations.begin().expect("room");
@@ -294,7 +303,7 @@ mod tests {
         assert_eq!(lens, [(1, 30_000), (1, 30_000), (-105, 0)]);
         complete();
         assert_eq!(operations.take()[0].bytes.len(), 30_000);
-        assert_eq!(operations.look(), (0, 3));
+        assert_eq!(operations.used_and_highest(), (0, 3));
         assert_eq!(operations.state.lock().charge.amount(), 0);
     }
 }

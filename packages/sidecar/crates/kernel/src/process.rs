@@ -1,6 +1,7 @@
 //! The kernel's part of one program: descriptors, operations, signals, cryptography.
 //!
-//! `descriptors.rs` is the table of descriptors, `handles.rs` what a process does with them.
+//! `descriptors.rs` is the table of descriptors, and `descriptor_io.rs` reads, writes and closes
+//! them. Next: `operations.rs`.
 
 use crate::crypto;
 use crate::descriptors::Descriptors;
@@ -20,18 +21,18 @@ pub struct Process {
     pub kernel: Arc<Kernel>,
     /// The number in the process table.
     pub pid: Pid,
-    /// Shared with what may complete them.
+    /// The operations in progress, shared with the code that completes them.
     pub operations: Arc<Operations>,
     pub(crate) crypto: crypto::Crypto,
     pub(crate) signals: Signals,
-    /// What the next waiting call waits for: a descriptor and a mask, or a child and 0.
+    /// The events that the next waiting call waits for: a descriptor and a mask, or a child and 0.
     pub(crate) watched: Mutex<Vec<(u32, u32)>>,
-    /// The other end of its standard input, when the caller outside writes to it.
+    /// The other end of the standard input, if the embedder writes to it.
     pub(crate) feed: Mutex<Option<SocketId>>,
     pub(crate) files: ProcessFiles,
-    /// Its arguments and environment, as the kernel holds them.
+    /// The charge for the arguments and the environment.
     pub(crate) texts: Option<Charge>,
-    /// What `/proc` tells of it besides.
+    /// Facts that only `/proc` shows.
     pub facts: fs::Facts,
 }
 
@@ -43,7 +44,7 @@ impl Process {
         Self::with_files(kernel, pid, files)
     }
 
-    /// The filesystem as it sees it.
+    /// Returns the filesystem as the process sees it.
     pub(crate) fn view(&self) -> fs::View<'_> {
         self.files.view(&self.kernel.files)
     }
@@ -65,7 +66,7 @@ impl Process {
         }
     }
 
-    /// The program has been told to end: calls that block on this process look again.
+    /// Wakes the calls that block on this process, because the program must end.
     pub fn wake_blocked(&self) {
         self.crypto.jobs.wake();
         self.operations.wake();

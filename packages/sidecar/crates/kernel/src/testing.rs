@@ -29,7 +29,8 @@ pub(crate) struct FakeCaller {
 }
 
 impl FakeCaller {
-    /// The program of `process`, registered in the process table. `input` is its standard input.
+    /// Makes the program of `process` and registers it in the process table. `input` is its
+    /// standard input.
     pub(crate) fn new(process: Process, input: &[u8]) -> Arc<dyn Caller> {
         let kernel = process.kernel.clone();
         let caller = Self { process, is_ending: AtomicBool::new(false), input: Mutex::new(input.to_vec()) };
@@ -38,7 +39,7 @@ impl FakeCaller {
         caller
     }
 
-    /// A further root program of `kernel`, with an empty standard input.
+    /// Makes a further root program of `kernel`, with an empty standard input.
     pub(crate) fn root(kernel: &Arc<Kernel>, cwd: &str) -> Arc<dyn Caller> {
         let pid = kernel.processes.enter_root().expect("room");
         Self::new(Process::new(kernel.clone(), pid, cwd), &[])

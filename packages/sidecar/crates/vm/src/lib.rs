@@ -145,7 +145,7 @@ impl Vm {
             }
             owner.grows(factory.image.len() as u64, image.len() as u64);
         }
-        let made_of = factory.instance(kernel.asks.load(Ordering::Relaxed))?;
+        let made_of = factory.instance(kernel.has_app_file_systems.load(Ordering::Relaxed))?;
         let slot = image.pool().take(image)?;
         let slot = OccupiedSlot::new(slot, image.clone(), owner.gate().clone(), owner.meter().clone());
         let mapped = sys::monotonic_ns();

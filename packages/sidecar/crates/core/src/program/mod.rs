@@ -398,7 +398,7 @@ impl Program {
         self.process.kernel.usage.warnings.send();
         let [(stdout, stdout_truncated), (stderr, stderr_truncated)] = {
             let mut output = self.output.lock();
-            self.process.kernel.usage.peaks.output_bytes.saw(output.look().1);
+            self.process.kernel.usage.peaks.output_bytes.record(output.look().1);
             output.take()
         };
         crate::Outcome { exit_code, stdout, stderr, stdout_truncated, stderr_truncated, value, failure, timings }

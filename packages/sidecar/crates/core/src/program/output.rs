@@ -113,7 +113,7 @@ impl Output {
             descriptor.captured.clone_from(captured);
             descriptor.truncated = *truncated;
             // The warning was sent to the original's embedder.
-            descriptor.mark.rose(captured.len() as u64, u64::MAX);
+            descriptor.mark.raise(captured.len() as u64, u64::MAX);
         }
     }
 
@@ -135,7 +135,7 @@ impl Output {
         descriptor.captured.extend_from_slice(&bytes[..room]);
         descriptor.truncated |= room < taken;
         let held = descriptor.captured.len() as u64;
-        let is_near = !streamed && descriptor.mark.rose(held, self.limit);
+        let is_near = !streamed && descriptor.mark.raise(held, self.limit);
         let mut effect = Effect { piece: None, near: is_near.then_some(held) };
         if streamed {
             self.unread += taken as u64;
@@ -172,7 +172,7 @@ impl Output {
     /// Takes the captured bytes of descriptors 1 and 2, and whether each was cut off.
     pub(crate) fn take(&mut self) -> [(Vec<u8>, bool); 2] {
         self.descriptors.each_mut().map(|descriptor| {
-            descriptor.mark.fell(0, u64::MAX);
+            descriptor.mark.lower(0, u64::MAX);
             (std::mem::take(&mut descriptor.captured), std::mem::take(&mut descriptor.truncated))
         })
     }

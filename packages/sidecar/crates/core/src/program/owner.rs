@@ -19,7 +19,7 @@ impl Owner for Program {
 
     fn grows(&self, before: u64, bytes: u64) {
         let max = self.limits().memory_bytes;
-        self.process.kernel.usage.peaks.memory_bytes.saw(bytes);
+        self.process.kernel.usage.peaks.memory_bytes.record(bytes);
         if is_near(bytes, max) && !is_near(before, max) {
             self.warn("memoryBytes", bytes, max);
         }

@@ -5,7 +5,8 @@
 
 use super::{Program, nanos};
 use coldframe_error::Error;
-use coldframe_kernel::usage::{ProgramUse, is_near};
+use coldframe_kernel::ProgramUse;
+use coldframe_kernel::usage::is_near;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -32,7 +33,7 @@ impl Program {
         }
         let used = total.saturating_sub(self.cpu_baseline.load(Ordering::Relaxed));
         let cpu_ms = self.limits().cpu_ms;
-        self.process.kernel.usage.peaks.cpu_ms.saw(used / MS);
+        self.process.kernel.usage.peaks.cpu_ms.record(used / MS);
         if is_near(used, cpu_ms.saturating_mul(MS)) && !self.warned_cpu.swap(true, Ordering::Relaxed) {
             self.warn("cpuMs", used / MS, cpu_ms);
         }

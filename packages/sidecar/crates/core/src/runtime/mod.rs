@@ -104,7 +104,7 @@ impl Runtime {
         if let Some(listener) = options.warnings {
             kernel.usage.warnings.listen(listener);
         }
-        kernel.asks.store(!options.file_systems.is_empty(), Ordering::Relaxed);
+        kernel.has_app_file_systems.store(!options.file_systems.is_empty(), Ordering::Relaxed);
         kernel.embedder_files().furnish(&options.mounts, &options.file_systems, &options.files, &cwd)?;
         Ok(Self { inner: Inner::new(registry, charge, kernel, options.env, cwd) })
     }

@@ -2,7 +2,7 @@
 
 use super::{Inner, Runtime};
 use crate::program::Home;
-use coldframe_kernel::usage::gather;
+use coldframe_kernel::gather;
 use coldframe_kernel::usage::reports::RuntimeResources;
 
 impl Runtime {

@@ -1,4 +1,5 @@
-//! The calls that feed a cipher: `0x308` to `0x30b`.
+//! System calls that use a cipher: `0x308` to `0x30b`. Next: `contexts.rs`, which stores ciphers
+//! between calls.
 
 use super::contexts::{Context, Contexts};
 use super::{MAX_CHUNK, chunk, refused};
@@ -6,7 +7,7 @@ use crate::{Answer, Arguments};
 use coldframe_crypto::{Cipher, Fault, Setup};
 use coldframe_error::Errno;
 
-/// Set in the cipher's number to encrypt.
+/// A bit of the cipher's number that selects encryption.
 const ENCRYPT: i64 = 1 << 16;
 
 pub(super) fn call(contexts: &mut Contexts, number: u32, arguments: &mut Arguments<'_>) -> Answer {
@@ -54,14 +55,15 @@ fn open(contexts: &mut Contexts, arguments: &Arguments<'_>) -> Answer {
         tag_len: arguments.number(5)?,
     };
     match Cipher::new(&setup) {
-        // These are commands (`Command::Cipher`): the whole message in one call could be long.
+        // Such ciphers are jobs (`Command::Cipher`), because the whole message in one call could be
+        // long.
         Ok(cipher) if cipher.wants_whole() => Err(Errno::EINVAL),
         Ok(cipher) => contexts.insert(Context::Cipher(Box::new(cipher))),
         Err(fault) => Ok(refused(fault)),
     }
 }
 
-/// What came out goes to the buffer at `index`.
+/// Copies the output to the buffer at `index`.
 fn answer(done: Result<(), Fault>, out: &[u8], arguments: &mut Arguments<'_>, index: usize) -> Answer {
     if let Err(fault) = done {
         return Ok(refused(fault));

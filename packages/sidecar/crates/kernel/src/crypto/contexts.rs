@@ -1,4 +1,5 @@
-//! Computations between two calls: a digest or a cipher that is still being fed. A program names them by numbers; they are plain data and small.
+//! The state of computations that span several calls: digests and ciphers. A program names a
+//! context by its number. Contexts are small plain data. Next: `jobs.rs`.
 
 use crate::Answer;
 use crate::usage::{Charge, Resource, Usage};
@@ -8,16 +9,17 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Contexts that a program may have at a time. The guest collects its garbage when it gets there.
+/// Maximum number of contexts of a program. At the limit the guest collects its garbage.
 const MAX_CONTEXTS: usize = 4_096;
-/// What one costs the kernel: the largest of them, a cipher with its key schedule, and its place in the table.
+/// Kernel bytes of a context: of the largest kind, a cipher with its key schedule, and of its table
+/// entry.
 const CONTEXT_COST: u64 = 2_048;
-/// The last number; then they begin again.
+/// The highest number; after it the numbers start again at 1.
 const LAST: u32 = 0x7fff_ffff;
 
-/// See the module.
+/// The state of a computation.
 #[derive(Serialize, Deserialize)]
-#[serde(try_from = "Written", into = "Written")]
+#[serde(try_from = "StoredContext", into = "StoredContext")]
 pub(super) enum Context {
     Hash {
         hasher: Box<dyn Hasher>,
@@ -25,19 +27,20 @@ pub(super) enum Context {
     },
     Hmac(Hmac),
     Cipher(Box<Cipher>),
-    /// One that a file could not hold: whatever is done with it is `ECANCELED`.
+    /// A context that a file could not store. Every operation on it fails with `ECANCELED`.
     Lost,
 }
 
-/// A context in a file. The states of ciphers, of BLAKE2 and of SHAKE are their libraries' own affair, and cannot be written down.
+/// A context as a file stores it. The states of ciphers, of BLAKE2 and of SHAKE are internal to
+/// their libraries and cannot be stored.
 #[derive(Serialize, Deserialize)]
-enum Written {
+enum StoredContext {
     Hash(u8, Vec<u8>),
     Hmac(u8, Vec<u8>),
     Lost,
 }
 
-impl From<Context> for Written {
+impl From<Context> for StoredContext {
     fn from(context: Context) -> Self {
         let written = match &context {
             Context::Hash { hasher, algorithm } => hasher.state().map(|state| Self::Hash(*algorithm as u8, state)),
@@ -48,21 +51,21 @@ impl From<Context> for Written {
     }
 }
 
-impl TryFrom<Written> for Context {
+impl TryFrom<StoredContext> for Context {
     type Error = &'static str;
 
-    fn try_from(written: Written) -> Result<Self, Self::Error> {
-        let algorithm = |number: u8| Algorithm::of(number.into()).ok_or("no digest");
+    fn try_from(written: StoredContext) -> Result<Self, Self::Error> {
+        let algorithm = |number: u8| Algorithm::of(number.into()).ok_or("an unknown digest");
         match written {
-            Written::Hash(number, state) => {
+            StoredContext::Hash(number, state) => {
                 let algorithm = algorithm(number)?;
-                let hasher = algorithm.resume(&state).ok_or("no state of a digest")?;
+                let hasher = algorithm.resume(&state).ok_or("an invalid state of a digest")?;
                 Ok(Self::Hash { hasher, algorithm })
             }
-            Written::Hmac(number, state) => {
-                Hmac::resume(algorithm(number)?, &state).map(Self::Hmac).ok_or("no state of a digest")
+            StoredContext::Hmac(number, state) => {
+                Hmac::resume(algorithm(number)?, &state).map(Self::Hmac).ok_or("an invalid state of a digest")
             }
-            Written::Lost => Ok(Self::Lost),
+            StoredContext::Lost => Ok(Self::Lost),
         }
     }
 }
@@ -97,7 +100,7 @@ impl Context {
         Ok(())
     }
 
-    /// The cipher that it is.
+    /// Returns the context's cipher.
     pub(super) fn cipher(&mut self) -> Result<&mut Cipher, Errno> {
         match self {
             Self::Cipher(cipher) => Ok(cipher),
@@ -106,7 +109,8 @@ impl Context {
         }
     }
 
-    /// Writes the result to `out`: its length, which `out` must have unless the digest is extendable.
+    /// Writes the result to `out` and returns its length. `out` must have exactly that length
+    /// unless the digest is extendable.
     pub(super) fn finish(self, out: &mut [u8]) -> Answer {
         match self {
             Self::Hash { mut hasher, algorithm } => {
@@ -129,7 +133,7 @@ impl Context {
     }
 }
 
-/// A program's contexts by their numbers.
+/// A program's contexts by number.
 pub(super) struct Contexts {
     charge: Charge,
     last: u32,
@@ -141,24 +145,24 @@ impl Contexts {
         Self { charge: Charge::none(usage, Resource::Kernel), last: 0, live: HashMap::new() }
     }
 
-    /// Whether there can be so many, the last of them with that number.
-    pub(super) fn may_be(last: u32, count: usize) -> bool {
+    /// Returns whether a table can have `count` contexts and the last number `last`.
+    pub(super) fn is_valid(last: u32, count: usize) -> bool {
         last <= LAST && count <= MAX_CONTEXTS
     }
 
-    /// What so many cost the kernel.
+    /// Returns the kernel bytes of `count` contexts.
     pub(super) fn cost(count: usize) -> u64 {
         count as u64 * CONTEXT_COST
     }
 
-    /// The last number that was given, and copies of all by their numbers, in order.
+    /// Returns the last number that was used, and copies of all contexts in order of their numbers.
     pub(super) fn snapshot(&self) -> (u32, Vec<(u32, Context)>) {
         let mut copies: Vec<_> = self.live.iter().map(|(number, context)| (*number, context.copy())).collect();
         copies.sort_unstable_by_key(|(number, _)| *number);
         (self.last, copies)
     }
 
-    /// As they were saved; none when the limit is too narrow for them.
+    /// Restores contexts from a snapshot. `None` if they exceed the limit.
     pub(super) fn restore(last: u32, saved: &[(u32, Context)], usage: &Arc<Usage>) -> Option<Self> {
         let charge = Charge::of(usage, Resource::Kernel, Self::cost(saved.len()))?;
         Some(Self { charge, last, live: saved.iter().map(|(number, context)| (*number, context.copy())).collect() })
@@ -193,20 +197,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_digest_goes_on_from_a_file_and_what_cannot_says_so() {
+    fn a_digest_continues_after_a_file_and_other_contexts_fail_with_ecanceled() {
         let written = |mut context: Context| {
-            context.update(&[7; 100]).expect("it is fed");
-            let bytes = postcard::to_allocvec(&context).expect("it can be written");
-            let mut read: Context = postcard::from_bytes(&bytes).expect("it can be read");
+            context.update(&[7; 100]).expect("a digest");
+            let bytes = postcard::to_allocvec(&context).expect("an encoded context");
+            let mut read: Context = postcard::from_bytes(&bytes).expect("a decoded context");
             (context, read.update(b"more").map(|()| read))
         };
         for number in 1..=19 {
-            let algorithm = Algorithm::of(number).expect("there are so many");
+            let algorithm = Algorithm::of(number).expect("an algorithm");
             for open in [Context::hash(algorithm), Context::Hmac(Hmac::new(algorithm, b"key"))] {
                 let mut out = [vec![0; algorithm.output_len()], vec![1; algorithm.output_len()]];
                 match written(open) {
                     (mut context, Ok(read)) => {
-                        context.update(b"more").expect("it is fed");
+                        context.update(b"more").expect("a digest");
                         context.finish(&mut out[0]).expect("room");
                         read.finish(&mut out[1]).expect("room");
                         assert_eq!(out[0], out[1], "{algorithm:?}");
@@ -221,19 +225,19 @@ mod tests {
     }
 
     #[test]
-    fn a_state_that_is_none_is_refused() {
+    fn refuses_invalid_states() {
         for wrong in [
-            Written::Hash(0, vec![]),
-            Written::Hash(4, vec![0; 3]),
-            Written::Hmac(4, vec![0; 7]),
-            Written::Hash(17, vec![0; 201]),
+            StoredContext::Hash(0, vec![]),
+            StoredContext::Hash(4, vec![0; 3]),
+            StoredContext::Hmac(4, vec![0; 7]),
+            StoredContext::Hash(17, vec![0; 201]),
         ] {
             assert!(Context::try_from(wrong).is_err());
         }
     }
 
     #[test]
-    fn a_context_is_gone_after_its_end_and_their_number_is_bounded() {
+    fn removes_a_context_at_its_end_and_bounds_their_number() {
         let mut contexts = Contexts::new(&Arc::default());
         let first = contexts.insert(Context::hash(Algorithm::Sha1)).and_then(|n| u32::try_from(n).map_err(|_| Errno::EINVAL));
         let first = first.expect("room");

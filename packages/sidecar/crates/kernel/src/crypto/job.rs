@@ -1,4 +1,5 @@
-//! One long computation on a thread of the pool: it stops when its program ends, and its CPU time is the program's.
+//! Runs one long computation on a thread of the pool. The computation stops when its program ends,
+//! and its CPU time is charged to the program. Next: `pool.rs`.
 
 use crate::caller::Caller;
 use coldframe_crypto::{Command, Fault, Watch, run};
@@ -7,10 +8,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Wall-clock time between two entries in the program's meter.
+/// Wall time between two charges of CPU time to the program.
 const CHARGE_NS: u64 = 2_000_000;
 
-/// Computes the answer to `request`.
+/// Computes the result of `request`.
 pub(super) fn compute(
     program: &Arc<dyn Caller>,
     command: Command,
@@ -23,7 +24,8 @@ pub(super) fn compute(
         charged_ns: sys::thread_usage().cpu_ns,
         next_charge: sys::monotonic_ns() + CHARGE_NS,
     };
-    // The libraries promise not to panic; a guest must not be able to take the thread down should one break its promise.
+    // The libraries promise not to panic. If a library breaks that promise, a guest must not be
+    // able to end the thread.
     let answer = catch_unwind(AssertUnwindSafe(|| watch.step().and_then(|()| run(command, request, &mut watch))));
     watch.charge();
     answer.unwrap_or(Err(Fault::Internal))

@@ -1,7 +1,10 @@
-//! A program's long computations: their requests, as the guest hands them over piece by piece; those that wait for a thread; their results.
+//! A program's long computations: requests that the guest passes piece by piece, jobs that wait for
+//! a thread, and results.
 //!
-//! A job is begun (`0x310`), gets more bytes (`0x311`), and is then started as an operation (`0x312`) or run while the VM waits (`0x313`, the result is
-//! read with `0x314`). Requests and results count in bytes as what the kernel holds (`limits.kernelBytes`).
+//! A job is created (`0x310`) and gets more bytes (`0x311`). Then the job is started as an
+//! operation (`0x312`), or run while the VM waits (`0x313`, the result is read with `0x314`). The
+//! bytes of requests and results are charged as kernel memory (`limits.kernelBytes`). Next:
+//! `job.rs`.
 
 use super::{MAX_COPY, job, pool, refused};
 use crate::Answer;
@@ -18,22 +21,22 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Poll, Waker};
 
-/// Jobs that a program may have.
+/// Maximum number of jobs of a program.
 const MAX_JOBS: usize = 16_384;
-/// What a job costs the kernel beside its bytes.
+/// Kernel bytes of a job besides its request and result.
 const JOB_COST: u64 = 256;
-/// The last number; then they begin again.
+/// The highest number; after it the numbers start again at 1.
 const LAST: u32 = 0x7fff_ffff;
-/// Jobs of a program that run at a time.
+/// Maximum number of a program's jobs that run at a time.
 const MAX_RUNNING: usize = 2;
 
-/// See the module.
+/// The jobs of one program.
 pub(crate) struct Jobs(Mutex<State>);
 
 struct State {
     last: u32,
     live: HashMap<u32, Job>,
-    /// For all jobs, their requests and their results.
+    /// The charge for all jobs, their requests and their results.
     charge: Charge,
     queue: VecDeque<u32>,
     running: usize,
@@ -49,15 +52,15 @@ struct Job {
 
 enum Phase {
     Filling,
-    /// Queued or running; who is told.
-    Started(Listener),
+    /// Queued or running, with its waiter.
+    Started(JobWaiter),
     Done,
 }
 
-enum Listener {
+enum JobWaiter {
     Operation(OperationId),
     Waiting(Option<Waker>),
-    FileSystemReply(Result<i64, Fault>),
+    Finished(Result<i64, Fault>),
 }
 
 impl State {
@@ -72,26 +75,26 @@ impl State {
     }
 }
 
-/// Jobs as a value: those that do not run.
+/// A snapshot of the jobs that do not run.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct JobsSnapshot {
     last: u32,
-    /// By their numbers, in order.
+    /// The jobs in order of their numbers.
     idle: Vec<(u32, JobSnapshot)>,
 }
 
-/// One of them.
+/// A snapshot of one job.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct JobSnapshot {
-    #[serde(with = "numbered")]
+    #[serde(with = "command_number")]
     command: Command,
-    /// The request as far as it has come, or the result.
+    /// The part of the request that was passed so far, or the result.
     bytes: Vec<u8>,
     is_done: bool,
 }
 
-/// A command is written as its number.
-mod numbered {
+/// Encodes a command as its number.
+mod command_number {
     use super::Command;
     use serde::de::Error;
     use serde::{Deserialize, Deserializer, Serializer};
@@ -102,18 +105,18 @@ mod numbered {
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Command, D::Error> {
         let number = u8::deserialize(deserializer)?;
-        Command::of(number.into()).ok_or_else(|| D::Error::custom("no command"))
+        Command::of(number.into()).ok_or_else(|| D::Error::custom("an unknown command"))
     }
 }
 
 impl JobsSnapshot {
-    /// Whether a program could have brought them about.
-    pub(super) fn may_be(&self) -> bool {
+    /// Returns whether a program could have produced the snapshot.
+    pub(super) fn is_valid(&self) -> bool {
         let in_order = self.idle.is_sorted_by(|(one, _), (other, _)| one < other);
         in_order && self.last <= LAST && self.idle.len() <= MAX_JOBS
     }
 
-    /// Bytes that they hold.
+    /// Returns the bytes that the jobs occupy.
     pub(super) fn own_bytes(&self) -> u64 {
         self.idle.iter().map(|(_, job)| JOB_COST + job.bytes.len() as u64).sum()
     }
@@ -135,7 +138,7 @@ impl Jobs {
         JobsSnapshot { last: state.last, idle }
     }
 
-    /// As they were saved; none when the limit is too narrow for them.
+    /// Restores jobs from a snapshot. `None` if they exceed the limit.
     pub(super) fn restore(saved: &JobsSnapshot, usage: &Arc<Usage>) -> Option<Self> {
         let made = Self::new(usage);
         {
@@ -212,7 +215,7 @@ impl Jobs {
         i64::try_from(len).map_err(|_| Errno::EOVERFLOW)
     }
 
-    /// Forgets a job that does not run.
+    /// Removes a job that does not run.
     pub(super) fn forget(&self, number: u32) -> Result<(), Errno> {
         let mut state = self.0.lock();
         if matches!(state.job(number)?.phase, Phase::Started(_)) {
@@ -222,11 +225,11 @@ impl Jobs {
         Ok(())
     }
 
-    /// Wakes the VM if it waits for a job: it has been told to stop.
+    /// Wakes the VM if it waits for a job, because the VM must stop.
     pub(crate) fn wake(&self) {
         let mut waiting = Vec::new();
         for job in self.0.lock().live.values_mut() {
-            if let Phase::Started(Listener::Waiting(waker)) = &mut job.phase {
+            if let Phase::Started(JobWaiter::Waiting(waker)) = &mut job.phase {
                 waiting.extend(waker.take());
             }
         }
@@ -234,18 +237,19 @@ impl Jobs {
     }
 }
 
-/// Starts a job as an operation: its result comes as the operation's bytes.
+/// Starts a job as an operation. The result is returned as the operation's bytes.
 pub(super) fn start(program: &Arc<dyn Caller>, number: u32) -> Result<OperationId, Errno> {
     let operation = program.process().operations.begin()?;
-    enqueue(program, number, Listener::Operation(operation)).inspect_err(|_| {
+    enqueue(program, number, JobWaiter::Operation(operation)).inspect_err(|_| {
         program.process().operations.cancel(operation);
     })?;
     Ok(operation)
 }
 
-/// Runs a job while the VM waits: the result's length, which `read` then copies, or the fault.
+/// Runs a job while the VM waits. Returns the length of the result, which `read` then copies, or
+/// the fault.
 pub(super) async fn run_and_wait(program: &Arc<dyn Caller>, number: u32) -> Answer {
-    enqueue(program, number, Listener::Waiting(None))?;
+    enqueue(program, number, JobWaiter::Waiting(None))?;
     let jobs = &program.process().crypto.jobs;
     let _blocked = Blocked::new(&**program);
     poll_fn(|context| {
@@ -255,7 +259,7 @@ pub(super) async fn run_and_wait(program: &Arc<dyn Caller>, number: u32) -> Answ
             Err(error) => return Poll::Ready(Err(error)),
         };
         match &mut job.phase {
-            Phase::Started(Listener::FileSystemReply(answer)) => {
+            Phase::Started(JobWaiter::Finished(answer)) => {
                 let answer = answer.unwrap_or_else(refused);
                 job.phase = Phase::Done;
                 if answer < 0 {
@@ -263,7 +267,7 @@ pub(super) async fn run_and_wait(program: &Arc<dyn Caller>, number: u32) -> Answ
                 }
                 Poll::Ready(Ok(answer))
             }
-            Phase::Started(Listener::Waiting(waker)) => {
+            Phase::Started(JobWaiter::Waiting(waker)) => {
                 if program.must_stop() {
                     job.canceled.store(true, Ordering::Release);
                 }
@@ -276,7 +280,7 @@ pub(super) async fn run_and_wait(program: &Arc<dyn Caller>, number: u32) -> Answ
     .await
 }
 
-fn enqueue(program: &Arc<dyn Caller>, number: u32, listener: Listener) -> Result<(), Errno> {
+fn enqueue(program: &Arc<dyn Caller>, number: u32, listener: JobWaiter) -> Result<(), Errno> {
     let mut state = program.process().crypto.jobs.0.lock();
     let job = state.job(number)?;
     if !matches!(job.phase, Phase::Filling) {
@@ -289,7 +293,7 @@ fn enqueue(program: &Arc<dyn Caller>, number: u32, listener: Listener) -> Result
     Ok(())
 }
 
-/// Gives waiting jobs to the pool, as many as may run.
+/// Starts queued jobs on the pool, as many as may run.
 fn run_queued(program: &Arc<dyn Caller>) {
     loop {
         let mut state = program.process().crypto.jobs.0.lock();
@@ -315,7 +319,7 @@ fn run_queued(program: &Arc<dyn Caller>) {
     }
 }
 
-/// A job is done: whoever waits for it is told.
+/// Stores the result of a job and wakes its waiter.
 fn finish(program: &Arc<dyn Caller>, number: u32, request_len: usize, answer: Result<Vec<u8>, Fault>) {
     let mut state = program.process().crypto.jobs.0.lock();
     state.running -= 1;
@@ -324,7 +328,7 @@ fn finish(program: &Arc<dyn Caller>, number: u32, request_len: usize, answer: Re
     let Some(job) = live.get_mut(&number) else { return };
     let Phase::Started(listener) = &mut job.phase else { return };
     match listener {
-        Listener::Operation(operation) => {
+        JobWaiter::Operation(operation) => {
             let operation = *operation;
             state.remove(number);
             drop(state);
@@ -334,18 +338,18 @@ fn finish(program: &Arc<dyn Caller>, number: u32, request_len: usize, answer: Re
             };
             program.process().operations.complete(operation, Ok(result), bytes);
         }
-        Listener::Waiting(waker) => {
+        JobWaiter::Waiting(waker) => {
             let waker = waker.take();
             let fits = answer.as_ref().is_ok_and(|bytes| charge.grow(bytes.len() as u64));
             let answer = if fits { answer } else { answer.and(Err(Fault::Memory)) };
             let len = answer.as_ref().map(|bytes| i64::try_from(bytes.len()).unwrap_or(i64::MAX)).map_err(|fault| *fault);
-            *listener = Listener::FileSystemReply(len);
+            *listener = JobWaiter::Finished(len);
             job.bytes = answer.unwrap_or_default();
             drop(state);
             if let Some(waker) = waker {
                 waker.wake();
             }
         }
-        Listener::FileSystemReply(_) => {}
+        JobWaiter::Finished(_) => {}
     }
 }

@@ -1,8 +1,10 @@
-//! Cryptography, system calls `0x300` to `0x3ff`: what `node:crypto` in the guest computes here.
+//! Cryptography, system calls `0x300` to `0x3ff`: the computations of the guest's `node:crypto`.
 //!
-//! The computations themselves are `coldframe-crypto`'s. This part has what a program keeps between two calls: digests that are still being
-//! fed (`contexts.rs`, `ciphers.rs`), and jobs that take long, which run on a few threads of their own (`jobs.rs`, `pool.rs`). A call digests at most
-//! [`MAX_CHUNK`] bytes, because the guest's memory is open meanwhile; the guest cuts what is longer, and polls in between.
+//! The crate `coldframe-crypto` has the computations. This module has a program's state between two
+//! calls: open digests and ciphers (`contexts.rs`, `ciphers.rs`), and long jobs, which run on
+//! threads of their own (`jobs.rs`, `pool.rs`). A call digests at most [`MAX_CHUNK`] bytes, because
+//! the gate to the guest's memory is open during the call. The guest splits longer input and polls
+//! in between. Next: `contexts.rs`.
 
 mod ciphers;
 mod contexts;
@@ -24,12 +26,12 @@ use jobs::Jobs;
 use parking_lot::Mutex;
 use std::sync::Arc;
 
-/// Bytes that one call digests or encrypts.
+/// Maximum bytes that one call digests or encrypts.
 const MAX_CHUNK: usize = 64 << 10;
-/// Bytes that one call copies into or out of a job.
+/// Maximum bytes that one call copies into or out of a job.
 const MAX_COPY: usize = 1 << 20;
 
-/// What the kernel keeps for a program's cryptography.
+/// The cryptography state of one program.
 pub(crate) struct Crypto {
     contexts: Mutex<Contexts>,
     pub(crate) jobs: Jobs,
@@ -113,7 +115,7 @@ fn job_call(program: &Arc<dyn Caller>, number: u32, arguments: &mut Arguments<'_
     }
 }
 
-/// Carries out a call that waits: `0x313`, which runs a job and blocks the VM until it is done.
+/// Carries out a call that waits: `0x313` runs a job and blocks the VM until the job is done.
 pub(crate) async fn call_and_wait(program: &Arc<dyn Caller>, number: u32, integers: [i64; 8]) -> Answer {
     match number {
         0x313 => jobs::run_and_wait(program, u32::try_from(integers[0]).map_err(|_| Errno::EINVAL)?).await,
@@ -121,7 +123,8 @@ pub(crate) async fn call_and_wait(program: &Arc<dyn Caller>, number: u32, intege
     }
 }
 
-/// `digest(algorithm, data, out)`: in one call what a program asks for most. `out` has the digest's length, or any for an extendable one.
+/// `digest(algorithm, data, out)` computes a digest in one call, the most frequent use. `out` has
+/// the digest's length, or any length for an extendable digest.
 fn digest(arguments: &mut Arguments<'_>) -> Answer {
     let algorithm = algorithm(arguments, 0)?;
     let mut hasher = algorithm.hasher();
@@ -143,17 +146,17 @@ fn command(arguments: &Arguments<'_>) -> Result<Command, Errno> {
     Command::of(arguments.int(0)).ok_or(Errno::EINVAL)
 }
 
-/// Bytes to compute with.
+/// Reads the input of a computation.
 fn chunk<'a>(arguments: &'a Arguments<'_>, index: usize) -> Result<&'a [u8], Errno> {
     arguments.bytes(index).and_then(|bytes| if bytes.len() > MAX_CHUNK { Err(Errno::EMSGSIZE) } else { Ok(bytes) })
 }
 
-/// Bytes to keep.
+/// Reads bytes to copy into a job.
 fn copied<'a>(arguments: &'a Arguments<'_>, index: usize) -> Result<&'a [u8], Errno> {
     arguments.bytes(index).and_then(|bytes| if bytes.len() > MAX_COPY { Err(Errno::EMSGSIZE) } else { Ok(bytes) })
 }
 
-/// What a system call answers with for a computation without result.
+/// Returns a system call's result for a computation that failed.
 fn refused(fault: Fault) -> i64 {
     fault.negative().into()
 }

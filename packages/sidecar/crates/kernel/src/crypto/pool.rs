@@ -1,7 +1,9 @@
-//! The threads that long computations run on: a few for the whole process, started when there is work and gone when there was none for a while.
+//! The threads for long computations: a few for the whole host process. They start when there is
+//! work and end after an idle time.
 //!
-//! They are not the scheduler's workers, because those must never be held up. A program has at most two jobs here at a time (`jobs.rs` keeps the
-//! rest back), so that one program's pile does not stand before another's single job.
+//! They are not the scheduler's workers, because a worker must never be delayed. A program has at
+//! most two jobs here at a time, and `jobs.rs` queues the rest. A program with many jobs therefore
+//! does not delay the single job of another. Next: `snapshot.rs`.
 
 use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
@@ -10,10 +12,11 @@ use std::time::Duration;
 
 type Work = Box<dyn FnOnce() + Send>;
 
-/// Threads at most. More than there are processors: the system then shares the processors out among the jobs of several programs.
+/// Maximum number of threads. The bound exceeds the number of processors, so that the system shares
+/// the processors among the jobs of several programs.
 const MAX_THREADS: usize = 8;
-/// How long a thread waits for more work.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// The time that a thread waits for more work before it ends.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(5);
 
 #[derive(Default)]
 struct Pool {
@@ -28,7 +31,7 @@ struct State {
     idle: usize,
 }
 
-/// Has a thread run `work`. False when there is none and none can be started.
+/// Runs `work` on a thread. Returns false if there is no thread and none can be started.
 pub(super) fn run(work: Work) -> bool {
     static POOL: OnceLock<Pool> = OnceLock::new();
     let pool = POOL.get_or_init(Pool::default);
@@ -55,13 +58,14 @@ fn serve(pool: &Pool) {
     loop {
         if let Some(work) = state.work.pop_front() {
             drop(state);
-            // A panic would be a defect; `job.rs` catches it where the program can still be told.
+            // A panic would be a defect. `job.rs` catches it, where the program can still be
+            // notified.
             work();
             state = pool.state.lock();
             continue;
         }
         state.idle += 1;
-        let late = pool.news.wait_for(&mut state, PATIENCE).timed_out();
+        let late = pool.news.wait_for(&mut state, IDLE_TIMEOUT).timed_out();
         state.idle -= 1;
         if late && state.work.is_empty() {
             state.threads -= 1;

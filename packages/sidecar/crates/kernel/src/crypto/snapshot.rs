@@ -1,5 +1,7 @@
-//! A program's cryptography as a value: the digests and ciphers that are being fed, and the jobs that do not run: those whose request is still being
-//! handed over, and those whose result waits to be read. A job under way stays with the original; its operation is cancelled in a copy.
+//! A snapshot of a program's cryptography: open digests and ciphers, and the jobs that do not run.
+//!
+//! A job that does not run is still getting its request, or has a result that was not read. A
+//! running job stays with the original; in a copy its operation is cancelled.
 
 use super::Crypto;
 use super::contexts::{Context, Contexts};
@@ -10,25 +12,26 @@ use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// See the module.
+/// A snapshot of [`Crypto`].
 #[derive(Default, Serialize, Deserialize)]
 pub(crate) struct CryptoSnapshot {
     pub(super) last: u32,
-    /// By their numbers, in order.
+    /// The contexts in order of their numbers.
     pub(super) contexts: Vec<(u32, Context)>,
     pub(super) jobs: JobsSnapshot,
 }
 
 impl CryptoSnapshot {
-    /// Whether a program could have brought it about; it may come out of a file.
+    /// Checks that a program could have produced the snapshot. The snapshot may have been read from
+    /// a file.
     pub(crate) fn check(&self) -> Result<(), &'static str> {
         let numbers = |list: &mut dyn Iterator<Item = u32>| list.is_sorted_by(|one, other| one < other);
         let are_sound =
-            Contexts::may_be(self.last, self.contexts.len()) && numbers(&mut self.contexts.iter().map(|(number, _)| *number));
-        if are_sound && self.jobs.may_be() { Ok(()) } else { Err("the numbers of digests or jobs") }
+            Contexts::is_valid(self.last, self.contexts.len()) && numbers(&mut self.contexts.iter().map(|(number, _)| *number));
+        if are_sound && self.jobs.is_valid() { Ok(()) } else { Err("the numbers of digests or jobs") }
     }
 
-    /// Bytes that it holds.
+    /// Returns the bytes that the snapshot occupies.
     pub(crate) fn own_bytes(&self) -> u64 {
         Contexts::cost(self.contexts.len()) + self.jobs.own_bytes()
     }
@@ -40,7 +43,7 @@ impl Crypto {
         CryptoSnapshot { last, contexts, jobs: self.jobs.snapshot() }
     }
 
-    /// As it was saved. What the runtime's limits do not allow is an error.
+    /// Restores a program's cryptography. Fails if the runtime's limits do not allow it.
     pub(crate) fn restore(saved: &CryptoSnapshot, usage: &Arc<Usage>) -> Result<Self, Error> {
         let too_much = || Error::ResourceExhausted { resource: "kernel bytes", limit: usage.limits.kernel_bytes };
         let contexts = Contexts::restore(saved.last, &saved.contexts, usage).ok_or_else(too_much)?;

@@ -1,4 +1,4 @@
-//! Changing what `stat` shows: modes, owners, times. Next: `data.rs`.
+//! Changes of the attributes that `stat` shows: modes, owners, times. Next: `data.rs`.
 
 use super::node::{Ino, Type};
 use super::tree::{FileSystem, GUEST, User, now};
@@ -15,11 +15,11 @@ impl FileSystem {
         let meta = &mut self.node_mut(ino)?.meta;
         meta.mode = mode & 0o7777;
         meta.ctime = now();
-        self.tell_content(ino);
+        self.notify_content(ino);
         Ok(())
     }
 
-    /// Owners can be given away by nobody but the host; -1 leaves one as it is.
+    /// Changes the owner. Only the embedder can set another owner. `None` leaves an id unchanged.
     pub(crate) fn chown(&mut self, user: User, ino: Ino, uid: Option<u32>, gid: Option<u32>) -> Result<(), Errno> {
         let node = self.node(ino)?;
         let foreign = uid.is_some_and(|uid| uid != node.meta.uid) || gid.is_some_and(|gid| gid != node.meta.gid && gid != GUEST);
@@ -35,7 +35,7 @@ impl FileSystem {
             meta.mode &= !SET_IDS;
         }
         meta.ctime = now();
-        self.tell_content(ino);
+        self.notify_content(ino);
         Ok(())
     }
 
@@ -43,7 +43,7 @@ impl FileSystem {
         self.only_owner(user, ino)?;
         let meta = &mut self.node_mut(ino)?.meta;
         (meta.atime, meta.mtime, meta.ctime) = (atime, mtime, now());
-        self.tell_content(ino);
+        self.notify_content(ino);
         Ok(())
     }
 

@@ -1,14 +1,16 @@
-//! What every sandbox finds: the directories and small files that programs expect of a Linux machine.
+//! The files of every new runtime: the directories and small files that programs expect on a Linux
+//! machine.
 //!
-//! Built once per process and cloned for each runtime, which costs a few words. Nothing in it tells of the host: it is the same in every process, so that
-//! a saved runtime is told apart from it (`saved/record.rs`). Next: `tree.rs`.
+//! The tree is built once per process. A clone for a runtime copies a few words. The tree contains
+//! nothing about the host machine and is equal in every process. A snapshot file therefore
+//! stores only the differences from the tree (`snapshot/record.rs`). Next: `tree.rs`.
 
 use super::content::Content;
 use super::mounts::Mount;
 use super::node::{Body, Device, Directory, Ino, Node};
 use super::proc::Proc;
 use super::tree::{Dense, FileSystem, GUEST, ROOT, Space};
-use super::walk::Place;
+use super::walk::Location;
 use crate::processes::{MAGIC, Processes};
 use crate::usage::Usage;
 use rpds::HashTrieMapSync;
@@ -46,14 +48,15 @@ const FILES: &[(&str, &str)] = &[
     ("/etc/os-release", "NAME=\"Coldframe\"\nID=coldframe\nID_LIKE=linux\nPRETTY_NAME=\"Coldframe\"\n"),
 ];
 
-/// Programs, by the names that `kernel/processes/resolve.rs` knows.
+/// Programs, by the names in `processes/resolve.rs`.
 const PROGRAMS: &[(&str, &str)] = &[("/usr/local/bin/node", "node"), ("/usr/bin/env", "env")];
 
-/// Commands of the shell's image (`packages/runner/shell`), in `/bin` and, as a link, in `/usr/bin`.
+/// The commands of the shell's image (`packages/runner/shell`). Each is a file in `/bin` and a link
+/// in `/usr/bin`.
 const COMMANDS: &str = "awk base64 basename bash cat chmod column comm cp cut date diff dirname du echo egrep expand expr false \
-    fgrep file find fold grep gunzip gzip head hostname id join jq kill ln ls md5sum mkdir mktemp mv nl nproc od paste printenv printf \
-    pwd readlink realpath rev rg rm rmdir sed seq sh sha1sum sha256sum sleep sort split stat strings sync tac tail tar tee test [ \
-    timeout touch tr tree true uname unexpand uniq wc which whoami xargs yes zcat";
+    fgrep file find fold grep gunzip gzip head hostname id join jq kill ln ls md5sum mkdir mktemp mv nl nproc od paste printenv \
+    printf pwd readlink realpath rev rg rm rmdir sed seq sh sha1sum sha256sum sleep sort split stat strings sync tac tail tar \
+    tee test [ timeout touch tr tree true uname unexpand uniq wc which whoami xargs yes zcat";
 
 const DEVICES: &[(&str, Device)] = &[
     ("/dev/null", Device::Null),
@@ -73,31 +76,31 @@ const LINKS: &[(&str, &str)] = &[
     ("/usr/lib/os-release", "/etc/os-release"),
 ];
 
-/// Where `/proc` stands in the table of mounts.
+/// The index of `/proc` in the table of mounts.
 const PROC: usize = 0;
 
-/// When all of it was made: 2026-01-01T00:00:00Z, in nanoseconds.
+/// The times of all files of the tree: 2026-01-01T00:00:00Z, in nanoseconds.
 const MADE: i64 = 1_767_225_600_000_000_000;
 
 static BASE: LazyLock<FileSystem> = LazyLock::new(build);
 
 static UNCOUNTED: LazyLock<Space> = LazyLock::new(|| BASE.nodes.values().fold(Space { bytes: 0, inodes: 0 }, Space::plus));
 
-/// What of a runtime's files was never counted: it was there from the start.
+/// Returns the space of the tree, which does not count as used in a runtime.
 pub(super) fn uncounted() -> Space {
     *UNCOUNTED
 }
 
-/// All of it. What nobody has changed in a runtime is the very same there.
+/// Returns the inodes of the tree. A runtime shares every inode that it did not change.
 pub(super) fn nodes() -> &'static HashTrieMapSync<Ino, Node, Dense> {
     &BASE.nodes
 }
 
-/// A filesystem that holds nothing else yet, whose `/proc` shows `processes`.
+/// Returns a filesystem with only the base tree. Its `/proc` shows `processes`.
 pub(crate) fn base(limits: Space, processes: Arc<Processes>, usage: Arc<Usage>) -> FileSystem {
     let mut made = BASE.clone();
     (made.limits, made.usage) = (limits, usage);
-    made.mounts = vec![Arc::new(Mount::of_proc(Proc::new(processes), Place::Here(ROOT)))];
+    made.mounts = vec![Arc::new(Mount::of_proc(Proc::new(processes), Location::Memory(ROOT)))];
     made
 }
 
@@ -108,7 +111,7 @@ fn build() -> FileSystem {
         let parent = find(&tree, holder);
         let body = if matches!(body, Body::Directory(_)) { Body::Directory(Directory::new()) } else { body };
         let is_directory = matches!(body, Body::Directory(_) | Body::Mount(_));
-        // The table above is ours and the space is unlimited: nothing here can fail.
+        // The tables above are constants and the space is unlimited: this cannot fail.
         let Ok(ino) = tree.add(body, mode, (owner, owner)) else { return };
         let _ = tree.enter(parent, name.as_bytes(), ino);
         if let (true, Ok(parent)) = (is_directory, tree.node_mut(parent)) {
@@ -157,32 +160,32 @@ fn find(tree: &FileSystem, path: &str) -> Ino {
 #[cfg(test)]
 mod tests {
     use super::super::tree::User;
-    use super::super::walk::{Last, Side, Spot};
+    use super::super::walk::{FinalLink, MemoryEnd, PathEnd};
     use super::*;
 
-    fn spot(tree: &FileSystem, path: &str) -> Spot {
-        match tree.walk(User::Guest, None, path.as_bytes(), Last::Stay).expect(path) {
-            Side::Memory(spot) => spot,
-            Side::Host(_) => panic!("nothing is mounted"),
+    fn end_of(tree: &FileSystem, path: &str) -> MemoryEnd {
+        match tree.walk(User::Guest, None, path.as_bytes(), FinalLink::Stay).expect(path) {
+            PathEnd::Memory(end) => end,
+            PathEnd::Mount(_) => panic!("nothing is mounted"),
         }
     }
 
     #[test]
-    fn everything_in_the_tables_is_where_it_should_be() {
+    fn contains_every_path_of_its_tables() {
         let tree = base(Space { bytes: 0, inodes: 0 }, Arc::new(Processes::new(Arc::default())), Arc::default());
         let paths = DIRECTORIES.iter().map(|entry| entry.0).chain(FILES.iter().chain(PROGRAMS).map(|entry| entry.0));
         for path in paths.chain(DEVICES.iter().map(|entry| entry.0)).chain(LINKS.iter().map(|entry| entry.0)) {
-            assert!(spot(&tree, path).node.is_some(), "{path}");
+            assert!(end_of(&tree, path).node.is_some(), "{path}");
         }
         assert_eq!((tree.used.bytes, tree.used.inodes), (0, 0));
     }
 
     #[test]
-    fn a_clone_does_not_see_what_another_does() {
+    fn a_clone_does_not_see_the_changes_of_another_clone() {
         let made = || base(Space { bytes: 10, inodes: 10 }, Arc::new(Processes::new(Arc::default())), Arc::default());
         let (mut one, other) = (made(), made());
-        let place = spot(&one, "/tmp/a");
+        let place = end_of(&one, "/tmp/a");
         one.create(User::Guest, &place, Body::File(Content::new()), 0o644).expect("made");
-        assert!(spot(&other, "/tmp/a").node.is_none());
+        assert!(end_of(&other, "/tmp/a").node.is_none());
     }
 }

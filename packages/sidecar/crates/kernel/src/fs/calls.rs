@@ -1,4 +1,5 @@
-//! The family's table: which number is which call, and what its integers mean (`docs/internals/guest-abi.md`). Next: `view.rs`.
+//! The table of the family's calls: the number of each call and the meaning of its integers
+//! (`docs/internals/guest-abi.md`). Next: `view.rs`.
 
 use super::io;
 use super::stat::put_numbers;
@@ -11,12 +12,12 @@ use std::sync::Arc;
 
 /// Carries out a call of the family.
 pub(crate) fn call(program: &Arc<dyn Caller>, number: u32, arguments: &mut Arguments<'_>) -> Answer {
-    let answer = carry_out(program, number, arguments);
-    if answer == Err(Errno::EACCES) {
+    let result = carry_out(program, number, arguments);
+    if result == Err(Errno::EACCES) {
         let process = program.process();
         process.files.view(&process.kernel.files).end_denied_call();
     }
-    answer
+    result
 }
 
 fn carry_out(program: &Arc<dyn Caller>, number: u32, arguments: &mut Arguments<'_>) -> Answer {
@@ -53,7 +54,7 @@ fn carry_out(program: &Arc<dyn Caller>, number: u32, arguments: &mut Arguments<'
     }
 }
 
-/// A position, or none for -1.
+/// Returns a position. -1 means none.
 fn offset(number: i64) -> Result<Option<u64>, Errno> {
     if number == -1 {
         return Ok(None);
@@ -61,7 +62,7 @@ fn offset(number: i64) -> Result<Option<u64>, Errno> {
     u64::try_from(number).map(Some).map_err(|_| Errno::EINVAL)
 }
 
-/// An owner, or none for -1 (also as a u32).
+/// Returns an owner. -1 means none, also as a u32.
 pub(super) fn owner(number: i64) -> Result<Option<u32>, Errno> {
     if number == -1 || number == i64::from(u32::MAX) {
         return Ok(None);

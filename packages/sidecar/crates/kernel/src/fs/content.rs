@@ -1,20 +1,24 @@
-//! A file's bytes: chunks in a persistent map, none where nothing was ever written.
+//! A file's bytes: chunks in a persistent map. A range that was never written has no chunk.
 //!
-//! Cloning is sharing: two files (or two snapshots) with the same content hold the same chunks until one of them writes, and then only
-//! the chunk that is written is copied. The last chunk is as long as its bytes, so a small file costs what it holds. What is counted
-//! against the limit is `stored`, the bytes of all chunks, at least [`LEAST`] for each but a file's first (which the limit of inodes bounds), because
-//! a chunk itself costs that much; a hole costs nothing. Next: `node.rs`, whose files these are.
+//! A clone shares its chunks: files or snapshots with equal content use the same chunks until one
+//! of them writes. A write then copies only the written chunk. The last chunk is as long as its
+//! bytes, so a small file costs only its size.
+//!
+//! `stored` counts against the limit: the bytes of all chunks, at least [`LEAST`] for each chunk
+//! but a file's first. A chunk itself costs that much memory, and the limit of inodes already
+//! bounds the first chunks. A hole costs nothing. Next: `node.rs`.
 
 use rpds::RedBlackTreeMapSync;
 use std::sync::Arc;
 
-/// Bytes of a chunk. A write after a snapshot copies that much; an allocation of this size is still served from the heap.
+/// The size of a chunk, in bytes. A write after a snapshot copies a whole chunk. The heap still
+/// serves an allocation of this size.
 pub(crate) const CHUNK: usize = 64 << 10;
 
-/// What a chunk counts at least: its place in the map, its allocation.
+/// The least that a chunk counts, in bytes: its entry in the map and its allocation.
 const LEAST: usize = 256;
 
-/// See the module.
+/// The content of one file.
 #[derive(Clone)]
 pub(crate) struct Content {
     len: u64,
@@ -27,7 +31,7 @@ impl Content {
         Self { len: 0, stored: 0, chunks: RedBlackTreeMapSync::new_sync() }
     }
 
-    /// A file that holds `bytes`.
+    /// Returns the content of a file with `bytes`.
     pub(crate) fn of(bytes: &[u8]) -> Self {
         let mut content = Self::new();
         content.write(0, bytes, u64::MAX);
@@ -38,12 +42,12 @@ impl Content {
         self.len
     }
 
-    /// Bytes that are kept for it.
+    /// Returns the bytes that count against the limit.
     pub(crate) fn stored(&self) -> u64 {
         self.stored
     }
 
-    /// Reads from `offset` on; how many bytes there were.
+    /// Reads from `offset`. Returns the number of bytes read.
     pub(crate) fn read(&self, offset: u64, buffer: &mut [u8]) -> usize {
         let rest = usize::try_from(self.len.saturating_sub(offset)).unwrap_or(usize::MAX);
         let count = rest.min(buffer.len());
@@ -63,7 +67,8 @@ impl Content {
         count
     }
 
-    /// Writes at `offset`, and stores at most `room` more bytes for it; how many bytes were written.
+    /// Writes at `offset` and stores at most `room` more bytes. Returns the number of bytes
+    /// written.
     pub(crate) fn write(&mut self, offset: u64, bytes: &[u8], room: u64) -> usize {
         let mut left = bytes;
         let mut at = offset;
@@ -88,7 +93,7 @@ impl Content {
         bytes.len() - left.len()
     }
 
-    /// Writes a piece that lies within one chunk.
+    /// Writes a piece within one chunk.
     fn put(&mut self, index: u64, start: usize, piece: &[u8]) {
         if !self.chunks.contains_key(&index) {
             self.chunks.insert_mut(index, Arc::default());
@@ -105,7 +110,8 @@ impl Content {
         chunk[start..end].copy_from_slice(piece);
     }
 
-    /// Where bytes are kept, in order: offsets and lengths. What lies between is zeros.
+    /// Returns the offsets and lengths of the stored ranges, in order. The ranges between them are
+    /// zeros.
     pub(crate) fn extents(&self) -> Vec<(u64, u64)> {
         let mut extents: Vec<(u64, u64)> = Vec::new();
         for (index, chunk) in &self.chunks {
@@ -118,12 +124,12 @@ impl Content {
         extents
     }
 
-    /// The chunks that are kept, in order, by their places.
+    /// Returns the stored chunks with their indexes, in order.
     pub(super) fn chunks(&self) -> impl ExactSizeIterator<Item = (u64, &[u8])> {
         self.chunks.iter().map(|(index, chunk)| (*index, &chunk[..]))
     }
 
-    /// A file of `len` bytes that has these chunks. None when no file could have them.
+    /// Makes a file of `len` bytes from chunks. Returns none if no file can have these chunks.
     pub(super) fn of_chunks<'a>(len: u64, chunks: impl Iterator<Item = (u64, &'a [u8])>) -> Option<Self> {
         let mut made = Self { len, ..Self::new() };
         let mut least = 0;
@@ -139,7 +145,7 @@ impl Content {
         Some(made)
     }
 
-    /// Cuts the file, or lets it end in a hole.
+    /// Cuts the file at `len`, or extends it to `len` with a hole.
     pub(crate) fn truncate(&mut self, len: u64) {
         if len < self.len {
             let (index, keep) = place(len);
@@ -161,12 +167,12 @@ impl Content {
     }
 }
 
-/// What a chunk of that many bytes counts.
+/// Returns the bytes that a chunk of length `len` counts.
 fn cost(index: u64, len: usize) -> usize {
     if index == 0 || len == 0 { len } else { len.max(LEAST) }
 }
 
-/// The chunk that holds a byte, and where in it.
+/// Returns the index of the chunk with the byte `at`, and the byte's offset in the chunk.
 fn place(at: u64) -> (u64, usize) {
     (at / CHUNK as u64, (at % CHUNK as u64) as usize)
 }
@@ -182,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_never_written_reads_as_zeros_and_costs_nothing() {
+    fn unwritten_ranges_read_as_zeros_and_cost_nothing() {
         let mut content = Content::new();
         let far = 5 * CHUNK as u64 + 10;
         assert_eq!(content.write(far, b"end", u64::MAX), 3);
@@ -193,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn chunks_that_no_file_could_have_are_refused() {
+    fn refuses_chunks_that_no_file_can_have() {
         let of = |len: u64, chunks: &[(u64, usize)]| {
             let chunks: Vec<_> = chunks.iter().map(|(index, len)| (*index, vec![7; *len])).collect();
             Content::of_chunks(len, chunks.iter().map(|(index, bytes)| (*index, &bytes[..])))
@@ -208,9 +214,9 @@ mod tests {
     }
 
     #[test]
-    fn a_write_takes_what_there_is_room_for() {
+    fn a_write_stops_at_the_limit_of_new_bytes() {
         let mut content = Content::of(b"0123");
-        assert_eq!(content.write(2, b"abcdef", 3), 5, "two lie over old bytes, three are new");
+        assert_eq!(content.write(2, b"abcdef", 3), 5, "two bytes replace old bytes, three are new");
         assert_eq!(all(&content), b"01abcde");
         assert_eq!(content.write(7, b"x", 0), 0);
         assert_eq!(content.write(0, b"AB", 0), 2);
@@ -218,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn cutting_gives_back_and_what_was_cut_off_does_not_come_back() {
+    fn truncating_returns_space_and_cut_bytes_read_as_zeros_later() {
         let mut content = Content::of(&vec![7; 2 * CHUNK + 5]);
         let shared = content.clone();
         content.truncate(CHUNK as u64 + 1);

@@ -1,12 +1,14 @@
-//! A file's bytes: reading, writing, cutting. Access times are kept as Linux's `relatime` does: renewed when they are older than the last
-//! change, or older than a day, so that reading the same file again changes nothing. Next: `content.rs`.
+//! A file's bytes: reading, writing, truncating.
+//!
+//! Access times follow Linux's `relatime`: a read renews an access time that is older than the last
+//! change, or older than a day. Repeated reads therefore change nothing. Next: `content.rs`.
 
 use super::content::Content;
 use super::node::{Body, Ino};
 use super::tree::{FileSystem, now};
 use coldframe_error::Errno;
 
-/// The largest size of a file.
+/// The largest file size, in bytes.
 const MAX_SIZE: u64 = i64::MAX as u64;
 const DAY: i64 = 86_400 * 1_000_000_000;
 
@@ -25,7 +27,7 @@ impl FileSystem {
         Ok(count)
     }
 
-    /// Renews the access time if it is due.
+    /// Renews the access time if the `relatime` rule says so.
     pub(crate) fn was_read(&mut self, ino: Ino) -> Result<(), Errno> {
         let meta = &self.node(ino)?.meta;
         let now = now();
@@ -35,7 +37,9 @@ impl FileSystem {
         Ok(())
     }
 
-    /// Writes at `offset`, or at the end; where the last byte written lies, and how many were. Fewer than were given when space runs out.
+    /// Writes at `offset`, or at the file's end if `offset` is none. Returns the offset after the
+    /// last written byte, and the number of written bytes. Writes fewer bytes than passed if space
+    /// runs out.
     pub(crate) fn write(&mut self, ino: Ino, offset: Option<u64>, bytes: &[u8]) -> Result<(u64, usize), Errno> {
         let room = self.limits.bytes.saturating_sub(self.used.bytes);
         let node = self.node_mut(ino)?;
@@ -57,8 +61,8 @@ impl FileSystem {
         let now = now();
         (node.meta.mtime, node.meta.ctime) = (now, now);
         self.used.bytes += grown;
-        self.rose();
-        self.tell_content(ino);
+        self.update_marks();
+        self.notify_content(ino);
         Ok((offset + count as u64, count))
     }
 
@@ -73,26 +77,26 @@ impl FileSystem {
         let freed = before - content.stored();
         let now = now();
         (node.meta.mtime, node.meta.ctime) = (now, now);
-        self.give_back(freed, 0);
-        self.tell_content(ino);
+        self.return_space(freed, 0);
+        self.notify_content(ino);
         Ok(())
     }
 
-    /// Makes `to` hold what `from` holds, by sharing it.
+    /// Replaces the content of `to` with the content of `from`. Both share the bytes.
     pub(crate) fn share(&mut self, from: Ino, to: Ino) -> Result<(), Errno> {
         let content = self.content(from)?.clone();
         let held = self.content(to)?.stored();
         if content.stored() > self.limits.bytes.saturating_sub(self.used.bytes).saturating_add(held) {
             return Err(Errno::ENOSPC);
         }
-        self.give_back(held, 0);
+        self.return_space(held, 0);
         self.used.bytes += content.stored();
-        self.rose();
+        self.update_marks();
         let node = self.node_mut(to)?;
         node.body = Body::File(content);
         let now = now();
         (node.meta.mtime, node.meta.ctime) = (now, now);
-        self.tell_content(to);
+        self.notify_content(to);
         Ok(())
     }
 }

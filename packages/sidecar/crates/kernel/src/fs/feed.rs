@@ -1,7 +1,10 @@
-//! What the caller outside hears of a watch: changes are kept, up to a bound, until it asks for them.
+//! The changes of a watch of the embedder: they are kept, up to a bound, until the embedder
+//! requests them.
 //!
-//! It asks for one batch at a time and hears at once if there is one, else when something happens. Who does not ask costs no more than
-//! the bound: what came after it is lost, and the next batch says so. Next: `watch.rs`, who tells; `outside/watching.rs`, who asks.
+//! The embedder requests one batch at a time. The reply follows immediately if changes are kept,
+//! otherwise after the next change. A watch without requests costs at most the bound: further
+//! changes are lost, and the next batch reports the loss. Next: `watch.rs`, which adds the changes,
+//! and `embedder/watching.rs`, which requests them.
 
 use super::watch::Change;
 use crate::fs::reports::ChangeKind;
@@ -9,16 +12,17 @@ use crate::fs::reports::Changes;
 use crate::fs::reports::FileChange;
 use parking_lot::Mutex;
 
-/// Bytes that are kept for a listener that does not ask; a change counts as its name and a little more.
+/// The most bytes that are kept without a request. A change counts as the length of its name and
+/// `ENTRY`.
 const MAX_KEPT: usize = 64 << 10;
 const ENTRY: usize = 16;
 
-/// Hears of the next batch; none when the watch has ended.
+/// Receives the next batch. None when the watch has ended.
 pub type Waiter = Box<dyn FnOnce(Option<Changes>) + Send>;
 
-/// See the module.
+/// The kept changes of one watch.
 #[derive(Default)]
-pub(crate) struct Feed(Mutex<State>);
+pub(crate) struct ChangeFeed(Mutex<State>);
 
 #[derive(Default)]
 struct State {
@@ -28,16 +32,17 @@ struct State {
     ended: bool,
 }
 
-impl Feed {
-    /// Called while the tree is locked, or by the thread that listens to the host: the waiter must not block or call back.
-    pub(super) fn tell(&self, change: Change, name: &[u8]) {
+impl ChangeFeed {
+    /// Adds a change. The caller holds the lock of the tree, or is the thread that reads the host
+    /// machine's events. The waiter must therefore not block or call back.
+    pub(super) fn notify(&self, change: Change, name: &[u8]) {
         let mut state = self.0.lock();
         if state.ended {
             return;
         }
         let kind = if change == Change::Name { ChangeKind::Name } else { ChangeKind::Content };
         let change = FileChange { kind, name: String::from_utf8_lossy(name).into_owned() };
-        // As inotify does: the same change twice in a row is one.
+        // As in inotify, two equal changes in a row are one.
         if state.kept.changes.last() == Some(&change) {
             return;
         }
@@ -52,7 +57,7 @@ impl Feed {
         }
     }
 
-    /// Asks for the next batch. False: somebody is asking already.
+    /// Requests the next batch. Returns false if another request is waiting.
     pub(super) fn next(&self, waiter: Waiter) -> bool {
         let mut state = self.0.lock();
         if state.waiter.is_some() {
@@ -68,7 +73,7 @@ impl Feed {
         true
     }
 
-    /// Nothing more is told.
+    /// Ends the watch. The waiter receives none.
     pub(super) fn end(&self) {
         let mut state = self.0.lock();
         state.ended = true;
@@ -91,48 +96,48 @@ mod tests {
     use super::*;
     use std::sync::mpsc::{Receiver, channel};
 
-    fn ask(feed: &Feed) -> Receiver<Option<Changes>> {
+    fn request(feed: &ChangeFeed) -> Receiver<Option<Changes>> {
         let (sender, receiver) = channel();
-        let asked = feed.next(Box::new(move |batch| sender.send(batch).expect("somebody listens")));
-        assert!(asked);
+        let accepted = feed.next(Box::new(move |batch| sender.send(batch).expect("a receiver")));
+        assert!(accepted);
         receiver
     }
 
     #[test]
-    fn a_batch_comes_when_there_is_one_and_the_same_change_twice_is_one() {
-        let feed = Feed::default();
-        let waiting = ask(&feed);
+    fn completes_a_request_when_a_change_is_added_and_joins_equal_changes() {
+        let feed = ChangeFeed::default();
+        let waiting = request(&feed);
         assert!(waiting.try_recv().is_err());
-        assert!(!feed.next(Box::new(|_| {})), "one at a time");
-        feed.tell(Change::Name, b"a");
-        assert_eq!(waiting.try_recv().expect("told").expect("a batch").changes.len(), 1);
-        feed.tell(Change::Content, b"b");
-        feed.tell(Change::Content, b"b");
-        feed.tell(Change::Name, b"b");
-        let batch = ask(&feed).try_recv().expect("at once").expect("a batch");
+        assert!(!feed.next(Box::new(|_| {})), "one request at a time");
+        feed.notify(Change::Name, b"a");
+        assert_eq!(waiting.try_recv().expect("a reply").expect("a batch").changes.len(), 1);
+        feed.notify(Change::Content, b"b");
+        feed.notify(Change::Content, b"b");
+        feed.notify(Change::Name, b"b");
+        let batch = request(&feed).try_recv().expect("at once").expect("a batch");
         assert_eq!((batch.changes.len(), batch.overflow), (2, false));
     }
 
     #[test]
-    fn what_nobody_asks_for_is_bounded_and_the_loss_is_told() {
-        let feed = Feed::default();
+    fn unrequested_changes_are_bounded_and_the_loss_is_reported() {
+        let feed = ChangeFeed::default();
         for n in 0..100_000 {
-            feed.tell(Change::Name, format!("file{n}").as_bytes());
+            feed.notify(Change::Name, format!("file{n}").as_bytes());
         }
-        let batch = ask(&feed).try_recv().expect("at once").expect("a batch");
+        let batch = request(&feed).try_recv().expect("at once").expect("a batch");
         assert!(batch.overflow && batch.changes.len() < 10_000, "{}", batch.changes.len());
-        feed.tell(Change::Name, b"next");
-        let batch = ask(&feed).try_recv().expect("at once").expect("a batch");
+        feed.notify(Change::Name, b"next");
+        let batch = request(&feed).try_recv().expect("at once").expect("a batch");
         assert_eq!((batch.changes.len(), batch.overflow), (1, false));
     }
 
     #[test]
-    fn an_end_is_told_to_who_waits_and_to_who_asks_later() {
-        let feed = Feed::default();
-        let waiting = ask(&feed);
+    fn the_end_is_reported_to_waiting_and_later_requests() {
+        let feed = ChangeFeed::default();
+        let waiting = request(&feed);
         feed.end();
         assert_eq!(waiting.try_recv(), Ok(None));
-        feed.tell(Change::Name, b"late");
-        assert_eq!(ask(&feed).try_recv(), Ok(None));
+        feed.notify(Change::Name, b"late");
+        assert_eq!(request(&feed).try_recv(), Ok(None));
     }
 }

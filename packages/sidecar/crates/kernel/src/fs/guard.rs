@@ -1,15 +1,17 @@
-//! Where the permissions of a runtime meet its files: every walk of a program says what it is going to do, and is asked about where it ended.
+//! Checks the permissions of a runtime on its files. Every walk of a program states its operations,
+//! and the check applies to the walk's end.
 //!
-//! What counts is the path of the thing itself, after links, dots and `/proc` have led there, never the path that was given. Where a walk fails,
-//! the path as far as it is known counts, so that a place that is closed does not show what is in it. A descriptor that is open was
-//! asked about when it was opened; what is no reading or writing (`fchmod` and the like) is asked about by the path that the thing has
-//! now. What has no name any more cannot be found by any path, and nobody asks about it. Next: `open.rs`.
+//! The check uses the real path of the file, after links, dots and `/proc`, never the path that the
+//! program passed. If a walk fails, the check uses the part of the path that is known, so that a
+//! closed directory does not show its content. An open descriptor was checked at its opening.
+//! Operations other than reading and writing, such as `fchmod`, are checked by the file's present
+//! path. A file without a name has no path, so no operation on it is checked. Next: `open.rs`.
 
 use super::node::Ino;
 use super::node::Type;
 use super::tree::FileSystem;
 use super::view::View;
-use super::walk::{End, Last, Name, Place, Side, join};
+use super::walk::{End, FinalLink, Location, Name, PathEnd, join};
 use crate::Process;
 use crate::descriptors::Target;
 use crate::permissions::operations::{Operations, files};
@@ -17,128 +19,138 @@ use crate::permissions::policy::Scope;
 use crate::permissions::{About, Denied, Permissions};
 use coldframe_error::Errno;
 
-/// What a call is going to do, by what it finds.
+/// The operations of a call, by the file that its walk finds.
 #[derive(Clone, Copy)]
-pub(crate) struct Wanted {
+pub(crate) struct RequestedOperations {
     pub(super) found: Operations,
     pub(super) directory: Operations,
     pub(super) missing: Operations,
 }
 
-impl Wanted {
+impl RequestedOperations {
     pub(crate) const fn only(operations: Operations) -> Self {
         Self { found: operations, directory: operations, missing: operations }
     }
 }
 
 impl<'k> View<'k> {
-    /// Who must be asked about files; nobody when there are no rules, or when it is the caller outside who looks.
-    fn asked(&self) -> Option<&'k Permissions> {
-        self.permissions.filter(|permissions| permissions.asks(Scope::Fs))
+    /// Returns the permissions to check about files. None if there are no rules, and for the
+    /// embedder.
+    fn permissions_to_check(&self) -> Option<&'k Permissions> {
+        self.permissions.filter(|permissions| permissions.checks(Scope::Fs))
     }
 
-    /// Walks, and asks whether that may be done with what is there.
-    pub(crate) fn walk(&self, tree: &FileSystem, path: &[u8], last: Last, wanted: Wanted) -> Result<Side, Errno> {
-        match self.asked() {
+    /// Walks, and checks the permissions on the walk's end.
+    pub(crate) fn walk(
+        &self,
+        tree: &FileSystem,
+        path: &[u8],
+        last: FinalLink,
+        wanted: RequestedOperations,
+    ) -> Result<PathEnd, Errno> {
+        match self.permissions_to_check() {
             None => tree.walk(self.user, self.cwd.as_ref(), path, last),
             Some(permissions) => tree.side(self.end(tree, permissions, path, last, wanted)?.0),
         }
     }
 
-    /// Walks where a walk has been before, in the same call.
-    pub(super) fn walk_again(&self, tree: &FileSystem, path: &[u8], last: Last) -> Result<Side, Errno> {
-        let mut course = tree.course(self.cwd.as_ref(), path, self.asked().is_some())?;
+    /// Repeats a walk of the present call, without the check.
+    pub(super) fn walk_again(&self, tree: &FileSystem, path: &[u8], last: FinalLink) -> Result<PathEnd, Errno> {
+        let mut course = tree.course(self.cwd.as_ref(), path, self.permissions_to_check().is_some())?;
         tree.side(tree.steps(self.user, last, &mut course)?)
     }
 
-    /// The path of the thing itself, which may be looked at.
+    /// Returns the real path of a file. Needs the permission to read the file's attributes.
     pub(crate) fn real_path(&self, path: &[u8]) -> Result<Vec<u8>, Errno> {
         let tree = self.lock();
-        match self.asked() {
+        match self.permissions_to_check() {
             None => tree.real_path(self.user, self.cwd.as_ref(), path),
             Some(permissions) => {
-                let (end, _) = self.end(&tree, permissions, path, Last::Follow, Wanted::only(files::STAT))?;
+                let (end, _) = self.end(&tree, permissions, path, FinalLink::Follow, RequestedOperations::only(files::STAT))?;
                 tree.real_path_of(&end)
             }
         }
     }
 
-    /// Where a walk ends, and the path by which it was asked about.
+    /// Walks and checks. Returns the walk's end and the path that was checked.
     fn end(
         &self,
         tree: &FileSystem,
         permissions: &Permissions,
         path: &[u8],
-        last: Last,
-        wanted: Wanted,
+        last: FinalLink,
+        wanted: RequestedOperations,
     ) -> Result<(End, Option<Vec<u8>>), Errno> {
         let mut course = tree.course(self.cwd.as_ref(), path, true)?;
         course.permissions = Some(permissions);
         match tree.steps(self.user, last, &mut course) {
             Ok(end) => {
-                let real = tree.asked_path(&end)?;
+                let real = tree.path_to_check(&end)?;
                 if let Some(real) = &real {
                     let operations = match tree.kind_at(&end)? {
                         None => wanted.missing,
                         Some(Type::Directory) => wanted.directory,
                         Some(_) => wanted.found,
                     };
-                    tree.ask(permissions, real, operations)?;
+                    tree.check_path(permissions, real, operations)?;
                 }
                 Ok((end, real))
             }
-            // A question waits for its answer: then it all begins anew.
+            // A host call is waiting for its reply: the whole call will run again.
             Err(Errno::ERESTART) => Err(Errno::ERESTART),
             Err(error) => {
                 let known = tree.path_of(&course.at).map_err(|_| error)?;
-                tree.ask(permissions, &as_far_as_known(known, course.left()), wanted.missing)?;
+                tree.check_path(permissions, &extend_known_path(known, course.left()), wanted.missing)?;
                 Err(error)
             }
         }
     }
 
-    /// Whether a thing may get a second name (`both`), or another one. Both paths have been walked before.
-    pub(super) fn may_move(&self, tree: &FileSystem, from: (&[u8], Last), to: &[u8], both: bool) -> Result<(), Errno> {
-        let Some(permissions) = self.asked() else { return Ok(()) };
+    /// Checks whether a file may get a second name (`both`) or another name. Both paths must have
+    /// been walked before.
+    pub(super) fn may_move(&self, tree: &FileSystem, from: (&[u8], FinalLink), to: &[u8], both: bool) -> Result<(), Errno> {
+        let Some(permissions) = self.permissions_to_check() else { return Ok(()) };
         let end = |path: &[u8], last| tree.steps(self.user, last, &mut tree.course(self.cwd.as_ref(), path, true)?);
-        let (one, other) = (end(from.0, from.1)?, end(to, Last::Name)?);
-        let (Some(real), Some(new)) = (tree.asked_path(&one)?, tree.asked_path(&other)?) else { return Ok(()) };
+        let (one, other) = (end(from.0, from.1)?, end(to, FinalLink::Name)?);
+        let (Some(real), Some(new)) = (tree.path_to_check(&one)?, tree.path_to_check(&other)?) else { return Ok(()) };
         let is_directory = tree.kind_at(&one)? == Some(Type::Directory);
         permissions.check_move(&real, &new, is_directory, both).map_err(|denied| tree.explain(denied))
     }
 
-    /// Takes the variables out that a child may not be given.
+    /// Removes the environment variables that a child must not get.
     pub(crate) fn filter_env(&self, env: &mut Vec<(String, String)>, given: Option<&[(String, String)]>) {
         if let Some(permissions) = self.permissions {
-            permissions.filter_env(crate::fs::asking(), env, given);
+            permissions.filter_env(crate::caller_scope::current_caller(), env, given);
         }
     }
 
-    /// Whether something may be done with what a path leads to, without telling anybody: for what is only a part of a call.
+    /// Returns whether an operation on a path's end is allowed, without an event for the embedder.
+    /// This is for operations that are only a part of a call.
     pub(super) fn allows(&self, tree: &FileSystem, path: &[u8], operations: Operations) -> bool {
-        let Some(permissions) = self.asked() else { return true };
-        let end =
-            tree.course(self.cwd.as_ref(), path, true).and_then(|mut course| tree.steps(self.user, Last::Follow, &mut course));
-        let real = end.and_then(|end| tree.asked_path(&end));
+        let Some(permissions) = self.permissions_to_check() else { return true };
+        let end = tree
+            .course(self.cwd.as_ref(), path, true)
+            .and_then(|mut course| tree.steps(self.user, FinalLink::Follow, &mut course));
+        let real = end.and_then(|end| tree.path_to_check(&end));
         real.is_ok_and(|real| real.is_none_or(|real| permissions.sees(&real, operations)))
     }
 
-    /// Whether a file may be run: `name` is that of the program in it.
+    /// Checks whether a file may be executed. `name` is the name of the program in the file.
     pub(super) fn may_run(&self, tree: &FileSystem, path: &[u8], name: Option<&str>) -> Result<(), Errno> {
-        let Some(permissions) = self.permissions.filter(|permissions| permissions.asks(Scope::ChildProcess)) else {
+        let Some(permissions) = self.permissions.filter(|permissions| permissions.checks(Scope::ChildProcess)) else {
             return Ok(());
         };
-        let end = tree.steps(self.user, Last::Follow, &mut tree.course(self.cwd.as_ref(), path, true)?)?;
-        // A file without a name is a program without one.
-        let real = tree.asked_path(&end)?.unwrap_or_else(|| b"/".to_vec());
+        let end = tree.steps(self.user, FinalLink::Follow, &mut tree.course(self.cwd.as_ref(), path, true)?)?;
+        // For a file without a name, the program has no path.
+        let real = tree.path_to_check(&end)?.unwrap_or_else(|| b"/".to_vec());
         let last = real.rsplit(|byte| *byte == b'/').next().map(String::from_utf8_lossy).unwrap_or_default();
         let about = About::Program(&real, name.unwrap_or(&last));
         permissions.check(about, crate::permissions::operations::children::SPAWN).map_err(|denied| tree.explain(denied))
     }
 }
 
-/// The path of a place and what is left, up to where it would lead back.
-fn as_far_as_known(mut path: Vec<u8>, left: &[u8]) -> Vec<u8> {
+/// Appends the rest of a path to a known path, up to the first `..`.
+fn extend_known_path(mut path: Vec<u8>, left: &[u8]) -> Vec<u8> {
     for name in left.split(|byte| *byte == b'/').filter(|name| !name.is_empty() && *name != b".") {
         if name == b".." {
             break;
@@ -149,100 +161,104 @@ fn as_far_as_known(mut path: Vec<u8>, left: &[u8]) -> Vec<u8> {
 }
 
 impl FileSystem {
-    fn ask(&self, permissions: &Permissions, path: &[u8], operations: Operations) -> Result<(), Errno> {
+    fn check_path(&self, permissions: &Permissions, path: &[u8], operations: Operations) -> Result<(), Errno> {
         permissions.check(About::Path(path), operations).map_err(|denied| self.explain(denied))
     }
 
-    /// Keeps what there is to say about a denial.
+    /// Stores the explanation of a denial.
     pub(super) fn explain(&self, denied: Denied) -> Errno {
         self.reason.set(denied.to_string());
         denied.errno()
     }
 
-    /// Whether a walk may leave a directory through `..`: not one that must not be known to be there.
-    pub(super) fn may_leave(&self, permissions: &Permissions, at: &Place) -> Result<(), Errno> {
+    /// Checks whether a walk may leave a directory through `..`. A directory whose existence must
+    /// stay secret cannot be left.
+    pub(super) fn may_leave(&self, permissions: &Permissions, at: &Location) -> Result<(), Errno> {
         match self.path_of(at) {
-            Ok(path) => self.ask(permissions, &path, files::STAT),
+            Ok(path) => self.check_path(permissions, &path, files::STAT),
             Err(_) => Ok(()),
         }
     }
 
-    /// The path by which the end of an exact walk is asked about; none for what has no name any more and for streams that are open.
-    fn asked_path(&self, end: &End) -> Result<Option<Vec<u8>>, Errno> {
+    /// Returns the path to check for the end of an exact walk. Returns none for a file without a
+    /// name and for an open stream.
+    fn path_to_check(&self, end: &End) -> Result<Option<Vec<u8>>, Errno> {
         match (&end.node, &end.name) {
             (None, Name::Plain(name)) => Ok(Some(join(self.path_of(&end.parent)?, name))),
             (None, _) => Err(Errno::EACCES),
-            (Some(Place::There(_, path)), _) if path.contains(&0) => Ok(None),
-            (Some(place @ Place::There(..)), _) => self.path_of(place).map(Some),
-            (Some(Place::Here(ino)), Name::Plain(name)) if !self.node(*ino)?.is_directory() => {
+            (Some(Location::Mount(_, path)), _) if path.contains(&0) => Ok(None),
+            (Some(place @ Location::Mount(..)), _) => self.path_of(place).map(Some),
+            (Some(Location::Memory(ino)), Name::Plain(name)) if !self.node(*ino)?.is_directory() => {
                 Ok(Some(join(self.path_of(&end.parent)?, name)))
             }
-            (Some(Place::Here(ino)), _) => self.name_of(*ino),
+            (Some(Location::Memory(ino)), _) => self.name_of(*ino),
         }
     }
 
-    /// The path of a node that was not reached by its name.
+    /// Returns the path of an inode that was not reached by its name.
     fn name_of(&self, ino: Ino) -> Result<Option<Vec<u8>>, Errno> {
         if self.node(ino)?.meta.links == 0 {
             return Ok(None);
         }
-        self.path_of(&Place::Here(ino)).map(Some).map_err(|_| Errno::EACCES)
+        self.path_of(&Location::Memory(ino)).map(Some).map_err(|_| Errno::EACCES)
     }
 
     fn kind_at(&self, end: &End) -> Result<Option<Type>, Errno> {
         Ok(match (&end.node, end.stat) {
             (None, _) => None,
             (_, Some(stat)) => Some(stat.kind),
-            (Some(Place::Here(ino)), None) => Some(self.node(*ino)?.kind()),
-            (Some(Place::There(mount, path)), None) => Some(self.mount(*mount)?.stat(*mount, path)?.kind),
+            (Some(Location::Memory(ino)), None) => Some(self.node(*ino)?.kind()),
+            (Some(Location::Mount(mount, path)), None) => Some(self.mount(*mount)?.stat(*mount, path)?.kind),
         })
     }
 }
 
-/// Whether something may be done with what a descriptor stands for, besides reading and writing it.
+/// Checks an operation on an open descriptor, other than reading and writing.
 pub(super) fn check_open(process: &Process, tree: &FileSystem, target: &Target, operations: Operations) -> Result<(), Errno> {
     let permissions = &process.kernel.permissions;
-    if !permissions.asks(Scope::Fs) {
+    if !permissions.checks(Scope::Fs) {
         return Ok(());
     }
     let path = match target {
         Target::Stream { .. } | Target::Socket(_) | Target::Lost => None,
-        Target::File(ino) | Target::Device(_, ino) | Target::Directory(Place::Here(ino)) => tree.name_of(*ino)?,
+        Target::File(ino) | Target::Device(_, ino) | Target::Directory(Location::Memory(ino)) => tree.name_of(*ino)?,
         Target::Directory(place) => Some(tree.path_of(place)?),
-        Target::Host(file) => Some(tree.path_of(&Place::There(file.number, file.path.clone()))?),
+        Target::Host(file) => Some(tree.path_of(&Location::Mount(file.number, file.path.clone()))?),
     };
-    path.map_or(Ok(()), |path| tree.ask(permissions, &path, operations))
+    path.map_or(Ok(()), |path| tree.check_path(permissions, &path, operations))
 }
 
-/// Whether a process may go to a directory: it may be looked at, and the process may leave where it is.
-pub(super) fn check_enter(permissions: &Permissions, tree: &FileSystem, place: &Place) -> Result<(), Errno> {
-    if !permissions.asks(Scope::Fs) && !permissions.asks(Scope::Process) {
+/// Checks whether a process may change to a directory: the process must be allowed to read the
+/// directory's attributes and to change its working directory.
+pub(super) fn check_enter(permissions: &Permissions, tree: &FileSystem, place: &Location) -> Result<(), Errno> {
+    if !permissions.checks(Scope::Fs) && !permissions.checks(Scope::Process) {
         return Ok(());
     }
     let path = tree.path_of(place)?;
-    tree.ask(permissions, &path, files::STAT)?;
+    tree.check_path(permissions, &path, files::STAT)?;
     let about = String::from_utf8_lossy(&path);
     let operation = crate::permissions::operations::process::CHDIR;
     permissions.check(About::Process(&about), operation).map_err(|denied| tree.explain(denied))
 }
 
-/// Where a directory lies that a process wants to go to. A walk that fails says no more than it may.
+/// Finds the directory for `chdir`. The error of a failed walk reveals no more than the permissions
+/// allow.
 pub(super) fn find_directory(
     permissions: &Permissions,
     tree: &FileSystem,
-    from: Option<&Place>,
+    from: Option<&Location>,
     path: &[u8],
-) -> Result<Place, Errno> {
+) -> Result<Location, Errno> {
     let user = super::tree::User::Guest;
     let mut course = tree.course(from, path, true)?;
-    course.permissions = permissions.asks(Scope::Fs).then_some(permissions);
-    match tree.steps(user, Last::Follow, &mut course) {
+    course.permissions = permissions.checks(Scope::Fs).then_some(permissions);
+    match tree.steps(user, FinalLink::Follow, &mut course) {
         Ok(End { node: Some(place), .. }) => Ok(place),
         Err(Errno::ERESTART) => Err(Errno::ERESTART),
         ended => {
             let error = ended.err().unwrap_or(Errno::ENOENT);
             let known = tree.path_of(&course.at).map_err(|_| error)?;
-            tree.ask(permissions, &as_far_as_known(known, course.left()), files::STAT)?;
+            tree.check_path(permissions, &extend_known_path(known, course.left()), files::STAT)?;
             Err(error)
         }
     }

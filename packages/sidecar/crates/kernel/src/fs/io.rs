@@ -1,4 +1,4 @@
-//! What is done with a descriptor: reading, writing, listing. Next: `data.rs`.
+//! Operations on descriptors: reading, writing, listing. Next: `data.rs`.
 
 use super::guard::check_open;
 use super::mounts::Listing;
@@ -7,9 +7,9 @@ use super::open::{self, APPEND, Opened};
 use super::process::ProcessFiles;
 use super::stat::Stat;
 use super::tree::{FileSystem, GUEST, User, now};
-use super::walk::Place;
+use super::walk::Location;
 use crate::caller::Caller;
-use crate::descriptors::{Description, Held, Position, Target};
+use crate::descriptors::{Description, HeldObject, Position, Target};
 use crate::permissions::operations::files;
 use crate::usage::{Charge, Resource};
 use crate::{Answer, Arguments, Process};
@@ -18,15 +18,16 @@ use coldframe_sys as sys;
 use std::ops::Bound;
 use std::sync::Arc;
 
-/// Bytes that one read of a random device gives: more would hold the worker for long.
+/// The most bytes that one read of a random device returns. More would occupy the worker for long.
 const MOST_RANDOM: usize = 256 << 10;
-/// Bytes that a call reads before it looks whether its program must end: a guest's first touch of that many takes tens of milliseconds.
+/// The bytes that a call reads before it checks whether its program must end. A guest's first touch
+/// of 8 MiB takes tens of milliseconds.
 const PIECE: usize = 8 << 20;
 
 pub(crate) fn open(process: &Process, path: &[u8], flags: u32, mode: u32) -> Answer {
     let files: &ProcessFiles = &process.files;
     let view = files.view(&process.kernel.files);
-    // Not locked while the path is walked: it may lead through `/proc`, which looks at descriptors.
+    // The descriptors are not locked during the walk, because a path through `/proc` looks at them.
     if !files.descriptors.lock().has_room() {
         return Err(Errno::EMFILE);
     }
@@ -43,18 +44,18 @@ pub(crate) fn open(process: &Process, path: &[u8], flags: u32, mode: u32) -> Ans
         Opened::Host(file) => Target::Host(file),
     };
     let description = Description::new(target, flags);
-    if let Some(Held::Node(ino)) = description.held() {
+    if let Some(HeldObject::Node(ino)) = description.held() {
         tree.hold(ino);
     }
     drop(tree);
-    // The number that was free still is: a process makes one call at a time.
+    // The number is still free: a process makes one call at a time.
     process.add_descriptor(Arc::new(description))
 }
 
-/// Reads from a position on.
+/// A function that reads from an offset.
 type Reader<'a> = &'a mut dyn FnMut(u64, &mut [u8]) -> Result<usize, Errno>;
 
-/// `offset` is none for the descriptor's own position.
+/// Reads from a descriptor. Without `offset`, reads from the descriptor's own position.
 pub(crate) fn read(program: &dyn Caller, fd: i64, buffer: &mut [u8], offset: Option<u64>) -> Answer {
     let process = program.process();
     let description = process.files.descriptors.lock().get(fd)?;
@@ -89,7 +90,8 @@ pub(crate) fn read(program: &dyn Caller, fd: i64, buffer: &mut [u8], offset: Opt
     i64::try_from(count).map_err(|_| Errno::EINVAL)
 }
 
-/// Fills a buffer piece by piece, and ends short when the program must end: what it has then it will not look at.
+/// Fills a buffer piece by piece. Stops early if the program must end, because the program then
+/// does not use the bytes.
 fn in_pieces(
     program: &dyn Caller,
     buffer: &mut [u8],
@@ -135,7 +137,8 @@ pub(crate) fn write(program: &dyn Caller, fd: i64, bytes: &[u8], offset: Option<
         Target::Stream { owner, fd } => {
             match process.kernel.with_program(program, *owner, |owner| owner.write_output(*fd, bytes)) {
                 Some(taken) => taken?,
-                // Nobody reads what an orphan writes to the streams of a program that has ended.
+                // The program that owns the streams has ended, so the output of its orphan is
+                // discarded.
                 None => bytes.len(),
             }
         }
@@ -145,7 +148,7 @@ pub(crate) fn write(program: &dyn Caller, fd: i64, bytes: &[u8], offset: Option<
         Target::Device(..) => bytes.len(),
         Target::File(ino) => {
             let mut position = description.position.lock();
-            // A positioned write to a file that was opened for appending appends, on Linux.
+            // On Linux, a positioned write to a file opened for appending appends.
             let at = if description.flags & APPEND != 0 { None } else { Some(offset.unwrap_or(position.offset)) };
             let (end, count) = process.kernel.files.lock().write(*ino, at, bytes)?;
             if offset.is_none() && count > 0 {
@@ -221,7 +224,8 @@ pub(crate) fn lseek(process: &Process, fd: i64, offset: i64, whence: i64) -> Ans
     Ok(to)
 }
 
-/// `fchmod`, `fchown`, `futimes` and `fsync`: numbers 0x11, 0x13, 0x15 and 0x16 of the family.
+/// Carries out `fchmod`, `fchown`, `futimes` and `fsync`: the numbers 0x11, 0x13, 0x15 and 0x16 of
+/// the family.
 pub(crate) fn change(process: &Process, call: u32, arguments: &Arguments<'_>) -> Answer {
     let description = process.files.descriptors.lock().get(arguments.int(0))?;
     let mut tree = process.kernel.files.lock();
@@ -237,7 +241,7 @@ pub(crate) fn change(process: &Process, call: u32, arguments: &Arguments<'_>) ->
         (Target::Lost, _) => Err(Errno::EIO),
         (Target::Stream { .. } | Target::Socket(_), 0x16) => Err(Errno::EINVAL),
         (Target::Stream { .. } | Target::Socket(_), _) => Ok(()),
-        (Target::File(ino) | Target::Device(_, ino) | Target::Directory(Place::Here(ino)), _) => match call {
+        (Target::File(ino) | Target::Device(_, ino) | Target::Directory(Location::Memory(ino)), _) => match call {
             0x11 => tree.chmod(User::Guest, *ino, first as u32),
             0x13 => tree.chown(User::Guest, *ino, super::calls::owner(first)?, super::calls::owner(second)?),
             0x15 => {
@@ -258,7 +262,8 @@ pub(crate) fn change(process: &Process, call: u32, arguments: &Arguments<'_>) ->
     Ok(0)
 }
 
-/// Fills the buffer at `index` with entries: type, 0, the name's length as u16, the name. 0 at the end.
+/// Fills the buffer at `index` with entries. An entry is the type, a zero byte, the name's length
+/// as u16, and the name. Returns the bytes written, 0 at the directory's end.
 pub(crate) fn readdir(process: &Process, arguments: &mut Arguments<'_>, index: usize) -> Answer {
     let description = process.files.descriptors.lock().get(arguments.int(0))?;
     let Target::Directory(place) = &description.target else { return Err(Errno::ENOTDIR) };
@@ -272,15 +277,15 @@ pub(crate) fn readdir(process: &Process, arguments: &mut Arguments<'_>, index: u
     let place = &tree.present(place.clone());
     if position.listing.is_none() {
         let listing = match place {
-            Place::Here(ino) => tree.merged(*ino)?,
-            Place::There(mount, path) => Some(tree.mount(*mount)?.list(path)?),
+            Location::Memory(ino) => tree.merged(*ino)?,
+            Location::Mount(mount, path) => Some(tree.mount(*mount)?.list(path)?),
         };
         if let Some(listing) = listing {
             keep(&tree, &mut position, listing)?;
         }
     }
     match place {
-        Place::Here(ino) if position.listing.is_none() => {
+        Location::Memory(ino) if position.listing.is_none() => {
             tree.was_read(*ino)?;
             let from = position.after.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
             let mut last = None;
@@ -308,7 +313,7 @@ pub(crate) fn readdir(process: &Process, arguments: &mut Arguments<'_>, index: u
     i64::try_from(whole - room.len()).map_err(|_| Errno::EINVAL)
 }
 
-/// A listing stays for the next call: what it holds is paid for.
+/// Keeps a listing for the next call and charges its memory and its descriptor.
 fn keep(tree: &FileSystem, position: &mut Position, listing: Listing) -> Result<(), Errno> {
     let mut held = vec![Charge::of(&tree.usage, Resource::Kernel, listing.cost()).ok_or(Errno::ENOMEM)?];
     if listing.is_open() {
@@ -318,7 +323,8 @@ fn keep(tree: &FileSystem, position: &mut Position, listing: Listing) -> Result<
     Ok(())
 }
 
-/// Writes an entry to the beginning of `room`, which is what is left then; false when it does not fit.
+/// Writes an entry to the start of `room` and shrinks `room` to the rest. Returns false if the
+/// entry does not fit.
 fn put_entry(room: &mut &mut [u8], name: &[u8], kind: Type) -> bool {
     let len = 4 + name.len();
     if len > room.len() {

@@ -1,14 +1,17 @@
 //! Files: system calls 0x100 to 0x1ff.
 //!
 //! ```text
-//! calls.rs ─ paths ─► view.rs ─► walk.rs ─► names.rs, attributes.rs ─► tree.rs ─► node.rs ─► content.rs
-//!     │                             └─────► host/  (mounted folders)     ▲
+//! calls.rs ─ paths ─► view.rs ─► walk.rs ─► names.rs, attributes.rs ─► tree.rs ─► node.rs
+//!     │                             └─────► mounts/                      ▲
 //!     └─ descriptors ─► io.rs ────────────► data.rs ─────────────────────┘
-//! overlay.rs: what a call changes in an overlay comes into memory first        proc/: what `/proc` shows
 //! ```
 //!
-//! The rules are Linux's, down to the order of errors; a test compares random sequences of operations with a real Linux filesystem. Programs
-//! are user 1000 and permissions count. Next: `calls.rs`.
+//! `content.rs` stores the bytes of files. `overlay.rs` moves a file of an overlay into memory
+//! before a call changes the file. `proc/` makes the files of `/proc`.
+//!
+//! The rules are Linux's, down to the order of errors. A test compares random sequences of
+//! operations with a real Linux filesystem. Programs are user 1000, and permission bits count.
+//! Next: `calls.rs`.
 
 mod app_file_system;
 mod archive;
@@ -42,21 +45,20 @@ mod watch;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use app_file_system::is_again;
 pub use app_file_system::{Exchange, FileSystemRequest};
 pub use archive::Archive;
 pub(crate) use base::base;
 pub(crate) use calls::call;
 pub use embedder::{EmbedderFile, EmbedderFiles, EmbedderWatch};
 pub use feed::Waiter;
-pub(crate) use guard::Wanted;
+pub(crate) use guard::RequestedOperations;
 pub(crate) use io::{read, write};
 pub(crate) use mounts::{HostFile, HostFileSnapshot, Listing, ListingSnapshot};
 pub(crate) use node::{Body, Device, Ino};
 pub use proc::Facts;
-pub(crate) use proc::{ProcessFactsSnapshot, ask, asking};
+pub(crate) use proc::ProcessFactsSnapshot;
 pub(crate) use process::{ProcessFiles, ProcessFilesSnapshot};
-pub(crate) use snapshot::{FilesSnapshot, Surroundings, is_name, standard};
+pub(crate) use snapshot::{FilesSnapshot, RestoreContext, is_name, standard};
 pub(crate) use tree::{FileSystem, Space, User, WRITE};
 pub(crate) use view::View;
-pub(crate) use walk::{Last, Place, Side};
+pub(crate) use walk::{FinalLink, Location, PathEnd};

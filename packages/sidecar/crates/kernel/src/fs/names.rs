@@ -1,9 +1,11 @@
-//! Making, removing and renaming: what changes a directory. Checks come in the order in which Linux makes them, so that the error is
-//! the same when several would be right. Next: `attributes.rs`.
+//! Changes of directories: making, removing and renaming.
+//!
+//! The checks run in Linux's order, so that a call with several errors fails with the same error as
+//! on Linux. Next: `attributes.rs`.
 
 use super::node::{Body, Directory, Ino, Meta};
 use super::tree::{FileSystem, GUEST, SEARCH, User, WRITE, now};
-use super::walk::{Name, Place, Spot};
+use super::walk::{Location, MemoryEnd, Name};
 use super::watch::Change;
 use coldframe_error::Errno;
 use std::sync::Arc;
@@ -12,8 +14,8 @@ const STICKY: u32 = 0o1000;
 const SET_GROUP: u32 = 0o2000;
 
 impl FileSystem {
-    /// A new node under a name that is free. `mode` has the umask taken off.
-    pub(crate) fn create(&mut self, user: User, end: &Spot, body: Body, mode: u32) -> Result<Ino, Errno> {
+    /// Makes an inode under a free name. The umask is already removed from `mode`.
+    pub(crate) fn create(&mut self, user: User, end: &MemoryEnd, body: Body, mode: u32) -> Result<Ino, Errno> {
         let name = self.free_name(end, matches!(body, Body::Directory(_)))?;
         self.may_change(user, end.parent)?;
         let parent = &self.node(end.parent)?.meta;
@@ -27,15 +29,15 @@ impl FileSystem {
         if is_directory {
             self.node_mut(end.parent)?.meta.links += 1;
         }
-        self.tell_name(Change::Name, end.parent, name);
+        self.notify_name(Change::Name, end.parent, name);
         Ok(ino)
     }
 
-    /// A further name for a file.
-    pub(crate) fn link(&mut self, user: User, ino: Ino, end: &Spot) -> Result<(), Errno> {
+    /// Adds a further name for a file.
+    pub(crate) fn link(&mut self, user: User, ino: Ino, end: &MemoryEnd) -> Result<(), Errno> {
         let name = self.free_name(end, false)?;
         let node = self.node(ino)?;
-        // As with Linux's protected_hardlinks: nobody keeps a stranger's file alive.
+        // As with Linux's protected_hardlinks: a program cannot keep another user's file alive.
         let harmless = matches!(node.body, Body::File(_)) && node.meta.allows(user, 6);
         if !node.meta.owned_by(user) && !harmless {
             return Err(Errno::EPERM);
@@ -49,12 +51,12 @@ impl FileSystem {
         node.meta.links += 1;
         node.meta.ctime = now();
         self.enter(end.parent, name, ino)?;
-        self.tell_self(Change::Content, ino);
-        self.tell_name(Change::Name, end.parent, name);
+        self.notify_inode(Change::Content, ino);
+        self.notify_name(Change::Name, end.parent, name);
         Ok(())
     }
 
-    pub(crate) fn unlink(&mut self, user: User, end: &Spot) -> Result<(), Errno> {
+    pub(crate) fn unlink(&mut self, user: User, end: &MemoryEnd) -> Result<(), Errno> {
         let Name::Plain(name) = &end.name else { return Err(Errno::EISDIR) };
         let ino = end.existing()?;
         if end.slash {
@@ -66,11 +68,11 @@ impl FileSystem {
         }
         self.leave(end.parent, name)?;
         self.drop_link(ino)?;
-        self.tell_name(Change::Name, end.parent, name);
+        self.notify_name(Change::Name, end.parent, name);
         Ok(())
     }
 
-    pub(crate) fn rmdir(&mut self, user: User, end: &Spot) -> Result<(), Errno> {
+    pub(crate) fn rmdir(&mut self, user: User, end: &MemoryEnd) -> Result<(), Errno> {
         let name = match &end.name {
             Name::Plain(name) => name,
             Name::Root => return Err(Errno::EBUSY),
@@ -84,12 +86,12 @@ impl FileSystem {
         }
         self.leave(end.parent, name)?;
         self.drop_directory(end.parent, ino)?;
-        self.tell_name(Change::Name, end.parent, name);
+        self.notify_name(Change::Name, end.parent, name);
         Ok(())
     }
 
-    /// Removes a directory with all that is in it, which takes time for each thing once, however deep it lies.
-    pub(crate) fn remove_all(&mut self, user: User, end: &Spot) -> Result<(), Errno> {
+    /// Removes a directory and everything in it. Takes time for each inode once, at any depth.
+    pub(crate) fn remove_all(&mut self, user: User, end: &MemoryEnd) -> Result<(), Errno> {
         let Name::Plain(name) = &end.name else { return self.rmdir(user, end) };
         let top = end.existing()?;
         self.may_remove(user, end.parent, top)?;
@@ -112,33 +114,34 @@ impl FileSystem {
         }
         for directory in directories {
             self.empty(directory)?;
-            self.tell_self(Change::Name, directory);
+            self.notify_inode(Change::Name, directory);
             self.collect(directory);
         }
-        self.tell_name(Change::Name, end.parent, name);
+        self.notify_name(Change::Name, end.parent, name);
         Ok(())
     }
 
-    pub(crate) fn rename(&mut self, user: User, from: &Spot, to: &Spot) -> Result<(), Errno> {
+    pub(crate) fn rename(&mut self, user: User, from: &MemoryEnd, to: &MemoryEnd) -> Result<(), Errno> {
         let (Name::Plain(old_name), Name::Plain(new_name)) = (&from.name, &to.name) else { return Err(Errno::EBUSY) };
         let ino = from.existing()?;
         let is_directory = self.node(ino)?.is_directory();
         if !is_directory && (from.slash || to.slash) {
             return Err(Errno::ENOTDIR);
         }
-        if is_directory && self.lies_in(to.parent, ino)? {
+        if is_directory && self.is_in(to.parent, ino)? {
             return Err(Errno::EINVAL);
         }
         if let Some(target) = to.node
             && self.node(target)?.is_directory()
-            && self.lies_in(from.parent, target)?
+            && self.is_in(from.parent, target)?
         {
             return Err(Errno::ENOTEMPTY);
         }
         if to.node == Some(ino) {
             return Ok(());
         }
-        // Where something is mounted is the caller's to say: rules are written for that path.
+        // A mount stays at the path that the embedder chose, because permission rules name that
+        // path.
         if is_directory && self.holds_mount(ino)? {
             return Err(Errno::EBUSY);
         }
@@ -175,20 +178,20 @@ impl FileSystem {
             self.lose_directory(from.parent)?;
             self.node_mut(to.parent)?.meta.links += 1;
         }
-        self.tell_name(Change::Name, from.parent, old_name);
-        self.tell_name(Change::Name, to.parent, new_name);
-        self.tell_self(Change::Name, ino);
+        self.notify_name(Change::Name, from.parent, old_name);
+        self.notify_name(Change::Name, to.parent, new_name);
+        self.notify_inode(Change::Name, ino);
         Ok(())
     }
 
-    /// The name, if nothing has it and something could. A slash after it is for directories.
-    fn free_name<'e>(&self, end: &'e Spot, for_directory: bool) -> Result<&'e [u8], Errno> {
+    /// Returns the name if it is free and valid. Only a directory's name may end with a slash.
+    fn free_name<'e>(&self, end: &'e MemoryEnd, for_directory: bool) -> Result<&'e [u8], Errno> {
         match &end.name {
             Name::Plain(name) if end.node.is_none() => {
                 if end.slash && !for_directory {
                     return Err(Errno::ENOENT);
                 }
-                // A directory that has been removed takes nothing any more.
+                // A removed directory accepts no new names.
                 if self.node(end.parent)?.meta.links == 0 { Err(Errno::ENOENT) } else { Ok(name) }
             }
             _ => Err(Errno::EEXIST),
@@ -203,7 +206,7 @@ impl FileSystem {
         self.may_remove_from(user, directory, self.node(ino)?.meta.uid)
     }
 
-    /// Whether something that belongs to `owner` may be taken out of a directory.
+    /// Fails if `user` must not remove a file of `owner` from a directory.
     pub(super) fn may_remove_from(&self, user: User, directory: Ino, owner: u32) -> Result<(), Errno> {
         self.may_change(user, directory)?;
         let holder: &Meta = &self.node(directory)?.meta;
@@ -213,13 +216,13 @@ impl FileSystem {
         Ok(())
     }
 
-    /// A directory has changed.
+    /// Sets the times of a directory after a change.
     pub(super) fn touch(&mut self, directory: Ino) -> Result<(), Errno> {
         self.change(directory, |_| {})
     }
 
-    /// Whether `ino` is `ancestor` or lies below it.
-    fn lies_in(&self, ino: Ino, ancestor: Ino) -> Result<bool, Errno> {
+    /// Returns whether `ino` is `ancestor` or below it.
+    fn is_in(&self, ino: Ino, ancestor: Ino) -> Result<bool, Errno> {
         let mut at = ino;
         loop {
             if at == ancestor {
@@ -233,11 +236,11 @@ impl FileSystem {
         }
     }
 
-    /// Whether something is mounted below a directory.
+    /// Returns whether a directory contains a mount at any depth.
     fn holds_mount(&self, ino: Ino) -> Result<bool, Errno> {
         for mount in &self.mounts {
-            if let Place::Here(parent) = mount.parent
-                && self.lies_in(parent, ino)?
+            if let Location::Memory(parent) = mount.parent
+                && self.is_in(parent, ino)?
             {
                 return Ok(true);
             }
@@ -245,7 +248,7 @@ impl FileSystem {
         Ok(false)
     }
 
-    /// Puts a name into a directory.
+    /// Adds a name to a directory.
     pub(super) fn enter(&mut self, directory: Ino, name: &[u8], ino: Ino) -> Result<(), Errno> {
         let entered = self.node_mut(ino)?;
         (entered.parent, entered.name) = (directory, Arc::from(name));
@@ -273,26 +276,27 @@ impl FileSystem {
         meta.links -= 1;
         meta.ctime = now();
         let last = meta.links == 0;
-        self.tell_self(if last { Change::Name } else { Change::Content }, ino);
+        self.notify_inode(if last { Change::Name } else { Change::Content }, ino);
         if last {
             self.collect(ino);
         } else {
-            self.give_back(0, 1);
+            self.return_space(0, 1);
         }
         Ok(())
     }
 
-    /// Nothing leads to or from a directory any more.
+    /// Empties a removed directory and sets its link count to zero.
     fn empty(&mut self, ino: Ino) -> Result<(), Errno> {
         let hidden = self.node(ino)?.inodes() - 1;
         let node = self.node_mut(ino)?;
         (node.meta.links, node.meta.ctime) = (0, now());
         node.body = Body::Directory(Directory::new());
-        self.give_back(0, hidden);
+        self.return_space(0, hidden);
         Ok(())
     }
 
-    /// A directory has one directory less in it. What a host says about a folder below may be too little.
+    /// Subtracts a directory from a directory's link count. The count of a folder of the host
+    /// machine may be too small, so it stays at least 2.
     fn lose_directory(&mut self, ino: Ino) -> Result<(), Errno> {
         let meta = &mut self.node_mut(ino)?.meta;
         meta.links = meta.links.saturating_sub(1).max(2);
@@ -302,7 +306,7 @@ impl FileSystem {
     fn drop_directory(&mut self, parent: Ino, ino: Ino) -> Result<(), Errno> {
         self.empty(ino)?;
         self.lose_directory(parent)?;
-        self.tell_self(Change::Name, ino);
+        self.notify_inode(Change::Name, ino);
         self.collect(ino);
         Ok(())
     }

@@ -1,8 +1,9 @@
-//! Inodes: what a file, a directory, a link or a device is, apart from its names.
+//! Inodes: everything about a file, a directory, a link or a device except its names.
 //!
-//! Nodes are values: the table that holds them (`tree.rs`) shares them between clones and copies one when it is changed. A directory
-//! is a persistent map in the order of its names, so that a listing can go on from the name where it stopped, whatever has changed
-//! meanwhile. Next: `tree.rs`.
+//! Inodes are values. The table in `tree.rs` shares them between clones and copies an inode when
+//! one side changes it. A directory is a persistent map sorted by name. A listing can therefore
+//! continue after the last name that it returned, even if names changed in between. Next:
+//! `tree.rs`.
 
 use super::content::Content;
 use super::overlay::Below;
@@ -10,27 +11,28 @@ use rpds::RedBlackTreeMapSync;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// An inode's number. Never used twice in one filesystem.
+/// An inode's number. A filesystem never uses a number twice.
 pub(crate) type Ino = u64;
 
-/// Longest name in bytes.
+/// The longest name, in bytes.
 pub(crate) const MAX_NAME: usize = 255;
 
-/// See the module.
+/// One inode of the filesystem in memory.
 #[derive(Clone)]
 pub(crate) struct Node {
     pub(crate) meta: Meta,
     pub(crate) body: Body,
-    /// The directory that holds it, and its name there: the last that it was given, if it has several. A directory has one only, and so
-    /// its path is known without a search. The root is its own parent.
+    /// The inode's directory and its name there. For a file with several names, this is the newest
+    /// name. A directory has only one name, so its path is known without a search. The root is its
+    /// own parent.
     pub(crate) parent: Ino,
     pub(crate) name: Arc<[u8]>,
 }
 
-/// What all nodes have. Times are nanoseconds since 1970.
+/// The attributes of every inode. Times are nanoseconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Meta {
-    /// Permissions with set-id and sticky bits; the type is the body's.
+    /// Permissions with set-id and sticky bits. The file type is in `Node::body`.
     pub(crate) mode: u32,
     pub(crate) uid: u32,
     pub(crate) gid: u32,
@@ -41,7 +43,7 @@ pub(crate) struct Meta {
     pub(crate) birthtime: i64,
 }
 
-/// What a node is.
+/// The type of an inode and the data of that type.
 #[derive(Clone)]
 pub(crate) enum Body {
     File(Content),
@@ -50,15 +52,15 @@ pub(crate) enum Body {
     Device(Device),
     /// The name of a socket (`net/names.rs`).
     Socket,
-    /// A host's folder is mounted here: its number in the table of mounts.
+    /// A mount point. The number is an index into the table of mounts.
     Mount(usize),
 }
 
-/// Names and what they name.
+/// The names in a directory and their inodes.
 #[derive(Clone)]
 pub(crate) struct Directory {
     pub(crate) names: RedBlackTreeMapSync<Box<[u8]>, Ino>,
-    /// The folder of an overlay that lies below (`overlay.rs`).
+    /// The folder under a raised directory of an overlay (`overlay.rs`).
     pub(crate) below: Option<Box<Below>>,
 }
 
@@ -69,13 +71,14 @@ pub(crate) enum Device {
     Zero,
     Full,
     Random,
-    /// The terminal that a process has; here none has one.
+    /// A process's terminal. No process has a terminal here.
     Tty,
-    /// A stream or socket that the process has open already, as `/proc/self/fd` names it. No node has this.
+    /// An open stream or socket of a process, as `/proc/self/fd` names it. No inode has this
+    /// device.
     Descriptor(u32),
 }
 
-/// A node's type, with the bits that `st_mode` has for it and the number that Node's `Dirent` has.
+/// A file type. It has bits in `st_mode` and a number in Node's `Dirent`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) enum Type {
     File,
@@ -102,7 +105,7 @@ impl Type {
         }
     }
 
-    /// `UV_DIRENT_*`.
+    /// Returns the `UV_DIRENT_*` number.
     pub(crate) fn dirent(self) -> u8 {
         match self {
             Self::Unknown => 0,
@@ -151,12 +154,13 @@ impl Node {
         }
     }
 
-    /// Inodes that count against the limit: the node, and names of an overlay that are hidden.
+    /// Returns the inodes that count against the limit: this inode, and the hidden names of an
+    /// overlay.
     pub(crate) fn inodes(&self) -> u64 {
         1 + self.directory().and_then(|directory| directory.below.as_ref()).map_or(0, |below| below.inodes())
     }
 
-    /// Bytes that count against the limit.
+    /// Returns the bytes that count against the limit.
     pub(crate) fn stored(&self) -> u64 {
         match &self.body {
             Body::File(content) => content.stored(),

@@ -1,14 +1,15 @@
-//! Opening: what a path stands for becomes something that can be read and written. Next: `descriptors.rs` beside this folder, `io.rs`.
+//! Opening: makes a readable or writable object of a path. Next: `descriptors.rs` beside this
+//! folder, and `io.rs`.
 
 use super::content::Content;
-use super::guard::Wanted;
-use super::mounts::{HostFile, How};
+use super::guard::RequestedOperations;
+use super::mounts::{HostFile, OpenFlags};
 use super::node::{Body, Device, Ino, Type};
 use super::overlay::{self, Raise, Raised};
 use super::stat::Stat;
 use super::tree::{FileSystem, READ, User, WRITE};
 use super::view::{Guard, View};
-use super::walk::{HostSpot, Last, Place, Side, Spot};
+use super::walk::{FinalLink, Location, MemoryEnd, MountEnd, PathEnd};
 use crate::permissions::operations::files;
 use crate::usage::{Charge, Resource};
 use coldframe_error::Errno;
@@ -19,22 +20,24 @@ const TRUNCATE: u32 = 0o1000;
 pub(super) const APPEND: u32 = 0o2000;
 const DIRECTORY: u32 = 0o200_000;
 const NO_FOLLOW: u32 = 0o400_000;
-/// O_PATH and O_TMPFILE, which Node has no use for.
+/// O_PATH and O_TMPFILE, which Node does not use.
 const UNSUPPORTED: u32 = 0o10_000_000 | 0o20_000_000;
-/// Bytes that are copied at a time between a mount and memory.
+/// The bytes that are copied at a time between a mount and memory.
 pub(super) const PIECE: usize = 256 << 10;
-/// Bytes that one call copies: a kill, and everybody else's files of the runtime, wait meanwhile.
+/// The most bytes that one call copies. A kill of the program waits meanwhile, and so do calls of
+/// other programs in the runtime.
 const MOST_COPIED: u64 = 8 << 20;
 
-/// What was opened.
+/// An opened file, directory or device.
 pub(crate) enum Opened {
     Memory(Ino),
-    Directory(Place),
+    Directory(Location),
     Device(Device, Ino),
     Host(HostFile),
 }
 
-/// Opens what `path` leads to; makes it, if the flags ask for it. `mode` has the umask taken off.
+/// Opens the file at `path`. Makes the file if the flags say so. The umask is already removed from
+/// `mode`.
 pub(super) fn find(tree: &mut Guard<'_>, view: &View<'_>, path: &[u8], flags: u32, mode: u32) -> Result<Opened, Errno> {
     let creates = flags & CREATE != 0;
     if flags & 3 == 3 || (creates && flags & DIRECTORY != 0) {
@@ -47,50 +50,51 @@ pub(super) fn find(tree: &mut Guard<'_>, view: &View<'_>, path: &[u8], flags: u3
     let last = match (creates, flags & NO_FOLLOW != 0) {
         (true, stays) => {
             if stays || exclusive {
-                Last::CreateNew
+                FinalLink::CreateNew
             } else {
-                Last::Create
+                FinalLink::Create
             }
         }
-        (false, true) => Last::Stay,
-        (false, false) => Last::Follow,
+        (false, true) => FinalLink::Stay,
+        (false, false) => FinalLink::Follow,
     };
     match view.walk(tree, path, last, wanted(flags))? {
-        Side::Memory(spot) => in_memory(tree, view.user, &spot, flags, mode),
-        Side::Host(spot) => {
-            if let Some(stat) = &spot.stat {
+        PathEnd::Memory(end) => in_memory(tree, view.user, &end, flags, mode),
+        PathEnd::Mount(end) => {
+            if let Some(stat) = &end.stat {
                 allowed(view.user, stat, flags)?;
                 if stat.kind == Type::Directory {
-                    return Ok(Opened::Directory(Place::There(spot.mount, spot.path)));
+                    return Ok(Opened::Directory(Location::Mount(end.mount, end.path)));
                 }
             }
-            let changes = flags & 3 != 0 || flags & TRUNCATE != 0 || spot.stat.is_none();
-            if changes && tree.is_overlay(spot.mount) {
-                if spot.stat.is_none() && !creates {
+            let changes = flags & 3 != 0 || flags & TRUNCATE != 0 || end.stat.is_none();
+            if changes && tree.is_overlay(end.mount) {
+                if end.stat.is_none() && !creates {
                     return Err(Errno::ENOENT);
                 }
-                if spot.stat.is_some_and(|stat| stat.kind != Type::File) {
+                if end.stat.is_some_and(|stat| stat.kind != Type::File) {
                     return Err(Errno::EACCES);
                 }
-                // What is cut at once need not be read; that it may be was looked at above.
-                // While bytes were copied the path may have come to lead elsewhere: whether that may be opened is asked anew.
-                let again = match overlay::raise(tree, &spot, Raise::Itself, flags & TRUNCATE == 0)? {
+                // A truncated file's bytes need not be read. The check above allowed the
+                // truncation. The path may lead elsewhere after the copy, so the permission is
+                // checked again.
+                let again = match overlay::raise(tree, &end, Raise::Itself, flags & TRUNCATE == 0)? {
                     Raised::AtOnce => view.walk_again(tree, path, last),
                     Raised::Unlocked => view.walk(tree, path, last, wanted(flags)),
                 };
-                let Side::Memory(spot) = again? else { return Err(Errno::EBUSY) };
-                return in_memory(tree, view.user, &spot, flags, mode);
+                let PathEnd::Memory(end) = again? else { return Err(Errno::EBUSY) };
+                return in_memory(tree, view.user, &end, flags, mode);
             }
-            if let Some(fd) = tree.mount(spot.mount)?.proc().map_or(Ok(None), |proc| proc.own_stream(&spot.path))? {
+            if let Some(fd) = tree.mount(end.mount)?.proc().map_or(Ok(None), |proc| proc.own_stream(&end.path))? {
                 return Ok(Opened::Device(Device::Descriptor(fd), 0));
             }
-            host(tree, view.user, &spot, flags, mode).map(Opened::Host)
+            host(tree, view.user, &end, flags, mode).map(Opened::Host)
         }
     }
 }
 
-/// What opening with these flags does.
-fn wanted(flags: u32) -> Wanted {
+/// Returns the operations of an opening with these flags.
+fn wanted(flags: u32) -> RequestedOperations {
     let mut found = match flags & 3 {
         0 => files::READ,
         1 => files::WRITE,
@@ -101,15 +105,15 @@ fn wanted(flags: u32) -> Wanted {
     }
     let directory = if found == files::READ { files::READDIR } else { found };
     let missing = if flags & CREATE != 0 { found & !files::TRUNCATE | files::WRITE } else { found };
-    Wanted { found, directory, missing }
+    RequestedOperations { found, directory, missing }
 }
 
-fn in_memory(tree: &mut FileSystem, user: User, spot: &Spot, flags: u32, mode: u32) -> Result<Opened, Errno> {
-    let Some(ino) = spot.node else {
+fn in_memory(tree: &mut FileSystem, user: User, end: &MemoryEnd, flags: u32, mode: u32) -> Result<Opened, Errno> {
+    let Some(ino) = end.node else {
         if flags & CREATE == 0 {
             return Err(Errno::ENOENT);
         }
-        return tree.create(user, spot, Body::File(Content::new()), mode).map(Opened::Memory);
+        return tree.create(user, end, Body::File(Content::new()), mode).map(Opened::Memory);
     };
     let node = tree.node(ino)?;
     allowed(user, &Stat::of(ino, node), flags)?;
@@ -120,8 +124,8 @@ fn in_memory(tree: &mut FileSystem, user: User, spot: &Spot, flags: u32, mode: u
             }
             Ok(Opened::Memory(ino))
         }
-        Body::Directory(_) => Ok(Opened::Directory(Place::Here(ino))),
-        // Nobody has a terminal.
+        Body::Directory(_) => Ok(Opened::Directory(Location::Memory(ino))),
+        // No process has a terminal.
         Body::Device(Device::Tty) => Err(Errno::ENXIO),
         Body::Device(device) => Ok(Opened::Device(device, ino)),
         Body::Link(_) | Body::Mount(_) => Err(Errno::ELOOP),
@@ -129,7 +133,7 @@ fn in_memory(tree: &mut FileSystem, user: User, spot: &Spot, flags: u32, mode: u
     }
 }
 
-/// Whether something that is there may be opened with these flags.
+/// Fails if an existing file must not be opened with these flags.
 fn allowed(user: User, stat: &Stat, flags: u32) -> Result<(), Errno> {
     let is_directory = stat.kind == Type::Directory;
     let mut wanted = if flags & 3 == 1 { 0 } else { READ };
@@ -154,9 +158,9 @@ fn allowed(user: User, stat: &Stat, flags: u32) -> Result<(), Errno> {
     if stat.allows(user, wanted) { Ok(()) } else { Err(Errno::EACCES) }
 }
 
-/// Opens a file of the host. Sockets, pipes and devices of the host are `EACCES`.
-pub(super) fn host(tree: &FileSystem, user: User, spot: &HostSpot, flags: u32, mode: u32) -> Result<HostFile, Errno> {
-    if let Some(stat) = &spot.stat {
+/// Opens a file of the host machine. Sockets, pipes and devices fail with `EACCES`.
+pub(super) fn host(tree: &FileSystem, user: User, end: &MountEnd, flags: u32, mode: u32) -> Result<HostFile, Errno> {
+    if let Some(stat) = &end.stat {
         allowed(user, stat, flags)?;
         match stat.kind {
             Type::File => {}
@@ -166,42 +170,42 @@ pub(super) fn host(tree: &FileSystem, user: User, spot: &HostSpot, flags: u32, m
     } else if flags & CREATE == 0 {
         return Err(Errno::ENOENT);
     }
-    let mount = tree.mount(spot.mount)?;
+    let mount = tree.mount(end.mount)?;
     if let Some(proc) = mount.proc() {
-        let text = proc.text(tree, &spot.path)?;
+        let text = proc.text(tree, &end.path)?;
         let charge = Charge::of(&tree.usage, Resource::Kernel, text.len() as u64).ok_or(Errno::ENOMEM)?;
-        let file = HostFile::of_text(mount.clone(), spot.mount, &spot.path, text)?;
-        return Ok(file.paid(charge));
+        let file = HostFile::of_text(mount.clone(), end.mount, &end.path, text)?;
+        return Ok(file.with_charge(charge));
     }
     let charge = Charge::of(&tree.usage, Resource::HostFiles, 1).ok_or(Errno::ENFILE)?;
-    let how = How {
+    let how = OpenFlags {
         read: flags & 3 != 1,
         write: flags & 3 != 0,
         append: flags & APPEND != 0,
         truncate: flags & TRUNCATE != 0,
-        create: spot.stat.is_none().then_some(mode),
+        create: end.stat.is_none().then_some(mode),
     };
-    mount.open(spot.mount, &spot.path, how).map(|file| file.paid(charge))
+    mount.open(end.mount, &end.path, how).map(|file| file.with_charge(charge))
 }
 
 impl Opened {
-    /// Permissions of what was opened.
+    /// Returns the permission bits of the opened file.
     pub(super) fn mode(&self, tree: &FileSystem) -> Result<u32, Errno> {
         match self {
-            Self::Memory(ino) | Self::Device(_, ino) | Self::Directory(Place::Here(ino)) => Ok(tree.node(*ino)?.meta.mode),
+            Self::Memory(ino) | Self::Device(_, ino) | Self::Directory(Location::Memory(ino)) => Ok(tree.node(*ino)?.meta.mode),
             Self::Host(file) => Ok(file.stat()?.mode),
-            Self::Directory(Place::There(..)) => Err(Errno::EISDIR),
+            Self::Directory(Location::Mount(..)) => Err(Errno::EISDIR),
         }
     }
 
-    /// It lives on without a name from now on.
+    /// Keeps the inode without a name from now on.
     pub(super) fn hold(&self, tree: &mut FileSystem) {
         if let Some(ino) = self.node() {
             tree.hold(ino);
         }
     }
 
-    /// ... and no longer does.
+    /// Drops the hold that `hold` added.
     pub(super) fn release(&self, tree: &mut FileSystem) {
         if let Some(ino) = self.node() {
             tree.release(ino);
@@ -210,8 +214,8 @@ impl Opened {
 
     fn node(&self) -> Option<Ino> {
         match self {
-            Self::Memory(ino) | Self::Device(_, ino) | Self::Directory(Place::Here(ino)) => Some(*ino),
-            Self::Host(_) | Self::Directory(Place::There(..)) => None,
+            Self::Memory(ino) | Self::Device(_, ino) | Self::Directory(Location::Memory(ino)) => Some(*ino),
+            Self::Host(_) | Self::Directory(Location::Mount(..)) => None,
         }
     }
 
@@ -224,8 +228,9 @@ impl Opened {
     }
 }
 
-/// Copies bytes between a mount and memory, or within a mount, from `at` on. As many as one call may: where it stopped, if there are more. Memory
-/// is not locked while the host's disk is waited for, and a program that is told to end ends.
+/// Copies bytes from `at` between a mount and memory, or within a mount. Copies at most
+/// `MOST_COPIED` bytes and returns the offset of the rest, if any. The filesystem is unlocked
+/// during waits for the host machine's disk. Stops if the program must end.
 pub(super) fn copy(tree: &mut Guard<'_>, source: &Opened, target: &Opened, at: u64) -> Result<Option<u64>, Errno> {
     let mut buffer = vec![0; PIECE];
     let (mut at, most) = (at, at.saturating_add(MOST_COPIED));

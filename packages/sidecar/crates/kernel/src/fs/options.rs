@@ -1,40 +1,41 @@
-//! What the embedder chooses about files: mounts, and how a file is opened.
+//! Options of the embedder about files: mounts, and how a file is opened.
 
 use std::path::PathBuf;
 
-/// A folder of the host in the guest's tree.
+/// A folder of the host machine in the guest's tree.
 #[derive(Debug, Clone)]
 pub struct MountOptions {
-    /// Where the guest sees it: an absolute path.
+    /// The guest path of the folder. Absolute.
     pub guest_path: String,
-    /// The folder.
+    /// The folder's path on the host machine.
     pub host_path: PathBuf,
-    /// Whether the guest can change nothing in it.
+    /// Whether the guest must not change the folder.
     pub read_only: bool,
-    /// Whether the folder is never written, and what the guest changes in it lies in memory.
+    /// Whether the guest's changes stay in memory and the folder is never written.
     pub overlay: bool,
 }
 
-/// How the caller outside opens a file. Writing makes it if it is not there, and the directories above it.
+/// How the embedder opens a file. Opening for writing makes the file and the directories above it,
+/// if they are missing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct OpenOptions {
-    /// For writing; else for reading.
+    /// Whether the file is opened for writing. Otherwise it is opened for reading.
     pub write: bool,
-    /// Cut it off at its beginning.
+    /// Whether opening removes the file's bytes.
     pub truncate: bool,
-    /// All writes go to its end.
+    /// Whether all writes go to the file's end.
     pub append: bool,
-    /// Permissions of a new file. Default: 0644.
+    /// The permissions of a new file. Default: 0644.
     pub mode: Option<u32>,
 }
 
-/// A file system of the caller's in the guest's tree: what happens in it is asked of the runtime's [`crate::Host`].
+/// An app file system in the guest's tree. Its calls go to the runtime's [`crate::Host`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileSystemOptions {
-    /// Where the guest sees it: an absolute path.
+    /// The guest path of the file system. Absolute.
     pub guest_path: String,
-    /// The number by which the caller knows it.
+    /// The number by which the embedder knows the file system.
     pub number: u32,
-    /// Whether the guest can change nothing in it.
+    /// Whether the guest must not change anything in the file system.
     pub read_only: bool,
 }

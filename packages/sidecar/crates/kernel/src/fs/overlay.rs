@@ -1,64 +1,70 @@
-//! Overlay mounts: a folder of the host below, which is never written, and the sandbox's own changes above it.
+//! Overlay mounts: a folder of the host machine that is never written, under the runtime's own
+//! changes.
 //!
-//! What nobody has changed is the mounted folder as it is, read-only (`host/`). Before something is changed it is *raised*: it and the directories
-//! above it become nodes in memory, and from then on the call goes on as in memory, with its rules, its limits and its watchers. A raised
-//! directory knows which folder lies below it and which of that folder's names are gone; other names that it does not have itself are looked
-//! up there. So a directory can be renamed without touching what is in it, and no call but those that change something knows of any of this.
+//! Unchanged files are read from the mounted folder (`mounts/`). Before a call changes a file, it
+//! *raises* the file: the file and the directories above it become inodes in memory. The call then
+//! continues in memory, with the rules, limits and watchers of memory.
+//!
+//! A raised directory knows its folder below and the removed names of that folder. Names that the
+//! directory does not have itself are looked up in the folder. So a directory can be renamed
+//! without a change of its content. Only calls that change files know overlays.
 //!
 //! ```text
-//! memory:  /project ─► src ─► main.js (changed)         names that went: src/old.js
+//! memory:  /project ─► src ─► main.js (changed)         removed names: src/old.js
 //!             │below    │below
-//! host:    project ───► src ─► main.js, util.js (read as it is), old.js
+//! host:    project ───► src ─► main.js, util.js (unchanged), old.js
 //! ```
 //!
-//! A file that is raised gets a number of its own, and a descriptor that had it open for reading keeps the bytes below. Next: `host/`.
+//! A raised file gets a new inode number. A descriptor that was open for reading keeps the bytes of
+//! the file below. Next: `mounts/`.
 
 use super::content::Content;
-use super::guard::Wanted;
-use super::mounts::{How, Listing};
+use super::guard::RequestedOperations;
+use super::mounts::{Listing, OpenFlags};
 use super::node::{Body, Directory, Ino, Meta, Type};
 use super::open::PIECE;
 use super::stat::Stat;
 use super::tree::{FileSystem, User};
 use super::view::{Guard, View};
-use super::walk::{Found, HostSpot, Last, Name, Place, Side};
+use super::walk::{FinalLink, Found, Location, MountEnd, Name, PathEnd};
 use super::watch::Change;
 use coldframe_error::Errno;
 use rpds::RedBlackTreeSetSync;
 use std::sync::Arc;
 
-/// What lies under a raised directory.
+/// The folder under a raised directory.
 #[derive(Clone)]
 pub(crate) struct Below {
-    /// The overlay's number, and the path from its root.
+    /// The overlay's number.
     pub(super) mount: usize,
     pub(super) path: Vec<u8>,
-    /// Names that are not seen any more, whatever the host has under them. Each counts as an inode.
+    /// Names that stay hidden even if the folder has them. Each counts as an inode.
     pub(super) gone: RedBlackTreeSetSync<Box<[u8]>>,
 }
 
-/// How often a call begins anew because others changed what it was about to change.
+/// How often a call starts again because other programs changed the file that the call was about to
+/// change.
 const ATTEMPTS: usize = 16;
 
-/// What of a path must be raised.
+/// The part of a path that must be raised.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Raise {
-    /// What is there, or where it is to be made.
+    /// The file at the path's end. If it does not exist, its directory.
     Itself,
-    /// The directory that holds the name.
+    /// The directory of the last name.
     Holder,
 }
 
-/// Whether others may have changed the tree while something was raised.
+/// Whether other programs may have changed the tree during a raise.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Raised {
-    /// No.
+    /// The tree stayed locked.
     AtOnce,
-    /// They may.
+    /// The tree was unlocked meanwhile.
     Unlocked,
 }
 
-/// A path's holder and its last name.
+/// Splits a path into its directory and its last name.
 fn split(path: &[u8]) -> (&[u8], &[u8]) {
     match path.iter().rposition(|byte| *byte == b'/') {
         Some(end) => (&path[..end], &path[end + 1..]),
@@ -67,12 +73,12 @@ fn split(path: &[u8]) -> (&[u8], &[u8]) {
 }
 
 impl Below {
-    /// The root of an overlay.
+    /// Returns the folder under an overlay's root.
     pub(super) fn root(mount: usize) -> Self {
         Self { mount, path: Vec::new(), gone: RedBlackTreeSetSync::new_sync() }
     }
 
-    /// Inodes that count for it.
+    /// Returns the inodes that count for the hidden names.
     pub(super) fn inodes(&self) -> u64 {
         self.gone.size() as u64
     }
@@ -83,25 +89,27 @@ impl FileSystem {
         self.mounts.get(mount).is_some_and(|mount| mount.overlay)
     }
 
-    /// Whether a directory is where an overlay is mounted.
+    /// Returns whether a directory is the root of an overlay.
     pub(super) fn is_overlay_root(&self, ino: Ino) -> bool {
         let at_root = |number: usize| self.raised.get(&(number, Box::default())) == Some(&ino);
         !self.raised.is_empty() && (0..self.mounts.len()).any(at_root)
     }
 
-    /// The same place as it is by now: a directory of an overlay may have been raised since.
-    pub(super) fn present(&self, place: Place) -> Place {
-        let Place::There(mount, path) = place else { return place };
+    /// Returns the present location of a file: a directory of an overlay may have been raised
+    /// since.
+    pub(super) fn present(&self, place: Location) -> Location {
+        let Location::Mount(mount, path) = place else { return place };
         if !self.is_overlay(mount) {
-            return Place::There(mount, path);
+            return Location::Mount(mount, path);
         }
         match self.raised.get(&(mount, path.as_slice().into())) {
-            Some(ino) => Place::Here(*ino),
-            None => Place::There(mount, path),
+            Some(ino) => Location::Memory(*ino),
+            None => Location::Mount(mount, path),
         }
     }
 
-    /// The raised directory that is nearest above a place of an overlay, and the path from there.
+    /// Returns the nearest raised directory above a location in an overlay, and the path from
+    /// there.
     pub(super) fn nearest(&self, mount: usize, path: &[u8]) -> Result<(Ino, Vec<u8>), Errno> {
         let mut end = path.len();
         loop {
@@ -116,20 +124,21 @@ impl FileSystem {
         }
     }
 
-    /// Looks for a name that a raised directory does not have itself.
+    /// Looks up a name in the folder under a raised directory.
     pub(super) fn look_below(&self, directory: &Directory, name: &[u8]) -> Result<Option<Found>, Errno> {
         let Some(below) = &directory.below else { return Ok(None) };
         if below.gone.contains(name) {
             return Ok(None);
         }
         match self.mount(below.mount)?.look(below.mount, &below.path, name) {
-            // The folder itself may have gone.
+            // The folder itself may have been removed.
             Err(Errno::ENOENT | Errno::ENOTDIR) => Ok(None),
             found => found,
         }
     }
 
-    /// Everything that a raised directory shows; none when nothing lies below it.
+    /// Lists a raised directory together with its folder below. Returns none if the directory has
+    /// no folder below.
     pub(super) fn merged(&self, ino: Ino) -> Result<Option<Listing>, Errno> {
         let directory = self.directory(ino)?;
         let Some(below) = &directory.below else { return Ok(None) };
@@ -141,7 +150,7 @@ impl FileSystem {
         self.mount(below.mount)?.list_under(&below.path, own, gone).map(Some)
     }
 
-    /// Whether nothing is in a directory.
+    /// Returns whether a directory is empty.
     pub(super) fn is_empty(&self, ino: Ino) -> Result<bool, Errno> {
         if !self.directory(ino)?.names.is_empty() {
             return Ok(false);
@@ -150,7 +159,7 @@ impl FileSystem {
         Ok(listing.next()?.is_none())
     }
 
-    /// A name has been taken out of a directory: what the host has under it must not come to light.
+    /// Hides the name in the folder below, so that the name stays removed.
     pub(super) fn hide(&mut self, directory: Ino, name: &[u8]) -> Result<(), Errno> {
         let Some(below) = &self.directory(directory)?.below else { return Ok(()) };
         if below.gone.contains(name) || self.mount(below.mount)?.look(below.mount, &below.path, name)?.is_none() {
@@ -159,19 +168,21 @@ impl FileSystem {
         if let Body::Directory(Directory { below: Some(below), .. }) = &mut self.node_mut(directory)?.body {
             below.gone.insert_mut(name.into());
         }
-        // Over the limit if need be: the host's folder bounds it, and removing must not fail halfway.
+        // This may exceed the limit, because removing must not fail halfway. The size of the folder
+        // bounds the excess.
         self.used.inodes += 1;
-        self.rose();
+        self.update_marks();
         Ok(())
     }
 
-    /// The node of something in an overlay; it is made if there is none yet, and those of the directories above it. A file has `content`.
+    /// Returns the inode of a path in an overlay. Raises the file and the directories above it
+    /// first, if necessary. A raised file gets `content`.
     pub(super) fn raise_path(&mut self, mount: usize, path: &[u8], content: &Content) -> Result<Ino, Errno> {
         let (mut at, rest) = self.nearest(mount, path)?;
         let names: Vec<&[u8]> = rest.split(|byte| *byte == b'/').filter(|name| !name.is_empty()).collect();
         for (done, name) in names.iter().enumerate() {
             let Some(found) = self.look_below(self.directory(at)?, name)? else { return Err(Errno::ENOENT) };
-            let Place::There(_, below) = found.place else { return Err(Errno::EBUSY) };
+            let Location::Mount(_, below) = found.place else { return Err(Errno::EBUSY) };
             let is_last = done + 1 == names.len();
             if !is_last && found.kind != Type::Directory {
                 return Err(Errno::ENOTDIR);
@@ -191,7 +202,7 @@ impl FileSystem {
             }
             Type::Link => Body::Link(Arc::from(source.read_link(&path)?)),
             Type::File => Body::File(content.clone()),
-            // Sockets, pipes and devices of the host.
+            // Sockets, pipes and devices of the host machine.
             _ => return Err(Errno::EACCES),
         };
         let ino = self.add(body, stat.mode & 0o1777, (stat.uid, stat.gid))?;
@@ -200,7 +211,7 @@ impl FileSystem {
         node.meta =
             Meta { links, atime: stat.atime, mtime: stat.mtime, ctime: stat.ctime, birthtime: stat.birthtime, ..node.meta };
         (node.parent, node.name) = (parent, Arc::from(name));
-        // The directory does not change by this: it had the name before.
+        // The directory's times stay unchanged, because it had the name before.
         if let Body::Directory(directory) = &mut self.node_mut(parent)?.body {
             directory.names.insert_mut(name.into(), ino);
         }
@@ -210,7 +221,8 @@ impl FileSystem {
         Ok(ino)
     }
 
-    /// Whether the folder below is still what answers for a path: nobody has raised, replaced or removed it meanwhile.
+    /// Returns whether a path still leads to the folder below: it was not raised, replaced or
+    /// removed meanwhile.
     fn is_below(&self, mount: usize, path: &[u8]) -> Result<bool, Errno> {
         let (at, rest) = self.nearest(mount, path)?;
         let name = rest.split(|byte| *byte == b'/').next().unwrap_or_default();
@@ -218,30 +230,30 @@ impl FileSystem {
         Ok(!name.is_empty() && !directory.names.contains_key(name) && self.look_below(directory, name)?.is_some())
     }
 
-    /// `unlink` of what nobody has raised: only its name goes.
-    pub(super) fn unlink_below(&mut self, user: User, spot: &HostSpot) -> Result<(), Errno> {
-        let Name::Plain(name) = &spot.name else { return Err(Errno::EISDIR) };
-        let stat = spot.stat.ok_or(Errno::ENOENT)?;
-        if spot.slash {
+    /// Carries out `unlink` of a file that is not raised: hides its name.
+    pub(super) fn unlink_below(&mut self, user: User, end: &MountEnd) -> Result<(), Errno> {
+        let Name::Plain(name) = &end.name else { return Err(Errno::EISDIR) };
+        let stat = end.stat.ok_or(Errno::ENOENT)?;
+        if end.slash {
             return Err(if stat.kind == Type::Directory { Errno::EISDIR } else { Errno::ENOTDIR });
         }
         if stat.kind == Type::Directory {
             return Err(Errno::EISDIR);
         }
-        let holder = self.raise_path(spot.mount, split(&spot.path).0, &Content::new())?;
+        let holder = self.raise_path(end.mount, split(&end.path).0, &Content::new())?;
         self.may_remove_from(user, holder, stat.uid)?;
         self.hide(holder, name)?;
         self.touch(holder)?;
-        self.tell_name(Change::Name, holder, name);
+        self.notify_name(Change::Name, holder, name);
         Ok(())
     }
 
-    /// Where a directory of an overlay begins in memory: for mounting one.
+    /// Returns the inode body of an overlay's root.
     pub(super) fn overlay_root(number: usize) -> Body {
         Body::Directory(Directory { below: Some(Box::new(Below::root(number))), ..Directory::new() })
     }
 
-    /// A directory has become an overlay's root: it looks like the folder's.
+    /// Copies the attributes of an overlay's folder to its root inode.
     pub(super) fn take_root(&mut self, ino: Ino, below: &Below) -> Result<(), Errno> {
         let stat = self.mount(below.mount)?.stat(below.mount, b"")?;
         let meta = &mut self.node_mut(ino)?.meta;
@@ -252,32 +264,32 @@ impl FileSystem {
         Ok(())
     }
 
-    /// What is known of a place that something has open.
-    pub(super) fn stat_of(&self, place: &Place) -> Result<Stat, Errno> {
+    /// Returns the present attributes of an open directory.
+    pub(super) fn stat_of(&self, place: &Location) -> Result<Stat, Errno> {
         match self.present(place.clone()) {
-            Place::Here(ino) => Ok(Stat::of(ino, self.node(ino)?)),
-            Place::There(mount, path) => self.mount(mount)?.stat(mount, &path),
+            Location::Memory(ino) => Ok(Stat::of(ino, self.node(ino)?)),
+            Location::Mount(mount, path) => self.mount(mount)?.stat(mount, &path),
         }
     }
 }
 
 impl View<'_> {
-    /// Walks to what a call is about to change. In an overlay it is raised first. Memory may be unlocked on the way, and so each walk asks
-    /// whether what it has found may be changed.
+    /// Walks to a file that a call is about to change, and raises it if it is in an overlay. The
+    /// tree may be unlocked meanwhile, so each walk checks the permissions again.
     pub(super) fn walk_to(
         &self,
         tree: &mut Guard<'_>,
         path: &[u8],
-        last: Last,
-        wanted: Wanted,
+        last: FinalLink,
+        wanted: RequestedOperations,
         what: Raise,
-    ) -> Result<Side, Errno> {
+    ) -> Result<PathEnd, Errno> {
         let mut found = self.walk(tree, path, last, wanted)?;
         for _ in 0..ATTEMPTS {
             match found {
-                // A call that makes a name finds one that is there: nothing is changed.
-                Side::Host(spot) if tree.is_overlay(spot.mount) && (what == Raise::Itself || spot.stat.is_none()) => {
-                    found = match raise(tree, &spot, what, true)? {
+                // If a call that makes a name finds an existing file, the call changes nothing.
+                PathEnd::Mount(end) if tree.is_overlay(end.mount) && (what == Raise::Itself || end.stat.is_none()) => {
+                    found = match raise(tree, &end, what, true)? {
                         Raised::AtOnce => self.walk_again(tree, path, last)?,
                         Raised::Unlocked => self.walk(tree, path, last, wanted)?,
                     };
@@ -289,30 +301,31 @@ impl View<'_> {
     }
 }
 
-/// Makes what a call is about to change changeable. Whoever calls it walks again: while bytes were copied, all may have changed.
-pub(super) fn raise(tree: &mut Guard<'_>, spot: &HostSpot, what: Raise, with_bytes: bool) -> Result<Raised, Errno> {
-    let there = spot.stat.is_some() && what == Raise::Itself;
+/// Raises a file, so that the call can change it. The caller must walk again: the tree may have
+/// changed while bytes were copied.
+pub(super) fn raise(tree: &mut Guard<'_>, end: &MountEnd, what: Raise, with_bytes: bool) -> Result<Raised, Errno> {
+    let there = end.stat.is_some() && what == Raise::Itself;
     if !there {
-        return tree.raise_path(spot.mount, split(&spot.path).0, &Content::new()).map(|_| Raised::AtOnce);
+        return tree.raise_path(end.mount, split(&end.path).0, &Content::new()).map(|_| Raised::AtOnce);
     }
-    if !with_bytes || spot.stat.is_none_or(|stat| stat.kind != Type::File) {
-        return tree.raise_path(spot.mount, &spot.path, &Content::new()).map(|_| Raised::AtOnce);
+    if !with_bytes || end.stat.is_none_or(|stat| stat.kind != Type::File) {
+        return tree.raise_path(end.mount, &end.path, &Content::new()).map(|_| Raised::AtOnce);
     }
-    let content = copy_up(tree, spot)?;
-    // Counted already; from here on the node counts it.
-    tree.underway -= content.stored();
-    tree.give_back(content.stored(), 0);
-    if tree.is_below(spot.mount, &spot.path)? {
-        tree.raise_path(spot.mount, &spot.path, &content)?;
+    let content = copy_up(tree, end)?;
+    // `copy_up` has counted these bytes. From here the inode counts them.
+    tree.raising_bytes -= content.stored();
+    tree.return_space(content.stored(), 0);
+    if tree.is_below(end.mount, &end.path)? {
+        tree.raise_path(end.mount, &end.path, &content)?;
     }
     Ok(Raised::Unlocked)
 }
 
-/// The bytes of a file below. They are read while memory is not locked, so that however large it is nobody else waits; what has been read
-/// is counted meanwhile.
-fn copy_up(tree: &mut Guard<'_>, spot: &HostSpot) -> Result<Content, Errno> {
-    let how = How { read: true, write: false, append: false, truncate: false, create: None };
-    let file = tree.mount(spot.mount)?.open(spot.mount, &spot.path, how)?;
+/// Reads the bytes of a file below. The tree is unlocked meanwhile, so that calls of other programs
+/// do not wait for a large file. The bytes read so far count as used.
+fn copy_up(tree: &mut Guard<'_>, end: &MountEnd) -> Result<Content, Errno> {
+    let how = OpenFlags { read: true, write: false, append: false, truncate: false, create: None };
+    let file = tree.mount(end.mount)?.open(end.mount, &end.path, how)?;
     let (mut content, mut buffer, mut at) = (Content::new(), vec![0; PIECE], 0);
     let copied = loop {
         if tree.must_stop() {
@@ -327,15 +340,15 @@ fn copy_up(tree: &mut Guard<'_>, spot: &HostSpot) -> Result<Content, Errno> {
         let before = content.stored();
         let written = content.write(at, &buffer[..count], room);
         tree.used.bytes += content.stored() - before;
-        tree.underway += content.stored() - before;
+        tree.raising_bytes += content.stored() - before;
         if written < count {
             break Err(Errno::ENOSPC);
         }
         at += count as u64;
     };
     if copied.is_err() {
-        tree.underway -= content.stored();
-        tree.give_back(content.stored(), 0);
+        tree.raising_bytes -= content.stored();
+        tree.return_space(content.stored(), 0);
     }
     copied.map(|()| content)
 }

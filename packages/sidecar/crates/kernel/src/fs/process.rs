@@ -1,4 +1,4 @@
-//! What a process has of the filesystem for itself: descriptors, working directory, umask. Next: `open.rs`.
+//! A process's own part of the filesystem: descriptors, working directory, umask. Next: `open.rs`.
 
 mod snapshot;
 
@@ -8,39 +8,40 @@ use super::guard;
 use super::node::Ino;
 use super::tree::{FileSystem, SEARCH, User};
 use super::view::View;
-use super::walk::Place;
+use super::walk::Location;
 use crate::descriptors::Descriptors;
 use crate::permissions::Permissions;
 use coldframe_error::Errno;
 use parking_lot::Mutex;
 use std::sync::Arc;
 
-/// The umask that a process begins with.
+/// The umask that a process starts with.
 const UMASK: u32 = 0o022;
 
-/// See the module.
+/// The descriptors, the working directory and the umask of one process.
 pub(crate) struct ProcessFiles {
     pub(crate) descriptors: Mutex<Descriptors>,
-    standing: Mutex<Standing>,
+    context: Mutex<PathContext>,
     permissions: Arc<Permissions>,
 }
 
-struct Standing {
-    /// The working directory; none when it did not exist, and then the path that was asked for.
-    directory: Option<Place>,
+struct PathContext {
+    /// The working directory. None if the directory did not exist at the start: `path` then is the
+    /// requested path.
+    directory: Option<Location>,
     path: Vec<u8>,
     umask: u32,
 }
 
-/// The node that a working directory holds on to.
-fn held(place: Option<&Place>) -> Option<Ino> {
-    if let Some(Place::Here(ino)) = place { Some(*ino) } else { None }
+/// Returns the inode that a working directory holds.
+fn held(place: Option<&Location>) -> Option<Ino> {
+    if let Some(Location::Memory(ino)) = place { Some(*ino) } else { None }
 }
 
-/// A directory that the guest may make its own.
-fn enter(permissions: &Permissions, tree: &FileSystem, from: Option<&Place>, path: &[u8]) -> Result<Place, Errno> {
+/// Finds a directory that the guest may make its working directory.
+fn enter(permissions: &Permissions, tree: &FileSystem, from: Option<&Location>, path: &[u8]) -> Result<Location, Errno> {
     let place = guard::find_directory(permissions, tree, from, path)?;
-    // Who stays where it is goes nowhere.
+    // `chdir(".")` changes nothing, so no permission is needed.
     if path != b"." {
         guard::check_enter(permissions, tree, &place)?;
     }
@@ -48,15 +49,15 @@ fn enter(permissions: &Permissions, tree: &FileSystem, from: Option<&Place>, pat
         return Err(Errno::ENOTDIR);
     }
     match &place {
-        Place::Here(ino) => tree.check(User::Guest, *ino, SEARCH)?,
-        Place::There(mount, path) if tree.mount(*mount)?.stat(*mount, path)?.allows(User::Guest, SEARCH) => {}
-        Place::There(..) => return Err(Errno::EACCES),
+        Location::Memory(ino) => tree.check(User::Guest, *ino, SEARCH)?,
+        Location::Mount(mount, path) if tree.mount(*mount)?.stat(*mount, path)?.allows(User::Guest, SEARCH) => {}
+        Location::Mount(..) => return Err(Errno::EACCES),
     }
     Ok(place)
 }
 
 impl ProcessFiles {
-    /// Begins in `cwd`; if that is no directory, relative paths lead nowhere.
+    /// Starts in `cwd`. If `cwd` is not a directory, relative paths fail.
     pub(crate) fn new(tree: &Mutex<FileSystem>, cwd: &str, descriptors: Descriptors, permissions: Arc<Permissions>) -> Self {
         let mut tree = tree.lock();
         let found = tree.place(User::Guest, None, cwd.as_bytes()).ok();
@@ -64,62 +65,64 @@ impl ProcessFiles {
         if let Some(ino) = held(directory.as_ref()) {
             tree.hold(ino);
         }
-        let standing = Standing { directory, path: cwd.into(), umask: UMASK };
-        Self { descriptors: Mutex::new(descriptors), standing: Mutex::new(standing), permissions }
+        let context = PathContext { directory, path: cwd.into(), umask: UMASK };
+        Self { descriptors: Mutex::new(descriptors), context: Mutex::new(context), permissions }
     }
 
-    /// The filesystem as this process sees it.
+    /// Returns the filesystem as this process sees it.
     pub(crate) fn view<'k>(&'k self, files: &'k Mutex<FileSystem>) -> View<'k> {
-        let standing = self.standing.lock();
+        let context = self.context.lock();
         View {
             files,
             user: User::Guest,
-            cwd: standing.directory.clone(),
-            umask: standing.umask,
+            cwd: context.directory.clone(),
+            umask: context.umask,
             permissions: Some(&self.permissions),
         }
     }
 
-    /// The old umask.
+    /// Sets the umask. Returns the old umask.
     pub(crate) fn set_umask(&self, mask: u32) -> u32 {
-        std::mem::replace(&mut self.standing.lock().umask, mask & 0o777)
+        std::mem::replace(&mut self.context.lock().umask, mask & 0o777)
     }
 
     pub(crate) fn umask(&self) -> u32 {
-        self.standing.lock().umask
+        self.context.lock().umask
     }
 
-    /// The working directory, if there is one.
-    pub(crate) fn standing_place(&self) -> Option<Place> {
-        self.standing.lock().directory.clone()
+    /// Returns the working directory, if it exists.
+    pub(crate) fn working_directory(&self) -> Option<Location> {
+        self.context.lock().directory.clone()
     }
 
     pub(crate) fn chdir(&self, files: &Mutex<FileSystem>, path: &[u8]) -> Result<(), Errno> {
         let mut tree = files.lock();
-        // Not locked while the path is walked: `/proc/self/cwd` looks at it.
-        let from = self.standing_place();
+        // The working directory is not locked during the walk, because `/proc/self/cwd` looks at
+        // it.
+        let from = self.working_directory();
         let place = enter(&self.permissions, &tree, from.as_ref(), path)?;
-        let mut standing = self.standing.lock();
+        let mut context = self.context.lock();
         if let Some(ino) = held(Some(&place)) {
             tree.hold(ino);
         }
-        let left = standing.directory.replace(place);
+        let left = context.directory.replace(place);
         if let Some(ino) = held(left.as_ref()) {
             tree.release(ino);
         }
         Ok(())
     }
 
-    /// The working directory's path as it is now.
+    /// Returns the working directory's present path.
     pub(crate) fn getcwd(&self, tree: &FileSystem) -> Result<Vec<u8>, Errno> {
-        let standing = self.standing.lock();
-        match &standing.directory {
+        let context = self.context.lock();
+        match &context.directory {
             Some(place) => tree.path_of(place),
-            None => Ok(standing.path.clone()),
+            None => Ok(context.path.clone()),
         }
     }
 
-    /// What a child begins with: the directory `cwd`, as seen from here, and this umask.
+    /// Makes the files of a child: the directory `cwd`, relative to this process, and this
+    /// process's umask. Returns the path of the directory too.
     pub(crate) fn child(
         &self,
         files: &Mutex<FileSystem>,
@@ -127,21 +130,21 @@ impl ProcessFiles {
         descriptors: Descriptors,
     ) -> Result<(Self, Vec<u8>), Errno> {
         let mut tree = files.lock();
-        let from = self.standing_place();
+        let from = self.working_directory();
         let place = enter(&self.permissions, &tree, from.as_ref(), cwd)?;
-        let standing = self.standing.lock();
+        let context = self.context.lock();
         if let Some(ino) = held(Some(&place)) {
             tree.hold(ino);
         }
         let path = tree.path_of(&place)?;
-        let standing = Standing { directory: Some(place), path: path.clone(), umask: standing.umask };
+        let context = PathContext { directory: Some(place), path: path.clone(), umask: context.umask };
         let permissions = self.permissions.clone();
-        Ok((Self { descriptors: Mutex::new(descriptors), standing: Mutex::new(standing), permissions }, path))
+        Ok((Self { descriptors: Mutex::new(descriptors), context: Mutex::new(context), permissions }, path))
     }
 
-    /// The process has ended: it is nowhere any more.
+    /// Releases the working directory at the process's end.
     pub(crate) fn leave(&self, tree: &mut FileSystem) {
-        let cwd = self.standing.lock().directory.take();
+        let cwd = self.context.lock().directory.take();
         if let Some(ino) = held(cwd.as_ref()) {
             tree.release(ino);
         }

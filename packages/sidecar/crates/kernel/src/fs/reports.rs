@@ -1,6 +1,6 @@
-//! What the embedder gets to know of files.
+//! Reports about files for the embedder: attributes, directory entries, changes.
 
-/// What a file is.
+/// The type of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileType {
     /// A regular file.
@@ -13,16 +13,16 @@ pub enum FileType {
     Other,
 }
 
-/// A name in a directory.
+/// An entry of a directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DirectoryEntry {
-    /// The name; what is not UTF-8 in it is replaced.
+    /// The name. Invalid UTF-8 is replaced.
     pub name: String,
-    /// What it names.
+    /// The type of the file.
     pub kind: FileType,
 }
 
-/// What is known of a file. Times are nanoseconds since 1970.
+/// The attributes of a file. Times are nanoseconds since 1970.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names are stat's")]
 pub struct FileStat {
@@ -39,29 +39,29 @@ pub struct FileStat {
     pub birthtime_ns: i64,
 }
 
-/// How a file that is watched has changed.
+/// How a watched file has changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChangeKind {
-    /// A name came, went or moved.
+    /// A name was added, removed or moved.
     Name,
-    /// What it names has other bytes or attributes.
+    /// The file's bytes or attributes changed.
     Content,
 }
 
-/// One change.
+/// One change of a watched file or directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileChange {
-    /// What happened.
+    /// The kind of change.
     pub kind: ChangeKind,
-    /// The path below what is watched; empty for what is watched itself.
+    /// The path below the watched file or directory. Empty for a change of the watched file itself.
     pub name: String,
 }
 
-/// What has happened since the last time.
+/// The changes since the last batch.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Changes {
-    /// In their order.
+    /// The changes, oldest first.
     pub changes: Vec<FileChange>,
-    /// More happened than was kept.
+    /// Whether changes were lost because the bound was reached.
     pub overflow: bool,
 }

@@ -1,14 +1,14 @@
-//! What `stat` and `statfs` answer, in the order and the number format of Node's own arrays.
+//! The results of `stat` and `statfs`, in the order and number format of Node's own arrays.
 
 use super::node::{Body, Device, Ino, Node, Type};
 use super::tree::{User, allows};
 use coldframe_error::Errno;
 use serde::{Deserialize, Serialize};
 
-/// Numbers of a stat array.
+/// The count of numbers in a stat array.
 const STAT_FIELDS: usize = 18;
 
-/// What is known about a file, wherever it lies. Times are nanoseconds since 1970.
+/// The attributes of a file in memory or in a mount. Times are nanoseconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Stat {
     pub(crate) dev: u64,
@@ -29,7 +29,7 @@ pub(crate) struct Stat {
     pub(crate) birthtime: i64,
 }
 
-/// The filesystem in memory; mounts count up from here.
+/// The device number of the filesystem in memory. The numbers of mounts follow.
 pub(crate) const DEVICE: u64 = 1;
 const BLOCK: u64 = 4_096;
 
@@ -37,7 +37,7 @@ impl Stat {
     pub(crate) fn of(ino: Ino, node: &Node) -> Self {
         let meta = &node.meta;
         let rdev = match node.body {
-            // Major 1, minor 3 and so on: Linux's numbers.
+            // Major 1, minor 3 for the null device: all numbers are Linux's.
             Body::Device(Device::Null) => 0x103,
             Body::Device(Device::Zero) => 0x105,
             Body::Device(Device::Full) => 0x107,
@@ -63,12 +63,12 @@ impl Stat {
         }
     }
 
-    /// Whether `user` may do what `wanted` says, as far as owner and mode tell.
+    /// Returns whether owner and mode allow `user` the bits `wanted`.
     pub(crate) fn allows(&self, user: User, wanted: u32) -> bool {
         allows(user, (self.uid, self.gid), self.mode, wanted)
     }
 
-    /// What a standard stream is: a pipe.
+    /// Returns the attributes of a standard stream, which is a pipe.
     pub(crate) fn of_stream(fd: u64, uid: u32, at: i64) -> Self {
         Self {
             dev: DEVICE + 0xffff,
@@ -88,12 +88,13 @@ impl Stat {
         }
     }
 
-    /// A socket or one end of a pipe.
+    /// Returns the attributes of a socket or of one end of a pipe.
     pub(crate) fn of_socket(id: u64, uid: u32, at: i64) -> Self {
         Self { dev: DEVICE + 0xfffe, kind: Type::Socket, mode: 0o777, ..Self::of_stream(id, uid, at) }
     }
 
-    /// Writes Node's array: dev, mode, nlink, uid, gid, rdev, blksize, ino, size, blocks, and four times as seconds and nanoseconds.
+    /// Writes Node's array: dev, mode, nlink, uid, gid, rdev, blksize, ino, size, blocks, and four
+    /// times as seconds and nanoseconds.
     pub(crate) fn put(&self, out: &mut [u8]) -> Result<(), Errno> {
         let numbers = [
             self.dev,
@@ -119,7 +120,7 @@ impl Stat {
     }
 }
 
-/// Writes numbers as the guest's `Float64Array` has them.
+/// Writes numbers in the format of the guest's `Float64Array`.
 pub(crate) fn put_numbers(numbers: &[f64], out: &mut [u8]) -> Result<(), Errno> {
     if out.len() < numbers.len() * 8 {
         return Err(Errno::EFAULT);

@@ -1,12 +1,15 @@
-//! The filesystem in memory: a table of inodes in a persistent map, with the counters that its limits are about.
+//! The filesystem in memory: a table of inodes in a persistent map, and the counters for its
+//! limits.
 //!
-//! Cloning one shares everything, so making a runtime is copying a few words out of the base tree (`base.rs`), and so is a snapshot. A
-//! change copies the node and the path of the table that leads to it, once, if somebody else still holds them. Next: `walk.rs`, how a
-//! path becomes an inode; `names.rs` and `attributes.rs`, what can be done with it.
+//! A clone shares everything. Making a runtime copies a few words of the base tree (`base.rs`), and
+//! taking a snapshot copies as little. A change copies the inode and its path in the table once, if
+//! another clone still shares them.
+//!
+//! Next: `walk.rs`, which finds the inode of a path. `names.rs` and `attributes.rs` change inodes.
 
 use super::mounts::{HostWatchers, Mount};
 use super::node::{Body, Directory, Ino, Meta, Node, Type};
-use super::walk::Place;
+use super::walk::Location;
 use super::watch::Watchers;
 use crate::usage::{Mark, Usage};
 use coldframe_error::Errno;
@@ -18,21 +21,22 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher};
 use std::sync::Arc;
 
-/// The root directory's number.
+/// The root directory's inode number.
 pub(crate) const ROOT: Ino = 1;
 
-/// The user whose programs run in a sandbox, and its group.
+/// The user id of the programs in a runtime, and their group id.
 pub(crate) const GUEST: u32 = 1_000;
 
-/// In whose name something is done.
+/// The user of an operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum User {
     Guest,
-    /// The caller outside, who owns the sandbox: no permission stops it, and what it makes belongs to the guest.
+    /// The embedder. Permission bits do not apply to the embedder, and its new files belong to the
+    /// guest.
     Host,
 }
 
-/// What a filesystem may hold.
+/// Amounts of space: a limit, or the space in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Space {
     pub(crate) bytes: u64,
@@ -40,7 +44,7 @@ pub(crate) struct Space {
 }
 
 impl Space {
-    /// With what counts for a node, all its names included.
+    /// Returns the sum of this space and the space of an inode with all its names.
     pub(super) fn plus(self, node: &Node) -> Self {
         let further = if node.is_directory() { 0 } else { u64::from(node.meta.links.saturating_sub(1)) };
         let inodes = self.inodes.saturating_add(node.inodes()).saturating_add(further);
@@ -48,55 +52,58 @@ impl Space {
     }
 }
 
-/// See the module.
+/// The files of one runtime.
 #[derive(Clone)]
 pub(crate) struct FileSystem {
     pub(super) nodes: HashTrieMapSync<Ino, Node, Dense>,
     pub(super) last: Ino,
-    /// How often a node is held by descriptors and working directories: it lives on without a name.
+    /// How many descriptors and working directories hold an inode. A held inode stays without a
+    /// name.
     pub(super) holds: HashMap<Ino, u32>,
     pub(crate) limits: Space,
-    /// As in Linux's tmpfs, every further name of a file counts as an inode.
+    /// The space in use. As in Linux's tmpfs, each further name of a file counts as an inode.
     pub(crate) used: Space,
-    /// Bytes of `used` for a file of an overlay that is being raised, and has no node yet.
-    pub(super) underway: u64,
-    /// The highest that `used` has been: bytes and inodes.
+    /// The part of `used.bytes` for a file of an overlay that is being raised and has no inode yet.
+    pub(super) raising_bytes: u64,
+    /// The highest values of `used`: bytes and inodes.
     pub(crate) marks: [Mark; 2],
-    /// The runtime's.
+    /// The runtime's usage.
     pub(crate) usage: Arc<Usage>,
     pub(super) mounts: Vec<Arc<Mount>>,
-    /// The directories of overlays that have a node: by the overlay's number and the path below it.
+    /// The raised directories of overlays, by the overlay's number and the path in it.
     pub(super) raised: RedBlackTreeMapSync<(usize, Box<[u8]>), Ino>,
-    /// What there is to say about the last `EACCES` that a mount's link caused, for whoever asks before the next.
+    /// The explanation of the last `EACCES` that a mount's link or a denied permission caused. The
+    /// next such error replaces it.
     pub(super) reason: Reason,
     pub(super) watchers: Watchers,
     pub(super) host_watchers: HostWatchers,
 }
 
-/// A sentence that belongs to one filesystem: a clone begins without.
+/// A sentence that explains an error. A clone starts without a sentence.
 #[derive(Default)]
 pub(super) struct Reason(Mutex<Option<Sentence>>);
 
 struct Sentence {
     text: String,
-    /// The call that failed so has ended.
-    is_of_an_ended_call: bool,
+    /// Whether the call that caused the sentence has ended.
+    call_has_ended: bool,
 }
 
 impl Reason {
     pub(super) fn set(&self, text: String) {
-        *self.0.lock() = Some(Sentence { text, is_of_an_ended_call: false });
+        *self.0.lock() = Some(Sentence { text, call_has_ended: false });
     }
 
     pub(super) fn take(&self) -> Option<String> {
         self.0.lock().take().map(|sentence| sentence.text)
     }
 
-    /// A call has failed with `EACCES`. A sentence that is older than the call says nothing about it.
+    /// Marks the end of a call that failed with `EACCES`. Removes a sentence that an earlier call
+    /// left, because it does not explain this error.
     pub(super) fn end_call(&self) {
         let mut held = self.0.lock();
         match held.as_mut() {
-            Some(sentence) if !sentence.is_of_an_ended_call => sentence.is_of_an_ended_call = true,
+            Some(sentence) if !sentence.call_has_ended => sentence.call_has_ended = true,
             _ => *held = None,
         }
     }
@@ -113,7 +120,7 @@ pub(crate) const WRITE: u32 = 2;
 pub(crate) const SEARCH: u32 = 1;
 
 impl FileSystem {
-    /// An empty root.
+    /// Returns a filesystem with an empty root.
     pub(crate) fn new(limits: Space) -> Self {
         let nodes = HashTrieMapSync::new_with_hasher_and_ptr_kind(Dense);
         let mut made = Self {
@@ -122,7 +129,7 @@ impl FileSystem {
             holds: HashMap::new(),
             limits,
             used: Space { bytes: 0, inodes: 0 },
-            underway: 0,
+            raising_bytes: 0,
             marks: Default::default(),
             usage: Arc::default(),
             mounts: Vec::new(),
@@ -138,12 +145,12 @@ impl FileSystem {
         made
     }
 
-    /// The node of a number that came from this filesystem; `ENOENT` for one that is gone.
+    /// Returns an inode of this filesystem. Fails with `ENOENT` if the inode was removed.
     pub(crate) fn node(&self, ino: Ino) -> Result<&Node, Errno> {
         self.nodes.get(&ino).ok_or(Errno::ENOENT)
     }
 
-    /// The same, to be changed.
+    /// Returns an inode of this filesystem, to be changed.
     pub(crate) fn node_mut(&mut self, ino: Ino) -> Result<&mut Node, Errno> {
         self.nodes.get_mut(&ino).ok_or(Errno::ENOENT)
     }
@@ -152,21 +159,21 @@ impl FileSystem {
         self.node(ino)?.directory().ok_or(Errno::ENOTDIR)
     }
 
-    pub(crate) fn is_directory(&self, place: &Place) -> bool {
+    pub(crate) fn is_directory(&self, place: &Location) -> bool {
         match place {
-            Place::Here(ino) => self.directory(*ino).is_ok(),
-            Place::There(number, path) => {
+            Location::Memory(ino) => self.directory(*ino).is_ok(),
+            Location::Mount(number, path) => {
                 self.mount(*number).and_then(|mount| mount.stat(*number, path)).is_ok_and(|stat| stat.kind == Type::Directory)
             }
         }
     }
 
-    /// Whether `user` may do what `wanted` says with the node.
+    /// Fails with `EACCES` if `user` does not have the permission bits `wanted` for the inode.
     pub(crate) fn check(&self, user: User, ino: Ino, wanted: u32) -> Result<(), Errno> {
         if self.node(ino)?.meta.allows(user, wanted) { Ok(()) } else { Err(Errno::EACCES) }
     }
 
-    /// Adds a node without a name. `ENOSPC` when the limits forbid it.
+    /// Adds an inode without a name. Fails with `ENOSPC` if the limits forbid it.
     pub(crate) fn add(&mut self, body: Body, mode: u32, owner: (u32, u32)) -> Result<Ino, Errno> {
         let now = now();
         let links = if matches!(body, Body::Directory(_)) { 2 } else { 1 };
@@ -178,42 +185,43 @@ impl FileSystem {
         Ok(self.last)
     }
 
-    /// Counts what is about to be used.
+    /// Counts space before it is used.
     pub(crate) fn reserve(&mut self, bytes: u64, inodes: u64) -> Result<(), Errno> {
         if self.used.inodes + inodes > self.limits.inodes || bytes > self.limits.bytes.saturating_sub(self.used.bytes) {
             return Err(Errno::ENOSPC);
         }
         self.used.bytes += bytes;
         self.used.inodes += inodes;
-        self.rose();
+        self.update_marks();
         Ok(())
     }
 
-    /// More is used now.
-    pub(super) fn rose(&mut self) {
+    /// Updates the marks and warnings after the space in use has grown.
+    pub(super) fn update_marks(&mut self) {
         let [bytes, inodes] = &mut self.marks;
-        if bytes.rose(self.used.bytes, self.limits.bytes) {
+        if bytes.raise(self.used.bytes, self.limits.bytes) {
             self.usage.warnings.add("filesystemBytes", self.used.bytes, self.limits.bytes, None);
         }
-        if inodes.rose(self.used.inodes, self.limits.inodes) {
+        if inodes.raise(self.used.inodes, self.limits.inodes) {
             self.usage.warnings.add("inodes", self.used.inodes, self.limits.inodes, None);
         }
     }
 
-    /// What stood in the base tree was never counted: the counters stop at zero.
-    pub(crate) fn give_back(&mut self, bytes: u64, inodes: u64) {
+    /// Subtracts from the space in use. The counters stop at zero, because the files of the base
+    /// tree were never counted.
+    pub(crate) fn return_space(&mut self, bytes: u64, inodes: u64) {
         self.used.bytes = self.used.bytes.saturating_sub(bytes);
         self.used.inodes = self.used.inodes.saturating_sub(inodes);
-        self.marks[0].fell(self.used.bytes, self.limits.bytes);
-        self.marks[1].fell(self.used.inodes, self.limits.inodes);
+        self.marks[0].lower(self.used.bytes, self.limits.bytes);
+        self.marks[1].lower(self.used.inodes, self.limits.inodes);
     }
 
-    /// A descriptor or a working directory points at the node from now on.
+    /// Counts a descriptor or a working directory that refers to the inode.
     pub(crate) fn hold(&mut self, ino: Ino) {
         *self.holds.entry(ino).or_insert(0) += 1;
     }
 
-    /// ... and no longer does.
+    /// Drops one hold of the inode. Removes the inode if nothing refers to it.
     pub(crate) fn release(&mut self, ino: Ino) {
         let Some(count) = self.holds.get_mut(&ino) else { return };
         *count -= 1;
@@ -223,7 +231,7 @@ impl FileSystem {
         }
     }
 
-    /// Forgets the node if nothing leads to it any more.
+    /// Removes the inode if it has no name and no hold.
     pub(crate) fn collect(&mut self, ino: Ino) {
         let Some(node) = self.nodes.get(&ino) else { return };
         if node.meta.links > 0 || self.holds.contains_key(&ino) {
@@ -231,7 +239,7 @@ impl FileSystem {
         }
         let (stored, inodes) = (node.stored(), node.inodes());
         self.nodes.remove_mut(&ino);
-        self.give_back(stored, inodes);
+        self.return_space(stored, inodes);
     }
 }
 
@@ -245,7 +253,7 @@ impl Meta {
     }
 }
 
-/// The owner's, the group's or the others' bits, as Linux chooses them.
+/// Checks the bits of the owner, the group or the others, chosen as Linux chooses them.
 pub(crate) fn allows(user: User, owner: (u32, u32), mode: u32, wanted: u32) -> bool {
     let shift = match (user, owner) {
         (User::Host, _) => return true,
@@ -256,16 +264,16 @@ pub(crate) fn allows(user: User, owner: (u32, u32), mode: u32, wanted: u32) -> b
     (mode >> shift) & wanted == wanted
 }
 
-/// The wall clock in nanoseconds.
+/// Returns the wall clock's time in nanoseconds since 1970.
 pub(crate) fn now() -> i64 {
     i64::try_from(sys::wall_ns()).unwrap_or(i64::MAX)
 }
 
-/// Hashes inode numbers, which are dense and not the guest's to choose, as themselves.
+/// Hashes inode numbers to themselves. The numbers are dense, and the guest cannot choose them.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Dense;
 
-/// The state of [`Dense`].
+/// The hasher of [`Dense`].
 #[derive(Default)]
 pub(crate) struct DenseHasher(u64);
 

@@ -1,50 +1,52 @@
-//! Operations on paths, for whoever asks: a program through its system calls (`calls.rs`), or the caller outside (`outside.rs`).
+//! Operations on paths, for a program through its system calls (`calls.rs`) and for the embedder
+//! (`embedder/`).
 //!
-//! Each walks its path and then does the thing where the walk ended: in memory or in a mounted folder. Memory is locked meanwhile, so
-//! that what the walk found is still so. Next: `open.rs`.
+//! Each operation walks its path and then acts on the path's end, in memory or in a mount. The
+//! filesystem stays locked in between, so the result of the walk stays valid. Next: `open.rs`.
 
-use super::guard::Wanted;
+use super::guard::RequestedOperations;
 use super::node::{Body, Directory, Type};
 use super::open::{self, Opened};
 use super::overlay::Raise;
 use super::stat::Stat;
 use super::tree::{FileSystem, READ, User, WRITE, now};
-use super::walk::{HostSpot, Last, Place, Side, Spot};
+use super::walk::{FinalLink, Location, MemoryEnd, MountEnd, PathEnd};
 use crate::permissions::Permissions;
 use crate::permissions::operations::{Operations, files};
 use coldframe_error::Errno;
 use parking_lot::{Mutex, MutexGuard};
 
-/// What tmpfs answers as its type.
+/// The filesystem type that `statfs` returns: tmpfs.
 const TMPFS: f64 = 0x0102_1994 as f64;
 const BLOCK: u64 = 4_096;
-/// Bytes of the mode that can be changed.
+/// The bits of a mode that can be changed.
 const PERMISSIONS: u32 = 0o7777;
 
-/// The filesystem, locked. A call that has to wait for the host's disk unlocks it meanwhile, and then walks again.
+/// The locked filesystem. A call that waits for the host machine's disk unlocks the filesystem
+/// meanwhile, and then walks again.
 pub(super) type Guard<'g> = MutexGuard<'g, FileSystem>;
 
-/// Who looks, and from where.
+/// The filesystem as one user sees it from one working directory.
 pub(crate) struct View<'k> {
     pub(crate) files: &'k Mutex<FileSystem>,
     pub(crate) user: User,
-    pub(crate) cwd: Option<Place>,
+    pub(crate) cwd: Option<Location>,
     pub(crate) umask: u32,
-    /// Whom to ask what may be done; nobody for the caller outside.
+    /// The permissions to check. None for the embedder.
     pub(crate) permissions: Option<&'k Permissions>,
 }
 
-/// A time that is set: see `utimes` in `docs/internals/guest-abi.md`.
-pub(super) fn time(asked: i64, old: i64) -> i64 {
-    match asked {
+/// Returns the time that `utimes` sets. `docs/internals/guest-abi.md` has the special values.
+pub(super) fn time(requested: i64, old: i64) -> i64 {
+    match requested {
         i64::MIN => old,
         i64::MAX => now(),
-        asked => asked,
+        requested => requested,
     }
 }
 
-fn last(follow: bool) -> Last {
-    if follow { Last::Follow } else { Last::Stay }
+fn last(follow: bool) -> FinalLink {
+    if follow { FinalLink::Follow } else { FinalLink::Stay }
 }
 
 impl View<'_> {
@@ -52,42 +54,45 @@ impl View<'_> {
         self.files.lock()
     }
 
-    /// What there is to say about the last `EACCES`, once.
+    /// Takes the explanation of the last `EACCES`.
     pub(crate) fn reason(&self) -> Option<String> {
         self.lock().reason.take()
     }
 
-    /// A call of the guest has failed with `EACCES`.
+    /// Marks the end of a guest's call that failed with `EACCES`.
     pub(super) fn end_denied_call(&self) {
         self.lock().reason.end_call();
     }
 
     pub(crate) fn stat(&self, path: &[u8], follow: bool) -> Result<Stat, Errno> {
         let tree = self.lock();
-        match self.walk(&tree, path, last(follow), Wanted::only(files::STAT))? {
-            Side::Memory(spot) => {
-                let ino = spot.existing()?;
+        match self.walk(&tree, path, last(follow), RequestedOperations::only(files::STAT))? {
+            PathEnd::Memory(end) => {
+                let ino = end.existing()?;
                 Ok(Stat::of(ino, tree.node(ino)?))
             }
-            Side::Host(spot) => spot.stat.ok_or(Errno::ENOENT),
+            PathEnd::Mount(end) => end.stat.ok_or(Errno::ENOENT),
         }
     }
 
-    /// `wanted` are the bits 4, 2 and 1 of reading, writing and executing.
+    /// Checks access. `wanted` has the bits 4, 2 and 1 for reading, writing and executing.
     pub(crate) fn access(&self, path: &[u8], wanted: u32) -> Result<(), Errno> {
         if wanted & !7 != 0 {
             return Err(Errno::EINVAL);
         }
         let tree = self.lock();
         let [read, write, execute] = [(4, files::READ), (2, files::WRITE), (1, files::EXECUTE)]
-            .map(|(bit, asked)| if wanted & bit != 0 { asked } else { 0 });
-        let asks = Wanted { directory: files::STAT | write, ..Wanted::only(files::STAT | read | write | execute) };
-        match self.walk(&tree, path, Last::Follow, asks)? {
-            Side::Memory(spot) => tree.check(self.user, spot.existing()?, wanted),
-            Side::Host(spot) => {
-                let stat = spot.stat.ok_or(Errno::ENOENT)?;
-                if wanted & WRITE != 0 && !tree.is_overlay(spot.mount) {
-                    tree.mount(spot.mount)?.writable()?;
+            .map(|(bit, operation)| if wanted & bit != 0 { operation } else { 0 });
+        let operations = RequestedOperations {
+            directory: files::STAT | write,
+            ..RequestedOperations::only(files::STAT | read | write | execute)
+        };
+        match self.walk(&tree, path, FinalLink::Follow, operations)? {
+            PathEnd::Memory(end) => tree.check(self.user, end.existing()?, wanted),
+            PathEnd::Mount(end) => {
+                let stat = end.stat.ok_or(Errno::ENOENT)?;
+                if wanted & WRITE != 0 && !tree.is_overlay(end.mount) {
+                    tree.mount(end.mount)?.writable()?;
                 }
                 if stat.allows(self.user, wanted) { Ok(()) } else { Err(Errno::EACCES) }
             }
@@ -98,10 +103,10 @@ impl View<'_> {
         let mode = mode & 0o1777 & !self.umask;
         self.change(
             path,
-            (Last::Name, files::CREATE_DIR),
+            (FinalLink::Name, files::CREATE_DIR),
             Raise::Holder,
-            |tree, spot| tree.create(self.user, &spot, Body::Directory(Directory::new()), mode).map(drop),
-            |tree, spot| tree.mount(spot.mount)?.mkdir(&spot, mode),
+            |tree, end| tree.create(self.user, &end, Body::Directory(Directory::new()), mode).map(drop),
+            |tree, end| tree.mount(end.mount)?.mkdir(&end, mode),
         )
     }
 
@@ -109,54 +114,55 @@ impl View<'_> {
         let user = self.user;
         self.change(
             path,
-            (Last::Name, files::RM),
+            (FinalLink::Name, files::RM),
             Raise::Itself,
-            |tree, spot| tree.rmdir(user, &spot),
-            |tree, spot| tree.mount(spot.mount)?.rmdir(&spot),
+            |tree, end| tree.rmdir(user, &end),
+            |tree, end| tree.mount(end.mount)?.rmdir(&end),
         )
     }
 
     pub(crate) fn unlink(&self, path: &[u8]) -> Result<(), Errno> {
         let mut tree = self.lock();
-        match self.walk(&tree, path, Last::Name, Wanted::only(files::RM))? {
-            Side::Memory(spot) => tree.unlink(self.user, &spot),
-            Side::Host(spot) if tree.is_overlay(spot.mount) => tree.unlink_below(self.user, &spot),
-            Side::Host(spot) => tree.mount(spot.mount)?.unlink(&spot),
+        match self.walk(&tree, path, FinalLink::Name, RequestedOperations::only(files::RM))? {
+            PathEnd::Memory(end) => tree.unlink(self.user, &end),
+            PathEnd::Mount(end) if tree.is_overlay(end.mount) => tree.unlink_below(self.user, &end),
+            PathEnd::Mount(end) => tree.mount(end.mount)?.unlink(&end),
         }
     }
 
     pub(crate) fn rename(&self, from: &[u8], to: &[u8]) -> Result<(), Errno> {
         let mut tree = self.lock();
-        // First the one, then the other as it is then: both may lie in an overlay.
-        let wanted = Wanted::only(files::RENAME);
-        self.walk_to(&mut tree, from, Last::Name, wanted, Raise::Itself)?;
-        let new = self.walk_to(&mut tree, to, Last::Name, wanted, Raise::Itself)?;
-        let old = self.walk_again(&tree, from, Last::Name)?;
-        self.may_move(&tree, (from, Last::Name), to, false)?;
+        // The old path is walked again after the new one: raising the new path may change the old
+        // one in an overlay.
+        let wanted = RequestedOperations::only(files::RENAME);
+        self.walk_to(&mut tree, from, FinalLink::Name, wanted, Raise::Itself)?;
+        let new = self.walk_to(&mut tree, to, FinalLink::Name, wanted, Raise::Itself)?;
+        let old = self.walk_again(&tree, from, FinalLink::Name)?;
+        self.may_move(&tree, (from, FinalLink::Name), to, false)?;
         match (old, new) {
-            (Side::Memory(from), Side::Memory(to)) => tree.rename(self.user, &from, &to),
-            (Side::Host(from), Side::Host(to)) if from.mount == to.mount => tree.mount(from.mount)?.rename(&from, &to),
+            (PathEnd::Memory(from), PathEnd::Memory(to)) => tree.rename(self.user, &from, &to),
+            (PathEnd::Mount(from), PathEnd::Mount(to)) if from.mount == to.mount => tree.mount(from.mount)?.rename(&from, &to),
             _ => Err(Errno::EXDEV),
         }
     }
 
     pub(crate) fn link(&self, from: &[u8], to: &[u8]) -> Result<(), Errno> {
         let mut tree = self.lock();
-        let wanted = Wanted::only(files::LINK);
-        let old = self.walk_to(&mut tree, from, Last::Stay, wanted, Raise::Itself)?;
+        let wanted = RequestedOperations::only(files::LINK);
+        let old = self.walk_to(&mut tree, from, FinalLink::Stay, wanted, Raise::Itself)?;
         let found = match &old {
-            Side::Memory(spot) => spot.node.is_some(),
-            Side::Host(spot) => spot.stat.is_some(),
+            PathEnd::Memory(end) => end.node.is_some(),
+            PathEnd::Mount(end) => end.stat.is_some(),
         };
         if !found {
             return Err(Errno::ENOENT);
         }
-        let new = self.walk_to(&mut tree, to, Last::Name, wanted, Raise::Holder)?;
-        self.may_move(&tree, (from, Last::Stay), to, true)?;
+        let new = self.walk_to(&mut tree, to, FinalLink::Name, wanted, Raise::Holder)?;
+        self.may_move(&tree, (from, FinalLink::Stay), to, true)?;
         match (old, new) {
-            (Side::Memory(_), Side::Host(to)) if to.stat.is_some() => Err(Errno::EEXIST),
-            (Side::Memory(from), Side::Memory(to)) => tree.link(self.user, from.existing()?, &to),
-            (Side::Host(from), Side::Host(to)) if from.mount == to.mount => tree.mount(from.mount)?.link(&from, &to),
+            (PathEnd::Memory(_), PathEnd::Mount(to)) if to.stat.is_some() => Err(Errno::EEXIST),
+            (PathEnd::Memory(from), PathEnd::Memory(to)) => tree.link(self.user, from.existing()?, &to),
+            (PathEnd::Mount(from), PathEnd::Mount(to)) if from.mount == to.mount => tree.mount(from.mount)?.link(&from, &to),
             _ => Err(Errno::EXDEV),
         }
     }
@@ -167,25 +173,25 @@ impl View<'_> {
         }
         self.change(
             path,
-            (Last::Name, files::SYMLINK),
+            (FinalLink::Name, files::SYMLINK),
             Raise::Holder,
-            |tree, spot| tree.create(self.user, &spot, Body::Link(target.into()), 0o777).map(drop),
-            |tree, spot| tree.mount(spot.mount)?.symlink(target, &spot),
+            |tree, end| tree.create(self.user, &end, Body::Link(target.into()), 0o777).map(drop),
+            |tree, end| tree.mount(end.mount)?.symlink(target, &end),
         )
     }
 
     pub(crate) fn readlink(&self, path: &[u8]) -> Result<Vec<u8>, Errno> {
         let tree = self.lock();
-        match self.walk(&tree, path, Last::Stay, Wanted::only(files::READLINK))? {
-            Side::Memory(spot) => match &tree.node(spot.existing()?)?.body {
+        match self.walk(&tree, path, FinalLink::Stay, RequestedOperations::only(files::READLINK))? {
+            PathEnd::Memory(end) => match &tree.node(end.existing()?)?.body {
                 Body::Link(target) => Ok(target.to_vec()),
                 _ => Err(Errno::EINVAL),
             },
-            Side::Host(spot) if spot.stat.ok_or(Errno::ENOENT)?.kind == Type::Link => {
-                let mount = tree.mount(spot.mount)?;
-                mount.proc().map_or_else(|| mount.read_link(&spot.path), |proc| proc.read_link(&tree, &spot.path))
+            PathEnd::Mount(end) if end.stat.ok_or(Errno::ENOENT)?.kind == Type::Link => {
+                let mount = tree.mount(end.mount)?;
+                mount.proc().map_or_else(|| mount.read_link(&end.path), |proc| proc.read_link(&tree, &end.path))
             }
-            Side::Host(_) => Err(Errno::EINVAL),
+            PathEnd::Mount(_) => Err(Errno::EINVAL),
         }
     }
 
@@ -195,8 +201,8 @@ impl View<'_> {
             path,
             (last(follow), files::CHMOD),
             Raise::Itself,
-            |tree, spot| tree.chmod(user, spot.existing()?, mode),
-            |tree, spot| tree.mount(spot.mount)?.chmod(&spot, mode),
+            |tree, end| tree.chmod(user, end.existing()?, mode),
+            |tree, end| tree.mount(end.mount)?.chmod(&end, mode),
         )
     }
 
@@ -206,8 +212,8 @@ impl View<'_> {
             path,
             (last(follow), files::CHOWN),
             Raise::Itself,
-            |tree, spot| tree.chown(user, spot.existing()?, uid, gid),
-            |tree, spot| tree.mount(spot.mount)?.chown(&spot, uid, gid),
+            |tree, end| tree.chown(user, end.existing()?, uid, gid),
+            |tree, end| tree.mount(end.mount)?.chown(&end, uid, gid),
         )
     }
 
@@ -217,36 +223,37 @@ impl View<'_> {
             path,
             (last(follow), files::UTIMES),
             Raise::Itself,
-            |tree, spot| {
-                let ino = spot.existing()?;
+            |tree, end| {
+                let ino = end.existing()?;
                 let meta = tree.node(ino)?.meta;
                 tree.utimes(user, ino, time(atime, meta.atime), time(mtime, meta.mtime))
             },
-            |tree, spot| {
-                let stat = spot.stat.ok_or(Errno::ENOENT)?;
-                tree.mount(spot.mount)?.utimes(&spot, time(atime, stat.atime), time(mtime, stat.mtime))
+            |tree, end| {
+                let stat = end.stat.ok_or(Errno::ENOENT)?;
+                tree.mount(end.mount)?.utimes(&end, time(atime, stat.atime), time(mtime, stat.mtime))
             },
         )
     }
 
     pub(crate) fn truncate(&self, path: &[u8], len: u64) -> Result<(), Errno> {
         let mut tree = self.lock();
-        match self.walk_to(&mut tree, path, Last::Follow, Wanted::only(files::TRUNCATE), Raise::Itself)? {
-            Side::Memory(spot) => {
-                let ino = spot.existing()?;
+        match self.walk_to(&mut tree, path, FinalLink::Follow, RequestedOperations::only(files::TRUNCATE), Raise::Itself)? {
+            PathEnd::Memory(end) => {
+                let ino = end.existing()?;
                 tree.content(ino)?;
                 tree.check(self.user, ino, WRITE)?;
                 tree.truncate(ino, len)
             }
-            Side::Host(spot) => open::host(&tree, self.user, &spot, 1, 0)?.truncate(len),
+            PathEnd::Mount(end) => open::host(&tree, self.user, &end, 1, 0)?.truncate(len),
         }
     }
 
-    /// Type, block size, blocks, free blocks twice, inodes, free inodes. A mount shows the space in memory too: the host's is not told.
+    /// Returns the type, the block size, the blocks, the free blocks twice, the inodes and the free
+    /// inodes. A mount shows the space in memory too, because the host machine's space is secret.
     pub(crate) fn space(&self, path: &[u8]) -> Result<[f64; 7], Errno> {
         let tree = self.lock();
-        if let Side::Memory(spot) = self.walk(&tree, path, Last::Follow, Wanted::only(files::STAT))? {
-            spot.existing()?;
+        if let PathEnd::Memory(end) = self.walk(&tree, path, FinalLink::Follow, RequestedOperations::only(files::STAT))? {
+            end.existing()?;
         }
         let (limits, used) = (&tree.limits, &tree.used);
         let free = (limits.bytes.saturating_sub(used.bytes) / BLOCK) as f64;
@@ -255,8 +262,9 @@ impl View<'_> {
         Ok([TMPFS, BLOCK as f64, blocks, free, free, limits.inodes as f64, free_inodes])
     }
 
-    /// As libuv copies: the copy takes the mode too. In memory it shares the bytes with the original. Where it stopped, if there is more to copy
-    /// than one call may; the next one goes on from there.
+    /// Copies a file as libuv does: the copy gets the mode too. In memory the copy shares the
+    /// original's bytes. Returns the offset for the next call if there is more to copy than one
+    /// call may.
     pub(crate) fn copy_file(&self, from: &[u8], to: &[u8], exclusive: bool, at: u64) -> Result<Option<u64>, Errno> {
         const WRITE_ONLY: u32 = 0o1;
         const CREATE_AND_WRITE: u32 = 0o101;
@@ -267,7 +275,7 @@ impl View<'_> {
         if let Opened::Directory(_) = source {
             return Err(Errno::EISDIR);
         }
-        // Held: memory may be unlocked before the copy is done.
+        // A hold keeps the file, because the filesystem may be unlocked during the copy.
         source.hold(&mut tree);
         let flags = match (at, exclusive) {
             (1.., _) => WRITE_ONLY,
@@ -303,39 +311,39 @@ impl View<'_> {
                 }
             }
         }
-        // Bytes may go where modes may not be changed.
+        // Copying bytes may be permitted where changing modes is not.
         if !self.allows(tree, to, files::CHMOD) {
             return Ok(None);
         }
         match target.chmod(tree, self.user, mode) {
-            // Where there are no modes, a copy has none.
+            // Where files have no modes, the copy has no mode.
             Ok(()) | Err(Errno::EOPNOTSUPP) => Ok(None),
             Err(error) => Err(error),
         }
     }
 
-    /// Changes something where the path ends.
+    /// Changes the file or the name at a path's end.
     fn change(
         &self,
         path: &[u8],
-        (last, operation): (Last, Operations),
+        (last, operation): (FinalLink, Operations),
         what: Raise,
-        here: impl FnOnce(&mut FileSystem, Spot) -> Result<(), Errno>,
-        there: impl FnOnce(&FileSystem, HostSpot) -> Result<(), Errno>,
+        here: impl FnOnce(&mut FileSystem, MemoryEnd) -> Result<(), Errno>,
+        there: impl FnOnce(&FileSystem, MountEnd) -> Result<(), Errno>,
     ) -> Result<(), Errno> {
         let mut tree = self.lock();
-        match self.walk_to(&mut tree, path, last, Wanted::only(operation), what)? {
-            Side::Memory(spot) => here(&mut tree, spot),
-            Side::Host(spot) => there(&tree, spot),
+        match self.walk_to(&mut tree, path, last, RequestedOperations::only(operation), what)? {
+            PathEnd::Memory(end) => here(&mut tree, end),
+            PathEnd::Mount(end) => there(&tree, end),
         }
     }
 
-    /// The whole file, if `room` holds it; its length.
+    /// Reads the whole file into `room` if it fits. Returns the file's length.
     pub(crate) fn read_file(&self, path: &[u8], room: &mut [u8]) -> Result<u64, Errno> {
         let mut tree = self.lock();
-        match self.walk(&tree, path, Last::Follow, Wanted::only(files::READ))? {
-            Side::Memory(spot) => {
-                let ino = spot.existing()?;
+        match self.walk(&tree, path, FinalLink::Follow, RequestedOperations::only(files::READ))? {
+            PathEnd::Memory(end) => {
+                let ino = end.existing()?;
                 tree.check(self.user, ino, READ)?;
                 let len = tree.content(ino)?.len();
                 if len <= room.len() as u64 {
@@ -343,21 +351,21 @@ impl View<'_> {
                 }
                 Ok(len)
             }
-            Side::Host(spot) => {
-                let stat = spot.stat.ok_or(Errno::ENOENT)?;
+            PathEnd::Mount(end) => {
+                let stat = end.stat.ok_or(Errno::ENOENT)?;
                 if stat.kind == Type::Directory {
                     return Err(Errno::EISDIR);
                 }
                 if stat.size > room.len() as u64 {
                     return if stat.allows(self.user, READ) { Ok(stat.size) } else { Err(Errno::EACCES) };
                 }
-                let file = open::host(&tree, self.user, &spot, 0, 0)?;
+                let file = open::host(&tree, self.user, &end, 0, 0)?;
                 drop(tree);
                 let mut done = 0;
                 while let count @ 1.. = file.read(done as u64, &mut room[done..])? {
                     done += count;
                 }
-                // It may have grown since: the caller asks again with what it needs now.
+                // The file may have grown since: the caller retries with a larger buffer.
                 let len = if done == room.len() { file.len()?.max(done as u64) } else { done as u64 };
                 Ok(len)
             }

@@ -1,20 +1,22 @@
-//! Watching: programs that want to be told of changes. The tree tells of each as it happens; nobody looks for any.
+//! Watching: notifies programs of changes. The tree reports each change when it happens, so nothing
+//! polls.
 //!
-//! What is told is what Linux's inotify tells libuv: the watched file's own changes, and those of the names in a watched directory. An
-//! operation carries one batch; what happens before the program asks again is kept for it, so that nothing is lost in between. Of mounted
-//! folders the host tells (`host/watching.rs`). Next: `tree.rs`.
+//! The reported changes are inotify's, as libuv uses them: changes of the watched file itself, and
+//! of the names in a watched directory. An operation carries one batch. Changes before the
+//! program's next operation are kept, so that no change is lost. Mounted folders report changes
+//! through the host machine (`mounts/watching.rs`). Next: `tree.rs`.
 
 mod snapshot;
 
 pub(super) use snapshot::{WatchSnapshot, check_count};
 
-use super::feed::Feed;
-use super::guard::Wanted;
+use super::feed::ChangeFeed;
+use super::guard::RequestedOperations;
 use super::node::Ino;
 use super::overlay::Raise;
 use super::tree::FileSystem;
 use super::view::View;
-use super::walk::{Last, Name, Place, Side, join};
+use super::walk::{FinalLink, Location, Name, PathEnd, join};
 use crate::ids::OperationId;
 use crate::operations::Operations;
 use crate::permissions::Permissions;
@@ -25,49 +27,51 @@ use crate::{Answer, Process};
 use coldframe_error::Errno;
 use std::sync::Arc;
 
-/// Bytes that are kept for a watcher that does not ask.
+/// The most bytes that are kept for a watcher without an operation.
 const MAX_KEPT: usize = 64 << 10;
-/// Directories between a change and a watcher of everything below it.
+/// The most directories between a change and a recursive watcher above it.
 const MAX_DEPTH: usize = 4_096;
 
 const RECURSIVE: i64 = 1;
 
-/// What happened to a name, as libuv tells them apart.
+/// The kind of a change, as libuv distinguishes them.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Change {
-    /// It came, went or moved.
+    /// The name was added, removed or moved.
     Name = 1,
-    /// What it names has other bytes or attributes.
+    /// The file's bytes or attributes changed.
     Content = 2,
 }
 
-/// Who is told.
+/// The receiver of changes.
 #[derive(Clone)]
-pub(super) enum Ear {
-    /// A program, by operations.
+pub(super) enum Subscriber {
+    /// A program, which receives them by operations.
     Program(Arc<Operations>),
-    /// The caller outside.
-    EmbedderFiles(Arc<Feed>),
+    /// The embedder.
+    Embedder(Arc<ChangeFeed>),
 }
 
 pub(super) struct Watcher {
     node: Ino,
-    /// What changes of the watched thing itself are told under.
+    /// The name under which changes of the watched file itself are reported.
     name: Box<[u8]>,
     recursive: bool,
-    ear: Ear,
-    /// For what is kept for a program. A feed of the caller's counts for itself.
+    subscriber: Subscriber,
+    /// The charge for the bytes kept for a program. A feed of the embedder has its own bound.
     charge: Option<Charge>,
-    /// The operation that tells, or has told, the last batch.
+    /// The operation that reports the next batch, or reported the last batch.
     operation: Option<OperationId>,
     armed: bool,
     kept: Vec<u8>,
     last: Vec<u8>,
-    /// Whom to ask about what lies below; of the host's folders nothing does.
+    /// The permissions to check for changes below the directory. None for watches of mounted
+    /// folders, which are not recursive.
     permissions: Option<Arc<Permissions>>,
 }
 
-/// All watchers of a filesystem. A clone begins without: they belong to running programs.
+/// All watchers of a filesystem. A clone starts without watchers, because they belong to running
+/// programs.
 #[derive(Default)]
 pub(super) struct Watchers(Vec<Watcher>);
 
@@ -78,52 +82,54 @@ impl Clone for Watchers {
 }
 
 impl Watcher {
-    pub(super) fn new(node: Ino, name: Box<[u8]>, recursive: bool, ear: Ear) -> Self {
+    pub(super) fn new(node: Ino, name: Box<[u8]>, recursive: bool, subscriber: Subscriber) -> Self {
         let (kept, last) = (Vec::new(), Vec::new());
-        let charge = match &ear {
-            Ear::Program(operations) => Some(Charge::none(operations.usage(), Resource::Kernel)),
-            Ear::EmbedderFiles(_) => None,
+        let charge = match &subscriber {
+            Subscriber::Program(operations) => Some(Charge::none(operations.usage(), Resource::Kernel)),
+            Subscriber::Embedder(_) => None,
         };
-        Self { node, name, recursive, ear, charge, operation: None, armed: false, kept, last, permissions: None }
+        Self { node, name, recursive, subscriber, charge, operation: None, armed: false, kept, last, permissions: None }
     }
 
-    pub(super) fn belongs_to(&self, ear: &Ear) -> bool {
-        match (&self.ear, ear) {
-            (Ear::Program(one), Ear::Program(other)) => Arc::ptr_eq(one, other),
-            (Ear::EmbedderFiles(one), Ear::EmbedderFiles(other)) => Arc::ptr_eq(one, other),
+    pub(super) fn belongs_to(&self, subscriber: &Subscriber) -> bool {
+        match (&self.subscriber, subscriber) {
+            (Subscriber::Program(one), Subscriber::Program(other)) => Arc::ptr_eq(one, other),
+            (Subscriber::Embedder(one), Subscriber::Embedder(other)) => Arc::ptr_eq(one, other),
             _ => false,
         }
     }
 
-    /// Whether it has told a process's last batch and the process has not asked for the next.
-    pub(super) fn waits_for(&self, ear: &Ear) -> bool {
-        !self.armed && self.belongs_to(ear)
+    /// Returns whether the last batch was reported to `subscriber` and the next was not requested
+    /// yet.
+    pub(super) fn waits_for(&self, subscriber: &Subscriber) -> bool {
+        !self.armed && self.belongs_to(subscriber)
     }
 
-    /// Whether its last operation is this one.
-    pub(super) fn is(&self, operation: i64, ear: &Ear) -> bool {
-        self.operation.is_some_and(|own| own.answer() == operation) && self.belongs_to(ear)
+    /// Returns whether `operation` is the last operation of this watcher.
+    pub(super) fn is(&self, operation: i64, subscriber: &Subscriber) -> bool {
+        self.operation.is_some_and(|own| own.answer() == operation) && self.belongs_to(subscriber)
     }
 
     pub(super) fn cancel(&self) {
-        if let (Ear::Program(operations), Some(operation)) = (&self.ear, self.operation) {
+        if let (Subscriber::Program(operations), Some(operation)) = (&self.subscriber, self.operation) {
             operations.cancel(operation);
         }
     }
 
-    /// What is watched has changed itself. A program hears of it under its name, as from libuv.
-    pub(super) fn tell_itself(&mut self, change: Change) {
-        let name = if let Ear::Program(_) = self.ear { std::mem::take(&mut self.name) } else { Box::default() };
-        self.tell(change, &name);
+    /// Reports a change of the watched file itself. A program receives the file's name, as from
+    /// libuv.
+    pub(super) fn notify_itself(&mut self, change: Change) {
+        let name = if let Subscriber::Program(_) = self.subscriber { std::mem::take(&mut self.name) } else { Box::default() };
+        self.notify(change, &name);
         if !name.is_empty() {
             self.name = name;
         }
     }
 
-    pub(super) fn tell(&mut self, change: Change, name: &[u8]) {
-        let operations = match &self.ear {
-            Ear::Program(operations) => operations,
-            Ear::EmbedderFiles(feed) => return feed.tell(change, name),
+    pub(super) fn notify(&mut self, change: Change, name: &[u8]) {
+        let operations = match &self.subscriber {
+            Subscriber::Program(operations) => operations,
+            Subscriber::Embedder(feed) => return feed.notify(change, name),
         };
         let name = &name[..name.len().min(usize::from(u16::MAX))];
         let mut entry = vec![change as u8, 0];
@@ -137,14 +143,14 @@ impl Watcher {
             && self.kept.len() + entry.len() <= MAX_KEPT
             && self.charge.as_mut().is_none_or(|charge| charge.raise_to((self.kept.len() + 2 * entry.len()) as u64))
         {
-            // As inotify does: the same change twice in a row is one.
+            // As in inotify, two equal changes in a row are one.
             self.kept.extend_from_slice(&entry);
             self.last = entry;
         }
     }
 
     pub(super) fn arm(&mut self) -> Answer {
-        let Ear::Program(operations) = &self.ear else { return Ok(0) };
+        let Subscriber::Program(operations) = &self.subscriber else { return Ok(0) };
         let operation = operations.begin()?;
         self.operation = Some(operation);
         self.armed = self.kept.is_empty();
@@ -159,38 +165,44 @@ impl Watcher {
     }
 }
 
-/// Tells of changes of what `path` leads to, from now on, or since the last batch was told to this process.
+/// Reports changes of the file at `path` to the process, from now on or since the last batch.
 pub(crate) fn watch(process: &Process, path: &[u8], flags: i64) -> Answer {
     let view = process.files.view(&process.kernel.files);
     let permissions = Some(process.kernel.permissions.clone());
-    begin(&view, path, flags & RECURSIVE != 0, &Ear::Program(process.operations.clone()), permissions)
+    begin(&view, path, flags & RECURSIVE != 0, &Subscriber::Program(process.operations.clone()), permissions)
 }
 
-/// The same, for whoever listens; `permissions` say what it may hear of.
-pub(super) fn begin(view: &View<'_>, path: &[u8], recursive: bool, ear: &Ear, permissions: Option<Arc<Permissions>>) -> Answer {
+/// Starts a watch for a subscriber. `permissions` limits the changes that the subscriber receives.
+pub(super) fn begin(
+    view: &View<'_>,
+    path: &[u8],
+    recursive: bool,
+    subscriber: &Subscriber,
+    permissions: Option<Arc<Permissions>>,
+) -> Answer {
     let mut tree = view.lock();
-    let spot = match view.walk_to(&mut tree, path, Last::Follow, Wanted::only(files::WATCH), Raise::Itself)? {
-        Side::Memory(spot) => spot,
-        Side::Host(spot) => {
-            let mount = tree.mount(spot.mount)?.clone();
+    let end = match view.walk_to(&mut tree, path, FinalLink::Follow, RequestedOperations::only(files::WATCH), Raise::Itself)? {
+        PathEnd::Memory(end) => end,
+        PathEnd::Mount(end) => {
+            let mount = tree.mount(end.mount)?.clone();
             if recursive || mount.proc().is_some() || mount.app().is_some() {
                 return Err(Errno::ENOSYS);
             }
-            return tree.host_watchers.watch(&mount, &spot, ear);
+            return tree.host_watchers.watch(&mount, &end, subscriber);
         }
     };
-    let node = spot.existing()?;
-    let name = match spot.name {
+    let node = end.existing()?;
+    let name = match end.name {
         Name::Plain(name) => name,
         _ => tree.node(node)?.name[..].into(),
     };
     let watchers = &mut tree.watchers.0;
-    let waits = |watcher: &&mut Watcher| watcher.node == node && watcher.recursive == recursive && watcher.waits_for(ear);
+    let waits = |watcher: &&mut Watcher| watcher.node == node && watcher.recursive == recursive && watcher.waits_for(subscriber);
     if let Some(watcher) = watchers.iter_mut().find(waits) {
         return watcher.arm();
     }
-    may_watch(watchers.len(), ear)?;
-    let mut watcher = Watcher::new(node, name, recursive, ear.clone());
+    may_watch(watchers.len(), subscriber)?;
+    let mut watcher = Watcher::new(node, name, recursive, subscriber.clone());
     watcher.permissions = permissions;
     let operation = watcher.arm()?;
     watchers.push(watcher);
@@ -198,30 +210,30 @@ pub(super) fn begin(view: &View<'_>, path: &[u8], recursive: bool, ear: &Ear, pe
     Ok(operation)
 }
 
-/// Whether there may be one more watch. `ENOSPC` as on Linux when there may not. How many the caller outside has is bounded by what it may
-/// have open.
-pub(super) fn may_watch(count: usize, ear: &Ear) -> Result<(), Errno> {
-    let Ear::Program(operations) = ear else { return Ok(()) };
+/// Fails with `ENOSPC` if the limit allows no further watch, as on Linux. The limit of open handles
+/// bounds the embedder's watches.
+pub(super) fn may_watch(count: usize, subscriber: &Subscriber) -> Result<(), Errno> {
+    let Subscriber::Program(operations) = subscriber else { return Ok(()) };
     let (usage, count) = (operations.usage(), count as u64 + 1);
     let max = usage.limits.watches;
     if count > max {
         return Err(Errno::ENOSPC);
     }
-    usage.peaks.watches.saw(count);
+    usage.peaks.watches.record(count);
     if is_near(count, max) && !is_near(count - 1, max) {
         usage.warnings.add("watches", count, max, None);
     }
     Ok(())
 }
 
-/// Ends the watch whose last operation this is.
+/// Ends the watch that last used `operation`.
 pub(crate) fn unwatch(process: &Process, operation: i64) -> Answer {
     let mut tree = process.kernel.files.lock();
-    let ear = Ear::Program(process.operations.clone());
-    if tree.host_watchers.unwatch(operation, &ear) {
+    let subscriber = Subscriber::Program(process.operations.clone());
+    if tree.host_watchers.unwatch(operation, &subscriber) {
         return Ok(0);
     }
-    let is_it = |watcher: &Watcher| watcher.is(operation, &ear);
+    let is_it = |watcher: &Watcher| watcher.is(operation, &subscriber);
     let at = tree.watchers.0.iter().position(is_it).ok_or(Errno::EINVAL)?;
     let watcher = tree.watchers.0.swap_remove(at);
     watcher.cancel();
@@ -230,74 +242,75 @@ pub(crate) fn unwatch(process: &Process, operation: i64) -> Answer {
 }
 
 impl FileSystem {
-    /// How many watches there are.
+    /// Returns the number of watches.
     pub(crate) fn watches(&self) -> u64 {
         (self.watchers.0.len() + self.host_watchers.count().unwrap_or(0)) as u64
     }
 
     /// Ends all watches of a process.
     pub(crate) fn unwatch_all(&mut self, operations: &Arc<Operations>) {
-        self.unwatch_ear(&Ear::Program(operations.clone()));
+        self.unwatch_subscriber(&Subscriber::Program(operations.clone()));
     }
 
-    /// Ends all watches of a listener.
-    pub(super) fn unwatch_ear(&mut self, ear: &Ear) {
-        self.host_watchers.unwatch_all(ear);
+    /// Ends all watches of a subscriber.
+    pub(super) fn unwatch_subscriber(&mut self, subscriber: &Subscriber) {
+        self.host_watchers.unwatch_all(subscriber);
         let watchers = std::mem::take(&mut self.watchers.0);
-        let (gone, left) = watchers.into_iter().partition(|watcher: &Watcher| watcher.belongs_to(ear));
+        let (gone, left) = watchers.into_iter().partition(|watcher: &Watcher| watcher.belongs_to(subscriber));
         self.watchers.0 = left;
         let gone: Vec<Watcher> = gone;
         gone.iter().for_each(|watcher| self.release(watcher.node));
     }
 
-    /// The name `name` in `directory` came, went or changed.
-    pub(super) fn tell_name(&mut self, change: Change, directory: Ino, name: &[u8]) {
+    /// Reports that `name` in `directory` was added, removed or changed.
+    pub(super) fn notify_name(&mut self, change: Change, directory: Ino, name: &[u8]) {
         if self.watchers.0.is_empty() {
             return;
         }
         let mut watchers = std::mem::take(&mut self.watchers.0);
         for watcher in &mut watchers {
             if watcher.node == directory {
-                watcher.tell(change, name);
+                watcher.notify(change, name);
             } else if watcher.recursive
                 && let Some(mut path) = self.path_below(watcher.node, directory)
-                && self.may_tell(watcher, directory, name)
+                && self.may_notify(watcher, directory, name)
             {
                 path.extend_from_slice(name);
-                watcher.tell(change, &path);
+                watcher.notify(change, &path);
             }
         }
         self.watchers.0 = watchers;
     }
 
-    /// Whether a watcher of everything below a directory may hear of this name.
-    fn may_tell(&self, watcher: &Watcher, directory: Ino, name: &[u8]) -> bool {
-        let Some(permissions) = watcher.permissions.as_ref().filter(|permissions| permissions.asks(Scope::Fs)) else {
+    /// Returns whether a recursive watcher may receive this name.
+    fn may_notify(&self, watcher: &Watcher, directory: Ino, name: &[u8]) -> bool {
+        let Some(permissions) = watcher.permissions.as_ref().filter(|permissions| permissions.checks(Scope::Fs)) else {
             return true;
         };
-        self.path_of(&Place::Here(directory)).is_ok_and(|path| permissions.sees(&join(path, name), files::WATCH))
+        self.path_of(&Location::Memory(directory)).is_ok_and(|path| permissions.sees(&join(path, name), files::WATCH))
     }
 
-    /// The node itself came to an end, moved or changed.
-    pub(super) fn tell_self(&mut self, change: Change, node: Ino) {
-        self.watchers.0.iter_mut().filter(|watcher| watcher.node == node).for_each(|watcher| watcher.tell_itself(change));
+    /// Reports that the inode itself was removed, moved or changed.
+    pub(super) fn notify_inode(&mut self, change: Change, node: Ino) {
+        self.watchers.0.iter_mut().filter(|watcher| watcher.node == node).for_each(|watcher| watcher.notify_itself(change));
     }
 
-    /// The node has other bytes or attributes.
-    pub(super) fn tell_content(&mut self, node: Ino) {
+    /// Reports that the inode's bytes or attributes changed.
+    pub(super) fn notify_content(&mut self, node: Ino) {
         if self.watchers.0.is_empty() {
             return;
         }
-        self.tell_self(Change::Content, node);
+        self.notify_inode(Change::Content, node);
         let Ok(found) = self.node(node) else { return };
         let (parent, name) = (found.parent, found.name.clone());
-        // A further name, or the last one, may have been removed since.
+        // The inode's newest name may have been removed since.
         if parent != node && self.directory(parent).is_ok_and(|directory| directory.names.get(&name[..]) == Some(&node)) {
-            self.tell_name(Change::Content, parent, &name);
+            self.notify_name(Change::Content, parent, &name);
         }
     }
 
-    /// The path from `top` down to `directory`, with a slash at its end; none when it does not lie below.
+    /// Returns the path from `top` to `directory`, with a slash at its end. Returns none if
+    /// `directory` is not below `top`.
     fn path_below(&self, top: Ino, directory: Ino) -> Option<Vec<u8>> {
         let (mut parts, mut at) = (Vec::new(), directory);
         while at != top {

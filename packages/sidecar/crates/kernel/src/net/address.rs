@@ -1,5 +1,7 @@
-//! Addresses: what the loopback reaches, and which addresses stand in each other's way. IPv4 addresses in IPv6 clothes
-//! (`::ffff:127.0.0.1`) are IPv4 addresses here; an IPv6 socket shows them dressed. Next: `table.rs`.
+//! Socket addresses: the addresses that the loopback reaches, and the addresses that conflict.
+//!
+//! An IPv4 address in IPv6 notation (`::ffff:127.0.0.1`) is an IPv4 address here; an IPv6 socket
+//! shows it in IPv6 notation. Next: `network.rs`.
 
 use super::socket::{Domain, Socket};
 use crate::fs::Ino;
@@ -11,7 +13,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Address {
     Ip(IpAddr, u16),
-    /// A socket in the filesystem: its node, and the path with which it was bound.
+    /// A socket in the filesystem: its inode, and the path of the bind call.
     File(Ino, Vec<u8>),
     /// A name that begins with NUL, outside the filesystem.
     Abstract(Vec<u8>),
@@ -19,7 +21,7 @@ pub(super) enum Address {
 }
 
 impl Address {
-    /// Reads an address's text for a socket of `domain`. A zone (`::1%lo`) says nothing here.
+    /// Reads an address's text for a socket of `domain`. A zone (`::1%lo`) is ignored.
     pub(super) fn parse(domain: Domain, text: &[u8], port: u16) -> Result<Self, Errno> {
         let text = std::str::from_utf8(text).map_err(|_| Errno::EINVAL)?;
         let ip = match domain {
@@ -33,7 +35,8 @@ impl Address {
         Ok(Self::Ip(ip, port))
     }
 
-    /// Where something sent to it goes: "any address" is this machine. `EACCES` outside the loopback.
+    /// Returns the destination of a send or connect: "any address" means this machine. `EACCES`
+    /// outside the loopback.
     pub(super) fn destination(self) -> Result<Self, Errno> {
         match self {
             Self::Ip(ip, port) if ip.is_unspecified() => Ok(Self::Ip(loopback(ip), port)),
@@ -42,7 +45,7 @@ impl Address {
         }
     }
 
-    /// Whether a socket may be bound to it.
+    /// Checks that a socket may be bound to the address.
     pub(super) fn check_local(&self) -> Result<(), Errno> {
         match self {
             Self::Ip(ip, _) if !ip.is_loopback() && !ip.is_unspecified() => Err(Errno::EADDRNOTAVAIL),
@@ -50,7 +53,7 @@ impl Address {
         }
     }
 
-    /// What a socket bound to it is called when it talks to `other`.
+    /// Returns the address that a socket bound here shows to `other`.
     pub(super) fn towards(&self, other: &Self) -> Self {
         match (self, other) {
             (Self::Ip(ip, port), Self::Ip(to, _)) if ip.is_unspecified() => Self::Ip(loopback(*to), *port),
@@ -58,7 +61,8 @@ impl Address {
         }
     }
 
-    /// As the permissions know it; none for a socket that has a file, or no name.
+    /// Returns the address as the permissions know it. `None` for a socket with a file or without a
+    /// name.
     pub(super) fn peer(&self) -> Option<Peer<'_>> {
         match self {
             Self::Ip(ip, port) => Some(Peer::Address(ip.to_canonical(), *port)),
@@ -75,7 +79,7 @@ impl Address {
         if let Self::Ip(ip, _) = self { Self::Ip(*ip, port) } else { self.clone() }
     }
 
-    /// Whether both are one place; a socket in the filesystem is known by its node.
+    /// Returns whether both addresses are equal. Sockets in the filesystem are compared by inode.
     pub(super) fn is_same_as(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::File(node, _), Self::File(other, _)) => node == other,
@@ -83,7 +87,8 @@ impl Address {
         }
     }
 
-    /// As a socket of `domain` shows it: family (Linux's number), port, and text.
+    /// Returns the address as a socket of `domain` shows it: family (Linux's number), port, and
+    /// text.
     pub(super) fn show(&self, domain: Domain) -> (u16, u16, Vec<u8>) {
         match (self, domain) {
             (Self::Ip(IpAddr::V4(ip), port), Domain::V6) => {
@@ -102,7 +107,7 @@ fn loopback(like: IpAddr) -> IpAddr {
     if like.is_ipv4() { IpAddr::V4(Ipv4Addr::LOCALHOST) } else { IpAddr::V6(Ipv6Addr::LOCALHOST) }
 }
 
-/// Any address of the domain, without a port.
+/// Returns the unspecified address of the domain, without a port.
 pub(super) fn unbound(domain: Domain) -> Address {
     match domain {
         Domain::Unix => Address::Unnamed,
@@ -111,7 +116,7 @@ pub(super) fn unbound(domain: Domain) -> Address {
     }
 }
 
-/// Whether what goes to `destination` reaches the bound socket.
+/// Returns whether a message or connection to `destination` reaches the bound socket.
 pub(super) fn reaches(socket: &Socket, destination: &Address) -> bool {
     match (&socket.local, destination) {
         (Some(Address::Ip(ip, port)), Address::Ip(to, to_port)) => {
@@ -123,7 +128,7 @@ pub(super) fn reaches(socket: &Socket, destination: &Address) -> bool {
     }
 }
 
-/// Whether both sockets would get some of the same.
+/// Returns whether both sockets would receive the same messages or connections.
 pub(super) fn collide(a: &Socket, b: &Socket) -> bool {
     match (&a.local, &b.local) {
         (Some(Address::Ip(one, port)), Some(Address::Ip(other, other_port))) => {

@@ -1,5 +1,8 @@
-//! The family's table: which number is which call, and what its integers mean (`docs/internals/guest-abi.md`). A program names a socket by its
-//! descriptor. Operations are allotted and completed here, outside the table's lock. Next: `ends.rs`, what others do with sockets.
+//! Dispatches the system calls of sockets by number and reads their integers
+//! (`docs/internals/guest-abi.md`).
+//!
+//! A program names a socket by its descriptor. Operations are allotted and completed here, outside
+//! the lock of the socket table. Next: `sockets.rs`, the sockets for the rest of the kernel.
 
 use super::address::{Address, unbound};
 use super::names;
@@ -7,7 +10,7 @@ use super::socket::{Datagram, Domain, Role, Socket, WaitOwner};
 use super::sockets::SocketState;
 use super::stream::Progress;
 use crate::caller::Caller;
-use crate::descriptors::{Held, Target};
+use crate::descriptors::{HeldObject, Target};
 use crate::ids::SocketId;
 use crate::permissions::operations::{Operations, network};
 use crate::permissions::policy::Scope;
@@ -16,7 +19,7 @@ use crate::{Answer, Arguments, Process};
 use coldframe_error::Errno;
 use std::sync::Arc;
 
-/// Carries out a call of the family.
+/// Dispatches a system call of the family 0x200.
 pub(crate) fn call(program: &Arc<dyn Caller>, number: u32, arguments: &mut Arguments<'_>) -> Answer {
     let process = program.process();
     let sockets = &process.kernel.sockets;
@@ -55,13 +58,13 @@ pub(crate) fn call(program: &Arc<dyn Caller>, number: u32, arguments: &mut Argum
     }
 }
 
-/// Two descriptors that are connected with each other.
+/// Makes two descriptors that are connected with each other.
 fn pair(process: &Process, arguments: &mut Arguments<'_>) -> Answer {
     if arguments.bytes_mut(0)?.len() < 8 {
         return Err(Errno::EINVAL);
     }
     let (one, other) = process.kernel.sockets.with(|state| state.network.pair())?;
-    let first = process.install_socket(one).inspect_err(|_| process.release(Held::Socket(other), false))?;
+    let first = process.install_socket(one).inspect_err(|_| process.release(HeldObject::Socket(other), false))?;
     let second = process.install_socket(other).inspect_err(|_| {
         let _ = process.close_descriptor(first, false);
     })?;
@@ -71,7 +74,8 @@ fn pair(process: &Process, arguments: &mut Arguments<'_>) -> Answer {
     Ok(0)
 }
 
-/// The address that a call names, as far as the filesystem knows it: looked up before the table is locked.
+/// Reads the address that a call names. Names in the filesystem are resolved here, before the
+/// socket table is locked.
 fn address(process: &Process, id: SocketId, number: u32, arguments: &Arguments<'_>) -> Result<Option<Address>, Errno> {
     let at = if number == 0x20b { 3 } else { 1 };
     if !matches!(number, 0x202 | 0x205 | 0x20b) {
@@ -86,16 +90,17 @@ fn address(process: &Process, id: SocketId, number: u32, arguments: &Arguments<'
         (Domain::Unix, 0x202) if bound => Err(Errno::EINVAL),
         (Domain::Unix, 0x202) => names::make(process, text).map(Some),
         (Domain::Unix, _) => names::find(process, text).map(Some),
-        // No address: a datagram socket's own, or none any more.
+        // Without an address, a datagram socket uses its remote address or clears that address.
         (_, 0x205 | 0x20b) if text.is_empty() && datagram => Ok(None),
         _ => Address::parse(domain, text, arguments.number(at + 2)?).map(Some),
     }
 }
 
-/// Whether a program may listen, connect or send there. A Unix socket with a file was asked about with the file.
+/// Checks that a program may listen, connect or send there. The permission of a Unix socket with a
+/// file was checked at the file.
 fn ask(process: &Process, id: SocketId, number: u32, address: Option<&Address>) -> Result<(), Errno> {
     let permissions = &process.kernel.permissions;
-    if !matches!(number, 0x202 | 0x203 | 0x205 | 0x20b) || !permissions.asks(Scope::Network) {
+    if !matches!(number, 0x202 | 0x203 | 0x205 | 0x20b) || !permissions.checks(Scope::Network) {
         return Ok(());
     }
     let (is_datagram, local) = process.kernel.sockets.with(|state| {
@@ -112,7 +117,8 @@ fn ask(process: &Process, id: SocketId, number: u32, address: Option<&Address>) 
     permissions.check(About::Peer(peer), operation).map_err(Denied::errno)
 }
 
-/// What a name stands for: 0 for this machine. Nothing else can be found out, there is no way out.
+/// Resolves a host name: 0 for this machine. No other name can be resolved, because a runtime has
+/// no network outside.
 fn look_up(process: &Process, name: &[u8]) -> Answer {
     let name = std::str::from_utf8(name).map_err(|_| Errno::EINVAL)?;
     process.kernel.permissions.check(About::Peer(Peer::Name(name)), network::DNS).map_err(Denied::errno)?;
@@ -157,7 +163,7 @@ fn carry_out(
         0x20b => network.send(id, arguments.bytes(1)?, address).and_then(count),
         0x20c => {
             let domain = network.get(id)?.domain;
-            // Both buffers must be there before a message is taken.
+            // Both buffers must be valid before a message is removed from the queue.
             arguments.bytes_mut(1)?;
             arguments.bytes_mut(3)?;
             let (from, message) = network.receive(id)?;
@@ -180,7 +186,7 @@ fn carry_out(
 }
 
 impl Process {
-    /// The socket that a descriptor stands for.
+    /// Returns the socket behind a descriptor.
     fn socket(&self, fd: i64) -> Result<SocketId, Errno> {
         match self.files.descriptors.lock().get(fd)?.target {
             Target::Socket(id) => Ok(id),
@@ -219,7 +225,7 @@ fn name(socket: &Socket, of_peer: bool) -> Result<Address, Errno> {
     }
 }
 
-/// Two bytes for the family, two for the port, then the text.
+/// Encodes an address: two bytes for the family, two for the port, then the text.
 fn shown(address: &Address, domain: Domain) -> Vec<u8> {
     let (family, port, text) = address.show(domain);
     [&family.to_le_bytes()[..], &port.to_le_bytes(), &text].concat()

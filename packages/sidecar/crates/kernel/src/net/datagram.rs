@@ -1,4 +1,5 @@
-//! Datagrams: whole messages, that get lost when the receiver has no room for them. Next: `calls.rs`.
+//! Datagram sockets: whole messages, which are lost when the receiver's buffer is full. Next:
+//! `calls.rs`.
 
 use super::address::{Address, reaches};
 use super::network::Network;
@@ -8,11 +9,12 @@ use coldframe_error::Errno;
 
 /// Longest message (UDP over IPv4).
 const MAX_MESSAGE: usize = 65_507;
-/// What a waiting message costs beside its bytes.
+/// Bytes that a waiting message costs besides its content.
 pub(super) const ENTRY: usize = 64;
 
 impl Network {
-    /// Sets, or with none takes away, the one address that the socket talks to.
+    /// Sets the one address that the socket communicates with, or removes that address if `address`
+    /// is `None`.
     pub(super) fn set_remote(&mut self, id: SocketId, address: Option<Address>) -> Result<(), Errno> {
         let address = address.map(Address::destination).transpose()?;
         if address.is_some() {
@@ -74,7 +76,7 @@ impl Network {
         self.notify(target);
     }
 
-    /// The next message and who sent it.
+    /// Returns the next message and its sender.
     pub(super) fn receive(&mut self, id: SocketId) -> Result<(Address, Vec<u8>), Errno> {
         let socket = self.get_mut(id)?;
         let Role::Datagram(datagram) = &mut socket.role else { return Err(Errno::EOPNOTSUPP) };

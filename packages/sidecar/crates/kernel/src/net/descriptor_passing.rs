@@ -1,8 +1,10 @@
-//! Sockets on their way from one program to another, through a connection of a Unix socket: what Linux calls `SCM_RIGHTS`, and what Node's channel
-//! between processes does with servers and connections.
+//! Descriptor passing between programs through a Unix connection. Linux calls it `SCM_RIGHTS`;
+//! Node's channel between processes uses it for servers and connections.
 //!
-//! A parcel waits beside the connection, not in its bytes: Node sends the next one when the last one was acknowledged, and says in a message that it
-//! comes. Who closes the receiving end lets go of what waits there. Next: `handles.rs`, which gives and takes the numbers.
+//! A passed descriptor waits beside the connection, not in its bytes. Node announces each
+//! descriptor in a message, and sends the next descriptor after the previous one was acknowledged.
+//! Closing the receiving end releases the descriptors that wait there. Next: `descriptor_io.rs`,
+//! which allocates the numbers.
 
 use super::socket::{Domain, Role};
 use super::sockets::{SocketState, Sockets};
@@ -12,15 +14,16 @@ use coldframe_error::Errno;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-/// What may wait at one end: Node never has more than one under way.
+/// Maximum number of descriptors that may wait at one end. Node never has more than one in flight.
 pub(super) const MOST: usize = 16;
 
-/// What waits, by the end that will take it.
+/// The passed descriptors that wait, by receiving end.
 #[derive(Default)]
 pub(super) struct PassedDescriptors(pub(super) HashMap<SocketId, VecDeque<Arc<Description>>>);
 
 impl Sockets {
-    /// Has `description` wait for who reads at the other end of `id`. `ENOTSUP` for what is no socket, `ETOOMANYREFS` when too much waits there.
+    /// Queues `description` for the reader at the other end of `id`. `EOPNOTSUPP` if it is no
+    /// socket, `ETOOMANYREFS` if too many descriptors wait there.
     pub(crate) fn offer(&self, id: SocketId, description: Arc<Description>) -> Result<(), Errno> {
         if !matches!(description.target, Target::Socket(_)) {
             return Err(Errno::EOPNOTSUPP);
@@ -36,7 +39,7 @@ impl Sockets {
         })
     }
 
-    /// The first that waits at this end.
+    /// Takes the first descriptor that waits at this end.
     pub(crate) fn collect(&self, id: SocketId) -> Result<Arc<Description>, Errno> {
         self.with(|state| {
             let waiting = state.passed.0.get_mut(&id).ok_or(Errno::EAGAIN)?;
@@ -50,7 +53,7 @@ impl Sockets {
 }
 
 impl SocketState {
-    /// What nobody will take any more: its end is gone.
+    /// Takes the descriptors that no program can receive, because the receiving end was closed.
     pub(super) fn take_lost(&mut self) -> Vec<Arc<Description>> {
         if self.passed.0.is_empty() {
             return Vec::new();
@@ -60,7 +63,8 @@ impl SocketState {
     }
 }
 
-/// A Unix connection whose other end still reads.
+/// Returns the other end of a Unix connection. `EPIPE` if that end is closed or this end writes no
+/// more.
 fn other_end(state: &SocketState, id: SocketId) -> Result<SocketId, Errno> {
     let socket = state.network.get(id)?;
     match &socket.role {
@@ -79,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn passed_come_in_order_and_no_more_than_a_few_wait() {
+    fn returns_passed_descriptors_in_order_and_bounds_the_queue() {
         let sockets = Sockets::default();
         let (one, other) = sockets.with(|state| state.network.pair()).expect("a pair");
         assert_eq!(sockets.collect(other).err(), Some(Errno::EAGAIN));
@@ -87,13 +91,13 @@ mod tests {
             sockets.offer(one, sent(id)).expect("room");
         }
         assert_eq!(sockets.offer(one, sent(socket(9))).err(), Some(Errno::ETOOMANYREFS));
-        let first = sockets.collect(other).expect("one waits");
+        let first = sockets.collect(other).expect("a descriptor waits");
         assert!(matches!(first.target, Target::Socket(id) if id == socket(100)));
-        assert_eq!(sockets.collect(one).err(), Some(Errno::EAGAIN), "what one sends, the other gets");
+        assert_eq!(sockets.collect(one).err(), Some(Errno::EAGAIN), "only the other end receives the descriptors");
     }
 
     #[test]
-    fn what_is_no_socket_is_refused_and_so_is_what_is_no_connection() {
+    fn refuses_files_unknown_sockets_and_closed_connections() {
         let sockets = Sockets::default();
         let (one, other) = sockets.with(|state| state.network.pair()).expect("a pair");
         let file = Arc::new(Description::new(Target::File(1), 0));
@@ -104,12 +108,12 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_takes_is_given_back_with_its_end() {
+    fn returns_the_waiting_descriptors_when_the_receiving_end_closes() {
         let sockets = Sockets::default();
         let (one, other) = sockets.with(|state| state.network.pair()).expect("a pair");
         sockets.offer(one, sent(socket(1))).expect("room");
         sockets.offer(one, sent(socket(2))).expect("room");
-        assert!(sockets.close(one, false).is_empty(), "the reader may still take them");
+        assert!(sockets.close(one, false).is_empty(), "the reader may still take the descriptors");
         assert_eq!(sockets.close(other, false).len(), 2);
         assert_eq!(sockets.count(), 0);
     }

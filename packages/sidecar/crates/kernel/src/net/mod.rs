@@ -1,13 +1,16 @@
 //! Sockets: system calls 0x200 to 0x2ff.
 //!
 //! ```text
-//! calls.rs ── numbers, addresses, operations ──► stream.rs, datagram.rs ──► table.rs ──► socket.rs, address.rs
+//! calls.rs ──► stream.rs, datagram.rs ──► network.rs ──► socket.rs, address.rs
 //! ```
 //!
-//! One table per runtime: its programs see one another on the loopback, and nothing else. A connection is two sockets that name each other;
-//! what one writes lies in the other's bounded buffer until it is read. No call waits: a program arms a socket and hears once when it is
-//! ready. The table is plain data, with programs and operations as numbers in it, so that it can be copied with the rest of a runtime.
-//! Pipes are pairs of the same sockets without a name. The caller outside connects and waits for listeners through `outside.rs`. Next: `socket.rs`.
+//! Each runtime has one socket table: its programs reach one another on the loopback, and nothing
+//! else. A connection is two sockets that name each other. Bytes that one end writes are stored in
+//! the other end's bounded buffer until they are read. No call waits: a program arms a socket and
+//! is notified once when the socket is ready. The table is plain data and names programs and
+//! operations by number, so that it can be copied with the rest of a runtime. Pipes are pairs of
+//! nameless sockets. The embedder connects and waits for listeners through `inbound/`. Next:
+//! `socket.rs`.
 
 mod address;
 mod calls;
@@ -27,5 +30,5 @@ mod tests;
 pub(crate) use calls::call;
 pub(crate) use snapshot::SocketsSnapshot;
 pub use socket::{IN, OUT};
-pub(crate) use sockets::Kind;
+pub(crate) use sockets::SocketKind;
 pub use sockets::Sockets;

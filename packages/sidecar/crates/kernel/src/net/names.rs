@@ -1,9 +1,12 @@
-//! Sockets with names in the filesystem: binding makes a node there, connecting finds it. A name that begins with NUL lies outside it.
-//! The node's number is the address: a renamed socket is still found, a removed one never is, even when another has its name.
+//! Unix sockets with names in the filesystem: a bind creates an inode there, a connect finds the
+//! inode. A name that begins with NUL is not in the filesystem.
+//!
+//! The inode's number is the address. A renamed socket is therefore still found, and a removed
+//! socket is never found, even if another socket gets its name. Next: `address.rs`.
 
 use super::address::Address;
 use crate::Process;
-use crate::fs::{Body, FileSystem, Ino, Last, Place, Side, User, WRITE, Wanted};
+use crate::fs::{Body, FileSystem, FinalLink, Ino, Location, PathEnd, RequestedOperations, User, WRITE};
 use crate::permissions::operations::files;
 use coldframe_error::Errno;
 use parking_lot::Mutex;
@@ -21,14 +24,16 @@ fn check(path: &[u8]) -> Result<Option<Address>, Errno> {
     if path.contains(&0) { Err(Errno::EINVAL) } else { Ok(None) }
 }
 
-/// Makes the name. `EADDRINUSE` when there is anything of that name; in a mounted folder nobody can.
+/// Creates the name. `EADDRINUSE` if the name exists, `EACCES` in a mounted directory.
 pub(super) fn make(process: &Process, path: &[u8]) -> Result<Address, Errno> {
     if let Some(address) = check(path)? {
         return Ok(address);
     }
     let view = process.files.view(&process.kernel.files);
     let mut tree = process.kernel.files.lock();
-    let Side::Memory(spot) = view.walk(&tree, path, Last::Name, Wanted::only(files::WRITE))? else { return Err(Errno::EACCES) };
+    let PathEnd::Memory(spot) = view.walk(&tree, path, FinalLink::Name, RequestedOperations::only(files::WRITE))? else {
+        return Err(Errno::EACCES);
+    };
     if spot.node.is_some() {
         return Err(Errno::EADDRINUSE);
     }
@@ -36,13 +41,15 @@ pub(super) fn make(process: &Process, path: &[u8]) -> Result<Address, Errno> {
     Ok(Address::File(ino, path.to_vec()))
 }
 
-/// The same for the caller outside, whose paths are absolute and whom permissions do not stop.
+/// Finds the name for the embedder, which uses absolute paths and is not subject to permissions.
 pub(super) fn find_for_embedder(files: &Mutex<FileSystem>, path: &str) -> Result<Address, Errno> {
     if let Some(address) = check(path.as_bytes())? {
         return Ok(address);
     }
     let tree = files.lock();
-    let Side::Memory(spot) = tree.walk(User::Host, None, path.as_bytes(), Last::Follow)? else { return Err(Errno::EACCES) };
+    let PathEnd::Memory(spot) = tree.walk(User::Host, None, path.as_bytes(), FinalLink::Follow)? else {
+        return Err(Errno::EACCES);
+    };
     let ino = spot.existing()?;
     match tree.node(ino)?.body {
         Body::Socket => Ok(Address::File(ino, path.as_bytes().to_vec())),
@@ -50,19 +57,22 @@ pub(super) fn find_for_embedder(files: &Mutex<FileSystem>, path: &str) -> Result
     }
 }
 
-/// Where a bound name lies now; what it was bound with when it lies nowhere any more.
+/// Returns the present path of a bound socket, or the path of the bind call if the inode has no
+/// path now.
 pub(super) fn path_of(files: &Mutex<FileSystem>, ino: Ino, bound: &[u8]) -> Vec<u8> {
-    files.lock().path_of(&Place::Here(ino)).unwrap_or_else(|_| bound.to_vec())
+    files.lock().path_of(&Location::Memory(ino)).unwrap_or_else(|_| bound.to_vec())
 }
 
-/// Finds the name. `ECONNREFUSED` when it is no socket's, `EACCES` in a mounted folder.
+/// Finds the name. `ECONNREFUSED` if the file is no socket, `EACCES` in a mounted directory.
 pub(super) fn find(process: &Process, path: &[u8]) -> Result<Address, Errno> {
     if let Some(address) = check(path)? {
         return Ok(address);
     }
     let view = process.files.view(&process.kernel.files);
     let tree = process.kernel.files.lock();
-    let Side::Memory(spot) = view.walk(&tree, path, Last::Follow, Wanted::only(files::WRITE))? else { return Err(Errno::EACCES) };
+    let PathEnd::Memory(spot) = view.walk(&tree, path, FinalLink::Follow, RequestedOperations::only(files::WRITE))? else {
+        return Err(Errno::EACCES);
+    };
     let ino = spot.existing()?;
     if !matches!(tree.node(ino)?.body, Body::Socket) {
         return Err(Errno::ECONNREFUSED);

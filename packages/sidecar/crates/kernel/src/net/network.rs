@@ -1,4 +1,5 @@
-//! The table of a runtime's sockets: making, finding, waiting and closing. Next: `stream.rs` and `datagram.rs`, what they do.
+//! The table of a runtime's sockets: making, finding, waiting and closing. Next: `stream.rs` and
+//! `datagram.rs`, the two kinds of sockets.
 
 use super::address::{Address, collide};
 use super::socket::{Domain, ERR, HUP, IN, OUT, Role, Socket, WaitOwner, Waiter};
@@ -9,12 +10,13 @@ use coldframe_ids::Pid;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Operations of one program that may wait for one socket: one to read, one to write, and as many again.
+/// Operations of one program that may wait for one socket. A program needs one to read and one to
+/// write; the bound is twice that.
 pub(super) const MAX_WAITERS: usize = 4;
-/// Where ports begin that nobody chose (Linux's range).
+/// The range of ports that the table chooses from (Linux's range).
 const EPHEMERAL: std::ops::Range<u16> = 32_768..60_999;
 
-/// An operation that completes: its program, its number, and the readiness.
+/// The completion of a wait: the owner, the socket and the readiness.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Wake {
     pub(super) owner: WaitOwner,
@@ -22,19 +24,19 @@ pub(super) struct Wake {
     pub(super) ready: u32,
 }
 
-/// See the module.
+/// The table of a runtime's sockets.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Network {
     pub(super) sockets: BTreeMap<SocketId, Socket>,
     pub(super) last: Option<SocketId>,
     pub(super) last_port: u16,
-    /// How many of the sockets are ends of pairs.
+    /// The number of sockets that are ends of pairs.
     pub(super) pipe_ends: usize,
-    /// The highest numbers of sockets and of pairs.
+    /// The highest counts of sockets and of pairs.
     pub(super) marks: [Mark; 2],
-    /// The runtime's.
+    /// The runtime's counters and limits.
     pub(super) usage: Arc<Usage>,
-    /// What has to be told, to be taken after each call.
+    /// Completions to deliver. The caller takes them after each call.
     wakes: Vec<Wake>,
 }
 
@@ -53,7 +55,7 @@ impl Network {
         if count > max {
             return Err(Errno::ENFILE);
         }
-        if self.marks[usize::from(is_pipe)].rose(count, max) {
+        if self.marks[usize::from(is_pipe)].raise(count, max) {
             self.usage.warnings.add(name, count, max, None);
         }
         self.pipe_ends += usize::from(is_pipe);
@@ -66,13 +68,13 @@ impl Network {
         Ok(id)
     }
 
-    /// Sockets and pairs: how many there are, and were at most.
-    pub(super) fn look(&self) -> [(u64, u64); 2] {
+    /// Returns the present and the highest count of sockets, and of pairs.
+    pub(super) fn used_and_highest(&self) -> [(u64, u64); 2] {
         let [sockets, pipes] = &self.marks;
         [((self.sockets.len() - self.pipe_ends) as u64, sockets.high()), (self.pipe_ends.div_ceil(2) as u64, pipes.high())]
     }
 
-    /// Bytes that wait in all of them.
+    /// Returns the bytes that wait in all sockets.
     pub(super) fn buffered(&self) -> u64 {
         let waiting = |socket: &Socket| match &socket.role {
             Role::Connected(stream) => stream.incoming.len(),
@@ -82,7 +84,7 @@ impl Network {
         self.sockets.values().map(|socket| waiting(socket) as u64).sum()
     }
 
-    /// Bytes that may wait at a socket, and at an end of a pair.
+    /// Returns the capacity of a socket's buffer, and of a pipe's.
     pub(super) fn capacities(&self) -> [usize; 2] {
         let limits = &self.usage.limits;
         [limits.socket_bytes, limits.pipe_bytes].map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX))
@@ -96,7 +98,7 @@ impl Network {
         self.sockets.get_mut(&id).ok_or(Errno::EBADF)
     }
 
-    /// Bytes that can be read at once.
+    /// Returns the bytes that can be read at once.
     pub(super) fn waiting(&self, id: SocketId) -> usize {
         match self.sockets.get(&id).map(|socket| &socket.role) {
             Some(Role::Connected(stream)) => stream.incoming.len(),
@@ -108,7 +110,7 @@ impl Network {
         std::mem::take(&mut self.wakes)
     }
 
-    /// What the socket is ready for.
+    /// Returns the socket's readiness.
     pub(super) fn readiness(&self, socket: &Socket) -> u32 {
         let failed = if socket.error.is_some() { IN | OUT | ERR } else { 0 };
         failed
@@ -134,7 +136,7 @@ impl Network {
             }
     }
 
-    /// Tells those who wait for what the socket is ready for now.
+    /// Wakes the waiters whose readiness is met now.
     pub(super) fn notify(&mut self, id: SocketId) {
         let Some(socket) = self.sockets.get(&id).filter(|socket| !socket.waiters.is_empty()) else { return };
         let ready = self.readiness(socket);
@@ -149,7 +151,8 @@ impl Network {
         });
     }
 
-    /// Has `operation` completed as soon as the socket is ready for something in `mask`; failures and the end always count.
+    /// Completes `waiter` as soon as the socket is ready for an event in its mask. Failures and the
+    /// end always complete the waiter.
     pub(super) fn arm(&mut self, id: SocketId, waiter: Waiter) -> Result<(), Errno> {
         let socket = self.get_mut(id)?;
         if socket.waiters.iter().filter(|other| other.owner.pid() == waiter.owner.pid()).count() >= MAX_WAITERS {
@@ -165,7 +168,8 @@ impl Network {
         Ok(())
     }
 
-    /// The program lets go of the socket, which others may still have: its operations, which will not complete.
+    /// Removes the waiters of a program that closes its descriptor of a shared socket. Returns
+    /// their operations, which will not complete.
     pub(super) fn forget(&mut self, id: SocketId, pid: Pid) -> Vec<OperationId> {
         let Some(socket) = self.sockets.get_mut(&id) else { return Vec::new() };
         let own = |waiter: &Waiter| match waiter.owner {
@@ -177,7 +181,8 @@ impl Network {
         operations
     }
 
-    /// Gives the socket its own address. Whoever listens has it already, or comes too late, is found here; a port of 0 is chosen.
+    /// Binds the socket to an address. A port of 0 is chosen here. `EADDRINUSE` if a listener has
+    /// the address.
     pub(super) fn bind(&mut self, id: SocketId, address: Address, only_v6: bool, shares_port: bool) -> Result<(), Errno> {
         let socket = self.get(id)?;
         if socket.local.is_some() || !matches!(socket.role, Role::Fresh | Role::Datagram(_)) {
@@ -199,7 +204,8 @@ impl Network {
         Ok(())
     }
 
-    /// Whether someone else gets what would come to this socket. Stream sockets that do not listen are in nobody's way.
+    /// Returns whether another socket receives the messages or connections of this address. Stream
+    /// sockets that do not listen cause no conflict.
     pub(super) fn is_taken(&self, id: SocketId) -> bool {
         let Some(socket) = self.sockets.get(&id) else { return false };
         self.sockets.iter().any(|(other_id, other)| {
@@ -221,13 +227,14 @@ impl Network {
         Err(Errno::EADDRINUSE)
     }
 
-    /// Closes a socket. The other end sees the end of the stream, or a reset when something lay here unread or `abort` is set.
+    /// Closes a socket. The other end sees the end of the stream, or a reset if unread bytes were
+    /// left here or `abort` is set.
     pub(super) fn close(&mut self, id: SocketId, abort: bool) -> Result<(), Errno> {
         let socket = self.sockets.remove(&id).ok_or(Errno::EBADF)?;
         self.pipe_ends -= usize::from(socket.is_pipe);
         let [sockets, pipes] = &mut self.marks;
-        sockets.fell((self.sockets.len() - self.pipe_ends) as u64, self.usage.limits.sockets);
-        pipes.fell(self.pipe_ends as u64 / 2, self.usage.limits.pipes);
+        sockets.lower((self.sockets.len() - self.pipe_ends) as u64, self.usage.limits.sockets);
+        pipes.lower(self.pipe_ends as u64 / 2, self.usage.limits.pipes);
         match socket.role {
             Role::Listening(listener) => {
                 for ready in listener.ready {
@@ -251,7 +258,7 @@ impl Network {
         Ok(())
     }
 
-    /// The other end of `id` has gone.
+    /// Marks the connection `id` as closed by its other end.
     fn part(&mut self, id: SocketId, reset: bool) {
         let Some(socket) = self.sockets.get_mut(&id) else { return };
         let Role::Connected(stream) = &mut socket.role else { return };

@@ -1,4 +1,4 @@
-//! What a socket is: plain values. Next: `table.rs`, which holds them and tells who waits.
+//! The data of a socket, as plain values. Next: `network.rs`, the table of sockets.
 
 use super::address::Address;
 use crate::ids::{OperationId, SocketId};
@@ -7,10 +7,11 @@ use coldframe_ids::Pid;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// A writer that waits is told when this part of the buffer is free: Linux spares it the small pieces too.
+/// A waiting writer is woken when a quarter of the buffer is free. Linux delays the wake too, so
+/// that a writer does not send many small pieces.
 const ENOUGH: usize = 4;
 
-/// Readiness to read. The numbers of readiness are those of Linux's `epoll`.
+/// Readiness to read. The bits of readiness have the values of Linux's `epoll`.
 pub const IN: u32 = 1;
 /// Readiness to write.
 pub const OUT: u32 = 4;
@@ -29,18 +30,20 @@ pub(super) struct Socket {
     pub(super) domain: Domain,
     pub(super) role: Role,
     pub(super) local: Option<Address>,
-    /// An IPv6 socket that takes no IPv4 connections.
+    /// Whether an IPv6 socket refuses IPv4 connections.
     pub(super) only_v6: bool,
-    /// Shares its port with others that say the same.
+    /// Whether the socket shares its port with other sockets that have this flag.
     pub(super) shares_port: bool,
-    /// One end of a pair: counted apart from the sockets that a program makes.
+    /// Whether the socket is one end of a pair, which is counted apart from the sockets that a
+    /// program makes.
     pub(super) is_pipe: bool,
-    /// What went wrong meanwhile; the next call that fails because of it takes it.
+    /// A pending error. The next call that fails because of it clears it.
     pub(super) error: Option<Errno>,
     pub(super) waiters: Vec<Waiter>,
 }
 
-/// Who hears of readiness, once: a program and its operation. Programs share what they have inherited, and each waits for itself.
+/// The wait of an operation for readiness, which completes once. Programs may share an inherited
+/// socket, and each program has its own waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Waiter {
     pub(super) owner: WaitOwner,
@@ -71,7 +74,7 @@ pub(super) enum Role {
     /// A stream socket that is neither connected nor listens.
     Fresh,
     Listening(Listener),
-    /// Waits for room in that listener's queue.
+    /// Waits for space in the queue of a listener.
     Connecting(SocketId),
     Connected(Stream),
     Datagram(Datagram),
@@ -79,26 +82,26 @@ pub(super) enum Role {
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Listener {
-    /// The process that began to listen.
+    /// The process that started to listen.
     pub(super) pid: Pid,
     pub(super) backlog: usize,
-    /// Connections to be accepted: their server's ends.
+    /// The server's ends of connections that were not accepted yet.
     pub(super) ready: VecDeque<SocketId>,
-    /// Clients that found the queue full.
+    /// Clients that wait because the queue was full.
     pub(super) waiting: VecDeque<SocketId>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Stream {
-    /// The other end; none when it has been closed.
+    /// The other end. `None` if that end has been closed.
     pub(super) peer: Option<SocketId>,
     pub(super) remote: Address,
     pub(super) incoming: VecDeque<u8>,
-    /// Nothing more will come.
+    /// Whether the other end has ended its direction.
     pub(super) ended: bool,
-    /// This end writes no more.
+    /// Whether this end has ended its direction.
     pub(super) shut: bool,
-    /// Writing fails: the other end has answered that it is gone.
+    /// Whether a write fails, because the other end has reported that it is closed.
     pub(super) broken: bool,
 }
 
@@ -106,7 +109,7 @@ pub(super) struct Stream {
 pub(super) struct Datagram {
     pub(super) remote: Option<Address>,
     pub(super) incoming: VecDeque<(Address, Vec<u8>)>,
-    /// Bytes in `incoming`, with what each entry costs.
+    /// Bytes in `incoming`, with the cost of each entry.
     pub(super) held: usize,
 }
 
@@ -126,7 +129,7 @@ impl Stream {
         Self { peer: Some(peer), remote, incoming: VecDeque::new(), ended: false, shut: false, broken: false }
     }
 
-    /// Whether a writer that waits for room would be told; `capacity` is what the buffer may hold.
+    /// Returns whether a waiting writer would be woken. `capacity` is the size of the buffer.
     pub(super) fn has_room(&self, capacity: usize) -> bool {
         capacity.saturating_sub(self.incoming.len()) >= capacity / ENOUGH
     }

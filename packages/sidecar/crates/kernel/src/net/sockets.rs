@@ -1,4 +1,5 @@
-//! A runtime's sockets, and what the rest of the kernel does with them: reading and writing by descriptor, waiting, closing.
+//! A runtime's sockets, for the rest of the kernel: reading and writing by descriptor, waiting,
+//! closing. Next: `inbound/`, the embedder's connections.
 
 use super::descriptor_passing::PassedDescriptors;
 use super::inbound::connections::InboundConnections;
@@ -18,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Weak};
 
-/// See the module.
+/// The sockets of a runtime.
 #[derive(Default)]
 pub struct Sockets {
     state: Mutex<SocketState>,
@@ -29,37 +30,38 @@ pub(super) struct SocketState {
     pub(super) network: Network,
     /// The operations of programs that have waited for a socket.
     pub(super) waiting: HashMap<Pid, Weak<Operations>>,
-    /// Ends of pairs that the caller outside writes to.
-    pub(super) feeds: HashMap<SocketId, Feed>,
+    /// The ends of pairs that the embedder writes to.
+    pub(super) feeds: HashMap<SocketId, StdinFeed>,
     pub(super) passed: PassedDescriptors,
-    /// Connections of the caller outside.
+    /// The embedder's connections.
     pub(super) inbound: InboundConnections,
-    /// What the caller outside waits for.
+    /// The embedder's waits for listeners.
     pub(super) waits: ListenerWaits,
-    /// Who hears of both; none before it is known, and none any more when the runtime is disposed of.
+    /// Receives the events of both. `None` before it is attached, and after the runtime was
+    /// disposed.
     pub(super) embedder: Option<Arc<dyn Embedder>>,
 }
 
-/// What the caller outside has written and no program has taken yet.
+/// Bytes that the embedder has written and no program has taken yet.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub(super) struct Feed {
+pub(super) struct StdinFeed {
     pub(super) bytes: VecDeque<u8>,
-    /// Nothing more will come.
+    /// Whether the input ends after these bytes.
     ends: bool,
-    /// Nobody will ever take it.
+    /// Whether the pipe's other end is closed, so that no program can take the bytes.
     pub(super) broken: bool,
 }
 
-/// What a descriptor's socket is, in libuv's words.
+/// The kind of a descriptor's socket, in the terms of libuv.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum SocketKind {
     Tcp,
     Udp,
     Pipe,
 }
 
 impl SocketState {
-    /// Completes what has become ready.
+    /// Delivers all completions.
     fn deliver_wakes(&mut self) {
         loop {
             let wakes = self.network.take_wakes();
@@ -84,7 +86,8 @@ impl SocketState {
         }
     }
 
-    /// Moves what goes from a feed into its pipe; the rest goes when there is room. A feed's operation is its socket's number.
+    /// Moves the bytes of a feed into its pipe. If the pipe is full, the rest follows when there is
+    /// space.
     fn pump(&mut self, id: SocketId) {
         let Some(feed) = self.feeds.get_mut(&id) else { return };
         while !feed.bytes.is_empty() {
@@ -101,14 +104,14 @@ impl SocketState {
                 }
             }
         }
-        // A queue that was long once does not keep its room.
+        // An empty queue releases its memory.
         feed.bytes.shrink_to(0);
         if feed.ends {
             let _ = self.network.shutdown(id);
         }
     }
 
-    /// The same for all feeds.
+    /// Moves the bytes of all feeds into their pipes.
     pub(super) fn pump_all(&mut self) {
         let mut feeds: Vec<SocketId> = self.feeds.keys().copied().collect();
         feeds.sort_unstable();
@@ -119,7 +122,7 @@ impl SocketState {
         self.embedder.as_ref().ok_or(Errno::ENETDOWN)
     }
 
-    /// Has the program's operation completed as soon as the socket is ready for something in `mask`.
+    /// Completes the program's operation as soon as the socket is ready for an event in `mask`.
     pub(super) fn arm(
         &mut self,
         program: &Arc<dyn Caller>,
@@ -138,19 +141,20 @@ impl Sockets {
         Self { state: Mutex::new(state) }
     }
 
-    /// Sockets and pairs: how many there are and were at most; then the bytes that wait in them, those for standard inputs included.
-    pub(crate) fn look(&self) -> ([(u64, u64); 2], u64) {
+    /// Returns the present and the highest count of sockets and of pairs, then the bytes that wait
+    /// in them and in standard inputs.
+    pub(crate) fn used_and_highest(&self) -> ([(u64, u64); 2], u64) {
         let state = self.state.lock();
         let fed: usize = state.feeds.values().map(|feed| feed.bytes.len()).sum();
-        (state.network.look(), state.network.buffered() + fed as u64 + state.inbound.queued_bytes())
+        (state.network.used_and_highest(), state.network.buffered() + fed as u64 + state.inbound.queued_bytes())
     }
 
-    /// Bytes that wait for one standard input.
+    /// Returns the bytes that wait for one standard input.
     pub(crate) fn fed(&self, id: SocketId) -> u64 {
         self.state.lock().feeds.get(&id).map_or(0, |feed| feed.bytes.len() as u64)
     }
 
-    /// Does something with the table, then tells who waited for it.
+    /// Runs `run` with the table, then delivers the completions that follow.
     pub(super) fn with<R>(&self, run: impl FnOnce(&mut SocketState) -> Result<R, Errno>) -> Result<R, Errno> {
         let mut state = self.state.lock();
         let result = run(&mut state);
@@ -178,16 +182,17 @@ impl Sockets {
         let _ = self.with(|state| state.network.disarm(id, WaitOwner::Operation(program.pid(), operation)));
     }
 
-    /// A pipe whose second end the caller outside feeds.
+    /// Makes a pipe whose second end the embedder writes to.
     pub(crate) fn open_feed(&self) -> Result<(SocketId, SocketId), Errno> {
         self.with(|state| {
             let (one, other) = state.network.pair()?;
-            state.feeds.insert(other, Feed::default());
+            state.feeds.insert(other, StdinFeed::default());
             Ok((one, other))
         })
     }
 
-    /// Has more for a feed: `ENOBUFS` when it holds too much already, `EPIPE` when nobody takes it.
+    /// Appends bytes to a feed. `ENOBUFS` if the feed holds too much, `EPIPE` if no program can
+    /// take the bytes.
     pub(crate) fn feed(&self, id: SocketId, bytes: &[u8], ends: bool) -> Result<(), Errno> {
         self.with(|state| {
             let feed = state.feeds.get_mut(&id).filter(|feed| !feed.broken && !feed.ends).ok_or(Errno::EPIPE)?;
@@ -195,7 +200,7 @@ impl Sockets {
             if held > usage.limits.stdin_bytes {
                 return Err(Errno::ENOBUFS);
             }
-            usage.peaks.stdin_bytes.saw(held);
+            usage.peaks.stdin_bytes.record(held);
             feed.bytes.extend(bytes);
             feed.ends = ends;
             state.pump(id);
@@ -208,7 +213,8 @@ impl Sockets {
         self.close(id, false)
     }
 
-    /// Nobody has it any more. What waited there or in its queue for who would take it must be let go of.
+    /// Closes a socket that no descriptor holds. The caller must release the returned
+    /// descriptions, which waited for a receiver there.
     #[must_use]
     pub(crate) fn close(&self, id: SocketId, abort: bool) -> Vec<Arc<Description>> {
         let mut state = self.state.lock();
@@ -217,23 +223,24 @@ impl Sockets {
         state.take_lost()
     }
 
-    /// The program lets go of a socket: its operations, which will not complete.
+    /// Removes a program's waits for a socket that the program closes. Returns their operations,
+    /// which will not complete.
     pub(crate) fn forget(&self, id: SocketId, pid: Pid) -> Vec<OperationId> {
         self.state.lock().network.forget(id, pid)
     }
 
-    /// The program has ended.
-    pub(crate) fn leave(&self, pid: Pid) {
+    /// Removes the operations of a program that has ended.
+    pub(crate) fn forget_process(&self, pid: Pid) {
         self.state.lock().waiting.remove(&pid);
     }
 
-    pub(crate) fn kind(&self, id: SocketId) -> Result<Kind, Errno> {
+    pub(crate) fn kind(&self, id: SocketId) -> Result<SocketKind, Errno> {
         self.with(|state| {
             let socket = state.network.get(id)?;
             Ok(match (&socket.role, socket.domain) {
-                (Role::Datagram(_), _) => Kind::Udp,
-                (_, Domain::Unix) => Kind::Pipe,
-                _ => Kind::Tcp,
+                (Role::Datagram(_), _) => SocketKind::Udp,
+                (_, Domain::Unix) => SocketKind::Pipe,
+                _ => SocketKind::Tcp,
             })
         })
     }

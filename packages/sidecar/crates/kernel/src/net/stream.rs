@@ -11,11 +11,11 @@ use std::collections::VecDeque;
 /// Longest queue of connections to be accepted (Linux's `somaxconn`).
 pub(super) const MAX_BACKLOG: usize = 4_096;
 
-/// How far a connection has come.
+/// The result of a connect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Progress {
     Connected,
-    /// The listener's queue is full: the socket becomes writable when there is room, or fails.
+    /// The listener's queue is full: the socket becomes writable when there is space, or fails.
     Waiting,
 }
 
@@ -48,7 +48,7 @@ impl Network {
         }
     }
 
-    /// Connects to whoever listens at `address`.
+    /// Connects to the socket that listens at `address`.
     pub(super) fn connect(&mut self, id: SocketId, address: Address) -> Result<Progress, Errno> {
         let socket = self.get(id)?;
         match socket.role {
@@ -82,7 +82,7 @@ impl Network {
         Ok(Progress::Waiting)
     }
 
-    /// Makes the server's end and joins the two.
+    /// Makes the server's end and connects both ends.
     fn establish(&mut self, listener: SocketId, client: SocketId, address: Address) -> Result<(), Errno> {
         let domain = self.get(listener)?.domain;
         let from = self.get(client)?.local.clone().unwrap_or(Address::Unnamed);
@@ -97,7 +97,7 @@ impl Network {
         Ok(())
     }
 
-    /// The next connection. A client that waited for room takes its place.
+    /// Accepts the next connection. A client that waited for space moves into the queue.
     pub(super) fn accept(&mut self, id: SocketId) -> Result<SocketId, Errno> {
         let listener = self.get_mut(id)?;
         let Role::Listening(queue) = &mut listener.role else { return Err(Errno::EINVAL) };
@@ -117,7 +117,7 @@ impl Network {
         Ok(accepted)
     }
 
-    /// Two sockets that are connected with each other.
+    /// Makes two sockets that are connected with each other.
     pub(super) fn pair(&mut self) -> Result<(SocketId, SocketId), Errno> {
         let end = |role| Socket { is_pipe: true, ..Socket::new(Domain::Unix, role) };
         let one = self.add(end(Role::Fresh))?;
@@ -143,7 +143,8 @@ impl Network {
         }
         if stream.incoming.is_empty() {
             return match socket.error.take() {
-                // A reset that answers what was written after the end: readers have the end, and writers are told by `broken`.
+                // The other end answered a write after its close with a reset. Readers still see
+                // the end of the stream, and `broken` fails later writes.
                 Some(Errno::EPIPE) if stream.ended => Ok(0),
                 Some(error) => Err(error),
                 None if stream.ended => Ok(0),
@@ -177,7 +178,7 @@ impl Network {
             Role::Connecting(_) => return Err(Errno::EAGAIN),
             _ => return Err(socket.error.take().unwrap_or(Errno::EPIPE)),
         };
-        // A Unix socket does not tell of a reset here, and TCP does first.
+        // A Unix socket does not report a reset here; TCP reports the reset first.
         if socket.domain == Domain::Unix && (stream.shut || stream.broken) {
             return Err(Errno::EPIPE);
         }
@@ -188,7 +189,8 @@ impl Network {
             return Err(Errno::EPIPE);
         }
         let Some(peer) = stream.peer else {
-            // TCP learns that nobody is there from the answer to this, which comes when its own buffer is full at the latest.
+            // TCP detects the closed end by the reply to this write. The reply arrives at the
+            // latest when TCP's own buffer is full.
             stream.broken = true;
             socket.error = Some(Errno::EPIPE);
             self.notify(id);

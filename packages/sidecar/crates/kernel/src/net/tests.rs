@@ -1,4 +1,4 @@
-//! The table's behaviour, call by call, and random sequences of calls that must keep its promises.
+//! Tests of the socket table call by call, and with random sequences of calls.
 
 use super::address::Address;
 use super::network::{Network, Wake};
@@ -25,7 +25,7 @@ fn waiter(pid: u32, number: u32, mask: u32) -> Waiter {
     Waiter { owner: owner(pid, number), mask }
 }
 
-/// The defaults of the limits.
+/// The default limits.
 const BUFFER: usize = 64 << 10;
 const MAX_SOCKETS: usize = 256;
 const MAX_PIPES: usize = 768;
@@ -60,11 +60,11 @@ fn read(network: &mut Network, id: SocketId) -> Result<Vec<u8>, Errno> {
 }
 
 fn ready(network: &Network, id: SocketId) -> u32 {
-    network.readiness(network.get(id).expect("there"))
+    network.readiness(network.get(id).expect("the socket exists"))
 }
 
 #[test]
-fn bytes_go_both_ways_and_each_way_ends_alone() {
+fn moves_bytes_in_both_directions_and_ends_each_alone() {
     let mut network = Network::default();
     let (client, server) = connected(&mut network);
     assert_eq!(read(&mut network, server), Err(Errno::EAGAIN));
@@ -78,7 +78,7 @@ fn bytes_go_both_ways_and_each_way_ends_alone() {
 }
 
 #[test]
-fn a_full_buffer_stops_the_writer_until_enough_is_read() {
+fn a_full_buffer_blocks_the_writer_until_a_quarter_is_free() {
     let mut network = Network::default();
     let (client, server) = connected(&mut network);
     assert_eq!(network.write(client, &vec![7; BUFFER + 1]), Ok(BUFFER));
@@ -94,15 +94,15 @@ fn a_full_buffer_stops_the_writer_until_enough_is_read() {
 }
 
 #[test]
-fn closing_ends_the_stream_and_closing_over_unread_bytes_resets_it() {
+fn a_close_ends_the_stream_and_resets_it_if_bytes_are_unread() {
     let mut network = Network::default();
     let (client, server) = connected(&mut network);
     network.write(server, b"last words").expect("written");
     network.close(server, false).expect("closes");
     assert_eq!(read(&mut network, client).as_deref(), Ok(&b"last words"[..]));
     assert_eq!(read(&mut network, client), Ok(vec![]));
-    assert_eq!(network.write(client, b"to nobody"), Ok(9), "as TCP, which learns of it by the answer");
-    assert_eq!(read(&mut network, client), Ok(vec![]), "the end came before that answer");
+    assert_eq!(network.write(client, b"to nobody"), Ok(9), "like TCP, which detects the close by the reply");
+    assert_eq!(read(&mut network, client), Ok(vec![]), "the end precedes the reply");
     assert_eq!(network.write(client, b"to nobody"), Err(Errno::EPIPE));
 
     let (client, server) = connected(&mut network);
@@ -115,7 +115,7 @@ fn closing_ends_the_stream_and_closing_over_unread_bytes_resets_it() {
 }
 
 #[test]
-fn whoever_listens_has_the_address() {
+fn only_listeners_occupy_and_receive_an_address() {
     let mut network = Network::default();
     let client = stream(&mut network);
     assert_eq!(network.connect(client, ip("127.0.0.1", 80)), Err(Errno::ECONNREFUSED));
@@ -129,13 +129,13 @@ fn whoever_listens_has_the_address() {
     assert_eq!(network.bind(second, ip("127.0.0.1", 81), false, false), Ok(()));
     assert_eq!(network.connect(client, ip("0.0.0.0", 80)), Ok(Progress::Connected));
     network.close(first, false).expect("closes");
-    assert_eq!(read(&mut network, client), Err(Errno::ECONNRESET), "it was never accepted");
+    assert_eq!(read(&mut network, client), Err(Errno::ECONNRESET), "the connection was never accepted");
     let third = stream(&mut network);
-    assert_eq!(network.bind(third, ip("127.0.0.1", 80), false, false), Ok(()), "free again");
+    assert_eq!(network.bind(third, ip("127.0.0.1", 80), false, false), Ok(()), "the address is free again");
 }
 
 #[test]
-fn a_full_queue_makes_clients_wait_and_its_end_refuses_them() {
+fn clients_wait_for_a_full_queue_and_are_refused_when_the_listener_closes() {
     let mut network = Network::default();
     let server = listener(&mut network, ip("127.0.0.1", 80), 0);
     let clients: Vec<SocketId> = (0..3).map(|_| stream(&mut network)).collect();
@@ -150,7 +150,7 @@ fn a_full_queue_makes_clients_wait_and_its_end_refuses_them() {
 }
 
 #[test]
-fn a_socket_that_two_programs_have_forgets_only_who_leaves() {
+fn closing_a_shared_socket_removes_only_the_waits_of_that_program() {
     let mut network = Network::default();
     let (one, other) = network.pair().expect("room");
     for pid in [1, 2] {
@@ -159,17 +159,17 @@ fn a_socket_that_two_programs_have_forgets_only_who_leaves() {
         }
         assert_eq!(network.arm(one, waiter(pid, 5, IN)), Err(Errno::ENOBUFS));
     }
-    network.disarm(one, owner(2, 4)).expect("there");
+    network.disarm(one, owner(2, 4)).expect("the socket exists");
     assert_eq!(network.forget(one, Pid::new(1)), [1, 2, 3, 4].map(operation));
     network.close(other, false).expect("closes");
-    let told: Vec<_> = network.take_wakes().iter().map(|wake| wake.owner).collect();
-    assert_eq!(told, [owner(2, 1), owner(2, 2), owner(2, 3)]);
+    let woken: Vec<_> = network.take_wakes().iter().map(|wake| wake.owner).collect();
+    assert_eq!(woken, [owner(2, 1), owner(2, 2), owner(2, 3)]);
     network.close(one, false).expect("closes");
     assert!(network.sockets.is_empty());
 }
 
 #[test]
-fn messages_arrive_whole_with_their_sender() {
+fn datagrams_arrive_whole_with_their_sender() {
     let mut network = Network::default();
     let (one, two) = (datagram(&mut network), datagram(&mut network));
     network.bind(one, ip("127.0.0.1", 5_000), false, false).expect("free");
@@ -189,7 +189,7 @@ fn messages_arrive_whole_with_their_sender() {
 }
 
 #[test]
-fn the_number_of_sockets_is_limited() {
+fn limits_the_number_of_sockets_and_pipes() {
     let mut network = Network::default();
     let (one, other) = network.pair().expect("room");
     assert_eq!(network.write(one, b"through"), Ok(7));
@@ -200,7 +200,7 @@ fn the_number_of_sockets_is_limited() {
     assert_eq!(network.pair(), Err(Errno::ENFILE));
     network.close(made[0], false).expect("closes");
     network.close(pairs[0].0, false).expect("closes");
-    assert_eq!(network.pair(), Err(Errno::ENFILE), "one end is still there");
+    assert_eq!(network.pair(), Err(Errno::ENFILE), "one end is still open");
     network.close(pairs[0].1, false).expect("closes");
     assert!(network.pair().is_ok());
     stream(&mut network);
@@ -236,7 +236,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..200)
 }
 
-/// What must hold after every call.
+/// Asserts the invariants of the table, after every call.
 fn check(network: &Network) {
     for (id, socket) in &network.sockets {
         match &socket.role {
@@ -244,14 +244,15 @@ fn check(network: &Network) {
                 assert!(stream.incoming.len() <= BUFFER);
                 if let Some(peer) = stream.peer {
                     let Role::Connected(peer) = &network.get(peer).expect("a peer that exists").role else { panic!("a peer") };
-                    assert_eq!(peer.peer, Some(*id), "each names the other");
-                    assert_eq!(peer.ended, stream.shut, "an end is seen by the other side");
+                    assert_eq!(peer.peer, Some(*id), "each end names the other");
+                    assert_eq!(peer.ended, stream.shut, "the other end sees the end of the direction");
                 } else {
                     assert!(stream.ended);
                 }
             }
             Role::Listening(listener) => {
-                // The longest backlog that a step sets; a shorter one does not drop what is there.
+                // The longest backlog that a step sets. A shorter backlog drops no queued
+                // connections.
                 assert!(listener.ready.len() <= 3);
                 for end in listener.ready.iter().chain(&listener.waiting) {
                     assert!(network.sockets.contains_key(end));
@@ -264,16 +265,16 @@ fn check(network: &Network) {
             Role::Fresh | Role::Datagram(_) => {}
         }
         for waiter in &socket.waiters {
-            assert_eq!(network.readiness(socket) & (waiter.mask | ERR | HUP), 0, "nobody waits for what is there");
+            assert_eq!(network.readiness(socket) & (waiter.mask | ERR | HUP), 0, "no operation waits for a met readiness");
         }
     }
 }
 
 proptest! {
-    /// Whatever is called in whatever order: connections stay consistent, buffers bounded, nobody sleeps through what it waits for, and
-    /// what is read is what was written, in order.
+    /// After any sequence of calls, connections are consistent, buffers are bounded, and no
+    /// operation waits although its readiness is met.
     #[test]
-    fn random_calls_keep_the_promises(steps in steps()) {
+    fn random_calls_keep_connections_consistent_and_buffers_bounded(steps in steps()) {
         let mut network = Network::default();
         let mut ids: Vec<SocketId> = Vec::new();
         let mut number = 0;
@@ -308,13 +309,13 @@ proptest! {
             check(&network);
         }
         for id in network.sockets.keys().copied().collect::<Vec<_>>() {
-            // A listener's closing closes its queue: those are gone already.
+            // Closing a listener has already closed the sockets in its queue.
             let _ = network.close(id, false);
         }
         prop_assert!(network.sockets.is_empty());
     }
 
-    /// However it is cut, a stream is the same bytes.
+    /// A stream delivers the written bytes in order, however the reads and writes are cut.
     #[test]
     fn bytes_stay_in_order(cuts in prop::collection::vec((0_usize..40_000, 0_usize..40_000), 1..30)) {
         let mut network = Network::default();

@@ -1,5 +1,7 @@
-//! A program's operations as a value: which numbers wait, and what has completed and was not taken. Who would be woken is no part of it, and
-//! neither are the operations of a call that blocks: nobody is inside one when a program is saved.
+//! A snapshot of a program's operations: the pending numbers, and the events that were not taken.
+//!
+//! Wakers are not part of the snapshot. The operations of a blocking call are not part of it
+//! either: no program is inside such a call when a snapshot is taken.
 
 use super::{Event, OPERATION_COST, Operations};
 use crate::ids::MAX_ID;
@@ -12,17 +14,18 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// See the module.
+/// A snapshot of [`Operations`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct OperationsSnapshot {
     last: Option<OperationId>,
-    /// In order.
+    /// The pending operations, in ascending order.
     pending: Vec<OperationId>,
     done: Vec<Event>,
 }
 
 impl OperationsSnapshot {
-    /// Whether a program could have brought it about; it may come out of a file.
+    /// Checks that a program could have produced the snapshot. The snapshot may have been read from
+    /// a file.
     pub(crate) fn check(&self) -> Result<(), &'static str> {
         let is_number = |operation: &OperationId| operation.get() <= MAX_ID;
         let done = self.done.iter().map(|event| &event.operation);
@@ -30,7 +33,7 @@ impl OperationsSnapshot {
         if are_numbers && self.pending.is_sorted_by(|one, other| one < other) { Ok(()) } else { Err("an operation's number") }
     }
 
-    /// Bytes that it holds.
+    /// Returns the bytes that the snapshot occupies.
     pub(crate) fn own_bytes(&self) -> u64 {
         let results: usize = self.done.iter().map(|event| event.bytes.len() + size_of::<Event>()).sum();
         (self.pending.len() * size_of::<OperationId>() + results) as u64
@@ -45,7 +48,8 @@ impl Operations {
         OperationsSnapshot { last: state.last, pending, done: state.done.iter().cloned().collect() }
     }
 
-    /// The operations of the process `pid`, as they were saved. What its runtime's limits do not allow is an error.
+    /// Restores the operations of the process `pid`. Fails if the runtime's limits do not allow
+    /// them.
     pub(crate) fn restore(saved: &OperationsSnapshot, usage: &Arc<Usage>, pid: Pid) -> Result<Self, Error> {
         let made = Self::new(usage, pid);
         {
@@ -62,25 +66,27 @@ impl Operations {
             if !state.charge.grow(cost) {
                 return Err(Error::ResourceExhausted { resource: "kernel bytes", limit: usage.limits.kernel_bytes });
             }
-            // What was there already is no reason to warn of it.
-            state.mark.rose(count, u64::MAX);
+            // Restored operations must not cause a warning.
+            state.mark.raise(count, u64::MAX);
             made.news.store(!state.done.is_empty(), Ordering::Release);
         }
         Ok(made)
     }
 
-    /// Whether its completion is still to come.
+    /// Returns whether the operation has not completed yet.
     pub(crate) fn is_pending(&self, operation: OperationId) -> bool {
         self.state.lock().pending.contains(&operation)
     }
 
-    /// Completes what nobody will complete: all that wait except those that `has_completer` names.
+    /// Cancels the pending operations that `has_completer` rejects, because nothing would complete
+    /// them.
     pub(crate) fn cancel_orphans(&self, has_completer: impl Fn(OperationId) -> bool) {
         let mut orphans: Vec<OperationId> = {
             let state = self.state.lock();
             state.pending.iter().copied().filter(|operation| !has_completer(*operation)).collect()
         };
-        // In the order in which they were begun, as far as that is known: copies of one value behave the same.
+        // Copies of one snapshot must behave alike, so the order is ascending, which is the order
+        // in which the operations began.
         orphans.sort_unstable();
         for operation in orphans {
             self.complete(operation, Err(Errno::ECANCELED), Vec::new());
@@ -109,19 +115,19 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_waits_on_and_what_has_completed_is_told() {
+    fn a_restored_operation_stays_pending_and_a_completed_one_is_delivered() {
         let usage = usage(100, 65_536);
         let restored = Operations::restore(&saved(), &usage, PID).expect("room");
         assert_eq!(restored.take(), [Event { operation: operation(2), result: 7, bytes: vec![1, 2] }]);
         assert!(restored.is_pending(operation(1)) && !restored.is_pending(operation(2)) && restored.is_pending(operation(3)));
         restored.complete(operation(3), Ok(1), Vec::new());
         assert_eq!(restored.take(), [Event { operation: operation(3), result: 1, bytes: vec![] }]);
-        assert_eq!(restored.begin(), Ok(operation(5)), "numbers go on");
-        assert_eq!(restored.look(), (2, 3));
+        assert_eq!(restored.begin(), Ok(operation(5)), "numbers continue");
+        assert_eq!(restored.used_and_highest(), (2, 3));
     }
 
     #[test]
-    fn orphans_are_cancelled_in_order() {
+    fn cancels_orphaned_operations_in_order() {
         let restored = Operations::restore(&saved(), &usage(100, 65_536), PID).expect("room");
         restored.take();
         restored.cancel_orphans(|own| own == operation(9));
@@ -131,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn narrower_limits_are_refused_by_name() {
+    fn refuses_limits_that_the_operations_exceed() {
         let refusal = |operations, bytes| match Operations::restore(&saved(), &usage(operations, bytes), PID) {
             Err(Error::ResourceExhausted { resource, limit }) => (resource, limit),
             _ => ("", 0),

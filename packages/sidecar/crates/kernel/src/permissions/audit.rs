@@ -1,5 +1,8 @@
-//! Decisions for whoever listens. They are kept only while someone does, at most so many, and never make a program wait: when nobody takes
-//! them in time the newest are lost, and counted. A listener is told once that there are some; what comes until it has taken them waits for it.
+//! The queue of permission decisions for a listener.
+//!
+//! Decisions are stored only while a listener is attached. The queue is bounded and never makes a
+//! program wait: if the listener is slow, the newest decisions are dropped and counted. A listener
+//! is notified once when decisions arrive; later decisions wait until the listener has taken all.
 //! Next: `mod.rs`, where decisions are made.
 
 use crate::permissions::policy::{Decision, Decisions, PermissionListener};
@@ -7,12 +10,12 @@ use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Decisions that may wait.
+/// Maximum number of decisions in the queue.
 pub(super) const MOST: usize = 4_096;
-/// Bytes of resources in them.
+/// Maximum bytes of the resources in the queue.
 const MOST_BYTES: usize = 1 << 20;
 
-/// See the module.
+/// The queue of decisions and its listener.
 #[derive(Default)]
 pub(super) struct Audit(Mutex<State>);
 
@@ -21,14 +24,14 @@ struct State {
     listener: Option<Arc<dyn PermissionListener>>,
     waiting: VecDeque<Decision>,
     bytes: usize,
-    /// Lost after the last one that waits.
+    /// The number of decisions dropped after the last one in the queue.
     lost: u64,
-    /// The listener knows that something waits.
-    told: bool,
+    /// Whether the listener was notified since the queue was last empty.
+    is_notified: bool,
 }
 
 impl Audit {
-    /// From now on `listener` hears of decisions, or nobody does.
+    /// Sends the decisions from now on to `listener`, or to none. Earlier decisions are dropped.
     pub fn listen(&self, listener: Option<Arc<dyn PermissionListener>>) {
         let before = std::mem::replace(&mut *self.0.lock(), State { listener, ..State::default() });
         drop(before);
@@ -47,13 +50,14 @@ impl Audit {
             state.bytes += decision.resource.len();
             state.waiting.push_back(decision);
         }
-        if !std::mem::replace(&mut state.told, true) {
+        if !std::mem::replace(&mut state.is_notified, true) {
             drop(state);
             listener.pending(&|most| self.take(most));
         }
     }
 
-    /// At most `most` of those that wait, and what was lost after them.
+    /// Takes at most `most` decisions from the queue, and the number of decisions dropped after
+    /// them.
     pub fn take(&self, most: usize) -> Decisions {
         let mut state = self.0.lock();
         let count = state.waiting.len().min(most);
@@ -61,7 +65,7 @@ impl Audit {
         state.bytes -= decisions.iter().map(|decision| decision.resource.len()).sum::<usize>();
         let lost = if state.waiting.is_empty() { std::mem::take(&mut state.lost) } else { 0 };
         if decisions.is_empty() && lost == 0 {
-            state.told = false;
+            state.is_notified = false;
         }
         Decisions { decisions, lost }
     }

@@ -1,58 +1,60 @@
-//! A policy as it is asked: checked, and in the form in which a question is answered fastest. The caller has written it, and it is still checked
-//! whole: a rule that says nothing because of a slip would open what it was to close. Next: `audit.rs`.
+//! A compiled policy: validated, and in the form in which a check is fastest.
+//!
+//! The embedder has written the policy, but the whole policy is validated. A mistaken rule without
+//! effect would allow an operation that should be denied. Next: `audit.rs`.
 
 use super::glob::Glob;
 use super::hosts::{Pattern, Peer};
 use super::operations::{self, Operations, all, files, names};
 use super::ranked::{Ranked, rank_of};
-use super::tree::{Judged, Masks, Said, Tree};
+use super::tree::{Judged, Masks, RuleEffect, Tree};
 use crate::permissions::policy::{PermissionPolicy, Scope, ScopePolicy, Verdict};
 use coldframe_error::Error;
 use std::sync::{Arc, LazyLock};
 
-/// Patterns that the rules of one scope may have together.
+/// Maximum number of patterns in the rules of one scope together.
 const MAX_PATTERNS: usize = 1_024;
 const MAX_PATTERN_BYTES: usize = 4_095;
 
-/// What stays inside a runtime, which the policy allows when it says nothing about the network.
-const INSIDE: [&str; 2] = ["localhost", "unix:*"];
+/// Peers inside a runtime. A policy that does not mention the network allows them.
+const INSIDE_PEERS: [&str; 2] = ["localhost", "unix:*"];
 
-/// See the module.
+/// A policy that has been validated and compiled.
 #[derive(Debug)]
 pub(crate) struct Compiled {
     fs: Tree,
     network: Ranked<Pattern>,
     children: Tree,
-    /// Programs by name, wherever their files are.
-    programs: Vec<(Glob, Said)>,
+    /// The rules about programs by name, independent of the paths of their files.
+    programs: Vec<(Glob, RuleEffect)>,
     process: Ranked<Glob>,
     env: Ranked<Glob>,
     binding: Ranked<Glob>,
-    /// Scopes in which there is something to ask about: a bit for each.
-    pub(super) asks: u8,
-    /// What it was made from, for a snapshot.
+    /// A bit for each scope that needs checks.
+    pub(super) checked_scopes: u8,
+    /// The policy that was compiled, for a snapshot.
     pub(super) source: PermissionPolicy,
 }
 
-/// A question.
+/// The resource of a permission check.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum About<'a> {
     /// An absolute path without links and dots.
     Path(&'a [u8]),
     Peer(Peer<'a>),
-    /// A file that is run, and the name of the program in it.
+    /// The path of a file that is run, and the name of the program in the file.
     Program(&'a [u8], &'a str),
-    /// The text of a signal, a directory or a group.
+    /// The text of a signal, a directory or a process group.
     Process(&'a str),
     Variable(&'a str),
     Binding(&'a str),
 }
 
-/// The policy of a runtime that was given none.
+/// Returns the policy of a runtime whose embedder passed none.
 pub(super) fn default() -> Arc<Compiled> {
     static DEFAULT: LazyLock<Arc<Compiled>> = LazyLock::new(|| {
-        // It has no pattern that could be wrong; were there one, everything would be denied.
-        let closed = || Compiled { asks: u8::MAX, ..Compiled::nothing() };
+        // The default policy has no invalid pattern. If it had one, everything would be denied.
+        let closed = || Compiled { checked_scopes: u8::MAX, ..Compiled::nothing() };
         Arc::new(Compiled::new(&PermissionPolicy::default()).unwrap_or_else(|_| closed()))
     });
     DEFAULT.clone()
@@ -72,7 +74,7 @@ impl Compiled {
             process: Ranked::new(0),
             env: Ranked::new(0),
             binding: Ranked::new(0),
-            asks: 0,
+            checked_scopes: 0,
             source: PermissionPolicy::default(),
         }
     }
@@ -93,14 +95,15 @@ impl Compiled {
             let Some(rules) = policy.scope(scope) else { continue };
             made.take(scope, rules)?;
             if rules.default == Verdict::Deny || !rules.rules.is_empty() {
-                made.asks |= bit(scope);
+                made.checked_scopes |= bit(scope);
             }
         }
         if policy.network.is_none() {
-            // The kernel has no way out of a runtime: this is for those who listen.
-            for pattern in INSIDE {
-                let said = Said { verdict: Verdict::Allow, operations: all(Scope::Network), rule: 0 };
-                made.add(Scope::Network, pattern, said).map_err(|expected| wrong("permissions.network", expected, pattern))?;
+            // The kernel cannot reach the network outside a runtime. The patterns matter for the
+            // listener of decisions.
+            for pattern in INSIDE_PEERS {
+                let effect = RuleEffect { verdict: Verdict::Allow, operations: all(Scope::Network), rule: 0 };
+                made.add(Scope::Network, pattern, effect).map_err(|expected| wrong("permissions.network", expected, pattern))?;
             }
         }
         Ok(made)
@@ -115,7 +118,7 @@ impl Compiled {
                 Some(given) => operations_of(scope, given, &place)?,
             };
             let rule_number = u32::try_from(number).unwrap_or(u32::MAX);
-            let said = Said { verdict: rule.verdict, operations, rule: rule_number };
+            let effect = RuleEffect { verdict: rule.verdict, operations, rule: rule_number };
             let whole = [match scope {
                 Scope::Fs | Scope::ChildProcess => "/".to_owned(),
                 _ => "*".to_owned(),
@@ -129,26 +132,27 @@ impl Compiled {
                 if pattern.is_empty() || pattern.len() > MAX_PATTERN_BYTES {
                     return Err(wrong(&what(), "text of 1 to 4095 bytes", pattern));
                 }
-                self.add(scope, pattern, said).map_err(|expected| wrong(&what(), expected, pattern))?;
+                self.add(scope, pattern, effect).map_err(|expected| wrong(&what(), expected, pattern))?;
             }
         }
         Ok(())
     }
 
-    fn add(&mut self, scope: Scope, pattern: &str, said: Said) -> Result<(), &'static str> {
+    fn add(&mut self, scope: Scope, pattern: &str, effect: RuleEffect) -> Result<(), &'static str> {
         let ranked = match scope {
-            Scope::Fs => return self.fs.add(pattern, said),
-            // Every name is every program, and no program in particular.
-            Scope::ChildProcess if pattern.trim_matches('*').is_empty() => return self.children.add("/", said),
-            Scope::ChildProcess if pattern.contains('/') => return self.children.add(pattern, said),
+            Scope::Fs => return self.fs.add(pattern, effect),
+            // A pattern of `*` alone means every program, so it ranks as the path `/` and not as a
+            // program's name.
+            Scope::ChildProcess if pattern.trim_matches('*').is_empty() => return self.children.add("/", effect),
+            Scope::ChildProcess if pattern.contains('/') => return self.children.add(pattern, effect),
             Scope::ChildProcess => {
-                self.programs.push((Glob::new(pattern), said));
+                self.programs.push((Glob::new(pattern), effect));
                 return Ok(());
             }
             Scope::Network => {
                 let (pattern, rank) = Pattern::parse(pattern)?;
-                let operations = said.operations & pattern.operations;
-                self.network.add(rank, pattern, Said { operations, ..said });
+                let operations = effect.operations & pattern.operations;
+                self.network.add(rank, pattern, RuleEffect { operations, ..effect });
                 return Ok(());
             }
             Scope::Process => &mut self.process,
@@ -158,18 +162,18 @@ impl Compiled {
         if pattern.contains('\0') {
             return Err("text without NUL");
         }
-        ranked.add(u64::from(rank_of(pattern)), Glob::new(pattern), said);
+        ranked.add(u64::from(rank_of(pattern)), Glob::new(pattern), effect);
         Ok(())
     }
 
-    /// The operations that are allowed.
+    /// Returns the operations that are allowed on a resource.
     pub(super) fn allowed(&self, about: About<'_>) -> Operations {
         match about {
             About::Path(path) => self.judge(path).allowed,
             About::Peer(peer) => self.network.judge(|pattern| pattern.matches(peer)),
             About::Program(path, name) => {
                 let mut own = Masks::default();
-                self.programs_named(name).for_each(|said| own.add(said));
+                self.programs_named(name).for_each(|effect| own.add(effect));
                 self.children.judge(path, own).allowed
             }
             About::Process(text) => self.process.judge(|glob| glob.matches(text.as_bytes())),
@@ -178,7 +182,7 @@ impl Compiled {
         }
     }
 
-    /// The rule that decides about an operation.
+    /// Returns the rule that decides about an operation.
     pub(super) fn decider(&self, about: About<'_>, operation: Operations) -> Option<u32> {
         match about {
             About::Path(path) => self.fs.decider(path, &[], operation),
@@ -190,15 +194,15 @@ impl Compiled {
         }
     }
 
-    fn programs_named<'n>(&'n self, name: &'n str) -> impl Iterator<Item = Said> + 'n {
-        self.programs.iter().filter(|(glob, _)| glob.matches(name.as_bytes())).map(|(_, said)| *said)
+    fn programs_named<'n>(&'n self, name: &'n str) -> impl Iterator<Item = RuleEffect> + 'n {
+        self.programs.iter().filter(|(glob, _)| glob.matches(name.as_bytes())).map(|(_, effect)| *effect)
     }
 
     pub(super) fn judge(&self, path: &[u8]) -> Judged {
         self.fs.judge(path, Masks::default())
     }
 
-    /// See [`Tree::keeps`].
+    /// Returns [`Tree::keeps`] of the rules about files.
     pub(super) fn keeps(&self, from: &Judged, to: &Judged, is_directory: bool) -> bool {
         self.fs.keeps(from, to, is_directory)
     }

@@ -1,7 +1,9 @@
-//! Text with wildcards: `*` stands for any text, `?` for one character. In a path each name is matched by itself, so that there `*` ends at a
-//! slash. Everything else, `[` and `{` included, is itself. Next: `tree.rs`.
+//! Glob patterns: `*` matches any text, `?` one character.
+//!
+//! In a path each name is matched by itself, so `*` does not match a slash there. All other
+//! characters, `[` and `{` included, match themselves. Next: `tree.rs`.
 
-/// See the module.
+/// A compiled glob pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Glob(Vec<Part>);
 
@@ -14,12 +16,12 @@ enum Part {
     Any,
 }
 
-/// Whether there is a wildcard in a text.
+/// Returns whether a text contains a wildcard.
 pub(super) fn has_wildcard(text: &str) -> bool {
     text.contains(['*', '?'])
 }
 
-/// Bytes of the character that begins at `at`; one where no character does.
+/// Returns the number of bytes of the character at `at`. Returns 1 where no valid character begins.
 fn width(text: &[u8], at: usize) -> usize {
     1 + text[at + 1..].iter().take(3).take_while(|byte| *byte & 0xc0 == 0x80).count()
 }
@@ -29,7 +31,7 @@ impl Glob {
         let mut parts: Vec<Part> = Vec::with_capacity(text.len());
         for byte in text.bytes() {
             match byte {
-                // Two in a row say no more than one.
+                // Two stars in a row match the same texts as one star.
                 b'*' if parts.last() == Some(&Part::Any) => {}
                 b'*' => parts.push(Part::Any),
                 b'?' => parts.push(Part::One),
@@ -41,7 +43,7 @@ impl Glob {
 
     pub(super) fn matches(&self, text: &[u8]) -> bool {
         let (mut part, mut at) = (0, 0);
-        // Where to go on when what follows the last `*` does not match: it takes a byte more.
+        // The position to continue from after a mismatch: the last `*` takes one byte more.
         let mut retry = None;
         loop {
             match self.0.get(part) {
@@ -64,7 +66,8 @@ impl Glob {
         }
     }
 
-    /// Characters that stand for themselves: of two patterns the one with more of them says more.
+    /// Returns the number of characters that match themselves. The more there are, the more
+    /// specific is the pattern.
     pub(super) fn literal_bytes(&self) -> u32 {
         let count = self.0.iter().filter(|part| matches!(part, Part::Byte(_))).count();
         u32::try_from(count).unwrap_or(u32::MAX)
@@ -76,7 +79,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The same, said as shortly as possible.
+    /// A reference implementation, as short as possible.
     fn slow(pattern: &[char], text: &[char]) -> bool {
         match pattern.split_first() {
             None => text.is_empty(),
@@ -88,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn wildcards() {
+    fn matches_wildcards_and_literal_text() {
         let of = |pattern: &str, text: &str| Glob::new(pattern).matches(text.as_bytes());
         assert!(of("*.js", ".js") && of("*.js", "a.js") && !of("*.js", "a.jsx") && !of("*.js", "js"));
         assert!(of("a?c", "aßc") && of("???", "日本語") && !of("?", "") && !of("?", "ab"));
@@ -98,7 +101,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn as_the_slow_one_says(pattern in "[ab*?ß]{0,8}", text in "[abß]{0,10}") {
+        fn agrees_with_the_reference_implementation(pattern in "[ab*?ß]{0,8}", text in "[abß]{0,10}") {
             let chars = |text: &str| text.chars().collect::<Vec<_>>();
             prop_assert_eq!(Glob::new(&pattern).matches(text.as_bytes()), slow(&chars(&pattern), &chars(&text)), "{} {}", pattern, text);
         }

@@ -1,5 +1,7 @@
-//! Patterns of the network: `host:port`, `host`, `*:port`, `tcp://host:port`. A host is a name with wildcards, an address, `localhost` for all that
-//! stays inside the runtime, or `unix:NAME` for a Unix socket that has no file. Next: `compiled.rs`.
+//! Network patterns: `host:port`, `host`, `*:port`, `tcp://host:port`.
+//!
+//! A host is a name with wildcards, an address, `localhost` for all peers inside the runtime, or
+//! `unix:NAME` for a Unix socket without a file. Next: `compiled.rs`.
 
 use super::glob::Glob;
 use super::operations::{Operations, network};
@@ -7,13 +9,13 @@ use super::ranked::rank_of;
 use std::net::IpAddr;
 use std::ops::RangeInclusive;
 
-/// See the module.
+/// A pattern for network peers.
 #[derive(Debug)]
 pub(super) struct Pattern {
     host: Host,
-    /// All when left out.
+    /// The ports. `None` means all ports.
     ports: Option<RangeInclusive<u16>>,
-    /// The operations that its scheme is about.
+    /// The operations that the pattern's scheme covers.
     pub(super) operations: Operations,
 }
 
@@ -26,21 +28,22 @@ enum Host {
     Unix(Glob),
 }
 
-/// What is asked for.
+/// The peer of a network operation.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Peer<'a> {
-    /// An address. "Any address" is all of this machine's.
+    /// An address and a port. The unspecified address means all addresses of this machine.
     Address(IpAddr, u16),
-    /// A name that is looked up.
+    /// A host name to resolve.
     Name(&'a str),
     /// The name of a Unix socket that has no file.
     Unix(&'a [u8]),
 }
 
-const WHAT: &str = "a pattern such as localhost:8080, *:443, [::1]:80 or tcp://example.com:443";
+const EXPECTED: &str = "a pattern such as localhost:8080, *:443, [::1]:80 or tcp://example.com:443";
 
 impl Pattern {
-    /// A pattern and its rank: a host that says more before one that says less, then one with a port before one without.
+    /// Parses a pattern and computes its rank. A more specific host ranks higher; among equal hosts
+    /// a pattern with a port ranks higher.
     pub(super) fn parse(text: &str) -> Result<(Self, u64), &'static str> {
         const STREAMS: Operations = network::LISTEN | network::CONNECT;
         let (operations, rest) = match text.split_once("://") {
@@ -58,12 +61,12 @@ impl Pattern {
         let ports = port.map(range).transpose()?.flatten();
         let host = host.to_ascii_lowercase();
         let (rank, host) = match host.as_str() {
-            "" => return Err(WHAT),
+            "" => return Err(EXPECTED),
             "*" => (0, Host::Any),
             "localhost" => (rank_of(&host) - 1, Host::Local),
             text => match text.parse::<IpAddr>() {
                 Ok(address) => (rank_of(text), Host::Address(address.to_canonical())),
-                Err(_) if text.contains(['/', ' ', '\0']) => return Err(WHAT),
+                Err(_) if text.contains(['/', ' ', '\0']) => return Err(EXPECTED),
                 Err(_) => (rank_of(text), Host::Name(Glob::new(text))),
             },
         };
@@ -91,7 +94,7 @@ impl Pattern {
         match &self.host {
             Host::Any => true,
             Host::Local => address.is_loopback() || address.is_unspecified(),
-            // Whoever means every address means this one too.
+            // The unspecified address includes the loopback.
             Host::Address(own) => *own == address || (address.is_unspecified() && own.is_loopback()),
             Host::Name(glob) => glob.matches(address.to_string().as_bytes()),
             Host::Unix(_) => false,
@@ -99,7 +102,7 @@ impl Pattern {
     }
 }
 
-/// Names that stand for this machine.
+/// Returns whether a name means this machine.
 pub(crate) fn is_local_name(name: &str) -> bool {
     let name = name.trim_end_matches('.').to_ascii_lowercase();
     name == "localhost" || name.ends_with(".localhost")
@@ -107,11 +110,11 @@ pub(crate) fn is_local_name(name: &str) -> bool {
 
 fn split(text: &str) -> Result<(&str, Option<&str>), &'static str> {
     if let Some(rest) = text.strip_prefix('[') {
-        let (host, rest) = rest.split_once(']').ok_or(WHAT)?;
+        let (host, rest) = rest.split_once(']').ok_or(EXPECTED)?;
         return match rest.strip_prefix(':') {
             Some(port) => Ok((host, Some(port))),
             None if rest.is_empty() => Ok((host, None)),
-            None => Err(WHAT),
+            None => Err(EXPECTED),
         };
     }
     match text.split_once(':') {

@@ -1,13 +1,14 @@
-//! Permissions: what the programs of a runtime may do, asked at the system call.
+//! Permissions: the operations that the programs of a runtime may use, checked at the system call.
 //!
 //! ```text
-//! fs/guard.rs, net/calls.rs, processes/ ── About, operations ──► Permissions ──► compiled.rs ──► tree.rs, ranked.rs, hosts.rs
-//!                                                                     └──► audit.rs ──► who listens
+//! fs/guard.rs, net/calls.rs, processes/ ── About, operations ──► Permissions
+//!     Permissions ──► compiled.rs ──► tree.rs, ranked.rs, hosts.rs
+//!     Permissions ──► audit.rs ──► the listener
 //! ```
 //!
-//! One policy per runtime; it can be exchanged while programs run and counts from the next question on. In a scope without rules there is
-//! nothing to ask, which costs a look at one number ([`Permissions::asks`]). What the caller outside does is not asked about. Next:
-//! `operations.rs`.
+//! Each runtime has one policy. A policy can be replaced while programs run, and applies from the
+//! next check on. In a scope without rules a check reads only one number ([`Permissions::checked_scopes`]).
+//! Operations of the embedder are not checked. Next: `operations.rs`.
 
 mod audit;
 mod compiled;
@@ -23,7 +24,7 @@ mod tree;
 pub(crate) use compiled::About;
 pub(crate) use hosts::{Peer, is_local_name};
 
-use crate::fs;
+use crate::caller_scope::{current_caller, is_repeated};
 use crate::permissions::policy::{Decision, Decisions, PermissionListener, PermissionPolicy, Scope, Verdict};
 use audit::Audit;
 use coldframe_error::Errno;
@@ -37,18 +38,18 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// Set besides the bits of scopes while somebody listens: then all of them are asked about.
+/// The bit that is set while a listener is attached. Operations of all scopes are checked then.
 const LISTENED: u8 = 0x80;
 
-/// See the module.
+/// The policy of a runtime and the listener of its decisions.
 pub struct Permissions {
-    /// Mirrors what is behind the lock, for a look without it.
-    asked: AtomicU8,
+    /// The scopes that need checks, readable without the lock.
+    checked: AtomicU8,
     policy: RwLock<Arc<Compiled>>,
     audit: Audit,
 }
 
-/// What was denied first.
+/// The first denied operation of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Denied {
     pub(crate) scope: Scope,
@@ -56,7 +57,7 @@ pub(crate) struct Denied {
 }
 
 impl Denied {
-    /// What the program gets.
+    /// Returns the error number that the program gets.
     pub(crate) fn errno(self) -> Errno {
         Errno::EACCES
     }
@@ -64,11 +65,11 @@ impl Denied {
 
 impl Default for Permissions {
     fn default() -> Self {
-        Self { asked: AtomicU8::new(0), policy: RwLock::new(compiled::default()), audit: Audit::default() }
+        Self { checked: AtomicU8::new(0), policy: RwLock::new(compiled::default()), audit: Audit::default() }
     }
 }
 
-/// A policy as a value, checked already.
+/// A snapshot of a policy, already validated.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(try_from = "PermissionPolicy", into = "PermissionPolicy")]
 pub(crate) struct PolicySnapshot(Arc<Compiled>);
@@ -99,62 +100,64 @@ impl Permissions {
         PolicySnapshot(self.policy.read().clone())
     }
 
-    /// With a policy as it was saved. Nobody listens.
+    /// Restores a policy from a snapshot, without a listener.
     pub(crate) fn restore(PolicySnapshot(policy): PolicySnapshot) -> Self {
-        Self { asked: AtomicU8::new(policy.asks), policy: RwLock::new(policy), audit: Audit::default() }
+        Self { checked: AtomicU8::new(policy.checked_scopes), policy: RwLock::new(policy), audit: Audit::default() }
     }
 
-    /// Takes the place of `before`: its policy counts here, and whoever hears of its decisions hears of these from now on, and of the others no more.
-    pub(crate) fn follow(&self, before: &Self) {
+    /// Takes over the policy and the listener of `before`. The listener gets no further decisions
+    /// of `before`.
+    pub(crate) fn take_over(&self, before: &Self) {
         *self.policy.write() = before.policy.read().clone();
         self.listen(before.audit.listener());
         before.listen(None);
     }
 
-    /// Replaces the policy, for the next question on. One with a mistake changes nothing.
+    /// Replaces the policy, from the next check on. An invalid policy changes nothing.
     pub fn set(&self, policy: &PermissionPolicy) -> Result<(), Error> {
         let compiled = Compiled::new(policy)?;
         let mut held = self.policy.write();
-        self.asked.store(compiled.asks | self.asked.load(Ordering::Acquire) & LISTENED, Ordering::Release);
+        self.checked.store(compiled.checked_scopes | self.checked.load(Ordering::Acquire) & LISTENED, Ordering::Release);
         *held = Arc::new(compiled);
         Ok(())
     }
 
-    /// From now on `listener` hears of every decision, or nobody does.
+    /// Sends every decision from now on to `listener`, or to none.
     pub fn listen(&self, listener: Option<Arc<dyn PermissionListener>>) {
         let held = self.policy.write();
         let listened = if listener.is_some() { LISTENED } else { 0 };
         self.audit.listen(listener);
-        self.asked.store(held.asks | listened, Ordering::Release);
+        self.checked.store(held.checked_scopes | listened, Ordering::Release);
     }
 
-    /// Who hears of decisions.
+    /// Returns the listener of decisions.
     pub fn listener(&self) -> Option<Arc<dyn PermissionListener>> {
         self.audit.listener()
     }
 
-    /// Decisions that wait for the listener.
+    /// Takes decisions that wait for the listener.
     pub fn take(&self, most: usize) -> Decisions {
         self.audit.take(most)
     }
 
-    /// Whether there is anything to ask about in a scope.
+    /// Returns whether operations of a scope need a check.
     #[inline]
-    pub(crate) fn asks(&self, scope: Scope) -> bool {
-        self.asked.load(Ordering::Acquire) & (bit(scope) | LISTENED) != 0
+    pub(crate) fn checks(&self, scope: Scope) -> bool {
+        self.checked.load(Ordering::Acquire) & (bit(scope) | LISTENED) != 0
     }
 
-    /// Whether all of these operations are allowed.
+    /// Checks that all these operations are allowed.
     pub(crate) fn check(&self, about: About<'_>, operations: Operations) -> Result<(), Denied> {
-        if self.asks(about.scope()) { self.check_as(fs::asking(), about, operations) } else { Ok(()) }
+        if self.checks(about.scope()) { self.check_as(current_caller(), about, operations) } else { Ok(()) }
     }
 
-    /// The same for a process that is not the one whose call this is.
+    /// Checks that all these operations are allowed to the process `pid`, which may not be the
+    /// caller.
     fn check_as(&self, pid: Option<Pid>, about: About<'_>, operations: Operations) -> Result<(), Denied> {
         let policy = self.policy.read();
         let allowed = policy.allowed(about);
-        if self.asked.load(Ordering::Acquire) & LISTENED != 0 {
-            self.tell(&policy, pid, about, operations, allowed);
+        if self.checked.load(Ordering::Acquire) & LISTENED != 0 {
+            self.report_decisions(&policy, pid, about, operations, allowed);
         }
         match operations & !allowed {
             0 => Ok(()),
@@ -162,9 +165,17 @@ impl Permissions {
         }
     }
 
-    fn tell(&self, policy: &Compiled, pid: Option<Pid>, about: About<'_>, operations: Operations, allowed: Operations) {
-        // A call that waits for a file system of the caller's is carried out anew with each answer, and tells everything once.
-        if fs::is_again() {
+    fn report_decisions(
+        &self,
+        policy: &Compiled,
+        pid: Option<Pid>,
+        about: About<'_>,
+        operations: Operations,
+        allowed: Operations,
+    ) {
+        // A call that waits for an app file system runs again after each reply, and must report
+        // each decision once.
+        if is_repeated() {
             return;
         }
         let time_us = sys::wall_ns() / 1_000;
@@ -181,15 +192,16 @@ impl Permissions {
         }
     }
 
-    /// Whether the caller's function of that name may be called.
+    /// Checks that a program may call the app binding `name`.
     pub(crate) fn check_binding(&self, name: &str) -> Result<(), Denied> {
         self.check(About::Binding(name), operations::binding::CALL)
     }
 
-    /// Whether something may get the name `to` besides `from` (`both`), or instead of it: nothing that may not be done with it now may be
-    /// done then. `operation` is what is denied otherwise.
+    /// Checks that a file may be renamed from `from` to `to`, or linked there too if `both` is set.
+    /// An operation that is denied at the old path must not become allowed at the new path. The
+    /// error names the rename or the link.
     pub(crate) fn check_move(&self, from: &[u8], to: &[u8], is_directory: bool, both: bool) -> Result<(), Denied> {
-        if !self.asks(Scope::Fs) {
+        if !self.checks(Scope::Fs) {
             return Ok(());
         }
         let policy = self.policy.read();
@@ -199,21 +211,23 @@ impl Permissions {
             return Ok(());
         }
         let operation = if both { files::LINK } else { files::RENAME };
-        if self.asked.load(Ordering::Acquire) & LISTENED != 0 {
-            self.tell(&policy, fs::asking(), About::Path(to), operation, 0);
+        if self.checked.load(Ordering::Acquire) & LISTENED != 0 {
+            self.report_decisions(&policy, current_caller(), About::Path(to), operation, 0);
         }
         Err(first_denied(Scope::Fs, operation))
     }
 
-    /// Whether a path may be seen, without telling anybody: for what was decided before.
+    /// Returns whether a path may be seen, without reporting a decision. For resources that were
+    /// checked before.
     pub(crate) fn sees(&self, path: &[u8], operations: Operations) -> bool {
-        !self.asks(Scope::Fs) || operations & !self.policy.read().judge(path).allowed == 0
+        !self.checks(Scope::Fs) || operations & !self.policy.read().judge(path).allowed == 0
     }
 
-    /// Takes the variables out that the process `pid` may not have. `given`: what its parent was given itself; a variable that the parent
-    /// has set needs the permission to set it.
+    /// Removes the variables that the process `pid` may not have. `given` is the environment that
+    /// the parent itself received: a variable that the parent has set also needs the permission to
+    /// set it.
     pub fn filter_env(&self, pid: Option<Pid>, env: &mut Vec<(String, String)>, given: Option<&[(String, String)]>) {
-        if !self.asks(Scope::Env) {
+        if !self.checks(Scope::Env) {
             return;
         }
         env.retain(|pair| {

@@ -1,9 +1,11 @@
-//! Every operation that a permission can be about, by its scope. `docs/permissions.md` has a table of the calls that ask for each; a test
-//! holds the two together. Next: `glob.rs`.
+//! The operations of each scope of permissions.
+//!
+//! `docs/permissions.md` has a table of the calls that check each operation; a test compares the
+//! two. Next: `glob.rs`.
 
 use crate::permissions::policy::Scope;
 
-/// Operations of one scope, a bit for each in the order of [`names`].
+/// A set of operations of one scope, with a bit for each in the order of [`names`].
 pub(crate) type Operations = u32;
 
 macro_rules! operations {
@@ -16,7 +18,7 @@ macro_rules! operations {
             }
         )+
 
-        /// The names of a scope's operations, in the order of their bits.
+        /// Returns the names of a scope's operations, in the order of their bits.
         pub(crate) fn names(scope: Scope) -> &'static [&'static str] {
             match scope { $(Scope::$scope => $module::NAMES,)+ }
         }
@@ -30,8 +32,8 @@ macro_rules! operations {
 
 operations! {
     files of Fs:
-        READ "read", WRITE "write", STAT "stat", READDIR "readdir", CREATE_DIR "create_dir", RM "rm", RENAME "rename", SYMLINK "symlink",
-        LINK "link", READLINK "readlink", CHMOD "chmod", CHOWN "chown", UTIMES "utimes", TRUNCATE "truncate", WATCH "watch",
+        READ "read", WRITE "write", STAT "stat", READDIR "readdir", CREATE_DIR "create_dir", RM "rm", RENAME "rename",
+        SYMLINK "symlink", LINK "link", READLINK "readlink", CHMOD "chmod", CHOWN "chown", UTIMES "utimes", TRUNCATE "truncate", WATCH "watch",
         EXECUTE "execute";
     network of Network: LISTEN "listen", CONNECT "connect", UDP "udp", DNS "dns";
     children of ChildProcess: SPAWN "spawn";
@@ -40,12 +42,12 @@ operations! {
     binding of Binding: CALL "call";
 }
 
-/// All operations of a scope.
+/// Returns all operations of a scope.
 pub(crate) fn all(scope: Scope) -> Operations {
     (1 << names(scope).len()) - 1
 }
 
-/// Those of a set, one by one, with their names.
+/// Returns the operations of a set, with their names.
 pub(crate) fn each(scope: Scope, set: Operations) -> impl Iterator<Item = (Operations, &'static str)> {
     names(scope).iter().enumerate().map(|(at, name)| (1 << at, *name)).filter(move |(bit, _)| set & bit != 0)
 }

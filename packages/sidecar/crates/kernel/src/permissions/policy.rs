@@ -1,15 +1,18 @@
-//! What a runtime's programs may do, as the caller says it, and what the caller hears of it. How a policy is carried out is in
-//! `kernel/permissions/`; `docs/permissions.md` is the page for people.
+//! Permission policies as the embedder writes them, and the decisions that the embedder receives.
+//!
+//! `docs/permissions.md` explains policies to users. Next: `compiled.rs`, the form in which a
+//! policy is checked.
 
 use coldframe_ids::Pid;
 use serde::{Deserialize, Serialize};
 
-/// Whether something may be done.
+/// The effect of a rule or a default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Verdict {
-    /// It may.
+    /// The operation is allowed.
     Allow,
-    /// It is `EACCES`; of an environment variable: it is not there.
+    /// The operation fails with `EACCES`; a denied environment variable does not exist for the
+    /// program.
     Deny,
 }
 
@@ -22,36 +25,37 @@ pub enum Scope {
     Network,
     /// Starting programs.
     ChildProcess,
-    /// Signals to others, the working directory, process groups.
+    /// Signals to other processes, the working directory, process groups.
     Process,
     /// Environment variables.
     Env,
-    /// The caller's own functions.
+    /// Functions of the app, which guests call by name.
     Binding,
 }
 
 /// One rule of a scope.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PermissionRule {
-    /// What it says.
+    /// The effect of the rule.
     pub verdict: Verdict,
-    /// The operations it is about; all of the scope when left out.
+    /// The operations that the rule covers. `None` means all operations of the scope.
     pub operations: Option<Vec<String>>,
-    /// What it is about: paths in `fs`, patterns elsewhere; everything when left out.
+    /// The resources that the rule covers: paths in `fs`, patterns elsewhere. `None` means all.
     pub patterns: Option<Vec<String>>,
 }
 
-/// What a policy says in one scope.
+/// The policy of one scope.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScopePolicy {
-    /// Where no rule says anything.
+    /// The effect where no rule matches.
     pub default: Verdict,
-    /// The deepest one counts, and among those of one depth one that denies.
+    /// The rules. The most specific matching rule decides; among equally specific rules a denying
+    /// rule decides.
     pub rules: Vec<PermissionRule>,
 }
 
-/// What a runtime's programs may do. A scope that is left out is as by default: all is allowed, and of the network what stays inside the
-/// runtime.
+/// The policy of a runtime, by scope. A scope that is `None` has its default: everything is
+/// allowed, but only peers inside the runtime in `network`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are those of the scopes")]
 pub struct PermissionPolicy {
@@ -63,45 +67,47 @@ pub struct PermissionPolicy {
     pub binding: Option<ScopePolicy>,
 }
 
-/// A decision, for who subscribes.
+/// A permission decision, for a listener.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decision {
-    /// What kind of permission was asked for.
+    /// The scope of the operation.
     pub scope: Scope,
-    /// Its operation.
+    /// The operation.
     pub operation: &'static str,
-    /// What it was to be done with.
+    /// The resource of the operation.
     pub resource: String,
-    /// What came of it.
+    /// The result of the check.
     pub verdict: Verdict,
-    /// The rule that decided, by its place in the scope's list; none when no rule did.
+    /// The index of the deciding rule in the scope's list. `None` if no rule decided.
     pub rule: Option<u32>,
-    /// The process that asked, or that gets a variable. `None`: the embedder.
+    /// The process that made the call or gets the variable. `None` means the embedder.
     pub pid: Option<Pid>,
     /// Microseconds since 1970.
     pub time_us: u64,
 }
 
-/// Decisions in the order in which they were made, and how many were lost after the last of them because nobody took them in time.
+/// Decisions in the order in which they were made, and the number that was dropped after the last
+/// of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-#[expect(missing_docs, reason = "said above")]
+#[expect(missing_docs, reason = "the type's comment describes the fields")]
 pub struct Decisions {
     pub decisions: Vec<Decision>,
     pub lost: u64,
 }
 
-/// Who wants to hear of decisions.
+/// Is notified of decisions.
 pub trait PermissionListener: Send + Sync {
-    /// There are some to be taken: with `take`, or later with [`crate::Permissions::take`]. Called once, and again only for those that come
-    /// after a `take` that gave none. Calls come from within system calls: they must not block.
+    /// Notifies the listener that decisions are ready: take them with `take`, or later with
+    /// [`crate::Permissions::take`]. The next call follows only after a `take` has returned none.
+    /// Calls run inside system calls and must not block.
     fn pending(&self, take: &dyn Fn(usize) -> Decisions);
 }
 
 impl Scope {
-    /// All, in the order of their bits.
+    /// All scopes, in the order of their bits.
     pub const ALL: [Self; 6] = [Self::Fs, Self::Network, Self::ChildProcess, Self::Process, Self::Env, Self::Binding];
 
-    /// Its name in a policy.
+    /// Returns the scope's name in a policy.
     pub fn name(self) -> &'static str {
         match self {
             Self::Fs => "fs",
@@ -113,21 +119,21 @@ impl Scope {
         }
     }
 
-    /// What its patterns are called.
+    /// Returns the name of the field with a rule's patterns.
     pub(crate) fn patterns(self) -> &'static str {
         if self == Self::Fs { "paths" } else { "patterns" }
     }
 }
 
 impl ScopePolicy {
-    /// Everything, or nothing.
+    /// Makes a policy without rules, which allows or denies everything.
     pub fn always(default: Verdict) -> Self {
         Self { default, rules: Vec::new() }
     }
 }
 
 impl PermissionPolicy {
-    /// What it says in a scope, if it says something.
+    /// Returns the policy of a scope, if the policy has one.
     pub(crate) fn scope(&self, scope: Scope) -> Option<&ScopePolicy> {
         match scope {
             Scope::Fs => self.fs.as_ref(),

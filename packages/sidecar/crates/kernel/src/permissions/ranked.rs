@@ -1,22 +1,24 @@
-//! Rules about names and hosts: each pattern has a rank, which says how much it leaves open. The highest that matches counts, and at one rank a
-//! rule that denies. Next: `hosts.rs`.
+//! Rules about names and hosts, ordered by rank.
+//!
+//! Each pattern has a rank, which is higher the more specific the pattern is. The matching rule
+//! with the highest rank decides; among rules of one rank a denying rule decides. Next: `hosts.rs`.
 
 use super::glob::{Glob, has_wildcard};
 use super::operations::Operations;
-use super::tree::{Masks, Said, first};
+use super::tree::{Masks, RuleEffect, first};
 
-/// A text without wildcards leaves nothing open.
+/// The rank of a text without wildcards.
 const EXACT: u32 = u32::MAX;
 
-/// See the module.
+/// Rules with patterns of the type `P`, ordered by rank.
 #[derive(Debug)]
 pub(super) struct Ranked<P> {
     default: Operations,
-    /// The lowest rank first.
-    rules: Vec<(u64, P, Said)>,
+    /// The rules, in ascending order of rank.
+    rules: Vec<(u64, P, RuleEffect)>,
 }
 
-/// How much a text with wildcards says: the bytes that stand for themselves.
+/// Returns the rank of a text with wildcards: the number of bytes that match themselves.
 pub(super) fn rank_of(text: &str) -> u32 {
     if has_wildcard(text) { Glob::new(text).literal_bytes().min(EXACT - 1) } else { EXACT }
 }
@@ -26,29 +28,30 @@ impl<P> Ranked<P> {
         Self { default, rules: Vec::new() }
     }
 
-    pub(super) fn add(&mut self, rank: u64, pattern: P, said: Said) {
+    pub(super) fn add(&mut self, rank: u64, pattern: P, effect: RuleEffect) {
         let place = self.rules.partition_point(|(known, ..)| *known <= rank);
-        self.rules.insert(place, (rank, pattern, said));
+        self.rules.insert(place, (rank, pattern, effect));
     }
 
-    /// What is allowed for what `matches` recognizes.
+    /// Returns the operations that the matching rules allow.
     pub(super) fn judge(&self, matches: impl Fn(&P) -> bool) -> Operations {
         let (mut allowed, mut says, mut rank) = (self.default, Masks::default(), 0);
-        for (of, _, said) in self.rules.iter().filter(|(_, pattern, _)| matches(pattern)) {
+        for (of, _, effect) in self.rules.iter().filter(|(_, pattern, _)| matches(pattern)) {
             if *of != rank {
                 allowed = std::mem::take(&mut says).after(allowed);
                 rank = *of;
             }
-            says.add(*said);
+            says.add(*effect);
         }
         says.after(allowed)
     }
 
-    /// The rule that decides about one operation.
+    /// Returns the rule that decides about one operation.
     pub(super) fn decider(&self, matches: impl Fn(&P) -> bool, operation: Operations) -> Option<u32> {
-        let about = |(_, pattern, said): &&(u64, P, Said)| said.operations & operation != 0 && matches(pattern);
+        let about = |(_, pattern, effect): &&(u64, P, RuleEffect)| effect.operations & operation != 0 && matches(pattern);
         let (rank, ..) = self.rules.iter().rev().find(about)?;
-        let rules: Vec<Said> = self.rules.iter().filter(|(of, ..)| of == rank).filter(about).map(|(.., said)| *said).collect();
+        let rules: Vec<RuleEffect> =
+            self.rules.iter().filter(|(of, ..)| of == rank).filter(about).map(|(.., effect)| *effect).collect();
         first(rules.iter(), operation)
     }
 }

@@ -1,9 +1,11 @@
-//! Rules about paths, made into a tree of names so that a path is judged in one go however many rules there are.
+//! Rules about paths as a tree of names. The time to check a path does not grow with the number of
+//! rules.
 //!
-//! A pattern is names between slashes: text, a glob that ends at a slash, or `**` for any names, none included. It matches the path that it
-//! describes **and everything below it**. Its *depth* on a path is how many names of the path it takes to get to its own last one; so of two
-//! rules the one that describes a place nearer to the thing counts, and at one depth a rule that denies. `**` at a pattern's end says
-//! nothing that the rest of it does not say.
+//! A pattern is a list of names between slashes. A name is text, a glob that ends at a slash, or
+//! `**` for any number of names, also 0. A pattern covers the path that it describes **and
+//! everything below**. The *depth* of a match is the number of the path's names up to the pattern's
+//! last name. Of two matching rules the deeper decides; at one depth a denying rule decides. A `**`
+//! at the end of a pattern has no effect.
 //!
 //! ```text
 //! /data/*.db   /data/private   **/.env          root ─ data ─ [*.db]
@@ -11,59 +13,60 @@
 //!                                                └ ** ─ .env
 //! ```
 //!
-//! All operations are judged together, as bits. Next: `ranked.rs`, for what is no path.
+//! All operations are checked together, as bits. Next: `ranked.rs`, for resources that are not
+//! paths.
 
 use super::glob::{Glob, has_wildcard};
 use super::operations::Operations;
 use crate::permissions::policy::Verdict;
 
-/// Names that a pattern may have.
+/// Maximum number of names in a pattern.
 const MAX_NAMES: usize = 64;
 
-/// See the module.
+/// The rules about paths of one scope.
 #[derive(Debug)]
 pub(crate) struct Tree {
     nodes: Vec<Node>,
-    /// What is allowed where no rule says anything.
+    /// The operations that are allowed where no rule matches.
     default: Operations,
-    /// What may be done with what leads to something that is allowed.
-    on_the_way: Operations,
+    /// The operations that are allowed on directories that lead to an allowed path.
+    above_allowed: Operations,
 }
 
 #[derive(Debug, Default)]
 struct Node {
-    /// In order.
+    /// The children by literal name, sorted.
     literal: Vec<(Box<[u8]>, usize)>,
     globs: Vec<(Glob, usize)>,
-    /// What comes after `**`.
+    /// The child for `**`.
     any: Option<usize>,
-    /// It is such a one: every name leads back to it.
+    /// Whether the node stands for `**`: every name leads back to the node.
     is_any: bool,
-    /// It is such a one, or comes after one.
+    /// Whether the node stands for `**` or is below such a node.
     is_anywhere: bool,
     says: Masks,
-    rules: Vec<Said>,
-    /// Whether something below it is allowed, or denied.
+    rules: Vec<RuleEffect>,
+    /// Whether a rule below allows an operation.
     allows_below: bool,
     denies_below: bool,
 }
 
-/// What rules of one depth say about operations.
+/// The operations that the rules of one depth allow and deny.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Masks {
     pub(super) allow: Operations,
     pub(super) deny: Operations,
 }
 
-/// A rule as it stands in a list.
+/// The effect of one rule, with its index in the list.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Said {
+pub(super) struct RuleEffect {
     pub(super) verdict: Verdict,
     pub(super) operations: Operations,
     pub(super) rule: u32,
 }
 
-/// What may be done with a path, and where in the tree it ends.
+/// The allowed operations of a path, and the nodes that match the path.
 #[derive(Debug)]
 pub(crate) struct Judged {
     pub(crate) allowed: Operations,
@@ -71,10 +74,10 @@ pub(crate) struct Judged {
 }
 
 impl Masks {
-    pub(super) fn add(&mut self, said: Said) {
-        match said.verdict {
-            Verdict::Allow => self.allow |= said.operations,
-            Verdict::Deny => self.deny |= said.operations,
+    pub(super) fn add(&mut self, effect: RuleEffect) {
+        match effect.verdict {
+            Verdict::Allow => self.allow |= effect.operations,
+            Verdict::Deny => self.deny |= effect.operations,
         }
     }
 
@@ -82,16 +85,18 @@ impl Masks {
         Self { allow: self.allow | other.allow, deny: self.deny | other.deny }
     }
 
-    /// What is allowed when `before` was and these rules are deeper.
+    /// Returns the allowed operations below, if `before` was allowed above and these rules are
+    /// deeper.
     pub(super) fn after(self, before: Operations) -> Operations {
         (before | self.allow) & !self.deny
     }
 }
 
-/// Among rules of one depth: the first that denies the operation, else the first that allows it.
-pub(super) fn first<'r>(rules: impl Iterator<Item = &'r Said> + Clone, operation: Operations) -> Option<u32> {
-    let about = |verdict| rules.clone().find(move |said| said.verdict == verdict && said.operations & operation != 0);
-    about(Verdict::Deny).or_else(|| about(Verdict::Allow)).map(|said| said.rule)
+/// Returns the first of the rules that denies the operation, else the first that allows it. All
+/// rules have one depth.
+pub(super) fn first<'r>(rules: impl Iterator<Item = &'r RuleEffect> + Clone, operation: Operations) -> Option<u32> {
+    let about = |verdict| rules.clone().find(move |effect| effect.verdict == verdict && effect.operations & operation != 0);
+    about(Verdict::Deny).or_else(|| about(Verdict::Allow)).map(|effect| effect.rule)
 }
 
 fn names(path: &[u8]) -> impl Iterator<Item = &[u8]> {
@@ -99,12 +104,12 @@ fn names(path: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 impl Tree {
-    pub(super) fn new(default: Operations, on_the_way: Operations) -> Self {
-        Self { nodes: vec![Node::default()], default, on_the_way }
+    pub(super) fn new(default: Operations, above_allowed: Operations) -> Self {
+        Self { nodes: vec![Node::default()], default, above_allowed }
     }
 
-    /// Adds a rule about a pattern; what is wrong with the pattern otherwise.
-    pub(super) fn add(&mut self, pattern: &str, said: Said) -> Result<(), &'static str> {
+    /// Adds a rule for a pattern. The error describes a valid pattern.
+    pub(super) fn add(&mut self, pattern: &str, effect: RuleEffect) -> Result<(), &'static str> {
         if !pattern.starts_with('/') && pattern != "**" && !pattern.starts_with("**/") {
             return Err("an absolute path, or one that begins with **/");
         }
@@ -127,11 +132,11 @@ impl Tree {
         let end = passed.pop().unwrap_or(0);
         for above in passed {
             let node = &mut self.nodes[above];
-            node.allows_below |= said.verdict == Verdict::Allow;
-            node.denies_below |= said.verdict == Verdict::Deny;
+            node.allows_below |= effect.verdict == Verdict::Allow;
+            node.denies_below |= effect.verdict == Verdict::Deny;
         }
-        self.nodes[end].says.add(said);
-        self.nodes[end].rules.push(said);
+        self.nodes[end].says.add(effect);
+        self.nodes[end].rules.push(effect);
         Ok(())
     }
 
@@ -199,7 +204,8 @@ impl Tree {
         active.iter().any(|at| self.nodes[*at].allows_below && !self.nodes[*at].is_anywhere)
     }
 
-    /// What may be done with an absolute path without links and dots. `own`: what further rules say about the very thing.
+    /// Returns the allowed operations of an absolute path without links and dots. `own` holds
+    /// further rules for exactly this path.
     pub(super) fn judge(&self, path: &[u8], own: Masks) -> Judged {
         let (mut active, mut next) = (Vec::with_capacity(8), Vec::with_capacity(8));
         self.enter(0, &mut active);
@@ -207,7 +213,7 @@ impl Tree {
         for name in names(path) {
             before = says.after(before);
             if active.is_empty() {
-                // No rule is about anything here; only the depth grows.
+                // No rule covers this path or a path below, so only the depth grows.
                 says = Masks::default();
                 continue;
             }
@@ -216,14 +222,14 @@ impl Tree {
             says = self.say(&active);
         }
         let mut allowed = says.with(own).after(before);
-        if self.on_the_way & !allowed != 0 && self.leads_to_allowed(&active) {
-            allowed |= self.on_the_way;
+        if self.above_allowed & !allowed != 0 && self.leads_to_allowed(&active) {
+            allowed |= self.above_allowed;
         }
         Judged { allowed, active }
     }
 
-    /// The rule that decides about one operation; none when none does.
-    pub(super) fn decider(&self, path: &[u8], own: &[Said], operation: Operations) -> Option<u32> {
+    /// Returns the rule that decides about one operation. `None` if the default decides.
+    pub(super) fn decider(&self, path: &[u8], own: &[RuleEffect], operation: Operations) -> Option<u32> {
         let (mut active, mut next) = (Vec::new(), Vec::new());
         self.enter(0, &mut active);
         let mut decided = None;
@@ -239,8 +245,8 @@ impl Tree {
         }
     }
 
-    /// Whether nothing that may not be done with something (and with all that is in it, if it is a directory) may be done when it is at
-    /// `to` instead of at `from`. Errs on the side of no.
+    /// Returns whether a move from `from` to `to` allows no operation that was denied before, for a
+    /// directory also on everything below. If in doubt, the result is false.
     pub(super) fn keeps(&self, from: &Judged, to: &Judged, is_directory: bool) -> bool {
         if to.allowed & !from.allowed != 0 {
             return false;

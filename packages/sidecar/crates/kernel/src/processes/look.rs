@@ -1,10 +1,10 @@
-//! What others may see of the table: `/proc` shows it. Next: `waiting.rs`.
+//! Views of the process table for `/proc`. Next: `waiting.rs`.
 
 use super::Processes;
 use coldframe_ids::Pid;
 
 impl Processes {
-    /// The processes that live, in order.
+    /// Returns the live processes, in order.
     pub(crate) fn living(&self) -> Vec<Pid> {
         let state = self.0.lock();
         let mut living: Vec<Pid> =
@@ -13,7 +13,7 @@ impl Processes {
         living
     }
 
-    /// A process's parent, group and session.
+    /// Returns a process's parent, group and session.
     pub(crate) fn family(&self, pid: Pid) -> (Pid, Pid, Pid) {
         let state = self.0.lock();
         state.table.entries.get(&pid).map_or((Pid::INIT, pid, pid), |entry| (entry.parent, entry.group, entry.session))

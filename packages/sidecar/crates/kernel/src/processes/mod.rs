@@ -1,12 +1,13 @@
 //! Processes: system calls 0x400 to 0x4ff.
 //!
 //! ```text
-//! spawn.rs ── spec.rs (what is asked for) ── resolve.rs (what runs it) ──► runtime.rs makes the program
+//! spawn.rs ── spec.rs (the request) ── resolve.rs (the program) ──► Caller::start_child
 //!     └──► table.rs: parents, groups, sessions, ends ──► status.rs        signals.rs, waiting.rs
 //! ```
 //!
-//! One table per runtime. A child is another instance of the guest image with the same kernel; programs can see, signal and wait for one
-//! another, and nobody of another runtime. Next: `table.rs`.
+//! Each runtime has one process table. A child is another VM of the guest image with the same
+//! kernel. Programs can see, signal and wait for one another, but not for programs of other
+//! runtimes. Next: `table.rs`.
 
 mod look;
 mod resolve;
@@ -22,7 +23,7 @@ mod waiting;
 
 pub(crate) use resolve::MAGIC;
 pub use resolve::{Command, ProgramKind};
-pub(crate) use signals::{Signals, State as SignalsSnapshot};
+pub(crate) use signals::{SignalState as SignalsSnapshot, Signals};
 pub(crate) use snapshot::ProcessTableSnapshot;
 pub use spawn::{Child, find};
 pub use status::{SIGKILL, SIGPIPE, Status};
@@ -40,16 +41,16 @@ use coldframe_sys as sys;
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
-use table::{Table, Waiter};
+use table::{ProcessTable, Waiter};
 
-/// Descriptors and children that one call can wait for.
+/// Maximum number of descriptors and children that one call can wait for.
 pub(crate) const MAX_WATCHED: usize = 64;
 
-/// A runtime's processes: the table, and the programs of those that live.
-pub struct Processes(Mutex<State>, Arc<Usage>);
+/// A runtime's processes: the table, and the programs of the live processes.
+pub struct Processes(Mutex<Registry>, Arc<Usage>);
 
-struct State {
-    table: Table,
+struct Registry {
+    table: ProcessTable,
     mark: Mark,
     programs: HashMap<Pid, Weak<dyn Caller>>,
 }
@@ -57,35 +58,36 @@ struct State {
 impl Processes {
     pub(crate) fn new(usage: Arc<Usage>) -> Self {
         let limit = usize::try_from(usage.limits.processes).unwrap_or(usize::MAX);
-        Self(Mutex::new(State { table: Table::new(limit), mark: Mark::default(), programs: HashMap::new() }), usage)
+        Self(Mutex::new(Registry { table: ProcessTable::new(limit), mark: Mark::default(), programs: HashMap::new() }), usage)
     }
 
-    /// How many processes there are, and were at most.
-    pub(crate) fn look(&self) -> (u64, u64) {
+    /// Returns the present and the highest number of processes.
+    pub(crate) fn used_and_highest(&self) -> (u64, u64) {
         let state = self.0.lock();
         (state.table.entries.len() as u64, state.mark.high())
     }
 
-    fn enter(&self, enter: impl FnOnce(&mut Table) -> Result<Pid, Errno>) -> Result<Pid, Errno> {
+    fn enter(&self, enter: impl FnOnce(&mut ProcessTable) -> Result<Pid, Errno>) -> Result<Pid, Errno> {
         let mut state = self.0.lock();
         let pid = enter(&mut state.table)?;
         let (count, max) = (state.table.entries.len() as u64, self.1.limits.processes);
-        if state.mark.rose(count, max) {
+        if state.mark.raise(count, max) {
             self.1.warnings.add("processes", count, max, None);
         }
         Ok(pid)
     }
 
-    /// A number for a program that the caller outside starts.
+    /// Enters a process for a program that the embedder starts.
     pub fn enter_root(&self) -> Result<Pid, Errno> {
-        self.enter(Table::enter_root)
+        self.enter(ProcessTable::enter_root)
     }
 
     pub(super) fn enter_child(&self, parent: Pid, detached: bool) -> Result<Pid, Errno> {
         self.enter(|table| table.enter_child(parent, detached))
     }
 
-    /// The program of a number that was entered; if it must end already, it will.
+    /// Stores the program of an entered process. If the process must already end, the program is
+    /// ended.
     pub fn register(&self, program: &Arc<dyn Caller>) {
         let condemned = {
             let mut state = self.0.lock();
@@ -97,14 +99,14 @@ impl Processes {
         }
     }
 
-    /// A number whose program never began.
+    /// Removes a process whose program never started.
     pub fn remove(&self, pid: Pid) {
         let mut state = self.0.lock();
         state.table.remove(pid);
         state.programs.remove(&pid);
     }
 
-    /// The program of a process that lives.
+    /// Returns the program of a live process.
     pub fn program(&self, pid: Pid) -> Option<Arc<dyn Caller>> {
         self.0.lock().programs.get(&pid).and_then(Weak::upgrade)
     }
@@ -120,17 +122,18 @@ impl Processes {
         self.0.lock().programs.contains_key(&pid)
     }
 
-    /// Those that live: number, parent, group.
+    /// Returns the live programs with their parents and groups.
     pub fn list(&self) -> Vec<(Arc<dyn Caller>, Pid, Pid)> {
         let state = self.0.lock();
         let live = state.table.entries.iter().filter(|(_, entry)| entry.ended.is_none());
-        let with_program = |(pid, entry): (&Pid, &table::Entry)| {
+        let with_program = |(pid, entry): (&Pid, &table::ProcessRecord)| {
             Some((state.programs.get(pid).and_then(Weak::upgrade)?, entry.parent, entry.group))
         };
         live.filter_map(with_program).collect()
     }
 
-    /// Sends a signal as the caller outside, to one process. 0 tries only.
+    /// Sends a signal of the embedder to one process. The signal 0 only checks that the process
+    /// exists.
     pub fn signal(&self, pid: Pid, signal: i64) -> Result<(), Errno> {
         let signal = if signal == 0 { None } else { Some(signals::check(signal)?) };
         let program = self.program(pid).ok_or(Errno::ESRCH)?;
@@ -148,19 +151,20 @@ impl Processes {
         self.0.lock().table.unwait(pid, operation);
     }
 
-    /// A program has ended; its descriptors are closed already. `by_caller`: from outside, or because of a limit.
+    /// Records the end of a program whose descriptors are already closed. `by_caller` is set if the
+    /// embedder or a limit ended the program.
     pub fn exited(&self, pid: Pid, status: Status, by_caller: bool) {
-        let (told, ended) = {
+        let (notified, ended) = {
             let mut state = self.0.lock();
             state.programs.remove(&pid);
             let consequences = state.table.exited(pid, status, by_caller);
             let count = state.table.entries.len() as u64;
-            state.mark.fell(count, self.1.limits.processes);
+            state.mark.lower(count, self.1.limits.processes);
             let find = |pid: &Pid| state.programs.get(pid).and_then(Weak::upgrade);
-            let told = consequences.told.and_then(|(parent, operation)| Some((find(&parent)?, operation)));
-            (told, consequences.ended.iter().filter_map(find).collect::<Vec<_>>())
+            let notified = consequences.notified.and_then(|(parent, operation)| Some((find(&parent)?, operation)));
+            (notified, consequences.ended.iter().filter_map(find).collect::<Vec<_>>())
         };
-        if let Some((parent, operation)) = told {
+        if let Some((parent, operation)) = notified {
             parent.process().operations.complete(operation, Ok(status.number()), Vec::new());
         }
         for program in ended {
@@ -168,7 +172,7 @@ impl Processes {
         }
     }
 
-    /// Sends a signal as `caller` (0: tries only).
+    /// Sends a signal of `caller`. The signal 0 only checks the targets.
     fn kill(&self, caller: &dyn Caller, number: i64, signal: i64) -> Answer {
         let signal = if signal == 0 { None } else { Some(signals::check(signal)?) };
         let mut programs: Vec<_> = {
@@ -176,9 +180,9 @@ impl Processes {
             let targets = state.table.targets(caller.pid(), number)?;
             targets.iter().filter_map(|pid| state.programs.get(pid).and_then(Weak::upgrade)).collect()
         };
-        let meant = programs.len();
+        let target_count = programs.len();
         programs.retain(|program| signals::may_send(caller, program.pid(), signal));
-        if programs.is_empty() && meant > 0 {
+        if programs.is_empty() && target_count > 0 {
             return Err(Errno::EACCES);
         }
         if let Some(signal) = signal {
@@ -193,7 +197,7 @@ impl Processes {
     }
 }
 
-/// Carries out a call of the family.
+/// Dispatches a system call of the family 0x400.
 pub(super) fn call(program: &Arc<dyn Caller>, number: u32, arguments: &mut Arguments<'_>) -> Answer {
     let process = program.process();
     let processes = &process.kernel.processes;
@@ -208,8 +212,8 @@ pub(super) fn call(program: &Arc<dyn Caller>, number: u32, arguments: &mut Argum
         0x07 => {
             let (pid, group) = (pid(arguments, 0)?, pid(arguments, 1)?);
             let about = pid.unwrap_or(program.pid());
-            let asked = process.kernel.permissions.check(About::Process(&about.to_string()), operations::process::SETPGID);
-            asked.map_err(Denied::errno)?;
+            let checked = process.kernel.permissions.check(About::Process(&about.to_string()), operations::process::SETPGID);
+            checked.map_err(Denied::errno)?;
             processes.0.lock().table.set_group(program.pid(), pid, group).map(|()| 0)
         }
         0x08 => watch(&**program, arguments.bytes(0)?),
@@ -231,7 +235,8 @@ fn answer(pid: Pid) -> i64 {
     i64::from(pid.get())
 }
 
-/// An operation that completes with the child's wait status; the child is forgotten then.
+/// Starts an operation that completes with the child's wait status and removes the child from the
+/// table.
 fn wait(program: &Arc<dyn Caller>, pid: Pid) -> Answer {
     let operations = &program.process().operations;
     let operation = operations.begin()?;
@@ -246,7 +251,8 @@ fn wait(program: &Arc<dyn Caller>, pid: Pid) -> Answer {
     Ok(operation.answer())
 }
 
-/// Remembers what the next waiting call waits for: pairs of u32, a descriptor and its mask, or a child and 0.
+/// Stores the events that the next waiting call waits for: pairs of u32, a descriptor and its mask,
+/// or a child and 0.
 fn watch(program: &dyn Caller, bytes: &[u8]) -> Answer {
     let pairs = bytes.chunks_exact(8);
     if pairs.len() > MAX_WATCHED || !pairs.remainder().is_empty() {
@@ -257,7 +263,7 @@ fn watch(program: &dyn Caller, bytes: &[u8]) -> Answer {
     Ok(0)
 }
 
-/// Carries out a call of the family that blocks the VM.
+/// Dispatches a system call of the family that blocks the VM.
 pub(super) async fn call_and_wait(program: &Arc<dyn Caller>, number: u32, integers: [i64; 8]) -> Answer {
     if number != 0x409 {
         return Err(Errno::ENOSYS);

@@ -1,39 +1,40 @@
-//! From a command to the program that runs it: PATH is searched, permissions are looked at, a script's first line is followed, until a
-//! file is found that is one of ours.
+//! Resolves a command to the program that runs it: searches PATH, checks permissions, and follows a
+//! script's first line to a program file.
 //!
-//! The programs of a sandbox are files that begin with [`MAGIC`] and a name out of [`ProgramKind`]'s table: they can be copied, linked and
-//! renamed like any file, and what they stand for is not in the file. `env` is carried out here, because all that it does is to find another
-//! program. Next: `spawn.rs`.
+//! The programs of a sandbox are files that begin with [`MAGIC`] and a name from [`ProgramKind`]'s
+//! table. They can be copied, linked and renamed like other files, but do not contain the program.
+//! `env` is carried out here, because it only finds another program. Next: `spawn.rs`.
 
 use crate::fs::View;
 use coldframe_error::Errno;
 use serde::{Deserialize, Serialize};
 
-/// How an executable file of ours begins; the program's name and a line feed follow. The shell's is `shell` and the command that it is there, a
-/// binding's `binding` and its name.
+/// The first bytes of a program file; the program's name and a line feed follow. A command of the
+/// shell has `shell` and the command's name, a binding's command has `binding` and the binding's
+/// name.
 pub(crate) const MAGIC: &[u8] = b"\x7fCOLDFRAME ";
-/// Where commands are looked for when the environment has no PATH.
+/// The search path if the environment has no PATH.
 const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
-/// Scripts that are run by scripts, as on Linux, and one for `env`.
+/// Maximum number of steps: scripts that are run by scripts, as on Linux, and one step for `env`.
 const MAX_STEPS: usize = 6;
-/// What `env` does when it has no command, or when it finds none: programs for `node`.
+/// The programs for `node` that `env` runs if it has no command, or if it finds none.
 const PRINT: &str = "for (const key in process.env) console.log(`${key}=${process.env[key]}`)";
 const MISSING: &str = "console.error(`env: '${process.argv[1]}': No such file or directory`); process.exitCode = 127";
 
-/// What runs a program.
+/// The program that runs a command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ProgramKind {
     /// The guest image, with Node's command line.
     Node,
-    /// The image that holds the shell, as the command of that name.
+    /// The image with the shell, run as the command of that name.
     Shell(String),
     /// The guest image, which calls the binding of that name.
     Binding(String),
-    /// Nothing of its own: finds another program.
+    /// No program of its own: `env` finds another program.
     Env,
 }
 
-/// A command as it is run in the end.
+/// A resolved command.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Command {
     /// The program that runs the command.
@@ -45,7 +46,7 @@ pub struct Command {
 }
 
 impl ProgramKind {
-    /// The name of the program.
+    /// Returns the name of the program.
     pub(crate) fn name(&self) -> &str {
         match self {
             Self::Node => "node",
@@ -54,7 +55,7 @@ impl ProgramKind {
         }
     }
 
-    /// The program that a file's head names.
+    /// Returns the program that the first bytes of a file name.
     pub(crate) fn of(head: &[u8]) -> Option<Self> {
         match head.strip_prefix(MAGIC)? {
             b"node\n" => Some(Self::Node),
@@ -71,7 +72,7 @@ impl ProgramKind {
     }
 }
 
-/// Finds what `file` with these arguments (the first is the name it is called by) leads to.
+/// Resolves `file`. The first of `argv` is the name that the program is called by.
 pub(crate) fn resolve(
     view: &View<'_>,
     file: &[u8],
@@ -109,13 +110,14 @@ pub(crate) fn resolve(
     Err(Errno::ELOOP)
 }
 
-/// `node` with a program of ours.
+/// Returns a command that evaluates a program text with `node`.
 fn evaluated(program: &str, argument: Option<String>, env: Vec<(String, String)>) -> Command {
     let argv = ["env", "-e", program, "--"].map(str::to_owned).into_iter().chain(argument).collect();
     Command { kind: ProgramKind::Node, argv, env }
 }
 
-/// The path of a command and its first bytes. A name without a slash is looked for in PATH; `EACCES` when it was there and never executable.
+/// Finds a command. Returns its path and its first bytes. A name without a slash is searched in
+/// PATH; `EACCES` if files were found but none was executable.
 fn search(view: &View<'_>, file: &[u8], env: &[(String, String)]) -> Result<(Vec<u8>, Vec<u8>), Errno> {
     if file.is_empty() {
         return Err(Errno::ENOENT);
@@ -137,7 +139,8 @@ fn search(view: &View<'_>, file: &[u8], env: &[(String, String)]) -> Result<(Vec
     Err(failure)
 }
 
-/// A script's first line: its interpreter and at most one argument. `ENOEXEC` when it is no script.
+/// Reads a script's first line: the interpreter and at most one argument. `ENOEXEC` if the file is
+/// no script.
 fn interpreter(head: &[u8]) -> Result<(String, Option<String>), Errno> {
     let line = head.strip_prefix(b"#!").ok_or(Errno::ENOEXEC)?;
     let line = line.split(|byte| *byte == b'\n').next().unwrap_or_default();
@@ -151,7 +154,8 @@ fn interpreter(head: &[u8]) -> Result<(String, Option<String>), Errno> {
     Ok((interpreter.to_owned(), (!option.is_empty()).then(|| option.to_owned())))
 }
 
-/// `env [-i] [-S TEXT] [NAME=VALUE]... COMMAND ARGUMENTS`: changes the environment, and the command is left, if there is one.
+/// Applies `env [-i] [-S TEXT] [NAME=VALUE]... COMMAND ARGUMENTS` to the environment. Returns the
+/// command, if there is one.
 fn env_arguments(argv: Vec<String>, env: &mut Vec<(String, String)>) -> Result<Vec<String>, Errno> {
     let mut rest: std::collections::VecDeque<_> = argv.into_iter().skip(1).collect();
     while let Some(first) = rest.pop_front() {
@@ -191,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_first_line_names_an_interpreter_and_one_argument() {
+    fn reads_an_interpreter_and_one_argument_from_a_first_line() {
         let of = |head: &str| interpreter(head.as_bytes());
         assert_eq!(of("#!/usr/bin/env node\ncode"), Ok(("/usr/bin/env".into(), Some("node".into()))));
         assert_eq!(of("#! /a/b\t -x y \r\n"), Ok(("/a/b".into(), Some("-x y".into()))));
@@ -202,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_of_ours_names_its_program() {
+    fn a_program_file_names_its_program() {
         let of = |head: &[u8]| ProgramKind::of(&[MAGIC, head].concat());
         assert_eq!(of(b"node\n"), Some(ProgramKind::Node));
         assert_eq!(of(b"env\n"), Some(ProgramKind::Env));
@@ -215,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn env_changes_the_environment_and_leaves_the_command() {
+    fn env_changes_the_environment_and_returns_the_command() {
         let mut env = vec![("A".to_owned(), "1".to_owned())];
         assert_eq!(env_arguments(words("env B=2 A=3 node -v"), &mut env), Ok(words("node -v")));
         assert_eq!(env, [("B".to_owned(), "2".to_owned()), ("A".to_owned(), "3".to_owned())]);

@@ -1,4 +1,5 @@
-//! Signals: which ones a program listens to, which wait to be told, and what the others do. Next: `spec.rs`.
+//! Signals: the listened signals of a program, the pending signals, and the default actions. Next:
+//! `spec.rs`.
 
 use super::status::SIGKILL;
 use crate::caller::Caller;
@@ -15,25 +16,25 @@ use serde::{Deserialize, Serialize};
 
 const LAST: u8 = 64;
 const SIGSTOP: u8 = 19;
-/// SIGCHLD, SIGCONT, SIGURG, SIGWINCH: nothing happens to a process that does not listen.
+/// SIGCHLD, SIGCONT, SIGURG, SIGWINCH: they have no effect on a process that does not listen.
 const IGNORED: [u8; 4] = [17, 18, 23, 28];
-/// SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU: no process is ever stopped.
+/// SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU: they have no effect, because processes cannot be stopped.
 const STOPPING: [u8; 4] = [19, 20, 21, 22];
 
-/// See the module. One per program; each set is a bit per signal.
+/// The signals of one program. Each set has a bit for each signal.
 #[derive(Default)]
-pub(crate) struct Signals(Mutex<State>);
+pub(crate) struct Signals(Mutex<SignalState>);
 
-/// Plain data: it is also what is saved.
+/// The state of a program's signals: plain data, which is also the snapshot.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct State {
-    heard: u64,
+pub(crate) struct SignalState {
+    listened: u64,
     pending: u64,
-    /// The operation that is told of the next one.
+    /// The operation that completes with the next signal.
     operation: Option<OperationId>,
 }
 
-/// A signal's number from 1 on; `EINVAL` for what is none.
+/// Returns a signal's number, from 1 on. `EINVAL` for other numbers.
 pub(super) fn check(number: i64) -> Result<u8, Errno> {
     u8::try_from(number).ok().filter(|number| (1..=LAST).contains(number)).ok_or(Errno::EINVAL)
 }
@@ -42,14 +43,15 @@ fn bit(signal: u8) -> u64 {
     1 << (signal - 1)
 }
 
-impl State {
-    /// Whether a program could have brought it about; it may come out of a file.
+impl SignalState {
+    /// Checks that a program could have produced the snapshot. The snapshot may have been read from
+    /// a file.
     pub(crate) fn check(&self) -> Result<(), &'static str> {
         let never = bit(SIGKILL) | bit(SIGSTOP);
-        if self.heard & never == 0 { Ok(()) } else { Err("a signal that nobody hears") }
+        if self.listened & never == 0 { Ok(()) } else { Err("a signal that cannot be listened to") }
     }
 
-    fn tell(&mut self, operations: &Operations) {
+    fn deliver(&mut self, operations: &Operations) {
         if self.pending == 0 {
             return;
         }
@@ -62,36 +64,37 @@ impl State {
 }
 
 impl Signals {
-    /// With the program's operations, in one moment: a signal that is told between the two would leave an operation that waits for ever.
-    pub(crate) fn snapshot(&self, operations: &Operations) -> (State, OperationsSnapshot) {
+    /// Takes a snapshot of the signals and of the program's operations together. A signal delivered
+    /// between two separate snapshots would leave an operation that waits for ever.
+    pub(crate) fn snapshot(&self, operations: &Operations) -> (SignalState, OperationsSnapshot) {
         let state = self.0.lock();
         (*state, operations.snapshot())
     }
 
-    pub(crate) fn restore(saved: State) -> Self {
+    pub(crate) fn restore(saved: SignalState) -> Self {
         Self(Mutex::new(saved))
     }
 
-    /// The operation that is told of the next one.
+    /// Returns the operation that completes with the next signal.
     pub(crate) fn waiting(&self) -> Option<OperationId> {
         self.0.lock().operation
     }
 
-    /// From now on the program hears of a signal, or not any more.
+    /// Starts or stops listening to a signal.
     pub(super) fn listen(&self, signal: u8, on: bool) -> Answer {
         if signal == SIGKILL || signal == SIGSTOP {
             return Err(Errno::EINVAL);
         }
         let mut state = self.0.lock();
         if on {
-            state.heard |= bit(signal);
+            state.listened |= bit(signal);
         } else {
-            state.heard &= !bit(signal);
+            state.listened &= !bit(signal);
         }
         Ok(0)
     }
 
-    /// An operation that completes with the number of the next signal.
+    /// Starts an operation that completes with the number of the next signal.
     pub(super) fn next(&self, operations: &Operations) -> Answer {
         let mut state = self.0.lock();
         if state.operation.is_some() {
@@ -99,22 +102,23 @@ impl Signals {
         }
         let operation = operations.begin()?;
         state.operation = Some(operation);
-        state.tell(operations);
+        state.deliver(operations);
         Ok(operation.answer())
     }
 }
 
-/// Whether `caller` may send a signal (none: only look) to the process `pid`. To itself a program may send what it likes.
+/// Returns whether `caller` may send a signal to the process `pid`, or check its existence with
+/// `None`. A program may send every signal to itself.
 pub(super) fn may_send(caller: &dyn Caller, pid: Pid, signal: Option<u8>) -> bool {
     let permissions = &caller.process().kernel.permissions;
-    if caller.pid() == pid || !permissions.asks(Scope::Process) {
+    if caller.pid() == pid || !permissions.checks(Scope::Process) {
         return true;
     }
     let name = signal.map_or("0".to_owned(), name);
     permissions.check(About::Process(&format!("{name}:{pid}")), process::SIGNAL).is_ok()
 }
 
-/// A signal's name on Linux; of the real-time ones the number.
+/// Returns a signal's name on Linux, or the number of a real-time signal.
 fn name(signal: u8) -> String {
     const NAMES: [&str; 31] = [
         "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2", "PIPE", "ALRM", "TERM",
@@ -124,14 +128,14 @@ fn name(signal: u8) -> String {
     NAMES.get(usize::from(signal) - 1).map_or_else(|| signal.to_string(), |name| format!("SIG{name}"))
 }
 
-/// Sends a signal to a program: its listeners hear of it, or what Linux does by default happens.
+/// Sends a signal to a program: notifies a listener, or applies Linux's default action.
 pub(crate) fn send(program: &dyn Caller, signal: u8) {
     let process = program.process();
     {
         let mut state = process.signals.0.lock();
-        if state.heard & bit(signal) != 0 {
+        if state.listened & bit(signal) != 0 {
             state.pending |= bit(signal);
-            state.tell(&process.operations);
+            state.deliver(&process.operations);
             return;
         }
     }
@@ -145,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn signals_wait_for_an_operation_and_each_is_told_once() {
+    fn a_pending_signal_completes_one_operation_once() {
         let (signals, operations) = (Signals::default(), Operations::new(&Default::default(), Pid::new(2)));
         assert_eq!(signals.listen(SIGKILL, true), Err(Errno::EINVAL));
         signals.0.lock().pending = bit(15) | bit(2);
@@ -160,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_hears_of_what_was_pending() {
+    fn a_restored_program_keeps_its_waiting_operation() {
         let (signals, operations) = (Signals::default(), Operations::new(&Default::default(), Pid::new(2)));
         signals.listen(2, true).expect("a signal");
         let first = signals.next(&operations).expect("room");
@@ -172,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn only_numbers_of_signals_are_signals() {
+    fn refuses_numbers_that_are_no_signals() {
         for number in [0, -1, 65, i64::MAX, i64::MIN] {
             assert_eq!(check(number), Err(Errno::EINVAL), "{number}");
         }

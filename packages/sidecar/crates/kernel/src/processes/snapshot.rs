@@ -1,8 +1,8 @@
-//! The process table as a value: numbers, families, who has ended and how, who waits for whom. The programs are not in it; they enter as they are
-//! made again.
+//! A snapshot of the process table: numbers, parents, groups, ended processes with their status,
+//! and waiters. The programs are not part of the snapshot; they register when they are restored.
 
 use super::status::SIGKILL;
-use super::table::{Entry, LAST_PID};
+use super::table::{LAST_PID, ProcessRecord};
 use super::{Processes, Status};
 use crate::Operations;
 use crate::ids::OperationId;
@@ -13,15 +13,16 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-/// See the module.
+/// A snapshot of the process table.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct ProcessTableSnapshot {
-    entries: BTreeMap<Pid, Entry>,
+    entries: BTreeMap<Pid, ProcessRecord>,
     last: Pid,
 }
 
 impl ProcessTableSnapshot {
-    /// Whether programs could have brought it about, with these (in order) alive; it may come out of a file.
+    /// Checks that programs could have produced the snapshot, with `programs` alive, in order. The
+    /// snapshot may have been read from a file.
     pub(crate) fn check(&self, programs: impl IntoIterator<Item = Pid>) -> Result<(), &'static str> {
         let is_number = |pid: Pid| pid > Pid::INIT && pid <= LAST_PID;
         if !(Pid::INIT..=LAST_PID).contains(&self.last) || !self.entries.keys().all(|pid| is_number(*pid)) {
@@ -38,15 +39,15 @@ impl ProcessTableSnapshot {
         for pid in programs {
             let lives = self.entries.get(&pid).is_some_and(|entry| entry.ended.is_none());
             if !lives || pid <= std::mem::replace(&mut before, pid) {
-                return Err("a program that is no process");
+                return Err("a program without a live process");
             }
         }
         Ok(())
     }
 
-    /// Bytes that it holds.
+    /// Returns the bytes that the snapshot occupies.
     pub(crate) fn own_bytes(&self) -> u64 {
-        (self.entries.len() * size_of::<(Pid, Entry)>()) as u64
+        (self.entries.len() * size_of::<(Pid, ProcessRecord)>()) as u64
     }
 }
 
@@ -56,7 +57,7 @@ impl Processes {
         ProcessTableSnapshot { entries: state.table.entries.clone(), last: state.table.last }
     }
 
-    /// As they were saved. More than the limit allows is an error.
+    /// Restores the process table. Fails if the limit does not allow the processes.
     pub(crate) fn restore(saved: &ProcessTableSnapshot, usage: Arc<Usage>) -> Result<Self, Error> {
         let (count, max) = (saved.entries.len() as u64, usage.limits.processes);
         if count > max {
@@ -67,24 +68,25 @@ impl Processes {
             let mut state = made.0.lock();
             state.table.entries.clone_from(&saved.entries);
             state.table.last = saved.last;
-            state.mark.rose(count, u64::MAX);
+            state.mark.raise(count, u64::MAX);
         }
         Ok(made)
     }
 
-    /// Whom the table will tell of an end: processes and their operations.
+    /// Returns the operations that wait for the end of a child, with their processes.
     pub(crate) fn waiters(&self) -> Vec<(Pid, OperationId)> {
         let state = self.0.lock();
         state.table.entries.values().filter_map(|entry| Some((entry.parent, entry.waiter?.operation))).collect()
     }
 
-    /// Those that live by the table and are not among these went while the rest was saved: they were killed. Their parents hear of it.
-    pub(crate) fn bury_others(&self, operations: &HashMap<Pid, Arc<Operations>>) {
+    /// Ends the processes that the table shows as live but that have no restored program. They
+    /// ended while the snapshot was taken, so their status is SIGKILL. Their parents are notified.
+    pub(crate) fn kill_missing(&self, operations: &HashMap<Pid, Arc<Operations>>) {
         let mut state = self.0.lock();
         let lost: Vec<Pid> = state.table.entries.iter().filter(|(_, entry)| entry.ended.is_none()).map(|(pid, _)| *pid).collect();
         for pid in lost.into_iter().filter(|pid| !operations.contains_key(pid)) {
             let status = Status::Signal(SIGKILL);
-            if let Some((parent, operation)) = state.table.exited(pid, status, false).told
+            if let Some((parent, operation)) = state.table.exited(pid, status, false).notified
                 && let Some(own) = operations.get(&parent)
             {
                 own.complete(operation, Ok(status.number()), Vec::new());

@@ -1,8 +1,8 @@
-//! Starting a child: what it is, where it begins, what its descriptors are; then the runtime makes a program of it. A child shares its
-//! parent's kernel and nothing else. Next: `waiting.rs`.
+//! Starts a child: resolves its command, working directory and descriptors, then the runtime makes
+//! a program of the child. A child shares only the kernel with its parent. Next: `waiting.rs`.
 
 use super::resolve::{Command, resolve};
-use super::spec::{Most, Spec, Stdio};
+use super::spec::{Spec, SpecLimits, Stdio};
 use crate::caller::Caller;
 use crate::descriptors::{Description, Descriptors};
 use crate::fs::View;
@@ -12,7 +12,7 @@ use coldframe_error::Errno;
 use coldframe_ids::Pid;
 use std::sync::Arc;
 
-/// A child that has a number and can begin.
+/// A child that has a pid and is ready to start.
 pub struct Child {
     /// The child's process.
     pub process: Process,
@@ -22,30 +22,30 @@ pub struct Child {
     pub command: Command,
     /// The working directory.
     pub cwd: String,
-    /// The memory that it begins with.
+    /// The charge for the memory that the child starts with.
     pub memory: Charge,
 }
 
-/// What a command leads to that the caller outside starts.
+/// Resolves a command that the embedder starts.
 pub fn find(process: &Process, file: &str, argv: Vec<String>, env: Vec<(String, String)>) -> Result<Command, Errno> {
-    // It is the caller's own choice: nobody is asked about it.
+    // The embedder chose the command, so no permission is checked.
     let view = View { permissions: None, ..process.view() };
     resolve(&view, file.as_bytes(), argv, env)
 }
 
-/// `spawn`: the child's number.
+/// Starts a child. Returns the child's pid.
 pub(super) fn spawn(program: &Arc<dyn Caller>, words: &[u8], texts: &[u8]) -> Answer {
     let parent = program.process();
     let kernel = &parent.kernel;
     let (usage, limits) = (&kernel.usage, &kernel.usage.limits);
-    let most = Most { descriptors: kernel.descriptors(), argv_bytes: limits.argv_bytes, env_bytes: limits.env_bytes };
+    let most = SpecLimits { descriptors: kernel.descriptors(), argv_bytes: limits.argv_bytes, env_bytes: limits.env_bytes };
     let mut spec = Spec::read(words, texts, most)?;
     kernel.permissions.filter_env(Some(program.pid()), &mut spec.env, Some(parent.facts.env()));
     let child_memory = program.child_memory().ok_or(Errno::EAGAIN)?;
     let texts = Charge::of(usage, Resource::Kernel, spec.cost()).ok_or(Errno::ENOMEM)?;
     let memory = Charge::of(usage, Resource::Memory, child_memory).ok_or(Errno::ENOMEM)?;
     let cwd = if spec.cwd.is_empty() { b"." } else { &*spec.cwd };
-    // Its descriptors follow when it is certain that there is something to run.
+    // The descriptors are set below, after the command was resolved.
     let (files, cwd) = parent.files.child(&kernel.files, cwd, Descriptors::inherited(Vec::new(), kernel.descriptors()))?;
     let began = (|| {
         let view = files.view(&kernel.files);
@@ -71,7 +71,7 @@ pub(super) fn spawn(program: &Arc<dyn Caller>, words: &[u8], texts: &[u8]) -> An
     process.texts = Some(texts);
     let cwd = String::from_utf8_lossy(&cwd).into_owned();
     if let Err(process) = program.start_child(Child { process, parent: program.pid(), command, cwd, memory }) {
-        // The runtime is going.
+        // The runtime has been disposed.
         process.close();
         kernel.processes.remove(pid);
         return Err(Errno::EAGAIN);

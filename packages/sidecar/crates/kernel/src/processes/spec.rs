@@ -1,13 +1,14 @@
-//! What a program asks for with `spawn`, read from its bytes (`docs/internals/guest-abi.md`). Every length is checked. Next: `resolve.rs`.
+//! The request of a `spawn` call, read from its bytes (`docs/internals/guest-abi.md`). Every length
+//! is checked. Next: `resolve.rs`.
 
 use coldframe_error::Errno;
 
-/// What every text costs beside its bytes: a word, as on Linux.
+/// The cost of a text besides its bytes: a word, as on Linux.
 const WORD: usize = 8;
 
-/// How much a program may ask for.
+/// The limits of a request.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Most {
+pub(super) struct SpecLimits {
     /// Descriptors.
     pub(super) descriptors: usize,
     /// Bytes of the arguments.
@@ -16,16 +17,16 @@ pub(super) struct Most {
     pub(super) env_bytes: u64,
 }
 
-/// What one descriptor of the child is.
+/// A descriptor of the child.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stdio {
-    /// `/dev/null` for the first three, else nothing.
+    /// `/dev/null` for the first three descriptors, else none.
     Ignore,
-    /// That descriptor of the parent.
+    /// The parent's descriptor of that number.
     Inherit(i64),
 }
 
-/// See the module.
+/// The request of a `spawn` call.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Spec {
     pub(super) detached: bool,
@@ -46,7 +47,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Texts, each with a NUL behind it.
+/// A list of texts, each followed by NUL.
 struct Texts<'a>(&'a [u8]);
 
 impl<'a> Texts<'a> {
@@ -72,7 +73,7 @@ impl<'a> Texts<'a> {
 }
 
 impl Spec {
-    pub(super) fn read(words: &[u8], texts: &[u8], most: Most) -> Result<Self, Errno> {
+    pub(super) fn read(words: &[u8], texts: &[u8], most: SpecLimits) -> Result<Self, Errno> {
         let (mut words, mut texts) = (Reader(words), Texts(texts));
         let (flags, argc, envc, stdio_count) = (words.number()?, words.number()?, words.number()?, words.number()?);
         if stdio_count as usize > most.descriptors {
@@ -96,9 +97,10 @@ impl Spec {
         Ok(Self { detached: flags & 1 != 0, file, cwd, argv, env, stdio })
     }
 
-    /// What the kernel holds for the texts while the child lives: `/proc` shows them.
+    /// Returns the kernel bytes of the texts. The kernel keeps them while the child lives, because
+    /// `/proc` shows them.
     pub(super) fn cost(&self) -> u64 {
-        /// A text's own place in its list, and what the allocator adds.
+        /// The text's entry in its list, and the allocator's overhead.
         const TEXT: usize = 64;
         let texts = self.argv.iter().chain(self.env.iter().flat_map(|(key, value)| [key, value]));
         texts.map(|text| (text.len() + TEXT) as u64).sum()
@@ -116,8 +118,8 @@ mod tests {
 
     const LONGEST: usize = 1_000;
 
-    fn most(descriptors: usize) -> Most {
-        Most { descriptors, argv_bytes: LONGEST as u64, env_bytes: LONGEST as u64 }
+    fn most(descriptors: usize) -> SpecLimits {
+        SpecLimits { descriptors, argv_bytes: LONGEST as u64, env_bytes: LONGEST as u64 }
     }
 
     fn read(numbers: &[u32], texts: &[&str], stdio: &[(u32, u32)]) -> Result<Spec, Errno> {
@@ -128,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_spec_is_read_as_it_was_written() {
+    fn reads_a_well_formed_request() {
         let texts = ["node", "", "node", "-v", "A=b=c", "nothing"];
         let spec = read(&[1, 2, 2, 2], &texts, &[(0, 0), (1, 7)]).expect("well formed");
         assert_eq!((spec.detached, &*spec.file, &*spec.cwd), (true, &b"node"[..], &b""[..]));
@@ -137,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn too_much_is_refused_before_it_is_kept() {
+    fn refuses_excess_and_malformed_requests() {
         let long = "x".repeat(LONGEST);
         assert_eq!(read(&[0, 1, 0, 0], &["f", "", &long], &[]), Err(Errno::E2BIG));
         assert_eq!(read(&[0, u32::MAX, 0, 0], &["f", ""], &[]), Err(Errno::EINVAL));
@@ -149,7 +151,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_is_given_nothing_breaks(words in prop::collection::vec(0_u8..4, 0..64), texts in "[a-c=\0]{0,60}") {
+        fn does_not_panic_on_arbitrary_requests(words in prop::collection::vec(0_u8..4, 0..64), texts in "[a-c=\0]{0,60}") {
             let _ = Spec::read(&words, texts.as_bytes(), most(256));
         }
     }

@@ -1,15 +1,16 @@
-//! How a process ended: a code, or a signal. As a number it is Linux's wait status. Next: `signals.rs`.
+//! The status of an ended process: a code, or a signal. Its number is Linux's wait status. Next:
+//! `signals.rs`.
 
 use coldframe_error::Error;
 use serde::{Deserialize, Serialize};
 
 /// The signal that ends a process at once.
 pub const SIGKILL: u8 = 9;
-/// The signal of a write that nobody reads.
+/// The signal of a write to a pipe without a reader.
 pub const SIGPIPE: u8 = 13;
 const SIGABRT: u8 = 6;
 
-/// See the module.
+/// The status of an ended process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Status {
     /// The process exited with this code.
@@ -19,8 +20,8 @@ pub enum Status {
 }
 
 impl Status {
-    /// How a program ended that gave this exit code, or was ended for a reason. Exhausted memory aborts, as in V8; for every other limit the
-    /// kernel kills.
+    /// Returns the status of a program with this exit code or failure. Exhausted memory aborts, as
+    /// in V8; for every other limit the kernel kills.
     pub fn of(exit_code: i32, failure: Option<&Error>) -> Self {
         match failure {
             None => Self::Code((exit_code & 0xff) as u8),
@@ -30,7 +31,7 @@ impl Status {
         }
     }
 
-    /// The wait status.
+    /// Returns the wait status.
     pub(crate) fn number(self) -> i32 {
         match self {
             Self::Code(code) => i32::from(code) << 8,
@@ -44,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_numbers_are_those_of_wait() {
+    fn numbers_are_wait_statuses() {
         assert_eq!(Status::of(0, None).number(), 0);
         assert_eq!(Status::of(3, None).number(), 0x300);
         assert_eq!(Status::of(256 + 7, None).number(), 0x700);

@@ -1,10 +1,12 @@
-//! The table of a runtime's processes: who is whose child, in which group and session, who has ended and how. Plain data, with programs and
-//! operations as numbers in it, so that it can be copied with the rest of a runtime.
+//! The table of a runtime's processes: parents, groups, sessions, and ended processes with their
+//! status. The table is plain data and names programs and operations by number, so that it can be
+//! copied with the rest of a runtime.
 //!
-//! A process that the caller outside starts is a session of its own, under process 1, which is nobody's program. What such a process starts
-//! belongs to its session, unless it is detached: then it begins a session. When the first process of a session started from outside ends, what is
-//! left of that session ends too; detached processes live on until the runtime is disposed of, or until the caller outside ends the
-//! process under which they began. Next: `status.rs`, how a process ended.
+//! A process that the embedder starts is a session of its own, under process 1, which has no
+//! program. A child belongs to its parent's session unless it is detached: a detached child starts
+//! a session. When the first process of an embedder's session ends, the rest of that session ends
+//! too. Detached processes live until the runtime is disposed, or until the embedder ends their
+//! root process. Next: `status.rs`, the status of an ended process.
 
 use super::status::Status;
 use crate::ids::OperationId;
@@ -13,58 +15,58 @@ use coldframe_ids::Pid;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// As on Linux, numbers begin again after this one.
+/// The highest pid. As on Linux, the pids start again after it.
 pub(super) const LAST_PID: Pid = Pid::new(4_194_304);
 
 /// One process.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Entry {
+pub(super) struct ProcessRecord {
     pub(super) parent: Pid,
     pub(super) group: Pid,
     pub(super) session: Pid,
-    /// The process under which it began that the caller outside started.
+    /// The root process above: the one that the embedder started.
     pub(super) root: Pid,
-    /// It has been told to end with another one, and starts nothing any more.
+    /// Whether the process must end because its root process ended. It can start no children.
     pub(super) condemned: bool,
-    /// How it ended: then it waits for its parent to ask.
+    /// The status of an ended process, which stays in the table until its parent waits for it.
     pub(super) ended: Option<Status>,
-    /// The parent's operation that is told of the end.
+    /// The parent's operation that completes when the process ends.
     pub(super) waiter: Option<Waiter>,
 }
 
-/// See [`Entry`].
+/// A parent's wait for the end of a child.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Waiter {
     pub(super) operation: OperationId,
-    /// Whether being told is all that the parent wants: the entry is removed then.
+    /// Whether the wait removes the ended process from the table.
     pub(super) reaps: bool,
 }
 
-/// What follows from an end.
+/// The effects of a process's end on other processes.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Consequences {
     /// The parent and its operation.
-    pub(super) told: Option<(Pid, OperationId)>,
-    /// Processes that end with it.
+    pub(super) notified: Option<(Pid, OperationId)>,
+    /// Processes that must end too.
     pub(super) ended: Vec<Pid>,
 }
 
-/// See the module.
+/// The table of a runtime's processes.
 #[derive(Debug, Clone)]
-pub(super) struct Table {
-    pub(super) entries: BTreeMap<Pid, Entry>,
+pub(super) struct ProcessTable {
+    pub(super) entries: BTreeMap<Pid, ProcessRecord>,
     pub(super) last: Pid,
     limit: usize,
 }
 
-impl Table {
+impl ProcessTable {
     pub(super) fn new(limit: usize) -> Self {
         Self { entries: BTreeMap::new(), last: Pid::INIT, limit }
     }
 
-    /// A number for a process that the caller outside starts. `EAGAIN` when there are too many.
+    /// Enters a process that the embedder starts. `EAGAIN` if there are too many.
     pub(super) fn enter_root(&mut self) -> Result<Pid, Errno> {
-        self.enter(|pid| Entry {
+        self.enter(|pid| ProcessRecord {
             parent: Pid::INIT,
             group: pid,
             session: pid,
@@ -75,17 +77,17 @@ impl Table {
         })
     }
 
-    /// A number for a child of `parent`.
+    /// Enters a child of `parent`.
     pub(super) fn enter_child(&mut self, parent: Pid, detached: bool) -> Result<Pid, Errno> {
         let of_parent = self.entries.get(&parent).filter(|parent| !parent.condemned).ok_or(Errno::EAGAIN)?;
         let (group, session, root) = (of_parent.group, of_parent.session, of_parent.root);
         self.enter(|pid| {
             let (group, session) = if detached { (pid, pid) } else { (group, session) };
-            Entry { parent, group, session, root, condemned: false, ended: None, waiter: None }
+            ProcessRecord { parent, group, session, root, condemned: false, ended: None, waiter: None }
         })
     }
 
-    fn enter(&mut self, entry: impl FnOnce(Pid) -> Entry) -> Result<Pid, Errno> {
+    fn enter(&mut self, entry: impl FnOnce(Pid) -> ProcessRecord) -> Result<Pid, Errno> {
         if self.entries.len() >= self.limit {
             return Err(Errno::EAGAIN);
         }
@@ -99,12 +101,13 @@ impl Table {
         Ok(self.last)
     }
 
-    /// Whether a number is that of a group or session: then it is not given to a process.
+    /// Returns whether a group, a session or a root has the number. Such a number is not used for a
+    /// new process.
     fn is_group(&self, number: Pid) -> bool {
         self.entries.values().any(|entry| entry.group == number || entry.session == number || entry.root == number)
     }
 
-    /// A process that was entered and never began.
+    /// Removes a process that was entered and never started.
     pub(super) fn remove(&mut self, pid: Pid) {
         self.entries.remove(&pid);
     }
@@ -117,31 +120,35 @@ impl Table {
         self.entries.get(&pid).map(|entry| entry.group).ok_or(Errno::ESRCH)
     }
 
-    /// The process has ended; `by_caller`: the caller outside, or a limit, has ended it.
+    /// Records the end of a process. `by_caller` is set if the embedder or a limit ended the
+    /// process.
     pub(super) fn exited(&mut self, pid: Pid, status: Status, by_caller: bool) -> Consequences {
         let Some(entry) = self.entries.get_mut(&pid).filter(|entry| entry.ended.is_none()) else {
             return Consequences::default();
         };
         let (parent, is_root) = (entry.parent, entry.root == pid);
         entry.ended = Some(status);
-        let told = entry.waiter.take().map(|waiter| {
+        let notified = entry.waiter.take().map(|waiter| {
             let reaped = waiter.reaps;
             (parent, waiter.operation, reaped)
         });
-        if parent == Pid::INIT || told.is_some_and(|(_, _, reaped)| reaped) {
+        if parent == Pid::INIT || notified.is_some_and(|(_, _, reaped)| reaped) {
             self.entries.remove(&pid);
         }
         self.orphan(pid);
-        let goes = |entry: &Entry| entry.ended.is_none() && is_root && (entry.session == pid || (by_caller && entry.root == pid));
+        let must_end = |entry: &ProcessRecord| {
+            entry.ended.is_none() && is_root && (entry.session == pid || (by_caller && entry.root == pid))
+        };
         let mut ended = Vec::new();
-        for (pid, entry) in self.entries.iter_mut().filter(|(_, entry)| goes(entry)) {
+        for (pid, entry) in self.entries.iter_mut().filter(|(_, entry)| must_end(entry)) {
             entry.condemned = true;
             ended.push(*pid);
         }
-        Consequences { told: told.map(|(parent, operation, _)| (parent, operation)), ended }
+        Consequences { notified: notified.map(|(parent, operation, _)| (parent, operation)), ended }
     }
 
-    /// The children of `pid` have no parent any more; those that have ended already are of no interest to anyone.
+    /// Moves the children of `pid` to process 1, and removes ended children, because no parent can
+    /// wait for them.
     fn orphan(&mut self, pid: Pid) {
         self.entries.retain(|_, entry| {
             if entry.parent != pid {
@@ -153,7 +160,8 @@ impl Table {
         });
     }
 
-    /// Has `waiter` told of the end of the caller's child; how it ended, if it has. `ECHILD` when it is no child of the caller.
+    /// Registers `waiter` for the end of the caller's child. Returns the status if the child has
+    /// already ended. `ECHILD` if the process is no child of the caller.
     pub(super) fn wait(&mut self, caller: Pid, pid: Pid, waiter: Waiter) -> Result<Option<Status>, Errno> {
         let entry = self.entries.get_mut(&pid).filter(|entry| entry.parent == caller).ok_or(Errno::ECHILD)?;
         match entry.ended {
@@ -171,8 +179,9 @@ impl Table {
         }
     }
 
-    /// How the caller's child ended, which forgets it; `EAGAIN` while it lives. In one step: a look that left a waiter behind, even for a moment,
-    /// could be told of an end that nobody hears of.
+    /// Returns the status of the caller's ended child and removes the child. `EAGAIN` while the
+    /// child lives. The call leaves no waiter, because a waiter could take the notification of an
+    /// end without a reader.
     pub(super) fn reap(&mut self, caller: Pid, pid: Pid) -> Result<Status, Errno> {
         let entry = self.entries.get(&pid).filter(|entry| entry.parent == caller).ok_or(Errno::ECHILD)?;
         let status = entry.ended.ok_or(Errno::EAGAIN)?;
@@ -180,14 +189,15 @@ impl Table {
         Ok(status)
     }
 
-    /// Nobody waits for the child any more.
+    /// Removes the wait for a child.
     pub(super) fn unwait(&mut self, pid: Pid, operation: OperationId) {
         if let Some(entry) = self.entries.get_mut(&pid) {
             entry.waiter = entry.waiter.filter(|waiter| waiter.operation != operation);
         }
     }
 
-    /// Whom a `kill(number, …)` of `caller` means; `ESRCH` when that is nobody, `EPERM` for process 1.
+    /// Returns the processes that a `kill(number, …)` of `caller` addresses. `ESRCH` if there are
+    /// none, `EPERM` for process 1.
     pub(super) fn targets(&self, caller: Pid, number: i64) -> Result<Vec<Pid>, Errno> {
         let group = match number {
             1 => return Err(Errno::EPERM),
@@ -199,12 +209,13 @@ impl Table {
             -1 => None,
             _ => Some(number.checked_neg().and_then(|group| u32::try_from(group).ok()).map(Pid::new).ok_or(Errno::ESRCH)?),
         };
-        let meant = |pid: Pid, entry: &Entry| group.map_or(pid != caller, |group| entry.group == group);
-        let found: Vec<_> = self.entries.iter().filter(|(pid, entry)| meant(**pid, entry)).map(|(pid, _)| *pid).collect();
+        let is_target = |pid: Pid, entry: &ProcessRecord| group.map_or(pid != caller, |group| entry.group == group);
+        let found: Vec<_> = self.entries.iter().filter(|(pid, entry)| is_target(**pid, entry)).map(|(pid, _)| *pid).collect();
         if found.is_empty() { Err(Errno::ESRCH) } else { Ok(found) }
     }
 
-    /// Moves the process `pid`, which is `caller` or its child, to a group of its session. `None`: the caller, and the process's own group.
+    /// Moves the process `pid`, which is `caller` or its child, to a group of its session. `None`
+    /// means the caller, or the process's own group.
     pub(super) fn set_group(&mut self, caller: Pid, pid: Option<Pid>, group: Option<Pid>) -> Result<(), Errno> {
         let pid = pid.unwrap_or(caller);
         let group = group.unwrap_or(pid);

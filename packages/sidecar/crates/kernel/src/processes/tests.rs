@@ -1,7 +1,7 @@
-//! The table's behaviour, call by call, and calls with numbers that nobody should send.
+//! Tests of the process table call by call, and of system calls with arbitrary numbers.
 
 use super::status::Status;
-use super::table::{Table, Waiter};
+use super::table::{ProcessTable, Waiter};
 use crate::limits::Limits;
 use crate::testing::{FakeCaller, operation};
 use crate::{Arguments, Kernel, call};
@@ -16,9 +16,9 @@ fn waiter(number: u32, reaps: bool) -> Waiter {
     Waiter { operation: operation(number), reaps }
 }
 
-/// A root, its child, and a detached child.
-fn family() -> (Table, Pid, Pid, Pid) {
-    let mut table = Table::new(16);
+/// Makes a root process, its child, and a detached child.
+fn family() -> (ProcessTable, Pid, Pid, Pid) {
+    let mut table = ProcessTable::new(16);
     let root = table.enter_root().expect("room");
     let child = table.enter_child(root, false).expect("room");
     let detached = table.enter_child(root, true).expect("room");
@@ -26,50 +26,50 @@ fn family() -> (Table, Pid, Pid, Pid) {
 }
 
 #[test]
-fn an_end_waits_for_the_parent_and_is_told_once() {
+fn an_end_waits_for_the_parent_and_is_reported_once() {
     let (mut table, root, child, detached) = family();
-    assert_eq!(table.wait(child, root, waiter(1, true)), Err(Errno::ECHILD), "no child of the one that asks");
+    assert_eq!(table.wait(child, root, waiter(1, true)), Err(Errno::ECHILD), "not a child of the caller");
     assert_eq!(table.wait(root, Pid::new(999), waiter(1, true)), Err(Errno::ECHILD));
-    assert_eq!(table.exited(child, Status::Code(3), false).told, None);
-    assert_eq!(table.targets(root, i64::from(child.get())), Ok(vec![child]), "it can still be named");
+    assert_eq!(table.exited(child, Status::Code(3), false).notified, None);
+    assert_eq!(table.targets(root, i64::from(child.get())), Ok(vec![child]), "the ended child still has its pid");
     assert_eq!(table.wait(root, child, waiter(1, true)), Ok(Some(Status::Code(3))));
     assert_eq!(table.wait(root, child, waiter(1, true)), Err(Errno::ECHILD));
     assert_eq!(table.wait(root, detached, waiter(7, true)), Ok(None));
     assert_eq!(table.wait(root, detached, waiter(8, true)), Err(Errno::EBUSY));
-    assert_eq!(table.exited(detached, DONE, false).told, Some((root, operation(7))));
-    assert_eq!(table.exited(detached, DONE, false), Default::default(), "nobody ends twice");
+    assert_eq!(table.exited(detached, DONE, false).notified, Some((root, operation(7))));
+    assert_eq!(table.exited(detached, DONE, false), Default::default(), "a process ends once");
     assert_eq!(table.entries.len(), 1);
 }
 
 #[test]
-fn reaping_takes_an_end_once_and_leaves_no_waiter_behind() {
-    let mut table = Table::new(8);
+fn reaping_returns_an_end_once_and_leaves_no_waiter() {
+    let mut table = ProcessTable::new(8);
     let root = table.enter_root().expect("room");
     let child = table.enter_child(root, false).expect("room");
     assert_eq!(table.reap(root, child), Err(Errno::EAGAIN));
-    assert_eq!(table.reap(child, root), Err(Errno::ECHILD), "no child of the one that asks");
-    // Whoever looked while it lived is not told of its end: it is there for the next look.
-    assert_eq!(table.exited(child, Status::Code(7), false).told, None);
+    assert_eq!(table.reap(child, root), Err(Errno::ECHILD), "not a child of the caller");
+    // An earlier reap left no waiter, so the end stays in the table for the next reap.
+    assert_eq!(table.exited(child, Status::Code(7), false).notified, None);
     assert_eq!(table.reap(root, child), Ok(Status::Code(7)));
     assert_eq!(table.reap(root, child), Err(Errno::ECHILD));
 }
 
 #[test]
-fn a_look_does_not_reap() {
+fn a_wait_without_reaping_keeps_the_entry() {
     let (mut table, root, child, _) = family();
     assert_eq!(table.wait(root, child, waiter(5, false)), Ok(None));
-    assert_eq!(table.exited(child, DONE, false).told, Some((root, operation(5))));
+    assert_eq!(table.exited(child, DONE, false).notified, Some((root, operation(5))));
     assert_eq!(table.wait(root, child, waiter(6, false)), Ok(Some(DONE)));
     assert_eq!(table.wait(root, child, waiter(6, true)), Ok(Some(DONE)));
     assert_eq!(table.wait(root, child, waiter(6, true)), Err(Errno::ECHILD));
 }
 
 #[test]
-fn the_end_of_a_root_ends_its_session_and_leaves_what_is_detached() {
+fn the_end_of_a_root_ends_its_session_but_not_detached_processes() {
     let (mut table, root, child, detached) = family();
     let grandchild = table.enter_child(child, false).expect("room");
     let of_detached = table.enter_child(detached, false).expect("room");
-    assert_eq!(table.exited(child, DONE, false).ended, [], "a child's children live on");
+    assert_eq!(table.exited(child, DONE, false).ended, [], "a child's children continue");
     assert_eq!(table.parent(grandchild), Pid::INIT);
     assert_eq!(table.exited(root, DONE, false).ended, [grandchild]);
     assert_eq!((table.parent(detached), table.parent(of_detached)), (Pid::INIT, detached));
@@ -78,7 +78,7 @@ fn the_end_of_a_root_ends_its_session_and_leaves_what_is_detached() {
 }
 
 #[test]
-fn a_caller_who_ends_a_root_ends_everything_under_it() {
+fn an_embedder_that_ends_a_root_ends_all_processes_under_it() {
     let (mut table, root, child, detached) = family();
     let of_detached = table.enter_child(detached, false).expect("room");
     let other = table.enter_root().expect("room");
@@ -86,11 +86,11 @@ fn a_caller_who_ends_a_root_ends_everything_under_it() {
     ended.sort_unstable();
     assert_eq!(ended, [child, detached, of_detached]);
     assert!(table.entries.contains_key(&other));
-    assert_eq!(table.enter_child(child, true), Err(Errno::EAGAIN), "who is ended starts nothing any more");
+    assert_eq!(table.enter_child(child, true), Err(Errno::EAGAIN), "a process that must end starts no children");
 }
 
 #[test]
-fn kill_means_a_process_a_group_or_all_others() {
+fn kill_addresses_a_process_a_group_or_all_others() {
     let (mut table, root, child, detached) = family();
     let other = table.enter_root().expect("room");
     assert_eq!(table.targets(root, 0), Ok(vec![root, child]));
@@ -104,13 +104,13 @@ fn kill_means_a_process_a_group_or_all_others() {
     assert_eq!(table.targets(root, -i64::from(child.get())), Ok(vec![child]));
     assert_eq!(table.set_group(root, Some(child), Some(root)), Ok(()));
     assert_eq!(table.set_group(root, Some(child), Some(detached)), Err(Errno::EPERM), "another session");
-    assert_eq!(table.set_group(child, Some(root), None), Err(Errno::ESRCH), "no child of the one that asks");
+    assert_eq!(table.set_group(child, Some(root), None), Err(Errno::ESRCH), "not a child of the caller");
     assert_eq!(table.set_group(root, None, None), Err(Errno::EPERM), "the first of a session");
 }
 
 #[test]
-fn the_limit_counts_who_has_ended_and_was_not_asked_about() {
-    let mut table = Table::new(3);
+fn the_limit_counts_ended_processes_until_they_are_reaped() {
+    let mut table = ProcessTable::new(3);
     let root = table.enter_root().expect("room");
     let child = table.enter_child(root, false).expect("room");
     table.enter_child(root, false).expect("room");
@@ -122,8 +122,8 @@ fn the_limit_counts_who_has_ended_and_was_not_asked_about() {
 }
 
 #[test]
-fn a_number_in_use_as_a_group_is_not_given_again() {
-    let mut table = Table::new(4);
+fn does_not_reuse_the_number_of_a_group() {
+    let mut table = ProcessTable::new(4);
     let root = table.enter_root().expect("room");
     for _ in 0..10_000 {
         let pid = table.enter_child(root, true).expect("room");
@@ -138,9 +138,12 @@ fn number() -> impl Strategy<Value = i64> {
 }
 
 proptest! {
-    /// Whatever a program sends: nothing breaks, its own table entry stays, and the neighbour is not ended except by a signal it may be sent.
+    /// After arbitrary calls the program's own table entry exists, and the program of another
+    /// runtime has not ended.
     #[test]
-    fn forged_calls_do_no_harm(calls in prop::collection::vec((0x400_u32..0x40c, prop::array::uniform8(number())), 1..60)) {
+    fn forged_calls_have_no_effect_on_other_runtimes(
+        calls in prop::collection::vec((0x400_u32..0x40c, prop::array::uniform8(number())), 1..60),
+    ) {
         let (own, other) = (Arc::new(Kernel::new(&Limits::default())), Arc::new(Kernel::new(&Limits::default())));
         let (program, stranger) = (FakeCaller::root(&own, "/"), FakeCaller::root(&other, "/"));
         let mut memory = vec![0_u8; 256];
@@ -150,7 +153,7 @@ proptest! {
                 prop_assert!(value >= 0);
             }
         }
-        prop_assert!(!stranger.is_ending(), "nobody of another runtime is reached");
+        prop_assert!(!stranger.is_ending(), "no process of another runtime is reached");
         prop_assert_eq!(own.counts().0, 1);
     }
 }

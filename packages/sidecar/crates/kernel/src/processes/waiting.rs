@@ -1,5 +1,6 @@
-//! Calls that block the VM alone: until a descriptor is ready, a child has ended, or time is over. While it waits nothing of the guest runs and
-//! no worker is held; a kill, and the end of an evaluation, end the waiting.
+//! Calls that block only their VM: until a descriptor is ready, a child has ended, or a deadline
+//! has passed. A blocked VM runs no guest code and occupies no worker. A kill and the end of an
+//! evaluation end the wait. Next: `look.rs`.
 
 use super::table::Waiter;
 use crate::Answer;
@@ -12,14 +13,15 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::Poll;
 
-/// Something that is waited for, and the operation that tells of it.
+/// A descriptor or child that a call waits for, with the operation that completes.
 enum Watched {
     Socket(i64, OperationId),
     Child(Pid, OperationId),
 }
 
-/// Waits for the first of: a descriptor ready for something in its mask, a child that has ended, `deadline` (nanoseconds of the monotonic
-/// clock). 0, or 1 when the time is over. Descriptors that are no sockets are always ready.
+/// Waits for the first of: a descriptor ready for an event in its mask, an ended child, or
+/// `deadline` in nanoseconds of the monotonic clock. Returns 0, or 1 if the deadline has passed.
+/// Descriptors that are no sockets are always ready.
 pub(crate) async fn wait_for(
     program: &Arc<dyn Caller>,
     descriptors: &[(i64, u32)],
@@ -31,7 +33,7 @@ pub(crate) async fn wait_for(
     let result = match begun {
         Ok(true) => Ok(0),
         Ok(false) => {
-            // What it has written so far does not wait with it.
+            // The output so far must reach its readers before the program waits.
             program.flush_output();
             block(program, deadline).await
         }
@@ -41,7 +43,7 @@ pub(crate) async fn wait_for(
     result
 }
 
-/// Whether something is ready already.
+/// Starts the waits. Returns true if a descriptor or child is ready already.
 fn begin(
     program: &Arc<dyn Caller>,
     descriptors: &[(i64, u32)],
@@ -81,7 +83,8 @@ async fn block(program: &Arc<dyn Caller>, deadline: Option<u64>) -> Answer {
         if let (None, Some(deadline)) = (&alarm, deadline) {
             alarm = Some(program.wake_at(deadline, context.waker().clone()));
         }
-        // It may have been told to stop between the look above and here.
+        // The program may have been stopped between the check above and the registration of the
+        // waker.
         if program.must_stop() { Poll::Ready(Err(Errno::EINTR)) } else { Poll::Pending }
     })
     .await

@@ -1,7 +1,12 @@
-//! A kernel's value as bytes: a version, the digest of the files that every runtime begins with, then one postcard value. What is read was written by anybody: every part is checked as if a guest had
-//! made it, so that the rest of the kernel can rely on its own rules, and what is read takes no more memory than a small multiple of its bytes.
+//! The encoding of a kernel snapshot: a version, the digest of the standard files, then one
+//! postcard value.
+//!
+//! The bytes are untrusted. Every part is checked as if a guest had made it, so that the rest of
+//! the kernel can rely on its own rules. A decoded snapshot takes at most a small multiple of the
+//! memory of its bytes.
 
-use super::{KernelSnapshot, ProcessSnapshot, damaged};
+use super::{KernelSnapshot, ProcessSnapshot};
+use crate::encoding::damaged;
 use crate::fs::standard;
 use crate::ids::SocketId;
 use crate::processes::MAX_WATCHED;
@@ -9,35 +14,37 @@ use coldframe_error::Error;
 use coldframe_ids::Digest;
 use std::collections::HashSet;
 
-/// The first byte. It changes with whatever is written in another way: postcard knows neither names nor types.
+/// The first byte. It must change with every change of the encoding, because postcard stores
+/// neither names nor types.
 pub(super) const VERSION: u8 = 3;
 
 type Checked = Result<(), &'static str>;
 
 impl KernelSnapshot {
-    /// The bytes, for [`KernelSnapshot::decode`]. Digests and ciphers that the libraries do not let us write are `ECANCELED` in what is read again.
+    /// Encodes the snapshot for [`KernelSnapshot::decode`]. Digests and ciphers whose libraries
+    /// cannot export their state fail with `ECANCELED` after decoding.
     pub fn encode(&self) -> Result<Vec<u8>, Error> {
         let failed =
-            |error: postcard::Error| Error::Snapshot { reason: format!("the kernel's state cannot be written: {error}") };
+            |error: postcard::Error| Error::Snapshot { reason: format!("the kernel's state cannot be encoded: {error}") };
         postcard::to_extend(self, [&[VERSION], &standard()[..]].concat()).map_err(failed)
     }
 
-    /// The value that the bytes say, if it is one.
+    /// Decodes and checks a snapshot.
     pub fn decode(bytes: &[u8]) -> Result<Self, Error> {
-        let (version, bytes) = bytes.split_first().ok_or_else(|| damaged("it is empty"))?;
+        let (version, bytes) = bytes.split_first().ok_or_else(|| damaged("the state is empty"))?;
         if *version != VERSION {
             let (needed, found) = (version.to_string(), VERSION.to_string());
             return Err(Error::SnapshotForeign { what: "state of version", needed, found });
         }
-        let (files, bytes) = bytes.split_first_chunk().ok_or_else(|| damaged("it is cut short"))?;
+        let (files, bytes) = bytes.split_first_chunk().ok_or_else(|| damaged("the state is truncated"))?;
         if files != standard() {
             let hex = |digest: &[u8; Digest::LEN]| Digest::new(*digest).to_string();
             return Err(Error::SnapshotForeign { what: "the standard files", needed: hex(files), found: hex(standard()) });
         }
         let read = postcard::take_from_bytes::<Self>(bytes);
-        let (made, rest) = read.map_err(|error| damaged(format!("no state of a kernel: {error}")))?;
+        let (made, rest) = read.map_err(|error| damaged(format!("the state cannot be decoded: {error}")))?;
         if !rest.is_empty() {
-            return Err(damaged("it has too many bytes"));
+            return Err(damaged("the state has trailing bytes"));
         }
         made.check().map_err(damaged)?;
         Ok(made)
@@ -45,12 +52,12 @@ impl KernelSnapshot {
 
     fn check(&self) -> Checked {
         self.files.check()?;
-        self.graph.check(&self.files)?;
-        self.sockets.check(self.graph.len())?;
+        self.descriptions.check(&self.files)?;
+        self.sockets.check(self.descriptions.len())?;
         self.table.check(self.pids())?;
         self.bindings.check()?;
-        if !self.graph.sockets().all(|id| self.sockets.has(id)) {
-            return Err("a descriptor of a socket that is not there");
+        if !self.descriptions.sockets().all(|id| self.sockets.has(id)) {
+            return Err("a descriptor of a missing socket");
         }
         let mut feeds = HashSet::new();
         self.processes.iter().try_for_each(|process| process.check(self, &mut feeds))
@@ -59,14 +66,14 @@ impl KernelSnapshot {
 
 impl ProcessSnapshot {
     fn check(&self, kernel: &KernelSnapshot, feeds: &mut HashSet<SocketId>) -> Checked {
-        self.files.check(&kernel.files, kernel.graph.len())?;
+        self.files.check(&kernel.files, kernel.descriptions.len())?;
         self.operations.check()?;
         self.crypto.check()?;
         self.signals.check()?;
         if self.watched.len() > MAX_WATCHED {
-            return Err("too much that is waited for");
+            return Err("too many watched descriptors");
         }
         let is_own = self.feed.is_none_or(|feed| kernel.sockets.has_feed(feed) && feeds.insert(feed));
-        if is_own { Ok(()) } else { Err("a standard input that nobody feeds") }
+        if is_own { Ok(()) } else { Err("a standard input without a feed") }
     }
 }

@@ -1,29 +1,32 @@
-//! The kernel of a runtime as a value: all that its programs share and all that it keeps for each of them, at one moment, without the programs.
+//! A snapshot of a runtime's kernel: the state that the programs share and the kernel's state of
+//! each program, without the programs.
 //!
 //! ```text
-//! Kernel, Process ── save ──► KernelSnapshot ── encode ──► bytes of a file
-//!        ▲                      │   ▲                       │
-//!        └──────── restore ──────┘   └─────── decode ────────┘
+//! Kernel, Process ── snapshot ──► KernelSnapshot ── encode ──► bytes of a file
+//!        ▲                          │   ▲                        │
+//!        └───────── restore ────────┘   └──────── decode ────────┘
 //! ```
 //!
-//! Every part gives its own value (`saved.rs` beside it); this module puts them together and says in which order. Two rules hold for all of it. What hangs
-//! on the caller outside is no part of it: connections, host functions, open files and watches of the caller's; it hands over anew what the copy
-//! is to have. And **no program waits for what cannot come**: an operation that something in the value will complete (a socket, the end of a child, a
-//! signal, a watch of files in memory) goes on waiting, every other one is completed at the revival. Next: `graph.rs`, what descriptions share; `file.rs`, the bytes.
+//! Every part of the kernel has a snapshot of its own (`snapshot.rs` or `snapshot/` beside the
+//! part). This module combines them and defines their order. Two rules apply to all parts. State of
+//! the embedder is not part of a snapshot: connections, functions of bindings, and the embedder's
+//! open files and watches. The embedder passes to a copy the functions and mounts that the copy
+//! needs. And **no program waits for an event that cannot happen**. An operation stays pending if a
+//! part of the snapshot will complete it. Such parts are a socket, the end of a child, a signal,
+//! and a watch of files in memory. Every other operation is completed by the restore. Next:
+//! `descriptors/snapshot.rs`, the shared descriptions; `file.rs`, the encoding.
 
-mod bounded;
-mod descriptions;
 mod file;
 #[cfg(test)]
 mod rewritten;
 
-pub use bounded::bounded;
-pub(crate) use descriptions::{DescriptionCollector, DescriptionsSnapshot, Open, damaged};
+use super::descriptors::{DescriptionCollector, DescriptionsSnapshot, RestoredDescriptions};
+pub use super::encoding::bounded;
 
 use super::bindings::{Bindings, BindingsSnapshot};
 use super::crypto::{Crypto, CryptoSnapshot};
 use super::descriptors::Target;
-use super::fs::{self, FilesSnapshot, ProcessFactsSnapshot, ProcessFilesSnapshot, Surroundings};
+use super::fs::{self, FilesSnapshot, ProcessFactsSnapshot, ProcessFilesSnapshot, RestoreContext};
 use super::host_calls::HostCalls;
 use super::net::{Sockets, SocketsSnapshot};
 use super::operations::OperationsSnapshot;
@@ -47,25 +50,25 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// What a program hears of a call of the caller outside that was under way at the save.
-const UNANSWERED: &[u8] = b"the call was under way when the runtime was saved, and its answer went to the original";
+/// The message of a host call that was in progress when the snapshot was taken.
+const UNANSWERED: &[u8] = b"the call was in progress when the snapshot was taken, and its reply went to the original";
 
-/// See the module.
+/// The state of a runtime's kernel.
 #[derive(Serialize, Deserialize)]
 pub struct KernelSnapshot {
     files: FilesSnapshot,
-    graph: DescriptionsSnapshot,
+    descriptions: DescriptionsSnapshot,
     sockets: SocketsSnapshot,
     table: ProcessTableSnapshot,
     policy: PolicySnapshot,
     bindings: BindingsSnapshot,
-    /// Operations that wait for the caller outside, with their processes.
+    /// Operations that wait for the embedder, with their processes.
     calls: Vec<(Pid, OperationId)>,
-    /// In the order of their numbers.
+    /// The processes, in order of their pids.
     processes: Vec<ProcessSnapshot>,
 }
 
-/// What the kernel keeps for one program.
+/// The kernel's state of one program.
 #[derive(Serialize, Deserialize)]
 struct ProcessSnapshot {
     pid: Pid,
@@ -75,51 +78,54 @@ struct ProcessSnapshot {
     signals: SignalsSnapshot,
     watched: Vec<(u32, u32)>,
     feed: Option<SocketId>,
-    /// Bytes of its arguments and environment that the kernel is charged for.
+    /// The bytes of arguments and environment that are charged as kernel memory.
     texts: Option<u64>,
     facts: ProcessFactsSnapshot,
 }
 
-/// What the caller outside brings to a revival.
-pub struct Reattach<'a> {
+/// The state that the embedder passes to a restore.
+pub struct RestoreInputs<'a> {
     /// The limits.
     pub limits: Limits,
-    /// None: those of the value.
+    /// The permissions. `None` keeps the snapshot's policy.
     pub permissions: Option<&'a PermissionPolicy>,
-    /// Matched to those of the value by their paths in the guest.
+    /// The mounts, matched with the snapshot's by their guest paths.
     pub mounts: &'a [MountOptions],
-    /// The app file systems, matched in the same way.
+    /// The app file systems, matched with the snapshot's by their guest paths.
     pub file_systems: &'a [FileSystemOptions],
     /// Receives warnings of limits.
     pub warnings: Option<WarningListener>,
 }
 
-/// A kernel that lives again.
+/// A restored kernel.
 pub struct RestoredKernel {
     /// The kernel.
     pub kernel: Arc<Kernel>,
-    /// One for each program that lives, in the order of their numbers.
+    /// The processes with live programs, in order of their pids.
     pub processes: Vec<Process>,
 }
 
 impl Kernel {
-    /// Nobody runs a turn or a system call meanwhile. `processes`: those whose programs live.
+    /// Takes a snapshot with the processes of the live programs. No program may run a turn or a
+    /// system call during the snapshot.
     pub fn snapshot(&self, processes: &[&Process]) -> KernelSnapshot {
-        // The caller outside may still do something: a completion must not fall between what completes and what waits. So those who complete
-        // come first: an operation that is still pending afterwards was pending when they were saved.
-        let mut graph = DescriptionCollector::default();
+        // The embedder may still act, and an operation must not complete between the snapshots of
+        // its completer and of the operation. Completers are therefore stored first: an operation
+        // that is pending afterwards was pending when its completer was stored.
+        let mut descriptions = DescriptionCollector::default();
         let files = self.files.lock().snapshot();
-        let sockets = self.sockets.snapshot(&mut graph);
+        let sockets = self.sockets.snapshot(&mut descriptions);
         let table = self.processes.snapshot();
         let calls = self.host_calls.waiters();
-        let mut saved: Vec<_> = processes.iter().map(|process| process.snapshot(&mut graph)).collect();
+        let mut saved: Vec<_> = processes.iter().map(|process| process.snapshot(&mut descriptions)).collect();
         saved.sort_unstable_by_key(|process| process.pid);
         let (policy, bindings) = (self.permissions.snapshot(), self.bindings.snapshot());
-        KernelSnapshot { files, graph: graph.done(), sockets, table, policy, bindings, calls, processes: saved }
+        KernelSnapshot { files, descriptions: descriptions.done(), sockets, table, policy, bindings, calls, processes: saved }
     }
 
-    /// The kernel and the processes of a value, for new programs. Leaves nothing behind when the caller's limits are too narrow, or a mount is missing.
-    pub fn restore(saved: &KernelSnapshot, with: Reattach<'_>) -> Result<RestoredKernel, Error> {
+    /// Restores the kernel and its processes, for new programs. Changes nothing outside if the
+    /// limits are too low or a mount is missing.
+    pub fn restore(saved: &KernelSnapshot, with: RestoreInputs<'_>) -> Result<RestoredKernel, Error> {
         let policy = match with.permissions {
             Some(policy) => PolicySnapshot::of(policy)?,
             None => saved.policy.clone(),
@@ -135,7 +141,7 @@ impl Kernel {
         }
         let processes = Arc::new(Processes::restore(&saved.table, usage.clone())?);
         let permissions = Arc::new(Permissions::restore(policy));
-        let mut files = saved.files.restore(&Surroundings {
+        let mut files = saved.files.restore(&RestoreContext {
             usage: &usage,
             processes: &processes,
             permissions: &permissions,
@@ -143,7 +149,7 @@ impl Kernel {
             file_systems: with.file_systems,
             operations: &operations,
         })?;
-        let open = saved.graph.restore(&mut files)?;
+        let open = saved.descriptions.restore(&mut files)?;
         let kernel = Arc::new(Self {
             files: Mutex::new(files),
             sockets: Sockets::restore(&saved.sockets, &open, &usage, &operations)?,
@@ -151,7 +157,7 @@ impl Kernel {
             permissions,
             usage,
             host_calls: HostCalls::default(),
-            asks: AtomicBool::new(!with.file_systems.is_empty()),
+            has_app_file_systems: AtomicBool::new(!with.file_systems.is_empty()),
             bindings: Bindings::restore(&saved.bindings),
         });
         let restored: Result<Vec<_>, _> = saved
@@ -169,36 +175,37 @@ impl Kernel {
         Ok(restored)
     }
 
-    /// The mounts and file systems of now, for a copy that takes the place of this one.
+    /// Returns the present mounts and app file systems, for a copy that replaces this kernel.
     pub fn reattach(&self) -> (Vec<MountOptions>, Vec<FileSystemOptions>) {
         self.files.lock().reattach()
     }
 
-    /// Takes the place of `before` in a runtime: the same caller hears of what happens here, has the same functions and gives its calls numbers that
-    /// go on; so does the CPU time. Its connections to `before` end with `error`. Fails, and has changed nothing, when the name of a command is taken here.
+    /// Replaces `before` in a runtime. The embedder, its functions and its listeners are taken
+    /// over, and the numbers of host calls and the CPU time continue. The embedder's connections to
+    /// `before` end with `error`. Fails without a change if the name of a command is taken.
     pub fn take_over(&self, before: &Self, error: &Error) -> Result<(), Error> {
-        self.follow_bindings(before)?;
-        self.usage.warnings.follow(&before.usage.warnings);
+        self.take_over_bindings(before)?;
+        self.usage.warnings.take_over(&before.usage.warnings);
         self.usage.computed(before.usage.cpu_ns());
-        self.permissions.follow(&before.permissions);
-        self.host_calls.follow(&before.host_calls);
+        self.permissions.take_over(&before.permissions);
+        self.host_calls.take_over(&before.host_calls);
         self.sockets.take_over(&before.sockets, error);
         Ok(())
     }
 }
 
 impl KernelSnapshot {
-    /// The programs that live in it.
+    /// Returns the pids of the live programs.
     pub fn pids(&self) -> impl Iterator<Item = Pid> {
         self.processes.iter().map(|process| process.pid)
     }
 
-    /// What its programs may do.
+    /// Returns the permissions of the programs.
     pub fn permissions(&self) -> PermissionPolicy {
         self.policy.clone().into()
     }
 
-    /// Bytes that it keeps, when nobody shares them with it.
+    /// Returns the bytes of the snapshot, counted as if no other snapshot shared them.
     pub fn own_bytes(&self) -> u64 {
         let of_parts = self.files.own_bytes() + self.sockets.own_bytes() + self.table.own_bytes() + self.bindings.own_bytes();
         of_parts + self.processes.iter().map(ProcessSnapshot::own_bytes).sum::<u64>()
@@ -206,10 +213,10 @@ impl KernelSnapshot {
 }
 
 impl RestoredKernel {
-    /// Tells everybody what will not come any more.
+    /// Completes the operations whose event cannot happen in the copy.
     fn settle(&self, saved: &KernelSnapshot, operations: &HashMap<Pid, Arc<Operations>>) {
         let kernel = &self.kernel;
-        kernel.processes.bury_others(operations);
+        kernel.processes.kill_missing(operations);
         let held = self.processes.iter().flat_map(Process::sockets);
         kernel.sockets.close_unowned(&saved.sockets, held.collect());
         for (pid, operation) in &saved.calls {
@@ -228,9 +235,9 @@ impl RestoredKernel {
 }
 
 impl Process {
-    fn snapshot(&self, graph: &mut DescriptionCollector) -> ProcessSnapshot {
-        let files = self.files.snapshot(graph);
-        // After all that completes: see `Kernel::save`.
+    fn snapshot(&self, descriptions: &mut DescriptionCollector) -> ProcessSnapshot {
+        let files = self.files.snapshot(descriptions);
+        // The operations are stored after everything that completes them: see [`Kernel::snapshot`].
         let (signals, operations) = self.signals.snapshot(&self.operations);
         ProcessSnapshot {
             pid: self.pid,
@@ -245,7 +252,7 @@ impl Process {
         }
     }
 
-    /// The sockets that it holds.
+    /// Returns the sockets that the process holds.
     fn sockets(&self) -> Vec<SocketId> {
         let descriptors = self.files.descriptors.lock();
         let socket = |fd: usize| match descriptors.peek(fd as u32)?.target {
@@ -261,7 +268,7 @@ impl ProcessSnapshot {
         size_of::<Self>() as u64 + self.operations.own_bytes() + self.crypto.own_bytes() + self.facts.own_bytes()
     }
 
-    fn restore(&self, kernel: &Arc<Kernel>, operations: Arc<Operations>, open: &Open) -> Result<Process, Error> {
+    fn restore(&self, kernel: &Arc<Kernel>, operations: Arc<Operations>, open: &RestoredDescriptions) -> Result<Process, Error> {
         let usage = &kernel.usage;
         let files = self.files.restore(&mut kernel.files.lock(), open, &kernel.permissions, kernel.descriptors())?;
         let texts = self.texts.map(|bytes| {

@@ -1,30 +1,32 @@
-//! For tests of the files alone: a value whose files have been bytes on the way.
+//! Changes to the encoded files of a snapshot, for tests of the files.
 
-use super::{DescriptionsSnapshot, KernelSnapshot};
+use super::KernelSnapshot;
+use crate::descriptors::DescriptionsSnapshot;
 use crate::fs::{FilesSnapshot, ProcessFilesSnapshot};
 
 impl KernelSnapshot {
-    /// The same with what `change` has made of the bytes of its files, of what is open, and of what the processes have of it.
+    /// Replaces the files, the descriptions and the processes' parts of both by what `change`
+    /// returns for their bytes.
     pub(crate) fn rewritten(mut self, change: impl FnOnce(Vec<u8>) -> Vec<u8>) -> Result<Self, &'static str> {
         let own: Vec<&ProcessFilesSnapshot> = self.processes.iter().map(|process| &process.files).collect();
-        let bytes = change(postcard::to_stdvec(&(&self.files, &self.graph, &own)).expect("it can be written"));
+        let bytes = change(postcard::to_stdvec(&(&self.files, &self.descriptions, &own)).expect("an encoded snapshot"));
         let read: (FilesSnapshot, DescriptionsSnapshot, Vec<ProcessFilesSnapshot>) =
-            postcard::from_bytes(&bytes).map_err(|_| "no such value")?;
-        let (files, graph, own) = read;
+            postcard::from_bytes(&bytes).map_err(|_| "no valid snapshot")?;
+        let (files, descriptions, own) = read;
         files.check()?;
-        graph.check(&files)?;
+        descriptions.check(&files)?;
         if own.len() != self.processes.len() {
             return Err("other processes");
         }
         for (process, own) in self.processes.iter_mut().zip(own) {
-            own.check(&files, graph.len())?;
+            own.check(&files, descriptions.len())?;
             process.files = own;
         }
-        (self.files, self.graph) = (files, graph);
+        (self.files, self.descriptions) = (files, descriptions);
         Ok(self)
     }
 
-    /// The same with other files.
+    /// Applies `change` to the files.
     pub(crate) fn with_files(mut self, change: impl FnOnce(&mut FilesSnapshot)) -> Self {
         change(&mut self.files);
         self

@@ -1,4 +1,5 @@
-//! Stores that all programs of a runtime take from: linear memory, what the kernel holds, open files of the host. Next: `mark.rs`.
+//! Resources that all programs of a runtime share: linear memory, kernel memory, open host files.
+//! Next: `mark.rs`.
 
 use super::Usage;
 use super::warnings::{is_calm, is_near};
@@ -6,21 +7,21 @@ use crate::limits::Limits;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// What a gauge counts.
+/// The resource that a gauge counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Resource {
     /// Bytes of linear memory.
     Memory,
     /// Bytes that the kernel holds.
     Kernel,
-    /// Open files and directories of mounted folders.
+    /// Open files and directories of mounted host directories.
     HostFiles,
 }
 
 impl Resource {
     pub(super) const COUNT: usize = 3;
 
-    /// The limit's name and value.
+    /// Returns the limit's name and value.
     pub(super) fn limit(self, limits: &Limits) -> (&'static str, u64) {
         match self {
             Self::Memory => ("totalMemoryBytes", limits.total_memory_bytes),
@@ -30,7 +31,7 @@ impl Resource {
     }
 }
 
-/// A number in use, and the highest that it has been.
+/// The present and the highest use of a resource.
 #[derive(Debug, Default)]
 pub(crate) struct Gauge {
     used: AtomicU64,
@@ -39,7 +40,8 @@ pub(crate) struct Gauge {
 }
 
 impl Gauge {
-    /// None when there is not so much left; else the use, if it has just come near the limit.
+    /// Adds `amount` to the use. `None` if the limit forbids it. The inner value is the use if it
+    /// is newly near the limit.
     pub(super) fn take(&self, amount: u64, max: u64) -> Option<Option<u64>> {
         let fits = |used: u64| used.checked_add(amount).filter(|used| *used <= max);
         let before = self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits).ok()?;
@@ -58,13 +60,13 @@ impl Gauge {
         }
     }
 
-    /// Now, and at most so far.
-    pub(super) fn look(&self) -> (u64, u64) {
+    /// Returns the present and the highest use.
+    pub(crate) fn used_and_highest(&self) -> (u64, u64) {
         (self.used.load(Ordering::Relaxed), self.high.load(Ordering::Relaxed))
     }
 }
 
-/// What somebody has taken of a resource: given back when this is dropped.
+/// An amount of a resource that one object uses. The amount is returned when the charge is dropped.
 #[derive(Debug)]
 pub struct Charge {
     usage: Arc<Usage>,
@@ -73,12 +75,12 @@ pub struct Charge {
 }
 
 impl Charge {
-    /// Nothing yet.
+    /// Makes a charge of 0.
     pub fn none(usage: &Arc<Usage>, resource: Resource) -> Self {
         Self { usage: usage.clone(), resource, amount: 0 }
     }
 
-    /// That much; none when there is not so much left.
+    /// Makes a charge of `amount`. `None` if less is left.
     pub fn of(usage: &Arc<Usage>, resource: Resource, amount: u64) -> Option<Self> {
         let mut charge = Self::none(usage, resource);
         charge.grow(amount).then_some(charge)
@@ -89,19 +91,19 @@ impl Charge {
         self.amount
     }
 
-    /// That much more. False, and nothing changes, when there is not so much left.
+    /// Adds `by` to the charge. Returns false, without a change, if less is left.
     pub fn grow(&mut self, by: u64) -> bool {
         let taken = self.usage.take(self.resource, by);
         self.amount += if taken { by } else { 0 };
         taken
     }
 
-    /// At least that much in all. False, and nothing changes, when there is not so much left.
+    /// Raises the charge to at least `amount`. Returns false, without a change, if less is left.
     pub fn raise_to(&mut self, amount: u64) -> bool {
         amount <= self.amount || self.grow(amount - self.amount)
     }
 
-    /// So much less; what was never taken is not given back.
+    /// Lowers the charge by `by`, or to 0 if the charge is smaller.
     pub fn shrink(&mut self, by: u64) {
         let by = by.min(self.amount);
         self.amount -= by;
@@ -126,31 +128,31 @@ mod tests {
     }
 
     #[test]
-    fn no_more_than_the_limit_is_taken_and_all_of_it_comes_back() {
+    fn charges_at_most_the_limit_and_returns_everything() {
         let usage = usage(10);
         let mut one = Charge::of(&usage, Resource::HostFiles, 7).expect("room");
         assert!(Charge::of(&usage, Resource::HostFiles, 4).is_none());
         assert!(Charge::of(&usage, Resource::HostFiles, u64::MAX).is_none());
         assert!(one.grow(3) && !one.grow(1) && one.raise_to(10) && !one.raise_to(11));
         one.shrink(20);
-        assert_eq!((one.amount(), usage.gauge(Resource::HostFiles).look()), (0, (0, 10)));
+        assert_eq!((one.amount(), usage.gauge(Resource::HostFiles).used_and_highest()), (0, (0, 10)));
         assert!(one.grow(5));
         drop(one);
-        assert_eq!(usage.gauge(Resource::HostFiles).look(), (0, 10));
+        assert_eq!(usage.gauge(Resource::HostFiles).used_and_highest(), (0, 10));
     }
 
     #[test]
-    fn a_crossing_warns_once_until_the_use_has_fallen() {
+    fn warns_once_until_the_use_has_fallen() {
         let usage = usage(10);
         let mut charge = Charge::of(&usage, Resource::HostFiles, 8).expect("room");
         assert!(charge.grow(2));
-        let told = usage.warnings.take();
+        let warnings = usage.warnings.take();
         assert_eq!(
-            told.iter().map(|warning| (warning.limit, warning.used, warning.max)).collect::<Vec<_>>(),
+            warnings.iter().map(|warning| (warning.limit, warning.used, warning.max)).collect::<Vec<_>>(),
             [("hostFiles", 8, 10)]
         );
         charge.shrink(3);
         assert!(charge.grow(3));
-        assert!(usage.warnings.take().is_empty(), "7 of 10 is not calm yet");
+        assert!(usage.warnings.take().is_empty(), "7 of 10 is not below 60 %");
     }
 }

@@ -1,8 +1,9 @@
-//! A high-water mark beside a counter that lies under a lock. Plain data, copied with its counter. Next: `peaks.rs`.
+//! A high-water mark beside a counter that a lock protects. The mark is plain data and is copied
+//! with its counter. Next: `peaks.rs`.
 
 use super::warnings::{is_calm, is_near};
 
-/// See the module.
+/// The highest value of a counter.
 #[derive(Debug, Clone, Default)]
 pub struct Mark {
     high: u64,
@@ -10,20 +11,21 @@ pub struct Mark {
 }
 
 impl Mark {
-    /// The counter has risen to `used`. Whether it has just come near its limit.
-    pub fn rose(&mut self, used: u64, max: u64) -> bool {
+    /// Records that the counter has risen to `used`. Returns whether the counter has just come near
+    /// its limit.
+    pub fn raise(&mut self, used: u64, max: u64) -> bool {
         self.high = self.high.max(used);
         is_near(used, max) && !std::mem::replace(&mut self.warned, true)
     }
 
-    /// The counter has fallen to `used`.
-    pub fn fell(&mut self, used: u64, max: u64) {
+    /// Records that the counter has fallen to `used`.
+    pub fn lower(&mut self, used: u64, max: u64) {
         if self.warned && is_calm(used, max) {
             self.warned = false;
         }
     }
 
-    /// The highest that the counter has been.
+    /// Returns the highest value of the counter.
     pub fn high(&self) -> u64 {
         self.high
     }
@@ -34,19 +36,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_warns_again_only_after_the_use_has_fallen_far() {
+    fn warns_again_only_after_the_use_has_fallen_far() {
         let mut mark = Mark::default();
-        assert!(!mark.rose(79, 100));
-        assert!(mark.rose(80, 100) && !mark.rose(100, 100));
-        mark.fell(60, 100);
-        assert!(!mark.rose(90, 100));
-        mark.fell(59, 100);
-        assert!(mark.rose(80, 100));
+        assert!(!mark.raise(79, 100));
+        assert!(mark.raise(80, 100) && !mark.raise(100, 100));
+        mark.lower(60, 100);
+        assert!(!mark.raise(90, 100));
+        mark.lower(59, 100);
+        assert!(mark.raise(80, 100));
         assert_eq!(mark.high(), 100);
     }
 
     #[test]
-    fn a_limit_of_nothing_warns_of_nothing() {
-        assert!(!Mark::default().rose(0, 0));
+    fn a_limit_of_zero_causes_no_warning() {
+        assert!(!Mark::default().raise(0, 0));
     }
 }

@@ -1,23 +1,22 @@
-//! What a runtime uses of its limits: how much now, how much at most so far, and whether somebody must be warned.
+//! A runtime's use of its limits: the present use, the highest use so far, and warnings.
 //!
-//! Three kinds of counters, so that none costs anything where it matters. What many programs take from one store at any time is a [`Gauge`]:
-//! an atomic number, taken with a [`Charge`] that gives it back when it is dropped. What is counted under a lock anyway (files, sockets,
-//! processes) has a [`Mark`] beside its counter. What each process has for itself is looked at when somebody asks, and its [`Peaks`] are kept
-//! when it ends. A use that passes 80 % of its limit leaves a [`Warning`], which is told when the program's slice is over and no lock is held
-//! (`warnings.rs`). Next: `gather.rs`, which gathers all of it.
+//! Three kinds of counters keep the cost low. A resource that many programs share is counted by a
+//! [`Gauge`]: an atomic number, raised with a [`Charge`] that lowers it when dropped. Objects under
+//! a lock (files, sockets, processes) have a [`Mark`] beside their counter. The use of each single
+//! process is read only on request, and its [`Peaks`] are recorded when the process ends. A use
+//! that passes 80 % of its limit leaves a warning, which is sent after the program's slice, when no
+//! lock is held (`warnings.rs`). Next: `resources.rs`, which collects all counters.
 
-mod gather;
 mod gauge;
 mod mark;
 mod peaks;
 pub mod reports;
 mod warnings;
 
-pub use gather::{ProgramUse, gather};
 pub(crate) use gauge::Gauge;
 pub use gauge::{Charge, Resource};
 pub use mark::Mark;
-pub use peaks::Peaks;
+pub use peaks::{Peak, Peaks};
 pub use reports::WarningListener;
 pub use warnings::{Warnings, is_near};
 
@@ -25,13 +24,13 @@ use crate::limits::Limits;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// See the module. One per runtime.
+/// The counters of one runtime.
 #[derive(Debug, Default)]
 pub struct Usage {
     /// The limits.
     pub limits: Limits,
     gauges: [Gauge; Resource::COUNT],
-    /// The highest uses of what each process has for itself.
+    /// The highest use by a single process, for the limits of each process.
     pub peaks: Peaks,
     /// Warnings that have not been sent.
     pub warnings: Warnings,
@@ -45,17 +44,18 @@ impl Usage {
         Arc::new(Self { limits: *limits, ..Self::default() })
     }
 
-    /// What the kernel holds.
+    /// Returns the kernel memory in use.
     #[cfg(test)]
     pub(crate) fn kernel_bytes(&self) -> u64 {
-        self.gauge(Resource::Kernel).look().0
+        self.gauge(Resource::Kernel).used_and_highest().0
     }
 
-    fn gauge(&self, resource: Resource) -> &Gauge {
+    pub(crate) fn gauge(&self, resource: Resource) -> &Gauge {
         &self.gauges[resource as usize]
     }
 
-    /// Uses so much more of a resource. False, and nothing is used, when the limit forbids it.
+    /// Adds `amount` to the use of a resource. Returns false, without a change, if the limit
+    /// forbids it.
     fn take(&self, resource: Resource, amount: u64) -> bool {
         let (name, max) = resource.limit(&self.limits);
         match self.gauge(resource).take(amount, max) {
@@ -73,12 +73,12 @@ impl Usage {
         self.gauge(resource).give_back(amount, resource.limit(&self.limits).1);
     }
 
-    /// Processes have computed.
+    /// Adds to the CPU time of all processes.
     pub fn computed(&self, cpu_ns: u64) {
         self.cpu_ns.fetch_add(cpu_ns, Ordering::Relaxed);
     }
 
-    /// What all processes have computed, in nanoseconds.
+    /// Returns the CPU time of all processes, in nanoseconds.
     pub fn cpu_ns(&self) -> u64 {
         self.cpu_ns.load(Ordering::Relaxed)
     }

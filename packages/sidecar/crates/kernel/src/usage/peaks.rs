@@ -1,26 +1,28 @@
-//! The highest that any process of a runtime has used of what each has for itself. Kept at the end of a process, or when it is rare anyway; who asks
-//! meanwhile looks at those that live. Next: `warnings.rs`.
+//! The highest use by a single process of a runtime, for the limits of each process.
+//!
+//! A peak is recorded when a process ends, or at once where that is rare. A report in the meantime
+//! reads the live processes too. Next: `warnings.rs`.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A highest value.
+/// The highest value so far.
 #[derive(Debug, Default)]
 pub struct Peak(AtomicU64);
 
 impl Peak {
     /// Raises the highest value to `value`.
-    pub fn saw(&self, value: u64) {
+    pub fn record(&self, value: u64) {
         if value > self.0.load(Ordering::Relaxed) {
             self.0.fetch_max(value, Ordering::Relaxed);
         }
     }
 
-    pub(super) fn get(&self) -> u64 {
+    pub(crate) fn get(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// See the module.
+/// The highest use by a single process, for each limit of a process.
 #[derive(Debug, Default)]
 pub struct Peaks {
     /// Bytes of linear memory.

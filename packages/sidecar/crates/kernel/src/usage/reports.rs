@@ -1,48 +1,48 @@
-//! What the embedder gets to know of limits and their use.
+//! The reports of limits and their use that the embedder receives. Next: `gauge.rs`.
 
 use coldframe_ids::Pid;
 use std::sync::Arc;
 
-/// What a runtime uses of one of its limits.
+/// The use of one limit by a runtime.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LimitUse {
     /// The limit's name.
     pub limit: &'static str,
-    /// How much now; of what each process has for itself, the most that one of them has.
+    /// The present use. For a limit of each process, the highest of one process.
     pub used: u64,
-    /// How much at most so far.
+    /// The highest use so far.
     pub high: u64,
     /// The limit.
     pub max: u64,
 }
 
-/// A runtime's use of a limit has come near it.
+/// A warning that the use is near its limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LimitWarning {
     /// The limit's name.
     pub limit: &'static str,
-    /// How much is used.
+    /// The present use.
     pub used: u64,
     /// The limit.
     pub max: u64,
-    /// The process, for a limit that each process has for itself.
+    /// The process, for a limit of each process.
     pub pid: Option<Pid>,
 }
 
-/// What one runtime has in use.
+/// The resources that one runtime uses.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RuntimeResources {
     /// Every limit whose use can be counted.
     pub limits: Vec<LimitUse>,
-    /// Descriptors of all its processes.
+    /// Descriptors of all processes.
     pub descriptors: u64,
-    /// Operations of all its processes that are under way.
+    /// Operations in progress of all processes.
     pub operations: u64,
     /// Processes that wait for a timer.
     pub timers: u64,
-    /// CPU milliseconds of all its processes, ended ones included.
+    /// CPU time of all processes in milliseconds, ended processes included.
     pub cpu_ms: u64,
-    /// Bytes that wait in its pipes, sockets and standard streams.
+    /// Bytes that wait in pipes, sockets and standard streams.
     pub buffered_bytes: u64,
 }
 

@@ -1,6 +1,9 @@
-//! Warnings on their way. Whoever sees a use pass 80 % of a limit leaves one here, under whatever lock it holds; [`Warnings::tell`] takes them to
-//! the listener at a place where none is held. A use must fall below 60 % before it can warn again, and each limit warns at most once a
-//! second: a program cannot make a flood of them. Next: `snapshot.rs`.
+//! Warnings that wait to be sent.
+//!
+//! The code that sees a use pass 80 % of a limit adds a warning here, even while it holds a lock.
+//! [`Warnings::send`] sends the warnings to the listener where no lock is held. A program cannot
+//! cause a flood: a use must fall below 60 % before it can warn again, and each limit warns at most
+//! once a second. Next: `limits.rs`, the limits.
 
 use crate::usage::reports::LimitWarning;
 use coldframe_ids::Pid;
@@ -12,23 +15,23 @@ use std::sync::{Arc, OnceLock};
 /// Nanoseconds between two warnings of one limit.
 const INTERVAL_NS: u64 = 1_000_000_000;
 
-/// Told of warnings, on whatever thread; must not block.
+/// Receives warnings, on any thread; must not block.
 pub(crate) type Listener = Arc<dyn Fn(LimitWarning) + Send + Sync>;
 
-/// Whether a use is near its limit.
+/// Returns whether a use is near its limit.
 pub fn is_near(used: u64, max: u64) -> bool {
     used > 0 && used >= max - max / 5
 }
 
-/// Whether a use is far enough below its limit again.
+/// Returns whether a use has fallen far enough below its limit to warn again.
 pub(super) fn is_calm(used: u64, max: u64) -> bool {
     used < max - max / 5 * 2
 }
 
-/// See the module.
+/// The warnings of a runtime that were not sent yet.
 #[derive(Default)]
 pub struct Warnings {
-    /// Set when the runtime is made; without it nothing is kept.
+    /// The listener, set when the runtime is made. Without a listener no warnings are stored.
     listener: OnceLock<Listener>,
     /// Whether `list` is not empty, for a look without the lock.
     news: AtomicBool,
@@ -38,7 +41,7 @@ pub struct Warnings {
 #[derive(Default)]
 struct List {
     waiting: Vec<LimitWarning>,
-    /// When each limit warned last; there are only so many names.
+    /// The time of each limit's last warning, in nanoseconds.
     last: Vec<(&'static str, u64)>,
 }
 
@@ -49,19 +52,19 @@ impl std::fmt::Debug for Warnings {
 }
 
 impl Warnings {
-    /// Who is told. Only the first counts.
+    /// Sends warnings to `listener`. Only the first listener counts.
     pub fn listen(&self, listener: Listener) {
         let _ = self.listener.set(listener);
     }
 
-    /// Who is told of these is told of those of `before`, if somebody is.
-    pub(crate) fn follow(&self, before: &Self) {
+    /// Takes over the listener of `before`, if it has one.
+    pub(crate) fn take_over(&self, before: &Self) {
         if let Some(listener) = before.listener.get() {
             self.listen(listener.clone());
         }
     }
 
-    /// A use has come near its limit.
+    /// Adds a warning that a use is near its limit.
     pub fn add(&self, limit: &'static str, used: u64, max: u64, pid: Option<Pid>) {
         if self.listener.get().is_none() && !cfg!(test) {
             return;
@@ -77,7 +80,7 @@ impl Warnings {
         self.news.store(true, Ordering::Release);
     }
 
-    /// Tells the listener what waits. Call it where no lock is held.
+    /// Sends the waiting warnings to the listener. Must be called without a lock.
     pub fn send(&self) {
         if !self.news.load(Ordering::Acquire) {
             return;
@@ -99,11 +102,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_limit_warns_once_a_second_and_only_who_listens_hears() {
+    fn each_limit_warns_once_a_second_and_only_the_listener_receives_the_warnings() {
         let warnings = Warnings::default();
-        let heard = Arc::new(Mutex::new(Vec::new()));
-        let tell = heard.clone();
-        warnings.listen(Arc::new(move |warning| tell.lock().push(warning)));
+        let received = Arc::new(Mutex::new(Vec::new()));
+        let sender = received.clone();
+        warnings.listen(Arc::new(move |warning| sender.lock().push(warning)));
         for used in [80, 81] {
             warnings.add("inodes", used, 100, None);
         }
@@ -111,11 +114,11 @@ mod tests {
         warnings.send();
         warnings.send();
         let inodes = LimitWarning { limit: "inodes", used: 80, max: 100, pid: None };
-        assert_eq!(*heard.lock(), [inodes, LimitWarning { limit: "cpuMs", used: 9, max: 10, pid: Some(Pid::new(7)) }]);
+        assert_eq!(*received.lock(), [inodes, LimitWarning { limit: "cpuMs", used: 9, max: 10, pid: Some(Pid::new(7)) }]);
     }
 
     #[test]
-    fn near_is_four_fifths_and_calm_is_three() {
+    fn near_is_four_fifths_and_calm_is_below_three() {
         assert!(is_near(80, 100) && !is_near(79, 100) && !is_near(0, 0) && is_near(1, 1) && is_near(u64::MAX, u64::MAX));
         assert!(is_calm(59, 100) && !is_calm(60, 100) && !is_calm(1, 1) && is_calm(0, 1));
     }

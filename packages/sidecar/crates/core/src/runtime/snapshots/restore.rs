@@ -13,7 +13,7 @@ use crate::program::{Membership, Origin, Program, ProgramInfo, ProgramSnapshot, 
 use crate::runtime::{ChildSink, Inner, LatestSnapshot, Process, Registry, Runtime};
 use crate::snapshot::Snapshot;
 use coldframe_error::Error;
-use coldframe_kernel::snapshot::{Reattach, RestoredKernel};
+use coldframe_kernel::snapshot::{RestoreInputs, RestoredKernel};
 use coldframe_kernel::usage::WarningListener;
 use coldframe_kernel::usage::{Charge, Resource};
 use coldframe_kernel::{
@@ -109,7 +109,7 @@ impl Runtime {
         check_size("env", env_bytes(&env), limits.env_bytes)?;
         let RestoredKernel { kernel, processes } = Kernel::restore(
             &snapshot.kernel,
-            Reattach {
+            RestoreInputs {
                 limits,
                 permissions: options.permissions.as_ref(),
                 mounts: &options.mounts,

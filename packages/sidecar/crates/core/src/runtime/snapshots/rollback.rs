@@ -12,7 +12,7 @@ use crate::runtime::{Generation, LatestSnapshot, Process, Runtime};
 use crate::snapshot::Snapshot;
 use coldframe_error::Error;
 use coldframe_kernel::Kernel;
-use coldframe_kernel::snapshot::{Reattach, RestoredKernel};
+use coldframe_kernel::snapshot::{RestoreInputs, RestoredKernel};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ impl Runtime {
         let inner = &self.inner;
         let before = inner.generation();
         let (mounts, file_systems) = before.kernel.reattach();
-        let with = Reattach {
+        let with = RestoreInputs {
             limits: inner.limits,
             // `take_over` copies the present permissions.
             permissions: None,

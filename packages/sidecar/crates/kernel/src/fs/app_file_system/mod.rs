@@ -1,14 +1,14 @@
-//! File systems of the caller outside: mounts whose files are wherever its functions say.
+//! App file systems: mounts whose calls the embedder answers.
 //!
-//! They stand among the mounts (`host/`), so that paths are resolved in one place, by the same rules and the same permissions. What a mounted folder
-//! asks of the host's kernel, these ask of the caller: one question at a time, and the call of the guest is carried out anew with each
-//! answer (`exchange.rs`). Answers are suspect: whatever does not fit is `EIO`. Nothing is kept between two calls: what is open is a path.
-//! Next: `exchange.rs`, `wire.rs`.
+//! They are mounts among others (`mounts/`), so that one walk resolves all paths with one set of
+//! rules and permissions. A mounted folder makes system calls to the host machine. An app file
+//! system makes host calls to the embedder instead, one at a time. The guest's system call runs
+//! again after each reply (`exchange.rs`). Replies are not trusted: an invalid reply is `EIO`. No
+//! state is kept between two calls: an open file is a path. Next: `exchange.rs`, `wire.rs`.
 
 mod exchange;
 mod wire;
 
-pub(crate) use exchange::is_again;
 pub use exchange::{Exchange, FileSystemRequest};
 
 use super::node::Type;
@@ -18,14 +18,14 @@ use coldframe_error::Errno;
 use exchange::ask;
 use wire::{Input, Reader};
 
-/// Bytes that one question reads or writes.
+/// The most bytes that one host call reads or writes.
 const PIECE: usize = 1 << 20;
-/// Entries of one directory.
+/// The most entries of one directory.
 const MAX_ENTRIES: usize = 1 << 20;
 
-/// One such file system.
+/// One app file system.
 pub(super) struct App {
-    /// The number by which the caller knows it.
+    /// The number by which the embedder knows the file system.
     number: u32,
 }
 
@@ -34,25 +34,26 @@ impl App {
         Self { number }
     }
 
-    /// By which the caller knows it.
+    /// Returns the number by which the embedder knows the file system.
     pub(super) fn number(&self) -> u32 {
         self.number
     }
 
     fn about(&self, path: &[u8]) -> Result<Input, Errno> {
-        // The caller's functions take text.
+        // The embedder's functions take text.
         std::str::from_utf8(path).map_err(|_| Errno::EILSEQ)?;
         Ok(Input::new(self.number).text(&[b"/", path].concat()))
     }
 
-    /// The thing itself, also of a link. `device` is how the guest tells this mount from others.
+    /// Returns the attributes of a file, or of a link itself. `device` distinguishes this mount
+    /// from others.
     pub(super) fn stat(&self, device: u64, path: &[u8]) -> Result<Stat, Errno> {
-        // The root is there: whether its file system works is seen by what is in it.
+        // The root always exists. A file system that fails shows its errors below the root.
         if path.is_empty() {
-            return Ok(Stat { kind: Type::Directory, mode: 0o755, links: 2, size: 4_096, ..nothing(device, 1) });
+            return Ok(Stat { kind: Type::Directory, mode: 0o755, links: 2, size: 4_096, ..base_stat(device, 1) });
         }
-        let answer = ask("stat", self.about(path)?)?;
-        let mut reader = Reader::new(&answer);
+        let reply = ask("stat", self.about(path)?)?;
+        let mut reader = Reader::new(&reply);
         let kind = reader.kind()?;
         let mode = reader.u32()? & 0o7777;
         let size = i64::try_from(reader.u64()?).map_err(|_| Errno::EIO)?.unsigned_abs();
@@ -62,12 +63,12 @@ impl App {
         let ino = if ino == 0 { number_of(path) } else { ino };
         let [atime, mtime, ctime, birthtime] = times;
         let blocks = size.div_ceil(512);
-        Ok(Stat { kind, mode, size, blocks, links: links.into(), atime, mtime, ctime, birthtime, ..nothing(device, ino) })
+        Ok(Stat { kind, mode, size, blocks, links: links.into(), atime, mtime, ctime, birthtime, ..base_stat(device, ino) })
     }
 
     pub(super) fn list(&self, path: &[u8]) -> Result<Vec<(Vec<u8>, Type)>, Errno> {
-        let answer = ask("readDir", self.about(path)?)?;
-        let mut reader = Reader::new(&answer);
+        let reply = ask("readDir", self.about(path)?)?;
+        let mut reader = Reader::new(&reply);
         let mut entries = Vec::new();
         while !reader.is_empty() {
             let (kind, name) = (reader.kind()?, reader.text()?);
@@ -85,13 +86,13 @@ impl App {
         if wanted == 0 {
             return Ok(0);
         }
-        let answer = ask("read", self.about(path)?.u64(offset).u32(wanted as u32))?;
-        let place = buffer[..wanted].get_mut(..answer.len()).ok_or(Errno::EIO)?;
-        place.copy_from_slice(&answer);
-        Ok(answer.len())
+        let reply = ask("read", self.about(path)?.u64(offset).u32(wanted as u32))?;
+        let place = buffer[..wanted].get_mut(..reply.len()).ok_or(Errno::EIO)?;
+        place.copy_from_slice(&reply);
+        Ok(reply.len())
     }
 
-    /// How many bytes were written: all of them, or as many as one question takes.
+    /// Writes bytes. Returns the number of written bytes: at most the bytes of one host call.
     pub(super) fn write(&self, path: &[u8], offset: u64, bytes: &[u8]) -> Result<usize, Errno> {
         let piece = &bytes[..bytes.len().min(PIECE)];
         self.effect("write", self.about(path)?.u64(offset).bytes(piece)).map(|()| piece.len())
@@ -101,7 +102,7 @@ impl App {
         self.effect("truncate", self.about(path)?.u64(len))
     }
 
-    /// Makes an empty file that is not there yet.
+    /// Makes an empty file. The file must not exist.
     pub(super) fn create(&self, path: &[u8], mode: u32) -> Result<(), Errno> {
         self.effect("create", self.about(path)?.u32(mode & 0o1777))
     }
@@ -110,7 +111,7 @@ impl App {
         self.effect("mkdir", self.about(path)?.u32(mode & 0o1777))
     }
 
-    /// A file, a link, or a directory that is empty.
+    /// Removes a file, a link or an empty directory.
     pub(super) fn remove(&self, path: &[u8]) -> Result<(), Errno> {
         self.effect("remove", self.about(path)?)
     }
@@ -126,9 +127,9 @@ impl App {
     }
 
     pub(super) fn read_link(&self, path: &[u8]) -> Result<Vec<u8>, Errno> {
-        let answer = ask("readlink", self.about(path)?)?;
-        let is_target = !answer.is_empty() && answer.len() < 4_096 && !answer.contains(&0);
-        if is_target { Ok(answer.to_vec()) } else { Err(Errno::EIO) }
+        let reply = ask("readlink", self.about(path)?)?;
+        let is_target = !reply.is_empty() && reply.len() < 4_096 && !reply.contains(&0);
+        if is_target { Ok(reply.to_vec()) } else { Err(Errno::EIO) }
     }
 
     pub(super) fn chmod(&self, path: &[u8], mode: u32) -> Result<(), Errno> {
@@ -144,8 +145,8 @@ impl App {
     }
 }
 
-/// What all things of such a file system have.
-fn nothing(dev: u64, ino: u64) -> Stat {
+/// Returns the attributes that all files of an app file system share.
+fn base_stat(dev: u64, ino: u64) -> Stat {
     Stat {
         dev,
         kind: Type::Unknown,
@@ -164,7 +165,8 @@ fn nothing(dev: u64, ino: u64) -> Stat {
     }
 }
 
-/// A number for something that its file system has not numbered: the same for the same path (FNV-1a), and one that a double holds.
+/// Returns the number of a file without a number of its own: the FNV-1a hash of the path. A double
+/// holds the number exactly.
 fn number_of(path: &[u8]) -> u64 {
     let hash = path.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));
     (hash >> 12) | (1 << 51)

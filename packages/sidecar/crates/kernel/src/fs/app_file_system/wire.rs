@@ -1,14 +1,15 @@
-//! Questions and answers as bytes: numbers are little-endian, a text is its length (u32) and its UTF-8. The other side is
-//! `packages/sdk/src/file-systems/wire.ts`; `docs/internals/protocol.md` has the table.
+//! Host calls and replies of app file systems as bytes. Numbers are little-endian. A text is its
+//! length (u32) and its UTF-8. The other side is `packages/sdk/src/file-systems/wire.ts`, and
+//! `docs/internals/protocol.md` has the table.
 
 use super::super::node::Type;
 use coldframe_error::Errno;
 
-/// A question's bytes.
+/// The bytes of a host call.
 pub(super) struct Input(Vec<u8>);
 
 impl Input {
-    /// To the file system of that number.
+    /// Starts a host call to the file system `number`.
     pub(super) fn new(number: u32) -> Self {
         Self(number.to_le_bytes().to_vec())
     }
@@ -24,11 +25,11 @@ impl Input {
     }
 
     pub(super) fn text(self, text: &[u8]) -> Self {
-        // No path and no target is longer than that.
+        // Paths and link targets are shorter than 4 GiB.
         self.u32(u32::try_from(text.len()).unwrap_or(u32::MAX)).bytes(text)
     }
 
-    /// The rest.
+    /// Adds the last field, which has no length.
     pub(super) fn bytes(mut self, bytes: &[u8]) -> Self {
         self.0.extend_from_slice(bytes);
         self
@@ -39,7 +40,7 @@ impl Input {
     }
 }
 
-/// Reads an answer; what is not there is `EIO`.
+/// Reads a reply. A missing field is `EIO`.
 pub(super) struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
@@ -74,7 +75,7 @@ impl<'a> Reader<'a> {
         self.take(len as usize)
     }
 
-    /// What a file is, in the numbers of `readdir`.
+    /// Reads a file type, in the numbers of `readdir`.
     pub(super) fn kind(&mut self) -> Result<Type, Errno> {
         match self.array()? {
             [1] => Ok(Type::File),
@@ -88,7 +89,7 @@ impl<'a> Reader<'a> {
         self.0.is_empty()
     }
 
-    /// Nothing may be left.
+    /// Fails if bytes are left.
     pub(super) fn end(self) -> Result<(), Errno> {
         if self.is_empty() { Ok(()) } else { Err(Errno::EIO) }
     }

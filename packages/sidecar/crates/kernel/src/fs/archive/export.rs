@@ -9,7 +9,7 @@ use super::super::node::Type;
 use super::super::open::{self, Opened, PIECE};
 use super::super::stat::{DEVICE, Stat};
 use super::super::view::View;
-use super::super::walk::{Place, join};
+use super::super::walk::{Location, join};
 use super::header::{self, Entry};
 use super::{BLOCK, padding};
 use coldframe_error::Errno;
@@ -220,11 +220,11 @@ fn names(view: &View<'_>, path: &[u8]) -> Result<Vec<Vec<u8>>, Errno> {
     let mut tree = view.lock();
     let Opened::Directory(place) = open::find(&mut tree, view, path, DIRECTORY_NO_FOLLOW, 0)? else { return Err(Errno::ENOTDIR) };
     let mut listing = match &place {
-        Place::Here(ino) => match tree.merged(*ino)? {
+        Location::Memory(ino) => match tree.merged(*ino)? {
             Some(listing) => listing,
             None => return Ok(tree.directory(*ino)?.names.keys().map(|name| name.to_vec()).collect()),
         },
-        Place::There(mount, path) => tree.mount(*mount)?.list(path)?,
+        Location::Mount(mount, path) => tree.mount(*mount)?.list(path)?,
     };
     drop(tree);
     let mut names = Vec::new();

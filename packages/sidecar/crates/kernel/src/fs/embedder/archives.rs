@@ -1,28 +1,29 @@
-//! Archives from outside. Next: `archive/` beside this folder.
+//! Archives that the embedder reads and writes. Next: `archive/` beside this folder.
 
 use super::super::archive::{Archive, Export, Failed, Import};
-use super::super::guard::Wanted;
-use super::super::walk::{Last, Side};
+use super::super::guard::RequestedOperations;
+use super::super::walk::{FinalLink, PathEnd};
 use super::EmbedderFiles;
 use crate::permissions::operations::files;
 use coldframe_error::Errno;
 use coldframe_error::Error;
 
 impl EmbedderFiles<'_> {
-    /// An archive of what lies at `path`, to be read.
+    /// Starts an archive of the files at `path`, to be read.
     pub fn export(&self, path: &str) -> Result<Archive, Error> {
         let export = self.explained("scandir", path, |path| Export::new(&self.view, path))?;
         Ok(Archive::Export(Box::new(export)))
     }
 
-    /// An archive to be written; what is in it is unpacked into the directory `path`, which is made if it is not there.
+    /// Starts an archive to be written. Its entries are unpacked into the directory `path`, which
+    /// is made if missing.
     pub fn import(&self, path: &str) -> Result<Archive, Error> {
         let base = self.explained("mkdir", path, |path| {
             let mut tree = self.view.lock();
             tree.make_directories(path)?;
-            let is_directory = match self.view.walk(&tree, path, Last::Follow, Wanted::only(files::STAT))? {
-                Side::Memory(spot) => tree.directory(spot.existing()?).is_ok(),
-                Side::Host(spot) => spot.stat.is_some_and(|stat| stat.kind == super::Type::Directory),
+            let is_directory = match self.view.walk(&tree, path, FinalLink::Follow, RequestedOperations::only(files::STAT))? {
+                PathEnd::Memory(end) => tree.directory(end.existing()?).is_ok(),
+                PathEnd::Mount(end) => end.stat.is_some_and(|stat| stat.kind == super::Type::Directory),
             };
             drop(tree);
             if is_directory { self.view.real_path(path) } else { Err(Errno::ENOTDIR) }
@@ -30,25 +31,25 @@ impl EmbedderFiles<'_> {
         Ok(Archive::Import(Box::new(Import::new(&base))))
     }
 
-    /// The next bytes of an archive that is read; none at its end.
+    /// Reads the next bytes of an archive. Returns no bytes at its end.
     pub fn read_archive(&self, archive: &mut Archive, most: usize) -> Result<Vec<u8>, Error> {
-        let Archive::Export(export) = archive else { return Err(wrong_way("written")) };
+        let Archive::Export(export) = archive else { return Err(wrong_way("read", "written")) };
         export.pull(&self.view, most).map_err(|(errno, path)| self.of(errno, "read", &path))
     }
 
-    /// More bytes of an archive that is written.
+    /// Unpacks more bytes of an archive.
     pub fn write_archive(&self, archive: &mut Archive, bytes: &[u8]) -> Result<(), Error> {
-        let Archive::Import(import) = archive else { return Err(wrong_way("read")) };
+        let Archive::Import(import) = archive else { return Err(wrong_way("written", "read")) };
         import.push(&self.view, bytes).map_err(|failed| self.of_failed(failed))
     }
 
-    /// The end of an archive that is written.
+    /// Ends an archive that is being written.
     pub fn finish_archive(&self, archive: &mut Archive) -> Result<(), Error> {
         let Archive::Import(import) = archive else { return Ok(()) };
         import.finish(&self.view).map_err(|failed| self.of_failed(failed))
     }
 
-    /// Nobody will go on with it.
+    /// Drops an archive before its end.
     pub fn drop_archive(&self, archive: &mut Archive) {
         match archive {
             Archive::Export(export) => export.give_up(&self.view),
@@ -68,10 +69,10 @@ impl EmbedderFiles<'_> {
     }
 }
 
-fn wrong_way(way: &str) -> Error {
+fn wrong_way(expected: &str, received: &str) -> Error {
     Error::InvalidRequest {
         what: "handle".to_owned(),
-        expected: "the other kind of archive".to_owned(),
-        received: format!("one that is {way}"),
+        expected: format!("an archive to be {expected}"),
+        received: format!("an archive to be {received}"),
     }
 }

@@ -1,11 +1,11 @@
-//! Modes, times and links, from outside.
+//! Modes, times and links, set by the embedder.
 
 use super::{EmbedderFiles, MAX_PATH, PERMISSIONS};
 use coldframe_error::Errno;
 use coldframe_error::Error;
 
-/// A time that is to stay as it is, in the kernel's calls.
-const AS_IT_IS: i64 = i64::MIN;
+/// The kernel's value for a time that stays unchanged.
+const UNCHANGED: i64 = i64::MIN;
 
 impl EmbedderFiles<'_> {
     /// Sets the permission bits.
@@ -13,13 +13,13 @@ impl EmbedderFiles<'_> {
         self.explained("chmod", path, |path| self.view.chmod(path, mode & PERMISSIONS, follow))
     }
 
-    /// Sets times in nanoseconds since 1970; one that is not given stays as it is.
+    /// Sets times in nanoseconds since 1970. `None` leaves a time unchanged.
     pub fn utimes(&self, path: &str, atime: Option<i64>, mtime: Option<i64>, follow: bool) -> Result<(), Error> {
-        let (atime, mtime) = (atime.unwrap_or(AS_IT_IS), mtime.unwrap_or(AS_IT_IS));
+        let (atime, mtime) = (atime.unwrap_or(UNCHANGED), mtime.unwrap_or(UNCHANGED));
         self.explained("utime", path, |path| self.view.utimes(path, atime, mtime, follow))
     }
 
-    /// Makes a symbolic link; its target is any text.
+    /// Makes a symbolic link. Its target is any text.
     pub fn symlink(&self, target: &str, path: &str) -> Result<(), Error> {
         self.explained("symlink", path, |path| {
             if target.contains('\0') {
@@ -32,13 +32,13 @@ impl EmbedderFiles<'_> {
         })
     }
 
-    /// Gives a file a further name.
+    /// Adds a further name to a file.
     pub fn link(&self, from: &str, to: &str) -> Result<(), Error> {
         self.explained("link", to, |_| Ok(()))?;
         self.explained("link", from, |from| self.view.link(from, to.as_bytes()))
     }
 
-    /// Where a symbolic link leads; what is not UTF-8 in it is replaced.
+    /// Returns a symbolic link's target. Invalid UTF-8 is replaced.
     pub fn readlink(&self, path: &str) -> Result<String, Error> {
         let target = self.explained("readlink", path, |path| self.view.readlink(path))?;
         Ok(String::from_utf8_lossy(&target).into_owned())

@@ -1,5 +1,6 @@
-//! Files that the caller outside has open, for streams: they stay the same files whatever happens to their names, as a program's do.
-//! Next: `crate::runtime::opened`, which numbers them.
+//! Open files of the embedder, for streams. An open file stays the same file when its names change,
+//! as for a program.
+//! Next: `runtime/handles.rs` of the crate `core`, which numbers the files.
 
 use super::super::open::{self, APPEND, Opened};
 use super::super::tree::FileSystem;
@@ -8,7 +9,7 @@ use crate::fs::options::OpenOptions;
 use coldframe_error::Errno;
 use coldframe_error::Error;
 
-/// A file that is open. It must be closed with [`EmbedderFiles::close`], or its space stays in use.
+/// An open file. It must be closed with [`EmbedderFiles::close`], otherwise its space stays in use.
 pub struct EmbedderFile {
     opened: Opened,
     path: String,
@@ -17,7 +18,7 @@ pub struct EmbedderFile {
 }
 
 impl EmbedderFiles<'_> {
-    /// Opens a file, and its size.
+    /// Opens a file. Returns the file and its size.
     pub fn open(&self, path: &str, options: OpenOptions) -> Result<(EmbedderFile, u64), Error> {
         let flag = |is_set: bool, bits: u32| if is_set { bits } else { 0 };
         let flags =
@@ -41,7 +42,7 @@ impl EmbedderFiles<'_> {
         Ok((EmbedderFile { opened, path: path.to_owned(), appends: options.append, writes: options.write }, size))
     }
 
-    /// At most `most` bytes from `offset` on, and the file's size.
+    /// Reads at most `most` bytes from `offset`. Returns the bytes and the file's size.
     pub fn read_open(&self, file: &EmbedderFile, offset: u64, most: usize) -> Result<(Vec<u8>, u64), Error> {
         self.explained("read", &file.path, |_| {
             let mut tree = self.view.lock();

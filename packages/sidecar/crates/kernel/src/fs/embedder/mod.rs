@@ -1,5 +1,8 @@
-//! What the caller outside does with a runtime's files. It owns the sandbox: permissions do not stop it, and what it makes belongs to the
-//! guest; a read-only mount stays read-only. Paths are absolute. Next: `outside/handles.rs`, files that stay open; `view.rs`.
+//! Operations of the embedder on a runtime's files.
+//!
+//! The embedder owns the runtime: permission bits do not apply, and its new files
+//! belong to the guest. A read-only mount stays read-only. Paths are absolute. Next: `handles.rs`
+//! for open files, and `view.rs`.
 
 mod archives;
 mod attributes;
@@ -9,14 +12,14 @@ mod watching;
 pub use handles::EmbedderFile;
 pub use watching::EmbedderWatch;
 
-use super::guard::Wanted;
+use super::guard::RequestedOperations;
 use super::node::{MAX_NAME, Type};
 use super::open::{self, Opened};
 use super::overlay::Raise;
 use super::stat::Stat;
 use super::tree::{FileSystem, User};
 use super::view::{Guard, View};
-use super::walk::{Last, Place, Side};
+use super::walk::{FinalLink, Location, PathEnd};
 use crate::fs::options::FileSystemOptions;
 use crate::fs::options::MountOptions;
 use crate::fs::reports::DirectoryEntry;
@@ -30,13 +33,13 @@ const READ_ONLY: u32 = 0;
 const WRITE: u32 = 0o101;
 const TRUNCATE: u32 = 0o1000;
 const DIRECTORY: u32 = 0o200_000;
-/// What a file may be given: set-id bits are not for files from outside.
+/// The bits that the embedder can set on a file: all but the set-id bits.
 const PERMISSIONS: u32 = 0o1777;
 const NEW_FILE: u32 = 0o644;
-/// Longest path in bytes.
+/// The longest path, in bytes.
 const MAX_PATH: usize = 4_095;
 
-/// See the module.
+/// The files of a runtime, as the embedder sees them.
 pub struct EmbedderFiles<'k> {
     pub(super) view: View<'k>,
 }
@@ -58,7 +61,7 @@ impl<'k> EmbedderFiles<'k> {
         Self { view: View { files, user: User::Host, cwd: None, umask: 0, permissions: None } }
     }
 
-    /// Puts mounts, files and the working directory of a new runtime where its options say.
+    /// Puts mounts, files and the working directory into a new runtime, as its options say.
     pub fn furnish(
         &self,
         mounts: &[MountOptions],
@@ -75,17 +78,17 @@ impl<'k> EmbedderFiles<'k> {
         for (path, bytes) in files {
             self.write(path, bytes, false)?;
         }
-        // A place that cannot be made is left alone: its programs find nothing there, as in a directory that was removed.
+        // An error is ignored: programs then find no working directory, as if it had been removed.
         let _ = self.view.lock().make_directories(cwd.as_bytes());
         Ok(())
     }
 
-    /// Replaces the file, or adds to its end. Directories above it are made.
+    /// Replaces a file's bytes, or appends to them. Makes the directories above the file.
     pub fn write(&self, path: &str, bytes: &[u8], append: bool) -> Result<(), Error> {
         self.write_with_mode(path, bytes, append, NEW_FILE)
     }
 
-    /// The same; a file that is made gets `mode`.
+    /// Replaces a file's bytes, or appends to them. A new file gets `mode`.
     pub fn write_with_mode(&self, path: &str, bytes: &[u8], append: bool, mode: u32) -> Result<(), Error> {
         let run = |path: &[u8]| {
             let mut tree = self.view.lock();
@@ -104,7 +107,7 @@ impl<'k> EmbedderFiles<'k> {
         self.explained("open", path, run)
     }
 
-    /// Up to `most` bytes from `offset` on, and the file's size.
+    /// Reads up to `most` bytes from `offset`. Returns the bytes and the file's size.
     pub fn read(&self, path: &str, offset: u64, most: usize) -> Result<(Vec<u8>, u64), Error> {
         self.explained("open", path, |path| {
             let mut tree = self.view.lock();
@@ -127,7 +130,7 @@ impl<'k> EmbedderFiles<'k> {
         })
     }
 
-    /// Names and types, in the order of the names.
+    /// Returns the names and types of a directory's entries, sorted by name.
     pub fn list(&self, path: &str) -> Result<Vec<DirectoryEntry>, Error> {
         let mut entries = self.explained("scandir", path, |path| self.entries(path))?;
         entries.sort_by(|one, other| one.0.cmp(&other.0));
@@ -142,14 +145,14 @@ impl<'k> EmbedderFiles<'k> {
         let mut tree = self.view.lock();
         let Opened::Directory(place) = open::find(&mut tree, &self.view, path, DIRECTORY, 0)? else { return Err(Errno::ENOTDIR) };
         match place {
-            Place::Here(ino) => {
+            Location::Memory(ino) => {
                 if let Some(mut listing) = tree.merged(ino)? {
                     return std::iter::from_fn(|| listing.next().transpose()).collect();
                 }
                 let names = &tree.directory(ino)?.names;
                 names.iter().map(|(name, ino)| Ok((name.to_vec(), tree.node(*ino)?.kind()))).collect()
             }
-            Place::There(mount, path) => {
+            Location::Mount(mount, path) => {
                 let mut listing = tree.mount(mount)?.list(&path)?;
                 drop(tree);
                 std::iter::from_fn(|| listing.next().transpose()).collect()
@@ -182,7 +185,8 @@ impl<'k> EmbedderFiles<'k> {
         })
     }
 
-    /// Removes a file, a link or an empty directory; with `recursive` whatever is there.
+    /// Removes a file, a link or an empty directory. With `recursive`, removes a directory with its
+    /// content.
     pub fn remove(&self, path: &str, recursive: bool) -> Result<(), Error> {
         self.explained("rm", path, |path| {
             let kind = self.view.stat(path, false)?.kind;
@@ -195,9 +199,9 @@ impl<'k> EmbedderFiles<'k> {
 
     fn remove_all(&self, path: &[u8]) -> Result<(), Errno> {
         let mut tree = self.view.lock();
-        match self.view.walk_to(&mut tree, path, Last::Name, Wanted::only(0), Raise::Itself)? {
-            Side::Memory(spot) => tree.remove_all(self.view.user, &spot),
-            Side::Host(spot) => tree.mount(spot.mount)?.remove_all(&spot),
+        match self.view.walk_to(&mut tree, path, FinalLink::Name, RequestedOperations::only(0), Raise::Itself)? {
+            PathEnd::Memory(end) => tree.remove_all(self.view.user, &end),
+            PathEnd::Mount(end) => tree.mount(end.mount)?.remove_all(&end),
         }
     }
 
@@ -207,7 +211,7 @@ impl<'k> EmbedderFiles<'k> {
         self.explained("rename", from, |from| self.view.rename(from, to.as_bytes()))
     }
 
-    /// Checks the path, and gives an error its call and its path.
+    /// Checks the path and runs `run`. An error gets the name of the call and the path.
     pub(super) fn explained<T>(
         &self,
         call: &'static str,
@@ -250,7 +254,7 @@ impl Opened {
         }
     }
 
-    /// Memory is not locked while the host's disk is waited for.
+    /// Reads bytes. The filesystem is unlocked during waits for the host machine's disk.
     pub(super) fn read(&self, tree: &mut Guard<'_>, at: u64, buffer: &mut [u8]) -> Result<usize, Errno> {
         match self {
             Self::Memory(ino) => tree.read(*ino, at, buffer),
@@ -259,7 +263,7 @@ impl Opened {
         }
     }
 
-    /// Makes it shorter, or longer by a hole.
+    /// Cuts the file at `len`, or extends it to `len` with a hole.
     pub(super) fn truncate(&self, tree: &mut FileSystem, len: u64) -> Result<(), Errno> {
         match self {
             Self::Memory(ino) => tree.truncate(*ino, len),

@@ -1,10 +1,12 @@
-//! Changing what lies in a mount that allows it. In a read-only one every call is `EROFS`, before it looks at anything, as on Linux.
+//! Changes in a writable mount. In a read-only mount every call fails with `EROFS` before any other
+//! check, as on Linux.
 //!
-//! A guest cannot lay traps for programs of the host: links that it makes or moves stay within the mount (`traps.rs`), and set-id bits are not set. Next: `mod.rs`.
+//! A guest cannot set traps for programs of the host machine. Its links stay inside the mount
+//! (`traps.rs`), and set-id bits are never set. Next: `mod.rs`.
 
 use super::super::app_file_system::App;
 use super::super::tree::GUEST;
-use super::super::walk::{HostSpot, Name};
+use super::super::walk::{MountEnd, Name};
 use super::walk::{parts, path};
 use super::{HostFile, Mount};
 use cap_std::fs::{DirBuilder, DirBuilderExt, Permissions, PermissionsExt};
@@ -23,24 +25,24 @@ impl Mount {
         if self.read_only { Err(Errno::EROFS) } else { Ok(()) }
     }
 
-    pub(in crate::fs) fn mkdir(&self, spot: &HostSpot, mode: u32) -> Result<(), Errno> {
-        self.free(spot, true)?;
+    pub(in crate::fs) fn mkdir(&self, end: &MountEnd, mode: u32) -> Result<(), Errno> {
+        self.free(end, true)?;
         if let Some(app) = self.app() {
-            return app.mkdir(&spot.path, mode);
+            return app.mkdir(&end.path, mode);
         }
-        done(self.root()?.create_dir_with(path(&spot.path), DirBuilder::new().mode(mode & 0o777)))
+        done(self.root()?.create_dir_with(path(&end.path), DirBuilder::new().mode(mode & 0o777)))
     }
 
-    pub(in crate::fs) fn symlink(&self, target: &[u8], spot: &HostSpot) -> Result<(), Errno> {
-        self.free(spot, false)?;
+    pub(in crate::fs) fn symlink(&self, target: &[u8], end: &MountEnd) -> Result<(), Errno> {
+        self.free(end, false)?;
         if let Some(app) = self.app() {
-            return app.symlink(target, &spot.path);
+            return app.symlink(target, &end.path);
         }
-        self.check_link(&spot.path, target)?;
-        done(self.root()?.symlink_contents(OsStr::from_bytes(target), path(&spot.path)))
+        self.check_link(&end.path, target)?;
+        done(self.root()?.symlink_contents(OsStr::from_bytes(target), path(&end.path)))
     }
 
-    pub(in crate::fs) fn link(&self, from: &HostSpot, to: &HostSpot) -> Result<(), Errno> {
+    pub(in crate::fs) fn link(&self, from: &MountEnd, to: &MountEnd) -> Result<(), Errno> {
         self.free(to, false)?;
         if from.stat.is_some_and(|stat| stat.kind == super::super::node::Type::Directory) {
             return Err(Errno::EPERM);
@@ -52,57 +54,57 @@ impl Mount {
         done(self.root()?.hard_link(path(&from.path), self.root()?, path(&to.path)))
     }
 
-    pub(in crate::fs) fn unlink(&self, spot: &HostSpot) -> Result<(), Errno> {
-        if !matches!(spot.name, Name::Plain(_)) {
+    pub(in crate::fs) fn unlink(&self, end: &MountEnd) -> Result<(), Errno> {
+        if !matches!(end.name, Name::Plain(_)) {
             return Err(Errno::EISDIR);
         }
         self.writable()?;
-        let stat = spot.stat.ok_or(Errno::ENOENT)?;
+        let stat = end.stat.ok_or(Errno::ENOENT)?;
         if stat.kind == super::super::node::Type::Directory {
             return Err(Errno::EISDIR);
         }
-        if spot.slash {
+        if end.slash {
             return Err(Errno::ENOTDIR);
         }
         if let Some(app) = self.app() {
-            return app.remove(&spot.path);
+            return app.remove(&end.path);
         }
-        done(self.root()?.remove_file(path(&spot.path)))
+        done(self.root()?.remove_file(path(&end.path)))
     }
 
-    pub(in crate::fs) fn rmdir(&self, spot: &HostSpot) -> Result<(), Errno> {
-        match spot.name {
+    pub(in crate::fs) fn rmdir(&self, end: &MountEnd) -> Result<(), Errno> {
+        match end.name {
             Name::Plain(_) => {}
             Name::Root => return Err(Errno::EBUSY),
             Name::Dot => return Err(Errno::EINVAL),
             Name::DotDot => return Err(Errno::ENOTEMPTY),
         }
         self.writable()?;
-        if self.holds_mount(&spot.path) {
+        if self.holds_mount(&end.path) {
             return Err(Errno::EBUSY);
         }
-        let stat = spot.stat.ok_or(Errno::ENOENT)?;
+        let stat = end.stat.ok_or(Errno::ENOENT)?;
         if let Some(app) = self.app() {
             if stat.kind != super::super::node::Type::Directory {
                 return Err(Errno::ENOTDIR);
             }
-            return app.remove(&spot.path);
+            return app.remove(&end.path);
         }
-        done(self.root()?.remove_dir(path(&spot.path)))
+        done(self.root()?.remove_dir(path(&end.path)))
     }
 
-    pub(in crate::fs) fn remove_all(&self, spot: &HostSpot) -> Result<(), Errno> {
-        if !matches!(spot.name, Name::Plain(_)) {
-            return self.rmdir(spot);
+    pub(in crate::fs) fn remove_all(&self, end: &MountEnd) -> Result<(), Errno> {
+        if !matches!(end.name, Name::Plain(_)) {
+            return self.rmdir(end);
         }
         self.writable()?;
-        if self.holds_mount(&spot.path) {
+        if self.holds_mount(&end.path) {
             return Err(Errno::EBUSY);
         }
-        done(self.root()?.remove_dir_all(path(&spot.path)))
+        done(self.root()?.remove_dir_all(path(&end.path)))
     }
 
-    pub(in crate::fs) fn rename(&self, from: &HostSpot, to: &HostSpot) -> Result<(), Errno> {
+    pub(in crate::fs) fn rename(&self, from: &MountEnd, to: &MountEnd) -> Result<(), Errno> {
         if !matches!((&from.name, &to.name), (Name::Plain(_), Name::Plain(_))) {
             return Err(Errno::EBUSY);
         }
@@ -121,57 +123,57 @@ impl Mount {
         done(self.root()?.rename(path(&from.path), self.root()?, path(&to.path)))
     }
 
-    pub(in crate::fs) fn chmod(&self, spot: &HostSpot, mode: u32) -> Result<(), Errno> {
+    pub(in crate::fs) fn chmod(&self, end: &MountEnd, mode: u32) -> Result<(), Errno> {
         self.writable()?;
-        self.only_owner(spot)?;
-        if spot.stat.is_some_and(|stat| stat.kind == super::super::node::Type::Link) {
+        self.only_owner(end)?;
+        if end.stat.is_some_and(|stat| stat.kind == super::super::node::Type::Link) {
             return Err(Errno::EOPNOTSUPP);
         }
         if let Some(app) = self.app() {
-            return app.chmod(&spot.path, mode);
+            return app.chmod(&end.path, mode);
         }
-        done(self.root()?.set_permissions(path(&spot.path), Permissions::from_mode(mode & 0o1777)))
+        done(self.root()?.set_permissions(path(&end.path), Permissions::from_mode(mode & 0o1777)))
     }
 
-    pub(in crate::fs) fn chown(&self, spot: &HostSpot, uid: Option<u32>, gid: Option<u32>) -> Result<(), Errno> {
+    pub(in crate::fs) fn chown(&self, end: &MountEnd, uid: Option<u32>, gid: Option<u32>) -> Result<(), Errno> {
         self.writable()?;
-        let stat = spot.stat.ok_or(Errno::ENOENT)?;
+        let stat = end.stat.ok_or(Errno::ENOENT)?;
         let same = uid.is_none_or(|uid| uid == stat.uid) && gid.is_none_or(|gid| gid == stat.gid);
         if same { Ok(()) } else { Err(Errno::EPERM) }
     }
 
-    /// The access and the modification time. A link's own times stay as they are.
-    pub(in crate::fs) fn utimes(&self, spot: &HostSpot, atime: i64, mtime: i64) -> Result<(), Errno> {
+    /// Sets the access time and the modification time. A link's own times stay unchanged.
+    pub(in crate::fs) fn utimes(&self, end: &MountEnd, atime: i64, mtime: i64) -> Result<(), Errno> {
         self.writable()?;
-        self.only_owner(spot)?;
-        let stat = spot.stat.ok_or(Errno::ENOENT)?;
+        self.only_owner(end)?;
+        let stat = end.stat.ok_or(Errno::ENOENT)?;
         if let Some(app) = self.app() {
-            return app.utimes(&spot.path, atime, mtime);
+            return app.utimes(&end.path, atime, mtime);
         }
         match stat.kind {
             super::super::node::Type::Directory | super::super::node::Type::File => {
-                let opened = self.root()?.open(path(&spot.path));
+                let opened = self.root()?.open(path(&end.path));
                 done(opened.and_then(|file| file.into_std().set_times(times(atime, mtime))))
             }
             _ => Err(Errno::EOPNOTSUPP),
         }
     }
 
-    fn only_owner(&self, spot: &HostSpot) -> Result<(), Errno> {
-        if spot.stat.ok_or(Errno::ENOENT)?.uid == GUEST { Ok(()) } else { Err(Errno::EPERM) }
+    fn only_owner(&self, end: &MountEnd) -> Result<(), Errno> {
+        if end.stat.ok_or(Errno::ENOENT)?.uid == GUEST { Ok(()) } else { Err(Errno::EPERM) }
     }
 
-    fn free(&self, spot: &HostSpot, for_directory: bool) -> Result<(), Errno> {
-        if spot.stat.is_some() || !matches!(spot.name, Name::Plain(_)) {
+    fn free(&self, end: &MountEnd, for_directory: bool) -> Result<(), Errno> {
+        if end.stat.is_some() || !matches!(end.name, Name::Plain(_)) {
             return Err(Errno::EEXIST);
         }
-        if spot.slash && !for_directory {
+        if end.slash && !for_directory {
             return Err(Errno::ENOENT);
         }
         self.writable()
     }
 
-    /// Whether something is mounted at or below the path.
+    /// Returns whether something is mounted at the path or below it.
     fn holds_mount(&self, at: &[u8]) -> bool {
         self.inner.read().iter().any(|(inner, _)| parts(inner).take(parts(at).count()).eq(parts(at)))
     }
@@ -196,8 +198,9 @@ impl HostFile {
     }
 }
 
-/// Linux's rules for a name that is taken; whether a directory there is empty its file system knows.
-fn rename_in(app: &App, from: &HostSpot, to: &HostSpot) -> Result<(), Errno> {
+/// Applies Linux's rules for a name that is taken. The app file system itself must check whether a
+/// directory is empty.
+fn rename_in(app: &App, from: &MountEnd, to: &MountEnd) -> Result<(), Errno> {
     use super::super::node::Type::Directory;
     let is_directory = from.stat.is_some_and(|stat| stat.kind == Directory);
     if from.path == to.path {

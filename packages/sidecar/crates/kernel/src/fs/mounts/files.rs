@@ -1,8 +1,9 @@
-//! Opening files and directories of a mount, and reading them. What is opened in `/proc` is a text that was made for it. Next: `change.rs`.
+//! Opening and reading files and directories of a mount. An opened file of `/proc` is a text that
+//! was made at its opening. Next: `change.rs`.
 
 mod snapshot;
 
-pub(in crate::fs) use snapshot::Opened as OpenedSnapshot;
+pub(in crate::fs) use snapshot::OpenedAs;
 pub(crate) use snapshot::{HostFileSnapshot, ListingSnapshot};
 
 use super::super::app_file_system::App;
@@ -17,14 +18,14 @@ use std::collections::HashSet;
 use std::os::unix::ffi::OsStringExt;
 use std::sync::Arc;
 
-/// An open file of the host.
+/// An open file of a mount.
 pub(crate) struct HostFile {
     bytes: Bytes,
     pub(crate) mount: Arc<Mount>,
-    /// The mount's number and the path that it was opened by.
+    /// The mount's number. `path` is the path in the mount by which the file was opened.
     pub(crate) number: usize,
     pub(crate) path: Vec<u8>,
-    /// The host's descriptor, or the text, as the runtime pays for it.
+    /// The runtime's charge for the descriptor on the host machine, or for the text.
     _charge: Option<Charge>,
 }
 
@@ -34,32 +35,32 @@ enum Bytes {
         text: Vec<u8>,
         stat: Stat,
     },
-    /// Of a file system of the caller's: asked by its path.
+    /// A file of an app file system, named by its path.
     App {
         appends: bool,
     },
 }
 
-/// How a file is opened.
+/// The flags with which a file is opened.
 #[derive(Clone, Copy)]
-pub(crate) struct How {
+pub(crate) struct OpenFlags {
     pub(crate) read: bool,
     pub(crate) write: bool,
     pub(crate) append: bool,
     pub(crate) truncate: bool,
-    /// Make it, with this mode; it must not be there yet.
+    /// The mode of the new file. The file must not exist.
     pub(crate) create: Option<u32>,
 }
 
-/// A directory's names, as they come.
+/// The names in a directory that were not returned yet.
 pub(crate) struct Listing {
     entries: Option<ReadDir>,
     more: Vec<(Vec<u8>, Type)>,
     /// An entry that did not fit into the last buffer.
     kept: Option<(Vec<u8>, Type)>,
     hidden: HashSet<Vec<u8>>,
-    /// A copy's, whose original had more entries than could be saved: it fails where they are missing.
-    torn: bool,
+    /// Whether the snapshot did not store all entries. Reading past the stored entries fails.
+    is_incomplete: bool,
 }
 
 fn of(error: std::io::Error) -> Errno {
@@ -67,9 +68,10 @@ fn of(error: std::io::Error) -> Errno {
 }
 
 impl Mount {
-    /// Opens a regular file. Anything else was refused by the walk's `stat`; whatever has taken its place since is refused here, without
-    /// waiting for it and without an effect on it.
-    pub(crate) fn open(self: &Arc<Self>, number: usize, at: &[u8], how: How) -> Result<HostFile, Errno> {
+    /// Opens a regular file. The walk's `stat` refused other types. If another type of file has
+    /// replaced the file since, the opening fails without waiting for that file and without an
+    /// effect on it.
+    pub(crate) fn open(self: &Arc<Self>, number: usize, at: &[u8], how: OpenFlags) -> Result<HostFile, Errno> {
         if self.read_only && (how.write || how.truncate || how.create.is_some()) {
             return Err(Errno::EROFS);
         }
@@ -100,23 +102,24 @@ impl Mount {
 
     pub(crate) fn list(&self, at: &[u8]) -> Result<Listing, Errno> {
         if let Some(proc) = self.proc() {
-            return Ok(Listing { entries: None, more: proc.list(at)?, kept: None, hidden: HashSet::new(), torn: false });
+            return Ok(Listing { entries: None, more: proc.list(at)?, kept: None, hidden: HashSet::new(), is_incomplete: false });
         }
         if let Some(app) = self.app() {
             let hidden: HashSet<Vec<u8>> = self.inner_names(at).into_iter().collect();
             let mut more = app.list(at)?;
             more.retain(|(name, _)| !hidden.contains(name));
             more.extend(hidden.into_iter().map(|name| (name, Type::Directory)));
-            return Ok(Listing { entries: None, more, kept: None, hidden: HashSet::new(), torn: false });
+            return Ok(Listing { entries: None, more, kept: None, hidden: HashSet::new(), is_incomplete: false });
         }
         let root = self.root()?;
         let entries = if at.is_empty() { root.entries() } else { root.read_dir(path(at)) }.map_err(of)?;
         let hidden = self.inner_names(at);
         let more = hidden.iter().map(|name| (name.clone(), Type::Directory)).collect();
-        Ok(Listing { entries: Some(entries), more, kept: None, hidden: hidden.into_iter().collect(), torn: false })
+        Ok(Listing { entries: Some(entries), more, kept: None, hidden: hidden.into_iter().collect(), is_incomplete: false })
     }
 
-    /// A folder as it shows under a directory that has names of its own and hides others. It may be gone.
+    /// Lists a folder under a raised directory, which adds its own names and hides others. The
+    /// folder may be missing.
     pub(in crate::fs) fn list_under(
         &self,
         at: &[u8],
@@ -129,23 +132,23 @@ impl Mount {
             Err(Errno::ENOENT | Errno::ENOTDIR) => None,
             Err(error) => return Err(error),
         };
-        Ok(Listing { entries, more: own, kept: None, hidden, torn: false })
+        Ok(Listing { entries, more: own, kept: None, hidden, is_incomplete: false })
     }
 }
 
 impl HostFile {
-    /// A file of `/proc`, with the text that it has at this moment.
+    /// Opens a file of `/proc` with its present text.
     pub(crate) fn of_text(mount: Arc<Mount>, number: usize, path: &[u8], text: Vec<u8>) -> Result<Self, Errno> {
         let stat = mount.stat(number, path)?;
         Ok(Self { bytes: Bytes::Text { text, stat }, mount, number, path: path.to_vec(), _charge: None })
     }
 
-    /// The same file; while it is open, the charge stands.
-    pub(crate) fn paid(self, charge: Charge) -> Self {
+    /// Adds a charge that stays while the file is open.
+    pub(crate) fn with_charge(self, charge: Charge) -> Self {
         Self { _charge: Some(charge), ..self }
     }
 
-    /// The file on the host; `EROFS` when there is none.
+    /// Returns the file on the host machine. Fails with `EROFS` for other files.
     pub(super) fn folder_file(&self) -> Result<&File, Errno> {
         if let Bytes::Folder(file) = &self.bytes { Ok(file) } else { Err(Errno::EROFS) }
     }
@@ -173,7 +176,7 @@ impl HostFile {
         if bytes.is_empty() { Ok(0) } else { self.app()?.write(&self.path, offset, bytes) }
     }
 
-    /// As Linux has it, a text of `/proc` has no size until it is read.
+    /// Returns the attributes. As on Linux, a file of `/proc` has size 0.
     pub(crate) fn stat(&self) -> Result<Stat, Errno> {
         match &self.bytes {
             Bytes::Folder(file) => Ok(self.mount.stat_of(self.number, &file.metadata().map_err(of)?)),
@@ -182,7 +185,7 @@ impl HostFile {
         }
     }
 
-    /// Bytes that can be read.
+    /// Returns the bytes that can be read.
     pub(crate) fn len(&self) -> Result<u64, Errno> {
         if let Bytes::Text { text, .. } = &self.bytes { Ok(text.len() as u64) } else { Ok(self.stat()?.size) }
     }
@@ -203,19 +206,19 @@ impl HostFile {
 }
 
 impl Listing {
-    /// Whether it holds a descriptor of the host.
+    /// Returns whether the listing holds a descriptor on the host machine.
     pub(crate) fn is_open(&self) -> bool {
         self.entries.is_some()
     }
 
-    /// Bytes that it holds.
+    /// Returns the bytes of memory that the listing uses.
     pub(crate) fn cost(&self) -> u64 {
-        /// A name's place in its list, and what the allocator adds.
+        /// The cost of a name beside its bytes: an entry in the list and the allocator's overhead.
         const NAME: usize = 64;
         self.more.iter().map(|(name, _)| name).chain(&self.hidden).map(|name| (name.len() + NAME) as u64).sum()
     }
 
-    /// The next entry.
+    /// Returns the next entry.
     pub(crate) fn next(&mut self) -> Result<Option<(Vec<u8>, Type)>, Errno> {
         if let Some(kept) = self.kept.take() {
             return Ok(Some(kept));
@@ -234,10 +237,10 @@ impl Listing {
                 return Ok(Some((name, entry.file_type().map_or(Type::Unknown, kind_of))));
             }
         }
-        if self.torn { Err(Errno::EIO) } else { Ok(None) }
+        if self.is_incomplete { Err(Errno::EIO) } else { Ok(None) }
     }
 
-    /// Gives an entry back: it comes again.
+    /// Puts an entry back, to be returned next.
     pub(crate) fn keep(&mut self, entry: (Vec<u8>, Type)) {
         self.kept = Some(entry);
     }

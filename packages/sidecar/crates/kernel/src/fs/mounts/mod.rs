@@ -1,9 +1,12 @@
-//! Folders of the host inside the guest's tree.
+//! Mounts: folders of the host machine, app file systems and `/proc` inside the guest's tree.
 //!
-//! A mount is a handle to one folder. Everything below it is opened relative to that handle and beneath it (`cap-std`), so neither `..` nor
-//! a link nor a race with another process leads out. Links are never followed by the host: the walk reads them and goes on itself, within
-//! the mount, or into another mount if that is where the link leads on the host; anywhere else is `EACCES`. Only regular files and
-//! directories can be opened. Nothing is read before the guest asks for it. `/proc` is mounted here too, and is no folder (`proc/`).
+//! A mounted folder is a handle. Everything below the folder is opened relative to the handle and
+//! beneath it (`cap-std`). So `..`, links and races with other processes cannot lead out of the
+//! folder. The host machine never follows links. The walk reads a link and continues in the mount,
+//! or in the mount that contains the link's target on the host machine. Any other link fails with
+//! `EACCES`. Only regular files and directories can be opened. Nothing is read before the guest
+//! requests it. `/proc` is a mount without a folder (`proc/`).
+//!
 //! Next: `walk.rs`, then `files.rs`.
 
 mod change;
@@ -13,9 +16,9 @@ mod traps;
 mod walk;
 mod watching;
 
-pub(super) use files::OpenedSnapshot;
-pub(crate) use files::{HostFile, HostFileSnapshot, How, Listing, ListingSnapshot};
-pub(super) use snapshot::{Kind, MountSnapshot};
+pub(super) use files::OpenedAs;
+pub(crate) use files::{HostFile, HostFileSnapshot, Listing, ListingSnapshot, OpenFlags};
+pub(super) use snapshot::{MountKind, MountSnapshot};
 pub(super) use watching::{HostWatchSnapshot, HostWatchers};
 
 use super::app_file_system::App;
@@ -23,7 +26,7 @@ use super::content::Content;
 use super::node::{Body, Directory, MAX_NAME};
 use super::proc::Proc;
 use super::tree::{FileSystem, GUEST, User, now};
-use super::walk::{Last, Name, Place, Side};
+use super::walk::{FinalLink, Location, Name, PathEnd};
 use crate::fs::options::FileSystemOptions;
 use crate::fs::options::MountOptions;
 use cap_std::ambient_authority;
@@ -33,38 +36,40 @@ use coldframe_error::Error;
 use std::os::unix::ffi::OsStringExt;
 use std::sync::Arc;
 
-/// One mounted folder.
+/// One mount.
 pub(crate) struct Mount {
     source: Source,
     pub(super) read_only: bool,
-    /// Changes are made in memory (`overlay.rs`).
+    /// Whether changes are made in memory (`overlay.rs`).
     pub(super) overlay: bool,
-    /// The directory in the guest that holds it, and its name there.
-    pub(super) parent: Place,
+    /// The directory of the mount point, and its name there.
+    pub(super) parent: Location,
     pub(super) name: Box<[u8]>,
-    /// The guest's path of it as the caller gave it, without slashes at its end. `/proc` has none: no caller gives it.
+    /// The guest path as the embedder's options had it, without slashes at its end. Empty for
+    /// `/proc`, which no option mounts.
     guest_path: Box<[u8]>,
-    /// Mounts inside this one, by the path from its root.
+    /// The mounts inside this mount, by their paths from its root.
     inner: parking_lot::RwLock<Vec<(Vec<u8>, usize)>>,
 }
 
-/// What is mounted.
+/// The mounted object.
 enum Source {
     Folder {
         root: Dir,
-        /// The folder's own path on the host, without links: what links on the host are compared with.
+        /// The folder's path on the host machine, without links. The walk compares the targets of
+        /// links with this path.
         host_path: Vec<u8>,
-        /// The user whose files are the guest's.
+        /// The user id on the host machine whose files belong to the guest.
         owner: u32,
     },
     /// `/proc`.
     Proc(Proc),
-    /// A file system of the caller's.
+    /// An app file system.
     App(App),
 }
 
 impl Source {
-    /// The folder of the host that the options name.
+    /// Opens the folder that the options name.
     fn folder(options: &MountOptions) -> Result<Self, Error> {
         let host = &options.host_path;
         let folder = std::fs::canonicalize(host).and_then(|path| Ok((Dir::open_ambient_dir(&path, ambient_authority())?, path)));
@@ -77,7 +82,7 @@ impl Source {
     }
 }
 
-/// A path without dots and without slashes that mean nothing.
+/// Removes dots and repeated slashes from a path.
 fn plain(path: &[u8]) -> Vec<u8> {
     let mut names: Vec<&[u8]> = Vec::new();
     for name in path.split(|byte| *byte == b'/') {
@@ -90,14 +95,14 @@ fn plain(path: &[u8]) -> Vec<u8> {
     names.iter().flat_map(|name| [b"/", *name]).flatten().copied().collect()
 }
 
-/// A guest path by which mounts are told apart.
+/// Returns the guest path by which mounts are distinguished.
 fn trimmed(guest_path: &str) -> &[u8] {
     guest_path.trim_end_matches('/').as_bytes()
 }
 
 impl Mount {
-    /// `/proc`, in the directory `parent`.
-    pub(super) fn of_proc(proc: Proc, parent: Place) -> Self {
+    /// Makes the mount of `/proc` in the directory `parent`.
+    pub(super) fn of_proc(proc: Proc, parent: Location) -> Self {
         let (name, guest_path, inner) = (b"proc"[..].into(), Box::default(), parking_lot::RwLock::default());
         Self { source: Source::Proc(proc), read_only: true, overlay: false, parent, name, guest_path, inner }
     }
@@ -106,7 +111,7 @@ impl Mount {
         if let Source::Proc(proc) = &self.source { Some(proc) } else { None }
     }
 
-    /// The caller's file system, if it is one.
+    /// Returns the app file system, if the mount is one.
     pub(super) fn app(&self) -> Option<&App> {
         if let Source::App(app) = &self.source { Some(app) } else { None }
     }
@@ -125,7 +130,8 @@ impl FileSystem {
         self.mounts.get(number).ok_or(Errno::ENOENT)
     }
 
-    /// Mounts a folder; the directories above it are made if they are not there, and what lies at its place is hidden.
+    /// Mounts a folder. Makes missing directories above the mount point, and hides a directory at
+    /// the mount point.
     pub(crate) fn add_mount(&mut self, options: &MountOptions) -> Result<(), Error> {
         let source = Source::folder(options)?;
         let wrong_place = |errno: Errno| Error::InvalidRequest {
@@ -146,23 +152,23 @@ impl FileSystem {
         };
         let number = self.mounts.len();
         match &parent {
-            // Its root is looked at below, when the mount is in the table.
-            Place::Here(_) if options.overlay => {}
-            Place::Here(parent) => self.put_mount(*parent, &name, Body::Mount(number)).map_err(wrong_place)?,
-            Place::There(..) if options.overlay => return Err(wrong_place(Errno::EBUSY)),
-            Place::There(outer, path) => {
+            // The root of an overlay is made below, after the mount is in the table.
+            Location::Memory(_) if options.overlay => {}
+            Location::Memory(parent) => self.put_mount(*parent, &name, Body::Mount(number)).map_err(wrong_place)?,
+            Location::Mount(..) if options.overlay => return Err(wrong_place(Errno::EBUSY)),
+            Location::Mount(outer, path) => {
                 let at = if path.is_empty() { name.to_vec() } else { super::walk::join(path.clone(), &name) };
                 self.mount(*outer).map_err(wrong_place)?.inner.write().push((at, number));
             }
         }
         self.mounts.push(Arc::new(mount));
-        if let (true, Place::Here(parent)) = (options.overlay, &parent) {
+        if let (true, Location::Memory(parent)) = (options.overlay, &parent) {
             self.put_mount(*parent, &name, Self::overlay_root(number)).map_err(wrong_place)?;
         }
         Ok(())
     }
 
-    /// Mounts a file system of the caller's.
+    /// Mounts an app file system.
     pub(crate) fn add_file_system(&mut self, options: &FileSystemOptions) -> Result<(), Error> {
         let FileSystemOptions { guest_path, number, read_only } = options;
         let wrong_place = |errno: Errno| Error::InvalidRequest {
@@ -174,8 +180,8 @@ impl FileSystem {
         let (parent, name) = self.mount_point(guest_path).map_err(wrong_place)?;
         let place = self.mounts.len();
         match &parent {
-            Place::Here(parent) => self.put_mount(*parent, &name, Body::Mount(place)).map_err(wrong_place)?,
-            Place::There(outer, path) => {
+            Location::Memory(parent) => self.put_mount(*parent, &name, Body::Mount(place)).map_err(wrong_place)?,
+            Location::Mount(outer, path) => {
                 let at = if path.is_empty() { name.to_vec() } else { super::walk::join(path.clone(), &name) };
                 self.mount(*outer).map_err(wrong_place)?.inner.write().push((at, place));
             }
@@ -186,9 +192,9 @@ impl FileSystem {
         Ok(())
     }
 
-    /// The directory that will hold the mount, and the name. No link leads there: rules of permissions are written for the path that the caller gives, and
-    /// are asked about the one that the mount has.
-    fn mount_point(&mut self, path: &[u8]) -> Result<(Place, Box<[u8]>), Errno> {
+    /// Returns the directory and the name of a new mount point. No link may lead to the directory:
+    /// permission rules use the path in the options, and checks use the mount's real path.
+    fn mount_point(&mut self, path: &[u8]) -> Result<(Location, Box<[u8]>), Errno> {
         let cut = path.iter().rposition(|byte| *byte == b'/').ok_or(Errno::EINVAL)?;
         let (holder, name) = (&path[..cut], &path[cut + 1..]);
         if path.first() != Some(&b'/') || name.is_empty() || name == b"." || name == b".." || name.len() > MAX_NAME {
@@ -197,13 +203,15 @@ impl FileSystem {
         let holder = if holder.is_empty() { b"/" } else { holder };
         self.make_directories(holder)?;
         let place = match self.place(User::Host, None, holder)? {
-            Place::There(mount, path) if self.is_overlay(mount) => Place::Here(self.raise_path(mount, &path, &Content::new())?),
+            Location::Mount(mount, path) if self.is_overlay(mount) => {
+                Location::Memory(self.raise_path(mount, &path, &Content::new())?)
+            }
             place => place,
         };
         match &place {
-            Place::Here(ino) => drop(self.directory(*ino)?),
-            Place::There(mount, _) if self.mount(*mount)?.proc().is_some() => return Err(Errno::EBUSY),
-            Place::There(..) => {}
+            Location::Memory(ino) => drop(self.directory(*ino)?),
+            Location::Mount(mount, _) if self.mount(*mount)?.proc().is_some() => return Err(Errno::EBUSY),
+            Location::Mount(..) => {}
         }
         if super::walk::join(self.path_of(&place)?, name) != plain(path) {
             return Err(Errno::ELOOP);
@@ -229,32 +237,33 @@ impl FileSystem {
         Ok(())
     }
 
-    /// Makes the directory `path` (absolute) and those above it that are not there; they belong to the guest. Below a mount it only looks.
+    /// Makes the directory `path` (absolute) and the missing directories above it. They belong to
+    /// the guest. Makes no directories in mounts other than overlays.
     pub(crate) fn make_directories(&mut self, path: &[u8]) -> Result<(), Errno> {
         let ends = path.iter().enumerate().filter(|(at, byte)| **byte == b'/' && *at > 0).map(|(at, _)| at);
         let ends: Vec<usize> = ends.chain([path.len()]).collect();
         for end in ends {
-            match self.walk(User::Host, None, &path[..end], Last::Follow)? {
-                Side::Host(spot) if spot.stat.is_none() && self.is_overlay(spot.mount) => {
-                    let holder = spot.path.iter().rposition(|byte| *byte == b'/').map_or(&[][..], |end| &spot.path[..end]);
-                    self.raise_path(spot.mount, holder, &Content::new())?;
+            match self.walk(User::Host, None, &path[..end], FinalLink::Follow)? {
+                PathEnd::Mount(found) if found.stat.is_none() && self.is_overlay(found.mount) => {
+                    let holder = found.path.iter().rposition(|byte| *byte == b'/').map_or(&[][..], |end| &found.path[..end]);
+                    self.raise_path(found.mount, holder, &Content::new())?;
                     self.make_directories(&path[..end])?;
                 }
-                Side::Memory(spot) if spot.node.is_none() && matches!(spot.name, Name::Plain(_)) => {
-                    self.create(User::Host, &spot, Body::Directory(Directory::new()), 0o755)?;
+                PathEnd::Memory(found) if found.node.is_none() && matches!(found.name, Name::Plain(_)) => {
+                    self.create(User::Host, &found, Body::Directory(Directory::new()), 0o755)?;
                 }
-                Side::Memory(spot) => {
-                    self.directory(spot.existing()?)?;
+                PathEnd::Memory(found) => {
+                    self.directory(found.existing()?)?;
                 }
-                Side::Host(spot) if spot.stat.is_none() => return Err(Errno::ENOENT),
-                Side::Host(_) => {}
+                PathEnd::Mount(found) if found.stat.is_none() => return Err(Errno::ENOENT),
+                PathEnd::Mount(_) => {}
             }
         }
         Ok(())
     }
 }
 
-/// Host times are the present when the host does not know them.
+/// Returns a time of the host machine, or the present time if the host machine has none.
 fn or_now(time: Option<i64>) -> i64 {
     time.unwrap_or_else(now)
 }

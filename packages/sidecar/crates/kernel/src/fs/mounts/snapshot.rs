@@ -1,11 +1,13 @@
-//! Mounts as values: where something is mounted and what kind of thing it is. The thing itself is the caller's, who brings it again for a copy.
+//! Mounts in snapshots: the mount points and the kinds of mounts. The embedder attaches the folder
+//! or the app file system again for a copy.
 //!
-//! A mount has the same number in every copy, because places and overlays name it by that. Next: `files/saved.rs`.
+//! A mount has the same number in every copy, because locations and overlays refer to mounts by
+//! number. Next: `files/snapshot.rs`.
 
 use super::super::app_file_system::App;
 use super::super::proc::Proc;
-use super::super::snapshot::Surroundings;
-use super::super::walk::{Place, join};
+use super::super::snapshot::RestoreContext;
+use super::super::walk::{Location, join};
 use super::{Mount, Source, plain, trimmed};
 use crate::fs::options::FileSystemOptions;
 use crate::fs::options::MountOptions;
@@ -15,43 +17,43 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 
-/// See the module.
+/// A mount point and the kind of its mount.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::fs) struct MountSnapshot {
-    pub(in crate::fs) kind: Kind,
-    pub(in crate::fs) parent: Place,
+    pub(in crate::fs) kind: MountKind,
+    pub(in crate::fs) parent: Location,
     #[serde(with = "serde_bytes")]
     pub(in crate::fs) name: Box<[u8]>,
     #[serde(with = "serde_bytes")]
     guest_path: Box<[u8]>,
 }
 
-/// What is mounted.
+/// The kind of a mount.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::fs) enum Kind {
+pub(in crate::fs) enum MountKind {
     Proc,
-    /// A folder of the host that is as it is there.
+    /// A folder of the host machine that the guest reads and writes directly.
     Folder,
-    /// ... or is never written.
+    /// A folder of the host machine whose changes stay in memory.
     Overlay,
     App,
 }
 
 impl Mount {
-    /// The options that mount the same again, if it is a folder of the host.
+    /// Returns the options that mount this folder again. None for other kinds of mounts.
     pub(in crate::fs) fn folder_options(&self) -> Option<MountOptions> {
         let host_path = OsStr::from_bytes(self.host_path()?).into();
         Some(MountOptions { guest_path: self.guest_path(), host_path, read_only: self.read_only, overlay: self.overlay })
     }
 
-    /// The same, if it is a file system of the caller's.
+    /// Returns the options that mount this app file system again. None for other kinds of mounts.
     pub(in crate::fs) fn app_options(&self) -> Option<FileSystemOptions> {
         let number = self.app()?.number();
         Some(FileSystemOptions { guest_path: self.guest_path(), number, read_only: self.read_only })
     }
 
     fn guest_path(&self) -> String {
-        // It was text when the caller gave it.
+        // The embedder's option was text.
         String::from_utf8_lossy(&self.guest_path).into_owned()
     }
 }
@@ -59,24 +61,25 @@ impl Mount {
 impl MountSnapshot {
     pub(in crate::fs) fn of(mount: &Mount) -> Self {
         let kind = match &mount.source {
-            Source::Proc(_) => Kind::Proc,
-            Source::App(_) => Kind::App,
-            Source::Folder { .. } if mount.overlay => Kind::Overlay,
-            Source::Folder { .. } => Kind::Folder,
+            Source::Proc(_) => MountKind::Proc,
+            Source::App(_) => MountKind::App,
+            Source::Folder { .. } if mount.overlay => MountKind::Overlay,
+            Source::Folder { .. } => MountKind::Folder,
         };
         Self { kind, parent: mount.parent.clone(), name: mount.name.clone(), guest_path: mount.guest_path.clone() }
     }
 
-    /// Whether it was mounted there.
+    /// Returns whether the mount point is at `guest_path`.
     pub(in crate::fs) fn is_at(&self, guest_path: &str) -> bool {
-        self.kind != Kind::Proc && *self.guest_path == *trimmed(guest_path)
+        self.kind != MountKind::Proc && *self.guest_path == *trimmed(guest_path)
     }
 
-    /// All of a runtime, in the order of their numbers.
-    pub(in crate::fs) fn revive_all(saved: &[Self], around: &Surroundings<'_>) -> Result<Vec<Arc<Mount>>, Error> {
-        let mounts: Vec<Arc<Mount>> = saved.iter().map(|mount| mount.restore(around).map(Arc::new)).collect::<Result<_, _>>()?;
+    /// Restores all mounts of a runtime, in the order of their numbers.
+    pub(in crate::fs) fn restore_all(snapshots: &[Self], around: &RestoreContext<'_>) -> Result<Vec<Arc<Mount>>, Error> {
+        let mounts: Vec<Arc<Mount>> =
+            snapshots.iter().map(|mount| mount.restore(around).map(Arc::new)).collect::<Result<_, _>>()?;
         for (number, mount) in mounts.iter().enumerate() {
-            if let Place::There(outer, path) = &mount.parent
+            if let Location::Mount(outer, path) = &mount.parent
                 && let Some(outer) = mounts.get(*outer)
             {
                 outer.inner.write().push((below(path, &mount.name), number));
@@ -85,13 +88,13 @@ impl MountSnapshot {
         Ok(mounts)
     }
 
-    fn restore(&self, around: &Surroundings<'_>) -> Result<Mount, Error> {
+    fn restore(&self, around: &RestoreContext<'_>) -> Result<Mount, Error> {
         let (source, read_only) = match self.kind {
-            Kind::Proc => return Ok(Mount::of_proc(Proc::new(around.processes.clone()), self.parent.clone())),
-            Kind::Folder | Kind::Overlay => {
+            MountKind::Proc => return Ok(Mount::of_proc(Proc::new(around.processes.clone()), self.parent.clone())),
+            MountKind::Folder | MountKind::Overlay => {
                 let given =
                     around.mounts.iter().find(|options| self.is_at(&options.guest_path)).ok_or_else(|| self.lacks("mount"))?;
-                if given.overlay != (self.kind == Kind::Overlay) {
+                if given.overlay != (self.kind == MountKind::Overlay) {
                     let found = if given.overlay { "an overlay" } else { "no overlay" };
                     let needed = if given.overlay { "no overlay" } else { "an overlay" };
                     let path = String::from_utf8_lossy(&self.guest_path);
@@ -100,7 +103,7 @@ impl MountSnapshot {
                 }
                 (Source::folder(given)?, given.read_only || given.overlay)
             }
-            Kind::App => {
+            MountKind::App => {
                 let mut given = around.file_systems.iter();
                 let given = given.find(|options| self.is_at(&options.guest_path)).ok_or_else(|| self.lacks("file system"))?;
                 (Source::App(App::new(given.number)), given.read_only)
@@ -109,7 +112,7 @@ impl MountSnapshot {
         Ok(Mount {
             source,
             read_only,
-            overlay: self.kind == Kind::Overlay,
+            overlay: self.kind == MountKind::Overlay,
             parent: self.parent.clone(),
             name: self.name.clone(),
             guest_path: self.guest_path.clone(),
@@ -117,12 +120,12 @@ impl MountSnapshot {
         })
     }
 
-    /// Where it was mounted. `/proc` is nobody's choice.
+    /// Returns the guest path of the mount. The path of `/proc` is fixed.
     pub(in crate::fs) fn path(&self) -> Vec<u8> {
-        if self.kind == Kind::Proc { b"/proc".to_vec() } else { plain(&self.guest_path) }
+        if self.kind == MountKind::Proc { b"/proc".to_vec() } else { plain(&self.guest_path) }
     }
 
-    /// Whether the caller can have said so.
+    /// Returns whether the guest path is one that options can contain.
     pub(in crate::fs) fn has_path(&self) -> bool {
         self.guest_path.first() == Some(&b'/') && std::str::from_utf8(&self.guest_path).is_ok()
     }
@@ -132,7 +135,7 @@ impl MountSnapshot {
     }
 }
 
-/// The path of a name in a directory of a mount.
+/// Returns the path of a name in a directory of a mount.
 pub(super) fn below(directory: &[u8], name: &[u8]) -> Vec<u8> {
     if directory.is_empty() { name.to_vec() } else { join(directory.to_vec(), name) }
 }

@@ -1,27 +1,29 @@
-//! Links in a writable mount, as the host will see them: a guest must not leave one there that leads out of the folder, for a program of the
-//! host to fall into.
+//! Checks of links in a writable mount. A guest must not make a link that leads out of the folder,
+//! because a program of the host machine could follow it.
 //!
-//! A link that a guest makes begins with as many `..` as its directory is deep, at most, and has names only after them. So it stays inside
-//! whatever its names become: they are directories, or links of the same kind. What it must not do then is come nearer to the root, by
-//! itself, by a second name, or with a directory that is moved. Next: `change.rs`.
+//! A guest's link starts with at most as many `..` as its directory is deep, and has only names
+//! after them. The link therefore stays inside, even if directories and links replace its names:
+//! new links obey the same rule. The link must not move nearer to the root: alone, by a second
+//! name, or with its directory. Next: `change.rs`.
 
 use super::super::node::Type;
-use super::super::walk::HostSpot;
+use super::super::walk::MountEnd;
 use super::Mount;
 use super::walk::{kind_of, parts, path};
 use cap_std::fs::Dir;
 use coldframe_error::Errno;
 use std::os::unix::ffi::OsStringExt;
 
-/// Entries that are looked at when a directory comes nearer to the root.
+/// The most entries that are checked when a directory moves nearer to the root.
 const MOST_ENTRIES: usize = 20_000;
 
-/// The directory that holds a path.
+/// Returns the directory of a path.
 fn holder(path: &[u8]) -> &[u8] {
     path.iter().rposition(|byte| *byte == b'/').map_or(&[], |end| &path[..end])
 }
 
-/// Whether a target, read from a directory that deep below the root, stays inside whatever lies there.
+/// Returns whether a link's target stays inside the mount for any files there. `depth` is the depth
+/// of the link's directory below the root.
 fn stays(depth: usize, target: &[u8]) -> bool {
     let climbs = parts(target).take_while(|part| *part == b"..").count();
     let is_plain = parts(target).skip(climbs).all(|part| part != b"..");
@@ -33,13 +35,13 @@ fn refuse(error: std::io::Error) -> Errno {
 }
 
 impl Mount {
-    /// Whether a link at `at` may lead to `target`; `EACCES`.
+    /// Fails with `EACCES` if a link at `at` must not lead to `target`.
     pub(super) fn check_link(&self, at: &[u8], target: &[u8]) -> Result<(), Errno> {
         if stays(parts(holder(at)).count(), target) { Ok(()) } else { Err(Errno::EACCES) }
     }
 
-    /// Whether what lies at `from` may lie at `to` as well, or instead.
-    pub(super) fn check_move(&self, from: &HostSpot, to: &[u8]) -> Result<(), Errno> {
+    /// Fails if the file at `from` must not get the path `to`, as a second name or after a move.
+    pub(super) fn check_move(&self, from: &MountEnd, to: &[u8]) -> Result<(), Errno> {
         let depth = parts(holder(to)).count();
         match from.stat.ok_or(Errno::ENOENT)?.kind {
             Type::Link => self.check_link(to, &self.read_link(&from.path)?),
@@ -52,8 +54,8 @@ impl Mount {
     }
 }
 
-/// Whether every link below `folder`, which is going to be that deep, stays inside: `EACCES`. With more in it than can be looked at, it is
-/// `EXDEV`, and programs copy it.
+/// Fails with `EACCES` if a link below `folder` leads out of the mount. `depth` is the folder's
+/// future depth. With too many entries it fails with `EXDEV`, and programs then copy the folder.
 fn check_below(folder: Dir, depth: usize) -> Result<(), Errno> {
     let mut folders = vec![(folder, depth)];
     let mut left = MOST_ENTRIES;
@@ -81,7 +83,7 @@ mod tests {
     use super::stays;
 
     #[test]
-    fn a_link_climbs_no_further_than_it_is_deep_and_then_goes_down_only() {
+    fn a_link_may_climb_its_own_depth_and_then_only_descend() {
         for (depth, target) in [(0, "a/b"), (0, "."), (2, "../../a"), (1, "./../a/./b"), (1, "..")] {
             assert!(stays(depth, target.as_bytes()), "{depth} {target}");
         }

@@ -1,9 +1,10 @@
-//! One step of a walk inside a mount: what a name stands for, and where a link leads. Next: `files.rs`.
+//! One step of a walk inside a mount: finds the file of a name, and the target of a link. Next:
+//! `files.rs`.
 
 use super::super::node::Type;
 use super::super::stat::{DEVICE, Stat};
 use super::super::tree::{FileSystem, GUEST, ROOT};
-use super::super::walk::{End, Found, Last, Name, Place, join};
+use super::super::walk::{End, FinalLink, Found, Location, Name, join};
 use super::{Mount, Source};
 use cap_std::fs::{FileTypeExt, Metadata, MetadataExt};
 use coldframe_error::Errno;
@@ -11,58 +12,65 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
-/// Whoever owns a file that is not the sandbox's owner's.
-const STRANGER: u32 = 65_534;
+/// The user id that the guest sees for files of all other users of the host machine.
+const OTHER_USER: u32 = 65_534;
 
 pub(super) fn path(bytes: &[u8]) -> &Path {
-    // The root itself has no name of its own below its handle.
+    // The root has no name below its own handle.
     if bytes.is_empty() { Path::new(".") } else { Path::new(OsStr::from_bytes(bytes)) }
 }
 
 impl Mount {
-    /// What `name` is in the directory `at` of this mount, whose number is `number`.
+    /// Finds `name` in the directory `at` of this mount. `number` is the number of this mount.
     pub(in crate::fs) fn look(&self, number: usize, at: &[u8], name: &[u8]) -> Result<Option<Found>, Errno> {
         let full = if at.is_empty() { name.to_vec() } else { join(at.to_vec(), name) };
         if let Some(inner) = self.inner(&full) {
-            return Ok(Some(Found { place: Place::There(inner, Vec::new()), kind: Type::Directory, stat: None }));
+            return Ok(Some(Found { place: Location::Mount(inner, Vec::new()), kind: Type::Directory, stat: None }));
         }
         match self.stat(number, &full) {
-            Ok(stat) => Ok(Some(Found { place: Place::There(number, full), kind: stat.kind, stat: Some(stat) })),
+            Ok(stat) => Ok(Some(Found { place: Location::Mount(number, full), kind: stat.kind, stat: Some(stat) })),
             Err(Errno::ENOENT) => Ok(None),
             Err(error) => Err(error),
         }
     }
 
-    /// The end of a walk, if the host finds all of `rest` below `at` in one step: it stays beneath the root too, and follows links that do. None
-    /// when it does not, or when what it found is not all there is to know; the walk then goes on name by name.
-    pub(in crate::fs) fn leap(&self, number: usize, at: &[u8], rest: &[u8], last: Last) -> Result<Option<End>, Errno> {
+    /// Walks all of `rest` below `at` in one step on the host machine, which stays beneath the root
+    /// too. Returns none if that fails or if the result needs more steps: the walk then continues
+    /// name by name.
+    pub(in crate::fs) fn walk_at_once(
+        &self,
+        number: usize,
+        at: &[u8],
+        rest: &[u8],
+        last: FinalLink,
+    ) -> Result<Option<End>, Errno> {
         let simple = rest.split(|byte| *byte == b'/').all(|part| !part.is_empty() && part != b"." && part != b"..");
         if !simple || self.overlay || self.host_path().is_none() || !self.inner.read().is_empty() {
             return Ok(None);
         }
         let full = if at.is_empty() { rest.to_vec() } else { join(at.to_vec(), rest) };
-        let follows = matches!(last, Last::Follow | Last::Create);
+        let follows = matches!(last, FinalLink::Follow | FinalLink::Create);
         match self.stat(number, &full) {
             Ok(stat) if stat.kind == Type::Link && follows => Ok(None),
             Ok(stat) => {
                 let end = full.iter().rposition(|byte| *byte == b'/');
                 let (holder, name) = end.map_or((&[][..], &full[..]), |end| (&full[..end], &full[end + 1..]));
-                let (parent, name) = (Place::There(number, holder.to_vec()), Name::Plain(name.into()));
-                let node = Some(Place::There(number, full));
+                let (parent, name) = (Location::Mount(number, holder.to_vec()), Name::Plain(name.into()));
+                let node = Some(Location::Mount(number, full));
                 Ok(Some(End { parent, name, node, slash: false, stat: Some(stat) }))
             }
-            // Nobody asks where it would be, unless to make it.
-            Err(Errno::ENOENT) if matches!(last, Last::Follow | Last::Stay) => Err(Errno::ENOENT),
+            // Only calls that make a file need the location of a missing file.
+            Err(Errno::ENOENT) if matches!(last, FinalLink::Follow | FinalLink::Stay) => Err(Errno::ENOENT),
             Err(_) => Ok(None),
         }
     }
 
-    /// The mount at this path inside this one.
+    /// Returns the mount at this path inside this mount.
     pub(super) fn inner(&self, full: &[u8]) -> Option<usize> {
         self.inner.read().iter().find(|(path, _)| path == full).map(|(_, number)| *number)
     }
 
-    /// Names of mounts directly inside the directory `at`.
+    /// Returns the names of the mounts directly in the directory `at`.
     pub(super) fn inner_names(&self, at: &[u8]) -> Vec<Vec<u8>> {
         let inner = self.inner.read();
         let below = inner.iter().filter_map(|(path, _)| {
@@ -72,7 +80,7 @@ impl Mount {
         below.collect()
     }
 
-    /// The file or link itself.
+    /// Returns the attributes of a file, or of a link itself.
     pub(in crate::fs) fn stat(&self, number: usize, at: &[u8]) -> Result<Stat, Errno> {
         if let Some(proc) = self.proc() {
             return proc.stat(number, at);
@@ -85,13 +93,14 @@ impl Mount {
         Ok(self.stat_of(number, &metadata.map_err(|error| Errno::of(&error))?))
     }
 
-    /// Owners are told apart only as far as the guest may know them: itself, or somebody else.
+    /// Converts attributes of the host machine. The guest sees two owners only: itself and
+    /// `OTHER_USER`.
     pub(super) fn stat_of(&self, number: usize, metadata: &Metadata) -> Stat {
         let time =
             |seconds: i64, nanoseconds: i64| seconds.checked_mul(1_000_000_000).and_then(|time| time.checked_add(nanoseconds));
         let birthtime = metadata.created().ok().and_then(|time| time.into_std().duration_since(std::time::UNIX_EPOCH).ok());
         let own = if let Source::Folder { owner, .. } = &self.source { Some(*owner) } else { None };
-        let owner = |id: u32| if Some(id) == own { GUEST } else { STRANGER };
+        let owner = |id: u32| if Some(id) == own { GUEST } else { OTHER_USER };
         let ctime = super::or_now(time(metadata.ctime(), metadata.ctime_nsec()));
         Stat {
             dev: DEVICE + 1 + number as u64,
@@ -134,22 +143,23 @@ pub(super) fn kind_of(file_type: cap_std::fs::FileType) -> Type {
 }
 
 impl FileSystem {
-    /// Where a host's link leads. A target inside its own mount is walked there. One that leaves it is looked up on the host by its text, and
-    /// if a mounted folder holds that place, the walk goes on in that mount; otherwise it is `EACCES`: the caller has to mount the
-    /// folder that the link leads to.
-    pub(in crate::fs) fn follow_on_host(&self, at: Place, number: usize, link: &[u8]) -> Result<(Place, Vec<u8>), Errno> {
+    /// Returns the start and the target of a link in a mount. A target inside the mount is walked
+    /// there. A target outside is looked up by its text among the mounted folders. If a folder
+    /// contains the target, the walk continues in that mount. Otherwise it fails with `EACCES`: the
+    /// embedder must mount the folder that contains the target.
+    pub(in crate::fs) fn follow_on_host(&self, at: Location, number: usize, link: &[u8]) -> Result<(Location, Vec<u8>), Errno> {
         let mount = self.mount(number)?;
         if let Some(proc) = mount.proc() {
             return proc.follow(self, link);
         }
-        // What was a link a moment ago may be something else by now: then the name is gone.
+        // If another program has replaced the link since, the name counts as removed.
         let gone = |error| if error == Errno::EINVAL { Errno::ENOENT } else { error };
         let target = mount.read_link(link).map_err(gone)?;
         let holder = link.iter().rposition(|byte| *byte == b'/').map_or(&[][..], |end| &link[..end]);
         let relative = target.first() != Some(&b'/');
         if mount.app().is_some() {
-            // A path of the guest, as in memory.
-            return Ok((if relative { at } else { Place::Here(ROOT) }, target));
+            // The target is a path of the guest, as in memory.
+            return Ok((if relative { at } else { Location::Memory(ROOT) }, target));
         }
         if relative && stays_inside(holder, &target) {
             return Ok((at, target));
@@ -162,21 +172,23 @@ impl FileSystem {
             (rest.is_empty() || rest[0] == b'/' || host_path == b"/").then(|| rest.to_vec())
         };
         let candidates = self.mounts.iter().enumerate().filter_map(|(number, other)| Some((number, other, inside(other)?)));
-        // The one whose folder is the nearest.
+        // The mount with the longest matching path is nearest to the target.
         let Some((number, _, rest)) = candidates.max_by_key(|(_, other, _)| other.host_path().map_or(0, <[u8]>::len)) else {
-            let link = self.path_of(&Place::There(number, link.to_vec()))?;
+            let link = self.path_of(&Location::Mount(number, link.to_vec()))?;
             let (link, target) = (String::from_utf8_lossy(&link), String::from_utf8_lossy(&target));
-            let reason =
-                format!("the link '{link}' leads out of its mounted folder, to '{target}': mount the folder that holds that too");
+            let reason = format!(
+                "the link '{link}' leads out of its mounted folder, to '{target}': mount the folder that contains the target"
+            );
             self.reason.set(reason);
             return Err(Errno::EACCES);
         };
         let rest = rest.iter().copied().skip_while(|byte| *byte == b'/').collect();
-        Ok((Place::There(number, Vec::new()), rest))
+        Ok((Location::Mount(number, Vec::new()), rest))
     }
 }
 
-/// Whether a relative target, read from the directory `holder`, never climbs above the root.
+/// Returns whether a relative target, read from the directory `holder`, never climbs above the
+/// root.
 pub(super) fn stays_inside(holder: &[u8], target: &[u8]) -> bool {
     let mut depth = parts(holder).count();
     for part in parts(target) {
@@ -189,7 +201,7 @@ pub(super) fn stays_inside(holder: &[u8], target: &[u8]) -> bool {
     true
 }
 
-/// `base` and `target` as one path without dots.
+/// Joins `base` and `target` and removes the dots.
 fn plain(base: &[u8], target: &[u8]) -> Vec<u8> {
     let mut kept: Vec<&[u8]> = Vec::new();
     for part in parts(base).chain(parts(target)) {

@@ -1,16 +1,18 @@
-//! Watching mounted folders: the host tells of changes there (inotify), so nobody looks for any.
+//! Watches of mounted folders. The host machine reports changes (inotify), so nothing polls.
 //!
-//! A runtime that watches a mounted folder has one inotify descriptor and one thread that waits at it, from its first such watch to its last. What is
-//! watched is opened beneath the mount first and named to inotify by that handle, so no link leads it out. What is told is what libuv tells.
-//! `recursive` is not for the host: Node's library watches each directory itself on Linux. Next: `watch.rs` above.
+//! A runtime with such watches has one inotify descriptor and one thread that waits for events,
+//! from the first watch to the last. A watched file is first opened beneath the mount and then
+//! named to inotify by its handle, so no link leads out of the mount. Changes are reported as libuv
+//! reports them. `recursive` is not supported here: on Linux, Node's library watches each directory
+//! itself. Next: `watch.rs` above.
 
 mod snapshot;
 
 pub(in crate::fs) use snapshot::HostWatchSnapshot;
 
 use super::super::node::Type;
-use super::super::walk::HostSpot;
-use super::super::watch::{Change, Ear, Watcher, may_watch};
+use super::super::walk::MountEnd;
+use super::super::watch::{Change, Subscriber, Watcher, may_watch};
 use super::Mount;
 use super::walk::path;
 use crate::Answer;
@@ -23,16 +25,17 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
-/// Bytes of events that are read at a time.
+/// The bytes of events that are read at a time.
 const BUFFER: usize = 16 << 10;
 
-/// The watches of a runtime's mounted folders. A clone begins without: they belong to running programs.
+/// The watches of a runtime's mounted folders. A clone starts without watches, because they belong
+/// to running programs.
 #[derive(Default)]
 pub(in crate::fs) struct HostWatchers(Option<Arc<Shared>>);
 
 struct Shared {
     inotify: OwnedFd,
-    /// Readable when the thread must end.
+    /// An eventfd, readable when the thread must end.
     stop: OwnedFd,
     watches: Mutex<Vec<Watch>>,
 }
@@ -40,7 +43,7 @@ struct Shared {
 struct Watch {
     descriptor: i32,
     watcher: Watcher,
-    /// What is watched: the mount's number, the path below it, and whether it is a directory.
+    /// The number of the watched file's mount. `path` is the path in the mount.
     mount: usize,
     path: Box<[u8]>,
     is_directory: bool,
@@ -62,7 +65,7 @@ fn of(error: rustix::io::Errno) -> Errno {
     Errno::of(&error.into())
 }
 
-/// The host's limits on watching are told as those on watches are on Linux.
+/// Reports the host machine's limits on watching as Linux reports the limit on watches.
 fn full(error: rustix::io::Errno) -> Errno {
     if matches!(error, rustix::io::Errno::MFILE | rustix::io::Errno::NFILE | rustix::io::Errno::NOMEM) {
         Errno::ENOSPC
@@ -71,7 +74,7 @@ fn full(error: rustix::io::Errno) -> Errno {
     }
 }
 
-/// A descriptor that pins what is watched until inotify has it.
+/// Opens a descriptor that pins the watched file until inotify has it.
 fn hold(mount: &Mount, at: &[u8], kind: Type) -> Result<OwnedFd, Errno> {
     let of = |error: std::io::Error| Errno::of(&error);
     match kind {
@@ -87,30 +90,30 @@ fn hold(mount: &Mount, at: &[u8], kind: Type) -> Result<OwnedFd, Errno> {
 }
 
 impl HostWatchers {
-    /// Tells `ear` of changes of what lies at `spot`, or of what has happened since the last batch.
-    pub(in crate::fs) fn watch(&mut self, mount: &Mount, spot: &HostSpot, ear: &Ear) -> Answer {
-        let kind = spot.stat.ok_or(Errno::ENOENT)?.kind;
+    /// Reports changes of the file at `end` to `subscriber`, from now on or since the last batch.
+    pub(in crate::fs) fn watch(&mut self, mount: &Mount, end: &MountEnd, subscriber: &Subscriber) -> Answer {
+        let kind = end.stat.ok_or(Errno::ENOENT)?.kind;
         let shared = match &self.0 {
             Some(shared) => shared.clone(),
             None => self.0.insert(Shared::begin()?).clone(),
         };
-        let began = shared.watch(mount, spot, kind, ear);
+        let began = shared.watch(mount, end, kind, subscriber);
         self.end_if_idle();
         began
     }
 
-    /// Ends the watch whose last operation this is; false when there is none.
-    pub(in crate::fs) fn unwatch(&mut self, operation: i64, ear: &Ear) -> bool {
+    /// Ends the watch that last used `operation`. Returns false if no watch used it.
+    pub(in crate::fs) fn unwatch(&mut self, operation: i64, subscriber: &Subscriber) -> bool {
         let Some(shared) = &self.0 else { return false };
-        let found = shared.remove(|watcher| watcher.is(operation, ear)) > 0;
+        let found = shared.remove(|watcher| watcher.is(operation, subscriber)) > 0;
         self.end_if_idle();
         found
     }
 
-    /// Ends all watches of a process.
-    pub(in crate::fs) fn unwatch_all(&mut self, ear: &Ear) {
+    /// Ends all watches of a subscriber.
+    pub(in crate::fs) fn unwatch_all(&mut self, subscriber: &Subscriber) {
         if let Some(shared) = &self.0 {
-            shared.remove(|watcher| watcher.belongs_to(ear));
+            shared.remove(|watcher| watcher.belongs_to(subscriber));
             self.end_if_idle();
         }
     }
@@ -123,12 +126,12 @@ impl HostWatchers {
 
     fn end(&mut self) {
         if let Some(shared) = self.0.take() {
-            // The thread closes the descriptors when it lets go of them.
+            // The thread owns the last reference and closes the descriptors at its end.
             let _ = rustix::io::write(&shared.stop, &1_u64.to_ne_bytes());
         }
     }
 
-    /// How many there are; none when nothing waits for the host.
+    /// Returns the number of watches. Returns none if no thread is running.
     pub(in crate::fs) fn count(&self) -> Option<usize> {
         self.0.as_ref().map(|shared| shared.watches.lock().len())
     }
@@ -145,39 +148,40 @@ impl Shared {
         Ok(shared)
     }
 
-    fn watch(&self, mount: &Mount, spot: &HostSpot, kind: Type, ear: &Ear) -> Answer {
-        let at = &spot.path[..];
+    fn watch(&self, mount: &Mount, end: &MountEnd, kind: Type, subscriber: &Subscriber) -> Answer {
+        let at = &end.path[..];
         let held = hold(mount, at, kind)?;
         let mut watches = self.watches.lock();
         let descriptor = self.listen(&held)?;
-        let waits = |watch: &&mut Watch| watch.descriptor == descriptor && watch.watcher.waits_for(ear);
+        let waits = |watch: &&mut Watch| watch.descriptor == descriptor && watch.watcher.waits_for(subscriber);
         if let Some(watch) = watches.iter_mut().find(waits) {
             return watch.watcher.arm();
         }
         let name = at.rsplit(|byte| *byte == b'/').next().filter(|name| !name.is_empty()).unwrap_or(&mount.name);
-        let mut watcher = Watcher::new(0, name.into(), false, ear.clone());
-        let begun = may_watch(watches.len(), ear).and_then(|()| watcher.arm());
+        let mut watcher = Watcher::new(0, name.into(), false, subscriber.clone());
+        let begun = may_watch(watches.len(), subscriber).and_then(|()| watcher.arm());
         match begun {
             Ok(operation) => {
                 let is_directory = kind == Type::Directory;
-                watches.push(Watch { descriptor, watcher, mount: spot.mount, path: at.into(), is_directory });
+                watches.push(Watch { descriptor, watcher, mount: end.mount, path: at.into(), is_directory });
                 Ok(operation)
             }
             Err(error) => {
-                self.let_go(&watches, &[descriptor]);
+                self.remove_unused(&watches, &[descriptor]);
                 Err(error)
             }
         }
     }
 
-    /// Has the host tell of changes of what this is a handle to. The same thing has the same descriptor again.
+    /// Adds an inotify watch for an open file. A second watch of one file gets the descriptor of
+    /// the first.
     fn listen(&self, held: &OwnedFd) -> Result<i32, Errno> {
         let flags = WatchFlags::ATTRIB | WatchFlags::CREATE | WatchFlags::MODIFY | WatchFlags::DELETE;
         let flags = flags | WatchFlags::DELETE_SELF | WatchFlags::MOVE_SELF | WatchFlags::MOVED_FROM | WatchFlags::MOVED_TO;
         add_watch(&self.inotify, format!("/proc/self/fd/{}", held.as_raw_fd()), flags).map_err(full)
     }
 
-    /// How many were removed.
+    /// Removes watches. Returns their number.
     fn remove(&self, is_it: impl Fn(&Watcher) -> bool) -> usize {
         let mut watches = self.watches.lock();
         let (gone, left): (Vec<Watch>, Vec<Watch>) =
@@ -185,21 +189,21 @@ impl Shared {
         *watches = left;
         gone.iter().for_each(|watch| watch.watcher.cancel());
         let descriptors: Vec<i32> = gone.iter().map(|watch| watch.descriptor).collect();
-        self.let_go(&watches, &descriptors);
+        self.remove_unused(&watches, &descriptors);
         gone.len()
     }
 
-    /// Nobody watches with these any more, unless somebody else does.
-    fn let_go(&self, left: &[Watch], descriptors: &[i32]) {
+    /// Removes inotify watches that no remaining watch uses.
+    fn remove_unused(&self, left: &[Watch], descriptors: &[i32]) {
         for descriptor in descriptors {
             if left.iter().all(|watch| watch.descriptor != *descriptor) {
-                // What has been removed on the host is forgotten there already.
+                // inotify has already removed the watch of a removed file, so errors are ignored.
                 let _ = remove_watch(&self.inotify, *descriptor);
             }
         }
     }
 
-    /// The thread: waits for events and hands them out.
+    /// Runs the thread: waits for events and reports them to the watchers.
     fn run(&self) {
         let mut buffer = [MaybeUninit::<u8>::uninit(); BUFFER];
         loop {
@@ -220,8 +224,8 @@ impl Shared {
                 let name = event.file_name().map(std::ffi::CStr::to_bytes);
                 for watch in self.watches.lock().iter_mut().filter(|watch| watch.descriptor == event.wd()) {
                     match name {
-                        Some(name) => watch.watcher.tell(change, name),
-                        None => watch.watcher.tell_itself(change),
+                        Some(name) => watch.watcher.notify(change, name),
+                        None => watch.watcher.notify_itself(change),
                     }
                 }
             }

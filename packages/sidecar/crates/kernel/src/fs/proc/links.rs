@@ -1,12 +1,13 @@
 //! The links of `/proc`: their texts and their targets. A link of a descriptor leads to the open
-//! file itself, even if the file was renamed or has no name. Next: `caller_scope.rs`.
+//! file itself, even if the file was renamed or has no name. Next: `facts.rs`.
 
-use super::{Entry, Proc, asking};
+use super::{Proc, ProcEntry};
 use crate::caller::Caller;
+use crate::caller_scope::current_caller;
 use crate::descriptors::Target;
 use crate::fs::node::Ino;
 use crate::fs::tree::{FileSystem, ROOT};
-use crate::fs::walk::{Place, join};
+use crate::fs::walk::{Location, join};
 use coldframe_error::Errno;
 use coldframe_ids::Pid;
 use std::sync::Arc;
@@ -23,7 +24,7 @@ pub(super) enum Link {
 
 impl Proc {
     fn link(&self, at: &[u8]) -> Result<Link, Errno> {
-        if let Entry::Link(link) = self.entry(at)? { Ok(link) } else { Err(Errno::EINVAL) }
+        if let ProcEntry::Link(link) = self.entry(at)? { Ok(link) } else { Err(Errno::EINVAL) }
     }
 
     /// Returns the text of a link.
@@ -43,7 +44,7 @@ impl Proc {
                     Target::Socket(id) => Ok(format!("socket:[{id}]").into_bytes()),
                     Target::File(ino) | Target::Device(_, ino) => path_of_file(tree, *ino),
                     Target::Directory(place) => tree.path_of(place),
-                    Target::Host(file) => tree.path_of(&Place::There(file.number, file.path.clone())),
+                    Target::Host(file) => tree.path_of(&Location::Mount(file.number, file.path.clone())),
                     Target::Lost => Err(Errno::EIO),
                 }
             }
@@ -51,25 +52,25 @@ impl Proc {
     }
 
     /// Returns the target of a link: a place, and a path from there.
-    pub(in crate::fs) fn follow(&self, tree: &FileSystem, at: &[u8]) -> Result<(Place, Vec<u8>), Errno> {
+    pub(in crate::fs) fn follow(&self, tree: &FileSystem, at: &[u8]) -> Result<(Location, Vec<u8>), Errno> {
         let place = match self.link(at)? {
-            Link::Cwd(program) => program.process().files.standing_place().ok_or(Errno::ENOENT)?,
+            Link::Cwd(program) => program.process().files.working_directory().ok_or(Errno::ENOENT)?,
             Link::Descriptor(program, fd) => {
                 let descriptors = program.process().files.descriptors.lock();
                 match &descriptors.peek(fd).ok_or(Errno::ENOENT)?.target {
-                    Target::Stream { .. } | Target::Socket(_) => Place::There(
+                    Target::Stream { .. } | Target::Socket(_) => Location::Mount(
                         self.mount_number(tree)?,
                         [format!("{}/fd", program.pid()).as_bytes(), b"\0/", fd.to_string().as_bytes()].concat(),
                     ),
-                    Target::File(ino) | Target::Device(_, ino) => Place::Here(*ino),
+                    Target::File(ino) | Target::Device(_, ino) => Location::Memory(*ino),
                     Target::Directory(place) => place.clone(),
-                    Target::Host(file) => Place::There(file.number, file.path.clone()),
+                    Target::Host(file) => Location::Mount(file.number, file.path.clone()),
                     Target::Lost => return Err(Errno::EIO),
                 }
             }
-            Link::Executable(_) | Link::Root => return Ok((Place::Here(ROOT), self.read_link(tree, at)?)),
+            Link::Executable(_) | Link::Root => return Ok((Location::Memory(ROOT), self.read_link(tree, at)?)),
             Link::Own(_) | Link::Mounts => {
-                return Ok((Place::There(self.mount_number(tree)?, Vec::new()), self.read_link(tree, at)?));
+                return Ok((Location::Mount(self.mount_number(tree)?, Vec::new()), self.read_link(tree, at)?));
             }
         };
         Ok((place, Vec::new()))
@@ -79,8 +80,8 @@ impl Proc {
     /// descriptor of another process.
     pub(in crate::fs) fn own_stream(&self, at: &[u8]) -> Result<Option<u32>, Errno> {
         match self.entry(at)? {
-            Entry::Stream(pid, fd) if asking() == Some(pid) => Ok(Some(fd)),
-            Entry::Stream(..) => Err(Errno::EACCES),
+            ProcEntry::Stream(pid, fd) if current_caller() == Some(pid) => Ok(Some(fd)),
+            ProcEntry::Stream(..) => Err(Errno::EACCES),
             _ => Ok(None),
         }
     }
@@ -94,10 +95,10 @@ fn path_of_file(tree: &FileSystem, ino: Ino) -> Result<Vec<u8>, Errno> {
     let node = tree.node(ino)?;
     if node.meta.links == 0 {
         // Its directory may be removed too. The path then is the file's last name.
-        let mut path = tree.path_of(&Place::Here(node.parent)).unwrap_or_else(|_| b"/".to_vec());
+        let mut path = tree.path_of(&Location::Memory(node.parent)).unwrap_or_else(|_| b"/".to_vec());
         path = join(path, &node.name);
         path.extend_from_slice(b" (deleted)");
         return Ok(path);
     }
-    tree.path_of(&Place::Here(ino))
+    tree.path_of(&Location::Memory(ino))
 }

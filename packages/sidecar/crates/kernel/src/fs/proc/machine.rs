@@ -1,9 +1,10 @@
 //! Texts about the machine that `node:os` describes in the guest, which is no host machine. `os.js`
 //! of the guest's internal bindings states equal facts. Next: `process.rs`.
 
-use super::{Proc, asking};
+use super::Proc;
+use crate::caller_scope::current_caller;
 use crate::fs::tree::FileSystem;
-use crate::fs::walk::Place;
+use crate::fs::walk::Location;
 use coldframe_sys as sys;
 use std::fmt::Write as _;
 
@@ -50,8 +51,8 @@ pub(super) fn ticks(nanoseconds: u64) -> u64 {
 impl Proc {
     /// Returns the memory of the calling process in bytes, and its age. The machine is as old as
     /// the calling process.
-    fn of_asking(&self) -> (u64, u64) {
-        let program = asking().and_then(|pid| self.processes.program(pid));
+    fn of_caller(&self) -> (u64, u64) {
+        let program = current_caller().and_then(|pid| self.processes.program(pid));
         program.map_or((0, 0), |program| (program.process().facts.memory(), program.process().facts.age_ns()))
     }
 }
@@ -62,7 +63,7 @@ fn loadavg(proc: &Proc, _: &FileSystem) -> String {
 }
 
 fn meminfo(proc: &Proc, tree: &FileSystem) -> String {
-    let used = proc.of_asking().0;
+    let used = proc.of_caller().0;
     let free = TOTAL_BYTES.saturating_sub(used) / 1024;
     let mut text = String::new();
     let lines = [
@@ -83,7 +84,7 @@ fn meminfo(proc: &Proc, tree: &FileSystem) -> String {
 
 fn stat(proc: &Proc, _: &FileSystem) -> String {
     let living = proc.processes.living();
-    let began = sys::wall_ns() / NANOSECONDS - proc.of_asking().1 / NANOSECONDS;
+    let began = sys::wall_ns() / NANOSECONDS - proc.of_caller().1 / NANOSECONDS;
     format!(
         "cpu  0 0 0 0 0 0 0 0 0 0\ncpu0 0 0 0 0 0 0 0 0 0 0\nintr 0\nctxt 0\nbtime {began}\n\
          processes {}\nprocs_running 1\nprocs_blocked 0\n",
@@ -92,7 +93,7 @@ fn stat(proc: &Proc, _: &FileSystem) -> String {
 }
 
 fn uptime(proc: &Proc, _: &FileSystem) -> String {
-    let hundredths = proc.of_asking().1 / (NANOSECONDS / 100);
+    let hundredths = proc.of_caller().1 / (NANOSECONDS / 100);
     format!("{}.{:02} 0.00\n", hundredths / 100, hundredths % 100)
 }
 
@@ -116,7 +117,7 @@ fn uuid() -> String {
 pub(super) fn mounts(tree: &FileSystem) -> String {
     let mut text = "tmpfs / tmpfs rw,relatime 0 0\n".to_owned();
     for (number, mount) in tree.mounts.iter().enumerate() {
-        let Ok(path) = tree.path_of(&Place::There(number, Vec::new())) else { continue };
+        let Ok(path) = tree.path_of(&Location::Mount(number, Vec::new())) else { continue };
         let (source, kind) = if mount.proc().is_some() { ("proc", "proc") } else { ("host", "coldframe") };
         let access = if mount.read_only && mount.proc().is_none() { "ro" } else { "rw" };
         // Linux escapes these characters.

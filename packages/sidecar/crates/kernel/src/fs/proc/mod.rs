@@ -6,18 +6,19 @@
 //! links under `fd` lead to the open file of a descriptor, as on Linux. Next: `machine.rs`,
 //! `process.rs`, `links.rs`.
 
-mod caller_scope;
+mod facts;
 mod links;
 mod machine;
 mod process;
 
-pub use caller_scope::Facts;
-pub(crate) use caller_scope::{ProcessFactsSnapshot, ask, asking};
+pub use facts::Facts;
+pub(crate) use facts::ProcessFactsSnapshot;
 
 use super::node::Type;
 use super::stat::{DEVICE, Stat};
 use super::tree::{FileSystem, GUEST, now};
 use crate::caller::Caller;
+use crate::caller_scope::current_caller;
 use crate::processes::Processes;
 use coldframe_error::Errno;
 use coldframe_ids::Pid;
@@ -30,7 +31,7 @@ pub(crate) struct Proc {
 }
 
 /// The file at a path below `/proc`.
-enum Entry {
+enum ProcEntry {
     Directory(Folder),
     Link(Link),
     Machine(machine::Text),
@@ -63,7 +64,7 @@ impl FileSystem {
     /// Returns whether the caller has been requested to end. Long operations check this regularly.
     pub(super) fn must_stop(&self) -> bool {
         let proc = self.mounts.iter().find_map(|mount| mount.proc());
-        let asks = asking().and_then(|pid| proc?.processes.program(pid));
+        let asks = current_caller().and_then(|pid| proc?.processes.program(pid));
         asks.is_some_and(|program| program.must_stop())
     }
 }
@@ -77,47 +78,47 @@ impl Proc {
         self.processes.program(Pid::new(number(pid)?)).ok_or(Errno::ENOENT)
     }
 
-    fn entry(&self, at: &[u8]) -> Result<Entry, Errno> {
+    fn entry(&self, at: &[u8]) -> Result<ProcEntry, Errno> {
         let parts: Vec<&[u8]> = at.split(|byte| *byte == b'/').filter(|part| !part.is_empty()).collect();
-        let folder = |folder| Ok(Entry::Directory(folder));
+        let folder = |folder| Ok(ProcEntry::Directory(folder));
         match parts[..] {
             [] => folder(Folder::Root),
             [b"sys"] => folder(Folder::Sys),
             [b"sys", b"kernel"] => folder(Folder::Kernel),
             [b"sys", b"kernel", b"random"] => folder(Folder::Random),
-            [b"self"] => asking().map(|pid| Entry::Link(Link::Own(pid))).ok_or(Errno::ENOENT),
-            [b"mounts"] => Ok(Entry::Link(Link::Mounts)),
-            [b"sys", b"kernel", name] => in_table(machine::KERNEL, name).map(Entry::Machine),
-            [b"sys", b"kernel", b"random", name] => in_table(machine::RANDOM, name).map(Entry::Machine),
+            [b"self"] => current_caller().map(|pid| ProcEntry::Link(Link::Own(pid))).ok_or(Errno::ENOENT),
+            [b"mounts"] => Ok(ProcEntry::Link(Link::Mounts)),
+            [b"sys", b"kernel", name] => in_table(machine::KERNEL, name).map(ProcEntry::Machine),
+            [b"sys", b"kernel", b"random", name] => in_table(machine::RANDOM, name).map(ProcEntry::Machine),
             [name] if name.first().is_some_and(u8::is_ascii_digit) => self.program(name).and_then(|_| folder(Folder::Process)),
-            [name] => in_table(machine::ROOT, name).map(Entry::Machine),
+            [name] => in_table(machine::ROOT, name).map(ProcEntry::Machine),
             [pid, b"fd"] => folder(Folder::Descriptors(self.program(pid)?)),
             [pid, b"fd", fd] => {
                 let (program, fd) = (self.program(pid)?, number(fd)?);
                 let there = program.process().files.descriptors.lock().peek(fd).is_some();
-                if there { Ok(Entry::Link(Link::Descriptor(program, fd))) } else { Err(Errno::ENOENT) }
+                if there { Ok(ProcEntry::Link(Link::Descriptor(program, fd))) } else { Err(Errno::ENOENT) }
             }
-            [pid, b"fd\0", fd] => Ok(Entry::Stream(self.program(pid)?.pid(), number(fd)?)),
-            [pid, b"exe"] => self.program(pid).map(|program| Entry::Link(Link::Executable(program))),
-            [pid, b"root"] => self.program(pid).map(|_| Entry::Link(Link::Root)),
-            [pid, b"cwd"] => self.program(pid).map(|program| Entry::Link(Link::Cwd(program))),
-            [pid, name] => Ok(Entry::Process(self.program(pid)?, in_table(process::TEXTS, name)?)),
+            [pid, b"fd\0", fd] => Ok(ProcEntry::Stream(self.program(pid)?.pid(), number(fd)?)),
+            [pid, b"exe"] => self.program(pid).map(|program| ProcEntry::Link(Link::Executable(program))),
+            [pid, b"root"] => self.program(pid).map(|_| ProcEntry::Link(Link::Root)),
+            [pid, b"cwd"] => self.program(pid).map(|program| ProcEntry::Link(Link::Cwd(program))),
+            [pid, name] => Ok(ProcEntry::Process(self.program(pid)?, in_table(process::TEXTS, name)?)),
             _ => Err(Errno::ENOENT),
         }
     }
 
     pub(super) fn stat(&self, mount: usize, at: &[u8]) -> Result<Stat, Errno> {
         let (kind, mode, uid) = match self.entry(at)? {
-            Entry::Directory(Folder::Process) => (Type::Directory, 0o555, GUEST),
-            Entry::Directory(Folder::Descriptors(_)) => (Type::Directory, 0o500, GUEST),
-            Entry::Directory(_) => (Type::Directory, 0o555, 0),
-            Entry::Link(Link::Own(_) | Link::Mounts) => (Type::Link, 0o777, 0),
-            Entry::Link(Link::Descriptor(..)) => (Type::Link, 0o700, GUEST),
-            Entry::Link(_) => (Type::Link, 0o777, GUEST),
-            Entry::Machine(_) => (Type::File, 0o444, 0),
-            Entry::Process(..) if at.ends_with(b"/environ") => (Type::File, 0o400, GUEST),
-            Entry::Process(..) => (Type::File, 0o444, GUEST),
-            Entry::Stream(pid, fd) => return Ok(Stat::of_stream(u64::from(pid.get()) << 8 | u64::from(fd), GUEST, now())),
+            ProcEntry::Directory(Folder::Process) => (Type::Directory, 0o555, GUEST),
+            ProcEntry::Directory(Folder::Descriptors(_)) => (Type::Directory, 0o500, GUEST),
+            ProcEntry::Directory(_) => (Type::Directory, 0o555, 0),
+            ProcEntry::Link(Link::Own(_) | Link::Mounts) => (Type::Link, 0o777, 0),
+            ProcEntry::Link(Link::Descriptor(..)) => (Type::Link, 0o700, GUEST),
+            ProcEntry::Link(_) => (Type::Link, 0o777, GUEST),
+            ProcEntry::Machine(_) => (Type::File, 0o444, 0),
+            ProcEntry::Process(..) if at.ends_with(b"/environ") => (Type::File, 0o400, GUEST),
+            ProcEntry::Process(..) => (Type::File, 0o444, GUEST),
+            ProcEntry::Stream(pid, fd) => return Ok(Stat::of_stream(u64::from(pid.get()) << 8 | u64::from(fd), GUEST, now())),
         };
         let now = now();
         Ok(Stat {
@@ -140,7 +141,7 @@ impl Proc {
 
     /// Returns the names and types in a directory.
     pub(super) fn list(&self, at: &[u8]) -> Result<Vec<(Vec<u8>, Type)>, Errno> {
-        let Entry::Directory(folder) = self.entry(at)? else { return Err(Errno::ENOTDIR) };
+        let ProcEntry::Directory(folder) = self.entry(at)? else { return Err(Errno::ENOTDIR) };
         let mut names: Vec<(String, Type)> = Vec::new();
         let mut add = |name: &str, kind| names.push((name.to_owned(), kind));
         match folder {
@@ -148,7 +149,7 @@ impl Proc {
                 self.processes.living().iter().for_each(|pid| add(&pid.to_string(), Type::Directory));
                 machine::ROOT.iter().for_each(|(name, _)| add(name, Type::File));
                 add("mounts", Type::Link);
-                if asking().is_some() {
+                if current_caller().is_some() {
                     add("self", Type::Link);
                 }
                 add("sys", Type::Directory);
@@ -176,11 +177,11 @@ impl Proc {
     /// Returns the present text of a file.
     pub(super) fn text(&self, tree: &FileSystem, at: &[u8]) -> Result<Vec<u8>, Errno> {
         match self.entry(at)? {
-            Entry::Machine(text) => Ok(text(self, tree).into_bytes()),
-            Entry::Process(program, text) => Ok(text(self, tree, &*program)),
-            Entry::Directory(_) => Err(Errno::EISDIR),
-            Entry::Link(_) => Err(Errno::ELOOP),
-            Entry::Stream(..) => Err(Errno::EACCES),
+            ProcEntry::Machine(text) => Ok(text(self, tree).into_bytes()),
+            ProcEntry::Process(program, text) => Ok(text(self, tree, &*program)),
+            ProcEntry::Directory(_) => Err(Errno::EISDIR),
+            ProcEntry::Link(_) => Err(Errno::ELOOP),
+            ProcEntry::Stream(..) => Err(Errno::EACCES),
         }
     }
 }

@@ -1,8 +1,9 @@
 //! Texts about one process. Next: `links.rs`.
 
+use super::Proc;
 use super::machine::{mounts, ticks};
-use super::{Proc, asking};
 use crate::caller::Caller;
+use crate::caller_scope::current_caller;
 use crate::fs::tree::FileSystem;
 use std::fmt::Write as _;
 
@@ -36,7 +37,7 @@ const PAGE: u64 = 4_096;
 
 /// The process that reads its own state is running.
 fn state(program: &dyn Caller) -> (char, &'static str) {
-    if asking() == Some(program.pid()) { ('R', "running") } else { ('S', "sleeping") }
+    if current_caller() == Some(program.pid()) { ('R', "running") } else { ('S', "sleeping") }
 }
 
 fn stat(proc: &Proc, program: &dyn Caller) -> String {

@@ -1,41 +1,44 @@
-//! What a process has of the filesystem, as a value: descriptors are places in the graph of what is open (`kernel/saved/graph.rs`).
+//! A process's files in a snapshot. Descriptors are indexes into the open descriptions of the
+//! snapshot (`descriptors/snapshot.rs`).
 
-use super::{ProcessFiles, Standing, held};
+use super::{PathContext, ProcessFiles, held};
 use crate::descriptors::Descriptors;
+use crate::descriptors::{DescriptionCollector, RestoredDescriptions};
+use crate::encoding::damaged;
 use crate::fs::tree::FileSystem;
-use crate::fs::walk::Place;
+use crate::fs::walk::Location;
 use crate::permissions::Permissions;
-use crate::snapshot::{DescriptionCollector, Open, damaged};
 use coldframe_error::Error;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// See the module.
+/// The descriptors, the working directory and the umask of one process.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ProcessFilesSnapshot {
     pub(in crate::fs) slots: Vec<Option<u32>>,
-    pub(in crate::fs) directory: Option<Place>,
+    pub(in crate::fs) directory: Option<Location>,
     #[serde(with = "serde_bytes")]
     path: Vec<u8>,
     umask: u32,
 }
 
 impl ProcessFiles {
-    pub(crate) fn snapshot(&self, graph: &mut DescriptionCollector) -> ProcessFilesSnapshot {
-        let mut index = |slot: &Option<_>| slot.as_ref().map(|description| graph.index_of(description));
+    pub(crate) fn snapshot(&self, descriptions: &mut DescriptionCollector) -> ProcessFilesSnapshot {
+        let mut index = |slot: &Option<_>| slot.as_ref().map(|description| descriptions.index_of(description));
         let slots = self.descriptors.lock().slots().iter().map(&mut index).collect();
-        let Standing { directory, path, umask } = &*self.standing.lock();
+        let PathContext { directory, path, umask } = &*self.context.lock();
         ProcessFilesSnapshot { slots, directory: directory.clone(), path: path.clone(), umask: *umask }
     }
 }
 
 impl ProcessFilesSnapshot {
-    /// What it had, in a copy: `open` is what is open there, and `limit` how many descriptors it may have.
+    /// Restores the files in a copy. `open` has the open descriptions of the copy. `limit` is the
+    /// most descriptors of a process.
     pub(crate) fn restore(
         &self,
         tree: &mut FileSystem,
-        open: &Open,
+        open: &RestoredDescriptions,
         permissions: &Arc<Permissions>,
         limit: usize,
     ) -> Result<ProcessFiles, Error> {
@@ -43,15 +46,15 @@ impl ProcessFilesSnapshot {
             return Err(Error::ResourceExhausted { resource: "descriptors of a process", limit: limit as u64 });
         }
         let description = |slot: &Option<u32>| match slot {
-            Some(at) => open.get(*at).map(Some).ok_or_else(|| damaged("a descriptor that stands for nothing")),
+            Some(at) => open.get(*at).map(Some).ok_or_else(|| damaged("a descriptor without a description")),
             None => Ok(None),
         };
         let slots = self.slots.iter().map(description).collect::<Result<_, Error>>()?;
         if let Some(ino) = held(self.directory.as_ref()) {
             tree.hold(ino);
         }
-        let standing = Standing { directory: self.directory.clone(), path: self.path.clone(), umask: self.umask & 0o777 };
+        let context = PathContext { directory: self.directory.clone(), path: self.path.clone(), umask: self.umask & 0o777 };
         let descriptors = Mutex::new(Descriptors::inherited(slots, limit));
-        Ok(ProcessFiles { descriptors, standing: Mutex::new(standing), permissions: permissions.clone() })
+        Ok(ProcessFiles { descriptors, context: Mutex::new(context), permissions: permissions.clone() })
     }
 }

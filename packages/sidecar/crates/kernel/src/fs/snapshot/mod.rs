@@ -1,19 +1,21 @@
-//! A runtime's files as a value: the tree in memory, where what is mounted, and who watches what.
+//! Snapshots of a runtime's files: the tree in memory, the mount points, and the watches.
 //!
-//! Taking it shares the tree, and reviving it shares it again: both cost a few words, however much is in it, and what one side changes
-//! afterwards the other does not see. What belongs to the caller outside is no part of it. Mounts are places that the caller has to fill again, and its own
-//! open files and watches stay with the original. Which nodes are held is counted anew from what is open in the copy: a deleted file that
-//! nobody has open there goes when all is in place ([`FilesSnapshot::settle`]).
+//! Taking a snapshot shares the tree, and restoring shares it again. Both cost a few words at any
+//! size. Neither side sees later changes of the other side. The embedder's objects are not part of
+//! a snapshot: the embedder attaches its mounts again, and its open files and watches stay with the
+//! original. Holds of inodes are counted again from the open descriptions of the copy. A deleted
+//! file that no description holds there is removed at the end ([`FilesSnapshot::settle`]).
 //!
 //! ```text
-//! mod.rs ─► ../tree.rs                     the tree, the counters, overlays
-//!     ├───► record.rs, check.rs            the same as bytes, and what is checked about bytes that somebody else has written
-//!     ├───► ../host/saved.rs               mounts          ../host/files/saved.rs   open files and listings of mounts
-//!     ├───► ../watch/saved.rs              watches         ../host/watching/saved.rs   ... of mounted folders
-//!     └───► ../process/saved.rs            what a process has of it
+//! mod.rs ─► ../tree.rs                       the tree, the counters, overlays
+//!     ├───► record.rs, check.rs              the snapshot as bytes, and checks of hostile bytes
+//!     ├───► ../mounts/snapshot.rs            mounts
+//!     ├───► ../mounts/files/snapshot.rs      open files and listings of mounts
+//!     ├───► ../watch/snapshot.rs             watches
+//!     ├───► ../mounts/watching/snapshot.rs   watches of mounted folders
+//!     └───► ../process/snapshot.rs           a process's files
 //! ```
-//!
-//! Next: `kernel/saved/graph.rs`, what is open.
+//! Next: `descriptors/snapshot.rs` of this crate, the open descriptions.
 
 mod check;
 mod record;
@@ -38,10 +40,10 @@ use rpds::{HashTrieMapSync, RedBlackTreeMapSync};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Bytes that a node takes beside what it stores, about.
+/// The approximate memory of an inode beside its stored bytes, in bytes.
 const NODE: u64 = 256;
 
-/// See the module.
+/// The files of a runtime at one point in time.
 #[derive(Clone)]
 pub(crate) struct FilesSnapshot {
     pub(super) nodes: HashTrieMapSync<Ino, Node, Dense>,
@@ -51,19 +53,19 @@ pub(crate) struct FilesSnapshot {
     pub(super) mounts: Vec<MountSnapshot>,
     pub(super) watches: Vec<WatchSnapshot>,
     pub(super) host_watches: Vec<HostWatchSnapshot>,
-    /// Nodes without a name: they live as long as somebody has them open.
+    /// Inodes without a name. They exist while a description holds them.
     pub(super) nameless: Vec<Ino>,
 }
 
-/// What a copy's files are bound to.
-pub(crate) struct Surroundings<'a> {
+/// The objects that a copy's files are bound to.
+pub(crate) struct RestoreContext<'a> {
     pub(crate) usage: &'a Arc<Usage>,
     pub(crate) processes: &'a Arc<Processes>,
     pub(crate) permissions: &'a Arc<Permissions>,
-    /// What the caller brings. What the value has not is mounted as in a new runtime.
+    /// The embedder's mounts. Mounts that the snapshot does not have are added as in a new runtime.
     pub(crate) mounts: &'a [MountOptions],
     pub(crate) file_systems: &'a [FileSystemOptions],
-    /// Those of the programs that live, by their numbers.
+    /// The operations of the running programs, by pid.
     pub(crate) operations: &'a HashMap<Pid, Arc<Operations>>,
 }
 
@@ -73,7 +75,7 @@ impl FileSystem {
         FilesSnapshot {
             nodes: self.nodes.clone(),
             last: self.last,
-            used: Space { bytes: self.used.bytes - self.underway, inodes: self.used.inodes },
+            used: Space { bytes: self.used.bytes - self.raising_bytes, inodes: self.used.inodes },
             raised: self.raised.clone(),
             mounts: self.mounts.iter().map(|mount| MountSnapshot::of(mount)).collect(),
             watches: self.watchers.snapshot(),
@@ -82,12 +84,12 @@ impl FileSystem {
         }
     }
 
-    /// Processes and operations that a change of a file will complete.
+    /// Returns the processes and operations that a change of a file will complete.
     pub(crate) fn waiters(&self) -> Vec<(Pid, OperationId)> {
         self.watchers.waiters().chain(self.host_watchers.waiters()).collect()
     }
 
-    /// The mounts of now, as whoever makes a copy of another moment of this runtime brings them.
+    /// Returns the present mounts, for restoring another snapshot of this runtime.
     pub(crate) fn reattach(&self) -> (Vec<MountOptions>, Vec<FileSystemOptions>) {
         let folders = self.mounts.iter().filter_map(|mount| mount.folder_options()).collect();
         (folders, self.mounts.iter().filter_map(|mount| mount.app_options()).collect())
@@ -95,8 +97,9 @@ impl FileSystem {
 }
 
 impl FilesSnapshot {
-    /// Files that nobody has open yet. What is mounted has its number again; `/proc` shows the new processes.
-    pub(crate) fn restore(&self, around: &Surroundings<'_>) -> Result<FileSystem, Error> {
+    /// Makes the files of a copy, without open descriptions. Each mount gets its old number.
+    /// `/proc` shows the new processes.
+    pub(crate) fn restore(&self, around: &RestoreContext<'_>) -> Result<FileSystem, Error> {
         let limits = &around.usage.limits;
         let exhausted = |resource: &'static str, limit: u64| Error::ResourceExhausted { resource, limit };
         if self.used.bytes > limits.filesystem_bytes {
@@ -111,16 +114,16 @@ impl FilesSnapshot {
             holds: HashMap::new(),
             limits: Space { bytes: limits.filesystem_bytes, inodes: limits.inodes },
             used: self.used,
-            underway: 0,
+            raising_bytes: 0,
             marks: Default::default(),
             usage: around.usage.clone(),
-            mounts: MountSnapshot::revive_all(&self.mounts, around)?,
+            mounts: MountSnapshot::restore_all(&self.mounts, around)?,
             raised: self.raised.clone(),
             reason: Reason::default(),
             watchers: Watchers::default(),
             host_watchers: HostWatchers::default(),
         };
-        made.rose();
+        made.update_marks();
         for options in around.mounts.iter().filter(|options| self.mounts.iter().all(|mount| !mount.is_at(&options.guest_path))) {
             made.add_mount(options)?;
         }
@@ -129,17 +132,18 @@ impl FilesSnapshot {
         {
             made.add_file_system(options)?;
         }
-        made.revive_watches(&self.watches, around)?;
+        made.restore_watches(&self.watches, around)?;
         made.host_watchers = HostWatchers::restore(&self.host_watches, &made.mounts, around)?;
         Ok(made)
     }
 
-    /// All that the copy has open is in place: what nobody has open and has no name goes.
+    /// Removes the inodes without a name that no description holds. Called after all descriptions
+    /// of the copy are in place.
     pub(crate) fn settle(&self, files: &mut FileSystem) {
         self.nameless.iter().for_each(|ino| files.collect(*ino));
     }
 
-    /// Bytes that it keeps, when nobody shares them with it.
+    /// Returns the bytes that the snapshot uses if nothing shares them.
     pub(crate) fn own_bytes(&self) -> u64 {
         let kept: usize = self.watches.iter().map(WatchSnapshot::bytes).sum();
         self.used.bytes + self.used.inodes.saturating_mul(NODE) + kept as u64

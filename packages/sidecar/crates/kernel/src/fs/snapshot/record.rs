@@ -1,9 +1,12 @@
-//! A runtime's files as bytes: nodes in the order of their numbers, names in their own order, so that the same files are the same bytes. A file's
-//! chunks are written as they are; what is a hole has none. What every runtime begins with (`../base.rs`) is not written, only what has become of it: two
-//! hundred nodes are most of what an ordinary runtime has, and reading them was a third of a resume. Whoever keeps the bytes keeps [`standard`] beside them.
-//! Next: `check.rs`.
+//! A runtime's files as bytes. Inodes are sorted by number and names by their bytes, so that equal
+//! files have equal bytes. The chunks of a file are written unchanged, and holes have no chunk.
+//!
+//! Standard inodes, which every runtime starts with (`../base.rs`), are not written, only their
+//! changes. The 200 standard inodes are most of an ordinary runtime, and reading them took a third
+//! of a resume. The hash [`standard`] must be stored beside the bytes. Next: `check.rs`.
 
 use super::FilesSnapshot;
+use crate::encoding::bounded;
 use crate::fs::base;
 use crate::fs::content::Content;
 use crate::fs::mounts::{HostWatchSnapshot, MountSnapshot};
@@ -11,7 +14,6 @@ use crate::fs::node::{Body, Device, Directory, Ino, Meta, Node};
 use crate::fs::overlay::Below;
 use crate::fs::tree::{Dense, Space};
 use crate::fs::watch::WatchSnapshot;
-use crate::snapshot::bounded;
 use rpds::{HashTrieMapSync, RedBlackTreeMapSync, RedBlackTreeSetSync};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -19,20 +21,20 @@ use serde_bytes::Bytes;
 use sha2::{Digest, Sha256};
 use std::sync::{Arc, LazyLock};
 
-/// More than there are standard ones.
+/// A bound above the number of standard inodes.
 const MAX_GONE: usize = 16_384;
-/// More than a caller's request has room for.
+/// A bound above the number of mounts that fit into one request.
 const MAX_MOUNTS: usize = 1 << 20;
-/// As many as the limit can be.
+/// The highest value of the limit `watches`.
 const MAX_WATCHES: usize = 65_536;
 
-/// All of it, as it is written and read.
+/// The serialized form of [`FilesSnapshot`].
 #[derive(Serialize, Deserialize)]
 struct Record<'a> {
-    /// Those that are others than the standard ones.
+    /// The inodes that differ from the standard inodes.
     #[serde(borrow)]
     nodes: Nodes<'a>,
-    /// Standard ones that are there no more.
+    /// The standard inodes that were removed.
     #[serde(deserialize_with = "bounded::<_, _, MAX_GONE>")]
     gone: Vec<Ino>,
     last: Ino,
@@ -47,7 +49,7 @@ struct Record<'a> {
     host_watches: Vec<HostWatchSnapshot>,
 }
 
-/// Nodes are turned into records one at a time when they are written.
+/// The inodes to write, or the inodes that were read. Writing converts one inode at a time.
 enum Nodes<'a> {
     Tree(&'a HashTrieMapSync<Ino, Node, Dense>),
     Read(Vec<NodeRecord<'a>>),
@@ -95,16 +97,18 @@ struct BelowRecord<'a> {
 static STANDARD: LazyLock<[u8; 32]> = LazyLock::new(|| {
     let mut nodes: Vec<_> = base::nodes().iter().map(|(ino, node)| NodeRecord::of(*ino, node)).collect();
     nodes.sort_unstable_by_key(|record| record.ino);
-    // They are ours, and are written into memory: nothing here can fail.
+    // The standard inodes are constants and are written into memory: this cannot fail.
     Sha256::digest(postcard::to_stdvec(&nodes).unwrap_or_default()).into()
 });
 
-/// Which files the bytes are told apart from: they mean nothing beside others.
+/// Returns the hash of the standard inodes. The bytes of a snapshot are valid only with standard
+/// inodes of this hash.
 pub(crate) fn standard() -> &'static [u8; 32] {
     &STANDARD
 }
 
-/// Whether a runtime has begun with this very node. One that was changed and is again what it was counts too: the same files are the same bytes.
+/// Returns whether an inode equals the standard inode of its number. An inode that was changed and
+/// changed back counts too, so that equal files have equal bytes.
 fn is_standard(ino: Ino, node: &Node) -> bool {
     base::nodes()
         .get(&ino)
@@ -157,7 +161,7 @@ impl<'a> NodeRecord<'a> {
         let body = match &self.body {
             BodyRecord::File { len, chunks } => {
                 let chunks = chunks.iter().map(|(index, chunk)| (*index, &chunk[..]));
-                Body::File(Content::of_chunks(*len, chunks).ok_or("a file whose pieces do not fit together")?)
+                Body::File(Content::of_chunks(*len, chunks).ok_or("a file with chunks that do not fit together")?)
             }
             BodyRecord::Directory { names, below } => {
                 let mut directory = Directory::new();
@@ -170,7 +174,7 @@ impl<'a> NodeRecord<'a> {
                     Box::new(Below { mount: below.mount, path: below.path.to_vec(), gone })
                 });
                 if directory.names.size() != names.len() {
-                    return Err("a directory that has a name twice");
+                    return Err("a directory with a name twice");
                 }
                 Body::Directory(directory)
             }
@@ -214,13 +218,13 @@ impl<'de> Deserialize<'de> for FilesSnapshot {
             host_watches,
             nameless: Vec::new(),
         };
-        let Nodes::Read(records) = nodes else { return Err(D::Error::custom("nodes are read from bytes")) };
+        let Nodes::Read(records) = nodes else { return Err(D::Error::custom("inodes that were not read from bytes")) };
         if !records.is_sorted_by(|one, next| one.ino < next.ino) {
-            return Err(D::Error::custom("two nodes with one number"));
+            return Err(D::Error::custom("two inodes with one number"));
         }
         for ino in gone {
             if !made.nodes.remove_mut(&ino) {
-                return Err(D::Error::custom("a file that is gone and never was"));
+                return Err(D::Error::custom("a removed inode that is not a standard inode"));
             }
         }
         for record in records {

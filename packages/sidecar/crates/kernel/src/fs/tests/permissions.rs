@@ -3,7 +3,7 @@
 
 use super::super::super::Kernel;
 use super::super::tree::User;
-use super::super::walk::{Last, Side};
+use super::super::walk::{FinalLink, PathEnd};
 use super::{Arg, Guest};
 use crate::fs::options::MountOptions;
 use crate::limits::Limits;
@@ -396,8 +396,8 @@ proptest! {
             let _ = guest.plain(0x03, &[3.into(), Arg::Bytes(b"own"), 0.into()]);
         }
         let tree = kernel.files.lock();
-        let found = tree.walk(User::Host, None, b"/tmp/p/s/f", Last::Stay);
-        let Ok(Side::Memory(spot)) = found else { panic!("removed: {found:?}") };
+        let found = tree.walk(User::Host, None, b"/tmp/p/s/f", FinalLink::Stay);
+        let Ok(PathEnd::Memory(spot)) = found else { panic!("removed: {found:?}") };
         let ino = spot.existing().expect("the file exists");
         prop_assert_eq!(tree.content(ino).expect("a file").len(), 6);
         prop_assert_eq!(f64::from(tree.node(ino).expect("the file exists").meta.mode | 0o100_000), mode);

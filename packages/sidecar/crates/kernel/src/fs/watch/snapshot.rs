@@ -1,9 +1,10 @@
-//! Watches as values. A program's watch goes on in every copy: the operation that waits for the next change still does, and what was kept for it still
-//! comes. The caller's own watches stay with the original.
+//! Watches in snapshots. A program's watch continues in every copy: a waiting operation still waits
+//! for the next change, and kept changes are still reported. The embedder's watches stay with the
+//! original. Next: `mounts/watching/snapshot.rs`.
 
-use super::{Ear, MAX_KEPT, Watcher, Watchers};
+use super::{MAX_KEPT, Subscriber, Watcher, Watchers};
 use crate::fs::node::Ino;
-use crate::fs::snapshot::Surroundings;
+use crate::fs::snapshot::RestoreContext;
 use crate::fs::tree::FileSystem;
 use crate::ids::MAX_ID;
 use crate::ids::OperationId;
@@ -13,7 +14,7 @@ use coldframe_ids::Pid;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// See the module.
+/// The watch of one program.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct WatchSnapshot {
     pid: Pid,
@@ -30,9 +31,9 @@ pub(crate) struct WatchSnapshot {
 }
 
 impl Watcher {
-    /// None if it is the caller's.
+    /// Returns none for a watch of the embedder.
     pub(in crate::fs) fn snapshot(&self) -> Option<WatchSnapshot> {
-        let Ear::Program(operations) = &self.ear else { return None };
+        let Subscriber::Program(operations) = &self.subscriber else { return None };
         Some(WatchSnapshot {
             pid: operations.pid(),
             operation: self.operation,
@@ -45,9 +46,9 @@ impl Watcher {
         })
     }
 
-    /// The process and the operation that the next change will complete.
+    /// Returns the process and the operation that the next change completes.
     pub(in crate::fs) fn waiter(&self) -> Option<(Pid, OperationId)> {
-        let Ear::Program(operations) = &self.ear else { return None };
+        let Subscriber::Program(operations) = &self.subscriber else { return None };
         Some((operations.pid(), self.operation.filter(|_| self.armed)?))
     }
 }
@@ -63,16 +64,18 @@ impl Watchers {
 }
 
 impl WatchSnapshot {
-    /// For the program that had it; none when that has ended. What its limits do not allow is an error.
+    /// Restores the watch for its program. Returns none if the program has ended. Fails if the
+    /// limits do not allow the watch.
     pub(in crate::fs) fn restore(
         &self,
-        around: &Surroundings<'_>,
+        around: &RestoreContext<'_>,
         permissions: Option<Arc<Permissions>>,
     ) -> Result<Option<Watcher>, Error> {
         let Some(operations) = around.operations.get(&self.pid) else { return Ok(None) };
-        let mut made = Watcher::new(self.node, self.name.clone(), self.recursive, Ear::Program(operations.clone()));
+        let mut made = Watcher::new(self.node, self.name.clone(), self.recursive, Subscriber::Program(operations.clone()));
         (made.operation, made.permissions) = (self.operation, permissions);
-        // It may have told a change since: that lies with the operation's results then.
+        // The watch may have reported a change since. The operation's results then contain the
+        // change.
         made.armed = self.armed && self.operation.is_some_and(|operation| operations.is_pending(operation));
         let cost = (self.kept.len() + self.last.len()) as u64;
         if made.charge.as_mut().is_some_and(|charge| !charge.raise_to(cost)) {
@@ -87,7 +90,7 @@ impl WatchSnapshot {
         size_of::<Self>() + self.name.len() + self.kept.len() + self.last.len()
     }
 
-    /// Whether a watcher may be like this.
+    /// Returns whether a watcher can have this state.
     pub(in crate::fs) fn is_sound(&self) -> bool {
         let entry = 4 + usize::from(u16::MAX);
         self.operation.is_none_or(|operation| operation.get() <= MAX_ID)
@@ -98,24 +101,28 @@ impl WatchSnapshot {
     }
 }
 
-/// Whether there may be so many watches.
-pub(in crate::fs) fn check_count(count: usize, around: &Surroundings<'_>) -> Result<(), Error> {
+/// Fails if the limits do not allow `count` watches.
+pub(in crate::fs) fn check_count(count: usize, around: &RestoreContext<'_>) -> Result<(), Error> {
     let limit = around.usage.limits.watches;
     if count as u64 > limit {
         return Err(Error::ResourceExhausted { resource: "watches", limit });
     }
     if count > 0 {
-        around.usage.peaks.watches.saw(count as u64);
+        around.usage.peaks.watches.record(count as u64);
     }
     Ok(())
 }
 
 impl FileSystem {
-    /// The watches of programs that live, in memory.
-    pub(in crate::fs) fn revive_watches(&mut self, saved: &[WatchSnapshot], around: &Surroundings<'_>) -> Result<(), Error> {
+    /// Restores the watches in memory of running programs.
+    pub(in crate::fs) fn restore_watches(
+        &mut self,
+        snapshots: &[WatchSnapshot],
+        around: &RestoreContext<'_>,
+    ) -> Result<(), Error> {
         let lives = |watch: &&WatchSnapshot| around.operations.contains_key(&watch.pid);
-        check_count(saved.iter().filter(lives).count(), around)?;
-        for watch in saved {
+        check_count(snapshots.iter().filter(lives).count(), around)?;
+        for watch in snapshots {
             if let Some(watcher) = watch.restore(around, Some(around.permissions.clone()))? {
                 self.hold(watcher.node);
                 self.watchers.0.push(watcher);

@@ -8,7 +8,7 @@
 //! An inbound connection is a socket of the table, and this module reads and writes it. Bytes from
 //! the guest go to the embedder until a window is without credit. Further bytes stay in the socket
 //! until the guest's writes block. Bytes from the embedder wait in a queue until the guest's socket
-//! has room, and then credit is sent. So a side that does not read holds a window and a socket's
+//! has space, and then credit is sent. So a side that does not read holds a window and a socket's
 //! buffer, and delays only the other side.
 //!
 //! Events are sent with the table locked, so that the embedder gets them in order. A snapshot
@@ -48,7 +48,7 @@ impl InboundConnections {
         ids
     }
 
-    /// Returns the bytes that wait for room in the guests' sockets.
+    /// Returns the bytes that wait for space in the guests' sockets.
     pub(in crate::net) fn queued_bytes(&self) -> u64 {
         self.by_socket.values().map(|connection| connection.queue.len() as u64).sum()
     }
@@ -61,15 +61,15 @@ struct InboundConnection {
     embedder: Arc<dyn Embedder>,
     /// Bytes of the embedder that the guest's socket has not taken.
     queue: VecDeque<u8>,
-    /// The embedder has ended its direction.
+    /// Whether the embedder has ended its direction.
     ends: bool,
-    /// The socket has ended the embedder's direction.
+    /// Whether the socket has ended the embedder's direction.
     shut: bool,
     /// Bytes that the socket has taken, without credit yet.
     taken: u64,
     /// Bytes that were sent to the embedder and have no credit yet.
     unread: u64,
-    /// The guest has ended its direction.
+    /// Whether the guest has ended its direction.
     ended: bool,
     /// The error of a failed write. Later bytes of the embedder are discarded.
     refused: Option<Errno>,
@@ -194,7 +194,7 @@ fn connect(network: &mut Network, address: &Address) -> Result<SocketId, Errno> 
     };
     let id = network.add(Socket::new(domain, Role::Fresh))?;
     match network.connect(id, address.clone()) {
-        // A socket that waits for room in the queue is connected or refused later, without a
+        // A socket that waits for space in the queue is connected or refused later, without a
         // further call.
         Ok(Progress::Connected | Progress::Waiting) => Ok(id),
         Err(error) => {
@@ -278,8 +278,8 @@ impl InboundConnection {
         Ok(())
     }
 
-    /// Arms the socket for `mask`. A mask of 0 disarms the socket, because the end of a stream would
-    /// wake an armed socket again and again.
+    /// Arms the socket for `mask`. A mask of 0 disarms the socket, because the end of a stream
+    /// would wake an armed socket again and again.
     fn wait(&mut self, network: &mut Network, socket: SocketId, mask: u32) {
         if self.armed != 0 {
             let _ = network.disarm(socket, WaitOwner::Embedder);

@@ -1,7 +1,8 @@
 //! Listeners for the embedder: the list, and waits for listeners that do not exist yet.
 //!
 //! Nothing polls. The call that makes a socket listen ends the waits for the listener, and so does
-//! the end of the runtime. The embedder keeps the time limit of a wait and cancels the wait.
+//! the end of the runtime. The embedder keeps the time limit of a wait and cancels the wait. Next:
+//! `requests.rs`.
 
 use super::{ListenerEntry, NetworkEvent};
 use crate::ids::SocketId;

@@ -11,8 +11,7 @@ pub(super) mod requests;
 #[cfg(test)]
 mod tests;
 
-use coldframe_error::Error;
-use coldframe_ids::Pid;
+pub use crate::embedder::{ListenerEntry, NetworkEvent};
 
 /// Bytes that may be in flight without credit in each direction of an inbound connection
 /// (`docs/internals/protocol.md`).
@@ -31,30 +30,4 @@ pub enum Target {
     },
     /// A Unix socket: an absolute guest path, or a name that begins with NUL.
     Path(String),
-}
-
-/// A listening socket.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ListenerEntry {
-    /// The process that started to listen.
-    pub pid: Pid,
-    /// The address that the socket is bound to, and the port.
-    pub address: Option<(String, u16)>,
-    /// The path of a Unix socket.
-    pub path: Option<String>,
-}
-
-/// An event of an inbound connection or of a wait for a listener.
-#[derive(Debug, Clone, PartialEq)]
-pub enum NetworkEvent {
-    /// Bytes that the guest has written.
-    Data(Vec<u8>),
-    /// The number of bytes that the guest's socket has taken.
-    Credit(u64),
-    /// The guest has ended its direction.
-    Ended,
-    /// The connection has ended in both directions, or has failed. The last event.
-    Closed(Option<Error>),
-    /// A listener was found, or the wait ended without a listener. The last event.
-    Listener(Result<ListenerEntry, Error>),
 }

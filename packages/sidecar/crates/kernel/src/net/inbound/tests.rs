@@ -1,4 +1,4 @@
-//! Connections and waits of the caller outside, without programs: a guest's end is a socket of the table.
+//! Tests of inbound connections and waits without programs: a guest's end is a socket of the table.
 
 use super::listeners::Awaited;
 use crate::embedder::{Embedder, HostCall};
@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 const WINDOW: usize = STREAM_WINDOW as usize;
 
-/// Remembers what it was told.
+/// Records the events that it receives.
 #[derive(Default)]
 struct RecordingEmbedder(Mutex<Vec<(ConnectionId, NetworkEvent)>>);
 
@@ -28,7 +28,7 @@ impl Embedder for RecordingEmbedder {
 }
 
 impl RecordingEmbedder {
-    /// What was told of 1 since the last time; data as one piece.
+    /// Returns the events of connection 1 since the last call, with all data in one vector.
     fn take(&self) -> (Vec<u8>, Vec<NetworkEvent>) {
         let (mut data, mut rest) = (Vec::new(), Vec::new());
         for (_, event) in std::mem::take(&mut *self.0.lock()) {
@@ -49,12 +49,12 @@ fn local_port() -> Address {
     Address::Ip([127, 0, 0, 1].into(), 80)
 }
 
-/// A listener, and a connection from outside with the number 1: the listener and the guest's end.
+/// Makes a listener and the inbound connection 1. Returns the listener and the guest's end.
 fn connected() -> (Sockets, Arc<RecordingEmbedder>, SocketId, SocketId) {
     let (sockets, embedder) = (Sockets::default(), Arc::new(RecordingEmbedder::default()));
     sockets.attach(embedder.clone());
     let listener = listening(&sockets, 5);
-    sockets.with(|state| state.connect_inbound(id(1), &[local_port()], "localhost:80")).expect("somebody listens");
+    sockets.with(|state| state.connect_inbound(id(1), &[local_port()], "localhost:80")).expect("a listener");
     let end = sockets.with(|state| state.network.accept(listener)).expect("a connection");
     (sockets, embedder, listener, end)
 }
@@ -81,7 +81,7 @@ fn closed_by(errno: &'static str) -> impl Fn(&NetworkEvent) -> bool {
 }
 
 #[test]
-fn bytes_go_both_ways_and_each_side_ends_its_own() {
+fn moves_bytes_in_both_directions_and_ends_each_alone() {
     let (sockets, embedder, _, end) = connected();
     sockets.inbound_write(id(1), b"in", false);
     let mut buffer = [0; 8];
@@ -93,12 +93,12 @@ fn bytes_go_both_ways_and_each_side_ends_its_own() {
     assert!(sockets.close(end, false).is_empty());
     let (data, events) = embedder.take();
     assert_eq!((data.as_slice(), events), (&b"out and more"[..], vec![NetworkEvent::Ended, NetworkEvent::Closed(None)]));
-    let visits = sockets.lock().inbound_counts();
-    assert_eq!((visits, sockets.count()), ((0, 0), 1), "the listener is left");
+    let inbound = sockets.lock().inbound_counts();
+    assert_eq!((inbound, sockets.count()), ((0, 0), 1), "the listener is left");
 }
 
 #[test]
-fn a_guest_that_writes_gets_no_further_than_the_window_and_its_socket() {
+fn stops_a_guest_that_writes_at_the_window_and_the_socket_buffer() {
     let (sockets, embedder, _, end) = connected();
     let block = vec![1; 50_000];
     let mut written = 0;
@@ -114,29 +114,29 @@ fn a_guest_that_writes_gets_no_further_than_the_window_and_its_socket() {
 }
 
 #[test]
-fn a_guest_that_does_not_read_gets_no_more_than_the_window_and_its_socket() {
+fn stops_the_embedder_at_the_window_if_the_guest_does_not_read() {
     let (sockets, embedder, _, end) = connected();
     let window = vec![2; WINDOW];
     sockets.inbound_write(id(1), &window, false);
     let (_, events) = embedder.take();
-    assert_eq!(events, [NetworkEvent::Credit(64 << 10)], "what the guest's socket holds");
+    assert_eq!(events, [NetworkEvent::Credit(64 << 10)], "the bytes that the guest's socket holds");
     sockets.inbound_write(id(1), &window[..64 << 10], false);
     assert_eq!(drain(&sockets, end), WINDOW + (64 << 10));
     let credited: u64 = embedder.take().1.iter().map(|event| if let NetworkEvent::Credit(n) = event { *n } else { 0 }).sum();
     assert_eq!(credited, STREAM_WINDOW);
     sockets.inbound_write(id(1), &window, false);
     sockets.inbound_write(id(1), &window, false);
-    assert!(closed_by("ERR_INVALID_REQUEST")(embedder.take().1.last().expect("the end")), "more than was credited");
-    assert_eq!(sockets.read(end, &mut [0; 1]), Ok(1), "what was there comes before the reset");
+    assert!(closed_by("ERR_INVALID_REQUEST")(embedder.take().1.last().expect("the end")), "more bytes than the credit");
+    assert_eq!(sockets.read(end, &mut [0; 1]), Ok(1), "buffered bytes precede the reset");
     assert_eq!(sockets.lock().inbound_counts(), (0, 0));
 }
 
 #[test]
-fn resets_reach_the_other_side() {
+fn a_reset_reaches_the_other_side() {
     let (sockets, embedder, listener, end) = connected();
     sockets.inbound_close(id(1), true);
     assert_eq!(sockets.read(end, &mut [0; 1]), Err(Errno::ECONNRESET));
-    assert_eq!(embedder.take(), (vec![], vec![]), "who leaves hears nothing more");
+    assert_eq!(embedder.take(), (vec![], vec![]), "an embedder that closes gets no further events");
     sockets.with(|state| state.connect_inbound(id(2), &[local_port()], "localhost:80")).expect("again");
     let other = sockets.with(|state| state.network.accept(listener)).expect("a connection");
     sockets.write(other, b"half").expect("room");
@@ -147,23 +147,23 @@ fn resets_reach_the_other_side() {
 }
 
 #[test]
-fn what_a_guest_sent_comes_before_the_reset_for_what_it_did_not_read() {
+fn delivers_the_guests_bytes_before_the_reset_for_its_unread_bytes() {
     let (sockets, embedder, _, end) = connected();
     sockets.inbound_write(id(1), b"never read", false);
-    sockets.write(end, b"answer").expect("room");
+    sockets.write(end, b"reply").expect("room");
     assert!(sockets.close(end, false).is_empty());
     let (data, events) = embedder.take();
-    assert_eq!(data, b"answer");
+    assert_eq!(data, b"reply");
     assert!(matches!(events.as_slice(), [event] if closed_by("ECONNRESET")(event)), "{events:?}");
 }
 
 #[test]
-fn a_full_queue_is_waited_for_and_a_listener_that_goes_refuses_who_waits() {
+fn waits_for_space_in_a_full_queue_and_is_refused_when_the_listener_closes() {
     let (sockets, embedder) = (Sockets::default(), Arc::new(RecordingEmbedder::default()));
     assert_eq!(
         sockets.with(|state| state.connect_inbound(id(1), &[local_port()], "a")),
         Err(Errno::ENETDOWN),
-        "nobody would hear of it"
+        "no embedder receives events"
     );
     sockets.attach(embedder.clone());
     assert_eq!(sockets.with(|state| state.connect_inbound(id(1), &[local_port()], "a")), Err(Errno::ECONNREFUSED));
@@ -185,18 +185,18 @@ fn a_full_queue_is_waited_for_and_a_listener_that_goes_refuses_who_waits() {
     assert_eq!(seen, [1, 2]);
     sockets.with(|state| state.connect_inbound(id(4), &[local_port()], "a")).expect("a place");
     assert!(sockets.close(listener, false).is_empty());
-    let told: Vec<_> = embedder
+    let closed: Vec<_> = embedder
         .0
         .lock()
         .iter()
         .filter(|(_, event)| matches!(event, NetworkEvent::Closed(Some(_))))
         .map(|(n, _)| n.get())
         .collect();
-    assert_eq!(told, [3, 4]);
+    assert_eq!(closed, [3, 4]);
 }
 
 #[test]
-fn waits_are_answered_once_and_end_with_the_runtime() {
+fn ends_each_wait_once_and_all_waits_with_the_runtime() {
     let (sockets, embedder, _, end) = connected();
     let await_port = |number, port| {
         let awaited = Awaited::Addresses(vec![Address::Ip([127, 0, 0, 1].into(), port)]);
@@ -205,7 +205,7 @@ fn waits_are_answered_once_and_end_with_the_runtime() {
     await_port(10, 80).expect("room");
     await_port(11, 81).expect("room");
     assert_eq!(await_port(11, 82), Err(Errno::EEXIST));
-    let listener = sockets.lock().listener_at(&[local_port()]).expect("it listens");
+    let listener = sockets.lock().listener_at(&[local_port()]).expect("a listener");
     assert_eq!(sockets.lock().waits_for(listener), [id(10)]);
     let entry = ListenerEntry { pid: Pid::new(7), address: None, path: None };
     for _ in 0..2 {

@@ -1,4 +1,5 @@
-//! Sockets out of a file: numbers that a program could not have brought about are refused, so that the table's own rules hold for what comes.
+//! Checks of a socket snapshot that may have been read from a file. Values that no program can
+//! produce are refused, so that the table's own rules hold after a restore.
 
 use super::SocketsSnapshot;
 use crate::ids::MAX_ID;
@@ -11,11 +12,11 @@ use crate::net::socket::{Domain, Listener, Role, Socket, WaitOwner};
 use crate::net::stream::MAX_BACKLOG;
 use std::collections::{HashMap, HashSet};
 
-/// Why a value is refused.
+/// The part of a snapshot that is damaged.
 type Damage = &'static str;
 
 impl SocketsSnapshot {
-    /// `descriptions`: how many there are that a parcel may be.
+    /// Checks the snapshot. A passed descriptor is an index below `descriptions`.
     pub(crate) fn check(&self, descriptions: usize) -> Result<(), Damage> {
         if self.last.iter().chain(self.sockets.keys()).any(|id| id.get() > MAX_ID) {
             return Err("a socket's number");
@@ -26,7 +27,7 @@ impl SocketsSnapshot {
         }
         for (id, feed) in &self.feeds {
             let is_pipe = self.sockets.get(id).is_some_and(|socket| socket.is_pipe);
-            // What is broken keeps no bytes: it would wait with them for ever.
+            // A broken feed has no bytes, because they would wait for ever.
             if !is_pipe || (feed.broken && !feed.bytes.is_empty()) {
                 return Err("a feed without its pipe");
             }
@@ -35,11 +36,11 @@ impl SocketsSnapshot {
             let of_unix = self.sockets.get(id).is_some_and(|socket| socket.domain == Domain::Unix);
             let are_there = waiting.iter().all(|at| (*at as usize) < descriptions);
             if !of_unix || !are_there || waiting.is_empty() || waiting.len() > MOST {
-                return Err("a parcel");
+                return Err("a passed descriptor");
             }
         }
         if self.inbound.iter().any(|id| !self.sockets.contains_key(id)) {
-            return Err("a connection from outside without its socket");
+            return Err("an inbound connection without its socket");
         }
         Ok(())
     }
@@ -48,14 +49,14 @@ impl SocketsSnapshot {
         self.sockets.contains_key(&id)
     }
 
-    /// Whether it is the outer end of a standard input.
+    /// Returns whether the socket is the embedder's end of a standard input.
     pub(crate) fn has_feed(&self, id: SocketId) -> bool {
         self.feeds.contains_key(&id)
     }
 
     fn check_one(&self, id: SocketId, socket: &Socket, waiting: &HashSet<SocketId>) -> Result<(), Damage> {
         if socket.is_pipe && !(socket.domain == Domain::Unix && matches!(socket.role, Role::Connected(_))) {
-            return Err("a pipe that is none");
+            return Err("a pipe without its connection");
         }
         let fits = |address: &Address| match (address, socket.domain) {
             (Address::Ip(ip, _), Domain::V4) => ip.is_ipv4(),
@@ -96,7 +97,7 @@ impl SocketsSnapshot {
                 if back == Some(id) && peer != id { Ok(()) } else { Err("a connection with one end") }
             }
             Role::Connecting(_) if waiting.contains(&id) => Ok(()),
-            Role::Connecting(_) => Err("a connection that waits for nobody"),
+            Role::Connecting(_) => Err("a connecting socket without its listener"),
             Role::Listening(listener) => {
                 let is_sound = listener.backlog <= MAX_BACKLOG && socket.local.is_some();
                 if is_sound { Ok(()) } else { Err("a listener") }
@@ -104,7 +105,8 @@ impl SocketsSnapshot {
         }
     }
 
-    /// What is in the queues of listeners: each once, and as what it waits for. Gives those that wait for room in one.
+    /// Checks the queues of listeners: each socket occurs once, with the role of its queue. Returns
+    /// the sockets that wait for space in a queue.
     fn check_queues(&self) -> Result<HashSet<SocketId>, Damage> {
         let (mut queued, mut all_waiting) = (HashSet::new(), HashSet::new());
         for (id, socket) in &self.sockets {

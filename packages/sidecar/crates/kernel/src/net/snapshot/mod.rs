@@ -2,18 +2,18 @@
 //! their queues, waiting operations, and the embedder's unread input.
 //!
 //! Inbound connections are not part of a snapshot. Their sockets are listed in
-//! [`SocketsSnapshot::inbound`], and a restore resets them, so that the guest's ends see an ordinary
-//! reset. Waits for listeners stay with the original runtime.
+//! [`SocketsSnapshot::inbound`], and a restore resets them, so that the guest's ends see an
+//! ordinary reset. Waits for listeners stay with the original runtime. Next: `checks.rs`.
 
 mod checks;
 
 use super::network::Network;
 use super::socket::{Role, Socket, WaitOwner};
-use super::sockets::{Feed, SocketState, Sockets};
+use super::sockets::{SocketState, Sockets, StdinFeed};
 use crate::Operations;
-use crate::descriptors::{Held, Target};
+use crate::descriptors::{DescriptionCollector, RestoredDescriptions};
+use crate::descriptors::{HeldObject, Target};
 use crate::ids::{OperationId, SocketId};
-use crate::snapshot::{DescriptionCollector, Open};
 use crate::usage::Usage;
 use coldframe_error::Error;
 use coldframe_ids::Pid;
@@ -27,7 +27,7 @@ pub(crate) struct SocketsSnapshot {
     sockets: BTreeMap<SocketId, Socket>,
     last: Option<SocketId>,
     last_port: u16,
-    feeds: BTreeMap<SocketId, Feed>,
+    feeds: BTreeMap<SocketId, StdinFeed>,
     /// Passed descriptors by receiving end, as indices of descriptions.
     passed: BTreeMap<SocketId, Vec<u32>>,
     /// The embedder's ends of inbound connections.
@@ -53,8 +53,8 @@ impl Socket {
         }
     }
 
-    /// Returns whether the buffer can have been filled within a capacity. A single datagram always
-    /// can.
+    /// Returns whether the buffer can have been filled within a capacity. For a single datagram the
+    /// result is always true.
     fn fits(&self, capacity: usize) -> bool {
         match &self.role {
             Role::Datagram(datagram) => datagram.incoming.len() <= 1 || datagram.held <= capacity,
@@ -81,7 +81,7 @@ impl Sockets {
     /// Restores the sockets for programs with these operations. Fails if the limits are exceeded.
     pub(crate) fn restore(
         snapshot: &SocketsSnapshot,
-        open: &Open,
+        open: &RestoredDescriptions,
         usage: &Arc<Usage>,
         operations: &HashMap<Pid, Arc<Operations>>,
     ) -> Result<Self, Error> {
@@ -104,7 +104,7 @@ impl Sockets {
                 state.passed.0.insert(*id, waiting.iter().filter_map(|at| open.get(*at)).collect());
             }
             for socket in state.network.sockets.values_mut() {
-                // A process that had ended at the snapshot does not wait any more.
+                // A process that had ended before the snapshot does not wait.
                 socket.waiters.retain(|waiter| waiter.owner.pid().is_none_or(|pid| operations.contains_key(&pid)));
                 for pid in socket.waiters.iter().filter_map(|waiter| waiter.owner.pid()) {
                     if let Some(own) = operations.get(&pid) {
@@ -128,9 +128,9 @@ impl Sockets {
             .collect()
     }
 
-    /// Resets the inbound connections of `snapshot`, and closes sockets without an owner: no
-    /// descriptor or feed of `held`, no queue and no passed descriptor has them. Operations that
-    /// wait for these sockets complete.
+    /// Resets the inbound connections of `snapshot`, and closes sockets without an owner.
+    /// An owner is a descriptor or feed of `held`, a queue, or a passed descriptor. Operations that
+    /// wait for the closed sockets complete.
     pub(crate) fn close_unowned(&self, snapshot: &SocketsSnapshot, mut held: HashSet<SocketId>) {
         if snapshot.sockets.is_empty() {
             return;
@@ -153,7 +153,7 @@ impl Sockets {
         });
         // A closed socket drops the descriptors passed to it, which may be sockets too.
         while let Some(sent) = lost.pop() {
-            if let Some(Held::Socket(id)) = Arc::into_inner(sent).and_then(|last| last.held()) {
+            if let Some(HeldObject::Socket(id)) = Arc::into_inner(sent).and_then(|last| last.held()) {
                 lost.extend(self.close(id, false));
             }
         }
@@ -203,8 +203,8 @@ impl Network {
             return Err(exhausted("bytes in a socket", limits.socket_bytes));
         }
         // Restored sockets cause no warning.
-        self.marks[0].rose(sockets, u64::MAX);
-        self.marks[1].rose(pipes, u64::MAX);
+        self.marks[0].raise(sockets, u64::MAX);
+        self.marks[1].raise(pipes, u64::MAX);
         self.sockets.clone_from(&snapshot.sockets);
         Ok(())
     }

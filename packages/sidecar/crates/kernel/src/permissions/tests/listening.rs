@@ -1,4 +1,4 @@
-//! Who listens hears of every decision, in order, and of how many were lost.
+//! Tests that a listener gets every decision in order, and the number of dropped decisions.
 
 use super::*;
 use crate::permissions::policy::{Decisions, PermissionListener};
@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 #[derive(Default)]
-struct Ear(AtomicU32);
+struct CountingListener(AtomicU32);
 
-impl PermissionListener for Ear {
+impl PermissionListener for CountingListener {
     fn pending(&self, _take: &dyn Fn(usize) -> Decisions) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
@@ -19,65 +19,65 @@ fn ask(permissions: &Permissions, path: &str) -> bool {
 }
 
 #[test]
-fn nothing_is_kept_while_nobody_listens() {
+fn stores_no_decisions_without_a_listener() {
     let permissions = Permissions::default();
     permissions.set(&policy(Scope::Fs, Verdict::Allow, &["-/a"])).expect("good");
     assert!(!ask(&permissions, "/a"));
-    let ear = Arc::new(Ear::default());
-    permissions.listen(Some(ear.clone()));
+    let listener = Arc::new(CountingListener::default());
+    permissions.listen(Some(listener.clone()));
     assert_eq!(permissions.take(10), crate::permissions::policy::Decisions::default());
     assert!(!ask(&permissions, "/a") && ask(&permissions, "/b"));
-    assert_eq!(ear.0.load(Ordering::Relaxed), 1, "told once");
+    assert_eq!(listener.0.load(Ordering::Relaxed), 1, "one notification");
     let taken = permissions.take(10);
     let seen: Vec<_> = taken.decisions.iter().map(|d| (d.scope, d.operation, &*d.resource, d.verdict, d.rule)).collect();
     assert_eq!(seen, [(Scope::Fs, "read", "/a", Verdict::Deny, Some(0)), (Scope::Fs, "read", "/b", Verdict::Allow, None)]);
     assert_eq!(permissions.take(10), crate::permissions::policy::Decisions::default());
     ask(&permissions, "/c");
-    assert_eq!(ear.0.load(Ordering::Relaxed), 2, "told again after it has taken all");
+    assert_eq!(listener.0.load(Ordering::Relaxed), 2, "a new notification after all were taken");
     permissions.listen(None);
     ask(&permissions, "/d");
     assert_eq!(permissions.take(10), crate::permissions::policy::Decisions::default());
 }
 
 #[test]
-fn a_listener_hears_of_scopes_without_rules_too() {
+fn reports_decisions_of_scopes_without_rules() {
     let permissions = Permissions::default();
-    assert!(!permissions.asks(Scope::Fs));
-    permissions.listen(Some(Arc::new(Ear::default())));
-    assert!(ask(&permissions, "/x") && permissions.asks(Scope::Binding));
+    assert!(!permissions.checks(Scope::Fs));
+    permissions.listen(Some(Arc::new(CountingListener::default())));
+    assert!(ask(&permissions, "/x") && permissions.checks(Scope::Binding));
     permissions.set(&policy(Scope::Fs, Verdict::Deny, &[])).expect("good");
     assert!(!ask(&permissions, "/x"));
     assert_eq!(permissions.take(9).decisions.len(), 2);
     permissions.listen(None);
-    assert!(permissions.asks(Scope::Fs) && !permissions.asks(Scope::Env));
+    assert!(permissions.checks(Scope::Fs) && !permissions.checks(Scope::Env));
 }
 
 #[test]
-fn what_is_too_much_is_lost_and_counted_after_what_came_before() {
+fn drops_and_counts_the_newest_decisions_when_the_queue_is_full() {
     let permissions = Permissions::default();
-    permissions.listen(Some(Arc::new(Ear::default())));
+    permissions.listen(Some(Arc::new(CountingListener::default())));
     for n in 0..5_000 {
         ask(&permissions, &format!("/{n}"));
     }
-    let mut heard = Vec::new();
+    let mut received = Vec::new();
     let lost = loop {
         let taken = permissions.take(1_000);
-        heard.extend(taken.decisions.into_iter().map(|decision| decision.resource));
+        received.extend(taken.decisions.into_iter().map(|decision| decision.resource));
         if taken.lost > 0 {
             break taken.lost;
         }
-        assert!(heard.len() < 5_000);
+        assert!(received.len() < 5_000);
     };
-    assert_eq!(heard, (0..4_096).map(|n| format!("/{n}")).collect::<Vec<_>>());
+    assert_eq!(received, (0..4_096).map(|n| format!("/{n}")).collect::<Vec<_>>());
     assert_eq!(lost, 5_000 - 4_096);
     ask(&permissions, "/after");
     assert_eq!(permissions.take(10).decisions[0].resource, "/after");
 }
 
 #[test]
-fn long_resources_count_by_their_bytes() {
+fn bounds_the_queue_by_the_bytes_of_resources() {
     let permissions = Permissions::default();
-    permissions.listen(Some(Arc::new(Ear::default())));
+    permissions.listen(Some(Arc::new(CountingListener::default())));
     let long = format!("/{}", "x".repeat(4_000));
     for _ in 0..1_000 {
         ask(&permissions, &long);
@@ -88,9 +88,9 @@ fn long_resources_count_by_their_bytes() {
 }
 
 #[test]
-fn a_policy_with_a_mistake_changes_nothing() {
+fn an_invalid_policy_changes_nothing() {
     let permissions = Permissions::default();
     permissions.set(&policy(Scope::Fs, Verdict::Allow, &["-/a"])).expect("good");
-    permissions.set(&policy(Scope::Fs, Verdict::Allow, &["-/b", "-c"])).expect_err("no path");
+    permissions.set(&policy(Scope::Fs, Verdict::Allow, &["-/b", "-c"])).expect_err("not a path");
     assert!(!ask(&permissions, "/a") && ask(&permissions, "/b"));
 }

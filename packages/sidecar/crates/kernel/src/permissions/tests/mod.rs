@@ -1,5 +1,6 @@
-//! Tests of the policy itself: tables of what is decided, and random policies against an evaluator that is written from the page's sentences.
-//! What programs can and cannot do is tested in `fs/tests/permissions.rs` and from outside.
+//! Tests of the policy: tables of decisions, and random policies compared with an evaluator written
+//! from the sentences of `docs/permissions.md`. `fs/tests/permissions.rs` and the SDK's tests cover
+//! the effect on programs.
 
 mod listening;
 mod paths;
@@ -12,7 +13,7 @@ use super::operations::{Operations, all, each, files};
 use crate::permissions::policy::{PermissionPolicy, PermissionRule, Scope, ScopePolicy, Verdict};
 use coldframe_error::Error;
 
-/// `+` allows, `-` denies; then patterns, and after `:` operations.
+/// Parses a rule: `+` allows, `-` denies; then follow patterns, and operations after `|`.
 pub(super) fn rule(text: &str) -> PermissionRule {
     let verdict = if text.starts_with('+') { Verdict::Allow } else { Verdict::Deny };
     let (patterns, operations) = text[1..].split_once(" | ").unwrap_or((&text[1..], ""));

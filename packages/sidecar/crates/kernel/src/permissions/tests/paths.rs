@@ -1,4 +1,5 @@
-//! What a question costs: `cargo test --release -p coldframe-core --lib -- --ignored cost_of_a_question --nocapture`.
+//! Measures a permission check: `cargo test --release -p coldframe-kernel --lib -- --ignored
+//! prints_the_cost_of_a_check --nocapture`.
 
 use super::*;
 use std::hint::black_box;
@@ -6,7 +7,7 @@ use std::time::Instant;
 
 #[test]
 #[ignore = "prints figures"]
-fn cost_of_a_question() {
+fn prints_the_cost_of_a_check() {
     const ROUNDS: u32 = 1_000_000;
     let measure = |name: &str, permissions: &Permissions| {
         let began = Instant::now();

@@ -1,13 +1,15 @@
-//! The slow evaluator: the sentences of `docs/permissions.md`, one after the other, on lists of names.
+//! The reference evaluator: the sentences of `docs/permissions.md` one by one, on lists of names.
 //!
-//! "A path names itself and all below it." "Its depth is how many names of the path it takes to get to its own last one; where there are several
-//! ways, the deepest." "The deepest rule counts, and at one depth one that denies." "Where none matches, the default." "What leads to
-//! something that is allowed may be looked at."
+//! A pattern covers its path and everything below. Its depth is the number of the path's names up
+//! to its own last name; of several matches the deepest counts. The deepest rule decides; among
+//! rules of one depth a denying rule decides. Without a match the default applies. `stat` is
+//! allowed on directories that lead to an allowed path.
 
 use super::*;
 use proptest::prelude::*;
 
-/// All ways in which a pattern describes the path or something above it: how many names of the path each takes, without a `**` at the end.
+/// Returns the depths of all matches of a pattern with the path or a parent of it, without a `**`
+/// at the end.
 fn depths(pattern: &[&str], path: &[&str]) -> Vec<usize> {
     match pattern.split_first() {
         None => vec![0],
@@ -57,7 +59,8 @@ fn slow(default: Verdict, rules: &Rules, path: &str, operation: &str) -> bool {
         || (operation == "stat" && rules.iter().any(|(verdict, _, pattern)| *verdict == Verdict::Allow && leads(pattern, &path)))
 }
 
-/// Whether the path is a directory on the way to what a pattern describes, as far as it does so name by name.
+/// Returns whether the path is a directory above a path of the pattern, for the pattern's names
+/// before `**`.
 fn leads(pattern: &str, path: &[&str]) -> bool {
     let mut pattern = names(pattern);
     while pattern.last() == Some(&"**") {
@@ -71,7 +74,8 @@ fn follows(pattern: &[&str], path: &[&str]) -> bool {
 }
 
 fn pattern() -> impl Strategy<Value = String> {
-    let name = prop_oneof![4 => "[ab]", 1 => Just("*".to_owned()), 1 => Just("a*".to_owned()), 1 => Just("?b".to_owned()), 1 => Just("**".to_owned())];
+    let text = |text: &str| Just(text.to_owned());
+    let name = prop_oneof![4 => "[ab]", 1 => text("*"), 1 => text("a*"), 1 => text("?b"), 1 => text("**")];
     prop::collection::vec(name, 0..5).prop_map(|names| format!("/{}", names.join("/")))
 }
 
@@ -99,7 +103,11 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
     #[test]
-    fn the_tree_says_what_the_sentences_say(deny in any::<bool>(), rules in rules(), paths in prop::collection::vec(path(), 1..8)) {
+    fn the_tree_agrees_with_the_reference_evaluator(
+        deny in any::<bool>(),
+        rules in rules(),
+        paths in prop::collection::vec(path(), 1..8),
+    ) {
         let default = if deny { Verdict::Deny } else { Verdict::Allow };
         let policy = fast(default, &rules);
         for path in &paths {
@@ -114,9 +122,10 @@ proptest! {
         }
     }
 
-    /// The promise behind `rename`: what may not be done with a thing, or with anything in it, may not be done after it has moved.
+    /// A rename must not allow an operation on a file or directory, or below it, that was denied
+    /// before.
     #[test]
-    fn a_move_never_opens_anything(
+    fn a_move_never_allows_a_denied_operation(
         deny in any::<bool>(),
         rules in rules(),
         from in path(),
@@ -128,7 +137,8 @@ proptest! {
         let (one, other) = (policy.judge(from.as_bytes()), policy.judge(to.as_bytes()));
         if policy.keeps(&one, &other, true) {
             let inside = |path: &str| format!("{path}/{}", below.join("/"));
-            // Looking at what leads somewhere is no content: `stat` may come with a place.
+            // A new path may allow `stat` of directories that lead to an allowed path, because
+            // `stat` shows no content.
             for operation in ["read", "write"] {
                 let before = slow(default, &rules, &inside(&from), operation);
                 let after = slow(default, &rules, &inside(&to), operation);

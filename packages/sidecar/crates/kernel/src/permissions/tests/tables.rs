@@ -1,4 +1,4 @@
-//! What is decided, case by case.
+//! Tables of decisions.
 
 use super::*;
 use crate::permissions::hosts::Peer;
@@ -13,7 +13,7 @@ fn paths(default: Verdict, rules: &[&str], cases: &[(&str, bool)]) {
 }
 
 #[test]
-fn a_path_is_itself_and_all_below_it() {
+fn a_pattern_covers_its_path_and_everything_below() {
     paths(
         Allow,
         &["-/secret"],
@@ -25,7 +25,7 @@ fn a_path_is_itself_and_all_below_it() {
 }
 
 #[test]
-fn the_deepest_rule_counts_and_at_one_depth_the_one_that_denies() {
+fn the_deepest_rule_decides_and_a_denying_rule_at_equal_depth() {
     let nested = ["-/a", "+/a/b", "-/a/b/c"];
     paths(
         Allow,
@@ -35,19 +35,19 @@ fn the_deepest_rule_counts_and_at_one_depth_the_one_that_denies() {
     for rules in [["+/a/b", "-/a/b"], ["-/a/b", "+/a/b"], ["-/a/*", "+/a/b"], ["+/a/b", "-/*/b"]] {
         paths(Allow, &rules, &[("/a/b", false), ("/a/b/c", false)]);
     }
-    // The order of the list says nothing.
+    // The order of the list has no effect.
     paths(Deny, &["+/a/b", "-/a"], &[("/a/b/c", true), ("/a/c", false)]);
 }
 
 #[test]
-fn globs_end_at_a_slash_and_two_stars_do_not() {
+fn a_star_ends_at_a_slash_and_two_stars_do_not() {
     paths(Allow, &["-/a/*.db"], &[("/a/x.db", false), ("/a/x.db/in", false), ("/a/b/x.db", true), ("/a/x.dbx", true)]);
     paths(Allow, &["-/a/?"], &[("/a/x", false), ("/a/xy", true), ("/a/\u{e4}", false)]);
     paths(Allow, &["-**/.env"], &[("/.env", false), ("/a/b/.env", false), ("/a/.env/x", false), ("/a/.envs", true)]);
     paths(Allow, &["-/a/**/z"], &[("/a/z", false), ("/a/b/c/z", false), ("/z", true), ("/a/b", true)]);
     paths(Allow, &["-/a/**"], &[("/a", false), ("/a/b", false), ("/b", true)]);
     paths(Allow, &["-**"], &[("/", false), ("/a", false)]);
-    // The nearer one counts, however it is written.
+    // The deeper rule decides, with or without `**`.
     paths(
         Deny,
         &["+/job", "-**/.env", "+/job/public/.env/sample"],
@@ -57,7 +57,7 @@ fn globs_end_at_a_slash_and_two_stars_do_not() {
 }
 
 #[test]
-fn a_rule_may_be_about_some_operations() {
+fn a_rule_may_cover_only_some_operations() {
     let policy = compiled(Scope::Fs, Deny, &["+/data | read stat", "-/data/x | read", "+/data/x/y"]);
     let allowed = |path: &str| {
         let set = policy.allowed(About::Path(path.as_bytes()));
@@ -70,7 +70,7 @@ fn a_rule_may_be_about_some_operations() {
 }
 
 #[test]
-fn what_leads_to_something_allowed_may_be_looked_at() {
+fn allows_stat_on_directories_that_lead_to_an_allowed_path() {
     let policy = compiled(Scope::Fs, Deny, &["+/a/b/c | read", "-/x | stat", "+/x/*/z | write", "+**/q"]);
     let stat = |path: &str| policy.allowed(About::Path(path.as_bytes())) == files::STAT;
     assert!(stat("/") && stat("/a") && stat("/a/b") && stat("/x") && stat("/x/any"));
@@ -78,7 +78,7 @@ fn what_leads_to_something_allowed_may_be_looked_at() {
 }
 
 #[test]
-fn mistakes_name_their_place() {
+fn an_invalid_rule_is_refused_with_its_place() {
     let of = |scope, rules: &[&str]| refused(&policy(scope, Allow, rules));
     assert_eq!(of(Scope::Fs, &["+/a", "-relative"]).0, "permissions.fs.rules[1].paths[0]");
     for path in ["-/a/../b", "-/a/.", "-*.js", "-../x", "-/a\0b"] {
@@ -98,7 +98,7 @@ fn mistakes_name_their_place() {
 }
 
 #[test]
-fn hosts_and_ports() {
+fn matches_hosts_and_ports() {
     let ask = |rules: &[&str], default, peer: Peer<'_>| {
         compiled(Scope::Network, default, rules).allowed(About::Peer(peer)) & bit(Scope::Network, "connect") != 0
     };
@@ -112,9 +112,10 @@ fn hosts_and_ports() {
     assert!(ask(&["+10.0.*:80-90"], Deny, at("10.0.3.1", 85)) && !ask(&["+10.0.*:80-90"], Deny, at("10.0.3.1", 91)));
     assert!(ask(&["+[::1]:80"], Deny, at("::1", 80)) && ask(&["+0:0::1"], Deny, at("::1", 80)));
     assert!(ask(&["+tcp://10.0.0.1:80"], Deny, at("10.0.0.1", 80)) && !ask(&["+udp://10.0.0.1:80"], Deny, at("10.0.0.1", 80)));
-    // A server for every address is one for this address.
+    // A rule about one loopback address also covers a server on the unspecified address.
     assert!(!ask(&["-127.0.0.1:80"], Allow, at("0.0.0.0", 80)) && !ask(&["-::1"], Allow, at("::", 80)));
-    // The host says more than the port, the port more than none, and at one rank denying wins.
+    // A more specific host ranks above a port, and a port above none. At one rank a denying rule
+    // decides.
     assert!(
         ask(&["-*:80", "+10.0.0.1"], Allow, at("10.0.0.1", 80))
             && !ask(&["+10.0.0.1", "-10.0.0.1:80"], Allow, at("10.0.0.1", 80))
@@ -129,7 +130,7 @@ fn hosts_and_ports() {
 }
 
 #[test]
-fn the_default_keeps_the_network_inside() {
+fn the_default_policy_allows_only_peers_inside_the_runtime() {
     let policy = Compiled::new(&PermissionPolicy::default()).expect("the default");
     let allowed = |about| policy.allowed(about);
     let network = all(Scope::Network);
@@ -138,11 +139,11 @@ fn the_default_keeps_the_network_inside() {
     assert_eq!(allowed(About::Peer(Peer::Address("1.1.1.1".parse().expect("an address"), 443))), 0);
     assert_eq!(allowed(About::Peer(Peer::Name("example.com"))), 0);
     assert_eq!(allowed(About::Path(b"/etc/passwd")), all(Scope::Fs));
-    assert_eq!(policy.asks, 0, "the kernel has no way out, so nobody needs to be asked");
+    assert_eq!(policy.checked_scopes, 0, "no scope of the default policy needs checks");
 }
 
 #[test]
-fn names_with_fewer_wildcards_say_more() {
+fn a_name_with_fewer_wildcards_ranks_higher() {
     let env = |rules: &[&str], name| compiled(Scope::Env, Deny, rules).allowed(About::Variable(name)) != 0;
     let rules = ["+NODE_*", "-NODE_OPT*", "+NODE_OPTIONS", "-*"];
     assert!(env(&rules, "NODE_ENV") && !env(&rules, "NODE_OPTS") && env(&rules, "NODE_OPTIONS") && !env(&rules, "HOME"));
@@ -157,13 +158,13 @@ fn names_with_fewer_wildcards_say_more() {
 }
 
 #[test]
-fn programs_by_their_files_and_by_their_names() {
+fn matches_programs_by_file_and_by_name() {
     let run = |rules: &[&str], path: &str, name: &str| {
         compiled(Scope::ChildProcess, Deny, rules).allowed(About::Program(path.as_bytes(), name)) != 0
     };
     assert!(run(&["+node"], "/usr/local/bin/node", "node") && run(&["+node"], "/tmp/copy", "node"));
     assert!(!run(&["+node"], "/tmp/node", "sh") && run(&["+/bin"], "/bin/ls", "ls") && !run(&["+/bin"], "/tmp/ls", "ls"));
-    // A name is as deep as the file.
+    // A rule about a name has the depth of the file's path.
     assert!(
         !run(&["+/bin/sh", "-sh"], "/bin/sh", "sh")
             && !run(&["-/bin/sh", "+sh"], "/bin/sh", "sh")
@@ -177,7 +178,7 @@ fn programs_by_their_files_and_by_their_names() {
 }
 
 #[test]
-fn the_rule_that_decides_is_known() {
+fn returns_the_rule_that_decides() {
     let policy = compiled(Scope::Fs, Allow, &["-/a | write", "+/a/b", "-/a/b | read", "-/a/b"]);
     let rule = |path: &str, operation| policy.decider(About::Path(path.as_bytes()), operation);
     assert_eq!((rule("/a/x", files::WRITE), rule("/a/x", files::READ)), (Some(0), None));

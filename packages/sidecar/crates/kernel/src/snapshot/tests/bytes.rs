@@ -1,4 +1,5 @@
-//! The bytes: the same value comes out, and whatever else they say, nothing breaks.
+//! Tests of the encoding: a snapshot survives a round trip, and invalid bytes are refused or
+//! harmless.
 
 use super::super::file::VERSION;
 use super::same::{beginning, steps};
@@ -12,19 +13,19 @@ fn code(read: Result<KernelSnapshot, Error>) -> &'static str {
 }
 
 #[test]
-fn the_same_value_is_the_same_bytes_and_comes_out_of_them() {
+fn encoding_is_deterministic_and_reversible() {
     let world = beginning();
     world.guests[0].pair();
-    let bytes = world.snapshot().encode().expect("it can be written");
-    let read = KernelSnapshot::decode(&bytes).expect("it can be read");
-    assert_eq!(read.encode().expect("it can be written"), bytes);
+    let bytes = world.snapshot().encode().expect("an encoded snapshot");
+    let read = KernelSnapshot::decode(&bytes).expect("a decoded snapshot");
+    assert_eq!(read.encode().expect("an encoded snapshot"), bytes);
     assert_eq!(read.pids().collect::<Vec<_>>(), [2, 3].map(Pid::new));
     assert_eq!(read.own_bytes(), world.snapshot().own_bytes());
 }
 
 #[test]
-fn what_is_cut_short_too_long_or_of_another_version_is_refused() {
-    let bytes = World::new(1).snapshot().encode().expect("it can be written");
+fn refuses_truncated_extended_and_foreign_bytes() {
+    let bytes = TestKernel::new(1).snapshot().encode().expect("an encoded snapshot");
     for len in (0..bytes.len()).rev().step_by(7) {
         assert_eq!(code(KernelSnapshot::decode(&bytes[..len])), "ERR_SNAPSHOT_DAMAGED", "{len}");
     }
@@ -38,35 +39,36 @@ fn what_is_cut_short_too_long_or_of_another_version_is_refused() {
 }
 
 #[test]
-fn what_every_runtime_begins_with_is_written_only_where_it_was_changed() {
-    let world = World::new(1);
-    let fresh = world.snapshot().encode().expect("it can be written").len();
+fn stores_standard_files_only_where_they_were_changed() {
+    let world = TestKernel::new(1);
+    let fresh = world.snapshot().encode().expect("an encoded snapshot").len();
     assert!(fresh < 1_000, "{fresh} bytes");
-    let outside = world.kernel.embedder_files();
-    outside.remove("/etc/hostname", false).expect("removed");
-    outside.remove("/opt", true).expect("removed");
-    outside.write("/etc/hosts", b"mine", false).expect("written");
-    outside.rename("/bin/ls", "/bin/list").expect("renamed");
-    outside.chmod("/etc/group", 0o600, true).expect("changed");
-    let bytes = world.snapshot().encode().expect("it can be written");
-    let read = KernelSnapshot::decode(&bytes).expect("it can be read");
-    assert_eq!(read.encode().expect("it can be written"), bytes);
-    let copy = World::restore(&read);
+    let files = world.kernel.embedder_files();
+    files.remove("/etc/hostname", false).expect("removed");
+    files.remove("/opt", true).expect("removed");
+    files.write("/etc/hosts", b"mine", false).expect("written");
+    files.rename("/bin/ls", "/bin/list").expect("renamed");
+    files.chmod("/etc/group", 0o600, true).expect("changed");
+    let bytes = world.snapshot().encode().expect("an encoded snapshot");
+    let read = KernelSnapshot::decode(&bytes).expect("a decoded snapshot");
+    assert_eq!(read.encode().expect("an encoded snapshot"), bytes);
+    let copy = TestKernel::restore(&read);
     let copied = copy.kernel.embedder_files();
     let names = |path: &str| copied.list(path).expect(path).into_iter().map(|entry| entry.name).collect::<Vec<_>>();
     assert!(!names("/etc").contains(&"hostname".to_owned()) && !names("/").contains(&"opt".to_owned()));
     assert!(!names("/bin").contains(&"ls".to_owned()) && names("/bin").contains(&"list".to_owned()));
     assert_eq!(copied.read("/etc/hosts", 0, 9).expect("read").0, b"mine");
-    assert_eq!(copied.stat("/etc/group", true).expect("there").mode & 0o777, 0o600);
-    assert_eq!(copied.stat("/etc/passwd", true).expect("there"), outside.stat("/etc/passwd", true).expect("there"));
+    assert_eq!(copied.stat("/etc/group", true).expect("the file exists").mode & 0o777, 0o600);
+    let passwd = "/etc/passwd";
+    assert_eq!(copied.stat(passwd, true).expect(passwd), files.stat(passwd, true).expect(passwd));
 }
 
 #[test]
-fn a_digest_that_cannot_be_written_says_so_in_the_copy() {
-    let world = World::new(1);
+fn a_digest_without_exportable_state_fails_with_ecanceled_in_the_copy() {
+    let world = TestKernel::new(1);
     let guest = &world.guests[0];
     let (blake, sha) = (guest.ok(0x301, &[13.into()]), guest.ok(0x301, &[4.into()]));
-    let direct = World::restore(&world.snapshot());
+    let direct = TestKernel::restore(&world.snapshot());
     assert_eq!(direct.guests[0].sys(0x303, &[blake.into(), "a".into()]).0, Ok(0));
     let copy = world.copy();
     let canceled = |number: u32, arguments: &[Arg<'_>]| {
@@ -74,33 +76,34 @@ fn a_digest_that_cannot_be_written_says_so_in_the_copy() {
     };
     canceled(0x303, &[blake.into(), "a".into()]);
     canceled(0x305, &[blake.into()]);
-    canceled(0x304, &[blake.into(), Arg::Room(64)]);
+    canceled(0x304, &[blake.into(), Arg::Buffer(64)]);
     assert_eq!(copy.guests[0].sys(0x303, &[sha.into(), "a".into()]).0, Ok(0));
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Bytes that are changed here and there, mostly behind the files: a value that passes can be lived with.
+    /// A few changed bytes, mostly after the files: a snapshot that passes the checks can be
+    /// restored and used.
     #[test]
-    fn changed_bytes_do_no_harm(
+    fn changed_bytes_cause_no_panic(
         before in steps(60),
         changes in prop::collection::vec((any::<bool>(), any::<prop::sample::Index>(), any::<u8>()), 1..6),
         after in steps(60),
     ) {
         let mut world = beginning();
         world.steps(before);
-        let mut bytes = world.snapshot().encode().expect("it can be written");
+        let mut bytes = world.snapshot().encode().expect("an encoded snapshot");
         for (anywhere, at, byte) in changes {
             let most = if anywhere { bytes.len() } else { bytes.len().min(2_000) };
             let at = bytes.len() - 1 - at.index(most);
             bytes[at] = byte;
         }
-        match KernelSnapshot::decode(&bytes).and_then(|saved| World::try_revive(&saved, Limits::default())) {
+        match KernelSnapshot::decode(&bytes).and_then(|saved| TestKernel::try_restore(&saved, Limits::default())) {
             Ok(mut copy) => {
                 copy.steps(after);
-                let bytes = copy.snapshot().encode().expect("it can be written");
-                prop_assert_eq!(code(KernelSnapshot::decode(&bytes)), "", "what lives can be saved again");
+                let bytes = copy.snapshot().encode().expect("an encoded snapshot");
+                prop_assert_eq!(code(KernelSnapshot::decode(&bytes)), "", "the restored kernel can be stored again");
                 copy.guests.iter().for_each(|guest| guest.program.process().close());
             }
             Err(error) => {
@@ -111,7 +114,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_do_no_harm(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+    fn arbitrary_bytes_cause_no_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
         let _ = KernelSnapshot::decode(&bytes);
         let _ = KernelSnapshot::decode(&[&[VERSION], &crate::fs::standard()[..], &bytes[..]].concat());
     }

@@ -1,9 +1,10 @@
-//! What a save and a revival cost. Prints; `cargo test --profile builder -p coldframe-core --lib -- --ignored --nocapture saved::tests::cost`.
+//! Measures a snapshot and a restore: `cargo test --profile builder -p coldframe-kernel --lib --
+//! --ignored --nocapture snapshot::tests::cost`.
 
 use super::*;
 use std::time::Instant;
 
-/// The median of many, in microseconds.
+/// Returns the median of 2,000 runs, in microseconds.
 fn median(mut run: impl FnMut()) -> f64 {
     let mut samples: Vec<f64> = (0..2_000)
         .map(|_| {
@@ -16,30 +17,30 @@ fn median(mut run: impl FnMut()) -> f64 {
     samples[samples.len() / 2]
 }
 
-fn report(name: &str, world: &World) {
+fn report(name: &str, world: &TestKernel) {
     let saved = world.snapshot();
     let mut kept = Vec::new();
-    let with = || Reattach { limits: Limits::default(), permissions: None, mounts: &[], file_systems: &[], warnings: None };
+    let with = || RestoreInputs { limits: Limits::default(), permissions: None, mounts: &[], file_systems: &[], warnings: None };
     let save = median(|| kept.push(world.snapshot()));
     kept.clear();
     let mut copies = Vec::new();
     let restore = median(|| copies.push(Kernel::restore(&saved, with()).expect("nothing is missing")));
-    let bytes = saved.encode().expect("it can be written");
+    let bytes = saved.encode().expect("an encoded snapshot");
     let encode = median(|| drop(saved.encode()));
     let mut read = Vec::new();
-    let decode = median(|| read.push(KernelSnapshot::decode(&bytes).expect("it can be read")));
+    let decode = median(|| read.push(KernelSnapshot::decode(&bytes).expect("a decoded snapshot")));
     let len = bytes.len();
     println!("{name}: save {save:.1} µs, restore {restore:.1} µs; {len} bytes, encode {encode:.1} µs, decode {decode:.1} µs");
 }
 
 #[test]
-#[ignore = "prints figures; for finding out where time goes"]
-fn cost() {
+#[ignore = "prints figures"]
+fn prints_the_cost_of_a_snapshot_and_a_restore() {
     let made = median(|| drop(Kernel::new(&Limits::default())));
-    println!("a new kernel: {made:.1} µs, made and dropped");
-    report("one process", &World::new(1));
-    report("ten processes", &World::new(10));
-    let busy = World::new(1);
+    println!("a new kernel: {made:.1} µs, created and dropped");
+    report("one process", &TestKernel::new(1));
+    report("ten processes", &TestKernel::new(10));
+    let busy = TestKernel::new(1);
     for _ in 0..50 {
         let (one, _) = busy.guests[0].pair();
         busy.guests[0].write(one, &[1; 1_000]).expect("room");

@@ -1,4 +1,5 @@
-//! What hangs on the caller outside: it is no part of the value, and whoever waited for it hears so.
+//! Tests of the embedder's state, which is not part of a snapshot: operations that wait for it are
+//! completed.
 
 use super::*;
 use crate::embedder::{BindingOptions, Embedder, HostCall};
@@ -8,28 +9,28 @@ use coldframe_error::Error;
 use coldframe_ids::{ConnectionId, HostCallId};
 use parking_lot::Mutex;
 
-/// A caller that remembers what it was asked and told.
+/// An embedder that records its calls and events.
 #[derive(Default)]
-struct Caller {
+struct RecordingEmbedder {
     calls: Mutex<Vec<HostCallId>>,
-    told: Mutex<Vec<(ConnectionId, NetworkEvent)>>,
+    events: Mutex<Vec<(ConnectionId, NetworkEvent)>>,
 }
 
-impl Embedder for Caller {
+impl Embedder for RecordingEmbedder {
     fn call(&self, call: HostCall) {
         self.calls.lock().push(call.number);
     }
     fn cancel(&self, _id: HostCallId) {}
     fn network(&self, id: ConnectionId, event: NetworkEvent) {
-        self.told.lock().push((id, event));
+        self.events.lock().push((id, event));
     }
 }
 
-fn attached(world: &World) -> Arc<Caller> {
-    let caller = Arc::new(Caller::default());
-    world.kernel.sockets.attach(caller.clone());
-    world.kernel.host_calls.attach(caller.clone());
-    caller
+fn attached(world: &TestKernel) -> Arc<RecordingEmbedder> {
+    let embedder = Arc::new(RecordingEmbedder::default());
+    world.kernel.sockets.attach(embedder.clone());
+    world.kernel.host_calls.attach(embedder.clone());
+    embedder
 }
 
 fn binding(name: &str) -> Vec<BindingOptions> {
@@ -45,84 +46,84 @@ fn port() -> Target {
 }
 
 #[test]
-fn connections_from_outside_are_reset_and_listeners_stay() {
-    let world = World::new(1);
-    let caller = attached(&world);
+fn resets_inbound_connections_and_keeps_listeners() {
+    let world = TestKernel::new(1);
+    let embedder = attached(&world);
     let guest = &world.guests[0];
     let server = guest.ok(0x200, &[2.into(), 1.into()]);
     guest.ok(0x202, &[server.into(), "127.0.0.1".into(), 80.into()]);
     guest.ok(0x203, &[server.into(), 5.into()]);
     for id in [1, 2].map(ConnectionId::new) {
-        world.kernel.connect_inbound(id, &port()).expect("somebody listens");
+        world.kernel.connect_inbound(id, &port()).expect("a listener");
     }
     let accepted = guest.ok(0x204, &[server.into()]);
     world.kernel.sockets.inbound_write(ConnectionId::new(1), b"unread", false);
-    assert_eq!(guest.read(accepted).expect("there"), b"unread");
+    assert_eq!(guest.read(accepted).expect("bytes"), b"unread");
     let armed = guest.ok(0x20d, &[accepted.into(), 1.into()]);
     let copy = world.copy();
-    let heard = copy.guests[0].events();
-    assert_eq!(heard.len(), 1);
-    assert_eq!(heard[0].operation.answer(), armed);
+    let completed = copy.guests[0].events();
+    assert_eq!(completed.len(), 1);
+    assert_eq!(completed[0].operation.answer(), armed);
     assert_eq!(copy.guests[0].read(accepted), Err(Errno::ECONNRESET));
     assert_eq!(copy.guests[0].write(accepted, b"x"), Err(Errno::EPIPE));
-    // The second was not accepted yet: it is, and has been reset.
+    // The second connection had not been accepted. The copy accepts it, already reset.
     let second = copy.guests[0].ok(0x204, &[server.into()]);
     assert_eq!(copy.guests[0].read(second), Err(Errno::ECONNRESET));
     assert_eq!(copy.kernel.listeners().len(), 1);
     let here = attached(&copy);
-    copy.kernel.connect_inbound(ConnectionId::new(1), &port()).expect("it listens here too");
-    assert_eq!(here.told.lock().len(), 0);
-    // The original's goes on.
+    copy.kernel.connect_inbound(ConnectionId::new(1), &port()).expect("the listener of the copy");
+    assert_eq!(here.events.lock().len(), 0);
+    // The connection of the original continues.
     guest.write(accepted, b"y").expect("room");
-    assert!(caller.told.lock().contains(&(ConnectionId::new(1), NetworkEvent::Data(b"y".to_vec()))));
+    assert!(embedder.events.lock().contains(&(ConnectionId::new(1), NetworkEvent::Data(b"y".to_vec()))));
 }
 
 #[test]
-fn a_call_under_way_is_answered_in_the_original_only() {
-    let world = World::new(1);
-    let caller = attached(&world);
+fn delivers_a_reply_only_to_the_original() {
+    let world = TestKernel::new(1);
+    let embedder = attached(&world);
     world.kernel.set_bindings(binding("a")).expect("a free name");
-    let operation = ask(&world.guests[0], "a").expect("it is there");
+    let operation = ask(&world.guests[0], "a").expect("the binding exists");
     let copy = world.copy();
     let events = copy.guests[0].events();
     assert_eq!((events[0].operation.answer(), events[0].result), (operation, -125));
     assert_eq!(events[0].bytes, super::super::UNANSWERED);
-    let number = caller.calls.lock()[0];
+    let number = embedder.calls.lock()[0];
     world.kernel.answer(number, Ok(b"=1".to_vec()));
     assert_eq!(world.guests[0].events()[0].bytes, b"=1");
 }
 
 #[test]
-fn a_function_must_be_handed_over_anew_and_its_command_stays() {
-    let world = World::new(1);
+fn a_restored_binding_needs_its_function_again_and_keeps_its_command() {
+    let world = TestKernel::new(1);
     world.kernel.set_bindings(binding("a")).expect("a free name");
     let copy = world.copy();
     attached(&copy);
     assert_eq!(ask(&copy.guests[0], "a"), Err(Errno::ENOENT));
     assert!(copy.kernel.embedder_files().read("/usr/local/bin/a", 0, 1).is_ok());
-    copy.kernel.set_bindings(binding("a")).expect("its own name");
+    copy.kernel.set_bindings(binding("a")).expect("the restored name");
     assert!(ask(&copy.guests[0], "a").is_ok());
     copy.kernel.set_bindings(binding("b")).expect("a free name");
     assert!(copy.kernel.embedder_files().read("/usr/local/bin/a", 0, 1).is_err());
 }
 
 #[test]
-fn who_takes_a_kernels_place_has_its_caller_and_its_numbers_go_on() {
-    let world = World::new(1);
-    let caller = attached(&world);
+fn a_replacing_kernel_takes_over_the_embedder_and_continues_its_numbers() {
+    let world = TestKernel::new(1);
+    let embedder = attached(&world);
     world.kernel.set_bindings(binding("a")).expect("a free name");
     let deny = PermissionPolicy { env: Some(ScopePolicy::always(Verdict::Deny)), ..PermissionPolicy::default() };
     let saved = world.snapshot();
-    ask(&world.guests[0], "a").expect("it is there");
+    ask(&world.guests[0], "a").expect("the binding exists");
     world.kernel.set_bindings(binding("b")).expect("a free name");
-    world.kernel.permissions.set(&deny).expect("no mistake");
+    world.kernel.permissions.set(&deny).expect("a valid policy");
     world.kernel.await_listener(ConnectionId::new(9), &port()).expect("room");
-    let copy = World::restore(&saved);
+    let copy = TestKernel::restore(&saved);
     copy.kernel.take_over(&world.kernel, &Error::Canceled).expect("no name is taken");
-    assert_eq!(*caller.told.lock(), [(ConnectionId::new(9), NetworkEvent::Listener(Err(Error::Canceled)))]);
+    assert_eq!(*embedder.events.lock(), [(ConnectionId::new(9), NetworkEvent::Listener(Err(Error::Canceled)))]);
     assert_eq!(ask(&copy.guests[0], "a"), Err(Errno::ENOENT));
-    let operation = ask(&copy.guests[0], "b").expect("it is there");
-    let [first, second] = caller.calls.lock()[..] else { panic!("two calls") };
+    let operation = ask(&copy.guests[0], "b").expect("the binding exists");
+    let [first, second] = embedder.calls.lock()[..] else { panic!("two calls") };
     copy.kernel.answer(first, Ok(b"late".to_vec()));
     assert_eq!(copy.guests[0].events(), []);
     copy.kernel.answer(second, Ok(b"=2".to_vec()));
@@ -134,13 +135,14 @@ fn who_takes_a_kernels_place_has_its_caller_and_its_numbers_go_on() {
 }
 
 #[test]
-fn a_policy_stays_unless_the_caller_brings_another() {
-    let world = World::new(1);
+fn a_policy_is_kept_unless_the_embedder_passes_another() {
+    let world = TestKernel::new(1);
     let deny = |scope| PermissionPolicy { env: scope, ..PermissionPolicy::default() };
     let policy = deny(Some(ScopePolicy::always(Verdict::Deny)));
-    world.kernel.permissions.set(&policy).expect("no mistake");
+    world.kernel.permissions.set(&policy).expect("a valid policy");
     let saved = world.snapshot();
-    let with = |permissions| Reattach { limits: Limits::default(), permissions, mounts: &[], file_systems: &[], warnings: None };
+    let with =
+        |permissions| RestoreInputs { limits: Limits::default(), permissions, mounts: &[], file_systems: &[], warnings: None };
     let of = |permissions| {
         let restored = Kernel::restore(&saved, with(permissions)).expect("nothing is missing");
         let mut env = vec![("A".to_owned(), String::new())];

@@ -1,4 +1,4 @@
-//! A kernel's value, with programs that have no VM: calls go through the kernel's own entrance.
+//! Tests of kernel snapshots with programs that have no VM: calls use the kernel's own entry point.
 
 mod bytes;
 mod cost;
@@ -6,7 +6,7 @@ mod embedder;
 mod parts;
 mod same;
 
-use super::{KernelSnapshot, Reattach, RestoredKernel};
+use super::{KernelSnapshot, RestoreInputs, RestoredKernel};
 use crate::caller::Caller;
 use crate::limits::Limits;
 use crate::testing::FakeCaller;
@@ -16,7 +16,7 @@ use coldframe_ids::Pid;
 use std::sync::Arc;
 
 /// A kernel and its programs.
-struct World {
+struct TestKernel {
     kernel: Arc<Kernel>,
     guests: Vec<Guest>,
 }
@@ -30,8 +30,8 @@ struct Guest {
 enum Arg<'a> {
     Int(i64),
     Bytes(&'a [u8]),
-    /// A buffer of that many bytes; what the call wrote comes back.
-    Room(usize),
+    /// A buffer of that many bytes. The test gets the bytes that the call wrote.
+    Buffer(usize),
 }
 
 impl From<i64> for Arg<'_> {
@@ -56,8 +56,8 @@ fn guest(process: Process) -> Guest {
     Guest { program: FakeCaller::new(process, &[]) }
 }
 
-impl World {
-    /// With so many programs of the caller's.
+impl TestKernel {
+    /// Makes a kernel with `programs` root programs.
     fn new(programs: usize) -> Self {
         Self::within(programs, Limits::default())
     }
@@ -65,14 +65,14 @@ impl World {
     fn within(programs: usize, limits: Limits) -> Self {
         let kernel = Arc::new(Kernel::new(&limits));
         let start = |_| {
-            let pid = kernel.processes.enter_root().expect("room");
+            let pid = kernel.processes.enter_root().expect("buffer");
             guest(Process::new(kernel.clone(), pid, "/workspace"))
         };
         let guests = (0..programs).map(start).collect();
         Self { kernel, guests }
     }
 
-    /// A child of a program, which has its parent's descriptors.
+    /// Makes a child of a program, with the descriptors of its parent.
     fn fork(&mut self, parent: usize) -> usize {
         let of = &self.guests[parent].program;
         let slots = {
@@ -80,23 +80,23 @@ impl World {
             let most = table.numbers().last().map_or(0, |last| last + 1);
             (0..most as i64).map(|fd| table.get(fd).ok()).collect()
         };
-        let pid = self.kernel.processes.enter_child(of.pid(), false).expect("room");
+        let pid = self.kernel.processes.enter_child(of.pid(), false).expect("buffer");
         let process = Process::new(self.kernel.clone(), pid, "/workspace");
         *process.files.descriptors.lock() = crate::descriptors::Descriptors::inherited(slots, self.kernel.descriptors());
         self.guests.push(guest(process));
         self.guests.len() - 1
     }
 
-    /// The number that a further child would get.
+    /// Returns the pid that a further child would get.
     fn fork_pid(&self, parent: usize) -> Pid {
-        let pid = self.kernel.processes.enter_child(self.guests[parent].program.pid(), false).expect("room");
+        let pid = self.kernel.processes.enter_child(self.guests[parent].program.pid(), false).expect("buffer");
         self.kernel.processes.remove(pid);
         pid
     }
 
-    /// A value that has been bytes on the way.
+    /// Takes a snapshot, encodes it and decodes it again.
     fn saved(&self) -> KernelSnapshot {
-        KernelSnapshot::decode(&self.snapshot().encode().expect("it can be written")).expect("it can be read")
+        KernelSnapshot::decode(&self.snapshot().encode().expect("an encoded snapshot")).expect("a decoded snapshot")
     }
 
     fn snapshot(&self) -> KernelSnapshot {
@@ -105,25 +105,25 @@ impl World {
     }
 
     fn restore(saved: &KernelSnapshot) -> Self {
-        Self::try_revive(saved, Limits::default()).expect("nothing is missing")
+        Self::try_restore(saved, Limits::default()).expect("nothing is missing")
     }
 
-    fn try_revive(saved: &KernelSnapshot, limits: Limits) -> Result<Self, coldframe_error::Error> {
-        let with = Reattach { limits, permissions: None, mounts: &[], file_systems: &[], warnings: None };
+    fn try_restore(saved: &KernelSnapshot, limits: Limits) -> Result<Self, coldframe_error::Error> {
+        let with = RestoreInputs { limits, permissions: None, mounts: &[], file_systems: &[], warnings: None };
         let RestoredKernel { kernel, processes } = Kernel::restore(saved, with)?;
         Ok(Self { kernel, guests: processes.into_iter().map(guest).collect() })
     }
 
-    /// The same again, by way of a value.
+    /// Makes a copy by an encoded snapshot.
     fn copy(&self) -> Self {
         Self::restore(&self.saved())
     }
 }
 
 impl Guest {
-    /// Makes a call; its result, and what it wrote to its buffer.
+    /// Makes a call. Returns its result and the bytes that it wrote to its buffer.
     fn sys(&self, number: u32, arguments: &[Arg<'_>]) -> (Result<i64, Errno>, Vec<u8>) {
-        let (mut integers, mut memory, mut room) = (Vec::new(), Vec::new(), 0..0);
+        let (mut integers, mut memory, mut buffer) = (Vec::new(), Vec::new(), 0..0);
         for argument in arguments {
             let start = memory.len();
             match argument {
@@ -132,9 +132,9 @@ impl Guest {
                     continue;
                 }
                 Arg::Bytes(bytes) => memory.extend_from_slice(bytes),
-                Arg::Room(len) => {
+                Arg::Buffer(len) => {
                     memory.resize(start + len, 0);
-                    room = start..start + len;
+                    buffer = start..start + len;
                 }
             }
             integers.extend([start as i64, (memory.len() - start) as i64]);
@@ -142,24 +142,24 @@ impl Guest {
         integers.resize(8, 0);
         let integers: [i64; 8] = integers.try_into().expect("at most eight");
         let answer = call(&self.program, number, &mut Arguments::new(integers, &mut memory));
-        (answer, memory[room].to_vec())
+        (answer, memory[buffer].to_vec())
     }
 
-    /// The same for a call that must succeed.
+    /// Makes a call that must succeed.
     fn ok(&self, number: u32, arguments: &[Arg<'_>]) -> i64 {
         self.sys(number, arguments).0.expect("the call succeeds")
     }
 
-    /// Two descriptors that are connected with each other.
+    /// Makes two descriptors that are connected with each other.
     fn pair(&self) -> (i64, i64) {
-        let (answer, bytes) = self.sys(0x210, &[Arg::Room(8)]);
-        answer.expect("room");
+        let (answer, bytes) = self.sys(0x210, &[Arg::Buffer(8)]);
+        answer.expect("buffer");
         let number = |at: usize| i64::from(u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes")));
         (number(0), number(4))
     }
 
     fn read(&self, fd: i64) -> Result<Vec<u8>, Errno> {
-        let (answer, mut bytes) = self.sys(0x206, &[fd.into(), Arg::Room(64)]);
+        let (answer, mut bytes) = self.sys(0x206, &[fd.into(), Arg::Buffer(64)]);
         bytes.truncate(answer? as usize);
         Ok(bytes)
     }
@@ -168,7 +168,7 @@ impl Guest {
         self.sys(0x207, &[fd.into(), bytes.into()]).0
     }
 
-    /// What it hears: operation, result and bytes.
+    /// Returns the events of the program.
     fn events(&self) -> Vec<Event> {
         self.program.process().operations.take()
     }

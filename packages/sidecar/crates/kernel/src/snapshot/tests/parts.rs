@@ -1,42 +1,42 @@
-//! One part after the other: what is in the value, and what becomes of it.
+//! Tests of each part of a snapshot.
 
 use super::*;
 
 #[test]
-fn bytes_in_a_pipe_come_out_in_every_copy() {
-    let world = World::new(1);
+fn every_copy_has_the_bytes_in_a_pipe() {
+    let world = TestKernel::new(1);
     let (one, other) = world.guests[0].pair();
     world.guests[0].write(one, b"hello").expect("room");
     let saved = world.snapshot();
-    assert_eq!(world.guests[0].read(other).expect("there"), b"hello");
+    assert_eq!(world.guests[0].read(other).expect("bytes"), b"hello");
     for _ in 0..2 {
-        let copy = World::restore(&saved);
-        assert_eq!(copy.guests[0].read(other).expect("there"), b"hello");
+        let copy = TestKernel::restore(&saved);
+        assert_eq!(copy.guests[0].read(other).expect("bytes"), b"hello");
         copy.guests[0].write(other, b"back").expect("room");
-        assert_eq!(copy.guests[0].read(one).expect("there"), b"back");
+        assert_eq!(copy.guests[0].read(one).expect("bytes"), b"back");
     }
-    assert_eq!(world.guests[0].read(one), Err(Errno::EAGAIN), "copies have nothing in common");
+    assert_eq!(world.guests[0].read(one), Err(Errno::EAGAIN), "copies share no state");
 }
 
 #[test]
-fn who_waited_for_a_socket_hears_of_it_in_the_copy() {
-    let world = World::new(1);
+fn a_wait_for_a_socket_completes_in_the_copy() {
+    let world = TestKernel::new(1);
     let (one, other) = world.guests[0].pair();
     let operation = world.guests[0].ok(0x20d, &[other.into(), READ.into()]);
     let copy = world.copy();
     assert_eq!(copy.guests[0].events(), []);
     copy.guests[0].write(one, b"x").expect("room");
-    let heard: Vec<_> = copy.guests[0].events().iter().map(|event| (event.operation.answer(), event.result)).collect();
-    assert_eq!(heard, [(operation, 1)]);
+    let completions: Vec<_> = copy.guests[0].events().iter().map(|event| (event.operation.answer(), event.result)).collect();
+    assert_eq!(completions, [(operation, 1)]);
     assert_eq!(world.guests[0].events(), []);
 }
 
-/// Operations and results.
-fn heard(guest: &Guest) -> Vec<(i64, i32)> {
+/// Returns the operations and results of a guest's events.
+fn completions(guest: &Guest) -> Vec<(i64, i32)> {
     guest.events().iter().map(|event| (event.operation.answer(), event.result)).collect()
 }
 
-/// A socket that listens at a port of the loopback.
+/// Makes a socket that listens at a port of the loopback.
 fn listen(guest: &Guest, port: i64, backlog: i64) -> i64 {
     let fd = guest.ok(0x200, &[2.into(), 1.into()]);
     guest.ok(0x202, &[fd.into(), "127.0.0.1".into(), port.into()]);
@@ -50,81 +50,81 @@ fn connect(guest: &Guest, port: i64) -> (i64, Result<i64, Errno>) {
 }
 
 #[test]
-fn listeners_queues_and_connections_go_on() {
-    let world = World::new(2);
+fn listeners_queues_and_connections_continue() {
+    let world = TestKernel::new(2);
     let server = listen(&world.guests[0], 80, 0);
     let (first, connected) = connect(&world.guests[1], 80);
     assert_eq!(connected, Ok(0));
     let (second, waiting) = connect(&world.guests[1], 80);
     assert_eq!(waiting, Err(Errno::EINPROGRESS));
     world.guests[1].write(first, b"early").expect("room");
-    let told = world.guests[1].ok(0x20d, &[second.into(), 4.into()]);
+    let operation = world.guests[1].ok(0x20d, &[second.into(), 4.into()]);
     let copy = world.copy();
     let [host, client] = &copy.guests[..] else { panic!("two programs") };
     let accepted = host.ok(0x204, &[server.into()]);
-    assert_eq!(host.read(accepted).expect("there"), b"early");
-    assert_eq!(heard(client), [(told, 4)], "there is room for the second now");
+    assert_eq!(host.read(accepted).expect("bytes"), b"early");
+    assert_eq!(completions(client), [(operation, 4)], "the queue has space for the second client");
     let accepted = host.ok(0x204, &[server.into()]);
     client.write(second, b"late").expect("room");
-    assert_eq!(host.read(accepted).expect("there"), b"late");
+    assert_eq!(host.read(accepted).expect("bytes"), b"late");
     assert_eq!(connect(client, 81).1, Err(Errno::ECONNREFUSED));
     assert_eq!(connect(client, 80).1, Ok(0));
 }
 
 #[test]
-fn a_child_that_ended_is_asked_about_and_one_that_lives_is_waited_for() {
-    let mut world = World::new(1);
+fn an_ended_child_can_be_reaped_and_a_live_child_awaited() {
+    let mut world = TestKernel::new(1);
     let children = [world.fork(0), world.fork(0)].map(|at| world.guests[at].program.pid());
-    let told = world.guests[0].ok(0x401, &[i64::from(children[1].get()).into()]);
-    let gone = world.guests.remove(1);
-    gone.program.process().close();
+    let operation = world.guests[0].ok(0x401, &[i64::from(children[1].get()).into()]);
+    let ended = world.guests.remove(1);
+    ended.program.process().close();
     world.kernel.processes.exited(children[0], crate::Status::Code(3), false);
     let copy = world.copy();
     assert_eq!(copy.guests[0].sys(0x40a, &[i64::from(children[0].get()).into()]).0, Ok(0x300));
     copy.kernel.processes.exited(children[1], crate::Status::Code(4), false);
-    assert_eq!(heard(&copy.guests[0]), [(told, 0x400)]);
+    assert_eq!(completions(&copy.guests[0]), [(operation, 0x400)]);
     assert_eq!(copy.kernel.counts().0, 1);
-    assert_eq!(copy.fork_pid(0), world.fork_pid(0), "numbers go on");
+    assert_eq!(copy.fork_pid(0), world.fork_pid(0), "numbers continue");
 }
 
 #[test]
-fn who_went_while_the_rest_was_saved_was_killed_and_its_ends_are_closed() {
-    let mut world = World::new(1);
+fn a_program_that_ended_during_the_snapshot_was_killed_in_the_copy() {
+    let mut world = TestKernel::new(1);
     let (one, other) = world.guests[0].pair();
     let child = world.fork(0);
     world.guests[0].ok(0x201, &[other.into(), 0.into()]);
     let pid = i64::from(world.guests[child].program.pid().get());
-    let told = world.guests[0].ok(0x401, &[pid.into()]);
+    let operation = world.guests[0].ok(0x401, &[pid.into()]);
     let end = world.guests[0].ok(0x20d, &[one.into(), READ.into()]);
-    // The child's table is not saved.
+    // The snapshot does not contain the child's descriptors.
     let saved = world.kernel.snapshot(&[world.guests[0].program.process()]);
-    let copy = World::restore(&saved);
-    let mut told_of = heard(&copy.guests[0]);
-    told_of.sort_unstable();
-    assert_eq!(told_of, [(told, 9), (end, 1 | 16)]);
+    let copy = TestKernel::restore(&saved);
+    let mut completed = completions(&copy.guests[0]);
+    completed.sort_unstable();
+    assert_eq!(completed, [(operation, 9), (end, 1 | 16)]);
     assert_eq!(copy.guests[0].read(one).expect("the end"), b"");
     assert_eq!(copy.kernel.counts(), (1, 1, 1));
 }
 
 #[test]
-fn signals_that_wait_are_heard_in_the_copy() {
-    let world = World::new(1);
+fn a_copy_delivers_signals_to_waiting_operations() {
+    let world = TestKernel::new(1);
     world.guests[0].ok(0x404, &[15.into(), 1.into()]);
     let pid = world.guests[0].program.pid();
     let copy = world.copy();
-    copy.kernel.processes.signal(pid, 15).expect("it lives");
+    copy.kernel.processes.signal(pid, 15).expect("the process lives");
     let operation = copy.guests[0].ok(0x405, &[]);
-    assert_eq!(heard(&copy.guests[0]), [(operation, 15)]);
+    assert_eq!(completions(&copy.guests[0]), [(operation, 15)]);
     let armed = copy.guests[0].ok(0x405, &[]);
     let again = copy.copy();
-    assert_eq!(heard(&again.guests[0]), []);
-    again.kernel.processes.signal(pid, 15).expect("it lives");
-    assert_eq!(heard(&again.guests[0]), [(armed, 15)]);
+    assert_eq!(completions(&again.guests[0]), []);
+    again.kernel.processes.signal(pid, 15).expect("the process lives");
+    assert_eq!(completions(&again.guests[0]), [(armed, 15)]);
 }
 
 #[test]
-fn parcels_are_shared_with_the_tables_they_came_from() {
-    let world = World::new(1);
+fn passed_descriptors_are_shared_with_the_processes_that_hold_them() {
+    let world = TestKernel::new(1);
     let guest = &world.guests[0];
     let ((channel, end), (sent, kept)) = (guest.pair(), guest.pair());
     guest.ok(0x211, &[channel.into(), sent.into()]);
@@ -132,22 +132,23 @@ fn parcels_are_shared_with_the_tables_they_came_from() {
     let copy = world.copy();
     let got = copy.guests[0].ok(0x212, &[end.into()]);
     copy.guests[0].write(kept, b"through").expect("room");
-    assert_eq!(copy.guests[0].read(got).expect("there"), b"through");
+    assert_eq!(copy.guests[0].read(got).expect("bytes"), b"through");
     copy.guests[0].ok(0x201, &[got.into(), 0.into()]);
-    assert_eq!(copy.guests[0].read(kept).expect("the end"), b"", "nobody else holds it");
-    // Nobody takes it in this one: closing the channel closes what waits in it.
+    assert_eq!(copy.guests[0].read(kept).expect("the end"), b"", "no other descriptor holds the socket");
+    // In this copy no program takes the descriptor: closing the channel closes the descriptors that
+    // wait there.
     let other = world.copy();
     other.guests[0].ok(0x201, &[end.into(), 0.into()]);
     assert_eq!(other.guests[0].read(kept).expect("the end"), b"");
 }
 
 #[test]
-fn a_standard_input_stays_open_and_what_waited_for_it_comes() {
-    let world = World::within(1, Limits { pipe_bytes: 4_096, ..Limits::default() });
+fn a_standard_input_stays_open_and_keeps_its_unread_bytes() {
+    let world = TestKernel::within(1, Limits { pipe_bytes: 4_096, ..Limits::default() });
     let process = world.guests[0].program.process();
     process.open_feed(&[7; 10_000]).expect("room");
-    let copy = World::try_revive(&world.snapshot(), Limits { pipe_bytes: 4_096, ..Limits::default() }).expect("room");
-    let read_all = |world: &World| {
+    let copy = TestKernel::try_restore(&world.snapshot(), Limits { pipe_bytes: 4_096, ..Limits::default() }).expect("room");
+    let read_all = |world: &TestKernel| {
         let mut got = Vec::new();
         while let Ok(piece) = world.guests[0].read(0) {
             if piece.is_empty() {
@@ -158,15 +159,15 @@ fn a_standard_input_stays_open_and_what_waited_for_it_comes() {
         (got, false)
     };
     assert_eq!(read_all(&copy), (vec![7; 10_000], false));
-    copy.guests[0].program.process().feed(b"more", true).expect("it is open");
+    copy.guests[0].program.process().feed(b"more", true).expect("an open standard input");
     assert_eq!(read_all(&copy), (b"more".to_vec(), true));
     assert_eq!(copy.guests[0].program.process().feed(b"late", false), Err(Errno::EPIPE));
-    assert_eq!(read_all(&world), (vec![7; 10_000], false), "the original's is its own");
+    assert_eq!(read_all(&world), (vec![7; 10_000], false), "the original has its own standard input");
 }
 
 #[test]
-fn what_nobody_will_complete_is_cancelled_and_the_rest_is_told_once() {
-    let world = World::new(1);
+fn cancels_orphaned_operations_and_delivers_completed_ones_once() {
+    let world = TestKernel::new(1);
     let operations = &world.guests[0].program.process().operations;
     let (done, orphan) = (operations.begin().expect("room"), operations.begin().expect("room"));
     operations.complete(done, Ok(5), b"bytes".to_vec());
@@ -179,15 +180,15 @@ fn what_nobody_will_complete_is_cancelled_and_the_rest_is_told_once() {
 }
 
 #[test]
-fn digests_go_on_and_jobs_that_do_not_run_are_there() {
-    let world = World::new(1);
+fn digests_continue_and_idle_jobs_are_kept() {
+    let world = TestKernel::new(1);
     let guest = &world.guests[0];
     let hash = guest.ok(0x301, &[4.into()]);
     guest.ok(0x303, &[hash.into(), "abc".into()]);
     let job = guest.ok(0x310, &[6.into(), "".into()]);
     let copy = world.copy();
     for world in [&world, &copy] {
-        let (length, digest) = world.guests[0].sys(0x304, &[hash.into(), Arg::Room(32)]);
+        let (length, digest) = world.guests[0].sys(0x304, &[hash.into(), Arg::Buffer(32)]);
         assert_eq!((length, &digest[..4]), (Ok(32), &[0xba, 0x78, 0x16, 0xbf][..]));
     }
     assert_eq!(copy.guests[0].sys(0x311, &[job.into(), "more".into()]).0, Ok(0));
@@ -195,14 +196,14 @@ fn digests_go_on_and_jobs_that_do_not_run_are_there() {
 }
 
 #[test]
-fn narrower_limits_are_refused_by_name() {
-    let world = World::new(2);
+fn refuses_limits_that_the_snapshot_exceeds() {
+    let world = TestKernel::new(2);
     let (one, _) = world.guests[0].pair();
     world.guests[0].write(one, &[1; 5_000]).expect("room");
     world.guests[0].ok(0x200, &[2.into(), 1.into()]);
     world.guests[0].ok(0x301, &[4.into()]);
     let saved = world.snapshot();
-    let refusal = |limits: Limits| match World::try_revive(&saved, limits) {
+    let refusal = |limits: Limits| match TestKernel::try_restore(&saved, limits) {
         Err(coldframe_error::Error::ResourceExhausted { resource, limit }) => (resource, limit),
         Err(other) => panic!("{other}"),
         Ok(_) => ("", 0),

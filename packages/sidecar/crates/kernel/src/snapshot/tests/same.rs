@@ -1,20 +1,21 @@
-//! The property: whatever programs have done, a copy answers every later call as the original does, and tells the same events.
+//! Property test: after any calls, a copy returns the same results and events for every later call
+//! as the original.
 
 use super::*;
 use crate::Status;
 use proptest::prelude::*;
 
-/// One thing that happens: what, to whom, and two small numbers.
+/// One step: its kind, the program, and two small numbers.
 pub(super) type Step = (u8, u8, u8, u8);
 
-/// What came of it.
-type Seen = (Result<i64, Errno>, Vec<u8>, Vec<Event>);
+/// The result, the written bytes and the events of a step.
+type Observed = (Result<i64, Errno>, Vec<u8>, Vec<Event>);
 
 const KINDS: u8 = 41;
 
-impl World {
-    /// Does it; everything that can be seen of it.
-    fn step(&mut self, (kind, who, a, b): Step) -> Seen {
+impl TestKernel {
+    /// Carries out a step. Returns everything that programs can observe.
+    fn step(&mut self, (kind, who, a, b): Step) -> Observed {
         if self.guests.is_empty() {
             return (Ok(0), Vec::new(), Vec::new());
         }
@@ -30,9 +31,9 @@ impl World {
                 let pid = self.guests[at].program.pid();
                 (self.kernel.processes.signal(pid, [10, 12, 17][usize::from(a) % 3]).map(|()| 0), Vec::new())
             }
-            kind => self.guests[at].happens(kind, a, b),
+            kind => self.guests[at].call(kind, a, b),
         };
-        // Who has been told to end ends.
+        // Programs that must end are ended here.
         while let Some(ending) = self.guests.iter().position(|guest| guest.program.is_ending()) {
             self.end(ending, Status::Signal(9));
         }
@@ -54,17 +55,17 @@ impl World {
     }
 
     fn end(&mut self, at: usize, status: Status) -> i64 {
-        let gone = self.guests.remove(at).program;
-        gone.process().close();
-        self.kernel.processes.exited(gone.pid(), status, false);
-        i64::from(gone.pid().get())
+        let ended = self.guests.remove(at).program;
+        ended.process().close();
+        self.kernel.processes.exited(ended.pid(), status, false);
+        i64::from(ended.pid().get())
     }
 }
 
 impl Guest {
-    /// A call of the guest's.
-    fn happens(&self, kind: u8, a: u8, b: u8) -> (Result<i64, Errno>, Vec<u8>) {
-        // Mostly what is open; now and then what is not.
+    /// Makes a system call of the guest.
+    fn call(&self, kind: u8, a: u8, b: u8) -> (Result<i64, Errno>, Vec<u8>) {
+        // Mostly open descriptors, sometimes an invalid number.
         let open = self.program.process().files.descriptors.lock().numbers();
         let pick = |at: u8| match usize::from(at) % (open.len() + 1) {
             at if at < open.len() => open[at] as i64,
@@ -73,10 +74,11 @@ impl Guest {
         let (fd, other) = (pick(a), pick(b));
         let (port, data) = (80 + i64::from(b % 3), vec![b; usize::from(b) * 16]);
         let (here, file) = ("127.0.0.1", format!("/tmp/{}", b % 3));
-        // Numbers begin at 2 and grow by one with each process, operation and context.
+        // Pids start at 2 and other numbers at 1. Each new process, operation and context gets the
+        // next number.
         let (pid, number) = (2 + i64::from(a % 8), 1 + i64::from(b % 8));
         match kind {
-            4 => self.sys(0x210, &[Arg::Room(8)]),
+            4 => self.sys(0x210, &[Arg::Buffer(8)]),
             5 => self.sys(0x200, &[[1, 2, 10][usize::from(a) % 3].into(), (1 + i64::from(b % 2)).into()]),
             6 => {
                 let made = self.ok_or_99(0x200, &[2.into(), (1 + i64::from(a % 2)).into()]);
@@ -87,7 +89,7 @@ impl Guest {
                 self.sys(0x202, &[made.into(), file.as_str().into(), 0.into()])
             }
             8 => {
-                // Those that are bound come last.
+                // Bound sockets have the highest descriptors.
                 let listener = open.last().map_or(99, |fd| *fd as i64);
                 self.sys(0x203, &[listener.into(), i64::from(b % 3).into()])
             }
@@ -103,13 +105,14 @@ impl Guest {
                 let accepted = open.iter().map(|fd| self.sys(0x204, &[(*fd as i64).into()])).find(|(answer, _)| answer.is_ok());
                 accepted.unwrap_or((Err(Errno::EAGAIN), Vec::new()))
             }
-            12 | 13 => self.sys(0x206, &[fd.into(), Arg::Room(usize::from(b) * 24)]),
+            12 | 13 => self.sys(0x206, &[fd.into(), Arg::Buffer(usize::from(b) * 24)]),
             14 | 15 => self.sys(0x207, &[fd.into(), data[..].into()]),
             16 => self.sys(0x208, &[fd.into()]),
             17 => self.sys(0x201, &[fd.into(), i64::from(b % 2).into()]),
-            18 => self.sys(0x209, &[fd.into(), i64::from(b % 2).into(), Arg::Room(128)]),
+            18 => self.sys(0x209, &[fd.into(), i64::from(b % 2).into(), Arg::Buffer(128)]),
             19 | 20 => self.sys(0x20d, &[fd.into(), [1, 4, 5][usize::from(b) % 3].into()]),
-            // Who takes back what is no socket's operation harms itself, and a copy differently.
+            // Cancelling an operation that does not wait for a socket would have different effects
+            // in a copy.
             21 if !self.waits_for_socket(number) => (Ok(0), Vec::new()),
             21 => self.sys(0x20e, &[fd.into(), number.into()]),
             22 => {
@@ -117,7 +120,7 @@ impl Guest {
                 self.sys(0x20b, &[sender.into(), data[..].into(), here.into(), port.into()])
             }
             23 => {
-                let got = open.iter().map(|fd| self.sys(0x20c, &[(*fd as i64).into(), Arg::Room(4_096), Arg::Bytes(&[0; 64])]));
+                let got = open.iter().map(|fd| self.sys(0x20c, &[(*fd as i64).into(), Arg::Buffer(4_096), Arg::Bytes(&[0; 64])]));
                 got.into_iter().find(|(answer, _)| answer.is_ok()).unwrap_or((Err(Errno::EAGAIN), Vec::new()))
             }
             24 => self.sys(0x20f, &[fd.into()]),
@@ -131,13 +134,13 @@ impl Guest {
             29 => self.sys(0x401, &[pid.into()]),
             30 => self.sys(0x40a, &[pid.into()]),
             31 => self.sys(0x407, &[pid.into(), (1 + number).into()]),
-            // Those that can be written down.
+            // Only algorithms whose state can be stored.
             32 => self.sys(0x301, &[(1 + i64::from(a % 12)).into()]),
             33 => self.sys(0x303, &[number.into(), data[..].into()]),
-            34 => self.sys(0x304, &[number.into(), Arg::Room([16, 20, 28, 32, 48, 64][usize::from(a) % 6])]),
+            34 => self.sys(0x304, &[number.into(), Arg::Buffer([16, 20, 28, 32, 48, 64][usize::from(a) % 6])]),
             35 => self.sys(0x100, &[file.as_str().into(), 0o102.into(), 0o666.into()]),
             36 => self.sys(0x103, &[fd.into(), data[..].into(), (-1).into()]),
-            37 => self.sys(0x102, &[fd.into(), Arg::Room(100), (-1).into()]),
+            37 => self.sys(0x102, &[fd.into(), Arg::Buffer(100), (-1).into()]),
             38 => self.sys(0x101, &[fd.into()]),
             39 => self.sys(0x11f, &["/tmp".into(), 0.into()]),
             _ => self.sys(0x109, &[file.as_str().into()]),
@@ -158,18 +161,18 @@ pub(super) fn steps(most: usize) -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(any::<Step>(), 0..most)
 }
 
-/// Two programs, each with a standard input that is fed.
-pub(super) fn beginning() -> World {
-    let world = World::within(2, Limits { pipe_bytes: 4_096, socket_bytes: 4_096, ..Limits::default() });
+/// Makes two programs, each with a standard input that is fed.
+pub(super) fn beginning() -> TestKernel {
+    let world = TestKernel::within(2, Limits { pipe_bytes: 4_096, socket_bytes: 4_096, ..Limits::default() });
     for guest in &world.guests {
         guest.program.process().open_feed(b"first").expect("room");
     }
     world
 }
 
-impl World {
+impl TestKernel {
     fn copy_within(&self) -> Self {
-        Self::try_revive(&self.saved(), self.kernel.usage.limits).expect("all of it fits")
+        Self::try_restore(&self.saved(), self.kernel.usage.limits).expect("all of it fits")
     }
 }
 
@@ -177,7 +180,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_copy_answers_as_the_original_does(before in steps(120), between in steps(40), after in steps(120)) {
+    fn a_copy_behaves_like_the_original(before in steps(120), between in steps(40), after in steps(120)) {
         let mut world = beginning();
         world.steps(before);
         let mut copy = world.copy_within();
@@ -191,11 +194,11 @@ proptest! {
             prop_assert_eq!(&seen, &second.step(step), "{:?} in the copy's copy", step);
         }
         prop_assert_eq!(world.kernel.counts(), second.kernel.counts());
-        prop_assert_eq!(world.kernel.sockets.look().1, second.kernel.sockets.look().1);
+        prop_assert_eq!(world.kernel.sockets.used_and_highest().1, second.kernel.sockets.used_and_highest().1);
     }
 
     #[test]
-    fn when_all_have_gone_nothing_is_left(before in steps(120)) {
+    fn releases_all_kernel_memory_when_all_programs_have_ended(before in steps(120)) {
         let mut world = beginning();
         world.steps(before);
         let mut copy = world.copy_within();
@@ -205,6 +208,6 @@ proptest! {
         copy.guests.iter().for_each(|guest| guest.program.process().close());
         let kernel = copy.kernel.clone();
         drop(copy);
-        prop_assert_eq!(kernel.usage.kernel_bytes(), 0, "what the kernel was charged for is given back");
+        prop_assert_eq!(kernel.usage.kernel_bytes(), 0, "all charges are returned");
     }
 }

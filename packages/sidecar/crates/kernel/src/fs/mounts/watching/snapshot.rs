@@ -1,8 +1,9 @@
-//! Watches of mounted folders as values: what is watched is named by its mount and its path, and is watched anew in a copy. What is not there any more is
-//! watched no more, and who waits for it is told so like all whose wait has become vain.
+//! Watches of mounted folders in snapshots. A watched file is stored as its mount and path, and is
+//! watched again in a copy. A removed file is no longer watched, and an operation that waits for
+//! its changes is cancelled (`Operations::cancel_orphans`).
 
 use super::super::super::node::Type;
-use super::super::super::snapshot::Surroundings;
+use super::super::super::snapshot::RestoreContext;
 use super::super::super::watch::{WatchSnapshot, Watcher, check_count};
 use super::super::Mount;
 use super::{HostWatchers, Shared, Watch, hold};
@@ -13,7 +14,7 @@ use coldframe_ids::Pid;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// See the module.
+/// A program's watch of a file in a mounted folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::fs) struct HostWatchSnapshot {
     pub(in crate::fs) mount: usize,
@@ -40,12 +41,12 @@ impl HostWatchers {
     }
 
     pub(in crate::fs) fn restore(
-        saved: &[HostWatchSnapshot],
+        snapshots: &[HostWatchSnapshot],
         mounts: &[Arc<Mount>],
-        around: &Surroundings<'_>,
+        around: &RestoreContext<'_>,
     ) -> Result<Self, Error> {
         let mut watchers = Vec::new();
-        for watch in saved {
+        for watch in snapshots {
             if let Some(watcher) = watch.watch.restore(around, None)? {
                 watchers.push((watch, watcher));
             }
@@ -55,11 +56,11 @@ impl HostWatchers {
         if watchers.is_empty() {
             return Ok(made);
         }
-        // The host may have no more of what watching takes: then nothing is watched.
+        // The host machine may have reached a limit on watching: then no file is watched.
         let Ok(shared) = Shared::begin() else { return Ok(made) };
         made.0 = Some(shared.clone());
-        for (saved, watcher) in watchers {
-            let _ = shared.resume(mounts, saved, watcher);
+        for (snapshot, watcher) in watchers {
+            let _ = shared.resume(mounts, snapshot, watcher);
         }
         made.end_if_idle();
         Ok(made)
@@ -67,13 +68,13 @@ impl HostWatchers {
 }
 
 impl Shared {
-    fn resume(&self, mounts: &[Arc<Mount>], saved: &HostWatchSnapshot, watcher: Watcher) -> Result<(), Errno> {
-        let mount = mounts.get(saved.mount).ok_or(Errno::ENOENT)?;
-        let held = hold(mount, &saved.path, if saved.is_directory { Type::Directory } else { Type::File })?;
+    fn resume(&self, mounts: &[Arc<Mount>], snapshot: &HostWatchSnapshot, watcher: Watcher) -> Result<(), Errno> {
+        let mount = mounts.get(snapshot.mount).ok_or(Errno::ENOENT)?;
+        let held = hold(mount, &snapshot.path, if snapshot.is_directory { Type::Directory } else { Type::File })?;
         let mut watches = self.watches.lock();
         let descriptor = self.listen(&held)?;
-        let (path, is_directory) = (saved.path.clone(), saved.is_directory);
-        watches.push(Watch { descriptor, watcher, mount: saved.mount, path, is_directory });
+        let (path, is_directory) = (snapshot.path.clone(), snapshot.is_directory);
+        watches.push(Watch { descriptor, watcher, mount: snapshot.mount, path, is_directory });
         Ok(())
     }
 }

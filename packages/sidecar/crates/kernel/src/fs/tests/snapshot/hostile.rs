@@ -9,7 +9,7 @@ use crate::fs::content::Content;
 use crate::fs::node::{Body, Device, Ino, Node};
 use crate::fs::overlay::Below;
 use crate::fs::tree::ROOT;
-use crate::fs::walk::Place;
+use crate::fs::walk::Location;
 
 /// The number of changed snapshots.
 const ROUNDS: u64 = 3_000;
@@ -193,52 +193,52 @@ fn refuses_states_that_no_runtime_can_reach() {
     let (work, a, d, e, link, null) = (ino("."), ino("a"), ino("d"), ino("d/e"), ino("d/link"), ino("/dev/null"));
     type Change = Box<dyn FnOnce(&mut FilesSnapshot)>;
     let cases: Vec<(&str, Change)> = vec![
-        ("no root", Box::new(|files| assert!(files.nodes.remove_mut(&ROOT)))),
-        ("no root", Box::new(|files| node(files, ROOT).body = Body::Socket)),
-        ("a root that cannot be", Box::new(move |files| node(files, ROOT).parent = d)),
-        ("a number of a file that cannot be", Box::new(|files| files.last = u64::MAX)),
-        ("a number of a file that cannot be", Box::new(|files| files.last -= 1)),
-        ("a mode that cannot be", Box::new(move |files| node(files, a).meta.mode = 0o10_644)),
-        ("a file that has more names, or fewer, than it says", Box::new(move |files| node(files, a).meta.links = 3)),
-        ("a file that has more names, or fewer, than it says", Box::new(move |files| node(files, a).meta.links = 0)),
-        ("a directory that has more names, or fewer, than it says", Box::new(move |files| node(files, d).meta.links = 1)),
-        ("a removed directory with something in it", Box::new(move |files| node(files, d).meta.links = 0)),
-        ("a file that has more names, or fewer, than it says", Box::new(move |files| node(files, e).meta.links = 0)),
-        ("a name that cannot be", Box::new(move |files| names(files, work).names.insert_mut(b"x/y"[..].into(), a))),
-        ("a name that cannot be", Box::new(move |files| names(files, work).names.insert_mut(b".."[..].into(), a))),
-        ("a name that cannot be", Box::new(move |files| names(files, work).names.insert_mut(vec![b'n'; 256].into(), a))),
-        ("a name of nothing", Box::new(move |files| names(files, work).names.insert_mut(b"x"[..].into(), 9_999_999))),
+        ("no root directory", Box::new(|files| assert!(files.nodes.remove_mut(&ROOT)))),
+        ("no root directory", Box::new(|files| node(files, ROOT).body = Body::Socket)),
+        ("an impossible root directory", Box::new(move |files| node(files, ROOT).parent = d)),
+        ("an inode number out of range", Box::new(|files| files.last = u64::MAX)),
+        ("an inode number out of range", Box::new(|files| files.last -= 1)),
+        ("a mode with unknown bits", Box::new(move |files| node(files, a).meta.mode = 0o10_644)),
+        ("an inode with a wrong link count", Box::new(move |files| node(files, a).meta.links = 3)),
+        ("an inode with a wrong link count", Box::new(move |files| node(files, a).meta.links = 0)),
+        ("a directory with a wrong link count", Box::new(move |files| node(files, d).meta.links = 1)),
+        ("a removed directory that is not empty", Box::new(move |files| node(files, d).meta.links = 0)),
+        ("an inode with a wrong link count", Box::new(move |files| node(files, e).meta.links = 0)),
+        ("an invalid name", Box::new(move |files| names(files, work).names.insert_mut(b"x/y"[..].into(), a))),
+        ("an invalid name", Box::new(move |files| names(files, work).names.insert_mut(b".."[..].into(), a))),
+        ("an invalid name", Box::new(move |files| names(files, work).names.insert_mut(vec![b'n'; 256].into(), a))),
+        ("a name without an inode", Box::new(move |files| names(files, work).names.insert_mut(b"x"[..].into(), 9_999_999))),
         // A directory in two directories, in itself, or in a directory that is not its parent.
-        ("a name that cannot be", Box::new(move |files| names(files, work).names.insert_mut(b"e"[..].into(), e))),
-        ("a name that cannot be", Box::new(move |files| names(files, e).names.insert_mut(b"d"[..].into(), d))),
-        ("a name that cannot be", Box::new(move |files| names(files, e).names.insert_mut(b"e"[..].into(), e))),
-        ("a name that cannot be", Box::new(move |files| node(files, e).parent = work)),
+        ("an invalid name", Box::new(move |files| names(files, work).names.insert_mut(b"e"[..].into(), e))),
+        ("an invalid name", Box::new(move |files| names(files, e).names.insert_mut(b"d"[..].into(), d))),
+        ("an invalid name", Box::new(move |files| names(files, e).names.insert_mut(b"e"[..].into(), e))),
+        ("an invalid name", Box::new(move |files| node(files, e).parent = work)),
         (
-            "a directory that lies in itself",
+            "a directory inside itself",
             Box::new(move |files| {
                 names(files, work).names.remove_mut(&b"d"[..]);
                 names(files, e).names.insert_mut(b"d"[..].into(), d);
                 node(files, d).parent = e;
             }),
         ),
-        ("a directory that lies in itself", Box::new(move |files| node(files, a).parent = a)),
-        ("a link to nothing", Box::new(move |files| node(files, link).body = Body::Link(Arc::from(&b""[..])))),
-        ("a device that cannot be", Box::new(move |files| node(files, null).body = Body::Device(Device::Descriptor(1)))),
-        ("a mount that is none", Box::new(move |files| node(files, link).body = Body::Mount(7))),
-        ("counters that do not agree with what is there", Box::new(|files| files.used.bytes = 0)),
-        ("counters that do not agree with what is there", Box::new(|files| files.used.inodes += 1_000)),
+        ("a directory inside itself", Box::new(move |files| node(files, a).parent = a)),
+        ("a link without a target", Box::new(move |files| node(files, link).body = Body::Link(Arc::from(&b""[..])))),
+        ("an impossible device", Box::new(move |files| node(files, null).body = Body::Device(Device::Descriptor(1)))),
+        ("a mount point without a mount", Box::new(move |files| node(files, link).body = Body::Mount(7))),
+        ("counters that do not match the inodes", Box::new(|files| files.used.bytes = 0)),
+        ("counters that do not match the inodes", Box::new(|files| files.used.inodes += 1_000)),
         (
-            "counters that do not agree with what is there",
+            "counters that do not match the inodes",
             Box::new(move |files| node(files, a).body = Body::File(Content::of(&[1; 100_000]))),
         ),
-        ("a mount that is none", Box::new(|files| files.mounts.clear())),
-        ("more than one /proc, or none", Box::new(|files| files.mounts.push(files.mounts[0].clone()))),
-        ("a mount that is none", Box::new(move |files| files.mounts[0].parent = Place::Here(a))),
-        ("a mount that is none", Box::new(|files| files.mounts[0].parent = Place::There(0, Vec::new()))),
-        ("a raised directory of no overlay", Box::new(move |files| files.raised.insert_mut((0, Box::default()), d))),
-        ("a raised directory of no overlay", Box::new(move |files| names(files, d).below = Some(Box::new(Below::root(0))))),
-        ("a watch that nobody can have made", Box::new(|files| files.watches[0].node = 9_999_999)),
-        ("something open that cannot be", Box::new(move |files| node(files, null).body = Body::Device(Device::Full))),
+        ("a mount point without a mount", Box::new(|files| files.mounts.clear())),
+        ("a /proc that is not mount 0", Box::new(|files| files.mounts.push(files.mounts[0].clone()))),
+        ("a mount point without a mount", Box::new(move |files| files.mounts[0].parent = Location::Memory(a))),
+        ("a mount point without a mount", Box::new(|files| files.mounts[0].parent = Location::Mount(0, Vec::new()))),
+        ("a raised directory without an overlay", Box::new(move |files| files.raised.insert_mut((0, Box::default()), d))),
+        ("a raised directory without an overlay", Box::new(move |files| names(files, d).below = Some(Box::new(Below::root(0))))),
+        ("an impossible watch", Box::new(|files| files.watches[0].node = 9_999_999)),
+        ("an invalid open description", Box::new(move |files| node(files, null).body = Body::Device(Device::Full))),
     ];
     for (reason, change) in cases {
         let refused = snapshot(&[&guest]).with_files(change).rewritten(|bytes| bytes).err();
@@ -253,10 +253,10 @@ fn refuses_states_that_no_runtime_can_reach() {
             .rewritten(|bytes| bytes)
     };
     assert!(over(|_| {}).is_ok());
-    assert_eq!(over(|below| below.path = b"../out".to_vec()).err(), Some("a name that cannot be"));
-    assert_eq!(over(|below| below.path = b"/etc".to_vec()).err(), Some("a name that cannot be"));
-    assert_eq!(over(|below| below.gone.insert_mut(b"a/b"[..].into())).err(), Some("a name that cannot be"));
-    assert_eq!(over(|below| below.mount = 1).err(), Some("a raised directory of no overlay"));
+    assert_eq!(over(|below| below.path = b"../out".to_vec()).err(), Some("an invalid name"));
+    assert_eq!(over(|below| below.path = b"/etc".to_vec()).err(), Some("an invalid name"));
+    assert_eq!(over(|below| below.gone.insert_mut(b"a/b"[..].into())).err(), Some("an invalid name"));
+    assert_eq!(over(|below| below.mount = 1).err(), Some("a raised directory without an overlay"));
 }
 
 /// Permission rules name the path that the embedder passes.
@@ -271,9 +271,11 @@ fn refuses_a_mount_at_another_path_than_its_options_name() {
         let mut mounts = files.mounts.iter();
         mounts.position(|mount| mount.name[..] == *name).expect("mounted")
     };
-    for (name, reason) in
-        [(&b"m"[..], "a mount that is none"), (b"app", "a mount that is none"), (b"p", "a mount that lies elsewhere")]
-    {
+    for (name, reason) in [
+        (&b"m"[..], "a mount point without a mount"),
+        (b"app", "a mount point without a mount"),
+        (b"p", "a mount at another path than its own"),
+    ] {
         let renamed = refused(&|files| {
             let number = named(files, name);
             files.mounts[number].name = b"q"[..].into();
@@ -288,7 +290,7 @@ fn refuses_a_mount_at_another_path_than_its_options_name() {
             node(files, ino).name = Arc::from(&b"q"[..]);
             files.mounts[number].name = b"q"[..].into();
         });
-        assert_eq!(moved, Some("a mount that lies elsewhere"));
+        assert_eq!(moved, Some("a mount at another path than its own"));
     }
     // The directory of an overlay is renamed alone.
     let moved = refused(&|files| {
@@ -297,9 +299,9 @@ fn refuses_a_mount_at_another_path_than_its_options_name() {
         names(files, ROOT).names.insert_mut(b"q"[..].into(), ino);
         node(files, ino).name = Arc::from(&b"q"[..]);
     });
-    assert_eq!(moved, Some("an overlay that lies elsewhere"));
+    assert_eq!(moved, Some("an overlay at another path than its own"));
     assert_eq!(
         refused(&|files| assert!(files.raised.remove_mut(&(named(files, b"p"), Box::default())))),
-        Some("an overlay that lies elsewhere")
+        Some("an overlay at another path than its own")
     );
 }

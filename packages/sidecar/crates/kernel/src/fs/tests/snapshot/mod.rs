@@ -13,7 +13,7 @@ use crate::Kernel;
 use crate::fs::options::FileSystemOptions;
 use crate::fs::options::MountOptions;
 use crate::limits::Limits;
-use crate::snapshot::{KernelSnapshot, Reattach};
+use crate::snapshot::{KernelSnapshot, RestoreInputs};
 use coldframe_error::Error;
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ struct RestoreOptions {
 impl RestoreOptions {
     fn restore(&self, saved: &KernelSnapshot) -> Result<Vec<Guest>, Error> {
         let (mounts, file_systems) = (&self.mounts[..], &self.file_systems[..]);
-        let with = Reattach { limits: self.limits, permissions: None, mounts, file_systems, warnings: None };
+        let with = RestoreInputs { limits: self.limits, permissions: None, mounts, file_systems, warnings: None };
         Ok(Kernel::restore(saved, with)?.processes.into_iter().map(Guest::with).collect())
     }
 
@@ -128,7 +128,7 @@ fn copies_the_files_of_a_runtime_without_programs() {
     let kernel = guest.program.process().kernel.clone();
     kernel.embedder_files().write("/workspace/a/b", b"text", false).expect("room");
     let saved = kernel.snapshot(&[]);
-    let with = Reattach { limits: Limits::default(), permissions: None, mounts: &[], file_systems: &[], warnings: None };
+    let with = RestoreInputs { limits: Limits::default(), permissions: None, mounts: &[], file_systems: &[], warnings: None };
     let copy = Kernel::restore(&saved, with).expect("a copy").kernel;
     assert_eq!(copy.embedder_files().read("/workspace/a/b", 0, 10).expect("the file exists").0, b"text");
     kernel.embedder_files().write("/workspace/a/b", b"more", true).expect("room");

@@ -232,5 +232,5 @@ fn an_app_file_system_is_called_by_its_new_number() {
     let with = |number| RestoreOptions { file_systems: vec![system(number)], ..RestoreOptions::default() };
     let copy = with(9).only(&snapshot(&[&guest(&with(7))]));
     assert_eq!(copy.program.process().kernel.reattach().1, [system(9)]);
-    assert!(copy.program.process().kernel.asks.load(std::sync::atomic::Ordering::Relaxed));
+    assert!(copy.program.process().kernel.has_app_file_systems.load(std::sync::atomic::Ordering::Relaxed));
 }

@@ -1,11 +1,14 @@
-//! Lists out of bytes that anybody may have written. A value can take many times the memory of its bytes, so a list that is longer than any runtime's is refused
-//! before the first of its values is read.
+//! Reading the bytes of snapshots, which anybody may have written.
+//!
+//! A snapshot can take many times the memory of its bytes. [`bounded`] refuses a list that is longer
+//! than the list of any runtime before the first value is read.
 
+use coldframe_error::Error as SnapshotError;
 use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
 use std::fmt;
 use std::marker::PhantomData;
 
-/// Reads at most `MOST` values.
+/// Decodes at most `MOST` values.
 pub fn bounded<'de, D: Deserializer<'de>, T: Deserialize<'de>, const MOST: usize>(from: D) -> Result<Vec<T>, D::Error> {
     struct Bounded<T, const MOST: usize>(PhantomData<T>);
 
@@ -18,7 +21,8 @@ pub fn bounded<'de, D: Deserializer<'de>, T: Deserialize<'de>, const MOST: usize
 
         fn visit_seq<A: SeqAccess<'de>>(self, mut values: A) -> Result<Vec<T>, A::Error> {
             let mut read = Vec::new();
-            // Bytes say how many there are before they say what; a number that they are too few for is not told.
+            // The encoding has the count before the values. If the bytes are too few for the count,
+            // the size hint is unknown.
             let mut is_longer = values.size_hint() > Some(MOST);
             while !is_longer && let Some(value) = values.next_element()? {
                 is_longer = read.len() == MOST;
@@ -31,6 +35,11 @@ pub fn bounded<'de, D: Deserializer<'de>, T: Deserialize<'de>, const MOST: usize
     from.deserialize_seq(Bounded::<T, MOST>(PhantomData))
 }
 
+/// Makes the error of bytes that no snapshot has.
+pub(crate) fn damaged(reason: impl Into<String>) -> SnapshotError {
+    SnapshotError::SnapshotDamaged { path: "state".to_owned(), reason: reason.into() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::bounded;
@@ -40,7 +49,7 @@ mod tests {
     struct Pair(#[serde(deserialize_with = "bounded::<_, _, 3>")] Vec<u32>, u32);
 
     #[test]
-    fn what_is_longer_is_refused() {
+    fn refuses_lists_that_are_too_long() {
         let read = |bytes: &[u8]| postcard::from_bytes::<Pair>(bytes).ok();
         assert_eq!(read(&[0, 9]), Some(Pair(vec![], 9)));
         assert_eq!(read(&[3, 1, 2, 3, 9]), Some(Pair(vec![1, 2, 3], 9)));

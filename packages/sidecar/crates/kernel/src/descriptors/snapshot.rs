@@ -1,35 +1,38 @@
-//! What is open, as a value. Descriptions are shared between descriptors, tables of processes, and sockets that carry them to somebody else: each is
-//! saved once, under a number by which all of these name it, and so a copy shares them in the same way.
+//! The snapshot of open descriptions. Descriptors, process tables and sockets that pass descriptors
+//! share descriptions. Each description is stored once, and its users refer to it by index, so that
+//! a copy shares the descriptions alike.
 //!
-//! A copy's descriptions hold the nodes that they stand for, as opening does. What lay in a mount is opened again; what cannot be is
-//! [`Target::Lost`], whose every use fails. Next: `kernel/fs/saved`, the files themselves.
+//! The descriptions of a copy hold their inodes, as an open does. Files of mounts are opened again.
+//! A file that cannot be opened is [`Target::Lost`], and every operation on it fails. Next:
+//! `fs/snapshot/`, the files themselves.
 
-use crate::descriptors::{Description, Held, Position, Target};
+use super::{Description, HeldObject, Position, Target};
 use crate::ids::SocketId;
 use coldframe_error::Error;
 use coldframe_ids::Pid;
 
-use crate::fs::{Device, FileSystem, FilesSnapshot, HostFileSnapshot, Ino, ListingSnapshot, Place, is_name};
+use crate::fs::{Device, FileSystem, FilesSnapshot, HostFileSnapshot, Ino, ListingSnapshot, Location, is_name};
 use crate::usage::{Charge, Resource};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Descriptions on their way into a value.
+/// Collects descriptions for a snapshot.
 #[derive(Default)]
 pub(crate) struct DescriptionCollector {
-    /// Where they are, by their addresses: nobody closes anything meanwhile.
+    /// The indices by address. Addresses are unique, because no description is dropped during the
+    /// snapshot.
     known: HashMap<usize, u32>,
     made: Vec<DescriptionSnapshot>,
 }
 
-/// See the module.
+/// The snapshot of all descriptions.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct DescriptionsSnapshot(Vec<DescriptionSnapshot>);
 
-/// The descriptions of a copy, until all who had them have them again.
-pub(crate) struct Open(Vec<Arc<Description>>);
+/// The restored descriptions, until their users hold them.
+pub(crate) struct RestoredDescriptions(Vec<Arc<Description>>);
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct DescriptionSnapshot {
@@ -45,20 +48,20 @@ enum TargetSnapshot {
     Stream { owner: Pid, fd: u8 },
     Socket(SocketId),
     File(Ino),
-    Directory(Place),
+    Directory(Location),
     Device(Device, Ino),
     Host(HostFileSnapshot),
     Lost,
 }
 
 impl DescriptionCollector {
-    /// The number of a description.
+    /// Returns the index of a description, and stores the description on its first use.
     pub(crate) fn index_of(&mut self, description: &Arc<Description>) -> u32 {
         let address = Arc::as_ptr(description) as usize;
         if let Some(at) = self.known.get(&address) {
             return *at;
         }
-        // Limits on descriptors keep far below.
+        // The limits of descriptors are far below this bound.
         let at = u32::try_from(self.made.len()).unwrap_or(u32::MAX);
         self.made.push(DescriptionSnapshot::of(description));
         self.known.insert(address, at);
@@ -108,7 +111,7 @@ impl DescriptionSnapshot {
             position.listing = Some(listing);
         }
         let made = Description { target, flags: self.flags, position: Mutex::new(position) };
-        if let Some(Held::Node(ino)) = made.held() {
+        if let Some(HeldObject::Node(ino)) = made.held() {
             tree.hold(ino);
         }
         Ok(made)
@@ -116,26 +119,27 @@ impl DescriptionSnapshot {
 }
 
 impl DescriptionsSnapshot {
-    /// All that was open is open again, in a copy's files.
-    pub(crate) fn restore(&self, tree: &mut FileSystem) -> Result<Open, Error> {
+    /// Restores all descriptions with the files of a copy.
+    pub(crate) fn restore(&self, tree: &mut FileSystem) -> Result<RestoredDescriptions, Error> {
         let made = self.0.iter().map(|saved| saved.restore(tree).map(Arc::new));
-        made.collect::<Result<_, _>>().map(Open)
+        made.collect::<Result<_, _>>().map(RestoredDescriptions)
     }
 
-    /// How many descriptions there are.
+    /// Returns the number of descriptions.
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// The sockets that descriptions stand for.
+    /// Returns the sockets of the descriptions.
     pub(crate) fn sockets(&self) -> impl Iterator<Item = SocketId> {
         self.0.iter().filter_map(|saved| if let TargetSnapshot::Socket(id) = saved.target { Some(id) } else { None })
     }
 
-    /// Whether programs can have opened all of it, in these files; it may come out of bytes that anybody has written.
+    /// Checks that programs could have opened all descriptions, with these files. The snapshot may
+    /// have been read from untrusted bytes.
     pub(crate) fn check(&self, files: &FilesSnapshot) -> Result<(), &'static str> {
         let is_sound = self.0.iter().all(|saved| saved.is_sound(files));
-        if is_sound { Ok(()) } else { Err("something open that cannot be") }
+        if is_sound { Ok(()) } else { Err("an invalid open description") }
     }
 }
 
@@ -158,22 +162,18 @@ impl DescriptionSnapshot {
     }
 }
 
-impl Open {
+impl RestoredDescriptions {
     pub(crate) fn get(&self, at: u32) -> Option<Arc<Description>> {
         self.0.get(at as usize).cloned()
     }
 
-    /// Everybody has what was theirs: what nobody has taken is closed. Sockets are left to who looks for those that nobody has.
+    /// Releases the descriptions that no user has taken. Sockets are closed later, with all sockets
+    /// that have no owner.
     pub(crate) fn settle(self, tree: &mut FileSystem) {
         for description in self.0 {
-            if let Some(Held::Node(ino)) = Arc::into_inner(description).and_then(|last| last.held()) {
+            if let Some(HeldObject::Node(ino)) = Arc::into_inner(description).and_then(|last| last.held()) {
                 tree.release(ino);
             }
         }
     }
-}
-
-/// What the bytes of a value say cannot be.
-pub(crate) fn damaged(reason: impl Into<String>) -> Error {
-    Error::SnapshotDamaged { path: "state".to_owned(), reason: reason.into() }
 }

@@ -1,28 +1,27 @@
-//! All counters of a runtime at one moment, for the caller's eyes. Nothing here is on anybody's way: locks are taken one after the other, and held for
-//! a look.
+//! Collects all counters of a runtime, for the embedder. The locks are taken one after the other
+//! and only for a read, so that no program is delayed.
 
-use super::{Resource, Usage};
-use crate::usage::reports::LimitUse;
-use crate::usage::reports::RuntimeResources;
+use crate::usage::reports::{LimitUse, RuntimeResources};
+use crate::usage::{Resource, Usage};
 use crate::{Kernel, Process};
 
 impl Process {
-    /// Descriptors and operations: how many there are, and were at most.
-    fn look(&self) -> [(u64, u64); 2] {
-        [self.files.descriptors.lock().look(), self.operations.look()]
+    /// Returns the present and the highest number of descriptors and of operations.
+    fn used_and_highest(&self) -> [(u64, u64); 2] {
+        [self.files.descriptors.lock().used_and_highest(), self.operations.used_and_highest()]
     }
 
-    /// Bytes for its standard input that it has not read.
+    /// Returns the bytes of standard input that the process has not read.
     fn fed(&self) -> u64 {
         let feed = *self.feed.lock();
         feed.map_or(0, |feed| self.kernel.sockets.fed(feed))
     }
 
-    /// It has ended: what it had at most stays known.
+    /// Records the highest uses of a process that has ended.
     pub fn leave_peaks(&self) {
-        let [(_, descriptors), (_, operations)] = self.look();
-        self.kernel.usage.peaks.descriptors.saw(descriptors);
-        self.kernel.usage.peaks.operations.saw(operations);
+        let [(_, descriptors), (_, operations)] = self.used_and_highest();
+        self.kernel.usage.peaks.descriptors.record(descriptors);
+        self.kernel.usage.peaks.operations.record(operations);
     }
 }
 
@@ -30,23 +29,23 @@ impl Process {
 pub struct ProgramUse<'a> {
     /// The kernel's part of the program.
     pub process: &'a Process,
-    /// CPU milliseconds that count for the limit now.
+    /// CPU time in milliseconds that counts for the limit now.
     pub cpu_ms: u64,
-    /// Bytes captured of the fuller output stream.
+    /// The number of captured bytes of the output stream that has more.
     pub captured: u64,
     /// Whether the program waits for a timer.
     pub waits_for_timer: bool,
 }
 
-/// What the processes that live have for themselves: the most of one of them, and the sum.
+/// The use of one limit by the live processes: the highest of one process, and the sum.
 #[derive(Default)]
-struct Own {
+struct PerProcess {
     most: u64,
     high: u64,
     sum: u64,
 }
 
-impl Own {
+impl PerProcess {
     fn add(&mut self, (used, high): (u64, u64)) {
         (self.most, self.high, self.sum) = (self.most.max(used), self.high.max(high).max(used), self.sum + used);
     }
@@ -54,12 +53,12 @@ impl Own {
 
 #[derive(Default)]
 struct Processes {
-    memory: Own,
-    cpu_ms: Own,
-    descriptors: Own,
-    operations: Own,
-    output: Own,
-    stdin: Own,
+    memory: PerProcess,
+    cpu_ms: PerProcess,
+    descriptors: PerProcess,
+    operations: PerProcess,
+    output: PerProcess,
+    stdin: PerProcess,
     timers: u64,
 }
 
@@ -67,7 +66,7 @@ impl Processes {
     fn of(programs: &[ProgramUse<'_>]) -> Self {
         let mut all = Self::default();
         for ProgramUse { process, cpu_ms, captured, waits_for_timer } in programs {
-            let [descriptors, operations] = process.look();
+            let [descriptors, operations] = process.used_and_highest();
             all.descriptors.add(descriptors);
             all.operations.add(operations);
             all.memory.add((process.facts.memory(), 0));
@@ -80,19 +79,20 @@ impl Processes {
     }
 }
 
-/// What a runtime with these live programs has in use. `buffered`: bytes of output that wait for their readers.
+/// Collects the use of a runtime with these live programs. `buffered` is the bytes of output that
+/// wait for their readers.
 pub fn gather(kernel: &Kernel, programs: &[ProgramUse<'_>], buffered: u64) -> RuntimeResources {
     let Usage { limits, peaks, .. } = &*kernel.usage;
     let own = Processes::of(programs);
-    let ([sockets, pipes], in_sockets) = kernel.sockets.look();
-    let processes = kernel.processes.look();
+    let ([sockets, pipes], in_sockets) = kernel.sockets.used_and_highest();
+    let processes = kernel.processes.used_and_highest();
     let (bytes, inodes, watches) = {
         let files = kernel.files.lock();
         let [bytes, inodes] = &files.marks;
         ((files.used.bytes, bytes.high()), (files.used.inodes, inodes.high()), files.watches())
     };
-    let gauge = |resource| kernel.usage.gauge(resource).look();
-    let one = |own: &Own, peak: &super::peaks::Peak| (own.most, own.high.max(peak.get()));
+    let gauge = |resource| kernel.usage.gauge(resource).used_and_highest();
+    let one = |own: &PerProcess, peak: &crate::usage::Peak| (own.most, own.high.max(peak.get()));
     let uses = [
         ("memoryBytes", one(&own.memory, &peaks.memory_bytes)),
         ("totalMemoryBytes", gauge(Resource::Memory)),

@@ -1,0 +1,47 @@
+// The Rust crates and their modules keep their layers.
+
+import { expect, test } from 'vitest';
+import { circles, crateArrows, moduleArrows, packagesBelow } from './rust-modules.mjs';
+
+// Each crate with the crates of the workspace that it may use. Cargo refuses circles; this table refuses new arrows.
+const LAYERS = {
+  error: [],
+  ids: [],
+  sys: [],
+  kernel: ['crypto', 'error', 'ids', 'sys'],
+  memory: ['error', 'ids', 'sys'],
+  vm: ['error', 'ids', 'kernel', 'memory', 'sys'],
+  core: ['error', 'ids', 'kernel', 'memory', 'sys', 'vm'],
+};
+
+test('each crate uses only the crates below it', () => {
+  const arrows = crateArrows();
+  for (const [crate, allowed] of Object.entries(LAYERS)) {
+    const above = [...(arrows.get(crate) ?? ['a crate with this name'])].filter((name) => !allowed.includes(name));
+    expect(above, crate).toEqual([]);
+  }
+});
+
+test('the kernel is built without wasmtime', () => {
+  const packages = packagesBelow('coldframe-kernel');
+  expect(packages.size).toBeGreaterThan(20);
+  expect([...packages].filter((name) => /wasmtime|cranelift|wasmparser/.test(name))).toEqual([]);
+  expect([...packagesBelow('coldframe-vm')], 'the reader of Cargo.lock').toContain('wasmtime');
+});
+
+test('no two modules of core use each other', () => {
+  expect(circles(moduleArrows('core'))).toEqual([]);
+});
+
+// A process holds its descriptors, files and signals; the system calls of each room take a process. All other modules of the
+// kernel are below these or above these. The list may only become shorter.
+const KERNEL_CIRCLE = 'bindings caller crypto descriptors fs host_calls kernel net process processes';
+
+test('no two modules of the kernel use each other, except around the process', () => {
+  expect(circles(moduleArrows('kernel'))).toEqual([KERNEL_CIRCLE]);
+});
+
+test('the reader of modules finds a circle', () => {
+  const arrows = new Map(Object.entries({ a: new Set(['b']), b: new Set(['c']), c: new Set(['b']) }));
+  expect(circles(arrows)).toEqual(['b c']);
+});
