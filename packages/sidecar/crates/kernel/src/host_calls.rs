@@ -44,7 +44,7 @@ pub(crate) struct HostCallRequest<'a> {
 /// The host calls of one runtime.
 #[derive(Default)]
 pub struct HostCalls {
-    embedder: OnceLock<Arc<dyn Embedder>>,
+    host: OnceLock<Arc<dyn Embedder>>,
     table: Mutex<CallTable>,
 }
 
@@ -150,33 +150,33 @@ enum ReplyWaiter {
 }
 
 impl HostCalls {
-    /// Sends the calls to `embedder` from now on. Only the first call of this function counts.
-    pub fn attach(&self, embedder: Arc<dyn Embedder>) {
-        let _ = self.embedder.set(embedder);
+    /// Sends the calls to `host` from now on. Only the first call of this function counts.
+    pub fn attach(&self, host: Arc<dyn Embedder>) {
+        let _ = self.host.set(host);
     }
 
     /// Enters a call in the table and sends it to the embedder. A reply wakes `listener`.
-    fn enter(&self, program: &dyn Caller, request: &HostCallRequest<'_>, listener: CallWaiter) -> Result<HostCallId, Errno> {
-        let embedder = self.embedder.get().ok_or(Errno::ENOSYS)?;
-        if request.input.len() > MAX_INPUT_BYTES {
+    fn enter(&self, program: &dyn Caller, question: &HostCallRequest<'_>, listener: CallWaiter) -> Result<HostCallId, Errno> {
+        let host = self.host.get().ok_or(Errno::ENOSYS)?;
+        if question.input.len() > MAX_INPUT_BYTES {
             return Err(Errno::E2BIG);
         }
-        let bytes = request.input.len() + request.name.len();
+        let bytes = question.input.len() + question.name.len();
         let number = self.table.lock().enter(program.pid(), bytes, listener)?;
-        embedder.call(HostCall {
+        host.call(HostCall {
             number,
             pid: program.pid(),
-            service: request.service,
-            name: request.name.to_owned(),
-            input: request.input.to_vec(),
+            service: question.service,
+            name: question.name.to_owned(),
+            input: question.input.to_vec(),
         });
         Ok(number)
     }
 
     fn abandon(&self, number: HostCallId) {
         let notified = self.table.lock().abandon(number);
-        if let (true, Some(embedder)) = (notified, self.embedder.get()) {
-            embedder.cancel(number);
+        if let (true, Some(host)) = (notified, self.host.get()) {
+            host.cancel(number);
         }
     }
 
@@ -193,8 +193,8 @@ impl HostCalls {
     /// Takes over the embedder and the numbering of `before`. The numbers continue, so that a late
     /// reply to an old call matches no new call.
     pub(crate) fn follow(&self, before: &Self) {
-        if let Some(embedder) = before.embedder.get() {
-            self.attach(embedder.clone());
+        if let Some(host) = before.host.get() {
+            self.attach(host.clone());
         }
         self.continue_from(before.last());
     }
@@ -211,7 +211,7 @@ impl HostCalls {
 
     /// Abandons the calls of a process that has ended.
     pub(crate) fn leave(&self, pid: Pid) {
-        if self.embedder.get().is_none() {
+        if self.host.get().is_none() {
             return;
         }
         let numbers: Vec<_> = {
@@ -219,8 +219,8 @@ impl HostCalls {
             let own: Vec<_> = table.calls.iter().filter(|(_, call)| call.pid == pid).map(|(number, _)| *number).collect();
             own.into_iter().filter(|number| table.abandon(*number)).collect()
         };
-        if let Some(embedder) = self.embedder.get() {
-            numbers.into_iter().for_each(|number| embedder.cancel(number));
+        if let Some(host) = self.host.get() {
+            numbers.into_iter().for_each(|number| host.cancel(number));
         }
     }
 
@@ -256,10 +256,10 @@ fn complete(operations: &Operations, operation: OperationId, answer: HostAnswer)
 }
 
 /// Starts a host call. Returns the operation whose completion is the reply.
-pub(crate) fn begin(program: &dyn Caller, request: &HostCallRequest<'_>) -> Result<OperationId, Errno> {
+pub(crate) fn begin(program: &dyn Caller, question: &HostCallRequest<'_>) -> Result<OperationId, Errno> {
     let process = program.process();
     let operation = process.operations.begin()?;
-    match process.kernel.host_calls.enter(program, request, CallWaiter::Operation(operation)) {
+    match process.kernel.host_calls.enter(program, question, CallWaiter::Operation(operation)) {
         Ok(_) => Ok(operation),
         Err(error) => {
             process.operations.cancel(operation);
@@ -281,9 +281,9 @@ pub(crate) fn cancel(program: &dyn Caller, operation: OperationId) -> Result<(),
 
 /// Starts a host call, and blocks this VM alone until the reply. A kill and the end of an
 /// evaluation end the wait with `EINTR`.
-pub(crate) async fn ask_and_wait(program: &Arc<dyn Caller>, request: &HostCallRequest<'_>) -> HostAnswer {
+pub(crate) async fn ask_and_wait(program: &Arc<dyn Caller>, question: &HostCallRequest<'_>) -> HostAnswer {
     let calls = &program.process().kernel.host_calls;
-    let number = calls.enter(&**program, request, CallWaiter::Waiting(None)).map_err(HostFailure::of)?;
+    let number = calls.enter(&**program, question, CallWaiter::Waiting(None)).map_err(HostFailure::of)?;
     // The output so far must reach its readers before the program waits.
     program.flush_output();
     let _blocked = Blocked::new(&**program);

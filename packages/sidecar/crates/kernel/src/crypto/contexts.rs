@@ -163,9 +163,9 @@ impl Contexts {
     }
 
     /// Restores contexts from a snapshot. `None` if they exceed the limit.
-    pub(super) fn restore(last: u32, snapshot: &[(u32, Context)], usage: &Arc<Usage>) -> Option<Self> {
-        let charge = Charge::of(usage, Resource::Kernel, Self::cost(snapshot.len()))?;
-        Some(Self { charge, last, live: snapshot.iter().map(|(number, context)| (*number, context.copy())).collect() })
+    pub(super) fn restore(last: u32, saved: &[(u32, Context)], usage: &Arc<Usage>) -> Option<Self> {
+        let charge = Charge::of(usage, Resource::Kernel, Self::cost(saved.len()))?;
+        Some(Self { charge, last, live: saved.iter().map(|(number, context)| (*number, context.copy())).collect() })
     }
 
     pub(super) fn insert(&mut self, context: Context) -> Answer {

@@ -139,15 +139,15 @@ impl Jobs {
     }
 
     /// Restores jobs from a snapshot. `None` if they exceed the limit.
-    pub(super) fn restore(snapshot: &JobsSnapshot, usage: &Arc<Usage>) -> Option<Self> {
+    pub(super) fn restore(saved: &JobsSnapshot, usage: &Arc<Usage>) -> Option<Self> {
         let made = Self::new(usage);
         {
             let mut state = made.0.lock();
-            state.last = snapshot.last;
-            if !state.charge.grow(snapshot.own_bytes()) {
+            state.last = saved.last;
+            if !state.charge.grow(saved.own_bytes()) {
                 return None;
             }
-            for (number, JobSnapshot { command, bytes, is_done }) in &snapshot.idle {
+            for (number, JobSnapshot { command, bytes, is_done }) in &saved.idle {
                 let phase = if *is_done { Phase::Done } else { Phase::Filling };
                 let job = Job { command: *command, bytes: bytes.clone(), phase, canceled: Arc::default() };
                 state.live.insert(*number, job);

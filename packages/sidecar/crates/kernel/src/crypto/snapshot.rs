@@ -44,10 +44,10 @@ impl Crypto {
     }
 
     /// Restores a program's cryptography. Fails if the runtime's limits do not allow it.
-    pub(crate) fn restore(snapshot: &CryptoSnapshot, usage: &Arc<Usage>) -> Result<Self, Error> {
+    pub(crate) fn restore(saved: &CryptoSnapshot, usage: &Arc<Usage>) -> Result<Self, Error> {
         let too_much = || Error::ResourceExhausted { resource: "kernel bytes", limit: usage.limits.kernel_bytes };
-        let contexts = Contexts::restore(snapshot.last, &snapshot.contexts, usage).ok_or_else(too_much)?;
-        let jobs = Jobs::restore(&snapshot.jobs, usage).ok_or_else(too_much)?;
+        let contexts = Contexts::restore(saved.last, &saved.contexts, usage).ok_or_else(too_much)?;
+        let jobs = Jobs::restore(&saved.jobs, usage).ok_or_else(too_much)?;
         Ok(Self { contexts: Mutex::new(contexts), jobs })
     }
 }

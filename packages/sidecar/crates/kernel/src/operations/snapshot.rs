@@ -50,14 +50,14 @@ impl Operations {
 
     /// Restores the operations of the process `pid`. Fails if the runtime's limits do not allow
     /// them.
-    pub(crate) fn restore(snapshot: &OperationsSnapshot, usage: &Arc<Usage>, pid: Pid) -> Result<Self, Error> {
+    pub(crate) fn restore(saved: &OperationsSnapshot, usage: &Arc<Usage>, pid: Pid) -> Result<Self, Error> {
         let made = Self::new(usage, pid);
         {
             let mut state = made.state.lock();
-            state.last = snapshot.last;
-            state.pending.extend(&snapshot.pending);
-            state.done.extend(snapshot.done.iter().cloned());
-            state.held = snapshot.done.iter().map(|event| event.bytes.len() as u64).sum();
+            state.last = saved.last;
+            state.pending.extend(&saved.pending);
+            state.done.extend(saved.done.iter().cloned());
+            state.held = saved.done.iter().map(|event| event.bytes.len() as u64).sum();
             let (count, max) = (state.count(), usage.limits.operations);
             if count > max {
                 return Err(Error::ResourceExhausted { resource: "operations of a process", limit: max });
@@ -106,7 +106,7 @@ mod tests {
         Usage::new(&Limits { operations, kernel_bytes, ..Limits::default() })
     }
 
-    fn snapshot() -> OperationsSnapshot {
+    fn saved() -> OperationsSnapshot {
         let operations = Operations::new(&usage(100, 65_536), PID);
         let numbers: Vec<_> = (0..3).map(|_| operations.begin().expect("room")).collect();
         operations.complete(numbers[1], Ok(7), vec![1, 2]);
@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn a_restored_operation_stays_pending_and_a_completed_one_is_delivered() {
         let usage = usage(100, 65_536);
-        let restored = Operations::restore(&snapshot(), &usage, PID).expect("room");
+        let restored = Operations::restore(&saved(), &usage, PID).expect("room");
         assert_eq!(restored.take(), [Event { operation: operation(2), result: 7, bytes: vec![1, 2] }]);
         assert!(restored.is_pending(operation(1)) && !restored.is_pending(operation(2)) && restored.is_pending(operation(3)));
         restored.complete(operation(3), Ok(1), Vec::new());
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn cancels_orphaned_operations_in_order() {
-        let restored = Operations::restore(&snapshot(), &usage(100, 65_536), PID).expect("room");
+        let restored = Operations::restore(&saved(), &usage(100, 65_536), PID).expect("room");
         restored.take();
         restored.cancel_orphans(|own| own == operation(9));
         let results: Vec<_> = restored.take().iter().map(|event| (event.operation.get(), event.result)).collect();
@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn refuses_limits_that_the_operations_exceed() {
-        let refusal = |operations, bytes| match Operations::restore(&snapshot(), &usage(operations, bytes), PID) {
+        let refusal = |operations, bytes| match Operations::restore(&saved(), &usage(operations, bytes), PID) {
             Err(Error::ResourceExhausted { resource, limit }) => (resource, limit),
             _ => ("", 0),
         };

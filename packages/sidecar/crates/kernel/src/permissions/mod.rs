@@ -83,8 +83,8 @@ impl TryFrom<PermissionPolicy> for PolicySnapshot {
 }
 
 impl From<PolicySnapshot> for PermissionPolicy {
-    fn from(snapshot: PolicySnapshot) -> Self {
-        snapshot.0.source.clone()
+    fn from(saved: PolicySnapshot) -> Self {
+        saved.0.source.clone()
     }
 }
 

@@ -23,7 +23,7 @@ mod waiting;
 
 pub(crate) use resolve::MAGIC;
 pub use resolve::{Command, ProgramKind};
-pub(crate) use signals::{SignalState as SignalsSnapshot, Signals};
+pub(crate) use signals::{Signals, State as SignalsSnapshot};
 pub(crate) use snapshot::ProcessTableSnapshot;
 pub use spawn::{Child, find};
 pub use status::{SIGKILL, SIGPIPE, Status};
@@ -41,7 +41,7 @@ use coldframe_sys as sys;
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
-use table::{ProcessTable, Waiter};
+use table::{Table, Waiter};
 
 /// Maximum number of descriptors and children that one call can wait for.
 pub(crate) const MAX_WATCHED: usize = 64;
@@ -50,7 +50,7 @@ pub(crate) const MAX_WATCHED: usize = 64;
 pub struct Processes(Mutex<State>, Arc<Usage>);
 
 struct State {
-    table: ProcessTable,
+    table: Table,
     mark: Mark,
     programs: HashMap<Pid, Weak<dyn Caller>>,
 }
@@ -58,7 +58,7 @@ struct State {
 impl Processes {
     pub(crate) fn new(usage: Arc<Usage>) -> Self {
         let limit = usize::try_from(usage.limits.processes).unwrap_or(usize::MAX);
-        Self(Mutex::new(State { table: ProcessTable::new(limit), mark: Mark::default(), programs: HashMap::new() }), usage)
+        Self(Mutex::new(State { table: Table::new(limit), mark: Mark::default(), programs: HashMap::new() }), usage)
     }
 
     /// Returns the present and the highest number of processes.
@@ -67,7 +67,7 @@ impl Processes {
         (state.table.entries.len() as u64, state.mark.high())
     }
 
-    fn enter(&self, enter: impl FnOnce(&mut ProcessTable) -> Result<Pid, Errno>) -> Result<Pid, Errno> {
+    fn enter(&self, enter: impl FnOnce(&mut Table) -> Result<Pid, Errno>) -> Result<Pid, Errno> {
         let mut state = self.0.lock();
         let pid = enter(&mut state.table)?;
         let (count, max) = (state.table.entries.len() as u64, self.1.limits.processes);
@@ -79,7 +79,7 @@ impl Processes {
 
     /// Enters a process for a program that the embedder starts.
     pub fn enter_root(&self) -> Result<Pid, Errno> {
-        self.enter(ProcessTable::enter_root)
+        self.enter(Table::enter_root)
     }
 
     pub(super) fn enter_child(&self, parent: Pid, detached: bool) -> Result<Pid, Errno> {
@@ -126,7 +126,7 @@ impl Processes {
     pub fn list(&self) -> Vec<(Arc<dyn Caller>, Pid, Pid)> {
         let state = self.0.lock();
         let live = state.table.entries.iter().filter(|(_, entry)| entry.ended.is_none());
-        let with_program = |(pid, entry): (&Pid, &table::ProcessEntry)| {
+        let with_program = |(pid, entry): (&Pid, &table::Entry)| {
             Some((state.programs.get(pid).and_then(Weak::upgrade)?, entry.parent, entry.group))
         };
         live.filter_map(with_program).collect()

@@ -23,11 +23,11 @@ const STOPPING: [u8; 4] = [19, 20, 21, 22];
 
 /// The signals of one program. Each set has a bit for each signal.
 #[derive(Default)]
-pub(crate) struct Signals(Mutex<SignalState>);
+pub(crate) struct Signals(Mutex<State>);
 
 /// The state of a program's signals: plain data, which is also the snapshot.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct SignalState {
+pub(crate) struct State {
     listened: u64,
     pending: u64,
     /// The operation that completes with the next signal.
@@ -43,7 +43,7 @@ fn bit(signal: u8) -> u64 {
     1 << (signal - 1)
 }
 
-impl SignalState {
+impl State {
     /// Checks that a program could have produced the snapshot. The snapshot may have been read from
     /// a file.
     pub(crate) fn check(&self) -> Result<(), &'static str> {
@@ -66,13 +66,13 @@ impl SignalState {
 impl Signals {
     /// Takes a snapshot of the signals and of the program's operations together. A signal delivered
     /// between two separate snapshots would leave an operation that waits for ever.
-    pub(crate) fn snapshot(&self, operations: &Operations) -> (SignalState, OperationsSnapshot) {
+    pub(crate) fn snapshot(&self, operations: &Operations) -> (State, OperationsSnapshot) {
         let state = self.0.lock();
         (*state, operations.snapshot())
     }
 
-    pub(crate) fn restore(snapshot: SignalState) -> Self {
-        Self(Mutex::new(snapshot))
+    pub(crate) fn restore(saved: State) -> Self {
+        Self(Mutex::new(saved))
     }
 
     /// Returns the operation that completes with the next signal.
@@ -168,10 +168,10 @@ mod tests {
         let (signals, operations) = (Signals::default(), Operations::new(&Default::default(), Pid::new(2)));
         signals.listen(2, true).expect("a signal");
         let first = signals.next(&operations).expect("room");
-        let (snapshot, own) = signals.snapshot(&operations);
+        let (saved, own) = signals.snapshot(&operations);
         let copy = Operations::restore(&own, &Default::default(), Pid::new(2)).expect("room");
-        let restored = Signals::restore(snapshot);
-        assert_eq!((restored.snapshot(&copy), restored.waiting().map(OperationId::answer)), ((snapshot, own), Some(first)));
+        let restored = Signals::restore(saved);
+        assert_eq!((restored.snapshot(&copy), restored.waiting().map(OperationId::answer)), ((saved, own), Some(first)));
         assert_eq!(restored.next(&copy), Err(Errno::EBUSY));
     }
 

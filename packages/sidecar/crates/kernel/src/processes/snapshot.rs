@@ -2,7 +2,7 @@
 //! and waiters. The programs are not part of the snapshot; they register when they are restored.
 
 use super::status::SIGKILL;
-use super::table::{LAST_PID, ProcessEntry};
+use super::table::{Entry, LAST_PID};
 use super::{Processes, Status};
 use crate::Operations;
 use crate::ids::OperationId;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// A snapshot of the process table.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct ProcessTableSnapshot {
-    entries: BTreeMap<Pid, ProcessEntry>,
+    entries: BTreeMap<Pid, Entry>,
     last: Pid,
 }
 
@@ -47,7 +47,7 @@ impl ProcessTableSnapshot {
 
     /// Returns the bytes that the snapshot occupies.
     pub(crate) fn own_bytes(&self) -> u64 {
-        (self.entries.len() * size_of::<(Pid, ProcessEntry)>()) as u64
+        (self.entries.len() * size_of::<(Pid, Entry)>()) as u64
     }
 }
 
@@ -58,16 +58,16 @@ impl Processes {
     }
 
     /// Restores the process table. Fails if the limit does not allow the processes.
-    pub(crate) fn restore(snapshot: &ProcessTableSnapshot, usage: Arc<Usage>) -> Result<Self, Error> {
-        let (count, max) = (snapshot.entries.len() as u64, usage.limits.processes);
+    pub(crate) fn restore(saved: &ProcessTableSnapshot, usage: Arc<Usage>) -> Result<Self, Error> {
+        let (count, max) = (saved.entries.len() as u64, usage.limits.processes);
         if count > max {
             return Err(Error::ResourceExhausted { resource: "processes in the runtime", limit: max });
         }
         let made = Self::new(usage);
         {
             let mut state = made.0.lock();
-            state.table.entries.clone_from(&snapshot.entries);
-            state.table.last = snapshot.last;
+            state.table.entries.clone_from(&saved.entries);
+            state.table.last = saved.last;
             state.mark.rose(count, u64::MAX);
         }
         Ok(made)

@@ -20,7 +20,7 @@ pub(super) const LAST_PID: Pid = Pid::new(4_194_304);
 
 /// One process.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct ProcessEntry {
+pub(super) struct Entry {
     pub(super) parent: Pid,
     pub(super) group: Pid,
     pub(super) session: Pid,
@@ -53,20 +53,20 @@ pub(super) struct Consequences {
 
 /// The table of a runtime's processes.
 #[derive(Debug, Clone)]
-pub(super) struct ProcessTable {
-    pub(super) entries: BTreeMap<Pid, ProcessEntry>,
+pub(super) struct Table {
+    pub(super) entries: BTreeMap<Pid, Entry>,
     pub(super) last: Pid,
     limit: usize,
 }
 
-impl ProcessTable {
+impl Table {
     pub(super) fn new(limit: usize) -> Self {
         Self { entries: BTreeMap::new(), last: Pid::INIT, limit }
     }
 
     /// Enters a process that the embedder starts. `EAGAIN` if there are too many.
     pub(super) fn enter_root(&mut self) -> Result<Pid, Errno> {
-        self.enter(|pid| ProcessEntry {
+        self.enter(|pid| Entry {
             parent: Pid::INIT,
             group: pid,
             session: pid,
@@ -83,11 +83,11 @@ impl ProcessTable {
         let (group, session, root) = (of_parent.group, of_parent.session, of_parent.root);
         self.enter(|pid| {
             let (group, session) = if detached { (pid, pid) } else { (group, session) };
-            ProcessEntry { parent, group, session, root, condemned: false, ended: None, waiter: None }
+            Entry { parent, group, session, root, condemned: false, ended: None, waiter: None }
         })
     }
 
-    fn enter(&mut self, entry: impl FnOnce(Pid) -> ProcessEntry) -> Result<Pid, Errno> {
+    fn enter(&mut self, entry: impl FnOnce(Pid) -> Entry) -> Result<Pid, Errno> {
         if self.entries.len() >= self.limit {
             return Err(Errno::EAGAIN);
         }
@@ -137,7 +137,7 @@ impl ProcessTable {
         }
         self.orphan(pid);
         let must_end =
-            |entry: &ProcessEntry| entry.ended.is_none() && is_root && (entry.session == pid || (by_caller && entry.root == pid));
+            |entry: &Entry| entry.ended.is_none() && is_root && (entry.session == pid || (by_caller && entry.root == pid));
         let mut ended = Vec::new();
         for (pid, entry) in self.entries.iter_mut().filter(|(_, entry)| must_end(entry)) {
             entry.condemned = true;
@@ -208,7 +208,7 @@ impl ProcessTable {
             -1 => None,
             _ => Some(number.checked_neg().and_then(|group| u32::try_from(group).ok()).map(Pid::new).ok_or(Errno::ESRCH)?),
         };
-        let is_target = |pid: Pid, entry: &ProcessEntry| group.map_or(pid != caller, |group| entry.group == group);
+        let is_target = |pid: Pid, entry: &Entry| group.map_or(pid != caller, |group| entry.group == group);
         let found: Vec<_> = self.entries.iter().filter(|(pid, entry)| is_target(**pid, entry)).map(|(pid, _)| *pid).collect();
         if found.is_empty() { Err(Errno::ESRCH) } else { Ok(found) }
     }

@@ -1,7 +1,7 @@
 //! Tests of the process table call by call, and of system calls with arbitrary numbers.
 
 use super::status::Status;
-use super::table::{ProcessTable, Waiter};
+use super::table::{Table, Waiter};
 use crate::limits::Limits;
 use crate::testing::{FakeCaller, operation};
 use crate::{Arguments, Kernel, call};
@@ -17,8 +17,8 @@ fn waiter(number: u32, reaps: bool) -> Waiter {
 }
 
 /// Makes a root process, its child, and a detached child.
-fn family() -> (ProcessTable, Pid, Pid, Pid) {
-    let mut table = ProcessTable::new(16);
+fn family() -> (Table, Pid, Pid, Pid) {
+    let mut table = Table::new(16);
     let root = table.enter_root().expect("room");
     let child = table.enter_child(root, false).expect("room");
     let detached = table.enter_child(root, true).expect("room");
@@ -43,7 +43,7 @@ fn an_end_waits_for_the_parent_and_is_reported_once() {
 
 #[test]
 fn reaping_returns_an_end_once_and_leaves_no_waiter() {
-    let mut table = ProcessTable::new(8);
+    let mut table = Table::new(8);
     let root = table.enter_root().expect("room");
     let child = table.enter_child(root, false).expect("room");
     assert_eq!(table.reap(root, child), Err(Errno::EAGAIN));
@@ -110,7 +110,7 @@ fn kill_addresses_a_process_a_group_or_all_others() {
 
 #[test]
 fn the_limit_counts_ended_processes_until_they_are_reaped() {
-    let mut table = ProcessTable::new(3);
+    let mut table = Table::new(3);
     let root = table.enter_root().expect("room");
     let child = table.enter_child(root, false).expect("room");
     table.enter_child(root, false).expect("room");
@@ -123,7 +123,7 @@ fn the_limit_counts_ended_processes_until_they_are_reaped() {
 
 #[test]
 fn does_not_reuse_the_number_of_a_group() {
-    let mut table = ProcessTable::new(4);
+    let mut table = Table::new(4);
     let root = table.enter_root().expect("room");
     for _ in 0..10_000 {
         let pid = table.enter_child(root, true).expect("room");

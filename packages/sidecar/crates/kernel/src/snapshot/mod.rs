@@ -119,31 +119,31 @@ impl Kernel {
         let sockets = self.sockets.snapshot(&mut graph);
         let table = self.processes.snapshot();
         let calls = self.host_calls.waiters();
-        let mut processes: Vec<_> = processes.iter().map(|process| process.snapshot(&mut graph)).collect();
-        processes.sort_unstable_by_key(|process| process.pid);
+        let mut saved: Vec<_> = processes.iter().map(|process| process.snapshot(&mut graph)).collect();
+        saved.sort_unstable_by_key(|process| process.pid);
         let (policy, bindings) = (self.permissions.snapshot(), self.bindings.snapshot());
-        KernelSnapshot { files, graph: graph.done(), sockets, table, policy, bindings, calls, processes }
+        KernelSnapshot { files, graph: graph.done(), sockets, table, policy, bindings, calls, processes: saved }
     }
 
     /// Restores the kernel and its processes, for new programs. Changes nothing outside if the
     /// limits are too low or a mount is missing.
-    pub fn restore(snapshot: &KernelSnapshot, with: Reattach<'_>) -> Result<RestoredKernel, Error> {
+    pub fn restore(saved: &KernelSnapshot, with: Reattach<'_>) -> Result<RestoredKernel, Error> {
         let policy = match with.permissions {
             Some(policy) => PolicySnapshot::of(policy)?,
-            None => snapshot.policy.clone(),
+            None => saved.policy.clone(),
         };
         let usage = Usage::new(&with.limits);
         if let Some(listener) = with.warnings {
             usage.warnings.listen(listener);
         }
-        let mut operations = HashMap::with_capacity(snapshot.processes.len());
-        for process in &snapshot.processes {
+        let mut operations = HashMap::with_capacity(saved.processes.len());
+        for process in &saved.processes {
             let own = Operations::restore(&process.operations, &usage, process.pid)?;
             operations.insert(process.pid, Arc::new(own));
         }
-        let processes = Arc::new(Processes::restore(&snapshot.table, usage.clone())?);
+        let processes = Arc::new(Processes::restore(&saved.table, usage.clone())?);
         let permissions = Arc::new(Permissions::restore(policy));
-        let mut files = snapshot.files.restore(&Surroundings {
+        let mut files = saved.files.restore(&Surroundings {
             usage: &usage,
             processes: &processes,
             permissions: &permissions,
@@ -151,18 +151,18 @@ impl Kernel {
             file_systems: with.file_systems,
             operations: &operations,
         })?;
-        let open = snapshot.graph.restore(&mut files)?;
+        let open = saved.graph.restore(&mut files)?;
         let kernel = Arc::new(Self {
             files: Mutex::new(files),
-            sockets: Sockets::restore(&snapshot.sockets, &open, &usage, &operations)?,
+            sockets: Sockets::restore(&saved.sockets, &open, &usage, &operations)?,
             processes,
             permissions,
             usage,
             host_calls: HostCalls::default(),
             asks: AtomicBool::new(!with.file_systems.is_empty()),
-            bindings: Bindings::restore(&snapshot.bindings),
+            bindings: Bindings::restore(&saved.bindings),
         });
-        let restored: Result<Vec<_>, _> = snapshot
+        let restored: Result<Vec<_>, _> = saved
             .processes
             .iter()
             .filter_map(|process| Some((process, operations.get(&process.pid)?)))
@@ -171,9 +171,9 @@ impl Kernel {
         let restored = RestoredKernel { kernel, processes: restored? };
         let mut files = restored.kernel.files.lock();
         open.settle(&mut files);
-        snapshot.files.settle(&mut files);
+        saved.files.settle(&mut files);
         drop(files);
-        restored.settle(snapshot, &operations);
+        restored.settle(saved, &operations);
         Ok(restored)
     }
 
@@ -216,12 +216,12 @@ impl KernelSnapshot {
 
 impl RestoredKernel {
     /// Completes the operations whose event cannot happen in the copy.
-    fn settle(&self, snapshot: &KernelSnapshot, operations: &HashMap<Pid, Arc<Operations>>) {
+    fn settle(&self, saved: &KernelSnapshot, operations: &HashMap<Pid, Arc<Operations>>) {
         let kernel = &self.kernel;
         kernel.processes.kill_missing(operations);
         let held = self.processes.iter().flat_map(Process::sockets);
-        kernel.sockets.close_unowned(&snapshot.sockets, held.collect());
-        for (pid, operation) in &snapshot.calls {
+        kernel.sockets.close_unowned(&saved.sockets, held.collect());
+        for (pid, operation) in &saved.calls {
             if let Some(own) = operations.get(pid) {
                 own.complete(*operation, Err(Errno::ECANCELED), UNANSWERED.to_vec());
             }

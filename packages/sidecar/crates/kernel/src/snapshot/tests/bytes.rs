@@ -2,7 +2,7 @@
 //! harmless.
 
 use super::super::file::VERSION;
-use super::same::{steps, two_programs};
+use super::same::{beginning, steps};
 use super::*;
 use coldframe_error::Error;
 use coldframe_ids::Pid;
@@ -14,13 +14,13 @@ fn code(read: Result<KernelSnapshot, Error>) -> &'static str {
 
 #[test]
 fn encoding_is_deterministic_and_reversible() {
-    let original = two_programs();
-    original.guests[0].pair();
-    let bytes = original.snapshot().encode().expect("an encoded snapshot");
+    let world = beginning();
+    world.guests[0].pair();
+    let bytes = world.snapshot().encode().expect("an encoded snapshot");
     let read = KernelSnapshot::decode(&bytes).expect("a decoded snapshot");
     assert_eq!(read.encode().expect("an encoded snapshot"), bytes);
     assert_eq!(read.pids().collect::<Vec<_>>(), [2, 3].map(Pid::new));
-    assert_eq!(read.own_bytes(), original.snapshot().own_bytes());
+    assert_eq!(read.own_bytes(), world.snapshot().own_bytes());
 }
 
 #[test]
@@ -40,16 +40,16 @@ fn refuses_truncated_extended_and_foreign_bytes() {
 
 #[test]
 fn stores_standard_files_only_where_they_were_changed() {
-    let original = TestKernel::new(1);
-    let fresh = original.snapshot().encode().expect("an encoded snapshot").len();
+    let world = TestKernel::new(1);
+    let fresh = world.snapshot().encode().expect("an encoded snapshot").len();
     assert!(fresh < 1_000, "{fresh} bytes");
-    let files = original.kernel.embedder_files();
+    let files = world.kernel.embedder_files();
     files.remove("/etc/hostname", false).expect("removed");
     files.remove("/opt", true).expect("removed");
     files.write("/etc/hosts", b"mine", false).expect("written");
     files.rename("/bin/ls", "/bin/list").expect("renamed");
     files.chmod("/etc/group", 0o600, true).expect("changed");
-    let bytes = original.snapshot().encode().expect("an encoded snapshot");
+    let bytes = world.snapshot().encode().expect("an encoded snapshot");
     let read = KernelSnapshot::decode(&bytes).expect("a decoded snapshot");
     assert_eq!(read.encode().expect("an encoded snapshot"), bytes);
     let copy = TestKernel::restore(&read);
@@ -65,12 +65,12 @@ fn stores_standard_files_only_where_they_were_changed() {
 
 #[test]
 fn a_digest_without_exportable_state_fails_with_ecanceled_in_the_copy() {
-    let original = TestKernel::new(1);
-    let guest = &original.guests[0];
+    let world = TestKernel::new(1);
+    let guest = &world.guests[0];
     let (blake, sha) = (guest.ok(0x301, &[13.into()]), guest.ok(0x301, &[4.into()]));
-    let direct = TestKernel::restore(&original.snapshot());
+    let direct = TestKernel::restore(&world.snapshot());
     assert_eq!(direct.guests[0].sys(0x303, &[blake.into(), "a".into()]).0, Ok(0));
-    let copy = original.copy();
+    let copy = world.copy();
     let canceled = |number: u32, arguments: &[Arg<'_>]| {
         assert_eq!(copy.guests[0].sys(number, arguments).0, Err(Errno::ECANCELED), "{number:x}");
     };
@@ -91,15 +91,15 @@ proptest! {
         changes in prop::collection::vec((any::<bool>(), any::<prop::sample::Index>(), any::<u8>()), 1..6),
         after in steps(60),
     ) {
-        let mut original = two_programs();
-        original.steps(before);
-        let mut bytes = original.snapshot().encode().expect("an encoded snapshot");
+        let mut world = beginning();
+        world.steps(before);
+        let mut bytes = world.snapshot().encode().expect("an encoded snapshot");
         for (anywhere, at, byte) in changes {
             let most = if anywhere { bytes.len() } else { bytes.len().min(2_000) };
             let at = bytes.len() - 1 - at.index(most);
             bytes[at] = byte;
         }
-        match KernelSnapshot::decode(&bytes).and_then(|snapshot| TestKernel::try_restore(&snapshot, Limits::default())) {
+        match KernelSnapshot::decode(&bytes).and_then(|saved| TestKernel::try_restore(&saved, Limits::default())) {
             Ok(mut copy) => {
                 copy.steps(after);
                 let bytes = copy.snapshot().encode().expect("an encoded snapshot");

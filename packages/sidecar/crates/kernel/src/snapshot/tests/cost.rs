@@ -17,16 +17,16 @@ fn median(mut run: impl FnMut()) -> f64 {
     samples[samples.len() / 2]
 }
 
-fn report(name: &str, kernel: &TestKernel) {
-    let snapshot = kernel.snapshot();
+fn report(name: &str, world: &TestKernel) {
+    let saved = world.snapshot();
     let mut kept = Vec::new();
     let with = || Reattach { limits: Limits::default(), permissions: None, mounts: &[], file_systems: &[], warnings: None };
-    let save = median(|| kept.push(kernel.snapshot()));
+    let save = median(|| kept.push(world.snapshot()));
     kept.clear();
     let mut copies = Vec::new();
-    let restore = median(|| copies.push(Kernel::restore(&snapshot, with()).expect("nothing is missing")));
-    let bytes = snapshot.encode().expect("an encoded snapshot");
-    let encode = median(|| drop(snapshot.encode()));
+    let restore = median(|| copies.push(Kernel::restore(&saved, with()).expect("nothing is missing")));
+    let bytes = saved.encode().expect("an encoded snapshot");
+    let encode = median(|| drop(saved.encode()));
     let mut read = Vec::new();
     let decode = median(|| read.push(KernelSnapshot::decode(&bytes).expect("a decoded snapshot")));
     let len = bytes.len();

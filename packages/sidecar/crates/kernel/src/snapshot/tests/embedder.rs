@@ -26,10 +26,10 @@ impl Embedder for RecordingEmbedder {
     }
 }
 
-fn attached(kernel: &TestKernel) -> Arc<RecordingEmbedder> {
+fn attached(world: &TestKernel) -> Arc<RecordingEmbedder> {
     let embedder = Arc::new(RecordingEmbedder::default());
-    kernel.kernel.sockets.attach(embedder.clone());
-    kernel.kernel.host_calls.attach(embedder.clone());
+    world.kernel.sockets.attach(embedder.clone());
+    world.kernel.host_calls.attach(embedder.clone());
     embedder
 }
 
@@ -47,20 +47,20 @@ fn port() -> Target {
 
 #[test]
 fn resets_inbound_connections_and_keeps_listeners() {
-    let original = TestKernel::new(1);
-    let embedder = attached(&original);
-    let guest = &original.guests[0];
+    let world = TestKernel::new(1);
+    let embedder = attached(&world);
+    let guest = &world.guests[0];
     let server = guest.ok(0x200, &[2.into(), 1.into()]);
     guest.ok(0x202, &[server.into(), "127.0.0.1".into(), 80.into()]);
     guest.ok(0x203, &[server.into(), 5.into()]);
     for id in [1, 2].map(ConnectionId::new) {
-        original.kernel.connect_inbound(id, &port()).expect("a listener");
+        world.kernel.connect_inbound(id, &port()).expect("a listener");
     }
     let accepted = guest.ok(0x204, &[server.into()]);
-    original.kernel.sockets.inbound_write(ConnectionId::new(1), b"unread", false);
+    world.kernel.sockets.inbound_write(ConnectionId::new(1), b"unread", false);
     assert_eq!(guest.read(accepted).expect("bytes"), b"unread");
     let armed = guest.ok(0x20d, &[accepted.into(), 1.into()]);
-    let copy = original.copy();
+    let copy = world.copy();
     let completed = copy.guests[0].events();
     assert_eq!(completed.len(), 1);
     assert_eq!(completed[0].operation.answer(), armed);
@@ -80,24 +80,24 @@ fn resets_inbound_connections_and_keeps_listeners() {
 
 #[test]
 fn delivers_a_reply_only_to_the_original() {
-    let original = TestKernel::new(1);
-    let embedder = attached(&original);
-    original.kernel.set_bindings(binding("a")).expect("a free name");
-    let operation = ask(&original.guests[0], "a").expect("the binding exists");
-    let copy = original.copy();
+    let world = TestKernel::new(1);
+    let embedder = attached(&world);
+    world.kernel.set_bindings(binding("a")).expect("a free name");
+    let operation = ask(&world.guests[0], "a").expect("the binding exists");
+    let copy = world.copy();
     let events = copy.guests[0].events();
     assert_eq!((events[0].operation.answer(), events[0].result), (operation, -125));
     assert_eq!(events[0].bytes, super::super::UNANSWERED);
     let number = embedder.calls.lock()[0];
-    original.kernel.answer(number, Ok(b"=1".to_vec()));
-    assert_eq!(original.guests[0].events()[0].bytes, b"=1");
+    world.kernel.answer(number, Ok(b"=1".to_vec()));
+    assert_eq!(world.guests[0].events()[0].bytes, b"=1");
 }
 
 #[test]
 fn a_restored_binding_needs_its_function_again_and_keeps_its_command() {
-    let original = TestKernel::new(1);
-    original.kernel.set_bindings(binding("a")).expect("a free name");
-    let copy = original.copy();
+    let world = TestKernel::new(1);
+    world.kernel.set_bindings(binding("a")).expect("a free name");
+    let copy = world.copy();
     attached(&copy);
     assert_eq!(ask(&copy.guests[0], "a"), Err(Errno::ENOENT));
     assert!(copy.kernel.embedder_files().read("/usr/local/bin/a", 0, 1).is_ok());
@@ -109,17 +109,17 @@ fn a_restored_binding_needs_its_function_again_and_keeps_its_command() {
 
 #[test]
 fn a_replacing_kernel_takes_over_the_embedder_and_continues_its_numbers() {
-    let original = TestKernel::new(1);
-    let embedder = attached(&original);
-    original.kernel.set_bindings(binding("a")).expect("a free name");
+    let world = TestKernel::new(1);
+    let embedder = attached(&world);
+    world.kernel.set_bindings(binding("a")).expect("a free name");
     let deny = PermissionPolicy { env: Some(ScopePolicy::always(Verdict::Deny)), ..PermissionPolicy::default() };
-    let snapshot = original.snapshot();
-    ask(&original.guests[0], "a").expect("the binding exists");
-    original.kernel.set_bindings(binding("b")).expect("a free name");
-    original.kernel.permissions.set(&deny).expect("a valid policy");
-    original.kernel.await_listener(ConnectionId::new(9), &port()).expect("room");
-    let copy = TestKernel::restore(&snapshot);
-    copy.kernel.take_over(&original.kernel, &Error::Canceled).expect("no name is taken");
+    let saved = world.snapshot();
+    ask(&world.guests[0], "a").expect("the binding exists");
+    world.kernel.set_bindings(binding("b")).expect("a free name");
+    world.kernel.permissions.set(&deny).expect("a valid policy");
+    world.kernel.await_listener(ConnectionId::new(9), &port()).expect("room");
+    let copy = TestKernel::restore(&saved);
+    copy.kernel.take_over(&world.kernel, &Error::Canceled).expect("no name is taken");
     assert_eq!(*embedder.events.lock(), [(ConnectionId::new(9), NetworkEvent::Listener(Err(Error::Canceled)))]);
     assert_eq!(ask(&copy.guests[0], "a"), Err(Errno::ENOENT));
     let operation = ask(&copy.guests[0], "b").expect("the binding exists");
@@ -136,14 +136,14 @@ fn a_replacing_kernel_takes_over_the_embedder_and_continues_its_numbers() {
 
 #[test]
 fn a_policy_is_kept_unless_the_embedder_passes_another() {
-    let original = TestKernel::new(1);
+    let world = TestKernel::new(1);
     let deny = |scope| PermissionPolicy { env: scope, ..PermissionPolicy::default() };
     let policy = deny(Some(ScopePolicy::always(Verdict::Deny)));
-    original.kernel.permissions.set(&policy).expect("a valid policy");
-    let snapshot = original.snapshot();
+    world.kernel.permissions.set(&policy).expect("a valid policy");
+    let saved = world.snapshot();
     let with = |permissions| Reattach { limits: Limits::default(), permissions, mounts: &[], file_systems: &[], warnings: None };
     let of = |permissions| {
-        let restored = Kernel::restore(&snapshot, with(permissions)).expect("nothing is missing");
+        let restored = Kernel::restore(&saved, with(permissions)).expect("nothing is missing");
         let mut env = vec![("A".to_owned(), String::new())];
         restored.kernel.permissions.filter_env(None, &mut env, None);
         (PermissionPolicy::from(restored.kernel.permissions.snapshot()), env.len())

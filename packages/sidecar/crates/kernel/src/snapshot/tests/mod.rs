@@ -95,7 +95,7 @@ impl TestKernel {
     }
 
     /// Takes a snapshot, encodes it and decodes it again.
-    fn encoded_snapshot(&self) -> KernelSnapshot {
+    fn saved(&self) -> KernelSnapshot {
         KernelSnapshot::decode(&self.snapshot().encode().expect("an encoded snapshot")).expect("a decoded snapshot")
     }
 
@@ -104,19 +104,19 @@ impl TestKernel {
         self.kernel.snapshot(&processes)
     }
 
-    fn restore(snapshot: &KernelSnapshot) -> Self {
-        Self::try_restore(snapshot, Limits::default()).expect("nothing is missing")
+    fn restore(saved: &KernelSnapshot) -> Self {
+        Self::try_restore(saved, Limits::default()).expect("nothing is missing")
     }
 
-    fn try_restore(snapshot: &KernelSnapshot, limits: Limits) -> Result<Self, coldframe_error::Error> {
+    fn try_restore(saved: &KernelSnapshot, limits: Limits) -> Result<Self, coldframe_error::Error> {
         let with = Reattach { limits, permissions: None, mounts: &[], file_systems: &[], warnings: None };
-        let RestoredKernel { kernel, processes } = Kernel::restore(snapshot, with)?;
+        let RestoredKernel { kernel, processes } = Kernel::restore(saved, with)?;
         Ok(Self { kernel, guests: processes.into_iter().map(guest).collect() })
     }
 
     /// Makes a copy by an encoded snapshot.
     fn copy(&self) -> Self {
-        Self::restore(&self.encoded_snapshot())
+        Self::restore(&self.saved())
     }
 }
 

@@ -4,31 +4,31 @@ use super::*;
 
 #[test]
 fn every_copy_has_the_bytes_in_a_pipe() {
-    let original = TestKernel::new(1);
-    let (one, other) = original.guests[0].pair();
-    original.guests[0].write(one, b"hello").expect("room");
-    let snapshot = original.snapshot();
-    assert_eq!(original.guests[0].read(other).expect("bytes"), b"hello");
+    let world = TestKernel::new(1);
+    let (one, other) = world.guests[0].pair();
+    world.guests[0].write(one, b"hello").expect("room");
+    let saved = world.snapshot();
+    assert_eq!(world.guests[0].read(other).expect("bytes"), b"hello");
     for _ in 0..2 {
-        let copy = TestKernel::restore(&snapshot);
+        let copy = TestKernel::restore(&saved);
         assert_eq!(copy.guests[0].read(other).expect("bytes"), b"hello");
         copy.guests[0].write(other, b"back").expect("room");
         assert_eq!(copy.guests[0].read(one).expect("bytes"), b"back");
     }
-    assert_eq!(original.guests[0].read(one), Err(Errno::EAGAIN), "copies share no state");
+    assert_eq!(world.guests[0].read(one), Err(Errno::EAGAIN), "copies share no state");
 }
 
 #[test]
 fn a_wait_for_a_socket_completes_in_the_copy() {
-    let original = TestKernel::new(1);
-    let (one, other) = original.guests[0].pair();
-    let operation = original.guests[0].ok(0x20d, &[other.into(), READ.into()]);
-    let copy = original.copy();
+    let world = TestKernel::new(1);
+    let (one, other) = world.guests[0].pair();
+    let operation = world.guests[0].ok(0x20d, &[other.into(), READ.into()]);
+    let copy = world.copy();
     assert_eq!(copy.guests[0].events(), []);
     copy.guests[0].write(one, b"x").expect("room");
     let completions: Vec<_> = copy.guests[0].events().iter().map(|event| (event.operation.answer(), event.result)).collect();
     assert_eq!(completions, [(operation, 1)]);
-    assert_eq!(original.guests[0].events(), []);
+    assert_eq!(world.guests[0].events(), []);
 }
 
 /// Returns the operations and results of a guest's events.
@@ -51,15 +51,15 @@ fn connect(guest: &Guest, port: i64) -> (i64, Result<i64, Errno>) {
 
 #[test]
 fn listeners_queues_and_connections_continue() {
-    let original = TestKernel::new(2);
-    let server = listen(&original.guests[0], 80, 0);
-    let (first, connected) = connect(&original.guests[1], 80);
+    let world = TestKernel::new(2);
+    let server = listen(&world.guests[0], 80, 0);
+    let (first, connected) = connect(&world.guests[1], 80);
     assert_eq!(connected, Ok(0));
-    let (second, waiting) = connect(&original.guests[1], 80);
+    let (second, waiting) = connect(&world.guests[1], 80);
     assert_eq!(waiting, Err(Errno::EINPROGRESS));
-    original.guests[1].write(first, b"early").expect("room");
-    let operation = original.guests[1].ok(0x20d, &[second.into(), 4.into()]);
-    let copy = original.copy();
+    world.guests[1].write(first, b"early").expect("room");
+    let operation = world.guests[1].ok(0x20d, &[second.into(), 4.into()]);
+    let copy = world.copy();
     let [host, client] = &copy.guests[..] else { panic!("two programs") };
     let accepted = host.ok(0x204, &[server.into()]);
     assert_eq!(host.read(accepted).expect("bytes"), b"early");
@@ -73,32 +73,32 @@ fn listeners_queues_and_connections_continue() {
 
 #[test]
 fn an_ended_child_can_be_reaped_and_a_live_child_awaited() {
-    let mut original = TestKernel::new(1);
-    let children = [original.fork(0), original.fork(0)].map(|at| original.guests[at].program.pid());
-    let operation = original.guests[0].ok(0x401, &[i64::from(children[1].get()).into()]);
-    let ended = original.guests.remove(1);
+    let mut world = TestKernel::new(1);
+    let children = [world.fork(0), world.fork(0)].map(|at| world.guests[at].program.pid());
+    let operation = world.guests[0].ok(0x401, &[i64::from(children[1].get()).into()]);
+    let ended = world.guests.remove(1);
     ended.program.process().close();
-    original.kernel.processes.exited(children[0], crate::Status::Code(3), false);
-    let copy = original.copy();
+    world.kernel.processes.exited(children[0], crate::Status::Code(3), false);
+    let copy = world.copy();
     assert_eq!(copy.guests[0].sys(0x40a, &[i64::from(children[0].get()).into()]).0, Ok(0x300));
     copy.kernel.processes.exited(children[1], crate::Status::Code(4), false);
     assert_eq!(completions(&copy.guests[0]), [(operation, 0x400)]);
     assert_eq!(copy.kernel.counts().0, 1);
-    assert_eq!(copy.fork_pid(0), original.fork_pid(0), "numbers continue");
+    assert_eq!(copy.fork_pid(0), world.fork_pid(0), "numbers continue");
 }
 
 #[test]
 fn a_program_that_ended_during_the_snapshot_was_killed_in_the_copy() {
-    let mut original = TestKernel::new(1);
-    let (one, other) = original.guests[0].pair();
-    let child = original.fork(0);
-    original.guests[0].ok(0x201, &[other.into(), 0.into()]);
-    let pid = i64::from(original.guests[child].program.pid().get());
-    let operation = original.guests[0].ok(0x401, &[pid.into()]);
-    let end = original.guests[0].ok(0x20d, &[one.into(), READ.into()]);
+    let mut world = TestKernel::new(1);
+    let (one, other) = world.guests[0].pair();
+    let child = world.fork(0);
+    world.guests[0].ok(0x201, &[other.into(), 0.into()]);
+    let pid = i64::from(world.guests[child].program.pid().get());
+    let operation = world.guests[0].ok(0x401, &[pid.into()]);
+    let end = world.guests[0].ok(0x20d, &[one.into(), READ.into()]);
     // The snapshot does not contain the child's descriptors.
-    let snapshot = original.kernel.snapshot(&[original.guests[0].program.process()]);
-    let copy = TestKernel::restore(&snapshot);
+    let saved = world.kernel.snapshot(&[world.guests[0].program.process()]);
+    let copy = TestKernel::restore(&saved);
     let mut completed = completions(&copy.guests[0]);
     completed.sort_unstable();
     assert_eq!(completed, [(operation, 9), (end, 1 | 16)]);
@@ -108,10 +108,10 @@ fn a_program_that_ended_during_the_snapshot_was_killed_in_the_copy() {
 
 #[test]
 fn a_copy_delivers_signals_to_waiting_operations() {
-    let original = TestKernel::new(1);
-    original.guests[0].ok(0x404, &[15.into(), 1.into()]);
-    let pid = original.guests[0].program.pid();
-    let copy = original.copy();
+    let world = TestKernel::new(1);
+    world.guests[0].ok(0x404, &[15.into(), 1.into()]);
+    let pid = world.guests[0].program.pid();
+    let copy = world.copy();
     copy.kernel.processes.signal(pid, 15).expect("the process lives");
     let operation = copy.guests[0].ok(0x405, &[]);
     assert_eq!(completions(&copy.guests[0]), [(operation, 15)]);
@@ -124,12 +124,12 @@ fn a_copy_delivers_signals_to_waiting_operations() {
 
 #[test]
 fn passed_descriptors_are_shared_with_the_processes_that_hold_them() {
-    let original = TestKernel::new(1);
-    let guest = &original.guests[0];
+    let world = TestKernel::new(1);
+    let guest = &world.guests[0];
     let ((channel, end), (sent, kept)) = (guest.pair(), guest.pair());
     guest.ok(0x211, &[channel.into(), sent.into()]);
     guest.ok(0x201, &[sent.into(), 0.into()]);
-    let copy = original.copy();
+    let copy = world.copy();
     let got = copy.guests[0].ok(0x212, &[end.into()]);
     copy.guests[0].write(kept, b"through").expect("room");
     assert_eq!(copy.guests[0].read(got).expect("bytes"), b"through");
@@ -137,20 +137,20 @@ fn passed_descriptors_are_shared_with_the_processes_that_hold_them() {
     assert_eq!(copy.guests[0].read(kept).expect("the end"), b"", "no other descriptor holds the socket");
     // In this copy no program takes the descriptor: closing the channel closes the descriptors that
     // wait there.
-    let other = original.copy();
+    let other = world.copy();
     other.guests[0].ok(0x201, &[end.into(), 0.into()]);
     assert_eq!(other.guests[0].read(kept).expect("the end"), b"");
 }
 
 #[test]
 fn a_standard_input_stays_open_and_keeps_its_unread_bytes() {
-    let original = TestKernel::within(1, Limits { pipe_bytes: 4_096, ..Limits::default() });
-    let process = original.guests[0].program.process();
+    let world = TestKernel::within(1, Limits { pipe_bytes: 4_096, ..Limits::default() });
+    let process = world.guests[0].program.process();
     process.open_feed(&[7; 10_000]).expect("room");
-    let copy = TestKernel::try_restore(&original.snapshot(), Limits { pipe_bytes: 4_096, ..Limits::default() }).expect("room");
-    let read_all = |kernel: &TestKernel| {
+    let copy = TestKernel::try_restore(&world.snapshot(), Limits { pipe_bytes: 4_096, ..Limits::default() }).expect("room");
+    let read_all = |world: &TestKernel| {
         let mut got = Vec::new();
-        while let Ok(piece) = kernel.guests[0].read(0) {
+        while let Ok(piece) = world.guests[0].read(0) {
             if piece.is_empty() {
                 return (got, true);
             }
@@ -162,16 +162,16 @@ fn a_standard_input_stays_open_and_keeps_its_unread_bytes() {
     copy.guests[0].program.process().feed(b"more", true).expect("an open standard input");
     assert_eq!(read_all(&copy), (b"more".to_vec(), true));
     assert_eq!(copy.guests[0].program.process().feed(b"late", false), Err(Errno::EPIPE));
-    assert_eq!(read_all(&original), (vec![7; 10_000], false), "the original has its own standard input");
+    assert_eq!(read_all(&world), (vec![7; 10_000], false), "the original has its own standard input");
 }
 
 #[test]
 fn cancels_orphaned_operations_and_delivers_completed_ones_once() {
-    let original = TestKernel::new(1);
-    let operations = &original.guests[0].program.process().operations;
+    let world = TestKernel::new(1);
+    let operations = &world.guests[0].program.process().operations;
     let (done, orphan) = (operations.begin().expect("room"), operations.begin().expect("room"));
     operations.complete(done, Ok(5), b"bytes".to_vec());
-    let copy = original.copy();
+    let copy = world.copy();
     let events = copy.guests[0].events();
     assert_eq!(events[0], Event { operation: done, result: 5, bytes: b"bytes".to_vec() });
     assert_eq!(events[1], Event { operation: orphan, result: -125, bytes: vec![] });
@@ -181,14 +181,14 @@ fn cancels_orphaned_operations_and_delivers_completed_ones_once() {
 
 #[test]
 fn digests_continue_and_idle_jobs_are_kept() {
-    let original = TestKernel::new(1);
-    let guest = &original.guests[0];
+    let world = TestKernel::new(1);
+    let guest = &world.guests[0];
     let hash = guest.ok(0x301, &[4.into()]);
     guest.ok(0x303, &[hash.into(), "abc".into()]);
     let job = guest.ok(0x310, &[6.into(), "".into()]);
-    let copy = original.copy();
-    for kernel in [&original, &copy] {
-        let (length, digest) = kernel.guests[0].sys(0x304, &[hash.into(), Arg::Buffer(32)]);
+    let copy = world.copy();
+    for world in [&world, &copy] {
+        let (length, digest) = world.guests[0].sys(0x304, &[hash.into(), Arg::Buffer(32)]);
         assert_eq!((length, &digest[..4]), (Ok(32), &[0xba, 0x78, 0x16, 0xbf][..]));
     }
     assert_eq!(copy.guests[0].sys(0x311, &[job.into(), "more".into()]).0, Ok(0));
@@ -197,13 +197,13 @@ fn digests_continue_and_idle_jobs_are_kept() {
 
 #[test]
 fn refuses_limits_that_the_snapshot_exceeds() {
-    let original = TestKernel::new(2);
-    let (one, _) = original.guests[0].pair();
-    original.guests[0].write(one, &[1; 5_000]).expect("room");
-    original.guests[0].ok(0x200, &[2.into(), 1.into()]);
-    original.guests[0].ok(0x301, &[4.into()]);
-    let snapshot = original.snapshot();
-    let refusal = |limits: Limits| match TestKernel::try_restore(&snapshot, limits) {
+    let world = TestKernel::new(2);
+    let (one, _) = world.guests[0].pair();
+    world.guests[0].write(one, &[1; 5_000]).expect("room");
+    world.guests[0].ok(0x200, &[2.into(), 1.into()]);
+    world.guests[0].ok(0x301, &[4.into()]);
+    let saved = world.snapshot();
+    let refusal = |limits: Limits| match TestKernel::try_restore(&saved, limits) {
         Err(coldframe_error::Error::ResourceExhausted { resource, limit }) => (resource, limit),
         Err(other) => panic!("{other}"),
         Ok(_) => ("", 0),

@@ -162,17 +162,17 @@ pub(super) fn steps(most: usize) -> impl Strategy<Value = Vec<Step>> {
 }
 
 /// Makes two programs, each with a standard input that is fed.
-pub(super) fn two_programs() -> TestKernel {
-    let kernel = TestKernel::within(2, Limits { pipe_bytes: 4_096, socket_bytes: 4_096, ..Limits::default() });
-    for guest in &kernel.guests {
+pub(super) fn beginning() -> TestKernel {
+    let world = TestKernel::within(2, Limits { pipe_bytes: 4_096, socket_bytes: 4_096, ..Limits::default() });
+    for guest in &world.guests {
         guest.program.process().open_feed(b"first").expect("room");
     }
-    kernel
+    world
 }
 
 impl TestKernel {
     fn copy_within(&self) -> Self {
-        Self::try_restore(&self.encoded_snapshot(), self.kernel.usage.limits).expect("all of it fits")
+        Self::try_restore(&self.saved(), self.kernel.usage.limits).expect("all of it fits")
     }
 }
 
@@ -181,27 +181,27 @@ proptest! {
 
     #[test]
     fn a_copy_behaves_like_the_original(before in steps(120), between in steps(40), after in steps(120)) {
-        let mut original = two_programs();
-        original.steps(before);
-        let mut copy = original.copy_within();
+        let mut world = beginning();
+        world.steps(before);
+        let mut copy = world.copy_within();
         for step in between {
-            prop_assert_eq!(original.step(step), copy.step(step), "{:?}", step);
+            prop_assert_eq!(world.step(step), copy.step(step), "{:?}", step);
         }
         let mut second = copy.copy_within();
         for step in after {
-            let seen = original.step(step);
+            let seen = world.step(step);
             prop_assert_eq!(&seen, &copy.step(step), "{:?}", step);
             prop_assert_eq!(&seen, &second.step(step), "{:?} in the copy's copy", step);
         }
-        prop_assert_eq!(original.kernel.counts(), second.kernel.counts());
-        prop_assert_eq!(original.kernel.sockets.look().1, second.kernel.sockets.look().1);
+        prop_assert_eq!(world.kernel.counts(), second.kernel.counts());
+        prop_assert_eq!(world.kernel.sockets.look().1, second.kernel.sockets.look().1);
     }
 
     #[test]
     fn releases_all_kernel_memory_when_all_programs_have_ended(before in steps(120)) {
-        let mut original = two_programs();
-        original.steps(before);
-        let mut copy = original.copy_within();
+        let mut world = beginning();
+        world.steps(before);
+        let mut copy = world.copy_within();
         while copy.guests.len() > 1 {
             copy.exit(0, 0);
         }
