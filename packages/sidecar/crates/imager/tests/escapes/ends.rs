@@ -148,10 +148,14 @@ fn ends_a_program_that_requests_a_gigabyte_of_entropy() {
 #[test]
 fn ends_a_program_that_reads_or_writes_a_gigabyte_in_one_call() {
     let limits = Limits { memory_bytes: 1 << 30, ..Limits::default() };
-    for (path, flags, number) in
-        [("/dev/zero", 0, FileCall::Read), ("/dev/urandom", 0, FileCall::Read), ("/dev/null", 1, FileCall::Write), ("/tmp/f", 0o102, FileCall::Write)]
-    {
-        let script = Script::default().text(ROOM, path).sys(FileCall::Open, &[ROOM, path.len() as i64, flags, 0o600]).op('g', &[16_000]);
+    for (path, flags, number) in [
+        ("/dev/zero", 0, FileCall::Read),
+        ("/dev/urandom", 0, FileCall::Read),
+        ("/dev/null", 1, FileCall::Write),
+        ("/tmp/f", 0o102, FileCall::Write),
+    ] {
+        let script =
+            Script::default().text(ROOM, path).sys(FileCall::Open, &[ROOM, path.len() as i64, flags, 0o600]).op('g', &[16_000]);
         let again = script.source().len() as i64 / 161;
         let script = script.sys(number, &[3, MEMORY, 1_000 << 20, 0]).op('j', &[again]);
         let ended = harness().run_with(&script, limits, Some(Duration::from_millis(50)));
@@ -202,7 +206,11 @@ fn calls_no_export_after_the_exit() {
 
 #[test]
 fn refuses_reads_and_serves_writes_after_the_streams_are_closed() {
-    let script = Script::default().sys(FileCall::Close, &[0]).sys(FileCall::Close, &[1]).sys(FileCall::Close, &[2]).sys(FileCall::Close, &[1]);
+    let script = Script::default()
+        .sys(FileCall::Close, &[0])
+        .sys(FileCall::Close, &[1])
+        .sys(FileCall::Close, &[2])
+        .sys(FileCall::Close, &[1]);
     let ended = harness().run(&script.op('o', &[1, ROOM, 0]).op('r', &[0, ROOM, 8]));
     assert_eq!(ended.log, [0, 0, 0, -9, 0, -9]);
 }

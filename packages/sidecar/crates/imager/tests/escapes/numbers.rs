@@ -50,7 +50,8 @@ fn survives_every_blocking_call() {
     // This call is left out: it can wait for ever.
     let waits = i64::from(BlockingCall::WaitForWatched.number());
     for integers in [[0; 8], [1_000; 8], [i64::from(i32::MAX), 0, 0, 0, 0, 0, 0, 0]] {
-        let ended = harness().run(&Script::default().calls('w', 0, waits, &integers).calls('w', waits + 1, ALL - waits - 1, &integers));
+        let ended =
+            harness().run(&Script::default().calls('w', 0, waits, &integers).calls('w', waits + 1, ALL - waits - 1, &integers));
         assert_eq!(ended.code(), "none");
         assert!(ended.log.iter().all(|answer| *answer == -38), "{:?}", ended.log);
     }

@@ -1,9 +1,9 @@
 //! Numbers of kernel objects: operations, sockets, contexts, jobs, processes, watches. A forged
 //! number names no object of another program, and each kind of object has a limit.
 
-use coldframe_abi::system_calls::{BlockingCall, CryptographyCall, FileCall, ProcessCall, SocketCall};
 use crate::harness::harness;
 use crate::script::{NEVER, NOW, ROOM, Script};
+use coldframe_abi::system_calls::{BlockingCall, CryptographyCall, FileCall, ProcessCall, SocketCall};
 
 const EBADF: i64 = -9;
 const ECHILD: i64 = -10;
@@ -25,10 +25,24 @@ fn refuses_to_cancel_operations_that_have_not_started() {
 fn cancels_an_operation_once() {
     // The script arms, disarms and disarms again. It then arms up to the limit, closes the socket
     // with the operations in progress, and uses the socket after that.
-    let script = Script::default().sys(SocketCall::Pair, &[ROOM, 8]).sys(SocketCall::Arm, &[3, 1]).sys(SocketCall::Disarm, &[3, 1]).sys(SocketCall::Disarm, &[3, 1]);
-    let script =
-        script.calls('s', SocketCall::Arm, 1, &[3, 1]).sys(SocketCall::Arm, &[3, 1]).sys(SocketCall::Arm, &[3, 1]).sys(SocketCall::Arm, &[3, 1]).sys(SocketCall::Arm, &[3, 1]);
-    let ended = harness().run(&script.sys(FileCall::Close, &[3]).sys(SocketCall::Disarm, &[3, 2]).sys(SocketCall::Arm, &[3, 1]).sys(FileCall::Close, &[3]));
+    let script = Script::default()
+        .sys(SocketCall::Pair, &[ROOM, 8])
+        .sys(SocketCall::Arm, &[3, 1])
+        .sys(SocketCall::Disarm, &[3, 1])
+        .sys(SocketCall::Disarm, &[3, 1]);
+    let script = script
+        .calls('s', SocketCall::Arm, 1, &[3, 1])
+        .sys(SocketCall::Arm, &[3, 1])
+        .sys(SocketCall::Arm, &[3, 1])
+        .sys(SocketCall::Arm, &[3, 1])
+        .sys(SocketCall::Arm, &[3, 1]);
+    let ended = harness().run(
+        &script
+            .sys(FileCall::Close, &[3])
+            .sys(SocketCall::Disarm, &[3, 2])
+            .sys(SocketCall::Arm, &[3, 1])
+            .sys(FileCall::Close, &[3]),
+    );
     assert_eq!(ended.log[..4], [0, 1, 1, 0]);
     assert_eq!(ended.log[8..], [-105, 0, EBADF, EBADF, EBADF]);
 }
@@ -37,7 +51,8 @@ fn cancels_an_operation_once() {
 fn delivers_no_event_of_a_cancelled_operation() {
     // The program waits for an operation that it has cancelled. Without a timer that wait is a
     // fault.
-    let script = Script::default().sys(SocketCall::Pair, &[ROOM, 8]).sys(SocketCall::Arm, &[3, 1]).sys(SocketCall::Disarm, &[3, 1]);
+    let script =
+        Script::default().sys(SocketCall::Pair, &[ROOM, 8]).sys(SocketCall::Arm, &[3, 1]).sys(SocketCall::Disarm, &[3, 1]);
     assert_eq!(harness().run(&script.clone().op('t', &[NEVER])).code(), "ERR_ENGINE_FAULT");
     assert_eq!(harness().run(&script.op('t', &[NOW])).code(), "none");
 }
@@ -46,10 +61,26 @@ fn delivers_no_event_of_a_cancelled_operation() {
 fn finds_sockets_only_by_descriptors_of_the_caller() {
     // The neighbour has socket 1 of its runtime. The script tries a standard stream, a file and
     // unused numbers.
-    let calls = [SocketCall::Close, SocketCall::Bind, SocketCall::Listen, SocketCall::Accept, SocketCall::Connect, SocketCall::Read, SocketCall::Write, SocketCall::Shutdown, SocketCall::Name, SocketCall::Send, SocketCall::Receive, SocketCall::Arm, SocketCall::Disarm, SocketCall::Error];
-    let script = calls.iter().fold(Script::default().text(ROOM, "/workspace").sys(FileCall::Open, &[ROOM, 10, 0, 0]), |script, number| {
-        script.sys(*number, &[0]).sys(*number, &[3]).sys(*number, &[4]).sys(*number, &[i64::MAX])
-    });
+    let calls = [
+        SocketCall::Close,
+        SocketCall::Bind,
+        SocketCall::Listen,
+        SocketCall::Accept,
+        SocketCall::Connect,
+        SocketCall::Read,
+        SocketCall::Write,
+        SocketCall::Shutdown,
+        SocketCall::Name,
+        SocketCall::Send,
+        SocketCall::Receive,
+        SocketCall::Arm,
+        SocketCall::Disarm,
+        SocketCall::Error,
+    ];
+    let script =
+        calls.iter().fold(Script::default().text(ROOM, "/workspace").sys(FileCall::Open, &[ROOM, 10, 0, 0]), |script, number| {
+            script.sys(*number, &[0]).sys(*number, &[3]).sys(*number, &[4]).sys(*number, &[i64::MAX])
+        });
     let ended = harness().run(&script);
     for (at, answers) in ended.log[1..].chunks(4).enumerate() {
         assert_eq!(answers, [ENOTSOCK, ENOTSOCK, EBADF, EBADF], "{:?}", calls[at]);
@@ -69,7 +100,11 @@ fn refuses_sockets_and_pairs_beyond_the_limit() {
 #[test]
 fn refuses_forged_contexts_and_contexts_beyond_the_limit() {
     let forged = [0, 1, -1, i64::from(i32::MAX), i64::MAX].iter().fold(Script::default(), |script, context| {
-        script.sys(CryptographyCall::Update, &[*context, ROOM, 8]).sys(CryptographyCall::Finish, &[*context, ROOM, 32]).sys(CryptographyCall::Copy, &[*context]).sys(CryptographyCall::Close, &[*context])
+        script
+            .sys(CryptographyCall::Update, &[*context, ROOM, 8])
+            .sys(CryptographyCall::Finish, &[*context, ROOM, 32])
+            .sys(CryptographyCall::Copy, &[*context])
+            .sys(CryptographyCall::Close, &[*context])
     });
     assert!(harness().run(&forged).log.iter().all(|answer| matches!(answer, -9 | -22)), "a context that no call has made");
     let many = (0..4_200).fold(Script::default(), |script, _| script.sys(CryptographyCall::HashOpen, &[1]));
@@ -100,7 +135,11 @@ fn charges_jobs_to_the_memory_limit_of_the_program() {
             .sys(CryptographyCall::JobRead, &[*job, -1, ROOM, 64])
             .sys(CryptographyCall::JobForget, &[*job])
     });
-    let ended = harness().run_with(&script.calls('w', BlockingCall::JobWait, 1, &[999]).calls('w', BlockingCall::JobWait, 1, &[-1]), limits, None);
+    let ended = harness().run_with(
+        &script.calls('w', BlockingCall::JobWait, 1, &[999]).calls('w', BlockingCall::JobWait, 1, &[-1]),
+        limits,
+        None,
+    );
     assert!(ended.log.iter().filter(|answer| **answer > 0).count() <= 8, "{:?}", ended.log);
     assert_eq!(ended.code(), "none");
 }
@@ -125,24 +164,41 @@ fn refuses_to_wait_for_processes_that_are_not_children() {
         .iter()
         .fold(Script::default(), |script, pid| script.sys(ProcessCall::Wait, &[*pid]).sys(ProcessCall::Reap, &[*pid]));
     assert!(harness().run(&script).log.iter().all(|answer| *answer == ECHILD), "a process that is not a child");
-    let forged = Script::default().op('K', &[ROOM, 2]).sys(ProcessCall::Watch, &[ROOM, 8]).calls('w', BlockingCall::WaitForWatched, 1, &[1_000]);
+    let forged = Script::default().op('K', &[ROOM, 2]).sys(ProcessCall::Watch, &[ROOM, 8]).calls(
+        'w',
+        BlockingCall::WaitForWatched,
+        1,
+        &[1_000],
+    );
     assert_eq!(harness().run(&forged).log, [0, ECHILD]);
 }
 
 #[test]
 fn sends_no_signal_outside_the_runtime() {
-    let script =
-        (-300..300).filter(|pid| !matches!(pid, -2..=0 | 2)).fold(Script::default(), |script, pid| script.sys(ProcessCall::Kill, &[pid, 9]));
-    let ended =
-        harness().run(&script.sys(ProcessCall::Kill, &[i64::MIN, 9]).sys(ProcessCall::Kill, &[i64::MAX, 9]).sys(ProcessCall::Kill, &[2, 99]).sys(ProcessCall::Kill, &[2, -9]));
+    let script = (-300..300)
+        .filter(|pid| !matches!(pid, -2..=0 | 2))
+        .fold(Script::default(), |script, pid| script.sys(ProcessCall::Kill, &[pid, 9]));
+    let ended = harness().run(
+        &script
+            .sys(ProcessCall::Kill, &[i64::MIN, 9])
+            .sys(ProcessCall::Kill, &[i64::MAX, 9])
+            .sys(ProcessCall::Kill, &[2, 99])
+            .sys(ProcessCall::Kill, &[2, -9]),
+    );
     assert!(ended.log.iter().all(|answer| matches!(answer, -1 | -3 | -22)), "{:?}", ended.log);
 }
 
 #[test]
 fn checks_the_list_of_objects_of_a_wait() {
-    let script = Script::default().sys(ProcessCall::Watch, &[ROOM, 7]).sys(ProcessCall::Watch, &[ROOM, 8 * 65]).sys(ProcessCall::Watch, &[ROOM, 8 * 64]);
-    let script =
-        script.calls('w', BlockingCall::WaitForWatched, 1, &[0]).op('K', &[ROOM, (1 << 32) | 77]).sys(ProcessCall::Watch, &[ROOM, 8]).calls('w', BlockingCall::WaitForWatched, 1, &[0]);
+    let script = Script::default()
+        .sys(ProcessCall::Watch, &[ROOM, 7])
+        .sys(ProcessCall::Watch, &[ROOM, 8 * 65])
+        .sys(ProcessCall::Watch, &[ROOM, 8 * 64]);
+    let script = script
+        .calls('w', BlockingCall::WaitForWatched, 1, &[0])
+        .op('K', &[ROOM, (1 << 32) | 77])
+        .sys(ProcessCall::Watch, &[ROOM, 8])
+        .calls('w', BlockingCall::WaitForWatched, 1, &[0]);
     let ended = harness().run(&script);
     assert_eq!((ended.log[..3].to_vec(), ended.log[5]), (vec![-22, -22, 0], EBADF));
 }
@@ -181,8 +237,9 @@ fn refuses_watches_and_signals_beyond_the_limit() {
 fn closes_a_connection_of_a_program_with_itself_at_its_end() {
     // Full pairs that are never read, with operations armed on both sides.
     let script = (0..40).fold(Script::default(), |script, _| script.sys(SocketCall::Pair, &[ROOM, 8]));
-    let script =
-        (3..83).fold(script, |script, fd| script.sys(SocketCall::Write, &[fd, 0, 1 << 20]).sys(SocketCall::Write, &[fd, 0, 1]).sys(SocketCall::Arm, &[fd, 4]));
+    let script = (3..83).fold(script, |script, fd| {
+        script.sys(SocketCall::Write, &[fd, 0, 1 << 20]).sys(SocketCall::Write, &[fd, 0, 1]).sys(SocketCall::Arm, &[fd, 4])
+    });
     let ended = harness().run(&script);
     assert_eq!(ended.log[40..].chunks(3).filter(|answers| answers[0] == 65_536 && answers[1] == EAGAIN).count(), 80);
 }

@@ -174,7 +174,7 @@ fn refuses_truncated_bytes() {
             bytes.truncate(end);
             bytes
         });
-        assert_eq!(cut.err(), Some("no such value"), "{end}");
+        assert_eq!(cut.err(), Some("no valid snapshot"), "{end}");
     }
 }
 

@@ -58,9 +58,9 @@ fn names_a_mount_that_a_restore_lacks() {
         }
     };
     let systems = std::slice::from_ref(&system);
-    assert_eq!(lacking(&all.mounts[1..], systems), "the snapshot needs a mount '/m', which was not options");
-    assert_eq!(lacking(&all.mounts[..1], systems), "the snapshot needs a mount '/p', which was not options");
-    assert_eq!(lacking(&all.mounts, &[]), "the snapshot needs a file system '/app', which was not options");
+    assert_eq!(lacking(&all.mounts[1..], systems), "the snapshot needs a mount '/m', which was not given");
+    assert_eq!(lacking(&all.mounts[..1], systems), "the snapshot needs a mount '/p', which was not given");
+    assert_eq!(lacking(&all.mounts, &[]), "the snapshot needs a file system '/app', which was not given");
     let folder_there =
         RestoreOptions { mounts: vec![mount("/m", &folder, true), mount("/p", &folder, true)], ..RestoreOptions::default() };
     let error = RestoreOptions { file_systems: vec![system], ..folder_there }.restore(&saved).err().expect("it is no overlay");
