@@ -132,20 +132,31 @@ describe.each(MODES)('$name', ({ open }) => {
 
   test('a command runs in a shell, as a child and in a pipeline', async () => {
     const script = `echo '{"city":"Bergen"}' | weather --json - | grep -o Bergen > /tmp/city; cat /tmp/city
-      for c in a b; do wttr --city $c; done; fails || echo "failed with $?"; command -v weather; x=$(plain --json '"v"'); echo "<$x>"`;
+      for c in a b; do wttr --city $c; done
+      fails || echo "failed with $?"
+      command -v weather
+      x=$(plain --json '"v"'); echo "<$x>"`;
     expect(await run('sh', ['-c', script])).toEqual({
       stdout: 'Bergen\n{"of":"a"}\n{"of":"b"}\nfailed with 1\n/usr/local/bin/weather\n<v>\n',
       stderr: 'fails: out of order (E_ORDER)\n',
       exitCode: 0,
     });
     const code = `import { execFileSync, spawnSync } from 'node:child_process';
-      console.log(execFileSync('weather', ['--city', 'x']).toString().trim(), spawnSync('fails').status, spawnSync('/usr/local/bin/plain').stdout.toString())`;
+      console.log(
+        execFileSync('weather', ['--city', 'x']).toString().trim(),
+        spawnSync('fails').status,
+        spawnSync('/usr/local/bin/plain').stdout.toString()
+      )`;
     expect((await runtime.exec(code)).stdout).toBe('{"of":"x"} 1 text\n\n');
   });
 
   test('programs cannot change the commands, and a forged command only calls bindings', async () => {
     const code = `import fs from 'node:fs'; import { spawnSync } from 'node:child_process';
-      const tried = [() => fs.writeFileSync('/usr/local/bin/plain', ''), () => fs.unlinkSync('/usr/local/bin/plain'), () => fs.chmodSync('/usr/local/bin/plain', 0o777)];
+      const tried = [
+        () => fs.writeFileSync('/usr/local/bin/plain', ''),
+        () => fs.unlinkSync('/usr/local/bin/plain'),
+        () => fs.chmodSync('/usr/local/bin/plain', 0o777)
+      ];
       for (const one of tried) try { one(); console.log('done'); } catch (e) { console.log(e.code); }
       for (const name of ['plain', 'nobody', '../plain', '']) {
         fs.writeFileSync('/tmp/forged', '\\x7fCOLDFRAME binding ' + name + '\\n', { mode: 0o755 });

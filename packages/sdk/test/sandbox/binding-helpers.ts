@@ -34,7 +34,9 @@ export function endless() {
 
 /** Returns a program that prints the error of a call. */
 const caught = (call: string): string =>
-  `try { console.log('no error', await ${call}) } catch (e) { console.log(JSON.stringify({ ...e, name: e.name, message: e.message, stack: e.stack })) }`;
+  `try { console.log('no error', await ${call}) } catch (e) {
+    console.log(JSON.stringify({ ...e, name: e.name, message: e.message, stack: e.stack }))
+  }`;
 
 /** Returns the error of a call, as the guest gets it. */
 export async function rejection(runtime: NodeRuntime, call: string): Promise<Record<string, unknown>> {

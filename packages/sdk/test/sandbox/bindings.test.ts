@@ -26,7 +26,9 @@ describe.each(MODES)('$name', ({ open }) => {
     await within(
       { same: echo, none: binding(() => undefined), hidden: binding(() => JSON.parse('{"__proto__":{"x":1}}')) },
       async (rt) => {
-        const code = `__return([await callBinding('same', ${JSON.stringify(value)}), await callBinding('same'), await callBinding('none', 1)])`;
+        const code = `__return([
+          await callBinding('same', ${JSON.stringify(value)}), await callBinding('same'), await callBinding('none', 1)
+        ])`;
         expect((await rt.run(code)).value).toEqual([value, {}, null]);
         expect(inputs).toEqual([value, {}]);
         const polluted = "const r = await callBinding('hidden'); __return([r.x, {}.x, Object.keys(r)])";

@@ -121,9 +121,11 @@ describe.each(MODES)('$name', (mode) => {
       await runner.exec(`
         const { spawn } = await import('node:child_process');
         const net = await import('node:net');
-        globalThis.child = spawn('node', ['-e', 'process.stdin.on("data", (d) => process.stdout.write(String(d).toUpperCase()))'], {
-          stdio: ['pipe', 'pipe', 'ignore'],
-        });
+        globalThis.child = spawn(
+          'node',
+          ['-e', 'process.stdin.on("data", (d) => process.stdout.write(String(d).toUpperCase()))'],
+          { stdio: ['pipe', 'pipe', 'ignore'] },
+        );
         // The sources do not keep the process alive, so a timer does.
         globalThis.next = async (from) => {
           const timer = setTimeout(() => {}, 20_000);

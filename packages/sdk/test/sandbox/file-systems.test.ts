@@ -26,12 +26,19 @@ const PROGRAM = `
   log.push(fs.readSync(fd, Buffer.alloc(10), 0, 10, 4));
   fs.closeSync(fd);
   fs.renameSync('a/g', 'a/b/g');
-  log.push(code(() => fs.renameSync('a', 'a/b/x')), code(() => fs.renameSync('a/f', 'a/b')), code(() => fs.renameSync('a/b', 'a/f')));
+  log.push(
+    code(() => fs.renameSync('a', 'a/b/x')),
+    code(() => fs.renameSync('a/f', 'a/b')),
+    code(() => fs.renameSync('a/b', 'a/f'))
+  );
   fs.renameSync('a/f', 'a/b/g');
   log.push(fs.readFileSync('a/b/g', 'utf8'), fs.existsSync('a/f'));
   fs.symlinkSync('b/g', 'a/link');
   fs.symlinkSync('loop', 'a/loop');
-  log.push(fs.readFileSync('a/link', 'utf8'), fs.readlinkSync('a/link'), fs.lstatSync('a/link').isSymbolicLink(), code(() => fs.statSync('a/loop')));
+  log.push(
+    fs.readFileSync('a/link', 'utf8'), fs.readlinkSync('a/link'), fs.lstatSync('a/link').isSymbolicLink(),
+    code(() => fs.statSync('a/loop'))
+  );
   fs.chmodSync('a/b/g', 0o400);
   log.push((fs.statSync('a/b/g').mode & 0o777).toString(8), code(() => fs.writeFileSync('a/b/g', 'x')));
   fs.chmodSync('a/b/g', 0o644);
@@ -60,8 +67,10 @@ const PROGRAM = `
 const codes = (path: string) => `
   import * as fs from 'node:fs';
   const code = (work) => { try { return String(work()); } catch (error) { return error.code; } };
-  console.log([() => fs.statSync('${path}/f').size, () => fs.readdirSync('${path}').sort().join(), () => fs.readFileSync('${path}/f', 'utf8'),
-    () => fs.writeFileSync('${path}/f', 'x'), () => fs.mkdirSync('${path}/d')].map(code).join());
+  console.log([
+    () => fs.statSync('${path}/f').size, () => fs.readdirSync('${path}').sort().join(),
+    () => fs.readFileSync('${path}/f', 'utf8'), () => fs.writeFileSync('${path}/f', 'x'), () => fs.mkdirSync('${path}/d')
+  ].map(code).join());
 `;
 
 const file = { type: 'file', size: 3 } as const;

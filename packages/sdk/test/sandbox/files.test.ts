@@ -135,15 +135,25 @@ describe.each(MODES)('$name', (mode) => {
     const mounts = [{ guestPath: '/project', hostPath: folder, overlay: true }];
     return withRuntime(mode, { mounts, cwd: '/project' }, async (runtime) => {
       const { stdout, stderr } = await runtime.exec(`
-        import { appendFileSync, cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+        import {
+          appendFileSync, cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync
+        } from 'node:fs';
         appendFileSync('in.txt', '!');
         writeFileSync('new.txt', 'new');
         cpSync('src', 'copy', { recursive: true });
         writeFileSync('copy/deep/file1', 'changed');
         renameSync('src', 'lib');
         rmSync('lib/deep/file0');
-        console.log(readFileSync('in.txt', 'utf8'), readFileSync('lib/deep/file1', 'utf8'), readFileSync('copy/deep/file1', 'utf8'));
-        console.log(readdirSync('.').sort().join(), readdirSync('lib/deep').length, readdirSync('copy', { recursive: true }).length);
+        console.log(
+          readFileSync('in.txt', 'utf8'),
+          readFileSync('lib/deep/file1', 'utf8'),
+          readFileSync('copy/deep/file1', 'utf8')
+        );
+        console.log(
+          readdirSync('.').sort().join(),
+          readdirSync('lib/deep').length,
+          readdirSync('copy', { recursive: true }).length
+        );
         rmSync('lib', { recursive: true });
         console.log(existsSync('lib'), existsSync('src'));
       `);
@@ -176,7 +186,10 @@ describe.each(MODES)('$name', (mode) => {
         const code = (work) => { try { return work(); } catch (error) { return error.code; } };
         console.log(code(() => writeFileSync('big', Buffer.alloc(200_000))));
         console.log([openSync('big'), openSync('big'), code(() => openSync('big'))].join());
-        for (let n = 0; ; n++) { const made = code(() => mkdirSync('d' + n)); if (made !== undefined) { console.log(n, made); break; } }
+        for (let n = 0; ; n++) {
+          const made = code(() => mkdirSync('d' + n));
+          if (made !== undefined) { console.log(n, made); break; }
+        }
       `);
       expect(stdout).toBe('ENOSPC\n3,4,EMFILE\n19 ENOSPC\n');
     }));

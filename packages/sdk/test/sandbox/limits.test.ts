@@ -101,7 +101,8 @@ const EXCEEDING_PROGRAMS: [string, Limits, string, string | RegExp][] = [
     'kernelBytes',
     { kernelBytes: 1 << 20 },
     `import { spawnSync } from 'node:child_process';
-    const code = "const fs = require('fs'); let n = 0; try { for (;;) { fs.openSync('/proc/self/environ'); n++ } } catch (e) { console.log(e.code, n) }";
+    const code = "const fs = require('fs'); let n = 0; " +
+      "try { for (;;) { fs.openSync('/proc/self/environ'); n++ } } catch (e) { console.log(e.code, n) }";
     process.stdout.write(spawnSync('node', ['-e', code], { env: { A: 'x'.repeat(300_000) } }).stdout)`,
     'ENOMEM 2\n',
   ],
@@ -227,7 +228,8 @@ describe.each(MODES)('$name', (mode) => {
 
   test('fetchResponseBytes limits responses of a guest server', () =>
     limited({ fetchResponseBytes: 1_000 }, async (runtime) => {
-      const code = `import http from 'node:http'; http.createServer((_, response) => response.end('x'.repeat(1_001))).listen(3_000)`;
+      const code = `import http from 'node:http';
+        http.createServer((_, response) => response.end('x'.repeat(1_001))).listen(3_000)`;
       const server = await runtime.spawn(code);
       await runtime.waitForListener({ port: 3_000 });
       const error = { code: 'ERR_RESPONSE_TOO_LARGE', maxResponseBytes: 1_000 };

@@ -12,7 +12,9 @@ const ECHO = httpServer(`
   request.on('data', (chunk) => chunks.push(chunk)).on('end', () => {
     const { method, url, headers } = request;
     response.writeHead(201, 'Made', { 'content-type': 'application/json', 'set-cookie': ['a=1', 'b=2'] });
-    response.end(JSON.stringify({ method, url, host: headers.host, own: headers['x-own'], body: Buffer.concat(chunks).toString() }));
+    response.end(JSON.stringify({
+      method, url, host: headers.host, own: headers['x-own'], body: Buffer.concat(chunks).toString()
+    }));
   });`);
 
 describe.each(MODES)('$name', (mode) => {
@@ -55,8 +57,11 @@ describe.each(MODES)('$name', (mode) => {
       await serve(
         runtime,
         httpServer(`
-          if (request.url === '/endless') { const more = () => { while (response.write('x'.repeat(10_000))); }; response.on('drain', more); more(); }
-          else if (request.url === '/large') response.end('x'.repeat(1_048_577));
+          if (request.url === '/endless') {
+            const more = () => { while (response.write('x'.repeat(10_000))); };
+            response.on('drain', more);
+            more();
+          } else if (request.url === '/large') response.end('x'.repeat(1_048_577));
           else if (request.url === '/slow') { response.write('x'); setInterval(() => response.write('x'), 10); }
           else if (request.url === '/never') ;
           else if (request.url === '/head') { response.setHeader('x-large', 'x'.repeat(100_000)); response.end(); }

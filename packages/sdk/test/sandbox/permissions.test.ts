@@ -94,15 +94,22 @@ describe.each(MODES)('$name', (mode) => {
     return withRuntime(mode, options, async (runtime) => {
       const attempts = `
         fs.symlinkSync('/data/secret/file', '/tmp/link'); fs.symlinkSync('/data', '/tmp/data');
-        const attempts = ['/data/secret/file', '/tmp/link', '/tmp/data/secret/file', '/data/open/../secret/file',
-          '/proc/self/root/data/secret/file', '/m/through', '/m/secret/file', '/o/through', '/o/secret/file', '/data/secret/none'];
+        const attempts = [
+          '/data/secret/file', '/tmp/link', '/tmp/data/secret/file', '/data/open/../secret/file',
+          '/proc/self/root/data/secret/file', '/m/through', '/m/secret/file', '/o/through', '/o/secret/file', '/data/secret/none'
+        ];
         process.chdir('/data');
         attempts.push('secret/file', './secret/../secret/file', '/proc/self/cwd/secret/file');
-        const result = attempts.map((path) => [code(() => fs.readFileSync(path)), code(() => fs.copyFileSync(path, '/tmp/copy'))]);
-        const names = [['/data/secret', '/data/moved'], ['/data', '/moved'], ['/data/secret/file', '/data/f'], ['/m/secret', '/m/x'], ['/o/secret', '/o/x']];
+        const result = attempts.map((path) =>
+          [code(() => fs.readFileSync(path)), code(() => fs.copyFileSync(path, '/tmp/copy'))]);
+        const names = [
+          ['/data/secret', '/data/moved'], ['/data', '/moved'], ['/data/secret/file', '/data/f'], ['/m/secret', '/m/x'],
+          ['/o/secret', '/o/x']
+        ];
         for (const [from, to] of names) result.push([code(() => fs.renameSync(from, to)), code(() => fs.linkSync(from, to))]);
         result.push([code(() => process.chdir('/data/secret')), code(() => fs.opendirSync('/data/secret'))]);
-        result.push(['cat /data/secret/file', 'node /data/secret/file'].map((command) => code(() => cp.execSync(command, { stdio: 'ignore' }))));
+        result.push(['cat /data/secret/file', 'node /data/secret/file'].map((command) => code(() =>
+          cp.execSync(command, { stdio: 'ignore' }))));
         console.log(JSON.stringify(result));`;
       const result = (await printed(runtime, attempts)) as string[][];
       // Node reports no code for a command that fails.
@@ -192,7 +199,10 @@ describe.each(MODES)('$name', (mode) => {
       const program = `
         fs.chmodSync('/tmp/script', 0o755); fs.copyFileSync('/usr/local/bin/node', '/tmp/copy'); fs.chmodSync('/tmp/copy', 0o755);
         fs.rmSync('/tmp/link', { force: true }); fs.symlinkSync('/usr/local/bin/node', '/tmp/link');
-        console.log(JSON.stringify([${['node', '/tmp/copy', '/tmp/link', '/tmp/script', 'env'].map((file) => spawn(file, ['node', '-v'])).join()}, ${spawn('ls')}]));`;
+        console.log(JSON.stringify([
+          ${['node', '/tmp/copy', '/tmp/link', '/tmp/script', 'env'].map((file) => spawn(file, ['node', '-v'])).join()},
+          ${spawn('ls')}
+        ]));`;
       expect(await printed(runtime, program)).toEqual([...Array(5).fill('EACCES'), 'ok']);
       expect((await runtime.execCommand('node', ['-p', '1'])).stdout).toBe('1\n');
       await runtime.setPermissions({ childProcess: 'deny' });
@@ -227,7 +237,9 @@ describe.each(MODES)('$name', (mode) => {
   test('filters the variables that a program gets and passes on', () =>
     withRuntime(mode, { env: { TOKEN: 't', HOME: '/x' } }, async (runtime) => {
       const program = `
-        const seen = (env) => JSON.parse(cp.execFileSync('node', ['-p', 'JSON.stringify([process.env.TOKEN, process.env.HOME, process.env.NEW])'], { env }));
+        const seen = (env) => JSON.parse(
+          cp.execFileSync('node', ['-p', 'JSON.stringify([process.env.TOKEN, process.env.HOME, process.env.NEW])'], { env })
+        );
         console.log(JSON.stringify([process.env.TOKEN, seen(process.env), seen({ ...process.env, TOKEN: 'other', NEW: '1' })]));`;
       expect(await printed(runtime, program)).toEqual(['t', ['t', '/x', null], ['other', '/x', '1']]);
       await runtime.setPermissions({ env: { default: 'allow', rules: [{ mode: 'deny', patterns: ['TOK*'] }] } });
@@ -264,8 +276,11 @@ describe.each(MODES)('$name', (mode) => {
       await runtime.exec(`${CODE} ${write}`);
       await runtime.setPermissions({ fs: { default: 'allow', rules: [{ mode: 'deny', paths: ['/app/secret'] }] } });
       const program = `
-        const attempts = [() => fs.readFileSync('/app/secret/file'), () => fs.readFileSync('/app/to'), () => fs.renameSync('/app/secret', '/app/x'),
-          () => fs.writeFileSync('/app/own', 'own'), () => fs.statSync('/app/secret/none'), () => fs.readdirSync('/app')];
+        const attempts = [
+          () => fs.readFileSync('/app/secret/file'), () => fs.readFileSync('/app/to'),
+          () => fs.renameSync('/app/secret', '/app/x'), () => fs.writeFileSync('/app/own', 'own'),
+          () => fs.statSync('/app/secret/none'), () => fs.readdirSync('/app')
+        ];
         console.log(JSON.stringify(attempts.map(code)));`;
       expect(await printed(runtime, program)).toEqual(['EACCES', 'EACCES', 'EACCES', 'ok', 'EACCES', 'ok']);
     });

@@ -73,7 +73,10 @@ const changeEverything = async (runtime: NodeRuntime): Promise<void> => {
     for (const path of ['/workspace/secret', '/tmp/secret', '/workspace/template.txt']) writeFileSync(path, 'secret');
     mkdirSync('/opt/deep/er', { recursive: true });
     symlinkSync('/tmp/secret', '/workspace/link');
-    spawn('node', ['-e', 'setInterval(() => require("fs").writeFileSync("/tmp/again", "secret"), 1)'], { detached: true, stdio: 'ignore' }).unref();
+    spawn('node', ['-e', 'setInterval(() => require("fs").writeFileSync("/tmp/again", "secret"), 1)'], {
+      detached: true,
+      stdio: 'ignore'
+    }).unref();
   `);
   await runtime.spawn('await new Promise(() => setInterval(() => {}, 1000))');
   await runtime.writeFile('/etc/secret', 'secret');
@@ -160,7 +163,9 @@ describe.each(MODES)('$name', (mode) => {
             const { stdout } = await runtime.exec(`
               import { existsSync } from 'node:fs';
               const { GIVEN } = process.env;
-              console.log(await callBinding('double', ${n}), existsSync('/host'), existsSync('/workspace/given.txt'), GIVEN, process.cwd());
+              console.log(
+                await callBinding('double', ${n}), existsSync('/host'), existsSync('/workspace/given.txt'), GIVEN, process.cwd()
+              );
               console.log(Math.random(), crypto.randomUUID());
             `);
             const random = (await (await runnerOf(runtime)).exec('console.log(Math.random(), crypto.randomUUID())')).stdout;

@@ -9,8 +9,9 @@ const SLEEP = 'await new Promise((resolve) => setTimeout(resolve, 60_000));';
 describe.each(MODES)('$name', (mode) => {
   test('returns output and exit code of a program with environment, directory and arguments', () =>
     withRuntime(mode, { env: { A: '1', B: '2' } }, async (runtime) => {
-      const code =
-        'console.log(process.env.A, process.env.B, process.cwd(), process.argv.slice(1)); console.error("e"); process.exitCode = 3';
+      const code = `console.log(process.env.A, process.env.B, process.cwd(), process.argv.slice(1));
+        console.error("e");
+        process.exitCode = 3`;
       const result = await runtime.exec(code, { env: { B: '3' }, cwd: '/tmp', args: ['x', 'y z'] });
       expect(result).toEqual({ stdout: "1 3 /tmp [ 'x', 'y z' ]\n", stderr: 'e\n', exitCode: 3 });
       expect((await runtime.exec('console.log(process.cwd(), Object.keys(process.env))')).stdout).toBe(

@@ -9,7 +9,11 @@ import { evaluate, runnerOf, until, usePrivateStoreFolder } from './snapshot-hel
 usePrivateStoreFolder();
 
 const KEEP_RUNNING = 'setInterval(() => {}, 1_000);';
-const ECHO = `process.on('SIGTERM', () => console.log('signal')); process.stdin.on('data', (data) => console.log('got ' + data)); console.log('up'); ${KEEP_RUNNING}`;
+const ECHO = `
+  process.on('SIGTERM', () => console.log('signal'));
+  process.stdin.on('data', (data) => console.log('got ' + data));
+  console.log('up');
+  ${KEEP_RUNNING}`;
 
 /** Starts a program that prints its signals and its stdin. `output` returns its output so far. */
 async function startEcho(runtime: NodeRuntime): Promise<{ program: GuestProcess; output: () => string }> {

@@ -52,7 +52,8 @@ const loops: [string, string][] = [
   [
     'computations and their results',
     repeat(
-      'const data = new Uint8Array(4 << 20); const key = await crypto.subtle.generateKey({ name: "AES-GCM", length: 256 }, true, ["encrypt"])',
+      `const data = new Uint8Array(4 << 20);
+       const key = await crypto.subtle.generateKey({ name: "AES-GCM", length: 256 }, true, ["encrypt"])`,
       `crypto.subtle.encrypt({ name: 'AES-GCM', iv: new Uint8Array(12) }, key, data).catch(() => {})`,
       'busy',
     ),
@@ -84,7 +85,8 @@ const loops: [string, string][] = [
   [
     'unread datagrams',
     repeat(
-      `import dgram from 'node:dgram'; const all = []; for (let n = 0; n < 50; n++) all.push(dgram.createSocket('udp4').bind(9_000 + n));
+      `import dgram from 'node:dgram'; const all = [];
+       for (let n = 0; n < 50; n++) all.push(dgram.createSocket('udp4').bind(9_000 + n));
        await new Promise((resolve) => setTimeout(resolve, 50)); const data = Buffer.alloc(30_000)`,
       `all[n % 50].send(data, 9_000 + (n * 7) % 50, '127.0.0.1', () => {})`,
       'turns',
@@ -106,14 +108,17 @@ const loops: [string, string][] = [
     `import { spawn } from 'node:child_process';
      const long = Array.from({ length: 10_000 }, () => 'xxx');
      for (let n = 0; ; n++) {
-       try { spawn('node', ['-e', '${WAITING}', ...long], { stdio: 'ignore', env: { A: 'x'.repeat(100_000) } }).on('error', () => {}); } catch {}
+       try {
+         spawn('node', ['-e', '${WAITING}', ...long], { stdio: 'ignore', env: { A: 'x'.repeat(100_000) } }).on('error', () => {});
+       } catch {}
        await new Promise((resolve) => setTimeout(resolve, 1));
      }`,
   ],
   [
     'open texts of /proc',
     `import { spawn } from 'node:child_process';
-     const code = 'for (;;) { try { for (;;) fs.openSync("/proc/self/environ"); } catch {} if (Date.now() % 1000 < 5) break; } ${WAITING}';
+     const code = 'for (;;) { try { for (;;) fs.openSync("/proc/self/environ"); } catch {} ' +
+       'if (Date.now() % 1000 < 5) break; } ${WAITING}';
      const env = { A: 'x'.repeat(120_000) };
      for (let n = 0; n < 20; n++) try { spawn('node', ['-e', code], { stdio: 'ignore', env }).on('error', () => {}); } catch {}
      setTimeout(() => {}, 60_000)`,

@@ -77,9 +77,16 @@ test('a hundred clones have no random value of any kind in common', async () => 
   const draw = `
     import { createHash, randomBytes, randomInt, randomUUID, generateKeySync } from 'node:crypto';
     import { mkdtempSync } from 'node:fs';
-    console.log(JSON.stringify([Math.random(), randomUUID(), crypto.randomUUID(), randomBytes(8).toString('hex'), randomInt(2 ** 47),
-      crypto.getRandomValues(new Uint32Array(2)).join(), generateKeySync('hmac', { length: 64 }).export().toString('hex'),
-      mkdtempSync('/tmp/x-')]));`;
+    console.log(JSON.stringify([
+      Math.random(),
+      randomUUID(),
+      crypto.randomUUID(),
+      randomBytes(8).toString('hex'),
+      randomInt(2 ** 47),
+      crypto.getRandomValues(new Uint32Array(2)).join(),
+      generateKeySync('hmac', { length: 64 }).export().toString('hex'),
+      mkdtempSync('/tmp/x-')
+    ]));`;
   const copies = await runtime.clone(100);
   const drawn = [runner, ...(await Promise.all(copies.map(runnerOf)))].map(
     async (one) => JSON.parse(await evaluate(one, draw)) as unknown[],

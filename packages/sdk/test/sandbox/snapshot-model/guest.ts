@@ -79,7 +79,9 @@ export const SNIPPETS = {
   /** Prints random values that no other guest may have printed. */
   unique: `
     import { randomBytes, randomUUID } from 'node:crypto';
-    console.log(JSON.stringify([Math.random(), randomUUID(), randomBytes(8).toString('hex'), crypto.getRandomValues(new Uint32Array(2)).join()]));
+    console.log(JSON.stringify(
+      [Math.random(), randomUUID(), randomBytes(8).toString('hex'), crypto.getRandomValues(new Uint32Array(2)).join()]
+    ));
   `,
 };
 

@@ -53,7 +53,8 @@ pub fn build(wasm: &[u8], inputs: &[PathBuf], out: &Path, name: &str) -> Result<
     let compiler = |error: wasmtime::Error| Failure::Module(format!("{error:#}"));
     let wasm = module::lower_bulk_memory(wasm)?;
     module::check(&wasm)?;
-    // The code of this run is used once: optimizing the code would take longer than running it does.
+    // The code of this run is used once: optimizing the code would take longer than running it
+    // does.
     let initial = boot::run(&engine(OptLevel::None).map_err(compiler)?, &wasm, inputs)?;
 
     let pages = initial.memory.len() as u64 / module::WASM_PAGE;

@@ -1,7 +1,7 @@
 //! Builds images from modules with bulk-memory instructions and from modules that break the guest
 //! ABI.
 
-#![expect(clippy::expect_used, clippy::panic, reason = "a test that cannot go on has failed")]
+#![expect(clippy::expect_used, reason = "a test that cannot go on has failed")]
 #![allow(dead_code, reason = "each test file uses its part of `common`")]
 
 mod common;

@@ -1,5 +1,5 @@
-//! The entry of system calls: a number and up to eight integers. `coldframe-abi` has the table of all
-//! calls. Each part of the kernel matches the calls of its family. Next: `arguments.rs`.
+//! The entry of system calls: a number and up to eight integers. `coldframe-abi` has the table of
+//! all calls. Each part of the kernel matches the calls of its family. Next: `arguments.rs`.
 
 use crate::arguments::Answer;
 use crate::caller::Caller;
@@ -40,8 +40,8 @@ pub async fn ask_file_system(program: &Arc<dyn Caller>, asked: &FileSystemReques
     host_calls::ask_and_wait(program, &question).await.map_err(errno)
 }
 
-/// Carries out a system call that blocks the VM. `ENOSYS` for a number without such a call. The call
-/// must not keep guest memory while it waits: its result is a number.
+/// Carries out a system call that blocks the VM. `ENOSYS` for a number without such a call. The
+/// call must not keep guest memory while it waits: its result is a number.
 pub async fn call_and_wait(program: &Arc<dyn Caller>, number: u32, integers: [i64; 8]) -> Answer {
     match BlockingCall::from_number(number).ok_or(Errno::ENOSYS)? {
         BlockingCall::JobWait => crypto::job_wait(program, integers[0]).await,

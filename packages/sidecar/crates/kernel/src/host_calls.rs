@@ -156,19 +156,19 @@ impl HostCalls {
     }
 
     /// Enters a call in the table and sends it to the embedder. A reply wakes `listener`.
-    fn enter(&self, program: &dyn Caller, request: &HostCallRequest<'_>, listener: CallWaiter) -> Result<HostCallId, Errno> {
+    fn enter(&self, program: &dyn Caller, question: &HostCallRequest<'_>, listener: CallWaiter) -> Result<HostCallId, Errno> {
         let embedder = self.embedder.get().ok_or(Errno::ENOSYS)?;
-        if request.input.len() > MAX_INPUT_BYTES {
+        if question.input.len() > MAX_INPUT_BYTES {
             return Err(Errno::E2BIG);
         }
-        let bytes = request.input.len() + request.name.len();
+        let bytes = question.input.len() + question.name.len();
         let number = self.table.lock().enter(program.pid(), bytes, listener)?;
         embedder.call(HostCall {
             number,
             pid: program.pid(),
-            service: request.service,
-            name: request.name.to_owned(),
-            input: request.input.to_vec(),
+            service: question.service,
+            name: question.name.to_owned(),
+            input: question.input.to_vec(),
         });
         Ok(number)
     }
@@ -256,10 +256,10 @@ fn complete(operations: &Operations, operation: OperationId, answer: HostAnswer)
 }
 
 /// Starts a host call. Returns the operation whose completion is the reply.
-pub(crate) fn begin(program: &dyn Caller, request: &HostCallRequest<'_>) -> Result<OperationId, Errno> {
+pub(crate) fn begin(program: &dyn Caller, question: &HostCallRequest<'_>) -> Result<OperationId, Errno> {
     let process = program.process();
     let operation = process.operations.begin()?;
-    match process.kernel.host_calls.enter(program, request, CallWaiter::Operation(operation)) {
+    match process.kernel.host_calls.enter(program, question, CallWaiter::Operation(operation)) {
         Ok(_) => Ok(operation),
         Err(error) => {
             process.operations.cancel(operation);
@@ -281,9 +281,9 @@ pub(crate) fn cancel(program: &dyn Caller, operation: OperationId) -> Result<(),
 
 /// Starts a host call, and blocks this VM alone until the reply. A kill and the end of an
 /// evaluation end the wait with `EINTR`.
-pub(crate) async fn ask_and_wait(program: &Arc<dyn Caller>, request: &HostCallRequest<'_>) -> HostAnswer {
+pub(crate) async fn ask_and_wait(program: &Arc<dyn Caller>, question: &HostCallRequest<'_>) -> HostAnswer {
     let calls = &program.process().kernel.host_calls;
-    let number = calls.enter(&**program, request, CallWaiter::Waiting(None)).map_err(HostFailure::of)?;
+    let number = calls.enter(&**program, question, CallWaiter::Waiting(None)).map_err(HostFailure::of)?;
     // The output so far must reach its readers before the program waits.
     program.flush_output();
     let _blocked = Blocked::new(&**program);

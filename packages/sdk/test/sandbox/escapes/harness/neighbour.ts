@@ -35,7 +35,9 @@ const REPORT = `
   const buffer = Buffer.alloc(100);
   const open = buffer.toString('utf8', 0, fs.readSync(descriptor, buffer, 0, 100, 0));
   const names = fs.readdirSync('/workspace').join();
-  const seen = [kept, process.env.SECRET, open, fs.readFileSync('${SECRET_FILE}', 'utf8'), await ask(${PORT}), await ask('${SOCKET}')];
+  const seen = [
+    kept, process.env.SECRET, open, fs.readFileSync('${SECRET_FILE}', 'utf8'), await ask(${PORT}), await ask('${SOCKET}')
+  ];
   console.log(JSON.stringify({ seen, names, rounds: ++rounds, pid: process.pid, polluted: {}.polluted ?? null }));
 }
 `;

@@ -1,9 +1,9 @@
 //! A program's long computations: requests that the guest passes piece by piece, jobs that wait for
 //! a thread, and results.
 //!
-//! `job_begin` makes a job and `job_add` adds bytes to its request. `job_start` starts the job as an
-//! operation. `job_wait` runs the job while the VM waits, and `job_read` reads the result. The bytes of
-//! requests and results count for `limits.kernelBytes`. Next: `job.rs`.
+//! `job_begin` makes a job and `job_add` adds bytes to its request. `job_start` starts the job as
+//! an operation. `job_wait` runs the job while the VM waits, and `job_read` reads the result. The
+//! bytes of requests and results count for `limits.kernelBytes`. Next: `job.rs`.
 
 use super::{MAX_COPY, job, pool, refused};
 use crate::Answer;

@@ -177,7 +177,7 @@ fn pair(process: &Process, arguments: &mut Arguments<'_>) -> Answer {
     Ok(0)
 }
 
-/// Returns the address at `index` to connect or send to. The filesystem is asked before the socket
+/// Returns the address at `index` to connect or send to. Names are resolved before the socket
 /// table is locked. `None`: a datagram socket and an empty address.
 fn remote(process: &Process, id: SocketId, arguments: &Arguments<'_>, index: usize) -> Result<Option<Address>, Errno> {
     let (domain, is_datagram) = process.kernel.sockets.with(|state| {

@@ -251,8 +251,8 @@ fn wait(program: &Arc<dyn Caller>, pid: Pid) -> Answer {
     Ok(operation.answer())
 }
 
-/// Sets the list of the next `wait_for_watched`: pairs of u32, a descriptor and its mask, or a child
-/// and 0.
+/// Sets the list of the next `wait_for_watched`: pairs of u32, a descriptor and its mask, or a
+/// child and 0.
 fn watch(program: &dyn Caller, bytes: &[u8]) -> Answer {
     let pairs = bytes.chunks_exact(8);
     if pairs.len() > MAX_WATCHED || !pairs.remainder().is_empty() {
@@ -263,8 +263,8 @@ fn watch(program: &dyn Caller, bytes: &[u8]) -> Answer {
     Ok(0)
 }
 
-/// Waits at most `timeout` nanoseconds for the list of the last `watch`. A negative `timeout` has no
-/// end.
+/// Waits at most `timeout` nanoseconds for the list of the last `watch`. A negative `timeout` has
+/// no end.
 pub(super) async fn wait_for_watched(program: &Arc<dyn Caller>, timeout: i64) -> Answer {
     let watched = std::mem::take(&mut *program.process().watched.lock());
     let descriptors: Vec<_> = watched.iter().filter(|(_, mask)| *mask != 0).map(|(fd, mask)| (i64::from(*fd), *mask)).collect();

@@ -31,7 +31,11 @@ export const app: Theme = {
   cases: [
     prepared(
       'links to devices and processes are contained',
-      `for (const [name, target] of [['zero', '/dev/zero'], ['random', '/dev/urandom'], ['full', '/dev/full'], ['tty', '/dev/tty'], ['environ', '/proc/self/environ'], ['mem', '/proc/1/mem'], ['fd', '/proc/self/fd/0'], ['loop', 'loop']]) fs.symlinkSync(target, name);`,
+      `
+for (const [name, target] of [
+  ['zero', '/dev/zero'], ['random', '/dev/urandom'], ['full', '/dev/full'], ['tty', '/dev/tty'],
+  ['environ', '/proc/self/environ'], ['mem', '/proc/1/mem'], ['fd', '/proc/self/fd/0'], ['loop', 'loop']
+]) fs.symlinkSync(target, name);`,
       (runtime) =>
         ['zero', 'random', 'full', 'tty', 'environ', 'mem', 'fd', 'loop'].flatMap((name) => [
           runtime.readFile(`/workspace/${name}`),
@@ -41,7 +45,12 @@ export const app: Theme = {
     ),
     prepared(
       'removing a folder that holds links removes the links',
-      `fs.mkdirSync('trap/deep', { recursive: true }); fs.symlinkSync('/etc', 'trap/etc'); fs.symlinkSync('..', 'trap/deep/up'); fs.symlinkSync('/', 'root'); fs.writeFileSync('kept', '');`,
+      `
+fs.mkdirSync('trap/deep', { recursive: true });
+fs.symlinkSync('/etc', 'trap/etc');
+fs.symlinkSync('..', 'trap/deep/up');
+fs.symlinkSync('/', 'root');
+fs.writeFileSync('kept', '');`,
       (runtime) => [
         runtime
           .remove('/workspace/trap', { recursive: true })
@@ -52,7 +61,12 @@ export const app: Theme = {
     ),
     prepared(
       'deep folders, unusual names and thousands of files are handled',
-      `let path = '/workspace'; for (let i = 0; i < 1_500; i++) { path += '/d'; if (path.length < 4_000) fs.mkdirSync(path); } for (let i = 0; i < 5_000; i++) fs.writeFileSync('/tmp/' + i, ''); for (const bytes of [[0xff], [0x0a], [0xc0, 0x80], [0x5c], [0x2a]]) fs.writeFileSync(Buffer.concat([Buffer.from('/tmp/'), Buffer.from(bytes)]), '');`,
+      `
+let path = '/workspace';
+for (let i = 0; i < 1_500; i++) { path += '/d'; if (path.length < 4_000) fs.mkdirSync(path); }
+for (let i = 0; i < 5_000; i++) fs.writeFileSync('/tmp/' + i, '');
+for (const bytes of [[0xff], [0x0a], [0xc0, 0x80], [0x5c], [0x2a]])
+  fs.writeFileSync(Buffer.concat([Buffer.from('/tmp/'), Buffer.from(bytes)]), '');`,
       (runtime) => [
         runtime.readDir('/tmp'),
         runtime.readDirWithTypes('/tmp'),
@@ -128,7 +142,10 @@ export const app: Theme = {
       attack: async (runtime) => {
         const bytes = [...Array(256).keys()].map((byte) => byte);
         const { stdoutBytes, error } = await runtime.exec(
-          `import fs from 'node:fs'; fs.writeSync(1, Buffer.from(${JSON.stringify(bytes)})); fs.writeSync(1, '{"code":"ERR_TIMEOUT"}\\n');`,
+          `
+import fs from 'node:fs';
+fs.writeSync(1, Buffer.from(${JSON.stringify(bytes)}));
+fs.writeSync(1, '{"code":"ERR_TIMEOUT"}\\n');`,
         );
         return `${stdoutBytes.length} ${error?.code}`;
       },

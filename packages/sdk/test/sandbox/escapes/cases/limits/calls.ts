@@ -27,7 +27,9 @@ export const calls: EscapeCase[] = [
     name: 'output of children counts for the program',
     options: { limits: { outputBytes: 10_000 } },
     attack: async (runtime) => {
-      const code = `import { spawnSync } from 'node:child_process'; for (let i = 0; i < 5; i++) spawnSync('node', ['-e', 'process.stdout.write("x".repeat(9000))'], { stdio: 'inherit' });`;
+      const code = `
+import { spawnSync } from 'node:child_process';
+for (let i = 0; i < 5; i++) spawnSync('node', ['-e', 'process.stdout.write("x".repeat(9000))'], { stdio: 'inherit' });`;
       return String((await runtime.exec(code, { timeout: 5_000 })).stdout.length <= 10_000);
     },
     expected: 'true',

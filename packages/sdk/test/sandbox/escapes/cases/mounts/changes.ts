@@ -9,10 +9,13 @@ import { mounted, unchanged } from './kinds.js';
 
 const EVERYTHING = `
 const calls = [
-  () => fs.writeFileSync('/m/new', 'x'), () => fs.appendFileSync('/m/dir/file', 'x'), () => fs.mkdirSync('/m/made'), () => fs.rmSync('/m/dir', { recursive: true }),
-  () => fs.renameSync('/m/dir/file', '/m/moved'), () => fs.symlinkSync('x', '/m/link'), () => fs.linkSync('/m/dir/file', '/m/hard'), () => fs.truncateSync('/m/dir/file'),
-  () => fs.chmodSync('/m/dir/file', 0o777), () => fs.utimesSync('/m/dir/file', 1, 1), () => fs.unlinkSync('/m/dir/file'), () => fs.copyFileSync('/etc/passwd', '/m/copy'),
-  () => fs.mkdtempSync('/m/t'), () => fs.cpSync('/m/dir', '/m/dir2', { recursive: true }), () => fs.lutimesSync('/m/dir', 1, 1), () => fs.chownSync('/m/dir', 1_000, 1_000),
+  () => fs.writeFileSync('/m/new', 'x'), () => fs.appendFileSync('/m/dir/file', 'x'), () => fs.mkdirSync('/m/made'),
+  () => fs.rmSync('/m/dir', { recursive: true }), () => fs.renameSync('/m/dir/file', '/m/moved'),
+  () => fs.symlinkSync('x', '/m/link'), () => fs.linkSync('/m/dir/file', '/m/hard'), () => fs.truncateSync('/m/dir/file'),
+  () => fs.chmodSync('/m/dir/file', 0o777), () => fs.utimesSync('/m/dir/file', 1, 1), () => fs.unlinkSync('/m/dir/file'),
+  () => fs.copyFileSync('/etc/passwd', '/m/copy'), () => fs.mkdtempSync('/m/t'),
+  () => fs.cpSync('/m/dir', '/m/dir2', { recursive: true }), () => fs.lutimesSync('/m/dir', 1, 1),
+  () => fs.chownSync('/m/dir', 1_000, 1_000)
 ];`;
 
 /**
@@ -45,9 +48,8 @@ function pathsBelow(folder: string): string[] {
 function outwardLinks({ inside }: CaseFolders): string | undefined {
   const all = pathsBelow(inside);
   const links = all.filter((path) => lstatSync(path).isSymbolicLink() && leavesFolder(inside, path));
-  return links.length > 0
-    ? `links that lead out of the folder on the host machine: ${links.map((path) => `${relative(inside, path)} → ${readlinkSync(path)}`)}`
-    : undefined;
+  const described = links.map((path) => `${relative(inside, path)} → ${readlinkSync(path)}`);
+  return links.length > 0 ? `links that lead out of the folder on the host machine: ${described}` : undefined;
 }
 
 const outwardLink = (name: string, program: string): EscapeCase => ({
@@ -74,7 +76,9 @@ export const changes: EscapeCase[] = [
     name: 'overlay: changes of the guest do not change the folder',
     options: mounted('overlay'),
     prepare: overlay.remember,
-    program: `${EVERYTHING}\nfor (const call of calls) tried(call);\nfs.rmSync('/m/dir', { recursive: true, force: true }); say(fs.existsSync('/m/dir'), fs.existsSync('/m/new'));`,
+    program: `${EVERYTHING}
+for (const call of calls) tried(call);
+fs.rmSync('/m/dir', { recursive: true, force: true }); say(fs.existsSync('/m/dir'), fs.existsSync('/m/new'));`,
     expected: 'false true',
     after: overlay.after,
   },
@@ -82,7 +86,10 @@ export const changes: EscapeCase[] = [
     name: 'writable: no set-id bits and no other owner',
     options: mounted('writable'),
     program: `
-fs.writeFileSync('/m/tool', 'x', { mode: 0o6777 }); fs.chmodSync('/m/tool', 0o6777); fs.mkdirSync('/m/made', 0o7777); fs.chmodSync('/m/made', 0o7777);
+fs.writeFileSync('/m/tool', 'x', { mode: 0o6777 });
+fs.chmodSync('/m/tool', 0o6777);
+fs.mkdirSync('/m/made', 0o7777);
+fs.chmodSync('/m/made', 0o7777);
 const fd = fs.openSync('/m/tool', 'r+'); fs.fchmodSync(fd, 0o7777);
 say(tried(() => fs.chownSync('/m/tool', 0, 0)), tried(() => fs.fchownSync(fd, 0, 0)));`,
     expected: /^(EPERM|done) (EPERM|done)$/,
@@ -96,17 +103,31 @@ say(tried(() => fs.chownSync('/m/tool', 0, 0)), tried(() => fs.fchownSync(fd, 0,
     options: mounted('writable'),
     program: `
 fs.writeFileSync('/tmp/mine', 'x');
-say(distinct([tried(() => fs.renameSync('/m/dir/file', '/tmp/x')), tried(() => fs.renameSync('/tmp/mine', '/m/x')), tried(() => fs.linkSync('/m/dir/file', '/tmp/x')), tried(() => fs.linkSync('/tmp/mine', '/m/y'))]),
-  distinct([tried(() => fs.renameSync('/m', '/n')), tried(() => fs.rmdirSync('/m')), tried(() => fs.renameSync('/m/dir', '/m/../../outside/dir'))]));`,
+say(
+  distinct([
+    tried(() => fs.renameSync('/m/dir/file', '/tmp/x')), tried(() => fs.renameSync('/tmp/mine', '/m/x')),
+    tried(() => fs.linkSync('/m/dir/file', '/tmp/x')), tried(() => fs.linkSync('/tmp/mine', '/m/y'))
+  ]),
+  distinct([
+    tried(() => fs.renameSync('/m', '/n')),
+    tried(() => fs.rmdirSync('/m')),
+    tried(() => fs.renameSync('/m/dir', '/m/../../outside/dir'))
+  ])
+);`,
     expected: /^EXDEV [A-Z ]+$/,
   },
   outwardLink(
     'absolute, relative and with dots',
-    `for (const target of ['/etc', '..', '../outside', 'dir/../..', 'dir/deep/../../../x', '../inside/../outside']) tried(() => fs.symlinkSync(target, '/m/dir/l' + Math.random())), tried(() => fs.symlinkSync(target, '/m/l' + Math.random()));`,
+    `
+for (const target of ['/etc', '..', '../outside', 'dir/../..', 'dir/deep/../../../x', '../inside/../outside'])
+  tried(() => fs.symlinkSync(target, '/m/dir/l' + Math.random())), tried(() => fs.symlinkSync(target, '/m/l' + Math.random()));`,
   ),
   outwardLink(
     'through a link to the folder itself',
-    `tried(() => fs.symlinkSync('.', '/m/s')); tried(() => fs.symlinkSync('s/s/s/../../../outside/protected', '/m/evil')); tried(() => fs.symlinkSync('../m2/../..', '/m/dir/evil'));`,
+    `
+tried(() => fs.symlinkSync('.', '/m/s'));
+tried(() => fs.symlinkSync('s/s/s/../../../outside/protected', '/m/evil'));
+tried(() => fs.symlinkSync('../m2/../..', '/m/dir/evil'));`,
   ),
   outwardLink(
     'a link that is moved up',
@@ -122,7 +143,11 @@ say(distinct([tried(() => fs.renameSync('/m/dir/file', '/tmp/x')), tried(() => f
   ),
   outwardLink(
     'a parent folder that becomes a link',
-    `tried(() => fs.symlinkSync('dir/deep/../../file', '/m/l')); tried(() => fs.rmSync('/m/dir', { recursive: true })); tried(() => fs.symlinkSync('.', '/m/dir')); tried(() => fs.mkdirSync('/m/deep'));`,
+    `
+tried(() => fs.symlinkSync('dir/deep/../../file', '/m/l'));
+tried(() => fs.rmSync('/m/dir', { recursive: true }));
+tried(() => fs.symlinkSync('.', '/m/dir'));
+tried(() => fs.mkdirSync('/m/deep'));`,
   ),
   {
     // The file is a hole of three gigabytes: large enough to outlast the timeout, and small enough

@@ -34,7 +34,9 @@ const moving = (kind: Kind): EscapeCase[] => [
     attack: meanwhile(
       `process.chdir('/m/dir/deep');`,
       ({ inside, outside }) => renameSync(join(inside, 'dir'), join(outside, 'dir')),
-      `console.log([...new Set(['../../protected', '../../../outside/protected', './../..//protected', 'x'].map((path) => tried(() => fs.readFileSync(path, 'utf8'))))].join());`,
+      `
+console.log([...new Set(['../../protected', '../../../outside/protected', './../..//protected', 'x'].map((path) => tried(() =>
+  fs.readFileSync(path, 'utf8'))))].join());`,
     ),
     expected: 'ENOENT',
   },
@@ -48,7 +50,11 @@ const moving = (kind: Kind): EscapeCase[] => [
         symlinkSync(outside, join(inside, 'dir'));
       },
       `const names = []; tried(() => { for (let entry; (entry = listing.readSync()); ) names.push(entry.name); });
-console.log(names.includes('protected'), [...new Set(['protected', '/proc/self/fd/' + fd + '/protected', '/m/dir/protected', '/proc/self/cwd/protected'].map((path) => tried(() => fs.readFileSync(path, 'utf8'))))].sort().join());`,
+console.log(
+  names.includes('protected'),
+  [...new Set(['protected', '/proc/self/fd/' + fd + '/protected', '/m/dir/protected', '/proc/self/cwd/protected'].map((path) =>
+    tried(() => fs.readFileSync(path, 'utf8'))))].sort().join()
+);`,
     ),
     expected: /^false (EACCES|ENOENT|EACCES,ENOENT|ENOTDIR|EACCES,ENOTDIR)$/,
   },
@@ -72,7 +78,11 @@ console.log(names.includes('protected'), [...new Set(['protected', '/proc/self/f
     attack: meanwhile(
       `process.chdir('/m/dir/deep'); const fd = fs.openSync('/m/dir/file');`,
       ({ inside }) => rmSync(join(inside, 'dir'), { recursive: true }),
-      `console.log([tried(() => fs.readFileSync('x')), tried(() => fs.readFileSync(fd, 'utf8')), tried(() => fs.readdirSync('.')), tried(() => fs.statSync('../../..').isDirectory())].join());`,
+      `
+console.log([
+  tried(() => fs.readFileSync('x')), tried(() => fs.readFileSync(fd, 'utf8')), tried(() => fs.readdirSync('.')),
+  tried(() => fs.statSync('../../..').isDirectory())
+].join());`,
     ),
     expected: /^ENOENT,inside,(ENOENT|),(true|ENOENT)$/,
   },

@@ -22,9 +22,11 @@ const OUT: Record<string, (outside: string) => string> = {
 const everyCall = (path: string): string => `
 const path = '${path}';
 const calls = [
-  () => fs.readFileSync(path), () => fs.openSync(path, 'w'), () => fs.statSync(path), () => fs.realpathSync.native(path), () => fs.readdirSync(path),
-  () => fs.truncateSync(path), () => fs.copyFileSync(path, '/tmp/copy'), () => fs.chmodSync(path, 0o777), () => fs.utimesSync(path, 1, 1), () => fs.watch(path),
-  () => fs.accessSync(path), () => fs.statSync(path + '/x'), () => process.chdir(path), () => fs.openSync(path + '/new', 'w'), () => fs.mkdirSync(path + '/new'),
+  () => fs.readFileSync(path), () => fs.openSync(path, 'w'), () => fs.statSync(path), () => fs.realpathSync.native(path),
+  () => fs.readdirSync(path), () => fs.truncateSync(path), () => fs.copyFileSync(path, '/tmp/copy'),
+  () => fs.chmodSync(path, 0o777), () => fs.utimesSync(path, 1, 1), () => fs.watch(path), () => fs.accessSync(path),
+  () => fs.statSync(path + '/x'), () => process.chdir(path), () => fs.openSync(path + '/new', 'w'),
+  () => fs.mkdirSync(path + '/new')
 ];
 say(distinct(calls.map(tried)));`;
 
@@ -60,7 +62,13 @@ const upwards = (kind: Kind): EscapeCase => ({
   options: mounted(kind),
   program: `
 process.chdir('/m/dir/deep');
-say(fs.readdirSync('../../..').includes('workspace'), distinct(['../../../outside/protected', '/m/../outside/protected', '/m/dir/../../outside/protected', '/m/../../outside/protected'].map((path) => tried(() => fs.readFileSync(path)))), process.cwd());`,
+say(
+  fs.readdirSync('../../..').includes('workspace'),
+  distinct([
+    '../../../outside/protected', '/m/../outside/protected', '/m/dir/../../outside/protected', '/m/../../outside/protected'
+  ].map((path) => tried(() => fs.readFileSync(path)))),
+  process.cwd()
+);`,
   expected: 'true ENOENT /m/dir/deep',
 });
 

@@ -24,8 +24,9 @@ const NAMES = [
 const everyCall = (path: string): string => `
 const path = ${JSON.stringify(path)};
 const calls = {
-  read: () => fs.readFileSync(path), open: () => fs.openSync(path, 'r'), stat: () => fs.statSync(path), list: () => fs.readdirSync(path),
-  copy: () => fs.copyFileSync(path, '/tmp/copy'), link: () => fs.linkSync(path, '/tmp/link'), write: () => fs.openSync(path, 'r+'),
+  read: () => fs.readFileSync(path), open: () => fs.openSync(path, 'r'), stat: () => fs.statSync(path),
+  list: () => fs.readdirSync(path), copy: () => fs.copyFileSync(path, '/tmp/copy'), link: () => fs.linkSync(path, '/tmp/link'),
+  write: () => fs.openSync(path, 'r+'),
 };
 say(distinct(Object.values(calls).map(tried)));
 `;
@@ -43,14 +44,17 @@ const path = ${JSON.stringify(parent.canary)};
 fs.symlinkSync(path, '/tmp/to-canary');
 fs.symlinkSync(path.replace(/[^/]+$/, ''), '/tmp/to-folder');
 say(distinct([
-  tried(() => fs.readFileSync(path)), tried(() => fs.readFileSync('/tmp/to-canary')), tried(() => fs.readFileSync('/tmp/to-folder/canary')),
-  tried(() => fs.readFileSync(new URL('file://' + path))), tried(() => process.chdir('/tmp/to-folder')), await later(() => import('file://' + path)),
+  tried(() => fs.readFileSync(path)), tried(() => fs.readFileSync('/tmp/to-canary')),
+  tried(() => fs.readFileSync('/tmp/to-folder/canary')), tried(() => fs.readFileSync(new URL('file://' + path))),
+  tried(() => process.chdir('/tmp/to-folder')), await later(() => import('file://' + path))
 ].map((code) => code === 'ERR_MODULE_NOT_FOUND' ? 'ENOENT' : code)));`,
     expected: 'ENOENT',
   },
   {
     name: "the repository's folder and the sidecar's binary are missing",
-    program: `say(distinct([${JSON.stringify(process.cwd())}, ${JSON.stringify(process.execPath)}].map((path) => tried(() => fs.statSync(path)))));`,
+    program: `
+say(distinct([${JSON.stringify(process.cwd())}, ${JSON.stringify(process.execPath)}].map((path) => tried(() =>
+  fs.statSync(path)))));`,
     expected: 'ENOENT',
   },
 ];

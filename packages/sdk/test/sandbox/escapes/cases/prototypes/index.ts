@@ -33,13 +33,21 @@ const elsewhere: EscapeCase[] = [
     name: 'a poisoned parent does not poison its child',
     program: `
 Object.prototype.polluted = 1; Array.prototype.own = 1; globalThis.secret = 1; process.env.X = '1';
-say(require('child_process').spawnSync('node', ['-p', '[String({}.polluted), String([].own), typeof secret, process.env.X].join()']).stdout.toString().trim());`,
+say(require('child_process').spawnSync(
+  'node',
+  ['-p', '[String({}.polluted), String([].own), typeof secret, process.env.X].join()']
+).stdout.toString().trim());`,
     expected: 'undefined,undefined,undefined,1',
   },
   {
     name: 'a poisoned program does not poison the next program in its slot',
     attack: async (runtime) => {
-      const poison = `Object.prototype.polluted = 1; Array.prototype.push = null; globalThis.secret = 1; Error.prepareStackTrace = () => 'x'; process.title = 'poisoned';`;
+      const poison = `
+Object.prototype.polluted = 1;
+Array.prototype.push = null;
+globalThis.secret = 1;
+Error.prepareStackTrace = () => 'x';
+process.title = 'poisoned';`;
       await runtime.exec(poison);
       const next = 'console.log({}.polluted, typeof [].push, typeof secret, new Error("x").stack === "x", process.title)';
       return (await runtime.exec(next)).stdout.trim();
@@ -50,8 +58,11 @@ say(require('child_process').spawnSync('node', ['-p', '[String({}.polluted), Str
     name: 'NODE_OPTIONS loads only files of the guest',
     program: `
 const { spawnSync } = require('child_process');
-const results = ['--require=/etc/shadow', '--import=file:///etc/shadow', '--require=../../../../etc/shadow', '--experimental-loader=/proc/self/mem', '--icu-data-dir=/etc', '--openssl-config=/etc/shadow']
-  .map((option) => spawnSync('node', ['-p', '1'], { env: { NODE_OPTIONS: option } })).map(({ stdout, stderr }) => String(stdout).trim() + /root:/.test(String(stderr)));
+const results = [
+  '--require=/etc/shadow', '--import=file:///etc/shadow', '--require=../../../../etc/shadow',
+  '--experimental-loader=/proc/self/mem', '--icu-data-dir=/etc', '--openssl-config=/etc/shadow'
+].map((option) => spawnSync('node', ['-p', '1'], { env: { NODE_OPTIONS: option } }))
+  .map(({ stdout, stderr }) => String(stdout).trim() + /root:/.test(String(stderr)));
 say(distinct(results));`,
     expected: /^(1false )?(9?false|false)( 1false)?$|^1false false$|^false$/,
   },

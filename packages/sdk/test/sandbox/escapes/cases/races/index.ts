@@ -22,7 +22,9 @@ const READS: Record<string, [Swap, string]> = {
   'reading through a link that stays inside': ['chain', `return fs.readFileSync('/m/swapped/protected', 'utf8');`],
   'opening the swapped file, then reading': [
     'file',
-    `const fd = fs.openSync('/m/swapped-file'); try { const b = Buffer.alloc(99); return b.toString('utf8', 0, fs.readSync(fd, b)); } finally { fs.closeSync(fd); }`,
+    `
+const fd = fs.openSync('/m/swapped-file');
+try { const b = Buffer.alloc(99); return b.toString('utf8', 0, fs.readSync(fd, b)); } finally { fs.closeSync(fd); }`,
   ],
   'listing the swapped folder': ['directory', `return fs.readdirSync('/m/swapped').join();`],
   'listing the mount recursively': [
@@ -41,11 +43,18 @@ const READS: Record<string, [Swap, string]> = {
   ],
   'working in the swapped folder': [
     'away',
-    `process.chdir('/m/swapped/deep'); return distinct(['../protected', '../../protected', '../../../outside/protected'].map((path) => tried(() => fs.readFileSync(path, 'utf8'))));`,
+    `
+process.chdir('/m/swapped/deep');
+return distinct(['../protected', '../../protected', '../../../outside/protected'].map((path) => tried(() =>
+  fs.readFileSync(path, 'utf8'))));`,
   ],
   'reading by promises and streams': [
     'directory',
-    `const stream = fs.createReadStream('/m/swapped/protected', 'utf8'); let text = ''; for await (const part of stream) text += part; return text;`,
+    `
+const stream = fs.createReadStream('/m/swapped/protected', 'utf8');
+let text = '';
+for await (const part of stream) text += part;
+return text;`,
   ],
   'copying the swapped file into memory': [
     'file',
@@ -78,7 +87,10 @@ const CHANGES: Record<string, [Swap, string]> = {
   ],
   'moving a file in and out': [
     'directory',
-    `fs.writeFileSync('/m/x', 'hostile'); fs.renameSync('/m/x', '/m/swapped/protected'); fs.renameSync('/m/swapped/protected', '/m/x');`,
+    `
+fs.writeFileSync('/m/x', 'hostile');
+fs.renameSync('/m/x', '/m/swapped/protected');
+fs.renameSync('/m/swapped/protected', '/m/x');`,
   ],
   'making links below the swapped folder': [
     'directory',

@@ -20,12 +20,23 @@ export const shell: Theme = {
   cases: [
     line(
       'no reading command reads files of the host machine',
-      `for c in cat head tail wc sort od strings base64 sha256sum nl rev tac; do $c /etc/shadow /sys/class/dmi/id/product_uuid && echo READ; done 2>/dev/null; echo done`,
+      [
+        'for c in cat head tail wc sort od strings base64 sha256sum nl rev tac',
+        'do $c /etc/shadow /sys/class/dmi/id/product_uuid && echo READ',
+        'done 2>/dev/null',
+        'echo done',
+      ].join('; '),
       /^0: (?![\s\S]*READ)[\s\S]*done$/,
     ),
     line(
       'redirections cannot write system files',
-      `(echo x > /etc/passwd); (echo x >> /bin/sh); (: > /proc/self/comm); (echo x | tee /etc/hosts); (cp /etc/hosts /etc/shadow); (ln -sf /tmp /etc/x); echo still; cat /etc/passwd | head -1; ls /etc/shadow /etc/x`,
+      [
+        '(echo x > /etc/passwd); (echo x >> /bin/sh); (: > /proc/self/comm)',
+        '(echo x | tee /etc/hosts); (cp /etc/hosts /etc/shadow); (ln -sf /tmp /etc/x)',
+        'echo still',
+        'cat /etc/passwd | head -1',
+        'ls /etc/shadow /etc/x',
+      ].join('; '),
       /still\nroot:x:0(?![\s\S]*^\/etc\/(shadow|x)$)/m,
     ),
     line(
@@ -36,11 +47,7 @@ export const shell: Theme = {
     line('a fork bomb ends', `:(){ :|:& };:`, NO_FAULT),
     line('a bomb of programs ends', `f() { node -e 0 & f; }; f`, NO_FAULT),
     line('brace expansion that multiplies ends', `echo {1..100000}{1..100000}{1..100000} | wc -c`, NO_FAULT),
-    line(
-      'nested brace expansion ends',
-      `echo {{a,b},{c,d}}{{a,b},{c,d}}{{a,b},{c,d}}{{a,b},{c,d}}{{a,b},{c,d}}{{a,b},{c,d}}{{a,b},{c,d}}{{a,b},{c,d}}{{a,b},{c,d}}{{a,b},{c,d}}{{a,b},{c,d}}{{a,b},{c,d}} | wc -c`,
-      NO_FAULT,
-    ),
+    line('nested brace expansion ends', `echo ${'{{a,b},{c,d}}'.repeat(12)} | wc -c`, NO_FAULT),
     line(
       'patterns with endless matches end',
       `mkdir -p g; for i in 1 2 3; do touch g/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa$i; done; echo g/*a*a*a*a*a*a*a*a*a*a*a*a*b`,
@@ -48,7 +55,12 @@ export const shell: Theme = {
     ),
     line(
       'arithmetic at its bounds is contained',
-      `echo $((9223372036854775807 + 1)) $((1 / 0)) $((-9223372036854775808 / -1)) $((2 ** 1000000)) $((1 << 999)); echo $((x = y, y = x)); a=a; echo $((a))`,
+      [
+        'echo $((9223372036854775807 + 1)) $((1 / 0)) $((-9223372036854775808 / -1)) $((2 ** 1000000)) $((1 << 999))',
+        'echo $((x = y, y = x))',
+        'a=a',
+        'echo $((a))',
+      ].join('; '),
       NO_FAULT,
     ),
     line('recursive functions end', `f() { f; }; f`, ENDED, 1_500),
@@ -65,7 +77,11 @@ export const shell: Theme = {
     ),
     line(
       'backtracking patterns end',
-      `echo aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa | grep -E '^(a+)+$b'; echo aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa | sed -E 's/(a*)*b/x/'; echo done`,
+      [
+        `echo aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa | grep -E '^(a+)+$b'`,
+        `echo aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa | sed -E 's/(a*)*b/x/'`,
+        'echo done',
+      ].join('; '),
       NO_FAULT,
     ),
     line('endless awk and bc programs end', `awk 'BEGIN { while (1) x = x "x" }'`, ENDED, 1_500),
@@ -73,12 +89,24 @@ export const shell: Theme = {
     line('endless sed programs end', `echo x | sed ':a; s/x/xx/; ta'`, ENDED, 1_500),
     line(
       'archives with climbing names stay in their folder',
-      `mkdir in; cd in; echo evil > evil; tar -cf ../a.tar ../in/evil --transform 's,^,../../etc/,' 2>/dev/null; tar -xf ../a.tar 2>/dev/null; printf '../../../../etc/evil\\0' > n; cd ..; ls /etc | grep evil; echo done`,
+      [
+        'mkdir in; cd in; echo evil > evil',
+        `tar -cf ../a.tar ../in/evil --transform 's,^,../../etc/,' 2>/dev/null`,
+        'tar -xf ../a.tar 2>/dev/null',
+        `printf '../../../../etc/evil\\0' > n`,
+        'cd ..; ls /etc | grep evil',
+        'echo done',
+      ].join('; '),
       /^0: done$/,
     ),
     line(
       'archives that exceed the space fail',
-      `node -e 'const z = require("zlib"); require("fs").writeFileSync("b.gz", Buffer.concat(Array(16).fill(z.gzipSync(Buffer.alloc(1 << 24)))))'; gunzip b.gz; ls -l b* | wc -l`,
+      [
+        `node -e 'const z = require("zlib")`,
+        `require("fs").writeFileSync("b.gz", Buffer.concat(Array(16).fill(z.gzipSync(Buffer.alloc(1 << 24)))))'`,
+        'gunzip b.gz',
+        'ls -l b* | wc -l',
+      ].join('; '),
       NO_FAULT,
       10_000,
     ),
@@ -91,7 +119,12 @@ export const shell: Theme = {
     ),
     line(
       'commands of an administrator fail',
-      `for c in mount umount chroot unshare nsenter sudo su insmod reboot mknod dd losetup iptables strace gdb; do $c / x 2>/dev/null && echo RAN $c; done; echo done`,
+      [
+        'for c in mount umount chroot unshare nsenter sudo su insmod reboot mknod dd losetup iptables strace gdb',
+        'do $c / x 2>/dev/null && echo RAN $c',
+        'done',
+        'echo done',
+      ].join('; '),
       /^0: done$/,
     ),
     line(

@@ -149,7 +149,13 @@ export const sizes: Theme = {
     ),
     refused(
       'compressed data that exceeds memory fails',
-      `(() => { const zlib = require('zlib'); let bomb = zlib.gzipSync(Buffer.alloc(1 << 24)); bomb = Buffer.concat(new Array(64).fill(bomb)); return zlib.gunzipSync(bomb).length; })()`,
+      `
+(() => {
+  const zlib = require('zlib');
+  let bomb = zlib.gzipSync(Buffer.alloc(1 << 24));
+  bomb = Buffer.concat(new Array(64).fill(bomb));
+  return zlib.gunzipSync(bomb).length;
+})()`,
     ),
     refused(
       'decompressors refuse wrong options',
@@ -210,7 +216,10 @@ export const sizes: Theme = {
       name: 'output larger than a message is truncated',
       options: { limits: { outputBytes: 100 << 20 } },
       attack: async (runtime) => {
-        const program = `import fs from 'node:fs'; const part = Buffer.alloc(1 << 20, 'x'); for (let i = 0; i < 40; i++) fs.writeSync(1, part);`;
+        const program = `
+import fs from 'node:fs';
+const part = Buffer.alloc(1 << 20, 'x');
+for (let i = 0; i < 40; i++) fs.writeSync(1, part);`;
         const text = await runtime.exec(program).then(
           (result) => result.error?.code ?? String(result.stdout.length),
           (error) => error.code,

@@ -1,5 +1,5 @@
-//! Facts about a process: its program, its arguments, its environment, its memory and its age. `/proc`
-//! shows them, and a snapshot has them. Next: `machine.rs`.
+//! Facts about a process: its program, its arguments, its environment, its memory and its age.
+//! `/proc` shows them, and a snapshot has them. Next: `machine.rs`.
 
 use crate::processes::ProgramKind;
 use coldframe_sys as sys;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// The program of a process, its arguments and its environment, as they were at the start.
+/// The program of a process, its arguments and its environment, at the start of the process.
 type StartFacts = (ProgramKind, Vec<String>, Vec<(String, String)>);
 
 /// The snapshot of [`Facts`].

@@ -6,6 +6,7 @@ mod hostile;
 mod many;
 mod mounts;
 mod oracle;
+mod oracle_inputs;
 mod overlay;
 mod permissions;
 mod posix;

@@ -6,8 +6,10 @@
 //! read again replaces the program, and no result may differ.
 //!
 //! `COLDFRAME_ORACLE_STEPS` sets the number of steps. Permissions are left out, because tests may
-//! run as root, and Linux lets root do everything. `posix.rs` tests permissions. Next: `random.rs`.
+//! run as root, and Linux lets root do everything. `posix.rs` tests permissions. Next:
+//! `oracle_inputs.rs`.
 
+use super::oracle_inputs::{FLAGS, NAMES, TARGETS};
 use super::random::Random;
 use super::snapshot::by_bytes;
 use super::{Arg, Guest};
@@ -25,24 +27,6 @@ use std::sync::Arc;
 const SEQUENCE: usize = 200;
 /// The operations of all sequences together, unless the environment sets another number.
 const STEPS: usize = 10_000;
-
-/// A small set of names, so that operations affect the files of earlier operations.
-const NAMES: &[&str] =
-    &["a", "b", "c", "d/", "a/b", "a/c", "a/b/c", "b/a", "b/a/", "./a", "a/..", "a/../b", "a/.", "c/d", "c/d/e", "..", "."];
-const TARGETS: &[&str] = &["a", "b", "c", "../a", "../b/a", "a/b", ".", "..", "nothing", "c/", "d"];
-const FLAGS: &[i32] = &[
-    libc::O_RDONLY,
-    libc::O_WRONLY,
-    libc::O_RDWR,
-    libc::O_RDWR | libc::O_CREAT,
-    libc::O_RDWR | libc::O_CREAT | libc::O_EXCL,
-    libc::O_WRONLY | libc::O_CREAT | libc::O_TRUNC,
-    libc::O_RDWR | libc::O_CREAT | libc::O_APPEND,
-    libc::O_RDONLY | libc::O_NOFOLLOW,
-    libc::O_RDONLY | libc::O_DIRECTORY,
-    libc::O_RDONLY | libc::O_TRUNC,
-    libc::O_RDONLY | libc::O_CREAT | libc::O_DIRECTORY,
-];
 
 /// The directories between the compared root and the working directory, so that `..` and links to
 /// it stay inside on both sides.
