@@ -119,8 +119,14 @@ fn pkcs8(der: &[u8]) -> Result<Key, Fault> {
     match info.algorithm.oid {
         pkcs1::ALGORITHM_OID | oid::RSA_PSS => pkcs1_private(key, pss(&info.algorithm)?),
         sec1::ALGORITHM_OID => sec1(key, Some(named_curve(&info.algorithm)?)),
-        oid => super::parts::okp_pair(okp(oid)?, <&OctetStringRef>::from_der(key)?.as_bytes()),
+        oid => super::parts::okp_pair(okp(oid)?, structure::<&OctetStringRef>(key)?.as_bytes()),
     }
+}
+
+/// Reads the private key within PKCS#8, or without it. OpenSSL tries one format after the other, so
+/// a damaged structure is an unsupported key there. Only PKCS#8 itself has errors of ASN.1.
+fn structure<'a, T: Decode<'a, Error = der::Error>>(der: &'a [u8]) -> Result<T, Fault> {
+    T::from_der(der).map_err(|_| Fault::Unsupported)
 }
 
 fn okp(oid: ObjectIdentifier) -> Result<Okp, Fault> {
@@ -162,7 +168,7 @@ fn pkcs1_public(der: &[u8], pss: Option<Option<PssParameters>>) -> Result<Key, F
 }
 
 fn pkcs1_private(der: &[u8], pss: Option<Option<PssParameters>>) -> Result<Key, Fault> {
-    let key = RsaPrivateKey::<RsaNumber<'_>>::from_der(der)?;
+    let key: RsaPrivateKey<RsaNumber<'_>> = structure(der)?;
     if key.other_prime_infos.is_some() {
         return Err(Fault::Unsupported);
     }
@@ -193,7 +199,7 @@ pub(crate) fn rsa(key: RsaKey) -> Result<Key, Fault> {
 
 /// Reads the key of a curve that `known` or the key itself names. `known` takes precedence.
 fn sec1(der: &[u8], known: Option<Curve>) -> Result<Key, Fault> {
-    let key = EcPrivateKey::from_der(der)?;
+    let key: EcPrivateKey<'_> = structure(der)?;
     let named = match key.parameters.and_then(EcParameters::named_curve) {
         Some(oid) => Some(Curve::with_oid(oid).ok_or(Fault::Unsupported)?),
         None => None,

@@ -103,8 +103,8 @@ fn rsa_numbers_may_have_superfluous_zeros() {
     }
     // Here the sandbox differs: OpenSSL reads a negative number as a positive one.
     let negative: Vec<_> = numbers.iter().map(|bytes| number(bytes, 0)).collect();
-    assert_eq!(private(PKCS1, &sequence(&[&number(&[0], 0), &negative.concat()])), Err(Fault::Asn1));
-    assert_eq!(public(PKCS1, &sequence(&[&number(&[], 0), &number(&[3], 0)])), Err(Fault::Asn1));
+    assert_eq!(private(PKCS1, &sequence(&[&number(&[0], 0), &negative.concat()])), Err(Fault::Unsupported));
+    assert_eq!(public(PKCS1, &sequence(&[&number(&[], 0), &number(&[3], 0)])), Err(Fault::Unsupported));
 }
 
 #[test]
@@ -112,12 +112,11 @@ fn an_rsa_key_has_two_primes_and_nothing_after_them() {
     let (held, _) = pair(KEYS[0]);
     let numbers: Vec<_> = parts(&held, 1)[1..9].iter().map(|bytes| number(bytes, 1)).collect();
     let key = |version: &[u8], rest: &[u8]| sequence(&[version, &numbers.concat(), rest]);
-    let (one, junk) = (number(&[5], 0), sequence(&[&number(&[5], 0)]));
-    assert_eq!(private(PKCS1, &key(&number(&[0], 0), &[])).as_ref(), Ok(&held));
-    assert!(private(PKCS1, &key(&number(&[0], 1), &[])).is_err());
-    assert!(private(PKCS1, &key(&number(&[1], 0), &[])).is_err());
-    assert!(private(PKCS1, &key(&number(&[0], 0), &one)).is_err());
-    assert!(private(PKCS1, &key(&number(&[0], 0), &junk)).is_err());
+    let (zero, one, junk) = (number(&[0], 0), number(&[5], 0), sequence(&[&number(&[5], 0)]));
+    assert_eq!(private(PKCS1, &key(&zero, &[])).as_ref(), Ok(&held));
+    for refused in [key(&number(&[0], 1), &[]), key(&number(&[1], 0), &[]), key(&zero, &one), key(&zero, &junk)] {
+        assert_eq!(private(PKCS1, &refused), Err(Fault::Unsupported));
+    }
     let third = sequence(&[&sequence(&[&one, &one, &one])]);
     assert_eq!(private(PKCS1, &key(&number(&[1], 0), &third)), Err(Fault::Unsupported));
 }
@@ -191,7 +190,8 @@ fn ec_scalars_may_have_any_length_and_public_keys_must_fit() {
     assert_eq!(private(SEC1, &key(scalar, &[&curve])).as_ref(), Ok(&held));
     assert_eq!(private(SEC1, &key(scalar, &[&point])), Err(Fault::Unsupported));
     assert_eq!(read(&key(scalar, &[&tlv(0xa0, &[DSA])])), Err(Fault::Unsupported));
-    assert!(read(&key(scalar, &[&number(&[5], 0)])).is_err());
+    assert_eq!(read(&key(scalar, &[&number(&[5], 0)])), Err(Fault::Unsupported));
+    assert_eq!(read(&key(scalar, &[])[1..]), Err(Fault::Unsupported));
     assert!(private(PKCS8, &pkcs8(0, &sequence(&[EC]), &key(scalar, &[&curve]), &[])).is_err());
     // Here the sandbox differs: OpenSSL compares the scalar and the point when the key is used.
     let other = [&[4], [7; 64].as_slice()].concat();
