@@ -1,4 +1,5 @@
-//! The commands over keys: reading, writing and making them, encryption with RSA, shared secrets.
+//! The commands over keys: reading, writing and generating keys, encryption with RSA, shared
+//! secrets.
 
 use crate::fields::{Fields, Reply};
 use crate::key::curve::Curve;
@@ -7,13 +8,14 @@ use crate::key::{Key, Okp, PssParameters, RsaKey, parts, read, write};
 use crate::prime::entropy;
 use crate::{Algorithm, Fault, Watch, padding, rsa};
 
-/// Kind, 1 when private, and the key as the guest holds it.
+/// Returns the reply for a key: its kind, 1 for a private key, and the DER that the guest holds.
 fn described(key: &Key) -> Result<Vec<u8>, Fault> {
     Ok(Reply::default().number(key.kind())?.number(key.is_private().into())?.bytes(&write::held(key)?)?.done())
 }
 
-/// A key from PEM or DER. Fields: what is wanted (0 public, 1 private, 2 either), 1 for PEM, encoding or -1, data, and for `watch` a passphrase.
-/// A private key gives its public part where a public one is wanted.
+/// Reads a key from PEM or DER. Fields: the wanted key (0 public, 1 private, 2 either), 1 for PEM,
+/// encoding or -1, data, and with `watch` a passphrase. Where a public key is wanted, a private key
+/// is replaced with its public part.
 pub(crate) fn import(fields: &mut Fields<'_>, watch: Option<&mut dyn Watch>) -> Result<Vec<u8>, Fault> {
     let (wanted, is_pem) = (fields.number::<u8>()?, fields.number::<u8>()? != 0);
     let encoding = fields.optional::<i64>()?.map(|number| Encoding::of(number).ok_or(Fault::Malformed)).transpose()?;
@@ -40,16 +42,17 @@ fn either(data: &[u8], encoding: Encoding, opener: &mut Opener<'_, '_>) -> Resul
     }
 }
 
-/// The public key of a private one, as the guest holds it.
+/// Returns the public key of a private key.
 pub(crate) fn public_of(fields: &mut Fields<'_>) -> Result<Vec<u8>, Fault> {
     described(&read::held(fields.bytes()?, true)?.public())
 }
 
-/// Fields: the key, 1 when private.
+/// Returns the numbers of a key. Fields: the key, 1 for a private key.
 pub(crate) fn to_parts(fields: &mut Fields<'_>) -> Result<Vec<u8>, Fault> {
     parts::to_fields(&held(fields)?)
 }
 
+/// Builds a key from its numbers.
 pub(crate) fn from_parts(fields: &mut Fields<'_>) -> Result<Vec<u8>, Fault> {
     described(&parts::from_fields(fields)?)
 }
@@ -59,29 +62,32 @@ fn held(fields: &mut Fields<'_>) -> Result<Key, Fault> {
     read::held(der, fields.number::<u8>()? != 0)
 }
 
-/// Fields: the key, 1 when private, encoding, 1 for PEM.
+/// Writes a key. Fields: the key, 1 for a private key, encoding, 1 for PEM.
 pub(crate) fn export(fields: &mut Fields<'_>) -> Result<Vec<u8>, Fault> {
     let key = held(fields)?;
     let encoding = Encoding::of(fields.number()?).ok_or(Fault::Malformed)?;
     let der = write::to_der(&key, encoding)?;
-    Ok(if fields.number::<u8>()? != 0 { write::to_pem(&der, encoding, key.is_private()) } else { der })
+    if fields.number::<u8>()? != 0 { write::to_pem(&der, encoding, key.is_private()) } else { Ok(der) }
 }
 
-/// PKCS#8 under a passphrase. Fields: the key, 1, bytes of AES's key, passphrase, 1 for PEM.
+/// Writes a private key as PKCS#8 that is encrypted with a passphrase. Fields: the key, 1, the
+/// length of AES's key in bytes, passphrase, 1 for PEM.
 pub(crate) fn seal(fields: &mut Fields<'_>, watch: &mut dyn Watch) -> Result<Vec<u8>, Fault> {
     let key = held(fields)?;
     let (key_len, passphrase, as_pem) = (fields.number()?, fields.bytes()?, fields.number::<u8>()? != 0);
     write::sealed(&key, key_len, passphrase, as_pem, watch)
 }
 
-/// The point in another form. Fields: curve, point, 1 to compress.
+/// Converts a point to the compressed or the uncompressed form. Fields: curve, point, 1 to
+/// compress.
 pub(crate) fn convert_point(fields: &mut Fields<'_>) -> Result<Vec<u8>, Fault> {
     let curve = Curve::of(fields.number()?).ok_or(Fault::Unsupported)?;
     let point = curve.point(fields.bytes()?)?;
     if fields.number::<u8>()? != 0 { curve.compressed(&point) } else { Ok(point) }
 }
 
-/// A new key. Fields: kind; for RSA bits, exponent and for PSS digest, MGF digest and salt length (each or -1); for EC the curve.
+/// Generates a key. Fields: kind; for RSA bits and exponent; for PSS also digest, MGF digest and
+/// salt length, each or -1; for EC the curve.
 pub(crate) fn generate(fields: &mut Fields<'_>, watch: &mut dyn Watch) -> Result<Vec<u8>, Fault> {
     let kind = fields.number::<u8>()?;
     let key = match kind {
@@ -109,7 +115,7 @@ pub(crate) fn generate(fields: &mut Fields<'_>, watch: &mut dyn Watch) -> Result
     described(&key)
 }
 
-/// What is not given has OpenSSL's defaults, and nothing given is no restriction.
+/// Fills absent parameters with OpenSSL's defaults. Without any parameter the key is unrestricted.
 fn pss(hash: Option<Algorithm>, mgf_hash: Option<Algorithm>, salt_len: Option<u32>) -> Option<PssParameters> {
     if hash.is_none() && mgf_hash.is_none() && salt_len.is_none() {
         return None;
@@ -119,7 +125,8 @@ fn pss(hash: Option<Algorithm>, mgf_hash: Option<Algorithm>, salt_len: Option<u3
     Some(PssParameters { hash, mgf_hash: mgf_hash.unwrap_or(hash), salt_len })
 }
 
-/// Encryption and its undoing with RSA. Fields: the key, 1 when private, 1 to use its private half, 1 to encrypt, padding, OAEP's digest, label, data.
+/// Encrypts or decrypts with RSA. Fields: the key, 1 for a private key, 1 to use its private half,
+/// 1 to encrypt, padding, OAEP's digest, label, data.
 pub(crate) fn rsa_cipher(fields: &mut Fields<'_>) -> Result<Vec<u8>, Fault> {
     let Key::Rsa(key) = held(fields)? else { return Err(Fault::KeyType) };
     let (use_private, encrypt, kind) = (fields.number::<u8>()? != 0, fields.number::<u8>()? != 0, fields.number::<i64>()?);
@@ -151,7 +158,8 @@ pub(crate) fn rsa_cipher(fields: &mut Fields<'_>) -> Result<Vec<u8>, Fault> {
     }
 }
 
-/// What two keys share. Fields: the private key, the other key, 1 when that is private too.
+/// Computes the shared secret of two keys. Fields: the private key, the other key, 1 if the other
+/// key is private.
 pub(crate) fn exchange(fields: &mut Fields<'_>) -> Result<Vec<u8>, Fault> {
     let own = read::held(fields.bytes()?, true)?;
     match (own, held(fields)?) {

@@ -1,15 +1,15 @@
-//! The computations that the guest asks for by number: a request of fields in, bytes or a [`Fault`] out.
+//! The computations that the guest requests by number: a request of fields in, bytes or a [`Fault`]
+//! out.
 
-use crate::fields::Fields;
-use crate::fields::Reply;
+use crate::fields::{Fields, Reply};
 use crate::prime::{Wanted, check_prime, random_prime};
 use crate::scrypt::Cost;
 use crate::{Algorithm, Cipher, Fault, Hmac, Setup, Watch, asymmetric, kdf, rsa, scrypt, sign};
 
-/// Longest number of a power, in bytes.
+/// The longest number that [`Command::Power`] takes, in bytes.
 const MAX_POWER: usize = 1_250;
 
-/// See the module. The numbers are part of the guest ABI.
+/// A computation, with its number in the guest ABI.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it; `run` lists each one's fields")]
 #[repr(u8)]
@@ -64,23 +64,24 @@ impl Command {
         Self::Power,
     ];
 
-    /// The command with this number.
+    /// Returns the command with this number.
     #[must_use]
     pub fn of(number: i64) -> Option<Self> {
         usize::try_from(number).ok()?.checked_sub(1).and_then(|index| Self::ALL.get(index).copied())
     }
 
-    /// Whether it takes microseconds whatever the request says, so that it may run while the guest's memory is open.
+    /// Whether the command takes microseconds for every request. Such a command may run while the
+    /// guest's memory is open.
     #[must_use]
     pub fn is_quick(self) -> bool {
         matches!(self, Self::KeyImport | Self::KeyPublic | Self::KeyParts | Self::KeyBuild | Self::KeyExport | Self::PointConvert)
     }
 }
 
-/// Carries out a command.
+/// Runs a command.
 ///
 /// # Errors
-/// The [`Fault`] that the guest turns into Node's error.
+/// Returns the [`Fault`] that the guest turns into Node's error.
 pub fn run(command: Command, request: &[u8], watch: &mut dyn Watch) -> Result<Vec<u8>, Fault> {
     let fields = &mut Fields::new(request);
     match command {
@@ -141,7 +142,8 @@ pub fn run(command: Command, request: &[u8], watch: &mut dyn Watch) -> Result<Ve
     }
 }
 
-/// A whole message. Fields: the cipher, 1 to encrypt, key, vector, tag length, additional data, message, and the tag or nothing. The reply is the
+/// Encrypts or decrypts a whole message. Fields: the cipher, 1 to encrypt, key, initialization
+/// vector, tag length, additional data, message, and the tag or an empty field. The reply is the
 /// text and its tag.
 fn cipher(fields: &mut Fields<'_>, watch: &mut dyn Watch) -> Result<Vec<u8>, Fault> {
     let (cipher, encrypt) = (fields.number()?, fields.number::<u8>()? != 0);
@@ -164,7 +166,7 @@ fn cipher(fields: &mut Fields<'_>, watch: &mut dyn Watch) -> Result<Vec<u8>, Fau
     Ok(Reply::default().bytes(&out)?.bytes(cipher.tag().unwrap_or_default())?.done())
 }
 
-/// Fields: base, exponent, modulus (odd).
+/// Computes a power. Fields: base, exponent, modulus (odd).
 fn power(fields: &mut Fields<'_>) -> Result<Vec<u8>, Fault> {
     let (base, exponent, modulus) = (fields.bytes()?, fields.bytes()?, fields.bytes()?);
     if [base, exponent, modulus].iter().any(|number| number.len() > MAX_POWER) {

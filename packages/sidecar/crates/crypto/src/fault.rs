@@ -1,71 +1,75 @@
-//! Why a computation did not come to a result. The guest turns the number into the error that Node throws (`bootstrap/crypto/faults.js`).
+//! The reasons for which a computation fails.
+//!
+//! The guest turns a fault's number into the error that Node throws (`bootstrap/crypto/faults.js`).
 
-/// See the module. The numbers are part of the guest ABI: append, never renumber.
+/// The reason for which a computation failed. The numbers are part of the guest ABI: append, never
+/// renumber.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u16)]
 pub enum Fault {
-    /// It was told to stop.
+    /// The watch stopped the computation.
     Stopped = 1,
-    /// The request has not the shape that the command expects.
+    /// The request lacks a field, or a field has the wrong size.
     Malformed = 2,
-    /// More memory would be needed than is allowed.
+    /// The computation needs more memory than is allowed.
     Memory = 3,
-    /// No entropy.
+    /// The operating system returned no entropy.
     Entropy = 4,
-    /// A name or number that stands for nothing here.
+    /// An algorithm, curve or format that is not implemented.
     Unsupported = 5,
-    /// Output longer than the algorithm can give.
+    /// A number or an output that is longer than the algorithm allows.
     TooLong = 6,
-    /// The key has a length that the algorithm does not take.
+    /// A key length that the algorithm does not take.
     KeyLength = 7,
-    /// The initialization vector has a length that the algorithm does not take.
+    /// A length of the initialization vector that the algorithm does not take.
     IvLength = 8,
-    /// Padding that cannot be (a wrong key, most often).
+    /// Invalid padding of a decrypted message, mostly because the key is wrong.
     BadDecrypt = 9,
     /// Input that is not a whole number of blocks.
     WrongFinalBlockLength = 10,
-    /// The authentication tag is not that of the text.
+    /// An authentication tag that does not fit the message.
     Unauthenticated = 11,
     /// A call in the wrong order.
     State = 12,
-    /// DER that does not parse.
+    /// DER with an invalid length or value.
     Asn1 = 13,
-    /// No PEM where PEM was expected.
+    /// Text without the expected PEM block, or with an invalid block.
     NoPem = 14,
-    /// A PEM or DER of a kind that was not expected.
+    /// A key of another kind than the expected one.
     UnexpectedKey = 15,
     /// An encrypted key without its passphrase.
     PassphraseMissing = 16,
-    /// A passphrase that does not open the key.
+    /// A passphrase that does not decrypt the key.
     PassphraseWrong = 17,
-    /// The key does not fit the operation.
+    /// A key that does not fit the operation.
     KeyType = 18,
-    /// A point that is not on its curve, or no point at all.
+    /// A point that is not on its curve, or an invalid encoding of a point.
     InvalidPoint = 19,
-    /// A private number out of its range.
+    /// A private number out of range.
     InvalidPrivateKey = 20,
     /// More data than the RSA key can take.
     DataTooLarge = 21,
-    /// Data that must be as long as the modulus and is not.
+    /// Data that is not as long as the modulus.
     DataLength = 22,
-    /// RSA padding that does not check.
+    /// Invalid padding of an RSA block.
     Padding = 23,
-    /// A digest too big for the RSA key.
+    /// A digest that is too long for the RSA key.
     DigestTooBig = 24,
-    /// Other lengths than the ones that the algorithm takes.
+    /// A length that the algorithm does not take.
     Length = 25,
-    /// A defect of ours, caught.
+    /// A failed check of the computation itself.
     Internal = 26,
-    /// A shared secret that is the neutral element.
+    /// A shared secret that is the neutral element of the group.
     NeutralElement = 27,
-    /// A salt length that cannot be.
+    /// An invalid salt length.
     SaltLength = 28,
-    /// DER with another value than the one that must stand there.
+    /// DER with another tag than the expected one.
     Asn1Tag = 29,
 }
 
 impl Fault {
-    /// As a system call returns it: below all error numbers of Linux.
+    /// Returns the result of a system call that fails with this fault. The value is below all error
+    /// numbers of Linux.
     #[must_use]
     pub fn negative(self) -> i32 {
         -(4_096 + i32::from(self as u16))

@@ -1,5 +1,7 @@
-//! Requests and results of commands: byte strings one after the other, each with its length before it as a `u32` (little-endian). A number is
-//! a field of eight bytes.
+//! The encoding of a command's request and result: a row of fields.
+//!
+//! A field is a byte string after its length as a little-endian `u32`. A number is a field of eight
+//! bytes.
 
 use crate::Fault;
 
@@ -23,7 +25,7 @@ impl<'a> Fields<'a> {
         T::try_from(i64::from_le_bytes(bytes)).map_err(|_| Fault::Malformed)
     }
 
-    /// A number that the guest may have given or not: -1 stands for not.
+    /// Reads an optional number. The guest sends -1 for an absent number.
     pub(crate) fn optional<T: TryFrom<i64>>(&mut self) -> Result<Option<T>, Fault> {
         match self.number::<i64>()? {
             -1 => Ok(None),
@@ -32,7 +34,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Writes a result that has several fields.
+/// A result of several fields.
 #[derive(Default)]
 pub(crate) struct Reply(Vec<u8>);
 
@@ -58,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_request_that_is_cut_is_malformed_and_never_read_beyond() {
+    fn refuses_a_request_that_is_cut() {
         let whole = Reply::default().bytes(b"abc").and_then(|reply| reply.number(-5)).map(Reply::done).expect("short");
         for cut in 0..whole.len() {
             let mut fields = Fields::new(&whole[..cut]);

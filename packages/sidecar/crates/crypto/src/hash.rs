@@ -1,12 +1,12 @@
-//! Digests behind one face: a number says which, an object takes bytes.
+//! Digests behind one interface: a number selects the algorithm, an object takes bytes.
 //!
-//! The objects are plain data: they can be copied at any moment, which is what `hash.copy()` does.
+//! The objects are plain data. `hash.copy()` copies them at any time.
 
 use crate::macros::with_digest;
 use crate::resume::Resume;
 use digest::{ExtendableOutput, Update, XofReader};
 
-/// The digests, by the numbers of the guest ABI.
+/// The digests, with their numbers in the guest ABI.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
 #[repr(u8)]
@@ -55,7 +55,7 @@ impl Algorithm {
         Self::Sm3,
     ];
 
-    /// The algorithm with this number.
+    /// Returns the algorithm with this number.
     #[must_use]
     pub fn of(number: i64) -> Option<Self> {
         usize::try_from(number).ok()?.checked_sub(1).and_then(|index| Self::ALL.get(index).copied())
@@ -67,7 +67,7 @@ impl Algorithm {
         matches!(self, Self::Shake128 | Self::Shake256)
     }
 
-    /// Bytes of output, unless asked for another number of an extendable one.
+    /// Returns the bytes of output. For an extendable digest this is the default.
     #[must_use]
     pub fn output_len(self) -> usize {
         match self {
@@ -78,7 +78,7 @@ impl Algorithm {
         }
     }
 
-    /// Bytes of a block, as HMAC needs it.
+    /// Returns the bytes of a block, which HMAC pads its key to.
     #[must_use]
     pub fn block_len(self) -> usize {
         match self {
@@ -89,7 +89,7 @@ impl Algorithm {
         }
     }
 
-    /// A digest that has taken nothing yet.
+    /// Returns a new digest.
     #[must_use]
     pub fn hasher(self) -> Box<dyn Hasher> {
         match self {
@@ -100,7 +100,8 @@ impl Algorithm {
         }
     }
 
-    /// A digest that goes on where [`Hasher::state`] was taken; none when `state` is no such state of this algorithm.
+    /// Restores a digest from [`Hasher::state`]. Returns `None` if `state` is not a state of this
+    /// algorithm.
     #[must_use]
     pub fn resume(self, state: &[u8]) -> Option<Box<dyn Hasher>> {
         match self {
@@ -114,7 +115,7 @@ impl Algorithm {
         }
     }
 
-    /// The digest of `data`.
+    /// Returns the digest of `data`.
     #[must_use]
     pub fn digest(self, data: &[u8]) -> Vec<u8> {
         let mut hasher = self.hasher();
@@ -125,15 +126,17 @@ impl Algorithm {
     }
 }
 
-/// See the module.
+/// A digest in progress.
 pub trait Hasher: Send + Sync {
     /// Takes more bytes.
     fn update(&mut self, data: &[u8]);
-    /// Writes the result, which is cut or (for one that is not extendable) followed by nothing when `out` has another length. It begins anew.
+    /// Writes the result and resets the digest. A shorter `out` cuts the result. If `out` is
+    /// longer, an extendable digest fills `out`, and another digest leaves the rest unchanged.
     fn finish(&mut self, out: &mut [u8]);
-    /// A copy of the state.
+    /// Returns a copy that continues on its own.
     fn copy(&self) -> Box<dyn Hasher>;
-    /// The state as bytes, for [`Algorithm::resume`]; none where the library keeps it to itself (BLAKE2 and SHAKE).
+    /// Returns the state for [`Algorithm::resume`]. The crates of BLAKE2 and SHAKE do not expose
+    /// their states; those digests return `None`.
     fn state(&self) -> Option<Vec<u8>>;
 }
 
@@ -179,7 +182,7 @@ impl<X: ExtendableOutput + Update + Default + Clone + Send + Sync + 'static> Has
     }
 }
 
-/// MD5 and SHA-1 one after the other, as early TLS signed with.
+/// MD5 followed by SHA-1, the digest of signatures in early TLS.
 struct Pair<A, B>(Fixed<A>, Fixed<B>);
 
 impl<A, B> Hasher for Pair<A, B>

@@ -1,8 +1,10 @@
-//! HMAC over any digest that has blocks (RFC 2104). Written over [`Hasher`] rather than taken from a crate, because there the digest is a type.
+//! HMAC over any digest that has blocks (RFC 2104).
+//!
+//! Own code over [`Hasher`], because the digest is a number here, and a type in the `hmac` crate.
 
 use crate::{Algorithm, Hasher};
 
-/// See the module.
+/// An HMAC in progress.
 pub struct Hmac {
     inner: Box<dyn Hasher>,
     outer: Box<dyn Hasher>,
@@ -10,7 +12,7 @@ pub struct Hmac {
 }
 
 impl Hmac {
-    /// With a key of any length.
+    /// Starts an HMAC with a key of any length.
     #[must_use]
     pub fn new(algorithm: Algorithm, key: &[u8]) -> Self {
         let mut block = vec![0; algorithm.block_len()];
@@ -33,7 +35,7 @@ impl Hmac {
         self.inner.update(data);
     }
 
-    /// The code.
+    /// Returns the authentication code.
     #[must_use]
     pub fn finish(mut self) -> Vec<u8> {
         let mut out = vec![0; self.algorithm.output_len()];
@@ -43,20 +45,21 @@ impl Hmac {
         out
     }
 
-    /// What it computes with, and its state as bytes, for [`Hmac::resume`]: two states of the digest of one length.
+    /// Returns the algorithm and the state for [`Hmac::resume`]: two states of the digest, of one
+    /// length.
     #[must_use]
     pub fn state(&self) -> Option<(Algorithm, Vec<u8>)> {
         Some((self.algorithm, [self.inner.state()?, self.outer.state()?].concat()))
     }
 
-    /// Goes on where `state` was taken; none when that is no such state.
+    /// Restores an HMAC. Returns `None` if `state` is not a state of this algorithm.
     #[must_use]
     pub fn resume(algorithm: Algorithm, state: &[u8]) -> Option<Self> {
         let (inner, outer) = state.split_at(state.len() / 2);
         Some(Self { inner: algorithm.resume(inner)?, outer: algorithm.resume(outer)?, algorithm })
     }
 
-    /// The code of `data` in one go.
+    /// Returns the authentication code of `data`.
     #[must_use]
     pub fn of(algorithm: Algorithm, key: &[u8], data: &[u8]) -> Vec<u8> {
         let mut hmac = Self::new(algorithm, key);

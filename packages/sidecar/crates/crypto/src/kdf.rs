@@ -1,14 +1,16 @@
 //! Keys from passwords and from other keys: PBKDF2 (RFC 8018) and HKDF (RFC 5869).
 //!
-//! PBKDF2 is written out because its loop must stop between iterations; the digest is a type there, so that an iteration costs two copies of a
-//! small state and no allocation.
+//! PBKDF2 is own code because a guest may ask for minutes of it: the loop must stop between
+//! iterations, and the `pbkdf2` crate's loop cannot. The digest is a type there, so that an
+//! iteration costs two copies of a small state and no allocation. HKDF is own code because its
+//! digest is a number here, and a type in the `hkdf` crate.
 
 use crate::macros::with_digest;
 use crate::{Algorithm, Fault, Hmac, Watch};
 use digest::{Digest, FixedOutput, KeyInit, Update};
 use hmac::SimpleHmac;
 
-/// Iterations between two looks at the watch: about a millisecond.
+/// The iterations between two steps of the watch: about a millisecond.
 const STEP: u32 = 1_024;
 
 pub(crate) fn pbkdf2(
@@ -53,7 +55,7 @@ pub(crate) fn hkdf(algorithm: Algorithm, key: &[u8], salt: &[u8], info: &[u8], l
     if len > 255 * size {
         return Err(Fault::TooLong);
     }
-    // An absent salt is a block of zeros, and so is an empty key to HMAC.
+    // RFC 5869 replaces an absent salt with a block of zeros; HMAC pads an empty key to that block.
     let keyed = Hmac::new(algorithm, &Hmac::of(algorithm, salt, key));
     let mut out = Vec::with_capacity(len + size);
     let mut last = Vec::new();

@@ -1,9 +1,11 @@
-//! What the kernel computes for `node:crypto`: plain functions over bytes.
+//! The computations of `node:crypto`: plain functions over bytes.
 //!
-//! The kernel (`coldframe-core`, `kernel/crypto`) owns handles, threads and limits and calls in here; nothing here knows a program, a guest or
-//! a thread. Everything is safe Rust over the RustCrypto crates, because what comes in is hostile: keys, lengths and encodings are the guest's.
-//! What may take long asks a [`Watch`] between its steps whether to go on. `hash.rs` has the digests, `kdf.rs` and `scrypt.rs` what is derived from passwords,
-//! `command.rs` the calls that the guest makes by number.
+//! The kernel (`coldframe-core`, `kernel/crypto`) owns handles, threads and limits. This crate
+//! knows no program, guest or thread. The code is safe Rust over the RustCrypto crates, because the
+//! guest chooses keys, lengths and encodings, and a guest is hostile. A computation that may take
+//! long asks a [`Watch`] between its steps whether to continue. `command.rs` has the calls that the
+//! guest makes by number, `hash.rs` the digests, `key/` the keys, `kdf.rs` and `scrypt.rs` the
+//! derivation of keys from passwords.
 
 mod asymmetric;
 mod cipher;

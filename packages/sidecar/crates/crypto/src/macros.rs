@@ -1,6 +1,8 @@
-//! From an algorithm's number to its type: one list for the digests with a fixed length, used where the inner loop must not go through a pointer.
+//! From an algorithm's number to its type. Loops over digests of a fixed length use the type, so
+//! that an iteration does not call through a pointer.
 
-/// Runs `$body` with `$D` standing for the digest's type; `$otherwise` when it is none with a fixed length.
+/// Runs `$body` with `$D` as the digest's type. Runs `$otherwise` if the digest has no fixed
+/// length.
 macro_rules! with_digest {
     ($algorithm:expr, $D:ident => $body:expr, $otherwise:expr) => {{
         use $crate::Algorithm as A;

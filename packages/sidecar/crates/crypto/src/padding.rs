@@ -1,10 +1,15 @@
-//! What RSA puts around a message or a digest: PKCS#1 v1.5, OAEP and PSS (RFC 8017).
+//! The paddings of RSA: PKCS#1 v1.5, OAEP and PSS (RFC 8017).
+//!
+//! Own code, because the `rsa` crate has no release of this generation (see `rsa.rs`).
 
-use crate::key::{der, oid};
+use crate::key::asn1::DigestInfo;
+use crate::key::oid;
 use crate::prime::entropy;
 use crate::{Algorithm, Fault, Hmac};
+use der::Encode;
+use der::asn1::OctetStringRef;
 
-/// A mask as long as `len`.
+/// Returns `len` bytes of the mask generation function MGF1.
 fn mask(algorithm: Algorithm, seed: &[u8], len: usize) -> Vec<u8> {
     let mut out = Vec::with_capacity(len + algorithm.output_len());
     let mut count = 0_u32;
@@ -20,13 +25,13 @@ fn xor(target: &mut [u8], mask: &[u8]) {
     target.iter_mut().zip(mask).for_each(|(byte, mask)| *byte ^= mask);
 }
 
-/// Block type 1: a digest (with what says which), or raw data, to be signed.
+/// Returns a block of type 1, for a signature over a `DigestInfo` or over raw data.
 pub(crate) fn sign_v15(data: &[u8], len: usize) -> Result<Vec<u8>, Fault> {
     let fill = len.checked_sub(data.len() + 3).filter(|fill| *fill >= 8).ok_or(Fault::DigestTooBig)?;
     Ok([&[0, 1], vec![0xff; fill].as_slice(), &[0], data].concat())
 }
 
-/// The data of block type 1.
+/// Returns the data of a block of type 1.
 pub(crate) fn verify_v15(block: &[u8]) -> Result<Vec<u8>, Fault> {
     let rest = block.strip_prefix(&[0, 1]).ok_or(Fault::Padding)?;
     let fill = rest.iter().take_while(|byte| **byte == 0xff).count();
@@ -36,17 +41,17 @@ pub(crate) fn verify_v15(block: &[u8]) -> Result<Vec<u8>, Fault> {
     }
 }
 
-/// A digest with what says which: `DigestInfo`.
+/// Returns the `DigestInfo` of a digest: the algorithm and the digest. Early TLS signs the pair of
+/// MD5 and SHA-1 without an algorithm.
 pub(crate) fn digest_info(algorithm: Algorithm, digest: &[u8]) -> Result<Vec<u8>, Fault> {
     if algorithm == Algorithm::Md5Sha1 {
         return Ok(digest.to_vec());
     }
-    let oid = oid::digest(algorithm).ok_or(Fault::Unsupported)?;
-    let identifier = der::sequence(&[der::encode(der::OID, &oid), der::encode(der::NULL, &[])]);
-    Ok(der::sequence(&[identifier, der::encode(der::OCTET_STRING, digest)]))
+    let algorithm = oid::digest(algorithm).ok_or(Fault::Unsupported)?;
+    Ok(DigestInfo { algorithm, digest: OctetStringRef::new(digest)? }.to_der()?)
 }
 
-/// Block type 2: a message to be encrypted.
+/// Returns a block of type 2, for encryption.
 pub(crate) fn encrypt_v15(message: &[u8], len: usize) -> Result<Vec<u8>, Fault> {
     let fill = len.checked_sub(message.len() + 3).filter(|fill| *fill >= 8).ok_or(Fault::DataTooLarge)?;
     let mut noise = vec![0; fill];
@@ -57,7 +62,8 @@ pub(crate) fn encrypt_v15(message: &[u8], len: usize) -> Result<Vec<u8>, Fault> 
     Ok([&[0, 2], noise.as_slice(), &[0], message].concat())
 }
 
-/// The message of block type 2. One that is wrong gives a message made up from `secret`, as OpenSSL does, so that nobody can ask whether it was.
+/// Returns the message of a block of type 2. For an invalid block, returns a message derived from
+/// `secret`, as OpenSSL does: an attacker cannot find out whether a block is valid.
 pub(crate) fn decrypt_v15(block: &[u8], secret: &[u8], sealed: &[u8]) -> Vec<u8> {
     let key = Hmac::of(Algorithm::Sha256, &Algorithm::Sha256.digest(secret), sealed);
     let mut made_up = mask(Algorithm::Sha256, &key, block.len());
@@ -70,7 +76,7 @@ pub(crate) fn decrypt_v15(block: &[u8], secret: &[u8], sealed: &[u8]) -> Vec<u8>
     }
 }
 
-/// OAEP.
+/// Returns a block with the padding OAEP.
 pub(crate) fn encrypt_oaep(message: &[u8], len: usize, hash: Algorithm, label: &[u8]) -> Result<Vec<u8>, Fault> {
     let size = hash.output_len();
     let zeros = len.checked_sub(message.len() + 2 * size + 2).ok_or(Fault::DataTooLarge)?;
@@ -91,7 +97,7 @@ pub(crate) fn decrypt_oaep(block: &[u8], hash: Algorithm, label: &[u8]) -> Resul
     xor(&mut seed, &mask(hash, &data, size));
     let pad = mask(hash, &seed, data.len());
     xor(&mut data, &pad);
-    // All checks together, whichever fails.
+    // One check for all parts, so that the time does not depend on the part that is wrong.
     let wrong = hash.digest(label).iter().zip(&data).fold(block[0], |wrong, (left, right)| wrong | (left ^ right));
     let one = data[size..].iter().position(|byte| *byte != 0);
     match one.map(|at| at + size) {
@@ -100,12 +106,13 @@ pub(crate) fn decrypt_oaep(block: &[u8], hash: Algorithm, label: &[u8]) -> Resul
     }
 }
 
-/// What PSS is used with.
+/// The parameters of a PSS signature.
 #[derive(Clone, Copy)]
 pub(crate) struct Pss {
     pub(crate) hash: Algorithm,
     pub(crate) mgf_hash: Algorithm,
-    /// OpenSSL's: -1 as long as the digest, -2 as long as possible (or, to verify, any).
+    /// The salt length with OpenSSL's special values: -1 for the digest's length, -2 for the
+    /// longest salt when signing and for any salt when verifying.
     pub(crate) salt_len: i64,
     pub(crate) modulus_bits: usize,
 }
@@ -115,7 +122,7 @@ impl Pss {
         (self.modulus_bits - 1).div_ceil(8)
     }
 
-    /// Bits of the first byte that must be zero.
+    /// Returns the number of bits of the first byte that must be zero.
     fn spare(self) -> u32 {
         (8 * self.len() - (self.modulus_bits - 1)) as u32
     }
@@ -142,7 +149,7 @@ impl Pss {
 
     pub(crate) fn verify(self, digest: &[u8], block: &[u8]) -> bool {
         let (len, size) = (self.len(), self.hash.output_len());
-        // A modulus of 8n + 1 bits makes a block that is a byte shorter than the modulus.
+        // The block of a modulus of 8n + 1 bits is a byte shorter than the modulus.
         let block = if block.len() == len + 1 && block[0] == 0 { &block[1..] } else { block };
         if block.len() != len || len < size + 2 || block[len - 1] != 0xbc || block[0].leading_zeros() < self.spare() {
             return false;

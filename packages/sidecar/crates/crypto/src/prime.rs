@@ -1,6 +1,8 @@
-//! Prime numbers: found and checked (`crypto.generatePrime`, `checkPrime`, and the two of an RSA key).
+//! Prime numbers: search and check, for `crypto.generatePrime`, `crypto.checkPrime` and RSA keys.
 //!
-//! A search looks at the watch between candidates; a single test cannot be stopped, so numbers have a longest length.
+//! `crypto-primes` has the tests. The loop over candidates is own code, because a watch must be
+//! able to stop a search between candidates. Nothing stops a single test, so numbers have a longest
+//! length.
 
 use crate::{Fault, Watch};
 use crypto_bigint::{BitOps, BoxedUint, NonZero, Odd, Resize};
@@ -8,26 +10,27 @@ use crypto_primes::hazmat::SmallFactorsSieve;
 use crypto_primes::{Flavor, is_prime};
 use std::num::NonZeroU32;
 
-/// Longest number in bits. A test of that length takes a third of a second.
+/// The longest number in bits. A test of that length takes a third of a second.
 pub(crate) const MAX_BITS: u32 = 8_192;
 
-/// What a prime must be besides prime.
+/// The properties of a wanted prime.
 pub(crate) struct Wanted<'a> {
     pub(crate) bits: u32,
     pub(crate) safe: bool,
-    /// The prime is `remainder` modulo this; empty for any.
+    /// The modulus for which the prime has `remainder`. Empty for any prime.
     pub(crate) modulus: &'a [u8],
-    /// Empty for OpenSSL's default: 1, or 3 for a safe prime.
+    /// The remainder. Empty for OpenSSL's default: 1, or 3 for a safe prime.
     pub(crate) remainder: &'a [u8],
 }
 
-/// A random prime, big-endian, with its two topmost bits set unless a remainder is asked for.
+/// Returns a random prime, big-endian. Its two highest bits are set unless the caller wants a
+/// remainder.
 pub(crate) fn random_prime(wanted: &Wanted<'_>, watch: &mut dyn Watch) -> Result<Vec<u8>, Fault> {
     let bits = wanted.bits;
     if bits > MAX_BITS {
         return Err(Fault::TooLong);
     }
-    // The safe primes below 2^5 that OpenSSL finds are those of three bits.
+    // Below 2^5, OpenSSL finds the safe primes of three bits only.
     if bits < 2 || (wanted.safe && bits < 6 && bits != 3 && wanted.modulus.is_empty()) {
         return Err(Fault::Length);
     }
@@ -71,7 +74,7 @@ fn congruent(wanted: &Wanted<'_>, watch: &mut dyn Watch) -> Result<BoxedUint, Fa
         start.set_bit_vartime(bits - 1, true);
         let below = start.rem_vartime(&divisor);
         let mut candidate = start.wrapping_sub(&below).wrapping_add(&remainder);
-        // From a random start upwards, as far as the length allows, and not for ever.
+        // Search upwards from the random start, in bounded steps, and within the length.
         for _ in 0..4_096 {
             watch.step()?;
             if candidate.bits_vartime() > bits {
@@ -85,7 +88,7 @@ fn congruent(wanted: &Wanted<'_>, watch: &mut dyn Watch) -> Result<BoxedUint, Fa
     }
 }
 
-/// Whether a big-endian number is prime (Baillie-PSW: no composite is known to pass).
+/// Whether a big-endian number is prime, by the Baillie-PSW test. No composite is known to pass.
 pub(crate) fn check_prime(bytes: &[u8]) -> Result<bool, Fault> {
     let bytes = strip(bytes);
     if bytes.len() > MAX_BITS as usize / 8 {
@@ -101,7 +104,7 @@ pub(crate) fn check_prime(bytes: &[u8]) -> Result<bool, Fault> {
     Ok(is_prime(Flavor::Any, &number))
 }
 
-/// A number of at most that many bits.
+/// Returns a random number of at most that many bits.
 pub(crate) fn random(bits: u32) -> Result<BoxedUint, Fault> {
     let mut bytes = vec![0; bits.div_ceil(8) as usize];
     entropy(&mut bytes)?;
@@ -111,12 +114,12 @@ pub(crate) fn random(bits: u32) -> Result<BoxedUint, Fault> {
     BoxedUint::from_be_slice(&bytes, bits.next_multiple_of(64)).map_err(|_| Fault::Internal)
 }
 
-/// Fills `bytes` from the operating system.
+/// Fills `bytes` with entropy of the operating system.
 pub(crate) fn entropy(bytes: &mut [u8]) -> Result<(), Fault> {
     getrandom::fill(bytes).map_err(|_| Fault::Entropy)
 }
 
-/// Without leading zeros.
+/// Returns the number without leading zeros.
 pub(crate) fn strip(bytes: &[u8]) -> &[u8] {
     let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
     &bytes[zeros..]
@@ -128,14 +131,14 @@ mod tests {
     use crate::Unwatched;
 
     #[test]
-    fn small_numbers_are_judged_as_everybody_knows() {
+    fn finds_all_primes_below_300() {
         let primes: Vec<u16> = (0..300).filter(|n: &u16| check_prime(&n.to_be_bytes()) == Ok(true)).collect();
         let known: Vec<u16> = (2..300).filter(|n| (2..*n).all(|d| n % d != 0)).collect();
         assert_eq!(primes, known);
     }
 
     #[test]
-    fn what_is_found_is_prime_and_has_its_length_and_remainder() {
+    fn finds_primes_of_the_wanted_length_and_remainder() {
         for bits in [2, 3, 8, 64, 65, 512] {
             let wanted = Wanted { bits, safe: false, modulus: &[], remainder: &[] };
             let prime = random_prime(&wanted, &mut Unwatched).expect("a prime");

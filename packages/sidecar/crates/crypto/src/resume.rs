@@ -1,12 +1,13 @@
-//! Digests whose state can be written down, and goes on elsewhere. The libraries of BLAKE2 and SHAKE do not show theirs.
+//! Digests whose state can be saved and restored. The crates of BLAKE2 and SHAKE do not expose
+//! their states.
 
 use digest::common::hazmat::{SerializableState, SerializedState};
 
-/// See the module.
+/// A digest that may expose its state.
 pub(crate) trait Resume: Sized {
-    /// The state; none when the library keeps it to itself.
+    /// Returns the state, or `None` if the crate does not expose the state.
     fn state(&self) -> Option<Vec<u8>>;
-    /// Goes on from a state; none when that is none.
+    /// Restores a digest. Returns `None` if `state` is not a state of this digest.
     fn resume(state: &[u8]) -> Option<Self>;
 }
 

@@ -1,8 +1,9 @@
-//! RSA (RFC 8017) over big integers whose arithmetic takes the same time whatever the secrets are.
+//! RSA (RFC 8017) over big integers whose arithmetic takes the same time for all secrets.
 //!
-//! Written here because the `rsa` crate ties digests to types and mask digests to digests, and has no release of this generation. `padding.rs` has what
-//! is put around a message before it is raised to a power. Every private result is checked with the public exponent: numbers that do not fit together
-//! (hostile, or hit by a fault) give an error instead of leaking a factor.
+//! Own code over `crypto-bigint`, because the `rsa` crate ties digests to types and mask digests to
+//! digests, and has no stable release of this generation. Every private result is checked with the
+//! public exponent. Numbers that do not fit together, hostile or changed by a hardware fault, cause
+//! an error instead of leaking a factor. `padding.rs` has the paddings.
 
 use crate::key::{RsaKey, RsaPrivate};
 use crate::prime::{self, strip};
@@ -10,10 +11,10 @@ use crate::{Fault, Watch};
 use crypto_bigint::modular::{BoxedMontyForm, BoxedMontyParams};
 use crypto_bigint::{BoxedUint, NonZero, Odd, Resize};
 
-/// Shortest and longest modulus that is generated, in bits. (Longer keys can be used, but finding one takes minutes.)
+/// The lengths in bits of a generated modulus. Longer keys can be used, but a search takes minutes.
 const GENERATED: std::ops::RangeInclusive<u32> = 512..=8_192;
 
-/// A number with at least that precision.
+/// Returns the number of big-endian bytes, with at least that precision in bits.
 fn number(bytes: &[u8], bits: u32) -> Result<BoxedUint, Fault> {
     let bytes = strip(bytes);
     let needed = u32::try_from(bytes.len() * 8).map_err(|_| Fault::TooLong)?;
@@ -28,7 +29,7 @@ fn odd(modulus: &[u8]) -> Result<Odd<BoxedUint>, Fault> {
     Odd::new(number(modulus, precision(modulus))?).into_option().ok_or(Fault::KeyType)
 }
 
-/// `base ^ exponent mod modulus`, as many bytes as the modulus.
+/// Returns `base ^ exponent mod modulus`, in as many bytes as the modulus.
 pub(crate) fn power(base: &[u8], exponent: &[u8], modulus: &[u8]) -> Result<Vec<u8>, Fault> {
     let odd = odd(modulus)?;
     let bits = odd.bits_precision();
@@ -40,7 +41,7 @@ pub(crate) fn power(base: &[u8], exponent: &[u8], modulus: &[u8]) -> Result<Vec<
     Ok(padded(&form.pow(&exponent).retrieve(), strip(modulus).len()))
 }
 
-/// As so many bytes.
+/// Returns the number in that many bytes.
 fn padded(number: &BoxedUint, len: usize) -> Vec<u8> {
     let bytes = number.to_be_bytes();
     let mut out = vec![0; len];
@@ -55,7 +56,7 @@ fn below(left: &[u8], right: &[u8]) -> bool {
     (left.len(), left) < (right.len(), right)
 }
 
-/// The public operation. The message is as long as the modulus and below it.
+/// Raises a message to the public exponent. The message must be below the modulus.
 pub(crate) fn public(key: &RsaKey, message: &[u8]) -> Result<Vec<u8>, Fault> {
     if !below(message, &key.n) {
         return Err(Fault::DataTooLarge);
@@ -63,7 +64,7 @@ pub(crate) fn public(key: &RsaKey, message: &[u8]) -> Result<Vec<u8>, Fault> {
     power(message, &key.e, &key.n)
 }
 
-/// The private operation.
+/// Raises a message to the private exponent. The message must be below the modulus.
 pub(crate) fn private(key: &RsaKey, message: &[u8]) -> Result<Vec<u8>, Fault> {
     let private = key.private.as_ref().ok_or(Fault::KeyType)?;
     if !below(message, &key.n) {
@@ -77,7 +78,7 @@ pub(crate) fn private(key: &RsaKey, message: &[u8]) -> Result<Vec<u8>, Fault> {
     Ok(result)
 }
 
-/// With the Chinese remainder theorem: two powers of half the length.
+/// Computes the private power by the Chinese remainder theorem, from two powers of half the length.
 fn by_remainders(key: &RsaKey, private: &RsaPrivate, message: &[u8]) -> Result<Vec<u8>, Fault> {
     let RsaPrivate { p, q, dp, dq, qi, .. } = private;
     let (first, second) = (power(message, dp, p)?, power(message, dq, q)?);
@@ -91,7 +92,7 @@ fn by_remainders(key: &RsaKey, private: &RsaPrivate, message: &[u8]) -> Result<V
     Ok(padded(&product.resize(wide).wrapping_add(&number(&second, wide)?), key.n.len()))
 }
 
-/// A key with two primes, of exactly that many bits.
+/// Generates a key of two primes whose modulus has exactly that many bits.
 pub(crate) fn generate(bits: u32, exponent: u32, watch: &mut dyn Watch) -> Result<RsaKey, Fault> {
     if !GENERATED.contains(&bits) {
         return Err(if bits < *GENERATED.start() { Fault::Length } else { Fault::TooLong });
@@ -108,7 +109,8 @@ pub(crate) fn generate(bits: u32, exponent: u32, watch: &mut dyn Watch) -> Resul
     }
 }
 
-/// Nothing when the primes do not do: equal, or not fit for the exponent, or the product too short.
+/// Returns `None` for unsuitable primes: equal, with too short a product, or with a totient that
+/// shares a factor with the exponent.
 fn from_primes(p: &BoxedUint, q: &BoxedUint, exponent: u32, bits: u32) -> Result<Option<RsaKey>, Fault> {
     let wide = (bits + 64).next_multiple_of(64);
     let (p, q) = (p.resize(wide), q.resize(wide));
@@ -140,7 +142,7 @@ mod tests {
     use crate::Unwatched;
 
     #[test]
-    fn what_one_half_of_a_key_does_the_other_undoes() {
+    fn the_private_power_reverses_the_public_power() {
         for (bits, exponent) in [(512, 3), (520, 65_537), (1_024, 65_537)] {
             let key = generate(bits, exponent, &mut Unwatched).expect("a key");
             let message = [vec![0; key.n.len() - 3], vec![1, 2, 3]].concat();
@@ -151,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_do_not_fit_together_give_no_result() {
+    fn refuses_numbers_that_do_not_fit_together() {
         let mut key = generate(512, 65_537, &mut Unwatched).expect("a key");
         if let Some(private) = &mut key.private {
             private.dp[0] ^= 1;

@@ -1,9 +1,12 @@
-//! scrypt (RFC 7914), written out because a gigabyte of memory is mixed for seconds and somebody may want to stop that.
+//! scrypt (RFC 7914).
+//!
+//! Own code, because scrypt may mix a gigabyte of memory for seconds, and the caller must be able
+//! to stop that loop. The function of the `scrypt` crate runs to its end.
 
 use crate::kdf::pbkdf2;
 use crate::{Algorithm, Fault, Watch};
 
-/// What scrypt costs.
+/// The parameters of scrypt that determine its time and memory.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cost {
     pub(crate) n: u64,
@@ -12,11 +15,12 @@ pub(crate) struct Cost {
     pub(crate) max_memory: u64,
 }
 
-/// Rounds of mixing between two looks at the watch: a round touches `128 * r` bytes.
+/// The bytes that are mixed between two steps of the watch. A round touches `128 * r` bytes.
 const STEP_BYTES: usize = 1 << 20;
 
 impl Cost {
-    /// The rules of OpenSSL's implementation, in its order; `Length` for a cost that is none, `Memory` for one that is too high.
+    /// Checks the parameters by OpenSSL's rules, in OpenSSL's order, and returns the bytes needed.
+    /// An invalid parameter is `Length`, a cost that is too high is `Memory`.
     pub(crate) fn check(self) -> Result<usize, Fault> {
         let Self { n, r, p, max_memory } = self;
         if r == 0 || p == 0 || n < 2 || !n.is_power_of_two() {
@@ -94,7 +98,7 @@ impl Mixer {
     }
 }
 
-/// `scryptBlockMix`: the result stands in `x`; `y` is scratch.
+/// `scryptBlockMix`. Writes the result to `x`; `y` is scratch.
 fn mix_block(x: &mut [u32], y: &mut [u32]) {
     let half = x.len() / 2;
     let mut last = [0_u32; 16];

@@ -1,11 +1,9 @@
-//! Signatures: RSA with either padding, ECDSA, Ed25519.
+//! Signatures: RSA with both paddings, ECDSA, Ed25519.
 
 use crate::fields::Fields;
 use crate::key::curve::{Curve, with_curve};
-use crate::key::der::{self, Reader};
 use crate::key::{Key, Okp, RsaKey, parts, read};
 use crate::padding::{Pss, digest_info, sign_v15};
-use crate::prime::strip;
 use crate::{Algorithm, Fault, Watch, rsa};
 use ecdsa::signature::hazmat::{PrehashSigner, PrehashVerifier};
 use ed25519_dalek::{Signer, Verifier};
@@ -13,11 +11,12 @@ use ed25519_dalek::{Signer, Verifier};
 /// OpenSSL's number for PSS.
 const PSS: i64 = 6;
 const V15: i64 = 1;
-/// What stands for an option that was not given.
+/// The number that the guest sends for an absent option.
 const ABSENT: i64 = -100;
 
-/// What the guest asks for. Fields: the key, 1 when it is private, the digest or -1, 1 when the data is a digest already, the data, padding, salt
-/// length, 1 for IEEE P1363 instead of DER.
+/// The guest's request. Its fields are the key, 1 for a private key, the digest or -1, and 1 if the
+/// data is already a digest. The data, the padding, the salt length, and 1 for IEEE P1363 instead
+/// of DER follow.
 struct Request<'a> {
     key: Key,
     digest: Option<Algorithm>,
@@ -37,7 +36,7 @@ impl<'a> Request<'a> {
         Ok(Self { key: read::held(der, private)?, digest, is_digest, data, padding, salt_len, as_p1363 })
     }
 
-    /// OpenSSL takes SHA-256 where none is named.
+    /// Returns the digest algorithm. OpenSSL takes SHA-256 if the request names none.
     fn algorithm(&self) -> Algorithm {
         self.digest.unwrap_or(Algorithm::Sha256)
     }
@@ -56,7 +55,7 @@ impl<'a> Request<'a> {
         Ok(out)
     }
 
-    /// How an RSA key signs here: nothing for PKCS#1 v1.5.
+    /// Returns the parameters of PSS, or `None` for PKCS#1 v1.5.
     fn pss(&self, key: &RsaKey, signs: bool) -> Result<Option<Pss>, Fault> {
         let default = if key.pss.is_some() { PSS } else { V15 };
         match if self.padding == ABSENT { default } else { self.padding } {
@@ -101,10 +100,7 @@ pub(crate) fn sign(fields: &mut Fields<'_>, watch: &mut dyn Watch) -> Result<Vec
             };
             rsa::private(key, &block)
         }
-        Key::Ec { curve, scalar: Some(scalar), .. } => {
-            let signature = sign_ecdsa(*curve, scalar, &request.digest(watch)?)?;
-            if request.as_p1363 { Ok(signature) } else { Ok(to_der(&signature)) }
-        }
+        Key::Ec { curve, scalar: Some(scalar), .. } => sign_ecdsa(*curve, scalar, &request.digest(watch)?, request.as_p1363),
         Key::Okp { kind: Okp::Ed25519, secret: Some(secret), .. } if request.digest.is_none() && !request.is_digest => {
             let secret = secret.as_slice().try_into().map_err(|_| Fault::Internal)?;
             Ok(ed25519_dalek::SigningKey::from_bytes(&secret).sign(request.data).to_bytes().to_vec())
@@ -113,7 +109,7 @@ pub(crate) fn sign(fields: &mut Fields<'_>, watch: &mut dyn Watch) -> Result<Vec
     }
 }
 
-/// The same fields, and then the signature.
+/// Checks a signature. The fields are the fields of [`Request`] and the signature.
 pub(crate) fn verify(fields: &mut Fields<'_>, watch: &mut dyn Watch) -> Result<bool, Fault> {
     let request = Request::read(fields)?;
     let signature = fields.bytes()?;
@@ -132,8 +128,7 @@ pub(crate) fn verify(fields: &mut Fields<'_>, watch: &mut dyn Watch) -> Result<b
         }
         Key::Ec { curve, point, .. } => {
             let digest = request.digest(watch)?;
-            let signature = if request.as_p1363 { Some(signature.to_vec()) } else { from_der(signature, curve.len()) };
-            Ok(signature.is_some_and(|signature| verify_ecdsa(*curve, point, &digest, &signature)))
+            Ok(verify_ecdsa(*curve, point, &digest, signature, request.as_p1363))
         }
         Key::Okp { kind: Okp::Ed25519, public, .. } if request.digest.is_none() && !request.is_digest => {
             let public = public.as_slice().try_into().map_err(|_| Fault::Internal)?;
@@ -145,47 +140,30 @@ pub(crate) fn verify(fields: &mut Fields<'_>, watch: &mut dyn Watch) -> Result<b
     }
 }
 
-/// A digest shorter than half a scalar is the same number with zeros before it.
+/// Pads a short digest with leading zeros, which do not change its number. The crates refuse a
+/// digest that is shorter than half a scalar.
 fn prehash(curve: Curve, digest: &[u8]) -> Vec<u8> {
     let mut out = vec![0; curve.len().div_ceil(2).saturating_sub(digest.len())];
     out.extend_from_slice(digest);
     out
 }
 
-fn sign_ecdsa(curve: Curve, scalar: &[u8], digest: &[u8]) -> Result<Vec<u8>, Fault> {
+fn sign_ecdsa(curve: Curve, scalar: &[u8], digest: &[u8], as_p1363: bool) -> Result<Vec<u8>, Fault> {
     let digest = prehash(curve, digest);
     with_curve!(curve, C => {
         let key = ecdsa::SigningKey::<C>::from_slice(scalar).map_err(|_| Fault::InvalidPrivateKey)?;
         let signature: ecdsa::Signature<C> = key.sign_prehash(&digest).map_err(|_| Fault::Internal)?;
-        Ok(signature.to_bytes().to_vec())
+        Ok(if as_p1363 { signature.to_bytes().to_vec() } else { signature.to_der().as_bytes().to_vec() })
     })
 }
 
-fn verify_ecdsa(curve: Curve, point: &[u8], digest: &[u8], signature: &[u8]) -> bool {
+fn verify_ecdsa(curve: Curve, point: &[u8], digest: &[u8], signature: &[u8], as_p1363: bool) -> bool {
     let digest = prehash(curve, digest);
     with_curve!(curve, C => {
         let Ok(key) = ecdsa::VerifyingKey::<C>::from_sec1_bytes(point) else { return false };
-        let Ok(signature) = ecdsa::Signature::<C>::from_slice(signature) else { return false };
-        // Some curves' crates take only one of the two values that are equally right.
+        let read = if as_p1363 { ecdsa::Signature::<C>::from_slice } else { ecdsa::Signature::<C>::from_der };
+        let Ok(signature) = read(signature) else { return false };
+        // Both s and -s are valid, but the crates of some curves take only one of them.
         key.verify_prehash(&digest, &signature.normalize_s()).is_ok()
     })
-}
-
-fn to_der(signature: &[u8]) -> Vec<u8> {
-    let (r, s) = signature.split_at(signature.len() / 2);
-    der::sequence(&[der::unsigned(r), der::unsigned(s)])
-}
-
-fn from_der(der: &[u8], len: usize) -> Option<Vec<u8>> {
-    let mut outer = Reader::new(der);
-    let mut numbers = outer.sequence().ok()?;
-    outer.end().ok()?;
-    let (r, s) = (numbers.unsigned().ok()?, numbers.unsigned().ok()?);
-    numbers.end().ok()?;
-    let mut out = vec![0; 2 * len];
-    for (number, end) in [(r, len), (s, 2 * len)] {
-        let start = end.checked_sub(strip(number).len()).filter(|start| *start >= end - len)?;
-        out[start..end].copy_from_slice(number);
-    }
-    Some(out)
 }

@@ -1,17 +1,17 @@
-//! Long computations ask between their steps whether somebody still wants the result.
+//! The check between the steps of a long computation: whether the result is still wanted.
 
 use crate::Fault;
 
-/// See the module. A step takes a few milliseconds at most.
+/// The caller's side of the check. A step takes a few milliseconds at most.
 pub trait Watch {
-    /// `Err(Fault::Stopped)` to give up.
+    /// Returns `Err(Fault::Stopped)` to end the computation.
     fn step(&mut self) -> Result<(), Fault>;
 
-    /// Bytes that one computation may hold besides its input and output.
+    /// Returns how many bytes one computation may hold besides its input and output.
     fn memory(&self) -> usize;
 }
 
-/// For what takes microseconds, and for tests.
+/// A watch that never stops a computation: for commands that take microseconds, and for tests.
 pub struct Unwatched;
 
 impl Watch for Unwatched {

@@ -1,4 +1,4 @@
-//! AES, and the modes that only chain its blocks: ECB and CBC with padding, and those that make a stream of it.
+//! AES and the modes that only chain its blocks: ECB and CBC with padding, and the stream modes.
 
 use super::Mode;
 use crate::Fault;
@@ -7,10 +7,10 @@ use aes::{Aes128, Aes192, Aes256};
 
 pub(super) const BLOCK: usize = 16;
 pub(super) type Block = [u8; BLOCK];
-/// Blocks that go to the processor at once.
+/// The blocks of one call of the AES crate, which processes several blocks at a time.
 const BATCH: usize = 64;
 
-/// AES with a key of any of its lengths.
+/// AES with a key of one of its three lengths.
 #[derive(Clone)]
 pub(crate) enum Aes {
     Short(Aes128),
@@ -60,7 +60,8 @@ pub(super) struct Padded {
     aes: Aes,
     encrypt: bool,
     chain: Option<Block>,
-    /// Input that is no whole block yet; when decrypting, the last block too, because it may be padding.
+    /// Input that is not a whole block yet. When decrypting also the last block, which may be
+    /// padding.
     held: Vec<u8>,
     pub(super) padding: bool,
 }
@@ -142,8 +143,9 @@ pub(super) struct Stream {
     aes: Aes,
     encrypt: bool,
     register: Block,
-    /// The key stream of the block under way, and how much of it is used.
+    /// The key stream of the present block.
     pad: Block,
+    /// The bytes of `pad` that are used.
     used: usize,
 }
 

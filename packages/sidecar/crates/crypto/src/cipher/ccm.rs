@@ -1,4 +1,6 @@
-//! Counter mode with CBC-MAC (RFC 3610): the length of the message is part of what is authenticated, so it comes as one piece.
+//! Counter mode with CBC-MAC (RFC 3610).
+//!
+//! The mode authenticates the length of the message first, so it takes the message in one piece.
 
 use super::Tag;
 use super::block::{Aes, BLOCK, Block, xor};
@@ -13,7 +15,7 @@ pub(super) struct Ccm {
     pub(super) tag: Tag,
 }
 
-/// Bytes of associated data that are kept until the message comes.
+/// The most bytes of associated data, which are stored until the message arrives.
 const MAX_AAD: usize = 16 << 20;
 
 impl Ccm {
@@ -28,7 +30,7 @@ impl Ccm {
         Ok(Self { aes, nonce: iv.to_vec(), aad: Vec::new(), updated: false, tag })
     }
 
-    /// The longest message: its length has as many bytes as the nonce leaves.
+    /// Returns the length of the longest message. The nonce and that length share 15 bytes.
     fn max_len(&self) -> u64 {
         let bytes = 15 - self.nonce.len() as u32;
         if bytes >= 8 { u64::MAX } else { (1 << (8 * bytes)) - 1 }
@@ -64,13 +66,13 @@ impl Ccm {
         xor(&mut tag, &sum);
         let settled = self.tag.settle(&tag);
         if settled.is_err() {
-            // Nothing of a message that is not authentic comes out.
+            // The caller must not see the text of a message that is not authentic.
             out.truncate(start);
         }
         settled
     }
 
-    /// A program may end a message that it never began.
+    /// Ends the message. A program may end a message without an update; the message is then empty.
     pub(super) fn finish(&mut self) -> Result<(), Fault> {
         if self.updated { Ok(()) } else { self.update(&[], &mut Vec::new()) }
     }
@@ -94,7 +96,7 @@ impl Ccm {
         }
     }
 
-    /// The CBC-MAC over the first block, the associated data and the text.
+    /// Returns the CBC-MAC over the first block, the associated data and the text.
     fn sum(&self, text: &[u8]) -> Block {
         let mut first = [0; BLOCK];
         first[8..].copy_from_slice(&(text.len() as u64).to_be_bytes());

@@ -1,4 +1,6 @@
-//! ChaCha20, alone (as OpenSSL has it: the counter's start is part of the vector) and with Poly1305 (RFC 8439).
+//! ChaCha20, alone and with Poly1305 (RFC 8439).
+//!
+//! Alone the cipher is OpenSSL's: the initialization vector contains the counter's start.
 
 use super::Tag;
 use super::block::BLOCK;
@@ -9,7 +11,7 @@ use chacha20::cipher::{KeyIvInit, StreamCipher, StreamCipherSeek};
 use poly1305::Poly1305;
 use poly1305::universal_hash::KeyInit;
 
-/// The key stream, which can be copied where it stands.
+/// A key stream that can be copied at its present position.
 struct KeyStream {
     key: [u8; 32],
     nonce: [u8; 12],
@@ -33,7 +35,7 @@ impl KeyStream {
 impl Clone for KeyStream {
     fn clone(&self) -> Self {
         let mut cipher = ChaCha20::new(&self.key.into(), &self.nonce.into());
-        // A position that was reached can be reached again.
+        // The seek cannot fail: this key stream has reached that position.
         let _ = self.cipher.try_current_pos::<u64>().map(|position| cipher.try_seek(position));
         Self { key: self.key, nonce: self.nonce, cipher }
     }
@@ -107,7 +109,7 @@ impl ChaChaPoly {
         self.hash.absorb(&lengths);
         let tag = self.hash.result();
         if !self.tag.encrypt && self.tag.expected.is_none() {
-            // OpenSSL lets a message without a tag pass here, and Node relies on it.
+            // OpenSSL accepts a message without a tag here, and Node relies on that.
             return Ok(());
         }
         self.tag.settle(&tag)

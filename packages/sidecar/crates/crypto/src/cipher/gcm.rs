@@ -1,4 +1,4 @@
-//! Galois/counter mode (NIST SP 800-38D), fed in pieces.
+//! Galois/counter mode (NIST SP 800-38D), with the message in pieces.
 
 use super::Tag;
 use super::block::{Aes, BLOCK, Block};
@@ -12,7 +12,7 @@ const BATCH: usize = 64;
 pub(super) struct Gcm {
     aes: Aes,
     hash: Absorber<GHash>,
-    /// The first counter block, which the tag is encrypted with.
+    /// The first counter block, which encrypts the tag.
     first: Block,
     counter: Block,
     pad: Block,
@@ -116,7 +116,7 @@ impl Gcm {
     }
 }
 
-/// Feeds a hash of blocks with pieces of any length.
+/// A hash over blocks that takes pieces of any length.
 #[derive(Clone)]
 pub(super) struct Absorber<H> {
     hash: H,
@@ -147,7 +147,7 @@ impl<H: UniversalHash<BlockSize = ghash::universal_hash::consts::U16> + Clone> A
         self.used = rest.len();
     }
 
-    /// Fills the block under way with zeros.
+    /// Fills the present block with zeros.
     pub(super) fn fill_block(&mut self) {
         if self.used > 0 {
             self.block[self.used..].fill(0);

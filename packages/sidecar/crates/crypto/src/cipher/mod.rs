@@ -1,7 +1,9 @@
-//! Symmetric ciphers behind one face: a number says which, an object takes bytes and gives bytes.
+//! Symmetric ciphers behind one interface: a number selects the cipher, an object converts bytes.
 //!
-//! The modes are written here over the block ciphers and the universal hashes of their crates, because those crates' modes want a whole message at
-//! once, and Node's do not. The objects are plain data. `block.rs` has AES and its simple modes, `gcm.rs`, `ccm.rs`, `chacha.rs` and `wrap.rs` the others.
+//! The modes are own code over the block ciphers and universal hashes of the RustCrypto crates. The
+//! modes of those crates want a whole message at once; Node's take a message in pieces. The objects
+//! are plain data. `block.rs` has AES and its simple modes, `gcm.rs`, `ccm.rs`, `chacha.rs` and
+//! `wrap.rs` the others.
 
 mod block;
 mod ccm;
@@ -12,7 +14,8 @@ mod wrap;
 use crate::Fault;
 use block::{Aes, Padded, Stream};
 
-/// The modes, by the numbers of the guest ABI: a cipher's number is `mode << 8 | key length in bytes`.
+/// The modes, by the numbers of the guest ABI: a cipher's number is `mode << 8 | key length in
+/// bytes`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mode {
     Ecb,
@@ -42,7 +45,7 @@ const MODES: [Mode; 11] = [
     Mode::ChaCha,
 ];
 
-/// See the module.
+/// A message that is being encrypted or decrypted.
 #[derive(Clone)]
 pub struct Cipher {
     state: State,
@@ -60,23 +63,25 @@ enum State {
     Wrap(wrap::Wrap),
 }
 
-/// What a cipher is made with.
+/// The parameters of a cipher.
 pub struct Setup<'a> {
-    /// The cipher's number.
+    /// The cipher's number in the guest ABI: mode and key length.
     pub cipher: u32,
-    /// Or it decrypts.
+    /// Whether the cipher encrypts. A cipher that does not encrypt decrypts.
     pub encrypt: bool,
     #[expect(missing_docs, reason = "the name says it")]
     pub key: &'a [u8],
-    /// Empty for a cipher without one.
+    /// The initialization vector. Empty for a mode that has none.
     pub iv: &'a [u8],
-    /// Bytes of the authentication tag, for the modes that have one.
+    /// The length of the authentication tag in bytes, for the modes that have a tag.
     pub tag_len: usize,
 }
 
 impl Cipher {
+    /// Starts a message.
+    ///
     /// # Errors
-    /// `Unsupported`, or the length that is wrong.
+    /// Returns `Unsupported` for an unknown cipher, or the fault of a wrong length.
     pub fn new(setup: &Setup<'_>) -> Result<Self, Fault> {
         let &Setup { cipher, encrypt, key, iv, tag_len } = setup;
         let mode = usize::try_from(cipher >> 8).ok().and_then(|mode| mode.checked_sub(1)).and_then(|mode| MODES.get(mode));
@@ -96,10 +101,10 @@ impl Cipher {
         Ok(Self { state, finished: false })
     }
 
-    /// Takes bytes and appends what comes out to `out`: at most a block more than went in.
+    /// Converts bytes and appends the result to `out`: at most a block more than `input`.
     ///
     /// # Errors
-    /// `State` after the end; what the mode has to say.
+    /// Returns `State` after the end of the message, or a fault of the mode.
     pub fn update(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
         if self.finished {
             return Err(Fault::State);
@@ -116,16 +121,16 @@ impl Cipher {
         Ok(())
     }
 
-    /// Whether the message must come as one piece.
+    /// Whether the mode takes the message in one piece only.
     #[must_use]
     pub fn wants_whole(&self) -> bool {
         matches!(self.state, State::Ccm(_) | State::Wrap(_))
     }
 
-    /// The end of the message.
+    /// Ends the message.
     ///
     /// # Errors
-    /// Padding or a tag that is wrong; a message that is no whole number of blocks.
+    /// Fails if the padding or the tag is wrong, or if the message is not a whole number of blocks.
     pub fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), Fault> {
         if std::mem::replace(&mut self.finished, true) {
             return Err(Fault::State);
@@ -139,10 +144,10 @@ impl Cipher {
         }
     }
 
-    /// Data that is authenticated and not encrypted; `message_len` for the mode that wants to know it first.
+    /// Adds data that is authenticated and not encrypted. One mode (CCM) checks `message_len`.
     ///
     /// # Errors
-    /// `State` when the cipher has no such data.
+    /// Returns `State` if the mode has no such data, or if the message has started.
     pub fn set_aad(&mut self, data: &[u8], message_len: Option<usize>) -> Result<(), Fault> {
         match &mut self.state {
             State::Gcm(gcm) => gcm.aad(data),
@@ -152,10 +157,10 @@ impl Cipher {
         }
     }
 
-    /// The tag that the message must have.
+    /// Sets the tag that the message must have.
     ///
     /// # Errors
-    /// `State` when the cipher has none, or encrypts.
+    /// Returns `State` if the mode has no tag, or if the cipher encrypts.
     pub fn set_tag(&mut self, tag: &[u8]) -> Result<(), Fault> {
         match &mut self.state {
             State::Gcm(gcm) => gcm.tag.expect(tag),
@@ -165,17 +170,17 @@ impl Cipher {
         }
     }
 
-    /// Whether the message is padded to whole blocks; it is unless told otherwise.
+    /// Turns padding to whole blocks on or off. Padding is on at first.
     pub fn set_padding(&mut self, on: bool) {
         if let State::Padded(padded) = &mut self.state {
             padded.padding = on;
         }
     }
 
-    /// The tag of the message that has ended.
+    /// Returns the tag of the message that has ended.
     ///
     /// # Errors
-    /// `State` before the end, when it decrypts, or when the cipher has none.
+    /// Returns `State` before the end, if the cipher decrypts, or if the mode has no tag.
     pub fn tag(&self) -> Result<&[u8], Fault> {
         let tag = match &self.state {
             State::Gcm(gcm) => &gcm.tag,
@@ -215,7 +220,8 @@ impl Tag {
         Ok(())
     }
 
-    /// The message's tag is known: keep it, or compare it in a time that does not depend on where it differs.
+    /// Stores the message's tag, or compares it with the expected tag. The time of the comparison
+    /// does not depend on the place of a difference.
     fn settle(&mut self, tag: &[u8]) -> Result<(), Fault> {
         if self.encrypt {
             self.computed = Some(tag[..self.len].to_vec());

@@ -1,10 +1,12 @@
-//! AES key wrap (RFC 3394): a key of whole half-blocks comes in one piece and leaves eight bytes longer.
+//! AES key wrap (RFC 3394).
+//!
+//! The mode takes a key of whole half-blocks in one piece and returns eight bytes more.
 
 use super::block::{Aes, BLOCK, Block};
 use crate::Fault;
 
 const HALF: usize = BLOCK / 2;
-/// Wrapping costs six passes over the key.
+/// The longest key. Wrapping costs six passes over the key, which no watch can stop.
 const MAX_LEN: usize = 64 << 10;
 
 #[derive(Clone)]

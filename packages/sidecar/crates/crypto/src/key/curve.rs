@@ -1,9 +1,11 @@
-//! The elliptic curves, behind one face: points, scalars, shared secrets. `sign.rs` has their signatures.
+//! The elliptic curves behind one interface: points, scalars, shared secrets. `sign.rs` has their
+//! signatures.
 
 use crate::Fault;
+use const_oid::ObjectIdentifier;
 use elliptic_curve::sec1::ToSec1Point;
 
-/// The curves, by the numbers of the guest ABI.
+/// The curves, with their numbers in the guest ABI.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Curve {
     P256 = 1,
@@ -12,7 +14,7 @@ pub(crate) enum Curve {
     K256 = 4,
 }
 
-/// Runs `$body` with `$C` standing for the curve's type.
+/// Runs `$body` with `$C` as the curve's type.
 macro_rules! with_curve {
     ($curve:expr, $C:ident => $body:expr) => {{
         macro_rules! with {
@@ -38,20 +40,20 @@ impl Curve {
         ALL.into_iter().find(|curve| *curve as i64 == number)
     }
 
-    pub(crate) fn oid(self) -> &'static [u8] {
+    pub(super) const fn oid(self) -> ObjectIdentifier {
         match self {
-            Self::P256 => &[0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07],
-            Self::P384 => &[0x2b, 0x81, 0x04, 0x00, 0x22],
-            Self::P521 => &[0x2b, 0x81, 0x04, 0x00, 0x23],
-            Self::K256 => &[0x2b, 0x81, 0x04, 0x00, 0x0a],
+            Self::P256 => ObjectIdentifier::new_unwrap("1.2.840.10045.3.1.7"),
+            Self::P384 => ObjectIdentifier::new_unwrap("1.3.132.0.34"),
+            Self::P521 => ObjectIdentifier::new_unwrap("1.3.132.0.35"),
+            Self::K256 => ObjectIdentifier::new_unwrap("1.3.132.0.10"),
         }
     }
 
-    pub(crate) fn with_oid(oid: &[u8]) -> Option<Self> {
+    pub(super) fn with_oid(oid: ObjectIdentifier) -> Option<Self> {
         ALL.into_iter().find(|curve| curve.oid() == oid)
     }
 
-    /// Bytes of a coordinate and of a scalar.
+    /// Returns the length in bytes of a coordinate and of a scalar.
     pub(crate) fn len(self) -> usize {
         match self {
             Self::P256 | Self::K256 => 32,
@@ -60,10 +62,11 @@ impl Curve {
         }
     }
 
-    /// A point in any of its forms, checked to be on the curve, in the uncompressed form.
+    /// Returns the uncompressed form of a point in any form. Fails if the point is not on the
+    /// curve.
     pub(crate) fn point(self, bytes: &[u8]) -> Result<Vec<u8>, Fault> {
         let mut bytes = bytes.to_vec();
-        // The hybrid form is the uncompressed one with the parity of y in its first byte.
+        // The hybrid form is the uncompressed form with the parity of y in its first byte.
         if bytes.len() == 1 + 2 * self.len() && (bytes[0] == 6 || bytes[0] == 7) {
             let parity = bytes[bytes.len() - 1] & 1;
             if bytes[0] & 1 != parity {
@@ -77,7 +80,7 @@ impl Curve {
         })
     }
 
-    /// The point in another form.
+    /// Returns the compressed form of a point.
     pub(crate) fn compressed(self, point: &[u8]) -> Result<Vec<u8>, Fault> {
         with_curve!(self, C => {
             let key = elliptic_curve::PublicKey::<C>::from_sec1_bytes(known_form(point)?).map_err(|_| Fault::InvalidPoint)?;
@@ -85,7 +88,7 @@ impl Curve {
         })
     }
 
-    /// A scalar of any length, as long as the field, and its point.
+    /// Returns a scalar of any length, padded to the length of the field, and its point.
     pub(crate) fn scalar(self, bytes: &[u8]) -> Result<(Vec<u8>, Vec<u8>), Fault> {
         let short = crate::prime::strip(bytes);
         let mut scalar = vec![0; self.len()];
@@ -98,7 +101,7 @@ impl Curve {
         Ok((scalar, point))
     }
 
-    /// A random scalar and its point.
+    /// Returns a random scalar and its point.
     pub(crate) fn generate(self) -> Result<(Vec<u8>, Vec<u8>), Fault> {
         for _ in 0..64 {
             let mut bytes = vec![0; self.len()];
@@ -113,7 +116,7 @@ impl Curve {
         Err(Fault::Entropy)
     }
 
-    /// The x coordinate of `scalar * point`.
+    /// Returns the x coordinate of `scalar * point`.
     pub(crate) fn shared(self, scalar: &[u8], point: &[u8]) -> Result<Vec<u8>, Fault> {
         with_curve!(self, C => {
             let key = elliptic_curve::SecretKey::<C>::from_slice(scalar).map_err(|_| Fault::InvalidPrivateKey)?;
@@ -124,7 +127,8 @@ impl Curve {
     }
 }
 
-/// A point as OpenSSL takes it: compressed or whole. The library would also take the compact form (tag 5), which has no sign.
+/// Checks that a point is compressed or uncompressed. OpenSSL takes no other form. The crate would
+/// also take the compact form (tag 5), which has no sign.
 fn known_form(point: &[u8]) -> Result<&[u8], Fault> {
     match point.first() {
         Some(2..=4) => Ok(point),

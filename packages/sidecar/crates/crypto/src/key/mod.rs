@@ -1,10 +1,13 @@
-//! Asymmetric keys: what they consist of, read from and written to the formats in which people keep them.
+//! Asymmetric keys: their numbers, and the formats in which keys are stored.
 //!
-//! The guest holds a key as DER (SubjectPublicKeyInfo or PKCS#8) and hands it in with each request, so that nothing of it is kept here.
-//! `read.rs` and `write.rs` are the two directions, `pem.rs` and `sealed.rs` what may lie around them, `parts.rs` the numbers for JWK.
+//! The guest holds a key as DER (`SubjectPublicKeyInfo` or PKCS#8) and sends it with each request,
+//! so that no key is stored here. `read.rs` and `write.rs` convert keys from and to DER with the
+//! crates of RustCrypto's `formats`; `asn1.rs` has the structures that these crates lack. `pem.rs`
+//! and `sealed.rs` have the two envelopes, text and encryption. `parts.rs` converts the numbers for
+//! JWK.
 
+pub(crate) mod asn1;
 pub(crate) mod curve;
-pub(crate) mod der;
 pub(crate) mod oid;
 pub(crate) mod parts;
 mod pem;
@@ -15,7 +18,7 @@ pub(crate) mod write;
 use crate::Algorithm;
 use curve::Curve;
 
-/// A key; with its private part, or without.
+/// A key, with or without its private part.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Key {
     Rsa(RsaKey),
@@ -23,7 +26,7 @@ pub(crate) enum Key {
         curve: Curve,
         /// The point in its uncompressed form.
         point: Vec<u8>,
-        /// As long as the field.
+        /// The private number, with as many bytes as the field has.
         scalar: Option<Vec<u8>>,
     },
     Okp {
@@ -33,20 +36,20 @@ pub(crate) enum Key {
     },
 }
 
-/// The keys of RFC 8410 that are known here.
+/// The supported kinds of RFC 8410.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Okp {
     Ed25519,
     X25519,
 }
 
-/// Big-endian numbers without leading zeros.
+/// The numbers of an RSA key, big-endian and without leading zeros.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RsaKey {
     pub(crate) n: Vec<u8>,
     pub(crate) e: Vec<u8>,
     pub(crate) private: Option<RsaPrivate>,
-    /// For keys that are for PSS alone: with these parameters, or with any.
+    /// The restriction to PSS, if any: to these parameters, or `Some(None)` to any parameters.
     pub(crate) pss: Option<Option<PssParameters>>,
 }
 
@@ -76,7 +79,7 @@ impl Key {
         }
     }
 
-    /// Without its private part.
+    /// Returns the key without its private part.
     pub(crate) fn public(mut self) -> Self {
         match &mut self {
             Self::Rsa(key) => key.private = None,
@@ -86,7 +89,7 @@ impl Key {
         self
     }
 
-    /// The number of its type in the guest ABI.
+    /// Returns the number of the key's type in the guest ABI.
     pub(crate) fn kind(&self) -> i64 {
         match self {
             Self::Rsa(RsaKey { pss: None, .. }) => 1,

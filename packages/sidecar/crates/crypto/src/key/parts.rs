@@ -1,4 +1,4 @@
-//! Keys as the numbers that they consist of: for JWK, for raw keys and for the details that Node shows.
+//! Keys as numbers: for JWK, for raw keys and for the details that Node shows.
 
 use super::curve::Curve;
 use super::read::rsa;
@@ -6,7 +6,7 @@ use super::{Key, Okp, PssParameters, RsaKey, RsaPrivate};
 use crate::fields::{Fields, Reply};
 use crate::{Algorithm, Fault};
 
-/// The secret with its public key.
+/// Returns the private key with this secret.
 pub(crate) fn okp_pair(kind: Okp, secret: &[u8]) -> Result<Key, Fault> {
     let bytes: [u8; 32] = secret.try_into().map_err(|_| Fault::Length)?;
     let public = match kind {
@@ -16,9 +16,10 @@ pub(crate) fn okp_pair(kind: Okp, secret: &[u8]) -> Result<Key, Fault> {
     Ok(Key::Okp { kind, public: public.to_vec(), secret: Some(secret.to_vec()) })
 }
 
-/// Kind, then what is public, then what is private (empty fields for a public key).
-/// RSA: modulus, exponent, then d, p, q, dp, dq, qi; then for PSS keys digest, MGF digest and salt length, or -1.
-/// EC: curve, x, y, scalar. The others: public key, secret.
+/// Writes a key's kind, its public numbers and its private numbers. A public key has empty fields
+/// for the private numbers. RSA: modulus, exponent, d, p, q, dp, dq, qi, digest, MGF digest, salt
+/// length. The last three are -1 unless the key is restricted to PSS parameters. EC: curve, x, y,
+/// scalar. The others: public key, secret.
 pub(crate) fn to_fields(key: &Key) -> Result<Vec<u8>, Fault> {
     let reply = Reply::default().number(key.kind())?;
     match key {
@@ -43,7 +44,8 @@ pub(crate) fn to_fields(key: &Key) -> Result<Vec<u8>, Fault> {
     }
 }
 
-/// The other direction. A private RSA key has all its numbers; an EC key a point (in any form, or empty when there is a scalar) after its curve.
+/// Reads a key from its kind and its numbers. A private RSA key needs d to qi. An EC key needs its
+/// curve, a point in any form and a scalar; either the point or the scalar may be empty.
 pub(crate) fn from_fields(fields: &mut Fields<'_>) -> Result<Key, Fault> {
     match fields.number::<i64>()? {
         1 => {

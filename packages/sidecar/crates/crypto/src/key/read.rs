@@ -1,14 +1,28 @@
-//! Keys from DER and PEM: PKCS#1, PKCS#8 (sealed with a passphrase too), SEC1 and SubjectPublicKeyInfo.
+//! Reads keys from DER and PEM: PKCS#1, PKCS#8 (encrypted with a passphrase too), SEC1 and
+//! `SubjectPublicKeyInfo`.
+//!
+//! `spki`, `pkcs1` and `sec1` have most structures. `asn1.rs` has the structures that OpenSSL reads
+//! less strictly than the crates do. A program sees OpenSSL's error for a refused key. A [`Fault`]
+//! therefore says what is wrong: the ASN.1, the kind of key or the numbers.
 
+use super::asn1::{PrivateKeyInfo, PssParams, RsaNumber};
 use super::curve::Curve;
-use super::der::{NULL, OCTET_STRING, OID, Reader, whole_bytes};
 use super::{Key, Okp, PssParameters, RsaKey, RsaPrivate, oid, pem, sealed};
 use crate::{Algorithm, Fault, Watch};
+use const_oid::ObjectIdentifier;
+use der::Decode;
+use der::asn1::{AnyRef, OctetStringRef};
+use der::zeroize::Zeroizing;
+use pkcs1::{RsaPrivateKey, RsaPublicKey};
+use sec1::{EcParameters, EcPrivateKey};
+use spki::{AlgorithmIdentifierRef, SubjectPublicKeyInfoRef};
 
-/// Longest modulus in bits.
+/// The longest modulus in bits.
 pub(crate) const MAX_MODULUS: usize = 16_384;
+/// The salt length of a key for PSS that names none (RFC 8017).
+pub(super) const DEFAULT_SALT_LEN: u32 = 20;
 
-/// How DER is to be understood (Node's `kKeyEncoding…`).
+/// The structure that DER contains, by the numbers of Node's `kKeyEncoding…`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Encoding {
     Pkcs1,
@@ -23,14 +37,15 @@ impl Encoding {
     }
 }
 
-/// What opens sealed keys, if anything: without a watch none is opened, because that takes long.
+/// Decrypts encrypted keys. Without a watch an encrypted key is refused, because decryption takes
+/// long.
 pub(crate) struct Opener<'a, 'b> {
     pub(crate) passphrase: Option<&'a [u8]>,
     pub(crate) watch: Option<&'b mut dyn Watch>,
 }
 
 impl Opener<'_, '_> {
-    fn open(&mut self, der: &[u8]) -> Result<Vec<u8>, Fault> {
+    fn open(&mut self, der: &[u8]) -> Result<Zeroizing<Vec<u8>>, Fault> {
         let (Some(passphrase), Some(watch)) = (self.passphrase, self.watch.as_deref_mut()) else {
             return Err(Fault::PassphraseMissing);
         };
@@ -38,27 +53,27 @@ impl Opener<'_, '_> {
     }
 }
 
-/// A private key in PEM, whatever kind its label says.
+/// Reads a private key from PEM. The label says the kind.
 pub(crate) fn private_pem(text: &[u8], opener: &mut Opener<'_, '_>) -> Result<Key, Fault> {
-    let (label, der) = pem::decode(text, |label| label.ends_with("PRIVATE KEY")).ok_or(Fault::NoPem)??;
+    let pem::Block { label, der } = pem::decode(text, |label| label.ends_with("PRIVATE KEY")).ok_or(Fault::NoPem)??;
     match label.as_str() {
         "PRIVATE KEY" => pkcs8(&der),
         "ENCRYPTED PRIVATE KEY" => pkcs8(&opener.open(&der)?),
-        "RSA PRIVATE KEY" => pkcs1_private(&der),
+        "RSA PRIVATE KEY" => pkcs1_private(&der, None),
         "EC PRIVATE KEY" => sec1(&der, None),
         _ => Err(Fault::UnexpectedKey),
     }
 }
 
-/// A public key in PEM.
+/// Reads a public key from PEM. Returns `None` if the text has none.
 pub(crate) fn public_pem(text: &[u8]) -> Option<Result<Key, Fault>> {
     let found = pem::decode(text, |label| label == "PUBLIC KEY" || label == "RSA PUBLIC KEY")?;
-    Some(found.and_then(|(label, der)| if label == "PUBLIC KEY" { spki(&der) } else { pkcs1_public(&der) }))
+    Some(found.and_then(|pem::Block { label, der }| if label == "PUBLIC KEY" { spki(&der) } else { pkcs1_public(&der, None) }))
 }
 
 pub(crate) fn private_der(der: &[u8], encoding: Encoding, opener: &mut Opener<'_, '_>) -> Result<Key, Fault> {
     match encoding {
-        Encoding::Pkcs1 => pkcs1_private(der),
+        Encoding::Pkcs1 => pkcs1_private(der, None),
         Encoding::Sec1 => sec1(der, None),
         Encoding::Pkcs8 if sealed::is_sealed(der) => pkcs8(&opener.open(der)?),
         Encoding::Pkcs8 => pkcs8(der),
@@ -68,42 +83,53 @@ pub(crate) fn private_der(der: &[u8], encoding: Encoding, opener: &mut Opener<'_
 
 pub(crate) fn public_der(der: &[u8], encoding: Encoding) -> Result<Key, Fault> {
     match encoding {
-        Encoding::Pkcs1 => pkcs1_public(der),
+        Encoding::Pkcs1 => pkcs1_public(der, None),
         Encoding::Spki => spki(der),
         Encoding::Pkcs8 | Encoding::Sec1 => Err(Fault::UnexpectedKey),
     }
 }
 
-/// A key as the guest holds it.
+/// Reads a key in the form in which the guest holds it.
 pub(crate) fn held(der: &[u8], private: bool) -> Result<Key, Fault> {
     if private { pkcs8(der) } else { spki(der) }
 }
 
 fn spki(der: &[u8]) -> Result<Key, Fault> {
-    let mut outer = Reader::new(der);
-    let mut info = outer.sequence()?;
-    outer.end()?;
-    let mut algorithm = info.sequence()?;
-    let bits = info.bits()?;
-    info.end()?;
-    let oid = algorithm.value(OID)?;
-    if oid == oid::RSA || oid == oid::RSA_PSS {
-        let Key::Rsa(mut key) = pkcs1_public(bits)? else { return Err(Fault::Internal) };
-        key.pss = pss(oid, algorithm)?;
-        return Ok(Key::Rsa(key));
+    let info = SubjectPublicKeyInfoRef::from_der(der)?;
+    let bits = info.subject_public_key.as_bytes().ok_or(Fault::Asn1)?;
+    match info.algorithm.oid {
+        pkcs1::ALGORITHM_OID | oid::RSA_PSS => pkcs1_public(bits, pss(&info.algorithm)?),
+        sec1::ALGORITHM_OID => {
+            let curve = named_curve(&info.algorithm)?;
+            Ok(Key::Ec { curve, point: curve.point(bits)?, scalar: None })
+        }
+        oid => {
+            let kind = okp(oid)?;
+            if bits.len() != 32 {
+                return Err(Fault::Asn1);
+            }
+            Ok(Key::Okp { kind, public: bits.to_vec(), secret: None })
+        }
     }
-    if oid == oid::EC {
-        let curve = Curve::with_oid(algorithm.value(OID)?).ok_or(Fault::Unsupported)?;
-        return Ok(Key::Ec { curve, point: curve.point(bits)?, scalar: None });
-    }
-    let kind = okp(oid)?;
-    if bits.len() != 32 {
-        return Err(Fault::Asn1);
-    }
-    Ok(Key::Okp { kind, public: bits.to_vec(), secret: None })
 }
 
-fn okp(oid: &[u8]) -> Result<Okp, Fault> {
+fn pkcs8(der: &[u8]) -> Result<Key, Fault> {
+    let info = PrivateKeyInfo::from_der(der)?;
+    let key = info.private_key.as_bytes();
+    match info.algorithm.oid {
+        pkcs1::ALGORITHM_OID | oid::RSA_PSS => pkcs1_private(key, pss(&info.algorithm)?),
+        sec1::ALGORITHM_OID => sec1(key, Some(named_curve(&info.algorithm)?)),
+        oid => super::parts::okp_pair(okp(oid)?, structure::<&OctetStringRef>(key)?.as_bytes()),
+    }
+}
+
+/// Reads the private key within PKCS#8, or without it. OpenSSL tries one format after the other, so
+/// a damaged structure is an unsupported key there. Only PKCS#8 itself has errors of ASN.1.
+fn structure<'a, T: Decode<'a, Error = der::Error>>(der: &'a [u8]) -> Result<T, Fault> {
+    T::from_der(der).map_err(|_| Fault::Unsupported)
+}
+
+fn okp(oid: ObjectIdentifier) -> Result<Okp, Fault> {
     match oid {
         oid::ED25519 => Ok(Okp::Ed25519),
         oid::X25519 => Ok(Okp::X25519),
@@ -111,87 +137,55 @@ fn okp(oid: &[u8]) -> Result<Okp, Fault> {
     }
 }
 
-fn pkcs8(der: &[u8]) -> Result<Key, Fault> {
-    let mut outer = Reader::new(der);
-    let mut info = outer.sequence()?;
-    outer.end()?;
-    if info.small()? > 1 {
-        return Err(Fault::Asn1);
-    }
-    let mut algorithm = info.sequence()?;
-    let key = info.value(OCTET_STRING)?;
-    let oid = algorithm.value(OID)?;
-    if oid == oid::RSA || oid == oid::RSA_PSS {
-        let Key::Rsa(mut key) = pkcs1_private(key)? else { return Err(Fault::Internal) };
-        key.pss = pss(oid, algorithm)?;
-        return Ok(Key::Rsa(key));
-    }
-    if oid == oid::EC {
-        return sec1(key, Some(Curve::with_oid(algorithm.value(OID)?).ok_or(Fault::Unsupported)?));
-    }
-    let kind = okp(oid)?;
-    let mut inner = Reader::new(key);
-    let secret = inner.value(OCTET_STRING)?;
-    inner.end()?;
-    super::parts::okp_pair(kind, secret)
+fn named_curve(algorithm: &AlgorithmIdentifierRef<'_>) -> Result<Curve, Fault> {
+    let oid = algorithm.parameters.ok_or(Fault::Asn1)?.decode_as()?;
+    Curve::with_oid(oid).ok_or(Fault::Unsupported)
 }
 
-/// The parameters of a key for PSS; nothing for a plain one.
-fn pss(oid: &[u8], mut algorithm: Reader<'_>) -> Result<Option<Option<PssParameters>>, Fault> {
-    if oid == oid::RSA {
-        algorithm.optional(NULL)?;
-        algorithm.end()?;
-        return Ok(None);
+/// Reads what an RSA key is restricted to: `None` for a key without restrictions, `Some(None)` for
+/// PSS with any parameters.
+fn pss(algorithm: &AlgorithmIdentifierRef<'_>) -> Result<Option<Option<PssParameters>>, Fault> {
+    if algorithm.oid != oid::RSA_PSS {
+        return if algorithm.parameters.is_none_or(AnyRef::is_null) { Ok(None) } else { Err(Fault::Asn1) };
     }
-    if algorithm.is_empty() {
-        return Ok(Some(None));
-    }
-    let mut values = algorithm.sequence()?;
-    let digest = |value: &[u8]| {
-        let mut identifier = Reader::new(value).sequence()?;
-        oid::digest_of(identifier.value(OID)?).ok_or(Fault::Unsupported)
+    let Some(parameters) = algorithm.parameters else { return Ok(Some(None)) };
+    let PssParams { hash, mask, salt_len, .. } = parameters.decode_as()?;
+    let digest = |identifier: Option<AlgorithmIdentifierRef<'_>>| match identifier {
+        Some(identifier) => oid::pss_digest(&identifier).ok_or(Fault::Unsupported),
+        None => Ok(Algorithm::Sha1),
     };
-    let mut parameters = PssParameters { hash: Algorithm::Sha1, mgf_hash: Algorithm::Sha1, salt_len: 20 };
-    if let Some(hash) = values.optional(0xa0)? {
-        parameters.hash = digest(hash)?;
-    }
-    if let Some(mgf) = values.optional(0xa1)? {
-        let mut identifier = Reader::new(mgf).sequence()?;
-        if identifier.value(OID)? != oid::MGF1 {
-            return Err(Fault::Unsupported);
-        }
-        let mut inner = identifier.sequence()?;
-        parameters.mgf_hash = oid::digest_of(inner.value(OID)?).ok_or(Fault::Unsupported)?;
-    }
-    if let Some(salt) = values.optional(0xa2)? {
-        parameters.salt_len = Reader::new(salt).small()?;
-    }
-    Ok(Some(Some(parameters)))
+    let mgf_hash = match mask {
+        Some(mask) if mask.oid != oid::MGF1 => return Err(Fault::Unsupported),
+        Some(mask) => digest(Some(mask.parameters.ok_or(Fault::Asn1)?))?,
+        None => Algorithm::Sha1,
+    };
+    Ok(Some(Some(PssParameters { hash: digest(hash)?, mgf_hash, salt_len: salt_len.unwrap_or(DEFAULT_SALT_LEN) })))
 }
 
-fn pkcs1_public(der: &[u8]) -> Result<Key, Fault> {
-    let mut outer = Reader::new(der);
-    let mut values = outer.sequence()?;
-    outer.end()?;
-    let (n, e) = (values.unsigned()?.to_vec(), values.unsigned()?.to_vec());
-    values.end()?;
-    rsa(RsaKey { n, e, private: None, pss: None })
+fn pkcs1_public(der: &[u8], pss: Option<Option<PssParameters>>) -> Result<Key, Fault> {
+    let key = RsaPublicKey::<RsaNumber<'_>>::from_der(der)?;
+    rsa(RsaKey { n: key.modulus.0.to_vec(), e: key.public_exponent.0.to_vec(), private: None, pss })
 }
 
-fn pkcs1_private(der: &[u8]) -> Result<Key, Fault> {
-    let mut outer = Reader::new(der);
-    let mut values = outer.sequence()?;
-    outer.end()?;
-    if values.small()? != 0 {
+fn pkcs1_private(der: &[u8], pss: Option<Option<PssParameters>>) -> Result<Key, Fault> {
+    let key: RsaPrivateKey<RsaNumber<'_>> = structure(der)?;
+    if key.other_prime_infos.is_some() {
         return Err(Fault::Unsupported);
     }
-    let mut next = || values.unsigned().map(<[u8]>::to_vec);
-    let (n, e) = (next()?, next()?);
-    let private = RsaPrivate { d: next()?, p: next()?, q: next()?, dp: next()?, dq: next()?, qi: next()? };
-    rsa(RsaKey { n, e, private: Some(private), pss: None })
+    let bytes = |number: RsaNumber<'_>| number.0.to_vec();
+    let private = RsaPrivate {
+        d: bytes(key.private_exponent),
+        p: bytes(key.prime1),
+        q: bytes(key.prime2),
+        dp: bytes(key.exponent1),
+        dq: bytes(key.exponent2),
+        qi: bytes(key.coefficient),
+    };
+    rsa(RsaKey { n: bytes(key.modulus), e: bytes(key.public_exponent), private: Some(private), pss })
 }
 
-/// Numbers that can be computed with: the modulus odd and not too long, nothing longer than it.
+/// Checks that the numbers can be computed with: the modulus is odd and not too long, and no other
+/// number is longer than the modulus.
 pub(crate) fn rsa(key: RsaKey) -> Result<Key, Fault> {
     let len = key.n.len();
     let odd = |number: &[u8]| number.last().is_some_and(|last| last & 1 == 1);
@@ -203,26 +197,17 @@ pub(crate) fn rsa(key: RsaKey) -> Result<Key, Fault> {
     if fine && private { Ok(Key::Rsa(key)) } else { Err(Fault::Asn1) }
 }
 
+/// Reads the key of a curve that `known` or the key itself names. `known` takes precedence.
 fn sec1(der: &[u8], known: Option<Curve>) -> Result<Key, Fault> {
-    let mut outer = Reader::new(der);
-    let mut values = outer.sequence()?;
-    outer.end()?;
-    if values.small()? != 1 {
-        return Err(Fault::Asn1);
-    }
-    let scalar = values.value(OCTET_STRING)?;
-    let named = match values.optional(0xa0)? {
-        Some(parameters) => Some(Curve::with_oid(Reader::new(parameters).value(OID)?).ok_or(Fault::Unsupported)?),
+    let key: EcPrivateKey<'_> = structure(der)?;
+    let named = match key.parameters.and_then(EcParameters::named_curve) {
+        Some(oid) => Some(Curve::with_oid(oid).ok_or(Fault::Unsupported)?),
         None => None,
     };
     let curve = known.or(named).ok_or(Fault::Unsupported)?;
-    let (scalar, point) = curve.scalar(scalar)?;
-    if let Some(bits) = values.optional(0xa1)? {
-        let mut inner = Reader::new(bits);
-        let given = whole_bytes(inner.value(super::der::BIT_STRING)?)?;
-        if curve.point(given)? != point {
-            return Err(Fault::InvalidPoint);
-        }
+    let (scalar, point) = curve.scalar(key.private_key)?;
+    match key.public_key {
+        Some(given) if curve.point(given)? != point => Err(Fault::InvalidPoint),
+        _ => Ok(Key::Ec { curve, point, scalar: Some(scalar) }),
     }
-    Ok(Key::Ec { curve, point, scalar: Some(scalar) })
 }

@@ -1,72 +1,99 @@
-//! Private keys under a passphrase: PBES2 with PBKDF2 and AES-CBC (RFC 8018), which is what OpenSSL 3 writes.
+//! Private keys that are encrypted with a passphrase: PBES2 with PBKDF2 and AES-CBC (RFC 8018).
+//!
+//! OpenSSL 3 writes this form. `pkcs8` and `pkcs5` have the formats. The computation is done here,
+//! because PBKDF2 takes long and `kdf.rs` has one that a [`Watch`] can stop.
 
-use super::der::{OCTET_STRING, OID, Reader, encode, sequence, unsigned};
-use super::oid;
+use super::asn1::{EncryptedPrivateKeyInfo, Pbes2Params, Pbkdf2Params};
 use crate::kdf::pbkdf2;
 use crate::prime::entropy;
 use crate::{Algorithm, Cipher, Fault, Setup, Watch};
+use const_oid::ObjectIdentifier;
+use der::asn1::{AnyRef, OctetStringRef};
+use der::zeroize::Zeroizing;
+use der::{Decode, DecodeValue, Encode, FixedTag, Tag, Tagged};
+use pkcs5::pbes2::{self, EncryptionScheme, Pbkdf2Prf};
+use pkcs8::EncryptedPrivateKeyInfoRef;
+use spki::AlgorithmIdentifierRef;
 
-/// OpenSSL's number of iterations.
+/// The number of iterations that OpenSSL writes.
 const ITERATIONS: u32 = 2_048;
-/// Iterations that a key may ask for: some seconds.
+/// The most iterations that a key may ask for: some seconds.
 const MAX_ITERATIONS: u32 = 10_000_000;
+/// The number of the mode CBC in a cipher's number (`cipher/mod.rs`).
 const CBC: u32 = 2;
 
-/// Whether it begins as EncryptedPrivateKeyInfo does: not with a number, as the open one.
+const HMACS: [(Pbkdf2Prf, Algorithm); 5] = [
+    (Pbkdf2Prf::HmacWithSha1, Algorithm::Sha1),
+    (Pbkdf2Prf::HmacWithSha224, Algorithm::Sha224),
+    (Pbkdf2Prf::HmacWithSha256, Algorithm::Sha256),
+    (Pbkdf2Prf::HmacWithSha384, Algorithm::Sha384),
+    (Pbkdf2Prf::HmacWithSha512, Algorithm::Sha512),
+];
+
+/// Whether `der` starts as an `EncryptedPrivateKeyInfo` does: with a sequence instead of a version.
 pub(super) fn is_sealed(der: &[u8]) -> bool {
-    Reader::new(der).sequence().is_ok_and(|inner| inner.peek() == Some(super::der::SEQUENCE))
+    let first = |outer: AnyRef<'_>| outer.value().first().copied();
+    AnyRef::from_der_partial(der).is_ok_and(|(outer, _)| outer.tag() == Tag::Sequence && first(outer) == Some(0x30))
 }
 
-pub(super) fn open(der: &[u8], passphrase: &[u8], watch: &mut dyn Watch) -> Result<Vec<u8>, Fault> {
-    let mut info = Reader::new(der).sequence()?;
-    let mut algorithm = info.sequence()?;
-    let text = info.value(OCTET_STRING)?;
-    if algorithm.value(OID)? != oid::PBES2 {
+pub(super) fn open(der: &[u8], passphrase: &[u8], watch: &mut dyn Watch) -> Result<Zeroizing<Vec<u8>>, Fault> {
+    let (info, _) = EncryptedPrivateKeyInfo::from_der_partial(der)?;
+    let scheme: Pbes2Params<'_> = parameters(&info.algorithm, pbes2::PBES2_OID)?;
+    let derivation: Pbkdf2Params<'_> = parameters(&scheme.derivation, pbes2::PBKDF2_OID)?;
+    let digest = hmac_digest(derivation.prf)?;
+    if !(1..=MAX_ITERATIONS).contains(&derivation.iterations) {
         return Err(Fault::Unsupported);
     }
-    let mut parameters = algorithm.sequence()?;
-    let (mut derivation, mut encryption) = (parameters.sequence()?, parameters.sequence()?);
-    if derivation.value(OID)? != oid::PBKDF2 {
-        return Err(Fault::Unsupported);
-    }
-    let mut derivation = derivation.sequence()?;
-    let (salt, iterations) = (derivation.value(OCTET_STRING)?, derivation.small()?);
-    if derivation.peek() == Some(super::der::INTEGER) {
-        derivation.small()?;
-    }
-    let digest = match derivation.is_empty() {
-        true => Algorithm::Sha1,
-        false => oid::hmac_digest(derivation.sequence()?.value(OID)?).ok_or(Fault::Unsupported)?,
+    let encryption = EncryptionScheme::try_from(scheme.encryption).map_err(|_| Fault::Unsupported)?;
+    let iv = match &encryption {
+        EncryptionScheme::Aes128Cbc { iv } | EncryptionScheme::Aes192Cbc { iv } | EncryptionScheme::Aes256Cbc { iv } => iv,
+        _ => return Err(Fault::Unsupported),
     };
-    if !(1..=MAX_ITERATIONS).contains(&iterations) {
-        return Err(Fault::Unsupported);
+    let salt = derivation.salt.as_bytes();
+    let key = Zeroizing::new(pbkdf2(digest, passphrase, salt, derivation.iterations, encryption.key_size(), watch)?);
+    convert(false, &key, iv, info.encrypted.as_bytes()).map_err(|_| Fault::PassphraseWrong)
+}
+
+/// Reads the parameters of an algorithm that must be `oid`.
+fn parameters<'a, T>(algorithm: &AlgorithmIdentifierRef<'a>, oid: ObjectIdentifier) -> Result<T, Fault>
+where
+    T: DecodeValue<'a, Error = der::Error> + FixedTag + 'a,
+{
+    match algorithm.parameters {
+        _ if algorithm.oid != oid => Err(Fault::Unsupported),
+        Some(parameters) => Ok(parameters.decode_as()?),
+        None => Err(Fault::Asn1),
     }
-    let scheme = encryption.value(OID)?.strip_prefix(oid::AES).ok_or(Fault::Unsupported)?;
-    let (_, key_len) = *oid::AES_CBC.iter().find(|(last, _)| scheme == [*last]).ok_or(Fault::Unsupported)?;
-    let iv = encryption.value(OCTET_STRING)?;
-    let key = pbkdf2(digest, passphrase, salt, iterations, key_len, watch)?;
-    convert(false, &key, iv, text).map_err(|_| Fault::PassphraseWrong)
+}
+
+fn hmac_digest(prf: Option<AlgorithmIdentifierRef<'_>>) -> Result<Algorithm, Fault> {
+    let oid = prf.map_or(Pbkdf2Prf::default().oid(), |prf| prf.oid);
+    let known = HMACS.iter().find(|(prf, _)| prf.oid() == oid);
+    known.map(|(_, algorithm)| *algorithm).ok_or(Fault::Unsupported)
 }
 
 pub(super) fn seal(der: &[u8], key_len: usize, passphrase: &[u8], watch: &mut dyn Watch) -> Result<Vec<u8>, Fault> {
-    let (last, _) = *oid::AES_CBC.iter().find(|(_, len)| *len == key_len).ok_or(Fault::Unsupported)?;
     let (mut salt, mut iv) = ([0; 16], [0; 16]);
     entropy(&mut salt)?;
     entropy(&mut iv)?;
-    let key = pbkdf2(Algorithm::Sha256, passphrase, &salt, ITERATIONS, key_len, watch)?;
+    let encryption = match key_len {
+        16 => EncryptionScheme::Aes128Cbc { iv },
+        24 => EncryptionScheme::Aes192Cbc { iv },
+        32 => EncryptionScheme::Aes256Cbc { iv },
+        _ => return Err(Fault::Unsupported),
+    };
+    let key = Zeroizing::new(pbkdf2(Algorithm::Sha256, passphrase, &salt, ITERATIONS, key_len, watch)?);
     let text = convert(true, &key, &iv, der)?;
-    let hmac = sequence(&[encode(OID, &[oid::HMAC, &[9]].concat()), encode(super::der::NULL, &[])]);
-    let derivation = sequence(&[encode(OCTET_STRING, &salt), unsigned(&ITERATIONS.to_be_bytes()), hmac]);
-    let derivation = sequence(&[encode(OID, oid::PBKDF2), derivation]);
-    let encryption = sequence(&[encode(OID, &[oid::AES, &[last]].concat()), encode(OCTET_STRING, &iv)]);
-    let algorithm = sequence(&[encode(OID, oid::PBES2), sequence(&[derivation, encryption])]);
-    Ok(sequence(&[algorithm, encode(OCTET_STRING, &text)]))
+    let derivation = pbes2::Pbkdf2Params::hmac_sha256(ITERATIONS, &salt).map_err(|_| Fault::Internal)?;
+    let parameters = pbes2::Parameters { kdf: derivation.into(), encryption };
+    let encrypted_data = OctetStringRef::new(&text)?;
+    Ok(EncryptedPrivateKeyInfoRef { encryption_algorithm: parameters.into(), encrypted_data }.to_der()?)
 }
 
-fn convert(encrypt: bool, key: &[u8], iv: &[u8], text: &[u8]) -> Result<Vec<u8>, Fault> {
+fn convert(encrypt: bool, key: &[u8], iv: &[u8], text: &[u8]) -> Result<Zeroizing<Vec<u8>>, Fault> {
     let number = CBC << 8 | u32::try_from(key.len()).map_err(|_| Fault::KeyLength)?;
     let mut cipher = Cipher::new(&Setup { cipher: number, encrypt, key, iv, tag_len: 0 })?;
-    let mut out = Vec::with_capacity(text.len() + 16);
+    let mut out = Zeroizing::new(Vec::with_capacity(text.len() + 16));
     cipher.update(text, &mut out)?;
     cipher.finish(&mut out)?;
     Ok(out)

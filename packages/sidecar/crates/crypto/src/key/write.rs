@@ -1,82 +1,113 @@
-//! Keys to DER and PEM.
+//! Writes keys to DER and PEM.
 
-use super::der::{self, NULL, OCTET_STRING, OID, bit_string, encode, sequence, unsigned};
-use super::read::Encoding;
-use super::{Key, Okp, PssParameters, RsaKey, oid, pem, sealed};
+use super::asn1::PssParams;
+use super::curve::Curve;
+use super::read::{DEFAULT_SALT_LEN, Encoding};
+use super::{Key, Okp, PssParameters, RsaKey, RsaPrivate, oid, pem, sealed};
 use crate::{Algorithm, Fault, Watch};
+use der::Encode;
+use der::asn1::{Any, BitStringRef, OctetStringRef, UintRef};
+use der::zeroize::Zeroizing;
+use pkcs1::{RsaPrivateKeyRef, RsaPublicKeyRef};
+use pkcs8::PrivateKeyInfo;
+use sec1::{EcParameters, EcPrivateKey};
+use spki::{AlgorithmIdentifier, AlgorithmIdentifierOwned, SubjectPublicKeyInfo};
 
-/// SubjectPublicKeyInfo for a public key, PKCS#8 for a private one: as the guest holds it.
+/// Returns the key in the form in which the guest holds it: `SubjectPublicKeyInfo` for a public
+/// key, PKCS#8 for a private key.
 pub(crate) fn held(key: &Key) -> Result<Vec<u8>, Fault> {
     to_der(key, if key.is_private() { Encoding::Pkcs8 } else { Encoding::Spki })
 }
 
 pub(crate) fn to_der(key: &Key, encoding: Encoding) -> Result<Vec<u8>, Fault> {
     match (encoding, key) {
-        (Encoding::Pkcs1, Key::Rsa(key)) => pkcs1(key),
-        (Encoding::Sec1, Key::Ec { curve, point, scalar: Some(scalar) }) => Ok(sec1(scalar, point, Some(curve.oid()))),
-        (Encoding::Spki, key) => {
-            let bits = match key {
-                Key::Rsa(key) => sequence(&[unsigned(&key.n), unsigned(&key.e)]),
-                Key::Ec { point, .. } => point.clone(),
-                Key::Okp { public, .. } => public.clone(),
-            };
-            Ok(sequence(&[algorithm(key), bit_string(&bits)]))
-        }
-        (Encoding::Pkcs8, key) if key.is_private() => {
-            let inner = match key {
-                Key::Rsa(key) => pkcs1(key)?,
-                Key::Ec { point, scalar, .. } => sec1(scalar.as_deref().unwrap_or_default(), point, None),
-                Key::Okp { secret, .. } => encode(OCTET_STRING, secret.as_deref().unwrap_or_default()),
-            };
-            Ok(sequence(&[unsigned(&[]), algorithm(key), encode(OCTET_STRING, &inner)]))
-        }
+        (Encoding::Pkcs1, Key::Rsa(key)) => match &key.private {
+            Some(private) => pkcs1_private(key, private),
+            None => pkcs1_public(key),
+        },
+        (Encoding::Sec1, Key::Ec { curve, point, scalar: Some(scalar) }) => sec1(scalar, point, Some(*curve)),
+        (Encoding::Spki, key) => spki(key),
+        (Encoding::Pkcs8, key) => pkcs8(key),
         _ => Err(Fault::KeyType),
     }
 }
 
-fn algorithm(key: &Key) -> Vec<u8> {
-    match key {
-        Key::Rsa(RsaKey { pss: None, .. }) => sequence(&[encode(OID, oid::RSA), encode(NULL, &[])]),
-        Key::Rsa(RsaKey { pss: Some(None), .. }) => sequence(&[encode(OID, oid::RSA_PSS)]),
-        Key::Rsa(RsaKey { pss: Some(Some(parameters)), .. }) => sequence(&[encode(OID, oid::RSA_PSS), pss(*parameters)]),
-        Key::Ec { curve, .. } => sequence(&[encode(OID, oid::EC), encode(OID, curve.oid())]),
-        Key::Okp { kind: Okp::Ed25519, .. } => sequence(&[encode(OID, oid::ED25519)]),
-        Key::Okp { kind: Okp::X25519, .. } => sequence(&[encode(OID, oid::X25519)]),
-    }
+fn spki(key: &Key) -> Result<Vec<u8>, Fault> {
+    let encoded;
+    let bits = match key {
+        Key::Rsa(key) => {
+            encoded = pkcs1_public(key)?;
+            &encoded
+        }
+        Key::Ec { point, .. } => point,
+        Key::Okp { public, .. } => public,
+    };
+    let subject_public_key = BitStringRef::from_bytes(bits)?;
+    Ok(SubjectPublicKeyInfo { algorithm: algorithm(key)?, subject_public_key }.to_der()?)
 }
 
-/// What has its default value is left out, as DER wants.
-fn pss(parameters: PssParameters) -> Vec<u8> {
-    let digest = |algorithm| sequence(&[encode(OID, &oid::digest(algorithm).unwrap_or_default()), encode(NULL, &[])]);
-    let mut values = Vec::new();
-    if parameters.hash != Algorithm::Sha1 {
-        values.push(encode(0xa0, &digest(parameters.hash)));
-    }
-    if parameters.mgf_hash != Algorithm::Sha1 {
-        values.push(encode(0xa1, &sequence(&[encode(OID, oid::MGF1), digest(parameters.mgf_hash)])));
-    }
-    if parameters.salt_len != 20 {
-        values.push(encode(0xa2, &unsigned(&parameters.salt_len.to_be_bytes())));
-    }
-    sequence(&values)
+fn pkcs8(key: &Key) -> Result<Vec<u8>, Fault> {
+    let private_key = Zeroizing::new(match key {
+        Key::Rsa(rsa @ RsaKey { private: Some(private), .. }) => pkcs1_private(rsa, private)?,
+        Key::Ec { point, scalar: Some(scalar), .. } => sec1(scalar, point, None)?,
+        Key::Okp { secret: Some(secret), .. } => OctetStringRef::new(secret)?.to_der()?,
+        _ => return Err(Fault::KeyType),
+    });
+    let private_key = OctetStringRef::new(&private_key)?;
+    Ok(PrivateKeyInfo { algorithm: algorithm(key)?, private_key, public_key: None::<BitStringRef<'_>> }.to_der()?)
 }
 
-fn pkcs1(key: &RsaKey) -> Result<Vec<u8>, Fault> {
-    let RsaKey { n, e, private, .. } = key;
-    let Some(private) = private else { return Ok(sequence(&[unsigned(n), unsigned(e)])) };
-    let numbers = [&[], n.as_slice(), e, &private.d, &private.p, &private.q, &private.dp, &private.dq, &private.qi];
-    Ok(sequence(&numbers.map(unsigned)))
+fn algorithm(key: &Key) -> Result<AlgorithmIdentifierOwned, Fault> {
+    let (oid, parameters) = match key {
+        Key::Rsa(RsaKey { pss: None, .. }) => (pkcs1::ALGORITHM_OID, Some(Any::null())),
+        Key::Rsa(RsaKey { pss: Some(None), .. }) => (oid::RSA_PSS, None),
+        Key::Rsa(RsaKey { pss: Some(Some(parameters)), .. }) => (oid::RSA_PSS, Some(pss(*parameters)?)),
+        Key::Ec { curve, .. } => (sec1::ALGORITHM_OID, Some(Any::encode_from(&curve.oid())?)),
+        Key::Okp { kind: Okp::Ed25519, .. } => (oid::ED25519, None),
+        Key::Okp { kind: Okp::X25519, .. } => (oid::X25519, None),
+    };
+    Ok(AlgorithmIdentifier { oid, parameters })
 }
 
-fn sec1(scalar: &[u8], point: &[u8], oid: Option<&[u8]>) -> Vec<u8> {
-    let mut values = vec![unsigned(&[1]), encode(OCTET_STRING, scalar)];
-    values.extend(oid.map(|oid| encode(0xa0, &encode(OID, oid))));
-    values.push(encode(0xa1, &bit_string(point)));
-    der::sequence(&values)
+/// DER leaves out values that are the default.
+fn pss(parameters: PssParameters) -> Result<Any, Fault> {
+    let PssParameters { hash, mgf_hash, salt_len } = parameters;
+    let digest = |algorithm| oid::digest(algorithm).ok_or(Fault::Unsupported);
+    let hash = if hash == Algorithm::Sha1 { None } else { Some(digest(hash)?) };
+    let mask = match mgf_hash {
+        Algorithm::Sha1 => None,
+        other => Some(AlgorithmIdentifier { oid: oid::MGF1, parameters: Some(digest(other)?) }),
+    };
+    let salt_len = Some(salt_len).filter(|len| *len != DEFAULT_SALT_LEN);
+    Ok(Any::encode_from(&PssParams { hash, mask, salt_len, trailer: None })?)
 }
 
-/// In PEM. The label says the encoding.
-pub(crate) fn to_pem(der: &[u8], encoding: Encoding, private: bool) -> Vec<u8> {
+fn pkcs1_public(key: &RsaKey) -> Result<Vec<u8>, Fault> {
+    Ok(RsaPublicKeyRef { modulus: UintRef::new(&key.n)?, public_exponent: UintRef::new(&key.e)? }.to_der()?)
+}
+
+fn pkcs1_private(key: &RsaKey, private: &RsaPrivate) -> Result<Vec<u8>, Fault> {
+    let numbers = RsaPrivateKeyRef {
+        modulus: UintRef::new(&key.n)?,
+        public_exponent: UintRef::new(&key.e)?,
+        private_exponent: UintRef::new(&private.d)?,
+        prime1: UintRef::new(&private.p)?,
+        prime2: UintRef::new(&private.q)?,
+        exponent1: UintRef::new(&private.dp)?,
+        exponent2: UintRef::new(&private.dq)?,
+        coefficient: UintRef::new(&private.qi)?,
+        other_prime_infos: None,
+    };
+    Ok(numbers.to_der()?)
+}
+
+fn sec1(scalar: &[u8], point: &[u8], curve: Option<Curve>) -> Result<Vec<u8>, Fault> {
+    let parameters = curve.map(|curve| EcParameters::NamedCurve(curve.oid()));
+    Ok(EcPrivateKey { private_key: scalar, parameters, public_key: Some(point) }.to_der()?)
+}
+
+/// Returns the key as PEM, with the label of the encoding.
+pub(crate) fn to_pem(der: &[u8], encoding: Encoding, private: bool) -> Result<Vec<u8>, Fault> {
     let label = match (encoding, private) {
         (Encoding::Pkcs1, true) => "RSA PRIVATE KEY",
         (Encoding::Pkcs1, false) => "RSA PUBLIC KEY",
@@ -87,7 +118,7 @@ pub(crate) fn to_pem(der: &[u8], encoding: Encoding, private: bool) -> Vec<u8> {
     pem::encode(label, der)
 }
 
-/// PKCS#8 sealed with a passphrase, as DER or PEM.
+/// Returns the key as PKCS#8 that is encrypted with a passphrase, in DER or PEM.
 pub(crate) fn sealed(
     key: &Key,
     key_len: usize,
@@ -95,6 +126,6 @@ pub(crate) fn sealed(
     as_pem: bool,
     watch: &mut dyn Watch,
 ) -> Result<Vec<u8>, Fault> {
-    let der = sealed::seal(&to_der(key, Encoding::Pkcs8)?, key_len, passphrase, watch)?;
-    Ok(if as_pem { pem::encode("ENCRYPTED PRIVATE KEY", &der) } else { der })
+    let der = sealed::seal(&Zeroizing::new(to_der(key, Encoding::Pkcs8)?), key_len, passphrase, watch)?;
+    if as_pem { pem::encode("ENCRYPTED PRIVATE KEY", &der) } else { Ok(der) }
 }

@@ -1,4 +1,5 @@
-//! Ciphers: NIST SP 800-38A, the GCM specification, RFC 3394, 3610, 8439; and what must not be accepted.
+//! Ciphers: the vectors of NIST SP 800-38A, the GCM specification, RFC 3394, 3610 and 8439, and
+//! messages that must be refused.
 
 use super::hex;
 use crate::{Cipher, Fault, Setup};
@@ -11,7 +12,7 @@ fn cipher(mode: u32, encrypt: bool, key: &[u8], iv: &[u8], tag_len: usize) -> Ci
     Cipher::new(&Setup { cipher: mode << 8 | key.len() as u32, encrypt, key, iv, tag_len }).expect("a cipher")
 }
 
-/// In pieces of that size.
+/// Converts a message in pieces of that size.
 fn converted(cipher: &mut Cipher, text: &[u8], piece: usize) -> Result<Vec<u8>, Fault> {
     let mut out = Vec::new();
     for chunk in text.chunks(piece) {
@@ -25,7 +26,7 @@ const KEY: &str = "2b7e151628aed2a6abf7158809cf4f3c";
 const TEXT: &str = "6bc1bee22e409f96e93d7e117393172aae2d8a571e03ac9c9eb76fac45af8e51";
 
 #[test]
-fn the_modes_of_sp_800_38a_in_pieces_of_any_size() {
+fn simple_modes_have_the_values_of_sp_800_38a_for_pieces_of_any_size() {
     let counting = "000102030405060708090a0b0c0d0e0f";
     for (mode, iv, expected) in [
         (1, "", "3ad77bb40d7a3660a89ecaf32466ef97f5d3d58503b9699de785895a96fdbaaf"),
@@ -47,7 +48,7 @@ fn the_modes_of_sp_800_38a_in_pieces_of_any_size() {
 }
 
 #[test]
-fn padding_is_checked() {
+fn refuses_invalid_padding() {
     let iv = [0; 16];
     for len in [0, 1, 15, 16, 17, 100] {
         let text = vec![7; len];
@@ -61,7 +62,7 @@ fn padding_is_checked() {
 }
 
 #[test]
-fn authenticated_modes_give_the_known_text_and_tag() {
+fn authenticated_modes_have_the_known_text_and_tag() {
     let aad = bytes("feedfacedeadbeeffeedfacedeadbeefabaddad2");
     let text = bytes(
         "d9313225f88406e5a55909c5aff5269a86a7a9531534f7da2e4c303d8a318a721c3c0c95956809532fcf0e2449a6b525b16aedf5aa0de657ba637b39",
@@ -100,7 +101,7 @@ fn authenticated_modes_give_the_known_text_and_tag() {
     assert_eq!(seal.tag().map(hex).as_deref(), Ok("17e8d12cfdf926e0"));
 }
 
-/// The right tag opens; a change anywhere does not.
+/// Checks that the right tag opens the message, and that a change anywhere is refused.
 fn refuses_changes(mode: u32, key: &[u8], iv: &[u8], aad: &[u8], sealed: &[u8], tag: &[u8]) {
     let open = |sealed: &[u8], aad: &[u8], tag: &[u8]| {
         let mut open = cipher(mode, false, key, iv, 16);
@@ -123,7 +124,7 @@ fn refuses_changes(mode: u32, key: &[u8], iv: &[u8], aad: &[u8], sealed: &[u8], 
 }
 
 #[test]
-fn key_wrap_of_rfc_3394() {
+fn key_wrap_has_the_values_of_rfc_3394() {
     let key: Vec<u8> = (0..16).collect();
     let text = bytes("00112233445566778899aabbccddeeff");
     let wrapped = converted(&mut cipher(7, true, &key, &[0xa6; 8], 0), &text, 100).expect("whole halves");
@@ -136,12 +137,12 @@ fn key_wrap_of_rfc_3394() {
 }
 
 #[test]
-fn lengths_that_no_mode_takes() {
+fn refuses_wrong_lengths_without_a_panic() {
     let new =
         |cipher, key: &[u8], iv: &[u8], tag_len| Cipher::new(&Setup { cipher, encrypt: true, key, iv, tag_len }).map(|_| ());
     for mode in 0..300_u32 {
         for (key, iv, tag_len) in [(0, 0, 0), (16, 0, 0), (15, 16, 16), (16, 300, 16), (32, 12, 17), (24, 13, 99)] {
-            // Whatever it says, it says it without a panic.
+            // Any result is fine but a panic.
             let _ = new(mode << 8 | key, &vec![0; key as usize], &vec![0; iv], tag_len);
         }
     }

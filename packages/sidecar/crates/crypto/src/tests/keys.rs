@@ -1,30 +1,32 @@
-//! Keys and signatures: what was made here is read again; what is cut, changed or made up is refused and never a panic.
+//! Keys, signatures, encryption and shared secrets: each operation and its reverse, and hostile
+//! input.
 
 use super::{N, T, request};
 use crate::fields::Fields;
 use crate::{Command, Fault, Unwatched, run};
 
-fn fields(bytes: &[u8]) -> Vec<Vec<u8>> {
+pub(super) fn fields(bytes: &[u8]) -> Vec<Vec<u8>> {
     let mut fields = Fields::new(bytes);
     std::iter::from_fn(|| fields.bytes().ok().map(<[u8]>::to_vec)).collect()
 }
 
-fn ask(command: Command, request: &[u8]) -> Result<Vec<u8>, Fault> {
+pub(super) fn ask(command: Command, request: &[u8]) -> Result<Vec<u8>, Fault> {
     run(command, request, &mut Unwatched)
 }
 
-/// A new private key as the guest holds it, and its public key.
-fn pair(parameters: &[i64]) -> (Vec<u8>, Vec<u8>) {
+/// Generates a key. Returns the private and the public key in the form in which the guest holds
+/// them.
+pub(super) fn pair(parameters: &[i64]) -> (Vec<u8>, Vec<u8>) {
     let numbers: Vec<_> = parameters.iter().map(|number| N(*number)).collect();
     let private = fields(&ask(Command::KeyGenerate, &request(&numbers)).expect("a key"))[2].clone();
     let public = fields(&ask(Command::KeyPublic, &request(&[T(&private)])).expect("its public key"))[2].clone();
     (private, public)
 }
 
-const KEYS: [&[i64]; 8] = [&[1, 512, 3], &[1, 1_024, 65_537], &[3, 1], &[3, 2], &[3, 3], &[3, 4], &[4], &[5]];
+pub(super) const KEYS: [&[i64]; 8] = [&[1, 512, 3], &[1, 1_024, 65_537], &[3, 1], &[3, 2], &[3, 3], &[3, 4], &[4], &[5]];
 
 #[test]
-fn every_key_survives_every_encoding() {
+fn a_key_that_is_written_and_read_is_equal_in_every_encoding() {
     for parameters in KEYS {
         let (private, public) = pair(parameters);
         for (der, is_private, encodings) in [(&private, 1, [0, 1, 3]), (&public, 0, [0, 2, 2])] {
@@ -46,7 +48,7 @@ fn every_key_survives_every_encoding() {
 }
 
 #[test]
-fn a_signature_is_right_for_its_data_its_key_and_nothing_else() {
+fn a_signature_is_valid_for_its_data_and_key_only() {
     for (parameters, digest, padding) in [
         (KEYS[1], 4, 1),
         (KEYS[1], 4, 6),
@@ -79,7 +81,7 @@ fn a_signature_is_right_for_its_data_its_key_and_nothing_else() {
 }
 
 #[test]
-fn keys_that_are_cut_or_changed_are_refused_or_are_other_keys() {
+fn refuses_keys_that_are_cut_and_survives_keys_that_are_changed() {
     for parameters in [KEYS[0], KEYS[2], KEYS[6]] {
         let (private, public) = pair(parameters);
         for (der, wanted, encoding) in [(&private, 1, 1), (&public, 0, 2)] {
@@ -103,7 +105,7 @@ fn keys_that_are_cut_or_changed_are_refused_or_are_other_keys() {
 }
 
 #[test]
-fn two_sides_share_one_secret_and_bad_points_none() {
+fn two_sides_compute_one_secret_and_refuse_invalid_points() {
     for parameters in [KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[7]] {
         let ((a, open_a), (b, open_b)) = (pair(parameters), pair(parameters));
         let shared = |own: &[u8], other: &[u8]| ask(Command::Exchange, &request(&[T(own), T(other), N(0)]));
@@ -125,7 +127,7 @@ fn two_sides_share_one_secret_and_bad_points_none() {
 }
 
 #[test]
-fn rsa_opens_what_it_sealed_and_says_nothing_about_bad_padding() {
+fn rsa_decrypts_its_messages_and_hides_invalid_padding() {
     let (private, public) = pair(KEYS[1]);
     let cipher = |key: &[u8], is_private, encrypt, padding, data: &[u8]| {
         ask(
@@ -138,7 +140,7 @@ fn rsa_opens_what_it_sealed_and_says_nothing_about_bad_padding() {
         assert_eq!(cipher(&private, 1, 0, padding, &sealed).as_deref(), Ok(&b"secret"[..]));
         assert_eq!(cipher(&public, 0, 1, padding, &[1; 128]), Err(Fault::DataTooLarge));
     }
-    // Made up, and the same each time.
+    // The made-up message does not change between calls.
     let garbage = [&[0], [7; 127].as_slice()].concat();
     let made_up = cipher(&private, 1, 0, 1, &garbage).expect("no error");
     assert_eq!(cipher(&private, 1, 0, 1, &garbage), Ok(made_up));

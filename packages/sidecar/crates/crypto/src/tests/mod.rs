@@ -1,6 +1,10 @@
-//! Answers known from the standards: FIPS 180 and 202, RFC 1321, 2202, 4231, 5869, 6070, 7914; `ciphers.rs` and `keys.rs` have theirs.
+//! Test vectors of the standards: FIPS 180 and 202, RFC 1321, 2202, 4231, 5869, 6070, 7914.
+//!
+//! `ciphers.rs` has the vectors of ciphers, `keys.rs` the operations of keys, `formats.rs` the
+//! formats of keys.
 
 mod ciphers;
+mod formats;
 mod keys;
 
 use crate::fields::Reply;
@@ -11,7 +15,7 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn digests_of_abc() {
+fn digests_have_the_known_values() {
     for (algorithm, expected) in [
         (Algorithm::Md5, "900150983cd24fb0d6963f7d28e17f72"),
         (Algorithm::Sha1, "a9993e364706816aba3e25717850c26c9cd0d89d"),
@@ -37,7 +41,7 @@ fn digests_of_abc() {
 }
 
 #[test]
-fn hmac_with_short_and_long_keys() {
+fn hmac_has_the_known_values_for_short_and_long_keys() {
     let code = |algorithm, key: &[u8], data: &[u8]| hex(&Hmac::of(algorithm, key, data));
     assert_eq!(
         code(Algorithm::Sha256, b"Jefe", b"what do ya want for nothing?"),
@@ -48,7 +52,7 @@ fn hmac_with_short_and_long_keys() {
     assert_eq!(code(Algorithm::Sha1, &[0xaa; 80], long), "aa4ae5e15272d00e95705637ce8a3b55ed402112");
 }
 
-/// Texts and numbers as a request.
+/// A field of a request.
 enum Field<'a> {
     Text(&'a [u8]),
     Number(i64),
@@ -68,7 +72,7 @@ fn answer(command: Command, fields: &[Field<'_>]) -> Result<String, Fault> {
 }
 
 #[test]
-fn pbkdf2_of_rfc_6070() {
+fn pbkdf2_has_the_values_of_rfc_6070() {
     for (iterations, expected) in [
         (1, "0c60c80f961f0e71f3a9b524af6012062fe037a6"),
         (2, "ea6c014dc72d6f8ccd1ed92ace1d41f0d8de8957"),
@@ -81,7 +85,7 @@ fn pbkdf2_of_rfc_6070() {
 }
 
 #[test]
-fn hkdf_of_rfc_5869() {
+fn hkdf_has_the_values_of_rfc_5869() {
     let salt: Vec<u8> = (0..13).collect();
     let info: Vec<u8> = (0xf0..0xfa).collect();
     let got = answer(Command::Hkdf, &[N(4), T(&[0x0b; 22]), T(&salt), T(&info), N(42)]);
@@ -91,7 +95,7 @@ fn hkdf_of_rfc_5869() {
 }
 
 #[test]
-fn scrypt_of_rfc_7914() {
+fn scrypt_has_the_values_of_rfc_7914() {
     let got = answer(Command::Scrypt, &[T(b"password"), T(b"NaCl"), N(1_024), N(8), N(16), N(32 << 20), N(64)]);
     let expected = "fdbabe1c9d3472007856e7190d01e9fe7c6ad7cbc8237830e77376634b3731622eaf30d92e22a3886ff109279d9830dac727afb94a83ee6d8360cbdfa2cc0640";
     assert_eq!(got.as_deref(), Ok(expected));
@@ -100,7 +104,7 @@ fn scrypt_of_rfc_7914() {
 }
 
 #[test]
-fn costs_that_scrypt_refuses() {
+fn scrypt_refuses_invalid_and_excessive_costs() {
     let cost = |n, r, p, max| answer(Command::Scrypt, &[T(b""), T(b""), N(n), N(r), N(p), N(max), N(8)]);
     for (n, r, p) in [(0, 8, 1), (1, 8, 1), (15, 8, 1), (16, 0, 1), (16, 8, 0)] {
         assert_eq!(cost(n, r, p, i64::MAX), Err(Fault::Length), "{n} {r} {p}");
@@ -111,10 +115,10 @@ fn costs_that_scrypt_refuses() {
     assert_eq!(cost(16, u32::MAX.into(), u32::MAX.into(), i64::MAX), Err(Fault::Memory));
 }
 
-/// Stops at the first look.
-struct Gone;
+/// A watch that stops a computation at the first step.
+struct Stopped;
 
-impl Watch for Gone {
+impl Watch for Stopped {
     fn step(&mut self) -> Result<(), Fault> {
         Err(Fault::Stopped)
     }
@@ -125,8 +129,8 @@ impl Watch for Gone {
 }
 
 #[test]
-fn a_computation_stops_when_it_is_told_to() {
-    let stopped = |command, fields: &[Field<'_>]| run(command, &request(fields), &mut Gone);
+fn a_computation_ends_when_its_watch_stops_it() {
+    let stopped = |command, fields: &[Field<'_>]| run(command, &request(fields), &mut Stopped);
     let endless = [N(6), T(b"p"), T(b"s"), N(0x7fff_ffff), N(64)];
     assert_eq!(stopped(Command::Pbkdf2, &endless), Err(Fault::Stopped));
     assert_eq!(stopped(Command::RandomPrime, &[N(4_096), N(1), T(b""), T(b"")]), Err(Fault::Stopped));
@@ -137,7 +141,7 @@ fn a_computation_stops_when_it_is_told_to() {
 }
 
 #[test]
-fn requests_without_sense_are_refused() {
+fn every_command_refuses_a_request_without_its_fields() {
     for number in 1..200 {
         let Some(command) = Command::of(number) else { continue };
         assert!(run(command, &[], &mut Unwatched).is_err(), "{command:?}");
