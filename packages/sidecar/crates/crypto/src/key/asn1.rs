@@ -5,8 +5,11 @@
 
 use crate::Fault;
 use crate::prime::strip;
-use der::asn1::{BitStringRef, OctetStringRef, SequenceRef};
-use der::{Decode, DecodeValue, ErrorKind, FixedTag, Header, Reader, Sequence, Tag, TagMode, TagNumber};
+use der::asn1::{BitStringRef, ContextSpecificRef, OctetStringRef, SequenceRef};
+use der::{
+    Decode, DecodeValue, Encode, EncodeValue, ErrorKind, FixedTag, Header, Length, Reader, Sequence, Tag, TagMode, TagNumber,
+    Writer,
+};
 use pkcs8::Version;
 use spki::{AlgorithmIdentifier, AlgorithmIdentifierRef};
 
@@ -60,46 +63,83 @@ impl<'a> DecodeValue<'a> for RsaNumber<'a> {
 }
 
 /// `RSASSA-PSS-params`. `pkcs1` keeps the salt length in a byte; OpenSSL takes longer salts.
-#[derive(Sequence)]
 pub(super) struct PssParams<'a> {
-    #[asn1(context_specific = "0", optional = "true")]
     pub(super) hash: Option<AlgorithmIdentifierRef<'a>>,
-    #[asn1(context_specific = "1", optional = "true")]
     pub(super) mask: Option<AlgorithmIdentifier<AlgorithmIdentifierRef<'a>>>,
-    #[asn1(context_specific = "2", optional = "true")]
     pub(super) salt_len: Option<u32>,
-    #[asn1(context_specific = "3", optional = "true")]
-    pub(super) trailer: Option<u32>,
+}
+
+const HASH: TagNumber = TagNumber(0);
+const MASK: TagNumber = TagNumber(1);
+const SALT_LEN: TagNumber = TagNumber(2);
+const TRAILER: TagNumber = TagNumber(3);
+
+impl Sequence<'_> for PssParams<'_> {}
+
+impl<'a> DecodeValue<'a> for PssParams<'a> {
+    type Error = der::Error;
+
+    fn decode_value<R: Reader<'a>>(reader: &mut R, _header: Header) -> der::Result<Self> {
+        let hash = reader.context_specific(HASH, TagMode::Explicit)?;
+        let mask = reader.context_specific(MASK, TagMode::Explicit)?;
+        let salt_len = reader.context_specific(SALT_LEN, TagMode::Explicit)?;
+        let _trailer: Option<u32> = reader.context_specific(TRAILER, TagMode::Explicit)?;
+        Ok(Self { hash, mask, salt_len })
+    }
+}
+
+impl EncodeValue for PssParams<'_> {
+    fn value_len(&self) -> der::Result<Length> {
+        explicit(HASH, &self.hash).encoded_len()?
+            + explicit(MASK, &self.mask).encoded_len()?
+            + explicit(SALT_LEN, &self.salt_len).encoded_len()?
+    }
+
+    fn encode_value(&self, writer: &mut impl Writer) -> der::Result<()> {
+        explicit(HASH, &self.hash).encode(writer)?;
+        explicit(MASK, &self.mask).encode(writer)?;
+        explicit(SALT_LEN, &self.salt_len).encode(writer)
+    }
+}
+
+fn explicit<T>(tag_number: TagNumber, value: &Option<T>) -> Option<ContextSpecificRef<'_, T>> {
+    value.as_ref().map(|value| ContextSpecificRef { tag_number, tag_mode: TagMode::Explicit, value })
 }
 
 /// `PBKDF2-params`. `pkcs5` takes salts of at most 32 bytes; OpenSSL takes any length.
-#[derive(Sequence)]
 pub(super) struct Pbkdf2Params<'a> {
     pub(super) salt: &'a OctetStringRef,
     pub(super) iterations: u32,
-    #[asn1(optional = "true")]
-    key_len: Option<u32>,
-    #[asn1(optional = "true")]
     pub(super) prf: Option<AlgorithmIdentifierRef<'a>>,
 }
 
-/// `PBES2-params`, with both algorithms unread, because of [`Pbkdf2Params`].
-#[derive(Sequence)]
-pub(super) struct Pbes2Params<'a> {
-    pub(super) derivation: AlgorithmIdentifierRef<'a>,
-    pub(super) encryption: AlgorithmIdentifierRef<'a>,
-}
+impl Sequence<'_> for Pbkdf2Params<'_> {}
 
-/// `EncryptedPrivateKeyInfo`, with its algorithm unread, because of [`Pbkdf2Params`].
-#[derive(Sequence)]
-pub(super) struct EncryptedPrivateKeyInfo<'a> {
-    pub(super) algorithm: AlgorithmIdentifierRef<'a>,
-    pub(super) encrypted: &'a OctetStringRef,
+impl<'a> DecodeValue<'a> for Pbkdf2Params<'a> {
+    type Error = der::Error;
+
+    fn decode_value<R: Reader<'a>>(reader: &mut R, _header: Header) -> der::Result<Self> {
+        let (salt, iterations) = (reader.decode()?, reader.decode()?);
+        let _key_len: Option<u32> = reader.decode()?;
+        Ok(Self { salt, iterations, prf: reader.decode()? })
+    }
 }
 
 /// The `DigestInfo` of PKCS#1 v1.5 signatures, which no crate has.
-#[derive(Sequence)]
 pub(crate) struct DigestInfo<'a> {
     pub(crate) algorithm: AlgorithmIdentifierRef<'a>,
     pub(crate) digest: &'a OctetStringRef,
+}
+
+impl Sequence<'_> for DigestInfo<'_> {}
+
+impl EncodeValue for DigestInfo<'_> {
+    fn value_len(&self) -> der::Result<Length> {
+        self.algorithm.encoded_len()? + self.digest.encoded_len()?
+    }
+
+    fn encode_value(&self, writer: &mut impl Writer) -> der::Result<()> {
+        self.algorithm.encode(writer)?;
+        self.digest.encode(writer)
+    }
 }

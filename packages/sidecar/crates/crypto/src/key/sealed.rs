@@ -3,14 +3,14 @@
 //! OpenSSL 3 writes this form. `pkcs8` and `pkcs5` have the formats. The computation is done here,
 //! because PBKDF2 takes long and `kdf.rs` has one that a [`Watch`] can stop.
 
-use super::asn1::{EncryptedPrivateKeyInfo, Pbes2Params, Pbkdf2Params};
+use super::asn1::Pbkdf2Params;
 use crate::kdf::pbkdf2;
 use crate::prime::entropy;
 use crate::{Algorithm, Cipher, Fault, Setup, Watch};
 use const_oid::ObjectIdentifier;
 use der::asn1::{AnyRef, OctetStringRef};
 use der::zeroize::Zeroizing;
-use der::{Decode, DecodeValue, Encode, FixedTag, Tag, Tagged};
+use der::{Decode, Encode, Tag, Tagged};
 use pkcs5::pbes2::{self, EncryptionScheme, Pbkdf2Prf};
 use pkcs8::EncryptedPrivateKeyInfoRef;
 use spki::AlgorithmIdentifierRef;
@@ -37,33 +37,34 @@ pub(super) fn is_sealed(der: &[u8]) -> bool {
 }
 
 pub(super) fn open(der: &[u8], passphrase: &[u8], watch: &mut dyn Watch) -> Result<Zeroizing<Vec<u8>>, Fault> {
-    let (info, _) = EncryptedPrivateKeyInfo::from_der_partial(der)?;
-    let scheme: Pbes2Params<'_> = parameters(&info.algorithm, pbes2::PBES2_OID)?;
-    let derivation: Pbkdf2Params<'_> = parameters(&scheme.derivation, pbes2::PBKDF2_OID)?;
+    // `pkcs8` has these two structures, but reads them with the parameters of `pkcs5` only.
+    let (info, _) = AnyRef::from_der_partial(der)?;
+    let (algorithm, encrypted) = pair::<AlgorithmIdentifierRef<'_>, &OctetStringRef>(info)?;
+    let scheme = parameters(&algorithm, pbes2::PBES2_OID)?;
+    let (derivation, encryption) = pair::<AlgorithmIdentifierRef<'_>, AlgorithmIdentifierRef<'_>>(scheme)?;
+    let derivation: Pbkdf2Params<'_> = parameters(&derivation, pbes2::PBKDF2_OID)?.decode_as()?;
     let digest = hmac_digest(derivation.prf)?;
     if !(1..=MAX_ITERATIONS).contains(&derivation.iterations) {
         return Err(Fault::Unsupported);
     }
-    let encryption = EncryptionScheme::try_from(scheme.encryption).map_err(|_| Fault::Unsupported)?;
+    let encryption = EncryptionScheme::try_from(encryption).map_err(|_| Fault::Unsupported)?;
     let iv = match &encryption {
         EncryptionScheme::Aes128Cbc { iv } | EncryptionScheme::Aes192Cbc { iv } | EncryptionScheme::Aes256Cbc { iv } => iv,
         _ => return Err(Fault::Unsupported),
     };
     let salt = derivation.salt.as_bytes();
     let key = Zeroizing::new(pbkdf2(digest, passphrase, salt, derivation.iterations, encryption.key_size(), watch)?);
-    convert(false, &key, iv, info.encrypted.as_bytes()).map_err(|_| Fault::PassphraseWrong)
+    convert(false, &key, iv, encrypted.as_bytes()).map_err(|_| Fault::PassphraseWrong)
 }
 
-/// Reads the parameters of an algorithm that must be `oid`.
-fn parameters<'a, T>(algorithm: &AlgorithmIdentifierRef<'a>, oid: ObjectIdentifier) -> Result<T, Fault>
-where
-    T: DecodeValue<'a, Error = der::Error> + FixedTag + 'a,
-{
-    match algorithm.parameters {
-        _ if algorithm.oid != oid => Err(Fault::Unsupported),
-        Some(parameters) => Ok(parameters.decode_as()?),
-        None => Err(Fault::Asn1),
-    }
+/// Reads a sequence of two values.
+fn pair<'a, A: Decode<'a, Error = der::Error>, B: Decode<'a, Error = der::Error>>(value: AnyRef<'a>) -> Result<(A, B), Fault> {
+    value.sequence(|reader| Ok((A::decode(reader)?, B::decode(reader)?)))
+}
+
+/// Returns the parameters of an algorithm that must be `oid`.
+fn parameters<'a>(algorithm: &AlgorithmIdentifierRef<'a>, oid: ObjectIdentifier) -> Result<AnyRef<'a>, Fault> {
+    if algorithm.oid == oid { algorithm.parameters.ok_or(Fault::Asn1) } else { Err(Fault::Unsupported) }
 }
 
 fn hmac_digest(prf: Option<AlgorithmIdentifierRef<'_>>) -> Result<Algorithm, Fault> {

@@ -79,7 +79,7 @@ fn pss(parameters: PssParameters) -> Result<Any, Fault> {
         other => Some(AlgorithmIdentifier { oid: oid::MGF1, parameters: Some(digest(other)?) }),
     };
     let salt_len = Some(salt_len).filter(|len| *len != DEFAULT_SALT_LEN);
-    Ok(Any::encode_from(&PssParams { hash, mask, salt_len, trailer: None })?)
+    Ok(Any::encode_from(&PssParams { hash, mask, salt_len })?)
 }
 
 fn pkcs1_public(key: &RsaKey) -> Result<Vec<u8>, Fault> {
