@@ -1,6 +1,5 @@
 // Lints the prose of the repository: Markdown, comments, the names of tests, and the width of
-// lines. The rules are in prose/rules/, the words in prose/words.json, the folders that are not
-// rewritten yet in prose/pending.txt.
+// lines. The rules are in prose/rules/, the words in prose/words.json.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -9,14 +8,12 @@ import { BuildFailure } from './build/failure.mjs';
 import { fromRoot } from './build/paths.mjs';
 import { runMain } from './build.mjs';
 import { openCache } from './prose/cache.mjs';
-import { allFiles, fromRepository, kindOf, readPending } from './prose/files.mjs';
+import { allFiles, fromRepository, kindOf } from './prose/files.mjs';
 import { lint } from './prose/lint.mjs';
 import { sample } from './prose/sample.mjs';
 import { wrap } from './prose/wrap.mjs';
 
-const HELP = `node scripts/prose.mjs [FILE|FOLDER...]   lints them; without any: the whole tree but prose/pending.txt
-  --all                lints the whole tree, prose/pending.txt included
-  --skip-pending       lints no files of prose/pending.txt
+const HELP = `node scripts/prose.mjs [FILE|FOLDER...]   lints them; without any: the whole tree
   --summary            prints the number of messages by folder and rule
   --wrap               wraps comments at 100 columns and Markdown at 160, in place
   --sample N           draws N comments at random, to be read by a person
@@ -25,12 +22,10 @@ const HELP = `node scripts/prose.mjs [FILE|FOLDER...]   lints them; without any:
 `;
 
 const options = {
-  all: { type: 'boolean' },
   docs: { type: 'string', default: '0' },
   help: { type: 'boolean' },
   sample: { type: 'string' },
   seed: { type: 'string' },
-  'skip-pending': { type: 'boolean' },
   summary: { type: 'boolean' },
   wrap: { type: 'boolean' },
 };
@@ -50,18 +45,14 @@ function filesOf(names) {
 
 const read = (path) => readFileSync(fromRoot(path), 'utf8');
 
-/**
- * Lints `files`; leaves out the messages that `isPending` names. Returns `{ path, line, rule,
- * message }`.
- */
-async function lintAll(files, isPending) {
+/** Lints `files`. Returns `{ path, line, rule, message }` for each message. */
+async function lintAll(files) {
   const cache = openCache();
   const messages = [];
   for (const path of files) {
-    if (isPending(path)) continue;
     const source = read(path);
     const found = await cache.get(path, source, () => lint(path, source, kindOf(path)));
-    messages.push(...found.filter(({ rule }) => !isPending(path, rule)).map((message) => ({ path, ...message })));
+    messages.push(...found.map((message) => ({ path, ...message })));
   }
   cache.save();
   return messages;
@@ -119,11 +110,9 @@ await runMain(async () => {
   const { values, positionals } = readArguments();
   if (values.help) return process.stdout.write(HELP);
   if (values.sample !== undefined) return printSample(values);
-  const isWhole = positionals.length === 0;
-  const files = isWhole ? allFiles() : filesOf(positionals);
+  const files = positionals.length === 0 ? allFiles() : filesOf(positionals);
   if (values.wrap) return wrapAll(files);
-  const skipsPending = isWhole ? !values.all : values['skip-pending'];
-  const messages = await lintAll(files, skipsPending ? readPending() : () => false);
+  const messages = await lintAll(files);
   if (values.summary) printSummary(messages);
   else for (const { path, line, rule, message } of messages) print(`${path}:${line}: ${rule}: ${message}`);
   print(messages.length === 0 ? `prose: ${files.length} files, no messages` : `prose: ${messages.length} messages`);

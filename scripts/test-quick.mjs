@@ -43,8 +43,7 @@ function suitesFor(files) {
   return [
     suite('build', () => ensureBuilt({ dev: true })),
     suite('biome', (print) => run(biome, local, { onLine: print })),
-    prose.length > 0 &&
-      suite('prose', (print) => run(process.execPath, ['scripts/prose.mjs', '--skip-pending', ...prose], { onLine: print })),
+    prose.length > 0 && suite('prose', (print) => run(process.execPath, ['scripts/prose.mjs', ...prose], { onLine: print })),
     scripts.length > 0 &&
       suite('types', (print) => run(`${root}/node_modules/.bin/tsc`, ['-p', 'tsconfig.tests.json'], { onLine: print })),
     hasRust && suite('rustfmt', (print) => cargo(['fmt', '--all', '--check'], print)),

@@ -49,7 +49,10 @@ export async function cargo([command, ...args], onLine) {
   });
 }
 
-/** Runs the generator of `pnpm generate` with the builder profile, whose dependencies are compiled already. */
+/**
+ * Runs the generator of `pnpm generate` in the profile `builder`, whose dependencies are compiled
+ * already.
+ */
 export const runGenerator = (args, onLine) =>
   cargo(['run', '--locked', '--quiet', '--profile', 'builder', '-p', 'coldframe-codegen', '--', ...args], onLine);
 

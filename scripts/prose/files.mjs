@@ -1,10 +1,10 @@
 // Lists the files that the prose linter reads, and the kind of each.
 //
 // The linter skips programs and records that are test data, because their text is input and not
-// prose of the project. `pending.txt` lists folders that are not rewritten yet. Next: extract.mjs.
+// prose of the project. Next: extract.mjs.
 
 import { execFileSync } from 'node:child_process';
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { extname, relative } from 'node:path';
 import { fromRoot, root } from '../build/paths.mjs';
 
@@ -54,17 +54,3 @@ export function allFiles() {
 
 /** Returns `path` relative to the repository. */
 export const fromRepository = (path) => relative(root, path);
-
-/**
- * Reads `pending.txt`: a path prefix per line, and optionally the only rule that is pending there.
- * Returns a function that tests whether a rule is pending for a path.
- */
-export function readPending(text = readFileSync(fromRoot('scripts/prose/pending.txt'), 'utf8')) {
-  const entries = text
-    .split('\n')
-    .map((line) => line.replace(/#.*/, '').trim())
-    .filter(Boolean)
-    .map((line) => line.split(/\s+/));
-  const covers = (prefix, path) => path === prefix || path.startsWith(prefix.endsWith('/') ? prefix : `${prefix}/`);
-  return (path, rule) => entries.some(([prefix, only]) => covers(prefix, path) && (!only || only === rule));
-}

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { piecesOf } from '../prose/extract.mjs';
-import { allFiles, kindOf, readPending } from '../prose/files.mjs';
+import { allFiles, kindOf } from '../prose/files.mjs';
 import { docSentences, lint } from '../prose/lint.mjs';
 import { draw, sample } from '../prose/sample.mjs';
 import { wrap } from '../prose/wrap.mjs';
@@ -117,14 +117,6 @@ test('wraps comments that are too wide and keeps lists, tags and drawings', () =
   expect(block).toMatch(/^\/\*\*\n \* word.*\n \* word.*\n \*\/\n$/);
   expect(wrap(block, 'script', 'x.ts')).toBe(block);
   expect(wrap(`/* ${words} */\nint x;\n`, 'c', 'x.c')).toMatch(/^\/\* word.*\n {3}word.* \*\/\nint x;\n$/);
-});
-
-test('reads prefixes of paths and single rules from the list of pending folders', () => {
-  const isPending = readPending('# why\npackages/a\npackages/b code-width\n');
-  expect(isPending('packages/a/x.ts')).toBe(true);
-  expect(isPending('packages/ab/x.ts')).toBe(false);
-  expect(isPending('packages/b/x.ts')).toBe(false);
-  expect(isPending('packages/b/x.ts', 'code-width')).toBe(true);
 });
 
 test('splits documents into sentences with their lines', async () => {

@@ -1,5 +1,5 @@
-// Reads which crates use which crates, and which top-level modules of a crate use which others: `crate::` and `super::` paths
-// outside tests.
+// Reads which crates use which crates, and which top-level modules of a crate use which others:
+// `crate::` and `super::` paths outside tests.
 
 import { readText, trackedFiles } from './tree.mjs';
 
@@ -64,7 +64,7 @@ export function moduleArrows(crate) {
   );
   const code = new Map(files.map((file) => [file.slice(root.length), codeOf(readText(file))]));
   const modules = new Set([...code.keys()].map((file) => modulePath(file)[0]).filter(Boolean));
-  // What the root exports stands for the module that it comes from.
+  // An export of the root counts as a use of the module that declares the item.
   const exported = new Map();
   for (const [, module, items] of (code.get('lib.rs') ?? '').matchAll(/\buse (?:crate::)?(\w+)::([^;]+);/g)) {
     for (const [name] of items.matchAll(/\w+/g)) exported.set(name, module);
@@ -115,7 +115,10 @@ function lockedPackages() {
   return packages;
 }
 
-/** The names of all packages that a package depends on, directly or through others. Includes those of its tests. */
+/**
+ * Returns the names of all packages that a package depends on, directly or through others. The
+ * dependencies of its tests are included.
+ */
 export function packagesBelow(name) {
   const packages = lockedPackages();
   const found = new Set();
@@ -131,7 +134,10 @@ export function packagesBelow(name) {
   return found;
 }
 
-/** The crates of the workspace, each with the other crates of the workspace that it uses outside its tests. */
+/**
+ * Returns the crates of the workspace, each with the other crates of the workspace that it uses
+ * outside its tests.
+ */
 export function crateArrows() {
   const manifests = trackedFiles().filter((file) => file.startsWith(`${CRATES}/`) && file.endsWith('/Cargo.toml'));
   const arrows = manifests.map((file) => {

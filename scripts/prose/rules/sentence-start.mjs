@@ -1,9 +1,9 @@
-// A statement begins with its subject, not with a relative clause. A sentence that
-// ends with a question mark is exempt, and so is the head of a table.
+// A statement begins with its subject, not with a relative clause. Exempt are a sentence that ends
+// with a question mark, the head of a table, and a message that begins with `{field}`.
 
 import { sentencesOf, textOf } from '../sentences.mjs';
 
-const START = /^\W*((?:Wh(?:at|ich|o|om|ose|atever|ichever|oever)|Those|Of (?:those|which|whom|these)|Such (?:a one|as))\b)/i;
+const START = /^[^\w{]*((?:Wh(?:at|ich|o|om|ose|atever|ichever|oever)|Those|Of (?:those|which|whom|these)|Such (?:a one|as))\b)/i;
 
 export default function sentenceStart({ Syntax, RuleError, report, locator }) {
   const check = (node) => {

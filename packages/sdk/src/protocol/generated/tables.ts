@@ -98,7 +98,7 @@ export const MAX_FRAME_BYTES = 33554432;
 /** The largest `data` of an `output` message, in bytes. */
 export const MAX_OUTPUT_BYTES = 65536;
 
-/** Bytes of one stream that may be under way without credit. */
+/** Bytes of one stream that may be sent before credit arrives. */
 export const STREAM_WINDOW_BYTES = 262144;
 
 /** Requests: the body that the SDK sends, and the reply. */

@@ -35,8 +35,8 @@ pub(crate) fn current_caller() -> Option<Pid> {
     CALLER.get()
 }
 
-/// Marks whether the present work has been done in an earlier round of the call, or is void
-/// because a file system of the app has not answered yet.
+/// Marks whether the present work repeats an earlier round of the call. Also set if the work is
+/// void, because an app file system has not replied yet.
 pub(crate) fn set_repeated(is_repeated: bool) {
     IS_REPEATED.set(is_repeated);
 }

@@ -1,7 +1,7 @@
-//! Reading the bytes of snapshots, which anybody may have written.
+//! Reads the bytes of snapshots, which may come from an untrusted file.
 //!
-//! A snapshot can take many times the memory of its bytes. [`bounded`] refuses a list that is longer
-//! than the list of any runtime before the first value is read.
+//! A snapshot can take many times the memory of its bytes. [`bounded`] refuses a list that is
+//! longer than the list of any runtime, before the first value is read.
 
 use coldframe_error::Error as SnapshotError;
 use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};

@@ -150,7 +150,7 @@ pub fn tables(protocol: &Protocol) -> String {
         text,
         "\n/** The largest frame, without its length, in bytes. */\nexport const MAX_FRAME_BYTES = {};\n\
          \n/** The largest `data` of an `output` message, in bytes. */\nexport const MAX_OUTPUT_BYTES = {};\n\
-         \n/** Bytes of one stream that may be under way without credit. */\nexport const STREAM_WINDOW_BYTES = {};\n",
+         \n/** Bytes of one stream that may be sent before credit arrives. */\nexport const STREAM_WINDOW_BYTES = {};\n",
         coldframe_protocol::MAX_FRAME_BYTES,
         coldframe_protocol::messages::MAX_OUTPUT_BYTES,
         coldframe_protocol::messages::STREAM_WINDOW_BYTES,

@@ -59,7 +59,7 @@ impl Inner {
         self.handles.lock().last
     }
 
-    /// Continues after the handles that were allotted before the runtime was paused. Those handles
+    /// Continues after the handles that were assigned before the runtime was paused. The old handles
     /// are invalid.
     pub(super) fn continue_handles(&self, last: Option<HandleId>) {
         let mut table = self.handles.lock();

@@ -51,7 +51,8 @@ impl Process {
     }
 
     /// Evaluates a snippet in a resident process. Evaluations run one after the other.
-    /// `timeout` counts from now and not from the start of the evaluation. Fails at once with `ERR_RUNNER_EXITED` if the process has ended.
+    /// `timeout` counts from now and not from the start of the evaluation. Fails at once with
+    /// `ERR_RUNNER_EXITED` if the process has ended.
     pub fn evaluate(
         &self,
         id: EvaluationId,

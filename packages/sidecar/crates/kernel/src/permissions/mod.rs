@@ -7,8 +7,9 @@
 //! ```
 //!
 //! Each runtime has one policy. A policy can be replaced while programs run, and applies from the
-//! next check on. In a scope without rules a check reads only one number ([`Permissions::checked_scopes`]).
-//! Operations of the embedder are not checked. Next: `operations.rs`.
+//! next check on. In a scope without rules a check reads only one number
+//! ([`Permissions::checked_scopes`]). Operations of the embedder are not checked. Next:
+//! `operations.rs`.
 
 mod audit;
 mod compiled;
