@@ -31,7 +31,7 @@ pub(crate) struct FakeCaller {
 impl FakeCaller {
     /// Makes the program of `process` and registers it in the process table. `input` is its
     /// standard input.
-    pub(crate) fn new(process: Process, input: &[u8]) -> Arc<dyn Caller> {
+    pub(crate) fn start(process: Process, input: &[u8]) -> Arc<dyn Caller> {
         let kernel = process.kernel.clone();
         let caller = Self { process, is_ending: AtomicBool::new(false), input: Mutex::new(input.to_vec()) };
         let caller: Arc<dyn Caller> = Arc::new(caller);
@@ -42,7 +42,7 @@ impl FakeCaller {
     /// Makes a further root program of `kernel`, with an empty standard input.
     pub(crate) fn root(kernel: &Arc<Kernel>, cwd: &str) -> Arc<dyn Caller> {
         let pid = kernel.processes.enter_root().expect("room");
-        Self::new(Process::new(kernel.clone(), pid, cwd), &[])
+        Self::start(Process::new(kernel.clone(), pid, cwd), &[])
     }
 }
 

@@ -120,8 +120,9 @@ fn copy(gate: &Gate, base: usize, runs: &[Run], budget: &Arc<super::Budget>) -> 
     let mut offset = 0;
     for run in runs {
         for part in steps(*run) {
-            // The kernel reads the memory and fails if the memory becomes inaccessible. No kill
-            // must wait for the gate here.
+            // The call fails if the memory becomes inaccessible meanwhile. No kill must wait for
+            // the gate here.
+            // SAFETY: the range is inside the memory, which the VM owns, and its guest rests.
             unsafe { sys::write_out(&file, offset, base + part.offset, part.len) }?;
             offset += part.len as u64;
         }

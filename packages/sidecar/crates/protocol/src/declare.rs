@@ -19,6 +19,7 @@ macro_rules! requests {
         $(#[$family_doc])*
         #[derive(Debug, Clone, PartialEq)]
         #[allow(clippy::enum_variant_names, reason = "a variant has the name of its message")]
+        #[allow(clippy::large_enum_variant, reason = "a request is read once and never stored")]
         pub enum $family<'a> {
             $($(#[$doc])* $variant($body),)*
         }
@@ -53,6 +54,7 @@ macro_rules! requests {
         // The compiler checks that every reply is a type.
         const _: () = {
             #[expect(dead_code, reason = "only its signature counts")]
+            #[allow(clippy::needless_lifetimes, clippy::too_many_arguments, reason = "no code calls it")]
             fn replies<'a>(_: &'a (), $($(_: $reply,)?)*) {}
         };
     };
@@ -75,6 +77,7 @@ macro_rules! events {
         // The compiler checks that every body is a type.
         const _: () = {
             #[expect(dead_code, reason = "only its signature counts")]
+            #[allow(clippy::needless_lifetimes, clippy::too_many_arguments, reason = "no code calls it")]
             fn bodies<'a>(_: &'a (), $(_: $body,)* $($(_: $shared_body,)*)?) {}
         };
     };

@@ -22,7 +22,7 @@ pub(crate) fn warnings(outlet: &Arc<dyn Outlet>, runtime: &Arc<OnceLock<RuntimeI
     Arc::new(move |warning| {
         let Some(&runtime) = runtime.get() else { return };
         let coldframe_core::LimitWarning { limit, used, max, pid } = warning;
-        let body = LimitWarning { runtime, limit, used, max, pid: pid };
+        let body = LimitWarning { runtime, limit, used, max, pid };
         outlet.send(Message::event(Kind::LimitWarning, 0, &body, 128));
     })
 }

@@ -112,7 +112,6 @@ impl Sink for RunnerSink {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test")]
 mod tests {
     use std::sync::Arc;
 

@@ -62,7 +62,7 @@ impl Guest {
 
     /// Creates a guest for a process.
     pub(super) fn with(process: Process) -> Self {
-        Self { program: FakeCaller::new(process, b"input"), memory: Vec::new() }
+        Self { program: FakeCaller::start(process, b"input"), memory: Vec::new() }
     }
 
     /// Makes a call. Returns its result and the content of its buffer.

@@ -54,7 +54,7 @@ impl<'a> From<&'a str> for Arg<'a> {
 }
 
 fn guest(process: Process) -> Guest {
-    Guest { program: FakeCaller::new(process, &[]) }
+    Guest { program: FakeCaller::start(process, &[]) }
 }
 
 impl TestKernel {
