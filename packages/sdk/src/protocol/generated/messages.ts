@@ -2,24 +2,24 @@
 
 declare const brand: unique symbol;
 
-/** An app file system. The SDK allots the number. */
+/** An app file system. The SDK assigns the number. */
 export type FileSystemId = number & { readonly [brand]: 'FileSystemId' };
 
-/** A file, an archive or a watch that the embedder keeps open in a runtime. */
+/** A file, an archive or a watch that the embedder has open in a runtime. */
 export type HandleId = number & { readonly [brand]: 'HandleId' };
 
 /** An entry of a runtime's process table. */
 export type Pid = number & { readonly [brand]: 'Pid' };
 
-/** A resident runner of a session. The sidecar allots the number. */
+/** A resident runner of a session. The sidecar assigns the number. */
 export type RunnerId = number & { readonly [brand]: 'RunnerId' };
 
 /**
- * A runtime of a session. The sidecar allots the number and never reuses it for another runtime.
+ * A runtime of a session. The sidecar assigns the number and never reuses it for another runtime.
  */
 export type RuntimeId = number & { readonly [brand]: 'RuntimeId' };
 
-/** A request of the SDK. The SDK allots the number. */
+/** A request of the SDK. The SDK assigns the number. */
 export type RequestId = number & { readonly [brand]: 'RequestId' };
 
 /** `hello` of the SDK. */

@@ -59,8 +59,8 @@ impl Inner {
         self.handles.lock().last
     }
 
-    /// Continues after the handles that were assigned before the runtime was paused. The old handles
-    /// are invalid.
+    /// Continues after the handles that were assigned before the runtime was paused. The old
+    /// handles are invalid.
     pub(super) fn continue_handles(&self, last: Option<HandleId>) {
         let mut table = self.handles.lock();
         table.last = last;
