@@ -109,7 +109,7 @@ blocks! {
         20 stack_size: u32,
     }
 
-    /// The guest's state, which the guest writes and the host reads after a turn.
+    /// The guest's state, which the guest writes and the sidecar reads after a turn.
     StateBlock: 48 {
         /// 0 idle, 1 exited.
         0 status: u32,

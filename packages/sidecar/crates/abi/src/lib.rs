@@ -1,4 +1,4 @@
-//! The numbers that guest and host agree on: system calls, events, and blocks in the guest's
+//! The numbers that guest and sidecar share: system calls, events, and blocks in the guest's
 //! memory.
 //!
 //! Each number is declared here once. The kernel and the VM match the enums of this crate.
@@ -15,5 +15,5 @@ pub use numbers::{Clock, EventKind, ExitCode, ExitReason, FatalKind, GuestStatus
 pub use system_calls::{BlockingCall, SystemCall};
 
 /// The version of the ABI, in the guest's info block and in image headers. Every change of the ABI
-/// raises the version, and a host refuses any other.
+/// raises the version. The sidecar refuses a guest image of any other version.
 pub const VERSION: u32 = 3;

@@ -55,7 +55,8 @@ numbers! {
         /// is the snippet's UTF-8 text.
         Eval = 4,
         /// The memory was restored from a snapshot. `id` is 0, the payload is the restore block.
-        /// This event is the first of such a VM. The guest draws new entropy before anything else.
+        /// This event is the first of such a VM. The guest draws new entropy before any code of a
+        /// program runs.
         Restore = 5,
     }
 
@@ -63,7 +64,7 @@ numbers! {
     ProgramMode {
         /// Runs `source`, an ES module, to its end.
         Exec = 0,
-        /// As `exec`, and the program may return a value.
+        /// Runs `source` as `exec` does. The program may return a value.
         Run = 1,
         /// Evaluates snippets until the runner is disposed.
         Resident = 2,
@@ -88,11 +89,11 @@ numbers! {
         Uncaught = 1,
         /// The memory is exhausted, and the program did not catch the error.
         Memory = 2,
-        /// The host interrupted the guest: `poll` returned 1.
+        /// The sidecar interrupted the guest: `poll` returned 1.
         Interrupted = 3,
     }
 
-    /// Exit codes that the guest or the host chooses.
+    /// Exit codes that the guest or the sidecar chooses.
     ExitCode {
         /// An error in a handler of uncaught errors.
         BrokenHandler = 7,
@@ -100,7 +101,7 @@ numbers! {
         Unsettled = 13,
         /// Exhausted memory, with V8's "JavaScript heap out of memory" on fd 2.
         Memory = 134,
-        /// A program that the host interrupted or ended.
+        /// A program that the sidecar interrupted or ended.
         Interrupted = 137,
     }
 

@@ -1,15 +1,16 @@
-//! Calls that block the VM: the import `sys_wait` carries them out. Each belongs to the family of
-//! its number.
+//! Calls that block the VM: the import `sys_wait` executes these calls. Each call belongs to the
+//! family of its number.
 
 use super::system_calls;
 
 system_calls! {
     /// A call that blocks the VM until a result exists.
     BlockingCall, blocks: true {
-        /// Starts a job and waits for the end. After a fault the job no longer exists.
+        /// Starts a job and waits for the job's end. After a fault the job no longer exists.
         JobWait(job) = 0x313 => Value("the length of the result, or a fault");
-        /// Waits for the list of `watch`, at most `ns` nanoseconds. Below 0 the wait has no end. A
-        /// child that has ended is not reaped. `EINTR` if the evaluation must end.
+        /// Waits for the list of `watch`, at most `ns` nanoseconds. With a negative `ns` the wait
+        /// has no time limit. A child that has ended is not reaped. Fails with `EINTR` if the
+        /// evaluation must end.
         WaitForWatched(ns) = 0x409 => Value("0 if a descriptor is ready or a child has ended, 1 after `ns`");
     }
 }

@@ -8,7 +8,7 @@ system_calls! {
         /// Computes the digest of at most 64 KiB. `out` has the digest's length, or any length for
         /// SHAKE.
         Digest(algorithm, bytes: Bytes, out: Buffer) = 0x300 => Value("the digest's length");
-        /// Opens a digest. `ENFILE` above 4,096 contexts.
+        /// Opens a digest. Fails with `ENFILE` above 4,096 contexts.
         HashOpen(algorithm) = 0x301 => Value("a context");
         /// Opens an HMAC with a key of at most 64 KiB.
         HmacOpen(algorithm, key: Bytes) = 0x302 => Value("a context");

@@ -8,12 +8,12 @@ system_calls! {
         /// Opens or creates a file. `O_PATH` and `O_TMPFILE` fail with `EOPNOTSUPP`.
         Open(path: Path, flags, mode) = 0x100 => Value("the lowest free descriptor");
         /// Closes a descriptor. The standard streams can be closed too. In a program that the
-        /// embedder started, the import `write` still serves 1 and 2.
+        /// embedder started, the import `write` still writes to 1 and 2.
         Close(fd) = 0x101 => Zero;
-        /// Reads at `offset`. -1 is the descriptor's own position.
+        /// Reads at `offset`, or at the descriptor's own position if `offset` is -1.
         Read(fd, buffer: Buffer, offset) = 0x102 => Value("bytes read");
-        /// Writes at `offset`, as `read`. Fewer bytes are written when space runs out. `EAGAIN` on
-        /// a stream whose reader is behind.
+        /// Writes at `offset`, or at the descriptor's own position if `offset` is -1. Writes fewer
+        /// bytes when space runs out. Fails with `EAGAIN` on a stream whose buffer is full.
         Write(fd, bytes: Bytes, offset) = 0x103 => Value("bytes written");
         /// Writes 18 f64 in the order of Node's stats array. The first 10 are dev, mode, nlink,
         /// uid, gid, rdev, blksize, ino, size and blocks. The others are atime, mtime, ctime and
@@ -64,21 +64,21 @@ system_calls! {
         Lseek(fd, offset, whence) = 0x119 => Value("the new position");
         /// Sets the working directory.
         Chdir(path: Path) = 0x11a => Zero;
-        /// Writes the part of the working directory's path that fits. `ENOENT` if the directory was
-        /// removed.
+        /// Writes the part of the working directory's path that fits. Fails with `ENOENT` if the
+        /// directory was removed.
         Getcwd(buffer: Buffer) = 0x11b => Value("the path's length");
         /// Copies at most 8 MiB. Call again with the result as `at`, which is 0 at first. With
-        /// `mode` 1 the copy must not exist yet. The copy has the original's mode. Both files share
-        /// the bytes until one is written.
+        /// `mode` 1 the call fails with `EEXIST` if the copy exists. The copy has the original's
+        /// mode. The files share the bytes until a program writes to one of the files.
         CopyFile(from: Path, to: Path, mode, at) = 0x11c => Value("0 after the last part, else the next `at`");
-        /// Tests for a file or a directory.
+        /// Tests whether a path leads to a file or to a directory.
         ModuleStat(path: Path) = 0x11d => Value("0 for a file, 1 for a directory");
-        /// Reads a whole file. If the length is above the buffer's, nothing was read: call again
-        /// with a larger buffer.
+        /// Reads a whole file. If the file is longer than the buffer, the call reads nothing: call
+        /// again with a larger buffer.
         ReadFile(path: Path, buffer: Buffer) = 0x11e => Value("the file's length");
-        /// Waits for changes. Flag 1: everything below a directory too, with its path. Entries are
-        /// as of `readdir`: type 1 for a name that was made, removed or moved, type 2 for other
-        /// bytes or attributes.
+        /// Waits for changes of a file or a directory. With flag 1, also reports changes below the
+        /// directory, each with its path. Entries have the form of `readdir`: type 1 for a name
+        /// that was made, removed or moved, type 2 for changed bytes or attributes.
         Watch(path: Path, flags) = 0x11f => Operation("the first batch of changes");
         /// Cancels the last operation of a watch.
         Unwatch(operation) = 0x120 => Zero;
@@ -86,11 +86,11 @@ system_calls! {
         Umask(mask) = 0x121 => Value("the old umask");
         /// Sets the length of the file at a path.
         Truncate(path: Path, length) = 0x122 => Zero;
-        /// Writes a sentence about the last file call that failed with `EACCES`. Each sentence is
-        /// returned once.
-        Reason(buffer: Buffer) = 0x123 => Value("the sentence's length, 0 if there is none");
+        /// Writes one sentence with the reason why the last file call failed with `EACCES`. Each
+        /// sentence is returned once.
+        Reason(buffer: Buffer) = 0x123 => Value("the sentence's length, 0 without a sentence");
         /// Returns the kind of a descriptor in libuv's numbers. Sockets are 0 TCP and 2 UDP. Files
-        /// and streams of the embedder are 3, pipes and Unix sockets 4, others 6.
+        /// and streams of the embedder are 3, pipes and Unix sockets 4, all other descriptors 6.
         Kind(fd) = 0x124 => Value("the kind");
     }
 }

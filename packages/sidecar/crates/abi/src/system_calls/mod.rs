@@ -2,8 +2,8 @@
 //!
 //! A system call has a number and up to eight integers. Calls of one topic are a family of 256
 //! numbers. Each family has its own enum, so that a part of the kernel matches its calls
-//! exhaustively. [`SystemCall`] is any call that the import `sys` carries out. [`BlockingCall`] is
-//! any call that the import `sys_wait` carries out: these block the VM. To add a call, add a row to
+//! exhaustively. [`SystemCall`] is any call that the import `sys` executes. [`BlockingCall`] is any
+//! call that the import `sys_wait` executes: these calls block the VM. To add a call, add a row to
 //! a family and run `pnpm generate`. Next: `files.rs`.
 
 mod bindings;
@@ -43,7 +43,7 @@ pub enum ArgumentKind {
 }
 
 impl ArgumentKind {
-    /// Returns the number of integers that the argument takes.
+    /// Returns the number of integers that encode the argument.
     pub const fn integers(self) -> usize {
         match self {
             Self::Integer => 1,
@@ -183,7 +183,7 @@ impl Family {
 
 macro_rules! families {
     ($($(#[doc = $docs:literal])+ $variant:ident($calls:ident) = $first:literal, $name:literal;)+) => {
-        /// A call that the import `sys` carries out.
+        /// A call that the import `sys` executes.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum SystemCall {
             $($(#[doc = $docs])+ $variant($calls),)+

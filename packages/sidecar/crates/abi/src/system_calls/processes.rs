@@ -6,24 +6,27 @@ system_calls! {
     /// A call about processes and signals.
     ProcessCall, blocks: false {
         /// Starts a child. `words` are u32: flags (1 = detached), the counts of arguments, of
-        /// variables and of descriptors, then a kind and a number for each descriptor. Kind 0 is
-        /// none (for the first three `/dev/null`), kind 1 the caller's descriptor of that number.
-        /// `texts` has a NUL behind each text: file, directory (empty: the caller's), arguments,
-        /// variables. `E2BIG` above 1 MiB of arguments or of variables, `EAGAIN` with too many
-        /// processes. `ENOENT`, `EACCES`, `ENOEXEC` and `ELOOP` as of Linux's `execve`.
+        /// variables and of descriptors, then a kind and a number for each descriptor. Kind 0
+        /// passes no descriptor, or `/dev/null` as one of the first three. Kind 1 passes the
+        /// caller's descriptor of that number. `texts` has a NUL behind each text: file, directory
+        /// (empty: the caller's), arguments, variables. Fails with `E2BIG` above 1 MiB of arguments
+        /// or of variables, and with `EAGAIN` if the runtime has too many processes. Fails with
+        /// `ENOENT`, `EACCES`, `ENOEXEC` and `ELOOP` as Linux's `execve` does.
         Spawn(words: Bytes, texts: Bytes) = 0x400 => Value("the child's pid");
-        /// Waits for a child's end. The child is reaped then. `ECHILD` if `pid` is not a child of
-        /// the caller.
+        /// Waits for a child's end. The child is reaped then. Fails with `ECHILD` if `pid` is not a
+        /// child of the caller.
         Wait(pid) = 0x401 => Operation("the child's wait status");
-        /// Sends a signal. `pid` 0 means the caller's group, -1 all others, another negative number
-        /// that group. Signal 0 only checks. `EPERM` for pid 1.
+        /// Sends a signal. `pid` 0 means the caller's group, -1 all other processes, and another
+        /// negative number the group of the positive number. Signal 0 only checks that the process
+        /// exists. Fails with `EPERM` for pid 1.
         Kill(pid, signal) = 0x402 => Zero;
         /// Returns the parent's pid.
         Getppid() = 0x403 => Value("the pid, 1 if the parent has ended");
-        /// Turns listening to a signal on or off. A signal with a listener is only reported.
-        /// `EINVAL` for SIGKILL and SIGSTOP.
+        /// Turns listening to a signal on or off. A signal with a listener is reported by
+        /// `next_signal` and has no other effect. Fails with `EINVAL` for SIGKILL and SIGSTOP.
         Listen(signal, on) = 0x404 => Zero;
-        /// Waits for a signal with a listener. `EBUSY` if another such operation is pending.
+        /// Waits for a signal with a listener. Fails with `EBUSY` if another operation of
+        /// `next_signal` is pending.
         NextSignal() = 0x405 => Operation("the number of the next signal");
         /// Returns the group of a process. `pid` 0 is the caller.
         Getpgid(pid) = 0x406 => Value("the group");
@@ -32,7 +35,7 @@ system_calls! {
         /// Sets the list for the next `wait_for_watched`: at most 64 pairs of u32. A pair is a
         /// descriptor and a mask (as of `arm`), or a child and 0.
         Watch(list: Bytes) = 0x408 => Zero;
-        /// Reaps a child that has ended. `EAGAIN` while the child lives.
+        /// Reaps a child that has ended. Fails with `EAGAIN` while the child lives.
         Reap(pid) = 0x40a => Value("the child's wait status");
     }
 }

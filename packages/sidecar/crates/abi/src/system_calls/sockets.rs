@@ -9,51 +9,56 @@ system_calls! {
         /// Unix).
         Socket(domain, type) = 0x200 => Value("a descriptor");
         /// Closes a descriptor. The program's operations on the socket never complete. After the
-        /// last descriptor of the socket the other end reads the end. The other end gets a reset
-        /// (`ECONNRESET`) if the socket had unread bytes or `abort` is 1.
+        /// last descriptor of the socket was closed, the other end reads the end. If the socket had
+        /// unread bytes or `abort` is 1, the other end fails with `ECONNRESET`.
         Close(socket, abort) = 0x201 => Zero;
         /// Binds a socket. `address` is the text of an IP address, a Unix socket's path, or a name
-        /// that begins with NUL. Port 0 chooses a port. `flags`: 1 = IPv6 only, 2 = shares its
-        /// port. `EADDRINUSE`.
+        /// that begins with NUL. With port 0 the kernel chooses a port. `flags`: 1 = IPv6 only, 2 =
+        /// shares its port. Fails with `EADDRINUSE` if the address is in use.
         Bind(socket, address: Bytes, port, flags) = 0x202 => Zero;
-        /// Makes a socket a listener. `EADDRINUSE`.
+        /// Makes a socket a listener. Fails with `EADDRINUSE` if another socket listens at the
+        /// address.
         Listen(socket, backlog) = 0x203 => Zero;
-        /// Accepts a connection. `EAGAIN` if none waits.
+        /// Accepts a connection. Fails with `EAGAIN` if no connection waits.
         Accept(socket) = 0x204 => Value("the connection's descriptor");
-        /// Connects a socket. `ECONNREFUSED`. `EINPROGRESS` while the listener's queue is full: arm
-        /// the socket for 4, then `error` returns the outcome. A datagram socket sends to this
-        /// address from then on; an empty address removes the setting.
+        /// Connects a socket. Fails with `ECONNREFUSED` if no socket listens at the address. Fails
+        /// with `EINPROGRESS` while the listener's queue is full: arm the socket for 4, then
+        /// `error` returns the outcome. A datagram socket sends to this address from then on; an
+        /// empty address removes the setting.
         Connect(socket, address: Bytes, port) = 0x205 => Zero;
-        /// Reads from a connection. `EAGAIN` if nothing waits.
+        /// Reads from a connection. Fails with `EAGAIN` if no bytes wait.
         Read(socket, buffer: Buffer) = 0x206 => Value("bytes read, 0 at the end");
-        /// Writes to a connection, maybe fewer bytes. `EAGAIN` if the other end's buffer is full,
-        /// `EPIPE`.
+        /// Writes all or some of the bytes to a connection. Fails with `EAGAIN` if the other end's
+        /// buffer is full, and with `EPIPE` if the other end no longer reads.
         Write(socket, bytes: Bytes) = 0x207 => Value("bytes written");
         /// Ends the writing direction.
         Shutdown(socket) = 0x208 => Zero;
         /// Writes the socket's or the peer's address: u16 family (1, 2, 10), u16 port, the address
         /// as text.
         Name(socket, of_peer, buffer: Buffer) = 0x209 => Value("the length");
-        /// Sends a message. An empty address is the connected one. A message is lost if the
-        /// receiver's buffer is full.
+        /// Sends a message. With an empty address the message is sent to the connected address. A
+        /// message is lost if the receiver's buffer is full.
         Send(socket, bytes: Bytes, address: Bytes, port) = 0x20b => Value("bytes sent");
-        /// Receives a message. Bytes that do not fit are cut off. `name` as of `name`.
+        /// Receives a message. Bytes that do not fit are cut off. `name` receives the sender's
+        /// address, in the form of the call `name`.
         Receive(socket, buffer: Buffer, name: Buffer) = 0x20c => Value("the message's length");
         /// Waits until the socket is ready: 1 input or the end, 4 output, 8 an error, 16 both
-        /// directions ended. The last two count with every mask.
+        /// directions ended. The bits 8 and 16 are reported with every mask.
         Arm(socket, mask) = 0x20d => Operation("the readiness, once");
         /// Cancels an operation of `arm`.
         Disarm(socket, operation) = 0x20e => Value("1 if the operation is cancelled, 0 if its event has been queued");
-        /// Takes the socket's pending error.
+        /// Clears the socket's pending error, and fails with that error.
         Error(socket) = 0x20f => Zero;
         /// Opens two connected sockets, as a pipe, and writes their descriptors as two u32.
         Pair(buffer: Buffer) = 0x210 => Zero;
         /// Passes the socket `other` to the reader at the other end of the Unix connection
-        /// `socket`. `EOPNOTSUPP` if `other` is not a socket, `ETOOMANYREFS` above 16.
+        /// `socket`. Fails with `EOPNOTSUPP` if `other` is not a socket, and with `ETOOMANYREFS` if
+        /// 16 passed sockets wait.
         Offer(socket, other) = 0x211 => Zero;
-        /// Takes the first passed socket. `EAGAIN` if none waits.
+        /// Receives the first passed socket. Fails with `EAGAIN` if no socket waits.
         Collect(socket) = 0x212 => Value("a descriptor");
-        /// Looks up a host name. Only names of this machine exist: `ENOENT` for another, `EACCES`.
+        /// Looks up a host name. Fails with `ENOENT` for a name that is not a name of this machine,
+        /// and with `EACCES` without the permission.
         LookUp(name: Text) = 0x213 => Zero;
     }
 }
