@@ -15,7 +15,7 @@ export interface State {
   readonly token: string;
   secret: number;
   megabytes: number;
-  /** Where the megabytes are: in buffers of the runner, or in files of the runtime. */
+  /** The place of the megabytes: in buffers of the runner, or in files of the runtime. */
   where: 'buffers' | 'files';
 }
 
@@ -32,7 +32,7 @@ export const plantState = ({ token, secret }: State): Snippet => ({
   stdout: `${token}\n`,
 });
 
-/** Makes the snippet that writes every byte of `megabytes` more. No byte is zero. */
+/** Makes the snippet that writes `megabytes` additional megabytes. No byte is zero. */
 export function writeMegabytes(state: State, megabytes: number): Snippet {
   const from = state.megabytes;
   state.megabytes += megabytes;

@@ -3,7 +3,7 @@
 export interface Scale {
   at(value: number): number;
   ticks: number[];
-  /** Whether a tick gets a label. Long axes label only whole decades. */
+  /** Returns whether a tick gets a label. Long axes label only whole decades. */
   isLabelled(tick: number): boolean;
 }
 

@@ -9,7 +9,8 @@ import { startTicker } from './ticker.js';
 const MEGABYTE = 2 ** 20;
 
 /**
- * The memory that an ordinary program has by default, and what the engine needs beside the buffers.
+ * Megabytes of memory that are added to the guest's buffers: the default of an ordinary program,
+ * which includes the memory of the engine.
  */
 const ORDINARY_MB = 128;
 
