@@ -7,7 +7,7 @@
 import { now } from '../statistics/timer.js';
 import type { MicroGroup, MicroTask } from './task.js';
 
-/** The used part of `packages/sdk/src/channel/frames.ts`. */
+/** The exports of `packages/sdk/src/protocol/frames.ts` that this benchmark uses. */
 interface Frames {
   FrameWriter: new () => { add(kind: number, id: number, body: object | null): void; take(): Buffer };
   FrameReader: new (onFrame: (frame: { kind: number; id: number; body: unknown }) => void) => { push(chunk: Buffer): void };

@@ -9,8 +9,8 @@ import { startTicker } from './ticker.js';
 const MEGABYTE = 2 ** 20;
 
 /**
- * Megabytes of memory that are added to the guest's buffers: the default of an ordinary program,
- * which includes the memory of the engine.
+ * Megabytes that a limit of memory or of files has beyond the size of the guest's data. The engine
+ * and the program need this space.
  */
 const ORDINARY_MB = 128;
 

@@ -21,7 +21,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const LONG_AGO = new Date('2001-01-01');
-/** A time later than the last read, so that the next read is recorded. */
+/**
+ * The time of the last change: later than the time of the last read, so that the next read is
+ * recorded.
+ */
 const LATER = new Date('2002-01-01');
 
 /** The folder of the suite. Each case has its own folder inside. */
