@@ -2,10 +2,10 @@
 // runtime.
 //
 // A few runtimes are created, used and disposed of first, so that the sidecar has allocated the
-// memory that every sidecar keeps. They are created one after the other, so that few used slots
-// remain. A pool full of used slots would hide the cost of the measured runtimes. Then `count`
-// runtimes are created, each runs one checked snippet, and all stay alive. The growth of the
-// sidecar's memory divided by `count` is the result.
+// memory that every sidecar keeps. The measured runtimes are created one after the other, so that
+// few used slots remain. A pool full of used slots would hide the cost of the measured runtimes.
+// Then `count` runtimes are created, each runs one checked snippet, and all stay alive. The growth
+// of the sidecar's memory divided by `count` is the result.
 //
 // Plain runtimes and resident runners are measured. The guest process of a plain runtime has ended
 // with its snippet. The guest of a resident runner is alive and needs more memory. Services use

@@ -2,7 +2,7 @@
 // concurrent.
 //
 // Target S10 is a ratio for equal work, of two amortised times in the largest batch. The time of a
-// concurrent runtime is divided by the time of a sequential runtime. Both times include two
+// concurrent runtime is divided by the time of a sequential runtime. The two times include two
 // snippets and the disposal, and are medians of the batches. A batch has one amortised time, the
 // mean over its runtimes.
 

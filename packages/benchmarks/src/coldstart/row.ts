@@ -2,8 +2,8 @@
 // time allows, and summarizes the batches.
 //
 // A row has one sidecar for all its batches, as a server would. The start of the sidecar is
-// `sidecarSetupMs`, and the first start on the fresh sidecar is `firstColdMs`. Both are reported,
-// and no other figure contains them.
+// `sidecarSetupMs`, and the first start on the fresh sidecar is `firstColdMs`. The two times are
+// reported, and no other figure contains them.
 
 import { type UsageShares, withUsage } from '../machine/usage.js';
 import { type Statistics, summarize } from '../statistics/statistics.js';

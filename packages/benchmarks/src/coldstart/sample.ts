@@ -4,9 +4,9 @@
 //   start() ......... first exec ......... second exec ......... dispose()
 //   |<---------- cold ----------->|<-------- warm -------->|
 //
-// Both times exclude the disposal. The wall time of the batch, and so the amortised time, includes
-// the disposal. One deadline covers the whole life. Its timer is set before the clock starts, so
-// that the times contain only the awaited calls.
+// The cold time and the warm time exclude the disposal. The wall time of the batch, and so the
+// amortised time, includes the disposal. One deadline covers the whole life. Its timer is set
+// before the clock starts, so that the times contain only the awaited calls.
 
 import type { Executor } from '../sandbox/executor.js';
 import { makeSnippet, problemOf, type Snippet } from '../sandbox/snippet.js';

@@ -62,7 +62,7 @@ export interface Operation {
   /** Guesses the milliseconds of a round. @default `guessFor` */
   guessMs?(shape: Shape): number;
   readonly targets: readonly OperationTarget[];
-  /** Measures for which ten at once are compared with one. */
+  /** Measures for which ten runtimes at once are compared with one runtime. */
   readonly tenAgainstOne: readonly string[];
   readonly lines: readonly ChartLine[];
   /** Lines of the chart by megabytes. */

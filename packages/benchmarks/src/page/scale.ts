@@ -8,7 +8,8 @@ export interface Scale {
 }
 
 /**
- * Makes a logarithmic scale that contains all values. Both ends are 1, 2 or 5 times a power of ten.
+ * Makes a logarithmic scale that contains all values. The first and the last value of the scale are
+ * 1, 2 or 5 times a power of ten.
  */
 export function logScale(values: readonly number[], from: number, to: number): Scale {
   const positive = values.filter((value) => value > 0);

@@ -7,7 +7,7 @@
 import { type Statistics, summarize } from '../statistics/statistics.js';
 import { now } from '../statistics/timer.js';
 
-/** Returns the message of an error, after its code if the error has one. */
+/** Returns the message of an error. If the error has a code, the code precedes the message. */
 export function reason(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return codeOf(error) === undefined ? error.message : `${codeOf(error)}: ${error.message}`;

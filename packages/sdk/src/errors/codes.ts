@@ -27,7 +27,7 @@ export interface FailureFacts {
   ERR_RUNNER_EXITED: { runner?: number; exitCode: number };
   /** The runtime was rolled back to a snapshot without the program. */
   ERR_ROLLED_BACK: object;
-  /** The engine faulted. Its instance was discarded; other programs are not affected. */
+  /** The engine faulted. The program's VM was discarded. Other programs are not affected. */
   ERR_ENGINE_FAULT: { reason: string };
 }
 

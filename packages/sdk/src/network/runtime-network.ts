@@ -1,6 +1,6 @@
 // The calls of the app into the network of one runtime. Objects that must end with the runtime, or
-// with its present state, are registered here. The calls connect the app to guests. They allow no
-// connection from a guest to the host machine.
+// with its present state, are registered here. The calls connect the app to guests. The calls allow
+// no connection from a guest to the host machine.
 //
 // The module `undici` and the modules of asynchronous calls are loaded at their first use. The
 // types of undici are public, so that a dispatcher can be passed to `fetch()` and to undici. Next:

@@ -1,5 +1,5 @@
 // Checks the options and arguments of every public call once, before the call does anything else.
-// Next: `hints.ts`, which finds the right name for a wrong one.
+// Next: `hints.ts`, which finds the right name for a wrong name.
 
 import { invalidOption } from '../errors/make.js';
 import { BINDINGS } from './bindings.js';

@@ -1,4 +1,4 @@
-// Assigns slots to waiting calls and starts slots for calls without one.
+// Assigns slots to waiting calls and starts slots for calls that find no slot.
 //
 // One function runs after every event and reads the present state only. Waiting calls are handled
 // in the order of service. Each call gets an idle slot, reserves a slot that is being prepared, or

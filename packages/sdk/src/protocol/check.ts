@@ -1,5 +1,6 @@
 // Helpers of the generated decoders. The SDK and the sidecar have equal versions, so a wrong body
-// comes from a broken or a hostile sidecar. It fails with `ERR_PROTOCOL`, and the connection ends.
+// comes from a broken or a hostile sidecar. A wrong body fails with `ERR_PROTOCOL` and ends the
+// connection.
 // Next: `generated/decoders.ts`.
 
 import { protocolError } from '../errors/make.js';

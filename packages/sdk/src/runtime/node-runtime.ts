@@ -150,8 +150,8 @@ export class NodeRuntime implements AsyncDisposable {
 
   /**
    * Replaces the permissions of all programs. The policy is merged over the default, not over the
-   * previous policy. It applies to running programs from their next system call. Open files and
-   * connections stay open.
+   * previous policy. The new policy applies to running programs from their next system call. Open
+   * files and connections stay open.
    * @throws `ERR_INVALID_OPTION`, `ERR_INVALID_REQUEST` (an invalid pattern); otherwise as
    * `processes()`
    */

@@ -9,9 +9,10 @@ import { registerSnapshot } from './snapshot-origin.js';
 
 /**
  * The state of a runtime at one point in time: memory and processes, files, timers. A snapshot
- * never changes. It can be passed to `NodeRuntime.create({ snapshot })` and `runtime.rollback()`
- * any number of times. It exists until `delete()`, until its store evicts it, or, in memory, until
- * its sidecar ends. Disposing the runtime does not affect it.
+ * never changes. A snapshot can be passed to `NodeRuntime.create({ snapshot })` and
+ * `runtime.rollback()` any number of times. The snapshot exists until `delete()`, until the store
+ * evicts the snapshot, or, in memory, until its sidecar ends. Disposing the runtime does not affect
+ * it.
  */
 export class Snapshot {
   /** The unique id in the store. */

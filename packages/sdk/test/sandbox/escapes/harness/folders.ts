@@ -1,8 +1,8 @@
 // Makes the folders of a case on the host machine: a folder to mount, and a neighbouring folder
 // that no guest may reach.
 //
-// The canary is a file outside of every mount. Its times are long ago, so the host machine records
-// a read even if the file system records only the first read (`relatime`).
+// The canary is a file outside of every mount. The canary's times are long ago, so the host machine
+// records a read even if the file system records only the first read (`relatime`).
 
 import { createHash, randomUUID } from 'node:crypto';
 import {
