@@ -1,5 +1,5 @@
 // The only error class of this package. The facts of an error are fields of the error. `instanceof`
-// holds across two copies of this package, because an app and one of its dependencies may each
+// works across two copies of this package, because an app and one of its dependencies may each
 // install a copy. Next: `make.ts`, the messages.
 
 import type { ErrorCode, ErrorFacts, FailureCode } from './codes.js';

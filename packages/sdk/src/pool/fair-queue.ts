@@ -60,7 +60,7 @@ export class FairQueue<W extends WaitingCall> {
 
   /**
    * Yields all calls in the order of service: the first of each tenant in turn, then the second of
-   * each, then the third. The queue must not change meanwhile.
+   * each, then the third. The queue must not change during the iteration.
    */
   *inTurn(): Generator<W, void> {
     let lines: Iterator<W>[] = [];

@@ -16,7 +16,7 @@ export class DecodeError extends Error {}
 // slow.
 const KEYS: string[] = new Array(256).fill('');
 
-/** Decodes the one value that `bytes` holds from `start` to `end`. */
+/** Decodes the only value in `bytes` from `start` to `end`. */
 export function decode(bytes: Buffer, start: number, end: number): unknown {
   const reader = new Reader(bytes, start, end);
   const value = reader.value(0);

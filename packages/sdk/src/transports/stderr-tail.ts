@@ -9,7 +9,7 @@ const MAX_CHARACTERS = 4_096;
 export class StderrTail {
   #text = '';
 
-  /** `copyTo` receives everything that the stream carries. */
+  /** `copyTo` receives all data of the stream. */
   constructor(stream: Readable | null, copyTo?: Writable) {
     if (stream === null) return;
     stream.setEncoding('utf8');
