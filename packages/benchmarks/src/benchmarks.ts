@@ -1,5 +1,5 @@
-// All benchmarks. A new benchmark is one more entry of this list, and one more script in the
-// repository's package.json.
+// All benchmarks. A new benchmark needs an entry in this list and a script in the repository's
+// package.json.
 
 import { coldstart } from './coldstart/benchmark.js';
 import { density } from './density/benchmark.js';

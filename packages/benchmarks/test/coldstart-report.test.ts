@@ -1,5 +1,5 @@
-// The cold-start report of a run that arithmetic made: targets, warnings, tables and the page. The
-// tests check the elements of a drawing, and not its bytes.
+// Tests the cold-start report of a computed run: targets, warnings, tables and the page. The tests
+// check the elements of a drawing, and not its bytes.
 
 import { expect, test } from 'vitest';
 import { coldstart } from '../src/coldstart/benchmark.js';

@@ -1,5 +1,5 @@
-// Floors, throughput, other starts and density on fakes, and the readers of /proc and ELF on texts
-// and files with known content.
+// Tests floors, throughput, other starts and density with fakes. Tests the readers of /proc and ELF
+// files with known content.
 
 import { expect, test } from 'vitest';
 import { measureDensity } from '../src/coldstart/density.js';
@@ -112,7 +112,7 @@ test('reads the memory of a process from /proc, and names a missing line in the 
   expect(parseProcessMemory(rollup, 'VmPeak:\t 9 kB\nVmPTE:\t  7 kB\n')).toEqual(memory);
   expect(() => parseProcessMemory(rollup, '')).toThrow('VmPTE');
   expect(readProcessMemory(process.pid).privateDirtyKib).toBeGreaterThan(1000);
-  // Another process has mapped the files in the meantime.
+  // The second reading is made after another process has mapped the files.
   expect(privateGrowthKib(memory, { ...memory, privateCleanKib: 0, privateDirtyKib: 30 })).toBe(10);
 });
 

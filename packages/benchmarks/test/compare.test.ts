@@ -1,4 +1,5 @@
-// The comparison of two runs: the definition of a difference, and the exit code of the command.
+// Tests the comparison of two runs: the definition of a difference, and the exit code of the
+// command.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

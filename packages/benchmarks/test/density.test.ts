@@ -1,5 +1,5 @@
-// The density benchmark on fake sidecars, whose runtimes work, are refused, reply wrongly or hang.
-// The tests check counts, divisions and skipped rows.
+// Tests the density benchmark with fake sidecars, whose runtimes work, are refused, reply wrongly
+// or hang. The tests check counts, divisions and skipped rows.
 
 import { expect, test } from 'vitest';
 import { type DensityOptions, type DensityRun, type DensitySetup, density } from '../src/density/benchmark.js';

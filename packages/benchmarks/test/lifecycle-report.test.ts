@@ -1,4 +1,4 @@
-// Targets, tables and the page of the lifecycle benchmark, for rows that arithmetic made.
+// Tests targets, tables and the page of the lifecycle benchmark with computed rows.
 
 import { expect, test } from 'vitest';
 import { compareReports, slowerThan } from '../src/compare/compare.js';

@@ -1,5 +1,5 @@
-// The operations of the lifecycle benchmark on fake sidecars, whose runtimes work, lose their
-// state, fail and hang. The tests check counts and not times.
+// Tests the operations of the lifecycle benchmark with fake sidecars, whose runtimes work, lose
+// their state, fail and hang. The tests check counts and not times.
 
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,5 @@
-// The cold-start matrix on scenarios that work, reply wrongly, throw and hang. The tests check the
-// counts, and that the matrix always ends.
+// Tests the cold-start matrix with scenarios that work, reply wrongly, throw and hang. The tests
+// check the counts, and that the matrix always ends.
 
 import { expect, test } from 'vitest';
 import { type ColdstartRun, coldstart } from '../src/coldstart/benchmark.js';

@@ -1,4 +1,4 @@
-// Options: the defaults, the accepted values, and the errors for other values.
+// Tests options: the defaults, the accepted values, and the errors for other values.
 
 import { expect, test } from 'vitest';
 import { benchmarks } from '../src/benchmarks.js';

@@ -1,4 +1,4 @@
-// The pool benchmark on fake pools: the check of tasks, the division of times, and the missing
+// Tests the pool benchmark with fake pools: the check of tasks, the division of times, and skipped
 // rows.
 
 import { mkdtempSync, rmSync } from 'node:fs';

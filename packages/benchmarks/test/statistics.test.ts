@@ -1,4 +1,4 @@
-// Statistics, compared with separately calculated values.
+// Compares the statistics with separately calculated values.
 
 import { expect, test } from 'vitest';
 import { ratioOfMedians, relativeError } from '../src/statistics/noise.js';
@@ -77,7 +77,7 @@ test('returns no ratio without both values', () => {
   ]);
 });
 
-test('returns the medians of quarters, and leaves out calls without a time', () => {
+test('returns the medians of quarters, and ignores calls without a time', () => {
   expect(quarterMedians([1, 2, 3, 4, 5, 6, 7, 8])).toEqual([1, 3, 5, 7]);
   expect(quarterMedians([1, undefined, undefined, undefined, 9])).toEqual([1, 9]);
 });

@@ -1,4 +1,4 @@
-// The suite on a small benchmark: measured, skipped and recorded rows, and their effect on
+// Tests the suite with a small benchmark: measured, skipped and recorded rows, and their effect on
 // warnings, targets and completeness.
 
 import { expect, test } from 'vitest';

@@ -1,5 +1,5 @@
-// The userland benchmark without a sandbox: its programs, and its results for sides that agree,
-// disagree and fail.
+// Tests the userland benchmark without a sandbox: its programs, and its results when the two runs
+// agree, disagree or fail.
 
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';

@@ -1,5 +1,5 @@
 /**
- * The version of this package, which the sidecar must have too. `version.test.ts` compares it with
- * `package.json`.
+ * The version of this package. The sidecar must have an equal version. `version.test.ts` compares
+ * this constant with `package.json`.
  */
 export const VERSION = '0.1.0';

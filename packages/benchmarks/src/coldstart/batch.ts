@@ -9,7 +9,7 @@ import { makeSnippets, type Sample, takeSample } from './sample.js';
 import type { Provisioner, Scenario } from './scenario.js';
 
 export interface Batch {
-  /** In order of completion. */
+  /** One sample for each runtime, in order of completion. */
   samples: Sample[];
   wallMs: number;
 }
@@ -17,7 +17,7 @@ export interface Batch {
 export interface BatchShape {
   size: number;
   width: number;
-  /** On the clock of `now()`. */
+  /** The deadline, in milliseconds of the clock of `now()`. */
   deadline: number;
 }
 

@@ -1,8 +1,8 @@
 // The cold-start benchmark: the matrix of scenarios, throughput, other starts, density, and the
 // size of the sidecar's binary. The matrix has the rows of a published matrix of another system.
 //
-// The matrix uses the time that the other sections are expected to leave. Next: `scenarios.ts` for
-// the rows of the matrix, `starts.ts` for other starts.
+// The matrix uses the part of the budget that the other sections probably do not need. Next:
+// `scenarios.ts` for the rows of the matrix, `starts.ts` for other starts.
 
 import type { Benchmark } from '../suite/benchmark.js';
 import { type BinaryRun, binaryWarnings, sidecarBinary } from './binary.js';
@@ -17,7 +17,7 @@ import { type ThroughputRun, throughput } from './throughput.js';
 
 export type ColdstartRun = MatrixRun & ThroughputRun & StartsRun & DensityRun & BinaryRun;
 
-/** Time for the sections beside the matrix. */
+/** Milliseconds reserved for the sections other than the matrix. */
 const OTHERS_MS = 15_000;
 
 export const coldstart: Benchmark<ColdstartOptions, MatrixSetup, ColdstartRun> = {

@@ -1,4 +1,4 @@
-// Measures the size of the sidecar's binary: the file behind a running process.
+// Measures the size of the sidecar's binary, the file that a running sidecar process executes.
 
 import { Sidecar } from 'coldframe';
 import { type BinarySize, binaryOfProcess } from '../machine/binary.js';

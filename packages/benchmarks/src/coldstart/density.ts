@@ -1,14 +1,15 @@
-// Measures the density of a start: the private memory that one more live runtime costs its sidecar.
+// Measures the density of a start: the private memory that a sidecar needs for each additional live
+// runtime.
 //
 // A few runtimes are created, used and disposed of first, so that the sidecar has allocated the
-// memory that every sidecar keeps. They are created one after the other: a pool full of used slots
-// would hide the cost of the runtimes that take slots. Then `count` runtimes are created, each runs
-// one checked snippet, and all stay alive. The growth of the sidecar's memory divided by `count` is
-// the result.
+// memory that every sidecar keeps. The measured runtimes are created one after the other, so that
+// few used slots remain. A pool full of used slots would hide the cost of the measured runtimes.
+// Then `count` runtimes are created, each runs one checked snippet, and all stay alive. The growth
+// of the sidecar's memory divided by `count` is the result.
 //
 // Plain runtimes and resident runners are measured. The guest process of a plain runtime has ended
-// with its snippet. The guest of a resident runner is alive, costs more, and matters more to a
-// service. The density benchmark measures larger counts and more kinds.
+// with its snippet. The guest of a resident runner is alive and needs more memory. Services use
+// resident runners more. The density benchmark measures larger counts and more kinds.
 
 import { NodeRuntime, Sidecar } from 'coldframe';
 import { type ProcessMemory, privateGrowthKib, readProcessMemory } from '../machine/footprint.js';
@@ -38,7 +39,7 @@ export interface DensityResult {
   pssKibPerRuntime: number;
   before: ProcessMemory;
   after: ProcessMemory;
-  /** Right runs of two per runtime. */
+  /** The share of right runs. Each runtime makes two runs. */
   successRate: number;
   failures: string[];
 }
@@ -46,7 +47,7 @@ export interface DensityResult {
 export type DensityRun = { density: Recorded<DensityResult>[] };
 
 interface DensitySetup {
-  /** Live runtimes; 0 leaves the rows out. */
+  /** The number of live runtimes. 0 omits the rows. */
   options: { density: number };
 }
 
@@ -68,7 +69,7 @@ export async function measureDensity(
     const before = read(provisioner.pid);
     const { live, failures } = await withDeadline('density', HANG_MS, startMany(provisioner, count));
     const after = read(provisioner.pid);
-    // Only a runtime that still replies counts as alive.
+    // A runtime counts as alive only if its second run is right.
     failures.push(...(await withDeadline('density, second run', HANG_MS, runAgain(live))));
     const each = (pick: (memory: ProcessMemory) => number) => (pick(after) - pick(before)) / live.length;
     return {

@@ -1,5 +1,5 @@
 // Draws all sequential cold starts of each scenario as a cumulative curve: the share of starts that
-// were done by a given time. The right ends of the curves are the tails that a p50 hides.
+// took at most a given time. The right ends of the curves are the tails that a p50 hides.
 
 import { verticalGrid } from '../page/axes.js';
 import type { Chart } from '../page/document.js';
@@ -21,7 +21,7 @@ const POINTS = 200;
 
 export const distributionChart = (results: readonly RowResult[]): Chart => ({
   heading: 'Distribution of cold starts',
-  note: 'Share of the sequential starts that were done by a given time.',
+  note: 'Share of the sequential starts that took at most a given time.',
   legend: scenarioLegend,
   drawing: draw(results),
 });
@@ -59,7 +59,7 @@ function draw(results: readonly RowResult[]): string {
   return drawing(
     WIDTH,
     HEIGHT,
-    'Share of cold starts that were done by a given time',
+    'Share of cold starts that took at most a given time',
     verticalGrid(scale, TOP, BOTTOM),
     ...shares,
     ...lines,

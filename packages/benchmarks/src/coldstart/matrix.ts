@@ -1,9 +1,10 @@
 // The matrix of the cold-start benchmark: each scenario in batches of each size, sequential and
 // concurrent.
 //
-// Target S10 compares equal work: the amortised times of a runtime in the largest batch, concurrent
-// over sequential. Both times include two snippets and the disposal, and are medians of the
-// batches. The value of a batch is a mean over its runtimes already.
+// Target S10 is a ratio for equal work, of two amortised times in the largest batch. The time of a
+// concurrent runtime is divided by the time of a sequential runtime. The two times include two
+// snippets and the disposal, and are medians of the batches. A batch has one amortised time, the
+// mean over its runtimes.
 
 import { ratioOf } from '../statistics/statistics.js';
 import { timerDoubt } from '../statistics/timer.js';
@@ -27,7 +28,7 @@ export interface MatrixSetup {
   cores: number;
 }
 
-/** Opening and closing the sidecar of a row, in the units of the guesses. */
+/** A guess of the milliseconds for opening and closing the sidecar of a row. */
 const ROW_OVERHEAD_MS = 30;
 
 export const guessMs = ({ batchSize, iterations, warmup }: RowPlan, startGuessMs: number): number =>

@@ -7,18 +7,18 @@ import { namesOption, numberOption, numbersOption, type OptionTable } from '../s
 import { SCENARIO_NAMES, type ScenarioName } from './scenarios.js';
 
 export type ColdstartOptions = {
-  /** Runtimes per batch. */
+  /** The numbers of runtimes in a batch. Each number has its rows. */
   batchSizes: readonly number[];
   /** Batches per row. */
   iterations: number | undefined;
-  /** Batches per row that run first and are not counted. */
+  /** Batches per row that run first, as a warm-up, and are not counted. */
   warmup: number;
   scenarios: readonly ScenarioName[];
-  /** Starts in flight at once in concurrent rows. */
+  /** The number of starts in flight at once in concurrent rows. */
   maxConcurrency: number;
-  /** Runtimes alive at once in a row. */
+  /** The largest number of runtimes alive at once in a row. */
   maxLive: number;
-  /** Time of the whole run, floors and density included. */
+  /** Seconds for the whole run, floors and density included. */
   budgetSeconds: number;
   /** Live runtimes in the density rows. */
   density: number;
@@ -45,7 +45,7 @@ export const coldstartOptions: OptionTable<ColdstartOptions> = {
     fallback: 270,
   }),
   density: numberOption({
-    ...knob('BENCH_DENSITY', 'live runtimes in the density rows; 0 leaves them out', 0, 100_000),
+    ...knob('BENCH_DENSITY', 'live runtimes in the density rows; 0 omits these rows', 0, 100_000),
     fallback: 1_000,
   }),
   floorSamples: numberOption({ ...knob('BENCH_FLOOR_SAMPLES', 'samples of each floor', 2, 10_000), fallback: 40 }),

@@ -2,8 +2,8 @@
 // time allows, and summarizes the batches.
 //
 // A row has one sidecar for all its batches, as a server would. The start of the sidecar is
-// `sidecarSetupMs`, and the first start on the fresh sidecar is `firstColdMs`. Both are reported,
-// and no other figure contains them.
+// `sidecarSetupMs`, and the first start on the fresh sidecar is `firstColdMs`. The two times are
+// reported, and no other figure contains them.
 
 import { type UsageShares, withUsage } from '../machine/usage.js';
 import { type Statistics, summarize } from '../statistics/statistics.js';
@@ -17,7 +17,8 @@ import type { Scenario } from './scenario.js';
 import type { ScenarioName } from './scenarios.js';
 
 /**
- * One result in the JSON: the fields of the published matrix, and the facts to doubt the figures.
+ * One result in the JSON: the fields of the published matrix, and facts that show how reliable the
+ * figures are.
  */
 export interface RowResult {
   scenario: ScenarioName;
@@ -44,7 +45,7 @@ export interface RowResult {
   notes: string[];
 }
 
-/** Longer than a healthy sidecar needs to start or to end. */
+/** Milliseconds after which the start or the end of a sidecar counts as hung. */
 const HANG_MS = 10_000;
 
 /** Each runtime makes two runs. A runtime that could not be started has failed both. */

@@ -4,9 +4,9 @@
 //   start() ......... first exec ......... second exec ......... dispose()
 //   |<---------- cold ----------->|<-------- warm -------->|
 //
-// Both times exclude the disposal. The wall time of the batch, and so the amortised time, includes
-// the disposal. One deadline covers the whole life. Its timer is set before the clock starts, so
-// that the times contain only the awaited calls.
+// The cold time and the warm time exclude the disposal. The wall time of the batch, and so the
+// amortised time, includes the disposal. One deadline covers the whole life. Its timer is set
+// before the clock starts, so that the times contain only the awaited calls.
 
 import type { Executor } from '../sandbox/executor.js';
 import { makeSnippet, problemOf, type Snippet } from '../sandbox/snippet.js';
@@ -14,11 +14,14 @@ import { now } from '../statistics/timer.js';
 import { withDeadline } from '../suite/deadline.js';
 import type { Provisioner, Scenario } from './scenario.js';
 
-/** Longer than any healthy start by orders of magnitude. */
+/**
+ * Milliseconds after which a start counts as hung: orders of magnitude longer than any healthy
+ * start.
+ */
 const HANG_MS = 10_000;
 
 export interface Sample {
-  /** Only of a right run. */
+  /** The time of the first snippet. Missing if its run was wrong. */
   coldMs?: number;
   warmMs?: number;
   /** Phases of the provisioning and the first snippet. */
@@ -70,7 +73,8 @@ export async function takeSample(
 
 async function timedExec(executor: Executor, snippet: Snippet) {
   const startedAt = now();
-  // The output is read inside the clock: a result that decodes its output late must decode it here.
+  // The output is read before the clock stops, so that a result that decodes its output lazily is
+  // charged for the decoding.
   const { stdout, exitCode } = await executor.exec(snippet.code);
   const endedAt = now();
   return { startedAt, endedAt, problem: problemOf(snippet, { stdout, exitCode }) };

@@ -1,8 +1,8 @@
 // A scenario is one way of provisioning a runtime.
 //
-// The matrix knows only the interfaces of this file. Another system to compare with is one more
-// scenario, and the tests drive the matrix with scenarios that reply wrongly. Next: `scenarios.ts`
-// for the real scenarios, and `sample.ts`, which times one runtime.
+// The matrix knows only the interfaces of this file. Another system can be added as a scenario. The
+// tests run the matrix with scenarios that reply wrongly. Next: `scenarios.ts` for the real
+// scenarios, and `sample.ts`, which times one runtime.
 
 import type { Executor } from '../sandbox/executor.js';
 
@@ -11,7 +11,7 @@ export type OnPhase = (phase: string, durationMs: number) => void;
 
 /** Provisions the runtimes of one row. Runtimes of a row can share a sidecar. */
 export interface Provisioner {
-  /** Provisions one runtime. The clock of the cold start runs. */
+  /** Provisions one runtime. The clock of the cold start runs during the call. */
   start(onPhase: OnPhase): Promise<Executor>;
   close(): Promise<void>;
 }
@@ -30,10 +30,11 @@ export interface ScenarioTarget {
 export interface Scenario {
   /** The names of the phases that contain the first and the second snippet. */
   readonly execPhases: { first: string; warm: string };
-  /** Rough guess of one start's milliseconds, used only to share out the time. */
+  /** A rough guess of the milliseconds of one start, used only to divide the budget among rows. */
   readonly startGuessMs: number;
   /**
-   * Whether `open` starts something that the runtimes of a row share, so that its time is reported.
+   * Whether `open` starts a resource, such as a sidecar, that the runtimes of a row share. The time
+   * of `open` is then reported.
    */
   readonly hasSetup: boolean;
   readonly targets: readonly ScenarioTarget[];

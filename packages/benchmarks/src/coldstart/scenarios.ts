@@ -1,8 +1,8 @@
 // Declares the scenarios of the cold-start matrix, with the promises about each.
 //
-// A new scenario is one more entry of `declared`, and then has rows, a column in the table of
-// phases, and lines on the page. Times are medians over all sequential samples of a scenario, so
-// that no single row is chosen.
+// A new scenario needs only an entry in `declared`. Rows, a column in the table of phases and lines
+// on the page follow from the entry. Times are medians over all sequential samples of a scenario,
+// so that no choice of a row affects the result.
 
 import { NodeRuntime, Sidecar } from 'coldframe';
 import { type Executor, executorOf } from '../sandbox/executor.js';
@@ -12,13 +12,16 @@ import type { OnPhase, Provisioner, Scenario } from './scenario.js';
 
 const runtimePhases = { first: 'first_exec', warm: 'warm_exec' } as const;
 
-/** Forwards the SDK's own timings. */
+/** Converts `onPhase` to the SDK's option `onBootTiming`. */
 const bootTiming =
   (onPhase: OnPhase) =>
   ({ phase, durationMs }: { phase: string; durationMs: number }): void =>
     onPhase(phase, durationMs);
 
-/** Provisions runtimes in a sidecar of any kind. Closing disposes of the sidecar. */
+/**
+ * Returns a provisioner that creates runtimes in the sidecar that `open` opens. `close` disposes of
+ * the sidecar.
+ */
 async function provisionIn(open: OpenSdkSidecar): Promise<Provisioner> {
   const sidecar = await open();
   return {

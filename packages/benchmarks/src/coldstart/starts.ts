@@ -1,9 +1,10 @@
-// Measures starts that the matrix has no rows for. Some programs import a module from a file, which
-// Node's own loader resolves, reads and links. Some starts find no prepared slot.
+// Measures kinds of starts that are not in the matrix. In some kinds the program imports a module
+// from a file, which Node's own loader resolves, reads and links. In other kinds no prepared slot
+// exists.
 //
 // A start is a creation, one checked snippet, and a disposal outside the clock. Starts run one
 // after the other. In an empty pool a resident runner precedes each start. The runner takes and
-// keeps the slot that the previous start released. A new kind is one more entry in `startKinds`.
+// keeps the slot that the previous start released. A new kind needs an entry in `startKinds`.
 
 import { NodeRuntime } from 'coldframe';
 import { type Executor, executorOf } from '../sandbox/executor.js';
@@ -21,7 +22,7 @@ import { ms, percentage } from '../suite/text.js';
 export interface StartProvisioner {
   /** Creates a runtime with `files`, by their path in the guest. */
   start(files: Readonly<Record<string, string>>): Promise<Executor>;
-  /** Takes a prepared slot until the provisioner is closed. */
+  /** Uses a prepared slot until the provisioner is closed. */
   holdSlot(): Promise<void>;
   close(): Promise<void>;
 }
@@ -112,7 +113,7 @@ const startKinds: readonly StartKind[] = [
 
 export const START_KINDS = startKinds.map(({ name }) => name);
 
-/** Moves the second factor of a snippet into a module. */
+/** Returns the snippet with its second factor moved into a module, which the snippet imports. */
 function withImport(snippet: Snippet): { code: string; files: Record<string, string> } {
   const match = /^(console\.log\('\w+', )(\d+)( .*)$/.exec(snippet.code);
   if (!match) throw new Error(`expected a snippet that prints a product, got ${snippet.code}`);
@@ -148,7 +149,7 @@ export async function measureStarts(kind: StartKind, count: number): Promise<Sta
   };
 }
 
-/** Resolves with the milliseconds of a start, or with its problem. */
+/** Makes one start. Resolves with its milliseconds, or with the problem of its run. */
 async function startOnce(provisioner: StartProvisioner, kind: StartKind): Promise<number | string> {
   const snippet = makeSnippet();
   const { code, files } = kind.imports ? withImport(snippet) : { code: snippet.code, files: {} };

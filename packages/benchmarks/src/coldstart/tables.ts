@@ -25,8 +25,8 @@ export const startTable = (results: readonly RowResult[]): Table =>
   ]);
 
 /**
- * Shows medians with a column per scenario: phases of the cold start, and then of the second
- * snippet.
+ * Returns a table of medians with a column for each scenario: the phases of the cold start, then
+ * the phases of the second snippet.
  */
 export function phaseTable(results: readonly RowResult[]): Table {
   const rows = SCENARIO_NAMES.flatMap((scenario) => largest(results, scenario, 'sequential') ?? []);
@@ -43,7 +43,7 @@ export function phaseTable(results: readonly RowResult[]): Table {
   );
 }
 
-/** Shows the results beside the matrix, a line for each. */
+/** Returns a table of the results that are not in the matrix, with a line for each result. */
 export function otherTable({
   throughput,
   starts,

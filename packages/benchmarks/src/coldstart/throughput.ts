@@ -20,7 +20,10 @@ export interface ThroughputResult {
   starts: number;
   width: number;
   rounds: number;
-  /** Starts per second, one value per round. A failed start counts in the time only. */
+  /**
+   * Starts per second, one value per round. A failed start adds to the time but is not counted as a
+   * start.
+   */
   startsPerSecond: Statistics | null;
   samples: number[];
   successRate: number;

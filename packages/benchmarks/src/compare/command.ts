@@ -1,5 +1,5 @@
-// `bench:compare A.json B.json [--fail-above RATIO]`: a table of ratios on stdout. The exit code is
-// 1 only when RATIO is given and exceeded.
+// `bench:compare A.json B.json [--fail-above RATIO]`: prints a table of ratios on stdout. The exit
+// code is 1 only if RATIO is given and a figure exceeds RATIO.
 
 import { HELP, runCommand } from '../suite/command.js';
 import { positiveNumber, readFlags } from '../suite/options.js';

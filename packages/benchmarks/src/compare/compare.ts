@@ -2,8 +2,8 @@
 // noise.
 //
 // Figures are matched by name. "same" means that the interval around the ratio contains 1, or that
-// the difference is below 5 %. Two runs on an unchanged machine differ by as much. The floors are
-// compared too: if the floors changed, the machine changed.
+// the difference is below 5 %. Differences of this size occur between two runs on an unchanged
+// machine. The floors are compared too: if the floors changed, the machine changed.
 
 import { readFileSync } from 'node:fs';
 import { benchmarks } from '../benchmarks.js';
@@ -37,7 +37,7 @@ export interface Comparison extends Ratio {
 
 export interface ComparedReports {
   comparisons: Comparison[];
-  /** Names of the figures that only one of both runs has. */
+  /** Names of the figures that only one of the two runs has. */
   unmatched: string[];
 }
 
@@ -94,7 +94,7 @@ export function compareReports(a: ComparableReport, b: ComparableReport): Compar
 }
 
 /**
- * Returns the figures that are slower than `limit` times A, even at the fast end of their noise.
+ * Returns the figures whose ratio exceeds `limit` by more than their noise.
  * Floors never fail.
  */
 export const slowerThan = (comparisons: readonly Comparison[], limit: number): Comparison[] =>

@@ -3,8 +3,8 @@
 //
 // Every count has a sidecar of its own. The cost of 10,000 runtimes therefore contains no memory
 // that 1,000 runtimes have left. A count that would exceed the machine's memory is skipped. The
-// estimate is the cost of each runtime in the last count of the kind. Next: `kinds.ts` for the
-// kinds, `live.ts` and `bursts.ts` for the measurements.
+// memory that a count needs is estimated from the cost of each runtime in the previous count of the
+// kind. Next: `kinds.ts` for the kinds, `live.ts` and `bursts.ts` for the measurements.
 
 import { readFileSync } from 'node:fs';
 import { availableMemoryKib } from '../machine/hardware.js';
@@ -34,7 +34,7 @@ export type DensityOptions = {
 
 export type DensityRun = {
   rows: LiveResult[];
-  /** Results of the creation at once. */
+  /** Results of the rows that create `hold` runtimes at once. */
   holds: LiveResult[];
   bursts: BurstResult[];
 };
@@ -59,9 +59,9 @@ const WIDTH = 16;
 const LIMIT_MS = 60_000;
 const LEAST_LIMIT_MS = 1_000;
 const PROGRESS_STEP = 2_000;
-/** The share of the available memory that a row may take. */
+/** The share of the available memory that a row may use. */
 const MEMORY_SHARE = 0.8;
-/** The least number of runtimes for a reliable cost of each. */
+/** The least number of runtimes from which the memory of each runtime is computed reliably. */
 const RELIABLE_COUNT = 100;
 /** Rough durations of a row, for the expected end of the run. */
 const [OPEN_MS, EACH_MS] = [200, 1];
@@ -112,8 +112,7 @@ const liveFigures = (name: string, { createMs, probeMs, privateKib }: LiveResult
 ];
 
 /**
- * A count with a failed runtime has no figure, because a thousand of ten thousand runtimes are not
- * dense.
+ * A count with a failed runtime has no figure, because the failed runtimes use no memory.
  */
 const privateKib = ({ rows }: DensityRun, kind: KindName, count: number): number | undefined =>
   rows.find((row) => row.kind === kind && row.count === count && row.successRate === 1)?.privateKib;
@@ -199,8 +198,8 @@ const bursts: Section<DensitySetup, DensityRun, 'bursts'> = {
 };
 
 /**
- * The share of right runtimes. Refusals by name are right where the kind exceeds the system's
- * limit.
+ * Returns the share of right runtimes. If a kind can exceed the system's limit, a refusal that
+ * names the limit counts as right.
  */
 const shareOfMade = (row: LiveResult): number => (isRefusedByName(row) && row.outcomes.success > 0 ? 1 : row.successRate);
 
@@ -227,7 +226,7 @@ create one more, and a probe of every runtime afterwards.`,
     hold: numberOption({
       name: '--hold',
       placeholder: 'N',
-      help: 'runtimes that are created at one moment; 0 leaves them out',
+      help: 'runtimes that are created at one moment; 0 omits these rows',
       fallback: 1_000,
       quick: 20,
       from: 0,
@@ -261,7 +260,7 @@ create one more, and a probe of every runtime afterwards.`,
   }),
   facts: () => ({
     packages: PACKAGES,
-    /** The limit that the system sets to one process. */
+    /** The limit of mappings that the system sets for one process. */
     system: { maxMapCount: Number(readFileSync('/proc/sys/vm/max_map_count', 'utf8')) },
   }),
   sections: [lives, holds, bursts],

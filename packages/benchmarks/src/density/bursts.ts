@@ -1,5 +1,5 @@
-// Measures bursts: N callers begin at once, and each creates a runtime and waits for its first
-// reply. The result is the largest N up to which the rate rises.
+// Measures bursts. N callers begin at once, and each caller creates a runtime and waits for its
+// first reply. The result is the smallest N that reaches 90 % of the best rate.
 
 import type { MeasuredRuntime, OpenSidecar } from '../sandbox/runtime.js';
 import { type Statistics, summarize } from '../statistics/statistics.js';
@@ -11,7 +11,7 @@ import { type KindName, type LiveSource, openSource } from './kinds.js';
 export interface BurstRow {
   n: number;
   rounds: number;
-  /** From the common start to the first reply of each. */
+  /** The time from the common start to the first reply of each runtime. */
   answerMs: Statistics | null;
   wallMs: Statistics | null;
   perSecond: number;
@@ -22,7 +22,7 @@ export interface BurstRow {
 export interface BurstResult {
   kind: KindName;
   rows: BurstRow[];
-  /** The smallest N that reaches 90 % of the best rate. More callers wait for each other. */
+  /** The smallest N that reaches 90 % of the best rate. With more callers the rate hardly rises. */
   knee: number | undefined;
 }
 

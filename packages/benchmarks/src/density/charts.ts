@@ -9,7 +9,7 @@ import type { BurstResult } from './bursts.js';
 import { KIND_NAMES, KINDS, type KindName } from './kinds.js';
 import type { LiveResult } from './live.js';
 
-/** The systems whose memory for 1,000 live sandboxes is drawn as a level. */
+/** The systems whose published memory for 1,000 live sandboxes is drawn as a horizontal line. */
 const LEVELS = ['zeroboot', 'Coppice', 'CubeSandbox (bare metal)'];
 
 const colorOf = (kind: KindName): string => seriesColor(KIND_NAMES.indexOf(kind));

@@ -1,8 +1,8 @@
 // Declares the kinds of live runtimes that the density benchmark counts.
 //
-// A source creates one live runtime at a time, and each has replied to a probe with unknown
-// numbers. The source can probe each of its runtimes again later. A new kind is one more entry in
-// `KINDS`.
+// A source creates one live runtime at a time. Each runtime has replied to a probe whose numbers
+// the runtime could not know before. The source can probe a runtime again later. A new kind needs
+// an entry in `KINDS`.
 
 import { createPackageParent, packageQuestion } from '../sandbox/packages.js';
 import { evaluateRight, type MeasuredRuntime, type MeasuredSidecar, type OpenSidecar } from '../sandbox/runtime.js';
@@ -18,9 +18,9 @@ export interface LiveSource {
 
 interface Kind {
   what: string;
-  /** Heading of the kind's column in the table of published figures. */
+  /** The heading of the kind's column in the table of published figures. */
   short: string;
-  /** Whether the kind can reach the system's limit of mappings before the benchmark's counts. */
+  /** Whether the kind can reach the system's limit of mappings at one of the benchmark's counts. */
   meetsMappingLimit?: true;
   /** The promises of private memory: at most 300 KiB for each of `count` live runtimes. */
   memory: readonly { promise: string; count: number; what: string }[];
@@ -57,7 +57,8 @@ const declared = {
     open: async (sidecar) => ({ create: () => sidecar.create({ runner: true }), probe: probeRunner }),
   },
   /**
-   * Copies of one warm runner with packages. Their memory has no bound: it depends on the program.
+   * Clones of one warm runner with packages. No promise bounds the memory of a clone, because the
+   * memory depends on the program.
    */
   clone: {
     what: 'copies of one warm runner with packages',

@@ -1,11 +1,11 @@
-// Measures many live runtimes in one sidecar: the cost of each, the time to create them, and
-// whether each of them replies afterwards.
+// Measures many live runtimes in one sidecar: the cost of each runtime, the time to create the
+// runtimes, and whether each runtime replies afterwards.
 //
 // A few runtimes are created, probed and disposed of first, so that the sidecar has allocated the
 // memory that every sidecar keeps. The footprint of the process is read before and after the
 // creation, and every runtime is probed again. The difference of the footprints divided by the live
-// runtimes is the cost. Other systems read free(1). That would charge the page cache of the image
-// to Coldframe's runtimes, and would hide shared pages of the other systems.
+// runtimes is the cost. The authors of other systems read free(1). The output of free(1) includes
+// the page cache of the image, which Coldframe's runtimes share.
 
 import { type Footprint, privateGrowthKib, readFootprint } from '../machine/footprint.js';
 import type { MeasuredRuntime, OpenSidecar } from '../sandbox/runtime.js';
@@ -28,7 +28,7 @@ export interface LiveResult {
   width: number;
   outcomes: {
     success: number;
-    /** Runtimes that replied once and not again. */
+    /** Runtimes that replied to the first probe and not to the second probe. */
     partial: number;
     /** Runtimes that were created and did not reply. */
     readinessFailed: number;
@@ -37,15 +37,15 @@ export interface LiveResult {
   };
   successRate: number;
   failures: Record<string, number>;
-  /** Private pages and page tables, for each live runtime. */
+  /** The growth of private pages and page tables in KiB, divided by the number of live runtimes. */
   privateKib: number;
   pageTablesKib: number;
   pssKib: number;
   mappings: number;
   descriptors: number;
-  /** Private pages and page tables after the probe of all runtimes, for each. */
+  /** The value of `privateKib` after all runtimes have been probed again. */
   privateKibAfterProbe: number;
-  /** From the call to the first reply. Failed calls have no time. */
+  /** The time from the call to the first reply. Failed calls have no time. */
   createMs: Statistics | null;
   /** Medians of the first to the last quarter, in order of the calls. */
   quarters: number[];
@@ -168,7 +168,10 @@ async function probeAll(source: LiveSource, runtimes: readonly MeasuredRuntime[]
 
 const EXHAUSTED = 'ERR_RESOURCE_EXHAUSTED';
 
-/** Returns whether every failure is a refusal that names the exhausted resource of the system. */
+/**
+ * Returns whether every failure is a refused creation whose error names the exhausted resource of
+ * the system.
+ */
 export const isRefusedByName = ({ outcomes: { partial, readinessFailed, refused }, failures }: LiveResult): boolean =>
   partial + readinessFailed === 0 &&
   refused === Object.entries(failures).reduce((sum, [why, count]) => (why.startsWith(EXHAUSTED) ? sum + count : sum), 0);

@@ -39,7 +39,7 @@ export const creationTable = (rows: readonly LiveResult[]): Table =>
     figure('refused', ({ outcomes }) => outcomes.refused),
   ]);
 
-/** Writes tenths of a second below ten seconds. */
+/** Formats milliseconds as seconds, with tenths of a second below ten seconds. */
 const secondsWithTenths = (milliseconds: number): string =>
   milliseconds < 9_950 ? `${(milliseconds / 1000).toFixed(1)} s` : seconds(milliseconds);
 
@@ -61,8 +61,8 @@ export function burstTable(bursts: readonly BurstResult[]): Table {
 const ORDINARY_COUNT = 1_000;
 
 /**
- * Shows published figures beside the largest count of each kind that does not exceed the published
- * count.
+ * Returns a table of published figures. Beside each figure is the largest count of each kind that
+ * does not exceed the published count.
  */
 export const publishedTable = (rows: readonly LiveResult[]): Table =>
   table('Published by others, beside ours (KiB each): other machines, other classes of isolation', publishedMemory, [

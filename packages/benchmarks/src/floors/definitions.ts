@@ -39,7 +39,10 @@ function spawnToExit(program: string, args: string[]): Promise<number> {
 const WORKER_SOURCE =
   "const { parentPort, workerData } = require('node:worker_threads'); parentPort.postMessage(workerData * 2);";
 
-/** A worker thread is the cheapest way to start Node a second time, and is no sandbox. */
+/**
+ * The floor of a worker thread, which is the fastest way to start Node a second time. A worker
+ * thread is no sandbox.
+ */
 export const workerFloor: FloorDefinition = {
   name: 'worker_threads',
   what: 'new Worker to its first message',
@@ -67,9 +70,10 @@ async function startWorker(number: number): Promise<number> {
 }
 
 /**
- * One round trip to a running sidecar over its socket, back to back. Promise S5 compares the warm
- * evaluation of a resident runner with this floor. The sidecar's thread spins for some tens of
- * microseconds before the thread sleeps, so a ping after idle time costs more (see the README).
+ * The floor of a round trip to a running sidecar over its socket, without a pause between two round
+ * trips. Promise S5 compares the warm evaluation of a resident runner with this floor. The
+ * sidecar's thread spins for some tens of microseconds before the thread sleeps, so a ping after
+ * idle time takes longer (see the README).
  */
 const pingFloor: FloorDefinition = {
   name: 'socket_ping',

@@ -43,7 +43,7 @@ export interface FloorHalf {
 const WARMUP = 3;
 const HANG_MS = 10_000;
 
-/** Measures the first half of each floor, does `work`, and measures the second half. */
+/** Measures the first half of each floor, waits for `work`, and measures the second half. */
 export async function withFloors<T>(
   floors: readonly FloorDefinition[],
   samples: number,
@@ -68,7 +68,9 @@ async function takeHalves(floors: readonly FloorDefinition[], count: number): Pr
   return halves;
 }
 
-/** Takes `count × repeat` samples. A floor that fails keeps its samples and records the reason. */
+/**
+ * Takes `count × repeat` samples. If the floor fails, returns the samples so far and the reason.
+ */
 export async function takeHalf(floor: FloorDefinition, count: number): Promise<FloorHalf> {
   const half: FloorHalf = { samples: [], attempts: 0 };
   let probe: FloorProbe | undefined;

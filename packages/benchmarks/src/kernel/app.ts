@@ -1,9 +1,9 @@
 // Measures calls between a guest and the app. The guest calls a binding, and the app sends requests
-// to an HTTP server of the guest.
+// to an HTTP server in the guest.
 //
 // The time of a binding call, minus a ping of the sidecar, divided by two, is the time of each way.
-// The ping's median comes from the same minute. The requests use one kept connection. `fetch` on
-// this machine's loopback is measured beside the requests.
+// The ping is measured within the same minute. The requests use one connection that stays open.
+// `fetch` on this machine's loopback is measured beside the requests.
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,6 +1,6 @@
 // The kernel benchmark: the cost of files, sockets, processes, bindings and requests in the
-// sandbox, beside the pinned Node on the same machine. It also counts the resources that remain
-// after a thousand processes.
+// sandbox, beside the pinned Node on the same machine. The benchmark also counts the resources that
+// remain after a thousand processes.
 //
 // Next: `guest.ts` for the rows inside a guest, `app.ts` for the rows between guest and app.
 
@@ -57,7 +57,7 @@ const resultTable = (rows: readonly KernelResult[]): Table =>
     words('verdict', ({ verdict, error }) => (error === undefined ? (verdict ?? '') : 'failed')),
   ]);
 
-/** A run with a failed process has no figure. */
+/** Returns the result of the leak row, or `undefined` if a process failed. */
 const rightLeaks = ({ leaks: result }: KernelRun): LeakResult | undefined =>
   result?.right === result?.processes ? (result ?? undefined) : undefined;
 

@@ -4,7 +4,7 @@
 // "The kernel's share" of a call of `node:fs` is everything below Node's library: the binding, the
 // call out of WebAssembly, the kernel's work, and the return. The program calls the binding as the
 // library does (`--expose-internals`), so the share includes more than the kernel's own time. The
-// time of a child ends with its `close` event. A new row is one more entry in `declared`.
+// time of a child ends with its `close` event. A new row needs an entry in `declared`.
 
 import type { KernelRow } from './row.js';
 import { runOnBothSides } from './sides.js';

@@ -1,6 +1,6 @@
 // Runs a thousand processes in one runtime, a few at a time. Counts the remaining processes of the
-// runtime, and the remaining descriptors and private memory of the sidecar's process. The first
-// hundred processes fill pools and allocators and do not count.
+// runtime, and the remaining descriptors and private memory of the sidecar's process. The counts
+// begin after the first hundred processes, which fill pools and allocators.
 
 import { NodeRuntime, type Sidecar } from 'coldframe';
 import { countDescriptors, privateGrowthKib, readProcessMemory } from '../machine/footprint.js';
@@ -11,9 +11,9 @@ export interface LeakResult {
   name: string;
   processes: number;
   right: number;
-  /** Processes that the runtime still has. */
+  /** The number of processes that the runtime still has. */
   leftProcesses: number;
-  /** Descriptors that the sidecar's process has more than before. */
+  /** The number of additional descriptors of the sidecar's process. */
   leftDescriptors: number;
   grownKib: number;
   boundKib: number;

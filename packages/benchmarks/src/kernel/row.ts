@@ -24,7 +24,7 @@ export interface KernelResult {
   sandbox: Statistics | null;
   node: Statistics | null;
   verdict: Verdict | null;
-  /** Why a side has no figures. */
+  /** The reason why the sandbox or Node has no figures. */
   error?: string;
 }
 

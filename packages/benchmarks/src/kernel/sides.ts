@@ -7,13 +7,16 @@ import { join } from 'node:path';
 import { NodeRuntime, type Sidecar } from 'coldframe';
 import { pinnedNode } from '../machine/pinned-node.js';
 
-/** Milliseconds of each sample, on both sides. */
+/** Milliseconds of each sample, in the sandbox and in Node. */
 export interface BothSides {
   sandbox: number[];
   node: number[];
 }
 
-/** The output of a program: samples in milliseconds, and a value that both sides must agree on. */
+/**
+ * The output of a program: samples in milliseconds, and a value that must be equal in the sandbox
+ * and in Node.
+ */
 interface Output {
   samples: number[];
   check: string;
@@ -22,7 +25,10 @@ interface Output {
 const TIMEOUT_MS = 60_000;
 const NODE_OPTIONS = ['--expose-internals', '--no-warnings'];
 
-/** @throws when a side fails, or when both sides computed different values. */
+/**
+ * Runs `program` in the sandbox and in Node. @throws when one run fails, or when the two runs
+ * computed different values.
+ */
 export async function runOnBothSides(program: string, sidecar: Sidecar): Promise<BothSides> {
   const node = await runInNode(program);
   const sandbox = await runInSandbox(program, sidecar);

@@ -1,8 +1,8 @@
 // The lifecycle benchmark: the cost of snapshots, restores, rollbacks, clones, pauses, spawns from
 // a warm parent, and live branches. The soak counts the resources that remain after many cycles.
 //
-// The operations declare their rows, targets and chart lines (`operations/`). The budget covers the
-// rows; the soak follows outside the budget.
+// The operations declare their rows, targets and chart lines (`operations/`). The budget is for the
+// rows of the operations. The soak runs after them and has no budget.
 
 import { statfsSync } from 'node:fs';
 import { PACKAGES } from '../sandbox/packages.js';
@@ -25,11 +25,11 @@ import { factTable, operationTable, publishedTable, soakTable, tenTable } from '
 
 export type LifecycleOptions = {
   only: readonly OperationName[];
-  /** Cycles of the soak. */
+  /** The number of cycles of the soak. */
   soak: number;
   budgetSeconds: number;
   settleMs: number;
-  /** Folder for snapshots. Empty for the system's folder for temporary files. */
+  /** The folder for snapshots. If empty, the system's folder for temporary files. */
   directory: string;
   quick: boolean;
 };
@@ -51,7 +51,7 @@ const SOAK_STEP = 5_000;
 const ROW_OVERHEAD_MS = 100;
 const MOST_CYCLES = 10_000_000;
 
-/** Names a row, as warnings and progress do. */
+/** Returns the name of a row for warnings and progress lines. */
 const nameOf = ({ operation, variant, n }: Pick<LifecycleRow, 'operation' | 'variant' | 'n'>): string =>
   `${operation}, ${variant}, ${n}`;
 
@@ -212,7 +212,7 @@ and snapshots that outlive kill -9.`,
     soak: numberOption({
       name: '--soak',
       placeholder: 'N',
-      help: 'cycles of create, answer, dispose; 0 leaves them out',
+      help: 'cycles of create, answer, dispose; 0 omits the soak',
       fallback: 1_000,
       quick: 20,
       from: 0,

@@ -1,5 +1,5 @@
 // Selects figures of the lifecycle rows, for targets, charts and tables. A row in which a runtime
-// failed has no figure, because a wrong copy can be a fast copy.
+// failed has no figure, because an incomplete clone can be a fast clone.
 
 import type { ShapeSelection } from './operation.js';
 import { OPERATION_NAMES, type OperationName, operations } from './operations/index.js';
@@ -10,7 +10,7 @@ export interface Selection extends ShapeSelection {
   measure: string;
 }
 
-/** Returns the wall time of the selected row. */
+/** Returns the median wall time of the selected row in milliseconds. */
 export function wallOf(rows: readonly LifecycleRow[], { operation, measure, n = 1, megabytes = 0, way }: Selection) {
   const row = rows.find(
     (each) => each.operation === operation && each.n === n && each.megabytes === megabytes && each.way === way,
@@ -22,7 +22,7 @@ export const wallP50 = (rows: readonly LifecycleRow[], selection: Selection): nu
 
 const [ONE, TEN] = [1, 10];
 
-/** The measures for which the benchmark has rows of one and of ten. */
+/** The measures for which the benchmark has rows with one runtime and with ten runtimes. */
 const comparedWithTen: readonly Selection[] = OPERATION_NAMES.flatMap((operation) => {
   const { sizes, tenAgainstOne } = operations[operation];
   const sizesOf = (n: number) => sizes.filter((shape) => shape.n === n);
@@ -42,7 +42,7 @@ export interface TenAgainstOne {
   ratio: number | undefined;
 }
 
-/** Compares ten at once with one, for rows of equal size. */
+/** Compares the rows with ten runtimes at once with the rows of one runtime and equal size. */
 export const tenAgainstOne = (rows: readonly LifecycleRow[]): TenAgainstOne[] =>
   comparedWithTen.map((selection) => {
     const [one, ten] = [ONE, TEN].map((n) => wallP50(rows, { ...selection, n }));

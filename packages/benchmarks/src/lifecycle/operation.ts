@@ -17,11 +17,11 @@ import type { Round, RoundRecord } from './round.js';
 import { makeState, memoryQuestion, plantState, type State, writeMegabytes } from './state.js';
 
 export interface Shape {
-  /** Runtimes at once, or copies. */
+  /** The number of runtimes at once, or of clones. */
   n: number;
-  /** Megabytes that the guest writes before; in a rollback, after the snapshot. */
+  /** Megabytes that the guest writes before the operation. For a rollback, after the snapshot. */
   megabytes: number;
-  /** How the operation is done, for an operation that can be done in several ways. */
+  /** The way of the operation, such as `clone`, if the operation has several ways. */
   way?: string;
 }
 
@@ -55,14 +55,14 @@ export interface OpenOperation {
 
 export interface Operation {
   readonly sizes: readonly Shape[];
-  /** Sizes that a test can wait for. */
+  /** The sizes of the rows with `--quick`, which tests use. */
   readonly quickSizes: readonly Shape[];
   /** Counted rounds. @default depends on the megabytes, see `plan.ts` */
   readonly rounds?: number;
   /** Guesses the milliseconds of a round. @default `guessFor` */
   guessMs?(shape: Shape): number;
   readonly targets: readonly OperationTarget[];
-  /** Measures for which ten at once are compared with one. */
+  /** Measures for which ten runtimes at once are compared with one runtime. */
   readonly tenAgainstOne: readonly string[];
   readonly lines: readonly ChartLine[];
   /** Lines of the chart by megabytes. */
@@ -77,7 +77,7 @@ export const sizes = (...rows: readonly (readonly [n: number, megabytes: number,
 /** Guesses the milliseconds of a round. */
 export const guessFor = ({ n, megabytes }: Shape): number => 20 + 3 * n + 3 * n * megabytes;
 
-/** The sidecar of a row and its folder of snapshots. The folder outlives the sidecar. */
+/** The sidecar of a row and its folder of snapshots. The folder is kept when the sidecar ends. */
 export class RowSidecar {
   readonly #open: OpenSidecar;
   readonly #directory: string;
@@ -97,7 +97,7 @@ export class RowSidecar {
     return this.#sidecar;
   }
 
-  /** Opens another sidecar on the folder. The previous sidecar must have ended. */
+  /** Opens another sidecar with the same folder. The previous sidecar must have ended. */
   async reopen(): Promise<MeasuredSidecar> {
     this.#sidecar = await this.#open(this.#directory);
     return this.#sidecar;
@@ -108,7 +108,7 @@ export class RowSidecar {
   }
 }
 
-/** A runtime and the state that its runner must know. */
+/** A runtime and the state that its runner must report. */
 export interface PreparedRuntime {
   runtime: MeasuredRuntime;
   state: State;

@@ -11,7 +11,7 @@ export interface RowPlan extends Shape {
   rounds: number;
   /** Rounds before the counted rounds. */
   warmup: number;
-  /** Rough guess of one round, used only to share out the time. */
+  /** A rough guess of the milliseconds of one round, used only to divide the budget among rows. */
   guessMs: number;
 }
 
@@ -34,7 +34,7 @@ function roundsFor({ n, megabytes }: Shape): number {
   return n >= 20 ? 20 : 40;
 }
 
-/** Names the state of a row's runtimes, and the way of the operation. */
+/** Returns the name of a row's variant: the state of its runtimes, and the way of the operation. */
 export const variantOf = ({ megabytes, way }: Shape): string =>
   way === 'in files' ? `${megabytes} MB ${way}` : [...(way === undefined ? [] : [way]), dirtyText(megabytes)].join(', ');
 

@@ -1,8 +1,8 @@
 // Records one round of an operation: times, failures, and facts beside the times.
 //
-// A round concerns `count` runtimes at once, which are numbered from 0. Each runtime counts once:
-// as right, or as failed with its first reason. A runtime that failed, or whose state was wrong
-// afterwards, has no time of its own. The wall times include the failed runtimes.
+// A round is done with `count` runtimes at once, which are numbered from 0. Each runtime counts
+// once: as right, or as failed with its first reason. A runtime that failed, or whose state was
+// wrong afterwards, has no time of its own. The wall times include the failed runtimes.
 
 import { isValue, type Timing, type Together } from '../suite/concurrency.js';
 

@@ -1,8 +1,8 @@
 // Runs one row of the lifecycle benchmark. A row has a sidecar and a folder of its own, a warm-up
 // round, and the counted rounds.
 //
-// A round that throws has failed for all its runtimes. The sidecar's state is then unknown, so the
-// row continues with a new sidecar. The row is given up after three broken rounds. Each step has a
+// A round that throws has failed for all its runtimes. The state of the sidecar is then unknown, so
+// the row continues with a new sidecar. After three such rounds the row ends. Each step has a
 // deadline, so a round that hangs throws.
 
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -26,7 +26,10 @@ export interface Measure {
   wall: Statistics | null;
   /** Wall time divided by `n`. */
   per: Statistics | null;
-  /** Each right runtime from the common start, or the single call that creates all runtimes. */
+  /**
+   * The time of each right runtime from the common start, or the time of the single call that
+   * creates all runtimes.
+   */
   each: Statistics | null;
   /** Raw milliseconds in order. */
   samples: { wallMs: number[]; eachMs: number[] };
@@ -43,7 +46,7 @@ export interface LifecycleRow {
   warmup: number;
   measures: Record<string, Measure>;
   runs: Runs;
-  /** Facts of the rounds beside the times, such as the bytes that were dirty. */
+  /** Facts about the rounds other than times, such as the number of dirty bytes. */
   facts: Record<string, Statistics>;
   machine?: UsageShares;
   notes: string[];
@@ -89,7 +92,8 @@ async function runAllRounds(plan: RowPlan, conditions: RowConditions, directory:
 }
 
 /**
- * Adds to `rounds`. Resolves with the problem of a broken round, or `undefined` at the row's end.
+ * Runs rounds and adds their records to `rounds`. Resolves with the reason why a round threw, or
+ * `undefined` at the row's end.
  */
 async function runUntilBroken(
   plan: RowPlan,

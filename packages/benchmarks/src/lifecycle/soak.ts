@@ -1,6 +1,7 @@
 // Repeats a cycle many times: a runtime is restored from a snapshot, its live runner replies, and
-// the runtime is disposed of. The result counts the resources that the sidecar holds beyond the
-// first count. The first 500 to 1,000 cycles fill pools and allocators and do not count.
+// the runtime is disposed of. The result is the number of resources that the sidecar has at the end
+// beyond the first count. The first count follows 500 to 1,000 cycles, which fill pools and
+// allocators.
 
 import { readdirSync } from 'node:fs';
 import { type Footprint, privateGrowthKib, readFootprint } from '../machine/footprint.js';
@@ -17,7 +18,7 @@ export interface SoakResult {
   right: number;
   successRate: number;
   failures: string[];
-  /** A cycle, disposal included. */
+  /** The time of a cycle, disposal included. */
   cycleMs: Statistics | null;
   /** Medians of the first to the last quarter. */
   quarters: number[];
@@ -33,7 +34,7 @@ export interface SoakResult {
 
 export interface SoakShape {
   cycles: number;
-  /** Cycles at a time. */
+  /** The number of cycles at a time. */
   width: number;
   directory: string;
   warmup?: number;
@@ -42,14 +43,17 @@ export interface SoakShape {
 }
 
 /**
- * Cycles at once at the start, after which the sidecar has done its one-time work for a copied
- * snapshot.
+ * The number of cycles at once at the start. After these cycles the sidecar has done its one-time
+ * work for a restored snapshot.
  */
 const FIRST_AT_ONCE = 32;
 const LEAST_WARMUP = 500;
 const MOST_WARMUP = 1_000;
 const FAILURES = 10;
-/** A runtime's end is reported before the sidecar has released everything. */
+/**
+ * Milliseconds to wait before counting, because the end of a runtime is reported before the sidecar
+ * has released all resources.
+ */
 const REST_MS = 100;
 
 export async function measureSoak(open: OpenSidecar, shape: SoakShape): Promise<SoakResult> {

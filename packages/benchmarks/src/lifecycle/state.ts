@@ -3,8 +3,9 @@
 //
 // A resident runner keeps a token, a secret number and megabytes of data. A probe multiplies the
 // secret by new numbers each time. So no reply can come from a cache, from the image or from
-// another runtime. The probe of the memory reads one byte of every megabyte. It follows the first
-// reply, outside the clock, because a first reply that reads a gigabyte measures page faults.
+// another runtime. The probe of the memory reads one byte of every megabyte. The probe of the
+// memory follows the first reply, outside the clock, because a first reply that reads a gigabyte
+// measures page faults.
 
 import { randomBytes, randomInt } from 'node:crypto';
 import type { Snippet } from '../sandbox/snippet.js';
@@ -15,7 +16,7 @@ export interface State {
   readonly token: string;
   secret: number;
   megabytes: number;
-  /** Where the megabytes are: in buffers of the runner, or in files of the runtime. */
+  /** The place of the megabytes: in buffers of the runner, or in files of the runtime. */
   where: 'buffers' | 'files';
 }
 
@@ -32,7 +33,7 @@ export const plantState = ({ token, secret }: State): Snippet => ({
   stdout: `${token}\n`,
 });
 
-/** Makes the snippet that writes every byte of `megabytes` more. No byte is zero. */
+/** Makes the snippet that writes `megabytes` additional megabytes. No byte is zero. */
 export function writeMegabytes(state: State, megabytes: number): Snippet {
   const from = state.megabytes;
   state.megabytes += megabytes;

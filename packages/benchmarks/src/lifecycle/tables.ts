@@ -11,7 +11,7 @@ import type { SoakResult } from './soak.js';
 
 export function operationTable(rows: readonly LifecycleRow[]): Table {
   const lines = rows.flatMap((row) => {
-    // A row without any right round has no measures. The table shows the row nevertheless.
+    // A row in which all rounds failed has no measures. The table shows a line for this row too.
     const measures = Object.entries<Measure | undefined>(row.measures);
     return (measures.length > 0 ? measures : [['–', undefined] as const]).map(([name, measure]) => ({ row, name, measure }));
   });
@@ -96,9 +96,9 @@ export const publishedTable = (rows: readonly LifecycleRow[]): Table =>
   );
 
 /**
- * Returns the figure of a run for a published operation, number and size. A published figure
- * without a size is compared with fresh runtimes. A published creation ends with a reply or before
- * a reply, and is compared with a time that includes the reply.
+ * Returns the figure of a run for a published operation, number of runtimes and size. A published
+ * figure without a size is compared with fresh runtimes. A published creation is always compared
+ * with a time that includes the reply.
  */
 function oursBeside(rows: readonly LifecycleRow[], { operation, measure, n, megabytes = 0 }: PublishedOperation) {
   return wallP50(rows, {

@@ -1,5 +1,5 @@
-// Reads the size of a running process's binary. The file behind the process is read, because a
-// build can have left another file at the path. A stripped binary has no symbol table among its ELF
+// Reads the size of a running process's binary. The file is read through the process, because a
+// build may have replaced the file at the path. A stripped binary has no symbol table among its ELF
 // sections.
 
 import { readFileSync, readlinkSync } from 'node:fs';

@@ -1,10 +1,10 @@
 // Reads the resources of a process from /proc: memory, page tables, mappings and descriptors.
 //
 // A caller compares two footprints of one process: the difference is the cost of the work between
-// both readings, or a leak. Private pages are the memory of a process without the pages that the
-// process shares. Every runtime maps the pages of the runtime image, and no runtime is charged for
-// these pages. Page tables are private too but no map lists page tables, so they are read apart.
-// Pss is recorded as well: Pss reveals memory that was moved into shared mappings to look cheap.
+// both readings, or a leak. Private pages are the pages of a process that no other process maps.
+// Pages of the runtime image are shared among runtimes and are charged to no runtime. Page tables
+// are private too, but no map lists page tables, so the code reads their size separately. Pss is
+// recorded too, because Pss reveals memory that is in shared mappings.
 
 import { readdirSync, readFileSync } from 'node:fs';
 
@@ -51,8 +51,8 @@ export function parseProcessMemory(smapsRollup: string, status: string): Process
 
 /**
  * Returns the growth of private memory and page tables. Clean pages of a file stop being private
- * when another process maps the file. Their decrease would hide a growth, so a decrease counts as
- * 0.
+ * when another process maps the file. The decrease of clean pages would hide a growth of other
+ * pages, so a decrease counts as 0.
  */
 export function privateGrowthKib(before: ProcessMemory, after: ProcessMemory): number {
   const clean = Math.max(0, after.privateCleanKib - before.privateCleanKib);

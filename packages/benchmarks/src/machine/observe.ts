@@ -1,5 +1,5 @@
 // Records the circumstances of a run: the time, the machine, the clock, and the processor time that
-// other processes used meanwhile. The record is the head of every report.
+// other processes used during the run. The record is the first part of every report.
 
 import { availableParallelism } from 'node:os';
 import { now, timerResolution } from '../statistics/timer.js';

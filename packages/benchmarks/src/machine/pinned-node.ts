@@ -1,5 +1,5 @@
 // Finds the pinned Node that floors and comparisons start. The guest image contains the library of
-// this release, whichever Node runs the benchmark.
+// this release. The benchmark itself may run in another release.
 
 import { createRequire } from 'node:module';
 import { arch } from 'node:os';

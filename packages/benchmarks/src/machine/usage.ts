@@ -15,7 +15,7 @@ export interface CpuTicks {
 }
 
 export interface UsageShares {
-  /** Share of all processor time that other processes used. */
+  /** The share of all processor time that other processes used. */
   others: number;
   steal: number;
 }
@@ -29,8 +29,8 @@ export function parseTicks(stat: string, selfStat: string): CpuTicks {
     .slice(1)
     .map(Number);
   const busy = user + nice + system + irq + softirq;
-  // The second field is the program's name in brackets, which can contain spaces. Fields are
-  // counted from the last bracket for that reason.
+  // The second field is the program's name in brackets, which can contain spaces. So fields are
+  // counted from the last bracket.
   const fields = selfStat
     .slice(selfStat.lastIndexOf(')') + 2)
     .split(' ')
@@ -48,8 +48,7 @@ export function sharesBetween(before: CpuTicks, after: CpuTicks, cores: number):
 }
 
 /**
- * Does `work` and returns its result with the shares during the work, for spans that are long
- * enough.
+ * Waits for `work`. Returns its result, and the shares during the work if the span was long enough.
  */
 export async function withUsage<T>(
   cores: number,

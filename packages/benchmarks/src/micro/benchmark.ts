@@ -1,8 +1,8 @@
 // The micro-benchmark: single operations, measured with tinybench and summarized with the
 // statistics of this package.
 //
-// Each section opens a group of tasks, which can share a sidecar. A new row is one more task of a
-// group; a new group is one more section. Next: `evaluation.ts`, `system-call.ts`, `codec.ts`.
+// Each section opens a group of tasks, which can share a sidecar. A new row is a task in a group. A
+// new group is a section. Next: `evaluation.ts`, `system-call.ts`, `codec.ts`.
 
 import { Bench } from 'tinybench';
 import { openEmbedded, openEmbeddedInline, spawnShared } from '../sandbox/sidecars.js';

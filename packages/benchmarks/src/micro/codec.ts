@@ -1,14 +1,13 @@
 // Micro-benchmarks of the SDK's frame codec, on the frames of one exec: the request, its outcome,
 // and a full frame of output.
 //
-// The codec is no part of the public API, and no entry of the package's `exports`. This file finds
-// the codec by the place of the package's main module. If the codec moves, the benchmark fails and
-// names the path.
+// The codec is not exported by the package. This file imports the codec by its path relative to the
+// package's main module. If the codec moves, the benchmark fails and names the path.
 
 import { now } from '../statistics/timer.js';
 import type { MicroGroup, MicroTask } from './task.js';
 
-/** The used part of `packages/sdk/src/channel/frames.ts`. */
+/** The exports of `packages/sdk/src/protocol/frames.ts` that this benchmark uses. */
 interface Frames {
   FrameWriter: new () => { add(kind: number, id: number, body: object | null): void; take(): Buffer };
   FrameReader: new (onFrame: (frame: { kind: number; id: number; body: unknown }) => void) => { push(chunk: Buffer): void };

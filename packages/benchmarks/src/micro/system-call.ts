@@ -1,5 +1,5 @@
-// Micro-benchmarks of a guest's system call: the clock, which is the cheapest, in a loop of one
-// program.
+// Micro-benchmarks of a guest's system call: reading the clock, which is the fastest system call,
+// in a loop of one program.
 //
 // A second program has the loop without the call. The difference of the medians is the cost of the
 // call, without the loop and the start of the program.

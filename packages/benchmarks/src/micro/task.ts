@@ -1,5 +1,5 @@
-// A row of the micro-benchmark: an operation that times itself. Checks and preparation therefore
-// stay outside the time. tinybench decides how often the operation is called.
+// A row of the micro-benchmark is an operation that returns its own time. Checks and preparation
+// are therefore not measured. tinybench decides how often the operation is called.
 
 import type { OpenSection } from '../suite/benchmark.js';
 

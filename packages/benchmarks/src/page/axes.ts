@@ -4,7 +4,9 @@ import { ms } from '../suite/text.js';
 import type { Scale } from './scale.js';
 import { label, line } from './svg.js';
 
-/** Writes a duration in the unit that fits: `0.1` becomes `100 µs`, `1500` becomes `1.50 s`. */
+/**
+ * Formats a duration in the largest suitable unit: `0.1` becomes `100 µs`, `1500` becomes `1.50 s`.
+ */
 export function duration(milliseconds: number): string {
   if (milliseconds < 1) return `${Number((milliseconds * 1000).toPrecision(3))} µs`;
   if (milliseconds < 1000) return `${Number(milliseconds.toPrecision(3))} ms`;

@@ -15,7 +15,7 @@ export interface Chart {
   note: string;
   /** Names beside their colours, above the drawing. */
   legend?: readonly { name: string; color: string }[];
-  /** The SVG. A chart with an empty drawing is left out. */
+  /** The SVG. A chart with an empty drawing is omitted. */
   drawing: string;
 }
 
@@ -26,7 +26,9 @@ export interface PageContent {
   hardware: Hardware;
   warnings: readonly string[];
   charts: readonly Chart[];
-  /** The last table is shown first, before the charts: the targets. */
+  /**
+   * The tables of the page. The last table has the targets and is shown first, before the charts.
+   */
   tables: readonly Table[];
 }
 

@@ -1,14 +1,14 @@
 // Draws lines over named positions, such as batch sizes or megabytes, on a logarithmic axis.
 //
-// Each value has a dot, and a whisker up to its `high`. A level is a line from side to side, such
-// as a floor or a figure that others have published.
+// Each value has a dot, and a whisker up to its `high`. A level is a horizontal line across the
+// chart, such as a floor or a published figure of another system.
 
 import { horizontalGrid } from './axes.js';
 import { bandScale, logScale } from './scale.js';
 import { drawing, el, label, line, title } from './svg.js';
 
 export interface Point {
-  /** One of the positions. */
+  /** The name of a position on the axis. */
   at: string;
   value: number;
   high?: number;
@@ -33,7 +33,7 @@ export interface LineChart {
   positions: readonly string[];
   series: readonly Series[];
   levels?: readonly Level[];
-  /** Writes a value of the axis. */
+  /** Formats a value of the axis. */
   format(value: number): string;
 }
 

@@ -3,12 +3,13 @@
 export interface Scale {
   at(value: number): number;
   ticks: number[];
-  /** Whether a tick gets a label. Long axes label only whole decades. */
+  /** Returns whether a tick gets a label. Long axes label only whole decades. */
   isLabelled(tick: number): boolean;
 }
 
 /**
- * Makes a logarithmic scale that contains all values. Both ends are 1, 2 or 5 times a power of ten.
+ * Makes a logarithmic scale that contains all values. The first and the last value of the scale are
+ * 1, 2 or 5 times a power of ten.
  */
 export function logScale(values: readonly number[], from: number, to: number): Scale {
   const positive = values.filter((value) => value > 0);

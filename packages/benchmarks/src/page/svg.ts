@@ -32,5 +32,5 @@ export const drawing = (width: number, height: number, caption: string, ...child
 
 const SERIES = 7;
 
-/** Returns the colour of a series. The colours repeat after the last one. */
+/** Returns the colour of a series. The colours repeat after the last colour. */
 export const seriesColor = (index: number): string => `var(--series-${(index % SERIES) + 1})`;

@@ -72,7 +72,7 @@ const outcomeOf = (name: string, { total, right, failures }: Tallied) => [
   { name, total, right, failure: Object.keys(failures)[0] },
 ];
 
-/** A row in which a task was wrong has no time. */
+/** Returns the row of a way, or `undefined` if a task of the row was wrong. */
 const task = ({ amortised }: PoolRun, way: Way, uses?: number): TaskResult | undefined =>
   amortised.find((row) => row.way === way && row.uses === uses && row.width === 1 && row.successRate === 1);
 

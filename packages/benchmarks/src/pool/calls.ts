@@ -1,5 +1,5 @@
 // Measures concurrent calls, in four ways. The clock runs from the call to the first reply of the
-// guest. A new way is one more entry of `declared`.
+// guest. A new way needs an entry in `declared`.
 
 import { type Statistics, summarize } from '../statistics/statistics.js';
 import { now } from '../statistics/timer.js';
@@ -9,7 +9,7 @@ import type { MeasuredPool, OpenPoolSidecar, PoolSidecar } from './sidecar.js';
 import { nextTask, programOf, taskProblem } from './task.js';
 import { until } from './until.js';
 
-/** How the calls get their runtimes. */
+/** The way in which the calls get their runtimes. */
 interface CallWayShape {
   /** Whether the calls find idle slots of a pool. Otherwise runtimes are created for the calls. */
   isPrewarmed: boolean;
@@ -62,7 +62,7 @@ export async function measureCalls(
   let [hits, calls] = [0, 0];
   const { isDurable, isPrewarmed } = declared[way];
   const snapshot = isDurable ? await storeSnapshot(open, directory) : undefined;
-  // A sidecar that is not killed serves all rounds.
+  // If the sidecar is not killed, one sidecar is used for all rounds.
   let kept: PoolSidecar | undefined;
   try {
     await runRounds({ warmup: WARMUP, rounds }, async (isWarmup) => {

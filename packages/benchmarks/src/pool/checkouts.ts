@@ -10,9 +10,9 @@ import type { MeasuredPool, OpenPoolSidecar } from './sidecar.js';
 import { until } from './until.js';
 
 export interface CheckoutResult extends Tallied {
-  /** Until `release()` returns to its caller. */
+  /** The time until `release()` returns to its caller. */
   releaseMs: Statistics | null;
-  /** Until the next caller has the released slot. */
+  /** The time until the next caller has the released slot. */
   readyMs: Statistics | null;
   left: { runtimes: number; processes: number; descriptors: number; files: number };
 }
@@ -31,7 +31,7 @@ export async function measureCheckouts(open: OpenPoolSidecar, directory: string,
       files: readdirSync(directory, { recursive: true }).length,
     });
     const shape = { size: SLOTS, min: SLOTS, uses: 1_000_000, recycle: 'each-use' } as const;
-    // The first pool opens the threads and the image, which the sidecar keeps open.
+    // The first pool makes the sidecar start threads and map the image, which the sidecar keeps.
     const first = sidecar.pool(shape);
     (await first.take(TENANT))();
     await first.dispose();

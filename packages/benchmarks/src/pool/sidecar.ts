@@ -26,7 +26,7 @@ export interface PoolCounts {
 export interface MeasuredPool {
   /** Runs a program in a slot of the tenant. Resolves with its output. */
   run(program: string, tenant: string): Promise<string>;
-  /** Takes a slot. Resolves with the function that releases the slot. */
+  /** Acquires a slot. Resolves with a function that releases the slot. */
   take(tenant: string): Promise<() => void>;
   counts(): PoolCounts;
   dispose(): Promise<void>;

@@ -1,6 +1,6 @@
-// The program of a task. It searches for files of earlier tasks, writes a file, and prints a token
-// that only this task received. The output reveals a task that did not run, and a task that ran in
-// a runtime with another task's files.
+// The program of a task. The program searches for files of earlier tasks, writes a file, and prints
+// a token that only this task received. The output reveals a task that did not run, and a task that
+// ran in a runtime with another task's files.
 
 export interface Task {
   token: string;

@@ -22,7 +22,10 @@ export interface TaskResult extends Tallied {
   uses: number | undefined;
   /** Tasks at a time. */
   width: number;
-  /** Wall time of everything, divided by the tasks. */
+  /**
+   * The wall time, from before the creation of the pool to the end of its last slot, divided by the
+   * number of tasks.
+   */
   amortisedMs: number;
   hitRatio: number | undefined;
   created: number | undefined;
@@ -38,7 +41,7 @@ export interface TaskShape {
   width: number;
   tasks: number;
   slots: number;
-  /** Tenants that take turns. */
+  /** The number of tenants, whose tasks alternate. */
   tenants: number;
 }
 
@@ -50,7 +53,7 @@ interface TaskRunner {
   end?(): Promise<Partial<TaskResult>>;
 }
 
-/** How a task gets its runtime. */
+/** The way in which a task gets its runtime. */
 interface TaskWay {
   /** Whether the tasks run in slots of a pool, so that the uses of a slot matter. */
   isPooled?: true;

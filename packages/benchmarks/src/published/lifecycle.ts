@@ -9,7 +9,9 @@ export interface PublishedOperation extends PublishedRig {
   operation: string;
   measure: string;
   n: number;
-  /** Megabytes that the guest had written before. Absent where the size does not matter. */
+  /**
+   * Megabytes that the guest had written before the operation. Absent if the source states no size.
+   */
   megabytes?: number;
   /** Wall time of all `n`. */
   ms: number;

@@ -5,7 +5,7 @@ import type { PublishedSystem } from './system.js';
 export interface PublishedMemory extends PublishedSystem {
   live: number | undefined;
   kib: number;
-  /** How the system's authors measured or stated the figure. */
+  /** The kind of the figure: how the system's authors measured or stated the figure. */
   is: string;
 }
 

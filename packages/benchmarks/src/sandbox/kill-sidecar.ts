@@ -2,7 +2,10 @@
 
 import type { Sidecar } from 'coldframe';
 
-/** Kills the process with SIGKILL. Resolves when the SDK has noticed its end. */
+/**
+ * Kills the sidecar's process with SIGKILL. Resolves when the SDK has noticed the end of the
+ * process.
+ */
 export async function killSidecar(sidecar: Sidecar): Promise<void> {
   process.kill(sidecar.pid, 'SIGKILL');
   const answers = () =>

@@ -1,6 +1,6 @@
 // Prepares a warm runner with packages loaded: all of zod with its languages, and the modules of
 // Node that a server would have loaded. The package is in the runtime's files, as an installed
-// package is, so a snapshot contains the package. The probe makes the loaded package work on new
+// package is, so a snapshot contains the package. The probe calls the loaded package with new
 // numbers.
 
 import { randomInt } from 'node:crypto';

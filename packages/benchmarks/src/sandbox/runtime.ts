@@ -8,20 +8,20 @@ import { type ExecResult, problemOf, type Snippet } from './snippet.js';
 
 export interface MeasuredSnapshot {
   readonly id: string;
-  /** Bytes beyond the image of the installation. */
+  /** The size of the snapshot in bytes, without the image of the installation. */
   readonly bytes: number;
 }
 
 /** A program in a runtime that reads the clock every millisecond. */
 export interface Ticker {
-  /** Starts a new span. */
+  /** Starts a new span, over which `worst()` reports. */
   begin(): Promise<void>;
   /** Returns the longest time between two readings of the span, in milliseconds. */
   worst(): Promise<number>;
 }
 
 export interface MeasuredRuntime {
-  /** Evaluates code in the resident runner. In a clone this is the copied runner. */
+  /** Evaluates code in the resident runner. In a clone, in the cloned runner. */
   evaluate(code: string): Promise<ExecResult>;
   /** Runs a fresh program. */
   exec(code: string): Promise<ExecResult>;

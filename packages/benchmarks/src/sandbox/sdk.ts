@@ -9,7 +9,8 @@ import { startTicker } from './ticker.js';
 const MEGABYTE = 2 ** 20;
 
 /**
- * The memory that an ordinary program has by default, and what the engine needs beside the buffers.
+ * Megabytes that a limit of memory or of files has beyond the size of the guest's data. The engine
+ * and the program need this space.
  */
 const ORDINARY_MB = 128;
 

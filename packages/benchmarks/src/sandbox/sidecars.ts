@@ -3,7 +3,10 @@
 
 import { Sidecar } from 'coldframe';
 
-/** Longer than any measured start, so that no thread has to be woken. */
+/**
+ * Milliseconds of the inline budget: longer than any measured start, so that every start completes
+ * on the caller's thread.
+ */
 const INLINE_BUDGET_MS = 5;
 
 export type OpenSdkSidecar = () => Promise<Sidecar>;

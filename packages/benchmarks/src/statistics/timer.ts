@@ -25,8 +25,8 @@ export function timerResolution(clock: () => number = now, steps = 201): number 
 export type TimerDoubt = 'zero-dominated' | 'low-distinct' | 'zero-mad' | 'few-ticks';
 
 /**
- * Returns the reason why the clock is too coarse for these samples, or `undefined` if the clock is
- * fine enough. Fewer than 20 samples are not judged.
+ * Returns the reason why the clock's resolution is too low for these samples, or `undefined` if the
+ * resolution is sufficient. Fewer than 20 samples are not judged.
  */
 export function timerDoubt(samples: readonly number[], resolution: number): TimerDoubt | undefined {
   if (samples.length < 20) return undefined;

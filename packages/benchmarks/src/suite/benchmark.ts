@@ -2,9 +2,9 @@
 // bench:NAME`.
 //
 // A benchmark is a list of sections. A section has rows whose results have one shape, one field in
-// the JSON, and one place in the tables and on the page. A row is measured once in a run. The rest
-// of this folder serves all benchmarks: `options.ts` reads the command line, `measure.ts` runs the
-// rows, `targets.ts` judges, and `command.ts` connects them.
+// the JSON, and one place in the tables and on the page. A row is measured once in a run. All
+// benchmarks use this folder: `options.ts` reads the command line, `measure.ts` runs the rows,
+// `targets.ts` judges, and `command.ts` connects them.
 
 import type { Chart } from '../page/document.js';
 import type { Statistics } from '../statistics/statistics.js';
@@ -29,8 +29,8 @@ export interface Row<Result> {
   /** Identifies the row in `skipped`, with the field names that its result would have. */
   readonly key: Skipped;
   /**
-   * Guess of the row's duration, used only to share out the time. A row without a guess does not
-   * belong to the budget: the row is measured even when no time is left.
+   * A guess of the row's duration, used only to divide the budget among rows. A row without a guess
+   * is not part of the budget and is measured even if no time is left.
    */
   readonly guessMs?: number;
   measure(allowance: Allowance): Promise<Result>;
@@ -49,9 +49,9 @@ export interface Outcome {
   right: number;
   /** The first failure. */
   failure?: string | undefined;
-  /** Remarks on the figures, such as a shortened row. */
+  /** Remarks on the figures, such as a row with fewer rounds than planned. */
   notes?: readonly string[];
-  /** Whether the benchmark is complete in spite of the failures. */
+  /** Whether the benchmark counts as complete although runs failed. */
   isAccepted?: boolean;
 }
 
@@ -69,7 +69,7 @@ export type ResultIn<Value> = Exclude<Value extends readonly (infer Item)[] ? It
 export interface Section<Setup, Run, Field extends keyof Run & string, Result = ResultIn<Run[Field]>> {
   /** The field of the JSON. Several sections can share a field that is a list. */
   readonly field: Field;
-  /** Set when the JSON has one result instead of a list. Without a result the field is `null`. */
+  /** Set if the JSON has one result instead of a list. The field is `null` if no result exists. */
   readonly isSingle?: true;
   /**
    * Set when a failed row is recorded in its place, as `{ error }`. Otherwise the row is skipped.
@@ -116,9 +116,12 @@ export interface Benchmark<Options, Setup, Run> {
   floorSamples(options: Options): number;
   /** Milliseconds for the rows of the budget, when the first half of the floors took `floorsMs`. */
   budgetMs?(options: Options, floorsMs: number): number;
-  /** Least share of a row. A quick row then gets enough rounds even when slow rows follow. */
+  /**
+   * The least share of a row in milliseconds, so that a fast row gets enough rounds even if slow
+   * rows follow.
+   */
   readonly leastShareMs?: number;
-  /** The reason of a row that is skipped for lack of time. */
+  /** The reason that is recorded for a row that is skipped for lack of time. */
   readonly outOfTime?: string;
   open(options: Options, environment: Environment): Opened<Setup> | Promise<Opened<Setup>>;
   /** Returns the folder for temporary files. @default the system's folder */
@@ -128,7 +131,7 @@ export interface Benchmark<Options, Setup, Run> {
   readonly sections: readonly AnySection<Setup, Run>[];
   /** Targets that need more than one section. */
   readonly targets?: readonly Target<Run>[];
-  /** Tables that need more than one section. They follow the tables of the sections. */
+  /** Tables that need more than one section. These tables follow the tables of the sections. */
   tables?(run: Measured<Run>): readonly Table[];
   /** Returns further reasons to doubt the run. */
   warnings?(run: Measured<Run>, resolutionMs: number): readonly string[];

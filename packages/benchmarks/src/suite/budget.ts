@@ -1,7 +1,8 @@
-// Shares the time that is left among the rows that are left.
+// Divides the remaining time among the remaining rows.
 //
 // Each row has a guess of its duration as its weight. Time that a fast row leaves unused goes to
-// the rows after it. A row learns from its own warm-up how many rounds fit (`rounds.ts`).
+// the rows after it. After its warm-up, a row computes the number of rounds that fit into its share
+// (`rounds.ts`).
 
 import { now } from '../statistics/timer.js';
 
@@ -25,9 +26,9 @@ export class Budget {
   }
 
   /**
-   * Returns the milliseconds for the first of `rows`; the others get the rest. A guess of
-   * milliseconds is less accurate than a guess of seconds. A short row may therefore exceed its
-   * share up to the least share, but not beyond a quarter of the time that is left.
+   * Returns the milliseconds for the first of `rows`. The remaining time is for the later rows. A
+   * guess of milliseconds is less accurate than a guess of seconds. A short row may therefore
+   * exceed its share up to the least share, but not beyond a quarter of the time that is left.
    */
   shareOfFirst(rows: readonly Weighted[]): number {
     const [first] = rows;

@@ -1,9 +1,8 @@
 // The command line of all benchmarks: help, options, the run, and the three outputs.
 //
-// The JSON goes to stdout or to a file, the page to a file, and text for people to stderr. The exit
-// code is 1 when a run was wrong or a row is missing. Missed targets are shown and do not change
-// the exit code: the caller decides what a missed target means. A wrong command line has exit code
-// 2.
+// The JSON goes to stdout or to a file, the page to a file, and the tables to stderr. The exit code
+// is 1 if a run was wrong or a row is missing. Missed targets are shown but do not change the exit
+// code. A wrong command line has exit code 2.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -8,11 +8,11 @@ import { reason } from './failures.js';
 
 export interface Concurrency {
   count: number;
-  /** Pieces in flight at any time. */
+  /** The largest number of pieces in flight at a time. */
   width: number;
   /** Time on the clock of `now()` after which no further piece begins. @default none */
   deadline?: number;
-  /** Pieces that begin even after the deadline. @default 0 */
+  /** The number of pieces that begin even after the deadline. @default 0 */
   atLeast?: number;
 }
 
@@ -52,8 +52,8 @@ export interface Together<T> {
 export type Mark = (name: string) => void;
 
 /**
- * Starts `count` pieces at once. Times count from the common start. Failures stay in the wall
- * time, because a failure must not make a row look faster.
+ * Starts `count` pieces at once. Times count from the common start. The wall time includes failed
+ * pieces, because a failure must not make a row look faster.
  */
 export async function startTogether<T>(count: number, work: (index: number, mark: Mark) => Promise<T>): Promise<Together<T>> {
   const marks: Record<string, (number | undefined)[]> = {};

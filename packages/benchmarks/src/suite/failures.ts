@@ -1,13 +1,13 @@
 // Describes and counts failures.
 //
-// A run that was wrong has no latency, so each result carries the number of right runs and the
-// reasons of the others. Tokens and numbers in the reasons differ from run to run. They are masked,
-// so that equal failures are counted together.
+// A run that was wrong has no latency, so each result has the number of right runs and the reasons
+// of the wrong runs. Tokens and numbers in the reasons differ from run to run. The code masks
+// tokens and numbers, so that equal failures are counted together.
 
 import { type Statistics, summarize } from '../statistics/statistics.js';
 import { now } from '../statistics/timer.js';
 
-/** Returns the message of an error, after its code if the error has one. */
+/** Returns the message of an error. If the error has a code, the code precedes the message. */
 export function reason(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return codeOf(error) === undefined ? error.message : `${codeOf(error)}: ${error.message}`;
@@ -36,7 +36,10 @@ const MASKS: readonly (readonly [pattern: RegExp, mask: string])[] = [
   [/\d{4,}/g, '…'],
 ];
 
-/** Counts failures by their masked reason. Kinds after the tenth are counted as `others`. */
+/**
+ * Counts failures by their masked reason. All kinds after the first ten are counted together as
+ * `others`.
+ */
 export function countFailures(failures: readonly string[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const failure of failures) {
@@ -64,12 +67,15 @@ export interface Tallied extends Runs {
   samples: number[];
 }
 
-/** Times runs, and keeps the times of right runs and the reasons of the others. */
+/** Times runs. Keeps the times of right runs and the reasons of wrong runs. */
 export class Tally {
   readonly #samples: number[] = [];
   readonly #failures: string[] = [];
 
-  /** Times `work`, which resolves with the problem of its result, if there is one. */
+  /**
+   * Times `work`, which resolves with the problem of its result, or with `undefined` if the result
+   * is right.
+   */
   async time(work: () => Promise<string | undefined>): Promise<void> {
     const from = now();
     const problem = await work().catch(reason);

@@ -1,8 +1,8 @@
 // Measures a benchmark: the first half of the floors, the rows of each section in order, and the
 // second half of the floors.
 //
-// A row that fails, or for which no time is left, does not end the run. The row is skipped or
-// recorded with its reason. So one broken mode does not hide the figures of other modes.
+// A row that fails, or for which no time is left, does not end the run. The row is skipped, or
+// recorded with the reason, so that a failure does not prevent the figures of other rows.
 
 import { type FloorDefinition, withFloors } from '../floors/floor.js';
 import { now } from '../statistics/timer.js';

@@ -1,9 +1,10 @@
 // Reads the options of a benchmark, from flags or from environment variables.
 //
 // An option is declared once, in the table of its benchmark: its name, its help text, its default
-// and its check. Flags begin with `--`; other names are environment variables, which begin with
-// `BENCH_`. An unknown name of either kind is an error, because a misspelt option would silently
-// measure something else. Each error names the option, the expected value and the received value.
+// and its check. Names that begin with `--` are flags. Names that begin with `BENCH_` are
+// environment variables. An unknown name of either kind is an error, because a misspelt option
+// would silently measure something else. Each error names the option, the expected value and the
+// received value.
 
 import { parseArgs } from 'node:util';
 import { UsageError } from './usage-error.js';
@@ -11,7 +12,7 @@ import { UsageError } from './usage-error.js';
 export interface Option<Value> {
   /** The flag or environment variable. */
   readonly name: string;
-  /** Stands for the value in the help text. */
+  /** The text that represents the value in the help text. */
   readonly placeholder: string;
   readonly help: string;
   readonly fallback: Value;
@@ -41,7 +42,7 @@ export const numbersOption = (option: Declaration<readonly number[]> & Range): O
   parse: (text) => list(option.name, text, (item) => wholeNumber(option.name, item, option.from, option.to)),
 });
 
-/** Declares an option that lists some of the known names. The default is all of them. */
+/** Declares an option that lists some of the known names. The default is all known names. */
 export const namesOption = <Name extends string>(
   option: Pick<Declaration<Name>, 'name' | 'help'>,
   known: readonly Name[],

@@ -11,7 +11,8 @@ export function flatMapResults<Run, Item>(
   run: Run,
   visit: (section: AnySection<never, Run>, result: unknown) => readonly Item[],
 ): Item[] {
-  // Sections that share a field treat its results alike.
+  // If sections share a field, their methods for its results are equal, so any of these sections is
+  // used.
   const byField = new Map(sections.map((section) => [section.field, section]));
   return [...byField.values()].flatMap((section) => {
     const value: unknown = run[section.field];

@@ -2,7 +2,7 @@
 
 import { seconds } from './text.js';
 
-/** The row that a line is about. */
+/** The row whose progress a line shows. */
 export interface RowProgress {
   name: string;
   /** The row's position in its section, from 0. */
@@ -11,7 +11,10 @@ export interface RowProgress {
   count: number;
   /** Length of the longest name in the section. */
   nameWidth: number;
-  /** Time in which the rest of the section probably ends, for rows of the budget. */
+  /**
+   * Milliseconds after which the section probably ends. Missing for rows that are not part of the
+   * budget.
+   */
   etaMs?: number;
 }
 

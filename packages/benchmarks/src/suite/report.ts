@@ -1,9 +1,8 @@
 // Assembles the report of a run, which is the JSON, and renders its page.
 //
-// Besides the results, the report contains the reasons to doubt them. These are the floors of the
-// run, raw samples, the clock, the processor time of other processes, and skipped rows. The
-// hardware and the rows of the cold-start benchmark have the shape of a published matrix of another
-// system.
+// The report also contains facts that show how reliable the results are. These are floors, raw
+// samples, the clock, the processor time of other processes, and skipped rows. The hardware and the
+// rows of the cold-start benchmark have the shape of a published matrix of another system.
 
 import type { Observed } from '../machine/observe.js';
 import { renderDocument } from '../page/document.js';
@@ -39,7 +38,8 @@ export const makeReport = <Options extends object, Setup, Run>(
 });
 
 /**
- * Writes the JSON with six significant digits: finer than the noise, and raw samples stay readable.
+ * Returns the JSON. Numbers have six significant digits, which are more precise than the noise and
+ * keep raw samples readable.
  */
 export const toJson = (report: object): string =>
   JSON.stringify(report, (_key, value) => (typeof value === 'number' ? Number(value.toPrecision(6)) : value), 1);

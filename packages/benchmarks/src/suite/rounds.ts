@@ -18,8 +18,8 @@ export async function runRounds(
 }
 
 /**
- * Returns whether another round probably ends in time. The median of the rounds before decides,
- * because one disturbed round must not decide.
+ * Returns whether another round probably ends within `leftMs`. Uses the median of the previous
+ * rounds, so that one disturbed round does not decide.
  */
 export const anotherFits = (rounds: readonly { wallMs: number }[], leftMs: number): boolean =>
   leftMs > 0 && median(rounds.map(({ wallMs }) => wallMs)) <= leftMs;

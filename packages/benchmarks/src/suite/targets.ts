@@ -11,7 +11,10 @@ export type Unit = 'ms' | 'µs' | 'starts/s' | 'KiB' | 'MB' | '×' | '%' | '';
 type Bound = { readonly atMost: number; readonly atLeast?: never } | { readonly atLeast: number; readonly atMost?: never };
 
 export type Target<Run> = Bound & {
-  /** The row of `docs/specification.md`. Several targets can keep one promise. */
+  /**
+   * The number of the promise in `docs/specification.md`. Several targets can belong to one
+   * promise.
+   */
   readonly promise: string;
   /** The measured quantity. */
   readonly what: string;
@@ -30,7 +33,9 @@ export interface TargetResult {
   what: string;
   unit: Unit;
   bound: number;
-  /** Whether the bound is the least good value instead of the greatest. */
+  /**
+   * Whether the value must be at least the bound. Otherwise the value must be at most the bound.
+   */
   atLeast: boolean;
   measured: number | null;
   verdict: Verdict;

@@ -1,6 +1,6 @@
 // Writes numbers and columns for people.
 
-/** Writes a value with three significant digits, so that 0.0123 and 123 read equally well. */
+/** Formats a value with three significant digits, such as 0.0123 and 123. */
 export function ms(value: number | null | undefined): string {
   if (value === null || value === undefined) return '–';
   if (value === 0) return '0';

@@ -1,7 +1,7 @@
 // The userland benchmark: the cost of Node's library in the sandbox, as ratios to the pinned Node.
 //
-// Every row runs on both sides, in turns. A time counts only when both sides computed the same
-// value. Next: `rows.ts` for the rows.
+// Every row runs alternately in the sandbox and in the pinned Node. A time counts only if the two
+// runs computed equal values. Next: `rows.ts` for the rows.
 
 import { ratioOf, type Statistics, scale, summarize } from '../statistics/statistics.js';
 import type { Benchmark, Section } from '../suite/benchmark.js';
@@ -16,12 +16,15 @@ export type UserlandOptions = { only: string };
 /** One result in the JSON. */
 export interface UserlandResult {
   name: string;
-  /** Milliseconds per operation. `null` when a side failed or both sides disagreed. */
+  /**
+   * Milliseconds per operation. `null` if a run failed or if the sandbox and Node computed
+   * different values.
+   */
   sandbox: Statistics | null;
   node: Statistics | null;
   /** Ratio of the medians, sandbox over Node. */
   ratio: number | null;
-  /** Why the row has no ratio. */
+  /** The reason why the row has no ratio. */
   error?: string;
 }
 

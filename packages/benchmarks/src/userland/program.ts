@@ -1,6 +1,6 @@
 // Makes the program around a row. The program checks one operation, finds the number of operations
-// that fill a sample, and times the samples. It prints them as one line of JSON. The setup of a row
-// is first, because imports must be at the front of a module.
+// that fill a sample, and times the samples. The program prints the samples as one line of JSON.
+// The setup of a row is first, because imports must be at the front of a module.
 
 import type { UserlandRow } from './rows.js';
 

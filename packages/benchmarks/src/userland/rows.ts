@@ -1,9 +1,10 @@
 // Declares the rows of the userland benchmark: small programs over Node's library. The sandbox and
 // the pinned Node run equal programs.
 //
-// `setup` runs once, and `operation` is the measured operation. `check` is a value that both sides
-// must agree on before a time counts. All three are JavaScript text, which is sent to both sides.
-// Data comes from a generator with a fixed seed. A new row is one more entry in `userlandRows`.
+// `setup` runs once, and `operation` is the measured operation. `check` is a value that must be
+// equal in the sandbox and in Node, or no time counts. All three are JavaScript text, which both
+// programs contain. Data comes from a generator with a fixed seed. A new row needs an entry in
+// `userlandRows`.
 // Next: `program.ts`.
 
 export interface UserlandRow {
@@ -60,8 +61,8 @@ writeFileSync(file, content);
 `;
 
 /**
- * A call that ends in the engine, and the cheapest call to the kernel. `hostCallUs` is their
- * difference.
+ * A call that ends in the engine, and the cheapest call to the kernel. `hostCallUs` is the
+ * difference of the two calls.
  */
 export const ENGINE_CALL = 'call: the engine alone';
 export const HOST_CALL = 'call: to the host';

@@ -1,5 +1,5 @@
-// A scenario without a sandbox. The scenario executes exactly the programs that `makeSnippet`
-// makes, and can reply wrongly.
+// Provides a scenario without a sandbox. The scenario executes exactly the programs that
+// `makeSnippet` makes, and can reply wrongly.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Scenario } from '../../src/coldstart/scenario.js';

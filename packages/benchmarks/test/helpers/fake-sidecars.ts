@@ -1,5 +1,6 @@
-// Sidecars without a sandbox: a guest is a `node:vm` context in this process, and a snapshot is a
-// copy of its state. The faults make guests lose their state, and calls fail or hang.
+// Provides sidecars without a sandbox. A guest is a `node:vm` context in this process, and a
+// snapshot is a copy of the guest's state. The faults make guests lose their state, and calls fail
+// or hang.
 
 import { createRequire } from 'node:module';
 import { createContext, runInContext } from 'node:vm';

@@ -1,5 +1,6 @@
-// The bindings of one runtime, and the sidecar's copy of their names. Changes follow each other. A
-// pending call keeps the binding that it started with. Next: `service.ts`.
+// The bindings of one runtime, and the sidecar's copy of their names. A change starts after the
+// previous change has ended. A call uses the binding that was registered when the call started.
+// Next: `service.ts`.
 
 import type { SidecarConnection } from '../channel/sidecar-connection.js';
 import type { HostRequest } from '../host-calls/dispatcher.js';
@@ -18,7 +19,10 @@ export class BindingRegistry {
   #bindings: BindingMap = new Map();
   #lastChange: Promise<void> = Promise.resolve();
 
-  /** `initial`: bindings that the sidecar has already. Their calls get replies from now on. */
+  /**
+   * `initial`: bindings that the sidecar has already. Calls of these bindings get replies from now
+   * on.
+   */
   constructor(connection: SidecarConnection, runtime: RuntimeId, initial: readonly Binding[] = []) {
     this.#connection = connection;
     this.#runtime = runtime;
@@ -32,7 +36,10 @@ export class BindingRegistry {
     return [...this.#bindings.values()];
   }
 
-  /** Adds bindings. A binding replaces another with its name. Adds all or none. */
+  /**
+   * Adds bindings. A binding replaces the present binding of that name. If the sidecar refuses a
+   * binding, adds no binding.
+   */
   add(bindings: readonly Binding[]): Promise<void> {
     return this.#change((before) => new Map([...before, ...bindings.map((binding) => [binding.name, binding] as const)]));
   }

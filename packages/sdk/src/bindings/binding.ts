@@ -20,7 +20,10 @@ const DEFAULT_BYTES = 1_048_576;
 /** A binding ready for calls. */
 export interface Binding {
   readonly name: string;
-  /** The names of its commands: its own name, unless `command` is false, and the aliases. */
+  /**
+   * The names of the binding's commands: the name of the binding, unless `command` is false, and
+   * the aliases.
+   */
   readonly commands: readonly string[];
   readonly validate: Validate;
   readonly handler: (input: unknown, context: BindingContext) => unknown;
@@ -33,8 +36,8 @@ export interface Binding {
 }
 
 /**
- * Prepares checked definitions. Rejects with `ERR_INVALID_OPTION` for a schema that cannot be used.
- * `call` is the public call, for messages.
+ * Converts checked definitions to bindings. Rejects with `ERR_INVALID_OPTION` if a schema cannot be
+ * evaluated. `call` is the public call, for messages.
  */
 export const bindingsOf = (call: string, definitions: Bindings): Promise<Binding[]> =>
   Promise.all(Object.entries(definitions).map(([name, definition]) => bindingOf(call, name, definition)));
@@ -72,8 +75,8 @@ export async function bindingOf(call: string, name: string, definition: BindingD
   };
 }
 
-// A library's schema may describe itself as JSON Schema, and zod describes its own schemas. Any
-// other schema is not described to the guest.
+// Some libraries convert a schema to JSON Schema through the schema itself, and zod through a
+// function. The guest gets no description of any other schema.
 async function jsonSchemaOf(schema: JsonSchema | StandardSchema): Promise<unknown> {
   if (!isStandardSchema(schema)) return schema;
   try {

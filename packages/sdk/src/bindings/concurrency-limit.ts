@@ -1,11 +1,11 @@
-// Limits the handlers of a binding that run at a time. Later calls wait in order. A permit is
-// released when the handler has settled, not when the guest has aborted the call. So a guest that
-// calls and aborts in a loop cannot start more handlers.
+// Limits the number of handlers of a binding that run at a time. Later calls wait in order. A
+// permit is released when the handler has settled, not when the guest has aborted the call. So a
+// guest that calls and aborts in a loop cannot start more handlers.
 
 /** A call that waits for a permit. */
 export interface WaitingCall {
   readonly permit: Promise<void>;
-  /** Ends the wait. */
+  /** Ends the wait. The call then gets no permit. */
   cancel(): void;
 }
 
@@ -19,7 +19,7 @@ export class ConcurrencyLimit {
     this.#limit = limit;
   }
 
-  /** Takes a permit. Returns `undefined` if a permit is free, else a promise of a permit. */
+  /** Requests a permit. Returns `undefined` if a permit is free, else a promise of a permit. */
   enter(): WaitingCall | undefined {
     if (this.#running < this.#limit) {
       this.#running++;
@@ -30,7 +30,7 @@ export class ConcurrencyLimit {
       begin = resolve;
     });
     this.#waiting.add(begin);
-    // The call may have a permit already, without having noticed.
+    // The promise may be resolved although the caller has not run since.
     const cancel = (): void => {
       if (!this.#waiting.delete(begin)) this.leave();
     };

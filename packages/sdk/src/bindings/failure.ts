@@ -1,8 +1,8 @@
 // The failure of a binding for the guest: an error's name, message and code, and no fact about the
 // host machine.
 //
-// A handler chooses its own message. Texts that the system adds are replaced. These are paths of
-// the error, of the app and of the user's home, `file:` URLs and lines of a stack. Next:
+// A handler chooses its own message. Texts that reveal the host machine are replaced. These are
+// paths of the error, of the app and of the user's home, `file:` URLs and lines of a stack. Next:
 // `service.ts`.
 
 import { homedir } from 'node:os';
@@ -16,7 +16,7 @@ export interface FailureFields {
   readonly [fact: string]: unknown;
 }
 
-/** A failure that this package found. */
+/** A failure that this package detects, such as an invalid input. The guest receives `fields`. */
 export class BindingFailure extends Error {
   readonly fields: FailureFields;
 
@@ -31,7 +31,7 @@ const NAME = /^[A-Za-z_$][\w$]{0,63}$/;
 const CODE = /^[\w.-]{1,64}$/;
 const HIDDEN = '[path]';
 
-/** Describes a thrown value. Reading the value runs code of the handler, which may throw too. */
+/** Returns the fields of a thrown value. A getter of the value may throw. */
 export function failureOf(thrown: unknown): FailureFields {
   if (thrown instanceof BindingFailure) return thrown.fields;
   try {
@@ -68,6 +68,6 @@ function cleaned(message: string, ownPaths: readonly unknown[] = []): string {
   return text;
 }
 
-// Matches the folder and the rest of the path.
+// Returns a pattern that matches `folder` and the path after the folder.
 const pathsIn = (folder: string): RegExp =>
   new RegExp(`${folder.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}(?:[/\\\\][^\\s'"):]*)?`, 'g');

@@ -1,5 +1,6 @@
 // JSON from a guest and for a guest. An accepted input has bounded nesting, so that no walk over
-// the input overflows the stack. It has no key `__proto__`, so that no copy changes a prototype.
+// the input overflows the stack. An accepted input has no key `__proto__`, so that no copy of the
+// input changes a prototype.
 // Next: `service.ts`.
 
 import { BindingFailure } from './failure.js';
@@ -16,7 +17,8 @@ export function parseInput(name: string, bytes: Uint8Array): unknown {
   } catch {
     throw new BindingFailure('ERR_BINDING_INPUT', `The input of the binding '${name}' is not JSON`);
   }
-  // Shorter text cannot exceed the depth: a level takes two characters. `\u` may spell the key.
+  // Shorter text cannot exceed the depth, because a level needs two characters. `\u` may be an
+  // escape in the key `__proto__`.
   if (text.length > 2 * MAX_DEPTH || /__proto__|\\u/.test(text)) inspect(name, value);
   return value;
 }

@@ -12,7 +12,7 @@ export class RuntimeBindings {
   readonly #access: RuntimeAccess;
   #registry: BindingRegistry | undefined;
 
-  /** `registry`: the registry that the runtime was created with, if it may have bindings. */
+  /** `registry`: the registry that the runtime was created with. `undefined` without bindings. */
   constructor(access: RuntimeAccess, registry: BindingRegistry | undefined) {
     this.#access = access;
     this.#registry = registry;

@@ -1,5 +1,5 @@
-// Finds parts of a JSON Schema that cannot be evaluated. The validator itself finds such a part
-// only with an input that reaches it. Next: `validator.ts`.
+// Finds parts of a JSON Schema that cannot be evaluated. The validator itself reports such a part
+// only when an input reaches the part. Next: `validator.ts`.
 
 import type * as Library from '@cfworker/json-schema';
 
@@ -18,7 +18,8 @@ export function checkSchema(library: typeof Library, schema: Library.Schema): vo
   }
 }
 
-// Whether only keywords lead to the part. Below `example` or an unknown word, anything is allowed.
+// Returns whether the validator evaluates the part: only keywords are above the part. Below
+// `example` or an unknown word, any value is allowed.
 function isApplied({ schemaKeyword, schemaArrayKeyword, schemaMapKeyword }: typeof Library, address: string): boolean {
   const steps = (address.split('#')[1] ?? '').split('/').slice(1);
   for (let at = 0; at < steps.length; at++) {

@@ -1,5 +1,5 @@
 // Runs one call of a binding: parses and validates the input, waits for a permit, and runs the
-// handler within its time. The reply is JSON: `=` and the result, or `!` and the error. Next:
+// handler within `timeoutMs`. The reply is JSON: `=` and the result, or `!` and the error. Next:
 // `binding-registry.ts`, all bindings of a runtime.
 
 import type { HostRequest } from '../host-calls/dispatcher.js';
@@ -19,7 +19,7 @@ export async function callBinding(binding: Binding, request: HostRequest): Promi
     end(new BindingFailure('ERR_BINDING_TIMEOUT', message, { timeoutMs }));
     request.abort(new DOMException(message, 'TimeoutError'));
   }, timeoutMs).unref();
-  // The dispatcher has replied already, so this only ends the wait.
+  // The dispatcher has replied already. The rejection ends the wait.
   request.onAbandoned(() => end(new BindingFailure('ERR_BINDING_FAILED', `The call of the binding '${name}' was abandoned`)));
   try {
     return await Promise.race([runHandler(binding, request, over), over]);

@@ -5,15 +5,15 @@
 /** Comparisons of single values: about a quarter of a second. */
 const MAX_COMPARISONS = 4_000_000;
 
-/** Whether a schema has `uniqueItems` anywhere. */
+/** Returns whether a schema contains `uniqueItems`. */
 export function asksForUnique(schema: unknown): boolean {
   if (typeof schema !== 'object' || schema === null) return false;
   return Object.entries(schema).some(([key, inner]) => (key === 'uniqueItems' && inner === true) || asksForUnique(inner));
 }
 
 /**
- * Whether all lists in `input` can be compared deeply within the bound. `input` is JSON with
- * bounded nesting.
+ * Returns whether comparing all lists in `input` deeply needs at most `MAX_COMPARISONS`
+ * comparisons. `input` is JSON with bounded nesting.
  */
 export function isComparable(input: unknown): boolean {
   let comparisons = 0;

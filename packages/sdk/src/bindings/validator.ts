@@ -1,6 +1,6 @@
-// Makes functions of schemas. A schema is a library's (Standard Schema: zod and others) or a JSON
-// Schema. The validator of JSON Schema is loaded with the first JSON Schema. A message has the
-// words of the schema and the place in the input. Next: `binding.ts`.
+// Converts schemas to functions that validate an input. A schema is a Standard Schema of a library,
+// such as zod, or a JSON Schema. The validator of JSON Schema is loaded with the first JSON Schema.
+// A message names the keyword's requirement and the place in the input. Next: `binding.ts`.
 
 import type { Schema } from '@cfworker/json-schema';
 import { isStandardSchema, type JsonSchema, type StandardIssue, type StandardSchema } from '../options/bindings.js';
@@ -9,13 +9,13 @@ import { checkSchema } from './schema-check.js';
 import { asksForUnique, isComparable } from './unique-items.js';
 
 /**
- * Returns the input for the handler, or a promise of it. Throws or rejects with
- * `ERR_BINDING_INPUT`. `bytes` is the size of the input's JSON.
+ * Validates an input. Returns the input for the handler, or a promise of that input. Throws or
+ * rejects with `ERR_BINDING_INPUT`. `bytes` is the size of the input's JSON.
  */
 export type Validate = (input: unknown, bytes: number) => unknown;
 
 interface Issue {
-  /** The place, such as `input.days[0]`. */
+  /** The place in the input, such as `input.days[0]`. */
   path: string;
   message: string;
 }
@@ -46,9 +46,10 @@ function issueOf({ path = [], message }: StandardIssue): Issue {
 
 async function ofJsonSchema(name: string, given: JsonSchema): Promise<Validate> {
   const library = await import('@cfworker/json-schema');
-  // Copied, because the validator writes into the schema, and the caller may change the original.
+  // A copy, because the validator writes into the schema, and the caller may change the original.
   const schema = JSON.parse(JSON.stringify(given)) as Schema;
-  // A large input reports its first problem only: a hostile input may have a million.
+  // For a large input only the first problem is reported, because a hostile input may have a
+  // million problems.
   const make = (stops: boolean) => new library.Validator(schema, draftOf(given), stops);
   const [thorough, firstOnly] = [make(false), make(true)];
   checkSchema(library, schema);
@@ -66,8 +67,7 @@ async function ofJsonSchema(name: string, given: JsonSchema): Promise<Validate> 
     }
     if (result.valid) return input;
     const { errors } = result;
-    // The innermost errors name the problem. Errors of the keywords around them only repeat that
-    // one exists.
+    // The innermost errors name the problem. The errors of outer keywords contain no further fact.
     const inner = errors.filter(({ keyword }) => !OUTER.has(keyword));
     const issues = (inner.length > 0 ? inner : errors).map(({ instanceLocation, error }) => ({
       path: pathOf(instanceLocation.split('/').slice(1).map(unescaped)),

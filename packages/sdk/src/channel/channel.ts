@@ -1,10 +1,10 @@
 // The exchange of messages with one sidecar over any transport: requests out, replies in.
 //
-// The channel gets `write` and provides `receive` and `close`; sockets, the addon and tests use it.
-// Each request waits in one map until its reply or error, or until the channel closes, which fails
-// all of them with one error. While no request is pending, `onIdle` lets the transport release
-// Node's event loop. Messages that belong to no request go to the subscriber. Next:
-// `connection.ts`.
+// The channel sends with the transport's `write`. The transport calls `receive` and `close`.
+// Transports are sockets, the addon and tests. One map has all pending requests. A request is
+// removed by its reply or error. If the channel closes, all pending requests fail with one error.
+// While no request is pending, `onIdle` lets the transport release Node's event loop. Messages that
+// belong to no request go to the subscriber. Next: `connection.ts`.
 
 import { type Deferred, deferred } from '../deferred.js';
 import { fromWire, protocolError, versionMismatch } from '../errors/make.js';
@@ -18,8 +18,8 @@ import { type EventSubscriber, SUBSCRIBER_EVENTS } from './events.js';
 const CONNECTION_ID = 0;
 
 /**
- * Receives output of a streamed descriptor: 1 is stdout, 2 is stderr. May keep the bytes. Does not
- * throw.
+ * Receives output of a streamed descriptor: 1 is stdout, 2 is stderr. The listener may keep the
+ * bytes. Does not throw.
  */
 export type OutputListener = (fd: 1 | 2, data: Uint8Array) => void;
 
@@ -31,29 +31,32 @@ export interface ChannelOptions {
   /** The version of this package. The sidecar's version must be equal. */
   version: string;
   /**
-   * Sends bytes. Returns replies that have arrived already, as the addon does. Called at most once
-   * in a tick unless `immediate`.
+   * Sends bytes. Returns replies that have arrived already, as the addon does, or `undefined`.
+   * Called at most once in a tick unless `immediate` is true.
    */
   write(bytes: Buffer): Buffer | undefined;
   /** Whether every frame is written at once instead of at the end of the tick. */
   immediate?: boolean;
-  /** The sidecar has sent its hello. */
+  /** Called when the sidecar's hello has arrived. */
   onHello(hello: SidecarHello): void;
-  /** The channel has closed. Called once. The transport then releases its resources. */
+  /** Called once, when the channel has closed. The transport then releases its resources. */
   onClose(error: Error): void;
-  /** The first request is pending. */
+  /** Called when a request becomes the only pending request. */
   onBusy(): void;
-  /** The last pending request has ended. */
+  /** Called when the last pending request has ended. */
   onIdle(): void;
 }
 
 /** The listeners of one request. */
 export interface RequestOptions<R> {
-  /** The id, from `nextId()`. Needed to cancel or credit the request. */
+  /**
+   * The id of the request, from `nextId()`. Set by callers that cancel the request or return
+   * credit.
+   */
   id?: RequestId;
   onOutput?: OutputListener | undefined;
   onStarted?: StartListener | undefined;
-  /** Receives the reply before any later message is handled. */
+  /** Receives the reply before the channel handles the next message. */
   onReply?(reply: R): void;
 }
 
@@ -67,11 +70,17 @@ export interface Channel {
     body: Requests[N]['body'],
     options?: RequestOptions<Requests[N]['reply']>,
   ): Promise<Requests[N]['reply']>;
-  /** Sends a message without a reply. `id`: its meaning depends on the message. */
+  /**
+   * Sends a message that has no reply. `id`: a request's id, a host call's number or 0, as the
+   * message requires.
+   */
   notify<N extends keyof Notices>(name: N, id: number, body: Notices[N]): void;
-  /** Waits for the result of a request that was sent without a frame, which `settle` passes. */
+  /**
+   * Returns a promise of the result of a request that was sent without a frame. `settle` resolves
+   * the promise.
+   */
   expect<R>(id: RequestId, check: (value: unknown, at: string) => R): Promise<R>;
-  /** Resolves an expected request. */
+  /** Resolves the promise that `expect` returned for `id`. */
   settle(id: RequestId, result: unknown): void;
   /** Sets the receiver of messages that belong to no request. */
   subscribe(subscriber: EventSubscriber): void;
@@ -79,9 +88,9 @@ export interface Channel {
    * Resolves when the last pending request has ended. Returns `undefined` if no request is pending.
    */
   idle(): Promise<void> | undefined;
-  /** Whether the channel has closed. */
+  /** Returns whether the channel has closed. */
   isOver(): boolean;
-  /** Receives bytes of the sidecar. */
+  /** Processes bytes that the sidecar has sent. */
   receive(chunk: Buffer): void;
   /** Closes the channel. All pending and later requests fail with the `error` of the first call. */
   close(error: Error): void;
@@ -168,7 +177,8 @@ export function createChannel(options: ChannelOptions): Channel {
       if (kind === EVENTS.error && id === CONNECTION_ID) throw refusal(body);
       throw protocolError(`a reply to request ${id}, which is not pending`);
     }
-    // Checked first, so that the request is still pending if an invalid body closes the channel.
+    // The body is checked first, so that the request is still pending if an invalid body closes the
+    // channel.
     const result = kind === EVENTS.reply ? entry.check(body, 'reply') : refusal(body);
     remove(id);
     if (kind === EVENTS.error) {
@@ -205,7 +215,7 @@ export function createChannel(options: ChannelOptions): Channel {
     if (fd !== 1 && fd !== 2) throw protocolError('output.fd is not 1 or 2');
     const listener = pending.get(id)?.options?.onOutput;
     if (listener === undefined) throw protocolError(`output for request ${id}, which asked for none`);
-    // Copied, because `data` is a view of the socket's buffer and the listener may keep it.
+    // A copy, because `data` is a view of the socket's buffer and the listener may keep the bytes.
     listener(fd, new Uint8Array(data));
   }
 

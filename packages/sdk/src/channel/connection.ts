@@ -12,7 +12,7 @@ export type FastCalls = Pick<ProcessConnection, 'createRuntime' | 'start' | 'eva
 
 /**
  * Makes a connection over `channel`. `process` has the calls that only the transport can implement.
- * `replace` gets the connection over frames and returns calls that replace its own.
+ * `replace` receives the connection over frames and returns the transport's faster calls.
  */
 export function connectChannel(
   channel: Channel,
@@ -33,7 +33,7 @@ export function connectChannel(
     hostCancel: (number, runtime) => dispatcher.cancel(runtime, number),
     limitWarning: ({ runtime, ...warning }) => warnings.notify(runtime, warning),
     permissionsEvents({ runtime, events, lost }) {
-      // The listener may be missing, because the end of a subscription can cross a message.
+      // The listener is missing if the subscription ended while the message was being sent.
       const listener = decisions.get(runtime);
       if (listener === undefined) return;
       listener({ events, lost });

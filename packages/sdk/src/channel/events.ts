@@ -1,7 +1,7 @@
 // The messages that belong to no request, and the notification for each.
 //
-// A body is checked before the subscriber is notified. Bytes are copied, because they are a view of
-// the transport's buffer and the subscriber may keep them. Next: `channel.ts`.
+// A body is checked before the subscriber is notified. Bytes are a view of the transport's buffer,
+// and the subscriber may keep them, so they are copied. Next: `channel.ts`.
 
 import { fromWire } from '../errors/make.js';
 import {
@@ -20,7 +20,7 @@ import { EVENTS } from '../protocol/generated/tables.js';
 export interface EventSubscriber {
   /** A program calls a service. The subscriber may keep the input. */
   hostCall(number: number, call: HostCall): void;
-  /** A program has aborted a call. */
+  /** A program has aborted the host call `number`. */
   hostCancel(number: number, runtime: RuntimeId): void;
   limitWarning(warning: LimitWarning): void;
   permissionsEvents(events: PermissionsEvents): void;

@@ -9,13 +9,13 @@ import type { EventSubscriber } from './events.js';
 export interface StreamListener {
   /** Receives bytes of the guest and may keep them. */
   data(bytes: Uint8Array): void;
-  /** The guest's end has taken this number of bytes. */
+  /** The guest's end of the connection has accepted this number of bytes. */
   credit(bytes: number): void;
   /** The guest has ended its side. */
   ended(): void;
   /**
-   * The connection has closed: with an error, or because both directions have ended. The last
-   * event.
+   * The connection has closed: with an error, or because both directions have ended. No event
+   * follows.
    */
   closed(error: Error | undefined): void;
 }
@@ -24,9 +24,12 @@ export interface StreamListener {
 export interface OpenStream {
   /** Resolves when the connection is established. Rejects if no process listens at the target. */
   readonly opened: Promise<void>;
-  /** Sends a copy of the bytes. At most `STREAM_WINDOW_BYTES` may lack credit. */
+  /**
+   * Sends a copy of the bytes. At most `STREAM_WINDOW_BYTES` may be sent for which no credit has
+   * arrived.
+   */
   write(bytes: Uint8Array): void;
-  /** Ends this side. */
+  /** Ends the direction to the guest. The guest then reads the end of the stream. */
   end(): void;
   /** Returns credit for consumed bytes of the guest. */
   credit(bytes: number): void;
@@ -37,10 +40,10 @@ export interface OpenStream {
   close(reset: boolean): void;
 }
 
-/** A wait for a listener. */
+/** A pending wait for a listener. */
 export interface ListenerWait {
   readonly answer: Promise<Listener>;
-  /** Ends the wait. `answer` rejects. */
+  /** Ends the wait. The promise `answer` rejects. */
   cancel(): void;
 }
 
@@ -54,8 +57,8 @@ export interface NetworkLink {
 export class ChannelNetwork implements NetworkLink {
   readonly #channel: Channel;
   /**
-   * The listeners of open connections. A message about a closed connection crossed its end and is
-   * ignored.
+   * The listeners of open connections. A message may arrive after its connection was closed, and is
+   * ignored then.
    */
   readonly #listeners = new Map<RequestId, StreamListener>();
   /** Receives the events of connections. */

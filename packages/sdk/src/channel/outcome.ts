@@ -5,8 +5,8 @@ import type { Outcome as OutcomeMessage } from '../protocol/generated/messages.j
 /** The outcome of a program or a snippet. */
 export interface Outcome extends Omit<OutcomeMessage, 'stdout' | 'stderr'> {
   /**
-   * Bytes, which may be a view of reused memory; or text, if the bytes were UTF-8 and text was
-   * cheaper to pass.
+   * Captured output: bytes, which may be a view of reused memory, or text. A transport passes text
+   * if the bytes are UTF-8 and text is cheaper to pass.
    */
   stdout: Uint8Array | string;
   stderr: Uint8Array | string;

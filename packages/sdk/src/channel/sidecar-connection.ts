@@ -1,6 +1,6 @@
-// The calls of one sidecar, over any transport. Most calls are requests of the protocol. The others
-// have state in this process: services, listeners, streams. `connection.ts` implements them over a
-// channel, `idle/resuming-connection.ts` for a runtime with an idle policy.
+// The calls of one sidecar, over any transport. Most calls are requests of the protocol. Other
+// calls have state in this process: services, listeners, streams. `connection.ts` implements all
+// calls over a channel. `idle/resuming-connection.ts` wraps them for a runtime with an idle policy.
 
 import type { HostService } from '../host-calls/dispatcher.js';
 import type { LimitWarningListener } from '../options/limits.js';
@@ -30,16 +30,19 @@ export interface SidecarConnection {
   readonly pid: number;
   /** Sends a request. Resolves with its reply, whose bytes may be a view of reused memory. */
   request<N extends keyof Requests>(name: N, body: Requests[N]['body']): Promise<Requests[N]['reply']>;
-  /** Creates a runtime. With `warn`, its limit warnings go to `onWarning`. */
+  /**
+   * Creates a runtime. If `warn` is set, `onWarning` receives the limit warnings of the runtime.
+   */
   createRuntime(options: RuntimeCreate, onWarning?: LimitWarningListener): Promise<RuntimeCreated>;
-  /** Makes clones. With `warn`, their limit warnings go to `onWarning`. */
+  /** Makes clones. If `warn` is set, `onWarning` receives the limit warnings of the clones. */
   cloneRuntime(clone: RuntimeClone, onWarning?: LimitWarningListener): Promise<RuntimeCopy[]>;
   /** Ends a runtime and its programs, and aborts its host calls. */
   disposeRuntime(runtime: RuntimeId): Promise<void>;
-  /** Connections into the runtimes, and listeners in them. */
+  /** Connections into the runtimes, and waits for listeners in the runtimes. */
   readonly network: NetworkLink;
   /**
-   * Registers the service for a runtime's host calls of that name, until the runtime is disposed.
+   * Registers the service for the host calls of a runtime that have `name`, until the runtime is
+   * disposed.
    */
   serve(runtime: RuntimeId, name: string, service: HostService): void;
   /**
@@ -48,7 +51,8 @@ export interface SidecarConnection {
    */
   expectCalls(): () => void;
   /**
-   * Abandons the runtime's host calls so far, because their programs have ended. The services stay.
+   * Abandons the runtime's pending host calls, because their programs have ended. The services stay
+   * registered.
    */
   dropCalls(runtime: RuntimeId): void;
   /** Sets or removes the listener for permission decisions. */
@@ -56,15 +60,15 @@ export interface SidecarConnection {
   /** Returns an id for `start`, `evaluate` or `attach`, which `cancel` and `credit` use. */
   nextId(): RequestId;
   /**
-   * Runs a program. Returns an outcome without a promise if the program ends during the call.
-   * `onStarted` receives the pid of a live program, unless the call fails.
+   * Runs a program. Returns the outcome without a promise if the program ends during the call.
+   * `onStarted` receives the pid of the program, unless the call fails or the program has ended.
    */
   start(id: RequestId, program: ProcessStart, onOutput?: OutputListener, onStarted?: StartListener): Outcome | Promise<Outcome>;
-  /** Evaluates a snippet in a resident runner, as `start` runs a program. */
+  /** Evaluates a snippet in a resident runner. Returns as `start` does. */
   evaluate(id: RequestId, snippet: RunnerEval, onOutput?: OutputListener): Outcome | Promise<Outcome>;
-  /** Attaches to a restored program, as `start` runs a program. */
+  /** Attaches to a restored program. Returns as `start` does. */
   attach(id: RequestId, attach: ProcessAttach, onOutput?: OutputListener, onStarted?: StartListener): Outcome | Promise<Outcome>;
-  /** Ends a program or an evaluation, which still has an outcome. */
+  /** Cancels a program or an evaluation. The pending call still returns an outcome. */
   cancel(id: RequestId): void;
   /** Returns credit for consumed bytes of a program's output. */
   credit(id: RequestId, bytes: number): void;
@@ -97,7 +101,7 @@ export interface Opening<C extends SidecarConnection = SidecarConnection> {
 export interface Opened {
   /** The time until the process was started. `undefined` without a process. */
   readonly spawnMs?: number;
-  /** The time from then until the hello. */
+  /** The time from the process's start, or from the call without a process, until the hello. */
   readonly sessionMs: number;
   /** The load time of the precompiled module, which is part of the other times. */
   readonly moduleLoadMs: number;

@@ -1,5 +1,5 @@
-// The listeners for limit warnings. A warning belongs to no request, and the error of a listener is
-// no fault of the connection. So each listener runs in its own microtask.
+// The listeners for limit warnings. A warning belongs to no request. Each listener runs in its own
+// microtask, so that an error that a listener throws does not close the connection.
 
 import type { LimitName, LimitWarning, LimitWarningListener } from '../options/limits.js';
 import type { RuntimeId, LimitWarning as WarningMessage } from '../protocol/generated/messages.js';
@@ -18,7 +18,9 @@ export class WarningListeners {
     this.#listeners.delete(runtime);
   }
 
-  /** Notifies the listener. A warning may cross the end of its runtime and is ignored then. */
+  /**
+   * Notifies the runtime's listener. Ignores a warning that arrives after the runtime was disposed.
+   */
   notify(runtime: RuntimeId, { limit, ...rest }: Omit<WarningMessage, 'runtime'>): void {
     const listener = this.#listeners.get(runtime);
     if (listener === undefined) return;

@@ -1,8 +1,8 @@
 // Every error code of this package, with the facts that are fields of the error.
 //
-// The first three groups arrive from the sidecar (`docs/internals/protocol.md`, Errors); this
-// package makes the others. Match on `error.code`: a code never changes its meaning. Next:
-// `error.ts`.
+// The first three groups arrive from the sidecar (`docs/internals/protocol.md`, Errors). This
+// package makes the errors of the other groups. Match on `error.code`: a code never changes its
+// meaning. Next: `error.ts`.
 
 /** Reasons why the sandbox ended a program: `result.error.code`. */
 export interface FailureFacts {
@@ -27,17 +27,17 @@ export interface FailureFacts {
   ERR_RUNNER_EXITED: { runner?: number; exitCode: number };
   /** The runtime was rolled back to a snapshot without the program. */
   ERR_ROLLED_BACK: object;
-  /** The engine faulted. Its instance was discarded; other programs are not affected. */
+  /** The engine faulted. The program's VM was discarded. Other programs are not affected. */
   ERR_ENGINE_FAULT: { reason: string };
 }
 
 /** Reasons why the sidecar refuses a call. */
 export interface RequestFacts {
-  /** The sidecar does not accept a field of the request. */
+  /** The sidecar does not accept the field `what` of the request. */
   ERR_INVALID_REQUEST: { what: string; expected: string; received: string };
-  /** SDK and sidecar are of different releases. */
+  /** The SDK and the sidecar have different versions. */
   ERR_VERSION_MISMATCH: { sdk: string; sidecar: string };
-  /** A message is larger than a frame may be. */
+  /** A message is larger than `maxBytes`, the largest frame. */
   ERR_FRAME_TOO_LARGE: { bytes: number; maxBytes: number };
   /** The sidecar has no runtime with that id. */
   ERR_RUNTIME_NOT_FOUND: { runtime: number };
@@ -47,11 +47,11 @@ export interface RequestFacts {
    */
   ERR_RESOURCE_EXHAUSTED: { resource: string; limit: number };
   /**
-   * An archive is damaged, incomplete, or contains a refused entry. `entry` is the name of the
-   * entry. Entries before it stay.
+   * An archive is damaged, incomplete, or contains a refused entry. `entry` is the name of that
+   * entry. Files of earlier entries stay.
    */
   ERR_ARCHIVE: { entry: string; reason: string };
-  /** The guest image is missing, damaged or of another build. */
+  /** The guest image at `path` is missing, damaged or from another build. */
   ERR_IMAGE: { path: string; reason: string };
 }
 
@@ -66,24 +66,24 @@ export interface SnapshotFacts {
   ERR_SNAPSHOT_DAMAGED: { path: string; reason: string };
   /** The snapshot needs another image, format or processor than this sidecar has. */
   ERR_SNAPSHOT_FOREIGN: { what: string; needed: string; found: string };
-  /** A file of a snapshot cannot be written or read. `reason` is the system's. */
+  /** A file of a snapshot cannot be written or read. `reason` is the operating system's message. */
   ERR_SNAPSHOT_FILE: { path: string; errno?: string; reason: string };
-  /** A snapshot with this id and another content exists. */
+  /** The store has a snapshot with this id and another content. */
   ERR_SNAPSHOT_EXISTS: { id: string };
-  /** The system did not allow the snapshot. */
+  /** The operating system refused a step of the snapshot, which `reason` names. */
   ERR_SNAPSHOT: { reason: string };
   /**
    * The snapshot needs a mount that the caller did not pass: a folder or an app file system, by its
    * guest path.
    */
   ERR_SNAPSHOT_LACKS: { what: string; missing: string };
-  /** A program did not quiesce in time. */
+  /** A program did not quiesce within `timeoutMs`. */
   ERR_NOT_QUIET: { pid?: number; command?: string; timeoutMs?: number };
   /** The runtime is paused. Call `resume()`. */
   ERR_RUNTIME_PAUSED: { runtime: number };
 }
 
-/** Failures between the app and a guest's server. */
+/** Failures of the app's calls to a server in a guest. */
 export interface NetworkFacts {
   /** No process began to listen within `timeoutMs`. */
   ERR_LISTENER_TIMEOUT: { timeoutMs: number; port?: number; host?: string; path?: string };
@@ -91,7 +91,7 @@ export interface NetworkFacts {
   ERR_FETCH_TIMEOUT: { timeoutMs: number; port: number };
   /** The guest's response has more bytes than `maxResponseBytes`. */
   ERR_RESPONSE_TOO_LARGE: { maxResponseBytes: number; port: number };
-  /** The guest's response is not HTTP, or its head is too large. */
+  /** The guest's response is not valid HTTP, or the head of the response is too large. */
   ERR_RESPONSE_INVALID: { reason: string; port: number };
 }
 
@@ -101,28 +101,32 @@ export interface LocalFacts {
   ERR_INVALID_OPTION: { option: string; expected: string; received: string };
   /** The sidecar could not be started. */
   ERR_SIDECAR_SPAWN: { path: string; reason: string };
-  /** The sidecar's process ended while it was needed. `stderr` has its last lines. */
+  /**
+   * The sidecar's process ended while it was needed. `stderr` has the last lines that the sidecar
+   * wrote there.
+   */
   ERR_SIDECAR_EXITED: { pid: number; exitCode: number | null; signal: string | null; stderr: string };
   /** `dispose()` was called on the sidecar before or during the call. */
   ERR_SIDECAR_DISPOSED: object;
   /** `dispose()` was called on the runner before the call. */
   ERR_RUNNER_DISPOSED: { runner: number };
-  /** The sidecar broke the protocol. */
+  /** The sidecar sent a message that the protocol does not allow. */
   ERR_PROTOCOL: { reason: string };
 }
 
 /** Failures of a pool. */
 export interface PoolFacts {
-  /** The largest number of calls waits already. */
+  /** `maxWaiting` calls wait for a slot already. */
   ERR_POOL_EXHAUSTED: { tenant: string; size: number; busy: number; waiting: number; maxWaiting: number };
   /**
    * No slot became free within `timeoutMs`. `cause` is the reason if a slot could not be made.
-   * Without a tenant: a step of a slot took `timeoutMs`.
+   * Without `tenant`, the error means that a step of a slot, such as a rollback, exceeded
+   * `timeoutMs`.
    */
   ERR_POOL_TIMEOUT: { timeoutMs: number; tenant?: string; size?: number; busy?: number; waiting?: number };
   /** `drain()` or `dispose()` was called on the pool before the call, or `dispose()` during it. */
   ERR_POOL_DISPOSED: { draining: boolean };
-  /** The runtime has been released to its pool. */
+  /** The caller has released the runtime to the pool and must not use it. */
   ERR_POOL_RELEASED: object;
 }
 
@@ -160,7 +164,7 @@ export type FileErrorCode =
   | 'ESRCH'
   | 'EXDEV';
 
-/** Facts of these errors. */
+/** The facts of file errors. */
 export type FileFacts = Record<FileErrorCode, { path: string; syscall: string }>;
 
 /** Failures of `callBinding()` in the guest, unless the handler's own error has a code. */

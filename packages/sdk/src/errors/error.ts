@@ -1,17 +1,17 @@
-// The one error class. Facts are fields, and the code is stable. `instanceof` holds across two
-// copies of this package, because an app and one of its dependencies may each install a copy. Next:
-// `make.ts`, the messages.
+// The only error class of this package. The facts of an error are fields of the error. `instanceof`
+// works across two copies of this package, because an app and one of its dependencies may each
+// install a copy. Next: `make.ts`, the messages.
 
 import type { ErrorCode, ErrorFacts, FailureCode } from './codes.js';
 
 const BRAND = Symbol.for('coldframe.error');
 
-/** Fields that facts of the sidecar must not replace. */
+/** Names of fields that facts from the sidecar must not replace. */
 const RESERVED = new Set(['name', 'message', 'stack', 'code', 'cause', '__proto__', 'constructor', 'toString']);
 
 /**
- * The error of every operation of this package. Two other errors pass unchanged: the reason of an
- * abort signal, and errors of callbacks.
+ * The error of every operation of this package. The reason of an abort signal and errors that a
+ * callback throws are passed on unchanged.
  */
 export class ColdframeError<C extends ErrorCode = ErrorCode> extends Error {
   /** The stable code: see `ErrorFacts`. */
@@ -31,7 +31,8 @@ export class ColdframeError<C extends ErrorCode = ErrorCode> extends Error {
   }
 }
 
-// Defined on the prototype, so that neither appears when an error is printed or compared.
+// Both properties are on the prototype, so that they do not appear when an error is printed or
+// compared.
 Object.defineProperty(ColdframeError.prototype, BRAND, { value: true });
 Object.defineProperty(ColdframeError.prototype, 'name', { value: 'ColdframeError', writable: true, configurable: true });
 
@@ -45,8 +46,8 @@ export type ColdframeErrorOf<C extends ErrorCode> = C extends ErrorCode ? Coldfr
 export type Failure = ColdframeErrorOf<FailureCode>;
 
 /**
- * Whether `value` is an error of this package with one of `codes`, or with any code if none is
- * given. Narrows the type to the facts of the code.
+ * Returns whether `value` is an error of this package with one of `codes`, or with any code if no
+ * code is given. Narrows the type to the facts of the code.
  *
  * @example
  * if (isColdframeError(error, 'ERR_SIDECAR_EXITED')) console.error(error.stderr);

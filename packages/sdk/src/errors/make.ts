@@ -1,5 +1,5 @@
-// Makes the errors of this package, each message once. An error of the sidecar brings its own
-// message.
+// Makes the errors of this package. Every message text is in this module, except the messages of
+// errors that the sidecar sends.
 
 import type { ErrorCode, ErrorFacts } from './codes.js';
 import { ColdframeError, type ColdframeErrorOf } from './error.js';
@@ -48,8 +48,8 @@ export function rolledBack() {
 }
 
 /**
- * A snapshot is missing because the sidecar that it was taken in has ended. Its memory is lost, and
- * another sidecar may have another folder.
+ * A snapshot is missing because the sidecar that stored the snapshot has ended. The memory of that
+ * sidecar is lost, and another sidecar may have another folder.
  */
 export function snapshotLost(snapshot: string, tenant: string, stored: 'memory' | 'disk' | 'both', cause: unknown) {
   const where =
@@ -66,18 +66,18 @@ export function runnerDisposed(runner: number) {
   return make('ERR_RUNNER_DISPOSED', 'The resident runner has been disposed', { runner });
 }
 
-/** No process listens, and the wait is over. */
+/** No process listened within the time of the wait. */
 export function listenerTimeout(facts: ErrorFacts['ERR_LISTENER_TIMEOUT']) {
   const where = facts.path ?? `${facts.host ?? 'localhost'}:${facts.port}`;
   return make('ERR_LISTENER_TIMEOUT', `No process listened at ${where} within ${facts.timeoutMs} ms`, facts);
 }
 
-/** The guest's response takes too long. */
+/** The guest's response was not complete within `timeoutMs`. */
 export function fetchTimeout(port: number, timeoutMs: number) {
   return make('ERR_FETCH_TIMEOUT', `The response of port ${port} took longer than ${timeoutMs} ms`, { timeoutMs, port });
 }
 
-/** The guest's response is too large. */
+/** The guest's response has more than `maxResponseBytes` bytes. */
 export function responseTooLarge(port: number, maxResponseBytes: number) {
   const bound = `${maxResponseBytes} bytes (maxResponseBytes, or limits.fetchResponseBytes)`;
   const message = `The response of port ${port} has more than ${bound}`;
@@ -95,12 +95,12 @@ export function noReader(pid: number) {
   return make('EPIPE', `EPIPE: broken pipe, write '${pid}'`, { syscall: 'write', path: String(pid) });
 }
 
-/** The process of a list entry has ended. */
+/** The process of a `ProcessEntry` has ended. */
 export function noProcess(pid: number) {
   return make('ESRCH', `ESRCH: no such process, attach '${pid}'`, { syscall: 'attach', path: String(pid) });
 }
 
-/** The guest's server closed the connection within a response. */
+/** The guest's server closed the connection before the response was complete. */
 export function connectionLost(port: number, cause: unknown) {
   const message = `ECONNRESET: connection closed before the response was complete, read 'localhost:${port}'`;
   return make('ECONNRESET', message, { syscall: 'read', path: `localhost:${port}` }, cause);
@@ -113,7 +113,7 @@ export function poolExhausted(facts: ErrorFacts['ERR_POOL_EXHAUSTED']) {
   return make('ERR_POOL_EXHAUSTED', message, facts);
 }
 
-/** No slot was free in time. Without a tenant: a step of a slot took too long. */
+/** No slot was free in time. Without `tenant`: a step of a slot exceeded its deadline. */
 export function poolTimeout(facts: ErrorFacts['ERR_POOL_TIMEOUT'], cause?: unknown) {
   const { timeoutMs, tenant, size, busy, waiting } = facts;
   const call = `No slot of the pool became free within ${timeoutMs} ms: ${busy} of ${size} are in use, ${waiting} calls wait`;
@@ -126,7 +126,7 @@ export function poolDisposed(draining: boolean) {
   return make('ERR_POOL_DISPOSED', draining ? 'The pool is being drained' : 'The pool has been disposed', { draining });
 }
 
-/** The runtime has been released. */
+/** The caller has released the runtime to its pool. */
 export function poolReleased() {
   return make('ERR_POOL_RELEASED', 'The runtime has been released to its pool', {});
 }
@@ -143,12 +143,15 @@ export function frameTooLarge(bytes: number, maxBytes: number) {
   return make('ERR_FRAME_TOO_LARGE', message, { bytes, maxBytes });
 }
 
-/** The sidecar broke the protocol. */
+/** The sidecar sent a message that the protocol does not allow. */
 export function protocolError(reason: string) {
   return make('ERR_PROTOCOL', `The sidecar broke the protocol: ${reason}`, { reason });
 }
 
-/** Converts an error of the sidecar. Both sides have one version, and therefore the same codes. */
+/**
+ * Converts an error of the sidecar. The SDK and the sidecar have equal versions, so every code is
+ * known.
+ */
 export function fromWire(code: string, message: string, details: Readonly<Record<string, unknown>>): ColdframeError {
   return new ColdframeError(code as ErrorCode, message, details);
 }

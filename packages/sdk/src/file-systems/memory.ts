@@ -6,7 +6,8 @@ import type { FileSystem, FileSystemEntry, FileSystemStat } from '../options/fil
 /** Options of `createMemoryFileSystem()`. */
 export interface MemoryFileSystemOptions {
   /**
-   * Bytes of all files together. Beyond the limit a write fails with `ENOSPC`.
+   * The largest total size of all files in bytes. A write that exceeds the limit fails with
+   * `ENOSPC`.
    * @default 67_108_864 (64 MiB)
    */
   maxBytes?: number;
@@ -42,8 +43,9 @@ function failure(code: string, path: string): Error {
 }
 
 /**
- * Makes an empty file system, which exists as long as a reference to it. Several runtimes may mount
- * it, and the app may call it, at the same time.
+ * Makes an empty file system. The files exist as long as the app or a runtime refers to the file
+ * system. Several runtimes may mount the file system at the same time, and the app may call its
+ * methods.
  */
 export function createMemoryFileSystem(options: MemoryFileSystemOptions = {}): Required<FileSystem> {
   return new MemoryFileSystem(options.maxBytes ?? MAX_BYTES);
@@ -194,7 +196,8 @@ class MemoryFileSystem implements Required<FileSystem> {
     this.#changed(folder);
   }
 
-  // A growing file gets a buffer half as large again, so that many small writes cost little.
+  // The buffer of a growing file grows by half of its size, so that most small writes copy no
+  // buffer.
   #resize(file: File, size: number, path: string): void {
     const grown = size - file.size;
     if (grown > this.#maxBytes - this.#bytes) throw failure('ENOSPC', path);

@@ -6,7 +6,7 @@ import { HostError } from '../host-calls/host-error.js';
 import type { FileSystem, FileSystemMount } from '../options/file-system.js';
 import { CallReader, checkBytes, encodeEntries, encodeStat, encodeTarget } from './wire.js';
 
-/** The wait of a program whose mount has no `timeout`. */
+/** Milliseconds that a program waits if the mount has no `timeout`. */
 const TIMEOUT_MS = 30_000;
 
 const NOTHING = new Uint8Array(0);
@@ -24,7 +24,7 @@ type Call = (system: FileSystem, input: CallReader) => unknown;
 const readOnly = new HostError('EROFS', 'the file system has no method for it');
 const unsupported = new HostError('EOPNOTSUPP', 'the file system has no method for it');
 
-/** The call of each method, and the error without such a method. */
+/** For each method: its call, and the error of a file system that does not have the method. */
 const CALLS: Readonly<Record<Method, { call: Call; without: HostError }>> = {
   stat: { call: async (system, input) => encodeStat(await system.stat(input.text())), without: unsupported },
   readDir: { call: async (system, input) => encodeEntries(await system.readDir(input.text())), without: unsupported },
@@ -59,7 +59,7 @@ const CALLS: Readonly<Record<Method, { call: Call; without: HostError }>> = {
   },
 };
 
-/** Makes the service for these mounts. A host call names a mount by its index. */
+/** Makes the service for the app file systems `mounts`. A host call names a mount by its index. */
 export function fileSystemService(mounts: readonly FileSystemMount[]): HostService {
   return async (request) => {
     const { name } = request;
@@ -79,7 +79,7 @@ export function fileSystemService(mounts: readonly FileSystemMount[]): HostServi
   };
 }
 
-// The timer does not keep this process alive: only the sidecar waits.
+// The timer does not keep this process alive, because only the guest waits for the result.
 function within<T>(work: Promise<T>, ms: number, request: HostRequest): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     const late = () => reject(new HostError('ETIMEDOUT', `the file system did not answer within ${ms} ms`));

@@ -1,5 +1,6 @@
 // Host calls of app file systems as bytes: numbers are little-endian, a text is its length (u32)
-// and its UTF-8. The sidecar has the counterpart; `docs/internals/protocol.md` has the table.
+// and its UTF-8. The sidecar encodes the calls and decodes the results.
+// `docs/internals/protocol.md` has the table of calls.
 
 import { HostError } from '../host-calls/host-error.js';
 import type { FileSystemEntry, FileSystemStat } from '../options/file-system.js';
@@ -11,7 +12,8 @@ const NS_PER_MS = 1e6;
 const MAX_TIME_MS = 9e12;
 
 /**
- * Reads the input of a host call. The sidecar wrote it, so malformed input means a broken sidecar.
+ * Reads the input of a host call. The sidecar wrote the input, so malformed input means a broken
+ * sidecar.
  */
 export class CallReader {
   readonly #bytes: Buffer;
@@ -88,7 +90,7 @@ export function encodeEntries(entries: readonly FileSystemEntry[]): Uint8Array {
   return Buffer.concat(parts);
 }
 
-/** Checks the bytes of a file. */
+/** Returns the bytes that `read` returned. Fails with `EIO` if there are more than `length`. */
 export function checkBytes(data: Uint8Array, length: number): Uint8Array {
   if (!(data instanceof Uint8Array) || data.length > length) throw invalidResult('no bytes, or too many');
   return data;

@@ -23,7 +23,7 @@ export function exportTar(
   const tar = exportStream(sidecar, runtime, path, ready);
   if (!gzip) return tar;
   const compressed = createGzip();
-  // An error destroys `compressed`, whose reader receives it.
+  // An error destroys `compressed`, and the reader of `compressed` receives the error.
   pipeline(tar, compressed).catch(() => {});
   return compressed;
 }

@@ -1,5 +1,5 @@
 // Whole files of a runtime, read and written in pieces that fit into a frame, and listings in the
-// shapes that users of Node know.
+// form that Node's `fs` returns.
 
 import type { Requester } from '../channel/sidecar-connection.js';
 import { isColdframeError } from '../errors/error.js';
@@ -13,7 +13,7 @@ import type {
   RuntimeId,
 } from '../protocol/generated/messages.js';
 
-/** Bytes of one read or write. A frame holds twice as many. */
+/** The largest size of one read or write in bytes: half of a frame. */
 const PIECE_BYTES = 16 * 1024 * 1024;
 
 /** An entry of a directory. */
@@ -51,7 +51,7 @@ export const toBytes = (data: string | Uint8Array): Uint8Array => (typeof data =
 
 /**
  * Replaces a file. A file larger than a piece is not replaced atomically. The file stays open until
- * all pieces are written, so that they belong to one state of the runtime.
+ * all pieces are written, so that a rollback in between fails the call.
  */
 export async function writeFile(
   sidecar: Requester,
@@ -68,13 +68,13 @@ export async function writeFile(
   });
 }
 
-/** Reads a whole file, in one state of the runtime. */
+/** Reads a whole file. All pieces belong to one state of the runtime. */
 export async function readFile(sidecar: Requester, runtime: RuntimeId, path: string): Promise<Uint8Array> {
   const first = await sidecar.request('file.read', { runtime, path, length: PIECE_BYTES });
-  // Copied, because the channel reuses the memory behind the bytes.
+  // A copy, because the channel reuses the memory of the bytes.
   if (first.data.length >= first.size) return Uint8Array.from(first.data);
-  // Read again from the start, because the path may name another file by now, or a rollback has
-  // happened.
+  // The file is read again from the start, because since the first read the path may name another
+  // file, or a rollback may have happened.
   return whileOpen(sidecar, { runtime, path, for: 'read' }, async ({ handle, size }) => {
     const pieces: Uint8Array[] = [];
     for (let offset = 0; offset < size; ) {
@@ -107,7 +107,7 @@ function joined(pieces: readonly Uint8Array[]): Uint8Array {
   return whole;
 }
 
-/** Converts a listing of the sidecar. */
+/** Converts the sidecar's listing of a directory to entries. */
 export function entriesOf({ names, types }: FileNames): DirectoryEntry[] {
   assertSameLength(names, types);
   return names.map((name, index) => {
@@ -116,7 +116,7 @@ export function entriesOf({ names, types }: FileNames): DirectoryEntry[] {
   });
 }
 
-/** Converts a status of the sidecar, whose times are microseconds. */
+/** Converts the sidecar's status of a file, whose times are microseconds. */
 export function statusOf({ atimeUs, mtimeUs, ctimeUs, birthtimeUs, type, ...rest }: FileStatusMessage): FileStatus {
   return {
     type,

@@ -1,5 +1,5 @@
 // The initial files and the mounts of a runtime, as messages. Small files are part of the message
-// that creates the runtime; large files follow it.
+// that creates the runtime. Large files are written by later requests.
 
 import { posix, relative, resolve } from 'node:path';
 import type { FileSystemMount } from '../options/file-system.js';
@@ -7,9 +7,14 @@ import type { Mount, NodeModulesMount } from '../options/mounts.js';
 import type { FileSystemId, Mount as MountMessage } from '../protocol/generated/messages.js';
 import { toBytes } from './contents.js';
 
-/** Bytes of files in the message that creates a runtime. A frame holds four times as many. */
+/**
+ * The largest total size of files, in bytes, in the message that creates a runtime: a quarter of a
+ * frame.
+ */
 const MESSAGE_BYTES = 8 * 1024 * 1024;
-/** Files in that message. The sidecar accepts 65,536. */
+/**
+ * The largest number of files in the message that creates a runtime. The sidecar accepts 65,536.
+ */
 const MESSAGE_FILES = 16_384;
 
 /** The working directory of a runtime without the option `cwd`. */
@@ -26,7 +31,7 @@ export function initialFilesOf(files: Readonly<Record<string, string | Uint8Arra
   const later: [string, Uint8Array][] = [];
   if (files === undefined) return { message: undefined, later };
   let [bytes, count] = [0, 0];
-  // No prototype: a path could equal the name of an inherited property.
+  // The object has no prototype, because a path could equal the name of an inherited property.
   const message: Record<string, Uint8Array> = { __proto__: null as never };
   for (const path of Object.keys(files)) {
     const data = toBytes(files[path] as string | Uint8Array);
@@ -42,7 +47,7 @@ export function initialFilesOf(files: Readonly<Record<string, string | Uint8Arra
   return { message, later };
 }
 
-/** The options that mount something. */
+/** The options that add mounts to the guest's tree. */
 export interface MountOptions {
   mounts?: readonly (Mount | FileSystemMount)[];
   nodeModules?: string | NodeModulesMount;
@@ -72,7 +77,7 @@ export function mountsOf({ mounts, nodeModules, cwd = DEFAULT_CWD }: MountOption
     const modules: NodeModulesMount = typeof nodeModules === 'string' ? { hostPath: nodeModules } : nodeModules;
     const { hostPath, guestPath = `${cwd.replace(/\/+$/, '')}/node_modules`, roots = [] } = modules;
     all.push({ guestPath, hostPath: resolve(hostPath), readOnly: true });
-    // Mounted at the path that the text of a link has in the guest, because Node's library follows
+    // A root is mounted where the text of a link leads in the guest, because Node's library follows
     // links by their text.
     for (const root of roots) {
       const target = posix.resolve(guestPath, relative(resolve(hostPath), resolve(root)));

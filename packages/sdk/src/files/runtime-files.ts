@@ -141,12 +141,13 @@ export class RuntimeFiles {
     const path = options.path ?? this.#cwd;
     checkOptions('importTar()', options);
     const { connection, runtime } = this.#checked('importTar()', path);
-    await undefined; // The source is the app's code, and runs after this call has returned.
+    await undefined; // The app's code of `source` runs after `importTar()` has returned.
     await importTar(connection, runtime, path, source, options.gzip);
   }
 
-  // The check of a call that returns a stream or a watch. The stream reports a failure, so an
-  // unused stream need not handle it. Returns nothing for correct arguments.
+  // Checks the arguments of a call that returns a stream or a watch. Returns `undefined` for
+  // correct arguments, else a promise that rejects. The stream reports the rejection, so an unused
+  // stream causes no unhandled rejection.
   #ready(call: OptionCall, path: unknown, options: unknown): Promise<void> | undefined {
     try {
       checkOptions(call, options);

@@ -1,12 +1,13 @@
-// Files of a runtime as streams of Node. A stream keeps its file open, so that it reads and writes
-// one file even after a rename. Only a few pieces are in memory. Next: `archives.ts`.
+// Files of a runtime as streams of Node. A stream keeps its file open, so that a rename does not
+// change the file that the stream reads or writes. Node's stream buffers a few pieces. Next:
+// `archives.ts`.
 
 import { Readable, Writable } from 'node:stream';
 import type { Requester } from '../channel/sidecar-connection.js';
 import type { ReadStreamOptions } from '../options/files.js';
 import type { FileOpen, HandleId, RuntimeId } from '../protocol/generated/messages.js';
 
-/** Bytes of one request. */
+/** Bytes that one request reads or writes. */
 export const PIECE_BYTES = 256 * 1024;
 
 type Callback = (error?: Error | null) => void;
@@ -43,7 +44,10 @@ class StreamFile {
     if (handle !== undefined) await this.#sidecar.request('file.close', { runtime: this.#runtime, handle, discard });
   }
 
-  /** Closes the file and reports `error`, which matters more than a failure to close. */
+  /**
+   * Closes the file and discards what a writer has not completed. Then passes `error` to
+   * `callback`. Ignores a failure to close the file.
+   */
   abandon(error: Error | null, callback: Callback): void {
     const after = () => callback(error);
     this.close(true).then(after, after);

@@ -1,5 +1,5 @@
 // Watches files of a runtime. One request at a time waits for the next changes. The sidecar keeps
-// unread changes, up to a bound, so nothing accumulates in this process.
+// unread changes, up to a bound, so that this process keeps no list that grows.
 
 import type { Requester } from '../channel/sidecar-connection.js';
 import { isColdframeError } from '../errors/error.js';
@@ -31,7 +31,7 @@ export class Watch implements AsyncIterableIterator<FileChange> {
   #open = false;
   #ended = false;
 
-  /** Starts the watch at once. `ready` rejects if an argument of the call is wrong. */
+  /** Starts the watch immediately. `ready` rejects if an argument of the call is wrong. */
   constructor(
     sidecar: Requester,
     runtime: RuntimeId,
@@ -44,9 +44,10 @@ export class Watch implements AsyncIterableIterator<FileChange> {
     this.#path = path;
     this.#signal = signal;
     const open = () => sidecar.request('file.watch', { runtime, path, recursive });
-    // Sent in this turn if possible, so that later requests of the caller happen after it.
+    // The request is sent in this turn if possible, so that the sidecar handles later requests of
+    // the caller after it.
     this.#opening = ready === undefined ? open() : ready.then(open);
-    // The iteration reports a failure. Without an iteration it need not be handled.
+    // The iteration reports a failure. Without an iteration the rejection needs no handler.
     this.#opening.then(
       () => {
         this.#open = true;
@@ -83,7 +84,7 @@ export class Watch implements AsyncIterableIterator<FileChange> {
     try {
       const { handle, directory } = await this.#opening;
       if (this.#ended) return;
-      // `ended` of the reply has no reason. The next request fails with the reason.
+      // The reply's `ended` contains no reason. The next request fails with the reason.
       const { names, types, overflow } = await this.#sidecar.request('file.changes', { runtime: this.#runtime, handle });
       assertSameLength(names, types);
       const below = directory ? `${this.#path.replace(/\/+$/, '')}/` : '';
@@ -95,7 +96,7 @@ export class Watch implements AsyncIterableIterator<FileChange> {
     } catch (error) {
       const ended = this.#ended;
       await this.#end();
-      // A watch that was open ends with its runtime.
+      // The disposal of the runtime ends an open watch without an error.
       const isEnd = ended || (this.#open && isColdframeError(error, 'ERR_RUNTIME_DISPOSED', 'ERR_SIDECAR_DISPOSED'));
       if (!isEnd) throw error;
     }

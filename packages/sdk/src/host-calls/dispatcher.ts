@@ -3,7 +3,7 @@
 // A call is abandoned when its process has ended or its runtime is disposed. The dispatcher aborts
 // an abandoned call and replies immediately, because the sidecar counts the call as pending until
 // the reply. A later result of the service is dropped. A service throws a `HostError` to report a
-// reason. The details of any other error stay in this process. Each transport has one dispatcher.
+// reason. The details of any other error stay in this process. Each connection has one dispatcher.
 // Next: `bindings/service.ts`, a service.
 
 import type { RuntimeId } from '../protocol/generated/messages.js';
@@ -19,16 +19,19 @@ export interface HostRequest {
   readonly input: Uint8Array;
   /** Aborts when the call is abandoned, or when the service calls `abort()`. */
   readonly signal: AbortSignal;
-  /** Aborts the signal. The call still waits for its reply. */
+  /** Aborts the signal. The call is still pending until the service returns or throws. */
   abort(reason?: unknown): void;
   /**
    * Calls `listener` once when the call is abandoned, or immediately if the call was abandoned
-   * before. Cheaper than the signal, which is created at its first use.
+   * before. A listener is cheaper than the signal, which is created at the first use of `signal`.
    */
   onAbandoned(listener: () => void): void;
 }
 
-/** Replies to calls. An error that a service throws, or rejects with, fails the call. */
+/**
+ * Handles host calls. Returns the reply, or a promise of the reply. If the service throws or the
+ * promise rejects, the call fails in the guest.
+ */
 export type HostService = (request: HostRequest) => Uint8Array | Promise<Uint8Array>;
 
 /** The message of a host call. */
@@ -55,7 +58,7 @@ interface ServedRuntime {
 export class HostCallDispatcher {
   readonly #runtimes = new Map<RuntimeId, ServedRuntime>();
   readonly #replies: HostCallReplies;
-  /** Calls of runtimes without services, held while such runtimes are expected. */
+  /** Calls of runtimes that have no service yet, held while `expectRuntimes()` is in effect. */
   readonly #early: { number: number; incoming: IncomingCall }[] = [];
   #expected = 0;
 
@@ -63,7 +66,10 @@ export class HostCallDispatcher {
     this.#replies = replies;
   }
 
-  /** Registers the service for a runtime's calls of that name. Replaces an earlier service. */
+  /**
+   * Registers the service for a runtime's calls that have `name`. Replaces an earlier service for
+   * `name`.
+   */
   serve(runtime: RuntimeId, name: string, service: HostService): void {
     let served = this.#runtimes.get(runtime);
     if (served === undefined) {
@@ -73,7 +79,9 @@ export class HostCallDispatcher {
     served.services.set(name, service);
   }
 
-  /** Removes a runtime that is disposed, or about to be, and abandons its calls. */
+  /**
+   * Removes the services of a runtime that is disposed or being disposed, and abandons its calls.
+   */
   removeRuntime(runtime: RuntimeId): void {
     this.abandonCalls(runtime);
     this.#runtimes.delete(runtime);
@@ -104,7 +112,7 @@ export class HostCallDispatcher {
     for (const runtime of [...this.#runtimes.keys()]) this.removeRuntime(runtime);
   }
 
-  /** Starts a call. */
+  /** Passes a host call to its service and sends the reply. */
   call(number: number, incoming: IncomingCall): void {
     const { runtime, service } = incoming;
     const served = this.#runtimes.get(runtime);
@@ -166,7 +174,10 @@ export class HostCallDispatcher {
   }
 }
 
-/** A call whose reply has not been sent. The signal is made lazily: most services never read it. */
+/**
+ * A call whose reply has not been sent. The signal is made at its first use, because most services
+ * never read `signal`.
+ */
 class PendingCall implements HostRequest {
   readonly pid: number;
   readonly name: string;

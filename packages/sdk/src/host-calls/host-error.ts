@@ -1,4 +1,4 @@
-// The error with which a service reports the reason of a failure to the guest.
+// The error that a service throws to report the reason of a failure to the guest.
 
 /** A failure whose code and message may reach the guest's kernel. */
 export class HostError extends Error {

@@ -1,13 +1,13 @@
-// Open files, archives and watches of a runtime with an idle policy. Each is a use of the runtime
-// until it is closed. A pause or a rollback ends the state of the runtime, and with it all open
-// files.
+// Open files, archives and watches of a runtime with an idle policy. Each of these handles counts
+// as use of the runtime until the handle is closed. A pause or a rollback closes all handles,
+// because they belong to the runtime's previous state.
 
 import type { FileClose, FileHandle, HandleId } from '../protocol/generated/messages.js';
 import type { Requests } from '../protocol/generated/tables.js';
 import type { IdlePolicy } from './policy.js';
 
 interface OpenFile {
-  /** Missing until the sidecar has replied. */
+  /** The handle. Missing until the sidecar has replied to the request that opens the file. */
   handle?: HandleId;
   done(): void;
 }
@@ -21,7 +21,7 @@ export class OpenFiles {
     this.#policy = policy;
   }
 
-  /** Sends a request, and follows it if it opens or closes a file. */
+  /** Sends a request. If the request opens or closes a file, updates the open files. */
   follow<N extends keyof Requests>(
     name: N,
     body: Requests[N]['body'],
@@ -35,7 +35,10 @@ export class OpenFiles {
     return send();
   }
 
-  /** Returns a function that releases the files that are open now, when their state has ended. */
+  /**
+   * Returns a function that releases the files that are open now. The caller calls the function
+   * when the state of these files has ended.
+   */
   releaseOpenSoFar(): () => void {
     const files = [...this.#open];
     return () => {
@@ -43,8 +46,8 @@ export class OpenFiles {
     };
   }
 
-  // The file is in use from the request, so that a state that ends before the reply releases it
-  // too.
+  // The use begins with the request, so that a pause or a rollback before the reply releases the
+  // file too.
   async #opening(send: () => Promise<FileHandle>): Promise<FileHandle> {
     const file: OpenFile = { done: this.#policy.use() };
     this.#open.add(file);

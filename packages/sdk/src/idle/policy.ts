@@ -1,9 +1,9 @@
 // The idle policy of a runtime: pauses or disposes the runtime after a time without use, and
 // resumes a paused runtime for the next call.
 //
-// A runtime is in use while a request is pending or something is open: a running program, a stream,
-// a watch, a connection. A resident runner that waits for its next snippet does not count as use.
-// The runner is paused with the runtime. Next: `resuming-connection.ts`, which passes every request
+// A runtime is in use while a request is pending, a program runs, or a stream, a watch or a
+// connection is open. A resident runner that waits for its next snippet does not count as use. The
+// runner is paused with the runtime. Next: `resuming-connection.ts`, which passes every request
 // through here.
 
 import { callListener } from '../call-listener.js';
@@ -11,7 +11,7 @@ import { isColdframeError } from '../errors/error.js';
 import type { IdleOptions } from '../options/idle.js';
 import { MAX_TIMER_MS } from '../options/rule.js';
 
-/** The snapshot that a paused runtime is stored in. */
+/** The snapshot that stores a paused runtime. */
 export interface PauseSnapshot {
   delete(): Promise<unknown>;
 }
@@ -21,7 +21,10 @@ export interface PausableRuntime<S extends PauseSnapshot = PauseSnapshot> {
   pause(): Promise<S>;
   resume(): Promise<void>;
   dispose(): Promise<void>;
-  /** Whether the runtime is disposed or its sidecar has ended, so that nothing is left to pause. */
+  /**
+   * Returns whether the runtime is disposed or its sidecar has ended. Such a runtime cannot be
+   * paused.
+   */
   isOver(): boolean;
 }
 
@@ -30,7 +33,7 @@ const MAX_DELAY = 1_024;
 
 /** The idle policy of one runtime. */
 export class IdlePolicy<S extends PauseSnapshot = PauseSnapshot> {
-  /** The options that a clone's policy is made with. */
+  /** The options of the policy, with which the policy of a clone is made. */
   readonly options: IdleOptions;
   #runtime: PausableRuntime<S> | undefined;
   #uses = 0;
@@ -48,7 +51,10 @@ export class IdlePolicy<S extends PauseSnapshot = PauseSnapshot> {
     this.options = options;
   }
 
-  /** Starts the policy for a runtime. Restarts it after the app itself has resumed the runtime. */
+  /**
+   * Starts the policy for a runtime. Called again, restarts the policy after the app itself has
+   * resumed the runtime.
+   */
   start(runtime: PausableRuntime<S> | undefined = this.#runtime): void {
     this.#runtime = runtime;
     this.#stopped = false;
@@ -73,9 +79,9 @@ export class IdlePolicy<S extends PauseSnapshot = PauseSnapshot> {
   }
 
   /**
-   * Returns `undefined` if the runtime is running, or if the app has paused the runtime itself. The
-   * sidecar replies then. Otherwise returns a promise of the resumption, which concurrent callers
-   * share.
+   * Returns `undefined` if the runtime is running, or if the app has paused the runtime itself. In
+   * the second case the sidecar refuses the request. Otherwise returns a promise of the resumption,
+   * which concurrent callers share.
    */
   ready(): Promise<void> | undefined {
     if (!this.isPaused || (this.#stopped && this.#resuming === undefined)) return undefined;
@@ -112,8 +118,9 @@ export class IdlePolicy<S extends PauseSnapshot = PauseSnapshot> {
   }
 
   /**
-   * Stops the policy until `start()`. If the runtime is not running, returns a promise of the
-   * snapshot that it is paused in, if a pause has succeeded.
+   * Stops the policy until `start()`. If the policy has paused the runtime, returns a promise of
+   * the snapshot. The promise is `undefined` if the pause failed or the runtime was resumed
+   * meanwhile.
    */
   stop(): Promise<S | undefined> | undefined {
     this.#stopped = true;
@@ -121,7 +128,7 @@ export class IdlePolicy<S extends PauseSnapshot = PauseSnapshot> {
     return this.isPaused ? this.#handOver() : undefined;
   }
 
-  /** Takes back the snapshot of `stop()`, because the app's own pause failed. */
+  /** Owns the snapshot that `stop()` returned again, because the app's own pause failed. */
   takeBack(snapshot: S | undefined): void {
     this.#snapshot = snapshot;
   }
@@ -149,8 +156,8 @@ export class IdlePolicy<S extends PauseSnapshot = PauseSnapshot> {
     runtime.dispose().catch(this.#report);
   }
 
-  // After a failure the runtime is unchanged, and calls that waited continue. A runtime that is
-  // over reports no failure here: its calls fail.
+  // After a failure the runtime is unchanged, and calls that waited continue. A failure is not
+  // reported if the runtime is disposed, because its calls fail anyway.
   #pause(runtime: PausableRuntime<S>): void {
     if (runtime.isOver()) return;
     const pause = async (): Promise<void> => {
@@ -178,7 +185,8 @@ export class IdlePolicy<S extends PauseSnapshot = PauseSnapshot> {
     if (this.#uses === 0) this.#startTimer();
   }
 
-  // A missing snapshot needs no deletion. The store cleans up after a sidecar that has ended.
+  // A snapshot that the store no longer has needs no deletion. If the sidecar has ended, the store
+  // deletes the snapshot later.
   async #delete(snapshot: S | undefined): Promise<void> {
     try {
       await snapshot?.delete();
@@ -187,7 +195,8 @@ export class IdlePolicy<S extends PauseSnapshot = PauseSnapshot> {
     }
   }
 
-  // No call has failed, so no call can report the error.
+  // Passes an error to `onError`, or to a warning of the process, because no call can report the
+  // error.
   readonly #report = (error: unknown): void => {
     const { onError } = this.options;
     if (onError !== undefined) callListener(() => onError(error));

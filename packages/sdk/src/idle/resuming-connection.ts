@@ -14,7 +14,7 @@ import type { IdlePolicy } from './policy.js';
 const DIRECT_REQUESTS: ReadonlySet<keyof Requests> = new Set<keyof Requests>([
   'ping',
   'resources',
-  // A resumption sends the bindings again.
+  // The resumption itself sends the bindings.
   'bindings.set',
 ]);
 
@@ -73,7 +73,7 @@ async function resumingRequest<N extends keyof Requests>(
   return policy.during(() => files.follow(name, body, send));
 }
 
-/** Programs that start after the resumption, and may be cancelled before. */
+/** Starts of programs that wait for the resumption. A start may be cancelled while it waits. */
 class WaitingPrograms {
   readonly #connection: SidecarConnection;
   readonly #policy: IdlePolicy;
@@ -158,7 +158,8 @@ function resumingNetwork(link: NetworkLink, policy: IdlePolicy): NetworkLink {
 }
 
 /**
- * A connection that opens after the resumption. Earlier calls are repeated then, in their order.
+ * A connection that is opened after the resumption. Calls made before are stored, and repeated in
+ * order when the connection is opened.
  */
 class DelayedStream implements OpenStream {
   readonly opened: Promise<void>;

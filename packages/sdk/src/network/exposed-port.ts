@@ -1,5 +1,5 @@
-// A guest's port at a loopback address of the host machine. Each connection to the address becomes
-// a connection into the runtime, until one of its ends closes.
+// Serves a guest's port at a loopback address of the host machine. Each connection to the address
+// becomes a connection into the runtime, until one of the two connections closes.
 
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
@@ -67,7 +67,7 @@ export class ExposedPort implements AsyncDisposable {
   }
 }
 
-// Passes data, ends and failures from each side to the other.
+// Connects `socket` and `guest`: passes data, ends and failures in both directions.
 function join(socket: Socket, guest: GuestStream): void {
   socket.pipe(guest).pipe(socket);
   socket.on('error', () => {});

@@ -1,6 +1,6 @@
-// One request to a guest's server, and the whole response. The guest is not trusted. The response
-// is bounded in bytes and in time, and undici bounds its head. Redirects are not followed, and no
-// body is decompressed.
+// Sends one request to a guest's server and reads the whole response. The guest is not trusted. The
+// response is bounded in bytes and in time, and undici bounds its head. Redirects are not followed,
+// and no body is decompressed.
 
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
@@ -31,7 +31,7 @@ export class GuestResponse {
     this.#bytes = bytes;
   }
 
-  /** Whether the status is 200 to 299. */
+  /** Returns whether the status is 200 to 299. */
   get ok(): boolean {
     return this.status >= 200 && this.status < 300;
   }
@@ -53,7 +53,7 @@ export class GuestResponse {
   }
 }
 
-/** Converts a `Request` to options. Only path and query of its URL count. */
+/** Converts a `Request` to options. Only the path and the query of the URL are used. */
 export function fromRequest(request: Request): FetchOptions {
   const { pathname, search } = new URL(request.url);
   const { method, headers, body, signal } = request;
@@ -111,7 +111,8 @@ async function exchange(
   }
 }
 
-// Translates undici's errors. Any other error comes from the caller's own body.
+// Translates undici's errors. Any other error was thrown by the caller's request body, and is
+// returned unchanged.
 function translated(port: number, error: unknown): unknown {
   const { name, code = '', message } = error as { name?: unknown; code?: unknown; message?: unknown };
   if (isColdframeError(error) || typeof code !== 'string') return error;

@@ -2,17 +2,20 @@
 // without a network.
 //
 // A window bounds the bytes in each direction. Written bytes wait in the stream until the guest's
-// end has taken the bytes before them. Bytes of the guest wait in the guest until they are read
-// here. Next: `runtime-network.ts`.
+// end has accepted the bytes before them. Bytes beyond the window that the guest sends wait in the
+// guest until this stream is read. Next: `runtime-network.ts`.
 
 import { Duplex } from 'node:stream';
 import type { NetworkLink, OpenStream, StreamListener } from '../channel/network-link.js';
 import type { NetworkTarget } from '../protocol/generated/messages.js';
 import { STREAM_WINDOW_BYTES } from '../protocol/generated/tables.js';
 
-/** The largest piece of one message. */
+/** The largest number of bytes in one message. */
 const PIECE_BYTES = 65_536;
-/** Bytes read between two messages of credit. The guest still has most of its window then. */
+/**
+ * The number of bytes that are read before credit is returned. The guest still has most of its
+ * window then.
+ */
 const CREDIT_BYTES = STREAM_WINDOW_BYTES / 4;
 
 const FOREVER_MS = 2_147_483_647;
@@ -42,9 +45,9 @@ function unreference(stream: GuestStream): void {
 export class GuestStream extends Duplex {
   /** Whether the connection is not established yet. */
   connecting = true;
-  /** Bytes received. */
+  /** The number of bytes received from the guest, unread bytes included. */
   bytesRead = 0;
-  /** Bytes sent. */
+  /** The number of bytes sent to the guest. */
   bytesWritten = 0;
   readonly #stream: OpenStream;
   readonly #incoming: Uint8Array[] = [];
@@ -76,13 +79,13 @@ export class GuestStream extends Duplex {
     );
   }
 
-  /** Keeps the process alive, which is the default. */
+  /** Keeps Node's event loop alive while the stream is open, which is the default. */
   ref(): this {
     if (!this.destroyed && !this.#over) reference(this);
     return this;
   }
 
-  /** Stops keeping the process alive. */
+  /** Lets the process end although the stream is open. */
   unref(): this {
     unreference(this);
     return this;
@@ -131,8 +134,8 @@ export class GuestStream extends Duplex {
     unreference(this);
     clearTimeout(this.#timer);
     this.#incoming.length = 0;
-    // After both ends, bytes may still be in transit to the guest, and the connection ends by
-    // itself.
+    // After both directions have ended, bytes may still be in transit to the guest. The connection
+    // then closes without a `stream.close`.
     const endsItself = this.#over || (this.#ended && this.writableFinished && !this.#reset);
     if (!endsItself) this.#stream.close(this.#reset);
     done(error);
@@ -161,14 +164,14 @@ export class GuestStream extends Duplex {
   #close(error: Error | undefined): void {
     this.#over = true;
     this.#failure = error;
-    // Unread bytes are no reason to keep the process alive.
+    // A closed connection does not keep the process alive, even if bytes are unread.
     unreference(this);
-    // A pending write never gets credit.
+    // After the connection has closed, a pending write never gets credit.
     if (error !== undefined && this.#outgoing !== undefined) this.destroy(error);
     else this.#deliver();
   }
 
-  // Passes received bytes to the reader, as many as the reader wants.
+  // Passes received bytes to the reader until the reader's buffer is full.
   #deliver(): void {
     if (this.destroyed) return;
     while (this.#wanted && this.#incoming.length > 0) {
@@ -185,14 +188,14 @@ export class GuestStream extends Duplex {
     else if (this.#ended && !this.readableEnded) this.push(null);
   }
 
-  // Destroys the stream immediately, so that the stream does not look alive. If events or bytes
-  // must reach the reader first, destroys it in the next turn.
+  // Destroys the stream with `error`. If events or bytes must reach the reader first, destroys the
+  // stream in the next turn.
   #fail(error: Error): void {
     if (this.connecting || this.readableLength > 0) setImmediate(() => this.destroy(error));
     else this.destroy(error);
   }
 
-  // Adds `credit` and sends as many bytes as fit into the window.
+  // Adds `credit` to the window and sends as many waiting bytes as the window allows.
   #send(credit: number): void {
     this.#room += credit;
     const outgoing = this.#outgoing;

@@ -1,5 +1,5 @@
-// Listeners in a runtime, and the wait for a listener. The guest's own call to listen ends the
-// wait; nothing polls.
+// Listeners in a runtime, and the wait for a listener. The sidecar replies when a guest calls
+// listen, so that no poll is needed.
 
 import type { NetworkLink } from '../channel/network-link.js';
 import { listenerTimeout } from '../errors/make.js';
@@ -8,7 +8,7 @@ import type { Listener, NetworkTarget } from '../protocol/generated/messages.js'
 
 /** A listener in a runtime. */
 export interface GuestListener {
-  /** The pid of the process that called listen. */
+  /** The pid of the guest process that called listen. */
   readonly processId: number;
   /** The bound address, such as `127.0.0.1` or `::`. */
   readonly host?: string;
@@ -18,7 +18,7 @@ export interface GuestListener {
   readonly path?: string;
 }
 
-/** Converts a listener of the sidecar. */
+/** Converts the sidecar's message about a listener. */
 export function listenerOf({ pid, host, port, path }: Listener): GuestListener {
   return {
     processId: pid,
@@ -28,11 +28,14 @@ export function listenerOf({ pid, host, port, path }: Listener): GuestListener {
   };
 }
 
-/** The events that end a wait early. */
+/** The events, other than a listener, that end a wait. */
 export interface WaitEnds {
   timeoutMs: number;
   signal: AbortSignal | undefined;
-  /** Registers a function for the disposal of the runtime. Returns a function that removes it. */
+  /**
+   * Registers a function that is called when the runtime is disposed. Returns a function that
+   * removes the registration.
+   */
   onDispose(end: (error: Error) => void): () => void;
 }
 

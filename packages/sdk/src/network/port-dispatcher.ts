@@ -1,7 +1,7 @@
 // A dispatcher of undici for a guest's port. The dispatcher outlives the states of its runtime. Its
-// connections, and the requests that wait for a connection, belong to one state and end with that
-// state. New connections are made for the next state. undici is loaded at the first use. Next:
-// `runtime-network.ts`, which starts a new state.
+// connections, and the requests that wait for a connection, belong to one state of the runtime and
+// end with that state. The next state gets new connections. undici is loaded at the first use.
+// Next: `runtime-network.ts`, which starts a new state.
 
 import type { EventEmitter } from 'node:events';
 import { createRequire } from 'node:module';
@@ -10,36 +10,37 @@ import type { Agent, Dispatcher } from 'undici';
 import type { GuestStream } from './guest-stream.js';
 
 /**
- * Connections to one port under one host. Together with the guest's ends they fit into the
- * runtime's limit of sockets. Further requests wait.
+ * The largest number of connections to one port. These connections and the guest's ends fit into
+ * the runtime's limit of sockets. Further requests wait for a connection.
  */
 const CONNECTIONS = 64;
 /**
- * Milliseconds that an unused connection is kept. The guest may ask for less, but not for more: an
- * open connection prevents the pause of its runtime.
+ * Milliseconds that an unused connection is kept. The guest may request a shorter time, but not a
+ * longer time, because an open connection prevents the pause of its runtime.
  */
 const KEEP_ALIVE_MS = 4_000;
 
-/** The events of undici's agents. */
+/** The events of undici's agents that are emitted again. */
 const EVENTS = ['connect', 'disconnect', 'connectionError', 'drain'];
 
 const require = createRequire(import.meta.url);
 
 /** A dispatcher, and the change to another state. */
 export interface PortDispatcher {
-  /** The dispatcher for the app, which may end it. */
+  /** The dispatcher for the app. The app may close or destroy the dispatcher. */
   readonly dispatcher: Dispatcher & { readonly closed: boolean; readonly destroyed: boolean };
-  /** Ends all requests so far with `reason`. */
+  /** Ends all pending requests with `reason`. */
   renew(reason: Error): void;
 }
 
 /** Runs `work` when a connection into a state may be made. Rejects if the state has ended. */
 export type WithinState = (work: () => void) => Promise<void>;
 
-/** Makes a dispatcher. `enter` is called for each state. */
+/** Makes a dispatcher for a guest's port. Calls `enter` for each state of the runtime. */
 export function portDispatcher(port: number, connect: () => GuestStream, enter: () => WithinState): PortDispatcher {
   const undici = require('undici') as typeof import('undici');
-  // Only path and query of a URL count. The guest reads this host in the header `host`.
+  // undici needs an origin, but only the path and the query of a URL are used. The guest reads this
+  // host in the header `host`.
   const origin = `http://localhost:${port}`;
   let agent: Agent;
 
@@ -52,7 +53,7 @@ export function portDispatcher(port: number, connect: () => GuestStream, enter: 
       return agent.destroyed;
     }
 
-    // undici reads the bounds of WebSockets and event streams from these.
+    // undici reads the bounds for WebSockets and event streams from these options.
     get webSocketOptions(): unknown {
       return Reflect.get(agent, 'webSocketOptions');
     }
@@ -88,7 +89,7 @@ export function portDispatcher(port: number, connect: () => GuestStream, enter: 
           stream.once('error', failed);
           stream.once('connect', () => {
             stream.off('error', failed);
-            // undici uses only what every Duplex has.
+            // undici uses only methods that every Duplex has.
             callback(null, stream as unknown as Socket);
           });
         }).catch(failed);

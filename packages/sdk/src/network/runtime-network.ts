@@ -1,6 +1,6 @@
 // The calls of the app into the network of one runtime. Objects that must end with the runtime, or
-// with its present state, are registered here. The calls reach guests, and open no way out for
-// guests.
+// with its present state, are registered here. The calls connect the app to guests. The calls allow
+// no connection from a guest to the host machine.
 //
 // The module `undici` and the modules of asynchronous calls are loaded at their first use. The
 // types of undici are public, so that a dispatcher can be passed to `fetch()` and to undici. Next:
@@ -30,7 +30,7 @@ const DEFAULT_WAIT_MS = 10_000;
 
 /**
  * The time between two restores of the runtime. A rollback or a resumption starts a new era. A
- * request of one era must not reach a later one.
+ * request of one era must not reach a later era.
  */
 interface Era {
   /** The reason why the era has ended. */
@@ -49,7 +49,7 @@ export class RuntimeNetwork {
   readonly #restores = new Set<Promise<unknown>>();
   #era: Era = {};
 
-  /** `maxResponseBytes` applies to calls of `fetch()` without that option. */
+  /** `maxResponseBytes`: the bound for calls of `fetch()` without that option. */
   constructor(access: RuntimeAccess, maxResponseBytes?: number) {
     this.#access = access;
     this.#maxResponseBytes = maxResponseBytes;
@@ -128,8 +128,9 @@ export class RuntimeNetwork {
 
   /**
    * Runs `restore`, which restores another state of the runtime unless it fails. Requests that
-   * started before it is done end with `reason`, also requests that wait for a connection. No
-   * connection is made meanwhile, because the connection could reach either state.
+   * start before the restore has ended fail with `reason`, also requests that wait for a
+   * connection. No connection is made during the restore, because the connection could reach the
+   * old or the new state.
    */
   async whileRestoring<T>(reason: Error, restore: () => Promise<T>): Promise<T> {
     const restored = restore().then((result) => {
@@ -158,8 +159,8 @@ export class RuntimeNetwork {
     this.#era.ended = reason;
     for (const end of [...this.#waits]) end(reason);
     for (const { dispatcher } of this.#dispatchers.values()) dispatcher.destroy(reason).catch(() => {});
-    // The app itself ends the runtime, so a stream without an error listener closes without an
-    // error.
+    // The app itself ends the runtime, so a stream without an error listener gets no error, which
+    // would be an uncaught exception.
     for (const stream of [...this.#streams]) stream.destroy(stream.listenerCount('error') > 0 ? reason : undefined);
     await Promise.all([...this.#exposed].map((exposed) => exposed.close()));
   }
@@ -174,7 +175,7 @@ export class RuntimeNetwork {
 
   #dispatcher(port: number): Dispatcher {
     const present = this.#dispatchers.get(port)?.dispatcher;
-    // The app may have ended its dispatcher.
+    // The app may have closed or destroyed the dispatcher. Then another dispatcher is made.
     if (present !== undefined && !present.closed && !present.destroyed) return present;
     const made = portDispatcher(
       port,

@@ -8,7 +8,7 @@ export type JsonSchema = boolean | { readonly [keyword: string]: unknown };
 
 /**
  * A schema of a library that follows Standard Schema, such as zod 4. The handler receives the value
- * that the schema makes of the input.
+ * that the schema's validation returns.
  */
 export interface StandardSchema {
   readonly '~standard': {
@@ -23,7 +23,7 @@ export type StandardResult =
   | { readonly value: unknown; readonly issues?: undefined }
   | { readonly issues: readonly StandardIssue[] };
 
-/** One problem that a Standard Schema found. */
+/** One problem of an input, found by a Standard Schema. */
 export interface StandardIssue {
   readonly message: string;
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
@@ -40,7 +40,9 @@ export interface BindingContext {
   readonly pid: number;
 }
 
-/** An input that shows the use of a binding. `--help` of the binding's command prints it. */
+/**
+ * An input that shows the use of a binding. `--help` of the binding's command prints the example.
+ */
 export interface BindingExample {
   readonly description?: string;
   readonly input: unknown;
@@ -91,10 +93,10 @@ export type Bindings = Readonly<Record<string, BindingDefinition>>;
 const NAME_PATTERN = /^[A-Za-z][\w.-]{0,63}$/;
 const NAME = matching(NAME_PATTERN, "a name: a letter, then letters, digits, '_', '.' or '-', 64 at most");
 const MAX_ALIASES = 15;
-/** Half of a frame. */
+/** The largest value of `maxInputBytes` and `maxOutputBytes`: half of a frame. */
 const MAX_BYTES = 16_777_216;
 
-/** Whether `schema` belongs to a library that follows Standard Schema. */
+/** Returns whether `schema` belongs to a library that follows Standard Schema. */
 export function isStandardSchema(schema: unknown): schema is StandardSchema {
   if ((typeof schema !== 'object' || schema === null) && typeof schema !== 'function') return false;
   const standard: unknown = (schema as Record<string, unknown>)['~standard'];

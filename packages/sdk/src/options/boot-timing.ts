@@ -20,8 +20,8 @@ export interface BootTiming {
  * - `vm_configure`: inside the sidecar, checks and stores the runtime's options.
  * - `runtime_create_total`: all of `NodeRuntime.create()`.
  * - `memory_map`, `instantiate`, `guest_start`, `guest_run`: the steps of each program in the
- *   sidecar. They map the guest's memory, make the instance, reach the program's first instruction,
- *   and run the program to its end.
+ *   sidecar. The steps map the guest's memory, make the instance, reach the program's first
+ *   instruction, and run the program to its end.
  */
 export type BootPhase =
   | 'sidecar_spawn'

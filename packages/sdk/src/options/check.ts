@@ -1,5 +1,5 @@
-// Checks the options and arguments of every public call, once, where the call enters the package.
-// Next: `hints.ts`, which finds the right name for a wrong one.
+// Checks the options and arguments of every public call once, before the call does anything else.
+// Next: `hints.ts`, which finds the right name for a wrong name.
 
 import { invalidOption } from '../errors/make.js';
 import { BINDINGS } from './bindings.js';
@@ -67,7 +67,7 @@ export const CALLS = {
 /** The name of a call that has options. */
 export type OptionCall = keyof typeof CALLS;
 
-/** Throws `ERR_INVALID_OPTION` for the first fault of `options`. Omitted options are correct. */
+/** Throws `ERR_INVALID_OPTION` for the first fault of `options`. Accepts `undefined`. */
 export function checkOptions(call: OptionCall, options: unknown): void {
   if (options !== undefined) checkGivenOptions(call, options);
 }
@@ -81,9 +81,8 @@ export function checkGivenOptions(call: OptionCall, options: unknown): void {
 }
 
 /**
- * Throws `ERR_INVALID_OPTION` if an argument breaks `rule`. The name of a fault in a list is the
- * argument and the index. The name of a fault in an object is its own name, like the name of an
- * option.
+ * Throws `ERR_INVALID_OPTION` if an argument breaks `rule`. In a list, the error names the argument
+ * and the index. In an object, the error names the property, as for an option.
  */
 export function checkArgument(call: string, argument: string, rule: Rule, value: unknown): void {
   const fault = rule.fault(value);

@@ -1,5 +1,5 @@
-// App file systems: the interface that an app implements, and the mount of one.
-// `file-systems/memory.ts` is an example that works.
+// The interface of app file systems, and the option that mounts an app file system.
+// `file-systems/memory.ts` implements the interface.
 
 /** The status of a file. */
 export interface FileSystemStat {
@@ -8,7 +8,7 @@ export interface FileSystemStat {
   size: number;
   /** Permission bits. @default 0o755 for directories, 0o777 for links, 0o644 */
   mode?: number;
-  /** Milliseconds since 1970, as all times. @default 0 */
+  /** The time of the last change in milliseconds since 1970, as all times. @default 0 */
   mtimeMs?: number;
   /** @default mtimeMs */
   atimeMs?: number;
@@ -16,7 +16,7 @@ export interface FileSystemStat {
   ctimeMs?: number;
   /** @default ctimeMs */
   birthtimeMs?: number;
-  /** A number that the file keeps. @default derived from the path */
+  /** A number that identifies the file and never changes. @default derived from the path */
   ino?: number;
   /** Number of names of the file. @default 1 */
   nlink?: number;
@@ -28,7 +28,7 @@ export interface FileSystemEntry {
   type: FileSystemStat['type'];
 }
 
-/** A result, or a promise of one. */
+/** A result, or a promise of a result. */
 export type Eventually<T> = T | Promise<T>;
 
 /**
@@ -53,16 +53,17 @@ export interface FileSystem {
    * Writes all of `data`. Fills a gap before `offset` with zeros. The method may keep the bytes.
    */
   write?(path: string, offset: number, data: Uint8Array): Eventually<void>;
-  /** Makes an empty file. `EEXIST` if the name is taken. */
+  /** Makes an empty file. `EEXIST` if `path` exists. */
   create?(path: string, mode: number): Eventually<void>;
-  /** Makes a file shorter, or longer with zeros. */
+  /** Sets the size of a file. Fills added bytes with zeros. */
   truncate?(path: string, length: number): Eventually<void>;
-  /** Makes a directory. `EEXIST` if the name is taken. */
+  /** Makes a directory. `EEXIST` if `path` exists. */
   mkdir?(path: string, mode: number): Eventually<void>;
   /** Removes a file, a link, or an empty directory. `ENOTEMPTY` if the directory has entries. */
   remove?(path: string): Eventually<void>;
   /**
-   * Renames a file. Replaces a file, a link or an empty directory with the new name (`ENOTEMPTY`).
+   * Renames a file, a link or a directory. Replaces a file, a link or an empty directory at `to`.
+   * `ENOTEMPTY` if the directory at `to` has entries.
    */
   rename?(from: string, to: string): Eventually<void>;
   /** Makes a symbolic link. */
@@ -84,7 +85,8 @@ export interface FileSystemMount {
   guestPath: string;
   fileSystem: FileSystem;
   /**
-   * Whether the mount refuses changes, even if the object has methods for changes. @default false
+   * Whether the mount refuses changes with `EROFS`, even if the object has methods for changes.
+   * @default false
    */
   readOnly?: boolean;
   /** Milliseconds that a program waits for one method. @default 30_000 */

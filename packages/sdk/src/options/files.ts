@@ -17,15 +17,18 @@ export interface StatOptions {
 
 /** Options of `runtime.mkdir()` and `runtime.remove()`. */
 export interface TreeOptions {
-  /** Whether missing parents are made, or entries of a directory are removed. @default false */
+  /**
+   * Whether `mkdir()` makes missing parents, and `remove()` removes the entries of a directory.
+   * @default false
+   */
   recursive?: boolean;
 }
 
 /** Options of `runtime.watch()`. */
 export interface WatchOptions {
   /**
-   * Whether everything below a directory is watched too. Not possible in a mounted folder without
-   * an overlay.
+   * Whether all files and directories below the directory are watched too. Not possible in a
+   * mounted folder without an overlay.
    * @default false
    */
   recursive?: boolean;
@@ -35,9 +38,9 @@ export interface WatchOptions {
 
 /** Options of `runtime.createReadStream()`. */
 export interface ReadStreamOptions {
-  /** The first byte. @default 0 */
+  /** The position of the first byte. @default 0 */
   start?: number;
-  /** The last byte, which is read too, as in Node. @default the end of the file */
+  /** The position of the last byte, which is read too, as in Node. @default the end of the file */
   end?: number;
   /** Ends the stream with an error when it aborts. */
   signal?: AbortSignal;
@@ -106,7 +109,7 @@ export const LINK_TARGET = rule(
 
 /** The largest time of a `Date`, in milliseconds. */
 const MAX_TIME_MS = 8.64e15;
-/** Milliseconds since 1970 of a `Date` or a number. */
+/** Converts a `Date` to milliseconds since 1970. Returns any other value unchanged. */
 export const timeOf = (time: unknown): unknown => (time instanceof Date ? time.getTime() : time);
 /** The arguments `atime` and `mtime` of `utimes()`. */
 export const FILE_TIME = rule((value) => {

@@ -1,5 +1,5 @@
-// Recognises handles of this copy of the package without importing their classes, so that options
-// stay below everything else. Each class adds its instances.
+// Recognises handles of this copy of the package without importing their classes, because the
+// classes import the options. The constructor of each class adds the new instance.
 
 const sidecars = new WeakSet<object>();
 const snapshots = new WeakSet<object>();
@@ -10,8 +10,8 @@ export const addSidecar = (handle: object): void => void sidecars.add(handle);
 /** Adds a new `Snapshot`. */
 export const addSnapshot = (handle: object): void => void snapshots.add(handle);
 
-/** Whether `value` is a `Sidecar`. */
+/** Returns whether `value` is a `Sidecar`. */
 export const isSidecar = (value: unknown): boolean => typeof value === 'object' && value !== null && sidecars.has(value);
 
-/** Whether `value` is a `Snapshot`. */
+/** Returns whether `value` is a `Snapshot`. */
 export const isSnapshot = (value: unknown): boolean => typeof value === 'object' && value !== null && snapshots.has(value);

@@ -22,7 +22,10 @@ interface Index {
   readonly tables: Set<AnyTable>;
 }
 
-/** Names of other libraries that stand for no single option of this one. */
+/**
+ * Option names of other libraries that correspond to no single option of this package, with a hint
+ * for each.
+ */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
   __proto__: null as never,
   loopbackExemptPorts: '`exposePort()`, a call: guest ports are reached by calls of the app and by nothing else',
@@ -34,7 +37,10 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
 
 /** The largest number of calls that a message names. */
 const MAX_CALLS = 6;
-/** `spawnCommand()` has the options of `execCommand()`, which messages name already. */
+/**
+ * Calls that no message names. `spawnCommand()` has the options of `execCommand()`, and messages
+ * name `execCommand()`.
+ */
 const UNNAMED_CALLS: ReadonlySet<string> = new Set(['spawnCommand()']);
 
 let index: Index | undefined;
@@ -45,7 +51,7 @@ export function hintFor(name: string, table: AnyTable, call: string, calls: Call
   const { places, tables } = index;
   const right = nearest(name, Object.keys(table));
   if (!tables.has(table)) {
-    // The names of a policy mean nothing outside of it.
+    // A name in a policy is looked up only in the tables of the policy.
     const own = Object.keys(table).find((option) => table[option]?.aliases?.names.includes(name)) ?? right;
     return own && `It is called \`${own}\`.`;
   }
@@ -87,7 +93,8 @@ function listOf(calls: ReadonlySet<string>): string {
   return named.length > MAX_CALLS ? `${named.slice(0, MAX_CALLS).join(', ')} and others` : named.join(', ');
 }
 
-// The closest of `names`, if it differs by a typing error or two.
+// Returns the closest of `names` if it differs from `name` by at most two edits, or one edit for a
+// short name.
 function nearest(name: string, names: readonly string[]): string | undefined {
   const bound = name.length < 6 ? 1 : 2;
   const [first] = names
@@ -97,7 +104,8 @@ function nearest(name: string, names: readonly string[]): string | undefined {
   return first?.one;
 }
 
-// Edits between two words: letters inserted, removed, replaced, or swapped with their neighbour.
+// Returns the number of edits between two words. An edit inserts, removes or replaces a letter, or
+// swaps two adjacent letters.
 function distance(from: string, to: string): number {
   let [before, last, row]: [number[], number[], number[]] = [[], [], Array.from({ length: to.length + 1 }, (_, at) => at)];
   for (let i = 1; i <= from.length; i++) {

@@ -5,7 +5,10 @@ import { type OptionTable, objectWith, required } from './table.js';
 
 /** The policy for an unused runtime: pause or disposal. */
 export interface IdleOptions {
-  /** Milliseconds without a call and with nothing open, 1 to 2,147,483,647. */
+  /**
+   * Milliseconds without use until the action, 1 to 2,147,483,647. Pending calls, running programs
+   * and open streams, watches and connections are use.
+   */
   afterMs: number;
   /**
    * `'pause'`: the runtime is paused on disk and its memory is freed. The next call resumes the
@@ -14,10 +17,9 @@ export interface IdleOptions {
    */
   action: 'pause' | 'dispose';
   /**
-   * Receives an error of the policy, which no call can report. The runtime could not be paused, or
-   * the snapshot of an earlier pause could not be deleted. After a failed pause the runtime stays
-   * running, and the next attempt waits twice as long. An error that the handler throws is an
-   * uncaught exception.
+   * Receives an error that no call can report: the runtime could not be paused, or the snapshot of
+   * an earlier pause could not be deleted. After a failed pause the runtime stays running, and the
+   * next attempt waits twice as long. An error that the handler throws is an uncaught exception.
    * @default a warning of the process
    */
   onError?: (error: unknown) => void;

@@ -6,13 +6,13 @@ import { MAX_TIMER_MS, oneOf, whole } from './rule.js';
 import { known, type OptionTable, objectWith } from './table.js';
 
 /**
- * Limits of a runtime. Exceeding a limit is an error for the program or for the caller. Other
+ * Limits of a runtime. If a program exceeds a limit, the program or the caller gets an error. Other
  * runtimes are not affected.
  */
 export interface Limits {
   /**
-   * The source of all limits that are not set. `hardened` has smaller limits, for code that is
-   * expected to be hostile.
+   * The profile with the values of all limits that are not set here. `hardened` has smaller limits
+   * than `default`, for code that is expected to be hostile.
    * @default 'default'
    */
   profile?: 'default' | 'hardened';
@@ -35,7 +35,7 @@ export interface Limits {
    */
   kernelBytes?: number;
   /**
-   * Processor time of one program in milliseconds. In a resident runner, of one evaluation.
+   * Processor time in milliseconds of one program, or of one evaluation in a resident runner.
    * @default 30_000
    */
   cpuMs?: number;
@@ -46,9 +46,9 @@ export interface Limits {
    */
   wallMs?: number;
   /**
-   * Processes of the runtime at a time: programs, runners, and the children of both until their
-   * parents have waited for them. Beyond the limit `spawn` fails with `EAGAIN` in the program, and
-   * `exec` fails with `ERR_RESOURCE_EXHAUSTED`.
+   * Processes of the runtime at a time: programs, resident runners, and their children. An ended
+   * child counts until its parent has waited for it. Beyond the limit `spawn` fails with `EAGAIN`
+   * in the program, and `exec` fails with `ERR_RESOURCE_EXHAUSTED`.
    * @default 256
    */
   processes?: number;
@@ -126,14 +126,14 @@ export interface Limits {
    */
   stdinBytes?: number;
   /**
-   * Captured bytes of each of stdout and stderr of one program. Further output is not captured, and
-   * the result is marked as truncated. The program continues.
+   * Bytes of stdout that are captured for one program, and bytes of stderr. Further output is not
+   * captured, and the result is marked as truncated. The program continues.
    * @default 16_777_216 (16 MiB)
    */
   outputBytes?: number;
   /**
-   * Bytes of JSON that a program may return with `__return()`. Beyond the limit the result has an
-   * `ERR_RESULT_LIMIT`.
+   * Bytes of JSON that a program may return with `__return()`. Beyond the limit `error` of the
+   * result has the code `ERR_RESULT_LIMIT`.
    * @default 16_777_216 (16 MiB)
    */
   resultBytes?: number;
@@ -148,7 +148,7 @@ export interface Limits {
 /** The name of a limit that the sidecar enforces. */
 export type LimitName = Exclude<keyof Limits, 'profile' | 'fetchResponseBytes'>;
 
-/** The use of a limit has passed 80 %. */
+/** A warning: the use of a limit has exceeded 80 %. */
 export interface LimitWarning {
   /** The name of the limit. */
   limit: LimitName;
@@ -156,21 +156,24 @@ export interface LimitWarning {
   used: number;
   /** The limit. */
   max: number;
-  /** The pid of the process, for a limit of each process. */
+  /** The pid of the process, if the limit applies to each process. */
   pid?: number;
 }
 
 /**
- * Receives warnings. An error that the function throws is an uncaught exception, because no call
- * waits for the function.
+ * Receives limit warnings. An error that the function throws becomes an uncaught exception, because
+ * no call can report the error.
  */
 export type LimitWarningListener = (warning: LimitWarning) => void;
 
 const MIB = 1_048_576;
 const TERABYTE = 1_099_511_627_776;
-/** The largest timer of Node in milliseconds, which is also the largest buffer in bytes. */
+/**
+ * The largest number that Node accepts as milliseconds of a timer. The largest size of a buffer in
+ * bytes is the same number.
+ */
 const LARGEST = MAX_TIMER_MS;
-/** The largest body of a response: the longest text of the engine. */
+/** The largest body of a response in bytes: the longest text that Node's engine can store. */
 export const MAX_RESPONSE_BYTES = 536_870_888;
 
 const bytes = (min: number, max: number) => whole(min, max, 'bytes');
@@ -205,7 +208,7 @@ export const LIMITS: OptionTable<Limits> = {
   stdinBytes: bytes(0, LARGEST),
   outputBytes: known(bytes(0, LARGEST), ['maxBuffer', 'maxOutputBytes'], IN_BYTES),
   resultBytes: bytes(0, 16 * MIB),
-  // This package enforces the limit, not the sidecar.
+  // This package enforces this limit. The sidecar does not know the limit.
   fetchResponseBytes: bytes(0, MAX_RESPONSE_BYTES),
   profile: oneOf(['default', 'hardened'], "'default' or 'hardened'"),
 };

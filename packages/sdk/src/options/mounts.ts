@@ -20,13 +20,17 @@ export interface Mount {
   readOnly?: boolean;
   /**
    * Whether programs may change their view of the folder while the folder itself is never written.
-   * The changes are stored in the sandbox's memory and count there. `readOnly` is ignored then.
+   * The changes are stored in the runtime's memory and count towards `limits.filesystemBytes`. With
+   * `overlay`, `readOnly` is ignored.
    * @default false
    */
   overlay?: boolean;
 }
 
-/** A `node_modules` folder of the host machine, and folders that its links lead to. */
+/**
+ * A `node_modules` folder of the host machine, and the folders that contain the targets of its
+ * links.
+ */
 export interface NodeModulesMount {
   hostPath: string;
   guestPath?: string;

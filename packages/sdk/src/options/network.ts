@@ -44,11 +44,11 @@ export interface ExposePortOptions {
 export interface FetchOptions {
   /** @default 'GET' */
   method?: string;
-  /** Path and query, beginning with `/`. @default '/' */
+  /** The path and the query of the URL, beginning with `/`. @default '/' */
   path?: string;
-  /** An object, pairs, or `Headers`. `host` is `localhost:PORT` unless set. */
+  /** The headers: an object, pairs, or `Headers`. `host` is `localhost:PORT` unless set. */
   headers?: IncomingHttpHeaders | Iterable<[string, string | string[] | undefined]>;
-  /** Bytes, text, or an async iterable whose chunks are sent as they arrive. */
+  /** The body: bytes, text, or an async iterable whose chunks are sent as they arrive. */
   body?: string | Uint8Array | AsyncIterable<string | Uint8Array>;
   /** Ends the request when it aborts. The call then rejects with the signal's reason. */
   signal?: AbortSignal;

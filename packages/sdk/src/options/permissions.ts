@@ -46,8 +46,9 @@ export interface FsPermissionRule {
   /** The operations that the rule is for. @default all */
   operations?: readonly PermissionOperations['fs'][];
   /**
-   * Absolute guest paths, or paths that begin with `**` and a slash. Each path stands for the file
-   * and everything below it. `*` and `?` stand for text without slashes, `**` for any names.
+   * Absolute guest paths, or paths that begin with `**` and a slash. Each path matches the file at
+   * the path and all files below. `*` matches text without slashes, `?` one character that is no
+   * slash, `**` any number of names.
    * @default everything
    */
   paths?: readonly string[];
@@ -67,8 +68,8 @@ export interface PatternPermissionRule<S extends Exclude<PermissionScope, 'fs'>>
 }
 
 /**
- * The permissions of one scope: everything, nothing, or rules. The deepest matching rule applies.
- * Of several rules of one depth, a rule that denies applies.
+ * The permissions of one scope: a mode for all operations, or rules. The deepest matching rule
+ * decides. If several matching rules have that depth, a rule that denies decides.
  */
 export type PermissionRules<Rule> =
   | PermissionMode
@@ -104,11 +105,14 @@ export interface PermissionEvent {
   /** The path, address, variable or name. */
   readonly resource: string;
   readonly decision: PermissionMode;
-  /** The index of the deciding rule in the scope's `rules`. Absent if the default decided. */
+  /**
+   * The index of the deciding rule in the scope's `rules`. Absent if no rule matched, so that the
+   * default decided.
+   */
   readonly rule?: number;
   /** The pid of the process. */
   readonly pid: number;
-  /** Milliseconds since 1970. */
+  /** The time of the decision in milliseconds since 1970. */
   readonly time: number;
 }
 
@@ -142,7 +146,7 @@ export const OPERATIONS: { readonly [S in PermissionScope]: readonly PermissionO
 /** All scopes. */
 export const SCOPES = Object.keys(OPERATIONS) as PermissionScope[];
 
-/** Names of operations elsewhere, and the names here. */
+/** Names of operations in other libraries, and the names in this package. */
 const OTHER_OPERATIONS: Readonly<Record<string, string>> = {
   __proto__: null as never,
   open: 'read and write',
@@ -244,7 +248,10 @@ const POLICY: OptionTable<PermissionsPolicy> = {
   binding: known(scopeOf('binding'), ['bindings', 'tool', 'tools']),
 };
 
-/** Accepts a policy. Its names are no options of other calls, so hints stay inside the policy. */
+/**
+ * Accepts a policy. The names in a policy are no options of other calls, so hints are searched only
+ * in the policy.
+ */
 export const PERMISSIONS: Rule = {
   ...objectWith(POLICY, `a policy: { ${SCOPES.join('?, ')}? }`),
   inner: undefined,

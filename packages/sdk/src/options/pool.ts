@@ -10,8 +10,8 @@ import { known, type OptionTable, objectWith, required } from './table.js';
 export interface PoolOptions<Sidecar, Snapshot, Runtime, RuntimeOptions> {
   /**
    * The sidecar of the pool. Without this option the pool uses the sidecar of the `Snapshot` while
-   * that sidecar lives, else its own sidecar. The pool restarts its own sidecar after a crash and
-   * ends it in `dispose()`.
+   * that sidecar lives, else a sidecar that the pool starts. The pool replaces its own sidecar
+   * after a crash, and ends its own sidecar in `dispose()`.
    */
   sidecar?: Sidecar;
   /**
@@ -20,8 +20,8 @@ export interface PoolOptions<Sidecar, Snapshot, Runtime, RuntimeOptions> {
    */
   snapshot?: Snapshot | string;
   /**
-   * Options of the runtimes. With `snapshot`, options that the snapshot does not contain: bindings,
-   * mounts, limits.
+   * Options of the runtimes. If `snapshot` is set, only options that a snapshot does not contain,
+   * such as bindings and mounts, and limits.
    */
   options?: RuntimeOptions;
   /**
@@ -29,9 +29,12 @@ export interface PoolOptions<Sidecar, Snapshot, Runtime, RuntimeOptions> {
    * starts a resident runner.
    */
   prepare?: (runtime: Runtime) => unknown;
-  /** Slots that may use memory at a time, in use or not, 1 to 10,000. */
+  /** The largest number of slots that use memory at a time, in use or idle, 1 to 10,000. */
   size: number;
-  /** Slots that are kept ready, 0 to `size`. They are made when no call waits. @default 1 */
+  /**
+   * The number of slots that are kept ready, 0 to `size`. These slots are made while no call waits.
+   * @default 1
+   */
   min?: number;
   /**
    * The owner of the pool and its template. The pool of 'default', which is the app itself, serves
@@ -46,9 +49,9 @@ export interface PoolOptions<Sidecar, Snapshot, Runtime, RuntimeOptions> {
    */
   reuse?: number;
   /**
-   * When a slot is rolled back to the template. `'each-use'`: after each use; after `reuse` uses
-   * the slot is replaced. `'last-use'`: after `reuse` uses; until then each use sees the changes of
-   * earlier uses, all of one tenant.
+   * When a slot is rolled back to the template. `'each-use'`: after each use. After `reuse` uses
+   * the slot is replaced. `'last-use'`: after `reuse` uses. Until then each use sees the changes of
+   * earlier uses, which are uses of one tenant.
    * @default 'each-use'
    */
   recycle?: 'each-use' | 'last-use';
@@ -72,8 +75,8 @@ export interface AcquireOptions {
    */
   tenant?: string;
   /**
-   * Ends the wait when it aborts; in `withRuntime()` also the use. The call rejects with the
-   * signal's reason, and a slot in use is ended.
+   * Ends the wait when the signal aborts. The call rejects with the signal's reason. In
+   * `withRuntime()`, also ends the use and the slot.
    */
   signal?: AbortSignal;
 }
@@ -89,7 +92,8 @@ const MAX_USES = 1_000_000;
 const DAY_MS = 86_400_000;
 const WITHOUT = ['sidecar', 'snapshot', 'tenant', 'idle'];
 
-// The options themselves are checked when the first runtime is made.
+// Rejects options that a pool sets itself. `NodeRuntime.create()` checks the other options when the
+// first runtime is made.
 const isRuntimeOptions = (value: unknown): boolean => isObject(value) && WITHOUT.every((name) => !(name in value));
 
 const POOL: OptionTable<PoolOptions<unknown, unknown, unknown, unknown>> = {

@@ -3,7 +3,7 @@
 import { ARGUMENTS, CALLBACK, CONTENT, CWD, ENV, listOf, oneOf, PROGRAM_TEXT, SIGNAL, TEXT, TIMEOUT_MS } from './rule.js';
 import { known, type OptionTable } from './table.js';
 
-/** Environment variables. A name has no `=`; neither a name nor a value has a NUL. */
+/** Environment variables. A name has no `=`. Names and values have no NUL. */
 export type Env = Readonly<Record<string, string>>;
 
 /** Receives one chunk of output. The handler may keep the bytes. */
@@ -24,7 +24,7 @@ export interface EvaluationOptions {
    * ends the program and rejects the call.
    */
   onStdout?: OutputHandler;
-  /** Receives stderr in the same way. */
+  /** Receives stderr as `onStdout` receives stdout. */
   onStderr?: OutputHandler;
 }
 
@@ -49,8 +49,9 @@ export interface RunOptions extends ProgramPlace, EvaluationOptions {
    */
   execArgv?: readonly string[];
   /**
-   * The language of `code`. Types of TypeScript are removed before the program runs, as in Node 24;
-   * syntax that needs code, such as enums, is refused. `execFile()` uses the extension of the file.
+   * The language of `code`. Types of TypeScript are removed before the program runs, as in Node 24.
+   * Syntax that needs generated code, such as enums, is refused. `execFile()` derives the language
+   * from the file's extension.
    * @default 'javascript'
    */
   language?: 'javascript' | 'typescript';
@@ -61,7 +62,7 @@ export interface RunOptions extends ProgramPlace, EvaluationOptions {
 /** Options of `runtime.execCommand()` and `runtime.spawnCommand()`. */
 export interface CommandOptions extends ProgramPlace, EvaluationOptions {
   /**
-   * The content of the command's stdin. `spawnCommand()` keeps stdin open after it.
+   * The content of the command's stdin. `spawnCommand()` keeps stdin open after this content.
    * @default nothing
    */
   stdin?: string | Uint8Array;

@@ -1,8 +1,8 @@
 // Rules: the requirement on a value, and the words that complete "expected ..." in an error
 // message.
 //
-// A rule checks a value and returns the first fault, or nothing. It allocates nothing for a
-// correct value, so a call with correct options pays well below a microsecond for the check.
+// A rule checks a value and returns the first fault, or nothing. A check of a correct value
+// allocates no memory, so the check of a call's correct options needs well below a microsecond.
 // Next: `table.ts`, rules for objects with named options.
 
 /** The largest number of milliseconds that a timer of Node accepts: 24 days. */
@@ -10,13 +10,13 @@ export const MAX_TIMER_MS = 2_147_483_647;
 
 /** A wrong value and the reason. */
 export interface Fault {
-  /** The names and indexes that lead from the checked value to the wrong one. */
+  /** The names and indexes that lead from the checked value to the wrong value. */
   readonly path: readonly PropertyKey[];
   /** The words after "expected". */
   readonly expected: string;
   /** The wrong value. */
   readonly received: unknown;
-  /** A sentence that leads to the right name. */
+  /** A sentence that names the right option. */
   readonly hint?: string | undefined;
 }
 
@@ -26,11 +26,14 @@ export interface Rule {
   readonly expected: string;
   /** Returns the first fault of `value`, or `undefined` for a correct value. */
   fault(value: unknown): Fault | undefined;
-  /** The options inside a correct value. Hints read them. */
+  /** The options inside a correct value, for hints. */
   readonly inner?: InnerOptions | undefined;
 }
 
-/** The options inside a value: `prefix` leads to them, such as `.` or `[].`. */
+/**
+ * The options inside a value. `prefix` is the text between the value's name and the name of an
+ * option, such as `.` or `[].`.
+ */
 export interface InnerOptions {
   readonly prefix: string;
   readonly options: Readonly<Record<string, Rule>>;
@@ -41,7 +44,7 @@ export function rule(test: (value: unknown) => boolean, expected: string): Rule 
   return { expected, fault: (value) => (test(value) ? undefined : { path: [], expected, received: value }) };
 }
 
-/** Moves a fault one level outwards, below `name`. */
+/** Returns `fault` with `name` in front of its path. */
 export const faultBelow = (name: PropertyKey, fault: Fault): Fault => ({ ...fault, path: [name, ...fault.path] });
 
 /** Accepts whole numbers from `min` to `max`. */
@@ -79,7 +82,8 @@ export function mapOf(pattern: RegExp, item: Rule, expected: string, expectedNam
     expected,
     inner: innerOf(item, '.NAME'),
     fault(value) {
-      // A `Map`, for example, has no names of its own and would pass for an empty object.
+      // A `Map`, for example, has no properties of its own, and without this check would be
+      // accepted as an empty object.
       if (!isPlain(value)) return { path: [], expected, received: value };
       for (const name in value) {
         if (!pattern.test(name)) return { path: [name], expected: expectedName, received: value[name] };
@@ -95,11 +99,11 @@ function innerOf({ inner }: Rule, step: string): InnerOptions | undefined {
   return inner && { prefix: step + inner.prefix, options: inner.options };
 }
 
-/** Whether `value` is an object and not an array. */
+/** Returns whether `value` is an object and not an array. */
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Whether `value` is an object without a class. */
+/** Returns whether `value` is an object that is no instance of a class. */
 export function isPlain(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
@@ -116,7 +120,7 @@ export const CALLBACK = rule(isCallable, 'a function');
 export const SIGNAL = rule((value) => value instanceof AbortSignal, 'an AbortSignal');
 /** Accepts any text. */
 export const TEXT = rule((value) => typeof value === 'string', 'text');
-/** Accepts text that can be passed to a program. */
+/** Accepts text without NUL, which can be passed to a program. */
 export const PROGRAM_TEXT = rule((value) => typeof value === 'string' && !value.includes('\0'), 'text without NUL');
 /** Accepts the content of a file or of stdin. */
 export const CONTENT = rule((value) => typeof value === 'string' || value instanceof Uint8Array, 'text or a Uint8Array');

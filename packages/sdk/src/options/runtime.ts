@@ -52,9 +52,9 @@ export interface RuntimeOptions<Sidecar, Snapshot> {
   /**
    * A `node_modules` folder of the host machine, mounted read-only at `guestPath`, so that programs
    * below it can import its packages. A package whose link leaves the folder, as in a workspace of
-   * pnpm, is found if a folder in `roots` contains the link's target. These folders are mounted
-   * read-only too, where the links lead in the guest. Other links fail with `EACCES`, and the
-   * message names the target.
+   * pnpm, is found if a folder in `roots` contains the link's target. The folders in `roots` are
+   * mounted read-only too, where the links lead in the guest. A link to a target outside of these
+   * folders fails with `EACCES`, and the message names the target.
    * @default guestPath: `node_modules` in `cwd`
    */
   nodeModules?: string | NodeModulesMount;
@@ -63,9 +63,9 @@ export interface RuntimeOptions<Sidecar, Snapshot> {
   /**
    * A snapshot to restore: the `Snapshot`, or the newest of the tenant with this id, digest or
    * name. Files, processes and resident runners are restored from the snapshot. Mounted folders and
-   * app file systems must be passed again in `mounts`, and `bindings` too. If set, `env`, `cwd`,
-   * `limits` and `permissions` replace the snapshot's values. Without `sidecar`, the runtime uses
-   * the sidecar of the `Snapshot` while that sidecar lives.
+   * app file systems must be passed again in `mounts`, and `bindings` too. `env`, `cwd`, `limits`
+   * and `permissions` replace the snapshot's values if they are set. Without `sidecar`, the runtime
+   * uses the sidecar of the `Snapshot` while that sidecar lives.
    */
   snapshot?: Snapshot | string;
   /**
@@ -73,11 +73,13 @@ export interface RuntimeOptions<Sidecar, Snapshot> {
    * @default the tenant of the `Snapshot`, else 'default'
    */
   tenant?: string;
-  /** The policy that pauses or disposes the unused runtime. @default never */
+  /**
+   * The policy that pauses or disposes the unused runtime. @default none: the runtime stays running
+   */
   idle?: IdleOptions;
   /**
-   * Called when the use of a limit exceeds 80 %. Called again only after the use was below 60 %,
-   * and at most once a second for each limit.
+   * Called when the use of a limit exceeds 80 %. Called again for that limit only after the use was
+   * below 60 %, and at most once a second for each limit.
    */
   onLimitWarning?: LimitWarningListener;
   /** Called with the duration of each step, at creation and after each program. */

@@ -16,17 +16,17 @@ export interface SidecarOptions {
    */
   warmSlots?: number;
   /**
-   * Runtimes at a time, 1 to 65,536. Beyond the limit, a new runtime fails with
-   * `ERR_RESOURCE_EXHAUSTED`. Running programs have a further bound: each needs about five mappings
-   * of memory, of which Linux allows 65,530 in a process.
+   * The largest number of runtimes at a time, 1 to 65,536. Beyond the limit, a new runtime fails
+   * with `ERR_RESOURCE_EXHAUSTED`. The number of running programs has a further bound: each program
+   * needs about five memory mappings, and Linux allows 65,530 mappings in a process.
    * @default 10,000
    */
   maxRuntimes?: number;
   /**
    * Microseconds, 0 to 10,000, that a thread polls for more work after a reply before it sleeps. A
-   * program that starts in that time starts without delay, but meanwhile the thread uses its
-   * processor. In embedded mode, Node's own thread also polls that long for the end of a single
-   * pending call.
+   * program that is started in that time starts without delay. While the thread polls, it uses a
+   * processor. In embedded mode, Node's own thread also polls for this time when exactly one call
+   * is pending.
    * @default 50 in a process, 100 embedded (0 with an inline budget)
    */
   spinUs?: number;
@@ -43,8 +43,9 @@ export interface SidecarSpawnOptions extends SidecarOptions {}
 export interface SidecarEmbeddedOptions extends SidecarOptions {
   /**
    * Milliseconds, 0 to 1,000, that a program may run on the calling thread before it moves to a
-   * worker thread. Waking a thread costs more than a short evaluation, but while a guest runs
-   * inline, this process does nothing else. At 0 no guest ever runs on the calling thread.
+   * worker thread. Waking a worker thread takes longer than a short evaluation. While a guest runs
+   * on the calling thread, that thread runs no other code of this process. If 0, no guest runs on
+   * the calling thread.
    * @default 0
    */
   inlineBudgetMs?: number;

@@ -7,15 +7,16 @@ import { known, type OptionTable, objectWith } from './table.js';
 /** Options of `runtime.snapshot()`. */
 export interface SnapshotOptions {
   /**
-   * A name of 1 to 200 characters that does not look like an id. Of several snapshots with one
-   * name, the name means the newest.
+   * A name of 1 to 200 characters that does not look like an id. If several snapshots have a name,
+   * the name selects the newest of them.
    * @default none
    */
   name?: string;
   /** Labels of the app: up to 64 names with text. @default {} */
   labels?: Readonly<Record<string, string>>;
   /**
-   * `'memory'`: the sidecar's memory, until the sidecar ends. `'disk'`: a file as well.
+   * The place of the snapshot. `'memory'`: in the sidecar's memory until the sidecar ends.
+   * `'disk'`: also in a file in the store's folder.
    * @default 'memory'
    */
   store?: 'memory' | 'disk';
@@ -32,8 +33,8 @@ export interface QuietOptions {
 /** Options of `runtime.clone(n)`. */
 export interface CloneOptions extends QuietOptions {
   /**
-   * Whether clones that can be made stay when another fails. The result then has an entry for each
-   * clone.
+   * Whether clones are kept if another clone fails. The result then has an entry for each clone:
+   * the runtime, or the error.
    * @default false
    */
   settle?: boolean;
@@ -41,7 +42,10 @@ export interface CloneOptions extends QuietOptions {
 
 /** Selects the tenant whose snapshots a call uses. */
 export interface TenantOptions {
-  /** A tenant, 1 to 200 characters. @default the runtime's tenant; of a sidecar 'default' */
+  /**
+   * A tenant, 1 to 200 characters. @default the runtime's tenant, or 'default' for
+   * `sidecar.snapshots`
+   */
   tenant?: string;
 }
 
@@ -54,13 +58,14 @@ export interface SnapshotStoreOptions {
    */
   directory?: string;
   /**
-   * Bytes of all snapshots on disk. Beyond the limit the least recently used snapshots are deleted.
+   * The largest total size of all snapshots on disk, in bytes. Beyond the limit the least recently
+   * used snapshots are deleted.
    * @default 10_737_418_240 (10 GiB)
    */
   maxBytes?: number;
   /**
-   * Bytes that snapshots in memory have for themselves. Beyond the limit the least recently used
-   * snapshots are deleted.
+   * The largest number of bytes in memory that only snapshots use. Beyond the limit the least
+   * recently used snapshots are deleted.
    * @default 4_294_967_296 (4 GiB)
    */
   memoryBytes?: number;
@@ -72,18 +77,18 @@ export const DEFAULT_TENANT = 'default';
 const TERABYTE = 1_099_511_627_776;
 const MAX_LABELS = 64;
 
-// No pattern accepts a lone surrogate: on the wire each becomes U+FFFD, and two names could be
-// equal.
+// No pattern accepts a lone surrogate. In a message a lone surrogate becomes U+FFFD, so two
+// different names could become equal.
 
 const NAME_PATTERN = /^[^\0\p{Cs}]{1,200}$/su;
-/** A name must not look like an id, which means exactly one snapshot. */
+/** A name must not look like an id, because an id selects exactly one snapshot. */
 const SNAPSHOT_NAME_PATTERN = /^(?!snap-[a-z0-9]{26}$)[^\0\p{Cs}]{1,200}$/su;
 const LABEL_PATTERN = /^[^\0\p{Cs}]{0,1000}$/su;
 
 const SHORT_TEXT = 'text of 1 to 200 characters without NUL and lone surrogates';
 const isName = (value: unknown): boolean => typeof value === 'string' && NAME_PATTERN.test(value);
 
-// `__proto__` would not become an entry of a map, but its prototype.
+// Assigning `__proto__` would set the prototype of an object instead of adding an entry.
 const isLabel = ([name, text]: [string, unknown]): boolean =>
   name !== '' && name !== '__proto__' && [name, text].every((part) => typeof part === 'string' && LABEL_PATTERN.test(part));
 

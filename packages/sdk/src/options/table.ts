@@ -8,7 +8,7 @@ import { type Fault, faultBelow, isObject, type Rule } from './rule.js';
 export interface Option extends Rule {
   /** Whether the option must be present. */
   readonly required?: true;
-  /** Other names for the option. A message about such a name contains the right name. */
+  /** Other names for the option. An error message about an alias contains the right name. */
   readonly aliases?: Aliases;
 }
 
@@ -36,7 +36,7 @@ export function objectWith(
   expected = 'an object with options',
   together: (options: Readonly<Record<string, unknown>>) => Fault | undefined = () => undefined,
 ): Rule {
-  // No prototype, so that `constructor` is as unknown as any other name.
+  // The table has no prototype, so that `constructor` is an unknown name.
   const options: AnyTable = Object.assign(Object.create(null), table);
   const needed = Object.entries(table).filter(([, option]) => option.required);
   return {
@@ -44,7 +44,7 @@ export function objectWith(
     inner: { prefix: '.', options },
     fault(value) {
       if (!isObject(value)) return { path: [], expected, received: value };
-      // Inherited names count: an instance of a class is no set of options.
+      // Inherited names are checked too, because an instance of a class is no object with options.
       for (const name in value) {
         const option = options[name];
         if (option === undefined) return unknownName(options, name, value[name]);
@@ -66,7 +66,7 @@ export interface UnknownName extends Fault {
   readonly options: AnyTable;
 }
 
-/** Whether a fault is an unknown name. */
+/** Returns whether a fault is an unknown name. */
 export const isUnknownName = (fault: Fault): fault is UnknownName => 'options' in fault;
 
 function unknownName(options: AnyTable, name: string, received: unknown): UnknownName {

@@ -1,5 +1,5 @@
-// Policies as messages, and the policy in force. The sidecar has the default of each scope that a
-// message omits. Next: `runtime-permissions.ts`.
+// Converts policies to messages and back, and computes the policy in force. The sidecar uses its
+// default for each scope that a message omits. Next: `runtime-permissions.ts`.
 
 import { type PermissionMode, type PermissionsPolicy, SCOPES } from '../options/permissions.js';
 import type { PermissionRule, PermissionScope, Permissions } from '../protocol/generated/messages.js';
@@ -45,7 +45,7 @@ function wireScope({ default: mode = 'deny', rules }: AnyRules): PermissionScope
   return { default: mode, rules: rules.map(wireRule) };
 }
 
-/** Converts a message to the policy that it was made of. */
+/** Converts a message to the policy that the message was made from. */
 export function policyOf(wire: Permissions): PermissionsPolicy {
   const policy: Record<string, unknown> = {};
   for (const scope of SCOPES) {

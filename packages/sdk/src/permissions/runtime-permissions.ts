@@ -1,7 +1,7 @@
 // The permissions of one runtime: the policy in force, and the listeners for decisions.
 //
 // The sidecar sends decisions only while a listener exists, and keeps a bounded number for this
-// process. Each message is acknowledged after every listener has received it.
+// process. Each message is acknowledged after every listener has received its decisions.
 
 import { callListener } from '../call-listener.js';
 import type { DecisionListener } from '../channel/sidecar-connection.js';
@@ -11,10 +11,10 @@ import { CALLBACK } from '../options/rule.js';
 import type { RuntimeAccess } from '../sidecar/runtime-access.js';
 import { policyInForce, wirePolicy } from './policy.js';
 
-/** Receives a decision. An error that it throws is an uncaught exception. */
+/** Receives a decision. An error that the listener throws becomes an uncaught exception. */
 export type PermissionListener = (event: PermissionEvent) => void;
 
-/** Receives the number of decisions that were lost since the last one that was delivered. */
+/** Receives the number of decisions that were lost since the last delivered decision. */
 export type LostListener = (count: number) => void;
 
 interface Subscriber {
@@ -26,7 +26,10 @@ interface Subscriber {
 export class RuntimePermissions {
   readonly #access: RuntimeAccess;
   readonly #subscribers = new Set<Subscriber>();
-  /** Requests follow each other, so that the last one decides. */
+  /**
+   * A request is sent after the previous request has ended, so that the last request takes effect
+   * last.
+   */
   #lastRequest: Promise<void> = Promise.resolve();
   #isWatched = false;
   #policy: Readonly<Required<PermissionsPolicy>> | undefined;
@@ -34,7 +37,8 @@ export class RuntimePermissions {
 
   constructor(access: RuntimeAccess, initial: PermissionsPolicy | undefined) {
     this.#access = access;
-    // Copied now, because the caller may change its object; merged when the policy is read.
+    // A copy, because the caller may change its object. The copy is merged over the default when
+    // the policy is read.
     this.#initial = initial === undefined ? undefined : structuredClone(initial);
   }
 
@@ -70,7 +74,8 @@ export class RuntimePermissions {
     };
   }
 
-  // Starts or stops the sidecar's messages, by the subscribers at the time of the request.
+  // Starts the sidecar's messages if a subscriber exists when the request is sent, else stops the
+  // messages.
   #updateWatch(): Promise<void> {
     const update = async (): Promise<void> => {
       const isWanted = this.#subscribers.size > 0;

@@ -1,5 +1,5 @@
-// The delay after a slot could not be made. Each failure doubles the delay, because frequent
-// attempts would make the cause worse.
+// Delays the next attempt after a slot could not be made. Each failure doubles the delay, because
+// frequent attempts load a sidecar that already fails.
 
 const FIRST_MS = 100;
 const LAST_MS = 5_000;
@@ -15,12 +15,12 @@ export class Backoff {
     this.#onEnd = onEnd;
   }
 
-  /** Whether no attempt may start now. */
+  /** Returns whether a delay is pending, so that no attempt may start now. */
   get isWaiting(): boolean {
     return this.#timer !== undefined;
   }
 
-  /** Whether the last attempt failed. */
+  /** Returns whether the last attempt failed. */
   get isFailing(): boolean {
     return this.#failures > 0;
   }

@@ -1,5 +1,5 @@
 // The effect of each call of a lent runtime, and of its programs and runners, on the slot. A call
-// that is not listed returns a promise, and the call has ended when the promise settles.
+// that is not listed in this module returns a promise, and ends when the promise settles.
 
 import { asyncDispose } from '../async-dispose.js';
 import type { GuestProcess } from '../programs/guest-process.js';
@@ -17,7 +17,10 @@ type ImmediateCall<T> = {
     : never;
 }[keyof T];
 
-/** Complete by its type: a new call without a promise does not compile until it is listed here. */
+/**
+ * The type requires every call without a promise, so a new call of this kind does not compile until
+ * the call is listed here.
+ */
 const IMMEDIATE: Readonly<Record<ImmediateCall<NodeRuntime>, true>> = {
   connect: true,
   createReadStream: true,
@@ -29,9 +32,9 @@ const IMMEDIATE: Readonly<Record<ImmediateCall<NodeRuntime>, true>> = {
 
 /** The calls of a runtime. */
 export const RUNTIME_CALLS: CallRules = {
-  // A rollback does not undo limits, permissions and bindings, because they belong to the app. An
-  // exposed port or a dispatcher stays with its user. After a pause, a resumption has no known
-  // origin.
+  // A rollback does not undo limits, permissions and bindings, because they belong to the app. The
+  // user may keep an exposed port or a dispatcher. The pool replaces a slot whose user has paused
+  // or disposed the runtime.
   lasting: new Set<keyof NodeRuntime>([
     'setPermissions',
     'onPermission',
@@ -44,8 +47,9 @@ export const RUNTIME_CALLS: CallRules = {
     'dispose',
     asyncDispose,
   ]),
-  // These calls have sent the start of a program when they return, and a rollback ends the program.
-  // A command is resolved first, and a spawned program has a handle.
+  // When these calls return, they have sent the request that starts a program, and a rollback ends
+  // the program. `execCommand()` is not listed because it first resolves the command. `spawn()` is
+  // not listed because its program has a handle.
   startsProgram: new Set<keyof NodeRuntime>(['exec', 'run', 'execFile']),
   returnsHandles: new Set<keyof NodeRuntime>(['spawn', 'spawnCommand', 'processes', 'createResidentRunner', 'residentRunners']),
   immediate: new Set(Object.keys(IMMEDIATE)),
@@ -53,7 +57,8 @@ export const RUNTIME_CALLS: CallRules = {
 
 /** The calls of programs and runners. */
 export const HANDLE_CALLS: CallRules = {
-  // A program of the template continues after the rollback, and its handle would work too.
+  // A program of the template continues after a rollback, so the previous user's handle from
+  // `attach` would still work.
   lasting: new Set<keyof ProcessEntry>(['attach']),
   startsProgram: new Set<keyof GuestProcess | keyof ResidentRunner>([
     'exec',

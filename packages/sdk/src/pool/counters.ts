@@ -1,7 +1,7 @@
 // Counts the events of a pool. The counts of a tenant are kept only while the tenant has a slot or
 // a waiting call. The number of tenants over time is unbounded.
 
-/** Every event that is counted over the life of a pool. */
+/** The names of the events that a pool counts over its life. */
 export const COUNTED_EVENTS = [
   'hits',
   'misses',
@@ -34,7 +34,7 @@ export class Counters {
     this.totals[name]++;
   }
 
-  /** Counts an admitted call. `hit`: whether a slot was ready. */
+  /** Counts an admitted call of a tenant. `hit`: whether a slot was ready. */
   acquired(tenant: string, hit: boolean): void {
     const name = hit ? 'hits' : 'misses';
     this.add(name);

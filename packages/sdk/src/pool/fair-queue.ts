@@ -35,7 +35,10 @@ export class FairQueue<W extends WaitingCall> {
     this.#size++;
   }
 
-  /** Removes a call that no longer waits. Returns whether it waited. The tenant keeps its turn. */
+  /**
+   * Removes a call that no longer waits. Returns whether the call was in the queue. The tenant
+   * keeps its turn.
+   */
   remove(call: W): boolean {
     const line = this.#lines.get(call.tenant);
     if (line?.delete(call) !== true) return false;
@@ -57,7 +60,7 @@ export class FairQueue<W extends WaitingCall> {
 
   /**
    * Yields all calls in the order of service: the first of each tenant in turn, then the second of
-   * each, then the third. The queue must not change meanwhile.
+   * each, then the third. The queue must not change during the iteration.
    */
   *inTurn(): Generator<W, void> {
     let lines: Iterator<W>[] = [];
@@ -79,8 +82,8 @@ export class FairQueue<W extends WaitingCall> {
   }
 
   /**
-   * Returns the call that yields when the queue is full and a call of `tenant` arrives. Returns
-   * nothing if every other tenant would have fewer waiting calls than this tenant.
+   * Returns the call to remove when the queue is full and a call of `tenant` arrives. Returns
+   * `undefined` if no other tenant would have more waiting calls than `tenant`.
    */
   yieldingTo(tenant: string): W | undefined {
     let longest: Set<W> | undefined;

@@ -6,11 +6,11 @@ import type { PoolableRuntime } from './slot-source.js';
 
 /** A runtime of a pool, until its release. */
 export interface PoolLease<R> extends AsyncDisposable {
-  /** The runtime. It refuses calls after the release. */
+  /** The runtime, which refuses calls after the release. */
   readonly runtime: R;
   /**
-   * Releases the runtime. Returns without waiting; the pool cleans the slot later. Further calls do
-   * nothing.
+   * Releases the runtime. Returns without waiting for the pool, which cleans the slot later.
+   * Further calls do nothing.
    */
   release(): void;
   /** Releases the runtime as unusable. The pool ends it. */
@@ -42,7 +42,7 @@ export class Lease<R extends PoolableRuntime> implements PoolLease<R> {
     this.#end(false);
   }
 
-  /** Ends the lease while its user may still work. */
+  /** Ends the lease while its user may still use the runtime. */
   revoke(error: Error): void {
     this.onRevoked?.(error);
     this.discard();
@@ -62,8 +62,8 @@ export class Lease<R extends PoolableRuntime> implements PoolLease<R> {
 
 /**
  * Runs `work` with the runtime of a lease and releases the lease, also after an error. If `signal`
- * aborts or the pool revokes the slot, rejects with the reason without waiting for `work`. The slot
- * is ended then and not cleaned, because `work` may still use it.
+ * aborts or the pool revokes the slot, rejects with the reason without waiting for `work`. In this
+ * case the slot is ended instead of cleaned, because `work` may still use the runtime.
  */
 export async function withLease<R extends PoolableRuntime, T>(
   lease: Lease<R>,
@@ -78,7 +78,7 @@ export async function withLease<R extends PoolableRuntime, T>(
     };
     lease.onRevoked = reject;
   });
-  // The rejection may follow after `work` has settled.
+  // `stopped` may reject after `work` has settled, when no call waits for `stopped`.
   stopped.catch(() => {});
   signal?.addEventListener('abort', abort, { once: true });
   try {

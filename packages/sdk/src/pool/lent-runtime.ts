@@ -1,9 +1,9 @@
 // The proxy of a slot's runtime for one user.
 //
-// After the release the proxy refuses every call, because the slot belongs
-// to another user then. The programs and runners that the proxy returned refuse calls too. The
-// proxy also notices effects that a rollback does not undo, and calls that are still pending. It
-// refuses calls that would leave data where other tenants can find it.
+// After the release the proxy refuses every call, because the slot may belong to another user. The
+// programs and runners that the proxy returned refuse calls too. The proxy also notices effects
+// that a rollback does not undo, and calls that are still pending. The proxy refuses calls that
+// would leave data where other tenants can find the data.
 
 import { asyncDispose } from '../async-dispose.js';
 import { poolReleased } from '../errors/make.js';
@@ -28,7 +28,8 @@ export function lend<R extends PoolableRuntime>(
   source: Pick<SlotSource<R>, 'calls' | 'handleCalls' | 'assertOwn'>,
 ): LentRuntime<R> {
   const loan = new Loan(source.handleCalls);
-  // The user keeps clones forever, but they too must leave nothing where other tenants can find it.
+  // The user keeps clones without a time limit, but clones must not leave data where other tenants
+  // can find the data.
   const confined = (clones: unknown): unknown => {
     if (Array.isArray(clones)) return clones.map(confined);
     if (clones instanceof runtime.constructor) return lend(clones as R, tenant, source).runtime;
@@ -37,7 +38,7 @@ export function lend<R extends PoolableRuntime>(
   };
   const handler: ProxyHandler<R> = {
     get(target, name) {
-      // Read with the runtime as receiver, because the proxy has no private fields.
+      // The property is read with the runtime as receiver, because the proxy has no private fields.
       const value: unknown = Reflect.get(target, name, target);
       if (typeof value !== 'function' || name === 'constructor') {
         if (loan.closed && name !== 'then' && name !== 'constructor') throw poolReleased();
@@ -72,7 +73,7 @@ export function lend<R extends PoolableRuntime>(
   };
 }
 
-/** The record of one loan. */
+/** Records the effects of one user's calls. */
 class Loan {
   closed = false;
   /** Whether a call had an effect that a rollback does not undo. */
@@ -115,8 +116,8 @@ class Loan {
   }
 }
 
-// Fails like the method itself, by a rejection or by an exception. A second disposal is always
-// allowed.
+// Fails as the method itself would, by a rejection or by an exception. A call that disposes a
+// handle again is always allowed.
 function refuse({ immediate }: CallRules, name: PropertyKey, error: unknown): unknown {
   if (name === 'dispose' || name === asyncDispose) return Promise.resolve();
   if (immediate.has(name) || Object.hasOwn(Object.prototype, name)) throw error;

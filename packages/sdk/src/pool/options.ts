@@ -6,7 +6,7 @@ import type { NodeRuntimeOptions } from '../runtime/options.js';
 import type { Sidecar } from '../sidecar/sidecar.js';
 import type { Snapshot } from '../sidecar/snapshot.js';
 
-/** Options of a pool's runtimes. The pool itself sets the others. */
+/** Options of a pool's runtimes, without the options that the pool itself sets. */
 type SlotOptions = Omit<NodeRuntimeOptions, 'sidecar' | 'snapshot' | 'tenant' | 'idle'>;
 
 /** Options of `new RuntimePool()`. */

@@ -10,13 +10,16 @@ import { Duplex, Readable, Writable } from 'node:stream';
 export class PendingWork {
   readonly #open = new Set<object>();
 
-  /** Whether any work is pending. */
+  /** Returns whether any work is pending. */
   get any(): boolean {
     for (const work of this.#open) if (!isOver(work)) return true;
     return false;
   }
 
-  /** Follows the result of a call until it ends. Returns the result for the user. */
+  /**
+   * Counts the result of a call as pending until the result settles or closes. Returns the result
+   * for the user.
+   */
   follow(result: unknown): unknown {
     if (result instanceof Promise) return this.#followPromise(result);
     if (result instanceof Readable || result instanceof Writable) result.once('close', this.#add(result));
@@ -51,7 +54,7 @@ export class PendingWork {
     return followed;
   }
 
-  // Returns a function that removes the work.
+  // Adds pending work. Returns a function that removes the work.
   #add(work: object): () => void {
     this.#open.add(work);
     return () => void this.#open.delete(work);
@@ -62,7 +65,8 @@ function isIterator(value: unknown): value is AsyncIterableIterator<unknown> {
   return typeof value === 'object' && value !== null && Symbol.asyncIterator in value && 'next' in value;
 }
 
-// A stream that has written everything, or reads no more, sends no further request while it closes.
+// Returns whether a stream sends no further request while it closes, because all data is written or
+// no more data is read.
 function isOver(work: object): boolean {
   if (work instanceof Duplex) return work.closed;
   if (work instanceof Writable) return work.closed || work.writableFinished;

@@ -28,8 +28,8 @@ export class RuntimePool implements AsyncDisposable {
   readonly #servedTenant: Rule;
 
   /**
-   * Starts to make the slots of the reserve. Errors of `options.options` and of the snapshot are
-   * reported by the calls.
+   * Starts to make `min` slots. Errors in `options.options` and errors of the snapshot are reported
+   * by the calls of the pool.
    *
    * @throws `ERR_INVALID_OPTION`
    */
@@ -64,7 +64,7 @@ export class RuntimePool implements AsyncDisposable {
   }
 
   /**
-   * Returns the lease of a runtime. Release it in `finally` or with `await using`.
+   * Returns the lease of a runtime. Release the lease in `finally` or with `await using`.
    *
    * @throws as `withRuntime()`
    */

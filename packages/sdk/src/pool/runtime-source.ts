@@ -1,5 +1,6 @@
-// The source of a pool's runtimes: the template and the sidecar. Each may be the caller's or the
-// pool's own. A slot is restored from the template and rolled back to it.
+// The source of a pool's runtimes: the template and the sidecar. The template and the sidecar each
+// belong to the caller or to the pool. A slot is restored from the template and rolled back to the
+// template.
 //
 // If the pool's own sidecar exits, the next runtime starts another sidecar, with another template.
 // The pool does not restart a sidecar of the caller.
@@ -34,9 +35,9 @@ export class RuntimeSource implements SlotSource<NodeRuntime> {
   /** The owner of the template. */
   readonly tenant: string;
   readonly #options: RuntimePoolOptions;
-  /** The lease of the snapshot's sidecar, if that sidecar is used. */
+  /** The lease of the sidecar of the option `snapshot`, if the pool uses that sidecar. */
   #lease: SidecarLease | undefined;
-  /** The origin of new runtimes, from the first request on. */
+  /** The origin of new runtimes. Missing until the first runtime is requested. */
   #opening: Promise<RuntimeOrigin> | undefined;
   #latest: RuntimeOrigin | undefined;
   readonly #origins = new WeakMap<NodeRuntime, RuntimeOrigin>();
@@ -62,8 +63,9 @@ export class RuntimeSource implements SlotSource<NodeRuntime> {
     }
   }
 
-  // All slots belong to the template's tenant in the store, where names and lists cover the whole
-  // tenant. Slots of other tenants may use ids only, which cannot be guessed.
+  // In the store, the snapshots of all slots belong to the template's tenant, and names and lists
+  // are shared within a tenant. So slots of other tenants may use ids only, which cannot be
+  // guessed.
   assertOwn(tenant: string, method: PropertyKey, args: readonly unknown[]): void {
     if (tenant === this.tenant) return;
     const [first] = args;
@@ -86,8 +88,8 @@ export class RuntimeSource implements SlotSource<NodeRuntime> {
     }
   }
 
-  // Restores the runtime's own template, not a later one: a rollback does not undo all of
-  // `prepare`.
+  // Restores the template that the runtime was made from. A later template would not undo all
+  // effects of its `prepare`.
   async restore(runtime: NodeRuntime): Promise<void> {
     const origin = this.#origins.get(runtime) as RuntimeOrigin;
     try {
@@ -119,7 +121,7 @@ export class RuntimeSource implements SlotSource<NodeRuntime> {
     const [ownSidecar, template] = [this.#ownSidecar, this.#template];
     this.#opening = this.#ownSidecar = this.#template = undefined;
     const ended = template?.end(poolDisposed(false));
-    // The end of the pool's own sidecar ends the template too.
+    // If the pool has its own sidecar, the end of the sidecar also deletes the template.
     await (ownSidecar === undefined ? ended : disposeSidecar(ownSidecar));
     await this.#lease?.release()?.dispose();
     this.#lease = undefined;
@@ -146,7 +148,8 @@ export class RuntimeSource implements SlotSource<NodeRuntime> {
     return runtime;
   }
 
-  // Returns whether the store has evicted the pool's own template, so that another must be made.
+  // Returns whether the store has evicted the pool's own template, so that another template must be
+  // made.
   #isTemplateLost(origin: RuntimeOrigin, error: unknown): boolean {
     if (this.#options.snapshot !== undefined || !isColdframeError(error, 'ERR_SNAPSHOT_NOT_FOUND')) return false;
     // The first call that notices the loss makes another template, which later calls share.
@@ -158,7 +161,7 @@ export class RuntimeSource implements SlotSource<NodeRuntime> {
     if (this.#opening === undefined) {
       const opening = this.#findOrigin();
       this.#opening = opening;
-      // The callers get the error; the next call tries again.
+      // The callers of this attempt get the error. The next call tries again.
       opening.catch(() => {
         if (this.#opening === opening) this.#opening = undefined;
       });
@@ -181,13 +184,13 @@ export class RuntimeSource implements SlotSource<NodeRuntime> {
       this.#latest = { template, sidecar };
       return this.#latest;
     } catch (error) {
-      // A live sidecar serves the next attempt.
+      // The next attempt uses the sidecar again if it is alive.
       if (callerSidecar === undefined && connection.isOver()) await this.#discardSidecar(sidecar);
       throw error;
     }
   }
 
-  // A name is resolved once: the newest snapshot with the name may be another one later.
+  // A name is resolved once, because a later snapshot may have the same name.
   async #findTemplate(sidecar: Sidecar): Promise<Snapshot> {
     const { snapshot } = this.#options;
     const { tenant } = this;

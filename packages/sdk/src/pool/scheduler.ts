@@ -1,9 +1,10 @@
-// Assigns slots to waiting calls and starts slots for calls without one.
+// Assigns slots to waiting calls and starts slots for calls that find no slot.
 //
-// One function runs after every event and reads the present state only. Each waiting call, in turn,
-// gets an idle slot, counts an expected slot, or starts a slot. To start a slot, the scheduler
-// resumes or makes a slot, or ends the longest idle slot of another tenant. When no call needs a
-// slot, the reserve is filled. The cost is at most one step for each expected slot.
+// One function runs after every event and reads the present state only. Waiting calls are handled
+// in the order of service. Each call gets an idle slot, reserves a slot that is being prepared, or
+// causes the start of a slot. To start a slot, the scheduler resumes or makes a slot, or ends the
+// longest idle slot of another tenant. When no call needs a slot, the reserve is filled. Each event
+// costs at most one step for each slot that is being prepared.
 
 import type { FairQueue, WaitingCall } from './fair-queue.js';
 import type { SlotLifecycle } from './slot-lifecycle.js';
@@ -12,9 +13,9 @@ import type { Slot } from './slots.js';
 
 /** The rules for slots and tenants. */
 export interface SchedulerRules {
-  /** Slots that may use memory at a time. */
+  /** The largest number of slots that use memory at a time. */
   size: number;
-  /** Slots that are kept ready. */
+  /** The number of slots that are kept ready. */
   min: number;
   /** The pool's own tenant. */
   tenant: string;
@@ -35,7 +36,7 @@ export class Scheduler<R extends PoolableRuntime, W extends WaitingCall> {
     this.#grant = grant;
   }
 
-  /** Serves every call that can be served. */
+  /** Assigns slots to all waiting calls that can have a slot now. */
   serve(): void {
     const granted: [W, Slot<R>][] = [];
     const coming = new ComingSlots(this.#lifecycle);
@@ -48,7 +49,7 @@ export class Scheduler<R extends PoolableRuntime, W extends WaitingCall> {
     for (const [call, slot] of granted) this.#grant(call, slot);
   }
 
-  /** Whether the reserve lacks a slot that can be made without ending another. */
+  /** Returns whether the reserve lacks a slot that can be made without ending another slot. */
   get isLacking(): boolean {
     const lifecycle = this.#lifecycle;
     const { slots, backoff } = lifecycle;
@@ -80,7 +81,8 @@ export class Scheduler<R extends PoolableRuntime, W extends WaitingCall> {
     if (lifecycle.slots.mapped + coming.postponed < this.#rules.size) {
       if (!lifecycle.mayStart) coming.postponed++;
       else if (lifecycle.resume(tenant)) return true;
-      // Other runtimes of the sidecar are unknown here. Only the end of an idle slot frees a place.
+      // The sidecar's other runtimes are not known here, so only the end of an idle slot frees a
+      // place in the sidecar.
       else if (lifecycle.isSidecarFull && this.#makeRoom(coming)) return true;
       else if (lifecycle.backoff.isWaiting) coming.postponed++;
       else lifecycle.make();
@@ -89,7 +91,8 @@ export class Scheduler<R extends PoolableRuntime, W extends WaitingCall> {
     return this.#makeRoom(coming);
   }
 
-  // Counts a slot that is ending, or ends an idle slot. Returns whether there is either.
+  // Reserves the place of a slot that is ending, or ends an idle slot. Returns false if no such
+  // slot exists.
   #makeRoom(coming: ComingSlots): boolean {
     if (coming.room > 0) {
       coming.room--;
@@ -99,11 +102,11 @@ export class Scheduler<R extends PoolableRuntime, W extends WaitingCall> {
   }
 }
 
-/** Expected slots that no waiting call has counted yet. */
+/** Slots that are being prepared and that no waiting call has reserved. */
 class ComingSlots {
-  /** Slots that can be started, but not now. */
+  /** The number of slots that can be started, but not now. */
   postponed = 0;
-  /** Slots that are ending and free a place. */
+  /** The number of slots that are ending, each of which frees a place. */
   room: number;
   #making: number;
   readonly #byOwner = new Map<string | undefined, number>();
@@ -118,7 +121,7 @@ class ComingSlots {
     }
   }
 
-  /** Counts a slot that `tenant` may use. Returns whether there is one. */
+  /** Reserves a slot that `tenant` may use. Returns false if no such slot exists. */
   claim(tenant: string): boolean {
     for (const owner of [tenant, undefined]) {
       const count = this.#byOwner.get(owner) ?? 0;

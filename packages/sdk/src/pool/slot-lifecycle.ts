@@ -12,35 +12,39 @@ import { SlotSteps } from './slot-steps.js';
 import { type Slot, SlotTable, UnusedSlots } from './slots.js';
 
 /**
- * Slots that are made or resumed at a time: enough for a sidecar's threads, too few to overload it.
+ * The largest number of slots that are made or resumed at a time: enough for a sidecar's threads,
+ * too few to overload the sidecar.
  */
 const CONCURRENT_STARTS = 8;
 
 /** The rules for slots. */
 export interface LifecycleRules {
-  /** Uses of a slot. */
+  /** The number of uses after which a slot is replaced or rolled back. */
   reuse: number;
-  /** Rollback after each use and replacement after the last, or rollback after the last use. */
+  /**
+   * `'each-use'`: rollback after each use and replacement after `reuse` uses. `'last-use'`:
+   * rollback after `reuse` uses.
+   */
   recycle: 'each-use' | 'last-use';
-  /** The longest idle time of a slot, and then the longest time on disk. */
+  /** Milliseconds until an idle slot is paused, and until a paused slot is ended. */
   idleTimeoutMs: number;
 }
 
 /** The receiver of notifications about transitions. */
 export interface LifecycleHooks {
-  /** A slot was added, removed, or became idle. */
+  /** Called when a slot was added, removed, or became idle. */
   changed(): void;
-  /** A slot could not be made. */
+  /** Called when a slot could not be made. */
   failed(error: unknown): void;
   /** Returns whether a slot that has been idle for too long may be paused. */
   isSurplus(slot: Slot<PoolableRuntime>): boolean;
-  /** The last slot of this tenant was removed. */
+  /** Called when the last slot of this tenant was removed. */
   ownerLeft(tenant: string): void;
 }
 
 /** The slots of one pool. */
 export class SlotLifecycle<R extends PoolableRuntime> {
-  /** Slots that are ready. */
+  /** Slots that are ready for a call. */
   readonly idle = new UnusedSlots<R>();
   /** Slots on disk. */
   readonly paused = new UnusedSlots<R>();
@@ -68,17 +72,17 @@ export class SlotLifecycle<R extends PoolableRuntime> {
     this.backoff = new Backoff(() => hooks.changed());
   }
 
-  /** Whether another slot may be made or resumed now. */
+  /** Returns whether another slot may be made or resumed now. */
   get mayStart(): boolean {
     return this.slots.count('making') + this.slots.count('resuming') < CONCURRENT_STARTS;
   }
 
-  /** Whether the sidecar accepts no other slot. */
+  /** Returns whether the sidecar accepts no other slot. */
   get isSidecarFull(): boolean {
     return this.#room === 'none';
   }
 
-  /** Whether no slot is left, and no work is pending. */
+  /** Returns whether the pool has no slot and no pending work. */
   get isEmpty(): boolean {
     return this.slots.size === 0 && this.#deletions.size === 0;
   }
@@ -92,7 +96,7 @@ export class SlotLifecycle<R extends PoolableRuntime> {
     try {
       await this.#steps.make(slot);
     } catch (error) {
-      // A closed pool caused the failure itself.
+      // In a closed pool the close itself causes the failure, so the failure is not counted.
       if (!this.#closed) {
         this.#counters.add('errors');
         this.backoff.failed();
@@ -142,7 +146,7 @@ export class SlotLifecycle<R extends PoolableRuntime> {
     this.#makeIdle(slot);
   }
 
-  /** Starts to resume a slot that a tenant may use. Returns whether there is one. */
+  /** Starts to resume a paused slot that a tenant may use. Returns false if no such slot exists. */
   resume(tenant: string): boolean {
     const slot = this.paused.take(tenant);
     if (slot === undefined) return false;
@@ -166,7 +170,7 @@ export class SlotLifecycle<R extends PoolableRuntime> {
     this.#makeIdle(slot);
   }
 
-  /** Ends the slot that has been idle for longest. Returns whether there is one. */
+  /** Ends the slot that has been idle for longest. Returns false if no slot is idle. */
   evict(): boolean {
     const slot = this.idle.oldest;
     if (slot === undefined) return false;
@@ -176,7 +180,7 @@ export class SlotLifecycle<R extends PoolableRuntime> {
     return true;
   }
 
-  /** Ends all unused slots now, and all others when they become unused. */
+  /** Ends all unused slots now, and each used slot when its use ends. */
   close(): void {
     this.#closed = true;
     this.backoff.close();
@@ -228,8 +232,7 @@ export class SlotLifecycle<R extends PoolableRuntime> {
     this.slots.move(slot, 'paused');
     this.#room = 'coming';
     this.paused.add(slot);
-    // The same time again, so that the number of paused slots is bounded by the slots that can have
-    // been idle for so long.
+    // A paused slot is ended after `idleTimeoutMs`, which bounds the number of paused slots.
     this.#startTimer(slot, () => {
       this.paused.remove(slot);
       this.#counters.add('evicted');

@@ -1,5 +1,6 @@
-// A pool of equal runtimes of any kind: admits calls, lets them wait, and ends. The transitions of
-// slots are in `slot-lifecycle.ts`, the assignment to calls in `scheduler.ts`.
+// A pool of equal runtimes of any class: admits calls, queues calls that wait for a slot, and ends
+// the pool. The transitions of slots are in `slot-lifecycle.ts`, the assignment to calls in
+// `scheduler.ts`.
 
 import { poolDisposed, poolExhausted, poolTimeout } from '../errors/make.js';
 import { type CountedEvent, Counters } from './counters.js';
@@ -15,7 +16,7 @@ import { Waiter } from './waiter.js';
 
 /** All rules of a pool. */
 export interface PoolRules extends LifecycleRules, SchedulerRules {
-  /** The longest wait of a call. */
+  /** Milliseconds that a call may wait for a slot. */
   acquireTimeoutMs: number;
   /** Calls that may wait beyond the calls for which the pool makes a slot. */
   maxWaiting: number;
@@ -60,7 +61,7 @@ export class SlotPool<R extends PoolableRuntime> {
     this.#run();
   }
 
-  /** Returns a slot of the tenant, now or when a slot is free. */
+  /** Returns the lease of a slot that the tenant may use. Waits until a slot is free. */
   async acquire({ tenant = this.#rules.tenant, signal }: AcquireRequest = {}): Promise<Lease<R>> {
     const handlingLoss = this.#checkLoss();
     if (handlingLoss !== undefined) await handlingLoss;
@@ -90,7 +91,7 @@ export class SlotPool<R extends PoolableRuntime> {
     return statsOf(this.#rules.size, this.#lifecycle.slots, this.#queue, this.#counters);
   }
 
-  /** The number of tenants that the pool has counts of. */
+  /** Returns the number of tenants whose events the pool counts. */
   get countedTenants(): number {
     return this.#counters.tenants;
   }
@@ -185,7 +186,7 @@ export class SlotPool<R extends PoolableRuntime> {
   }
 
   // Waiting calls keep waiting while slots are in use and will be released, or while lost slots are
-  // made again. Without any slot the calls would only wait for the next attempt to fail, so they
+  // made again. If the pool has no slot, the next attempt would probably fail too, so the calls
   // fail now.
   #failed(error: unknown): void {
     this.#lastFailure = error;
@@ -194,7 +195,7 @@ export class SlotPool<R extends PoolableRuntime> {
     if (slots.mapped === slots.count('ending')) this.#rejectAll(error);
   }
 
-  // Asks the source before a slot is granted, because a lost slot is worse than none.
+  // Checks for a loss before a slot is granted, because the user of a lost slot would get errors.
   #checkLoss(): Promise<void> | undefined {
     const loss = this.#handlingLoss === undefined ? this.#source.lost() : undefined;
     if (loss === undefined) return this.#handlingLoss;
@@ -217,7 +218,7 @@ export class SlotPool<R extends PoolableRuntime> {
     if (!this.#lifecycle.slots.hasOwner(tenant) && this.#queue.count(tenant) === 0) this.#counters.forget(tenant);
   }
 
-  // Runs after every event.
+  // Assigns slots and fills the reserve. Runs after every event.
   #run(): void {
     if (this.#isRunning) return;
     this.#isRunning = true;
@@ -227,14 +228,14 @@ export class SlotPool<R extends PoolableRuntime> {
     else if (this.#queue.size === 0) this.#end();
   }
 
-  // All calls have been served: ends every unused slot.
+  // Ends every unused slot of a draining pool when no call waits.
   #end(): void {
     this.#lifecycle.close();
     if (!this.#lifecycle.isEmpty) return;
     for (const onEmpty of this.#onEmpty.splice(0)) onEmpty();
   }
 
-  // Delayed, so that the user of a granted slot runs first.
+  // Fills the reserve in a later turn, so that the user of a granted slot runs first.
   #refillLater(): void {
     if (this.#finalFailure !== undefined || this.#refill !== undefined || !this.#scheduler.isLacking) return;
     this.#refill = setImmediate(() => {

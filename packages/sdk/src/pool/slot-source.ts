@@ -1,5 +1,5 @@
-// The interface between a pool and its runtimes. The pool uses nothing else, so that tests can
-// supply fake runtimes. Next: `slot-lifecycle.ts`.
+// The interface between a pool and its runtimes. The pool uses only these methods, so that tests
+// can supply fake runtimes. Next: `slot-lifecycle.ts`.
 
 /** The snapshot of a paused slot. */
 export interface PauseSnapshot {
@@ -20,7 +20,10 @@ export interface PoolableRuntime {
 export interface CallRules {
   /** Calls with an effect that a rollback does not undo. Their slot is replaced after use. */
   readonly lasting: ReadonlySet<PropertyKey>;
-  /** Calls that send no further request after they return. A rollback ends what they started. */
+  /**
+   * Calls that send no further request after they return. A rollback ends the programs that these
+   * calls started.
+   */
   readonly startsProgram: ReadonlySet<PropertyKey>;
   /** Calls whose promise is a handle with calls of its own, or a list of handles. */
   readonly returnsHandles: ReadonlySet<PropertyKey>;
@@ -38,13 +41,16 @@ export interface SlotSource<R extends PoolableRuntime> {
   assertOwn(tenant: string, method: PropertyKey, args: readonly unknown[]): void;
   /** Makes a runtime. */
   make(): Promise<R>;
-  /** Restores a runtime's state after its creation. */
+  /** Restores the state that a runtime had after its creation. */
   restore(runtime: R): Promise<void>;
   /**
    * Pauses a runtime. The store may evict the snapshot once the runtime can no longer be resumed.
    */
   pause(runtime: R): Promise<PauseSnapshot>;
-  /** Returns a promise if all runtimes so far are lost, once for each loss. */
+  /**
+   * Returns a promise if all present runtimes are lost, once for each loss. Otherwise returns
+   * `undefined`.
+   */
   lost(): Promise<Loss> | undefined;
   /** Ends work for runtimes that are no longer needed. */
   abandon(reason: Error): void;

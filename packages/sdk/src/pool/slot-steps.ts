@@ -1,5 +1,6 @@
-// The steps of a slot's life, each counted and with a deadline. A step that rejects costs the slot.
-// The deadline matters because a slot that hangs would be lost until the app restarts.
+// The steps of a slot's life. Each step is counted and has a deadline. If a step rejects, the slot
+// is ended. Without a deadline, a slot whose step never settles would be unusable until the app
+// restarts.
 
 import { poolTimeout } from '../errors/make.js';
 import type { Counters } from './counters.js';
@@ -44,8 +45,8 @@ export class SlotSteps<R extends PoolableRuntime> {
   }
 
   /**
-   * Ends the runtime and deletes its snapshot. Never rejects: after a failure the slot is removed
-   * too.
+   * Ends the runtime and deletes its snapshot. Never rejects, because the slot is removed after a
+   * failure too.
    */
   async end(slot: Slot<R>): Promise<void> {
     try {
@@ -69,8 +70,8 @@ export class SlotSteps<R extends PoolableRuntime> {
   }
 }
 
-// Rejects after the deadline. `discard` then receives a late result. The timer does not keep the
-// process alive.
+// Returns the result of `work`. Rejects after the deadline, and passes a later result to `discard`.
+// The timer does not keep the process alive.
 function inTime<T>(work: Promise<T>, discard?: (value: T) => unknown): Promise<T> {
   return new Promise((resolve, reject) => {
     let isLate = false;

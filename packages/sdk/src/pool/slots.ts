@@ -26,19 +26,22 @@ export type SlotState = (typeof SLOT_STATES)[number];
 /** A slot. */
 export class Slot<R extends PoolableRuntime> {
   state: SlotState;
-  /** Missing while it is being made. */
+  /** The runtime. Missing while the runtime is being made. */
   runtime: R | undefined;
   /** The tenant that has used the slot first, and alone may use it. */
   owner: string | undefined;
-  /** Uses since it was made, or, with `recycle: 'last-use'`, since its last rollback. */
+  /**
+   * The number of uses since the slot was made, or, with `recycle: 'last-use'`, since its last
+   * rollback.
+   */
   uses = 0;
-  /** Whether it was used since its last rollback. */
+  /** Whether the slot was used since its last rollback. */
   dirty = false;
-  /** Whether its sidecar has ended. */
+  /** Whether the slot's sidecar has ended. */
   lost = false;
-  /** The snapshot of its last pause. */
+  /** The snapshot of the slot's last pause. */
   snapshot: PauseSnapshot | undefined;
-  /** The end of its idle or paused time. */
+  /** The timer that ends the slot's idle or paused time. */
   timer: NodeJS.Timeout | undefined;
 
   constructor(state: SlotState) {
@@ -61,7 +64,7 @@ export class SlotTable<R extends PoolableRuntime> implements Iterable<Slot<R>> {
     return this.#counts[state];
   }
 
-  /** The number of slots that use memory. */
+  /** Returns the number of slots that use memory. */
   get mapped(): number {
     return this.#slots.size - this.#counts.paused - this.#counts.forgetting;
   }
@@ -111,7 +114,7 @@ export class SlotTable<R extends PoolableRuntime> implements Iterable<Slot<R>> {
 
 /** Unused slots by owner. */
 export class UnusedSlots<R extends PoolableRuntime> {
-  /** In the order of their arrival: the first has been unused for longest. */
+  /** The slots in the order of their arrival. The first slot has been unused for longest. */
   readonly #all = new Set<Slot<R>>();
   readonly #byOwner = new Map<string | undefined, Slot<R>[]>();
 
@@ -138,7 +141,7 @@ export class UnusedSlots<R extends PoolableRuntime> {
     return slot;
   }
 
-  /** The slot that has been unused for longest. */
+  /** Returns the slot that has been unused for longest. */
   get oldest(): Slot<R> | undefined {
     return this.#all.values().next().value;
   }

@@ -1,4 +1,4 @@
-// The numbers of a pool.
+// The statistics of a pool.
 
 import type { Counters, TenantCounts } from './counters.js';
 import type { FairQueue, WaitingCall } from './fair-queue.js';
@@ -7,7 +7,7 @@ import type { SlotState, SlotTable } from './slots.js';
 
 /** The present state of a pool, and the events so far. */
 export interface PoolStats {
-  /** Slots that may use memory at a time. */
+  /** The largest number of slots that use memory at a time: the option `size`. */
   readonly size: number;
   /** Slots that are ready. */
   readonly idle: number;
@@ -21,7 +21,7 @@ export interface PoolStats {
   readonly waiting: number;
   /** Calls that found a slot ready. */
   readonly hits: number;
-  /** Admitted calls that found no slot ready: a slot was made, resumed or waited for. */
+  /** Admitted calls that found no slot ready, so that the call waited for a slot. */
   readonly misses: number;
   /** Calls that were not admitted, or had to yield (`ERR_POOL_EXHAUSTED`). */
   readonly refused: number;
@@ -36,17 +36,20 @@ export interface PoolStats {
   /** Rollbacks of used slots. */
   readonly recycled: number;
   /**
-   * Slots that were ended after use: used up, changed in a way that a rollback does not undo, or
-   * with pending work.
+   * Slots that were ended after use: after `reuse` uses, after a change that a rollback does not
+   * undo, or with pending work.
    */
   readonly replaced: number;
-  /** Slots that were ended unused: idle for too long, or needed by another tenant. */
+  /**
+   * Slots that were ended while unused: idle for too long, or ended so that another tenant could
+   * have a slot.
+   */
   readonly evicted: number;
   /** Slots that were paused. */
   readonly pauses: number;
   /** Slots that were resumed. */
   readonly resumed: number;
-  /** Failed steps of slots. Each cost a slot. */
+  /** Failed steps of slots. Each failure ended a slot. */
   readonly errors: number;
   /** The numbers of each tenant that has a slot or a waiting call. */
   readonly tenants: Readonly<Record<string, PoolTenantStats>>;
@@ -89,7 +92,7 @@ function tenantsOf<R extends PoolableRuntime>(
   queue: FairQueue<WaitingCall>,
   counts: (tenant: string) => TenantCounts,
 ): Record<string, PoolTenantStats> {
-  // No prototype, because a tenant may have any name.
+  // The object has no prototype, because a tenant may have the name of an inherited property.
   const tenants: Record<string, MutableTenantStats> = Object.create(null);
   const of = (tenant: string): MutableTenantStats => {
     tenants[tenant] ??= { idle: 0, busy: 0, paused: 0, waiting: queue.count(tenant), ...counts(tenant) };

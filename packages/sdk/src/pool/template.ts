@@ -1,8 +1,8 @@
 // The template of a pool without the option `snapshot`: a runtime is made and prepared, and every
 // slot is a clone of its snapshot.
 //
-// `prepare` is the app's function and may never settle. A pool that is closed, or whose time is
-// over, does not wait for it.
+// `prepare` is the app's function and may never settle. A pool does not wait for `prepare` after
+// the pool was closed or `TEMPLATE_MS` have passed.
 
 import { type Deferred, deferred } from '../deferred.js';
 import { isColdframeError } from '../errors/error.js';
@@ -12,7 +12,10 @@ import type { Sidecar } from '../sidecar/sidecar.js';
 import type { Snapshot } from '../sidecar/snapshot.js';
 import type { RuntimePoolOptions } from './options.js';
 
-/** The time for a template. Longer than for a slot, because `prepare` may load packages. */
+/**
+ * Milliseconds until a template must be ready. The time is longer than a slot's step, because
+ * `prepare` may load packages.
+ */
 const TEMPLATE_MS = 120_000;
 
 /** The template of one sidecar. */
@@ -23,7 +26,7 @@ export class Template {
   #reason: Error | undefined;
 
   constructor(options: RuntimePoolOptions, sidecar: Sidecar, tenant: string) {
-    // The rejections need no handler when nothing waits for the template.
+    // The rejections need no handler if no call waits for the template.
     this.#stopped.promise.catch(() => {});
     this.ready = this.#make(options, sidecar, tenant);
     this.ready.catch(() => {});

@@ -1,7 +1,7 @@
 // One running program or snippet, with the abort signal and the output handlers of its caller.
 //
 // If the signal or a failing handler ends the call early, the caller gets the reason immediately.
-// The program is cancelled behind the call, and its later outcome is dropped.
+// The program is cancelled without waiting, and its later outcome is dropped.
 
 import type { OutputListener } from '../channel/channel.js';
 import type { Outcome } from '../channel/outcome.js';
@@ -19,7 +19,7 @@ export type Begin = (
 ) => Outcome | Promise<Outcome>;
 
 /**
- * Starts a program and follows it to its end. Rejects with the signal's reason, the error of a
+ * Starts a program and returns its outcome. Rejects with the signal's reason, the error of a
  * handler, or the connection's error.
  */
 export function evaluate(connection: SidecarConnection, options: EvaluationOptions, begin: Begin): Outcome | Promise<Outcome> {

@@ -32,16 +32,17 @@ export interface ProcessContext {
   pids: PidRegistry;
 }
 
-/** A program in a runtime, from its start. */
+/** The handle of a program in a runtime. */
 export class GuestProcess {
   /** The pid in the runtime. */
   readonly pid: number;
   /**
-   * Its stdout, if there is no `onStdout`. Up to 256 KiB wait for the reader, then the program
-   * waits. The output is discarded if only stderr is read, or if `wait()` or `result` is used.
+   * The program's stdout, if the option `onStdout` is not set. When 256 KiB are unread, the
+   * program's writes block. The output is discarded if only stderr is read, or if `wait()` or
+   * `result` is used.
    */
   readonly stdout: AsyncIterable<Uint8Array>;
-  /** Its stderr, in the same way. */
+  /** The program's stderr. Behaves as `stdout`. */
   readonly stderr: AsyncIterable<Uint8Array>;
   readonly #connection: SidecarConnection;
   readonly #runtime: RuntimeId;
@@ -64,7 +65,7 @@ export class GuestProcess {
       this.#exitCode = result.exitCode;
       return result;
     });
-    // An app that never reads the result need not handle its failure.
+    // If the app never reads the result, a rejection needs no handler.
     this.#result.catch(() => {});
   }
 
@@ -89,7 +90,8 @@ export class GuestProcess {
     const pid = await started.promise;
     const { holder, ended } = followed;
     context.pids.assign(pid, holder);
-    // If the connection fails instead, calls through the handle report that failure.
+    // If `ended` rejects, the connection has failed, and calls through the handle report that
+    // failure.
     ended.then(
       () => context.pids.end(pid, holder),
       () => {},
@@ -98,20 +100,21 @@ export class GuestProcess {
   }
 
   /**
-   * The result of the program: exit code, `error`, and captured output (`limits.outputBytes`).
+   * Returns the result of the program when the program has ended: exit code, `error`, and captured
+   * output (`limits.outputBytes`).
    */
   get result(): Promise<ExecResult> {
     for (const stream of this.#streams) stream.drop();
     return this.#result;
   }
 
-  /** Its exit code, or `undefined` while it runs. */
+  /** The program's exit code, or `undefined` while the program runs. */
   get exitCode(): number | undefined {
     return this.#exitCode;
   }
 
   /**
-   * Waits for its end and returns its exit code.
+   * Waits until the program has ended and returns its exit code.
    *
    * @throws the signal's reason, the error of an output handler, `ERR_SIDECAR_EXITED`,
    * `ERR_SIDECAR_DISPOSED`
@@ -121,10 +124,10 @@ export class GuestProcess {
   }
 
   /**
-   * Writes to its stdin. At most `limits.stdinBytes` (16 MiB) wait until the program reads them.
+   * Writes to the program's stdin. At most `limits.stdinBytes` (16 MiB) of unread data are stored.
    *
-   * @throws `EPIPE` if the program no longer reads, `ENOBUFS` if too much waits; otherwise as
-   * `exec()` for runtime and sidecar
+   * @throws `EPIPE` if the program no longer reads, `ENOBUFS` if more data would be unread;
+   * otherwise as `exec()` for runtime and sidecar
    */
   async writeStdin(data: string | Uint8Array): Promise<void> {
     checkArgument('writeStdin()', 'data', STDIN_DATA, data);
@@ -133,7 +136,7 @@ export class GuestProcess {
     await this.#connection.request('process.write', { runtime: this.#runtime, pid: this.#pid, data: bytes });
   }
 
-  /** Ends its stdin. Does nothing if the program no longer reads. */
+  /** Ends the program's stdin. Does nothing if the program no longer reads. */
   async closeStdin(): Promise<void> {
     if (this.#holder.over) return;
     try {
@@ -168,15 +171,15 @@ interface FollowedProgram {
   outcome: Promise<Outcome>;
   holder: PidHolder;
   /**
-   * The program's end. Settles before `outcome`, which waits until all output has been read.
-   * Settles also after an abort.
+   * Settles when the program has ended, also after an abort. `outcome` settles later, when all
+   * output has been read.
    */
   ended: Promise<unknown>;
 }
 
 type BeginLive = (...args: [...Parameters<Begin>, onStarted: (pid: Pid) => void]) => ReturnType<Begin>;
 
-// Starts a program and follows it, with streams for output without a handler.
+// Starts a program. Makes streams for the output that has no handler.
 function follow(connection: SidecarConnection, options: AttachOptions, begin: Begin): FollowedProgram {
   const dropOther = (): void => {
     for (const stream of streams) stream.drop();

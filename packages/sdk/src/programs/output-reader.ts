@@ -1,10 +1,10 @@
 // Delivers the streamed output of one program to the caller's handlers.
 //
 // Handlers are called in order, one at a time. While a handler's promise is pending, chunks wait
-// here. Credit is returned only for chunks that a handler has finished. So no more than the
-// protocol's window can wait, and a sidecar that sends more breaks the protocol. A handler that
-// returns no promise costs none. Credit is returned in quarters of the window: often enough that a
-// program never stops for withheld credit, seldom enough to be cheap.
+// here. Credit is returned only for chunks that a handler has finished. So the chunks that wait fit
+// into the protocol's window, and a sidecar that sends more violates the protocol. A handler that
+// returns no promise causes no promise here. Credit is returned in quarters of the window. A
+// program then does not block while credit is withheld, and few messages are sent.
 
 import { protocolError } from '../errors/make.js';
 import type { OutputHandler } from '../options/programs.js';
@@ -16,7 +16,7 @@ const CREDIT_STEP_BYTES = STREAM_WINDOW_BYTES / 4;
 export interface OutputTarget {
   onStdout: OutputHandler | undefined;
   onStderr: OutputHandler | undefined;
-  /** Returns credit for so many bytes. */
+  /** Returns credit for `bytes` bytes of output. */
   credit(bytes: number): void;
   /** Receives the error of a handler. Called once; no handler is called afterwards. */
   fail(error: unknown): void;
@@ -35,7 +35,7 @@ export class OutputReader {
     this.#target = target;
   }
 
-  /** Takes one chunk and keeps its bytes. Never throws. */
+  /** Receives one chunk and keeps its bytes. Never throws. */
   readonly push = (fd: 1 | 2, data: Uint8Array): void => {
     if (this.#stopped) return;
     if (this.#working !== undefined) {
@@ -48,7 +48,7 @@ export class OutputReader {
     if (pending !== undefined) this.#working = this.#drain(pending, data.length);
   };
 
-  /** Resolves when every chunk so far has been handled. */
+  /** Resolves when every chunk received so far has been handled. */
   async drained(): Promise<void> {
     await this.#working;
   }

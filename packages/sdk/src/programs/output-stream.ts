@@ -1,7 +1,8 @@
 // The output of a live program as an async iterable.
 //
-// The stream works like a pipe: it holds up to one window of unread output, then the program waits.
-// After `drop()` chunks are discarded; the result has captured them. Next: `guest-process.ts`.
+// The stream works like a pipe: when one window of output is unread, the program blocks. After
+// `drop()` chunks are discarded. The program's result contains the output. Next:
+// `guest-process.ts`.
 
 import { type Deferred, deferred } from '../deferred.js';
 
@@ -10,7 +11,7 @@ interface HeldChunk {
   taken: Deferred<void>;
 }
 
-/** Chunks in order. Can be iterated once. */
+/** Iterates over chunks in order. Can be iterated once. */
 export class OutputStream implements AsyncIterable<Uint8Array> {
   readonly #onRead: () => void;
   readonly #held: HeldChunk[] = [];
@@ -19,12 +20,15 @@ export class OutputStream implements AsyncIterable<Uint8Array> {
   #ended = false;
   #isRead = false;
 
-  /** `onRead` is called when an iteration starts. */
+  /** `onRead`: called when an iteration starts. */
   constructor(onRead: () => void) {
     this.#onRead = onRead;
   }
 
-  /** Takes a chunk. The promise resolves when a reader has taken it. */
+  /**
+   * Receives a chunk. Returns a promise that resolves when a reader has received the chunk, or
+   * `undefined` after `drop()`.
+   */
   push(data: Uint8Array): Promise<void> | undefined {
     if (this.#dropped) return undefined;
     const taken = deferred<void>();
@@ -52,8 +56,8 @@ export class OutputStream implements AsyncIterable<Uint8Array> {
       for (;;) {
         const next = this.#held.shift();
         if (next !== undefined) {
-          // Resolved before the reader works on the chunk, because a reader that stops here must
-          // not delay the program's end.
+          // Resolves before the reader handles the chunk, because a reader that stops iterating
+          // must not delay the program's end.
           next.taken.resolve();
           yield next.data;
         } else if (this.#ended) {

@@ -1,13 +1,13 @@
-// The handles that hold the pids of a runtime's programs. A request names a program by its pid. A
-// rollback resets the pid counter with the rest of the state, so a pid that was used since the
-// snapshot is assigned again. A call through a handle must not reach a later program with the same
-// pid.
+// Records which handle refers to each pid of a runtime's programs. A request names a program by its
+// pid. A rollback resets the pid counter with the rest of the state, so a pid that was used since
+// the snapshot is assigned again. A call through a handle must not reach a later program with the
+// same pid.
 
 import type { Pid, RestoredProgram } from '../protocol/generated/messages.js';
 
 /** A handle's claim to a pid. */
 export interface PidHolder {
-  /** Whether the program has ended, so that the pid means nothing or another program. */
+  /** Whether the program has ended, so that the pid is free or belongs to another program. */
   over: boolean;
 }
 
@@ -38,7 +38,10 @@ export class PidRegistry {
     if (this.#holders.get(pid) === holder) this.#holders.delete(pid);
   }
 
-  /** Starts a generation. `restored` are programs of the snapshot that no handle refers to. */
+  /**
+   * Starts a generation after a rollback. `restored`: programs of the snapshot that no handle
+   * refers to.
+   */
   rolledBack(restored: readonly RestoredProgram[]): void {
     this.#generation++;
     for (const { pid } of restored) this.assign(pid);

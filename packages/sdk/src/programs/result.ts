@@ -1,21 +1,21 @@
 // The result of a program.
 //
 // Output arrives as bytes and is nearly always used as text, so it is decoded once and the bytes
-// are dropped. Encoding the text restores them, unless they were not UTF-8: only then the bytes are
-// kept.
+// are dropped. Encoding the text restores the bytes if the output is UTF-8. Only other output is
+// kept as bytes too.
 
 import type { Outcome } from '../channel/outcome.js';
 import type { Failure } from '../errors/error.js';
 import { fromWire } from '../errors/make.js';
 
-/** How a program ended. */
+/** The result of a program. */
 export class ExecResult {
   /**
    * The program's stdout, decoded as UTF-8. Bytes that are not UTF-8 become U+FFFD here and are
    * unchanged in `stdoutBytes`.
    */
   readonly stdout: string;
-  /** The program's stderr, decoded in the same way. */
+  /** The program's stderr, decoded as `stdout` is. */
   readonly stderr: string;
   /**
    * The exit code. If the sandbox ended the program: 124 for time and CPU, 134 for memory, else
@@ -58,11 +58,11 @@ export class ExecResult {
   }
 }
 
-/** How a program ended that `run()` started. */
+/** The result of a program that `run()` started. */
 export class RunResult<T = unknown> extends ExecResult {
   /**
-   * The value that the program passed to `__return(value)`, through JSON. Absent without such a
-   * call.
+   * The value that the program passed to `__return(value)`, through JSON. Absent if the program did
+   * not call `__return`.
    */
   declare readonly value?: T;
 
@@ -84,7 +84,8 @@ function parse(text: string): unknown {
   }
 }
 
-// The guest's own code writes the text, but a program that controls the engine can write any text.
+// The text is JSON that the guest's own code writes. A program that controls the engine can write
+// text that is not JSON. The result is an engine fault then.
 function withFault(outcome: Outcome): Outcome {
   const reason = 'the value that the program returned is not JSON';
   const failure = { code: 'ERR_ENGINE_FAULT', message: `the engine faulted: ${reason}`, details: { reason } };
@@ -98,8 +99,8 @@ function decode(output: Uint8Array | string): string {
   return buffer.toString('utf8');
 }
 
-// Returns the bytes if the text may not restore them. The program may also have written U+FFFD
-// itself; the copy is unnecessary then, but correct.
+// Returns the bytes if the text contains U+FFFD, so that encoding the text may not restore the
+// bytes. If the program itself wrote U+FFFD, the copy is unnecessary but correct.
 function undecodable(output: Uint8Array | string, text: string): Buffer | undefined {
   return typeof output !== 'string' && text.includes('\ufffd') ? Buffer.from(output) : undefined;
 }

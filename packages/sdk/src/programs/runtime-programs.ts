@@ -1,7 +1,7 @@
 // The programs of one runtime: starts them and lists its processes.
 //
-// The engine runs code as an ES module, which is the fast path. Code of another kind goes through
-// Node's own `--eval` in the guest, as an option of `node`.
+// The engine runs code as an ES module, which is the fast path. Code with other options is run by
+// Node's own `--eval` in the guest.
 
 import type { Outcome } from '../channel/outcome.js';
 import { noProcess } from '../errors/make.js';
@@ -25,15 +25,15 @@ export interface ProcessEntry {
   readonly pid: number;
   /** The parent's pid. 1 if the app started the process, or if the parent has ended. */
   readonly ppid: number;
-  /** The process group. */
+  /** The id of the process group. */
   readonly group: number;
   /** The command with its arguments. */
   readonly command: string;
   /**
    * Returns a handle for a program from a snapshot that has no handle yet. The handle first
-   * delivers the output captured so far. A child belongs to its parent. A resident runner and a
-   * program that the app started have handles of their own. After a rollback, entries of earlier
-   * lists are invalid.
+   * delivers the output captured so far. A child and a resident runner have no such handle. A
+   * program that the app started has a handle already. After a rollback, entries of earlier lists
+   * are invalid.
    *
    * @throws `EPERM` (a child, a runner), `EBUSY` (a handle exists), `ESRCH`; otherwise as `exec()`
    * for options, runtime and sidecar
@@ -96,7 +96,7 @@ export class RuntimePrograms {
   async list(): Promise<ProcessEntry[]> {
     this.#access.assertUsable();
     const { connection, runtime } = this.#access;
-    // Read before the request: the reply may arrive after a rollback.
+    // The generation is read before the request, because the reply may arrive after a rollback.
     const { generation } = this.pids;
     const { pids, ppids, groups, commands } = await connection.request('process.list', { runtime });
     assertSameLength(pids, ppids, groups, commands);

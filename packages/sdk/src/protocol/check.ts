@@ -1,5 +1,7 @@
-// Helpers of the generated decoders. Versions are equal on both sides, so a wrong body comes from a
-// broken or a hostile peer: `ERR_PROTOCOL`, and the connection ends. Next: `generated/decoders.ts`.
+// Helpers of the generated decoders. The SDK and the sidecar have equal versions, so a wrong body
+// comes from a broken or a hostile sidecar. A wrong body fails with `ERR_PROTOCOL` and ends the
+// connection.
+// Next: `generated/decoders.ts`.
 
 import { protocolError } from '../errors/make.js';
 
@@ -78,7 +80,7 @@ export function textMap(map: Fields, at: string, field: string): void {
   if (!values.every((value) => typeof value === 'string')) throw wrong(at, field, 'a map of text');
 }
 
-/** Checks that the field is a map of facts. A missing map becomes an empty one. */
+/** Checks that the field is a map of facts. A missing map becomes an empty map. */
 export function details(map: Fields, at: string, field: string): void {
   if (map[field] === null || map[field] === undefined) map[field] = {};
   fields(map[field], `${at}.${field}`);

@@ -1,10 +1,10 @@
 // Decodes MessagePack: exactly the types of the protocol. `encode.ts` has the reason for not using
 // a library.
 //
-// The sender is a process full of untrusted guests. Each length is compared with the present bytes
-// before memory is allocated, nesting is bounded, and extension types are refused. The memory is a
-// small multiple of the frame's size. Binary values are views of the frame, not copies. Next:
-// `frames.ts`.
+// The sender is a process that runs untrusted guests. Each length is compared with the number of
+// received bytes before memory is allocated. Nesting is bounded, and extension types are refused.
+// So the allocated memory is a small multiple of the frame's size. Binary values are views of the
+// frame, not copies. Next: `frames.ts`.
 
 /** The deepest nesting. The deepest valid message has four levels. */
 const MAX_DEPTH = 8;
@@ -12,11 +12,11 @@ const MAX_DEPTH = 8;
 /** A fault of one message. The caller names the frame. */
 export class DecodeError extends Error {}
 
-// A cache of keys by their length and two bytes. Keys are few and frequent, and making a text is
+// A cache of keys by their length and two bytes. Messages repeat few keys, and creating a string is
 // slow.
 const KEYS: string[] = new Array(256).fill('');
 
-/** Decodes the one value that `bytes` holds from `start` to `end`. */
+/** Decodes the only value in `bytes` from `start` to `end`. */
 export function decode(bytes: Buffer, start: number, end: number): unknown {
   const reader = new Reader(bytes, start, end);
   const value = reader.value(0);
@@ -143,8 +143,8 @@ class Reader {
     return map;
   }
 
-  // An item takes at least one byte and an entry two. An impossible count is refused before memory
-  // is allocated.
+  // An item has at least one byte and an entry two bytes. A count that the remaining bytes cannot
+  // contain is refused before memory is allocated.
   #nest(count: number, bytesEach: number, depth: number): void {
     if (depth >= MAX_DEPTH) throw new DecodeError(`the message nests deeper than ${MAX_DEPTH} levels`);
     if (count * bytesEach > this.#end - this.position) throw new DecodeError('the message ends too early');

@@ -2,10 +2,10 @@
 // value has its shortest form, so that both sides produce equal bytes and the golden frames can be
 // compared.
 //
-// No library is used in either direction. The decoder reads bytes of a process full of untrusted
-// guests: it must bound its memory and refuse extension types. The usual library (msgpackr) takes
-// 15 ms to import, three times the time that starting a sidecar may take. Next: `decode.ts`, then
-// `frames.ts`.
+// No library is used in either direction. The decoder reads bytes of a process that runs untrusted
+// guests, so the decoder must bound its memory and refuse extension types. The usual library
+// (msgpackr) takes 15 ms to import, three times the time that starting a sidecar may take. Next:
+// `decode.ts`, then `frames.ts`.
 
 const INITIAL_BYTES = 16 * 1024;
 /** A larger buffer, made for one large message, is not kept. */
@@ -16,7 +16,7 @@ export class Encoder {
   #buffer: Buffer = Buffer.allocUnsafeSlow(INITIAL_BYTES);
   #position = 0;
 
-  /** Bytes that are not taken yet. */
+  /** The number of bytes since the last `take()`. */
   get length(): number {
     return this.#position;
   }

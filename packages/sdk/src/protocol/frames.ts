@@ -4,8 +4,8 @@
 // `FrameWriter` collects all frames of one tick in one buffer, because a write to the socket is the
 // most expensive step. `FrameReader` accepts bytes that are split anywhere. A frame that arrives
 // whole, the usual case, is decoded in place. Any other frame is assembled in one buffer of its
-// exact size, which is allocated after the size has been checked. The crate `protocol` has both in
-// Rust. Next: `generated/tables.ts`, the messages.
+// exact size, which is allocated after the size has been checked. The crate `protocol` is the
+// implementation in Rust. Next: `generated/tables.ts`, the messages.
 
 import { frameTooLarge, protocolError } from '../errors/make.js';
 import { DecodeError, decode } from './decode.js';
@@ -25,14 +25,13 @@ export interface Frame {
 export class FrameWriter {
   readonly #encoder = new Encoder();
 
-  /** Bytes that are not taken yet. */
+  /** The number of bytes since the last `take()`. */
   get length(): number {
     return this.#encoder.length;
   }
 
   /**
-   * Appends one frame. Throws `ERR_FRAME_TOO_LARGE` for a frame that is too large, and appends
-   * nothing.
+   * Appends one frame. If the frame is too large, throws `ERR_FRAME_TOO_LARGE` and appends nothing.
    */
   add(kind: number, id: number, body: object | null): void {
     const encoder = this.#encoder;
@@ -75,7 +74,8 @@ export class FrameReader {
   }
 
   /**
-   * Passes on every frame that `chunk` completes. Throws `ERR_FRAME_TOO_LARGE` or `ERR_PROTOCOL`.
+   * Processes received bytes. Passes every frame that `chunk` completes to the receiver. Throws
+   * `ERR_FRAME_TOO_LARGE` or `ERR_PROTOCOL`.
    */
   push(chunk: Buffer): void {
     let at = 0;

@@ -16,8 +16,8 @@ import { reportGuestRun } from '../sidecar/boot-timing.js';
 import { unlessEnded } from '../sidecar/unless-ended.js';
 
 /**
- * The runner's process has ended: the failure of a call, or of a snippet that waited for earlier
- * snippets.
+ * The error code of a call after the runner's process has ended, and of a snippet that waited for
+ * earlier snippets at that time.
  */
 const EXITED = 'ERR_RUNNER_EXITED';
 
@@ -30,7 +30,7 @@ const EXITED = 'ERR_RUNNER_EXITED';
  * const { stdout } = await runner.exec('console.log(++n)');
  */
 export class ResidentRunner implements AsyncDisposable {
-  /** The pid of its process in the runtime. */
+  /** The pid of the runner's process in the runtime. */
   readonly pid: number;
   readonly #connection: SidecarConnection;
   readonly #runner: RunnerId;
@@ -47,8 +47,8 @@ export class ResidentRunner implements AsyncDisposable {
   }
 
   /**
-   * Evaluates `code`, an ES module. Resolves when the code and everything that it started has
-   * ended. A `timeout` ends the snippet.
+   * Evaluates `code`, an ES module. Resolves when the code and all work that the code started have
+   * ended. If `timeout` passes, the snippet is ended.
    *
    * @throws the signal's reason, the error of an output handler, `ERR_INVALID_OPTION`,
    * `ERR_RUNNER_DISPOSED`, `ERR_RUNNER_EXITED`, `ERR_SIDECAR_EXITED`, `ERR_SIDECAR_DISPOSED`,
@@ -69,19 +69,20 @@ export class ResidentRunner implements AsyncDisposable {
     }
   }
 
-  /** @internal Whether it has been disposed, or its process is known to have ended. */
+  /** @internal Whether the runner was disposed, or its process is known to have ended. */
   get isOver(): boolean {
     return this.#exited || this.#disposal !== undefined;
   }
 
   /**
-   * Ends the process. Running snippets resolve with exit code 137 and `error.code` `ERR_CANCELED`.
-   * Further calls do nothing.
+   * Ends the runner's process. Running snippets resolve with exit code 137 and `error.code`
+   * `ERR_CANCELED`. Further calls do nothing.
    */
   dispose(): Promise<void> {
     if (this.#disposal === undefined) {
       this.#disposal = unlessEnded(this.#connection.request('runner.dispose', { runner: this.#runner }));
-      // After a failure the process still runs, and `dispose()` can be called again.
+      // After a failed request the process still runs, so a further `dispose()` sends the request
+      // again.
       this.#disposal.catch(() => {
         this.#disposal = undefined;
       });

@@ -9,7 +9,7 @@ import { reportGuestStart } from '../sidecar/boot-timing.js';
 import type { RuntimeAccess } from '../sidecar/runtime-access.js';
 import { ResidentRunner } from './resident-runner.js';
 
-/** A sweep is not worth its cost below this number of handles. */
+/** The number of handles at which handles of ended runners are first removed. */
 const FIRST_SWEEP = 8;
 
 /** The handles of one runtime's runners, by their ids. */
@@ -32,7 +32,8 @@ export class Runners {
     const { connection, runtime } = this.#access;
     const { runner, pid, timings } = await connection.request('runner.create', { runtime, ...options });
     if (this.#onBootTiming !== undefined) reportGuestStart(this.#onBootTiming, timings);
-    // Sweeps at each power of two: constant work for each runner on average.
+    // Handles of ended runners are removed at each power of two, which is constant work for each
+    // runner on average.
     const { size } = this.#handles;
     if (size >= FIRST_SWEEP && (size & (size - 1)) === 0) this.#keep((handle) => !handle.isOver);
     this.#pids.assign(pid);
@@ -54,8 +55,8 @@ export class Runners {
   }
 
   /**
-   * Waits for a rollback or a resumption, which restores programs. Removes the handles of runners
-   * that were not restored, except runners that are created meanwhile.
+   * Waits for `restoring`, a rollback or a resumption. Removes the handles of runners that were not
+   * restored, except runners that were created while it was pending.
    */
   async renew(restoring: Promise<RestoredPrograms>): Promise<RestoredProgram[]> {
     const before = [...this.#handles.keys()];
@@ -66,7 +67,8 @@ export class Runners {
     return programs;
   }
 
-  // A runner has one handle. A runner that is restored after its handle was over gets a new handle.
+  // Returns the handle of a runner. A runner that is restored after its handle was disposed gets a
+  // new handle.
   #handle(id: RunnerId, pid: Pid): ResidentRunner {
     let handle = this.#handles.get(id);
     if (handle === undefined || handle.isOver) {

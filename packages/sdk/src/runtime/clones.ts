@@ -1,6 +1,6 @@
-// Clones of a runtime. The sidecar makes them. Bindings and app file systems belong to this
-// process. Each clone gets the bindings and file systems of its source before the first reply to a
-// host call of its programs.
+// Clones a runtime. The sidecar makes the clones. Bindings and app file systems are objects of this
+// process. Each clone gets the objects of its source before a host call of the clone's programs is
+// handled.
 
 import type { Binding } from '../bindings/binding.js';
 import { BindingRegistry, wireBindings } from '../bindings/binding-registry.js';
@@ -32,7 +32,8 @@ export async function cloneRuntime(
   const { lease, runtime, mounts, policy } = provisioned;
   const { connection } = lease;
   const warn = onLimitWarning === undefined ? undefined : true;
-  // Held until the clones have leases of their own, so that no disposal ends the sidecar meanwhile.
+  // The lease is held until every clone has a lease, so that a disposal of the source does not end
+  // the sidecar.
   lease.acquire();
   const releaseCalls = connection.expectCalls();
   try {

@@ -7,8 +7,8 @@ import { unlessEnded } from '../sidecar/unless-ended.js';
 import type { ProvisionedRuntime } from './provision.js';
 
 /**
- * Milliseconds that running programs may take to end before their sidecar ends. The sidecar needs
- * at most 50.
+ * Milliseconds that running programs may take to end before their sidecar is ended. The sidecar
+ * needs at most 50 milliseconds to end them.
  */
 const GRACE_MS = 1_000;
 
@@ -21,7 +21,8 @@ export async function disposeRuntime(
     await network?.close();
   } finally {
     try {
-      // A pause by the policy waits for the programs to quiesce. The disposal ends that wait.
+      // A pause by the policy waits until the programs quiesce. The request to dispose the runtime
+      // ends that wait.
       const ended = policy?.isPaused ? unlessEnded(lease.connection.disposeRuntime(runtime)) : undefined;
       await Promise.all([ended, policy?.end()]);
     } finally {
@@ -32,7 +33,7 @@ export async function disposeRuntime(
 
 // Ends the runtime in its sidecar, and the sidecar if the runtime owns it. Ending the sidecar alone
 // would end the programs too, but a running program must end with an outcome, as in a shared
-// sidecar. The sidecar ends at once if nothing runs.
+// sidecar. If no program runs, the sidecar is ended at once.
 async function endInSidecar(
   connection: SidecarConnection,
   runtime: RuntimeId,

@@ -1,5 +1,6 @@
-// The public handle of a runtime: one method for each call, with its documentation. Each call goes
-// to the part of the handle that owns its concern and checks its arguments. Next: `parts.ts`.
+// The public handle of a runtime: one method for each call, with its documentation. Each method
+// calls the part of the handle that implements the method and checks its arguments. Next:
+// `parts.ts`.
 
 import type { Readable, Writable } from 'node:stream';
 import type { Dispatcher } from 'undici';
@@ -30,13 +31,14 @@ import { provision } from './provision.js';
 import type { ResourceSnapshot } from './resources.js';
 
 /**
- * Pauses a runtime as `pause()` does, but its snapshot may be evicted once the sidecar has ended.
+ * Pauses a runtime as `pause()` does, but the store may evict the snapshot after the sidecar has
+ * ended.
  */
 export let pauseTemporarily: (runtime: NodeRuntime) => Promise<Snapshot>;
 
 /**
- * One sandbox for Node programs. Each `exec` and `run` starts a new guest process in it. Programs
- * may run at the same time.
+ * One sandbox for Node programs. Each call of `exec` and `run` starts a new guest process in the
+ * runtime. Programs may run at the same time.
  *
  * @example
  * await using runtime = await NodeRuntime.create();
@@ -94,7 +96,8 @@ export class NodeRuntime implements AsyncDisposable {
   }
 
   /**
-   * Runs a command of the guest to its end. The command is found through PATH, or is a path.
+   * Runs a command of the guest to its end. `command` is a name that is searched in PATH, or a
+   * path.
    * @throws as `exec()`; `ENOENT`, `EACCES` or `ENOEXEC` for a command that cannot be run
    */
   execCommand(command: string, args: readonly string[] = [], options: CommandOptions = {}): Promise<ExecResult> {
@@ -102,8 +105,8 @@ export class NodeRuntime implements AsyncDisposable {
   }
 
   /**
-   * Starts `code`, an ES module, and returns a handle. Its stdin stays open, and its output can be
-   * read while it runs.
+   * Starts `code`, an ES module, and returns a handle. The program's stdin stays open, and its
+   * output can be read while the program runs.
    * @throws as `exec()`
    */
   spawn(code: string, options: RunOptions = {}): Promise<GuestProcess> {
@@ -140,15 +143,15 @@ export class NodeRuntime implements AsyncDisposable {
     return this.#parts.runners.list();
   }
 
-  /** The permissions in force: every scope, set or by default. */
+  /** The permissions in force, with the default for every scope that is not set. */
   get permissions(): Readonly<Required<PermissionsPolicy>> {
     return this.#parts.permissions.policy;
   }
 
   /**
    * Replaces the permissions of all programs. The policy is merged over the default, not over the
-   * previous policy. It applies to running programs from their next system call. Open files and
-   * connections stay open.
+   * previous policy. The new policy applies to running programs from their next system call. Open
+   * files and connections stay open.
    * @throws `ERR_INVALID_OPTION`, `ERR_INVALID_REQUEST` (an invalid pattern); otherwise as
    * `processes()`
    */
@@ -168,8 +171,8 @@ export class NodeRuntime implements AsyncDisposable {
 
   /**
    * Registers functions of this process: programs use `callBinding(name, input)`, or a command of
-   * that name on PATH. A binding replaces another binding with its name; pending calls keep the old
-   * binding. Registers all or none.
+   * that name on PATH. A binding replaces the present binding of that name. Pending calls continue
+   * with the old binding. If one binding is refused, no binding is registered.
    * @throws `ERR_INVALID_OPTION`; `EEXIST` if the sandbox has another command with one of the
    * names; otherwise as `processes()`
    */
@@ -186,9 +189,9 @@ export class NodeRuntime implements AsyncDisposable {
   }
 
   /**
-   * Replaces the file at `path`, an absolute guest path, as the owner: permissions are not checked,
-   * but read-only mounts are. Makes missing parent directories. Text is written as UTF-8. A new
-   * file belongs to the guest and has the permission bits `mode` (0o644).
+   * Replaces the file at `path`, an absolute guest path, as the owner: the policy is not checked,
+   * but read-only mounts are not written. Makes missing parent directories. Text is written as
+   * UTF-8. A new file belongs to the guest and has the permission bits `mode` (0o644).
    * @throws a code such as `ENOSPC`, with `path` and `syscall`; `ERR_INVALID_OPTION`; otherwise as
    * `processes()`
    */
@@ -202,7 +205,7 @@ export class NodeRuntime implements AsyncDisposable {
   }
 
   /**
-   * Returns the names in a directory, in order.
+   * Returns the names in a directory, sorted.
    * @throws a code such as `ENOTDIR`; otherwise as `writeFile()`
    */
   readDir(path: string): Promise<string[]> {
@@ -219,7 +222,10 @@ export class NodeRuntime implements AsyncDisposable {
     return this.#parts.files.stat(path, options);
   }
 
-  /** Returns whether a path exists. A link exists if its target exists. @throws as `processes()` */
+  /**
+   * Returns whether a path exists. For a link, returns whether the target exists. @throws as
+   * `processes()`
+   */
   exists(path: string): Promise<boolean> {
     return this.#parts.files.exists(path);
   }
@@ -241,13 +247,16 @@ export class NodeRuntime implements AsyncDisposable {
     return this.#parts.files.remove(path, options);
   }
 
-  /** Renames a file or a directory and replaces the target. @throws as `stat()` */
+  /**
+   * Renames a file or a directory. Replaces a file or an empty directory at `to`. @throws as
+   * `stat()`
+   */
   rename(from: string, to: string): Promise<void> {
     return this.#parts.files.rename(from, to);
   }
 
   /**
-   * Makes a symbolic link at `path` to `target`, a guest path or a path relative to the link.
+   * Makes a symbolic link at `path`. `target` is a guest path or a path relative to the link.
    * @throws a code such as `EEXIST`; otherwise as `writeFile()`
    */
   symlink(target: string, path: string): Promise<void> {
@@ -256,7 +265,7 @@ export class NodeRuntime implements AsyncDisposable {
 
   /**
    * Returns the target of a symbolic link.
-   * @throws `EINVAL` for another file; otherwise as `stat()`
+   * @throws `EINVAL` if `path` is no link; otherwise as `stat()`
    */
   readlink(path: string): Promise<string> {
     return this.#parts.files.readlink(path);
@@ -276,9 +285,9 @@ export class NodeRuntime implements AsyncDisposable {
   }
 
   /**
-   * Iterates over changes of a file or a directory from now on, by events: see `FileChange`. Ends
-   * with `return()` (leaving the loop), the signal, or the runtime. Up to 64 KiB of unread names
-   * are kept.
+   * Iterates over the changes of a file or a directory after this call. Ends after `return()`
+   * (leaving the loop), when the signal aborts, or when the runtime is disposed. Up to 64 KiB of
+   * unread names are kept.
    * @throws in the iteration: a code such as `ENOENT`, `ENOSYS` for files that cannot be watched;
    * otherwise as `writeFile()`
    */
@@ -300,9 +309,9 @@ export class NodeRuntime implements AsyncDisposable {
   }
 
   /**
-   * Returns a tar archive of `path` (the working directory). An archive of a directory has names
-   * relative to it. Programs may run meanwhile; files that they remove are left out. Devices,
-   * sockets and `/proc` are always left out.
+   * Returns a tar archive of `path`, by default the working directory. Names in the archive of a
+   * directory are relative to the directory. Files that a program removes during the call are left
+   * out. Devices, sockets and `/proc` are always left out.
    * @throws as the stream's `error`: as `readFile()`
    */
   exportTar(path?: string, options?: Files.ExportTarOptions): Readable {
@@ -310,9 +319,9 @@ export class NodeRuntime implements AsyncDisposable {
   }
 
   /**
-   * Unpacks a tar archive into a directory. Refuses absolute names, `..`, devices and entries
-   * behind a link. Replaces files and links that have a name of the archive. After a failure,
-   * earlier entries stay.
+   * Unpacks a tar archive into a directory. Refuses absolute names, `..`, devices and entries whose
+   * path contains a link. Replaces files and links with the name of an entry. After a failure,
+   * files of earlier entries stay.
    * @throws `ERR_ARCHIVE`, a code such as `ENOSPC`, an error of the source or of zlib; otherwise as
    * `writeFile()`
    */
@@ -322,8 +331,8 @@ export class NodeRuntime implements AsyncDisposable {
 
   /**
    * Sends a request to a guest's HTTP server and reads the whole response. Redirects are not
-   * followed, and nothing is decompressed. `request` is a path, options, or a `Request` with its
-   * path and query.
+   * followed, and the body is not decompressed. `request` is a path, options, or a `Request` with
+   * its path and query.
    * @throws `ECONNREFUSED`, `ECONNRESET`, `ERR_FETCH_TIMEOUT`, `ERR_RESPONSE_TOO_LARGE`,
    * `ERR_RESPONSE_INVALID`, the signal's reason, `ERR_INVALID_OPTION`; otherwise as `processes()`
    */
@@ -337,9 +346,9 @@ export class NodeRuntime implements AsyncDisposable {
 
   /**
    * Returns a dispatcher of undici that sends requests to a guest's port, for any host in their
-   * URL: `fetch(url, { dispatcher })`. It streams in both directions, keeps connections, and does
-   * not bound the response. It ends with the runtime; a rollback or a pause ends its pending
-   * requests.
+   * URL: `fetch(url, { dispatcher })`. The dispatcher streams in both directions, keeps connections
+   * open, and does not bound the response. The disposal of the runtime ends the dispatcher. A
+   * rollback or a pause ends its pending requests.
    * @throws `ERR_INVALID_OPTION`, `ERR_RUNTIME_DISPOSED`, `ERR_RUNTIME_PAUSED`
    */
   dispatcher(port: number): Dispatcher {
@@ -348,7 +357,7 @@ export class NodeRuntime implements AsyncDisposable {
 
   /**
    * Connects to a guest's TCP port or Unix socket. The returned Duplex emits `connect`, or `error`
-   * with `ECONNREFUSED`. It ends with the runtime.
+   * with `ECONNREFUSED`. The disposal of the runtime closes the connection.
    * @throws as `dispatcher()`
    */
   connect(target: Network.ConnectOptions): GuestStream {
@@ -364,7 +373,10 @@ export class NodeRuntime implements AsyncDisposable {
     return this.#parts.network.waitForListener(query, options);
   }
 
-  /** Returns the present listener at a TCP port or Unix socket. @throws as `setPermissions()` */
+  /**
+   * Returns the present listener at a TCP port or Unix socket, or `undefined`. @throws as
+   * `setPermissions()`
+   */
   findListener(query: Network.ListenerQuery): Promise<GuestListener | undefined> {
     return this.#parts.network.findListener(query);
   }
@@ -375,9 +387,9 @@ export class NodeRuntime implements AsyncDisposable {
   }
 
   /**
-   * Serves a guest's TCP port at a loopback address of the host machine, until it is closed or the
-   * runtime is disposed. Every process of the host machine that can reach the address reaches the
-   * guest's port.
+   * Serves a guest's TCP port at a loopback address of the host machine, until `close()` of the
+   * result or the disposal of the runtime. Every process of the host machine that can reach the
+   * address reaches the guest's port.
    * @throws the error of Node's `listen()` for an address in use, `ERR_INVALID_OPTION`; otherwise
    * as `processes()`
    */
@@ -390,7 +402,10 @@ export class NodeRuntime implements AsyncDisposable {
     return this.#parts.state;
   }
 
-  /** The snapshots that the sidecar keeps for the runtime's tenant. They outlive the runtime. */
+  /**
+   * The snapshots that the sidecar keeps for the runtime's tenant. The snapshots outlive the
+   * runtime.
+   */
   get snapshots(): SnapshotStore {
     return this.#parts.snapshots.store;
   }
@@ -406,9 +421,9 @@ export class NodeRuntime implements AsyncDisposable {
   }
 
   /**
-   * Rolls the runtime back to a snapshot of its tenant. Programs in the snapshot continue from
-   * there, and so do their handles. All other programs end with `ERR_ROLLED_BACK`. Limits,
-   * permissions, bindings and mounts do not change. A failed rollback changes nothing.
+   * Rolls the runtime back to a snapshot of its tenant. Programs in the snapshot continue from the
+   * snapshot's state, and their handles stay valid. All other programs end with `ERR_ROLLED_BACK`.
+   * Limits, permissions, bindings and mounts do not change. A failed rollback changes nothing.
    * @throws `ERR_SNAPSHOT_NOT_FOUND`, `ERR_SNAPSHOT_LACKS`, `ERR_SNAPSHOT_FOREIGN`,
    * `ERR_SNAPSHOT_DAMAGED`, `ERR_RESOURCE_EXHAUSTED`, `ERR_INVALID_OPTION`; otherwise as
    * `processes()`
@@ -419,8 +434,8 @@ export class NodeRuntime implements AsyncDisposable {
 
   /**
    * Clones the runtime in its sidecar, with the same limits, permissions, bindings and mounts. With
-   * `n`, makes `n` clones or none; with `settle`, as many as possible, and a result for each. Each
-   * clone is disposed by itself.
+   * `n`, makes `n` clones, or none after a failure. With `settle`, makes as many clones as possible
+   * and returns a result for each. The caller disposes each clone.
    * @throws as `snapshot()`
    */
   clone(options?: QuietOptions): Promise<NodeRuntime>;
@@ -437,9 +452,9 @@ export class NodeRuntime implements AsyncDisposable {
    * Pauses the runtime: writes its state to the sidecar's folder and frees its memory. Pending
    * calls keep waiting. All other calls fail with `ERR_RUNTIME_PAUSED`, through every handle, until
    * `resume()`. A signal and a runner's `dispose()` take effect at the resumption.
-   * `NodeRuntime.create({ snapshot })` with the snapshot's id resumes the runtime elsewhere: in
-   * another sidecar, after a restart of the machine. A failed pause changes nothing. A `pause()`
-   * during a `resume()` pauses again.
+   * `NodeRuntime.create({ snapshot })` with the snapshot's id restores the runtime in another
+   * sidecar or after a restart of the machine. A failed pause changes nothing. A `pause()` during a
+   * `resume()` pauses the runtime again.
    * @throws as `snapshot()`
    */
   pause(options: QuietOptions = {}): Promise<Snapshot> {
@@ -456,7 +471,7 @@ export class NodeRuntime implements AsyncDisposable {
 
   /**
    * Returns the resources in use: for each limit the present use, the highest use and the limit.
-   * The result also has the resources of the sidecar over all its runtimes.
+   * The field `sidecar` has the resources of all runtimes of the sidecar.
    * @throws as `processes()`
    */
   getResourceSnapshot(): Promise<ResourceSnapshot> {

@@ -16,7 +16,7 @@ import type { RuntimeAccess } from '../sidecar/runtime-access.js';
 import type { Snapshot } from '../sidecar/snapshot.js';
 import type { ProvisionedRuntime } from './provision.js';
 
-/** The parts of a runtime that a pause or a resumption affects. */
+/** The parts of a runtime that a pause or a resumption uses or changes. */
 export interface PausedParts {
   readonly access: RuntimeAccess;
   readonly provisioned: ProvisionedRuntime;
@@ -24,7 +24,7 @@ export interface PausedParts {
   readonly bindings: RuntimeBindings;
   /** Whether limit warnings are sent. */
   readonly warn: true | undefined;
-  /** Returns the network, if it was used. */
+  /** Returns the network, or `undefined` if the network was never used. */
   network(): RuntimeNetwork | undefined;
   isDisposed(): boolean;
   dispose(): Promise<void>;
@@ -46,12 +46,12 @@ export class RuntimePause {
     this.#parts = parts;
   }
 
-  /** Whether the app has paused the runtime, so that calls fail. */
+  /** Returns whether the app has paused the runtime, so that calls fail. */
   get isPausedByApp(): boolean {
     return this.#paused !== undefined;
   }
 
-  /** Whether the app or the policy has paused the runtime. */
+  /** Returns whether the app or the policy has paused the runtime. */
   get isPaused(): boolean {
     return this.isPausedByApp || this.#parts.provisioned.policy?.isPaused === true;
   }
@@ -80,7 +80,7 @@ export class RuntimePause {
     await this.#resuming;
   }
 
-  /** The runtime, as its idle policy uses it. */
+  /** The idle policy's interface to the runtime. */
   get pausable(): PausableRuntime<Snapshot> {
     const { provisioned, dispose, isDisposed } = this.#parts;
     return {
@@ -91,9 +91,9 @@ export class RuntimePause {
     };
   }
 
-  // The app owns the pause from here, even if the policy has paused the runtime already. A
-  // `pause()` during a `resume()` pauses the runtime again; if the resumption fails, the pause
-  // stays.
+  // From this call on the pause is the app's, even if the policy has paused the runtime already. A
+  // `pause()` during a `resume()` pauses the runtime again. If the resumption fails, the runtime
+  // stays paused.
   async #pauseForApp(request: PauseRequest): Promise<Snapshot> {
     const [before, resuming] = [this.#paused, this.#resuming];
     let paused: Promise<Snapshot>;
@@ -124,7 +124,8 @@ export class RuntimePause {
     const { provisioned, isDisposed } = this.#parts;
     const { policy } = provisioned;
     const stopping = policy?.stop();
-    // Sent in this turn if possible, so that later calls happen after it.
+    // The request is sent in this turn if possible, so that the sidecar handles later calls after
+    // the pause.
     if (stopping === undefined) return this.#takePause(request);
     const snapshot = await stopping;
     try {
@@ -152,7 +153,7 @@ export class RuntimePause {
   }
 
   async #resumeFromApp(paused: Promise<Snapshot>): Promise<void> {
-    // A failed pause has changed nothing.
+    // A failed pause has changed nothing, so nothing is resumed.
     if ((await paused.catch(() => undefined)) !== undefined) {
       this.#parts.network()?.startEra(runtimePaused(this.#parts.access.runtime));
       await this.#restore();

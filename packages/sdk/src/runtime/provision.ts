@@ -1,6 +1,6 @@
-// Creates a runtime: in the caller's sidecar or in its own, new or from a snapshot.
+// Creates a runtime in the caller's sidecar or in a new sidecar, empty or from a snapshot.
 //
-// To its own sidecar, the runtime sends the request before the sidecar's hello, which saves a round
+// To a new sidecar, the request is sent before the sidecar's hello has arrived, which saves a round
 // trip. A failure after the sidecar was started ends the sidecar. Next: `clones.ts`, copies of a
 // runtime.
 
@@ -35,14 +35,17 @@ export interface ProvisionedRuntime {
   readonly policy: IdlePolicy<Snapshot> | undefined;
   /** The id of the runtime. */
   readonly runtime: RuntimeId;
-  /** The bindings, if the runtime was created with some, or may have some from a snapshot. */
+  /**
+   * The bindings, if the runtime was created with bindings or from a snapshot that may contain
+   * bindings.
+   */
   readonly bindings: BindingRegistry | undefined;
   readonly tenant: string;
   /** All mounts, for clones. */
   readonly mounts: readonly Mount[] | undefined;
   /** The app file systems among the mounts, for clones. */
   readonly fileSystems: readonly FileSystemMount[];
-  /** The parts that came with a snapshot. */
+  /** The programs and other parts that were restored from a snapshot. */
   readonly restored: Restored | undefined;
 }
 
@@ -62,7 +65,7 @@ export async function provision(options: NodeRuntimeOptions): Promise<Provisione
   const { lease, opened, isOwn } = leaseFor(options);
   const { connection, policy } = makePolicy?.(lease.connection) ?? { connection: lease.connection, policy: undefined };
   // Programs of a snapshot run at once, so their bindings are part of the request. A new runtime
-  // gets its bindings afterwards.
+  // gets its bindings by a later request.
   const restoredBindings = snapshot === undefined ? undefined : bindings && wireBindings(bindings);
   const releaseCalls = snapshot === undefined ? undefined : connection.expectCalls();
   lease.acquire();
@@ -75,7 +78,7 @@ export async function provision(options: NodeRuntimeOptions): Promise<Provisione
     if (fileSystems.length > 0) connection.serve(runtime, 'filesystem', fileSystemService(fileSystems));
     const registry = bindings || restored ? new BindingRegistry(connection, runtime, restored && bindings) : undefined;
     const completed = complete(connection, runtime, registry, restored ? undefined : bindings, later);
-    // Restored programs run already, and the registry can handle their calls now.
+    // Restored programs run already. From here on the registry can handle their calls.
     releaseCalls?.();
     await completed;
     if (onBootTiming !== undefined) {
@@ -85,7 +88,7 @@ export async function provision(options: NodeRuntimeOptions): Promise<Provisione
     const owner = tenant ?? DEFAULT_TENANT;
     return { lease, connection, policy, runtime, bindings: registry, tenant: owner, mounts, fileSystems, restored };
   } catch (error) {
-    // Explained before the release, which may end the sidecar.
+    // The error is explained before the release, which may end the sidecar.
     const explained = explainMissing(error, options.snapshot, tenant ?? DEFAULT_TENANT);
     await lease.release()?.dispose();
     throw explained;
@@ -94,14 +97,15 @@ export async function provision(options: NodeRuntimeOptions): Promise<Provisione
   }
 }
 
-/** A connection that follows an idle policy. */
+/** A connection with an idle policy. */
 export interface IdleConnection {
   connection: SidecarConnection;
   policy: IdlePolicy<Snapshot>;
 }
 
 /**
- * Loads the idle policy. Returns a function that applies a policy of its own to each connection.
+ * Loads the modules of the idle policy. Returns a function that wraps a connection with a new
+ * policy.
  */
 export async function policyMaker(options: IdleOptions): Promise<(connection: SidecarConnection) => IdleConnection> {
   const [{ IdlePolicy }, { resumingConnection }] = await Promise.all([
@@ -114,7 +118,7 @@ export async function policyMaker(options: IdleOptions): Promise<(connection: Si
   };
 }
 
-// Imported here, because most runtimes have no bindings.
+// The module is imported here, because most runtimes have no bindings.
 async function preparedBindings(bindings: Bindings): Promise<Binding[]> {
   const { bindingsOf } = await import('../bindings/binding.js');
   return bindingsOf('NodeRuntime.create()', bindings);
@@ -125,7 +129,7 @@ interface SnapshotSource {
   tenant?: string | undefined;
 }
 
-// A `Snapshot` names its tenant itself.
+// The tenant of a `Snapshot` applies if the option `tenant` is missing.
 function snapshotOf({ snapshot, tenant }: NodeRuntimeOptions): SnapshotSource {
   if (snapshot === undefined || typeof snapshot === 'string') return { snapshot, tenant };
   return { snapshot: snapshot.id, tenant: tenant ?? snapshot.tenant };
@@ -149,8 +153,8 @@ function leaseFor({ sidecar, snapshot }: NodeRuntimeOptions): OpenedLease {
   return { lease: new SidecarLease(connection, connection), opened, isOwn: true };
 }
 
-// Sends the files and bindings that were not part of the request. Disposes the runtime after a
-// failure.
+// Sends the files and bindings that were not part of the request that created the runtime. Disposes
+// the runtime after a failure.
 async function complete(
   connection: SidecarConnection,
   runtime: RuntimeId,
@@ -169,8 +173,8 @@ async function complete(
   }
 }
 
-// The sidecar takes the profile separately. `fetchResponseBytes` belongs to this process:
-// `network/runtime-network.ts`.
+// In the request, the profile is a separate field. `fetchResponseBytes` is not sent, because
+// `network/runtime-network.ts` enforces that limit.
 function limitsOf(options: Limits | undefined): Pick<RuntimeCreate, 'profile' | 'limits'> {
   if (options === undefined) return {};
   const { profile, fetchResponseBytes: _own, ...limits } = options;

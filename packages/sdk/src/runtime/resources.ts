@@ -1,4 +1,4 @@
-// The resources of a runtime and its sidecar, combined from two replies.
+// Reads the resources of a runtime and its sidecar, and combines the two replies.
 
 import type { LimitName } from '../options/limits.js';
 import { assertSameLength } from '../protocol/check.js';
@@ -29,11 +29,11 @@ export interface ResourceSnapshot {
   processes: number;
   /** Descriptors of all processes. */
   descriptors: number;
-  /** Pipes. */
+  /** The number of pipes. */
   pipes: number;
-  /** Sockets. */
+  /** The number of sockets. */
   sockets: number;
-  /** Watches on files. */
+  /** The number of watches on files. */
   watches: number;
   /** Pending operations of all processes. */
   operations: number;

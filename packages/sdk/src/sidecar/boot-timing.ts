@@ -1,4 +1,4 @@
-// Reports the measurements of the sidecar and the transports to `onBootTiming`.
+// Reports the times that the sidecar and the transports measured to `onBootTiming`.
 
 import type { Opened } from '../channel/sidecar-connection.js';
 import type { BootPhase, BootTimingListener } from '../options/boot-timing.js';
@@ -35,8 +35,8 @@ export function reportCreation(
     reportModuleLoad(listener, opened);
   }
   const openMs = isOwn && opened !== undefined ? (opened.spawnMs ?? 0) + opened.sessionMs : 0;
-  // A sidecar that is being opened has the request already, and may have replied before this
-  // process reads its hello. The subtraction keeps any time from counting twice.
+  // The request is sent while the sidecar is being opened, and the reply may arrive with the hello.
+  // The subtraction prevents that a time is counted twice.
   const restMs = Math.max(0, totalMs - openMs);
   const configureMs = Math.min(configureNs / 1e6, restMs);
   report(listener, 'vm_create', restMs - configureMs);

@@ -2,7 +2,8 @@
 // sidecar ends when its last runtime releases its lease. That runtime may be a clone of the first
 // runtime.
 //
-// A snapshot holds no lease. It remembers the sidecar that it was taken in, which may have ended.
+// A snapshot has no lease. A `Snapshot` refers to the sidecar in which the snapshot was taken, and
+// that sidecar may have ended.
 
 import type { ProcessConnection, SidecarConnection } from '../channel/sidecar-connection.js';
 
@@ -18,7 +19,7 @@ export class SidecarLease {
     this.#owned = owned;
   }
 
-  /** Whether a runtime can still be made in the sidecar. */
+  /** Returns whether a runtime can still be made in the sidecar. */
   isOpen(): boolean {
     return !this.connection.isOver() && (this.#owned === undefined || this.#holders > 0);
   }

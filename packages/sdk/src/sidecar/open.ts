@@ -10,7 +10,8 @@ import { locateAddon, locateImage, locateSidecar } from './locate.js';
 
 const GIBIBYTE = 1_073_741_824;
 
-// Resolved in this process, because the sidecar's process has no environment.
+// Returns the options of the store. The default folder is resolved in this process, because the
+// sidecar's process has no environment.
 function storeOf({ directory, maxBytes = 10 * GIBIBYTE, memoryBytes = 4 * GIBIBYTE }: SnapshotStoreOptions = {}) {
   const data = process.env['XDG_DATA_HOME'];
   const folder = directory ?? join(data && isAbsolute(data) ? data : join(homedir(), '.local/share'), 'coldframe/snapshots');

@@ -12,5 +12,7 @@ export function register(sidecar: object, opening: Opening): void {
   openings.set(sidecar, opening);
 }
 
-/** Returns the connection behind a `Sidecar`, which options have been checked to be. */
+/**
+ * Returns the connection behind a `Sidecar`. The caller has checked that the value is a `Sidecar`.
+ */
 export const openingOf = (sidecar: object): Opening => openings.get(sidecar) as Opening;

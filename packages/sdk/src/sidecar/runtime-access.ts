@@ -1,5 +1,4 @@
-// The access of a handle's parts to their runtime. The parts are files, programs, network,
-// permissions and bindings.
+// The interface through which the parts of a handle, such as files and programs, use their runtime.
 
 import type { SidecarConnection } from '../channel/sidecar-connection.js';
 import type { RuntimeId } from '../protocol/generated/messages.js';

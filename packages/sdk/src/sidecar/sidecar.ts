@@ -22,7 +22,7 @@ import { SnapshotStore } from './snapshot-store.js';
  */
 export class Sidecar implements AsyncDisposable {
   readonly #connection: SidecarConnection;
-  /** The snapshots in its memory and in its folder. */
+  /** The snapshots in the sidecar's memory and in its folder. */
   readonly snapshots: SnapshotStore;
 
   private constructor(opening: Opening) {
@@ -32,8 +32,8 @@ export class Sidecar implements AsyncDisposable {
   }
 
   /**
-   * Starts a sidecar process. Resolves when it is ready for runtimes. It ends with `dispose()`, or
-   * with this process.
+   * Starts a sidecar process. Resolves when the sidecar is ready for runtimes. The process ends
+   * after `dispose()`, or when this process ends.
    *
    * @throws `ERR_INVALID_OPTION`, `ERR_SIDECAR_SPAWN`, `ERR_SIDECAR_EXITED`, `ERR_VERSION_MISMATCH`
    */

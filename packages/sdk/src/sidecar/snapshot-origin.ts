@@ -1,5 +1,5 @@
 // The sidecar in which a `Snapshot` was taken or found. Stored apart from the class, so that
-// options and runtimes can ask for the origin without loading the class.
+// options and runtimes can read the origin without loading the class.
 
 import { isColdframeError } from '../errors/error.js';
 import { snapshotLost } from '../errors/make.js';
@@ -26,8 +26,8 @@ interface NamedSnapshot {
 }
 
 /**
- * Returns `error`, or a clearer error if the snapshot is missing because the sidecar has ended that
- * kept it in its memory or its folder.
+ * Returns `error`, or a clearer error if the snapshot is missing because the sidecar that stored
+ * the snapshot has ended.
  */
 export function explainMissing(error: unknown, snapshot: unknown, tenant: string): unknown {
   const origin = originOf(snapshot);

@@ -21,7 +21,7 @@ export type SnapshotList = Snapshot[] & { readonly damaged: readonly DamagedSnap
 
 /**
  * The snapshots that a sidecar keeps in its memory and in its folder. An `id` may also be a digest
- * or a name; a name means the newest snapshot with that name.
+ * or a name. A name selects the newest snapshot with that name.
  */
 export class SnapshotStore {
   readonly #lease: SidecarLease;
@@ -81,8 +81,9 @@ export class SnapshotStore {
   }
 
   /**
-   * Reads a snapshot from a file for this tenant. The file decides what its programs do: import a
-   * file only from a source whose programs you would run in the sandbox.
+   * Reads a snapshot from a file for this tenant. The file contains the memory of the programs that
+   * continue after a restore. Import a file only from a source whose programs you would run in the
+   * sandbox.
    *
    * @throws `ERR_SNAPSHOT_DAMAGED`, `ERR_SNAPSHOT_FOREIGN`, `ERR_RESOURCE_EXHAUSTED`; otherwise as
    * `list()`
@@ -110,7 +111,8 @@ export class SnapshotStore {
   }
 }
 
-// Requests the list page by page, because the snapshots of a tenant may not fit into one frame.
+// Returns all entries of a tenant. Requests the list page by page, because the entries may not fit
+// into one frame.
 async function allEntries(sidecar: Requester, tenant: string): Promise<Omit<SnapshotEntries, 'more'>> {
   const page = (last?: SnapshotEntry): Promise<SnapshotEntries> => {
     const after = last && { createdMs: last.createdMs, id: last.id };

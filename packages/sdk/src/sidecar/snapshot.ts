@@ -9,18 +9,19 @@ import { registerSnapshot } from './snapshot-origin.js';
 
 /**
  * The state of a runtime at one point in time: memory and processes, files, timers. A snapshot
- * never changes. It can be passed to `NodeRuntime.create({ snapshot })` and `runtime.rollback()`
- * any number of times. It exists until `delete()`, until its store evicts it, or, in memory, until
- * its sidecar ends. Disposing the runtime does not affect it.
+ * never changes. A snapshot can be passed to `NodeRuntime.create({ snapshot })` and
+ * `runtime.rollback()` any number of times. The snapshot exists until `delete()`, until the store
+ * evicts the snapshot, or, in memory, until its sidecar ends. Disposing the runtime does not affect
+ * it.
  */
 export class Snapshot {
   /** The unique id in the store. */
   readonly id: string;
   /** The name, if any. */
   readonly name?: string;
-  /** The labels of the app. */
+  /** The labels that the app set. */
   readonly labels: Readonly<Record<string, string>>;
-  /** Bytes beyond the guest image. Other snapshots may share some of them. */
+  /** The size in bytes without the guest image. Other snapshots may share some of these bytes. */
   readonly size: number;
   /** The id of the previous snapshot in the runtime's life: taken, rolled back to, or restored. */
   readonly parent?: string;
@@ -53,14 +54,14 @@ export class Snapshot {
     registerSnapshot(this, lease);
   }
 
-  /** The place of the snapshot, as far as this handle knows. */
+  /** The place of the snapshot when this handle last received it from the sidecar. */
   get stored(): 'memory' | 'disk' | 'both' {
     return this.#stored;
   }
 
   /**
-   * Returns the SHA-256 of the content in hex. The digest names the content: a file with another
-   * content is refused. The first call reads all of the snapshot.
+   * Returns the SHA-256 of the content in hex. Every call that accepts an id accepts the digest
+   * too, and refuses a file with another content. The first call reads the whole snapshot.
    *
    * @throws `ERR_SNAPSHOT_NOT_FOUND`, `ERR_SNAPSHOT_DAMAGED`, `ERR_SNAPSHOT_FILE`,
    * `ERR_SIDECAR_EXITED`, `ERR_SIDECAR_DISPOSED`
@@ -78,8 +79,8 @@ export class Snapshot {
   }
 
   /**
-   * Writes the snapshot to the sidecar's folder if the folder lacks it. The snapshot then outlives
-   * the sidecar and this process.
+   * Writes the snapshot to the sidecar's folder, unless the folder contains the snapshot. The
+   * snapshot then outlives the sidecar and this process.
    *
    * @throws `ERR_SNAPSHOT_FILE`, `ERR_RESOURCE_EXHAUSTED` (`maxBytes`); otherwise as `digest()`
    */

@@ -1,4 +1,4 @@
-// Disposal of something that may have ended by itself.
+// Disposes a runner, a runtime or a sidecar that may have ended already.
 
 import { isColdframeError } from '../errors/error.js';
 

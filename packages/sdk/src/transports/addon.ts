@@ -1,7 +1,7 @@
-// The addon's functions, as `packages/sidecar/crates/node` provides them. Requests are frames.
-// Three requests decide the time of a program's start and have positional arguments. Reading a
-// property by name in the addon costs as much as the whole call. Messages that no call returns go
-// to `OnEvent`.
+// The addon's functions, as `packages/sidecar/crates/node` provides them. Most requests are frames.
+// Three requests determine the time of a program's start and have positional arguments. In the
+// addon, reading a property by name takes as long as the rest of the call. Messages that no call
+// returns go to `OnEvent`.
 
 import type { Outcome } from '../channel/outcome.js';
 import type { Failure, RequestId, RunnerId, RuntimeId } from '../protocol/generated/messages.js';
@@ -18,8 +18,8 @@ export const Event = {
 export type OnEvent = (kind: number, id: number, payload: Buffer | Outcome) => void;
 
 /**
- * Makes an outcome for the addon, which would have to name every property. `truncated` is 1 for
- * stdout, 2 for stderr, or their sum.
+ * Makes an outcome for the addon, because setting each property by name in the addon is slow.
+ * `truncated` is 1 for stdout, 2 for stderr, or their sum.
  */
 export function makeOutcome(
   exitCode: number,
@@ -73,7 +73,7 @@ type Env = Readonly<Record<string, string>>;
 export interface AddonSession {
   /** The session's first message, as a frame. */
   readonly hello: Buffer;
-  /** Handles a frame. Returns the reply as a frame, if the reply is already there. */
+  /** Handles a frame. Returns the reply as a frame, or null if the reply follows as an event. */
   send(frame: Uint8Array): Buffer | null;
   /** Creates a runtime. `limits` are names, `values` their values. */
   createRuntime(
@@ -100,7 +100,7 @@ export interface AddonSession {
     timeoutMs: number | undefined,
     execArgv: readonly string[] | undefined,
   ): Outcome | Buffer | null;
-  /** Evaluates a snippet. Returns as `start`. */
+  /** Evaluates a snippet. Returns as `start` does. */
   evaluate(id: RequestId, runner: RunnerId, code: string, timeoutMs: number | undefined): Outcome | Buffer | null;
   /** Sets whether Node's event loop and the session stay alive. */
   hold(alive: boolean): void;

@@ -1,6 +1,6 @@
-// A sidecar as a child process. Its fd 3 is one end of a Unix socket pair: there is no path and
-// nothing to authenticate. When this process ends, the sidecar reads the end of the socket and ends
-// too.
+// A sidecar as a child process. Its fd 3 is one end of a Unix socket pair, which has no path, so
+// that no other process can connect. When this process ends, the sidecar reads the end of the
+// socket and ends too.
 //
 // Only a pending request keeps Node's event loop alive. If the sidecar exits unexpectedly, all
 // pending requests fail with one ERR_SIDECAR_EXITED, which has the exit status and the last output.
@@ -19,10 +19,13 @@ import { VERSION } from '../version.js';
 import { StderrTail } from './stderr-tail.js';
 
 const CHANNEL_FD = 3;
-/** Milliseconds until a sidecar is killed that does not end after its channel has closed. */
+/** Milliseconds after the close of the channel until a sidecar that still runs is killed. */
 const GRACE_MS = 2_000;
 
-/** Starts the program at `path`. `copyTo` receives everything that the program writes to stderr. */
+/**
+ * Starts the sidecar program at `path`. `copyTo` receives everything that the sidecar writes to
+ * stderr.
+ */
 export function spawnSidecar(
   path: string,
   args: readonly string[],
@@ -57,7 +60,7 @@ export function spawnSidecar(
     child.once('close', () => clearTimeout(timer));
   }
 
-  // The pending requests report a failure to callers that do not wait for the opening.
+  // A caller that does not wait for the opening gets a failure from its pending requests.
   opening.promise.catch(() => {});
 
   const channel = createChannel({
@@ -113,7 +116,7 @@ function start(path: string, args: string[]): ChildProcess {
     throw sidecarSpawn(path, (error as Error).message, error);
   }
   if (child.stdio?.[CHANNEL_FD]) return child;
-  // Without a free descriptor Node makes no streams and emits an error.
+  // If no descriptor is free, Node makes no streams and emits an error.
   child.once('error', () => {});
   throw sidecarSpawn(path, 'this process has no free file descriptor');
 }

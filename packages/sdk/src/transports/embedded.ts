@@ -1,9 +1,10 @@
 // A sidecar in this process: the addon as a transport.
 //
 // The addon reads the frames that a sidecar process reads from its socket. Creating a runtime,
-// starting a program and evaluating a snippet bypass the frames, because the time of a start is the
-// purpose of this mode. A program that ends within the call that starts it (see `inlineBudgetMs`)
-// costs no promise. Next: `addon.ts`, the addon's functions.
+// starting a program and evaluating a snippet use functions instead of frames, because this mode
+// exists for short start times. If a program ends within the call that starts it (see
+// `inlineBudgetMs`), the call returns the outcome without a promise. Next: `addon.ts`, the addon's
+// functions.
 
 import { createRequire } from 'node:module';
 import { type Channel, createChannel } from '../channel/channel.js';
@@ -17,7 +18,7 @@ import type { Failure, RequestId, RuntimeCreate } from '../protocol/generated/me
 import { VERSION } from '../version.js';
 import { type Addon, type AddonOptions, type AddonSession, Event, makeOutcome, type OnEvent } from './addon.js';
 
-/** The addon's numbers of the modes. */
+/** The addon's number for each mode of a program. */
 const MODES = { exec: 0, run: 1, file: 2, command: 3 } as const;
 
 /** Loads the addon at `path` and opens a session in it. */
@@ -62,7 +63,7 @@ function fastCalls(session: AddonSession, channel: Channel, framed: FastCalls): 
     if (channel.isOver()) throw sidecarDisposed();
     return translated(work);
   };
-  // The end of a program that may have ended within the call.
+  // Returns the outcome, or a promise of the outcome if the program did not end within the call.
   const endOf = (id: RequestId, end: Outcome | Buffer | null): Outcome | Promise<Outcome> => {
     if (end !== null && !(end instanceof Uint8Array)) return end;
     const waiting = channel.expect<Outcome>(id, outcome);
@@ -97,20 +98,20 @@ function fastCalls(session: AddonSession, channel: Channel, framed: FastCalls): 
   };
 }
 
-/** Whether a runtime has only options that the positional call takes. */
+/** Returns whether the positional call accepts all options of a runtime. */
 function isPlain({ files, mounts, permissions, bindings, snapshot, warn }: RuntimeCreate): boolean {
   return [files, mounts, permissions, bindings, snapshot, warn].every((option) => option === undefined);
 }
 
-// Limits in the form of the addon: names, and their values.
+// Converts limits to the addon's arguments: a list of names and a list of values.
 function listsOf(limits: RuntimeCreate['limits']): [string[]?, number[]?] {
   if (limits === undefined) return [];
   const given = Object.entries(limits).filter(([, value]) => value !== undefined);
   return [given.map(([name]) => name), given.map(([, value]) => value)];
 }
 
-// The addon throws an `Error` with `code` and `details`. Any other error is a defect and passes
-// unchanged.
+// Translates the addon's errors, which have `code` and `details`. Any other error is a defect and
+// is thrown unchanged.
 function translated<T>(work: () => T): T {
   try {
     return work();

@@ -1,15 +1,15 @@
-// The last lines of a sidecar's stderr. Without a log, a sidecar writes there only when it fails,
-// and the lines explain the failure.
+// Keeps the last lines of a sidecar's stderr. Without a log, a sidecar writes to stderr only when
+// it fails, and the lines explain the failure.
 
 import type { Readable, Writable } from 'node:stream';
 
 const MAX_CHARACTERS = 4_096;
 
-/** Keeps the end of a stream, bounded, without keeping the event loop alive. */
+/** Keeps the last bytes of a stream without keeping the event loop alive. */
 export class StderrTail {
   #text = '';
 
-  /** `copyTo` receives everything that the stream carries. */
+  /** `copyTo` receives all data of the stream. */
   constructor(stream: Readable | null, copyTo?: Writable) {
     if (stream === null) return;
     stream.setEncoding('utf8');
@@ -18,7 +18,7 @@ export class StderrTail {
       copyTo?.write(chunk);
     });
     stream.on('error', () => {});
-    // Streams of child processes are sockets.
+    // The stream of a child process is a socket, which has `unref`.
     if ('unref' in stream && typeof stream.unref === 'function') stream.unref();
   }
 

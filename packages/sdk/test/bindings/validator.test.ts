@@ -1,5 +1,5 @@
 // Tests the validation of inputs against schemas. Some inputs are made to be expensive. The
-// validation of a hostile input must be fast, so a slow test here has found a fault.
+// validation of a hostile input must be fast, so a slow test means a defect in the validation.
 
 import { expect, test } from 'vitest';
 import { bindingOf } from '../../src/bindings/binding.js';

@@ -13,7 +13,7 @@ const OUTCOME = { exitCode: 0, stdout: Buffer.from('1\n'), stderr: Buffer.alloc(
 const PROGRAM: ProcessStart = { runtime: 1 as RuntimeId, mode: 'exec', code: '1' };
 const HELLO = { version: '1.2.3', pid: 7, image: 'ab', loadNs: 5 };
 
-/** Opens a channel whose other end is the test. */
+/** Opens a channel. The test reads and writes the other end. */
 function open() {
   const sent: Frame[] = [];
   const writes: number[] = [];

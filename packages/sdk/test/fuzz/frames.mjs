@@ -3,8 +3,8 @@
 //
 // Inputs are golden frames, mutated, joined and cut at random places, and random bytes with valid
 // lengths. For every input the decoder returns frames or throws one of its two errors. The memory
-// of the decoder is at most a small multiple of the input's size. A finding is printed with the
-// seed that repeats the finding.
+// of the decoder must be at most a small multiple of the input's size. A failure is printed with
+// the seed that reproduces the failure.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -23,7 +23,8 @@ const seeds = readdirSync(folder)
   .map((name) => readFileSync(new URL(name, folder)))
   .filter((bytes) => bytes.length < 10_000);
 const DECODERS = Object.values(decoders);
-// Markers of all types with a length, markers of refused types, and bounds of integers.
+// Bytes for mutations: markers of all types with a length, markers of refused types, and bounds of
+// integers.
 const BYTES = [
   0x00, 0x7f, 0x80, 0x8f, 0x90, 0x93, 0x9f, 0xa0, 0xbf, 0xc0, 0xc1, 0xc6, 0xc7, 0xcb, 0xcf, 0xd3, 0xd4, 0xd9, 0xdb, 0xdd, 0xdf,
   0xe0, 0xff,
@@ -43,7 +44,7 @@ const byte = () => (random() < 0.5 ? BYTES[below(BYTES.length)] : below(256));
 
 /**
  * Makes one frame: random bytes, or a golden frame with a few bytes changed, removed or inserted.
- * The length in its header is right, slightly wrong or very large.
+ * The length in the frame's header is right, slightly wrong or very large.
  */
 function frame() {
   let payload =
@@ -105,7 +106,7 @@ for (let seed = first; performance.now() < end; seed++) {
   state = seed;
   const before = process.memoryUsage.rss();
   try {
-    // Reading the memory use once in 200 rounds costs nothing by comparison.
+    // Memory use is read once in 200 rounds, so that the readings hardly slow the rounds.
     for (let i = 0; i < 200; i++) frames += round();
   } catch (error) {
     process.stderr.write(`seed ${seed}: ${error?.stack ?? error}\n`);
@@ -114,8 +115,8 @@ for (let seed = first; performance.now() < end; seed++) {
   rounds += 200;
   peak = Math.max(peak, process.memoryUsage.rss());
   const grown = process.memoryUsage.rss() - before;
-  // The rounds use 200 streams of at most 60 KB. Memory for an announced frame of 32 MiB is
-  // reserved, not touched.
+  // The rounds use 200 streams of at most 60 KB. The decoder allocates memory for an announced
+  // frame of 32 MiB, but the system maps no page before a write.
   if (grown > 256 * 1024 * 1024) {
     process.stderr.write(`seed ${seed}: memory grew by ${grown} bytes\n`);
     process.exit(1);

@@ -50,7 +50,7 @@ test('fails a call of an unknown runtime or service with ENOSYS', () => {
   ]);
 });
 
-test('sends the code and message of a HostError only', async () => {
+test('sends the code and message of a HostError, and no fact of another error', async () => {
   dispatcher.serve(RUNTIME, 'echo', () => {
     throw new HostError('ENOENT', 'no such file');
   });

@@ -261,7 +261,7 @@ test('leaves a runtime paused that the app has paused itself', async () => {
   const fake = new FakeRuntime();
   await advanceTime(1_000);
   const stopped = fake.policy.stop();
-  // A call no longer resumes the runtime.
+  // After the app's own pause a call does not resume the runtime.
   expect(fake.policy.ready()).toBeUndefined();
   expect(await stopped).toBeDefined();
   expect([fake.log, fake.policy.ready()]).toEqual([['pause'], undefined]);

@@ -17,7 +17,8 @@ const NAMES = [
   'idle',
 ].flatMap((names) => names.split(' '));
 
-// Values that are right for one option and wrong for another, and values at the bounds.
+// Generates values that are correct for one option and wrong for another option, and values at the
+// bounds.
 const value: fc.Arbitrary<unknown> = fc.oneof(
   fc.constantFrom(
     undefined,
@@ -132,7 +133,7 @@ const options = fc.oneof(
   { weight: 1, arbitrary: value },
 );
 
-/** Returns the error for the options `given`, or `undefined` for correct options. */
+/** Checks the options `given` of a call. Returns the error, or `undefined` for correct options. */
 function errorOf(call: OptionCall, given: unknown): unknown {
   try {
     checkGivenOptions(call, given);
@@ -330,7 +331,7 @@ test('accepts correct options in less than 10 microseconds', () => {
   const given = { env: { A: '1' }, cwd: '/', timeout: 1_000, onStdout: () => {} };
   const began = performance.now();
   for (let i = 0; i < 100_000; i++) checkOptions('exec()', given);
-  // A check that is measured alone takes a tenth of a microsecond. The bound allows for a busy
-  // machine.
+  // A check takes a tenth of a microsecond on an idle machine. The bound is larger, because the
+  // machine may be busy.
   expect((performance.now() - began) / 100_000).toBeLessThan(0.01);
 });

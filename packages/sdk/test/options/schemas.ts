@@ -1,6 +1,6 @@
 // Describes the options of every call as zod schemas, independently of the tables in `src/options`.
-// `check.test.ts` asserts that the tables and the schemas accept equal options. A new option is
-// added to its table and to its schema.
+// `check.test.ts` asserts that the tables and the schemas accept equal options. A new option needs
+// a row in its table and an entry in its schema.
 
 import * as z from 'zod/mini';
 import type { OptionCall } from '../../src/options/check.js';

@@ -1,5 +1,6 @@
 // Provides fake runtimes, and a source of runtimes whose steps wait until the test releases the
-// steps. No test sleeps or reads a clock: `settle()` runs everything that can run.
+// steps. Tests do not sleep and read no clock. `settle()` runs all work that does not wait for
+// time.
 
 import { vi } from 'vitest';
 import { fromWire } from '../../src/errors/make.js';
@@ -8,12 +9,12 @@ import type { Loss, PauseSnapshot, PoolableRuntime, SlotSource } from '../../src
 
 export type Step = 'make' | 'restore' | 'pause' | 'resume' | 'dispose' | 'delete';
 
-/** A runtime whose marks stay until a rollback. */
+/** A fake runtime. `marks` records the changes of its users until a rollback. */
 export class FakeRuntime implements PoolableRuntime {
   state: PoolableRuntime['state'] = 'running';
-  /** The changes that its users made. */
+  /** The changes that users have made since the last rollback. */
   marks: string[] = [];
-  /** All users so far. */
+  /** All users that the runtime has had. */
   readonly users: string[] = [];
   readonly number: number;
   readonly #source: FakeSource;
@@ -29,7 +30,7 @@ export class FakeRuntime implements PoolableRuntime {
     return this.marks.join(' ');
   }
 
-  /** Returns no promise, unlike the other calls. */
+  /** Returns the marks without a promise, unlike the other calls. */
   look(): readonly string[] {
     return this.marks;
   }
@@ -41,7 +42,7 @@ export class FakeRuntime implements PoolableRuntime {
 
   async registerBindings(): Promise<void> {}
 
-  /** Returns a result that the test chooses. */
+  /** Returns `result`, such as a stream or a promise that the test controls. */
   open<T>(result: T): T {
     return result;
   }
@@ -102,11 +103,11 @@ export class FakeSource implements SlotSource<FakeRuntime> {
     returnsHandles: new Set(['attach']),
     immediate: new Set<string>(),
   };
-  /** All runtimes so far. */
+  /** All runtimes that the source has made. */
   readonly made: FakeRuntime[] = [];
   /** Runtimes that are not disposed. */
   readonly live = new Set<FakeRuntime>();
-  /** Numbers of runtimes with a snapshot of a pause. */
+  /** The numbers of the runtimes that have a pause snapshot. */
   readonly onDisk = new Set<number>();
   /** The number of runtimes that fit into the sidecar. */
   capacity = Number.POSITIVE_INFINITY;
@@ -123,12 +124,12 @@ export class FakeSource implements SlotSource<FakeRuntime> {
     return [...this.live].filter(({ state }) => state === 'running').length;
   }
 
-  /** Makes steps wait until `release()`. */
+  /** Makes all later steps of these kinds wait until `release()`. */
   hold(...steps: Step[]): void {
     for (const step of steps) this.#holding.add(step);
   }
 
-  /** Ends the wait of present and future steps. */
+  /** Ends the wait of present and later steps of these kinds. */
   release(...steps: Step[]): void {
     for (const step of steps) this.#holding.delete(step);
     for (const held of this.held.filter(({ step }) => steps.includes(step))) this.endStep(held);
@@ -141,13 +142,13 @@ export class FakeSource implements SlotSource<FakeRuntime> {
     else step.fail(error);
   }
 
-  /** Makes a step fail, or succeed again. */
+  /** Makes a step fail with `error`, or succeed if `error` is undefined. */
   fail(step: Step, error: Error | undefined): void {
     if (error === undefined) this.#failing.delete(step);
     else this.#failing.set(step, error);
   }
 
-  /** Reports the loss of all runtimes so far. */
+  /** Reports the loss of all runtimes that exist now. */
   lose(error: Error, final: boolean): void {
     this.#loss = { error, final };
   }
@@ -228,12 +229,12 @@ export function replaceTimers(): void {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
 }
 
-/** Runs everything that can run without the passage of time. */
+/** Runs all work that does not wait for time. */
 export async function settle(): Promise<void> {
   for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Advances time and runs everything that follows. */
+/** Advances the fake timers by `ms` and runs all work that follows. */
 export async function advanceTime(ms: number): Promise<void> {
   await vi.advanceTimersByTimeAsync(ms);
   await settle();

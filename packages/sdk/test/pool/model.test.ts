@@ -1,6 +1,6 @@
 // Tests the invariants of a pool with random sequences of events. The sequence decides when each
-// step of a slot ends, in which order, and whether the step fails. The counts must agree after each
-// event.
+// step of a slot ends, in which order, and whether the step fails. After each event the counts of
+// the pool must equal the counts of the model.
 
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
@@ -44,7 +44,7 @@ class PoolModel {
   requested = 0;
   refused = 0;
   failed = 0;
-  /** The fault of a granted slot. */
+  /** The description of a wrongly granted slot, if any. */
   problem: string | undefined;
   readonly #pool: SlotPool<FakeRuntime>;
   readonly #source: FakeSource;
@@ -115,7 +115,7 @@ class PoolModel {
     expect(stats.waiting).toBe(this.waiting.length);
     expect(stats.waiting + stats.busy).toBeLessThanOrEqual(size + maxWaiting);
     expect(this.#source.mapped).toBeLessThanOrEqual(size);
-    // Each call was served, was refused, has failed, or waits.
+    // Each call has been served, refused, has failed, or waits.
     const { refused, timeouts, aborted, failed, hits, misses } = stats;
     expect({ refused, failed: timeouts + aborted + failed }).toEqual({ refused: this.refused, failed: this.failed });
     expect(this.granted + this.refused + this.failed + stats.waiting).toBe(this.requested);

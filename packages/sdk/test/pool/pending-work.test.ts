@@ -1,4 +1,4 @@
-// Tests the pending work of a released slot. The work never reaches the next use of the slot.
+// Tests the pending work of a released slot. The work never affects the next use of the slot.
 
 import { once } from 'node:events';
 import { Duplex, Readable, Writable } from 'node:stream';
@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { deferred } from '../../src/deferred.js';
 import { type FakeRuntime, fakePool, settle } from './fakes.js';
 
-/** Returns what the pool does with a slot that is released after `use`. */
+/** Returns whether the pool recycles or replaces a slot that is released after `use`. */
 async function afterUse(use: (runtime: FakeRuntime) => unknown): Promise<'recycled' | 'replaced'> {
   const { pool } = await fakePool({ size: 1 });
   const lease = await pool.acquire();

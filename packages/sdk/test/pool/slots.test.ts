@@ -1,4 +1,5 @@
-// Tests the transitions of slots: made in the background, granted clean, replaced, paused, ended.
+// Tests the transitions of slots: slots are made in the background, granted clean, replaced, paused
+// and ended.
 
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { withLease } from '../../src/pool/lease.js';
@@ -241,7 +242,7 @@ test('ends a slot whose step hangs', async () => {
   expect(pool.stats()).toMatchObject({ errors: 1, busy: 1, idle: 0 });
 });
 
-test('disposes a runtime that is made too late', async () => {
+test('disposes a runtime that is made after its deadline', async () => {
   const { pool, source } = await fakePool({ size: 1, acquireTimeoutMs: 100_000 });
   source.hold('make');
   const first = expect(pool.acquire()).rejects.toMatchObject({ code: 'ERR_POOL_TIMEOUT', timeoutMs: 30_000 });

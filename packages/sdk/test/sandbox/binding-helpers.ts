@@ -32,7 +32,7 @@ export function endless() {
   return { handler, reasons, beginning: beginning.promise, end: end.promise };
 }
 
-/** Returns a program that prints the error of a call. */
+/** Returns code that makes a call and prints the error of the call. */
 const caught = (call: string): string =>
   `try { console.log('no error', await ${call}) } catch (e) {
     console.log(JSON.stringify({ ...e, name: e.name, message: e.message, stack: e.stack }))

@@ -37,7 +37,7 @@ describe.each(MODES)('$name', ({ open }) => {
     );
   });
 
-  test('a hundred calls at once each get their own result', async () => {
+  test('each of a hundred concurrent calls gets its own result', async () => {
     let [running, most] = [0, 0];
     const slow = binding(
       async (n: number) => {

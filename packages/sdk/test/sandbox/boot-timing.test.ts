@@ -11,7 +11,7 @@ function recorder() {
   const timings: BootTiming[] = [];
   return {
     onBootTiming: (timing: BootTiming) => timings.push(timing),
-    /** Returns the phases since the last call. */
+    /** Returns the phases that were reported since the last call of `take`. */
     take: () => {
       const taken = timings.splice(0);
       for (const { phase, durationMs } of taken) expect(durationMs, phase).toBeGreaterThanOrEqual(0);
@@ -20,7 +20,7 @@ function recorder() {
   };
 }
 
-test('an owned runtime reports all phases, and its module once', async () => {
+test('an owned runtime reports all phases, and the load of its module once', async () => {
   const { onBootTiming, take } = recorder();
   const runtime = await NodeRuntime.create({ onBootTiming });
   expect(take()).toEqual([...SPAWN, 'module_load', ...CREATE]);
@@ -49,7 +49,7 @@ test.each([
   await sidecar.dispose();
 });
 
-test('a sidecar without a listener reports its module with its first runtime', async () => {
+test('reports the load of a module with the first runtime when the sidecar has no listener', async () => {
   const sidecar = await Sidecar.spawn();
   const { onBootTiming, take } = recorder();
   for (const expected of [['module_load', ...CREATE], CREATE]) {

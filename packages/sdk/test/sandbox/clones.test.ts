@@ -56,8 +56,8 @@ describe.each(MODES)('$name', (mode) => {
     };
     return withRuntime(mode, { bindings: { slow: { ...anything, handler } } }, async (runtime) => {
       const runner = await runtime.createResidentRunner();
-      // The snippet ends with its call. In the clone the call ends at once, and in the original
-      // when the handler returns.
+      // The snippet ends when its call ends. In the clone the call ends immediately. In the
+      // original the call ends when the handler returns.
       const evaluation = runner.exec(`globalThis.received = await callBinding('slow').catch(() => 'rejected');`);
       await until(() => calls === 1);
       const copy = await runtime.clone();
@@ -126,7 +126,7 @@ describe.each(MODES)('$name', (mode) => {
           ['-e', 'process.stdin.on("data", (d) => process.stdout.write(String(d).toUpperCase()))'],
           { stdio: ['pipe', 'pipe', 'ignore'] },
         );
-        // The sources do not keep the process alive, so a timer does.
+        // A timer keeps the process alive, because the sources do not.
         globalThis.next = async (from) => {
           const timer = setTimeout(() => {}, 20_000);
           const data = await new Promise((resolve) => from.once('data', resolve));

@@ -1,5 +1,5 @@
-// Runs guests with endless loops. Other runtimes and the control path stay responsive, and all
-// guests can be ended.
+// Runs guests with endless loops. Other runtimes and requests of the app must get replies in time,
+// and all guests can be ended.
 
 import { describe, expect, test } from 'vitest';
 import { MODES, withMode } from './modes.js';

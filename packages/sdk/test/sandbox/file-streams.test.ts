@@ -108,7 +108,7 @@ describe.each(MODES)('$name', (mode) => {
         seen += next.value.length;
       }
       expect(seen).toBe(3 * MIB);
-      // The space is free again in each round, also after a destroyed stream.
+      // Each round frees the space of its file, also if the stream was destroyed.
       for (let round = 0; round < 3; round++) {
         await runtime.writeFile('/tmp/g', Buffer.alloc(3 * MIB, 2));
         const given = runtime.createReadStream('/tmp/g');

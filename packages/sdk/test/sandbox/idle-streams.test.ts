@@ -1,5 +1,5 @@
-// Tests open watches and streams in a runtime with an idle policy. They keep the runtime running
-// only while they can still deliver data.
+// Tests open watches and streams in a runtime with an idle policy. An open stream or watch keeps
+// the runtime running only while it can still deliver data.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -73,7 +73,7 @@ describe.each(MODES)('$name', (mode) => {
       const before = await opened();
       await runtime.rollback(first);
       await untilPaused(runtime);
-      // The runtime has been paused meanwhile, so the pause is a valid reason too.
+      // The runtime may have been paused before the read, so the pause is a valid reason too.
       const ended = { code: expect.stringMatching(/^ERR_(ROLLED_BACK|RUNTIME_PAUSED)$/) };
       await expect(before.watch.next()).rejects.toMatchObject(ended);
       await expect(before.read.toArray()).rejects.toMatchObject(ended);

@@ -43,8 +43,9 @@ describe.each(cases)('$mode.name, resident: $resident', ({ mode, resident }) => 
       globalThis.gc?.();
       expect(pids.map(descriptorsOf)).toEqual(descriptors);
       const [own = 0, ...sidecars] = pids.map((pid, i) => (residentBytes(pid) - (memory[i] ?? 0)) / MEGABYTE);
-      // A leaked runtime has 150 KiB or more: 15 MB after 100 cycles, 75 MB after 500. The growth
-      // of this process is garbage. The growth of a sidecar is free memory of its allocator.
+      // A leaked runtime has 150 KiB or more: 15 MB after 100 cycles, 75 MB after 500. Without a
+      // leak, this process grows by garbage that is not collected yet. A sidecar grows by free
+      // memory of its allocator.
       expect(own, 'growth of this process in megabytes').toBeLessThan(30);
       expect(Math.max(0, ...sidecars), 'growth of a sidecar in megabytes').toBeLessThan(8);
     }));

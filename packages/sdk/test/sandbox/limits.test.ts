@@ -1,5 +1,5 @@
-// Runs real programs that exceed each limit. The programs get the error that `docs/limits.md`
-// names, their runtime stays usable, and another runtime of the sidecar is not affected.
+// Runs real programs that exceed each limit. The programs must get the error that `docs/limits.md`
+// names. Their runtime must stay usable, and another runtime of the sidecar must not be affected.
 // `programs.test.ts` tests time, memory and output; `sidecar-memory.test.ts` tests endless loops.
 
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';

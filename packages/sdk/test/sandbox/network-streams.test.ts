@@ -107,7 +107,7 @@ describe.each(MODES)('$name', (mode) => {
       expect(Math.max(...grown), `megabytes grown in buffers here and in the sidecar: ${grown}`).toBeLessThan(20);
     }));
 
-  test('a side that does not read stops only its own writer', () =>
+  test('a side that does not read blocks only the writer of its stream', () =>
     withRuntime(mode, {}, async (runtime) => {
       const unreading = tcpServer(`socket.pause()`);
       await serve(runtime, unreading);

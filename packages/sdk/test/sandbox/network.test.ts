@@ -44,7 +44,7 @@ describe.each(MODES)('$name', (mode) => {
       expect((await runtime.fetch(PORT, { method: 'POST', body: pieces() })).json()).toMatchObject({ body: 'one two' });
     }));
 
-  test('a hundred requests at once each get their own response', () =>
+  test('each of a hundred concurrent requests gets its own response', () =>
     withRuntime(mode, {}, async (runtime) => {
       await serve(runtime, httpServer(`setTimeout(() => response.end(request.url), 5)`));
       const paths = Array.from({ length: 100 }, (_, n) => `/${n}`);

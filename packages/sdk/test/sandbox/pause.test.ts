@@ -1,5 +1,5 @@
-// Tests paused runtimes. Pending results keep waiting, calls are refused, and the resumed runtime
-// has its whole state.
+// Tests paused runtimes. During a pause, pending results keep waiting and calls are refused. The
+// resumed runtime has its whole state.
 
 import { describe, expect, test } from 'vitest';
 import { type GuestStream, NodeRuntime, Sidecar } from '../../src/index.js';
@@ -9,7 +9,7 @@ import { evaluate, runnerOf, until, usePrivateStoreFolder } from './snapshot-hel
 usePrivateStoreFolder();
 const paused = { code: 'ERR_RUNTIME_PAUSED' };
 
-/** Reads `items` to the end. All bytes must be of the first file. */
+/** Reads `items` to the end. All bytes must be bytes of the first file. */
 async function rest(items: AsyncIterator<unknown>): Promise<void> {
   for (let item = await items.next(); !item.done; item = await items.next()) {
     if (item.value instanceof Uint8Array) expect(String(item.value)).toMatch(/^a+$/);

@@ -22,8 +22,8 @@ const files = () => readdirSync(directory).filter((name) => name.endsWith('.snap
 const untilPaused = (runtime: NodeRuntime) => until(() => runtime.state === 'paused' && files().length === 1);
 
 /**
- * Runs `work` with a second sidecar on the folder. The folder has space for the paused runtime and
- * for nothing more. `write` imports a snapshot through the second sidecar.
+ * Runs `work` with a second sidecar on the folder. The folder has space only for the snapshot of
+ * the paused runtime. `write` imports a snapshot through the second sidecar.
  */
 async function withFullFolder(work: (write: () => Promise<unknown>, other: Sidecar) => Promise<void>): Promise<void> {
   await using large = await Sidecar.spawn({ snapshots: { directory } });
@@ -31,7 +31,8 @@ async function withFullFolder(work: (write: () => Promise<unknown>, other: Sidec
   await runtime.writeFile('/workspace/file', Buffer.alloc(1 << 20, 1));
   const snapshot = await runtime.snapshot();
   await snapshot.export(join(directory, 'exported'));
-  // The snapshot of the paused runtime is much smaller.
+  // The limit exceeds the imported snapshot. The snapshot of the paused runtime is much smaller
+  // than the limit.
   await using other = await Sidecar.spawn({ snapshots: { directory, maxBytes: 1_300_000 } });
   await work(() => other.snapshots.import(join(directory, 'exported')), other);
 }

@@ -1,5 +1,5 @@
 // Tests runtimes that are being paused. Calls after `pause()` are refused, and programs that are
-// ended meanwhile stay ended.
+// ended during the pause stay ended.
 
 import { writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';

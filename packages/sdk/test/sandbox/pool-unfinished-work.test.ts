@@ -1,4 +1,4 @@
-// Tests unfinished work of a use whose slot is released. The work does not reach the next use of
+// Tests unfinished work of a use whose slot is released. The work must not affect the next use of
 // the slot.
 
 import { describe, expect, test } from 'vitest';
@@ -13,7 +13,7 @@ const MODES: { name: string; open(): Promise<Sidecar> }[] = [
   { name: 'embedded inline', open: () => Sidecar.embedded({ inlineBudgetMs: 5 }) },
 ];
 
-// Starts a runner, and a program that prints all of its stdin so far.
+// Prepares a template: starts a runner, and a program that prints the stdin that it has received.
 const prepare = async (runtime: NodeRuntime): Promise<void> => {
   await (await runtime.createResidentRunner()).exec('globalThis.count = 1');
   await runtime.spawn('let input = ""; process.stdin.on("data", (data) => { input += data; console.log(input); });');

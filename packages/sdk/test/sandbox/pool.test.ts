@@ -1,4 +1,4 @@
-// Tests pools of real runtimes. Changes that a use leaves in a slot never reach another use.
+// Tests pools of real runtimes. Another use of a slot must not see the changes of earlier uses.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -53,7 +53,7 @@ async function runnerOf(runtime: NodeRuntime) {
   return runner;
 }
 
-// Changes everything that a use can change.
+// Changes every kind of state that a use can change.
 const changeEverything = async (runtime: NodeRuntime): Promise<void> => {
   const runner = await runnerOf(runtime);
   await runner.exec(`

@@ -53,8 +53,8 @@ export function descriptorsOf(pid = process.pid): string[] {
 }
 
 /**
- * Returns the memory of a process in bytes, without pages of files. File pages belong to the page
- * cache, and each slot that an image was mapped in counts these pages again.
+ * Returns the memory of a process in bytes, without pages of files. Pages of files belong to the
+ * page cache, and are counted once for each slot that maps an image.
  */
 export function residentBytes(pid = process.pid): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
@@ -62,7 +62,7 @@ export function residentBytes(pid = process.pid): number {
   return (kilobytes('RssAnon') + kilobytes('RssShmem')) * 1024;
 }
 
-/** Waits until `condition` holds. Fails after `ms` milliseconds. */
+/** Waits until `condition` returns true. Fails after `ms` milliseconds. */
 export async function until(condition: () => boolean, ms: number, event: string): Promise<void> {
   const end = performance.now() + ms;
   while (!condition()) {

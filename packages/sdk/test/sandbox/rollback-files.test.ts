@@ -1,5 +1,5 @@
-// Reads and writes files larger than one message during a rollback or a pause. No file mixes two
-// states.
+// Reads and writes files larger than one message during a rollback or a pause. No file may contain
+// bytes of two states.
 
 import { describe, expect, test } from 'vitest';
 import type { NodeRuntime } from '../../src/index.js';

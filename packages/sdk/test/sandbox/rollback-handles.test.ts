@@ -1,5 +1,5 @@
-// Tests handles after a rollback, which reuses pids. A handle reaches the program that the handle
-// was made for, or no program.
+// Tests handles after a rollback, which reuses pids. A call through a handle must reach the program
+// that the handle was made for, or no program.
 
 import { describe, expect, test } from 'vitest';
 import type { GuestProcess, NodeRuntime, ResidentRunner } from '../../src/index.js';
@@ -15,7 +15,10 @@ const ECHO = `
   console.log('up');
   ${KEEP_RUNNING}`;
 
-/** Starts a program that prints its signals and its stdin. `output` returns its output so far. */
+/**
+ * Starts a program that prints its signals and its stdin. `output` returns the output that has
+ * arrived.
+ */
 async function startEcho(runtime: NodeRuntime): Promise<{ program: GuestProcess; output: () => string }> {
   let output = '';
   const program = await runtime.spawn(ECHO, {

@@ -1,6 +1,6 @@
-// Runs programs that make the sidecar allocate in a loop until a limit ends the programs. A program
-// gets an error or nothing. The tests measure the private pages of the sidecar's process, which
-// other tenants share, while the programs run.
+// Runs programs that make the sidecar allocate in a loop until a limit ends the programs. The calls
+// of a program may fail or succeed. The tests measure the private pages of the sidecar's process,
+// which other tenants share, while the programs run.
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
@@ -134,12 +134,14 @@ const loops: [string, string][] = [
   ['output', `const line = 'x'.repeat(10_000); for (;;) { console.log(line); console.error(line); }`],
 ];
 
-/** Returns the private pages of a process in MiB. */
+/** Returns the size of a process's private pages in MiB. */
 function ownMemory(pid: number): number {
   return Number(/RssAnon:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1_024;
 }
 
-/** Runs `work` and returns the largest growth of the process meanwhile, in MiB. */
+/**
+ * Runs `work` and returns the largest growth of the process's private pages during `work`, in MiB.
+ */
 async function growth(pid: number, work: () => Promise<unknown>): Promise<number> {
   const before = ownMemory(pid);
   let most = before;
@@ -166,7 +168,7 @@ describe('the memory of the sidecar is bounded while a program repeats', () => {
       ends = `${result.error?.code} ${result.exitCode} ${result.stderr.slice(0, 500)}`;
     });
     expect(grown, `MiB; the program ended with ${ends}`).toBeLessThan(MAX_MIB);
-    // Only a limit ends these programs, so the program ran until its limit.
+    // The error proves that a limit ended the program, and not a failure.
     expect(ends).toMatch(/^ERR_(CPU_LIMIT|TIMEOUT|MEMORY_LIMIT) /);
     expect((await runtime.exec('console.log(2)')).stdout).toBe('2\n');
     expect((await neighbour.exec('console.log(3)')).stdout).toBe('3\n');
@@ -187,7 +189,7 @@ describe('the memory of the sidecar is bounded while a program repeats', () => {
       await expect(runtime.exec('1', { stdin: long })).rejects.toMatchObject({ code: 'ERR_RESOURCE_EXHAUSTED', limit: 16 << 20 });
     });
     expect(written).toBe(16);
-    // The growth is at most twice 16 MiB while the queue grows, and the frames in flight.
+    // While the queue grows, memory grows by at most twice 16 MiB and the frames in flight.
     expect(grown, 'MiB').toBeLessThan(128);
     await child.kill();
     await child.wait();

@@ -1,5 +1,5 @@
 // Tests snapshots that the SDK cannot have made: wrong labels, modified files with correct digests,
-// lists longer than a frame. The sidecar keeps working for every tenant.
+// lists longer than a frame. The sidecar must keep working for every tenant.
 
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -200,7 +200,8 @@ describe.each(MODES)('$name', (mode) => {
         expect(await evaluate(copied, 'events.length, typeof events[0].asleepMs, events[0].asleepMs >= 500')).toBe(
           '1 number true',
         );
-        // The copy's clock did not advance meanwhile, so the timer is due at its time.
+        // The copy's clock did not advance while it was a snapshot, so the timer keeps its
+        // remaining time.
         const due = '(await new Promise((r) => setTimeout(r, 400)), Math.abs((await fired) - left) < 200)';
         expect(await evaluate(copied, due)).toBe('true');
         expect(await evaluate(runner, 'events.length')).toBe('0');
@@ -238,7 +239,7 @@ describe.each(MODES)('$name', (mode) => {
           expect(await handle?.result).toMatchObject({ exitCode: 5, stdout: 'early\ngot now\n' });
           await expect(entry?.attach()).rejects.toMatchObject({ code: 'ESRCH' });
         }
-        // The original program got none of the input.
+        // The original program must not have received the input.
         expect(program.exitCode).toBeUndefined();
         await program.writeStdin('later');
         expect(await program.result).toMatchObject({ exitCode: 5, stdout: 'early\ngot later\n' });

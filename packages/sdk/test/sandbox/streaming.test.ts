@@ -1,5 +1,5 @@
-// Streams 100 MB of stdout to a slow reader. Every byte arrives in order, and both sides buffer at
-// most the window.
+// Streams 100 MB of stdout to a slow reader. Every byte must arrive in order. This process and the
+// sidecar must buffer at most the window.
 
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';

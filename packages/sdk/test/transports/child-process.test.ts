@@ -1,5 +1,5 @@
-// Tests the transport of a sidecar process with a fake sidecar that keeps or breaks the protocol.
-// The tests in `test/sandbox` use the real sidecar.
+// Tests the transport of a sidecar process with a fake sidecar that follows or violates the
+// protocol. The tests in `test/sandbox` use the real sidecar.
 
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -124,7 +124,7 @@ test('passes no environment to the sidecar', async () => {
 });
 
 // Runs a program with a sidecar and returns its output. An idle sidecar must not keep the program
-// alive; a pending request must.
+// alive. A pending request must keep the program alive.
 async function runParent(body: string): Promise<string> {
   const script = `
     import { spawnSidecar } from ${JSON.stringify(new URL('../../dist/transports/child-process.js', import.meta.url).href)};

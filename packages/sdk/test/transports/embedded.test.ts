@@ -29,7 +29,7 @@ beforeEach(() => {
 
 const open = (imageDir = '/image') => openAddon(FAKE, { ...OPTIONS, imageDir }).connection;
 const program = (code: string) => ({ runtime: RUNTIME, mode: 'exec' as const, code });
-/** Returns the calls except hello and the calls that hold Node's event loop. */
+/** Returns the recorded calls, without hello and without calls of `hold`. */
 const calls = () => fake.calls.filter(([name, kind]) => name !== 'hold' && kind !== NOTICES.hello);
 
 test('returns an outcome without a promise when the program has ended at once', () => {
@@ -118,7 +118,7 @@ test('sends cancel and credit while a request is pending', async () => {
   await later;
 });
 
-test('holds the event loop exactly while a request is pending', async () => {
+test('keeps the event loop alive exactly while a request is pending', async () => {
   const connection = open();
   connection.start(id(1), program('now'));
   expect(fake.calls.filter(([name]) => name === 'hold')).toEqual([]);

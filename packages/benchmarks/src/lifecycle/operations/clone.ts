@@ -1,5 +1,5 @@
-// Clones a runtime that stays alive. The time includes the snapshot. Every clone must report the
-// state, and then the source too.
+// Clones a runtime that stays alive. The time includes the snapshot. Every clone, and then the
+// source, must report the source's state.
 
 import { evaluateRight, evaluationProblem } from '../../sandbox/runtime.js';
 import { now } from '../../statistics/timer.js';

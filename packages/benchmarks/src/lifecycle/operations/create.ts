@@ -1,5 +1,5 @@
-// Restores n runtimes from one snapshot at once: until they exist (`create`), and until the live
-// runner in each has replied (`answer`).
+// Restores n runtimes from one snapshot at once: until the runtimes exist (`create`), and until the
+// live runner in each runtime has replied (`answer`).
 
 import { evaluationProblem, type MeasuredRuntime, type MeasuredSidecar, type MeasuredSnapshot } from '../../sandbox/runtime.js';
 import { startTogether } from '../../suite/concurrency.js';
@@ -18,7 +18,7 @@ export const create: Operation = {
     const { runtime, state } = await prepareRuntime(sidecar, shape.megabytes);
     const snapshot = await runtime.snapshot('memory');
     await runtime.dispose();
-    // The first copy of a snapshot is not measured.
+    // The first restore of a snapshot is not measured.
     await checkCopy(sidecar, snapshot, state);
     return { round: () => round(sidecar, snapshot, state, shape), close: () => sidecar.deleteSnapshot(snapshot) };
   },

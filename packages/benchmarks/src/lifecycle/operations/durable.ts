@@ -1,6 +1,6 @@
 // Restores snapshots from disk after the end of their sidecar. A row writes n snapshots, kills the
 // sidecar with SIGKILL, and starts another sidecar on the same folder. The new sidecar restores n
-// runtimes at once by id. The clock stops when the live runner in each has replied.
+// runtimes at once by id. The clock stops when the live runner in each runtime has replied.
 
 import { evaluationProblem, type MeasuredRuntime } from '../../sandbox/runtime.js';
 import { now } from '../../statistics/timer.js';

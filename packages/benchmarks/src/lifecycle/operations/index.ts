@@ -1,5 +1,5 @@
-// All operations by name, in the order in which they are measured and shown. A new operation is a
-// file of this folder and one more entry here.
+// All operations by name, in the order in which they are measured and shown. A new operation needs
+// a file in this folder and an entry in this module.
 
 import type { Operation } from '../operation.js';
 import { branch } from './branch.js';

@@ -1,5 +1,5 @@
-// Pauses n runtimes at once, and then resumes all of them, until the live runner in each has
-// replied. A pause ends when the state is on disk and the memory is free.
+// Pauses n runtimes at once, and then resumes all of them, until the live runner in each runtime
+// has replied. A pause ends when the state is on disk and the memory is free.
 
 import { privateGrowthKib, readProcessMemory } from '../../machine/footprint.js';
 import { evaluationProblem, type MeasuredSidecar } from '../../sandbox/runtime.js';
@@ -53,5 +53,8 @@ async function round({ sidecar }: RowSidecar, { n, megabytes }: Shape): Promise<
   return record.end();
 }
 
-/** Returns the memory of the process. The sidecar of a test has no process. */
+/**
+ * Returns the memory of the sidecar's process. `undefined` for the sidecar of a test, which has no
+ * process.
+ */
 const memoryOf = ({ pid }: MeasuredSidecar) => (pid > 0 ? readProcessMemory(pid) : undefined);

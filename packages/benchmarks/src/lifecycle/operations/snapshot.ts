@@ -2,10 +2,10 @@
 // data, in memory or in files.
 //
 // A single snapshot is also restored, until the live runner in the restored runtime has replied.
-// The source has ended by then, and its memory is free. A published script waits half a second for
-// that, and this row waits a quarter of a millisecond for each megabyte. A first restore has proved
-// before that the whole state exists. The time of this first restore, right after the end of the
-// source, is `first copy`.
+// The source has ended by then, and its memory is free. A published script waits half a second
+// until the memory is free. This row waits a quarter of a millisecond for each megabyte. Before the
+// measured restore, a first restore proves that the snapshot has the whole state. The time of this
+// first restore, right after the end of the source, is `first copy`.
 
 import { evaluateRight, evaluationProblem, type MeasuredSidecar, type MeasuredSnapshot } from '../../sandbox/runtime.js';
 import { type Mark, startTogether } from '../../suite/concurrency.js';

@@ -1,5 +1,5 @@
-// Makes n runtimes from one warm parent with packages loaded, until each has replied, and disposes
-// of them. `total` runs from the first request to the last reply.
+// Makes n runtimes from one warm parent that has loaded packages, waits until each runtime has
+// replied, and disposes of the runtimes. `total` runs from the first request to the last reply.
 //
 // There are two ways: `clone(n)` of the running parent, and n creations at once from its snapshot.
 
@@ -41,7 +41,7 @@ async function cloneRound(parent: MeasuredRuntime, { n }: Shape): Promise<Round>
   record.time('spawn', spawned);
   const answers = await startTogether(n, (index, mark) => answer(runtimes[index], mark));
   record.add(answers);
-  // All clones exist at once, and reply one by one. So the two wall times add up.
+  // All clones exist at once, and reply one by one. So `total` is the sum of the two wall times.
   record.time('total', spawned + (answers.timings['eval']?.wallMs ?? 0));
   return dispose(record, runtimes, from);
 }

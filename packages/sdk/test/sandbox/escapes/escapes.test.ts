@@ -27,7 +27,7 @@ for (const theme of THEMES) {
   describe(theme.name, () => {
     for (const attempt of theme.cases) {
       const work = async (): Promise<void> => expect(await run(suite, attempt)).toEqual([]);
-      // The case of a known hole runs too, and reports when the hole is closed.
+      // A case with `fails` runs too, and its test fails when the vulnerability is fixed.
       if (attempt.fails) test.fails(`${attempt.name} (open: ${attempt.fails})`, work);
       else test(attempt.name, work);
     }

@@ -21,7 +21,7 @@ const problemsOf = async (attempt: Omit<EscapeCase, 'name'>): Promise<string> =>
   return problems.join('\n');
 };
 
-test('a case that holds has no problems', async () => {
+test('a case with the expected result has no problems', async () => {
   expect(await problemsOf({ program: `say('fine');`, expected: 'fine' })).toBe('');
 });
 

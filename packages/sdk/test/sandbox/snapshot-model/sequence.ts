@@ -1,4 +1,5 @@
-// Runs sequences of actions on a runtime and on a plain model, and compares both.
+// Runs sequences of actions on a runtime and on a plain model, and compares the runtime with the
+// model.
 //
 // The model has no memory, processes or files: it consists of four lists, and its snapshot is a
 // copy of the lists. Next: `../snapshot-model.test.ts`.
@@ -53,7 +54,7 @@ export class SharedSidecar {
     return this.#kind.kill !== undefined;
   }
 
-  /** Kills or disposes the sidecar, and opens another on the same folder. */
+  /** Kills or disposes the sidecar, and opens another sidecar with the same folder. */
   async restart(killed: boolean): Promise<void> {
     if (killed && this.#kind.kill) await this.#kind.kill(this.#sidecar);
     await this.#sidecar.dispose();
@@ -228,7 +229,7 @@ class Sequence {
     }
   }
 
-  /** Continues in a runtime that is restored from a snapshot. */
+  /** Restores a runtime from a snapshot and continues the sequence in that runtime. */
   async #enter({ snapshot, state }: TakenSnapshot): Promise<void> {
     this.#runtime = await NodeRuntime.create({ sidecar: this.#shared.sidecar, snapshot, tenant: this.#tenant });
     this.#runner = await onlyRunner(this.#runtime);
@@ -237,8 +238,8 @@ class Sequence {
   }
 
   /**
-   * Continues in the copy or in the original. Changes the other runtime first. The changes must not
-   * be visible in the runtime that continues.
+   * Continues the sequence in the copy or in the original. Changes the other runtime first. The
+   * changes must not be visible in the runtime that continues.
    */
   async #choose(copy: NodeRuntime, move: boolean): Promise<void> {
     const runner = await onlyRunner(copy);

@@ -1,5 +1,5 @@
-// Lists all cases by theme. A new theme is a folder here and a line below, as ../README.md
-// describes.
+// Lists all cases by theme. A new theme needs a folder in this folder and an entry in `THEMES`, as
+// ../README.md describes.
 
 import type { Theme } from '../harness/case.js';
 import { app } from './app/index.js';

@@ -18,24 +18,26 @@ export interface EscapeCase {
   /** Options of `exec()`. The default timeout is 20 seconds. */
   execOptions?: RunOptions;
   /**
-   * Calls of the app that replace the program. The harness compares the returned text like a
-   * program's output.
+   * Calls of the app, made instead of a program. The harness compares the returned text as it
+   * compares a program's output.
    */
   attack?: (runtime: NodeRuntime, folders: CaseFolders) => Promise<string>;
   /** The expected result. */
   expected: Expected;
-  /** Checks the host machine afterwards. Returns a sentence about a problem, or `undefined`. */
+  /**
+   * Checks the host machine after the program. Returns a sentence about a problem, or `undefined`.
+   */
   after?: (folders: CaseFolders) => string | undefined;
   /**
-   * The reason why a known hole is still open. The case must fail, and the suite reports when the
-   * case passes.
+   * The reason why a known vulnerability is not fixed. The case must fail, and the suite reports
+   * when the case passes.
    */
   fails?: string;
 }
 
 /**
  * The expected end of a program. Text or a regular expression is compared with the trimmed stdout
- * of a program that succeeds. An object is compared in its named properties only.
+ * of a program that succeeds. Of an object, only the properties that it has are compared.
  */
 export type Expected = string | RegExp | Ending;
 

@@ -1,8 +1,8 @@
 // Makes the folders of a case on the host machine: a folder to mount, and a neighbouring folder
 // that no guest may reach.
 //
-// The canary is a file outside of every mount. Its times are long ago, so the host machine records
-// a read even if the file system records only the first read (`relatime`).
+// The canary is a file outside of every mount. The canary's times are long ago, so the host machine
+// records a read even if the file system records only the first read (`relatime`).
 
 import { createHash, randomUUID } from 'node:crypto';
 import {
@@ -21,7 +21,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const LONG_AGO = new Date('2001-01-01');
-/** A time later than the last read, so that the next read is recorded. */
+/**
+ * The time of the last change: later than the time of the last read, so that the next read is
+ * recorded.
+ */
 const LATER = new Date('2002-01-01');
 
 /** The folder of the suite. Each case has its own folder inside. */

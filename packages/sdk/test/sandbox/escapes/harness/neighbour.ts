@@ -1,5 +1,5 @@
-// Runs the neighbour: another tenant's runtime on the same sidecar, with everything that a hostile
-// program could attack.
+// Runs the neighbour: another tenant's runtime on the same sidecar, with every kind of object that
+// a hostile program could attack.
 //
 // The neighbour has a secret in its memory, in a file and in its environment, a resident runner, an
 // open descriptor, and servers. The harness checks these objects after each case.

@@ -1,5 +1,6 @@
 // Runs a race: a program repeats a call while a thread of this process swaps the file that the call
-// uses. The number of rounds bounds a race, not time. A race with too few swaps is repeated.
+// uses. A race ends after a number of rounds, not after a time. A race with too few swaps is
+// repeated.
 
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -36,8 +37,8 @@ export const race =
     const worker = new Worker(new URL('swapper.mjs', import.meta.url), {
       workerData: { inside: folders.inside, outside: folders.outside, kind, shared },
     });
-    // The listeners are added at once, because a listener that is added after the end would wait
-    // for ever.
+    // The listeners are added immediately, because a listener that is added after the end of the
+    // thread is never called.
     const ended = new Promise<void>((resolve, reject) => worker.once('error', reject).once('exit', () => resolve()));
     ended.catch(() => {});
     await new Promise((resolve) => worker.once('online', resolve));

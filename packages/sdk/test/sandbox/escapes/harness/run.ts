@@ -1,5 +1,5 @@
 // Runs one case and returns all problems of its expectation, its output, the neighbour, the sidecar
-// and the canary. An empty list means that the sandbox held.
+// and the canary. An empty list means that the sandbox contained the attack.
 
 import { type ExecResult, NodeRuntime } from '../../../../src/index.js';
 import type { Ending, EscapeCase, Expected } from './case.js';

@@ -11,7 +11,7 @@ import { descriptorsOf, isRunning, residentBytes, sleep } from '../../processes.
  */
 const SLACK_MAPPINGS = 1_000;
 const SLACK_THREADS = 10;
-/** Free memory that the allocator may keep. */
+/** The allowed growth of memory in bytes: free memory that the allocator may keep. */
 const SLACK_BYTES = 512 << 20;
 /**
  * The allowed files beyond the first state. A guest's growth beyond 1 MiB has its own file, and the
@@ -19,7 +19,10 @@ const SLACK_BYTES = 512 << 20;
  */
 const SLACK_GROWN = 1;
 const isGrowth = (name: string): boolean => name.startsWith('/memfd:coldframe');
-/** The longest time until the sidecar has taken down ended programs. */
+/**
+ * The longest time, in milliseconds, until the sidecar has released the resources of ended
+ * programs.
+ */
 const TAKEDOWN_MS = 3_000;
 
 interface ProcessState {

@@ -11,7 +11,7 @@ import { SidecarWatch } from './sidecar-watch.js';
 
 /**
  * The number of concurrent programs before the first measurement of the sidecar. The sidecar keeps
- * their objects for reuse.
+ * objects of these programs for reuse.
  */
 const WARM_UP = 24;
 
@@ -37,7 +37,8 @@ async function warmUp(sidecar: Sidecar, folders: HostFolders): Promise<void> {
   const folder = folders.forCase().inside;
   const runtime = await NodeRuntime.create({ sidecar, mounts: [{ guestPath: '/m', hostPath: folder, readOnly: false }] });
   await Promise.all(Array.from({ length: WARM_UP }, () => runtime.exec('await new Promise((done) => setTimeout(done, 50))')));
-  // After the first change of a mode, the library that opens folders keeps a descriptor of /proc.
+  // The library that opens folders opens /proc at the first change of a mode, and keeps that
+  // descriptor.
   await runtime.exec(`import fs from 'node:fs'; fs.chmodSync('/m/dir', 0o755); fs.utimesSync('/m/dir', 1, 1);`);
   await runtime.execCommand('sh', ['-c', 'echo x | cat']);
   await runtime.dispose();

@@ -17,7 +17,7 @@ const kept = join(outside, 'kept');
 
 /**
  * Replaces the entry with a link, and undoes the replacement. Removes entries that the guest made
- * meanwhile.
+ * in between.
  */
 function swap(target, isLinkAtFirst) {
   if (isLinkAtFirst) rmSync(name, { force: true });
@@ -45,7 +45,7 @@ while (Atomics.load(flags, STOP) === 0) {
     Atomics.add(flags, COUNT, 1);
   } catch {
     // The guest has made an entry with the name. The entry is removed and the first state is
-    // restored. The guest may make an entry again meanwhile.
+    // restored. The guest may make an entry again while the state is restored.
     try {
       rmSync(name, { recursive: true, force: true });
       if (kind === 'chain') symlinkSync('dir', name);

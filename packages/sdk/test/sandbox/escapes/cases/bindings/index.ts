@@ -1,4 +1,5 @@
-// Attacks bindings. Inputs of programs stay data, and programs reach only registered bindings.
+// Attacks bindings. Inputs from programs must never run as code, and programs must reach only
+// registered bindings.
 
 import type { NodeRuntimeOptions } from '../../../../../src/index.js';
 import type { EscapeCase, Theme } from '../../harness/case.js';

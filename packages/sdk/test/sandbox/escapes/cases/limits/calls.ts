@@ -18,7 +18,7 @@ export const calls: EscapeCase[] = [
         { timeout: 5_000 },
       );
       const kept = result.stdout.length === 10_000;
-      // The output is truncated and marked, and the program has run to its end.
+      // The output is truncated and marked as truncated, and the program runs to its end.
       return `${kept} ${result.stdoutTruncated} ${result.exitCode}`;
     },
     expected: 'true true 0',

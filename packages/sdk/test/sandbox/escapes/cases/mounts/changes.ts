@@ -19,8 +19,7 @@ const calls = [
 ];`;
 
 /**
- * Returns whether a link leads out of the folder when the host machine follows the link. Opens no
- * file.
+ * Returns whether the target of a link is outside of the folder on the host machine. Opens no file.
  */
 function leavesFolder(folder: string, link: string): boolean {
   let at = resolve(link, '..');
@@ -30,7 +29,7 @@ function leavesFolder(folder: string, link: string): boolean {
     try {
       if (lstatSync(at).isSymbolicLink()) at = resolve(at, '..', readlinkSync(at));
     } catch {
-      // Nothing exists at the path yet, so only its name counts.
+      // No file exists at the path, so the path itself is compared.
     }
     if (relative(folder, at).startsWith('..')) return true;
   }
@@ -150,8 +149,8 @@ tried(() => fs.symlinkSync('.', '/m/dir'));
 tried(() => fs.mkdirSync('/m/deep'));`,
   ),
   {
-    // The file is a hole of three gigabytes: large enough to outlast the timeout, and small enough
-    // for the disk if the timeout fails.
+    // The file is sparse and has three gigabytes. A copy takes longer than the timeout, and fits on
+    // the disk if the timeout fails.
     name: 'writable: a copy of a large file ends at the timeout',
     options: mounted('writable'),
     program: `

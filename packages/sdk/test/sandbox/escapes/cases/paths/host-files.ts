@@ -1,5 +1,5 @@
-// Looks for files that every Linux machine has, by their paths. The guest's tree contains none of
-// the host machine's files.
+// Opens paths of files that every Linux machine has. The guest's tree must not contain the host
+// machine's files.
 
 import type { EscapeCase } from '../../harness/case.js';
 

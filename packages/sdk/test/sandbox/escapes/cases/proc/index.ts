@@ -1,5 +1,4 @@
-// Reads `/proc` and `/dev`, which contain facts of the guest, and none of the host machine or of
-// other runtimes.
+// Reads `/proc` and `/dev`, which must contain no fact of the host machine or of other runtimes.
 
 import type { EscapeCase, Theme } from '../../harness/case.js';
 

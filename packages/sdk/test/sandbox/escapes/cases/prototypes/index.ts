@@ -1,7 +1,7 @@
 // Modifies reachable prototypes in a program, then calls each part of Node's library.
 //
 // A modified library may break its own program. The library must not break the engine, hang, or do
-// what the kernel forbids.
+// anything that the kernel forbids.
 
 import type { EscapeCase, Theme } from '../../harness/case.js';
 import { BATTERY } from './battery.js';

@@ -1,8 +1,8 @@
-// Races with the host machine. A name is a folder at the check of a call and a link out of the
-// mount at the use, or the reverse.
+// Races with the host machine, which replaces a folder with a link out of the mount, or the
+// reverse, while a call uses the name.
 //
-// No call returns anything from outside of the mount or changes anything there. The protected file
-// stays unchanged and stays the only file.
+// No call may read or change a file outside of the mount. The protected file must stay unchanged
+// and must stay the only file.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import type { CaseFolders } from '../../harness/folders.js';
 import { prepareSwap, race, type Swap } from '../../harness/race.js';
 import { type Kind, mounted } from '../mounts/kinds.js';
 
-/** Calls that read. No result may contain facts of the outside folder. */
+/** Calls that read. No result may contain facts of the folder outside of the mount. */
 const READS: Record<string, [Swap, string]> = {
   'reading a file below the swapped folder': ['directory', `return fs.readFileSync('/m/swapped/protected', 'utf8');`],
   'reading a file below the swapped folder through an absolute link': [

@@ -1,4 +1,4 @@
-// Passes giant sizes and negative lengths, which become an allocation, a copy or a loop.
+// Passes very large sizes and negative lengths to calls that allocate, copy or loop.
 
 import type { EscapeCase, Theme } from '../../harness/case.js';
 

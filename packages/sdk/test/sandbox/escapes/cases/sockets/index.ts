@@ -1,4 +1,5 @@
-// Connects to the host machine, the network and the neighbour. No address is reachable in any form.
+// Connects to the host machine, the network and the neighbour. No form of an address may reach
+// them.
 
 import { connect } from 'node:net';
 import type { NodeRuntime } from '../../../../../src/index.js';
@@ -8,8 +9,8 @@ import { type Listeners, listen } from '../../harness/listeners.js';
 import { PRELUDE } from '../../harness/prelude.js';
 
 /**
- * Runs a program against listeners of the host machine. Returns its output and the number of
- * arrivals.
+ * Runs a program against listeners of the host machine. Returns the program's output and the number
+ * of connections and messages that arrived.
  */
 const tryListeners =
   (program: (listeners: Listeners) => string) =>
