@@ -42,7 +42,7 @@ function decode(state, bytes) {
     if (state[MISSING] === 0) {
       prepend = native.decode(state, 0, state[BUFFERED], encoding);
       state[BUFFERED] = 0;
-      // A pair's first half waits for the second half.
+      // The first half of a surrogate pair waits for the second half.
       const lead = encoding === utf16le ? keepHighSurrogate(state, prepend, 2) : false;
       if (lead) {
         prepend = prepend.slice(0, -1);
@@ -71,14 +71,14 @@ function keepHighSurrogate(state, text, buffered) {
   return true;
 }
 
-// Takes the missing bytes of the incomplete character from the front of `bytes`. Returns the number
-// of bytes used.
+// Completes the incomplete character with the first bytes of `bytes`. Returns the number of bytes
+// used.
 function completeCharacter(state, bytes, encoding) {
   let used = 0;
   if (encoding === utf8) {
     for (let i = 0; i < bytes.length && i < state[MISSING]; i++) {
       if ((bytes[i] & 0xc0) !== 0x80) {
-        // Not a continuation: the character will not become longer.
+        // This byte continues no character, so the incomplete character ends here.
         state[MISSING] = 0;
         state.set(bytes.subarray(0, i), state[BUFFERED]);
         state[BUFFERED] += i;
