@@ -57,7 +57,7 @@ NATIVE(cf_copy)
     return js_int64(count);
 }
 
-/* Repeats the first `m` bytes at `to` until `n` bytes are filled. */
+/* Repeats the first `m` bytes at `to` until `n` bytes are written. */
 static void cf_repeat(uint8_t *to, size_t m, size_t n)
 {
     while (m < n) {
@@ -109,7 +109,7 @@ NATIVE(cf_fill)
     if (JS_IsString(argv[1])) {
         m = cf_encode_string(JS_VALUE_GET_STRING(string), enc, p, n);
         JS_FreeValue(ctx, string);
-        /* Not even one character fits: fill with its first bytes, as Node does. */
+        /* If not even one character fits, fills with the character's first bytes, as Node does. */
         if (!m)
             return js_int32(-2);
     } else {
@@ -125,7 +125,8 @@ NATIVE(cf_fill)
     return JS_UNDEFINED;
 }
 
-/* Polls in intervals: a search through a large buffer must be stoppable. */
+/* The number of places between two polls, because the sidecar must be able to stop a long
+   search. */
 #define CF_SEARCH_POLL (1u << 16)
 
 static int64_t cf_find(JSContext *ctx, const uint8_t *hay, size_t n, const uint8_t *needle, size_t m,

@@ -1,4 +1,4 @@
-/* Descriptors, clocks and entropy: the plain imports. A write that the host cannot accept yet
+/* Descriptors, clocks and entropy: the plain imports. A write that the sidecar cannot accept yet
    blocks only this VM, in `wait_writable`. */
 
 /* Returns 0, or a negative errno. */

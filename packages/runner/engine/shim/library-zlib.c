@@ -1,6 +1,7 @@
 /* zlib: one stream per object of the class ZlibStream. The binding
-   (bootstrap/internal-bindings/zlib.js) knows Node's modes and errors. This file runs the streams
-   and keeps a slice of work short, so that the sidecar can stop a guest between two slices. */
+   (bootstrap/internal-bindings/zlib.js) knows Node's modes and errors. This file runs the
+   streams and divides the work into slices, so that the sidecar can stop a guest between two
+   slices. */
 #include "zlib.h"
 
 enum { ZLIB_NONE, ZLIB_DEFLATE, ZLIB_INFLATE };
@@ -10,7 +11,7 @@ typedef struct ZlibStream {
     int kind;
 } ZlibStream;
 
-/* The bytes of input and of output in one call of the library. */
+/* The maximum number of bytes of input and of output in one call of the library. */
 #define ZLIB_SLICE (256u << 10)
 
 static JSClassID zlib_class;
@@ -110,7 +111,7 @@ LIBRARY_NATIVE(zlib_params)
     ZlibStream *s = JS_GetOpaque2(ctx, argv[0], zlib_class);
     int32_t a[2];
     /* A change of parameters flushes pending output. Without space for output the flush is
-       postponed, but the pointer must be valid. */
+       postponed, but the library requires a valid pointer. */
     static uint8_t nowhere;
     if (!s || zlib_integers(ctx, argv, 2, a))
         return JS_EXCEPTION;

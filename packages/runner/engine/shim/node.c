@@ -1,6 +1,6 @@
 /* Natives that only Node's library needs: the tests of util.types, lazy properties, tasks of the
-   loop, and positions in the program's source. The patch `throw-site` is the engine's half of the
-   positions. */
+   loop, and positions in the program's source. The patch `throw-site` records the positions in
+   the engine. */
 
 /* Types. */
 
@@ -128,8 +128,8 @@ static void cf_drop_task(JSContext *ctx, CfTask *task)
     js_free(ctx, task);
 }
 
-/* Runs the waiting tasks; tasks that they add wait for the next round. Returns whether there were
-   any. */
+/* Runs the waiting tasks. A task that is added meanwhile waits for the next round. Returns
+   whether a task ran. */
 static bool cf_run_tasks(JSContext *ctx)
 {
     CfTask *task = cf_tasks_first;
@@ -184,7 +184,8 @@ NATIVE(cf_await_location)
     return cf_place(ctx, ctx->rt->await_func, ctx->rt->await_pc);
 }
 
-/* The text of the running evaluation, for reports. Kept until the next evaluation. */
+/* The text of the running evaluation, for error reports. The text is kept until the next
+   evaluation. */
 static CfText cf_eval_source;
 static char cf_eval_url[300];
 

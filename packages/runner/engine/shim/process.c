@@ -10,9 +10,9 @@
    loop arrays, exit info   zero
    async context            undefined
 
-   A restore of a memory that was saved from a running process has a second, shorter list. The
-   process continues: its start block, its loop and its clocks stay, and the host's monotonic clock
-   continues from the saved time.
+   The restore of a process from a snapshot has a second, shorter list. The process continues:
+   its start block, its loop and its clocks stay, and the sidecar's monotonic clock continues
+   from the time of the snapshot.
 
    Math.random's state      new entropy, in every realm
    pid, ppid                the host's numbers
@@ -99,8 +99,8 @@ static int cf_start_process(JSContext *ctx, uint32_t mode, const void *block, ui
 
 /* The content of a RESTORE event besides process ids. */
 typedef struct CfRestored {
-    double elapsed_ms;  /* by the wall clock */
-    const char *env;   /* strings in the start block's form: KEY=value, or KEY alone */
+    double elapsed_ms;  /* milliseconds since the snapshot, by the wall clock */
+    const char *env;   /* strings as in the start block: KEY=value, or KEY alone */
     uint32_t envc;
 } CfRestored;
 
