@@ -43,8 +43,8 @@ export function writeReport(path, report) {
 }
 
 /**
- * Returns a row per group, in the order of GROUPS: the number of files, of files that pass in Node,
- * and of files that also pass in the sandbox.
+ * Returns a row per group, in the order of GROUPS. A row counts the files, the passes in Node, and
+ * the files that pass in Node and in the sandbox.
  */
 export function groupRows({ files, startProcesses = [] }) {
   const startingProcesses = new Set(startProcesses);

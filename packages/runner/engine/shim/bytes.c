@@ -18,7 +18,7 @@ NATIVE(cf_compare)
     return js_int32(cf_order(a, n, b, m));
 }
 
-/* compareOffset(a, b, aStart, bStart, aLength, bLength) */
+/* compareOffset(a, b, aStart, bStart, aLength, bLength): -1, 0 or 1 */
 NATIVE(cf_compare_offset)
 {
     uint8_t *a, *b;
@@ -36,7 +36,7 @@ NATIVE(cf_compare_offset)
     return js_int32(cf_order(a + a_start, a_len < (int64_t)n ? a_len : n, b + b_start, b_len < (int64_t)m ? b_len : m));
 }
 
-/* copy(source, target, targetStart, sourceStart, count) */
+/* copy(source, target, targetStart, sourceStart, count): a clamped memmove. Returns the count. */
 NATIVE(cf_copy)
 {
     uint8_t *from, *to;

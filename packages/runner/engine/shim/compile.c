@@ -90,7 +90,7 @@ static bool cf_is_one_function(JSValueConst program, size_t text_len)
     return !b->source || (size_t)b->source_len == text_len - 2;
 }
 
-/* compileFunction(source, filename, params, options) */
+/* compileFunction(source, filename, params, options): a function with the body `source` */
 NATIVE(cf_compile_function)
 {
     size_t len;
@@ -143,7 +143,7 @@ static JSValue cf_compile_script_value(JSContext *ctx, JSValueConst *argv)
     return result;
 }
 
-/* evalScript(source, filename, options) */
+/* evalScript(source, filename, options): runs a script. Returns the script's completion value. */
 NATIVE(cf_eval_script)
 {
     bool compile_only = cf_bool_option(ctx, argv[2], "compileOnly");

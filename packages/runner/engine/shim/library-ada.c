@@ -72,7 +72,7 @@ LIBRARY_NATIVE(url_parse)
     return url ? url_publish(ctx, url, argv[2]) : JS_UNDEFINED;
 }
 
-/* urlCanParse(input, base) */
+/* urlCanParse(input, base): whether the text is a URL */
 LIBRARY_NATIVE(url_can_parse)
 {
     size_t len, base_len = 0;

@@ -178,7 +178,7 @@ LIBRARY_NATIVE(brotli_error)
     return array;
 }
 
-/* brotliEnd(stream) */
+/* brotliEnd(stream): frees the stream's memory */
 LIBRARY_NATIVE(brotli_close)
 {
     BrotliStream *s = JS_GetOpaque2(ctx, argv[0], brotli_class);

@@ -418,7 +418,7 @@ LIBRARY_NATIVE(http_facts)
     return array;
 }
 
-/* httpPause(state, on) */
+/* httpPause(state, on): pauses the parser, or lets the parser continue */
 LIBRARY_NATIVE(http_pause)
 {
     HttpParser *p = http_get(ctx, argv[0]);

@@ -52,7 +52,7 @@ static void zlib_prepare(JSContext *ctx)
     JS_NewClass(JS_GetRuntime(ctx), zlib_class, &zlib_class_def);
 }
 
-/* zlibNew() */
+/* zlibNew(): an object without a stream */
 LIBRARY_NATIVE(zlib_new)
 {
     ZlibStream *s = calloc(1, sizeof(*s));
@@ -95,7 +95,7 @@ LIBRARY_NATIVE(zlib_init)
     return JS_NewInt32(ctx, result);
 }
 
-/* zlibReset(stream) */
+/* zlibReset(stream): begins a new stream with equal settings. Returns zlib's result. */
 LIBRARY_NATIVE(zlib_reset)
 {
     ZlibStream *s = JS_GetOpaque2(ctx, argv[0], zlib_class);
@@ -105,7 +105,7 @@ LIBRARY_NATIVE(zlib_reset)
                             : s->kind == ZLIB_INFLATE ? inflateReset(&s->z) : Z_STREAM_ERROR);
 }
 
-/* zlibParams(stream, level, strategy) */
+/* zlibParams(stream, level, strategy): zlib's result */
 LIBRARY_NATIVE(zlib_params)
 {
     ZlibStream *s = JS_GetOpaque2(ctx, argv[0], zlib_class);
@@ -120,7 +120,7 @@ LIBRARY_NATIVE(zlib_params)
     return JS_NewInt32(ctx, s->kind == ZLIB_DEFLATE ? deflateParams(&s->z, a[0], a[1]) : Z_STREAM_ERROR);
 }
 
-/* zlibDictionary(stream, bytes) */
+/* zlibDictionary(stream, bytes): zlib's result */
 LIBRARY_NATIVE(zlib_dictionary)
 {
     ZlibStream *s = JS_GetOpaque2(ctx, argv[0], zlib_class);
@@ -181,7 +181,7 @@ LIBRARY_NATIVE(zlib_message)
     return s->z.msg ? JS_NewString(ctx, s->z.msg) : JS_UNDEFINED;
 }
 
-/* zlibEnd(stream) */
+/* zlibEnd(stream): frees the stream's memory */
 LIBRARY_NATIVE(zlib_close)
 {
     ZlibStream *s = JS_GetOpaque2(ctx, argv[0], zlib_class);
@@ -191,7 +191,7 @@ LIBRARY_NATIVE(zlib_close)
     return JS_UNDEFINED;
 }
 
-/* crc32(bytes, value) */
+/* crc32(bytes, value): the CRC-32 of `bytes`, continued from `value` */
 LIBRARY_NATIVE(zlib_crc32)
 {
     size_t len;

@@ -94,7 +94,7 @@ static int cf_run_synthetic(JSContext *ctx, JSModuleDef *m)
     return 0;
 }
 
-/* syntheticModule(url, names, evaluate) */
+/* syntheticModule(url, names, evaluate): the handle of a module whose exports `evaluate` sets */
 NATIVE(cf_synthetic_module)
 {
     int64_t count;
@@ -146,7 +146,7 @@ NATIVE(cf_module_requests)
     return array;
 }
 
-/* linkModule(handle, handles) */
+/* linkModule(handle, handles): sets the modules of the requests, one handle per request in order */
 NATIVE(cf_link_module)
 {
     JSModuleDef *m = cf_module_of(ctx, argv[0]);
@@ -318,7 +318,7 @@ NATIVE(cf_module_url)
     return m ? JS_AtomToString(ctx, m->module_name) : JS_EXCEPTION;
 }
 
-/* setSyntheticExport(handle, name, value) */
+/* setSyntheticExport(handle, name, value): sets an export of a synthetic module */
 NATIVE(cf_set_synthetic_export)
 {
     JSModuleDef *m = cf_module_of(ctx, argv[0]);

@@ -104,7 +104,7 @@ typedef struct CfTask {
 
 static CfTask *cf_tasks_first, **cf_tasks_last = &cf_tasks_first;
 
-/* enqueueTask(fn) */
+/* enqueueTask(fn): runs `fn` once in the next round of the loop */
 NATIVE(cf_enqueue_task)
 {
     CfTask *task;
@@ -169,7 +169,8 @@ static JSValue cf_place(JSContext *ctx, JSValueConst func, uint32_t pc)
     return cf_array(ctx, 3, values);
 }
 
-/* throwLocation(error) */
+/* throwLocation(error): [file, line, column] of the `throw` statement that last threw this
+   value, or undefined */
 NATIVE(cf_throw_location)
 {
     JSRuntime *rt = ctx->rt;
@@ -178,7 +179,8 @@ NATIVE(cf_throw_location)
     return cf_place(ctx, rt->throw_func, rt->throw_pc);
 }
 
-/* awaitLocation() */
+/* awaitLocation(): [file, line, column] of the top-level await at which a module last stopped,
+   or undefined */
 NATIVE(cf_await_location)
 {
     return cf_place(ctx, ctx->rt->await_func, ctx->rt->await_pc);
@@ -203,7 +205,7 @@ static CfText *cf_source_named(const char *url, size_t len)
     return len == cf.url.len && !memcmp(url, cf.url.bytes, len) ? &cf.source : NULL;
 }
 
-/* sourceOf(url) */
+/* sourceOf(url): the text of the running program or evaluation with this URL, or undefined */
 NATIVE(cf_source_of)
 {
     size_t len;

@@ -2,7 +2,7 @@
    The start block is copied once, and each reader parses the part that it needs. The list of the
    state that a start refreshes is a security contract:
 
-   Math.random's state      new entropy from the host
+   Math.random's state      new entropy from the sidecar
    time origin              both clocks
    start block              pid, ppid, argv, env, cwd, url, source
    env's overlay            empty, without writes and deletions of an earlier process
@@ -15,7 +15,7 @@
    from the time of the snapshot.
 
    Math.random's state      new entropy, in every realm
-   pid, ppid                the host's numbers
+   pid, ppid                the sidecar's numbers
    the rest                 bootstrap/start-up/restore.js */
 
 static uint32_t cf_u32_at(const char *p)
@@ -183,7 +183,7 @@ NATIVE(cf_exit)
     return cf_stop(ctx, CF_STOP_EXIT);
 }
 
-/* setReturnValue(json) */
+/* setReturnValue(json): sets the JSON text that the run returns to the app */
 NATIVE(cf_set_return_value)
 {
     size_t len;
