@@ -13,7 +13,7 @@ export const WORKSPACE = '/workspace';
 export const EVAL_URL = `file://${WORKSPACE}/[eval1]`;
 
 /**
- * Returns the cases whose name contains `only`, sorted by name. Each has the settings of its
+ * Returns the cases whose name contains `only`, sorted by name. Each case has the settings of its
  * `case.json` (KEYS below), `name`, `dir`, `source`, `stdin` as bytes, and `expected` if recorded.
  */
 export function readFixtures(only = '') {

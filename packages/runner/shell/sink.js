@@ -1,7 +1,8 @@
-// Whether present output is written to this process's descriptors or is a value. Values are the
-// output of a command substitution, of a redirected group, and of the left side of a pipe. The
-// package just-bash keeps all output as text until its script ends. This shell writes output that
-// is no value after each pipeline, so that the output appears early. Next: interpreter.js.
+// Records whether output is currently written to this process's descriptors or kept as a value.
+// Values are the output of a command substitution, of a redirected group, and of the left side of a
+// pipe. The package just-bash keeps all output as text until its script ends. This shell writes
+// output that is no value after each pipeline, so that the output appears early. Next:
+// interpreter.js.
 
 import { stdoutAsBytes } from 'just-bash';
 import { write } from './descriptors.js';

@@ -1,6 +1,6 @@
 // The kernel's calls for cryptography (docs/internals/guest-abi.md), as functions over views. The
-// kernel accepts at most 64 KiB per call, because a call cannot be stopped. These functions split
-// longer data, so callers need not know the limit. Next: faults.js, the meaning of negative
+// kernel accepts at most 64 KiB per call, because a call cannot be stopped. `update` splits longer
+// data; callers of other functions check the length. Next: faults.js, the meaning of negative
 // results; hash.js and jobs.js, which make most of the calls.
 'use strict';
 
@@ -60,7 +60,7 @@ function closed(handle) {
 const system = {
   MAX_CHUNK,
 
-  /** `data` is a view, or a string (as UTF-8) of at most MAX_CHUNK bytes. */
+  /** Returns a digest of `data`: a view, or a string (as UTF-8), of at most MAX_CHUNK bytes. */
   digest(id, data, length) {
     const out = new Uint8Array(length);
     checked(native.sys(NUMBERS.digest, id, data, out));

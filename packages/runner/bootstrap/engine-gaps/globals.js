@@ -5,8 +5,8 @@
 
 const holdTokensWeakly = require('./finalization.js');
 
-// The engine's own versions of globals that Node defines. They are removed so that Node's versions
-// appear, in Node's order.
+// The engine's own versions of globals that Node defines. The engine's versions are removed so that
+// Node's versions appear, in Node's order.
 const REPLACED = ['queueMicrotask', 'btoa', 'atob', 'performance', 'navigator', 'DOMException', 'console', 'print', 'gc'];
 
 module.exports = function prepareGlobals() {

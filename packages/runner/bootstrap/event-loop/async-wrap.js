@@ -1,9 +1,9 @@
 // The base class of every object that calls back later: requests, handles, parsers (`AsyncWrap` of
-// async_wrap.h). The object has an id and notifies the hooks of `async_hooks` about its life. It
-// also keeps the async context (AsyncLocalStorage) that was current when the object was made. Hooks
-// are checked before every step: without a hook, the usual case, a callback costs two array reads
-// more than a plain call. Next: ../internal-bindings/async_wrap.js, which connects this class;
-// ../fs/answers.js and the handles, which extend it.
+// async_wrap.h). The object has an id and notifies the hooks of `async_hooks` about its life. The
+// object also keeps the async context (AsyncLocalStorage) that was current when the object was
+// made. Hooks are checked before every step: without a hook, the usual case, a callback costs two
+// array reads more than a plain call. Next: ../internal-bindings/async_wrap.js, which connects this
+// class; ../fs/answers.js and the handles, which extend it.
 'use strict';
 
 const activeHandles = require('./active-handles.js');

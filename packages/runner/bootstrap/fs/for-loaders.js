@@ -1,6 +1,6 @@
-// The functions of the filesystem binding that only the module loaders call. They return the format
-// of a file without an extension, and the main file of a package by the rules before `exports`
-// (node_file.cc, `LegacyMainResolve`). Next: ../internal-bindings/modules.js.
+// The functions of the filesystem binding that only the module loaders call. The functions return
+// the format of a file without an extension, and the main file of a package by the rules before
+// `exports` (node_file.cc, `LegacyMainResolve`). Next: ../internal-bindings/modules.js.
 'use strict';
 
 const context = require('../context.js');

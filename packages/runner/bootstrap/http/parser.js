@@ -1,6 +1,6 @@
 // The HTTP parser as Node's library uses it (node_http_parser.cc). llhttp itself is C in the guest
-// (engine/shim/library-llhttp.c). It calls back with complete headers and pieces of bodies. Next:
-// connections.js, which knows the parsers of a server.
+// (engine/shim/library-llhttp.c). The library calls back with complete headers and pieces of
+// bodies. Next: connections.js, which knows the parsers of a server.
 'use strict';
 
 const { AsyncWrap } = require('../event-loop/async-wrap.js');

@@ -1,6 +1,6 @@
 // Decodes text that arrives in pieces (string_decoder.cc). The state is a small buffer that Node's
-// class owns. It has the bytes of the incomplete character, the number of missing bytes, the number
-// of present bytes, and the encoding.
+// class owns. The buffer has the bytes of the incomplete character, the number of missing bytes,
+// the number of present bytes, and the encoding.
 'use strict';
 
 const context = require('../context.js');

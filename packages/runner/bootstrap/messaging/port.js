@@ -49,7 +49,7 @@ class MessagePort extends PortHandle {
     let receivers = 0;
     for (const peer of state.group) {
       if (peer === state) continue;
-      // Each listener of a broadcast gets a copy of its own.
+      // Each listener of a broadcast receives a separate copy.
       peer.queue.push(receivers++ === 0 ? message : clone(message.copy, []));
       if (peer.started) deliverLater(peer);
     }

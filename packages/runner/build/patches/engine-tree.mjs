@@ -18,7 +18,7 @@ import { applyPatches, loadPatches } from './series.mjs';
 export const defaultTreeDir = join(packageDir, '..', '..', '.build', 'engine-tree');
 
 const BRANCH = 'patches';
-// The author, committer and date of all commits. They are fixed, so that the commits of equal
+// The author, committer and date of all commits. The values are fixed, so that the commits of equal
 // patches have equal ids on every machine.
 const COMMITTER = 'Coldframe <engine@coldframe.invalid> 946684800 +0000';
 
