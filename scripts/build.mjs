@@ -38,7 +38,7 @@ function checkMachine() {
   }
 }
 
-/** Returns the steps named in `only`, or all. */
+/** Returns the steps that `only` names, or all steps if `only` is empty. */
 function select(only, dev) {
   const steps = allSteps({ dev });
   const unknown = only.find((name) => !steps.some((step) => step.name === name));
@@ -58,7 +58,7 @@ function findStale(steps, force) {
 }
 
 async function runStep(step, progress, force) {
-  if (!force && !staleReason(step)) return; // an earlier step was built again, with equal outputs
+  if (!force && !staleReason(step)) return; // an earlier step ran again with equal outputs
   const line = progress.begin(step);
   try {
     dropStamp(step);
@@ -73,8 +73,8 @@ async function runStep(step, progress, force) {
 }
 
 /**
- * Builds the steps in `only`, or all, from the present sources. `dev` chooses the development build
- * of the sidecar; without `dev` a sidecar of a development build is out of date.
+ * Builds the steps in `only`, or all steps, if they are out of date. `dev` chooses the development
+ * build of the sidecar; without `dev` a sidecar of a development build is out of date.
  */
 export async function ensureBuilt({ only = [], force = false, dev = false } = {}) {
   checkMachine();

@@ -6,6 +6,6 @@ import { checks } from './suites/checks.mjs';
 import { runSuites } from './suites/report.mjs';
 
 await runMain(async () => {
-  await ensureBuilt(); // a package's types are outputs of its build
+  await ensureBuilt(); // checking types needs the built types of other packages
   if (!(await runSuites(checks))) process.exitCode = 1;
 });

@@ -23,7 +23,7 @@ import { summary } from './conformance/summary.mjs';
 
 const say = (line) => process.stderr.write(`${line}\n`);
 
-/** The files that a result depends on, besides the test. */
+/** The built files on which a result depends. */
 const BUILT = ['packages/runner/dist/guest.image', 'packages/sidecar/dist/coldframe-sidecar', 'packages/sdk/dist/index.js'];
 
 const keyOf = (file) => `${file.name} ${file.digest}`;
@@ -35,7 +35,7 @@ function pinned() {
   return { node: require.resolve(`${name}/bin/node`), version: require(`${name}/package.json`).version };
 }
 
-/** The results of the real Node depend on the script that runs it. */
+/** Returns the digest of the scripts that run the real Node, because its results depend on them. */
 const ceilingDigest = () =>
   createHash('sha256')
     .update(readFileSync(fromRoot('scripts/conformance/ceiling.mjs')))
@@ -55,7 +55,7 @@ async function runCeiling(files, { folder, jobs, timeoutMs }) {
   return { state, version };
 }
 
-/** Results are valid for one build, of image and sidecar together. */
+/** Returns the digest of the image and the sidecar. Results are valid for one build. */
 function buildDigest() {
   const hash = createHash('sha256');
   for (const path of BUILT) hash.update(readFileSync(fromRoot(path)));
@@ -94,7 +94,7 @@ function resultsOf(files, sandbox, ceiling) {
   const lines = files.map((file) => {
     const { result, reason, ms } = sandbox.get(keyOf(file));
     const { result: above, reason: aboveReason } = ceiling.get(keyOf(file));
-    // Prefer Node's reason: if Node itself does not pass, its reason explains more.
+    // If Node itself does not pass, its reason explains more than the sandbox's.
     return [file.name, { result, ceiling: above, reason: tidy(above === 'pass' ? reason : aboveReason), ms }];
   });
   return Object.fromEntries(lines);

@@ -15,7 +15,7 @@ const HELP = `pnpm test:one NAME   runs the tests whose name contains NAME, or t
     pnpm test:one sandbox/programs.test.ts
 `;
 
-/** The most tests that are listed by name. */
+/** The highest number of tests that are listed by name. */
 const MOST_SHOWN = 20;
 
 const print = (line) => process.stdout.write(`${line}\n`);
@@ -27,7 +27,10 @@ function show(tests) {
 
 const escaped = (text) => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 
-/** `findTests` writes X for a placeholder; the running test has a value there. */
+/**
+ * Returns a pattern for the test's name. `findTests` writes X for a placeholder, and the running
+ * test has a value there.
+ */
 const patternOf = ({ name }) => escaped(name).replace(/\bX\b/g, '.*');
 
 async function runVitest(tests) {

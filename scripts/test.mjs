@@ -17,7 +17,7 @@ const build = {
 
 await runMain(async () => {
   const { values } = parseArgs({ options: { long: { type: 'boolean' } } });
-  // Tests in both languages read this variable.
+  // The tests in Rust and in JavaScript read this variable.
   if (values.long) process.env.COLDFRAME_TESTS = 'long';
   const suites = values.long ? [build, ...tests, ...longTests] : [build, ...checks, ...tests];
   if (!(await runSuites(suites))) process.exitCode = 1;

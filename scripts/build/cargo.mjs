@@ -1,4 +1,4 @@
-// Calls cargo. A machine that cannot compile Rust gets an error that names the missing program.
+// Calls cargo. On a machine that cannot compile Rust, the error names the missing program.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,7 +25,10 @@ function isOlder(version, wanted) {
 
 let checked;
 
-/** Fails with the remedy unless this machine can compile the workspace. Checks once per process. */
+/**
+ * Throws an error that names the missing program and its remedy if this machine cannot compile the
+ * workspace. Checks once per process.
+ */
 function checkToolchain() {
   checked ??= (async () => {
     const [line = ''] = await run('cargo', ['--version'], { missing: HOW_TO_GET_RUST });

@@ -15,8 +15,8 @@ const COMPILED = /\.(js|d\.ts|js\.map)$/;
 const tsc = () => fromRoot('node_modules/typescript/bin/tsc');
 
 /**
- * Lists the compiler's outputs in a package's `dist/`. The folders left out hold JavaScript too:
- * the inputs of the images.
+ * Lists the compiler's outputs in a package's `dist/`. The excluded folders have JavaScript that is
+ * an input of the images.
  */
 export const compiledFiles = (folder) =>
   listFiles([`${folder}/dist`], ['inputs', 'shell-inputs']).filter((path) => COMPILED.test(path));

@@ -8,7 +8,7 @@ const folderOf = (name) => `packages/sidecar/crates/${name.replace(/^coldframe-/
 
 function neighbours(name) {
   const path = fromRoot(folderOf(name), 'Cargo.toml');
-  // If a crate is missing, cargo's own message is clearer than a message from here.
+  // A missing crate is skipped, because cargo's own message is clearer.
   const manifest = existsSync(path) ? readFileSync(path, 'utf8') : '';
   return [...manifest.matchAll(/^(coldframe-[a-z]+)\b/gm)].map(([, dependency]) => dependency);
 }

@@ -36,7 +36,7 @@ function holder(path) {
   try {
     return Number(readFileSync(path, 'utf8')) || undefined;
   } catch {
-    return undefined; // the holder has just removed the file
+    return undefined; // the owner of the lock has just removed the file
   }
 }
 

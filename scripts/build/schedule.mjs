@@ -4,9 +4,9 @@
 const WIDTH = 2;
 
 /**
- * Calls `work(step)` for each of `steps`, after the steps in its `needs`. Needs that are not in
- * `steps` count as done. After a failure no step starts; the function waits for running steps and
- * throws the first failure.
+ * Calls `work(step)` for each of `steps`, after the steps in its `needs`. A needed step that is not
+ * in `steps` counts as done. After a failure no step starts; the function waits for running steps
+ * and throws the first failure.
  */
 export async function schedule(steps, work) {
   const waiting = [...steps];

@@ -32,7 +32,10 @@ function writeStamp(name, stamp) {
   renameSync(temporary, stampPath(name));
 }
 
-/** Returns `[size, mtimeMs, sha256]`. Takes the hash of `known` if size and time are unchanged. */
+/**
+ * Returns `[size, mtimeMs, sha256]` of a file. Reuses the hash in `known` if size and time are
+ * unchanged.
+ */
 function record(path, known) {
   const stat = statSync(fromRoot(path), { throwIfNoEntry: false });
   if (!stat?.isFile()) return undefined;

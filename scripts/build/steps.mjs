@@ -1,5 +1,5 @@
 // The steps of the build: the inputs, the outputs and the command of each step, and the steps that
-// it needs.
+// must run before.
 //
 //   guest ──► image      packages/runner/dist   the guest image and its precompiled module
 //   imager ─┴► shell     packages/runner/dist   the image with the shell
@@ -27,7 +27,10 @@ const TESTS = ['test', 'tests', 'fixtures', 'benches', 'fuzz'];
 const RUNNER_DIST = 'packages/runner/dist';
 const IMAGER = '.build/bin/coldframe-imager';
 const FINGERPRINT = '.build/bin/imager-fingerprint.txt';
-/** An image is stale when one of these changes. The imager's program changes with every crate. */
+/**
+ * The files that decide whether an image is stale, beside the image's inputs. The imager's binary
+ * is not among them, because it changes with every crate.
+ */
 const IMAGER_IDENTITY = [FINGERPRINT, 'packages/sidecar/crates/imager/src'];
 const SIDECAR = 'packages/sidecar/dist/coldframe-sidecar';
 const ADDON = 'packages/sidecar/dist/coldframe.node';
@@ -36,15 +39,15 @@ const machine = `${process.platform}-${process.arch}`;
 
 async function buildGuest(report) {
   const onLine = (line) => {
-    // The build's own progress shows the time.
+    // Omits lines that end with a time, because the build's own progress shows the time.
     if (!/: \d+ s$/.test(line)) report(line.replace(/^\[runner\] /, ''));
   };
   await run(process.execPath, ['packages/runner/build/guest.mjs'], { onLine });
 }
 
 async function buildImager(report) {
-  // Selected from the whole workspace, so that crates get the features that all of the workspace
-  // asks for, as in the tests. With other features cargo would compile the compiler twice.
+  // Selects from the whole workspace, so that cargo enables the features that the whole workspace
+  // needs, as in the tests. With other features cargo would compile wasmtime's compiler twice.
   const selection = ['--workspace', '--bin', 'coldframe-imager'];
   const folder = await cargoBuild({ packages: ['coldframe-imager'], profile: 'builder', report, selection });
   placeFile(join(folder, 'coldframe-imager'), fromRoot(IMAGER), 0o755);
@@ -63,7 +66,10 @@ const NATIVE = ['coldframe-sidecar', 'coldframe-node'];
 
 const buildRelease = (report) => cargoBuild({ packages: NATIVE, profile: 'release', report });
 
-/** Selected as in `buildImager`, so that the crates of the imager serve. */
+/**
+ * Selects from the workspace as `buildImager` does, so that cargo reuses the crates compiled for
+ * the imager.
+ */
 const buildDevelopment = (report) =>
   cargoBuild({ packages: NATIVE, profile: 'builder', report, selection: ['--workspace', '--lib', '--bins'] });
 
@@ -108,7 +114,7 @@ const typescript = (name, needs, dependencies) => ({
 
 /**
  * Returns all steps, each after the steps that it needs. Steps with the same `lane` run one at a
- * time. `dev` chooses the development build of `native`; all else is equal in both builds.
+ * time. `dev` chooses the development build of `native`; the other steps do not depend on `dev`.
  */
 export const steps = ({ dev = false } = {}) =>
   [

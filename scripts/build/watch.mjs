@@ -1,14 +1,17 @@
 // Waits for a change below files and folders, given relative to the repository.
 //
 // Node watches a folder without the folders in it, so each folder is watched by itself. Folders
-// that a build writes to or that hold dependencies are left out. Call `watchFolders` again after
+// that a build writes to or that contain dependencies are skipped. Call `watchFolders` again after
 // each build: new folders are then watched too.
 
 import { readdirSync, statSync, watch } from 'node:fs';
 import { dirname } from 'node:path';
 import { fromRoot } from './paths.mjs';
 
-/** Editors write a file in several steps. */
+/**
+ * The time without a change after which a change counts as complete: editors write a file in
+ * several steps.
+ */
 const QUIET_MS = 100;
 
 const SKIPPED = new Set(['.git', '.tsc', 'dist', 'node_modules', 'target']);
@@ -34,7 +37,7 @@ function foldersOf(paths) {
 }
 
 /**
- * Watches from now on. `next()` resolves once something has changed and no further change follows.
+ * Starts to watch. `next()` resolves after a change, when no further change follows for QUIET_MS.
  */
 export function watchFolders(paths) {
   let resolveNext;

@@ -42,7 +42,7 @@ export function openCeiling(node, folder) {
   };
 }
 
-// Moves the absolute paths of the helpers below the folder.
+// Replaces the helpers' absolute paths by paths below the folder.
 function layOut(folder, made) {
   const place = mkdtempSync(join(tmpdir(), 'conformance-'));
   made.push(place);
@@ -58,7 +58,7 @@ function layOut(folder, made) {
   return place;
 }
 
-// Removes the folder's name, so that each run has equal text.
+// Removes the folder's name from stderr, so that each run has equal text.
 const withoutPlace = (ended, place) => ({ ...ended, stderr: ended.stderr?.replaceAll(place, '') });
 
 function end(node, place, { name, flags }, timeoutMs) {
@@ -77,7 +77,7 @@ function end(node, place, { name, flags }, timeoutMs) {
       try {
         process.kill(-child.pid, 'SIGKILL');
       } catch {
-        // The process has ended in the meantime.
+        // the process has just ended
       }
     };
     const timer = setTimeout(() => {
@@ -90,7 +90,7 @@ function end(node, place, { name, flags }, timeoutMs) {
     });
     child.on('exit', (exitCode, signal) => {
       clearTimeout(timer);
-      // Processes that the test left running would keep the pipes open.
+      // Ends processes that the test left running, because they would keep the pipes open.
       stop();
       child.on('close', () => done({ exitCode, signal, timedOut, ...text }));
     });

@@ -23,7 +23,10 @@ export function flagsOf(source) {
   return [...lines].flatMap(([, flags]) => flags.trim().split(/\s+/)).filter(Boolean);
 }
 
-/** `fs` selects the group, `fs-read` every file whose name contains the text. */
+/**
+ * Returns whether a filter selects the file: `fs` selects a group, `fs-read` every file whose name
+ * contains that text.
+ */
 export function chosen(name, filters) {
   const group = groupOf(name);
   if (group === undefined || !/\.m?js$/.test(name)) return false;

@@ -1,6 +1,6 @@
 // The groups of Node's tests: the second word of a file's name (`test-fs-open.js` → fs), and the
-// groups that run by default. They cover the features that a program on one machine uses. Other
-// groups need TLS to other machines, threads, a debugger or a build of Node.
+// groups that run by default. The default groups cover the features of a program on one machine.
+// The other groups need TLS to other machines, threads, a debugger or a build of Node.
 
 export const GROUPS = [
   ...['path', 'events', 'event', 'eventtarget', 'util', 'assert', 'buffer', 'querystring', 'string', 'url', 'whatwg'],
@@ -10,5 +10,8 @@ export const GROUPS = [
   ...['stdout', 'vm', 'http', 'net', 'zlib', 'child'],
 ];
 
-/** `test-fs-open.js` → `fs`; undefined for a file that is no test. */
+/**
+ * Returns the group of a file, `fs` for `test-fs-open.js`. Returns undefined for a file that is no
+ * test.
+ */
 export const groupOf = (file) => /^test-([a-z0-9]+)/.exec(file)?.[1];

@@ -6,7 +6,8 @@ import { fromRoot, stateDir } from '../build/paths.mjs';
 export const GUEST_TESTS = '/test';
 
 /**
- * The folder of the running files. Paths as in Node's sources (`test/fixtures/x`) then exist too.
+ * The guest folder of the running files. Paths relative to Node's sources, such as
+ * `test/fixtures/x`, also exist there.
  */
 export const GUEST_RUNS = '/workspace/test';
 

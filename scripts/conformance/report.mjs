@@ -1,5 +1,6 @@
 // docs/conformance.json: one line per file, sorted, so that a difference in git shows the changed
-// results. A run over a part of the files replaces their lines and keeps the others.
+// results. A run over a part of the files replaces the lines of these files and keeps all other
+// lines.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { GROUPS, groupOf } from './groups.mjs';
@@ -42,8 +43,8 @@ export function writeReport(path, report) {
 }
 
 /**
- * Returns a row per group, in the order of GROUPS: the number of files, of passes in Node, and of
- * passes in both.
+ * Returns a row per group, in the order of GROUPS. A row counts the files, the passes in Node, and
+ * the files that pass in Node and in the sandbox.
  */
 export function groupRows({ files, startProcesses = [] }) {
   const startingProcesses = new Set(startProcesses);

@@ -5,7 +5,7 @@
 import { GUEST_ROOT, GUEST_RUNS, GUEST_TESTS } from './paths.mjs';
 import { resultOf } from './result.mjs';
 
-/** More than the longest string of Node needs, because some tests make a buffer of that size. */
+/** The runtime's memory limit. Some tests make a buffer as long as Node's longest string. */
 const MEMORY = 3 * 2 ** 29;
 
 /**

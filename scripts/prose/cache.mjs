@@ -18,7 +18,10 @@ const digest = (...texts) =>
     .digest('hex')
     .slice(0, 16);
 
-/** Identifies the linter: a change to any of these files may change the messages of every file. */
+/**
+ * Returns the digest of the linter. A change of a file of the linter can change the messages of
+ * every file.
+ */
 function linterDigest() {
   const sources = listFiles(['scripts/prose', 'package.json']);
   return digest(...sources.map((file) => readFileSync(fromRoot(file))));
@@ -34,8 +37,8 @@ function read(linter) {
 }
 
 /**
- * Opens the cache. `get` returns the messages of a file, computing them if needed; `save` writes
- * the cache.
+ * Opens the cache. `get` returns a file's stored messages, or computes and stores them. `save`
+ * writes the cache.
  */
 export function openCache() {
   const linter = linterDigest();

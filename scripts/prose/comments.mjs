@@ -2,13 +2,13 @@
 
 import { breaksIn } from './tokens.mjs';
 
-/** Directives for tools that are written as comments. */
+/** Matches a comment that is a directive for a tool. */
 const DIRECTIVE = /^\s*(?:biome-ignore\s+[\w/]+(?:\([^)]*\))?:|@ts-[\w-]+|<reference.*|#\s*sourceMappingURL.*)/;
 
 /** The marker of a line comment (`//`, `///`, `//!`) and one space. */
 const MARKER = /^\/\/[/!]? ?/;
 
-/** Drawings and columns of text contain no sentences. */
+/** Matches drawings and columns of text, which contain no sentences. */
 export const DRAWING = /[\u2500-\u257f\u25b2-\u25c6]|\S {3,}\S|^\s*[-=*_~]{4,}\s*$/;
 
 function linesOfBlock(value) {
@@ -24,7 +24,7 @@ export function commentsOf(tokens) {
   const comments = [];
   let line = 1;
   let isLineEmpty = true;
-  let previous; // the line comment that the next one can continue
+  let previous; // the line comment that the next line comment may continue
   for (const { type, value } of tokens) {
     if (type === 'line' && !value.startsWith('#!')) {
       const marker = MARKER.exec(value)[0].trim();
@@ -76,7 +76,10 @@ export function headOfPatch(source) {
   return [{ line: 1, lines: head.trimEnd().split('\n'), trailing: false }];
 }
 
-/** A JSDoc tag, with the name of its parameter; the whole line for tags whose content is code. */
+/**
+ * Matches a JSDoc tag and the name of its parameter. If the tag's content is code, matches the
+ * whole line.
+ */
 const TAG =
   /^\s*@(?:(?:param|property|template)\s+(?:\{[^}]*\}\s*)?\S+\s*(?:-\s*)?|(?:example|default|type|typedef|see)\b.*|\w+\s*)/;
 

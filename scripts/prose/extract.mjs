@@ -10,8 +10,8 @@ import { tokensOf } from './tokens.mjs';
 const IS_TEST = /\.test\.\w+$|(^|\/)tests?\//;
 
 /**
- * Returns the comments of a file and the names of its tests; nothing for Markdown, which is a
- * document already.
+ * Returns the comments of a file and the names of its tests. Returns undefined for Markdown, which
+ * is already a document.
  */
 export function piecesOf(source, kind, path) {
   if (kind === 'markdown') return undefined;

@@ -1,4 +1,4 @@
-// Lists the files that the prose linter reads, and the kind of each.
+// Lists the files that the prose linter reads, and determines the kind of each file.
 //
 // The linter skips programs and records that are test data, because their text is input and not
 // prose of the project. Next: extract.mjs.
@@ -36,7 +36,7 @@ const DATA = [
 /** The glossary lists the words that do not stand for a concept. */
 const EXEMPT = [['docs/glossary.md', 'words']];
 
-/** Whether `rule` does not apply to a file at all. */
+/** Returns whether the whole file is exempt from `rule`. */
 export const isExempt = (path, rule) => EXEMPT.some(([file, exempt]) => file === path && exempt === rule);
 
 /** Returns the kind of a file by its path, or `undefined` if the linter does not read the file. */

@@ -8,7 +8,7 @@ import { piecesOf } from './extract.mjs';
 import { allFiles, kindOf } from './files.mjs';
 import { docSentences } from './lint.mjs';
 
-/** A table's cell with fewer words is a name or a number. */
+/** The least number of words in a drawn sentence. A shorter table cell is a name or a number. */
 const MIN_WORDS = 4;
 
 /** Returns a generator of numbers in [0, 1): mulberry32, whose whole state is the seed. */

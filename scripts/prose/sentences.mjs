@@ -1,12 +1,12 @@
 // Splits a node of the document into sentences.
 //
 // Code spans and quotations are literals: a sentence sees each of them as one word. Every index in
-// the text leads back to the source.
+// the text maps to an offset in the source.
 
-/** Stands for a code span. Upper case, because a sentence may begin with one. */
+/** Replaces a code span. An upper-case letter, because a sentence may begin with a code span. */
 const CODE = 'X';
 
-/** Fills a literal's place. A private character, which no word of words.json matches. */
+/** Fills the place of a literal: a private-use character that no word of words.json matches. */
 const FILL = '\ue000';
 
 const ABBREVIATIONS = /\b(?:e\.g|i\.e|vs|etc|cf|approx|no)\.(?=\s)/gi;
@@ -29,7 +29,10 @@ function flatten(node, out) {
   return out;
 }
 
-/** Hides a quotation. Upper case first, because a sentence may begin with a quotation. */
+/**
+ * Replaces the inside of a quotation. The first letter is upper case, because a sentence may begin
+ * with a quotation.
+ */
 const hide = (text) => text[0] + CODE + FILL.repeat(text.length - 3) + text.at(-1);
 
 /**
@@ -56,7 +59,7 @@ export function sentencesOf(text) {
   return sentences;
 }
 
-/** Code spans in a row, as in a list of error codes. */
+/** Matches a list of code spans, such as a list of error codes. */
 const LIST_OF_CODES = new RegExp(`\\b${CODE}(?:(?:,| and| or|, and|, or| \\/|) ${CODE}\\b)+`, 'g');
 
 /** Counts the words of a sentence. A literal is one word, and so is a list of code spans. */

@@ -1,4 +1,4 @@
-// Extracts the names of tests: the first argument of `test` and its kin in JavaScript, the
+// Extracts the names of tests: the first argument of `test`, `it` and `describe` in JavaScript, the
 // function's name in Rust.
 
 import { breaksIn } from './tokens.mjs';
@@ -52,7 +52,7 @@ const endOfGroup = (tokens, at) => endOf(tokens, at, 'value', '(', ')');
 const endOfTemplate = (tokens, at) =>
   tokens[at]?.exact === 'NoSubstitutionTemplate' ? at + 1 : endOf(tokens, at, 'exact', 'TemplateHead', 'TemplateTail');
 
-/** Returns the index after the token that closes what token `from` opens. */
+/** Returns the index after the token that closes the bracket which token `from` opens. */
 function endOf(tokens, from, key, opens, closes) {
   let depth = 0;
   for (let at = from; at < tokens.length; at++) {

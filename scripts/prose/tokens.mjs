@@ -1,14 +1,14 @@
 // Splits source text into comments, literals and code, as far as the prose linter needs.
 //
-// JavaScript and TypeScript go through `js-tokens`, because a slash may begin a comment, a division
-// or a pattern. In Rust and C a list of expressions is enough: the first that matches at a position
-// is the token.
+// `js-tokens` splits JavaScript and TypeScript, because a slash may begin a comment, a division or
+// a pattern. In Rust and C a list of expressions is enough: the first that matches at a position is
+// the token.
 
 import jsTokens from 'js-tokens';
 
 const RUST = [
   ['line', /\/\/[^\n]*/y],
-  ['block', /\/\*/y], // nested: see `endOfNested`
+  ['block', /\/\*/y], // can be nested: see `endOfNested`
   ['string', /b?c?r(#*)"[\s\S]*?"\1/y],
   ['string', /[bc]?"(?:[^"\\]|\\[\s\S])*"/y],
   ['string', /b?'(?:[^'\\\n]|\\(?:u\{[^}]*\}|x..|.))'/y],
@@ -69,7 +69,8 @@ function* scanScript(source) {
 
 /**
  * Returns the tokens of `source`: `line` and `block` comments, `string`, `template`, `name`, and
- * `text` for all else. `kind` is that of files.mjs. The values of all tokens make up the source.
+ * `text` for other code. `kind` is a kind of files.mjs. The values of all tokens, joined, are the
+ * source.
  */
 export function tokensOf(source, kind) {
   return [...(kind === 'script' ? scanScript(source) : scan(source, kind === 'rust' ? RUST : C))];

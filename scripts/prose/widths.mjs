@@ -1,6 +1,6 @@
 // Lines have a width: prose in source 100 columns, code 130, Markdown 160.
 //
-// Exempt are tables, fenced blocks of Markdown, and lines that hold a token too long to break, such
+// Exempt are tables, fenced blocks of Markdown, and lines with a token that cannot be divided, such
 // as a URL or a key.
 
 export const WIDTHS = { comment: 100, code: 130, markdown: 160 };
@@ -9,7 +9,7 @@ const UNBREAKABLE = /\S{60}/;
 
 const widthOf = (line) => [...line].length;
 
-/** Lines of a file that hold nothing but a comment. */
+/** Returns the numbers of the lines that contain only a comment. */
 function linesOfComments(comments) {
   const lines = new Set();
   for (const comment of comments) {
@@ -19,7 +19,7 @@ function linesOfComments(comments) {
   return lines;
 }
 
-/** Lines inside a fenced block. */
+/** Returns the numbers of the lines inside fenced blocks. */
 function fencedLines(lines) {
   const fenced = new Set();
   let isOpen = false;
@@ -40,7 +40,7 @@ export function widthMessages(source, kind, comments) {
   return lines.flatMap((line, index) => {
     const number = index + 1;
     const rule = isMarkdown ? 'markdown' : commented.has(number) ? 'comment' : 'code';
-    if (rule === 'code' && kind === 'patch') return []; // the lines of another project
+    if (rule === 'code' && kind === 'patch') return []; // a patch contains lines of another project
     const isTable = rule !== 'code' && /^\s*(?:\/\/[/!]?|\*)?\s*\|/.test(line);
     if (widthOf(line) <= WIDTHS[rule] || isTable || fenced.has(number) || UNBREAKABLE.test(line)) return [];
     const message = `${widthOf(line)} columns, at most ${WIDTHS[rule]}`;

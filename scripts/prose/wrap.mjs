@@ -8,21 +8,21 @@ import { piecesOf } from './extract.mjs';
 import { WIDTHS, widthMessages } from './widths.mjs';
 
 /**
- * A line that no paragraph contains: empty, a heading, a table, a tag, a directive, HTML, or
- * indented as code.
+ * Matches a line that belongs to no paragraph: empty, a heading, a table, a tag, a directive, HTML,
+ * or indented as code.
  */
 const NO_PROSE = /^\s*$|^\s*(?:#{1,6} |\||@(?:default|example)|<[a-z/!]|biome-ignore|\[[^\]]+\]: )|^ {4,}\S/i;
 
-/** The marker of an item of a list, with its indentation. */
+/** Matches the marker of a list item, with its indentation. */
 const ITEM = /^(\s*(?:[-*+]|\d+[.)]) +)/;
 
 /**
- * The beginning of a paragraph that needs no empty line before: an item, a tag, the pointer at the
- * end of an opening.
+ * Matches the beginning of a paragraph that needs no empty line before it. Examples are an item, a
+ * tag, and `Next:` at the end of an opening.
  */
 const BEGINS_PARAGRAPH = /^\s*(?:(?:[-*+]|\d+[.)]) +|@\w|(?:Next|Why|What): )/;
 
-/** A word that would begin a list or a heading if a line began with it. */
+/** Matches a word that would begin a list or a heading at the beginning of a line. */
 const UNSAFE_START = /^(?:[-*+|>]|#{1,6}|\d+[.)])$/;
 
 /** Fills `words` into lines of at most `width` columns. */
@@ -75,14 +75,17 @@ export function wrapLines(lines, width) {
 
 const prefixed = (prefix, lines) => lines.map((line) => (prefix + line).trimEnd());
 
-/** `//`, `///`, `//!` and `#` at the beginning of every line. */
+/** Wraps a comment whose every line begins with `//`, `///`, `//!` or `#`. */
 function wrapLineComment(lines, indent, marker, width) {
   const contents = lines.map((line) => line.slice(indent.length + marker.length).replace(/^ /, ''));
   const prefix = `${indent}${marker} `;
   return prefixed(prefix, wrapLines(contents, width - prefix.length));
 }
 
-/** A block whose lines begin with a star. A block of a single line becomes such a block. */
+/**
+ * Wraps a block comment whose lines begin with a star. A block of a single line also becomes a
+ * starred block.
+ */
 function wrapStarredBlock(lines, indent, marker, width) {
   const contents = lines.map((line, at) =>
     at === 0 ? line.slice(indent.length + marker.length) : line.replace(/^\s*\*(?!\/)/, ''),
@@ -93,7 +96,7 @@ function wrapStarredBlock(lines, indent, marker, width) {
   return [`${indent}${marker}`, ...prefixed(prefix, wrapLines(body, width - prefix.length)), `${indent} */`];
 }
 
-/** A block without stars: its lines align with the first word. */
+/** Wraps a block comment without stars. Its lines align with the first word. */
 function wrapPlainBlock(lines, indent, width) {
   const opening = `${indent}/* `;
   const align = new RegExp(`^ {0,${opening.length}}`);
@@ -107,8 +110,7 @@ function wrapPlainBlock(lines, indent, width) {
 }
 
 /**
- * Returns the lines of a comment, wrapped; they keep the indentation and the markers of the
- * comment.
+ * Returns the lines of a comment, wrapped; the lines keep the comment's indentation and markers.
  */
 function wrapComment(lines, width) {
   const [, indent, marker] = /^(\s*)(\/\/[/!]?|\/\*\*?|#)/.exec(lines[0]) ?? [];
@@ -118,7 +120,7 @@ function wrapComment(lines, width) {
   return hasStars ? wrapStarredBlock(lines, indent, marker, width) : wrapPlainBlock(lines, indent, width);
 }
 
-/** Returns `source` with its prose wrapped. `kind` is that of files.mjs. */
+/** Returns `source` with its prose wrapped. `kind` is a kind of files.mjs. */
 export function wrap(source, kind, path) {
   const lines = source.split('\n');
   if (kind === 'markdown') return wrapLines(lines, WIDTHS.markdown).join('\n');
@@ -127,11 +129,11 @@ export function wrap(source, kind, path) {
   const wide = new Set(
     widthMessages(source, kind, comments).flatMap(({ line, rule }) => (rule === 'comment-width' ? [line] : [])),
   );
-  // From the last to the first, so that the numbers of earlier lines stay right.
+  // The last comment is wrapped first, so that the line numbers of earlier comments stay valid.
   for (const { line, lines: texts, trailing } of comments.toReversed()) {
     if (trailing || !texts.some((_, at) => wide.has(line + at))) continue;
     const written = lines.slice(line - 1, line - 1 + texts.length);
-    if (/^\s*\/\*/.test(written[0]) && !/\*\/\s*$/.test(written.at(-1))) continue; // code follows in the last line
+    if (/^\s*\/\*/.test(written[0]) && !/\*\/\s*$/.test(written.at(-1))) continue; // code follows the comment
     lines.splice(line - 1, texts.length, ...wrapComment(written, WIDTHS.comment));
   }
   return lines.join('\n');

@@ -1,5 +1,5 @@
-// The four ways of provisioning, with the calls of a user. `open` makes the part that runtimes
-// share. `create` makes one runtime that can run programs.
+// The four ways of provisioning, with the calls of a user. `open` makes the objects that runtimes
+// share, such as a sidecar. `create` makes one runtime that can run programs.
 
 import { NodeRuntime, Sidecar } from '../../packages/sdk/dist/index.js';
 

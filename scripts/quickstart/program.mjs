@@ -7,7 +7,8 @@ import { fromRoot } from '../build/paths.mjs';
 
 const FIRST_PROGRAM = fromRoot('examples', 'first-program.mjs');
 
-// pnpm runs scripts in the root of the repository. FILE is relative to the folder of the command.
+// FILE is relative to the folder in which the command was typed, but pnpm runs scripts in the root
+// of the repository.
 const typedIn = process.env.INIT_CWD ?? process.cwd();
 
 export function readProgram(file) {

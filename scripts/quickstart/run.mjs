@@ -1,5 +1,6 @@
 // Runs a program in one mode: once for its output, and a few more times if the first run was quick.
-// The table then shows medians. The first run alone would include every first access to memory.
+// The table then shows medians, because the first run is slower: its accesses to memory cause
+// faults.
 
 const TIMEOUT_MS = 30_000;
 const ROUNDS = 11;

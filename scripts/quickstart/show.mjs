@@ -1,6 +1,6 @@
 // Prints the program's output under each mode's name, then one table.
 
-// A reader such as `head` may close the pipe early. That is no failure.
+// A reader such as `head` may close the pipe early, which is no failure.
 process.stdout.on('error', (error) => {
   if (error.code === 'EPIPE') process.exit();
   throw error;

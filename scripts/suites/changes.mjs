@@ -1,4 +1,4 @@
-// Finds the changed files of the checkout, and the tests that a change can break soonest.
+// Finds the changed files of the checkout, and the tests near the changed files.
 
 import { execFileSync } from 'node:child_process';
 import { root } from '../build/paths.mjs';
@@ -8,7 +8,8 @@ const git = (...args) => execFileSync('git', args, { cwd: root, encoding: 'utf8'
 
 /**
  * Lists the files that differ from commit `since`, and files that git does not track. Without
- * `since`: the changes since the last commit, or the last commit's changes if there are none.
+ * `since`, lists the changes since the last commit, or the last commit's changes if the checkout
+ * has no change.
  */
 export function changedFiles(since) {
   const differing = (commit) => git('diff', '--name-only', '--diff-filter=d', '-z', commit);
@@ -43,15 +44,15 @@ export function rustCalls(files) {
 const isTestFile = (file) => /(^|\/)(test|tests|fixtures|benches)\//.test(file);
 
 /**
- * Whether a file is part of a sidecar, an image or the SDK, so that running programs can show a bug
- * in it.
+ * Returns whether a file is part of a sidecar, an image or the SDK. Only then can running programs
+ * show a bug in the file.
  */
 export const isProduct = (file) =>
   !isTestFile(file) && /^packages\/(sdk|sidecar|runner)\/.*\.(ts|js|mjs|cjs|rs|c|h|toml|patch)$/.test(file);
 
-/** Whether vitest can find the tests that import a file. */
+/** Returns whether vitest can find the tests that import a file. */
 export const isScript = (file) => /^(packages|scripts)\/.*\.(ts|mjs)$/.test(file) && !/\/fixtures\//.test(file);
 
-/** Whether the guest's own files have changed. */
+/** Returns whether a file belongs to the guest. */
 export const isGuest = (file) =>
   /^packages\/runner\//.test(file) && !/^packages\/runner\/(npm-table|test\/projects)\//.test(file);

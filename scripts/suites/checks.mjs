@@ -1,5 +1,5 @@
-// Checks a change before any of it runs: formatting and lints of both languages with warnings
-// denied, prose, generated files, types.
+// Checks a change without running the changed code: formatting and lints of both languages with
+// warnings denied, prose, generated files, types.
 
 import { cargo, runGenerator } from '../build/cargo.mjs';
 import { root } from '../build/paths.mjs';
@@ -15,7 +15,8 @@ const check = (name, work) => ({
   },
 });
 
-// The profile `builder`, because the build has compiled its dependencies already.
+// Clippy uses the profile `builder`, because the build has already compiled the dependencies in
+// that profile.
 const clippy = ['clippy', '--locked', '--profile', 'builder', '--workspace', '--all-targets', '--', '-D', 'warnings'];
 
 export const checks = [

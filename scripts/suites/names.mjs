@@ -10,7 +10,7 @@ import { allFiles, kindOf } from '../prose/files.mjs';
 
 const normalize = (name) => name.toLowerCase().replaceAll('_', ' ').trim();
 
-/** Whether vitest runs the file. vitest.config.mjs has the patterns. */
+/** Returns whether vitest runs the file. vitest.config.mjs has the patterns. */
 const isVitestFile = (path) => /(^|\/)test\/.*\.test\.(ts|mjs)$/.test(path);
 
 const CRATE = /^packages\/sidecar\/crates\/([\w-]+)\/(src|tests)\/([\w-]+)/;
@@ -47,7 +47,7 @@ function* namesIn(path) {
   for (const { name, line } of tests) yield { path, line, name, isRust, filter: name.replaceAll(' ', '_') };
 }
 
-/** Whether a file can contain the test: spares the extraction for most files. */
+/** Returns whether a file can contain the test, so that most files need no extraction. */
 function hasWords(path, words) {
   if (!/\.(rs|ts|mjs)$/.test(path)) return false;
   const text = readFileSync(fromRoot(path), 'utf8').toLowerCase();

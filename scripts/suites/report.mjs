@@ -23,7 +23,8 @@ async function runOne(suite) {
 }
 
 /**
- * Runs `suites`. Resolves with whether all passed. The last printed line is `N passed, N failed`.
+ * Runs `suites`. Resolves with true if all suites passed. The last printed line is `N passed, N
+ * failed`.
  */
 export async function runSuites(suites) {
   const started = performance.now();

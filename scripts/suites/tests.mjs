@@ -21,7 +21,8 @@ async function rust(print) {
     sum.failed += Number(failed ?? 0);
     print(line);
   };
-  // The profile `builder`, as for clippy: the build has compiled wasmtime in it already.
+  // Tests use the profile `builder`, as clippy does, because the build has already compiled
+  // wasmtime in that profile.
   const args = ['test', '--locked', '--profile', 'builder', '--workspace', '--no-fail-fast'];
   try {
     await cargo(args, count);
@@ -54,7 +55,9 @@ function readReport() {
   }
 }
 
-/** Each fuzzer's time in `pnpm test`, and in `pnpm test:long`. */
+/**
+ * Returns the run time of each fuzzer, in seconds: longer in `pnpm test:long` than in `pnpm test`.
+ */
 const fuzzSeconds = () => (process.env.COLDFRAME_TESTS === 'long' ? '120' : '5');
 
 const single = (name, work) => ({
@@ -76,7 +79,10 @@ async function sdkFuzz(print) {
   await run(process.execPath, ['packages/sdk/test/fuzz/frames.mjs', '--seconds', fuzzSeconds()], { onLine: print });
 }
 
-/** The engine's tests take minutes and compile the engine without the patches. */
+/**
+ * The time limit of the engine's tests, which take minutes and compile the engine without the
+ * patches.
+ */
 const LONGEST_MS = 3 * 60 * 60_000;
 
 const engine = (script) => (print) =>
@@ -89,7 +95,7 @@ export const tests = [
   single('fuzz, SDK', sdkFuzz),
 ];
 
-/** The suites of `pnpm test:long` alone. */
+/** The suites that only `pnpm test:long` runs. */
 export const longTests = [
   single('QuickJS tests', engine('quickjs-tests.mjs')),
   single('random programs', engine('random-programs/run.mjs')),

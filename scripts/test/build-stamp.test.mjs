@@ -1,5 +1,5 @@
-// The reasons to run a build step again: changed, new and missing files, and not a changed time
-// alone.
+// The reasons to run a build step again: changed, new and missing files, but no changed time
+// without changed content.
 
 import { mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-// The conformance runner on a folder of small files: the selection of files, results, stored
+// Tests the conformance runner on a folder of small files: the selection of files, results, stored
 // results, and reports.
 
 import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -54,7 +54,7 @@ function describing(call, seen = [call]) {
   return [...own, ...others.flatMap((other) => describing(other, [...seen, ...others]))];
 }
 
-/** Rows whose first cell is an option. */
+/** Returns the table rows whose first cell is the option. */
 const rowsFor = (name, places) =>
   places
     .flatMap(({ rows }) => rows)
@@ -76,7 +76,10 @@ const undocumented = (name, option, places) => {
   return !rowsFor(name, places).some((row) => range === undefined || row.includes(range));
 };
 
-/** Options inside of options: `limits.memoryBytes`; of lists and maps the bare name. */
+/**
+ * Returns the options inside an option as [name, option]. A name has a prefix, as in
+ * `limits.memoryBytes`, except in lists and maps.
+ */
 function innerOf(name, { inner }) {
   if (inner === undefined) return [];
   const prefix = inner.prefix === '.' ? `${name}.` : '';
@@ -91,7 +94,7 @@ test.each(Object.entries(CALLS))('docs/api describes every option of %s, with it
   const options = Object.entries(inner?.options ?? (call === 'setPermissions()' ? SCOPES : {}));
   expect(options.length).toBeGreaterThan(0);
   const missing = options.filter(([name, option]) => {
-    // Options with options of their own have a table each.
+    // An option that has options of its own has a separate table.
     const parts = innerOf(name, option).filter(
       ([part, rule]) => undocumented(part, rule, sections) && undocumented(part.split('.').at(-1), rule, describing(call)),
     );

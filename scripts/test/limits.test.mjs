@@ -60,7 +60,7 @@ test('finds the name of each limit in the files that enforce the limit', () => {
   }
 });
 
-// The names of a limit in files that do not use its own name.
+// The names of a limit in files that use other names.
 const IN_OTHER_WORDS = {
   memoryBytes: ['memory_limit'],
   totalMemoryBytes: ['Resource::Memory', 'charge.raise_to'],

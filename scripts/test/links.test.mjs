@@ -1,4 +1,4 @@
-// Every link between the repository's documents has a target.
+// Every link between the repository's documents has an existing target.
 
 import { existsSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';

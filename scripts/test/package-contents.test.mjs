@@ -1,4 +1,4 @@
-// Each public package holds the intended files: compares `npm pack --dry-run` with a list.
+// Each public package contains the intended files: compares `npm pack --dry-run` with a list.
 
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
@@ -18,7 +18,7 @@ async function pack(name) {
   return new Map(files.map(({ path, size }) => [path, size]));
 }
 
-/** Returns the files that `tsc` makes of the sources of a package. */
+/** Returns the files that `tsc` compiles from the sources of a package. */
 const compiled = (name) =>
   listFiles([`packages/${name}/src`])
     .filter((path) => path.endsWith('.ts'))

@@ -8,7 +8,7 @@ const page = readText('docs/permissions.md');
 
 const SCOPES = { Fs: 'fs', Network: 'network', ChildProcess: 'childProcess', Process: 'process', Env: 'env', Binding: 'binding' };
 
-// `files of Fs: READ "read", ...;` in the kernel.
+// Reads the kernel's operations from lines such as `files of Fs: READ "read", ...;`.
 function kernelOperations() {
   const source = readText('packages/sidecar/crates/kernel/src/permissions/operations.rs');
   const list = source.slice(source.indexOf('\noperations! {'));
@@ -16,7 +16,7 @@ function kernelOperations() {
   return scopes.flatMap(([, scope, names]) => [...names.matchAll(/"(\w+)"/g)].map(([, name]) => `${SCOPES[scope]}.${name}`));
 }
 
-// `fs: ['read', ...],` in the SDK.
+// Reads the SDK's operations from lines such as `fs: ['read', ...],`.
 function sdkOperations() {
   const source = readText('packages/sdk/src/options/permissions.ts');
   const [, list] = /export const OPERATIONS[^=]+= \{(.+?)\n\};/s.exec(source);

@@ -10,7 +10,7 @@ import { wrap } from '../prose/wrap.mjs';
 const comments = (source, kind) => piecesOf(source, kind, 'x').comments.map(({ line, lines }) => [line, ...lines]);
 const testNames = (source, kind) => piecesOf(source, kind, 'test/x').tests.map(({ line, name }) => [line, name]);
 
-/** The rules that `source` breaks, with the lines. */
+/** Returns the rules that `source` breaks, with the line numbers. */
 async function broken(source, path = 'x.md') {
   return (await lint(path, source, kindOf(path))).map(({ line, rule }) => `${line} ${rule}`);
 }

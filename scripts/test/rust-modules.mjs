@@ -1,4 +1,4 @@
-// Reads which crates use which crates, and which top-level modules of a crate use which others:
+// Finds the dependencies between crates, and between the top-level modules of a crate, from the
 // `crate::` and `super::` paths outside tests.
 
 import { readText, trackedFiles } from './tree.mjs';
@@ -23,7 +23,7 @@ function codeOf(text) {
   return kept.join('\n');
 }
 
-/** The path of a file's module: `src/fs/mod.rs` and `src/fs.rs` are `['fs']`. */
+/** Returns the path of a file's module: `['fs']` for `src/fs/mod.rs` and for `src/fs.rs`. */
 const modulePath = (file) =>
   file
     .replace(/\.rs$/, '')
@@ -31,7 +31,7 @@ const modulePath = (file) =>
     .split('/')
     .filter((part) => part !== 'lib');
 
-/** The first names of the paths `use PREFIX::{a, b::c}` and of plain `PREFIX::a`. */
+/** Returns the first name of each path in `use PREFIX::{a, b::c}` and in a plain `PREFIX::a`. */
 function names(code, prefix) {
   const found = [];
   const escaped = prefix.replaceAll('::', '\\s*::\\s*');
@@ -55,7 +55,10 @@ function names(code, prefix) {
   return found.filter(Boolean);
 }
 
-/** The modules of a crate, each with the other modules that it uses: a `Map` of name to `Set`. */
+/**
+ * Returns the modules of a crate, each with the other modules that it uses, as a `Map` of name to
+ * `Set`.
+ */
 export function moduleArrows(crate) {
   const root = `${CRATES}/${crate}/src/`;
   const isTest = (file) => /(^|\/)(tests|testing)(\/|\.rs$)|_tests\.rs$/.test(file);
@@ -64,7 +67,7 @@ export function moduleArrows(crate) {
   );
   const code = new Map(files.map((file) => [file.slice(root.length), codeOf(readText(file))]));
   const modules = new Set([...code.keys()].map((file) => modulePath(file)[0]).filter(Boolean));
-  // An export of the root counts as a use of the module that declares the item.
+  // The use of an item that the root exports counts as a use of the module that declares the item.
   const exported = new Map();
   for (const [, module, items] of (code.get('lib.rs') ?? '').matchAll(/\buse (?:crate::)?(\w+)::([^;]+);/g)) {
     for (const [name] of items.matchAll(/\w+/g)) exported.set(name, module);
@@ -82,7 +85,7 @@ export function moduleArrows(crate) {
   return arrows;
 }
 
-/** The groups of modules that use each other, directly or through others. */
+/** Returns the groups of modules that use each other, directly or through other modules. */
 export function circles(arrows) {
   const reach = new Map();
   for (const module of arrows.keys()) {
@@ -103,7 +106,7 @@ export function circles(arrows) {
   return [...new Set(groups.map((module) => circle(module).join(' ')))];
 }
 
-/** The packages of `Cargo.lock`, each with the names of its dependencies. */
+/** Returns the packages of `Cargo.lock`, each with the names of its dependencies. */
 function lockedPackages() {
   const packages = new Map();
   for (const block of readText('packages/sidecar/Cargo.lock').split('[[package]]').slice(1)) {

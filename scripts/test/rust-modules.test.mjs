@@ -3,8 +3,8 @@
 import { expect, test } from 'vitest';
 import { circles, crateArrows, moduleArrows, packagesBelow } from './rust-modules.mjs';
 
-// Each crate with the crates of the workspace that it may use. Cargo refuses circles, and this
-// table refuses new arrows.
+// Each crate with the crates of the workspace that the crate may use. Cargo refuses circular
+// dependencies, and this table refuses new dependencies.
 const LAYERS = {
   abi: [],
   error: [],
@@ -35,9 +35,9 @@ test('no two modules of core use each other', () => {
   expect(circles(moduleArrows('core'))).toEqual([]);
 });
 
-// A process holds its descriptors, files and signals, and the system calls of each folder take a
-// process. All other modules of the kernel are below or above these modules. The list may only
-// become shorter.
+// A process owns its descriptors, files and signals, and the system calls of each folder have a
+// process as a parameter. All other modules of the kernel are below or above these modules. The
+// list may only become shorter.
 const KERNEL_CIRCLE = 'bindings caller crypto descriptors fs host_calls kernel net process processes';
 
 test('no two modules of the kernel use each other, except around the process', () => {

@@ -9,7 +9,8 @@ import { fromRoot } from '../build/paths.mjs';
 import { readText } from './tree.mjs';
 
 /**
- * Rows of all tables whose first cell is a promise's number: `| C1 | promise | number | kept by |`.
+ * Returns the rows of all tables whose first cell is a promise's number: `| C1 | promise | number |
+ * kept by |`.
  */
 const promises = readText('docs/specification.md')
   .split('\n')
@@ -40,8 +41,8 @@ test('finds no malformed row', () => {
 });
 
 /**
- * Reads the third column: `≤ 0.15 ms`, `≥ 5,000 starts/s`, `100 %`, `0`. A plain percentage is a
- * least value.
+ * Reads the third column: `≤ 0.15 ms`, `≥ 5,000 starts/s`, `100 %`, `0`. A percentage without a
+ * sign is a lower bound.
  */
 function boundOf(number) {
   const [, sign, digits, unit] = /^([≤≥]?) ?([\d.,]+) ?(.*)$/.exec(number) ?? [];

@@ -20,7 +20,7 @@ test(`no source file that a person writes is longer than ${MAX_LINES} lines`, ()
   expect(long.filter(([, lines]) => lines > MAX_LINES)).toEqual([]);
 });
 
-// A comment, after the lines that must precede a comment.
+// Matches a comment at the beginning of a file, after the lines that must precede a comment.
 const OPENING = /^(#![^\n]*\n)?(['"]use strict['"];\s*)?(\/\/|\/\*)/;
 
 test('every source file opens with a comment', () => {

@@ -16,5 +16,5 @@ export const readText = (path) => readFileSync(fromRoot(path), 'utf8');
 
 export const readJson = (path) => JSON.parse(readText(path));
 
-/** Whether the file holds bytes that are not text. */
+/** Returns whether the file contains bytes that are not text. */
 export const isBinary = (path) => readFileSync(fromRoot(path)).subarray(0, 8192).includes(0);

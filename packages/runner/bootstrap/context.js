@@ -13,20 +13,20 @@ module.exports = {
   primordials: {},
   /** Exports of the internal/per_context files: DOMException, the message event. */
   perContextExports: {},
-  /** Node's loaders, passed by internal/bootstrap/realm. */
+  /** Node's loaders, which internal/bootstrap/realm passes. */
   internalBinding: null,
   requireBuiltin: null,
   /** util.privateSymbols, by name. */
   privateSymbols: null,
   /** Node's symbols binding. */
   symbols: null,
-  /** Buffer.prototype, for the natives' results. */
+  /** Buffer.prototype, the prototype of the bytes that natives return. */
   bufferPrototype: null,
   /** Callbacks that Node's scripts register. */
   tickCallback: null,
   processTimers: null,
   processImmediate: null,
-  /** errors.setEnhanceStackForFatalException */
+  /** The function of errors.setEnhanceStackForFatalException. */
   enhanceStackBefore: null,
   enhanceStackAfter: null,
 };

@@ -1,8 +1,8 @@
 // The first JavaScript of the guest. The shim compiles this file as a function body with the
 // parameters `(native, buildFile)` and calls it once, while the image is built. Nothing here runs
 // again, because a process starts from the frozen memory. This file only makes `require` for the
-// other files of the bootstrap. They stay separate files with one topic each and need no bundler:
-// the build provides them one by one.
+// other files of the bootstrap. Each file has one topic. No bundler is needed, because the build
+// provides the files one by one.
 //
 // start-up/           the order of the boot, and the state that a start or a restore refreshes
 // internal-bindings/  `internalBinding(name)` of Node's library, a file for each binding
@@ -36,7 +36,7 @@ function requireFile(name) {
   return module.exports;
 }
 
-// Joins './x.js' and '../x.js'; these files import nothing else.
+// Joins a folder and './x.js' or '../x.js'. The bootstrap's files import no other form.
 function join(folder, request) {
   const parts = folder === '' ? [] : folder.slice(0, -1).split('/');
   for (const part of request.split('/')) {

@@ -1,7 +1,8 @@
 // Runs inside the pinned Node (`--expose-internals`) and prints the shape of each internalBinding
 // as JSON on stdout. Constants are copied, functions and classes only by name and shape. The
-// bootstrap builds its bindings from these shapes and replaces what it implements, so an upgrade of
-// Node shows as a difference of shapes. NATIVES.md, "Build inputs", has the format.
+// bootstrap makes its bindings from these shapes and replaces the functions that it implements. An
+// upgrade of Node therefore appears as a difference of shapes. NATIVES.md, "Build inputs",
+// describes the format.
 'use strict';
 const { internalBinding } = require('internal/test/binding');
 
@@ -79,7 +80,7 @@ function shapeOfObject(object, depth, seen) {
     try {
       value = object[key];
     } catch {
-      continue; // an accessor that cannot be read here
+      continue; // the accessor throws without an instance
     }
     properties[key] = inner(value);
   }
@@ -102,9 +103,9 @@ for (const name of BINDINGS) {
   try {
     binding = internalBinding(name);
   } catch {
-    continue; // absent in this version of Node
+    continue; // this version of Node does not have the binding
   }
-  // Only the lists of the builtins: their sources are files of their own.
+  // Lists only the ids of the builtins, because their sources are separate files.
   shapes[name] =
     name === 'builtins' ? { t: 'o', v: { builtinCategories: shapeOf(binding.builtinCategories) } } : shapeOf(binding);
 }
@@ -114,7 +115,8 @@ shapes.symbols = {
   v: Object.fromEntries(Object.keys(symbols).map((key) => [key, { t: 'sym', v: symbols[key].description }])),
 };
 shapes.__options = shapeOf(internalBinding('options').getCLIOptionsValues());
-// Stored as text, which the guest parses when it is needed. The texts of `node --help` are omitted.
+// The options are stored as text, which the guest parses at the first use. The texts of `node
+// --help` are omitted.
 const { options, aliases } = internalBinding('options').getCLIOptionsInfo();
 const facts = [...options].map(([name, { envVarSettings, type, defaultIsTrue }]) => [
   name,

@@ -3,7 +3,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { runClang } from '@yowasp/clang';
 
-// The package reports its own loading with console.log, and stdout belongs to the build's results.
+// The clang package reports its loading with console.log, but stdout is for the build's results.
 console.log = () => {};
 
 const { args, files, output } = workerData;

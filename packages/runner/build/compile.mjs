@@ -1,7 +1,7 @@
 // Compiles C to guest.wasm with the clang of the npm package @yowasp/clang, which is wasm itself,
 // so no system toolchain is needed. Every object is cached under the digest of its inputs, so a
-// change in the shim costs one unit. The image builder (`packages/sidecar/crates/imager`) lowers
-// and checks the linked module.
+// change in the shim compiles only one unit again. The image builder
+// (`packages/sidecar/crates/imager`) lowers and checks the linked module.
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -22,12 +22,14 @@ function findClangVersion() {
 }
 
 /**
- * The units that the reference shares with the guest: libc's parts. The engine's own units are
- * compiled without patches.
+ * The units that the reference module compiles exactly as the guest does. The other units of the
+ * engine are compiled without patches.
  */
 const REFERENCE_SHARES = new Set(['libregexp', 'libunicode', 'dtoa', 'format', 'libc', 'memory']);
 
-/** The headers that declare the host's functions and the numbers that they take. */
+/**
+ * The headers that declare the sidecar's functions and the constants for the functions' arguments.
+ */
 const HOST_HEADERS = ['shim/host.h', 'shim/abi.h'];
 
 /** Returns the shim's files: name → text. */
@@ -41,8 +43,8 @@ function readShim() {
 }
 
 /**
- * Returns the files that a unit may read: the engine's sources for its own parts, the whole shim
- * for the one big unit.
+ * Returns the files that a unit may read. A unit of the engine reads the engine's sources. The unit
+ * that contains the shim reads the whole shim.
  */
 function inputsOf(unit, engine, shim, libraries, httpParser) {
   if (unit.files) return unit.files;
@@ -59,7 +61,7 @@ function inputsOf(unit, engine, shim, libraries, httpParser) {
   if (unit.source !== 'shim/libraries.c') {
     return prefixed('shim', shim).filter(([name]) => name === unit.source || name.endsWith('.h'));
   }
-  // The glue, and the headers of the libraries.
+  // The shim's files for libraries, and the headers of the libraries.
   const isHeader = ([name]) => name.endsWith('.h') && !name.startsWith('src/builtin-');
   return [
     ...prefixed('shim', shim).filter(([name]) => /^shim\/librar[^/]*$/.test(name) || HOST_HEADERS.includes(name)),
@@ -133,8 +135,8 @@ async function buildModule(title, unkeyed) {
 }
 
 /**
- * Compiles at most two units at a time: each clang takes some 400 MB, and the engine's unit is most
- * of the work anyway.
+ * Compiles at most two units at a time, because each clang uses some 400 MB. More units would save
+ * little time: the engine's unit is most of the work.
  */
 async function runAll(units) {
   const queue = [...units];

@@ -1,6 +1,6 @@
 // A host for developers: runs guest.wasm in Node's own WebAssembly, with the imports of
-// docs/internals/guest-abi.md in JavaScript. It serves to try the guest without the Rust host, and
-// it serves the guest's tests. It isolates nothing.
+// docs/internals/guest-abi.md in JavaScript. The dev host runs the guest without the sidecar, for
+// experiments and for the guest's tests. The dev host isolates nothing.
 //
 //   node packages/runner/build/dev-host.mjs [--no-freeze] [--mode exec|run|resident] [--wasm FILE]
 //     [--main FILE] [--stop-after MS] [--max-memory MIB] [--env KEY=VALUE] [--stats]
@@ -20,7 +20,7 @@ const ENOENT = -2;
 const ENOSYS = -38;
 const WASI_ENOSYS = 52;
 
-/** Reads a block of the ABI as an object. */
+/** Reads a block of the ABI at `ptr`. Returns the block's fields as an object. */
 function readBlock({ length, fields }, buffer, ptr) {
   const view = new DataView(buffer, ptr, length);
   const read = {
@@ -66,7 +66,7 @@ export class DevGuest {
     return new Uint8Array(this.memory.buffer).slice();
   }
 
-  /** Restores a copy of the memory. Memory beyond the copy becomes zero, like a fresh mapping. */
+  /** Restores a copy of the memory. Memory beyond the copy is zeroed, like a fresh mapping. */
   restore(image) {
     const bytes = new Uint8Array(this.memory.buffer);
     bytes.set(image);
@@ -318,7 +318,7 @@ async function main() {
 }
 
 /**
- * The engine's own stack limit must be reached before the host's, so the thread needs a large
+ * The engine must reach its stack limit before Node reaches its own, so the thread needs a large
  * stack. The sandbox provides 32 MiB.
  */
 const HOST_STACK_MIB = Number(process.env.COLDFRAME_DEV_STACK_MIB ?? 200);

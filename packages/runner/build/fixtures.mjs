@@ -1,6 +1,6 @@
 // Reads the guest fixtures (`fixtures/<case>/`) and normalizes the output of a program, so that two
 // runs can be compared. Standard error is normalized, because stacks name frames of the runtime's
-// own files, and warnings have a process id; neither is the program's behaviour. Next:
+// own files, and warnings have a process id. Frames and ids are not the program's behaviour. Next:
 // record-fixtures.mjs writes expectations; test/fixtures.test.mjs and the SDK's tests compare with
 // them. fixtures/README.md has the rules.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -8,12 +8,12 @@ import { join } from 'node:path';
 import { packageDir } from './paths.mjs';
 
 export const fixturesDir = join(packageDir, 'fixtures');
-/** The folder of a guest program by default. */
+/** The working directory of a guest program, unless the case has another. */
 export const WORKSPACE = '/workspace';
 export const EVAL_URL = `file://${WORKSPACE}/[eval1]`;
 
 /**
- * Returns the cases whose name contains `only`, sorted by name. Each has the settings of its
+ * Returns the cases whose name contains `only`, sorted by name. Each case has the settings of its
  * `case.json` (KEYS below), `name`, `dir`, `source`, `stdin` as bytes, and `expected` if recorded.
  */
 export function readFixtures(only = '') {
@@ -60,8 +60,8 @@ function readFixture(name) {
 }
 
 /**
- * Adds a case's files. Files need a kernel, and a program with a kernel is a process of its own. A
- * text may be a list of lines.
+ * Adds a case's files. A case with files needs a kernel and runs in a new process. The text of a
+ * file may be a list of lines.
  */
 function withFiles({ files, run, modes }) {
   if (!files) return {};
@@ -92,7 +92,8 @@ export function normalizeStderr(text) {
   for (const line of lines) {
     if (/^ +\.\.\. \d+ lines matching /.test(line)) continue;
     if (FRAME.test(line) && !line.includes('[eval') && !line.includes(`${WORKSPACE}/`)) {
-      // The end of a frame's line may belong to the text after the stack.
+      // The end of a frame's line can belong to the text after the stack, such as a closing
+      // bracket.
       const tail = /\)? (\{|\[cause\].*|\})$/.exec(line);
       if (tail !== null && kept.length > 0) kept[kept.length - 1] += ` ${tail[1]}`;
       continue;

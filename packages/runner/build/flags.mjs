@@ -1,9 +1,10 @@
 // The compiler and linker flags of the guest, with their reasons. Next: compile.mjs.
 
 /**
- * For every file: a reactor for WASI's libc, and vectors on. The module must not contain
- * instructions that wasmtime executes with its own memcpy (engine/shim/memory.c has the reason).
- * Asserts of the engine are off: the sandbox does not rely on them, and they cost 10 %.
+ * Flags for every file. The flags select a reactor for WASI's libc, and vector instructions. The
+ * module must not contain instructions that wasmtime executes with its own memcpy
+ * (engine/shim/memory.c has the reason). Assertions of the engine are off, because the sandbox does
+ * not rely on assertions, and they make the engine 10 % slower.
  */
 export const COMMON = [
   '--target=wasm32-wasip1',
@@ -18,7 +19,7 @@ export const COMMON = [
   '-Ishim',
 ];
 
-/** The engine's own warnings are not ours to fix. */
+/** Hides warnings about the engine's own code, which the project does not fix. */
 const QUIET = ['-w'];
 const STRICT = ['-Wall', '-Wextra', '-Werror', '-Wno-unused-parameter', '-Wno-sign-compare', '-Wno-missing-field-initializers'];
 
@@ -58,9 +59,10 @@ export const UNITS = [
 ];
 
 /**
- * Names are kept for the image builder: it replaces bulk-memory instructions by calls of `memmove`
- * and `memset`, and then drops the names. The stack is first: an overflow that the engine's check
- * misses runs below address 0 and traps, and never reaches data.
+ * Names are kept for the image builder, which replaces bulk-memory instructions by calls of
+ * `memmove` and `memset`, and then drops the names. The stack is at the lowest addresses. An
+ * overflow that the engine's check misses therefore traps below address 0 and cannot overwrite
+ * data.
  */
 export const LINK = [
   '--target=wasm32-wasip1',

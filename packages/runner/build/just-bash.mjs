@@ -1,11 +1,11 @@
-// Adapts just-bash to the shell. A few places of its interpreter call our own
+// Adapts just-bash to the shell. A few places of just-bash's interpreter call the shell's functions
 // (shell/interpreter.js), and features that the runtime replaces or lacks are omitted. The package
-// has one minified bundle, so the places are found by patterns that must match exactly once.
-// Another version than the pinned one therefore fails at build and not in a sandbox. Next:
-// shell.mjs.
+// has one minified bundle, so each place is found by a pattern that must match exactly once. A
+// version of just-bash that differs at a place therefore fails the build. Next: shell.mjs.
 
 /**
- * The changes: a reason, a pattern, and its replacement. `$1`... are the bundle's own short names.
+ * The changes: a reason, a pattern, and its replacement. `$1` and the other groups are the bundle's
+ * own short names.
  */
 const CHANGES = [
   {
@@ -51,15 +51,15 @@ const CHANGES = [
 ];
 
 /**
- * Names by which the shell reaches parts that the package does not export, with patterns of their
- * declarations.
+ * Names by which the shell reaches parts that the package does not export, with the pattern of each
+ * declaration.
  */
 const EXPORTS = {
   Interpreter: /(\w+)=class\{ctx;constructor\(/,
   shellBuiltins: /!(\w+)\.has\(o\)\)return \w+\(`bash: builtin: /,
 };
 
-// Commands that need a host, an engine of their own or a network, and large commands that few
+// Commands that need native code, an engine of their own or a network, and large commands that few
 // scripts use.
 const LEFT_OUT = /^\.\/chunks\/(?:python3|sqlite3|js-exec|curl|yq|xan|html-to-markdown|flag-coverage|undici)-\w+\.js$/;
 
@@ -91,5 +91,5 @@ function adapt(text) {
   return `${text}\nexport { ${names.join(', ')} };\n`;
 }
 
-// `split` adds the groups to its result.
+// The number of groups in a pattern: `split` adds the groups to its result.
 const groupsOf = (find) => new RegExp(`${find.source}|`).exec('').length - 1;

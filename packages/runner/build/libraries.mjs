@@ -1,8 +1,9 @@
 // The C and C++ libraries of the guest: the pinned cargo package of each, the files that are
 // compiled, and the flags. One run of the compiler compiles and links a library to one object,
 // because starting the compiler costs more than compiling most files. The libraries run in the
-// guest and not in the sidecar. Their state is then guest memory, which is limited, stopped and
-// saved with the guest. The natives over them are in engine/shim/library-*.c. Next: `compile.mjs`.
+// guest and not in the sidecar. The libraries' state is therefore guest memory, which is limited,
+// freed and snapshotted with the guest. The natives that call the libraries are in
+// engine/shim/library-*.c. Next: `compile.mjs`.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { extractNodeLibrary } from './node-lib.mjs';

@@ -15,7 +15,8 @@ function zoneName(timeZone, date, style) {
   return parts.find((part) => part.type === 'timeZoneName').value;
 }
 
-// A zone south of the equator has its summer in January: the larger offset is summer time.
+// Returns a zone's offset at a date. The larger of two offsets is summer time, because a zone south
+// of the equator has its summer in January.
 function offsetOf(timeZone, date) {
   const parts = new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset' }).formatToParts(date);
   const [, sign, hours = 0, minutes = 0] = /GMT([+-])?(\d+)?:?(\d+)?/.exec(
@@ -24,7 +25,7 @@ function offsetOf(timeZone, date) {
   return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes));
 }
 
-// Names that changed since ICU chose its own, and old names that are still in use.
+// Names that have changed since ICU chose its names, and old names that are still in use.
 const ALIASES = `Asia/Kolkata Asia/Kathmandu Asia/Yangon Asia/Ho_Chi_Minh Europe/Kyiv
   America/Argentina/Buenos_Aires America/Nuuk Pacific/Kanton Atlantic/Faroe Asia/Singapore
   Asia/Hong_Kong US/Eastern US/Central US/Mountain US/Pacific US/Alaska US/Hawaii GB GMT UTC Etc/UTC
@@ -38,7 +39,7 @@ for (const zone of [...Intl.supportedValuesOf('timeZone'), ...ALIASES.split(/\s+
     offset: offsetOf(zone, date),
   }));
   const [standard, summer] = january.offset <= july.offset ? [january, july] : [july, january];
-  // Without a name of its own ICU prints the offset, which bootstrap/locale computes itself.
+  // For a zone without a name ICU prints the offset, which bootstrap/locale computes itself.
   if (standard.name.startsWith('GMT') && standard.name !== 'Greenwich Mean Time') continue;
   zones[zone] = [indexOf(standard.name), indexOf(summer.name)];
   if (!/^GMT.|^UTC/.test(standard.short)) zones[zone].push(indexOf(standard.short), indexOf(summer.short));

@@ -1,6 +1,6 @@
-// Runs inside the pinned Node and writes the sources of its own library into the given folder, as
-// `<id>.js`, with `ids.json` (all ids) and `config.json`. Files that the guest can never load are
-// omitted.
+// Runs inside the pinned Node and writes the sources of Node's own library into the given folder,
+// as `<id>.js`, with `ids.json` (all ids) and `config.json`. Files that the guest can never load
+// are omitted.
 'use strict';
 const fs = require('node:fs');
 const path = require('node:path');

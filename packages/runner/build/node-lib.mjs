@@ -1,7 +1,7 @@
 // Extracts Node's own library from the binary of the pinned npm package.
 // `process.binding('natives')` has every file of `lib/` as text, and the running binary shows the
-// shapes of the bindings below. Both are cached by version and by the scripts that read them. Next:
-// stage.mjs.
+// shapes of the bindings below. The sources and the shapes are cached by Node's version and by the
+// scripts that read them. Next: stage.mjs.
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -73,6 +73,6 @@ function replaceFolder(temporary, target) {
     renameSync(temporary, target);
   } catch (error) {
     rmSync(temporary, { recursive: true, force: true });
-    if (!existsSync(target)) throw error; // otherwise another build was faster
+    if (!existsSync(target)) throw error; // another build has written the folder first
   }
 }

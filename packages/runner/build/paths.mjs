@@ -13,7 +13,7 @@ export const bootstrapDir = join(packageDir, 'bootstrap');
 export const distDir = join(packageDir, 'dist');
 export const guestPath = join(distDir, 'guest.wasm');
 export const inputsDir = join(distDir, 'inputs');
-/** The additional inputs of the image with the shell. */
+/** The folder of the additional inputs of the image with the shell. */
 export const shellInputsDir = join(distDir, 'shell-inputs');
 
 const cacheHome = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');

@@ -1,5 +1,6 @@
 // Reports the build's progress on stderr, so that stdout stays free for results. A step prints its
-// title and, for long steps, the expected time, so that work differs visibly from a hang.
+// title and, for long steps, the expected time, so that a user can distinguish slow work from a
+// hang.
 
 /** Prints a line on stderr. */
 export function say(text) {

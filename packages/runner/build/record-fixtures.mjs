@@ -43,7 +43,7 @@ function runIn(fixture, root, cwd) {
   return { exitCode: status, stdout, stderr };
 }
 
-// Binary output is not changed, because it names no folder.
+// Replaces the folder in text. Binary output stays unchanged, because it contains no path.
 function moved(bytes, cwd) {
   return bytes.includes(cwd) ? Buffer.from(bytes.toString('utf8').replaceAll(cwd, WORKSPACE)) : bytes;
 }

@@ -1,6 +1,6 @@
 // Builds the engine without our patches as a WebAssembly module, with the same toolchain, for
-// comparison with the patched engine. Only tests need it; the object files are cached like the
-// guest's. Run it with `node packages/runner/build/reference.mjs`.
+// comparison with the patched engine. Only tests need the module. The object files are cached like
+// the guest's. Run it with `node packages/runner/build/reference.mjs`.
 import { pathToFileURL } from 'node:url';
 import { compileReference } from './compile.mjs';
 import { say } from './progress.mjs';

@@ -1,5 +1,5 @@
-// Bundles the shell into one file for the image: our own parts (shell/) and just-bash. Only the
-// build needs esbuild. Next: the imager makes a second image of the bundle (`shell.image`).
+// Bundles the shell into one file for the image: the files of shell/ and just-bash. Only the build
+// needs esbuild. Next: the imager makes a second image from the bundle (`shell.image`).
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';

@@ -1,4 +1,4 @@
-// Collects the files that `build_file` serves while the image is made: `dist/inputs/bootstrap/...`
+// Collects the files that `build_file` reads while the image is made: `dist/inputs/bootstrap/...`
 // and `dist/inputs/lib/...`. Next: the imager.
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -10,7 +10,7 @@ import { readTypeScriptParser } from './typescript-parser.mjs';
 
 const STAMP = '.digest';
 
-/** Returns whether any file has changed. */
+/** Updates the folders. Returns whether a file has changed. */
 export async function stageInputs() {
   const library = await extractNodeLibrary();
   checkSurface(JSON.parse(readFileSync(join(library, 'shapes.json'), 'utf8')));

@@ -1,7 +1,7 @@
-// The surface of Node's bindings for which ours were written: `binding-surface.txt` has a line for
-// each function, class, constant and array. If a new version of Node changes a binding that we
-// implement, the build stops with the difference. A developer then sees the change before a program
-// does. `node packages/runner/build/surface.mjs --accept` writes the file again
+// The surface of Node's bindings that the guest's bindings implement: `binding-surface.txt` has a
+// line for each function, class, constant and array. If a new version of Node changes a binding
+// that we implement, the build stops with the difference. A developer then sees the change before a
+// program does. `node packages/runner/build/surface.mjs --accept` writes the file again
 // (docs/internals/upgrading.md has the steps). Next: binding-shapes.cjs, which reads the bindings;
 // bootstrap/internal-bindings/, which are ours.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 const surfacePath = fileURLToPath(new URL('binding-surface.txt', import.meta.url));
 const bindingsFolder = fileURLToPath(new URL('../bootstrap/internal-bindings', import.meta.url));
 
-// The words of the format in NATIVES.md, "Build inputs".
+// The names of kinds, in the words of NATIVES.md, "Build inputs".
 const KINDS = { n: 'number', s: 'string', b: 'boolean', big: 'bigint', sym: 'symbol', u: 'undefined', null: 'null' };
 const COLLECTIONS = { a: 'array', map: 'map', set: 'set', ab: 'ArrayBuffer', cyc: 'object' };
 
@@ -54,7 +54,10 @@ export function implementedBindings() {
 
 const bindingOf = (line) => /^[^. ]+/.exec(line)[0];
 
-/** Returns the lines that are on one side only: `- before`, `+ after`. */
+/**
+ * Returns the lines that only one of the lists has: `- ` and a line of `before`, or `+ ` and a line
+ * of `after`.
+ */
 export function differences(before, after) {
   const [was, is] = [new Set(before), new Set(after)];
   const removed = before.filter((line) => !is.has(line)).map((line) => `- ${line}`);

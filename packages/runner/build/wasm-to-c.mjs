@@ -1,7 +1,7 @@
-// Translates WebAssembly to C, for one small module: Node's HTTP parser, llhttp. Its C sources are
-// generated, and no package of a registry carries only them. Node's own library has the parser as
-// WebAssembly, for undici. Translated, it becomes part of the guest: Node's own parser at the
-// guest's native speed, with its memory inside ours.
+// Translates WebAssembly to C, for one small module: Node's HTTP parser, llhttp. The parser's C
+// sources are generated, and no package of a registry contains only these sources. Node's own
+// library has the parser as WebAssembly, for undici. The translation makes the parser a part of the
+// guest. The parser then runs at the guest's speed, and its memory is inside the guest's memory.
 //
 // A stack slot becomes a C variable for its depth, a block becomes a label. Addresses stay offsets
 // into one array, so the code cannot reach outside. Instructions that the module does not use are
@@ -203,7 +203,8 @@ function signed(r) {
   }
 }
 
-// Translates a function. `stack` has the types of the slots; `dead` code after a branch is skipped.
+// Translates a function. `stack` has the types of the slots. `dead` means that the code follows a
+// branch and is skipped.
 function body(module, { start, end, wasm }, index, prefix, nameOf) {
   const r = new Reader(wasm, start);
   const { parameters, results } = module.types[module.typeOf(index)];
@@ -361,7 +362,7 @@ function body(module, { start, end, wasm }, index, prefix, nameOf) {
           push('u32', `${module.pages}u`);
           break;
         case 0x40:
-          // The memory does not grow, because its user allocates two parsers.
+          // Growing the memory is not implemented, because the guest allocates only two parsers.
           r.leb();
           pop();
           push('u32', '~0u');
@@ -437,7 +438,7 @@ function close(blocks, stack, lines, slot, results) {
   if (block.arity) stack.push(block.type);
 }
 
-// Skips code that cannot be reached, of which only the nesting counts.
+// Skips code that cannot be reached, and tracks only the nesting of blocks.
 function skip(op, r, depth, blocks, stack, lines) {
   if (op === 0x02 || op === 0x03 || op === 0x04) {
     r.u8();

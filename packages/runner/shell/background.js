@@ -1,6 +1,6 @@
-// Implements `command &`. A pipeline of programs is started and not waited for, so that `$!` is the
-// program itself. Any other command becomes a shell of its own, which gets a copy of this shell's
-// state through a descriptor, like a fork. Next: builtins.js (`wait`, `jobs`).
+// Implements `command &`. A pipeline of programs is started without a wait, so that `$!` is the
+// last program itself. Any other command runs in a new shell process, which reads a copy of this
+// shell's state from a descriptor, like a fork. Next: builtins.js (`wait`, `jobs`).
 
 import v8 from 'node:v8';
 import { serialize } from 'just-bash';
@@ -8,7 +8,7 @@ import { close, descriptorOf } from './descriptors.js';
 import { atOnce, kindOf } from './pipelines.js';
 import { ended, exitCodeOf, start } from './processes.js';
 
-/** The variable with the descriptor of the parent shell's state. */
+/** The environment variable with the number of the descriptor of the parent shell's state. */
 export const STATE = 'COLDFRAME_SHELL_STATE';
 const STATE_FD = 3;
 const COPIED = [
@@ -25,7 +25,7 @@ const COPIED = [
   'previousDir',
 ];
 
-/** Background children: number → outcome. */
+/** The background children: number → promise of the outcome. */
 export const jobs = new Map();
 
 export async function background(interpreter, node) {

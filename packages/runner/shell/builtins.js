@@ -55,7 +55,7 @@ function trap(_interpreter, args) {
   const [first, ...names] = args[0] === '--' ? args.slice(1) : args;
   if (first === undefined || first === '-p') return ok(listTraps());
   if (first === '-l') return kill(_interpreter, ['-l']);
-  // A single word removes a trap.
+  // `trap NAME` with a single word removes the trap of that signal.
   if (names.length === 0) return setTrap('-', first) ? ok() : fail(`trap: ${first}: invalid signal specification`);
   const bad = names.find((name) => !setTrap(first, name));
   return bad === undefined ? ok() : fail(`trap: ${bad}: invalid signal specification`);

@@ -1,5 +1,6 @@
 // The commands of the shell: the commands of just-bash by name, and small commands that just-bash
-// lacks. Next: programs.js, the commands that stream when they are processes of their own.
+// lacks. Next: programs.js, the commands that pass on input while reading when they run as
+// processes.
 
 import fs from 'node:fs';
 import os from 'node:os';
@@ -10,7 +11,7 @@ import { passHead, readHead } from './programs.js';
 
 const NOT_OURS = new Set(['bash', 'sh', 'env', 'node', 'html-to-markdown', 'yq', 'xan', 'sqlite3', 'help', 'clear', 'history']);
 
-/** The commands of just-bash. */
+/** The names of the commands of just-bash that this shell uses. */
 export const names = getCommandNames().filter((name) => !NOT_OURS.has(name));
 
 const ok = (stdout = '') => ({ stdout, stderr: '', exitCode: 0 });
@@ -84,7 +85,7 @@ function id(args) {
   return ok(`uid=${uid}(user) gid=${gid}(user) groups=${gid}(user)\n`);
 }
 
-// Reads only the head of a file, which may have no end.
+// Reads only the beginning of a file, because a file such as a device may have no end.
 async function head(args, context) {
   const read = readHead(args);
   if (read === undefined || read.files.length === 0) return context.origCommand(args);
@@ -97,7 +98,7 @@ async function head(args, context) {
   return { ...ok(Buffer.concat(pieces).toString('latin1')), stdoutKind: 'bytes' };
 }
 
-// just-bash needs an option's value as a separate word.
+// Separates an option from its value, because just-bash reads the value from the next word.
 function xargs(args, context) {
   const apart = [];
   const rest = [...args];
@@ -112,7 +113,7 @@ function xargs(args, context) {
   return context.origCommand([...apart, ...rest]);
 }
 
-/** Our own commands. Only as a process does `yes` end. */
+/** The commands that just-bash lacks. `yes` ends only if it runs as a process. */
 export const own = [
   ['head', head],
   ['ls', ls],

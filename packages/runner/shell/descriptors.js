@@ -25,13 +25,16 @@ export function readAll(fd) {
   return Buffer.concat(pieces);
 }
 
-/** Reads the available bytes, as soon as there are some; no bytes at the end. */
+/** Waits until bytes are available and returns them. Returns no bytes at the end of the input. */
 export function readSome(fd, most = PIECE) {
   const piece = Buffer.allocUnsafeSlow(most);
   return piece.subarray(0, fs.readSync(fd, piece, 0, most, null));
 }
 
-/** Reads a line with its end and no further byte, so that the rest is left for the next reader. */
+/**
+ * Reads exactly one line, with its line break, so that the next reader receives the bytes after the
+ * line.
+ */
 export function readLine(fd) {
   const bytes = [];
   for (;;) {

@@ -1,6 +1,6 @@
 // just-bash's filesystem over the runtime's own, through Node's `fs`: every path has the meaning
-// that it has for other programs. The calls are synchronous, because the kernel replies at once and
-// a shell has no other work meanwhile. Next: interpreter.js.
+// that it has for other programs. The calls are synchronous, because the kernel replies at once.
+// Next: interpreter.js.
 
 import fs from 'node:fs';
 import { posix } from 'node:path';
@@ -66,7 +66,7 @@ export const filesystem = {
     return fs.readdirSync(path, { withFileTypes: true }).map(entry);
   },
   async rm(path, options) {
-    // Node's rm refuses empty directories, which `rmdir` removes.
+    // Node's `rm` refuses an empty directory, so `rmdir` removes the directory.
     if (!options?.recursive && fs.lstatSync(path, { throwIfNoEntry: !options?.force })?.isDirectory()) fs.rmdirSync(path);
     else fs.rmSync(path, { recursive: options?.recursive ?? false, force: options?.force ?? false });
   },

@@ -103,7 +103,8 @@ async function shell(argv) {
   return run(bash, text);
 }
 
-// Returns whether a text is one command in bash's sense: no work follows the command.
+// Returns whether the text is a single command, so that the shell may end with that command, as in
+// bash.
 function isOneCommand(text) {
   try {
     const { statements } = parse(text);
@@ -127,19 +128,19 @@ function read({ file, fromInput }) {
   }
 }
 
-// Returns the directory as the caller named it, if that name is the present directory.
+// Returns `$PWD` if that path names the present directory, else the present directory.
 function workingDirectory() {
   const { PWD } = process.env;
   try {
     const [given, real] = [fs.statSync(PWD), fs.statSync('.')];
     if (PWD.startsWith('/') && given.ino === real.ino && given.dev === real.dev) return PWD;
   } catch {
-    // not the present directory
+    // `$PWD` does not name the present directory
   }
   return process.cwd();
 }
 
-// Restores the state of a shell that another shell made of itself (background.js).
+// Restores the shell state that the parent shell passed to this process (background.js).
 function inherit(state) {
   const fd = process.env[STATE];
   if (fd === undefined) return;

@@ -44,13 +44,13 @@ prototype.find = function (name) {
   return find(name, this.ctx.state.env.get('PATH'), this.ctx.state.cwd);
 };
 
-/** Finds one of just-bash's own commands, for just-bash. */
+/** Finds a command of just-bash by name, for calls from just-bash. */
 prototype.findOwn = function (name) {
   const cmd = this.ctx.commands.get(name);
   return cmd && { cmd, path: `/bin/${name}` };
 };
 
-/** Returns the input of a command that reads: the given input, else all of descriptor 0. */
+/** Returns the input of a command that reads: the given input, else all bytes of descriptor 0. */
 prototype.inputOf = function (given) {
   if (!this.openInput) return given;
   this.openInput = false;
@@ -70,12 +70,14 @@ prototype.captured = async function (work) {
 
 let isFirst = true;
 
-/** Makes the next script the outermost script, with which this process ends. */
+/**
+ * Makes the next script the outermost script. This process ends with the exit code of that script.
+ */
 export function beginAnew() {
   isFirst = true;
 }
 
-// When the outermost script ends, due traps run in its state.
+// When the outermost script ends, runs the due traps with the script's state.
 prototype.executeScript = async function (node) {
   if (!isFirst) return executeScript.call(this, node);
   isFirst = false;
@@ -120,8 +122,8 @@ prototype.executeCommandInner = async function (node, stdin, owned) {
 };
 
 /**
- * Runs a simple command whose words are expanded. `owned` is whether `stdin` is the command's own,
- * even if empty.
+ * Runs a simple command whose words are expanded. `owned` is true if `stdin` was given to this
+ * command, even if it is empty.
  */
 prototype.runSimple = async function (node, prepared, name, args, quoted, stdin, sourceFd, owned) {
   const { plan } = this;
@@ -161,7 +163,7 @@ prototype.runProgram = async function ({ node, prepared, name, args, stdin, owne
   const opened = [];
   const given = plan?.stdin === undefined ? inputFor(state, stdin, owned) : { fd: plan.stdin, release: () => {} };
   // Captured output is read from a pipe. Captured errors are read from a file, because no code
-  // reads both at once.
+  // reads the two streams at once.
   const [from, to] = plan === undefined && !sink.out ? pipe() : [-1, 1];
   const errors = plan === undefined && !sink.err ? openUnnamedFile() : 2;
   const inPlace = plan === undefined && place.isGiven && sink.out && sink.err ? takePlace() : undefined;
@@ -212,8 +214,8 @@ prototype.runProgram = async function ({ node, prepared, name, args, stdin, owne
 };
 
 // Returns the input of a program: this process's own input, unless other input is given. `release`
-// is called when the program has ended: the program may have read a part of a group's input, as its
-// position shows.
+// is called when the program has ended. It finds by the file's position which part of a group's
+// input the program has read.
 function inputFor(state, stdin, owned) {
   const isGroups = !owned && stdin === '';
   const text = isGroups ? state.groupStdin : stdin;

@@ -58,7 +58,8 @@ class Listing {
     const whole = posix.resolve(this.#cwd, path);
     try {
       const stats = fs.lstatSync(whole);
-      // A named link is followed, unless the link itself is described.
+      // `ls` follows a link that is named as an argument, unless the option describes the link
+      // itself.
       const target =
         stats.isSymbolicLink() && follow && !this.#flags.has('l') ? fs.statSync(whole, { throwIfNoEntry: false }) : undefined;
       return { name, whole, stats: target ?? stats };

@@ -1,9 +1,9 @@
-// Pipelines. If every command can run in this process, just-bash's way is taken: one command after
-// the other, each with the output of the one before. If another program is among them, all commands
-// that can be processes become processes. Real pipes connect them, and they run concurrently.
-// Output then flows without being collected, and a writer whose reader has ended is ended too. Not
-// every pipeline takes this way, because a process costs a few milliseconds, and `echo x | tr a b`
-// needs none. Next: interpreter.js.
+// Pipelines. If every command can run in this process, the commands run one after the other, each
+// with the output of the previous command. If a command is another program, all commands that can
+// be processes become processes. Real pipes connect the processes, which run concurrently. Output
+// then flows without being collected, and a writer ends when its reader has ended. Other pipelines
+// start no process, because a process costs a few milliseconds, and `echo x | tr a b` needs none.
+// Next: interpreter.js.
 
 import { close, descriptorOf, openUnnamedFile, pipe, readAll, readUnnamedFile } from './descriptors.js';
 import { ended, exitCodeOf } from './processes.js';
@@ -31,7 +31,8 @@ export async function runPipeline(interpreter, node, plain) {
   return kinds.includes('program') ? atOnce(interpreter, node, kinds) : oneByOne(interpreter, node, plain);
 }
 
-// Runs a pipeline in just-bash's own way. Only the last command's output may be this process's.
+// Runs the commands of a pipeline one after the other. Only the last command may write to this
+// process's output.
 function oneByOne(interpreter, node, plain) {
   const { executeCommand } = interpreter;
   const { state } = interpreter.ctx;
@@ -50,7 +51,10 @@ function oneByOne(interpreter, node, plain) {
   return plain.call(between, node);
 }
 
-/** Starts and runs all commands. With `waits` false, returns the numbers of the processes. */
+/**
+ * Starts all commands of a pipeline at once. If `waits` is false, returns the numbers of the
+ * processes.
+ */
 export async function atOnce(interpreter, node, kinds, waits = true) {
   const errors = sink.err || !waits ? 2 : openUnnamedFile();
   const [from, to] = sink.out || !waits ? [-1, 1] : pipe();
@@ -95,8 +99,8 @@ export async function atOnce(interpreter, node, kinds, waits = true) {
   return conclude(interpreter.ctx.state, node, codes, result);
 }
 
-// Runs a command that is not a process in a subshell here. The command reads all input before its
-// work begins.
+// Runs a command that cannot be a process in a subshell of this process. The command reads all
+// input before it runs.
 async function here(interpreter, command, input, isLast, merges) {
   const { state } = interpreter.ctx;
   const before = state.groupStdin;

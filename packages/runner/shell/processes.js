@@ -1,4 +1,4 @@
-// Children of the shell: finding a command, starting it, and the meaning of its end. Next:
+// Children of the shell: finds commands, starts processes, and converts wait statuses. Next:
 // interpreter.js, which decides which commands are children.
 
 import kernel from 'coldframe:kernel';
@@ -15,7 +15,7 @@ const SIGNALED = 128;
 
 /**
  * The command of this process, which is found without PATH. `everything` is true while the image is
- * made, because there are no files.
+ * made, when every command counts as found, because no files exist.
  */
 export const applet = { name: undefined, everything: false };
 
@@ -30,7 +30,7 @@ export function find(name, path, cwd) {
       fs.accessSync(candidate, fs.constants.X_OK);
       return candidate;
     } catch {
-      // the next folder
+      // not in this folder: search the next folder
     }
   }
   return undefined;
@@ -75,14 +75,15 @@ export const ended = (pid) => new Promise((resolve) => kernel.wait(pid, resolve)
 
 const PASSED_ON = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'];
 
-/** Whether the next program replaces the shell: `sh -c` with one program, `exec`. */
+/** Whether the next program replaces the shell, as in `exec` or in `sh -c` with one program. */
 export const place = { isGiven: false };
 
 /**
- * Prepares a program that replaces the shell. The program gets the shell's signals, and the shell
- * ends with its exit code. Signals are delivered from here on, before the program starts, because a
- * process that sees the first output may send a signal at once. `ended(pid)` resolves like the
- * function of that name; call `leave()` if no program was started.
+ * Prepares a program that replaces the shell. The program receives the shell's signals, and the
+ * shell ends with its exit code. Signals are passed on from this call on, before the program
+ * starts, because a reader of the first output may send a signal at once. The result has
+ * `ended(pid)`, which resolves like the function of that name. The caller must call `leave()` if no
+ * program was started.
  */
 export function takePlace() {
   let child;
@@ -90,7 +91,7 @@ export function takePlace() {
     try {
       process.kill(child, name);
     } catch {
-      // the child has just ended
+      // the program has just ended
     }
   };
   for (const name of PASSED_ON) process.on(name, pass);
@@ -100,7 +101,7 @@ export function takePlace() {
   return {
     leave,
     async ended(pid) {
-      // Set in the turn of the start, so before a signal can be delivered.
+      // `child` is set in the turn of the start, before a signal can be delivered.
       child = pid;
       const status = await ended(pid);
       leave();

@@ -53,7 +53,9 @@ function head(args) {
   return result.exitCode;
 }
 
-/** Parses the arguments of `head`, if they are that simple. */
+/**
+ * Parses the arguments of `head`. Returns undefined for options that this file does not implement.
+ */
 export function readHead(args) {
   const [, lines, bytes, file] = /^(?:(?:-n ?|-)(\d+)|-c ?(\d+)|)(?: ?([^- ][^ ]*))?$/.exec(args.join(' ')) ?? [undefined];
   if (args.length > 3 || !args.every((arg) => arg !== '' && !arg.includes(' '))) return undefined;
@@ -61,7 +63,7 @@ export function readHead(args) {
   return { count: Number(bytes ?? lines ?? 10), isBytes: bytes !== undefined, files: file === undefined ? [] : [file] };
 }
 
-/** Passes the head of the data in `fd` to `pass`. */
+/** Passes the first lines or bytes of the data in `fd` to `pass`. */
 export function passHead(fd, { count, isBytes }, pass) {
   let left = count;
   while (left > 0) {

@@ -1,6 +1,6 @@
-// The effect of redirections on a child's descriptors, and the output that they take from this
-// process. Both exist because a command that runs here returns its output as text, which just-bash
-// redirects, while a child gets real descriptors. Next: interpreter.js.
+// The effect of redirections on a child's descriptors, and the streams of this process that
+// redirections replace. A command that runs in this process returns text, which just-bash
+// redirects. A child needs real descriptors. Next: interpreter.js.
 
 import fs from 'node:fs';
 import { posix } from 'node:path';
@@ -9,7 +9,7 @@ import { descriptorOf } from './descriptors.js';
 const BOTH = { out: true, err: true };
 const isNumber = (text) => /^\d+$/.test(text);
 
-/** Returns the output that is no longer this process's. */
+/** Returns the streams that redirections direct away from this process's output. */
 export function taken(redirections) {
   const result = { out: false, err: false };
   for (const { operator, fd, target } of redirections) {
@@ -48,7 +48,7 @@ export function redirect(fds, redirections, prepared, { cwd, noclobber, kept }, 
     else if (operator === '&>' || operator === '&>>') result[1] = result[2] = open(text, operator === '&>' ? 'w' : 'a');
     else duplicate(result, operator, fd, text ?? literal(target), open, kept);
   });
-  // Holes become -1, which means closed.
+  // A number without a descriptor becomes -1, which means closed.
   return Array.from(result, (fd) => fd ?? -1);
 }
 

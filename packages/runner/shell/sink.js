@@ -1,15 +1,19 @@
-// Whether present output is written to this process's descriptors or is a value. Values are the
-// output of a command substitution, of a redirected group, and of the left side of a pipe. The
-// package just-bash keeps all output as text until its script ends. Other output is written after
-// each pipeline, so that the output appears when it is made. Next: interpreter.js.
+// Records whether output is currently written to this process's descriptors or kept as a value.
+// Values are the output of a command substitution, of a redirected group, and of the left side of a
+// pipe. The package just-bash keeps all output as text until its script ends. This shell writes
+// output that is no value after each pipeline, so that the output appears early. Next:
+// interpreter.js.
 
 import { stdoutAsBytes } from 'just-bash';
 import { write } from './descriptors.js';
 
-/** `out`, `err`: whether the present standard output and standard error are this process's. */
+/**
+ * `out` is true if standard output is written to this process's descriptor, and `err` if standard
+ * error is.
+ */
 export const sink = { out: true, err: true };
 
-/** Runs `work` while output is kept; `out` and `err` select the streams. */
+/** Runs `work` while the streams that `out` and `err` select are kept as values. */
 export async function keeping({ out, err }, work) {
   const before = { ...sink };
   sink.out &&= !out;
@@ -22,7 +26,8 @@ export async function keeping({ out, err }, work) {
 }
 
 /**
- * Returns the bytes of a text. A text with one character per byte is recognized by its characters.
+ * Returns the bytes of a text. If all characters are below 0x100 and form UTF-8 as bytes, each
+ * character is one byte.
  */
 export function bytesOf(text) {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: every character up to 0xff is a byte
@@ -32,7 +37,7 @@ export function bytesOf(text) {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the bytes below 0x80
 const isUtf8 = (text) => /^[\x00-\x7f]*$/.test(text) || !Buffer.from(text, 'latin1').toString('utf8').includes('\ufffd');
 
-/** Writes the part of a result that is no value. */
+/** Writes the streams of a result that are not kept as values. */
 export function flush(result) {
   if (result.stderr && sink.err) {
     write(2, bytesOf(result.stderr));

@@ -1,5 +1,5 @@
-// `trap`: commands that run at a signal and at the script's end. As in any shell, they run between
-// two commands. Next: builtins.js.
+// `trap`: commands that run at a signal and at the script's end. As in any shell, the commands of a
+// trap run between two commands of the script. Next: builtins.js.
 
 import { signalName, signalNumber } from './processes.js';
 
@@ -56,12 +56,12 @@ export function setTrap(text, word) {
   return true;
 }
 
-/** Returns the output of `trap`. */
+/** Returns the text that `trap` without arguments prints. */
 export const listTraps = () => [...traps].map(([name, text]) => `trap -- '${text.replaceAll("'", "'\\''")}' ${name}\n`).join('');
 
 let running = false;
 
-/** Runs the due traps. */
+/** Runs the traps of the signals that have arrived. */
 export async function runTraps(interpreter) {
   while (pending.length > 0 && !running) await runTrap(interpreter, pending.shift());
 }
@@ -81,14 +81,17 @@ async function runTrap(interpreter, name) {
   }
 }
 
-/** Returns the trap of the script's end, once. */
+/** Returns the commands of the trap of the script's end and removes the trap. */
 export function takeExitTrap() {
   const text = traps.get(EXIT);
   traps.delete(EXIT);
   return text;
 }
 
-/** Takes the commands of the pending signals, which run after the last command. */
+/**
+ * Returns the commands of the pending signals, to run after the last command, and clears the
+ * signals.
+ */
 export const trapsDue = () =>
   pending
     .splice(0)

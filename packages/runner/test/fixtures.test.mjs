@@ -1,10 +1,11 @@
-// Runs every guest fixture in the developer's host: the guest must do what the real Node did, as a
-// program and in a resident runner.
+// Runs every guest fixture in the dev host. The output must equal the recorded output of the real
+// Node, as a program and in a resident runner.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { normalizeRun, readFixtures } from '../build/fixtures.mjs';
 import { GuestThread } from './guest-thread.mjs';
 
-// The sidecar enforces limits and has the kernel, so the SDK's tests run fixtures that need them.
+// The sidecar enforces limits and has the kernel, so the SDK's tests run the fixtures that need
+// limits or a kernel.
 const fixtures = readFixtures().filter((fixture) => !fixture.handWritten && !fixture.kernel);
 
 let guest;

@@ -96,8 +96,8 @@ test('__return sets a JSON result in run mode only', async () => {
 });
 
 // Node's own loader keeps every module and the resolution of its specifiers by the module's URL;
-// entries of snippets must not stay. The heap grows between two collections anyway, so the smallest
-// heap counts.
+// the entries of snippets must be removed. The test compares the smallest heap sizes, because the
+// heap grows between two collections.
 test('snippets that use the loader leave no entries behind', async () => {
   const BLOCKS = 48;
   const SIZE = 500;

@@ -4,8 +4,8 @@
 import { textOf } from '../sentences.mjs';
 
 /**
- * Compiles the entries into one expression; the number of the group that matches is the number of
- * the entry.
+ * Compiles the entries into one regular expression. The number of the matching group is the number
+ * of the entry.
  */
 export function compile(entries) {
   const groups = entries.map(({ pattern }) => `(${pattern})`).join('|');

@@ -33,13 +33,13 @@ function parsed(text) {
   }
 }
 
-// Returns the properties that the schema names. Without any, every key is accepted.
+// Returns the properties that the schema names. If the schema names none, every key is accepted.
 function propertiesOf(schema) {
   const properties = schema?.properties;
   return typeof properties === 'object' && properties !== null ? new Map(Object.entries(properties)) : undefined;
 }
 
-// Reads a key and its value from `at` on. Returns the index of the next word.
+// Reads the key at word `at` and its value. Returns the index of the next word.
 function readOne(words, at, properties, input) {
   const [, written, , value] = /^--([^=]+)(=([\s\S]*))?$/.exec(words[at]) ?? [];
   if (written === undefined) throw new Error(`unexpected word '${words[at]}', expected --json JSON or --key value`);
@@ -76,7 +76,7 @@ function find(written, properties) {
 
 const SIMPLE = ['string', 'boolean', 'integer', 'number', 'array'];
 
-// Returns the type that a word is read as. undefined means JSON if the word is valid JSON, else
+// Returns the type by which a word is read. undefined means JSON if the word is valid JSON, else
 // text.
 function typeOf(schema) {
   const named = [schema?.type ?? []].flat();

@@ -1,8 +1,8 @@
 // `callBinding(name, input, { signal })` calls a function of the app by name. Input and result are
-// JSON. `callBinding` is a global and not a module, as guests of this kind of sandbox expect. Every
-// process has the global, and a call starts no process. Errors are made here from the app's name,
-// message and code; nothing else of them exists in this process. Next: command.js, which offers the
-// call as a command; docs/internals/guest-abi.md has the system calls.
+// JSON. `callBinding` is a global and not a module, because programs that are written for sandboxes
+// expect a global. A call starts no process. The kernel transfers only an error's name, message and
+// code, so this file makes the error object. Next: command.js, which offers the call as a command;
+// docs/internals/guest-abi.md lists the system calls.
 'use strict';
 
 const context = require('../context.js');
@@ -14,7 +14,7 @@ const RESULT = '=';
 const { parse, stringify } = JSON;
 const { captureStackTrace } = Error;
 
-// Errors of these names have these classes. Any other error is an `Error` with another name.
+// An error with one of these names has this class. Any other error is an `Error` with that name.
 const CLASSES = { __proto__: null, Error, EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError };
 
 const KERNEL = {
@@ -82,7 +82,7 @@ function checkedName(name) {
   throw new ERR_INVALID_ARG_TYPE('name', 'string', name);
 }
 
-// Without input the text is an empty object, because most bindings expect an object.
+// A call without input passes an empty object, because most bindings expect an object.
 function inputText(input) {
   const text = stringify(input === undefined ? {} : input);
   if (text !== undefined) return text;
@@ -111,7 +111,7 @@ function callBinding(name, input, options) {
       done(...outcome);
     });
     function giveUp() {
-      // The reply may have arrived in this turn; the operation can then not be cancelled.
+      // If the reply has arrived in this turn, the kernel cannot cancel the operation.
       if (native.sys(NUMBERS.cancel, operation) < 0) return;
       operations.forget(operation);
       reject(signal.reason);

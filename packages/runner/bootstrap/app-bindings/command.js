@@ -9,7 +9,7 @@ const { helpOf } = require('./help.js');
 const { callBinding, describeBinding } = require('./call-binding.js');
 const context = require('../context.js');
 
-/** Runs the command of this process. Returns false if the process is no such command. */
+/** Runs the command of this process. Returns false if the command is none of a binding's. */
 function run() {
   const [kind, binding] = native.execArgv();
   if (kind !== 'binding') return false;

@@ -2,8 +2,8 @@
 // kernel, which are sequences of fields. Next: jobs.js.
 'use strict';
 
-// Returns a view over any ArrayBufferView or (Shared)ArrayBuffer, a secret key's bytes, or no bytes
-// for other values.
+// Returns a Uint8Array over an ArrayBufferView, a (Shared)ArrayBuffer or a secret key. Returns an
+// empty Uint8Array for other values.
 function bytesOf(value) {
   if (value === undefined || value === null) return new Uint8Array(0);
   if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
@@ -14,7 +14,7 @@ function bytesOf(value) {
 // Copies the input of an asynchronous job, because the input must not change under the job.
 const copyOf = (value) => bytesOf(value).slice();
 
-// Returns a result in Node's form: a Buffer over an ArrayBuffer of its own.
+// Returns a result as Node does: a Buffer over an ArrayBuffer of its own.
 function toBuffer(bytes) {
   const { bufferPrototype } = require('../context.js');
   const own = bytes.byteLength === bytes.buffer.byteLength ? bytes : bytes.slice();
@@ -47,7 +47,7 @@ function encode(field) {
   return new Uint8Array(number.buffer);
 }
 
-// Returns the fields of a result.
+// Splits a result of the kernel into its fields.
 function fieldsOf(bytes) {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const fields = [];

@@ -1,7 +1,7 @@
 // `CipherBase`, the class under `createCipheriv` and `createDecipheriv`: the checks of Node's C++,
-// and the order of calls that Node allows. CCM and key wrap take another way: their message is one
-// piece of any length and one command of the kernel. Next: ciphers.js for the names; whole.js for
-// that command.
+// and the order of calls that Node allows. CCM and key wrap convert a message as one piece, of any
+// length, with one command of the kernel. Next: ciphers.js for the names; whole.js for that
+// command.
 'use strict';
 
 const context = require('../context.js');
@@ -27,8 +27,8 @@ const invalidLength = () => coded(RangeError, 'ERR_CRYPTO_INVALID_MESSAGELEN', '
 
 const isGcmTag = (length) => length === 4 || length === 8 || (length >= 12 && length <= 16);
 
-// Returns the requested length of the tag, or undefined if the cipher has no tag or the tag itself
-// has the length.
+// Returns the requested length of the tag. Returns undefined if the cipher has no tag, or if the
+// length of a given tag decides.
 function tagLengthFor(cipher, name, asked) {
   if (cipher.mode === 'gcm') {
     if (asked === -1) return undefined;
@@ -64,7 +64,7 @@ class CipherBase {
   #tag;
   #handle = 0;
   #finished = false;
-  // The state of a message that is one piece.
+  // The state of a cipher that converts its message as one piece.
   #whole;
   #failed = false;
 
@@ -148,7 +148,7 @@ class CipherBase {
 
   #finalError(fault) {
     if (isAead(this.#cipher)) return new Error(UNAUTHENTICATED);
-    // OpenSSL's queue has this error twice.
+    // OpenSSL's error queue has this error twice.
     return thrown(fault, 'Unsupported state', true);
   }
 

@@ -1,7 +1,7 @@
 // The symmetric ciphers by OpenSSL's names, and `getCipherInfo`. Next: cipher.js.
 'use strict';
 
-// The kernel's numbers of modes (crates/crypto/src/cipher/mod.rs).
+// The kernel's number of each mode (crates/crypto/src/cipher/mod.rs).
 const MODES = { ecb: 1, cbc: 2, ctr: 3, gcm: 4, ccm: 5, wrap: 7, ofb: 8, cfb: 9, cfb8: 10 };
 
 // mode → [block size, bytes of the vector]
@@ -84,7 +84,7 @@ function cipherNamed(name) {
 
 const isAead = (cipher) => cipher.mode === 'gcm' || cipher.mode === 'ccm' || cipher.poly === true;
 
-// Returns whether a vector of that many bytes is valid.
+// Returns whether the cipher accepts a vector of `length` bytes.
 function takesIv(cipher, length) {
   if (cipher.mode === 'gcm') return length > 0;
   if (cipher.mode === 'ccm') return length >= 7 && length <= 13;

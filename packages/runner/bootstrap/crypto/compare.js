@@ -1,4 +1,4 @@
-// `timingSafeEqual`.
+// Compares bytes in constant time: `timingSafeEqual`.
 'use strict';
 
 const { bytesOf } = require('./bytes.js');

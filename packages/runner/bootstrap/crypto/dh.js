@@ -11,14 +11,14 @@ const RANDOM_PRIME = 4;
 const CHECK_PRIME = 5;
 const POWER = 22;
 
-// OpenSSL's DH_check.
+// The results of OpenSSL's DH_check.
 const P_NOT_PRIME = 1;
 const P_NOT_SAFE_PRIME = 2;
 const NOT_SUITABLE_GENERATOR = 8;
 const MODULUS_TOO_SMALL = 128;
 
 const LEAST_BITS = 512;
-// Twice the strength of the largest group: a longer exponent would not be harder to find.
+// Twice the strength of the largest group. A longer exponent would not be harder to find.
 const EXPONENT_BITS = 512;
 
 const { hex } = native.encodings;

@@ -1,5 +1,5 @@
-// The digests by OpenSSL's names: the kernel's number, bytes of output, bytes of a block. Next:
-// hash.js.
+// The digests by OpenSSL's names, with the kernel's number, the size of the output and the size of
+// a block. Next: hash.js.
 'use strict';
 
 // name → [the kernel's number (crates/crypto/src/hash.rs), output, block, further names]
@@ -92,12 +92,12 @@ for (const name of Object.keys(DIGESTS)) {
   for (const alias of [name, ...aliases]) byName.set(alias.toLowerCase(), digest);
 }
 
-/** Returns the digest, or undefined. Names are case-insensitive, as in OpenSSL. */
+/** Returns the digest `name`, or undefined. Names are case-insensitive, as in OpenSSL. */
 function digestNamed(name) {
   return byName.get(name) ?? byName.get(`${name}`.toLowerCase());
 }
 
-/** Node caches the numbers of digests in JavaScript, so that a name is looked up once. */
+/** Returns the kernel's numbers of the digests by name, which Node's JavaScript caches. */
 function cachedAliases() {
   const aliases = { __proto__: null };
   for (const name of Object.keys(DIGESTS)) aliases[name] = DIGESTS[name][0];

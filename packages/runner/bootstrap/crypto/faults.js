@@ -1,6 +1,6 @@
 // Makes Node's error of a failed computation, in the words of OpenSSL 3. There are two kinds:
 // Node's synchronous functions put OpenSSL's parts on the error (`code`, `library`, `reason`), its
-// jobs only pass the message. Next: the files that compute.
+// jobs set only the message. Next: the files that compute.
 'use strict';
 
 const PROVIDER = 'Provider routines';
@@ -28,7 +28,7 @@ const FAULTS = {
   SaltLength: [28, '1C800070', PROVIDER, 'invalid salt length'],
 };
 
-/** The names of faults, for comparing results. */
+/** The number of each fault by name, for comparing results. */
 const Fault = {};
 for (const name of Object.keys(FAULTS)) Fault[name] = FAULTS[name][0];
 Object.assign(Fault, {
@@ -52,7 +52,7 @@ function faultOf(result) {
   return typeof result === 'number' && result < -FAULT_BASE ? -result - FAULT_BASE : undefined;
 }
 
-// The libraries that appear in codes.
+// The libraries that appear in error codes.
 const PLACES = {
   'rsa routines': 'RSA_',
   'asn1 encoding routines': 'ASN1_',
@@ -75,8 +75,8 @@ function partsOf(fault) {
   return undefined;
 }
 
-// Returns the error of a synchronous function. `otherwise` is its message if OpenSSL has no words
-// for the fault.
+// Returns the error of a synchronous function. `otherwise` is the error's message if OpenSSL has no
+// words for the fault.
 function thrown(fault, otherwise = 'The operation failed', twice = false) {
   const parts = partsOf(fault);
   if (parts !== undefined) return opensslError(...parts, twice);

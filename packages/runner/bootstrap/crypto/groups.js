@@ -1,5 +1,5 @@
-// The primes of the groups of RFC 2409 and 3526, such as "modp1". One number is enough for all
-// primes. Each prime of n bits is 2^n - 2^(n-64) - 1 + 2^64 * (floor(2^(n-130) * pi) + c). The
+// The primes of the groups of RFC 2409 and 3526, such as "modp1". This file stores one number for
+// all primes. Each prime of n bits is 2^n - 2^(n-64) - 1 + 2^64 * (floor(2^(n-130) * pi) + c). The
 // longest prime therefore has the digits of pi for the others, and each other prime is a shift and
 // a small number.
 'use strict';

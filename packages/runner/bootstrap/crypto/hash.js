@@ -1,7 +1,7 @@
-// Digests and message authentication codes: the classes `Hash` and `Hmac`, and `oneShotDigest`.
-// Data is held back at first, because most programs feed a digest once. The whole digest is then
-// one call of the kernel, without a context there. Next: digests.js for the names, system.js for
-// the calls.
+// Digests and message authentication codes: the classes `Hash` and `Hmac`, and `oneShotDigest`. The
+// first data is not sent at once, because most programs feed a digest once. One system call then
+// computes the whole digest, without a context in the kernel. Next: digests.js for the names,
+// system.js for the calls.
 'use strict';
 
 const { bytesOf, toBuffer } = require('./bytes.js');
@@ -23,13 +23,13 @@ function encodingOf(name) {
   return { binary: native.encodings.latin1, ucs2: native.encodings.utf16le }[`${name}`.toLowerCase().replace('-', '')] ?? utf8;
 }
 
-// Returns bytes as a string in an encoding, or as a Buffer.
+// Returns `bytes` as a string in `encoding`, or as a Buffer if no encoding is given.
 function encoded(bytes, encoding) {
   if (encoding === undefined || encoding === '' || encoding === false || encoding === 'buffer') return toBuffer(bytes);
   return native.decode(bytes, 0, bytes.length, encodingOf(encoding));
 }
 
-// The data of a digest: held back while it is one short piece, then in a context of the kernel.
+// The data of a digest: one short piece is stored here; more data goes to a context of the kernel.
 class Feed {
   piece = EMPTY;
   handle = 0;
@@ -112,7 +112,7 @@ function invalidDigest(name) {
   return coded(TypeError, 'ERR_CRYPTO_INVALID_DIGEST', `Invalid digest: ${name}`);
 }
 
-// Replaces a key that is longer than a block by its digest, which also fits into a call.
+// Returns `key`, or the digest of a key that is too long for a system call, as HMAC allows.
 function keyFor(digest, key) {
   return key.length <= system.MAX_CHUNK ? key : digestOf(digest, key);
 }
@@ -153,7 +153,7 @@ function digestOf(digest, view) {
   return system.finish(handle, digest.length);
 }
 
-// Implements `crypto.hash()`, with one call of the kernel for data that fits into a call.
+// Implements `crypto.hash()`. Data that fits into a system call needs only one.
 function oneShotDigest(name, id, cache, input, outputEncoding, encoding, length) {
   const digest = digestById(id) ?? digestNamed(name);
   if (digest === undefined) throw new Error(`Digest method ${name} is not supported`);

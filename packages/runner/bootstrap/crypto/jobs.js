@@ -1,7 +1,7 @@
 // Node's `CryptoJob` over the kernel's jobs, in three modes: synchronous (`run` returns `[error,
 // result]`), with a callback (`ondone`), and with a promise for Web Crypto. A synchronous
-// computation is a job of the kernel too: a plain call must be short, and a killed program must end
-// without a wait. Next: kdf.js, sign.js, keygen.js, which define the request and the result of each
+// computation is also a job of the kernel. A system call must be short, and a killed program must
+// end at once. Next: kdf.js, sign.js, keygen.js, which define the request and the result of each
 // job.
 'use strict';
 
@@ -30,7 +30,7 @@ function begin(command, request) {
   return job;
 }
 
-// Runs a command while the program waits. Returns the bytes, or a fault (a negative number).
+// Runs a command and blocks the program. Returns the bytes, or a fault (a negative number).
 function computeSync(command, request) {
   const job = begin(command, request);
   const length = native.sysWait(NUMBERS.jobWait, job);
@@ -41,13 +41,13 @@ function computeSync(command, request) {
   return out;
 }
 
-// Runs a command; `callback` gets the bytes or a fault.
+// Runs a command. Calls `callback` with the bytes or a fault.
 function compute(command, request, callback) {
   const operation = checked(native.sys(NUMBERS.jobStart, begin(command, request)));
   operations.expect(operation, (result, bytes) => callback(result < 0 ? result : (bytes ?? new Uint8Array(0))));
 }
 
-// A class of jobs has a `static provider`, which hooks see as the type.
+// A subclass has a `static provider`, which hooks see as the type.
 class CryptoJob extends AsyncWrap {
   #mode;
 
@@ -56,8 +56,8 @@ class CryptoJob extends AsyncWrap {
     this.#mode = mode;
   }
 
-  // A class of jobs defines `command` and `request` (or `immediate()`, for results that are
-  // computed here), `value(bytes)` and `failure(fault)`.
+  // A subclass defines `command` and `request` (or `immediate()`, if the result is computed here),
+  // `value(bytes)` and `failure(fault)`.
   value(bytes) {
     return bytes;
   }
@@ -97,7 +97,7 @@ class CryptoJob extends AsyncWrap {
       if (this.immediate !== undefined) return [undefined, this.immediate()];
       const fault = faultOf(answer);
       if (fault !== undefined) return [this.failure(fault), undefined];
-      // Not a fault of the computation: the result is larger than the kernel may store.
+      // Any other number is an errno: the result is larger than the kernel may store.
       if (typeof answer === 'number') checked(answer);
       return [undefined, this.value(answer)];
     } catch (error) {

@@ -1,5 +1,5 @@
-// The jobs that derive bytes: PBKDF2, scrypt, HKDF; digests and codes as jobs, for Web Crypto.
-// Next: jobs.js; crates/crypto/src/command.rs for the fields of the requests.
+// The jobs that derive bytes: PBKDF2, scrypt, HKDF; and for Web Crypto digests and message
+// authentication codes. Next: jobs.js; crates/crypto/src/command.rs for the fields of the requests.
 'use strict';
 
 const { bytesOf, request, toArrayBuffer } = require('./bytes.js');
@@ -82,8 +82,8 @@ class ScryptJob extends BitsJob {
   }
 }
 
-// OpenSSL's rules, in its order. crates/crypto/src/scrypt.rs has them too, for requests that other
-// code makes.
+// OpenSSL's rules, in OpenSSL's order. crates/crypto/src/scrypt.rs repeats the rules, because a
+// program can make requests without this file.
 function costProblem(N, r, p, maxmem) {
   if (N < 2 || (BigInt(N) & (BigInt(N) - 1n)) !== 0n) return 'Invalid scrypt params';
   const tooMuch = p > (2 ** 30 - 1) / r || (16 * r <= 63 && N >= 2 ** (16 * r));

@@ -1,4 +1,4 @@
-// Makes keys from the forms that programs have: PEM, DER, JWK, raw bytes. Also reads the arguments
+// Makes keys from the forms that programs pass: PEM, DER, JWK, raw bytes. Also reads the arguments
 // that Node's C++ accepts as "a key". Next: keys.js; crates/crypto/src/key/read.rs.
 'use strict';
 
@@ -47,7 +47,7 @@ function keyFrom(data, format, encoding, passphrase, namedCurve, wantsPrivate) {
   return encodedKey(bytesOf(data), format, encoding, passphrase, wanted);
 }
 
-// Reads the argument that means a key (C++: GetPrivateKeyFromJs, GetPublicOrPrivateKeyFromJs): a
+// Reads an argument that describes a key (C++: GetPrivateKeyFromJs, GetPublicOrPrivateKeyFromJs): a
 // handle alone, or data and its format.
 function keyArgument(data, format, encoding, passphrase, namedCurve, wantsPrivate) {
   if (data instanceof keys.KeyObjectHandle) return data.as(keys.PRIVATE);

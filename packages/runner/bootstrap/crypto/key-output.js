@@ -69,7 +69,7 @@ function toJwk(handle, into) {
   }
 }
 
-// Returns the point of an EC key's parts, in one of OpenSSL's forms.
+// Returns the point of an EC key in one of OpenSSL's forms.
 function ecPoint([curve, x, y], form) {
   const point = new Uint8Array(1 + x.length + y.length);
   point[0] = 4;

@@ -48,8 +48,8 @@ class KeyPairGenJob extends CryptoJob {
   #mode;
   #rest;
 
-  // `rest` has the encodings of both keys. In Web Crypto's mode `rest` has the algorithm, both
-  // usages, and whether the private key may be exported.
+  // `rest` has the encodings of the public and the private key. In Web Crypto's mode `rest` has the
+  // algorithm, the usages of each key, and whether the private key may be exported.
   constructor(mode, fields, rest) {
     super(mode);
     this.#mode = mode;
@@ -111,7 +111,7 @@ class EcKeyPairGenJob extends KeyPairGenJob {
   }
 }
 
-// The kernel's kinds by OpenSSL's numbers, which are constants of the binding.
+// Returns the kernel's kinds by OpenSSL's numbers, which are constants of the binding.
 const nidKinds = ({ EVP_PKEY_ED25519, EVP_PKEY_X25519 }) =>
   new Map([
     [EVP_PKEY_ED25519, 4],

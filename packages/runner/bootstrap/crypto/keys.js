@@ -1,8 +1,8 @@
-// `KeyObjectHandle`: a key as Node's library holds it. A secret is bytes. An asymmetric key is DER
+// `KeyObjectHandle`: the key object of Node's library. A secret is bytes. An asymmetric key is DER
 // (SubjectPublicKeyInfo or PKCS#8), which the kernel has parsed and checked. The key is passed to
-// the kernel at each use. A handle of the kernel would be worse. Now a key costs only memory of its
-// program, is freed with its object, and needs nothing when a VM is copied. Next: key-input.js,
-// which makes keys; key-output.js, which writes them; classes.js, the objects that programs see.
+// the kernel at each use. The kernel keeps no key. A key therefore uses only its program's memory,
+// is freed with its object, and needs no work when a VM is copied. Next: key-input.js, which makes
+// keys; key-output.js, which writes keys; classes.js, the objects of programs.
 'use strict';
 
 const { bytesOf, fieldsOf, numberOf, request, toBuffer } = require('./bytes.js');
@@ -20,7 +20,7 @@ const PRIVATE = 2;
 const KEY_PUBLIC = 11;
 const KEY_PARTS = 12;
 
-// The kernel's numbers of kinds (crates/crypto/src/key/mod.rs).
+// The kernel's kinds; the index is the number (crates/crypto/src/key/mod.rs).
 const KINDS = [undefined, 'rsa', 'rsa-pss', 'ec', 'ed25519', 'x25519'];
 
 // Runs a quick command of the kernel, or a job if the request is long. Returns bytes, or a fault.
@@ -29,7 +29,7 @@ function command(number, ...fields) {
   return bytes.length <= MAX_CHUNK ? run(number, bytes) : computeSync(number, bytes);
 }
 
-// Runs a command that cannot fail with a valid key.
+// Runs a command that never fails if the key is valid.
 function certain(number, ...fields) {
   const result = command(number, ...fields);
   if (typeof result === 'number') throw thrown(faultOf(result));
@@ -97,7 +97,7 @@ class KeyObjectHandle {
   }
 
   checkEcKeyData() {
-    // A key is parsed and checked when the key is made.
+    // A key was checked when it was made, so the check always succeeds.
     return true;
   }
 
@@ -161,7 +161,7 @@ class KeyObjectHandle {
   }
 }
 
-// Reads the kernel's description of a key.
+// Converts the kernel's description of a key to `{ kind, isPrivate, der }`.
 function described(bytes) {
   const [kind, isPrivate, der] = fieldsOf(bytes);
   return { kind: numberOf(kind), isPrivate: numberOf(isPrivate) === 1, der: der.slice() };

@@ -7,7 +7,7 @@
 
 const kept = [];
 
-/** Implements the memory for secrets of Node's binding, which Node uses only for `randomUUID`. */
+/** Implements `secureBuffer` of Node's binding, which Node calls only for `randomUUID`. */
 function secureBuffer(length) {
   const bytes = new Uint8Array(length);
   kept.push(bytes);
@@ -16,7 +16,7 @@ function secureBuffer(length) {
 
 let learned;
 
-/** Gets every target of random bytes. Outside of `learn` the cost is one comparison. */
+/** Is called with every buffer of random bytes. After `learn` a call costs one comparison. */
 function seen(target) {
   if (learned !== undefined) learned.push(target);
 }
@@ -24,8 +24,8 @@ function seen(target) {
 const BYTES_OF_ONE = 6;
 
 /**
- * While the image is made: lets `randomInt` fill its cache, and leaves the cache empty, as at the
- * beginning.
+ * Runs while the image is made. Lets `randomInt` fill its cache to find the cache, and empties the
+ * cache again.
  */
 function learn(randomInt) {
   learned = [];
@@ -39,14 +39,14 @@ function learn(randomInt) {
 }
 
 /**
- * Draws all kept bytes again. The unused rest of a cache is as good as another's. A cache that was
- * never filled is filled before its first use.
+ * Draws all kept bytes again. Fresh bytes also replace the part of a cache that is not used yet. A
+ * cache that was never filled is filled before its first use.
  */
 function drawAnew() {
   for (const bytes of kept) if (wasDrawn(bytes)) native.random(bytes);
 }
 
-/** So many zeros do not occur by chance. */
+/** A cache that begins with this many zeros was never filled. */
 const PROBE = 32;
 
 function wasDrawn(bytes) {

@@ -1,5 +1,5 @@
-// Encryption with RSA: `publicEncrypt` and its three relatives, and Web Crypto's job. Next:
-// crates/crypto/src/asymmetric.rs, `rsa_cipher`.
+// Encryption with RSA: `publicEncrypt`, `publicDecrypt`, `privateEncrypt`, `privateDecrypt`, and
+// Web Crypto's job. Next: crates/crypto/src/asymmetric.rs, `rsa_cipher`.
 'use strict';
 
 const { bytesOf, request, toArrayBuffer, toBuffer } = require('./bytes.js');

@@ -1,5 +1,5 @@
 // Signatures: the classes `Sign` and `Verify`, which digest their input piece by piece, and
-// `SignJob`, which gets the whole input. Next: crates/crypto/src/sign.rs.
+// `SignJob`, which receives the whole input. Next: crates/crypto/src/sign.rs.
 'use strict';
 
 const { bytesOf, request, toArrayBuffer, toBuffer } = require('./bytes.js');
@@ -15,7 +15,7 @@ const ABSENT = -100;
 const P1363 = 1;
 const MODE_SIGN = 0;
 
-// The kernel's numbers of kinds.
+// The kernel's numbers of the kinds of keys.
 const EDWARDS = 4;
 const MONTGOMERY = 5;
 
@@ -29,7 +29,7 @@ function signingFailure(fault, signs) {
   return thrown(fault, signs ? 'Sign operation failed' : 'Verify operation failed');
 }
 
-// Checks RSA's options before the kernel gets them.
+// Throws if RSA's options are invalid, before the kernel receives the options.
 function checkOptions(key, { saltLength }) {
   if (key.kind <= 2 && saltLength !== undefined && saltLength < -4)
     throw opensslError('1C800070', PROVIDER, 'invalid salt length');
@@ -58,7 +58,7 @@ class Signing {
     this.#feed().update(data, encoding);
   }
 
-  // Handles the kernel's reply.
+  // Returns the value of the kernel's reply, or throws the error of a fault.
   settle(command, key, options, ...more) {
     const data = this.#feed().digest();
     this.#hash = undefined;

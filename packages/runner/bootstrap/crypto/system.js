@@ -1,7 +1,7 @@
 // The kernel's calls for cryptography (docs/internals/guest-abi.md), as functions over views. The
-// kernel accepts at most 64 KiB per call, because a call cannot be stopped. Callers of these
-// functions need not know that limit. Next: faults.js, the meaning of negative results; hash.js and
-// jobs.js, which make most of the calls.
+// kernel accepts at most 64 KiB per call, because a call cannot be stopped. `update` splits longer
+// data; callers of other functions check the length. Next: faults.js, the meaning of negative
+// results; hash.js and jobs.js, which make most of the calls.
 'use strict';
 
 const { nameOf } = require('../errors/errno.js');
@@ -10,7 +10,7 @@ const { cryptography: NUMBERS } = require('../generated/system-calls.js');
 const ENFILE = -23;
 const MAX_CHUNK = 65_536;
 
-// Throws for a result that the program cannot influence: the kernel's limits.
+// Throws if `result` is an errno, which means that a limit of the kernel is reached.
 function checked(result) {
   if (result >= 0) return result;
   const error = new Error(`the kernel refused a computation: ${nameOf(result)}`);
@@ -60,7 +60,7 @@ function closed(handle) {
 const system = {
   MAX_CHUNK,
 
-  /** `data` is a view, or a string (as UTF-8) of at most MAX_CHUNK bytes. */
+  /** Returns a digest of `data`: a view, or a string (as UTF-8), of at most MAX_CHUNK bytes. */
   digest(id, data, length) {
     const out = new Uint8Array(length);
     checked(native.sys(NUMBERS.digest, id, data, out));

@@ -30,7 +30,7 @@ function joined(text, tag) {
 
 const NOTHING = new Uint8Array(0);
 
-// Encrypts to text with the tag appended, and decrypts such a text.
+// Encrypts to a text that ends with the tag, and decrypts a text that ends with the tag.
 class WholeJob extends CryptoJob {
   static provider = 'CIPHERREQUEST';
 
@@ -72,8 +72,8 @@ const MODES = ['ctr', 'cbc', 'gcm', 'wrap'];
 const BITS = [128, 192, 256];
 const WRAP_IV = new Uint8Array(8).fill(0xa6);
 
-// CTR's counter may be only the last bits of the block. The message is then cut where the counter
-// wraps.
+// CTR's counter may have fewer bits than the block. The message is then cut where the counter
+// overflows.
 const COUNTER_BITS = 128;
 
 class AESCipherJob extends WholeJob {

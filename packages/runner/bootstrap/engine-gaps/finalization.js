@@ -9,7 +9,7 @@ module.exports = function holdTokensWeakly() {
   const { prototype } = FinalizationRegistry;
   const { register, unregister } = prototype;
   const standIns = new WeakMap();
-  // The engine refuses an invalid token.
+  // Returns the stand-in of a token. The engine refuses an invalid token.
   const standInOf = (token) => {
     if (!canBeHeld(token)) return token;
     let standIn = standIns.get(token);

@@ -5,8 +5,8 @@
 
 const holdTokensWeakly = require('./finalization.js');
 
-// The engine's own versions of globals that Node defines. They are removed so that Node's versions
-// appear, in Node's order.
+// The engine's own versions of globals that Node defines. The engine's versions are removed so that
+// Node's versions appear, in Node's order.
 const REPLACED = ['queueMicrotask', 'btoa', 'atob', 'performance', 'navigator', 'DOMException', 'console', 'print', 'gc'];
 
 module.exports = function prepareGlobals() {
@@ -16,8 +16,8 @@ module.exports = function prepareGlobals() {
   holdTokensWeakly();
 };
 
-// There is one thread, so a finished operation is atomic. `wait` must not block a thread that no
-// other thread can notify.
+// Defines the missing functions of Atomics. A process has one thread, so every operation is atomic.
+// `wait` must not block a thread that no other thread can notify.
 function defineAtomics() {
   const update = (combine) => (array, index, value) => {
     const old = array[index];
@@ -60,8 +60,8 @@ function defineAtomics() {
 
 const { startsWith } = String.prototype;
 
-// V8's CallSite has more methods than the engine's. Packages such as `depd` call them without a
-// check.
+// Adds the methods of V8's CallSite that the engine's lacks. Packages such as `depd` call them
+// without a check.
 function completeCallSites() {
   const before = Error.prepareStackTrace;
   Error.prepareStackTrace = (error, sites) => sites;
@@ -91,8 +91,8 @@ function completeCallSites() {
     if (prototype[name] !== undefined) continue;
     Object.defineProperty(prototype, name, { value: missing[name], writable: true, configurable: true });
   }
-  // V8 returns no functions of strict code, and all of Node's library is strict code. A stack
-  // therefore exposes no internal function to programs.
+  // V8 returns undefined for functions of strict code, and all of Node's library is strict code. A
+  // stack therefore exposes no internal function to programs.
   const { getFunction, getFileName } = prototype;
   const { apply } = Reflect;
   const own = {

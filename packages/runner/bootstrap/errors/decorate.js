@@ -1,6 +1,6 @@
-// Puts the source line above the stack of an error that a `vm` script threw or that did not parse
-// (node_errors.cc DecorateErrorStack). Next: ../internal-bindings/contextify.js; fatal.js does not
-// change a decorated error.
+// Puts the source line above the stack of an error that a `vm` script threw, or of the syntax error
+// of a script (node_errors.cc DecorateErrorStack). Next: ../internal-bindings/contextify.js;
+// fatal.js does not change a decorated error.
 'use strict';
 
 const context = require('../context.js');

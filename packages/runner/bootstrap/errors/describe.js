@@ -19,7 +19,7 @@ function describe(value) {
   }
 }
 
-// Returns the value of a data property on the prototype chain. Getters and proxies do not run.
+// Returns the value of a data property on the prototype chain, without running getters or proxies.
 function peek(object, key) {
   for (
     let holder = object;

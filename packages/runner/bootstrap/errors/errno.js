@@ -18,8 +18,8 @@ function messageOf(errno) {
 // The kernel's text when the runtime's policy denies an operation.
 const PERMISSION = /^the permission (\S+) is denied$/;
 
-// Makes Node's UVException: `EBADF: bad file descriptor, write`. `reason` is added at the end, in
-// brackets.
+// Makes Node's UVException: `EBADF: bad file descriptor, write`. The message ends with `reason` in
+// brackets, if given.
 function uvException(errno, syscall, path, dest, reason) {
   const code = nameOf(errno);
   let message = `${code}: ${messageOf(errno)}, ${syscall}`;

@@ -13,8 +13,8 @@ const HAS_EXIT_CODE = 2;
 const INVALID_FATAL_HANDLER = 6;
 const ERROR_IN_FATAL_HANDLER = 7;
 
-// The value with which the shim unwinds after `triggerUncaughtException` has reported. This value
-// is no error of the program.
+// The value with which the shim unwinds after `triggerUncaughtException` has reported. Such a throw
+// reports no second error.
 const REPORTED = { __proto__: null };
 
 // Returns true if a listener handled the error. Otherwise writes the report and sets the exit code
@@ -82,7 +82,7 @@ function reportPrimitive(error) {
   return `${String(error)}\n${hint}\n`;
 }
 
-// Returns where an error was made, which V8 reports if no throw caused the report. The shim knows
+// Returns where an error was made, which V8 reports if the error was never thrown. The shim knows
 // the position until the stack has been read. Afterwards the stack's text has the position.
 function locationOf(error) {
   if (!native.types.isNativeError(error)) return undefined;

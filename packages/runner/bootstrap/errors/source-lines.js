@@ -1,7 +1,7 @@
 // Quotes the source line above an error report: `file:line`, the line, and carets below the place
-// (node_errors.cc GetErrorSource). Node's own files need a table. Their source is not in the image,
-// but an error of the library is reported with the line that threw. Lines that throw or make errors
-// are a small part of the source. Next: fatal.js.
+// (node_errors.cc GetErrorSource). Node's own files need a table, because the image does not
+// contain their source. The table has the lines that throw or make errors, a small part of the
+// source. Next: fatal.js.
 'use strict';
 
 const context = require('../context.js');
@@ -10,7 +10,7 @@ const { NUMBERS, sys } = require('../fs/calls.js');
 
 const LARGEST_FILE = 1 << 20;
 
-// The texts of programs given by `--eval`, by compiled name.
+// The texts of programs that `--eval` passes, by compiled name.
 const evaluated = new Map();
 
 const keepText = (file, text) => evaluated.set(file, text);
@@ -45,7 +45,7 @@ function lineOf(file, number) {
   return source === undefined ? undefined : source.split(/\r?\n/)[number - 1];
 }
 
-// Reads a program from its file, because the engine does not keep the text.
+// Reads a program from its file, because the engine does not keep the source text.
 function textOfFile(file) {
   const path = file.startsWith('file://') ? context.requireBuiltin('internal/url').fileURLToPath(file) : file;
   if (!path.startsWith('/')) return undefined;

@@ -1,7 +1,7 @@
-// Functions and classes in place of bindings of Node that this guest does not implement. They throw
-// at use, because `require('tls')` must load: a program often only looks at a module. A call must
-// name the missing function, with a code that programs can test for. Next:
-// ../internal-bindings/shapes.js, which installs them.
+// Functions and classes in place of bindings of Node that this guest does not implement. These
+// functions throw only at use, because `require('tls')` must succeed: many programs load a module
+// without calling it. The error names the missing function, with a code that programs can test for.
+// Next: ../internal-bindings/shapes.js, which installs them.
 'use strict';
 
 const context = require('../context.js');

@@ -10,10 +10,10 @@ const open = new Set();
 const add = (handle) => open.add(handle);
 const remove = (handle) => open.delete(handle);
 
-// Returns the handles that hold the loop.
+// Returns the handles that keep the event loop alive.
 const list = () => [...open].filter((handle) => handle.hasRef());
 
-// Returns the objects by which programs know the handles: a `net.Server`, a `net.Socket`.
+// Returns the program's object of each handle: a `net.Server`, a `net.Socket`.
 const owners = () => list().map((handle) => handle[context.symbols.owner_symbol] ?? handle);
 
 // Node's names of its C++ classes, where our class has another name.

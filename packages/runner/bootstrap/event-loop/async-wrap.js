@@ -1,9 +1,9 @@
 // The base class of every object that calls back later: requests, handles, parsers (`AsyncWrap` of
-// async_wrap.h). The object has an id and notifies the hooks of `async_hooks` about its life. It
-// also keeps the async context (AsyncLocalStorage) that was current when the object was made. Hooks
-// are checked before every step: without a hook, the usual case, a callback costs two array reads
-// more than a plain call. Next: ../internal-bindings/async_wrap.js, which connects this class;
-// ../fs/answers.js and the handles, which extend it.
+// async_wrap.h). The object has an id and notifies the hooks of `async_hooks` about its life. The
+// object also keeps the async context (AsyncLocalStorage) that was current when the object was
+// made. Hooks are checked before every step: without a hook, the usual case, a callback costs two
+// array reads more than a plain call. Next: ../internal-bindings/async_wrap.js, which connects this
+// class; ../fs/answers.js and the handles, which extend it.
 'use strict';
 
 const activeHandles = require('./active-handles.js');
@@ -17,7 +17,7 @@ let constants;
 let hooksOf;
 let binding;
 
-// Takes the arrays that Node's JavaScript shares, and the functions that Node's JavaScript
+// Receives the arrays that Node's JavaScript shares, and the functions that Node's JavaScript
 // registers, from internal-bindings/async_wrap.js.
 function connect(asyncWrap, getHooks) {
   binding = asyncWrap;
@@ -42,8 +42,8 @@ class AsyncWrap {
   #triggerId = 0;
   #frame;
 
-  // `provider` is a name in Node's list, which hooks see as the type. An object without a provider
-  // is no event until `beginEvent` is called.
+  // `provider` is a name in Node's list, which hooks see as the type. Without a provider, hooks do
+  // not see the object until `beginEvent` is called.
   constructor(provider) {
     if (provider !== undefined) this.beginEvent(provider, this);
   }
@@ -60,7 +60,7 @@ class AsyncWrap {
   getAsyncContextFrameForDebuggingOnly() {
     return this.#frame;
   }
-  // Takes a new id, because a reused object is another event. Hooks see `resource`.
+  // Assigns a new id, because each use of a reused object is a new event. Hooks see `resource`.
   asyncReset(resource = this) {
     this.beginEvent(this.#provider, resource);
   }
@@ -73,14 +73,14 @@ class AsyncWrap {
     this.#frame = native.getContinuationData();
     if (fields[constants.kInit] > 0) hooksOf().init(this.#asyncId, this.#provider, this.#triggerId, resource);
   }
-  // Reports that no callback will follow.
+  // Reports to the hooks that no callback will follow.
   emitDestroy() {
     if (this.#asyncId === NO_EVENT) return;
     if (fields[constants.kDestroy] > 0) binding.queueDestroyAsyncId(this.#asyncId);
     this.#asyncId = NO_EVENT;
   }
-  // Calls into the program from the loop. Ticks and microtasks run afterwards. An error is the
-  // program's.
+  // Calls the program from the loop, then runs ticks and microtasks. An error is reported as
+  // uncaught.
   makeCallback(callback, ...args) {
     const before = native.getContinuationData();
     const depth = fields[constants.kStackLength];
@@ -97,8 +97,8 @@ class AsyncWrap {
       done = true;
       return result;
     } finally {
-      // An error that leaves the outermost callback is handled as this event's. Its handler unwinds
-      // the whole stack.
+      // An error that leaves the outermost callback is handled as an error of this event. The
+      // error's handler unwinds the whole stack.
       if (done) binding.popAsyncContext(asyncId);
       else while (depth > 0 && fields[constants.kStackLength] > depth) binding.popAsyncContext(ids[constants.kExecutionAsyncId]);
       native.setContinuationData(before);
@@ -106,20 +106,20 @@ class AsyncWrap {
   }
 }
 
-// A handle, which may hold the loop until it is closed (handle_wrap.cc).
+// A handle, which can keep the event loop alive until it is closed (handle_wrap.cc).
 class HandleWrap extends AsyncWrap {
   #ref = true;
   #active = false;
   #closing = false;
   #closed = false;
 
-  // `isHandle` is false for a stream of the bindings that is no handle of the loop.
+  // `isHandle` is false for a stream of the bindings that never keeps the event loop alive.
   constructor(provider, isHandle = true) {
     super(provider);
     if (isHandle) activeHandles.add(this);
   }
 
-  // Sets whether the handle holds the loop, unless `unref` was called.
+  // Sets whether the handle keeps the event loop alive, unless `unref` was called.
   setActive(active) {
     if (active === this.#active) return;
     this.#active = active;
@@ -141,7 +141,7 @@ class HandleWrap extends AsyncWrap {
   hasRef() {
     return this.#ref && !this.#closed;
   }
-  // `release` frees the resource of the handle. The callback runs in the loop's next round.
+  // `release` frees the handle's resource. The callback runs in the next round of the loop.
   close(callback) {
     if (this.#closing) return;
     this.setActive(false);

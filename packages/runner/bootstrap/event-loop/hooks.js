@@ -1,7 +1,7 @@
-// The functions that the shim calls in a process: links of the program, ticks, timers, immediates,
-// errors and the end (NATIVES.md, "The loop"). There is no `start` hook, because no JavaScript runs
-// when a process starts (../start-up/refresh.js). Next: ../modules/linking.js, ../errors/fatal.js,
-// and Node's own functions, which are registered here unchanged.
+// The functions that the shim calls in a process: linking of the program, ticks, timers,
+// immediates, errors and the end (NATIVES.md, "The loop"). There is no `start` hook, because no
+// JavaScript runs when a process starts (../start-up/refresh.js). Next: ../modules/linking.js,
+// ../errors/fatal.js, and Node's own functions, which are registered here unchanged.
 'use strict';
 
 const callBinding = require('../app-bindings/call-binding.js');
@@ -23,20 +23,20 @@ const RESIDENT = 2;
 function install() {
   const { process } = context;
   const { emit } = process;
-  // Most programs listen to neither event. Packages that patch `process.emit` get both.
+  // Most programs listen to no such event. A package that patches `process.emit` sees every event.
   const hasListener = (event) => process.emit !== emit || process._events[event] !== undefined;
   native.setHooks({
     link,
     options: applyOptions,
     main,
     restore,
-    // Node's C++ calls these as methods of `process`, and stacks show that.
+    // Node's C++ calls these functions as methods of `process`, and stacks show the receiver.
     tick: context.tickCallback.bind(process),
     complete: timed(complete),
     timers: timed((now) => apply(context.processTimers, process, [now])),
     immediates: timed(() => {
-      // Unref'd immediates do not run if nothing else holds the loop. A resident process continues
-      // and runs them.
+      // Unref'd immediates do not run if nothing else keeps the event loop alive. A resident
+      // process continues and runs them.
       if (isAlive() || native.mode() === RESIDENT) apply(context.processImmediate, process, []);
       else native.loop.immediateInfo.fill(0);
     }),

@@ -1,7 +1,7 @@
 // Measures when the loop began and how long it has waited, for
 // `performance.eventLoopUtilization()`. The clock starts at the first read. Every callback of the
-// loop passes through here (hooks.js), and a program that never reads the clock pays for one
-// comparison. Next: hooks.js, ../internal-bindings/performance.js.
+// loop calls this file (hooks.js). A call costs one comparison if the program never reads the
+// clock. Next: hooks.js, ../internal-bindings/performance.js.
 'use strict';
 
 const NOT_YET = -1;
@@ -11,13 +11,13 @@ let waited = 0;
 let left = NOT_YET;
 let counting = false;
 
-// Notes that the loop calls JavaScript.
+// Records that the loop calls JavaScript: the wait is over.
 function enter() {
   if (began === NOT_YET) began = native.clockNs(1);
   else if (counting && left !== NOT_YET) waited += native.clockNs(1) - left;
 }
 
-// Notes that the loop continues.
+// Records that the callback has returned: a wait begins.
 function leave() {
   if (counting) left = native.clockNs(1);
 }

@@ -1,14 +1,14 @@
 // The operations of the kernel that are pending for this process: the callback of each, and whether
-// it holds the loop. There is one table because the shim delivers a completion as a number.
-// Everything that waits for the kernel (sockets, pipes, watchers, long computations) has an entry,
-// so `ref` and `unref` of handles work equally everywhere. Next: the bindings that start
-// operations; hooks.js registers `complete`.
+// the operation keeps the event loop alive. There is one table because the shim delivers a
+// completion as a number. Everything that waits for the kernel (sockets, pipes, watchers, long
+// computations) has an entry, so `ref` and `unref` of handles work equally everywhere. Next: the
+// bindings that start operations; hooks.js registers `complete`.
 'use strict';
 
 const pending = new Map();
 
-// Registers the callback of operation `number`, which a system call returned. The operation holds
-// the loop unless `ref` is false.
+// Registers the callback of operation `number`, which a system call returned. The operation keeps
+// the event loop alive unless `ref` is false.
 function expect(number, callback, ref = true) {
   pending.set(number, { callback, ref });
   if (ref) native.loop.keepAlive[0]++;

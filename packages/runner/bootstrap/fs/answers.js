@@ -51,13 +51,13 @@ function usePromisesSymbol(symbol) {
   kUsePromises = symbol;
 }
 
-// Makes the error of a failed operation; `paths` is [path, dest], as far as they exist. A failed
-// result is a negative number.
+// Makes the error of a failed operation. `errno` is negative. `paths` is [path, dest]; either may
+// be missing.
 function failure(errno, syscall, path, dest) {
   return uvException(errno, syscall, textOf(path), textOf(dest), errno === EACCES ? reason() : undefined);
 }
 
-// Returns the kernel's explanation for the call that was just denied.
+// Returns the kernel's explanation of the call that was just denied.
 function reason() {
   const bytes = new Uint8Array(LONGEST_REASON);
   const length = sys(NUMBERS.reason, bytes);
@@ -90,7 +90,7 @@ function value(req, syscall, path, dest, number, a, b, c, d) {
   return result;
 }
 
-// Does that work for a call without a result.
+// Does the work of `value` for a call of the kernel without a result.
 function effect(req, syscall, path, dest, number, a, b, c, d) {
   if (req !== undefined) return later(req, syscall, path, dest, () => nothing(sys(number, a, b, c, d)));
   const result = sys(number, a, b, c, d);
@@ -98,7 +98,7 @@ function effect(req, syscall, path, dest, number, a, b, c, d) {
   return undefined;
 }
 
-// Returns undefined for a success.
+// Returns undefined for a success, and a negative errno for a failure.
 const nothing = (result) => (result < 0 ? result : undefined);
 
 function later(req, syscall, path, dest, run) {
@@ -129,7 +129,7 @@ function finish(request, settle, syscall, path, dest, run) {
   }
   activeRequests.end(request);
   const callback = settle ?? request.oncomplete;
-  // Node omits the second argument if there is no value: callers count their arguments.
+  // Node omits the second argument if there is no value: callbacks may count their arguments.
   if (error !== null) request.makeCallback(callback, error);
   else if (value === undefined) request.makeCallback(callback, null);
   else request.makeCallback(callback, null, value);

@@ -1,7 +1,7 @@
 // The arguments that Node checks in C++ and not in its library: descriptors (util.cc,
 // `GetValidatedFd`) and modes (node_file.cc, `GetValidFileMode`). The checks run first, because a
-// wrong argument throws at the call, also in the asynchronous ways of calling. Next: io.js and
-// names.js, which call these functions.
+// wrong argument throws at the call, even if the call is asynchronous. Next: io.js and names.js,
+// which call these functions.
 'use strict';
 
 const context = require('../context.js');
@@ -27,7 +27,7 @@ function modeOf(mode) {
   return whole;
 }
 
-// Node's C++ makes such errors without the decoration of its library's errors.
+// Makes an error as Node's C++ does, without the marks that Node's library adds to errors.
 function coded(Class, code, message) {
   const error = new Class(message);
   error.code = code;

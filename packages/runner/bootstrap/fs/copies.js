@@ -46,7 +46,7 @@ function checkCopy(src, dest, dereference, recursive) {
 const slashed = (path) => (path.endsWith('/') ? path : `${path}/`);
 const same = (a, b) => a[INODE] === b[INODE] && a[DEVICE] === b[DEVICE];
 
-// Returns whether `to`, or a directory above it, is the source.
+// Returns whether the path `to` is the source or is below the source.
 function isInside(from, to, source) {
   if (to.startsWith(from.endsWith('/') ? from : `${from}/`)) return true;
   for (let at = parentOf(to); ; at = parentOf(at)) {
@@ -73,8 +73,8 @@ function copyTimes(src, dest) {
   checked(sys(NUMBERS.utimes, dest, at(ATIME), at(MTIME), 1), 'utime', dest);
 }
 
-// Copies a tree. A list holds the pending directories, because a guest may nest deeper than the
-// stack.
+// Copies a tree. A list has the pending directories, because a tree may be deeper than the stack
+// allows.
 function copyTree(src, dest, force, dereference, errorOnExist, verbatimSymlinks, preserveTimestamps) {
   const options = { force, dereference, errorOnExist, verbatimSymlinks, preserveTimestamps };
   const folders = [[textOf(src), textOf(dest)]];
@@ -90,8 +90,8 @@ function copyTree(src, dest, force, dereference, errorOnExist, verbatimSymlinks,
     );
     for (const name of names) copyEntry(join(from, name), join(to, name), options, folders);
   }
-  // Modes are set last, because a directory may be closed to writing. The deepest directory is
-  // first, so that times stay.
+  // Modes are set last, because a mode may forbid to write to the directory. The deepest directory
+  // is first, so that no later change updates its times.
   for (const [from, to] of folders.reverse()) {
     const stats = statOf(from, true);
     if (isFailure(stats)) continue;

@@ -10,8 +10,8 @@ const { unavailableError } = require('../errors/unavailable.js');
 const { NUMBERS, ERRNO, sys } = require('./calls.js');
 const { answer, failure, promised } = require('./answers.js');
 
-// A handle without references must not leak its descriptor. The registry is made in the process,
-// because the image's own handles are never collected.
+// Closes the descriptor of a handle that is garbage. The registry is made in the process, because
+// the image's own handles are never collected.
 let registry;
 
 function closeForgotten(fd) {
@@ -62,7 +62,7 @@ module.exports = function installFileHandle(binding) {
       const result = sys(NUMBERS.close, fd);
       if (result < 0) throw failure(result, 'close');
     }
-    // Passes the descriptor to the caller.
+    // Returns the descriptor, which the caller must close.
     releaseFD() {
       const fd = this.#fd;
       this.#closing = true;

@@ -1,7 +1,7 @@
 // A file, or a range of a file, as a part of a Blob (node's dataqueue, `FdEntry`). The file is read
-// when the Blob is read, piece by piece. The part remembers size and time, because a Blob is
-// immutable. A file that changed since then is an error for the reader, and never other bytes.
-// Next: ../internal-bindings/blob.js, which combines parts.
+// when the Blob is read, piece by piece. The part keeps the file's size and modification time,
+// because a Blob is immutable. If the file has changed, a read fails. Next:
+// ../internal-bindings/blob.js, which combines parts.
 'use strict';
 
 const { NUMBERS, ERRNO, O_RDONLY, sys } = require('./calls.js');
@@ -35,7 +35,7 @@ class FilePart {
   slice(start, end) {
     return new FilePart(this.#path, this.#stats, this.#start + start, this.#start + end);
   }
-  // Returns bytes from `at` on, no bytes at the end, or a negative errno.
+  // Returns bytes from `at` on, an empty array at the end of the part, or a negative errno.
   read(at) {
     const stats = statOf(this.#path);
     if (typeof stats === 'number') return stats;

@@ -1,6 +1,6 @@
-// The functions of the filesystem binding that only the module loaders call. They return the format
-// of a file without an extension, and the main file of a package by the old rules (node_file.cc,
-// `LegacyMainResolve`). Next: ../internal-bindings/modules.js.
+// The functions of the filesystem binding that only the module loaders call. The functions return
+// the format of a file without an extension, and the main file of a package by the rules before
+// `exports` (node_file.cc, `LegacyMainResolve`). Next: ../internal-bindings/modules.js.
 'use strict';
 
 const context = require('../context.js');
@@ -24,7 +24,7 @@ module.exports = function installForLoaders(binding) {
     return count === magic.length && WASM_MAGIC.every((byte, index) => magic[index] === byte) ? FORMAT_WASM : FORMAT_JAVASCRIPT;
   };
 
-  // Returns an index into Node's list of the possible meanings of `main`.
+  // Returns an index into Node's list of the files that `main` can mean.
   binding.legacyMainResolve = (folder, main, base) => {
     const { fileURLToPath } = context.requireBuiltin('internal/url');
     if (typeof main === 'string') {

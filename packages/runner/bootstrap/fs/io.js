@@ -13,15 +13,15 @@ const SMALL_FILE = 8192;
 const NO_POSITION = -1;
 const isStandard = (fd) => fd >= 0 && fd <= 2;
 
-// Node passes null, a number or a bigint. Anything but a position from 0 on means the descriptor's
-// own position.
+// Node passes null, a number or a bigint. Any value but a position of at least 0 means the
+// descriptor's own position.
 function positionOf(position) {
   if (typeof position === 'bigint') return position >= 0n ? Number(position) : NO_POSITION;
   return typeof position === 'number' && position >= 0 ? position : NO_POSITION;
 }
 
-// If the kernel would have to wait, or if there is no kernel, the imports `read` and `write` do the
-// work.
+// Returns whether the imports `read` and `write` must do the work: the kernel would have to wait,
+// or no kernel exists.
 const isForImports = (fd, result) => result === ERRNO.EAGAIN || (result === ERRNO.ENOSYS && isStandard(fd));
 
 function readSome(fd, view, offset, length, position) {
@@ -29,7 +29,7 @@ function readSome(fd, view, offset, length, position) {
   return isForImports(fd, count) ? native.read(fd, view, offset, length) : count;
 }
 
-// Reads for a call with a later reply.
+// Reads for a request. The read completes when the descriptor has data.
 function readLater(fd, view, offset, length, position) {
   const count = sys(NUMBERS.read, fd, part(view, offset, length), positionOf(position));
   if (count === ERRNO.EAGAIN) return new NotReady(fd, IN, count);
@@ -44,7 +44,7 @@ function writeSome(fd, view, offset, length, position) {
   return writeRest(fd, bytes, Math.max(count, 0));
 }
 
-// Writes all bytes to a stream, as to a pipe that blocks. A file that took fewer bytes is full.
+// Writes the rest and blocks while a pipe is full. A file that accepts fewer bytes is full.
 function writeRest(fd, bytes, from) {
   let done = from;
   while (done < bytes.byteLength) {
@@ -78,7 +78,7 @@ function writeText(fd, text, encoding, position) {
   return writeSome(fd, bytes, 0, bytes.byteLength, position);
 }
 
-// Transfers views one after the other, until one is not used up.
+// Transfers views one after the other, up to an error or a view that is transferred only in part.
 function each(views, position, transfer) {
   let total = 0;
   let at = positionOf(position);
@@ -92,7 +92,7 @@ function each(views, position, transfer) {
   return total;
 }
 
-// Reads a whole file: in one call if the kernel knows its length, piece by piece from a stream.
+// Reads a whole file in one call if the kernel knows its length, else piece by piece.
 function readAll(target, flags) {
   if (typeof target !== 'number' && flags === O_RDONLY) {
     // Small at first: most files fit, and unused memory costs nothing.
@@ -131,7 +131,7 @@ function readToEnd(fd) {
   return bytes;
 }
 
-// Added to the errno of a file that could not be opened, because the error then names another call.
+// Is added to the errno of a file that could not be opened, because the error then names `open`.
 const NOT_OPENED = -10_000;
 
 function writeAll(target, text, flags, mode) {

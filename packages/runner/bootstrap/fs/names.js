@@ -1,5 +1,5 @@
-// Operations that return names, in the encoding that the caller wants, and operations that only
-// take paths. Next: trees.js.
+// Operations that return names, in the encoding that the caller chose, and operations whose
+// arguments are only paths. Next: trees.js.
 'use strict';
 
 const context = require('../context.js');
@@ -15,7 +15,7 @@ const TEMPORARY = 'XXXXXX';
 const LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789';
 const ATTEMPTS = 100;
 
-// Returns a name's bytes as text, or as a Buffer.
+// Returns the bytes of a name as text in `encoding`, or as a Buffer.
 function inEncoding(bytes, encoding) {
   if (encoding === undefined || encoding === null || encoding === 'utf8' || encoding === 'utf-8')
     return native.decode(bytes, 0, bytes.byteLength, native.encodings.utf8);
@@ -26,7 +26,7 @@ function inEncoding(bytes, encoding) {
 
 const bytesOf = (path) => (typeof path === 'string' ? new Uint8Array(native.encode(path, native.encodings.utf8)) : path);
 
-// Runs a call that fills a buffer with a path and returns its length.
+// Returns the path that a system call writes to a buffer. The call's result is the path's length.
 function pathFrom(number, path, encoding) {
   let bytes = new Uint8Array(PATH_SIZE);
   for (;;) {
@@ -85,7 +85,7 @@ function makeTemporary(prefix, encoding) {
   return result < 0 ? result : inEncoding(path, encoding);
 }
 
-// Converts seconds, with a fraction, to nanoseconds.
+// Converts seconds with a fraction to nanoseconds, as a bigint.
 function nanoseconds(seconds) {
   const whole = Math.floor(seconds);
   return whole * NS_PER_SECOND + Math.round((seconds - whole) * NS_PER_SECOND);

@@ -8,7 +8,7 @@ const context = require('../context.js');
 const { NUMBERS, sys } = require('./calls.js');
 
 const FIELDS = 18;
-// mode, size and the times; access times do not count
+// The indexes of the compared facts: mode, size and all times but the access time.
 const COMPARED = [0, 1, 2, 3, 4, 7, 8, 12, 13, 14, 15, 16, 17];
 
 module.exports = function installStatWatcher(binding) {

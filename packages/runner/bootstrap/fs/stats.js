@@ -14,7 +14,7 @@ module.exports = function installStats(binding) {
   const { statValues, bigintStatValues, statFsValues, bigintStatFsValues } = binding;
   const shared = statValues.subarray(0, FIELDS);
 
-  // `bigint` asks for BigInt64Arrays with equal numbers.
+  // Returns the array of a synchronous call, as a BigInt64Array if `bigint` is set.
   const forSync = (bigint) => (bigint ? toBigInts(shared, bigintStatValues) : statValues);
   const fresh = (bigint, values) => (bigint ? toBigInts(values, new BigInt64Array(values.length)) : values);
 

@@ -45,8 +45,8 @@ function makeMissing(missing, mode) {
   return first;
 }
 
-// Removes a tree, the deepest entries first. A loop replaces recursion, because a guest may nest
-// deeper than the stack.
+// Removes a tree, the deepest entries first. A loop replaces recursion, because a tree may be
+// deeper than the stack allows.
 function removeTree(path) {
   const waiting = [{ path, opened: false }];
   while (waiting.length > 0) {
@@ -71,7 +71,7 @@ function removeTree(path) {
   return undefined;
 }
 
-// Names need not be UTF-8, so paths of entries stay bytes.
+// Joins paths as bytes, because names need not be UTF-8.
 function entryPath(folder, name) {
   const begin = typeof folder === 'string' ? new Uint8Array(native.encode(folder, native.encodings.utf8)) : folder;
   const path = new Uint8Array(begin.byteLength + 1 + name.byteLength);

@@ -18,7 +18,7 @@ class ConnectionsList {
   active() {
     return [...this.#active];
   }
-  // Returns the connections whose headers, or whose whole request, are late. Each is returned once.
+  // Returns the connections whose headers, or whose whole request, are late, each only once.
   expired(headersTimeout, requestTimeout) {
     const now = native.clockNs(1);
     const headersSince = headersTimeout > 0 ? now - headersTimeout * NS_PER_MS : 0;

@@ -1,6 +1,6 @@
 // The HTTP parser as Node's library uses it (node_http_parser.cc). llhttp itself is C in the guest
-// (engine/shim/library-llhttp.c). It calls back with complete headers and pieces of bodies. Next:
-// connections.js, which knows the parsers of a server.
+// (engine/shim/library-llhttp.c). The library calls back with complete headers and pieces of
+// bodies. Next: connections.js, which knows the parsers of a server.
 'use strict';
 
 const { AsyncWrap } = require('../event-loop/async-wrap.js');
@@ -36,7 +36,7 @@ class HTTPParser extends AsyncWrap {
   #pausePending = false;
   #closed = false;
   // The time at which the current message began, in nanoseconds; 0 between messages. The next field
-  // is whether the message's headers are complete.
+  // is true if the message's headers are complete.
   began = 0;
   headersCompleted = false;
 
@@ -58,7 +58,7 @@ class HTTPParser extends AsyncWrap {
     }
   }
 
-  // Returns the number of parsed bytes, or the error.
+  // Parses bytes of `buffer`. Returns the number of parsed bytes, or the error.
   execute(buffer, offset = 0, length = buffer.byteLength - offset) {
     return this.#execute(buffer, offset, length);
   }
@@ -177,8 +177,8 @@ class HTTPParser extends AsyncWrap {
     native.httpPause(this.#state, false);
   }
 
-  // Takes the reads of a stream's handle, so that bytes go from the kernel to the parser without a
-  // stream between.
+  // Receives the reads of a stream's handle, so that bytes reach the parser without passing through
+  // Node's stream.
   consume(stream) {
     this.#stream = stream;
     stream.setReadListener((count, bytes) => this.#read(count, bytes));
@@ -198,7 +198,7 @@ class HTTPParser extends AsyncWrap {
       return;
     }
     const result = this.#execute(bytes, 0, count);
-    // An error or an upgrade needs the buffer that was read.
+    // The program may read this buffer after an error or an upgrade.
     this.#buffer = bytes.subarray(0, count);
     this.#call(ON_EXECUTE, result, undefined);
     this.#buffer = undefined;
@@ -208,7 +208,7 @@ class HTTPParser extends AsyncWrap {
     return context.requireBuiltin('buffer').Buffer.from(this.#buffer);
   }
 
-  // Returns milliseconds since the current message began.
+  // Returns the milliseconds since the current message began.
   duration() {
     return this.began === 0 ? 0 : (native.clockNs(1) - this.began) / 1e6;
   }

@@ -1,4 +1,4 @@
-// The object that undici, which is Node's `fetch`, takes for WebAssembly. The guest has no
+// The object that undici, which is Node's `fetch`, uses in place of WebAssembly. The guest has no
 // WebAssembly, so only undici's own file sees this object. The package undici brings llhttp as a
 // module and uses the module through a memory and a handful of exports. The llhttp in the guest,
 // which is C (engine/shim/library-llhttp.c), implements these exports. Next: parser.js, which uses
@@ -22,8 +22,8 @@ const EVENTS = [
   ['wasm_on_header_value', true],
 ];
 
-// The memory that undici sees: the text of a reason, and behind it the single buffer that undici
-// requests.
+// The memory that undici sees: the text of a reason, and after that text the single buffer that
+// undici requests.
 const REASON_AT = 8;
 const INPUT_AT = 512;
 // Here llhttp does not count the header bytes of a response, but undici does.
@@ -89,7 +89,7 @@ class Instance {
 const webAssembly = { __proto__: null, Module: class Module {}, Instance };
 
 function install() {
-  // The bytes of the two modules would be a part of the image that no program reads.
+  // Removes the bytes of the two modules from the source, because no program reads them.
   const source = sourceOf(UNDICI).replace(/(wasmBase64 = )"[^"]+"/g, '$1""');
   const compiled = native.compileFunction(source, `node:${UNDICI}`, [...MODULE, 'WebAssembly']);
   replaceBuiltin(UNDICI, (...given) => compiled(...given.slice(0, MODULE.length), webAssembly));

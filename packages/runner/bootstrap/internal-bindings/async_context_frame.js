@@ -1,5 +1,5 @@
-// The slot that AsyncLocalStorage uses. The engine saves the slot with every reaction and microtask
-// (the patch `async-context`).
+// The slot that AsyncLocalStorage uses. The engine stores the slot's value with every reaction and
+// microtask (the patch `async-context`).
 'use strict';
 
 module.exports = function asyncContextFrame(binding) {

@@ -1,5 +1,5 @@
 // The stack of asynchronous ids (async_wrap.cc, env.cc AsyncHooks). Node's JavaScript keeps the top
-// in typed arrays. This file is called when the array part of the stack is full, and to clear the
+// in typed arrays. Node's JavaScript calls this file if the typed array is full, and to clear the
 // stack. The arrays are plain here: Node shares them with C++, which pushes ids for its own
 // callbacks; ../event-loop/async-wrap.js pushes ours.
 'use strict';
@@ -92,8 +92,8 @@ module.exports = function asyncWrap(binding) {
   };
 };
 
-// Does the work of Node's FailWithCorruptedAsyncStack: callbacks that end in another order than
-// they began are an error that cannot be repaired.
+// Does the work of Node's FailWithCorruptedAsyncStack: ends the process, because two callbacks did
+// not end in the reverse order of their beginnings.
 function failCorrupted(actual, expected) {
   native.write(2, `Error: async hook stack has become corrupted (actual: ${actual}, expected: ${expected})\n`);
   native.exit(1);

@@ -26,7 +26,7 @@ module.exports = function blob(binding) {
   binding.revokeObjectURL = (url) => {
     stored.delete(/^blob:nodedata:(.*)$/.exec(url)?.[1]);
   };
-  // Returns the handle, or throws if the file has no readable facts.
+  // Returns the handle, or throws if the file's size and time cannot be read.
   binding.createBlobFromFilePath = (path) => {
     const part = FilePart.of(path);
     if (typeof part === 'number') throw unableToOpen();
@@ -94,7 +94,7 @@ class BlobHandle {
       return undefined;
     };
     return {
-      // No part ever has to wait.
+      // Is never needed, because a read of a part never waits.
       setWakeup() {},
       pull(callback) {
         native.enqueueTask(() => {

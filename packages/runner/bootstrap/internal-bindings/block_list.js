@@ -36,8 +36,8 @@ class SocketAddress {
 
 const familyName = (bytes) => (bytes.length === 4 ? 'IPv4' : 'IPv6');
 
-// Returns both addresses in one family if one is an IPv4 address in IPv6 form; undefined if they
-// cannot be compared.
+// Returns `bytes` in the address family of `other`, or undefined if `bytes` has no form in that
+// family.
 function alike(bytes, other) {
   if (bytes.length === other.length) return bytes;
   if (bytes.length === 4) return Uint8Array.from([...MAPPED_PREFIX, ...bytes]);

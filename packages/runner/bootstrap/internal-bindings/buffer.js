@@ -7,10 +7,10 @@ const context = require('../context.js');
 const { ascii, utf8, base64, base64url, latin1, hex, utf16le } = native.encodings;
 const MAX_STRING_LENGTH = 536870888;
 const MAX_LENGTH = Number.MAX_SAFE_INTEGER;
-// In no encoding do this many bytes make a string that is too long.
+// A text of at most this many bytes fits into a string in every encoding.
 const SHORT = 2 ** 24;
 
-// The shim's numbers (-1 out of range, -2 no bytes to fill with) → the numbers of Node's binding.
+// The shim's result (-1 out of range, -2 no bytes to fill with) → the result of Node's binding.
 const FILL_RESULTS = { __proto__: null, '-1': -2, '-2': -1 };
 
 module.exports = function buffer(binding) {
@@ -76,14 +76,14 @@ function makeSlice(encoding) {
   };
 }
 
-// Returns an upper bound. UTF-8 may have fewer characters, but Node decides before decoding.
+// Returns an upper bound of the text's length, because Node checks the length before decoding.
 function charactersOf(bytes, encoding) {
   if (encoding === hex) return bytes * 2;
   if (encoding === utf16le) return bytes >> 1;
   return encoding === base64 || encoding === base64url ? Math.ceil((bytes * 4) / 3) : bytes;
 }
 
-// The shim fills with whole characters, but Node's bytes end where the space ends.
+// The shim fills with whole characters, but Node cuts the last character where the space ends.
 function patternOf(value, encoding = utf8, room) {
   if (typeof value !== 'string') return ArrayBuffer.isView(value) ? value : value >>> 0;
   const text = value;
@@ -111,7 +111,7 @@ function clampIndex(value, limit) {
   return Math.min(index, limit);
 }
 
-// `end`: only matches that end before this offset count.
+// Searches `view` for `needle`. A match must end before the offset `end`.
 function indexOf(view, needle, offset, encoding, forward, end) {
   if (end === undefined || end >= view.byteLength) return native.indexOf(view, needle, offset, encoding, forward);
   const start = offset < 0 ? Math.max(offset + view.byteLength, forward ? 0 : -1) : offset;

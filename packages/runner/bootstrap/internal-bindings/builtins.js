@@ -7,7 +7,7 @@ const { ids, compileBuiltin } = require('../start-up/builtins.js');
 
 module.exports = function builtins(binding) {
   binding.builtinIds = ids;
-  // process.binding('natives'): the image has no sources.
+  // The table of process.binding('natives') is empty, because the image has no sources.
   binding.natives = {};
   binding.config = buildFile('lib/config.json');
   binding.hasCachedBuiltins = () => true;

@@ -51,7 +51,7 @@ function requestClass(name, provider) {
   }[name];
 }
 
-// Completes a request in a later round.
+// Completes a request in a later round of the loop.
 function later(req, ...args) {
   native.enqueueTask(() => {
     req.makeCallback(req.oncomplete, ...args);
@@ -60,7 +60,7 @@ function later(req, ...args) {
   return 0;
 }
 
-// Queries the kernel, which knows the names and the permission policy.
+// Looks up a name in the kernel, which also checks the permission.
 function lookUp(name) {
   const found = sys(NUMBERS.lookUp, name);
   return found < 0 && found !== EACCES ? EAI_NONAME : found;
@@ -82,7 +82,7 @@ module.exports = function caresWrap(binding) {
     if (found < 0) return later(req, found);
     if (family !== 0) return later(req, null, [LOOPBACK[family]]);
     const { 4: v4, 6: v6 } = LOOPBACK;
-    // In the order of a hosts file.
+    // The order of the addresses is that of a hosts file.
     return later(req, null, order === DNS_ORDER_IPV6_FIRST ? [v6, v4] : [v4, v6]);
   };
   binding.getnameinfo = (req, address, port) => {

@@ -54,7 +54,7 @@ module.exports = function contextify(binding) {
       const [code, filename, line, column] = this.#text;
       return native.compileScript(code, filename, { line, column, context: handle });
     }
-    // A script belongs to the realm that compiled it. Another realm compiles the script again,
+    // A script belongs to the realm that compiled it. Each other realm compiles the script
     // once.
     #runIn(handle) {
       if (this.#parsed.run === untouchedGlobal || this.#parsed.handle === handle) return this.#parsed.run;
@@ -134,8 +134,8 @@ function markCachedData(result, code, given, wanted) {
   result.cachedData = createCachedData(code);
 }
 
-// Node puts the line that does not parse above the error. The stack has only the loader's own
-// frames.
+// Adds the line with the syntax error to the error's stack, as Node does. The stack has only the
+// loader's own frames.
 function showLine(error, code) {
   const position = native.errorPosition(error);
   const line = position && code.split(/\r?\n/)[position[1] - 1];

@@ -5,7 +5,7 @@
 const USER_ID = 1000;
 const EPERM = 1;
 
-// The content of the files of users and groups.
+// The users and groups of the sandbox: name → number.
 const USERS = { __proto__: null, root: 0, nobody: 65534, user: USER_ID };
 const GROUPS = { __proto__: null, root: 0, nogroup: 65534, user: USER_ID };
 

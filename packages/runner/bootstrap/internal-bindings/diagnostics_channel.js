@@ -1,4 +1,4 @@
-// The channels that Node's C++ publishes to. This guest publishes to none.
+// The channels that Node's C++ publishes to. This guest publishes to no channel.
 'use strict';
 
 module.exports = function diagnosticsChannel(binding) {

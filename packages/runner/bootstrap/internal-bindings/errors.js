@@ -8,7 +8,7 @@ const { lineOf } = require('../errors/source-lines.js');
 
 module.exports = function errors(binding) {
   let hasSourceMaps = false;
-  // The shim asks only for the first line and formats the frames itself. Node formats the whole
+  // The shim requests only the first line and formats the frames itself. Node formats the whole
   // text if a formatter is set for this error, or if positions are mapped to other sources.
   binding.setPrepareStackTraceCallback = (prepare) => {
     const { ErrorPrepareStackTrace, overrideStackTrace } = context.requireBuiltin('internal/errors');

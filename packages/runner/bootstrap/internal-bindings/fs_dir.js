@@ -14,7 +14,7 @@ class DirHandle extends AsyncWrap {
     super('DIRHANDLE');
     this.#fd = fd;
   }
-  // Returns [name, type, name, type, ...] of up to `count` entries, or null at the end.
+  // Returns [name, type, name, type, ...] of up to `count` entries, or null after the last entry.
   read(encoding, count, req) {
     return answer(req, 'scandir', undefined, undefined, () => this.#next(encoding, count));
   }

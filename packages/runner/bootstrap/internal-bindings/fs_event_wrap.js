@@ -46,15 +46,15 @@ module.exports = function fsEventWrap(binding) {
     #arm() {
       const result = sys(NUMBERS.watch, this.#path, this.#flags);
       this.#operation = Math.max(result, 0);
-      // The handle holds the loop, not the operation.
+      // The handle keeps the event loop alive, and the operation does not.
       if (result > 0) operations.expect(result, (status, bytes) => this.#complete(status, bytes), false);
       return result;
     }
     #complete(status, bytes) {
       const completed = this.#operation;
       if (this.#arm() < 0) {
-        // The watched path was removed: these are the last changes, and the handle no longer holds
-        // the loop.
+        // The watched path was removed: these changes are the last, and the handle no longer keeps
+        // the event loop alive.
         sys(NUMBERS.unwatch, completed);
         this.setActive(false);
       }

@@ -1,6 +1,6 @@
 // Only the parts of HTTP/2 that its module reads while loading: programs (fastify) require the
-// module without using it. Next: ../errors/unavailable.js, because all other functions of this
-// binding throw at use.
+// module without using it. Next: ../errors/unavailable.js, which makes the other functions of this
+// binding.
 'use strict';
 
 module.exports = function http2(binding) {

@@ -6,7 +6,7 @@ const { HTTPParser } = require('../http/parser.js');
 const { ConnectionsList } = require('../http/connections.js');
 
 module.exports = function httpParser(binding) {
-  // The constants of the class, as in the real Node.
+  // The real Node's class, whose constants are copied.
   const { HTTPParser: Shape } = binding;
   for (const name of Object.getOwnPropertyNames(Shape))
     if (typeof Shape[name] === 'number' && name !== 'length') HTTPParser[name] = Shape[name];

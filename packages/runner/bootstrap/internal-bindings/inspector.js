@@ -1,4 +1,4 @@
-// The inspector, which a sandbox does not have. Node asks whether the inspector is enabled.
+// The inspector, which a sandbox does not have. Node's library calls `isEnabled`.
 'use strict';
 
 module.exports = function inspector(binding) {

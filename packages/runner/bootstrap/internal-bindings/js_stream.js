@@ -15,8 +15,8 @@ class JSStream extends StreamBase {
   stopReading() {
     return this.#ask('onreadstop');
   }
-  // The requests do not hold the loop; the stream behind this stream does. The program's stream
-  // does every write and reports the result later.
+  // Writes nothing at once. The program's stream does every write, reports the result later, and
+  // decides whether the event loop stays alive.
   tryWrite() {
     return ERRNO.EAGAIN;
   }
@@ -31,8 +31,8 @@ class JSStream extends StreamBase {
     req.dispatch(false);
     return this.#ask('onshutdown', req);
   }
-  // Does the work of Node's MakeCallback. A missing or failing function leaves the status
-  // unchanged.
+  // Calls a function of the program's stream. Returns the function's status, or `EPROTO` if the
+  // function is missing.
   #ask(name, ...args) {
     const callback = this[name];
     return typeof callback === 'function' ? this.makeCallback(callback, ...args) | 0 : ERRNO.EPROTO;
@@ -50,7 +50,7 @@ class JSStream extends StreamBase {
       this.emitRead(bytes.length, bytes);
       return;
     }
-    // Fills the program's buffer as often as necessary.
+    // Bytes that do not fit into the program's buffer are delivered in several reads.
     for (let at = 0; at < bytes.length; ) {
       const into = this.userBuffer;
       const piece = bytes.subarray(at, at + into.byteLength);

@@ -6,8 +6,8 @@ const context = require('../context.js');
 const { clone, setDeserializer } = require('../messaging/clone.js');
 const { MessagePort, MessageChannel, broadcastChannel, isMessagePort, drain, receive, stop } = require('../messaging/port.js');
 
-// Handles of bindings that all copies of an object share, as in Node they share the C++ object:
-// histograms, the bytes of blobs.
+// The classes of handles that all copies of an object share, such as histograms and the bytes of
+// blobs. In Node the copies share the C++ object.
 const sharedClasses = new Set();
 context.shareHandles = (Class) => sharedClasses.add(Class.prototype);
 context.isSharedHandle = (value) =>

@@ -1,5 +1,5 @@
-// Node's own start-up snapshot (node_snapshotable.cc). Our image is taken below that level, so
-// Node's scripts see no snapshot. The exception is a part of ../start-up/boot.js, because
+// Node's own start-up snapshot (node_snapshotable.cc). Our image contains the whole memory, so
+// Node's scripts see no start-up snapshot. ../start-up/boot.js makes one exception, because
 // process.argv0 must stay configurable.
 'use strict';
 

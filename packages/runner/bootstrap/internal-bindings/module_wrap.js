@@ -42,12 +42,12 @@ module.exports = function moduleWrap(binding, getInternalBinding) {
         this.sourceMapURL = sourceMapUrlOf(source);
         if (ArrayBuffer.isView(fifth) && isRejected(fifth, source)) throw cachedDataRejected();
         const id = typeof fifth === 'symbol' ? fifth : Symbol(url);
-        // for the marks of vm's modules
+        // The symbol by which `import()` finds a module of `vm`.
         if (id !== symbols.source_text_module_default_hdo) this.#source = source;
         this[context.privateSymbols.host_defined_option_symbol] = id;
         remember(url, id, this);
       } else {
-        // A handle that the shim compiled is the program.
+        // A handle instead of a source is the program, which the shim has compiled.
         this.#handle = source;
         this[context.privateSymbols.host_defined_option_symbol] = symbols.source_text_module_default_hdo;
       }

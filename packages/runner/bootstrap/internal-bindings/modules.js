@@ -1,6 +1,6 @@
 // Reads packages for the loaders (node_modules.cc), and makes the paths of `import.meta`. There is
-// no compile cache. A compile cache saves parsing for programs that run often from a persistent
-// disk, and ours start from an image. Next: ../modules/packages.js.
+// no compile cache. A compile cache helps programs that run often from a persistent disk. Our
+// processes start from an image. Next: ../modules/packages.js.
 'use strict';
 
 const context = require('../context.js');

@@ -7,7 +7,7 @@ const context = require('../context.js');
 const { recorded } = require('./shapes.js');
 
 const OVERRIDES = {
-  // The build asked the real Node without warnings, but programs run with warnings.
+  // The build ran the real Node without warnings, but programs run with warnings.
   '--warnings': true,
   '--no-warnings': false,
   '--deprecation': true,

@@ -1,5 +1,5 @@
-// `node:os`: equal facts in every sandbox, true of no machine, because a guest must learn nothing
-// about the host machine.
+// `node:os`: constant facts, equal in every sandbox, because a guest must learn nothing about the
+// host machine.
 'use strict';
 
 const { messageOf, nameOf } = require('../errors/errno.js');
@@ -13,7 +13,7 @@ let niceness = 0;
 
 const isOwn = (pid) => pid === 0 || pid === native.pid();
 
-// Does the work of Node's CollectUVExceptionInfo.
+// Sets the error in `context`, as Node's CollectUVExceptionInfo does.
 function failed(errno, syscall, context) {
   Object.assign(context, { errno, code: nameOf(errno), message: messageOf(errno), syscall });
   return errno;
@@ -48,7 +48,7 @@ module.exports = function os(binding) {
   };
   binding.setPriority = (pid, priority, context) => {
     if (!isOwn(pid)) return failed(ESRCH, 'uv_os_setpriority', context);
-    // Only root may lower a niceness again.
+    // Only root may set a lower niceness than the present one.
     if (priority < niceness) return failed(EACCES, 'uv_os_setpriority', context);
     niceness = priority;
     return 0;

@@ -32,8 +32,8 @@ module.exports = function performance(binding) {
   context.shareHandles(IntervalHistogram);
 };
 
-// The engine frees unreferenced values at once, which is no collection. Collections for cycles are
-// reported only if a program requests them.
+// The engine frees unreferenced values at once, without a collection. A collection of cycles is
+// reported only if a program forces the collection.
 function collections(binding) {
   const { NODE_PERFORMANCE_GC_MAJOR, NODE_PERFORMANCE_GC_FLAGS_FORCED } = binding.constants;
   let observe;
@@ -59,8 +59,8 @@ function collections(binding) {
   };
 }
 
-// The steps of Node's boot precede every process here, in the image. They are placed at the origin,
-// a microsecond apart so that their order stays.
+// The steps of Node's boot precede every process here, in the image. Their times are the time
+// origin and the following microseconds, so that the order of the steps stays.
 function milestonesOf(constants, written) {
   const { NODE_PERFORMANCE_MILESTONE_TIME_ORIGIN: ORIGIN } = constants;
   const at = (name) => constants[`NODE_PERFORMANCE_MILESTONE_${name}`];

@@ -1,5 +1,5 @@
-// Node's own permission model, which is off. The kernel enforces our permissions, at the system
-// call.
+// Node's own permission model, which is off. The kernel checks the runtime's permissions at each
+// system call.
 'use strict';
 
 module.exports = function permission(binding) {

@@ -29,7 +29,7 @@ class Pipe extends SocketStream {
   open(fd) {
     return this.takeOver(fd, PIPE_KIND);
   }
-  // Takes this process's end of a pipe to a child.
+  // Makes this handle the parent's end of a pipe to a child.
   takePipe(fd) {
     this.adopt(fd, UNIX);
   }
@@ -54,7 +54,7 @@ class Pipe extends SocketStream {
     if (this.#bound !== undefined) return ERRNO.EINVAL;
     let status = this.make(UNIX);
     if (status === 0) status = sys(NUMBERS.bind, this.socket, name, 0, 0);
-    // libuv's rule: Linux's error for a missing directory means no permission to bind.
+    // Like libuv, reports EACCES for Linux's ENOENT if the directory does not exist.
     if (status === -2) return -13;
     if (status === 0) this.#bound = name;
     return status;
@@ -81,7 +81,7 @@ class Pipe extends SocketStream {
   }
   release() {
     super.release();
-    // libuv removes the name of a server that it closes.
+    // Like libuv, removes the name of a server when the server is closed.
     if (this.#bound !== undefined && !this.#bound.startsWith('\0')) sys(FILES.unlink, this.#bound);
   }
 }

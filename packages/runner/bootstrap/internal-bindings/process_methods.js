@@ -1,6 +1,6 @@
 // The functions under `process` (node_process_methods.cc): clocks, directory, memory, exit. Next:
 // ../start-up/refresh.js, which lists the functions that must be fresh in each process. All of them
-// are fresh, because they ask the shim at each call.
+// are fresh, because they call the shim each time.
 'use strict';
 
 const activeHandles = require('../event-loop/active-handles.js');
@@ -31,7 +31,7 @@ module.exports = function processMethods(binding) {
   binding.reallyExit = native.exit;
   binding.abort = () => {
     send(native.pid(), SIGABRT);
-    // The signal has no effect without a kernel.
+    // Is reached only without a kernel, where the signal has no effect.
     native.exit(SIGNAL_EXIT_CODE + SIGABRT);
   };
   binding._rawDebug = (text) => {
@@ -51,7 +51,7 @@ module.exports = function processMethods(binding) {
   };
 };
 
-// Returns the objects that hold the loop, by Node's names.
+// Returns the objects that keep the event loop alive, by Node's names.
 function activeResources() {
   const requests = activeRequests.list().map((request) => request.constructor.name);
   const timers = new Array(native.loop.timerInfo[0]).fill('Timeout');
@@ -59,10 +59,10 @@ function activeResources() {
   return [...requests, ...activeHandles.names(), ...timers, ...immediates];
 }
 
-// The kernel resolves the path and keeps the directory; the shim remembers its name.
+// Changes the directory. The kernel resolves and stores the path; the shim keeps the path as text.
 function chdir(directory) {
   const result = sys(NUMBERS.chdir, directory);
-  // without a kernel the image is being made
+  // without a kernel, the image is being made
   if (result === ENOSYS) return native.chdir(directory);
   if (result < 0) throw uvException(result, 'chdir', native.cwd(), directory);
   const bytes = new Uint8Array(PATH_SIZE);
@@ -80,8 +80,8 @@ function clocks(binding) {
   binding.uptime = () => (native.clockNs(1) - native.timeOrigin()[0]) / 1e9;
 }
 
-// The shim knows what the engine has allocated. The sidecar counts CPU time and does not report the
-// time, so the guest sees the time since its start.
+// The shim counts the engine's allocations. The sidecar does not report CPU time to the guest, so
+// the guest reports the time since its start.
 function memory(binding) {
   binding.memoryUsage = (fields) => {
     const usage = native.memoryUsage();

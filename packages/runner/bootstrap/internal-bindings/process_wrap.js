@@ -19,7 +19,7 @@ class Process extends HandleWrap {
   spawn(file, args, cwd, env, stdio, flags, uid, gid) {
     const ends = [];
     const pid = start({ file, args, cwd, env, stdio, detached: (flags & DETACHED) !== 0, uid, gid }, ends);
-    // Runs without a child too, as in libuv: the streams have then ended.
+    // Runs even if no child was started: the streams have then ended, as in libuv.
     ends.forEach((fd, index) => {
       stdio[index].handle.takePipe(fd);
     });
@@ -27,7 +27,7 @@ class Process extends HandleWrap {
     this.#pid = pid;
     this.pid = pid;
     this.setActive(true);
-    // Stays registered when the handle is closed: only a wait lets the kernel forget the child.
+    // The wait outlives the handle, because the kernel frees an ended child only after a wait.
     operations.expect(sys(NUMBERS.wait, pid), (status) => this.#onExit(status), false);
     return 0;
   }

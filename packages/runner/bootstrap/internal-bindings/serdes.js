@@ -11,7 +11,7 @@ module.exports = function serdes(binding) {
   binding.Deserializer = callable(Deserializer, 'Deserializer');
 };
 
-// Without `new` Node throws an error of its own.
+// Makes a class throw Node's own error if it is called without `new`.
 function callable(Class, name) {
   const wrapper = function (...args) {
     if (new.target === undefined) throw callError(name);

@@ -2,7 +2,7 @@
 // input `lib/shapes.json`). Constants are Node's own, verbatim. A function that this guest does not
 // implement exists and throws at use (../errors/unavailable.js). An upgrade of Node therefore shows
 // as a difference of shapes, and never as a missing property deep in the library. Next: the file
-// with the binding's name, which replaces what this guest implements.
+// with the binding's name, which replaces the functions that this guest implements.
 'use strict';
 
 const { unavailableError, unavailableFunction } = require('../errors/unavailable.js');
@@ -13,8 +13,8 @@ function hasShape(name) {
   return shapes[name] !== undefined;
 }
 
-// Removes the shape from the table. Each shape is needed once (index.js keeps the binding), and the
-// image need not store used shapes.
+// Returns the shape of a binding and removes the shape from the table. Each shape is needed once,
+// and the image need not store used shapes.
 function skeletonOf(name) {
   const shape = take(name);
   return shape === undefined ? {} : build(shape, name, '');
@@ -75,7 +75,7 @@ function buildObject(shape, binding, name) {
   return object;
 }
 
-// Makes a class of the binding, which can be extended and inspected; `new` throws.
+// Makes a class of the binding, which a program can extend and inspect; `new` throws.
 function buildClass(shape, binding, name) {
   const feature = `${binding}.${name}`;
   const Class = function () {

@@ -29,7 +29,7 @@ class Signal extends HandleWrap {
     this.setActive(false);
     return 0;
   }
-  // The listener may have been stopped after the signal was sent.
+  // Calls the listener unless the handle was stopped after the signal was sent.
   deliver(signal) {
     if (this.#signal === signal) this.makeCallback(this.onsignal, signal);
   }

@@ -1,7 +1,7 @@
-// Runs a child while this process waits (spawn_sync.cc): input is fed, output is collected, and
-// only this process is suspended. A loop here is better than one waiting call in the kernel. The
-// bytes are then where the program needs them, and the kernel needs no buffers. Next:
-// ../processes/start.js, ../processes/piping.js.
+// Runs a child while this process waits (spawn_sync.cc): writes the input, collects the output, and
+// suspends only this process. The loop is here and not in the kernel. The output is then already in
+// the program's memory, and the kernel needs no buffers. Next: ../processes/start.js,
+// ../processes/piping.js.
 'use strict';
 
 const context = require('../context.js');
@@ -54,7 +54,7 @@ class Run {
     return this.#result();
   }
 
-  // Moves all bytes that can move. Returns whether more will follow.
+  // Moves all bytes that can move without waiting. Returns whether more bytes can follow.
   #step() {
     let open = 0;
     for (const pipe of this.#pipes) {
@@ -86,7 +86,7 @@ class Run {
     if (left !== FOREVER && native.clockNs(1) >= deadline) this.#end(ETIMEDOUT);
   }
 
-  // Ends the child and drops its pipes.
+  // Kills the child if it still runs, and closes its pipes.
   #end(error) {
     if (this.#killed) return;
     this.#killed = true;

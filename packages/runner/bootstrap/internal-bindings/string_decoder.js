@@ -1,6 +1,6 @@
 // Decodes text that arrives in pieces (string_decoder.cc). The state is a small buffer that Node's
-// class owns. It has the bytes of the incomplete character, the number of missing bytes, the number
-// of present bytes, and the encoding.
+// class owns. The buffer has the bytes of the incomplete character, the number of missing bytes,
+// the number of present bytes, and the encoding.
 'use strict';
 
 const context = require('../context.js');
@@ -42,7 +42,7 @@ function decode(state, bytes) {
     if (state[MISSING] === 0) {
       prepend = native.decode(state, 0, state[BUFFERED], encoding);
       state[BUFFERED] = 0;
-      // A pair's first half waits for the second half.
+      // The first half of a surrogate pair waits for the second half.
       const lead = encoding === utf16le ? keepHighSurrogate(state, prepend, 2) : false;
       if (lead) {
         prepend = prepend.slice(0, -1);
@@ -71,14 +71,14 @@ function keepHighSurrogate(state, text, buffered) {
   return true;
 }
 
-// Takes the missing bytes of the incomplete character from the front of `bytes`. Returns the number
-// of bytes used.
+// Completes the incomplete character with the first bytes of `bytes`. Returns the number of bytes
+// used.
 function completeCharacter(state, bytes, encoding) {
   let used = 0;
   if (encoding === utf8) {
     for (let i = 0; i < bytes.length && i < state[MISSING]; i++) {
       if ((bytes[i] & 0xc0) !== 0x80) {
-        // Not a continuation: the character will not become longer.
+        // This byte continues no character, so the incomplete character ends here.
         state[MISSING] = 0;
         state.set(bytes.subarray(0, i), state[BUFFERED]);
         state[BUFFERED] += i;

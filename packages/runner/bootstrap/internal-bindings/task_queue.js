@@ -10,13 +10,13 @@ module.exports = function taskQueue(binding) {
   binding.setTickCallback = (callback) => {
     context.tickCallback = callback;
   };
-  // A function of this file and not the native, because no stack shows V8's function either.
+  // A JavaScript function hides the native from stacks, as stacks omit V8's function.
   binding.runMicrotasks = () => native.runMicrotasks();
   binding.enqueueMicrotask = native.enqueueMicrotask;
   // The engine's type numbers (0 rejected without a handler, 1 handler added) equal Node's
-  // promiseRejectEvents. The callback is not called while the image is made. At its first rejection
-  // Node's function decides for good what an unhandled rejection does (`--unhandled-rejections`),
-  // and each process has a mode of its own.
+  // promiseRejectEvents. The callback is not called while the image is made. Node's function
+  // reads `--unhandled-rejections` only at the first rejection, and each process has a mode of
+  // its own.
   binding.setPromiseRejectCallback = (callback) => {
     context.trackRejections = () => native.setRejectionTracker(callback);
   };

@@ -140,7 +140,7 @@ class UDP extends HandleWrap {
   getpeername(target) {
     return this.#socket < 0 ? ERRNO.EBADF : net.putName(net.nameOf(this.#socket, true), target);
   }
-  // The sizes are stored and returned. Linux also doubles the given size.
+  // Sets or returns a buffer's size, without effect. Like Linux, doubles the given size.
   bufferSize(size, isReceive, ctx) {
     if (this.#socket < 0) {
       ctx.errno = ERRNO.EBADF;
@@ -183,7 +183,7 @@ class UDP extends HandleWrap {
   }
 }
 
-// There is no network whose groups a socket could join.
+// Joining a group fails with this errno, because the sandbox has no network with groups.
 const ENODEV = -19;
 for (const name of [
   'setMulticastInterface',

@@ -30,7 +30,7 @@ module.exports = function util(binding, getInternalBinding) {
   binding.getConstructorName = (value) => native.constructorName(value) || 'Object';
   binding.getExternalValue = External.addressOf;
 
-  // The first frame is Node's own function that calls this function.
+  // Skips the first frame, which is Node's own caller of this function.
   binding.getCallSites = (count) => native.callSites(1, count).map(toCallSite);
   binding.getCallerLocation = () => {
     const site = native.callSites(1, 1)[0];
@@ -43,8 +43,8 @@ module.exports = function util(binding, getInternalBinding) {
     return false;
   };
 
-  // Blocks the whole process, as in Node. Only the clock moves meanwhile, and the time counts as
-  // the program's.
+  // Blocks the whole process, as in Node. The sidecar counts the time as run time of the
+  // program.
   binding.sleep = (ms) => {
     const end = native.clockNs(1) + ms * 1e6;
     while (native.clockNs(1) < end);
@@ -57,7 +57,7 @@ module.exports = function util(binding, getInternalBinding) {
   };
   binding.guessHandleType = (fd) => {
     const kind = sys(NUMBERS.kind, fd);
-    // Without a kernel the image is being made: process.stdout then has the kind that most programs
+    // Without a kernel, the image is being made. process.stdout is then a file, which most programs
     // need (../standard-streams/stdio.js).
     return kind < 0 ? FILE_KIND : kind;
   };
@@ -69,7 +69,7 @@ module.exports = function util(binding, getInternalBinding) {
     }
   };
 
-  // process.binding('util') shows these; pre_execution replaces them.
+  // process.binding('util') exposes these functions; pre_execution replaces them.
   const types = getInternalBinding('types');
   for (const name of Object.keys(types)) if (name in binding) binding[name] = types[name];
   binding.isArrayBufferView = ArrayBuffer.isView;

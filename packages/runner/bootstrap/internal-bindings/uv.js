@@ -1,5 +1,5 @@
 // libuv's error names and messages. The real Node printed the table (shape `__errorMap`). Next:
-// ../errors/errno.js, which makes Node's exceptions of the table.
+// ../errors/errno.js, which makes Node's exceptions from the table.
 'use strict';
 
 const { errorMap, nameOf, messageOf } = require('../errors/errno.js');

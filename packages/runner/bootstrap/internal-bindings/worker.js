@@ -1,4 +1,4 @@
-// This thread is the main thread and the only one (node_worker.cc).
+// This thread is the main thread and the only thread (node_worker.cc).
 'use strict';
 
 module.exports = function worker(binding) {

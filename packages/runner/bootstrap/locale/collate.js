@@ -1,7 +1,7 @@
-// `localeCompare`: the order of ICU's root collation for texts in Latin letters. Other scripts sort
-// after them, by code points. The comparison has three levels, as in the Unicode collation
-// algorithm: base letters first, then accents, then case (small before capital). Normalization
-// splits off accents. The order of ASCII's characters is ICU's own (data.js).
+// `localeCompare`: the order of ICU's root collation for texts in Latin letters. Letters of other
+// scripts sort after Latin letters, by code points. The comparison has three levels, as in the
+// Unicode collation algorithm: base letters first, then accents, then case (small before capital).
+// Normalization splits off accents. The order of ASCII's characters is ICU's own (data.js).
 'use strict';
 
 const { order } = require('./data.js');
@@ -20,7 +20,7 @@ order.forEach((group, index) => {
 });
 for (const space of [9, 10, 11, 12, 13]) primary[space] = primary[32];
 
-// Letters that sort like other letters with an addition.
+// Letters that sort as one or more other letters, sometimes with an accent.
 const EXPANSIONS = {
   __proto__: null,
   ß: 'ss\u0335',
@@ -42,7 +42,7 @@ const apply = Reflect.apply;
 const DIGIT_0 = 48;
 const DIGIT_9 = 57;
 
-// Returns -1, 0 or 1.
+// Compares two texts. Returns -1, 0 or 1.
 function compareTexts(a, b, options) {
   if (a === b) return 0;
   const { numeric = false, sensitivity = 'variant' } = options ?? {};

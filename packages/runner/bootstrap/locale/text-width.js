@@ -1,7 +1,7 @@
 // Computes the columns of a text in a terminal: 0 for control and combining characters, 2 for wide
-// characters, else 1 (node_i18n.cc GetColumnWidth). Ranges are enough, because the callers are
-// console.table and readline. They are the blocks of East Asian Width W and F, and of marks. Next:
-// ../internal-bindings/icu.js.
+// characters, else 1 (node_i18n.cc GetColumnWidth). A table of ranges is exact enough for the
+// callers, console.table and readline. The ranges are the blocks of East Asian Width W and F, and
+// of marks. Next: ../internal-bindings/icu.js.
 'use strict';
 
 const ZERO = [

@@ -2,7 +2,7 @@
 // cloneable and transferable objects (node_messaging.cc). The copy is recursive and not a
 // serialization: there is one realm and one thread, so bytes in between would be discarded. Next:
 // transfer.js (the transfer list), describe.js (names of objects in errors), port.js and
-// ../internal-bindings/messaging.js, which use it.
+// ../internal-bindings/messaging.js, which call `clone`.
 'use strict';
 
 const context = require('../context.js');
@@ -25,7 +25,7 @@ function clone(value, transfer, source) {
   const transferred = checkTransferList(transfer, source);
   const seen = new Map();
   const copy = cloneValue(value, seen, transferred);
-  // Listed items move even if the value does not contain them.
+  // Objects in the transfer list move even if the value does not contain them.
   for (const item of transferred) {
     if (native.classId(item) === classes.ARRAY_BUFFER) detach(item);
     else if (!seen.has(item)) cloneValue(item, seen, transferred);
@@ -90,8 +90,8 @@ function cloneBuffer(buffer, transferred) {
   return copy;
 }
 
-// A Buffer becomes a Uint8Array, as in Node: the class is the engine's, not the prototype's. Offset
-// and length are read first, because they are lost when the buffer has moved.
+// A Buffer becomes a Uint8Array, as in Node: the engine's class decides, not the prototype. Offset
+// and length are read first, because a moved buffer has neither.
 function cloneView(view, kind, inner) {
   const { byteOffset, byteLength, length } = view;
   const tag = Object.prototype.toString.call(view).slice(8, -1);

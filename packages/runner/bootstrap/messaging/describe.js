@@ -6,7 +6,7 @@ const context = require('../context.js');
 
 const { classes } = native;
 
-// Objects that V8 makes without a constructor.
+// The tags of objects that V8 makes without a constructor.
 const NAMED_BY_TAG = new Set([
   classes.GENERATOR,
   classes.ASYNC_GENERATOR,

@@ -1,8 +1,8 @@
 // MessagePort, MessageChannel and the ports behind BroadcastChannel. Messages are cloned when they
 // are posted, and a task of the loop delivers each message. The state is separate from the object:
-// a transferred port becomes another object that keeps queue and peers. Ports hold the loop only
-// while they are referenced: Node's EventTarget half calls `ref` for the first listener and `unref`
-// after the last. Next: arguments.js (the arguments of `postMessage`), clone.js,
+// a transferred port becomes another object that keeps queue and peers. Ports keep the event loop
+// alive only while they are referenced: Node's EventTarget half calls `ref` for the first listener
+// and `unref` after the last. Next: arguments.js (the arguments of `postMessage`), clone.js,
 // ../internal-bindings/messaging.js.
 'use strict';
 
@@ -49,7 +49,7 @@ class MessagePort extends PortHandle {
     let receivers = 0;
     for (const peer of state.group) {
       if (peer === state) continue;
-      // Each listener of a broadcast gets a copy of its own.
+      // Each listener of a broadcast receives a separate copy.
       peer.queue.push(receivers++ === 0 ? message : clone(message.copy, []));
       if (peer.started) deliverLater(peer);
     }
@@ -76,7 +76,7 @@ function setRef(state, ref) {
   native.loop.keepAlive[0] += ref ? 1 : -1;
 }
 
-// Closes both ends of a channel. A member of a broadcast leaves alone.
+// Closes the two ends of a channel, or removes one member of a broadcast.
 function close(state) {
   if (state.detached) return;
   state.group.delete(state);

@@ -14,8 +14,8 @@ const modeOf = (value) => value[context.privateSymbols.transfer_mode_private_sym
 
 const isObject = (value) => (typeof value === 'object' && value !== null) || typeof value === 'function';
 
-// Returns the set of moving objects, in the order of the list, with the additions of nested lists
-// (of streams).
+// Returns the set of objects to move, in the order of the list. An object such as a stream adds the
+// objects of its own list.
 function checkTransferList(list, source) {
   const found = new Set();
   const queue = [...list];

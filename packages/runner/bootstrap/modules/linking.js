@@ -1,6 +1,6 @@
 // Resolves and links the program's imports. A program that imports only builtins is linked here, to
 // the facades that start-up/preload.js made. Node's own ES module loader links any other program,
-// with its resolution and its messages. Two ways exist because Node's loader costs tens of
+// with its resolution and its messages. The short way exists because Node's loader costs tens of
 // microseconds per run, and most programs import builtins or nothing. A program without imports
 // never calls this file. Next: internal-bindings/module_wrap.js, through which Node's loader works;
 // event-loop/hooks.js registers `link`.
@@ -30,11 +30,11 @@ function prepareFacades() {
   }
 }
 
-// Node's loader caches the resolution of specifiers by the URL of the importing module. In a runner
-// each snippet would add an entry, so entries of snippets are not kept. The resolution depends on
-// the module's folder and not on its name, so a file that many modules of a folder import is
-// resolved once. Node spends microseconds on that; here it was half of the time of a graph of a
-// thousand small files.
+// Node's loader caches the resolution of specifiers by the URL of the importing module. In a
+// runner each snippet would add an entry, so entries of snippets are not kept. The resolution
+// depends on the module's folder and not on its name, so a file that many modules of a folder
+// import is resolved once. Resolving took half of the time for loading a thousand small
+// files.
 function adaptResolveCache() {
   const { prototype } = context.requireBuiltin('internal/modules/esm/module_map').ResolveCache;
   const isSnippet = (url) => native.mode() === RESIDENT && EVALUATED.test(url);
@@ -52,7 +52,7 @@ function adaptResolveCache() {
   };
 }
 
-// The folder's URL ends with a slash, so no module has that URL. A query may contain slashes.
+// Returns the folder's URL, with a slash at the end. A query may contain slashes.
 function folderOf(url) {
   const { StringPrototypeIncludes, StringPrototypeLastIndexOf, StringPrototypeSlice, StringPrototypeStartsWith } =
     context.primordials;
@@ -61,7 +61,7 @@ function folderOf(url) {
   return StringPrototypeSlice(url, 0, StringPrototypeLastIndexOf(url, '/') + 1);
 }
 
-// The shim's `link` hook: returns the promise of the program's end.
+// Implements the shim's `link` hook. Returns a promise that settles when the program's module ends.
 function link(handle, url) {
   const linked = [];
   for (const [specifier, attributes] of native.moduleRequests(handle)) {

@@ -1,6 +1,6 @@
-// `package.json` files as Node's loaders ask for them (node_modules.cc). A process reads each file
+// `package.json` files as Node's loaders read them (node_modules.cc). A process reads each file
 // once, and searches upwards from a path. Missing files are not remembered, because a program may
-// write one and then load from it. Next: internal-bindings/modules.js.
+// write a `package.json` file and then load the package. Next: internal-bindings/modules.js.
 'use strict';
 
 const context = require('../context.js');
@@ -26,8 +26,8 @@ function readText(path) {
   }
 }
 
-// `importer` and `specifier` are the context of an error. Returns undefined if the file does not
-// exist.
+// Reads a `package.json` file. Returns undefined if the file does not exist. `importer` and
+// `specifier` are named in errors.
 function readPackage(path, importer, specifier) {
   const before = known?.get(path);
   if (before !== undefined) return before;
@@ -72,7 +72,7 @@ function nearestPackage(path) {
   return undefined;
 }
 
-// Returns the package whose scope contains a URL, or the path at which the search ended.
+// Returns the package to which a URL belongs, or the path at which the search ended.
 function packageScope(url) {
   const { fileURLToPath } = context.requireBuiltin('internal/url');
   let at = new URL(`./${MANIFEST}`, url);

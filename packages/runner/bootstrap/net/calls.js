@@ -43,8 +43,8 @@ const OUT = 4;
 
 const { sys } = native;
 
-// Waits once for one kind of readiness. The handle or request keeps the loop alive, and the wait
-// does not.
+// Waits once for one kind of readiness. The wait does not keep the event loop alive; the handle or
+// request does.
 class Waiting {
   #mask;
   #callback;
@@ -81,14 +81,14 @@ class Waiting {
 
 const NAME_SIZE = 256;
 
-// Returns two connected descriptors, or a negative error number.
+// Makes two connected sockets. Returns their descriptors, or a negative errno.
 function pair() {
   const ends = new Uint32Array(2);
   const status = sys(NUMBERS.pair, ends);
   return status < 0 ? status : ends;
 }
 
-// Returns [family, port, text], or a negative error number.
+// Returns the address of a socket or its peer as [family, port, text], or a negative errno.
 function nameOf(socket, ofPeer) {
   const bytes = new Uint8Array(NAME_SIZE);
   const length = sys(NUMBERS.name, socket, ofPeer ? 1 : 0, bytes);

@@ -5,7 +5,7 @@
 const V4_PART = /^(?:0|[1-9]\d{0,2})$/;
 const V6_PART = /^[0-9a-f]{1,4}$/i;
 
-// Returns 4 bytes, or undefined.
+// Returns the 4 bytes of an IPv4 address, or undefined if `text` is invalid.
 function parseV4(text) {
   const parts = text.split('.');
   if (parts.length !== 4) return undefined;
@@ -18,7 +18,7 @@ function parseV4(text) {
   return bytes;
 }
 
-// Returns 16 bytes, or undefined.
+// Returns the 16 bytes of an IPv6 address, or undefined if `text` is invalid.
 function parseV6(text) {
   const halves = text.split('::');
   if (halves.length > 2) return undefined;

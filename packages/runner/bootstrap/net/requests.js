@@ -13,7 +13,7 @@ class Request {
   get provider() {
     return 'WRITEWRAP';
   }
-  // Makes the request hold the loop, unless `ref` is false.
+  // Assigns an id. The request keeps the event loop alive, unless `ref` is false.
   dispatch(ref = true) {
     this.#wrap = new AsyncWrap(this.provider);
     this.#ref = ref;

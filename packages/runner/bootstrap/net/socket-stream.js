@@ -2,7 +2,7 @@
 // stream reads while data is available, keeps a queue of writes, shuts down after the last write,
 // connects, and listens. The order of all callbacks is libuv's, because programs depend on the
 // order of reports at the end of a connection. Next: ../internal-bindings/tcp_wrap.js and
-// pipe_wrap.js, which add the differences of the two kinds.
+// pipe_wrap.js, which add the functions of each kind of socket.
 'use strict';
 
 const { NUMBERS: FILES } = require('../fs/calls.js');
@@ -14,8 +14,8 @@ const READ_SIZE = 65_536;
 // The number of reads of one stream before other streams are served (libuv's number).
 const READS_IN_A_ROW = 32;
 
-// One buffer for all streams: the bytes of a read are copied out. Made at the first read, so that
-// the image has no buffer.
+// One buffer for all streams: the bytes of a read are copied out. The buffer is made at the first
+// read, so that the image has none.
 let scratch;
 
 class SocketStream extends StreamBase {
@@ -51,7 +51,7 @@ class SocketStream extends StreamBase {
   get domain() {
     return this.#domain;
   }
-  // Takes over a descriptor of the process if it is a stream of that kind.
+  // Uses a descriptor of the process as this stream's socket if the descriptor has that kind.
   takeOver(fd, kind) {
     if (this.#socket !== NONE) return ERRNO.EBUSY;
     const found = sys(FILES.kind, fd);
@@ -64,7 +64,7 @@ class SocketStream extends StreamBase {
     return 0;
   }
 
-  // Makes the socket if there is none yet.
+  // Makes the socket unless the stream already has a socket.
   make(domain) {
     if (this.#socket !== NONE) return this.#domain === domain ? 0 : ERRNO.EINVAL;
     const socket = sys(NUMBERS.socket, domain, STREAM);
@@ -73,7 +73,7 @@ class SocketStream extends StreamBase {
     this.#domain = domain;
     return 0;
   }
-  // Takes over an accepted connection.
+  // Uses an accepted connection as this stream's socket.
   adopt(socket, domain) {
     this.#socket = socket;
     this.#domain = domain;
@@ -180,7 +180,7 @@ class SocketStream extends StreamBase {
         this.emitRead(count, target);
         delivered = true;
       } finally {
-        // An error in the program must not end reading for good.
+        // If the program's callback threw, reading continues.
         if (!delivered && this.#reading) this.#input.start(this.#socket);
       }
       if (!more) return;
@@ -241,7 +241,7 @@ class SocketStream extends StreamBase {
     return 0;
   }
 
-  // Closes with a reset: the other end gets an error instead of the end.
+  // Closes with a reset: the peer's next read fails with an error.
   reset(callback) {
     if (this.closing) return 0;
     if (this.#shutdown !== undefined) return ERRNO.EINVAL;

@@ -1,5 +1,5 @@
-// The class behind Node's histograms (histogram.cc): numbers or BigInts, a count of values above
-// the highest one, time deltas. Next: histogram.js for the buckets;
+// The class behind Node's histograms (histogram.cc): values as numbers or BigInts, the count of
+// values above the highest value, and time deltas. Next: histogram.js for the buckets;
 // ../internal-bindings/performance.js, which makes instances.
 'use strict';
 
@@ -129,7 +129,7 @@ class IntervalHistogram extends HistogramHandle {
   }
 }
 
-// Installs the class. Other statistics of Node's class fail at use.
+// Installs the class. Methods of Node's class that this class lacks throw at use.
 function install(shape) {
   for (const name of Object.getOwnPropertyNames(shape)) {
     if (name in HistogramHandle.prototype) continue;

@@ -1,5 +1,5 @@
-// A histogram of high dynamic range, which Node links as C (deps/histogram). Values are kept to a
-// number of significant decimal figures, in buckets whose width doubles. The code follows the
+// A histogram of high dynamic range, which is a C library in Node (deps/histogram). Values are kept
+// to a number of significant decimal figures, in buckets whose width doubles. The code follows the
 // published layout, so each value falls into the bucket that Node selects. Counts are kept in
 // pieces, because the whole table of a default histogram is 352 KiB and a program uses a small
 // part. Next: histogram-handle.js, which has the methods of Node's class.
@@ -61,7 +61,7 @@ class Histogram {
     return this.lowestOf(value) + Math.floor(this.rangeOf(value) / 2);
   }
 
-  /** Returns whether the value is within the range of this histogram. */
+  /** Counts a value. Returns false if the value is outside the range of this histogram. */
   record(value, count = 1) {
     if (value < 0 || value > this.highest) return false;
     this.addAt(this.indexOf(value), count);

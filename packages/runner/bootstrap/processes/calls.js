@@ -1,4 +1,4 @@
-// The kernel's process calls, and a child's start in the layout that the kernel reads. Next:
+// The kernel's process calls, and the layout in which the kernel reads the start of a child. Next:
 // ../internal-bindings/process_wrap.js and ../internal-bindings/spawn_sync.js, which start
 // children.
 'use strict';
@@ -24,7 +24,7 @@ function spawn({ file, args, cwd, env, fds, detached }) {
   return sys(NUMBERS.spawn, words, `${[file, cwd ?? '', ...args, ...env].join('\0')}\0`);
 }
 
-// The exit code and the signal of a wait status. One of the two is 0.
+// The exit code and the signal of a wait status. At least one of the two is 0.
 const exitCodeOf = (status) => status >> 8;
 const signalOf = (status) => status & 0x7f;
 

@@ -10,14 +10,14 @@ class Input {
   #fd;
   #rest;
   isOpen = true;
-  // The error, if the child did not read everything.
+  // The errno of a write, if the child did not read all bytes.
   error = 0;
 
   constructor(fd, input) {
     this.#fd = fd;
     this.#rest = input === undefined || input === null ? new Uint8Array(0) : bytesOf(input);
   }
-  // Writes as much as possible. Returns false if the child gets no more input.
+  // Writes as much as possible. Returns false if the child receives no more input.
   feed() {
     while (this.isOpen) {
       const taken = this.#rest.byteLength === 0 ? 0 : sys(NUMBERS.write, this.#fd, this.#rest);
@@ -44,7 +44,7 @@ class Output {
   constructor(fd) {
     this.#fd = fd;
   }
-  // Reads the available bytes. Returns false after the end.
+  // Reads the available bytes. Returns false at the end of the output.
   collect() {
     while (this.isOpen) {
       const piece = new Uint8Array(PIECE);

@@ -6,12 +6,12 @@ const context = require('../context.js');
 
 let names;
 
-// Returns '' for 0.
+// Returns the name of a signal, or '' for 0.
 function signalName(signal) {
   if (signal === 0) return '';
   if (names === undefined) {
     names = new Map();
-    // Node returns the first of two names for one number.
+    // If two names have one number, Node returns the first name.
     for (const [name, number] of Object.entries(context.internalBinding('constants').os.signals))
       if (!names.has(number)) names.set(number, name);
   }

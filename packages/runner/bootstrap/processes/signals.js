@@ -1,7 +1,7 @@
 // The signals that this process listens to. The kernel keeps the list and reports the listed
 // signals here. For other signals the kernel does what Linux does by default, which mostly ends the
-// process. One operation serves all signals: the kernel completes it with the number of the next
-// signal, in a turn of its own. Next: ../internal-bindings/signal_wrap.js, which listens;
+// process. One operation serves all signals: the kernel completes the operation with the number of
+// the next signal, in a separate turn. Next: ../internal-bindings/signal_wrap.js, which listens;
 // ../internal-bindings/process_methods.js, which has `_kill`.
 'use strict';
 
@@ -32,7 +32,7 @@ function forget(signal, handle) {
   sys(NUMBERS.listen, signal, 0);
 }
 
-// The operation does not hold the loop; the handles may.
+// The operation does not keep the event loop alive; the handles of signals can.
 function waitForNext() {
   if (waiting) return;
   const operation = sys(NUMBERS.nextSignal);

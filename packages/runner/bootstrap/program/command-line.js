@@ -1,8 +1,8 @@
 // A process that another process started as `node OPTIONS FILE ARGUMENTS`. This file reads the
 // command line, and Node's own scripts for each way of running (internal/main) continue. The
 // scripts run unchanged, because they define the meaning of `-e`, `-p`, `--check` and standard
-// input. Their first two functions would prepare the process. The image has done that, so the two
-// functions do nothing here. Next: options.js, which reads the options; run-file.js, which runs
+// input. Their first two functions would prepare the process. The image is already prepared, so the
+// two functions do nothing here. Next: options.js, which reads the options; run-file.js, which runs
 // files.
 'use strict';
 

@@ -1,8 +1,8 @@
 // `node`'s own options of a process (node_options.cc). `execArgv` and NODE_OPTIONS are parsed into
-// the values that Node's library reads. Decisions that the library based on options while the image
-// was made are made again. The shim calls `applyOptions` only for a process that has options, so a
-// plain start pays nothing. Next: internal-bindings/options.js, which has the values; run-file.js,
-// which runs afterwards.
+// the values that Node's library reads. The library made some decisions from options while the
+// image was made. These decisions are repeated. The shim calls `applyOptions` only for a process
+// that has options, so other starts are not slower. Next: internal-bindings/options.js, which has
+// the values; run-file.js, which runs afterwards.
 'use strict';
 
 const { applyConditions } = require('../modules/conditions.js');
@@ -29,7 +29,7 @@ const CHOICES = {
   __proto__: null,
   '--unhandled-rejections': ['warn-with-error-code', 'throw', 'strict', 'warn', 'none'],
 };
-// Options of V8, which this engine ignores and which change no result.
+// Options of V8, which do not change a program's result. This engine ignores these options.
 const ENGINE =
   /^--(?:(?:no-)?(?:expose[-_]gc|harmony[-\w]*|opt|stress[-\w]*|jitless|lite-mode|use-strict|interpreted-frames-native-stack|abort-on-uncaught-exception)|(?:max|min|stack|initial|gc|predictable|random|v8|turbo|sparkplug|maglev|concurrent|optimize|trace-gc|huge|single|perf)[-_\w]*)(?:=.*)?$/;
 
@@ -40,7 +40,7 @@ function applyOptions() {
   const { process } = context;
   const flags = native.execArgv();
   const fromEnvironment = splitEnvironment(process.env.NODE_OPTIONS ?? '');
-  // Every process has its own values, so the image's values stay unchanged.
+  // Each process changes a copy of the values, because the image's values are shared.
   const values = { ...context.internalBinding('options').getCLIOptionsValues() };
   refuse(parse([...fromEnvironment, ...flags], values).bad);
   process.execArgv = flags.filter((flag) => !flag.startsWith('--eval='));
@@ -86,8 +86,8 @@ function splitEnvironment(text) {
   return parts;
 }
 
-// Returns `bad`, the reason of a failure or undefined, and `at`, the number of flags read. On a
-// command line the first word that is no option ends the options.
+// Reads the flags into `values`. Returns `bad`, the reason of a failure or undefined, and `at`, the
+// number of flags read. On a command line the first word that is no option ends the options.
 function parse(flags, values, isCommandLine = false) {
   let i = 0;
   for (; i < flags.length; i++) {
@@ -113,7 +113,7 @@ function parse(flags, values, isCommandLine = false) {
     if (typeof known === 'boolean') {
       if (equals !== -1) return { bad: `${written} does not take an argument` };
       setSwitch(values, name);
-      // `--print` takes the program if there is one
+      // `--print` reads the next word as the program, unless that word is an option
       if (isCommandLine && name === '--print' && i + 1 < flags.length && !flags[i + 1].startsWith('-'))
         values['--eval'] = flags[++i];
       continue;

@@ -13,8 +13,8 @@ const HAS_EXIT_CODE = 2;
 const MAIN_ASYNC_ID = 1;
 const UNSETTLED_EXIT_CODE = 13;
 
-// The shim's `main` hook. An empty path means that another process started this process with a
-// command line.
+// The shim's `main` hook. Runs the program. An empty path means that another process started this
+// process with a command line.
 function main(path) {
   if (path === '') {
     if (!shell.run() && !bindingCommand.run()) runCommandLine(runFile);
@@ -26,7 +26,7 @@ function runFile(path) {
   const { popAsyncContext, pushAsyncContext } = requireBuiltin('internal/async_hooks');
   const main = requireBuiltin('path').resolve(path);
   process.argv[1] = main;
-  // Removes the properties that only `-e` has.
+  // Removes the properties that only a program of `-e` has.
   const values = context.cliOptions ?? context.internalBinding('options').getCLIOptionsValues();
   if (values['--input-type'] !== '') {
     context.cliOptions = { ...values, '--input-type': '' };

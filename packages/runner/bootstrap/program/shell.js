@@ -29,7 +29,7 @@ let body;
 let shell;
 
 // Compiles the bundle before all other files. Compiling the largest file leaves free blocks, which
-// the other files then fill, so the image has no holes.
+// the other files then fill, so the image has no large free blocks.
 function compile() {
   const source = buildFile('shell.js');
   if (source === undefined) return;

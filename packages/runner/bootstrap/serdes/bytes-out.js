@@ -1,6 +1,6 @@
 // The growing buffer of a serializer, and the primitive encodings of V8's wire format. Functions
-// are taken from the primordials at use: this file is loaded before they exist, and a program may
-// have changed the prototypes. Next: writer.js.
+// are read from the primordials at use: this file is loaded before the primordials exist, and a
+// program may have changed the prototypes. Next: writer.js.
 'use strict';
 
 const context = require('../context.js');
@@ -39,7 +39,7 @@ class BytesOut {
     this.#bytes[this.length++] = value;
   }
 
-  /** @param {bigint} value  unsigned, 64 bits */
+  /** @param {bigint} value an unsigned number of 64 bits */
   varint64(value) {
     while (value >= 0x80n) {
       this.byte(Number(value & 0x7fn) | 0x80);
@@ -65,7 +65,7 @@ class BytesOut {
     this.length += bytes.length;
   }
 
-  /** Writes Latin-1 or UTF-16LE, by Node's encoding number. */
+  /** Writes a text in Latin-1 or UTF-16LE. `encoding` is Node's number of the encoding. */
   text(string, encoding) {
     this.raw(new Uint8Array(native.encode(string, encoding)));
   }

@@ -1,4 +1,4 @@
-// The errors that node_serdes.cc makes itself. Code and text differ from the errors of Node's
+// The errors that node_serdes.cc makes in C++. Code and text differ from the errors of Node's
 // JavaScript. Next: writer.js and reader.js.
 'use strict';
 

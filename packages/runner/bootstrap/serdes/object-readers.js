@@ -1,5 +1,5 @@
-// A reader for each kind of object in V8's format. An object gets its number before its contents
-// are read, because they may refer to it. Next: reader.js, which calls these functions.
+// A reader for each kind of object in V8's format. An object is numbered before its contents are
+// read, because these may refer to the object. Next: reader.js, which calls these functions.
 'use strict';
 
 const context = require('../context.js');
@@ -21,7 +21,7 @@ function readBigInt(state) {
   return bits & 1 ? -value : value;
 }
 
-/** Reads keys and values up to `end`. Returns their number. */
+/** Reads keys and values up to the tag `end`. Returns the number of properties. */
 function readProperties(state, object, end) {
   for (let count = 0; ; count++) {
     if (skipTo(state) === end) {
@@ -64,7 +64,7 @@ function readSparseArray(state) {
 
 function readDenseArray(state) {
   const length = state.in.varint() ?? state.bad();
-  if (length > state.in.left) state.bad(); // each element takes at least a byte
+  if (length > state.in.left) state.bad(); // each element needs a byte or more
   const array = remember(state, []);
   array.length = length;
   for (let i = 0; i < length; i++) {

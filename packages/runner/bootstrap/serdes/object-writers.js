@@ -1,5 +1,5 @@
-// A writer for each kind of object in V8's format. Other objects cannot be cloned. Next: reader.js,
-// which reads the output.
+// A writer for each kind of object in V8's format. An object of another kind cannot be cloned.
+// Next: reader.js, which reads the output.
 'use strict';
 
 const context = require('../context.js');
@@ -29,8 +29,8 @@ function writeHostObject(state, value) {
 }
 
 /**
- * Writes own enumerable properties with string keys; indices are written as numbers. Returns their
- * number.
+ * Writes own enumerable properties with string keys; indices are written as numbers. Returns the
+ * number of properties.
  */
 function writeProperties(state, object, keys) {
   let count = 0;

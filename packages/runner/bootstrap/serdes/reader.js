@@ -1,7 +1,7 @@
 // `Deserializer` of the serdes binding: converts V8's wire format to a value. Versions down to 13
-// are accepted, because Node's own older files have them. Every step checks its input: the bytes
-// come from a program, and invalid bytes must throw V8's error and never return half a value. Next:
-// object-readers.js.
+// are accepted, because older files of Node have these versions. Every step checks its input: the
+// bytes come from a program, and invalid bytes must throw V8's error and never return half a value.
+// Next: object-readers.js.
 'use strict';
 
 const { argumentError } = require('./errors.js');
@@ -98,7 +98,7 @@ function nextTag(input) {
 
 function readValue(state) {
   const value = readOne(state);
-  // A view follows the buffer that was just read: the view is the value.
+  // If a view follows the buffer that was just read, the value is the view.
   if (state.in.peek() === TAGS.VIEW && native.types.isAnyArrayBuffer(value)) {
     state.in.byte();
     return readers.readView(state, value);

@@ -66,10 +66,10 @@ const VIEWS = {
   '?': 'DataView',
 };
 
-/** Tag of an error's prototype → its class. `Error` has none. */
+/** Tag of an error's prototype → its class. `Error` itself has no tag. */
 const ERRORS = { E: 'EvalError', R: 'RangeError', F: 'ReferenceError', S: 'SyntaxError', T: 'TypeError', U: 'URIError' };
 
-/** Flags of a regular expression in the order of their bits; `l` is V8's own. */
+/** Flags of a regular expression in the order of their bits; only V8 has the flag `l`. */
 const REGEXP_FLAGS = ['g', 'i', 'm', 'y', 'u', 's', 'l', 'd', 'v'];
 
 module.exports = { TAGS, VERSION, VIEWS, ERRORS, REGEXP_FLAGS };

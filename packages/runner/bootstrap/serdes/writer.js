@@ -1,7 +1,7 @@
 // `Serializer` of the serdes binding (node_serdes.cc over v8::ValueSerializer): converts a value to
 // V8's wire format. This code does not share the clone of ../messaging/clone.js, because here the
 // bytes are the result. A value is written in one pass; a repeated object becomes a reference.
-// Next: object-writers.js (arrays, maps, errors, buffers), reader.js (the way back).
+// Next: object-writers.js (arrays, maps, errors, buffers), reader.js, which reads the result.
 'use strict';
 
 const context = require('../context.js');

@@ -1,6 +1,6 @@
-// Puts a function of the shim before `console.log` and its siblings. If all state that Node's own
-// path would read is unchanged, the function writes the line itself. Otherwise the function calls
-// Node's method with its arguments. A line costs some 30 µs through Node's console, Writable and
+// Replaces `console.log` and the related methods by a function of the shim. If all state that
+// Node's own path would read is unchanged, the function writes the line itself. Otherwise the
+// function calls Node's method. A line costs some 30 µs through Node's console, Writable and
 // SyncWriteStream, and about 1 µs through the shim. Most programs print lines of text. The state
 // that may differ is listed as guards, which the shim checks at each call without running a getter.
 // Next: ../start-up/preload.js.
@@ -35,14 +35,14 @@ function replace(globalConsole, name, fd, guards) {
 }
 
 // Node's console takes its stream at the first use, and `console._stdout = stream` replaces the
-// stream. This property does so too, and notes the stream for the guards.
+// stream. This property also replaces the stream, and records the new stream for the guards.
 function watchStream(globalConsole, key, replaced, streams, name) {
   const { process } = context;
   Object.defineProperty(globalConsole, key, {
     configurable: true,
     enumerable: false,
     get() {
-      // Read first, because the getter may replace this property.
+      // The value is read first, because the getter may replace this property.
       const now = process[name];
       streams[name] ||= now;
       return streams[name];
@@ -78,7 +78,7 @@ function guardsFor(globalConsole, replaced, name, stream) {
   ];
 }
 
-// An ended or destroyed stream refuses writes: these bits of its state word differ.
+// The bits of a stream's state word that differ if the stream is ended or destroyed.
 function stateGuards(stream) {
   const key = symbolOf(stream._writableState, 'kState');
   const { Writable } = context.requireBuiltin('stream');

@@ -1,22 +1,22 @@
 // `process.stdin`, `stdout` and `stderr` of a process whose descriptors differ from the image's,
 // such as pipes of a child. The streams are replaced at the first access: the image holds the
-// streams that nearly every program needs, and `console.log` writes without reading the properties.
-// A child whose program reads a stream gets Node's own stream for the kind of its descriptor. Next:
-// console-log.js, whose short path ends when the streams differ.
+// streams that nearly every program needs, and `console.log` does not read the properties. A child
+// whose program reads a stream gets Node's own stream for the kind of its descriptor. Next:
+// console-log.js, which calls Node's method when the streams differ.
 'use strict';
 
 const context = require('../context.js');
 const { NUMBERS, sys } = require('../fs/calls.js');
 const { FILE_KIND } = require('../net/calls.js');
 
-// `onReset` is called if the image's streams do not fit this process.
+// Defines the properties. `onReset` is called if this process has other streams than the image.
 function install(onReset) {
   const { process } = context;
   const { resetStdioForTesting } = context.internalBinding('process_methods');
   let settled = false;
   const settle = () => {
     const kinds = [1, 2].map((fd) => sys(NUMBERS.kind, fd));
-    // Without a kernel the image is being made.
+    // Without a kernel, the image is being made.
     if (kinds[0] < 0) return;
     settled = true;
     if (kinds.every((kind) => kind === FILE_KIND)) return;

@@ -1,6 +1,6 @@
 // The order in which the guest boots: Node's own sequence (node_realm.cc, node.cc), then Node's
-// preparation of a process. The last steps are ours, because our image is taken afterwards: loading
-// the public modules and running dummy programs. Node's sequence is kept because the library
+// preparation of a process. The last steps are ours: loading the public modules and running dummy
+// programs, so that the image contains their results. Node's sequence is kept because the library
 // depends on it, and because an upgrade of Node then changes no order of ours. Next:
 // ../internal-bindings/index.js (the results of `internalBinding`), preload.js,
 // ../event-loop/hooks.js (the functions that the shim calls in a process).
@@ -44,9 +44,9 @@ module.exports = function boot() {
   require('./refresh.js').prepare();
 };
 
-// Runs Node's preparation of a process for all processes at once. Node's scripts are led to believe
-// that a start-up snapshot is being built: they then keep `process.argv0` configurable, which
-// refresh.js needs.
+// Runs Node's preparation of a process for all processes at once. A flag makes Node's scripts
+// believe that a start-up snapshot is being built. The scripts then keep `process.argv0`
+// configurable, which refresh.js needs.
 function prepareExecution(getInternalBinding) {
   const { isBuildingSnapshotBuffer } = getInternalBinding('mksnapshot');
   const { prepareMainThreadExecution, markBootstrapComplete } = context.requireBuiltin('internal/process/pre_execution');

@@ -1,8 +1,8 @@
-// Small programs that run while the image is made. Node's work at a first use (lazy requires,
-// caches, first shapes of objects) is then part of the image. Their output is discarded. They must
-// not trigger one-time actions of Node, such as deprecation warnings, because a process would miss
-// them.
-// Next: preload.js.
+// Small programs that run while the image is made. Node's work at a first use (lazy
+// requires, caches, first shapes of objects) is then part of the image. The programs'
+// output is discarded. A dummy program must not trigger a one-time action of Node, such
+// as a deprecation warning, because no process would repeat the action. Next:
+// preload.js.
 'use strict';
 
 const context = require('../context.js');
@@ -61,7 +61,7 @@ function errors() {
   }
 }
 
-// Runs rejections that are handled in time, ticks, microtasks and contexts.
+// Runs ticks, microtasks, contexts, and rejections that are handled in time.
 function ticking() {
   const { AsyncLocalStorage } = context.requireBuiltin('async_hooks');
   const storage = new AsyncLocalStorage();
@@ -83,7 +83,7 @@ function text() {
   structuredClone({ a: [new Date(0), new Map()] });
 }
 
-// Runs ticks and microtasks until none is due. Timers and immediates are left to processes.
+// Runs ticks and microtasks until none is due. Timers and immediates do not run.
 function settle() {
   native.runMicrotasks();
   if (native.loop.tickInfo[0] !== 0 || native.loop.tickInfo[1] !== 0) context.tickCallback();

@@ -1,7 +1,7 @@
 // Work that the image does in advance for each process. Public modules are loaded, every other file
 // of the library is compiled, and dummy programs run through the paths that programs take. A module
-// that a process loads costs a millisecond and its pages in every process. In the image a module
-// costs nothing until it is used. Next: refresh.js, which must run afterwards, because the dummy
+// that a process loads costs a millisecond and its pages in every process. A module in the image
+// costs nothing until its first use. Next: refresh.js, which must run afterwards, because the dummy
 // programs leave traces (a cached working directory).
 'use strict';
 
@@ -79,9 +79,9 @@ const INTERNAL = [
 // The ways in which a child process runs (../program/command-line.js).
 const MAIN = ['check_syntax', 'eval_stdin', 'eval_string'];
 
-// Files that this guest does not need. They are V8's log processors (ES modules for the profiler's
-// own program), a TypeScript parser in WebAssembly, and the debugger's command line. Modules behind
-// an experimental flag of Node (QUIC, iterable streams) are omitted too.
+// Files that this guest does not need. The files are V8's log processors (ES modules for the
+// profiler's own program), a TypeScript parser in WebAssembly, and the debugger's command line.
+// Modules behind an experimental flag of Node (QUIC, iterable streams) are omitted too.
 const LEFT_OUT = /^(?:internal\/(?:deps\/(?:amaro|v8)|debugger|quic|streams\/iter)\/|internal\/v8_prof_|stream\/iter$|quic$)/;
 
 module.exports = function preload() {
@@ -97,7 +97,7 @@ module.exports = function preload() {
 };
 
 // Compiles the largest files first, and all files before any file is loaded. Compiling leaves free
-// blocks, which later files fill, so the image has no holes.
+// blocks, which later files fill, so the image has no large free blocks.
 function compileAll() {
   const wanted = ids.filter((id) => !isLoaded(id) && !LEFT_OUT.test(id));
   wanted.push(...MAIN.map((name) => `internal/main/${name}`));

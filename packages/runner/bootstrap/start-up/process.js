@@ -1,7 +1,7 @@
 // The `process` object as Node's C++ makes it before any script runs (node_process_object.cc):
-// versions, the object's class, and the properties that differ between processes. The last are
-// lazy, because a start must not run JavaScript; refresh.js lists them. Next: refresh.js, then
-// Node's internal/bootstrap/node, which adds further properties.
+// versions, the object's class, and the properties that differ between processes. The properties
+// that differ are lazy, because a start must not run JavaScript; refresh.js lists these properties.
+// Next: refresh.js, then Node's internal/bootstrap/node, which adds further properties.
 'use strict';
 
 const context = require('../context.js');

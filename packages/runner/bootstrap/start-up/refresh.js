@@ -26,7 +26,7 @@
 // - `crypto.randomBytes()`, `randomUUID()`, `getRandomValues()`: read from the kernel at each call;
 //   Node's caches of random bytes are empty in the image.
 // - Digests and ciphers in use (`crypto`), and the table of their owners: made at the first use in
-//   a process. The kernel keeps them per process.
+//   a process. The kernel keeps digests and ciphers per process.
 // - `import.meta.url` of the program, `[evalN]`: from the start block; the shim counts evaluations.
 // - `umask`, `stdin`: in their initial state, because the image's build never uses them.
 //
@@ -47,8 +47,8 @@ const { NUMBERS, sys } = require('../processes/calls.js');
 
 const EXEC_PATH = '/usr/local/bin/node';
 
-// Defines the values that Node's scripts find on `process` while the image is made. They belong to
-// no real process.
+// Defines the values that Node's scripts find on `process` while the image is made. The values
+// belong to no real process.
 function defineProcessState(process) {
   process.title = 'node';
   process.execPath = EXEC_PATH;
@@ -58,7 +58,7 @@ function defineProcessState(process) {
   process.env = native.env();
 }
 
-// Runs last, after Node's preparation of the process.
+// Checks and resets the state of the process. Must run after Node's preparation of the process.
 function prepare() {
   const { process } = context;
   loopClock.reset();
@@ -71,7 +71,7 @@ function prepare() {
   native.defineLazyProperty(process, 'argv0', () => native.argv()[0] ?? 'node');
   native.defineLazyProperty(process, 'pid', () => native.pid());
   Object.defineProperty(process, 'ppid', { get: parent, enumerable: true, configurable: true });
-  // Node caches the working directory, and only changing the directory empties that cache.
+  // Node caches the working directory, and only a change of the directory empties the cache.
   process.chdir('/');
   forgetPackages();
   context.trackRejections();

@@ -1,6 +1,6 @@
-// The complete list of the state that must be fresh when a saved process is restored, once or as
-// one of many clones. Like refresh.js, the list is a security contract: two clones never agree on a
-// random number that either draws after the restore.
+// The complete list of the state that must be fresh when a process is restored from a snapshot,
+// once or as one of many clones. Like refresh.js, the list is a security contract: two clones never
+// agree on a random number that either draws after the restore.
 //
 // - `Math.random()`: the shim reseeds the generator of every realm before other code of the guest
 //   runs.
@@ -16,12 +16,12 @@
 //   react.
 //
 // Deliberately not fresh: the monotonic clocks (`hrtime`, `performance.now()`, timers,
-// `eventLoopUtilization()`). They continue from the time at which the memory was saved, so timers
-// keep their remaining time and `performance.timeOrigin` stays. `asleepMs` is the time that these
-// clocks omit. The seed of the engine's hash tables is the image's own, equal in every process. The
-// seed only orders buckets, no program sees it, and it is no secret.
+// `eventLoopUtilization()`). These clocks continue from the time of the snapshot, so timers keep
+// their remaining time and `performance.timeOrigin` stays. `asleepMs` is the time that the clocks
+// omit. The seed of the engine's hash tables is the image's own, equal in every process. The seed
+// only orders buckets. No program can read the seed, and the seed is no secret.
 //
-// Not fresh, and out of reach from here: random bytes that a program drew before the save and
+// Not fresh, and out of reach from here: random bytes that a program drew before the snapshot and
 // keeps, such as a package's own pool. The `Date` header of http is Node's cache, up to a second of
 // the process's time old. Next: event-loop/hooks.js, which registers `restore` as the shim's hook;
 // shim/process.c has the C half of the list.
@@ -32,7 +32,7 @@ const { drawAnew } = require('../crypto/random-kept.js');
 
 const EVENT = 'coldframe:restore';
 
-// Applies a restore. `changes` has `KEY=value` to set a variable, or `KEY` to remove it.
+// Applies a restore. `changes` has `KEY=value` to set a variable, or `KEY` to remove the variable.
 function restore(asleepMs, changes, hasOtherPid) {
   drawAnew();
   const { process } = context;
@@ -41,7 +41,7 @@ function restore(asleepMs, changes, hasOtherPid) {
   if (hasListener(process)) process.emit(EVENT, { asleepMs });
 }
 
-// A program that has read `process.pid` made it a plain value (refresh.js).
+// Updates `process.pid`, which is a plain value if the program has read the property (refresh.js).
 function renewPid(process) {
   if (!Object.getOwnPropertyDescriptor(process, 'pid')?.configurable) return;
   native.defineLazyProperty(process, 'pid', () => native.pid());
@@ -53,7 +53,7 @@ function changeEnvironment(env, change) {
   else env[change.slice(0, at)] = change.slice(at + 1);
 }
 
-// Returns whether a listener exists. Packages that patch `process.emit` get the event too.
+// Returns whether a listener exists. A package that patches `process.emit` sees every event.
 function hasListener(process) {
   return process.emit !== context.requireBuiltin('events').prototype.emit || process._events?.[EVENT] !== undefined;
 }

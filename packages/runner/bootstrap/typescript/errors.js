@@ -25,8 +25,8 @@ function problem(code, message, source, filename, start, end) {
   };
 }
 
-// Returns the lines with the line before and the line after. A mark is below, or, for several
-// lines, before the first and the last line.
+// Returns the lines with the line before and the line after. A mark is below a single line. Of
+// several lines, the first and the last have a mark before them.
 function snippet(source, startLine, startColumn, endLine, endColumn) {
   const lines = source.split('\n').map((line) => line.replace(/\r$/, '').replaceAll('\t', TAB));
   const isLong = endLine > startLine;

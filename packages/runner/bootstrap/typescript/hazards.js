@@ -7,8 +7,8 @@
 const CONTINUES_STATEMENT = /[([`/]/;
 const CONTINUES_EXPRESSION = /[([`]/;
 
-// Blanks a statement. Returns true, because the nodes below it are blanked too. Where the next line
-// would continue the previous statement, a semicolon remains.
+// Blanks a statement. Returns true, because the statement's child nodes are blanked too. Where the
+// next line would continue the previous statement, a semicolon remains.
 function blankStatement(node, text) {
   text.blank(node.start, node.end);
   const before = text.previous(node.start);
@@ -40,7 +40,7 @@ function fixArrow(node, text) {
   text.put(returnType.end - 1, ')');
 }
 
-// Handles `return <T>` with the parameters on the next line.
+// Handles `return <T>` if the parameters are on the next line.
 function fixArrowArgument(node, text) {
   const arrow = node.argument;
   const list = arrow?.type === 'ArrowFunctionExpression' && !arrow.async ? arrow.typeParameters : undefined;

@@ -1,7 +1,7 @@
 // Strips types from TypeScript, in the place of Node's parser in WebAssembly
-// (internal/deps/amaro/dist/index). Node's own library calls `transformSync` and words the errors.
-// The parser is JavaScript, because the guest has no WebAssembly. It is compiled in the image and
-// runs at the first TypeScript file. Next: parser.js, strip.js.
+// (internal/deps/amaro/dist/index). Node's own library calls `transformSync` and writes the error
+// messages. The parser is JavaScript, because the guest has no WebAssembly. The parser is compiled
+// in the image and runs at the first TypeScript file. Next: parser.js, strip.js.
 'use strict';
 
 const { problem } = require('./errors.js');
@@ -13,7 +13,7 @@ const AS_MODULE = 'module';
 const AS_SCRIPT = 'script';
 const BYTE_ORDER_MARK = 0xfeff;
 
-// `load()` returns `{ acorn, tsPlugin }`.
+// Makes `transformSync`. `load()` returns the parser's modules, `{ acorn, tsPlugin }`.
 function createTransform(load) {
   let Parser;
   return function transformSync(given, { filename } = {}) {
@@ -30,7 +30,7 @@ function createTransform(load) {
   };
 }
 
-// Parses a text as a module, unless it can only be a script.
+// Parses a text as a module, or as a script if the text can only be a script.
 function parse(Parser, source, filename) {
   try {
     return parseAs(Parser, source, AS_MODULE);

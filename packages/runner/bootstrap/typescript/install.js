@@ -1,5 +1,5 @@
 // Installs our TypeScript stripper where Node's library looks for its own. `assertTypeScript` is
-// replaced, because it asks for WebAssembly, which Node's parser needs and ours does not. Next:
+// replaced, because that function requires WebAssembly, which our parser does not need. Next:
 // index.js.
 'use strict';
 
@@ -11,7 +11,7 @@ const ID = 'internal/deps/amaro/dist/index';
 const ACORN = 'internal/deps/acorn/acorn/dist/acorn';
 
 function install() {
-  // Compiled here without running: programs without TypeScript do not pay for the parser.
+  // Compiled here without running: the parser runs only in programs with TypeScript.
   const parser = native.compileFunction(buildFile('lib/typescript-parser.js'), 'coldframe:typescript-parser', [
     'require',
     'module',

@@ -1,6 +1,6 @@
 // The TypeScript parts of classes: `abstract`, `implements`, modifiers of members, members without
 // a body, marks after a name. Modifiers are read from the text, because the tree has no positions
-// for them. Next: strip.js.
+// of modifiers. Next: strip.js.
 'use strict';
 
 const MODIFIERS = new Set(['public', 'private', 'protected', 'readonly', 'override']);

@@ -31,13 +31,13 @@ function makeParser({ acorn, tsPlugin }) {
     parseWithStatement(node) {
       return super.raise(node.start, WITH);
     }
-    // Accepts `const` before a type parameter of a method, too.
+    // Also accepts `const` before a type parameter of a method.
     tsTryParseTypeParameters(parseModifiers = this.tsParseConstModifier) {
       return super.tsTryParseTypeParameters(parseModifiers);
     }
     // In `a ? (b) : c => d` the colon belongs to the condition; in `a ? (b): c => d : e` the first
-    // colon belongs to the arrow. Only the end of the expression decides, so both readings are
-    // tried: first as a type, then as a condition.
+    // colon belongs to the arrow. Only the end of the expression decides, so the parser tries two
+    // readings: first as a type, then as a condition.
     parseConditional(...given) {
       if (this.#withoutArrowTypes || this.type.label !== '?') return super.parseConditional(...given);
       const { node } = this.tryParse(() => super.parseConditional(...given));

@@ -49,8 +49,8 @@ const isTypeKind = (node) => node.importKind === 'type' || (node.exportKind === 
 
 const bodyOf = ['consequent', 'alternate', 'body'];
 
-// Node type → the function that runs before its children are walked; `true` means that they must
-// not be walked.
+// Node type → the function that runs before its children are walked; if the function returns
+// `true`, the children are not walked.
 const VISIT = {
   __proto__: null,
   ImportDeclaration: importOrExport,
@@ -131,7 +131,7 @@ const SKIPPED = new Set(['type', 'start', 'end', 'loc', 'implements']);
 // Node's stripper keeps `<const>x`, which V8 then refuses.
 const isLeftToEngine = (node) => node.type === 'TSTypeAssertion' && node.typeAnnotation.typeName?.name === 'const';
 
-// Calls `refuse(node, message)` for parts that cannot be stripped.
+// Blanks the types of a program. Calls `refuse(node, message)` for other TypeScript syntax.
 function strip(program, text, refuse) {
   const walk = (node) => {
     if (isOnlyType(node) && node.type !== 'PropertyDefinition') {

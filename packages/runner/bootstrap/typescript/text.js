@@ -1,7 +1,7 @@
 // The text of a TypeScript program while its types are removed. Ranges become blanks, so that every
 // line and column stays. Single characters are overwritten where a blank would change the meaning
-// of the rest. Blanks are as wide in UTF-8 as the replaced text: Node's stripper does so, and
-// programs compare its output. Next: strip.js.
+// of the rest. Blanks are as wide in UTF-8 as the replaced text: the output then equals the output
+// of Node's stripper. Next: strip.js.
 'use strict';
 
 const LINE_BREAK = /[\n\r\u2028\u2029]/;
@@ -49,7 +49,7 @@ class Text {
     return source.length;
   }
 
-  // Returns the last such position before `index`, or -1.
+  // Returns the last position before `index` that is neither white space nor in a comment, or -1.
   previous(index) {
     let at = index;
     while (at > 0) {
@@ -73,7 +73,7 @@ class Text {
   }
 }
 
-// Returns how many additional units the character had.
+// Blanks the character at `at`. Returns how many additional units the character had.
 function blankAt(units, at) {
   const unit = units[at];
   if (WHITE.test(unit)) return 0;

@@ -1,7 +1,7 @@
 // V8's code cache as scripts and modules show it: `createCachedData`, `cachedData`,
 // `cachedDataRejected`. The data has no code, because the engine compiles faster than such data
-// could be checked. The data is a mark of the source text. Data is accepted if it is the mark of
-// the compiled text, as V8 accepts the data of an equal source and rejects other data. Next:
+// could be checked. The data is a mark of the source text. The engine accepts only the mark of the
+// compiled text, as V8 accepts only the data of an equal source. Next:
 // ../internal-bindings/contextify.js and module_wrap.js.
 'use strict';
 

@@ -8,7 +8,7 @@
 
 const context = require('../context.js');
 
-// Properties of the engine's global object that V8's has not.
+// Properties of the engine's global object that V8's global object lacks.
 const NOT_OF_A_CONTEXT = ['performance', 'queueMicrotask', 'atob', 'btoa', 'navigator', 'DOMException', 'print', 'gc'];
 
 // Every context of V8 has a console that only a debugger reads.
@@ -33,7 +33,7 @@ function prepare(handle, global) {
 }
 
 /**
- * Makes a context around `object`, or, if that is undefined, a context with an ordinary global
+ * Makes a context around `object`. If `object` is undefined, the context has an ordinary global
  * object. Returns the object that represents the context.
  */
 function makeContext(object, strings, ownMicrotasks) {
@@ -51,8 +51,8 @@ function handleOf(object) {
 }
 
 /**
- * Returns the result of `run`. `run` may take `timeout` milliseconds (below 0: any time), and runs
- * with the microtasks of a context that has its own.
+ * Calls `run` and returns its result. `timeout` is in milliseconds; a negative number means no
+ * limit. If the context has a microtask queue of its own, that queue is used.
  */
 function runLimited(run, timeout, handle) {
   const withMicrotasks = handle?.[MICROTASKS] ? handle : undefined;

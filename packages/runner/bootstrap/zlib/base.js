@@ -12,8 +12,8 @@ const NOTHING = new Uint8Array(0);
 // A subclass has `work(flush, input, output, left)`, `problem()`, which returns undefined or
 // [message, errno, code], and `end()`.
 class CompressionHandle extends AsyncWrap {
-  // The unused bytes of output and of input of the last run. The subclass uses the rest of the
-  // array.
+  // The numbers of unused bytes of output and of input after the last run. The subclass uses the
+  // third element.
   left = new Uint32Array(3);
   #result;
   #callback;
@@ -66,7 +66,7 @@ class CompressionHandle extends AsyncWrap {
     return problem === undefined;
   }
 
-  // Reports an error to the owner. The stream cannot continue.
+  // Reports an error to the owner. The stream cannot be used afterwards.
   fail([message, errno, code]) {
     this.makeCallback(this.onerror, message, errno, code);
     this.#writing = false;

@@ -63,7 +63,7 @@ class ZlibHandle extends CompressionHandle {
     this.#dictionary = dictionary === undefined ? undefined : bytesOf(dictionary);
   }
 
-  // The stream is made at the first use: many streams are made and never written to.
+  // Makes zlib's stream at the first use, because many streams are never written to.
   #start() {
     if (this.#started) return;
     this.#started = true;
@@ -71,7 +71,7 @@ class ZlibHandle extends CompressionHandle {
     if (this.#error === Z_OK && this.#dictionary !== undefined) this.#giveDictionary();
   }
   #giveDictionary() {
-    // An inflating stream asks for its dictionary, but a raw stream cannot.
+    // Zlib requests the dictionary of an inflating stream later, but not of a raw stream.
     if (compresses(this.#mode) || this.#mode === INFLATERAW) {
       this.#error = native.zlibDictionary(this.#stream, this.#dictionary);
       if (this.#error !== Z_OK) this.#fail('Failed to set dictionary');
@@ -89,7 +89,7 @@ class ZlibHandle extends CompressionHandle {
     if (this.#error === Z_NEED_DICT && this.#dictionary !== undefined) this.#inflateWithDictionary(input, output);
     while (this.left[1] > 0 && this.#mode === GUNZIP && this.#error === Z_STREAM_END) {
       const rest = input.subarray(input.byteLength - this.left[1]);
-      // Zeros may pad a file. Other bytes are the next member.
+      // Zeros may pad a file. Any other byte begins the next member.
       if (rest[0] === 0) break;
       this.#error = native.zlibReset(this.#stream);
       this.#step(rest, output.subarray(output.byteLength - this.left[0]));
@@ -103,7 +103,7 @@ class ZlibHandle extends CompressionHandle {
     if (this.#error === Z_OK) {
       this.#step(input.subarray(input.byteLength - this.left[1]), output.subarray(output.byteLength - this.left[0]));
     } else if (this.#error === Z_DATA_ERROR) {
-      // the caller distinguishes a wrong dictionary from a missing one
+      // a wrong dictionary has another error than a missing dictionary
       this.#error = Z_NEED_DICT;
     }
   }

@@ -87,8 +87,8 @@ class ZstdHandle extends CompressionHandle {
 
   work(flush, input, output, left) {
     this.#flush = flush;
-    // Without input this call only ends the stream. After a whole frame the library would take
-    // the call for the beginning of another frame.
+    // Without input this call only ends the stream. After a whole frame the library would begin
+    // another frame.
     if (this.#frameEnded && input.byteLength === 0) return;
     if (this.#isOtherThanPledged(input)) {
       this.#error = SRC_SIZE_WRONG;
@@ -98,7 +98,7 @@ class ZstdHandle extends CompressionHandle {
     this.#error = native.zstdRun(this.#stream, input, output, flush, left);
     this.#frameEnded = !this.#compresses && this.left[2] === 0;
   }
-  // The library itself does not check an input that is passed whole.
+  // Returns whether a whole input differs from the pledged size, which the library does not check.
   #isOtherThanPledged(input) {
     return !this.#begun && this.#flush === END && typeof this.#pledged === 'number' && this.#pledged !== input.byteLength;
   }

@@ -4,8 +4,8 @@
 //
 //   pnpm engine:tree [DIR]      (default: .build/engine-tree)
 //
-// If DIR is such a tree of another version of the engine, the new sources are added to it, for `git
-// rebase --onto`. Next: write-series.mjs, which makes patch files of the commits.
+// If DIR is a tree of another version of the engine, the new sources are added to it, for `git
+// rebase --onto`. Next: write-series.mjs, which makes patch files from the commits.
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -18,7 +18,8 @@ import { applyPatches, loadPatches } from './series.mjs';
 export const defaultTreeDir = join(packageDir, '..', '..', '.build', 'engine-tree');
 
 const BRANCH = 'patches';
-// A fixed author and date: the commits of equal patches have equal ids on every machine.
+// The author, committer and date of all commits. The values are fixed, so that the commits of equal
+// patches have equal ids on every machine.
 const COMMITTER = 'Coldframe <engine@coldframe.invalid> 946684800 +0000';
 
 /** Makes the tree in `dir`, which must not exist or be empty. */
@@ -55,7 +56,7 @@ export const versionsIn = (dir) =>
 const sourcesCommit = (files, version, ref = `refs/heads/${BRANCH}`) =>
   commit(ref, `QuickJS-ng ${version}, unchanged\n`, [...files], 'mark :1\n');
 
-// The input of `git fast-import`: one process writes all commits.
+// Returns a commit in the format of `git fast-import`, which writes all commits in one process.
 const commit = (ref, message, files, mark = '') =>
   [
     `commit ${ref}\n${mark}committer ${COMMITTER}\n${data(message)}`,

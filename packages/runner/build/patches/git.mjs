@@ -8,7 +8,7 @@ const MAX_OUTPUT = 256 << 20;
 /** Runs git in `dir` and returns its standard output. */
 export function git(dir, args, { input } = {}) {
   const env = { ...process.env, GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' };
-  // A hook of another repository sets these variables.
+  // Removes variables that git sets if this command runs in a hook of another repository.
   for (const name of ['GIT_DIR', 'GIT_WORK_TREE', 'GIT_INDEX_FILE']) delete env[name];
   const stdio = ['pipe', 'pipe', 'pipe'];
   try {

@@ -1,8 +1,8 @@
 // Reads the series of patches in `engine/patches` and applies the series to the engine's sources.
 // The files apply in the order of their numbers, which run from 0001 without a gap. A patch must
-// fit exactly: another text at a hunk's place stops the build with that place. The sources are
-// pinned, and a hunk that fits elsewhere may change the wrong function. Next: ../compile.mjs, which
-// compiles the result; engine-tree.mjs makes a git tree of the series for developers.
+// fit exactly: if a hunk's place has another text, the build fails and names the place. No other
+// place is searched, because there a hunk may change the wrong function. Next: ../compile.mjs,
+// which compiles the result; engine-tree.mjs makes a git tree of the series for developers.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { applyPatch, parsePatch } from 'diff';
@@ -38,8 +38,8 @@ function applyChange(files, patch, change) {
   const name = change.newFileName?.replace(/^b\//, '');
   const source = files.get(name);
   if (source === undefined) throw new Error(`patch ${patch.file}: there is no file ${name}`);
-  // The library would search for another place; the error ends its search at the first line that
-  // differs.
+  // Throws at the first line that differs. Without the error the library would search for another
+  // place.
   const compareLine = (line, found, _operation, expected) => {
     if (found === expected) return true;
     throw new Error(

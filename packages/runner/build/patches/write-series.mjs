@@ -1,6 +1,6 @@
-// Makes the patch files in `engine/patches` of the commits in a tree of the engine
-// (engine-tree.mjs). The commit's message becomes the header, and the order of the commits the
-// number. Unchanged commits return the files that the tree was made of.
+// Makes the patch files in `engine/patches` from the commits in a tree of the engine
+// (engine-tree.mjs). The commit's message becomes the header, and the position of the commit
+// becomes the number. An unchanged commit makes the patch file from which the commit was made.
 //
 //   pnpm engine:patches [DIR]      (default: .build/engine-tree)
 import { createHash } from 'node:crypto';
@@ -15,7 +15,8 @@ import { formatPatchFile, parseMessage, patchFileName } from './format.mjs';
 import { git, tagOf } from './git.mjs';
 import { patchFiles } from './series.mjs';
 
-// The options that a configuration could change, so that equal commits make equal files.
+// Options that a user's configuration could override. With the options, equal commits make equal
+// files.
 const DIFF_OPTIONS = ['-p', '--unified=3', '--diff-algorithm=histogram', '--no-renames', '--no-color', '--no-ext-diff'];
 
 /** Returns the patch files that the commits of the tree in `dir` make, in order. */
@@ -77,7 +78,7 @@ function commitsAfter(dir, base) {
   });
 }
 
-/** Returns the diff of a commit without the ids of blobs, which say nothing to a reader. */
+/** Returns the diff of a commit without the ids of blobs, which have no meaning for readers. */
 function plainDiff(id, changes) {
   return changes
     .split(/^diff --git .*\n/m)

@@ -1,14 +1,14 @@
-/* The guest's heap: a two-level segregated fit, with one bitmap search per allocation. Freed
-   neighbours are merged. Three needs explain why the guest has a heap of its own:
+/* The guest's heap: a two-level segregated fit, with one bitmap search per allocation. Adjacent
+   free blocks are merged. Three needs explain why the guest has a heap of its own:
 
    - The end of the heap is stored in linear memory and is not the size of the memory. A rolled-back
-     guest therefore finds a consistent heap although its memory has grown.
-   - After the freeze the image's blocks are never written: free() ignores them and realloc() copies
-     out of them. New blocks come from fresh pages in the order of the requests, so a short run
-     dirties few pages. The image's holes are not reused: writing a page of the image costs a fault
-     and a copy, a fresh page only a fault.
+   guest therefore finds a consistent heap although its memory has grown.
+   - After the freeze the image's blocks are never written: free() ignores them and realloc()
+   copies out of them. New blocks come from fresh pages in the order of the requests, so a
+   short run dirties few pages. Free blocks of the image are not reused. Writing a page of the
+   image costs a fault and a copy, but writing a fresh page costs only a fault.
    - Fresh pages are zero, and calloc() knows which pages are fresh: a large empty ArrayBuffer
-     writes nothing.
+   writes nothing.
 
    A block has 8 bytes of header, then the payload, whose address is divisible by 16. Sizes include
    the header and are multiples of 16.
@@ -16,8 +16,7 @@
    | size + flags | previous block |  payload ...              |
    |   (4 bytes)  |   (4 bytes)    |  free: next, previous     |
 
-   The top, [heap.top, heap.end), is above the last block: memory of the host that no block uses
-   yet. */
+   The top, [heap.top, heap.end), is above the last block: linear memory that no block uses yet. */
 #include "alloc.h"
 #include "host.h"
 #include <errno.h>
@@ -48,8 +47,8 @@ static struct {
     uint32_t fl_bits;
     uint32_t sl_bits[FL_COUNT];
     Block *lists[FL_COUNT][SL_COUNT];
-    uintptr_t top, end;   /* the part of the host's memory that no block uses */
-    uintptr_t high;       /* unused and still zero from here on */
+    uintptr_t top, end;   /* the part of the linear memory that no block uses */
+    uintptr_t high;       /* from here on, memory is unused and still zero */
     Block *last;          /* the block just below the top */
     size_t used, base;
     uint32_t reserve;     /* bytes at the end that only an emergency may use */
@@ -105,7 +104,7 @@ static void unlink_free(Block *b)
         heap.fl_bits &= ~(1u << fl);
 }
 
-/* Unlinks and returns a free block of at least `size` bytes, or NULL. */
+/* Removes a free block of at least `size` bytes from its list and returns the block, or NULL. */
 static Block *take_free(uint32_t size)
 {
     uint32_t fl, sl, wanted = size;
@@ -132,7 +131,7 @@ static bool grow(uint32_t size)
     uintptr_t have = (uintptr_t)__builtin_wasm_memory_size(0) * PAGE;
     uint32_t missing = size + heap.reserve - (uint32_t)(heap.end - heap.top);
     uint32_t step = missing;
-    if (have > heap.end) { /* the memory grew before a rollback */
+    if (have > heap.end) { /* the memory has grown in a run that was rolled back */
         heap.end = have;
         if (heap.end - heap.top >= size + heap.reserve)
             return true;
@@ -181,7 +180,7 @@ static Block *take_top(uint32_t size)
     return b;
 }
 
-/* Frees the part of `b` beyond `size`. */
+/* Frees the part of the block `b` beyond `size`. */
 static void trim(Block *b, uint32_t size);
 
 static void release(Block *b)
@@ -301,7 +300,7 @@ void free(void *p)
         host_fatal(CF_FATAL_INVARIANT, text, sizeof(text) - 1);
     }
     heap.used -= size_of(b);
-    if (!cf_frozen_end) /* unused memory must not cost bytes in the image file */
+    if (!cf_frozen_end) /* in the image, unused memory must be zero to be compressed */
         memset(p, 0, size_of(b) - HEADER);
     release(b);
 }
@@ -388,8 +387,8 @@ void cf_heap_freeze(void)
 {
     if (!heap.end)
         start();
-    /* Freed memory is never used again. Zeroed memory compresses to nothing, and whole zero pages
-       are not stored. */
+    /* Freed memory of the image is never used again. Zeroed memory compresses to nothing, and
+       whole zero pages are not stored. */
     for (uint32_t fl = 0; fl < FL_COUNT; fl++)
         for (uint32_t sl = 0; sl < SL_COUNT; sl++)
             for (Block *b = heap.lists[fl][sl], *next; b; b = next) {
@@ -402,7 +401,8 @@ void cf_heap_freeze(void)
     memset(heap.sl_bits, 0, sizeof(heap.sl_bits));
     heap.fl_bits = 0;
     heap.last = NULL;
-    /* A whole wasm page, so that the image file and the fresh part never share a page. */
+    /* Rounds up to a whole wasm page, so that the image and the process's memory never share a
+       page. */
     cf_frozen_end = (heap.top + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
     while (heap.end < cf_frozen_end + PAGE)
         if (__builtin_wasm_memory_grow(0, 1) == (size_t)-1)

@@ -1,21 +1,22 @@
-/* The guest's heap. alloc.c has the layout of blocks and the reasons. */
+/* The guest's heap. alloc.c describes the layout of blocks. */
 #ifndef COLDFRAME_ALLOC_H
 #define COLDFRAME_ALLOC_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* Blocks below this address belong to the image. They are never written for bookkeeping and never
-   freed. 0 until the freeze. */
+/* Blocks below this address belong to the image. The heap never writes or frees these blocks.
+   The address is 0 until the freeze. */
 extern uintptr_t cf_frozen_end;
 
 /* Makes all allocated blocks immortal. New blocks come from fresh pages. */
 void cf_heap_freeze(void);
 
-/* Adds the emergency reserve to the heap. Returns false if the reserve was used before. */
+/* Adds the emergency reserve to the heap. Returns false if the reserve is already in use. */
 bool cf_heap_use_reserve(void);
 
-/* Bytes in live blocks, and bytes of memory that the guest has requested. */
+/* The number of bytes in allocated blocks, and the number of bytes that the guest has requested
+   from the sidecar. */
 size_t cf_heap_used(void);
 size_t cf_heap_total(void);
 

@@ -18,7 +18,7 @@ NATIVE(cf_compare)
     return js_int32(cf_order(a, n, b, m));
 }
 
-/* compareOffset(a, b, aStart, bStart, aLength, bLength) */
+/* compareOffset(a, b, aStart, bStart, aLength, bLength): -1, 0 or 1 */
 NATIVE(cf_compare_offset)
 {
     uint8_t *a, *b;
@@ -36,7 +36,7 @@ NATIVE(cf_compare_offset)
     return js_int32(cf_order(a + a_start, a_len < (int64_t)n ? a_len : n, b + b_start, b_len < (int64_t)m ? b_len : m));
 }
 
-/* copy(source, target, targetStart, sourceStart, count) */
+/* copy(source, target, targetStart, sourceStart, count): a clamped memmove. Returns the count. */
 NATIVE(cf_copy)
 {
     uint8_t *from, *to;
@@ -57,7 +57,7 @@ NATIVE(cf_copy)
     return js_int64(count);
 }
 
-/* Repeats the first `m` bytes at `to` until `n` bytes are filled. */
+/* Repeats the first `m` bytes at `to` until `n` bytes are written. */
 static void cf_repeat(uint8_t *to, size_t m, size_t n)
 {
     while (m < n) {
@@ -109,7 +109,7 @@ NATIVE(cf_fill)
     if (JS_IsString(argv[1])) {
         m = cf_encode_string(JS_VALUE_GET_STRING(string), enc, p, n);
         JS_FreeValue(ctx, string);
-        /* Not even one character fits: fill with its first bytes, as Node does. */
+        /* If not even one character fits, fills with the character's first bytes, as Node does. */
         if (!m)
             return js_int32(-2);
     } else {
@@ -125,7 +125,8 @@ NATIVE(cf_fill)
     return JS_UNDEFINED;
 }
 
-/* Polls in intervals: a search through a large buffer must be stoppable. */
+/* The number of places between two polls, because the sidecar must be able to stop a long
+   search. */
 #define CF_SEARCH_POLL (1u << 16)
 
 static int64_t cf_find(JSContext *ctx, const uint8_t *hay, size_t n, const uint8_t *needle, size_t m,

@@ -20,8 +20,8 @@ size_t codec_base64_length(size_t n, CodecAlphabet alphabet)
     return n / 3 * 4 + (rest == 0 ? 0 : alphabet == CODEC_BASE64 ? 4 : rest + 1);
 }
 
-/* Converts sixteen values below 64 to characters. Values up to 51 share two offsets, all others
-   have one each: saturation maps them to 0..12. */
+/* Converts sixteen values below 64 to characters. Values up to 51 share two offsets, each other
+   group has an offset of its own. Saturation maps the groups to 0..12. */
 static inline v128_t base64_characters(v128_t values, v128_t offsets)
 {
     v128_t which = wasm_u8x16_sub_sat(values, wasm_u8x16_splat(51));
@@ -91,8 +91,8 @@ int codec_base64_digit(uint32_t character)
     return character > 0xFF || base64_values[character] == INVALID ? -1 : base64_values[character];
 }
 
-/* Classes of the characters with equal upper halves. `wrong_low` has, for each lower half, the
-   classes in which that lower half is no digit. */
+/* Classes of characters by the upper half of the character. `wrong_low` has, for each lower
+   half, the classes in which that lower half is no digit. */
 enum { HALF_2 = 1, HALF_3 = 2, HALF_4_6 = 4, HALF_5 = 8, HALF_7 = 16, NEVER = 32 };
 #define ALL_BUT(...) (63 & ~(__VA_ARGS__))
 
@@ -128,8 +128,8 @@ static inline bool base64_digits(v128_t text, bool url, v128_t *values)
     return true;
 }
 
-/* Converts sixteen digits to twelve bytes. No further byte is stored, because the bytes that follow
-   may belong to the program. */
+/* Converts sixteen digits to twelve bytes. Stores exactly twelve bytes, because the bytes that
+   follow may belong to the program. */
 static inline void base64_bytes(uint8_t *to, v128_t values)
 {
     v128_t pairs = wasm_v128_or(wasm_i16x8_shl(wasm_v128_and(values, wasm_i16x8_splat(0x3F)), 6), wasm_u16x8_shr(values, 8));
@@ -154,7 +154,8 @@ size_t codec_base64_decode(CodecBase64 *state, uint8_t *to, size_t max, const ui
                 k += 12;
             }
         }
-        /* The rest of the text, or a group with a skipped character, up to the next whole group. */
+        /* Converts the end of the text, or a group with a skipped character, up to the next
+           whole group. */
         for (size_t stop = n - i > 16 && max - k >= 12 ? i + 16 : n; i < n && k < max && (i < stop || have); i++) {
             uint8_t value = base64_values[text[i]];
             if (value != INVALID) {
@@ -286,8 +287,7 @@ int64_t codec_find(const uint8_t *hay, int64_t at, int64_t last, const uint8_t *
 int64_t codec_find_last(const uint8_t *hay, int64_t at, const uint8_t *needle, size_t m, size_t unit, uint32_t *budget)
 {
     const v128_t head = wasm_u8x16_splat(needle[0]), tail = wasm_u8x16_splat(needle[m - 1]);
-    /* The highest of the sixteen places is `at`, so with units of two bytes the valid places are
-       the odd ones. */
+    /* Bit 15 is the place `at`, so with units of two bytes the valid places are the odd ones. */
     const uint32_t price = 1 + m / 16, starts = unit == 2 ? 0xAAAA : 0xFFFF;
 
     while (at >= 0) {

@@ -28,7 +28,7 @@ static struct Coldframe {
     CfState state;
     /* Arrays that native.loop shows to JavaScript, in Node's layouts. */
     uint32_t immediate_info[3]; /* count, refCount, hasOutstanding */
-    int32_t timer_info[1];      /* timers that hold the loop */
+    int32_t timer_info[1];      /* timers that keep the event loop alive */
     int32_t exit_info[3];       /* exiting, exitCode, hasExitCode */
     uint8_t tick_info[4];       /* hasTickScheduled, hasRejectionToWarn */
 
@@ -46,7 +46,7 @@ static struct Coldframe {
     JSValue cwd_override;       /* after chdir, else undefined */
     double time_origin_ns, time_origin_wall_ms;
 
-    /* promise of the program or of the running evaluation, else undefined */
+    /* the promise of the program or of the running evaluation, else undefined */
     JSValue main_promise;
     uint32_t eval_id;
     uint32_t eval_base_refs;    /* number of references when the evaluation began */
@@ -55,7 +55,7 @@ static struct Coldframe {
     void *big_inbox;
 } cf;
 
-/* Set once while the image is built. */
+/* State that is written only while the image is built. */
 static struct {
     JSRuntime *rt;
     JSContext *ctx;

@@ -39,14 +39,14 @@ static JSValue cf_compile(JSContext *ctx, const char *text, size_t len, const ch
                            JS_EVAL_TYPE_GLOBAL | JS_EVAL_FLAG_COMPILE_ONLY, -1);
 }
 
-/* Appends "(function (a,b) {\n" + source + "\n})". The line before the source's first line has a
-   number of its own, so that positions in the source are right. */
+/* Appends "(function (a,b) {\n" + source + "\n})". The first line of the result has a smaller
+   line number than the source's first line, so that positions in the source are right. */
 static int cf_wrap_function(JSContext *ctx, DynBuf *out, JSValueConst params, int scopes, const char *source, size_t len)
 {
     int64_t count = 0;
 
     dbuf_putstr(out, "(function (");
-    /* a function that makes the function, within these objects: a later object is nearer */
+    /* a function that returns the function, inside `with` these objects: the last is innermost */
     if (scopes) {
         dbuf_putstr(out, ") { ");
         for (int i = 0; i < scopes; i++)
@@ -90,7 +90,7 @@ static bool cf_is_one_function(JSValueConst program, size_t text_len)
     return !b->source || (size_t)b->source_len == text_len - 2;
 }
 
-/* compileFunction(source, filename, params, options) */
+/* compileFunction(source, filename, params, options): a function with the body `source` */
 NATIVE(cf_compile_function)
 {
     size_t len;
@@ -143,7 +143,7 @@ static JSValue cf_compile_script_value(JSContext *ctx, JSValueConst *argv)
     return result;
 }
 
-/* evalScript(source, filename, options) */
+/* evalScript(source, filename, options): runs a script. Returns the script's completion value. */
 NATIVE(cf_eval_script)
 {
     bool compile_only = cf_bool_option(ctx, argv[2], "compileOnly");

@@ -1,12 +1,13 @@
-/* Realms for node:vm. A context is a realm of the same runtime. A contextified realm has a global
-   object (class ContextGlobal) without properties of its own. That object asks the program's object
-   (the sandbox) first and then `real`, the global object that the realm was made with. Each
-   operation does what V8 does with the interceptors of node_contextify.cc, including their
-   oddities: an assignment changes both objects.
+/* Realms for node:vm. A context is a realm of the same runtime. A contextified realm has a
+   global object (class ContextGlobal) without properties of its own. That object searches the
+   program's object (the sandbox) first and then `real`, the global object that the realm was
+   made with. Each operation does what V8 does with the interceptors of node_contextify.cc,
+   including the unexpected behaviour: an assignment changes the sandbox and `real`.
 
-   References: handle → realm → ContextGlobal → sandbox and real; the sandbox holds the handle by a
-   private symbol. The collector sees all of them, so a context is freed with the last of its
-   values. The patch `contexts` has the engine's side. Next: bootstrap/vm/contexts.js. */
+   References: handle → realm → ContextGlobal → sandbox and real; the sandbox references the
+   handle by a private symbol. The collector sees all of them, so a context is freed with the
+   last of its values. The patch `contexts` changes the engine for realms. Next:
+   bootstrap/vm/contexts.js. */
 
 typedef struct CfContextGlobal {
     JSValue sandbox, real;
@@ -24,8 +25,8 @@ static JSObject *cf_context_properties(JSObject *global)
     return JS_VALUE_GET_OBJ(cf_context_global(JS_MKPTR(JS_TAG_OBJECT, global))->real);
 }
 
-/* Finds the first property of that name on the prototype chain. Returns 1 and sets its flags, 0 if
-   there is none, -1 on exception. */
+/* Finds the first property of that name on the prototype chain. Returns 1 and sets the
+   property's flags, 0 if no object has the property, or -1 on exception. */
 static int cf_chain_flags(JSContext *ctx, JSValueConst obj, JSAtom prop, int *flags)
 {
     JSValue at = js_dup(obj);
@@ -100,7 +101,8 @@ static int cf_context_set(JSContext *ctx, JSValueConst obj, JSAtom prop, JSValue
     int on_global, on_sandbox, global_flags = 0, sandbox_flags = 0;
     JSValue target;
 
-    /* Through a prototype chain, or Reflect.set: an ordinary property of the receiver. */
+    /* An assignment through a prototype chain, or by Reflect.set: sets an ordinary property of
+       the receiver. */
     if (!JS_IsObject(receiver) || JS_VALUE_GET_PTR(receiver) != JS_VALUE_GET_PTR(obj))
         return JS_SetPropertyInternal2(ctx, g->real, prop, js_dup(value), receiver, flags);
 
@@ -127,7 +129,7 @@ static int cf_context_set(JSContext *ctx, JSValueConst obj, JSAtom prop, JSValue
             if (own < 0)
                 return -1;
             if (own && (own_flags & JS_PROP_GETSET))
-                return true; /* its setter has run */
+                return true; /* the property's setter has run */
         }
     }
     target = js_dup(g->real);
@@ -189,8 +191,8 @@ static int cf_context_names(JSContext *ctx, JSPropertyEnum **out, uint32_t *out_
         return -1;
     }
     names = js_mallocz(ctx, (own_count + real_count + 1) * sizeof(*names));
-    /* The realm's own names, then names that only the sandbox has: a builtin that the sandbox
-       replaces counts as the sandbox's. */
+    /* The realm's own names, then names that only the sandbox has: if the sandbox replaces a
+       builtin, the name is listed as the sandbox's. */
     for (uint32_t i = 0; names && i < real_count; i++)
         if (real[i].is_enumerable || !find_own_property1(JS_VALUE_GET_OBJ(g->sandbox), real[i].atom))
             names[count++] = (JSPropertyEnum){ .atom = JS_DupAtom(ctx, real[i].atom) };
@@ -206,7 +208,8 @@ static int cf_context_names(JSContext *ctx, JSPropertyEnum **out, uint32_t *out_
     return names ? 0 : -1;
 }
 
-/* Declares a `var` of a script, which is the realm's own until the first assignment. */
+/* Declares a `var` of a script. Until the first assignment only the realm's own object has the
+   variable. */
 static int cf_context_define_var(JSContext *ctx, JSAtom prop, int flags)
 {
     JSValueConst obj = ctx->global_obj;
@@ -219,8 +222,8 @@ static int cf_context_define_var(JSContext *ctx, JSAtom prop, int flags)
 }
 
 /* Assigns a function declaration on the sandbox and defines the function in the realm. Returns 0
-   when that is done. The engine would define the function on the global object, which represents
-   both. */
+   on success. The engine itself would define the function on the global object, which stands for
+   the sandbox and the realm's object. */
 static int cf_context_set_function(JSContext *ctx, JSAtom prop, JSValueConst func)
 {
     CfContextGlobal *g = cf_context_global(ctx->global_obj);
@@ -282,7 +285,7 @@ static const JSClassDef cf_context_handle_class_def = {
     "ContextHandle", .finalizer = cf_context_handle_finalizer, .gc_mark = cf_context_handle_mark,
 };
 
-/* Puts a global object that asks `sandbox` in place of the realm's own. */
+/* Replaces the realm's global object by an object that looks up names in `sandbox` first. */
 static int cf_contextify(JSContext *realm, JSValueConst sandbox)
 {
     CfContextGlobal *g = js_malloc(realm, sizeof(*g));
@@ -304,8 +307,9 @@ static int cf_contextify(JSContext *realm, JSValueConst sandbox)
     return JS_DefinePropertyValue(realm, g->real, JS_ATOM_globalThis, js_dup(global), JS_PROP_CONFIGURABLE | JS_PROP_WRITABLE);
 }
 
-/* makeContext(sandbox or undefined, codeFromStrings, prepare): [handle, global]. `prepare(handle,
-   global)` gets the realm's own global object, before the sandbox is in use. */
+/* makeContext(sandbox or undefined, codeFromStrings, prepare): [handle, global].
+   `prepare(handle, global)` receives the realm's own global object, before the sandbox is in
+   use. */
 NATIVE(cf_make_context)
 {
     JSContext *realm = JS_NewContext(ctx->rt);
@@ -338,7 +342,7 @@ NATIVE(cf_make_context)
 }
 
 /* Returns the realm that `options.context` names, or the caller's; NULL with an exception. The
-   realm lives as long as the handle, which the caller holds. */
+   realm lives as long as the handle, which the caller references. */
 static JSContext *cf_option_context(JSContext *ctx, JSValueConst options)
 {
     JSContext *realm;
@@ -361,8 +365,8 @@ static JSValue cf_no_job(JSContext *ctx, int argc, JSValueConst *argv)
     return JS_UNDEFINED;
 }
 
-/* Runs the jobs of `realm` until there are none, or until the program must stop. With `drop` the
-   jobs are removed without running. */
+/* Runs the jobs of `realm` until no job is left or the program must stop. With `drop` the jobs
+   are removed without running. */
 static void cf_run_realm_jobs(JSContext *ctx, JSContext *realm, bool drop)
 {
     JSRuntime *rt = ctx->rt;
@@ -411,7 +415,7 @@ NATIVE(cf_run_limited)
         return cf.stop ? (JS_FreeValue(ctx, result), cf_stop(ctx, cf.stop)) : result;
     if (!deadline || (double)host_clock(CF_CLOCK_MONOTONIC) < deadline) {
         JS_FreeValue(ctx, result);
-        return cf_stop(ctx, CF_STOP_TIMEOUT); /* the time of an outer call is over */
+        return cf_stop(ctx, CF_STOP_TIMEOUT); /* the time limit of an outer call has passed */
     }
     cf.stop = CF_RUNNING;
     JS_FreeValue(ctx, result);

@@ -136,8 +136,8 @@ CF_EXPORT(cf_boot) int32_t cf_boot(void)
     JS_FreeValue(ctx, params);
     JS_FreeValue(ctx, name);
     cf_drain(ctx);
-    /* Pending work of the bootstrap must run now: an image with pending work would run that work in
-       every process. */
+    /* Runs the pending work of the bootstrap now. Otherwise every process would run that work
+       again. */
     cf_run_loop_for_image(ctx);
     cf_image.booted = true;
     return 0;
@@ -174,8 +174,8 @@ CF_EXPORT(cf_inbox) int32_t cf_inbox(int32_t len)
     return (int32_t)(uintptr_t)cf.big_inbox;
 }
 
-/* Ends an evaluation that the host interrupted. The runner continues with the rest of its
-   queues. */
+/* Ends an evaluation that the sidecar interrupted. The runner continues with the callbacks that
+   are still queued. */
 static void cf_end_interrupted_eval(JSContext *ctx)
 {
     cf.stop = CF_RUNNING;
@@ -189,7 +189,7 @@ static void cf_end_interrupted_eval(JSContext *ctx)
     cf.eval_id = 0;
 }
 
-/* Writes the state that the host reads after a turn. Returns 1 if the process has ended. */
+/* Writes the state that the sidecar reads after a turn. Returns 1 if the process has ended. */
 static int32_t cf_end_turn(JSContext *ctx)
 {
     static const int32_t codes[] = { 0, 0, CF_EXIT_INTERRUPTED, CF_EXIT_MEMORY };

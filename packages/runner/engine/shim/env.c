@@ -1,6 +1,6 @@
 /* process.env: one exotic object, equal in every process, over the start block's table. A read
-   finds the entry in place. The first write or deletion adds an entry to an overlay, so a process
-   that does not change its environment pays nothing. */
+   finds the entry in place. The first write or deletion adds an entry to an overlay, so a
+   process that does not change its environment has no overlay. */
 
 typedef struct CfEnvEntry {
     CfText key;       /* points into the start block, or to an allocation if `owned` */
@@ -56,7 +56,7 @@ static int cf_env_load(JSContext *ctx)
 /* Finds an entry by name, deleted entries included. */
 static CfEnvEntry *cf_env_find(const char *key, size_t len)
 {
-    /* The last entry wins, as when getenv's callers in Node read execve's table. */
+    /* The last entry of a name wins, as in Node, which reads execve's table. */
     for (uint32_t i = cf_env_count; i-- > 0;)
         if (cf_env[i].key.len == len && !memcmp(cf_env[i].key.bytes, key, len))
             return &cf_env[i];

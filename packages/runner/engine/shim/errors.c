@@ -1,5 +1,5 @@
-/* The ways in which a guest ends against its will: the host stops the guest, memory is exhausted,
-   process.exit unwinds, an error stays uncaught.
+/* Ends a guest early: the sidecar stops the guest, memory is exhausted, process.exit unwinds, or
+   an error stays uncaught.
 
    Unwinding uses one immortal error object that the engine treats as uncatchable. `cf.stop` stays
    set, and the engine polls on every call and every backward jump. Code that swallows the error by
@@ -8,7 +8,7 @@
 
 static void cf_throw_stop(JSContext *ctx)
 {
-    ctx->interrupt_counter = 0; /* makes the next call poll */
+    ctx->interrupt_counter = 0; /* makes the engine poll at the next call */
     JS_Throw(ctx, js_dup(cf_image.stop_error));
 }
 
@@ -20,7 +20,7 @@ static JSValue cf_stop(JSContext *ctx, CfStop why)
     return JS_EXCEPTION;
 }
 
-/* The engine's interrupt handler. A non-zero result unwinds. */
+/* The engine's interrupt handler. Returns non-zero to make the engine unwind. */
 static int cf_interrupted(JSRuntime *rt, void *opaque)
 {
     if (cf.stop)
@@ -50,8 +50,8 @@ static void cf_print_out_of_memory(void)
 
 static void cf_end_out_of_memory(JSContext *ctx);
 
-/* A program that catches the error and continues to fill the heap would never end without a
-   limit. */
+/* The program ends when the weights of its failed allocations exceed this sum. Without a limit,
+   a program that catches each error and fills the heap again would never end. */
 #define CF_EXHAUSTIONS_MAX 200
 /* the weight of an allocation failure when not even a small block is free */
 #define CF_EXHAUSTION_FULL 4
@@ -129,7 +129,7 @@ static void cf_end_uncaught(JSContext *ctx, int code)
     ctx->interrupt_counter = 0;
 }
 
-/* Reports `error` and takes its reference. */
+/* Reports `error` as uncaught and frees the reference. */
 static void cf_report_uncaught(JSContext *ctx, JSValue error, bool from_promise)
 {
     JSValue result;

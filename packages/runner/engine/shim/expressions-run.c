@@ -2,7 +2,7 @@
    records the expressions that the instruction finds. Next: messages.c. */
 
 /* Returns the goto that leads back to `pos` if no instruction before `pos` leads there. The
-   operands of `pos` were then computed further down. */
+   operands of `pos` are then computed later in the bytecode. */
 static int cf_goto_back_to(CfReader *r, int pos)
 {
     const uint8_t *code = r->b->byte_code_buf;
@@ -39,7 +39,7 @@ static void cf_fill_gap(CfReader *r, int pos)
         return;
     cf_meet(r, over.target);
     cf_run_to(r, over.target, source);
-    cf_note_jump(r, over.target); /* only its position matters from now on */
+    cf_note_jump(r, over.target); /* from now on only the position of the jump matters */
     if (r->jump_count && r->jumps[r->jump_count - 1].target == over.target)
         r->jumps[r->jump_count - 1] = over;
     r->dead = false;
@@ -89,7 +89,8 @@ static void cf_end_reading(CfReader *r)
     js_free_rt(r->ctx->rt, r->stack);
 }
 
-/* Returns the expression `below` entries under the top; 0 means "no name". */
+/* Returns the expression of the entry `below` places under the top of the stack; 0 means "no
+   name". */
 static int cf_expression_at(CfReader *r, int below)
 {
     return r->depth > below ? r->stack[r->depth - 1 - below] : 0;

@@ -1,8 +1,9 @@
 /* Reads the text of an expression out of the bytecode that computes the expression. The message
-   "object.method is not a function" needs `object.method`; the engine knows only a value. V8 prints
-   its syntax tree. Here the function is run through once, with expressions in place of values, up
-   to the failed instruction. This works for every function, also without source text, and costs
-   nothing until an operation fails. Next: messages.c, which makes sentences of these texts. */
+   "object.method is not a function" needs `object.method`; the engine knows only a value. V8
+   prints its syntax tree. Here the function's bytecode is interpreted once, with expressions in
+   place of values, up to the failed instruction. This method also works for functions without
+   source text, and runs only after an operation has failed. Next: messages.c, which makes
+   sentences of these texts. */
 
 typedef enum CfKind {
     X_OTHER, X_NAME, X_INT, X_STRING, X_CONST, X_WORD, X_FIELD, X_ELEMENT, X_CALL, X_LIST, X_BINARY, X_UNARY,
@@ -13,14 +14,14 @@ typedef enum CfKind {
    of a constant, or a count. */
 typedef struct CfExpression {
     uint8_t kind;
-    bool optional; /* reads from this expression use ?. */
+    bool optional; /* a read from this expression is written with ?. */
     int left, right;
     const char *word;
 } CfExpression;
 
 typedef struct CfJump {
     int target, depth;
-    int stack[16]; /* the upper end of the stack */
+    int stack[16]; /* the entries at the top of the stack */
 } CfJump;
 
 #define CF_EXPRESSIONS_MAX 50000
@@ -100,7 +101,7 @@ static void cf_note_jump(CfReader *r, int target)
         jump->stack[i] = r->stack[r->depth - 1 - i];
 }
 
-/* Merges the stacks of two paths: entries that differ have no name. */
+/* Merges the stacks of two paths. Entries that differ become entries without a name. */
 static void cf_meet(CfReader *r, int pos)
 {
     int kept = 0;

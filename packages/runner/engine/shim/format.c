@@ -14,7 +14,7 @@ typedef struct Out {
 
 typedef struct Spec {
     bool left, zero, plus, space, alternative;
-    int width, precision; /* -1: not given */
+    int width, precision; /* -1 if not given */
     int longs;            /* 2 means 64 bits */
 } Spec;
 
@@ -31,7 +31,7 @@ static void put_many(Out *out, char c, int count)
         put(out, c);
 }
 
-/* Writes prefix, zeros and digits, padded to the width. */
+/* Writes prefix, zeros and digits, padded with spaces to the width. */
 static void put_padded(Out *out, const Spec *s, const char *prefix, int zeros, const char *text, int len)
 {
     int used = (int)strlen(prefix) + zeros + len;

@@ -1,6 +1,7 @@
-/* Freezes the image: all live blocks become immortal, and later blocks come from fresh pages. The
-   patches `immortal-image`, `clustered-arenas` and `young-tables`, and alloc.c, are the other half.
-   Before the freeze, values that every process would make lazily are made once. */
+/* Freezes the image: all live blocks become immortal, and later blocks come from fresh pages.
+   The patches `immortal-image`, `clustered-arenas` and `young-tables`, and alloc.c have the
+   rules for frozen blocks. Before the freeze, values that every process would make lazily are
+   made once. */
 
 /* Places in the array of atoms for the atoms of a process: consecutive entries behind the
    image's. */
@@ -31,7 +32,7 @@ static bool cf_instantiate_builtins(JSContext *ctx)
             found = true;
         }
     }
-    return found; /* new objects are at the end of the list; they may have such properties too */
+    return found; /* new objects are appended to the list, and may also have lazy builtins */
 }
 
 static void cf_reserve_atoms(JSRuntime *rt)
@@ -66,7 +67,7 @@ static void cf_zero_free_blocks(JSRuntime *rt)
     }
 }
 
-/* Makes a list whose head must not move into a ring of its own around `ring`. */
+/* Moves the entries of a list to the ring around `ring`, and leaves the list's head in place. */
 static void cf_move_list(struct list_head *head, struct list_head *ring)
 {
     init_list_head(ring);

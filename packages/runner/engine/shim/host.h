@@ -1,5 +1,5 @@
-/* The host's functions: exactly the imports of docs/internals/guest-abi.md. Errors are negative
-   Linux error numbers. abi.h has the numbers that the functions take. */
+/* The sidecar's functions: exactly the imports of docs/internals/guest-abi.md. Errors are
+   negative Linux error numbers. abi.h defines the constants for the arguments. */
 #ifndef COLDFRAME_HOST_H
 #define COLDFRAME_HOST_H
 #include <stddef.h>

@@ -39,7 +39,7 @@ static int cf_append(JSContext *ctx, JSValueConst array, uint32_t *count, JSValu
     return JS_DefinePropertyValueUint32(ctx, array, (*count)++, js_dup(value), JS_PROP_C_W_E);
 }
 
-/* [entries, isKeyValue] */
+/* Returns [entries, isKeyValue] of a map or a set. */
 static JSValue cf_entries(JSContext *ctx, JSMapState *s, struct list_head *first, bool keys, bool values, bool key_value)
 {
     uint32_t count = 0;
@@ -99,7 +99,7 @@ NATIVE(cf_preview_entries)
     return JS_UNDEFINED;
 }
 
-/* ownNonIndexKeys(object, onlyEnumerable, skipSymbols) */
+/* ownNonIndexKeys(object, onlyEnumerable, skipSymbols): as V8's getOwnNonIndexProperties */
 NATIVE(cf_own_non_index_keys)
 {
     JSPropertyEnum *keys;

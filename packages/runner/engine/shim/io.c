@@ -1,4 +1,4 @@
-/* Descriptors, clocks and entropy: the plain imports. A write that the host cannot accept yet
+/* Descriptors, clocks and entropy: the plain imports. A write that the sidecar cannot accept yet
    blocks only this VM, in `wait_writable`. */
 
 /* Returns 0, or a negative errno. */
@@ -17,7 +17,8 @@ static int cf_write_all(int fd, const void *bytes, size_t len)
     return 0;
 }
 
-/* write(fd, data) */
+/* write(fd, data): writes a text or a view and blocks this VM. Returns the number of bytes, or a
+   negative errno. */
 NATIVE(cf_write)
 {
     int fd, result;
@@ -69,7 +70,8 @@ static int cf_fd_range(JSContext *ctx, JSValueConst *argv, int *fd, uint8_t **by
     return 0;
 }
 
-/* writeSome(fd, view, offset, length) */
+/* writeSome(fd, view, offset, length): tries once. Returns the number of bytes, or a negative
+   errno. */
 NATIVE(cf_write_some)
 {
     int fd;
@@ -80,7 +82,8 @@ NATIVE(cf_write_some)
     return js_int32(n ? host_write(fd, p, n) : 0);
 }
 
-/* readSome(fd, view, offset, length) */
+/* readSome(fd, view, offset, length): tries once. Returns the number of bytes, or a negative
+   errno. */
 NATIVE(cf_read_some)
 {
     int fd;
@@ -91,7 +94,8 @@ NATIVE(cf_read_some)
     return js_int32(n ? host_read(fd, p, n) : 0);
 }
 
-/* read(fd, view, offset, length) */
+/* read(fd, view, offset, length): blocks this VM until bytes are available. Returns 0 at the
+   end. */
 NATIVE(cf_read)
 {
     int fd;
@@ -127,7 +131,7 @@ NATIVE(cf_clock_ns)
     return js_float64((double)host_clock(id == CF_CLOCK_WALL ? CF_CLOCK_WALL : CF_CLOCK_MONOTONIC));
 }
 
-/* hrtime(Uint32Array(3)) */
+/* hrtime(Uint32Array(3)): writes the high and low half of the seconds, and the nanoseconds */
 NATIVE(cf_hrtime)
 {
     uint8_t *p;

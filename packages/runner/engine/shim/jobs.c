@@ -5,7 +5,7 @@ static JSValue cf_microtask(JSContext *ctx, int argc, JSValueConst *argv)
 {
     JSValue result = JS_Call(ctx, argv[0], JS_UNDEFINED, 0, NULL);
     if (JS_IsException(result)) {
-        /* V8 reports these errors with the place where the error was made */
+        /* V8 reports these errors with the position where the error was made */
         js_forget_sites(ctx->rt);
         cf_report_exception(ctx, false);
     }
@@ -13,7 +13,7 @@ static JSValue cf_microtask(JSContext *ctx, int argc, JSValueConst *argv)
     return JS_UNDEFINED;
 }
 
-/* Runs jobs until there are none. A nested call returns at once, because the outer call
+/* Runs jobs until no job is left. A nested call returns at once, because the outer call
    continues. */
 static void cf_run_jobs(JSContext *ctx)
 {
@@ -75,8 +75,8 @@ NATIVE(cf_set_rejection_tracker)
     return JS_UNDEFINED;
 }
 
-/* V8's numbers for the tracker: 2 is rejected after the promise was settled, 3 is resolved after
-   that. */
+/* V8's numbers for the tracker: 2 means rejected and 3 means resolved, after the promise was
+   settled. */
 static void cf_promise_settled_again(JSContext *ctx, JSValueConst promise, JSValueConst value, bool is_reject)
 {
     JSValueConst args[3] = { js_int32(is_reject ? 2 : 3), promise, value };
@@ -88,7 +88,8 @@ static void cf_promise_settled_again(JSContext *ctx, JSValueConst promise, JSVal
     JS_FreeValue(ctx, result);
 }
 
-/* An exception of a hook is uncaught: the program's own flow continues. */
+/* An exception of a hook is reported as uncaught, and does not affect the code that caused the
+   hook. */
 static void cf_promise_hook(JSContext *ctx, JSPromiseHookType type, JSValueConst promise, JSValueConst parent, void *opaque)
 {
     static const uint8_t places[] = {

@@ -1,6 +1,6 @@
-/* The functions that libc would ask of WASI, answered by our host or without a host: the module
-   imports only `coldframe`. Text for people (a broken invariant of the engine) is written to fd
-   2. */
+/* The functions that libc expects of WASI, implemented with the sidecar's functions or without
+   imports, because the module imports only `coldframe`. Messages about a broken invariant of the
+   engine are written to fd 2. */
 #include "host.h"
 #include <errno.h>
 #include <stdarg.h>

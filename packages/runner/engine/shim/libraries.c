@@ -1,6 +1,7 @@
-/* C libraries that do heavy work inside the guest, as natives. This unit includes only quickjs.h of
-   the engine, so that a change here does not compile the engine again. Each library has a file of
-   its own. This file has their shared code and lists their tables. */
+/* C libraries that do heavy work inside the guest, as natives. This unit includes only quickjs.h
+   of the engine, so that a change here does not compile the engine again. Each library has a
+   file of its own. This file has the code that the libraries share and the list of their tables
+   of natives. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,7 +54,7 @@ void *_ZnwmRKSt9nothrow_t(size_t size, const void *nothrow) { return malloc(size
 void *_ZnamRKSt9nothrow_t(size_t size, const void *nothrow);
 void *_ZnamRKSt9nothrow_t(size_t size, const void *nothrow) { return malloc(size ? size : 1); }
 
-/* Our allocator aligns to 16, which is enough for all code here. */
+/* The guest's allocator aligns to 16 bytes, which is enough for all C++ code here. */
 void *_ZnwmSt11align_val_t(size_t size, size_t alignment);
 void *_ZnwmSt11align_val_t(size_t size, size_t alignment) { return _Znwm(size); }
 void _ZdlPvSt11align_val_t(void *memory, size_t alignment);
@@ -68,14 +69,14 @@ int posix_memalign(void **out, size_t alignment, size_t size)
     return *out ? 0 : 12; /* ENOMEM */
 }
 
-/* C++ registers work for the end of a program here. A guest has no such end. */
+/* C++ registers functions for the end of a program here. A guest never runs them. */
 int __cxa_atexit(void (*function)(void *), void *argument, void *object);
 int __cxa_atexit(void (*function)(void *), void *argument, void *object)
 {
     return 0;
 }
 
-/* The C++ runtime calls this function when it gives up: the host gets a message. */
+/* Is called when the C++ runtime must abort. Sends the message to the sidecar. */
 _Noreturn void _ZNSt3__222__libcpp_verbose_abortEPKcz(const char *format, ...);
 void _ZNSt3__222__libcpp_verbose_abortEPKcz(const char *format, ...)
 {

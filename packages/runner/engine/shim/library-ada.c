@@ -2,7 +2,7 @@
    text and the offsets of its parts. */
 #include "ada_c.h"
 
-/* The meaning of the numbers of `update` (lib/internal/url.js). */
+/* The numbers of the parts in `update` (lib/internal/url.js). */
 enum { URL_PROTOCOL, URL_HOST, URL_HOSTNAME, URL_PORT, URL_USERNAME, URL_PASSWORD, URL_PATHNAME, URL_SEARCH, URL_HASH, URL_HREF };
 
 /* Returns a string as UTF-8. The engine writes a lone surrogate as its own three bytes; Node writes
@@ -40,8 +40,8 @@ static JSValue url_publish(JSContext *ctx, ada_url url, JSValueConst parts)
     return href;
 }
 
-/* Parses a URL, relative to another if `base` is given. `*out` is NULL if the text is no URL.
-   Returns -1 with an exception. */
+/* Parses a URL, relative to `base` if given. `*out` is NULL if the text is no URL. Returns -1
+   with an exception. */
 static int url_parse_text(JSContext *ctx, JSValueConst input, JSValueConst base, ada_url *out)
 {
     size_t len, base_len = 0;
@@ -72,7 +72,7 @@ LIBRARY_NATIVE(url_parse)
     return url ? url_publish(ctx, url, argv[2]) : JS_UNDEFINED;
 }
 
-/* urlCanParse(input, base) */
+/* urlCanParse(input, base): whether the text is a URL */
 LIBRARY_NATIVE(url_can_parse)
 {
     size_t len, base_len = 0;

@@ -1,7 +1,7 @@
 /* Brotli: one encoder or decoder per object of the class BrotliStream. The binding
-   (bootstrap/zlib/brotli.js) knows Node's errors. This file runs the streams and keeps a slice of
-   work short where the library allows that. The encoder does nothing until a block is full, and
-   then compresses the whole block. */
+   (bootstrap/zlib/brotli.js) knows Node's errors. This file runs the streams and limits the work
+   of one step where the library allows a limit. The encoder does nothing until a block is full,
+   and then compresses the whole block. */
 #include "brotli/decode.h"
 #include "brotli/encode.h"
 
@@ -9,7 +9,7 @@ typedef struct BrotliStream {
     BrotliEncoderState *encoder;
     BrotliDecoderState *decoder;
     BrotliEncoderPreparedDictionary *prepared;
-    uint8_t *dictionary;    /* encoder and decoder read the dictionary as long as they live */
+    uint8_t *dictionary;    /* encoder and decoder read the dictionary until they are freed */
     /* the lowest qualities make a block of each piece of input, so the input must arrive whole */
     bool whole;
 } BrotliStream;
@@ -178,7 +178,7 @@ LIBRARY_NATIVE(brotli_error)
     return array;
 }
 
-/* brotliEnd(stream) */
+/* brotliEnd(stream): frees the stream's memory */
 LIBRARY_NATIVE(brotli_close)
 {
     BrotliStream *s = JS_GetOpaque2(ctx, argv[0], brotli_class);

@@ -1,12 +1,12 @@
 /* llhttp, Node's HTTP parser, as build/wasm-to-c.mjs translates it from WebAssembly. The parsers
    and all memory that they read are in an array of their own. This file feeds input and collects
-   the results of the callbacks. A handler in JavaScript is called for a message's begin, its
-   complete headers, pieces of its body, trailers and its end. */
+   the results of the callbacks. A handler in JavaScript is called when a message begins and
+   ends, and for the complete headers, pieces of the body, and trailers. */
 
 enum { LLHTTP_MODULE_BYTES = 131072, LLHTTP_INPUT_BYTES = 65536, LLHTTP_DEPTH = 3, LLHTTP_REASON_BYTES = 64 };
 
-/* The module's memory, then one input for each parser that runs inside a callback of another
-   parser, then a reason of ours. */
+/* The module's memory, then an input for each parser that runs inside a callback of another
+   parser. The text of a reason of this file follows. */
 static uint8_t llhttp_memory[LLHTTP_MODULE_BYTES + LLHTTP_DEPTH * LLHTTP_INPUT_BYTES + LLHTTP_REASON_BYTES];
 
 #include "llhttp.c"
@@ -26,7 +26,7 @@ typedef struct HttpParser {
     u32 max_header, header_bytes;
     HttpText url, status, field, value;
     bool in_value;
-    bool raw;               /* nothing is collected: the handler gets every event of llhttp */
+    bool raw;               /* every event goes to the handler; nothing is collected */
     JSValue headers;
     uint32_t header_count;
 } HttpParser;
@@ -97,7 +97,7 @@ static bool http_append(HttpText *text, const uint8_t *bytes, size_t len)
     return true;
 }
 
-/* Converts bytes to the characters of equal numbers, as Node makes strings of them. */
+/* Converts each byte to the character with that number, as Node does. */
 static JSValue http_latin1(JSContext *ctx, const char *bytes, size_t len)
 {
     char *wide, *to;
@@ -152,7 +152,7 @@ static JSValue http_take_headers(JSContext *ctx, HttpParser *p)
     return headers;
 }
 
-/* Stops the parser with a reason of ours, which the parser keeps until the reason is read. */
+/* Stops the parser with `reason`. The parser keeps the pointer until the reason is read. */
 static u32 http_refuse(u32 parser, const char *reason)
 {
     u32 place = LLHTTP_MODULE_BYTES + LLHTTP_DEPTH * LLHTTP_INPUT_BYTES;
@@ -161,7 +161,7 @@ static u32 http_refuse(u32 parser, const char *reason)
     return LLHTTP_USER;
 }
 
-/* Calls the handler and takes the references to the values. Returns the handler's number, or -1
+/* Calls the handler and frees the references to the values. Returns the handler's number, or -1
    after an exception, which stops the parser. */
 static int32_t http_call(int kind, JSValue a, JSValue b, JSValue c)
 {
@@ -194,7 +194,7 @@ static u32 http_gather(HttpText *text, u32 at, u32 len)
     return error;
 }
 
-/* Reports a piece of the input to a handler that collects by itself. */
+/* Passes a piece of the input to a handler that collects the pieces. */
 static u32 http_piece(int kind, u32 at, u32 len)
 {
     return http_call(kind, JS_NewUint32(http_now.ctx, at - http_now.input), JS_NewUint32(http_now.ctx, len), JS_UNDEFINED);
@@ -298,8 +298,8 @@ LIBRARY_NATIVE(http_new)
     return object;
 }
 
-/* httpInit(state, type, maxHeaderBytes, lenient, raw): a mask of Node's; false if there is no space
-   for another parser */
+/* httpInit(state, type, maxHeaderBytes, lenient, raw): returns a mask for Node's binding, or
+   false if there is no space for another parser */
 LIBRARY_NATIVE(http_init)
 {
     typedef void (*Lenient)(u32, u32);
@@ -418,7 +418,7 @@ LIBRARY_NATIVE(http_facts)
     return array;
 }
 
-/* httpPause(state, on) */
+/* httpPause(state, on): pauses the parser, or lets the parser continue */
 LIBRARY_NATIVE(http_pause)
 {
     HttpParser *p = http_get(ctx, argv[0]);

@@ -1,5 +1,5 @@
-/* merve: finds the names that a CommonJS module exports without running the module. Node uses the
-   same library. */
+/* merve: finds the names that a CommonJS module exports without running the module. Node also
+   uses merve. */
 #include "merve_c.h"
 
 static JSValue merve_names(JSContext *ctx, merve_analysis analysis, size_t count,

@@ -1,6 +1,7 @@
 /* zlib: one stream per object of the class ZlibStream. The binding
-   (bootstrap/internal-bindings/zlib.js) knows Node's modes and errors. This file runs the streams
-   and keeps a slice of work short, so that the sidecar can stop a guest between two slices. */
+   (bootstrap/internal-bindings/zlib.js) knows Node's modes and errors. This file runs the
+   streams and divides the work into slices, so that the sidecar can stop a guest between two
+   slices. */
 #include "zlib.h"
 
 enum { ZLIB_NONE, ZLIB_DEFLATE, ZLIB_INFLATE };
@@ -10,7 +11,7 @@ typedef struct ZlibStream {
     int kind;
 } ZlibStream;
 
-/* The bytes of input and of output in one call of the library. */
+/* The maximum number of bytes of input and of output in one call of the library. */
 #define ZLIB_SLICE (256u << 10)
 
 static JSClassID zlib_class;
@@ -51,7 +52,7 @@ static void zlib_prepare(JSContext *ctx)
     JS_NewClass(JS_GetRuntime(ctx), zlib_class, &zlib_class_def);
 }
 
-/* zlibNew() */
+/* zlibNew(): an object without a stream */
 LIBRARY_NATIVE(zlib_new)
 {
     ZlibStream *s = calloc(1, sizeof(*s));
@@ -94,7 +95,7 @@ LIBRARY_NATIVE(zlib_init)
     return JS_NewInt32(ctx, result);
 }
 
-/* zlibReset(stream) */
+/* zlibReset(stream): begins a new stream with equal settings. Returns zlib's result. */
 LIBRARY_NATIVE(zlib_reset)
 {
     ZlibStream *s = JS_GetOpaque2(ctx, argv[0], zlib_class);
@@ -104,13 +105,13 @@ LIBRARY_NATIVE(zlib_reset)
                             : s->kind == ZLIB_INFLATE ? inflateReset(&s->z) : Z_STREAM_ERROR);
 }
 
-/* zlibParams(stream, level, strategy) */
+/* zlibParams(stream, level, strategy): zlib's result */
 LIBRARY_NATIVE(zlib_params)
 {
     ZlibStream *s = JS_GetOpaque2(ctx, argv[0], zlib_class);
     int32_t a[2];
     /* A change of parameters flushes pending output. Without space for output the flush is
-       postponed, but the pointer must be valid. */
+       postponed, but the library requires a valid pointer. */
     static uint8_t nowhere;
     if (!s || zlib_integers(ctx, argv, 2, a))
         return JS_EXCEPTION;
@@ -119,7 +120,7 @@ LIBRARY_NATIVE(zlib_params)
     return JS_NewInt32(ctx, s->kind == ZLIB_DEFLATE ? deflateParams(&s->z, a[0], a[1]) : Z_STREAM_ERROR);
 }
 
-/* zlibDictionary(stream, bytes) */
+/* zlibDictionary(stream, bytes): zlib's result */
 LIBRARY_NATIVE(zlib_dictionary)
 {
     ZlibStream *s = JS_GetOpaque2(ctx, argv[0], zlib_class);
@@ -180,7 +181,7 @@ LIBRARY_NATIVE(zlib_message)
     return s->z.msg ? JS_NewString(ctx, s->z.msg) : JS_UNDEFINED;
 }
 
-/* zlibEnd(stream) */
+/* zlibEnd(stream): frees the stream's memory */
 LIBRARY_NATIVE(zlib_close)
 {
     ZlibStream *s = JS_GetOpaque2(ctx, argv[0], zlib_class);
@@ -190,7 +191,7 @@ LIBRARY_NATIVE(zlib_close)
     return JS_UNDEFINED;
 }
 
-/* crc32(bytes, value) */
+/* crc32(bytes, value): the CRC-32 of `bytes`, continued from `value` */
 LIBRARY_NATIVE(zlib_crc32)
 {
     size_t len;

@@ -156,7 +156,7 @@ LIBRARY_NATIVE(zstd_message)
     return JS_NewString(ctx, ZSTD_getErrorString((ZSTD_ErrorCode)error));
 }
 
-/* zstdEnd(stream) */
+/* zstdEnd(stream): frees the stream's memory */
 LIBRARY_NATIVE(zstd_close)
 {
     ZstdStream *s = JS_GetOpaque2(ctx, argv[0], zstd_class);

@@ -1,14 +1,14 @@
 /* The short path of console.log. A line of primitive values is passed to the kernel without
    Node's console, Writable and inspect, which cost a hundred times as much. The output must be
-   indistinguishable, so the short path is not taken after a change of anything that could affect
-   the output. Guards describe these conditions, and checking guards runs no code. */
+   indistinguishable, so Node's console is used after any change that could affect the output.
+   Guards list the state that must be unchanged. Checking guards runs no code of the program. */
 
 typedef struct CfGuard {
     JSObject *object;
     JSAtom key;
-    /* cf_image.absent: no such own property may exist; for an accessor: its getter */
+    /* cf_image.absent means that no such own property may exist; for an accessor, the getter */
     JSValue expected;
-    uint32_t mask;    /* for an integer: the bits that count, 0 for all */
+    uint32_t mask;    /* for an integer: the bits that are compared, 0 for all bits */
 } CfGuard;
 
 typedef struct CfLog {
@@ -37,7 +37,8 @@ static bool cf_env_has(const char *key, size_t len)
     return false;
 }
 
-/* Colours apply only to values that are no text, so FORCE_COLOR matters only for other values. */
+/* Returns true if FORCE_COLOR cannot affect the line. Only values other than strings are
+   coloured. */
 static bool cf_no_forced_color(int argc, JSValueConst *argv)
 {
     for (int i = 0; i < argc; i++)
@@ -70,7 +71,7 @@ static bool cf_guard_holds(const CfGuard *g)
     case JS_TAG_UNDEFINED:
         return true;
     case JS_TAG_OBJECT:
-    case JS_TAG_STRING: /* identical strings, not equal ones: enough for constants */
+    case JS_TAG_STRING: /* compares pointers and not text, which is enough for constants */
         return JS_VALUE_GET_PTR(pr->u.value) == JS_VALUE_GET_PTR(g->expected);
     default:
         return false;
@@ -128,7 +129,7 @@ static int cf_log_value(JSContext *ctx, DynBuf *out, JSValueConst v)
     return failed;
 }
 
-/* A short line is assembled on the stack. */
+/* The size of a line that is assembled on the stack. */
 #define CF_LOG_INLINE 480
 
 static JSValue cf_log_line(JSContext *ctx, int fd, int argc, JSValueConst *argv)

@@ -59,8 +59,8 @@ NATIVE(cf_set_hooks)
     return JS_UNDEFINED;
 }
 
-/* Calls a hook. Returns false if there is no such hook or if the hook failed, which is then
-   reported. */
+/* Calls a hook. Returns false if the hook is not registered, or if the hook threw an error,
+   which is then reported. */
 static bool cf_call_hook(JSContext *ctx, int which, int argc, JSValueConst *argv, JSValue *result)
 {
     JSValue value;
@@ -137,7 +137,7 @@ static void cf_run_program(JSContext *ctx, CfText source, const char *url)
         return;
     }
     cf_set_main_promise(ctx, promise);
-    /* Node evaluates a module inside a microtask: the module's own microtasks run before its
+    /* Node evaluates a module inside a microtask, so the module's microtasks run before its
        ticks. */
     cf_run_jobs(ctx);
 }
@@ -201,11 +201,11 @@ static void cf_run_immediates(JSContext *ctx)
     do {
         if (!cf_call_hook(ctx, HOOK_IMMEDIATES, 0, NULL, NULL) && !JS_IsFunction(ctx, CF_HOOK(HOOK_IMMEDIATES)))
             cf.immediate_info[0] = cf.immediate_info[1] = 0;
-    } while (!cf.stop && cf.immediate_info[2]); /* an exception left part of the queue */
+    } while (!cf.stop && cf.immediate_info[2]); /* an exception has interrupted the queue */
     cf_drain(ctx);
 }
 
-/* Returns the number of references that hold the loop. */
+/* Returns the number of references that keep the event loop alive. */
 static uint32_t cf_refs(void)
 {
     uint32_t timers = cf_next_timer != CF_NO_TIMER && cf.timer_ref ? 1 : 0;
@@ -222,7 +222,7 @@ static void cf_finish_program(JSContext *ctx)
     cf_drain(ctx);
     cf_check_main_promise(ctx);
     if (cf.stop || cf_refs() > 0 || cf.immediate_info[0])
-        return; /* the program continues */
+        return; /* new work or a pending stop: the program does not end here */
     if (!cf.program_done && !cf.exit_info[2]) {
         cf_warn_unsettled(ctx);
         cf.exit_info[1] = CF_EXIT_UNSETTLED;
@@ -231,7 +231,7 @@ static void cf_finish_program(JSContext *ctx)
     cf.exit_info[0] = 1;
     code = js_int32(cf.exit_info[2] ? cf.exit_info[1] : 0);
     cf_call_hook(ctx, HOOK_EXIT, 1, vc(&code), NULL);
-    cf_drain(ctx); /* No further tick can be queued, but a microtask can. */
+    cf_drain(ctx); /* a microtask can still be queued, but no tick */
     if (!cf.stop)
         cf.stop = CF_STOP_EXIT;
 }
@@ -278,7 +278,8 @@ static void cf_run_loop(JSContext *ctx)
         if (cf.immediate_info[0]) {
             cf_run_immediates(ctx);
             cf_check_main_promise(ctx);
-            /* With pending operations the host must be able to run in between. */
+            /* With pending operations the sidecar must be able to complete one between two
+               rounds. */
             if (cf.immediate_info[0] && cf.state.keep_alive)
                 return;
             continue;
@@ -298,7 +299,7 @@ static void cf_run_loop(JSContext *ctx)
     }
 }
 
-/* While the image is built: runs all work that the bootstrap has left, also work that waits for a
+/* Runs all work of the bootstrap while the image is built, including work that waits for a
    timer. */
 static void cf_run_loop_for_image(JSContext *ctx)
 {
@@ -345,7 +346,7 @@ static void cf_on_start(JSContext *ctx, const CfEvent *event, const uint8_t *pay
         return;
     }
     if (cf.mode == CF_MODE_FILE) {
-        /* Node's own loaders take over, and know when an ES module has not ended. */
+        /* Node's own loaders run the program, and detect an ES module whose await never settles. */
         JSValue path = cf_text_value(ctx, cf.source);
         cf.program_done = true;
         host_mark(CF_MARK_USER_CODE);
@@ -375,11 +376,12 @@ static void cf_on_complete(JSContext *ctx, const CfEvent *event, const uint8_t *
 
 static void cf_on_eval(JSContext *ctx, const CfEvent *event, const uint8_t *payload)
 {
-    /* Numbers this process's snippets as Node numbers the text of -e. The host's ids are
-       independent. */
+    /* Numbers this process's snippets as Node numbers the text of -e. The ids of the sidecar are
+       independent of these numbers. */
     static uint32_t snippets;
     char url[300];
-    /* The parser needs a NUL after the text. The host pads to 8, which need not leave a NUL. */
+    /* The parser needs a NUL after the text. The sidecar pads the text to 8 bytes, which need
+       not add a NUL. */
     char *text = js_malloc(ctx, event->len + 1);
 
     cf.eval_id = event->id;
@@ -399,9 +401,9 @@ static void cf_on_eval(JSContext *ctx, const CfEvent *event, const uint8_t *payl
     cf_run_program(ctx, (CfText){ text, event->len }, url);
 }
 
-/* This memory was saved and is running again. process.c and bootstrap/start-up/restore.js list the
-   state that must be fresh. The process continues, with its environment changed before its
-   listeners are notified. */
+/* Refreshes a process that was restored from a snapshot. process.c and
+   bootstrap/start-up/restore.js list the state that must be fresh. The environment changes
+   before the process's listeners are notified. */
 static void cf_on_restore(JSContext *ctx, const CfEvent *event, const uint8_t *payload)
 {
     uint32_t old_pid = cf.pid;
@@ -433,7 +435,7 @@ static void cf_deliver(JSContext *ctx, const uint8_t *events, uint32_t len)
         case CF_EVENT_COMPLETE: cf_on_complete(ctx, &event, payload); break;
         case CF_EVENT_EVAL: cf_on_eval(ctx, &event, payload); break;
         case CF_EVENT_RESTORE: cf_on_restore(ctx, &event, payload); break;
-        default: break; /* TIMER only resumes the loop */
+        default: break; /* a TIMER event only resumes the loop */
         }
         cf_drain(ctx);
     }

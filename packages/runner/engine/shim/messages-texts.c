@@ -2,7 +2,7 @@
    cannot be written as JSON. Next: the patch `range-and-pattern-texts`, whose throw sites call
    these functions. */
 
-/* The engine's messages for an invalid pattern, and V8's. */
+/* The engine's messages for an invalid pattern, each with V8's message. */
 static const struct { const char *engine, *v8; } cf_regexp_texts[] = {
     { "expecting ')'", "Unterminated group" },
     { "extraneous characters at the end", "Unmatched ')'" },
@@ -140,7 +140,7 @@ static int cf_throw_json(JSParseState *s, const uint8_t *at)
     return -1;
 }
 
-/* Appends "property 'a'" or "index 0": the way from `holder` to `value`. */
+/* Appends "property 'a'" or "index 0": the property of `holder` that has `value`. */
 static void cf_put_way(JSContext *ctx, DynBuf *out, JSObject *holder, JSObject *value)
 {
     if (holder->fast_array) {
@@ -179,7 +179,7 @@ static void cf_put_named_object(JSContext *ctx, DynBuf *out, JSObject *p)
 #define CF_CIRCLE_SHOWN 4
 
 /* Throws V8's error for a circular structure. `stack` is an array of the objects that are being
-   written. The last of them refers to `p`, which is among them. */
+   written. The last object refers to `p`, which is one of the objects. */
 static JSValue cf_throw_circular(JSContext *ctx, JSValueConst stack, JSObject *p)
 {
     JSObject *array = JS_VALUE_GET_OBJ(stack);

@@ -1,6 +1,6 @@
-/* Error messages in V8's words that need more than a fixed text: they quote the program
-   (expressions.c) or a value. No function here runs code of the program: a value is described from
-   its own data. Next: messages-values.c and messages-texts.c. */
+/* Error messages of V8 that quote the program (expressions.c) or a value. No function here runs
+   code of the program: a value is described from its own data. Next: messages-values.c and
+   messages-texts.c. */
 
 static JSValue cf_throw_text(JSContext *ctx, JSErrorEnum type, DynBuf *text)
 {
@@ -116,7 +116,7 @@ static bool cf_put_path(JSContext *ctx, DynBuf *out, JSValueConst value)
     return found;
 }
 
-/* Returns the running builtin if it is a method. */
+/* Returns the builtin that runs now if the builtin is a method. */
 static JSValueConst cf_running_builtin(JSContext *ctx)
 {
     JSStackFrame *sf = ctx->rt->current_stack_frame;
@@ -160,7 +160,8 @@ static JSValue cf_throw_about(JSContext *ctx, JSErrorEnum type, const char *patt
     return cf_throw_text(ctx, type, &out);
 }
 
-/* Throws such a message in strict code; in sloppy code the program continues. */
+/* Throws a message as cf_throw_about() does, but only in strict code; in sloppy code the program
+   continues. */
 static int cf_refuse(JSContext *ctx, int flags, const char *pattern, JSAtom prop, JSValueConst value)
 {
     if ((flags & JS_PROP_THROW) || ((flags & JS_PROP_THROW_STRICT) && is_strict_mode(ctx))) {
@@ -216,8 +217,8 @@ static JSValue cf_throw_nullish_receiver(JSContext *ctx)
     return cf_throw_text(ctx, JS_TYPE_ERROR, &out);
 }
 
-/* Begins reading the failing instruction. Returns false if the instruction is not the program's.
-   Call cf_end_reading in either case. */
+/* Begins reading the failing instruction. Returns false if the instruction does not belong to
+   the program. The caller must always call cf_end_reading. */
 static bool cf_read_failing(JSContext *ctx, CfReader *r, int *pos)
 {
     JSStackFrame *sf = ctx->rt->current_stack_frame;
@@ -330,7 +331,7 @@ static JSValue cf_throw_not_iterable(JSContext *ctx, JSValueConst value)
     return cf_throw_text(ctx, JS_TYPE_ERROR, &out);
 }
 
-/* Returns the first property that a destructuring pattern takes from the result of OP_to_object. */
+/* Returns the first property that a destructuring pattern reads from the result of OP_to_object. */
 static JSAtom cf_first_property(JSFunctionBytecode *b, int pos)
 {
     const uint8_t *code = b->byte_code_buf + pos, *end = b->byte_code_buf + b->byte_code_len;
@@ -410,7 +411,7 @@ static JSValue cf_throw_bad_index(JSContext *ctx, JSValueConst value)
     return cf_throw_about(ctx, JS_RANGE_ERROR, pattern, JS_ATOM_NULL, value);
 }
 
-/* Throws V8's error for a private method, `method`, that `home` (a class or its prototype) has. */
+/* Throws V8's error for the private method `method` of `home`, which is a class or a prototype. */
 static JSValue cf_throw_wrong_brand(JSContext *ctx, JSValueConst method)
 {
     JSObject *home = JS_VALUE_GET_OBJ(method)->u.func.home_object;

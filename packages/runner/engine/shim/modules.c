@@ -1,6 +1,6 @@
-/* Modules as the loader uses them: a handle per module, requests that the loader fills in,
-   instantiation, evaluation. A handle holds its module, and no module holds a handle. The patch
-   `collected-modules` lists the other holders of a module. */
+/* Modules as the loader uses them: a handle per module, requests whose modules the loader sets,
+   instantiation, evaluation. A handle references its module, and no module references a handle.
+   The patch `collected-modules` lists the other references to a module. */
 
 static void cf_module_finalizer(JSRuntime *rt, JSValueConst value)
 {
@@ -28,7 +28,8 @@ static JSModuleDef *cf_module_of(JSContext *ctx, JSValueConst handle)
     return m;
 }
 
-/* Takes the reference to `m`. NULL passes an exception on. */
+/* Makes the handle of `m` and keeps the caller's reference. If `m` is NULL, returns the pending
+   exception. */
 static JSValue cf_module_handle(JSContext *ctx, JSModuleDef *m)
 {
     JSValue handle;
@@ -42,7 +43,7 @@ static JSValue cf_module_handle(JSContext *ctx, JSModuleDef *m)
     return handle;
 }
 
-/* Returns a new reference, or NULL with a pending SyntaxError. */
+/* Compiles a module. Returns a new reference, or NULL with a pending SyntaxError. */
 static JSModuleDef *cf_compile_module(JSContext *ctx, const char *source, size_t len, const char *url)
 {
     JSValue m = JS_EvalInternal(ctx, ctx->global_obj, source, len, url, 1,
@@ -93,7 +94,7 @@ static int cf_run_synthetic(JSContext *ctx, JSModuleDef *m)
     return 0;
 }
 
-/* syntheticModule(url, names, evaluate) */
+/* syntheticModule(url, names, evaluate): the handle of a module whose exports `evaluate` sets */
 NATIVE(cf_synthetic_module)
 {
     int64_t count;
@@ -145,7 +146,7 @@ NATIVE(cf_module_requests)
     return array;
 }
 
-/* linkModule(handle, handles) */
+/* linkModule(handle, handles): sets the modules of the requests, one handle per request in order */
 NATIVE(cf_link_module)
 {
     JSModuleDef *m = cf_module_of(ctx, argv[0]);
@@ -197,8 +198,8 @@ NATIVE(cf_evaluate_module)
     return m ? cf_evaluate(ctx, m) : JS_EXCEPTION;
 }
 
-/* The modules that a walk has met: an open hash table of their addresses. A walk over thousands of
-   modules then costs time linear in its edges. */
+/* The modules that a walk over a graph has visited: an open hash table of their addresses. The
+   time of a walk is therefore linear in the number of imports. */
 typedef struct CfModuleSet {
     JSModuleDef **slots, **order;
     uint32_t count, capacity; /* a power of two, at most half full */
@@ -225,7 +226,7 @@ static bool cf_module_set_grow(CfModuleSet *set)
     return true;
 }
 
-/* Returns false if memory is exhausted. */
+/* Adds a module to the set. Returns false if memory is exhausted. */
 static bool cf_module_set_add(CfModuleSet *set, JSModuleDef *m)
 {
     if (set->count * 2 >= set->capacity && !cf_module_set_grow(set))
@@ -239,8 +240,8 @@ static bool cf_module_set_add(CfModuleSet *set, JSModuleDef *m)
     return true;
 }
 
-/* Returns whether a module that this module needs has top-level await. Without memory the result is
-   true, the safe answer. */
+/* Returns whether `root` or a module of its graph has top-level await. If memory is exhausted,
+   returns true, which is safe. */
 static bool cf_is_graph_async(JSModuleDef *root)
 {
     CfModuleSet set = { 0 };
@@ -317,7 +318,7 @@ NATIVE(cf_module_url)
     return m ? JS_AtomToString(ctx, m->module_name) : JS_EXCEPTION;
 }
 
-/* setSyntheticExport(handle, name, value) */
+/* setSyntheticExport(handle, name, value): sets an export of a synthetic module */
 NATIVE(cf_set_synthetic_export)
 {
     JSModuleDef *m = cf_module_of(ctx, argv[0]);

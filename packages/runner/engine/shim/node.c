@@ -1,6 +1,6 @@
 /* Natives that only Node's library needs: the tests of util.types, lazy properties, tasks of the
-   loop, and positions in the program's source. The patch `throw-site` is the engine's half of the
-   positions. */
+   loop, and positions in the program's source. The patch `throw-site` records the positions in
+   the engine. */
 
 /* Types. */
 
@@ -104,7 +104,7 @@ typedef struct CfTask {
 
 static CfTask *cf_tasks_first, **cf_tasks_last = &cf_tasks_first;
 
-/* enqueueTask(fn) */
+/* enqueueTask(fn): runs `fn` once in the next round of the loop */
 NATIVE(cf_enqueue_task)
 {
     CfTask *task;
@@ -128,8 +128,8 @@ static void cf_drop_task(JSContext *ctx, CfTask *task)
     js_free(ctx, task);
 }
 
-/* Runs the waiting tasks; tasks that they add wait for the next round. Returns whether there were
-   any. */
+/* Runs the waiting tasks. A task that is added meanwhile waits for the next round. Returns
+   whether a task ran. */
 static bool cf_run_tasks(JSContext *ctx)
 {
     CfTask *task = cf_tasks_first;
@@ -169,7 +169,8 @@ static JSValue cf_place(JSContext *ctx, JSValueConst func, uint32_t pc)
     return cf_array(ctx, 3, values);
 }
 
-/* throwLocation(error) */
+/* throwLocation(error): [file, line, column] of the `throw` statement that last threw this
+   value, or undefined */
 NATIVE(cf_throw_location)
 {
     JSRuntime *rt = ctx->rt;
@@ -178,13 +179,15 @@ NATIVE(cf_throw_location)
     return cf_place(ctx, rt->throw_func, rt->throw_pc);
 }
 
-/* awaitLocation() */
+/* awaitLocation(): [file, line, column] of the top-level await at which a module last stopped,
+   or undefined */
 NATIVE(cf_await_location)
 {
     return cf_place(ctx, ctx->rt->await_func, ctx->rt->await_pc);
 }
 
-/* The text of the running evaluation, for reports. Kept until the next evaluation. */
+/* The text of the running evaluation, for error reports. The text is kept until the next
+   evaluation. */
 static CfText cf_eval_source;
 static char cf_eval_url[300];
 
@@ -202,7 +205,7 @@ static CfText *cf_source_named(const char *url, size_t len)
     return len == cf.url.len && !memcmp(url, cf.url.bytes, len) ? &cf.source : NULL;
 }
 
-/* sourceOf(url) */
+/* sourceOf(url): the text of the running program or evaluation with this URL, or undefined */
 NATIVE(cf_source_of)
 {
     size_t len;

@@ -2,7 +2,7 @@
    The start block is copied once, and each reader parses the part that it needs. The list of the
    state that a start refreshes is a security contract:
 
-   Math.random's state      new entropy from the host
+   Math.random's state      new entropy from the sidecar
    time origin              both clocks
    start block              pid, ppid, argv, env, cwd, url, source
    env's overlay            empty, without writes and deletions of an earlier process
@@ -10,12 +10,12 @@
    loop arrays, exit info   zero
    async context            undefined
 
-   A restore of a memory that was saved from a running process has a second, shorter list. The
-   process continues: its start block, its loop and its clocks stay, and the host's monotonic clock
-   continues from the saved time.
+   The restore of a process from a snapshot has a second, shorter list. The process continues:
+   its start block, its loop and its clocks stay, and the sidecar's monotonic clock continues
+   from the time of the snapshot.
 
    Math.random's state      new entropy, in every realm
-   pid, ppid                the host's numbers
+   pid, ppid                the sidecar's numbers
    the rest                 bootstrap/start-up/restore.js */
 
 static uint32_t cf_u32_at(const char *p)
@@ -99,8 +99,8 @@ static int cf_start_process(JSContext *ctx, uint32_t mode, const void *block, ui
 
 /* The content of a RESTORE event besides process ids. */
 typedef struct CfRestored {
-    double elapsed_ms;  /* by the wall clock */
-    const char *env;   /* strings in the start block's form: KEY=value, or KEY alone */
+    double elapsed_ms;  /* milliseconds since the snapshot, by the wall clock */
+    const char *env;   /* strings as in the start block: KEY=value, or KEY alone */
     uint32_t envc;
 } CfRestored;
 
@@ -183,7 +183,7 @@ NATIVE(cf_exit)
     return cf_stop(ctx, CF_STOP_EXIT);
 }
 
-/* setReturnValue(json) */
+/* setReturnValue(json): sets the JSON text that the run returns to the app */
 NATIVE(cf_set_return_value)
 {
     size_t len;

@@ -1,7 +1,8 @@
-/* Makes the text of err.stack at the first read. The patch `error-stack` captures the frames. Three
-   makers are tried, in Node's order. First is the program's own Error.prepareStackTrace. Second is
-   the bootstrap's callback, for errors that its header function selects. Third are header and
-   frames in V8's format, without any call site object. */
+/* Makes the text of err.stack at the first read. The patch `error-stack` captures the frames.
+   The text is made in one of three ways, in Node's order. First is the program's own
+   Error.prepareStackTrace. Second is the bootstrap's callback, for errors that the bootstrap's
+   header function selects. Third are header and frames in V8's format, without call site
+   objects. */
 
 static const char *cf_frame_name(JSContext *ctx, JSValueConst func)
 {
@@ -37,8 +38,8 @@ static bool cf_frame_position(JSContext *ctx, const JSStackTraceFrame *f, JSAtom
     return true;
 }
 
-/* Appends V8's GetTypeName: the name of a function, else the constructor's name, else the tag. Runs
-   no code. Returns false if there is no name. */
+/* Appends the result of V8's GetTypeName: the name of a function, else the constructor's name,
+   else the tag. Runs no code. Returns false if there is no name. */
 static bool cf_put_type(JSContext *ctx, DynBuf *out, JSValueConst receiver)
 {
     const char *text = NULL;
@@ -79,8 +80,8 @@ static bool cf_put_type(JSContext *ctx, DynBuf *out, JSValueConst receiver)
 
 #define CF_METHODS_LOOKED_AT 500
 
-/* Returns the property through which the receiver has the function; NULL if there is none or more
-   than one. */
+/* Returns the name of the receiver's property that has the function. Returns NULL if no property
+   or more than one has the function. */
 static const char *cf_method_name(JSContext *ctx, JSValueConst receiver, JSValueConst func)
 {
     JSObject *p = JS_IsObject(receiver) ? JS_VALUE_GET_OBJ(receiver) : NULL, *wanted = JS_VALUE_GET_OBJ(func);
@@ -111,8 +112,8 @@ static bool cf_ends_with_word(const char *text, const char *word)
     return n >= m && !strcmp(text + n - m, word) && (n == m || text[n - m - 1] == '.' || text[n - m - 1] == ' ');
 }
 
-/* V8 puts the receiver's type only before a name that is an identifier. Other names were composed
-   by code that chose them. */
+/* V8 puts the receiver's type only before a name that is an identifier. Any other name was
+   chosen by a program and stays unchanged. */
 static bool cf_is_identifier(const char *name)
 {
     for (const unsigned char *c = (const unsigned char *)name; *c; c++) {
@@ -157,7 +158,7 @@ static void cf_print_frame(JSContext *ctx, DynBuf *out, const JSStackTraceFrame 
         return;
     }
     const char *name = JS_IsUndefined(f->func) ? NULL : cf_frame_name(ctx, f->func);
-    /* Accessors and private methods have names that are complete. */
+    /* Names of accessors and of private methods are already complete. */
     is_method = is_method && !(name && (name[0] == '#' || !strncmp(name, "get ", 4) || !strncmp(name, "set ", 4)));
     if (is_method) {
         cf_put_method_call(ctx, out, f, name);
@@ -250,7 +251,8 @@ static JSValue cf_user_prepare(JSContext *ctx)
     return js_dup(pr->u.value);
 }
 
-/* Returns the first line; undefined if the bootstrap wants its callback to make the whole text. */
+/* Returns the first line of the stack, or undefined if the bootstrap's callback must make the
+   whole text. */
 static JSValue cf_stack_header(JSContext *ctx, JSValueConst error)
 {
     JSValue header;
@@ -292,7 +294,8 @@ static JSValue cf_format_stack(JSContext *ctx, JSValueConst error, JSStackTrace 
         return header;
     js_dbuf_init(ctx, &out);
     for (int i = 0; i < st->count; i++) {
-        /* The place of a syntax error is for reports: V8's stacks do not show that place. */
+        /* The position of a syntax error is only for reports. V8's stacks do not show the
+           position. */
         if (JS_IsUndefined(st->frames[i].func) && !st->frames[i].combinator)
             continue;
         dbuf_putc(&out, '\n');

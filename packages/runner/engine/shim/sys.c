@@ -1,7 +1,7 @@
 /* System calls: numbers, texts and views become the plain integers of the ABI's `sys` import.
-   JavaScript selects the call; this file knows none. A text or a view takes two arguments, its
-   address and its length in bytes. One native serves all calls, so that the bindings
-   (bootstrap/internal-bindings) need no C of their own to reach the kernel. */
+   JavaScript passes the number of the call; this file names no call. A text or a view becomes
+   two arguments, its address and its length in bytes. One native serves all calls, so that the
+   bindings (bootstrap/internal-bindings) need no C of their own to reach the kernel. */
 
 #define SYS_ARGS 8
 #define SYS_TEXTS 4
@@ -22,7 +22,7 @@ static void cf_sys_release(JSContext *ctx, CfSysCall *call)
         js_free(ctx, call->texts[i]);
 }
 
-/* Stores a short text on the stack, a long text on the heap. */
+/* Stores a text as UTF-8: a short text on the stack, a long text on the heap. */
 static int cf_sys_text(JSContext *ctx, CfSysCall *call, JSValueConst value)
 {
     JSValue string = cf_flat_string(ctx, value);
@@ -53,8 +53,8 @@ static int cf_sys_text(JSContext *ctx, CfSysCall *call, JSValueConst value)
     return 0;
 }
 
-/* Adds an argument to the call. Views are added in a second round, because converting the others
-   may run user code. */
+/* Adds an argument to the call. Views are added in a second round, because the conversion of
+   other arguments may run user code. */
 static int cf_sys_argument(JSContext *ctx, CfSysCall *call, JSValueConst value, bool views)
 {
     int tag = JS_VALUE_GET_NORM_TAG(value);

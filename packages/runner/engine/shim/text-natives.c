@@ -1,7 +1,7 @@
 /* The natives for text and bytes: encoding and decoding as the bootstrap calls them, over text.c.
    Next: NATIVES.md. */
 
-/* decode(view, start, end, enc) */
+/* decode(view, start, end, enc): the bytes from start to end as a string */
 NATIVE(cf_decode)
 {
     uint8_t *p;
@@ -19,7 +19,8 @@ NATIVE(cf_decode)
     return cf_decode_bytes(ctx, p + start, end - start, enc);
 }
 
-/* decodeUtf8(view, start, end, ignoreBom, fatal) */
+/* decodeUtf8(view, start, end, ignoreBom, fatal): a string by WHATWG's rules. If `fatal`, throws
+   ERR_ENCODING_INVALID_ENCODED_DATA for invalid bytes. */
 NATIVE(cf_decode_utf8)
 {
     uint8_t *p;
@@ -103,7 +104,8 @@ NATIVE(cf_write_string)
     return js_int64(n);
 }
 
-/* encodeInto(string, view, results) */
+/* encodeInto(string, view, results): writes UTF-8. Sets results[0] to the code units read and
+   results[1] to the bytes written. */
 NATIVE(cf_encode_into)
 {
     uint8_t *p, *results;

@@ -4,8 +4,8 @@
 
 enum { ENC_ASCII, ENC_UTF8, ENC_BASE64, ENC_UTF16LE, ENC_LATIN1, ENC_HEX, ENC_BUFFER, ENC_BASE64URL, ENC_COUNT };
 
-/* Reads a code point. Returns 0xFFFFFFFF for an invalid sequence; `*p` is then after the maximal
-   part that WHATWG replaces by one U+FFFD. */
+/* Reads a code point. For an invalid sequence returns 0xFFFFFFFF and sets `*p` to the end of the
+   bytes that WHATWG replaces by one U+FFFD. */
 static uint32_t cf_next_utf8(const uint8_t **p, const uint8_t *end)
 {
     uint32_t c = *(*p)++, code;
@@ -44,7 +44,7 @@ static uint32_t cf_next_utf8(const uint8_t **p, const uint8_t *end)
     return code;
 }
 
-/* Decodes with U+FFFD in place of invalid sequences. */
+/* Decodes UTF-8 and replaces invalid sequences by U+FFFD. */
 static JSValue cf_broken_utf8(JSContext *ctx, const uint8_t *bytes, size_t len)
 {
     const uint8_t *p = bytes, *end = bytes + len;
@@ -177,7 +177,7 @@ static size_t cf_utf8_length(const JSString *s)
                            : codec_utf8_length_latin1(str8((JSString *)s), s->len);
 }
 
-/* Writes whole characters only, and sets `*read` to the number of code units. */
+/* Writes only whole characters, and sets `*read` to the number of code units. */
 static size_t cf_write_utf8(const JSString *s, uint8_t *to, size_t max, uint32_t *read)
 {
     size_t units, k = s->is_wide_char ? codec_utf16_to_utf8(to, max, str16((JSString *)s), s->len, &units)

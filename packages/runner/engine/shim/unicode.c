@@ -1,6 +1,7 @@
 /* Conversions between UTF-8, UTF-16, latin1 and ASCII, 16 bytes at a time where text is ASCII.
-   codecs.h declares them; text.c makes strings of the results. UTF-8 is first checked as a whole,
-   with vectors, and then converted without checks. Invalid text takes the slow path in text.c. */
+   The functions are declared in codecs.h, and text.c makes strings. UTF-8 is first checked as a
+   whole, with vectors, and then converted without checks. text.c converts invalid text, more
+   slowly. */
 #include "codecs.h"
 #include <string.h>
 #include <wasm_simd128.h>
@@ -134,7 +135,7 @@ static inline v128_t utf8_errors(v128_t bytes, v128_t before)
     v128_t reasons = wasm_i8x16_swizzle(first_high, wasm_u8x16_shr(one, 4));
     reasons = wasm_v128_and(reasons, wasm_i8x16_swizzle(first_low, wasm_v128_and(one, wasm_u8x16_splat(0x0F))));
     reasons = wasm_v128_and(reasons, wasm_i8x16_swizzle(second_high, wasm_u8x16_shr(bytes, 4)));
-    /* The top bit is set where the byte must be a third or fourth byte, which equals
+    /* The top bit is set where the byte must be a third or fourth byte. The bit equals
        CONTINUATIONS. */
     v128_t later = wasm_v128_or(wasm_u8x16_sub_sat(two, wasm_u8x16_splat(0xE0 - 0x80)),
         wasm_u8x16_sub_sat(three, wasm_u8x16_splat(0xF0 - 0x80)));
@@ -154,7 +155,7 @@ bool codec_utf8_valid(const uint8_t *bytes, size_t n)
         if (i % 4096 < 16 && wasm_v128_any_true(errors))
             return false;
     }
-    /* The zeros after the end reveal a truncated character. */
+    /* The zeros after the end make a truncated character an error. */
     memcpy(rest, bytes + i, n - i);
     errors = wasm_v128_or(errors, utf8_errors(wasm_v128_load(rest), before));
     return !wasm_v128_any_true(errors);
@@ -256,7 +257,8 @@ size_t codec_utf8_length_utf16(const uint16_t *text, size_t n)
 {
     size_t length = 0, i = 0;
 
-    /* One unit more is read than counted: the second half of a surrogate pair. */
+    /* Reads one unit more than it counts, because that unit may be the second half of a
+       surrogate pair. */
     for (; n - i >= 9; i += 8) {
         v128_t x = wasm_v128_load(text + i);
         v128_t two = wasm_u16x8_ge(x, wasm_u16x8_splat(0x80)), three = wasm_u16x8_ge(x, wasm_u16x8_splat(0x800));
@@ -277,9 +279,9 @@ size_t codec_utf8_length_utf16(const uint16_t *text, size_t n)
     return length;
 }
 
-/* A vector is stored whole and then partly overwritten. This is correct only where the text is sure
-   to reach. If three bytes are left for a character that does not fit, all bytes before them will
-   be written. */
+/* A vector is stored whole and then partly overwritten. The store is correct only if later
+   characters overwrite the rest of the vector. At most three bytes at the end stay unwritten,
+   because a character does not fit. */
 #define VECTOR_ROOM 19
 
 size_t codec_latin1_to_utf8(uint8_t *to, size_t max, const uint8_t *text, size_t n, size_t *read)

@@ -1,4 +1,4 @@
-/* Bytes behind a JavaScript value, and strings as flat arrays. A view is read after every other
+/* The bytes of a JavaScript value, and strings as flat arrays. A view is read after every other
    argument has been converted: conversions may run user code, which may detach or shrink the
    buffer. */
 
@@ -58,7 +58,7 @@ static inline uint32_t cf_char_at(const JSString *s, uint32_t i)
     return s->is_wide_char ? str16((JSString *)s)[i] : str8((JSString *)s)[i];
 }
 
-/* Reads an integer argument clamped to [low, high]; undefined reads as `otherwise`. */
+/* Reads an integer argument and clamps the value to [low, high]. undefined means `otherwise`. */
 static int cf_clamped(JSContext *ctx, int64_t *out, JSValueConst value, int64_t otherwise, int64_t low, int64_t high)
 {
     if (JS_IsUndefined(value)) {

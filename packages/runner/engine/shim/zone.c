@@ -1,18 +1,19 @@
-/* Local time. TZ names the zone, and UTC applies without a name. The kernel knows the offsets, and
-   the bootstrap the names that people read. */
+/* Local time. TZ names the zone; without TZ the zone is UTC. The kernel returns the offsets. The
+   bootstrap makes the names of zones. */
 
 enum { ZONE_BIAS = 200000 };
 
 static CfText cf_zone;        /* points into the environment's table; NULL is UTC */
 static bool cf_zone_known;    /* valid since the start of the process or the last write to TZ */
 
-/* Forgets the zone, because the environment has changed. */
+/* Clears the zone, because the environment has changed. */
 static void cf_zone_reset(void)
 {
     cf_zone_known = false;
 }
 
-/* Returns (offset + ZONE_BIAS) * 2 + 1 in summer. An unknown zone is UTC, as in ICU. */
+/* Queries the kernel. Returns (offset + ZONE_BIAS) * 2, plus 1 in summer. An unknown zone is
+   UTC, as in ICU. */
 static int64_t cf_zone_ask(int64_t ms, bool is_local)
 {
     int64_t answer;

@@ -31,7 +31,7 @@ export class BareGuest {
     this.#image = this.guest.snapshot();
   }
 
-  /** Requests the guest to stop after `ms`. */
+  /** Requests a stop of the guest after `ms`. */
   stopAfter(ms) {
     this.#stopAt = performance.now() + ms;
     return this.#stopAt;
@@ -49,7 +49,7 @@ export class BareGuest {
 /** The wasm stack that the sandbox provides (crates/vm, WASM_STACK). */
 const SANDBOX_STACK_MIB = '32';
 
-/** Runs a program in a process of its own: with the sandbox's stack, or with little memory. */
+/** Runs a program in a new process of Node, with the sandbox's stack, or with little memory. */
 export function runInProcess(source, { maxMemoryMiB, timeoutMs = 30_000 } = {}) {
   const args = [DEV_HOST, '--main', BARE, ...(maxMemoryMiB ? ['--max-memory', String(maxMemoryMiB)] : []), '--source', source];
   const env = { ...process.env, COLDFRAME_DEV_STACK_MIB: SANDBOX_STACK_MIB };

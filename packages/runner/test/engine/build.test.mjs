@@ -1,5 +1,5 @@
-// The linked module. The image builder checks the rest of what the ABI demands: see
-// packages/sidecar/crates/imager/src/module.
+// Tests the linked module. The image builder checks the other rules of the ABI
+// (packages/sidecar/crates/imager/src/module).
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { guestPath } from '../../build/paths.mjs';

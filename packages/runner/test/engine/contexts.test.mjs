@@ -1,5 +1,5 @@
-// Realms of node:vm in the shim. A realm is collected when no value of the realm is held. Jobs and
-// registries that will run in a realm hold the realm.
+// Realms of node:vm in the shim. A realm is collected when no value of the realm is referenced.
+// Jobs and registries that will run in a realm reference the realm.
 import { describe, expect, it } from 'vitest';
 import { BareGuest } from './bare-guest.mjs';
 

@@ -31,7 +31,7 @@ describe('exhausted memory', () => {
       expect(code).toBe(134);
     },
     120_000,
-  ); // little memory is left, so each error costs a collection
+  ); // little memory is left, so the engine collects before each error
 
   it('is an error that a program can catch before it continues', async () => {
     const { code, stdout } = await runInProcess(

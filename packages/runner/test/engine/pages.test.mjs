@@ -1,5 +1,5 @@
-// The number of image pages that a process writes: they are its private memory, and each costs a
-// fault and a copy.
+// Tests the number of image pages that a process writes. Each such page is private memory of the
+// process and costs a fault and a copy.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -24,7 +24,7 @@ function dirtyPages(guest, image) {
 }
 
 describe('the private memory of a process', async () => {
-  // The collector is no global of the product; this bootstrap exposes it.
+  // The product has no global for the collector, so this bootstrap adds one.
   const main = Buffer.concat([
     readFileSync(join(inputsDir, 'bootstrap/main.js')),
     Buffer.from('\nglobalThis.__collect = native.gc; globalThis.__nothing = () => {};\n'),

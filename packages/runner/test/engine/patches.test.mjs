@@ -12,7 +12,7 @@ import { readEngineTree, writePatchFiles } from '../../build/patches/write-serie
 import { packageDir, patchesDir } from '../../build/paths.mjs';
 import { ENGINE_VERSION, readEngineFiles } from '../../build/sources.mjs';
 
-// Every test of a tree starts git several times.
+// Each test of a git tree starts git several times.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const patches = loadPatches();

@@ -2,7 +2,7 @@
 // frozen, and on the unpatched engine, and compares output and outcome. DIR is the folder `tests`
 // of QuickJS-ng's repository; the pinned package has the default. Two errors are equal if they have
 // equal classes and are thrown at equal lines. Texts are compared too but counted separately,
-// because the patches of error texts replace them by V8's. Other differences must be in DIFFERENT
+// because patches replace the engine's error texts by V8's. Other differences must be in DIFFERENT
 // with their reason. docs/internals/differential.md has the result.
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';

@@ -1,7 +1,7 @@
 // Random programs print equal output on the frozen image, on the booted guest, on the unpatched
 // engine (as recorded) and in V8. A difference only on the frozen image is the silent corruption
-// that immortal objects could cause. `pnpm test:random` runs 100,000 programs, beside the unpatched
-// engine itself.
+// that immortal objects could cause. `pnpm test:random` compares 100,000 programs with the
+// unpatched engine itself.
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { makeGuest, runInV8 } from './random-programs/engines.mjs';
@@ -11,10 +11,10 @@ import { shortDigest } from './random-programs/record.mjs';
 const { firstSeed, digests: recorded } = JSON.parse(
   readFileSync(new URL('random-programs/recorded.json', import.meta.url), 'utf8'),
 );
-/** All recorded programs in `pnpm test:long`, every fifth in `pnpm test`. */
+/** `pnpm test:long` runs all recorded programs, and `pnpm test` every fifth. */
 const STEP = process.env.COLDFRAME_TESTS === 'long' ? 1 : 5;
 const programs = recorded.map((digest, index) => ({ digest, seed: firstSeed + index })).filter(({ seed }) => seed % STEP === 0);
-/** V8 is slowest, because each program needs a fresh context. */
+/** Only every fifth program also runs in V8, because V8 needs a fresh context for each program. */
 const V8_EVERY = 5;
 const MS_PER_PROGRAM = 60;
 

@@ -16,7 +16,7 @@ export class ReferenceGuest {
   #image;
   #out = '';
 
-  /** `files`: the files that modules and __loadFile may name. */
+  /** `files` has the text of each file that modules and __loadFile may name. */
   static async create({ prelude = '', files = {} } = {}) {
     return new ReferenceGuest(await compiled(), prelude, files);
   }

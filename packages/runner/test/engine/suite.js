@@ -8,7 +8,7 @@ const text = (value) => {
   try {
     return typeof value === 'string' ? value : String(value);
   } catch {
-    return '[object]'; // some files print values that do not convert to text
+    return '[object]'; // some test files print values that do not convert to text
   }
 };
 

@@ -1,4 +1,5 @@
-// The build stops with the difference if a new Node changes a binding that we implement.
+// The build stops with the difference if a new version of Node changes a binding that the guest
+// implements.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
-// WeakRefs in an engine that counts references: a target lives to the end of the job, and no
-// longer.
+// WeakRefs in an engine that counts references: a target stays alive until the end of the job and
+// is then freed.
 import { expect, it } from 'vitest';
 import { BareGuest } from './bare-guest.mjs';
 

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 
 const FILES = 40;
 
-// Every module imports every other module. Node's resolver asks for the real path of each result.
+// Every module imports every other module. Node's resolver calls `realpath` for each result.
 const PROGRAM = `
 import fs from 'node:fs';
 const original = fs.realpathSync;

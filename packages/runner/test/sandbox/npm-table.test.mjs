@@ -1,4 +1,5 @@
-// Sixty packages do their main job in the sandbox, with output equal to Node's (npm-table/).
+// Sixty packages run their main function in the sandbox, with the output that Node prints
+// (npm-table/).
 
 import { NodeRuntime, Sidecar } from 'coldframe';
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -1,5 +1,5 @@
 // Programs that fail, each for one reason. `recorded.json` has the message of the pinned Node for
-// each (record.mjs).
+// each program (record.mjs).
 import { textCases } from './cases-of-texts.mjs';
 
 export const cases = [

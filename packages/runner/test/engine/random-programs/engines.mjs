@@ -31,7 +31,7 @@ export function makeGuest(freeze) {
   };
 }
 
-// bare.js prints any value; the reference's own print needs values that convert to text.
+// bare.js prints any value, but the reference's `print` accepts only values that convert to text.
 const REFERENCE_PRINT = `const printText = print;
   globalThis.print = (...values) =>
     printText(values.map((value) => (typeof value === 'string' ? value : String(value))).join(' '));`;
@@ -50,7 +50,7 @@ export async function makeReference() {
   };
 }
 
-/** Strict code, as behind bare.js. */
+/** The prelude is strict code, as in bare.js. */
 const preludeScript = new vm.Script(`'use strict';\n${prelude}`);
 
 export async function runInV8(program) {

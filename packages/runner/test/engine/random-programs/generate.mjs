@@ -5,7 +5,7 @@
 
 import { LANGUAGE } from './language.mjs';
 
-/** The generator mulberry32. */
+/** Returns a generator of random numbers (mulberry32). */
 export function randomFrom(seed) {
   let state = seed >>> 0;
   return () => {
@@ -45,8 +45,8 @@ const OBJECTS = [
 ];
 const STRINGS = ['w.text', 'w.wide', 'w.rope', 'w.strings[0]', 'w.strings[2]', 'local.text', 'w.shared.kind'];
 /**
- * Without the prototypes of all objects: the engine's fast arrays do not look for accessors of an
- * index there, frozen or not.
+ * The objects except the prototypes of all objects, where the engine's fast arrays do not look for
+ * accessors of an index.
  */
 const PLAIN = OBJECTS.filter((name) => name !== 'Object.prototype' && name !== 'Array.prototype');
 const KEYS = ['a', 'b', 'x', 'k3', 'k39', 'fresh', '0', '2', '7', 'kind', 'length', 'sum', 'name'];

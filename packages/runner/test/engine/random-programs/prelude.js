@@ -94,7 +94,10 @@ globalThis.makeWorld = () => {
   };
 };
 
-/** Returns everything reachable as text. Getters of the program do not run. */
+/**
+ * Returns a text that describes all objects reachable from `root`. Getters of the program do not
+ * run.
+ */
 globalThis.describeWorld = (root) => {
   try {
     return describe(root);
@@ -128,7 +131,7 @@ const describe = (root) => {
       else if (value instanceof Date) extra = String(Date.prototype.getTime.call(value));
       else if (value instanceof RegExp) extra = `${value.source}/${value.flags}/${value.lastIndex}`;
     } catch (error) {
-      extra = error.name; // an object that only inherits from such an object
+      extra = error.name; // the object only inherits from an object of that kind
     }
     return `#${seen.size - 1}${tag}(${extra})${properties(value, depth, ['stack'])}`;
   };
