@@ -158,9 +158,9 @@ impl Process {
     }
 }
 
-/// Writes to a descriptor of any kind: the import `write`. If a root program has closed descriptor
-/// 1 or 2, the bytes still reach the embedder, because the engine writes its last message to that
-/// descriptor.
+/// Writes to a descriptor of any kind: the import `write`. Descriptors 1 and 2 of a root program
+/// reach the embedder even after the program has closed them. The engine writes its last message
+/// there.
 pub fn write(program: &dyn Caller, fd: i64, bytes: &mut [u8]) -> Answer {
     match fs::write(program, fd, bytes, None) {
         Err(Errno::EBADF) if program.is_root() && (fd == 1 || fd == 2) => as_answer(program.write_output(fd as u8, bytes)?),

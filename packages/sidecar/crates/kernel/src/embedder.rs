@@ -14,7 +14,7 @@ use coldframe_ids::{ConnectionId, HostCallId, Pid};
 pub trait Embedder: Send + Sync {
     /// Starts a call.
     fn call(&self, call: HostCall);
-    /// Reports that no program waits for the reply to the call any more.
+    /// Reports that the program no longer waits for the reply to the call.
     fn cancel(&self, id: HostCallId);
     /// Reports an event of a connection or a wait that the embedder started under the id `_id`.
     /// Events are in order. The runtime's sockets are locked during the call, so the method must

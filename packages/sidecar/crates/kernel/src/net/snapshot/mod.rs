@@ -1,5 +1,5 @@
 //! The snapshot of a runtime's sockets: connections and pipes with their buffers, listeners with
-//! their queues, waiting operations, and the standard input that is not in a pipe yet.
+//! their queues, and waiting operations. Standard input that is not in a pipe yet is also included.
 //!
 //! Inbound connections are not part of a snapshot. Their sockets are listed in
 //! [`SocketsSnapshot::inbound`], and a restore resets them, so that the guest's ends see an
