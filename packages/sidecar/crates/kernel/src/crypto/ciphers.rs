@@ -60,8 +60,8 @@ pub(super) fn open(contexts: &mut Contexts, arguments: &Arguments<'_>) -> Answer
     }
 }
 
-/// Copies the output to the buffer at `index` and returns its length. If the computation failed,
-/// returns the fault.
+/// Copies the output to the buffer at `index` and returns the length of the output. If the
+/// computation failed, returns the fault.
 fn answer(done: Result<(), Fault>, out: &[u8], arguments: &mut Arguments<'_>, index: usize) -> Answer {
     if let Err(fault) = done {
         return Ok(refused(fault));

@@ -32,7 +32,7 @@ impl Glob {
         let mut parts: Vec<Part> = Vec::with_capacity(text.len());
         for byte in text.bytes() {
             match byte {
-                // Two stars in a row match the same texts as one star.
+                // Two stars in a row match exactly the texts that one star matches.
                 b'*' if parts.last() == Some(&Part::Any) => {}
                 b'*' => parts.push(Part::Any),
                 b'?' => parts.push(Part::One),

@@ -91,8 +91,8 @@ pub struct RestoreInputs<'a> {
     pub permissions: Option<&'a PermissionPolicy>,
     /// The mounts. A mount of the snapshot uses the mount with the same guest path.
     pub mounts: &'a [MountOptions],
-    /// The app file systems. An app file system of the snapshot uses the one with the same guest
-    /// path.
+    /// The app file systems. An app file system of the snapshot uses the app
+    /// file system with the same guest path.
     pub file_systems: &'a [FileSystemOptions],
     /// The listener for warnings of limits.
     pub warnings: Option<WarningListener>,

@@ -30,7 +30,7 @@ thread_local! {
     static CURRENT: RefCell<Option<Exchange>> = const { RefCell::new(None) };
 }
 
-/// One host call.
+/// One host call of a system call to an app file system.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileSystemRequest {
     /// The operation that the app's file system runs.

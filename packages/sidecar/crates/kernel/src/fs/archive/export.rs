@@ -196,7 +196,7 @@ impl Export {
 }
 
 /// Extends the parts to whole blocks, except a part at the file's end, because GNU tar reads each
-/// part in blocks. The starts of parts are far enough from each other.
+/// part in blocks. The extended parts do not overlap.
 fn whole_blocks(mut parts: Vec<(u64, u64)>, size: u64) -> Vec<(u64, u64)> {
     for (offset, len) in &mut parts {
         *len = len.next_multiple_of(BLOCK as u64).min(size.saturating_sub(*offset));

@@ -97,7 +97,7 @@ fn time(text: &[u8]) -> Option<i64> {
 pub(super) fn write(out: &mut Vec<u8>, key: &str, value: &[u8]) {
     let rest = key.len() + value.len() + 3;
     let mut len = rest + 1;
-    // The length includes its own digits.
+    // The digits of the length count too, so a longer length may need another digit.
     while len != rest + len.to_string().len() {
         len = rest + len.to_string().len();
     }

@@ -39,7 +39,7 @@ pub(super) struct Entry {
     pub(super) size: u64,
 }
 
-/// Receives the entries and their data.
+/// Receives the entries of an archive and the data of each entry.
 pub(super) trait Sink {
     fn begin(&mut self, entry: &Entry) -> Result<(), Failed>;
     /// Passes bytes of a file with their offset. The offsets are in ascending order.

@@ -185,7 +185,7 @@ impl Shared {
         add_watch(&self.inotify, format!("/proc/self/fd/{}", held.as_raw_fd()), flags).map_err(full)
     }
 
-    /// Removes watches. Returns their number.
+    /// Removes the watches that `is_it` selects. Returns the number of removed watches.
     fn remove(&self, is_it: impl Fn(&Watcher) -> bool) -> usize {
         let mut watches = self.watches.lock();
         let (removed, left): (Vec<Watch>, Vec<Watch>) =
