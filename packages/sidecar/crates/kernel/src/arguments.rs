@@ -1,4 +1,4 @@
-//! A system call's integers, and the guest memory that they point into.
+//! The arguments of a system call: integers, and the guest memory that the integers point into.
 //!
 //! The module checks every argument: a call receives texts, slices and numbers that are valid. An
 //! invalid argument fails with Linux's error number. Next: `descriptors.rs`, the numbers of open
@@ -8,7 +8,7 @@ use crate::ids::OperationId;
 use coldframe_error::Errno;
 use std::ops::Range;
 
-/// Longest path in bytes, as on Linux (`PATH_MAX` without its NUL).
+/// The length of the longest path in bytes, as on Linux (`PATH_MAX` without its NUL).
 const MAX_PATH: usize = 4_095;
 
 /// The result of a system call: a number, or an error number.
@@ -21,7 +21,7 @@ pub struct Arguments<'a> {
 }
 
 impl<'a> Arguments<'a> {
-    /// Makes the arguments of one call.
+    /// Combines the integers of one call with the guest's memory.
     pub fn new(integers: [i64; 8], memory: &'a mut [u8]) -> Self {
         Self { integers, memory }
     }
@@ -36,7 +36,7 @@ impl<'a> Arguments<'a> {
         self.integers.get(index).copied().unwrap_or(0)
     }
 
-    /// Returns the integer at `index` as a `T`. `EINVAL` if the value does not fit.
+    /// Returns the integer at `index` as a `T`. Fails with `EINVAL` if the value does not fit.
     pub(crate) fn number<T: TryFrom<i64>>(&self, index: usize) -> Result<T, Errno> {
         T::try_from(self.int(index)).map_err(|_| Errno::EINVAL)
     }
@@ -54,20 +54,23 @@ impl<'a> Arguments<'a> {
         Ok(start..end)
     }
 
-    /// Returns the bytes at the address at `index`. The next integer is their count.
+    /// Returns the guest memory at the address in the integer at `index`. The next integer is the
+    /// length. Fails with `EFAULT` if the range is outside the memory.
     pub(crate) fn bytes(&self, index: usize) -> Result<&[u8], Errno> {
         let range = self.range(index)?;
         self.memory.get(range).ok_or(Errno::EFAULT)
     }
 
-    /// Returns the bytes at the address at `index`, for writing.
+    /// Returns the guest memory at the address in the integer at `index`, for writing. Fails like
+    /// [`Self::bytes`].
     pub(crate) fn bytes_mut(&mut self, index: usize) -> Result<&mut [u8], Errno> {
         let range = self.range(index)?;
         self.memory.get_mut(range).ok_or(Errno::EFAULT)
     }
 
-    /// Returns the path at the address at `index`. Fails if the path is longer than Linux allows or
-    /// contains NUL. The path is an owned copy, because calls write to memory too.
+    /// Returns a copy of the path at the address in the integer at `index`. Fails with
+    /// `ENAMETOOLONG` if the path is longer than [`MAX_PATH`], and with `EINVAL` if the path
+    /// contains NUL. The copy is necessary because calls also write to the memory.
     pub(crate) fn path(&self, index: usize) -> Result<Vec<u8>, Errno> {
         let bytes = self.bytes(index)?;
         if bytes.len() > MAX_PATH {
@@ -79,7 +82,8 @@ impl<'a> Arguments<'a> {
         Ok(bytes.to_vec())
     }
 
-    /// Writes to the buffer at `index` as many of `bytes` as fit. Returns the length of `bytes`.
+    /// Writes as many of `bytes` as fit into the buffer at `index`. Returns the length of `bytes`,
+    /// also if the buffer is smaller.
     pub(crate) fn put(&mut self, index: usize, bytes: &[u8]) -> Result<i64, Errno> {
         let room = self.bytes_mut(index)?;
         let count = bytes.len().min(room.len());

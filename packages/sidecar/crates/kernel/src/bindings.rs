@@ -1,10 +1,10 @@
 //! Bindings: functions of the embedder that programs call by name.
 //!
-//! The kernel knows the names and the permitted bytes of input; a call of an unknown name never
-//! leaves the runtime. Only the guest's library (`packages/runner/bootstrap/call-binding.js`) and
-//! the SDK interpret the bytes. A command on PATH that calls a binding is a file that names the
-//! binding, like the commands of our other programs (`processes/resolve.rs`, `fs/commands.rs`).
-//! Next: `host_calls.rs`.
+//! The kernel stores each binding's name and the permitted length of its input. A call of an
+//! unknown name fails with `ENOENT` and does not reach the embedder. Only the guest's library
+//! (`packages/runner/bootstrap/call-binding.js`) and the SDK interpret the bytes of a call. A
+//! command on PATH that calls a binding is a file that names the binding, like the commands of our
+//! other programs (`processes/resolve.rs`, `fs/commands.rs`). Next: `host_calls.rs`.
 
 use super::host_calls::{self, HostCallRequest, MAX_INPUT_BYTES};
 use super::permissions::Denied;
@@ -20,16 +20,16 @@ use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Maximum number of bindings of one runtime.
+/// The maximum number of bindings of one runtime.
 const MAX_BINDINGS: usize = 1_024;
-/// Maximum number of commands of one binding.
+/// The maximum number of commands of one binding.
 const MAX_COMMANDS: usize = 16;
-/// Maximum length of a name in bytes.
+/// The maximum length of a binding's or a command's name, in bytes.
 const MAX_NAME: usize = 64;
 
-/// The service that calls a binding.
+/// The service name of host calls that call a binding.
 const CALL: &str = "binding";
-/// The service that returns a binding's description.
+/// The service name of host calls that request a binding's description.
 const DESCRIBE: &str = "binding.describe";
 
 /// The bindings of a runtime.
@@ -38,14 +38,14 @@ pub(crate) struct Bindings(Mutex<State>);
 
 #[derive(Default)]
 struct State {
-    /// The permitted bytes of input of one call, by the binding's name.
+    /// The permitted length of a call's input in bytes, by the binding's name.
     inputs: BTreeMap<String, usize>,
     /// The name of the binding that a command calls, by the command's name.
     commands: BTreeMap<String, String>,
 }
 
-/// A snapshot of a runtime's bindings: the commands, which are files too. The embedder owns the
-/// functions and passes them again after a restore.
+/// A snapshot of a runtime's bindings. The snapshot contains only the commands, because their files
+/// are in the snapshot too. The embedder passes the functions again after a restore.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct BindingsSnapshot {
     commands: BTreeMap<String, String>,
@@ -60,7 +60,7 @@ impl BindingsSnapshot {
         if are_names && are_few { Ok(()) } else { Err("a binding's name") }
     }
 
-    /// Returns the bytes that the snapshot occupies.
+    /// Returns the bytes that the snapshot uses.
     pub(crate) fn own_bytes(&self) -> u64 {
         self.commands.iter().map(|(command, binding)| (command.len() + binding.len()) as u64).sum()
     }
@@ -71,15 +71,16 @@ impl Bindings {
         BindingsSnapshot { commands: self.0.lock().commands.clone() }
     }
 
-    /// Restores the commands of a snapshot. A call of a function that the embedder has not passed
-    /// yet fails with `ENOENT`, and the commands report the failure.
+    /// Restores the commands of a snapshot. A call fails with `ENOENT` until the embedder has
+    /// passed the function again.
     pub(crate) fn restore(BindingsSnapshot { commands }: &BindingsSnapshot) -> Self {
         Self(Mutex::new(State { inputs: BTreeMap::new(), commands: commands.clone() }))
     }
 }
 
 impl Kernel {
-    /// Takes over the bindings of `before`: the embedder and its functions have not changed.
+    /// Copies the bindings of `before`, the kernel that this kernel replaces: the embedder and its
+    /// functions have not changed.
     pub(super) fn take_over_bindings(&self, before: &Self) -> Result<(), Error> {
         let new = {
             let state = before.bindings.0.lock();
@@ -88,8 +89,8 @@ impl Kernel {
         self.exchange_bindings(new)
     }
 
-    /// Replaces the runtime's bindings with `bindings`. If a command's name is taken, nothing
-    /// changes.
+    /// Replaces the runtime's bindings with `bindings`. Fails without a change if another file has
+    /// a command's name.
     pub fn set_bindings(&self, bindings: Vec<BindingOptions>) -> Result<(), Error> {
         self.exchange_bindings(State::of(bindings)?)
     }
@@ -164,12 +165,13 @@ fn invalid(field: &str, expected: String, received: String) -> Error {
     Error::InvalidRequest { what: format!("bindings.{field}"), expected, received }
 }
 
-/// Returns the content of a command's file, which `processes/resolve.rs` reads.
+/// Returns the content of a command's file: the magic bytes and the binding's name, which
+/// `processes/resolve.rs` reads.
 fn head_of(binding: &str) -> Vec<u8> {
     [MAGIC, b"binding ", binding.as_bytes(), b"\n"].concat()
 }
 
-/// Dispatches a system call of bindings.
+/// Runs a system call of the family `bindings`.
 pub(super) fn call(program: &dyn Caller, call: BindingCall, arguments: &Arguments<'_>) -> Answer {
     match call {
         BindingCall::Call => ask(program, CALL, arguments.bytes(0)?, arguments.bytes(2)?),
@@ -178,8 +180,8 @@ pub(super) fn call(program: &dyn Caller, call: BindingCall, arguments: &Argument
     }
 }
 
-/// Starts an operation that completes with the embedder's reply. `ENOENT` if no such binding
-/// exists.
+/// Starts an operation that completes with the embedder's reply. Fails with `ENOENT` if no binding
+/// has the name.
 fn ask(program: &dyn Caller, service: &'static str, name: &[u8], input: &[u8]) -> Answer {
     let name = std::str::from_utf8(name).map_err(|_| Errno::ENOENT)?;
     program.process().kernel.permissions.check_binding(name).map_err(Denied::errno)?;
@@ -236,7 +238,7 @@ mod tests {
             assert_eq!(code(kernel.set_bindings(vec![binding("b", &["b", taken])])), "EEXIST", "{taken}");
             assert_eq!(listed(&kernel), ["a", "mine"], "{taken}");
         }
-        // A file that replaced a command's file stays.
+        // If another file has replaced a command's file, the other file stays.
         kernel.embedder_files().write("/usr/local/bin/a", b"#!/bin/sh", false).expect("free space");
         kernel.set_bindings(vec![]).expect("no bindings");
         assert_eq!(listed(&kernel), ["a", "mine"]);

@@ -1,9 +1,9 @@
 //! The program that makes a system call, as the kernel sees it.
 //!
-//! The kernel knows processes, not programs: a VM, a scheduler and a runtime are above. [`Caller`]
-//! is everything that the kernel needs from them. The kernel stores `Weak<dyn Caller>` in its
-//! process table and takes `&dyn Caller` in system calls. Next: `process.rs`, the kernel's part of
-//! a program.
+//! The kernel knows processes, but no VMs, no scheduler and no runtime. [`Caller`] has everything
+//! that the kernel needs from those parts. The kernel stores `Weak<dyn Caller>` in its process
+//! table, and system calls receive a `&dyn Caller`. Next: `process.rs`, the kernel's part of a
+//! program.
 
 use crate::Process;
 use crate::processes::Child;
@@ -19,12 +19,12 @@ pub trait Caller: Send + Sync {
     /// Returns the kernel's part of the program.
     fn process(&self) -> &Process;
 
-    /// Returns the program's number in the process table.
+    /// Returns the program's pid.
     fn pid(&self) -> Pid {
         self.process().pid
     }
 
-    /// Returns the command line, for lists of processes.
+    /// Returns the command line, which lists of processes show.
     fn command(&self) -> &str;
 
     /// Returns whether the embedder started the program.
@@ -33,43 +33,45 @@ pub trait Caller: Send + Sync {
     /// Returns whether the program must end.
     fn is_ending(&self) -> bool;
 
-    /// Returns whether the present work must stop: the program, or the evaluation in progress.
+    /// Returns whether the present work must stop because the program or the evaluation in progress
+    /// must end.
     fn must_stop(&self) -> bool;
 
-    /// Ends the program. Only the first reason counts.
+    /// Ends the program with `reason`. If the method is called again, the first reason stays.
     fn end(&self, reason: Error);
 
-    /// Returns the bytes of linear memory that a child starts with. `None` if the runtime has been
-    /// dropped.
+    /// Returns the bytes of linear memory that a child starts with. Returns `None` if the runtime
+    /// has been dropped.
     fn child_memory(&self) -> Option<u64>;
 
-    /// Makes a program of `child` and starts the program. Returns the process if the runtime has
-    /// been disposed.
+    /// Makes a program for `child` and starts the program. Returns the process of `child` as the
+    /// error if the runtime has been disposed.
     fn start_child(&self, child: Child) -> Result<(), Box<Process>>;
 
     /// Writes to the program's standard stream 1 or 2, which the embedder reads. Returns the number
-    /// of bytes taken, or `EAGAIN` if the reader has fallen behind.
+    /// of bytes written. Fails with `EAGAIN` if the reader has fallen behind.
     fn write_output(&self, fd: u8, bytes: &[u8]) -> Result<usize, Errno>;
 
-    /// Returns whether a write to a standard stream would be taken. If not, `waker` is called when
-    /// the reader has caught up.
+    /// Returns whether a standard stream accepts a write now. If not, `waker` is called when the
+    /// reader has caught up.
     fn has_output_room(&self, waker: &Waker) -> bool;
 
-    /// Sends the buffered output of the program, and of the root program above it, to the readers.
+    /// Sends the buffered output of the program and of its root program to the readers.
     fn flush_output(&self);
 
-    /// Reads from the standard input that the embedder passed at the start. Returns 0 at the end.
+    /// Reads from the standard input that the embedder passed at the start. Returns the number of
+    /// bytes, 0 at the end of the input.
     fn read_input(&self, buffer: &mut [u8]) -> usize;
 
-    /// Marks the program as blocked in the middle of a turn, perhaps by another program. Until
-    /// [`Caller::unblock`], no program is held for a snapshot.
+    /// Marks the program as blocked in the middle of a turn. Until [`Caller::unblock`], no program
+    /// of the runtime is held for a snapshot, because the program may wait for another program.
     fn block(&self);
 
-    /// Ends the mark that [`Caller::block`] set.
+    /// Removes the mark that [`Caller::block`] set.
     fn unblock(&self);
 
-    /// Calls `waker` at `at_ns` of the host machine's monotonic clock, unless the guard is dropped
-    /// before.
+    /// Calls `waker` when the host machine's monotonic clock reaches `at_ns`. Dropping the guard
+    /// cancels the call.
     fn wake_at(&self, at_ns: u64, waker: Waker) -> AlarmGuard<'_>;
 
     /// Returns the CPU time that the program has used, in nanoseconds.
@@ -79,7 +81,7 @@ pub trait Caller: Send + Sync {
     fn charge_cpu(&self, cpu_ns: u64);
 }
 
-/// Marks a program as blocked in the middle of a turn, until the value is dropped.
+/// Marks a program as blocked in the middle of a turn. Dropping the value removes the mark.
 pub(crate) struct Blocked<'a>(&'a dyn Caller);
 
 impl<'a> Blocked<'a> {

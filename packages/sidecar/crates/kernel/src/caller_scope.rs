@@ -1,8 +1,8 @@
 //! The process whose system call runs on this thread.
 //!
-//! `/proc/self` differs for each program, and a permission decision names the process that asked.
-//! Neither the walk along a path nor the policy gets the caller as an argument: they read the
-//! thread's scope. The scope also says whether the call is repeated (`fs/app_file_system/`).
+//! The texts of `/proc/self` depend on the calling process, and a permission decision names the
+//! process. The path walk and the policy receive no caller as an argument: they read the scope of
+//! the thread. The scope also stores whether the call is repeated (`fs/app_file_system/`).
 
 use coldframe_ids::Pid;
 use std::cell::Cell;
@@ -12,7 +12,7 @@ thread_local! {
     static IS_REPEATED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// While this value lives, the calls of this thread are calls of one process.
+/// The scope of a system call: until the value is dropped, the thread runs calls of one process.
 pub(crate) struct CallerScope {
     outer: Option<Pid>,
 }
@@ -30,18 +30,21 @@ impl Drop for CallerScope {
     }
 }
 
-/// Returns the process whose call runs on this thread. `None` for a call of the embedder.
+/// Returns the process whose system call runs on this thread. Returns `None` for a call of the
+/// embedder.
 pub(crate) fn current_caller() -> Option<Pid> {
     CALLER.get()
 }
 
-/// Marks whether the present work repeats an earlier round of the call. Also set if the work is
-/// void, because an app file system has not replied yet.
+/// Sets whether the present work is repeated. Work is repeated if an earlier round of the call did
+/// it. Work also counts as repeated if its result is void, because an app file system has not
+/// replied yet.
 pub(crate) fn set_repeated(is_repeated: bool) {
     IS_REPEATED.set(is_repeated);
 }
 
-/// Returns whether the present work is repeated or void. Repeated work reports no decision again.
+/// Returns whether the present work is repeated or void. Repeated work does not report permission
+/// decisions again.
 pub(crate) fn is_repeated() -> bool {
     IS_REPEATED.get()
 }

@@ -11,7 +11,8 @@ use coldframe_abi::{BlockingCall, SystemCall};
 use coldframe_error::Errno;
 use std::sync::Arc;
 
-/// Carries out a system call that finishes at once. `ENOSYS` for a number without such a call.
+/// Runs a system call that returns without waiting. Fails with `ENOSYS` if no such call has the
+/// number.
 pub fn call(program: &Arc<dyn Caller>, number: u32, arguments: &mut Arguments<'_>) -> Answer {
     program.process().facts.set_memory(arguments.memory_len() as u64);
     let _scope = CallerScope::enter(program.pid());
@@ -31,17 +32,18 @@ pub fn call(program: &Arc<dyn Caller>, number: u32, arguments: &mut Arguments<'_
     answer
 }
 
-/// Sends a request to an app file system, and blocks this VM alone until the reply arrives.
+/// Sends a request to an app file system. Blocks only this VM until the reply arrives.
 pub async fn ask_file_system(program: &Arc<dyn Caller>, asked: &FileSystemRequest) -> Result<Vec<u8>, Errno> {
     let question = host_calls::HostCallRequest { service: "filesystem", name: asked.name, input: &asked.input };
-    // Only the kernel decides that a call is restarted, so a failure of the embedder never returns
-    // `ERESTART`.
+    // Only the kernel may return `ERESTART`, which repeats the call. If the embedder's failure has
+    // this name, the guest receives another error.
     let errno = |failure: HostFailure| Some(failure.errno()).filter(|errno| *errno != Errno::ERESTART).unwrap_or(Errno::EIO);
     host_calls::ask_and_wait(program, &question).await.map_err(errno)
 }
 
-/// Carries out a system call that blocks the VM. `ENOSYS` for a number without such a call. The
-/// call must not keep guest memory while it waits: its result is a number.
+/// Runs a system call that blocks the VM. Fails with `ENOSYS` if no such call has the number. The
+/// result is a number, because the call must not keep a reference to guest memory while the VM
+/// waits.
 pub async fn call_and_wait(program: &Arc<dyn Caller>, number: u32, integers: [i64; 8]) -> Answer {
     match BlockingCall::from_number(number).ok_or(Errno::ENOSYS)? {
         BlockingCall::JobWait => crypto::job_wait(program, integers[0]).await,

@@ -1,6 +1,6 @@
-//! Time zones.
+//! Time zones: the offset of a zone at a point in time.
 //!
-//! The rules are from the zone database in the crate `jiff`. They do not depend on the host
+//! The rules come from the zone database of the crate `jiff`. They do not depend on the host
 //! machine's installation, so two machines return equal results.
 
 use super::{Answer, Arguments};
@@ -10,14 +10,14 @@ use jiff::tz::{TimeZone, TimeZoneDatabase};
 use jiff::{Timestamp, civil::DateTime};
 use std::sync::LazyLock;
 
-/// Longest zone name in bytes; the longest name in the database has 32 bytes.
+/// The maximum length of a zone name in bytes. The longest name in the database has 32 bytes.
 const MAX_NAME: usize = 64;
-/// Added to an offset so that a result is never negative. The absolute value of every offset is
-/// smaller.
+/// A constant added to each offset, in seconds, so that no result is negative. The absolute value
+/// of every offset is smaller.
 const BIAS: i32 = 200_000;
 const MS_PER_DAY: i64 = 86_400_000;
-/// Milliseconds of 400 years. Outside the database's years the rules repeat every 400 years, as the
-/// calendar does.
+/// The milliseconds of 400 years. Outside the database's years the rules repeat every 400 years,
+/// like the calendar.
 const CYCLE_MS: i64 = 146_097 * MS_PER_DAY;
 /// 0001-01-01 and 9999-12-31 in milliseconds since 1970, a day inside the range of `jiff`.
 const FIRST_MS: i64 = -62_135_510_400_000;
@@ -31,8 +31,8 @@ pub(super) fn call(call: ClockCall, arguments: &mut Arguments<'_>) -> Answer {
     }
 }
 
-/// `zone_offset(name, ms, is_local)` returns `(seconds east + BIAS) * 2`, and 1 more in summer
-/// time.
+/// Implements `zone_offset(name, ms, is_local)`: returns `(seconds east + BIAS) * 2`, plus 1 in
+/// summer time.
 fn zone_offset(arguments: &mut Arguments<'_>) -> Answer {
     let name = arguments.bytes(0)?;
     if name.len() > MAX_NAME {
@@ -44,15 +44,15 @@ fn zone_offset(arguments: &mut Arguments<'_>) -> Answer {
     Ok((i64::from(seconds) + i64::from(BIAS)) * 2 + i64::from(summer))
 }
 
-/// Returns the seconds east of Greenwich at `ms` since 1970, UTC or local, and whether summer time
-/// applies.
+/// Returns the seconds east of Greenwich and whether summer time applies. `ms` is a time since
+/// 1970, in local time if `is_local` is set, otherwise in UTC.
 fn offset(zone: &TimeZone, ms: i64, is_local: bool) -> (i32, bool) {
     let ms = within_years(ms);
     let timestamp = Timestamp::from_millisecond(ms).unwrap_or(Timestamp::UNIX_EPOCH);
     if is_local {
         let civil: DateTime = TimeZone::UTC.to_datetime(timestamp);
-        // "Compatible" disambiguation, as ECMA-262 21.4.1.26 requires: in a gap the offset before
-        // the gap, of two readings the earlier.
+        // "Compatible" disambiguation, as ECMA-262 21.4.1.26 requires. A local time in a gap uses
+        // the offset before the gap. Of two possible times, the earlier one is used.
         let utc = zone.to_ambiguous_timestamp(civil).compatible().unwrap_or(timestamp);
         let seconds = timestamp.as_second() - utc.as_second();
         return (i32::try_from(seconds).unwrap_or(0), zone.to_offset_info(utc).dst().is_dst());

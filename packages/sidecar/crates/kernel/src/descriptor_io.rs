@@ -1,6 +1,6 @@
 //! Descriptors across the parts of the kernel: allocating numbers, reading, writing and closing.
 //!
-//! A descriptor may stand for a file, a device, a stream or a socket, so these functions need the
+//! A descriptor may refer to a file, a device, a stream or a socket, so these functions use the
 //! filesystem and the sockets. Next: `processes/`, which passes descriptors to children.
 
 use super::descriptors::{Description, HeldObject, READ_WRITE, Target};
@@ -20,7 +20,8 @@ const PIPE: i64 = 4;
 const INVALID: i64 = 6;
 
 impl Process {
-    /// Allocates the lowest free number for `description`.
+    /// Allocates the lowest free descriptor for `description`. Fails with `EMFILE` if no descriptor
+    /// is free.
     pub(super) fn add_descriptor(&self, description: Arc<Description>) -> Answer {
         let (fd, near) = self.files.descriptors.lock().add(description)?;
         if near {
@@ -31,14 +32,16 @@ impl Process {
         Ok(fd)
     }
 
-    /// Allocates the lowest free number for a socket. If no number is free, the socket is closed.
+    /// Allocates the lowest free descriptor for a socket. If no descriptor is free, closes the
+    /// socket and fails with `EMFILE`.
     pub(super) fn install_socket(&self, id: SocketId) -> Answer {
         let description = Arc::new(Description::new(Target::Socket(id), READ_WRITE));
         let added = self.add_descriptor(description);
         added.inspect_err(|_| self.release(HeldObject::Socket(id), false))
     }
 
-    /// Closes a descriptor. If `abort` is set, a connection is reset.
+    /// Closes a descriptor. If `abort` is set and no other descriptor refers to the connection, the
+    /// connection is reset.
     pub(super) fn close_descriptor(&self, fd: i64, abort: bool) -> Answer {
         let (socket, left) = {
             let mut descriptors = self.files.descriptors.lock();
@@ -69,9 +72,10 @@ impl Process {
         }
     }
 
-    /// Drops descriptions that no table holds, or only one table held. Closing a socket
-    /// drops the descriptions that wait there, which may be sockets too. The function is a loop,
-    /// because a program can make a long chain.
+    /// Drops the descriptions, and releases the object of each description that no other table
+    /// refers to. Closing a socket drops the descriptions passed to it, which may refer to sockets
+    /// too. A program can make a long chain of such sockets, so the function loops and does not
+    /// recurse.
     pub(super) fn drop_all(&self, mut descriptions: Vec<Arc<Description>>) {
         while let Some(description) = descriptions.pop() {
             match Arc::into_inner(description).and_then(|last| last.held()) {
@@ -82,14 +86,14 @@ impl Process {
         }
     }
 
-    /// Sends the description behind `fd` to the reader at the other end of `channel`.
+    /// Passes the description of `fd` to the reader at the other end of `channel`.
     pub(super) fn offer(&self, channel: SocketId, fd: i64) -> Answer {
         let description = self.files.descriptors.lock().get(fd)?;
         self.kernel.sockets.offer(channel, description).map(|()| 0)
     }
 
-    /// Allocates a number for the first socket that waits at `channel`. With `EMFILE` the socket
-    /// stays in the queue.
+    /// Allocates a descriptor for the first socket that was passed to `channel`. If the call fails
+    /// with `EMFILE`, the passed socket stays in the queue.
     pub(super) fn collect(&self, channel: SocketId) -> Answer {
         if !self.files.descriptors.lock().has_room() {
             return Err(Errno::EMFILE);
@@ -120,8 +124,8 @@ impl Process {
         self.operations.close();
     }
 
-    /// Makes the process's standard input a pipe that the embedder writes to. The pipe starts with
-    /// `bytes`.
+    /// Makes a pipe for the process's standard input and keeps the writing end for the embedder.
+    /// The pipe contains `bytes` at first.
     pub fn open_feed(&self, bytes: &[u8]) -> Result<(), Errno> {
         let (own, feed) = self.kernel.sockets.open_feed()?;
         self.files.descriptors.lock().put(0, Arc::new(Description::new(Target::Socket(own), READ_WRITE)));
@@ -129,13 +133,13 @@ impl Process {
         self.feed(bytes, false)
     }
 
-    /// Appends `bytes` to the standard input. If `ends` is set, the input ends after them.
+    /// Appends `bytes` to the standard input. If `ends` is set, the input ends after these bytes.
     pub fn feed(&self, bytes: &[u8], ends: bool) -> Result<(), Errno> {
         let feed = *self.feed.lock();
         self.kernel.sockets.feed(feed.ok_or(Errno::EBADF)?, bytes, ends)
     }
 
-    /// Returns the kind of a descriptor, in the numbers of Node's library.
+    /// Returns the kind of a descriptor, as Node's `guessHandleType` numbers the kinds.
     pub(super) fn kind_of(&self, fd: i64) -> Answer {
         let Ok(description) = self.files.descriptors.lock().get(fd) else { return Ok(INVALID) };
         let Target::Socket(id) = description.target else { return Ok(FILE) };
@@ -146,16 +150,17 @@ impl Process {
         })
     }
 
-    /// Returns the socket behind a descriptor. `None` if the descriptor is no socket.
+    /// Returns the socket of a descriptor. Returns `None` if the descriptor refers to another
+    /// object.
     pub(super) fn socket_of(&self, fd: i64) -> Result<Option<SocketId>, Errno> {
         let description = self.files.descriptors.lock().get(fd)?;
         Ok(if let Target::Socket(id) = description.target { Some(id) } else { None })
     }
 }
 
-/// Writes to a descriptor of any kind: the import `write`. If descriptor 1 or 2 of a root program
-/// is closed, the bytes still reach the embedder, because the engine's last message uses that
-/// descriptor.
+/// Writes to a descriptor of any kind: the import `write`. Descriptors 1 and 2 of a root program
+/// reach the embedder even after the program has closed them. The engine writes its last message
+/// there.
 pub fn write(program: &dyn Caller, fd: i64, bytes: &mut [u8]) -> Answer {
     match fs::write(program, fd, bytes, None) {
         Err(Errno::EBADF) if program.is_root() && (fd == 1 || fd == 2) => as_answer(program.write_output(fd as u8, bytes)?),
@@ -189,7 +194,7 @@ pub async fn wait_ready(program: &Arc<dyn Caller>, fd: i64, mask: u32) -> Answer
     }
 }
 
-/// Blocks the VM until a standard stream of `owner` would take a write.
+/// Blocks the VM until a standard stream of `owner` accepts a write.
 async fn wait_for_output_room(caller: &dyn Caller, owner: &dyn Caller) -> Answer {
     let mut blocked = None;
     poll_fn(|context| {

@@ -1,10 +1,10 @@
-//! A process's descriptor table: small numbers for open descriptions.
+//! A process's descriptor table: small numbers that refer to open descriptions.
 //!
-//! The numbers 0, 1 and 2 start as the standard streams: the embedder's, or the descriptions that
-//! the parent passes. Descriptions are shared and carry their own position: `/dev/stdin` opens the
-//! description of descriptor 0 again, and a child inherits the descriptions of its parent. Closing
-//! the last descriptor of a file or socket releases the file or socket; the end of the process
-//! closes all. Next: `fs/io.rs`.
+//! The descriptors 0, 1 and 2 are the standard streams at first: the embedder's streams, or the
+//! descriptions that the parent passes. Descriptors share a description and its position. For
+//! example, `/dev/stdin` opens the description of descriptor 0 again, and a child inherits the
+//! descriptions of its parent. Closing the last descriptor of a file or socket releases the file or
+//! socket. The end of the process closes all its descriptors. Next: `fs/io.rs`.
 
 mod snapshot;
 
@@ -28,7 +28,7 @@ pub(crate) struct Description {
 
 /// The object behind a description.
 pub(crate) enum Target {
-    /// A standard stream of the program `owner`, as the embedder sees the stream: 0, 1 or 2.
+    /// A standard stream of the program `owner`, connected to the embedder: 0, 1 or 2.
     Stream {
         owner: Pid,
         fd: u8,
@@ -39,8 +39,8 @@ pub(crate) enum Target {
     Device(Device, Ino),
     /// A file of a mounted host directory.
     Host(HostFile),
-    /// An object that could not be opened again in a copy of the runtime. Every operation on it
-    /// fails with `EIO`.
+    /// An object that could not be opened again in a copy of the runtime. Every operation on the
+    /// description fails with `EIO`.
     Lost,
 }
 
@@ -51,11 +51,11 @@ pub(crate) enum HeldObject {
     Socket(SocketId),
 }
 
-/// The place where the next read or write happens.
+/// The position of the next read, write or directory listing.
 #[derive(Default)]
 pub(crate) struct Position {
     pub(crate) offset: u64,
-    /// The name after which a directory's listing continues.
+    /// The last name that the directory's listing returned. The listing continues after this name.
     pub(crate) after: Option<Box<[u8]>>,
     /// The state of a host directory's listing.
     pub(crate) listing: Option<Listing>,
@@ -101,24 +101,24 @@ impl Description {
 }
 
 impl Descriptors {
-    /// Makes a table with the embedder's standard streams.
+    /// Makes a table whose descriptors 0, 1 and 2 are the embedder's standard streams.
     pub(crate) fn new(owner: Pid, limit: usize) -> Self {
         let streams = [(0, READ_ONLY), (1, WRITE_ONLY), (2, WRITE_ONLY)];
         let slots = streams.map(|(fd, flags)| Some(Arc::new(Description::new(Target::Stream { owner, fd }, flags))));
         Self::inherited(slots.into(), limit)
     }
 
-    /// Makes a table with the descriptions that a parent passes.
+    /// Makes a table with the descriptions that a parent passes to its child.
     pub(crate) fn inherited(slots: Vec<Option<Arc<Description>>>, limit: usize) -> Self {
         let open = slots.iter().flatten().count();
         let mut mark = Mark::default();
-        // Inherited descriptors must not cause a warning.
+        // A limit of `u64::MAX`, so that inherited descriptors cause no warning.
         mark.raise(open as u64, u64::MAX);
         Self { slots, limit, open, mark }
     }
 
-    /// Allocates the lowest free number. Returns the number and whether the limit is near. `EMFILE`
-    /// if no number is free.
+    /// Allocates the lowest free descriptor. Returns the descriptor, and whether the use is newly
+    /// near the limit. Fails with `EMFILE` if no descriptor is free.
     pub(crate) fn add(&mut self, description: Arc<Description>) -> Result<(i64, bool), Errno> {
         let free = self.slots.iter().position(Option::is_none);
         let at = free.unwrap_or(self.slots.len());
@@ -134,14 +134,14 @@ impl Descriptors {
         i64::try_from(at).map(|at| (at, near)).map_err(|_| Errno::EMFILE)
     }
 
-    /// Replaces the description of a descriptor that was never used.
+    /// Replaces the description of a descriptor. The old description must not have been used.
     pub(crate) fn put(&mut self, at: usize, description: Arc<Description>) {
         if let Some(slot) = self.slots.get_mut(at) {
             *slot = Some(description);
         }
     }
 
-    /// Returns how many descriptors are open, and the highest number so far.
+    /// Returns the number of open descriptors and the highest number so far.
     pub(crate) fn used_and_highest(&self) -> (u64, u64) {
         (self.open as u64, self.mark.high())
     }
@@ -155,24 +155,24 @@ impl Descriptors {
         self.slots.get(at).cloned().flatten().ok_or(Errno::EBADF)
     }
 
-    /// Returns the slots from 0 to the highest in use.
+    /// Returns the slots from 0 to the highest open descriptor.
     pub(crate) fn slots(&self) -> &[Option<Arc<Description>>] {
         let end = self.slots.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
         &self.slots[..end]
     }
 
-    /// Returns the description of a number while the table is locked.
+    /// Returns the description of a descriptor by reference, while the table is locked.
     pub(crate) fn peek(&self, fd: u32) -> Option<&Description> {
         self.slots.get(fd as usize)?.as_deref()
     }
 
-    /// Returns the numbers in use.
+    /// Returns the open descriptors.
     pub(crate) fn numbers(&self) -> Vec<usize> {
         self.slots.iter().enumerate().filter(|(_, slot)| slot.is_some()).map(|(fd, _)| fd).collect()
     }
 
-    /// Frees a number. Returns the object that the caller must release, if this was the last
-    /// descriptor of the object.
+    /// Closes a descriptor. If this was the last descriptor of its object, returns the object,
+    /// which the caller must release. Fails with `EBADF` if the descriptor is not open.
     pub(crate) fn close(&mut self, fd: i64) -> Result<Option<HeldObject>, Errno> {
         let at = usize::try_from(fd).map_err(|_| Errno::EBADF)?;
         let description = self.slots.get_mut(at).and_then(Option::take).ok_or(Errno::EBADF)?;

@@ -1,33 +1,33 @@
-//! Host calls: the requests of a sandbox to its embedder, and the trait that receives them.
+//! Host calls: the requests of a runtime to its embedder, and the trait that receives them.
 //!
-//! The kernel knows a service's name, a name inside the service, and bytes. Only the guest's
-//! library and the embedder interpret the bytes. Next: `host_calls.rs`, the calls in progress.
+//! A host call has a service name, a function name inside the service, and bytes. The kernel does
+//! not interpret the bytes. Next: `host_calls.rs`, the calls in progress.
 
 use coldframe_error::Error;
 use coldframe_ids::{ConnectionId, HostCallId, Pid};
 
-/// Receives the calls of one runtime. The methods run on worker threads, or on the calling thread
-/// when a program runs inline; they must not block.
+/// Receives the host calls of one runtime. The methods run on worker threads, or on the calling
+/// thread if a program runs inline. The methods must not block.
 ///
 /// The embedder replies to every call once, with [`crate::Kernel::answer`], also to a cancelled
-/// call. Until the reply, the call counts as in progress.
+/// call. A call counts as in progress until its reply.
 pub trait Embedder: Send + Sync {
     /// Starts a call.
     fn call(&self, call: HostCall);
-    /// Reports that no program waits for the call now.
+    /// Reports that the program no longer waits for the reply to the call.
     fn cancel(&self, id: HostCallId);
-    /// Reports an event of a connection or a wait of the embedder, under the embedder's id. Events
-    /// arrive in order, while the sandbox's sockets are locked: the method must not call the
-    /// kernel.
+    /// Reports an event of a connection or a wait that the embedder started under the id `_id`.
+    /// Events are in order. The runtime's sockets are locked during the call, so the method must
+    /// not call the kernel.
     fn network(&self, _id: ConnectionId, _event: NetworkEvent) {}
 }
 
-/// One call.
+/// One host call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostCall {
     /// The call's id in its runtime.
     pub number: HostCallId,
-    /// The process that sent the call.
+    /// The process that made the call.
     pub pid: Pid,
     /// The service of the embedder.
     pub service: &'static str,
@@ -37,15 +37,16 @@ pub struct HostCall {
     pub input: Vec<u8>,
 }
 
-/// The result of a call.
+/// The result of a host call.
 pub type HostAnswer = Result<Vec<u8>, HostFailure>;
 
-/// The reason why a call has no result.
+/// The reason why a host call has no result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostFailure {
-    /// The name of a Linux error number, or a code that the guest's system call shows as `EIO`.
+    /// The name of a Linux error number, or another code. The guest's system call fails with that
+    /// error number, and with `EIO` for another code.
     pub code: String,
-    /// A sentence for people.
+    /// A message for users.
     pub message: String,
 }
 
@@ -56,7 +57,7 @@ pub struct BindingOptions {
     pub name: String,
     /// The commands on PATH that call the function.
     pub commands: Vec<String>,
-    /// Bytes of input that one call may have.
+    /// The maximum length of one call's input in bytes.
     pub input_bytes: u64,
 }
 
@@ -76,9 +77,10 @@ pub struct ListenerEntry {
 pub enum NetworkEvent {
     /// Bytes that the guest has written.
     Data(Vec<u8>),
-    /// The number of bytes that the guest's socket has taken.
+    /// The number of bytes that the guest's socket has accepted. The embedder may send as many
+    /// further bytes.
     Credit(u64),
-    /// The guest has ended its direction.
+    /// The guest has ended its sending direction.
     Ended,
     /// The connection has ended in both directions, or has failed. The last event.
     Closed(Option<Error>),

@@ -1,14 +1,14 @@
-//! Reads the bytes of snapshots, which may come from an untrusted file.
+//! Decodes the bytes of snapshots, which may come from an untrusted file.
 //!
-//! A snapshot can take many times the memory of its bytes. [`bounded`] refuses a list that is
-//! longer than the list of any runtime, before the first value is read.
+//! A decoded snapshot can use many times the memory of its bytes. [`bounded`] rejects a list that
+//! is longer than any runtime's list. The check precedes the first value.
 
 use coldframe_error::Error as SnapshotError;
 use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
 use std::fmt;
 use std::marker::PhantomData;
 
-/// Decodes at most `MOST` values.
+/// Decodes a list of at most `MOST` values. Fails if the list is longer.
 pub fn bounded<'de, D: Deserializer<'de>, T: Deserialize<'de>, const MOST: usize>(from: D) -> Result<Vec<T>, D::Error> {
     struct Bounded<T, const MOST: usize>(PhantomData<T>);
 
@@ -35,7 +35,7 @@ pub fn bounded<'de, D: Deserializer<'de>, T: Deserialize<'de>, const MOST: usize
     from.deserialize_seq(Bounded::<T, MOST>(PhantomData))
 }
 
-/// Makes the error of bytes that no snapshot has.
+/// Returns the error for bytes that no snapshot has.
 pub(crate) fn damaged(reason: impl Into<String>) -> SnapshotError {
     SnapshotError::SnapshotDamaged { path: "state".to_owned(), reason: reason.into() }
 }

@@ -1,18 +1,18 @@
 //! Host calls in progress: programs send requests, and the embedder replies by number.
 //!
-//! A call is an operation ([`begin`]: the completion has the reply's bytes) or blocks its VM alone
-//! ([`ask_and_wait`]). If a program stops waiting for a call, the embedder is notified once.
-//! The table's entry stays until the embedder replies. A program that starts and cancels calls in a
-//! loop is therefore held to [`MAX_CALLS`] and [`MAX_BYTES`] like any other. A reply to an unknown
-//! number, and a second reply, change nothing.
+//! A host call starts an operation ([`begin`]: the completion has the reply's bytes) or blocks only
+//! its VM ([`ask_and_wait`]). If a program stops waiting for a call, the embedder is notified once.
+//! The call's table entry stays until the embedder replies. So the bounds [`MAX_CALLS`] and
+//! [`MAX_BYTES`] also apply to a program that starts and cancels calls in a loop. A reply to an
+//! unknown number and a second reply are ignored.
 //!
 //! ```text
 //! guest ─ call ─► bindings.rs ─► begin ─► Embedder::call ─► the embedder
 //!                                   table ◄── Kernel::answer ◄──┘
 //! ```
 //!
-//! The table is plain data: a waiter is the numbers of a process and an operation, or the waker of
-//! a blocked VM. Next: `calls.rs`, the entry point of system calls.
+//! The table is plain data. A waiter consists of the numbers of a process and an operation, or of
+//! the waker of a blocked VM. Next: `calls.rs`, the entry point of system calls.
 
 use super::Kernel;
 use super::operations::Operations;
@@ -27,11 +27,12 @@ use std::future::poll_fn;
 use std::sync::{Arc, OnceLock};
 use std::task::{Poll, Waker};
 
-/// Maximum number of calls of one runtime in progress.
+/// The maximum number of calls of one runtime in progress.
 const MAX_CALLS: usize = 1_024;
-/// Maximum bytes of the inputs of all calls together.
+/// The maximum bytes of the inputs and names of all calls in progress.
 const MAX_BYTES: usize = 32 << 20;
-/// Maximum bytes of one input. A frame of the protocol holds the input and everything around it.
+/// The maximum bytes of one input. A frame of the protocol must have space for the input and the
+/// other fields of the call.
 pub(crate) const MAX_INPUT_BYTES: usize = 16 << 20;
 
 /// A request of a program to the embedder.
@@ -63,7 +64,7 @@ struct Call {
     listener: CallWaiter,
 }
 
-/// The waiter of a call.
+/// The waiter for a reply.
 #[derive(Debug)]
 enum CallWaiter {
     Operation(OperationId),
@@ -75,7 +76,7 @@ enum CallWaiter {
     Abandoned,
 }
 
-/// Returns the id that follows `last`: no call has the number 0.
+/// Returns the id after `last`. No call has the id 0.
 fn following(last: Option<HostCallId>) -> HostCallId {
     HostCallId::new(last.and_then(|last| last.get().checked_add(1)).unwrap_or(1))
 }
@@ -101,8 +102,8 @@ impl CallTable {
         Some(call)
     }
 
-    /// Enters a reply. Returns the waiter that must be notified; the reply of an operation is
-    /// returned with its waiter.
+    /// Stores a reply. Returns the waiter to notify. For an operation, the reply is returned with
+    /// the waiter.
     fn answer(&mut self, number: HostCallId, answer: HostAnswer) -> ReplyWaiter {
         match self.calls.get_mut(&number).map(|call| &mut call.listener) {
             Some(listener @ CallWaiter::Waiting(_)) => {
@@ -121,7 +122,7 @@ impl CallTable {
         }
     }
 
-    /// Returns the call of an operation of a process.
+    /// Returns the call that a process's operation waits for.
     fn find(&self, pid: Pid, operation: OperationId) -> Option<HostCallId> {
         let is_it = |call: &Call| call.pid == pid && matches!(call.listener, CallWaiter::Operation(known) if known == operation);
         self.calls.iter().find(|(_, call)| is_it(call)).map(|(number, _)| *number)
@@ -141,7 +142,7 @@ impl CallTable {
     }
 }
 
-/// The waiter that a reply wakes.
+/// The waiter that a reply notifies.
 #[derive(Debug)]
 enum ReplyWaiter {
     None,
@@ -150,12 +151,14 @@ enum ReplyWaiter {
 }
 
 impl HostCalls {
-    /// Sends the calls to `embedder` from now on. Only the first call of this function counts.
+    /// Sends host calls to `embedder`. If an embedder is attached already, the function has no
+    /// effect.
     pub fn attach(&self, embedder: Arc<dyn Embedder>) {
         let _ = self.embedder.set(embedder);
     }
 
-    /// Enters a call in the table and sends it to the embedder. A reply wakes `listener`.
+    /// Enters a call in the table and sends it to the embedder. A reply wakes `listener`. Fails
+    /// with `ENOSYS` without an embedder, and with `E2BIG` if the input is too long.
     fn enter(&self, program: &dyn Caller, question: &HostCallRequest<'_>, listener: CallWaiter) -> Result<HostCallId, Errno> {
         let embedder = self.embedder.get().ok_or(Errno::ENOSYS)?;
         if question.input.len() > MAX_INPUT_BYTES {
@@ -190,8 +193,8 @@ impl HostCalls {
         waiters
     }
 
-    /// Takes over the embedder and the numbering of `before`. The numbers continue, so that a late
-    /// reply to an old call matches no new call.
+    /// Takes the embedder and the last number from `before`, the runtime's former kernel. The
+    /// numbers continue, so that a late reply to an old call matches no new call.
     pub(crate) fn take_over(&self, before: &Self) {
         if let Some(embedder) = before.embedder.get() {
             self.attach(embedder.clone());
@@ -204,12 +207,13 @@ impl HostCalls {
         self.table.lock().last
     }
 
-    /// Numbers the next calls after `last`. A late reply to an older call then matches no call.
+    /// Continues the numbers of calls after `last`. A late reply to an older call then matches no
+    /// call.
     pub fn continue_from(&self, last: Option<HostCallId>) {
         self.table.lock().last = last;
     }
 
-    /// Abandons the calls of a process that has ended.
+    /// Removes the waiters of a process's calls, because the process has ended.
     pub(crate) fn abandon_all(&self, pid: Pid) {
         if self.embedder.get().is_none() {
             return;
@@ -224,7 +228,7 @@ impl HostCalls {
         }
     }
 
-    /// Returns the number of calls in progress and the bytes of their inputs.
+    /// Returns the number of calls in progress and the bytes of their inputs and names.
     pub fn count(&self) -> (usize, usize) {
         let table = self.table.lock();
         (table.calls.len(), table.bytes)
@@ -232,7 +236,7 @@ impl HostCalls {
 }
 
 impl Kernel {
-    /// Enters the embedder's reply to a call, and wakes the waiter.
+    /// Stores the embedder's reply to a call and wakes the waiter.
     pub fn answer(&self, number: HostCallId, answer: HostAnswer) {
         let notified = self.host_calls.table.lock().answer(number, answer);
         match notified {
@@ -247,7 +251,8 @@ impl Kernel {
     }
 }
 
-/// Completes an operation with 0 and the bytes, or with an error number and the failure's message.
+/// Completes an operation with the reply: with 0 and the bytes, or with an error number and the
+/// failure's message.
 fn complete(operations: &Operations, operation: OperationId, answer: HostAnswer) {
     match answer {
         Ok(bytes) => operations.complete(operation, Ok(0), bytes),
@@ -268,8 +273,8 @@ pub(crate) fn begin(program: &dyn Caller, question: &HostCallRequest<'_>) -> Res
     }
 }
 
-/// Cancels an operation that [`begin`] started: its completion will not be sent. `ENOENT` if no
-/// call of the operation is in progress.
+/// Cancels an operation that [`begin`] started, so that the program receives no completion. Fails
+/// with `ENOENT` if the operation waits for no call.
 pub(crate) fn cancel(program: &dyn Caller, operation: OperationId) -> Result<(), Errno> {
     let process = program.process();
     let calls = &process.kernel.host_calls;
@@ -279,8 +284,8 @@ pub(crate) fn cancel(program: &dyn Caller, operation: OperationId) -> Result<(),
     Ok(())
 }
 
-/// Starts a host call, and blocks this VM alone until the reply. A kill and the end of an
-/// evaluation end the wait with `EINTR`.
+/// Starts a host call, and blocks only this VM until the reply. A kill, or the end of the
+/// evaluation, ends the wait with `EINTR`.
 pub(crate) async fn ask_and_wait(program: &Arc<dyn Caller>, question: &HostCallRequest<'_>) -> HostAnswer {
     let calls = &program.process().kernel.host_calls;
     let number = calls.enter(&**program, question, CallWaiter::Waiting(None)).map_err(HostFailure::of)?;
@@ -311,7 +316,7 @@ pub(crate) async fn ask_and_wait(program: &Arc<dyn Caller>, question: &HostCallR
 }
 
 impl HostFailure {
-    /// Makes the failure of an error number of the kernel.
+    /// Returns the failure for an error number of the kernel.
     pub(crate) fn of(errno: Errno) -> Self {
         Self { code: errno.name().to_owned(), message: errno.message().to_owned() }
     }
@@ -385,7 +390,7 @@ mod tests {
         assert_eq!(table.enter(Pid::INIT, 0, CallWaiter::Abandoned), Err(Errno::ENOBUFS));
         table.remove(first);
         table.last = Some(HostCallId::new(u32::MAX));
-        // Numbers start again, and skip 0 and the numbers in use.
+        // After the highest number, the numbers continue at 1 and skip the numbers in use.
         assert_eq!(table.enter(Pid::INIT, 1, CallWaiter::Abandoned), Ok(first));
     }
 

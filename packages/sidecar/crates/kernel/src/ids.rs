@@ -2,7 +2,7 @@
 
 use coldframe_ids::non_zero_id;
 
-/// The highest id of an operation, a socket, a job or a context. A system call returns the id as a
+/// The highest id of an operation, a socket, a job or a context. A system call returns an id as a
 /// positive `i32`.
 pub(crate) const MAX_ID: u32 = 0x7fff_ffff;
 
@@ -19,7 +19,7 @@ impl OperationId {
 }
 
 non_zero_id! {
-    /// A socket of a runtime, or an end of a pipe. A runtime reuses a number only after `MAX_ID`
-    /// others.
+    /// A socket of a runtime, or an end of a pipe. A runtime uses a number again only after
+    /// `MAX_ID` other numbers.
     SocketId
 }

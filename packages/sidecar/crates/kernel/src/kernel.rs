@@ -18,15 +18,15 @@ pub struct Kernel {
     pub(crate) files: Mutex<FileSystem>,
     /// Sockets, pipes and inbound connections.
     pub sockets: net::Sockets,
-    /// The process table.
+    /// The processes and their table.
     pub processes: Arc<Processes>,
     /// The permissions of the programs.
     pub permissions: Arc<Permissions>,
-    /// The limits and their use.
+    /// The runtime's limits and the use of each limit.
     pub usage: Arc<Usage>,
     /// The host calls in progress.
     pub host_calls: host_calls::HostCalls,
-    /// Whether app file systems are mounted. If set, filesystem calls may have to wait for the
+    /// Whether app file systems are mounted. If set, a filesystem call may wait for a reply of the
     /// embedder.
     pub has_app_file_systems: AtomicBool,
     pub(crate) bindings: bindings::Bindings,
@@ -51,24 +51,25 @@ impl Kernel {
         }
     }
 
-    /// Returns the number of descriptors that one process may have open.
+    /// Returns the maximum number of open descriptors of one process.
     pub(crate) fn descriptors(&self) -> usize {
         usize::try_from(self.usage.limits.descriptors).unwrap_or(usize::MAX)
     }
 
-    /// Returns the files, for the embedder.
+    /// Returns the embedder's access to the runtime's files.
     pub fn embedder_files(&self) -> EmbedderFiles<'_> {
         EmbedderFiles::new(&self.files)
     }
 
-    /// Counts the entries of the process table, the programs in it, and the sockets. For tests that
-    /// look for leaks.
+    /// Returns the numbers of entries of the process table, of programs in the table, and of
+    /// sockets. Tests use the numbers to find leaks.
     pub fn counts(&self) -> (usize, usize, usize) {
         let (entries, programs) = self.processes.counts();
         (entries, programs, self.sockets.count())
     }
 
-    /// Calls `run` with the program `pid`, which may be `caller`. `None` if the program has ended.
+    /// Calls `run` with the program `pid`, which may be `caller`. Returns `None` if the program has
+    /// ended.
     pub(crate) fn with_program<R>(&self, caller: &dyn Caller, pid: Pid, run: impl FnOnce(&dyn Caller) -> R) -> Option<R> {
         if caller.pid() == pid { Some(run(caller)) } else { self.processes.program(pid).map(|program| run(&*program)) }
     }

@@ -1,12 +1,11 @@
-//! The kernel: the state that a sandbox's programs share, and the system calls that reach the
-//! state.
+//! The kernel: the state that a runtime's programs share, and the system calls that use the state.
 //!
-//! A [`Kernel`] belongs to a runtime, a [`Process`] to one program in the runtime. A system call is
-//! a number and up to eight integers (`docs/internals/guest-abi.md`); [`call`] dispatches by
-//! the family. Calls are short: the gate to the guest's memory is open during a call, and a
-//! kill waits for the call. Longer work starts an operation and completes it with [`Event`]s
-//! (`operations.rs`), or waits in [`call_and_wait`], which blocks that VM alone. Next: `calls.rs`,
-//! the entry point of system calls.
+//! A [`Kernel`] belongs to a runtime, and a [`Process`] belongs to one program of the runtime. A
+//! system call is a number and up to eight integers (`docs/internals/guest-abi.md`). [`call`]
+//! dispatches system calls by family. A system call must be short: the gate to the guest's memory
+//! is open during the call, and a kill waits for the call. Longer work starts an operation and
+//! completes it with an [`Event`] (`operations.rs`), or waits in [`call_and_wait`], which blocks
+//! only that VM. Next: `calls.rs`, the entry point of system calls.
 
 mod arguments;
 mod bindings;

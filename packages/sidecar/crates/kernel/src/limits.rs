@@ -1,10 +1,10 @@
 //! Every limit of a runtime: its name in the API, default, value in the hardened profile, and
 //! range.
 //!
-//! This table is the only place with these numbers: the shells pass names and values on.
-//! `docs/limits.md` shows the table and describes what happens at each limit. A test compares the
-//! table with that page and with the SDK's options. Next: `usage/`, which counts the use of the
-//! limits.
+//! This table is the only place with these numbers: `crates/sidecar` and `crates/node` pass names
+//! and values on. `docs/limits.md` shows the table and describes the effect of each limit. A test
+//! compares the table with that page and with the SDK's options. Next: `usage/`, which counts the
+//! use of the limits.
 
 use coldframe_error::Error;
 use std::time::Duration;
@@ -22,8 +22,8 @@ macro_rules! limits {
             /// All names, in order.
             pub const NAMES: &[&str] = &[$($name),*];
 
-            /// Sets the limit `name`. An unknown name and a value out of range are errors that name
-            /// the expected values.
+            /// Sets the limit `name`. Fails if the name is unknown or the value is out of range.
+            /// The error has the expected values.
             pub fn set(&mut self, name: &str, value: u64) -> Result<(), Error> {
                 match name {
                     $($name => self.$field = within($name, value, $least, $most)?,)*
@@ -113,21 +113,23 @@ impl Limits {
         }
     }
 
-    /// Returns the limits of a profile, with `values` set.
+    /// Returns the limits of a profile, with the limits in `values` replaced.
     pub fn build<'a>(profile: Option<&str>, values: impl IntoIterator<Item = (&'a str, u64)>) -> Result<Self, Error> {
         let mut limits = profile.map_or(Ok(Self::DEFAULT), Self::of_profile)?;
         values.into_iter().try_for_each(|(name, value)| limits.set(name, value))?;
         Ok(limits)
     }
 
-    /// Returns the longest time that a program or an evaluation without a timeout may take.
+    /// Returns the time limit of a program or an evaluation that has no timeout. Returns `None` if
+    /// no limit is set.
     pub fn wall(&self) -> Option<Duration> {
         (self.wall_ms > 0).then(|| Duration::from_millis(self.wall_ms))
     }
 
-    /// Checks that a program can start: its memory must hold the image and at least 1 MiB more.
+    /// Checks that a program can start: the memory limit must fit the image and at least 1 MiB
+    /// more.
     pub fn check(&self, image_len: u64) -> Result<(), Error> {
-        /// Linear memory that a program needs besides the image.
+        /// The minimum linear memory of a program besides the image.
         const LEAST_HEAP: u64 = 1 << 20;
         const MOST: u64 = 2 << 30;
         let least = image_len + LEAST_HEAP;

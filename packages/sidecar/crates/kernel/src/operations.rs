@@ -1,9 +1,9 @@
-//! Operations in progress: work that a program has started and whose completion it has not
+//! Operations in progress: system calls that have started and whose completion the program has not
 //! received.
 //!
-//! A system call that cannot finish at once allots a number here and returns the number. The code
-//! that finishes the work completes that number. The program receives the completion as a COMPLETE
-//! event in a later turn. Next: `operations/snapshot.rs`.
+//! A system call that cannot complete at once allots a number here and returns the number. The code
+//! that finishes the work completes the operation of that number. The program receives the
+//! completion as a COMPLETE event in a later turn. Next: `operations/snapshot.rs`.
 
 mod snapshot;
 
@@ -22,7 +22,7 @@ use std::task::Waker;
 use super::usage::{Charge, Mark, Resource, Usage};
 use coldframe_error::Errno;
 
-/// Kernel bytes of an operation, besides the bytes of its result.
+/// The kernel memory of an operation in bytes, besides the bytes of its result.
 const OPERATION_COST: u64 = 128;
 
 /// The completion of an operation.
@@ -30,7 +30,7 @@ const OPERATION_COST: u64 = 128;
 pub struct Event {
     /// The operation.
     pub operation: OperationId,
-    /// A value, or a negative error number.
+    /// The operation's result: a value, or a negative error number.
     pub result: i32,
     /// The bytes of the result.
     pub bytes: Vec<u8>,
@@ -55,13 +55,13 @@ struct State {
     pending: HashSet<OperationId>,
     done: VecDeque<Event>,
     waiting: Option<Waker>,
-    /// The operations of a call that blocks the VM, with their results.
+    /// The operations of a call that blocks the VM, each with its result once it has completed.
     blocking: HashMap<OperationId, Option<i32>>,
     blocked: Option<Waker>,
 }
 
 impl State {
-    /// Lowers the charge after operations have ended or their results were taken.
+    /// Lowers the charge after operations have ended or the program has taken results.
     fn lower(&mut self, usage: &Usage) {
         let count = self.count();
         self.charge.shrink(self.charge.amount().saturating_sub(count * OPERATION_COST + self.held));
@@ -91,7 +91,7 @@ impl State {
 }
 
 impl Operations {
-    /// Makes the operations of the process `pid`, of which none is in progress.
+    /// Makes an empty list of operations for the process `pid`.
     pub fn new(usage: &Arc<Usage>, pid: Pid) -> Self {
         let state = State {
             charge: Charge::none(usage, Resource::Kernel),
@@ -117,13 +117,14 @@ impl Operations {
         self.pid
     }
 
-    /// Returns how many operations are in progress, and the highest number so far.
+    /// Returns the number of operations in progress and the highest number so far.
     pub(crate) fn used_and_highest(&self) -> (u64, u64) {
         let state = self.state.lock();
         (state.count(), state.mark.high())
     }
 
-    /// Allots a number for a new operation. `ENOBUFS` if too many are in progress.
+    /// Allots a number for a new operation. Fails with `ENOBUFS` if too many operations are in
+    /// progress.
     pub(crate) fn begin(&self) -> Result<OperationId, Errno> {
         let mut state = self.state.lock();
         let number = state.allot(&self.usage, self.pid)?;
@@ -167,7 +168,7 @@ impl Operations {
         }
     }
 
-    /// Completes an operation. A cancelled operation is ignored.
+    /// Completes an operation. Has no effect if the operation was cancelled.
     pub(crate) fn complete(&self, operation: OperationId, result: Result<i32, Errno>, bytes: Vec<u8>) {
         let mut state = self.state.lock();
         let result = result.unwrap_or_else(|errno| i32::try_from(errno.negative()).unwrap_or(-5));
@@ -183,8 +184,8 @@ impl Operations {
         if !state.pending.remove(&operation) {
             return;
         }
-        // A result stays here until the program takes it. If the bytes do not fit, the program gets
-        // `ENOBUFS` instead.
+        // A result stays here until the program takes it. If the bytes exceed the limit of kernel
+        // memory, the program receives `ENOBUFS` instead.
         let fits = bytes.is_empty() || state.charge.grow(bytes.len() as u64);
         let (result, bytes) = if fits { (result, bytes) } else { (Errno::ENOBUFS.negative() as i32, Vec::new()) };
         state.held += bytes.len() as u64;
@@ -197,8 +198,8 @@ impl Operations {
         }
     }
 
-    /// Cancels an operation: its event will not be sent. Returns false if the operation is not in
-    /// progress; its event may already wait.
+    /// Cancels an operation, so that the program receives no event for it. Returns false if the
+    /// operation is not in progress. Its event may then already be in the list.
     pub(crate) fn cancel(&self, operation: OperationId) -> bool {
         let mut state = self.state.lock();
         let cancelled = state.pending.remove(&operation);
@@ -208,8 +209,8 @@ impl Operations {
         cancelled
     }
 
-    /// Drops the wakers of an ended program. A task owns its program, and the program owns these
-    /// operations, so a waker would keep all of them alive.
+    /// Drops the wakers of an ended program. A waker refers to the task, the task owns the program,
+    /// and the program owns these operations. A waker would therefore keep all three alive.
     pub(crate) fn close(&self) {
         let (waiting, blocked) = {
             let mut state = self.state.lock();
@@ -218,7 +219,7 @@ impl Operations {
         drop((waiting, blocked));
     }
 
-    /// Returns whether operations are in progress or events have not been taken.
+    /// Returns whether operations are in progress, or the program has not taken all events.
     pub fn are_under_way(&self) -> bool {
         let state = self.state.lock();
         !state.pending.is_empty() || !state.done.is_empty()
@@ -236,7 +237,7 @@ impl Operations {
         done
     }
 
-    /// Registers `waker` for the next completion. Returns false if an event is ready already.
+    /// Registers `waker` for the next completion. Returns false if an event is already in the list.
     pub fn watch(&self, waker: &Waker) -> bool {
         let mut state = self.state.lock();
         if !state.done.is_empty() {

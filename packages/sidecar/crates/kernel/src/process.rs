@@ -1,7 +1,7 @@
 //! The kernel's part of one program: descriptors, operations, signals, cryptography.
 //!
-//! `descriptors.rs` is the table of descriptors, and `descriptor_io.rs` reads, writes and closes
-//! them. Next: `operations.rs`.
+//! `descriptors.rs` has the table of descriptors. `descriptor_io.rs` reads, writes and closes
+//! descriptors. Next: `operations.rs`.
 
 use crate::crypto;
 use crate::descriptors::Descriptors;
@@ -25,12 +25,12 @@ pub struct Process {
     pub operations: Arc<Operations>,
     pub(crate) crypto: crypto::Crypto,
     pub(crate) signals: Signals,
-    /// The events that the next waiting call waits for: a descriptor and a mask, or a child and 0.
+    /// The list of the next waiting call: pairs of a descriptor and a mask, or of a child and 0.
     pub(crate) watched: Mutex<Vec<(u32, u32)>>,
-    /// The other end of the standard input, if the embedder writes to it.
+    /// The writing end of the standard input, if the embedder writes to a pipe.
     pub(crate) feed: Mutex<Option<SocketId>>,
     pub(crate) files: ProcessFiles,
-    /// The charge for the arguments and the environment.
+    /// The charge for the memory of the arguments and the environment.
     pub(crate) texts: Option<Charge>,
     /// Facts that only `/proc` shows.
     pub facts: fs::Facts,

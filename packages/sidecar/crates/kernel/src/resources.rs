@@ -1,12 +1,12 @@
-//! Collects all counters of a runtime, for the embedder. The locks are taken one after the other
-//! and only for a read, so that no program is delayed.
+//! Collects all counters of a runtime, for the embedder. Each lock is held only for one read, and
+//! never two locks at once, so that no program is delayed.
 
 use crate::usage::reports::{LimitUse, RuntimeResources};
 use crate::usage::{Resource, Usage};
 use crate::{Kernel, Process};
 
 impl Process {
-    /// Returns the present and the highest number of descriptors and of operations.
+    /// Returns the present and the highest number of descriptors, then of operations.
     fn used_and_highest(&self) -> [(u64, u64); 2] {
         [self.files.descriptors.lock().used_and_highest(), self.operations.used_and_highest()]
     }
@@ -17,7 +17,7 @@ impl Process {
         feed.map_or(0, |feed| self.kernel.sockets.fed(feed))
     }
 
-    /// Records the highest uses of a process that has ended.
+    /// Records the peaks of a process that has ended.
     pub fn leave_peaks(&self) {
         let [(_, descriptors), (_, operations)] = self.used_and_highest();
         self.kernel.usage.peaks.descriptors.record(descriptors);
@@ -25,19 +25,19 @@ impl Process {
     }
 }
 
-/// The use of one live program, for [`gather`].
+/// The values that [`gather`] needs about one live program.
 pub struct ProgramUse<'a> {
     /// The kernel's part of the program.
     pub process: &'a Process,
-    /// CPU time in milliseconds that counts for the limit now.
+    /// The CPU time that counts for the limit now, in milliseconds.
     pub cpu_ms: u64,
-    /// The number of captured bytes of the output stream that has more.
+    /// The captured output of one descriptor in bytes: the highest number of the program.
     pub captured: u64,
     /// Whether the program waits for a timer.
     pub waits_for_timer: bool,
 }
 
-/// The use of one limit by the live processes: the highest of one process, and the sum.
+/// The use of one limit by the live processes: the highest use of one process, and the sum.
 #[derive(Default)]
 struct PerProcess {
     most: u64,
@@ -79,8 +79,8 @@ impl Processes {
     }
 }
 
-/// Collects the use of a runtime with these live programs. `buffered` is the bytes of output that
-/// wait for their readers.
+/// Returns the use of each limit by a runtime with these live programs. `buffered` is the number of
+/// output bytes that wait for their readers.
 pub fn gather(kernel: &Kernel, programs: &[ProgramUse<'_>], buffered: u64) -> RuntimeResources {
     let Usage { limits, peaks, .. } = &*kernel.usage;
     let own = Processes::of(programs);

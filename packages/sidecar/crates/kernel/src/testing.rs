@@ -11,17 +11,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Waker;
 
-/// Makes the id of an operation.
+/// Returns the id of an operation with this number.
 pub(crate) fn operation(number: u32) -> OperationId {
     OperationId::new(number).expect("no id is 0")
 }
 
-/// Makes the id of a socket.
+/// Returns the id of a socket with this number.
 pub(crate) fn socket(number: u32) -> SocketId {
     SocketId::new(number).expect("no id is 0")
 }
 
-/// A program without a VM, in a runtime that can start nothing. Takes all output and keeps none.
+/// A program without a VM. Its runtime cannot start children. Output is accepted and dropped.
 pub(crate) struct FakeCaller {
     pub(crate) process: Process,
     is_ending: AtomicBool,
@@ -29,8 +29,8 @@ pub(crate) struct FakeCaller {
 }
 
 impl FakeCaller {
-    /// Makes the program of `process` and registers it in the process table. `input` is its
-    /// standard input.
+    /// Makes a program for `process` and registers the program in the process table. `input` is the
+    /// program's standard input.
     pub(crate) fn start(process: Process, input: &[u8]) -> Arc<dyn Caller> {
         let kernel = process.kernel.clone();
         let caller = Self { process, is_ending: AtomicBool::new(false), input: Mutex::new(input.to_vec()) };
@@ -39,7 +39,7 @@ impl FakeCaller {
         caller
     }
 
-    /// Makes a further root program of `kernel`, with an empty standard input.
+    /// Makes another root program of `kernel`, with an empty standard input.
     pub(crate) fn root(kernel: &Arc<Kernel>, cwd: &str) -> Arc<dyn Caller> {
         let pid = kernel.processes.enter_root().expect("room");
         Self::start(Process::new(kernel.clone(), pid, cwd), &[])

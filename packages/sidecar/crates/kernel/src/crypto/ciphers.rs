@@ -6,7 +6,7 @@ use crate::{Answer, Arguments};
 use coldframe_crypto::{Cipher, Fault, Setup};
 use coldframe_error::Errno;
 
-/// A bit of the cipher's number that selects encryption.
+/// The bit of the cipher's number that selects encryption. Without the bit, the cipher decrypts.
 const ENCRYPT: i64 = 1 << 16;
 
 pub(super) fn update(contexts: &mut Contexts, arguments: &mut Arguments<'_>) -> Answer {
@@ -16,7 +16,7 @@ pub(super) fn update(contexts: &mut Contexts, arguments: &mut Arguments<'_>) -> 
     answer(done, &out, arguments, 3)
 }
 
-/// Ends a cipher. The tag follows the output after encryption.
+/// Ends a cipher and writes the last output. After an encryption, the tag follows the output.
 pub(super) fn finish(contexts: &mut Contexts, arguments: &mut Arguments<'_>) -> Answer {
     let mut out = Vec::new();
     let mut context = contexts.remove(arguments.number(0)?)?;
@@ -26,7 +26,7 @@ pub(super) fn finish(contexts: &mut Contexts, arguments: &mut Arguments<'_>) -> 
     answer(done, &out, arguments, 1)
 }
 
-/// Sets the additional data, the tag, or the padding.
+/// Sets the additional data, the tag, or the padding of a cipher.
 pub(super) fn set(contexts: &mut Contexts, arguments: &Arguments<'_>) -> Answer {
     let cipher = contexts.get(arguments.number(0)?)?.cipher()?;
     let bytes = chunk(arguments, 2)?;
@@ -52,15 +52,16 @@ pub(super) fn open(contexts: &mut Contexts, arguments: &Arguments<'_>) -> Answer
         tag_len: arguments.number(5)?,
     };
     match Cipher::new(&setup) {
-        // Such ciphers are jobs (`Command::Cipher`), because the whole message in one call could be
-        // long.
+        // Ciphers that need the whole message at once are jobs (`Command::Cipher`), because one
+        // call with a long message would take too long.
         Ok(cipher) if cipher.wants_whole() => Err(Errno::EINVAL),
         Ok(cipher) => contexts.insert(Context::Cipher(Box::new(cipher))),
         Err(fault) => Ok(refused(fault)),
     }
 }
 
-/// Copies the output to the buffer at `index`.
+/// Copies the output to the buffer at `index` and returns the length of the output. If the
+/// computation failed, returns the fault.
 fn answer(done: Result<(), Fault>, out: &[u8], arguments: &mut Arguments<'_>, index: usize) -> Answer {
     if let Err(fault) = done {
         return Ok(refused(fault));

@@ -1,5 +1,5 @@
-//! The state of computations that span several calls: digests and ciphers. A program names a
-//! context by its number. Contexts are small plain data. Next: `jobs.rs`.
+//! Contexts: the state of digests and ciphers between calls. A program names a context by its
+//! number. Contexts are small plain data. Next: `jobs.rs`.
 
 use crate::Answer;
 use crate::usage::{Charge, Resource, Usage};
@@ -9,12 +9,13 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Maximum number of contexts of a program. At the limit the guest collects its garbage.
+/// The maximum number of contexts of a program. When a program reaches the limit, the guest
+/// collects its garbage.
 const MAX_CONTEXTS: usize = 4_096;
-/// Kernel bytes of a context: of the largest kind, a cipher with its key schedule, and of its table
-/// entry.
+/// The kernel memory of a context in bytes: the memory of the largest kind, a cipher with its key
+/// schedule, and of the table entry.
 const CONTEXT_COST: u64 = 2_048;
-/// The highest number; after it the numbers start again at 1.
+/// The highest number of a context. The next context has number 1.
 const LAST: u32 = 0x7fff_ffff;
 
 /// The state of a computation.
@@ -27,12 +28,13 @@ pub(super) enum Context {
     },
     Hmac(Hmac),
     Cipher(Box<Cipher>),
-    /// A context that a file could not store. Every operation on it fails with `ECANCELED`.
+    /// A context that could not be stored in a file. Every operation on the context fails with
+    /// `ECANCELED`.
     Lost,
 }
 
-/// A context as a file stores it. The states of ciphers, of BLAKE2 and of SHAKE are internal to
-/// their libraries and cannot be stored.
+/// A context in the form that a file stores. The states of ciphers, of BLAKE2 and of SHAKE are
+/// internal to their libraries and cannot be stored.
 #[derive(Serialize, Deserialize)]
 enum StoredContext {
     Hash(u8, Vec<u8>),
@@ -100,7 +102,8 @@ impl Context {
         Ok(())
     }
 
-    /// Returns the context's cipher.
+    /// Returns the context's cipher. Fails with `EINVAL` if the context is a digest, and with
+    /// `ECANCELED` if the context is lost.
     pub(super) fn cipher(&mut self) -> Result<&mut Cipher, Errno> {
         match self {
             Self::Cipher(cipher) => Ok(cipher),
@@ -109,8 +112,8 @@ impl Context {
         }
     }
 
-    /// Writes the result to `out` and returns its length. `out` must have exactly that length
-    /// unless the digest is extendable.
+    /// Writes the result to `out` and returns the result's length. Unless the digest is extendable,
+    /// `out` must have exactly this length.
     pub(super) fn finish(self, out: &mut [u8]) -> Answer {
         match self {
             Self::Hash { mut hasher, algorithm } => {
@@ -133,7 +136,7 @@ impl Context {
     }
 }
 
-/// A program's contexts by number.
+/// The contexts of a program, by number.
 pub(super) struct Contexts {
     charge: Charge,
     last: u32,
@@ -155,14 +158,15 @@ impl Contexts {
         count as u64 * CONTEXT_COST
     }
 
-    /// Returns the last number that was used, and copies of all contexts in order of their numbers.
+    /// Returns the last number that was used, and copies of all contexts in ascending order of
+    /// their numbers.
     pub(super) fn snapshot(&self) -> (u32, Vec<(u32, Context)>) {
         let mut copies: Vec<_> = self.live.iter().map(|(number, context)| (*number, context.copy())).collect();
         copies.sort_unstable_by_key(|(number, _)| *number);
         (self.last, copies)
     }
 
-    /// Restores contexts from a snapshot. `None` if they exceed the limit.
+    /// Restores contexts from a snapshot. Returns `None` if the contexts exceed the limit.
     pub(super) fn restore(last: u32, saved: &[(u32, Context)], usage: &Arc<Usage>) -> Option<Self> {
         let charge = Charge::of(usage, Resource::Kernel, Self::cost(saved.len()))?;
         Some(Self { charge, last, live: saved.iter().map(|(number, context)| (*number, context.copy())).collect() })

@@ -1,5 +1,5 @@
-//! Runs one long computation on a thread of the pool. The computation stops when its program ends,
-//! and its CPU time is charged to the program. Next: `pool.rs`.
+//! Runs one long computation on a thread of the pool. The computation stops when its program must
+//! end. The program is charged for the CPU time. Next: `pool.rs`.
 
 use crate::caller::Caller;
 use coldframe_crypto::{Command, Fault, Watch, run};
@@ -24,8 +24,8 @@ pub(super) fn compute(
         charged_ns: sys::thread_usage().cpu_ns,
         next_charge: sys::monotonic_ns() + CHARGE_NS,
     };
-    // The libraries promise not to panic. If a library breaks that promise, a guest must not be
-    // able to end the thread.
+    // The libraries promise not to panic. A panic is still caught, so that a guest that causes a
+    // panic cannot end the thread.
     let answer = catch_unwind(AssertUnwindSafe(|| watch.step().and_then(|()| run(command, request, &mut watch))));
     watch.charge();
     answer.unwrap_or(Err(Fault::Internal))

@@ -1,9 +1,9 @@
-//! A program's long computations: requests that the guest passes piece by piece, jobs that wait for
-//! a thread, and results.
+//! A program's long computations, called jobs. The guest passes a request piece by piece, a thread
+//! computes the result, and the guest reads the result.
 //!
-//! `job_begin` makes a job and `job_add` adds bytes to its request. `job_start` starts the job as
-//! an operation. `job_wait` runs the job while the VM waits, and `job_read` reads the result. The
-//! bytes of requests and results count for `limits.kernelBytes`. Next: `job.rs`.
+//! `job_begin` makes a job, and `job_add` appends bytes to its request. `job_start` starts the job
+//! as an operation. `job_wait` runs the job while the VM is blocked, and `job_read` reads the
+//! result. The bytes of requests and results count for `limits.kernelBytes`. Next: `job.rs`.
 
 use super::{MAX_COPY, job, pool, refused};
 use crate::Answer;
@@ -20,13 +20,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Poll, Waker};
 
-/// Maximum number of jobs of a program.
+/// The maximum number of jobs of a program.
 const MAX_JOBS: usize = 16_384;
-/// Kernel bytes of a job besides its request and result.
+/// The kernel memory of a job in bytes, besides its request and result.
 const JOB_COST: u64 = 256;
-/// The highest number; after it the numbers start again at 1.
+/// The highest number of a job. The next job has number 1.
 const LAST: u32 = 0x7fff_ffff;
-/// Maximum number of a program's jobs that run at a time.
+/// The maximum number of jobs of a program that run at a time.
 const MAX_RUNNING: usize = 2;
 
 /// The jobs of one program.
@@ -35,7 +35,7 @@ pub(crate) struct Jobs(Mutex<State>);
 struct State {
     last: u32,
     live: HashMap<u32, Job>,
-    /// The charge for all jobs, their requests and their results.
+    /// The charge for all jobs with their requests and results.
     charge: Charge,
     queue: VecDeque<u32>,
     running: usize,
@@ -43,7 +43,7 @@ struct State {
 
 struct Job {
     command: Command,
-    /// The request, then the result.
+    /// The request. After the computation, the result.
     bytes: Vec<u8>,
     phase: Phase,
     canceled: Arc<AtomicBool>,
@@ -51,7 +51,7 @@ struct Job {
 
 enum Phase {
     Filling,
-    /// Queued or running, with its waiter.
+    /// Queued or running, with the waiter for the result.
     Started(JobWaiter),
     Done,
 }
@@ -74,11 +74,11 @@ impl State {
     }
 }
 
-/// A snapshot of the jobs that do not run.
+/// A snapshot of the jobs that are not queued and do not run.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct JobsSnapshot {
     last: u32,
-    /// The jobs in order of their numbers.
+    /// The jobs, in ascending order of their numbers.
     idle: Vec<(u32, JobSnapshot)>,
 }
 
@@ -87,12 +87,12 @@ pub(super) struct JobsSnapshot {
 struct JobSnapshot {
     #[serde(with = "command_number")]
     command: Command,
-    /// The part of the request that was passed so far, or the result.
+    /// The bytes of the request so far, or the result.
     bytes: Vec<u8>,
     is_done: bool,
 }
 
-/// Encodes a command as its number.
+/// Serializes a command as its number.
 mod command_number {
     use super::Command;
     use serde::de::Error;
@@ -115,7 +115,7 @@ impl JobsSnapshot {
         in_order && self.last <= LAST && self.idle.len() <= MAX_JOBS
     }
 
-    /// Returns the bytes that the jobs occupy.
+    /// Returns the kernel memory of the jobs in bytes.
     pub(super) fn own_bytes(&self) -> u64 {
         self.idle.iter().map(|(_, job)| JOB_COST + job.bytes.len() as u64).sum()
     }
@@ -137,7 +137,7 @@ impl Jobs {
         JobsSnapshot { last: state.last, idle }
     }
 
-    /// Restores jobs from a snapshot. `None` if they exceed the limit.
+    /// Restores jobs from a snapshot. Returns `None` if the jobs exceed the limit.
     pub(super) fn restore(saved: &JobsSnapshot, usage: &Arc<Usage>) -> Option<Self> {
         let made = Self::new(usage);
         {
@@ -201,7 +201,7 @@ impl Jobs {
         Ok(())
     }
 
-    /// Copies a part of the result.
+    /// Copies the part of the result at `offset` to `out`.
     pub(super) fn read(&self, number: u32, offset: usize, out: &mut [u8]) -> Answer {
         let mut state = self.0.lock();
         let job = state.job(number)?;
@@ -214,7 +214,7 @@ impl Jobs {
         i64::try_from(len).map_err(|_| Errno::EOVERFLOW)
     }
 
-    /// Removes a job that does not run.
+    /// Removes a job. Fails if the job is queued or runs.
     pub(super) fn forget(&self, number: u32) -> Result<(), Errno> {
         let mut state = self.0.lock();
         if matches!(state.job(number)?.phase, Phase::Started(_)) {
@@ -224,7 +224,7 @@ impl Jobs {
         Ok(())
     }
 
-    /// Wakes the VM if it waits for a job, because the VM must stop.
+    /// Wakes the VM if the VM is blocked by a job, because the program must stop.
     pub(crate) fn wake(&self) {
         let mut waiting = Vec::new();
         for job in self.0.lock().live.values_mut() {
@@ -236,7 +236,7 @@ impl Jobs {
     }
 }
 
-/// Starts a job as an operation. The result is returned as the operation's bytes.
+/// Starts a job as an operation. The operation's completion has the result as bytes.
 pub(super) fn start(program: &Arc<dyn Caller>, number: u32) -> Result<OperationId, Errno> {
     let operation = program.process().operations.begin()?;
     enqueue(program, number, JobWaiter::Operation(operation)).inspect_err(|_| {
@@ -245,8 +245,8 @@ pub(super) fn start(program: &Arc<dyn Caller>, number: u32) -> Result<OperationI
     Ok(operation)
 }
 
-/// Runs a job while the VM waits. Returns the length of the result, which `read` then copies, or
-/// the fault.
+/// Runs a job while the VM is blocked. Returns the length of the result, which [`Jobs::read`] then
+/// copies. If the computation failed, returns the fault.
 pub(super) async fn run_and_wait(program: &Arc<dyn Caller>, number: u32) -> Answer {
     enqueue(program, number, JobWaiter::Waiting(None))?;
     let jobs = &program.process().crypto.jobs;
@@ -292,7 +292,7 @@ fn enqueue(program: &Arc<dyn Caller>, number: u32, listener: JobWaiter) -> Resul
     Ok(())
 }
 
-/// Starts queued jobs on the pool, as many as may run.
+/// Passes queued jobs to the pool, up to the number of jobs that may run.
 fn run_queued(program: &Arc<dyn Caller>) {
     loop {
         let mut state = program.process().crypto.jobs.0.lock();
@@ -318,7 +318,7 @@ fn run_queued(program: &Arc<dyn Caller>) {
     }
 }
 
-/// Stores the result of a job and wakes its waiter.
+/// Stores a job's result and wakes the waiter.
 fn finish(program: &Arc<dyn Caller>, number: u32, request_len: usize, answer: Result<Vec<u8>, Fault>) {
     let mut state = program.process().crypto.jobs.0.lock();
     state.running -= 1;

@@ -1,10 +1,10 @@
 //! Cryptography: the computations of the guest's `node:crypto`, as system calls.
 //!
-//! The crate `coldframe-crypto` has the computations. This module has a program's state between two
-//! calls: open digests and ciphers (`contexts.rs`, `ciphers.rs`), and long jobs, which run on
-//! threads of their own (`jobs.rs`, `pool.rs`). A call digests at most [`MAX_CHUNK`] bytes, because
-//! the gate to the guest's memory is open during the call. The guest splits longer input and polls
-//! in between. Next: `contexts.rs`.
+//! The crate `coldframe-crypto` has the computations. This module stores a program's state between
+//! two calls: open digests and ciphers (`contexts.rs`, `ciphers.rs`), and long jobs, which run on
+//! separate threads (`jobs.rs`, `pool.rs`). A call digests at most [`MAX_CHUNK`] bytes, because the
+//! gate to the guest's memory is open during the call. The guest splits longer input and polls
+//! between the calls. Next: `contexts.rs`.
 
 mod ciphers;
 mod contexts;
@@ -27,9 +27,9 @@ use jobs::Jobs;
 use parking_lot::Mutex;
 use std::sync::Arc;
 
-/// Maximum bytes that one call digests or encrypts.
+/// The maximum bytes that one call digests or encrypts.
 const MAX_CHUNK: usize = 64 << 10;
-/// Maximum bytes that one call copies into or out of a job.
+/// The maximum bytes that one call copies into or out of a job.
 const MAX_COPY: usize = 1 << 20;
 
 /// The cryptography state of one program.
@@ -44,7 +44,7 @@ impl Crypto {
     }
 }
 
-/// Carries out a call that finishes at once.
+/// Runs a system call of the family `cryptography` that returns without waiting.
 pub(crate) fn call(program: &Arc<dyn Caller>, call: CryptographyCall, arguments: &mut Arguments<'_>) -> Answer {
     let crypto = &program.process().crypto;
     match call {
@@ -115,8 +115,9 @@ pub(crate) async fn job_wait(program: &Arc<dyn Caller>, job: i64) -> Answer {
     jobs::run_and_wait(program, u32::try_from(job).map_err(|_| Errno::EINVAL)?).await
 }
 
-/// `digest(algorithm, data, out)` computes a digest in one call, the most frequent use. `out` has
-/// the digest's length, or any length for an extendable digest.
+/// Implements `digest(algorithm, data, out)`: computes a digest in one call, which is the most
+/// frequent use. The length of `out` must be the digest's length, but an extendable digest fills
+/// any length.
 fn digest(arguments: &mut Arguments<'_>) -> Answer {
     let algorithm = algorithm(arguments, 0)?;
     let mut hasher = algorithm.hasher();
@@ -138,17 +139,19 @@ fn command(arguments: &Arguments<'_>) -> Result<Command, Errno> {
     Command::of(arguments.int(0)).ok_or(Errno::EINVAL)
 }
 
-/// Reads the input of a computation.
+/// Returns the input of a computation. Fails with `EMSGSIZE` if the input is longer than
+/// [`MAX_CHUNK`].
 fn chunk<'a>(arguments: &'a Arguments<'_>, index: usize) -> Result<&'a [u8], Errno> {
     arguments.bytes(index).and_then(|bytes| if bytes.len() > MAX_CHUNK { Err(Errno::EMSGSIZE) } else { Ok(bytes) })
 }
 
-/// Reads bytes to copy into a job.
+/// Returns the bytes to copy into a job. Fails with `EMSGSIZE` if there are more than [`MAX_COPY`]
+/// bytes.
 fn copied<'a>(arguments: &'a Arguments<'_>, index: usize) -> Result<&'a [u8], Errno> {
     arguments.bytes(index).and_then(|bytes| if bytes.len() > MAX_COPY { Err(Errno::EMSGSIZE) } else { Ok(bytes) })
 }
 
-/// Returns a system call's result for a computation that failed.
+/// Converts the fault of a computation to the result of the system call.
 fn refused(fault: Fault) -> i64 {
     fault.negative().into()
 }

@@ -1,9 +1,10 @@
-//! The threads for long computations: a few for the whole host process. They start when there is
-//! work and end after an idle time.
+//! The threads for long computations, shared by all runtimes of the process. A thread starts when
+//! work arrives and ends after an idle time.
 //!
-//! They are not the scheduler's workers, because a worker must never be delayed. A program has at
-//! most two jobs here at a time, and `jobs.rs` queues the rest. A program with many jobs therefore
-//! does not delay the single job of another. Next: `snapshot.rs`.
+//! The pool is separate from the scheduler's workers, because a long computation must never delay a
+//! worker. A program has at most two jobs in the pool at a time, and `jobs.rs` queues its other
+//! jobs. A program with many jobs therefore does not delay the single job of another program. Next:
+//! `snapshot.rs`.
 
 use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
@@ -12,8 +13,8 @@ use std::time::Duration;
 
 type Work = Box<dyn FnOnce() + Send>;
 
-/// Maximum number of threads. The bound exceeds the number of processors, so that the system shares
-/// the processors among the jobs of several programs.
+/// The maximum number of threads. The number exceeds the usual number of processors, so that the
+/// system shares the processors among the jobs of several programs.
 const MAX_THREADS: usize = 8;
 /// The time that a thread waits for more work before it ends.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(5);
@@ -31,7 +32,8 @@ struct State {
     idle: usize,
 }
 
-/// Runs `work` on a thread. Returns false if there is no thread and none can be started.
+/// Runs `work` on a thread of the pool. Returns false if the pool has no thread and none can be
+/// started.
 pub(super) fn run(work: Work) -> bool {
     static POOL: OnceLock<Pool> = OnceLock::new();
     let pool = POOL.get_or_init(Pool::default);
@@ -58,8 +60,8 @@ fn serve(pool: &Pool) {
     loop {
         if let Some(work) = state.work.pop_front() {
             drop(state);
-            // A panic would be a defect. `job.rs` catches it, where the program can still be
-            // notified.
+            // A panic here would be a defect. `job.rs` catches panics of a computation, because it
+            // can still notify the program.
             work();
             state = pool.state.lock();
             continue;

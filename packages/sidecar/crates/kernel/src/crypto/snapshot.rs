@@ -1,7 +1,8 @@
-//! A snapshot of a program's cryptography: open digests and ciphers, and the jobs that do not run.
+//! A snapshot of a program's cryptography state: open digests and ciphers, and the jobs that do not
+//! run.
 //!
-//! A job that does not run is still getting its request, or has a result that was not read. A
-//! running job stays with the original; in a copy its operation is cancelled.
+//! A job that does not run has an incomplete request, or a result that the guest has not read. A
+//! running job continues only in the original runtime. In a copy, the job's operation is cancelled.
 
 use super::Crypto;
 use super::contexts::{Context, Contexts};
@@ -16,7 +17,7 @@ use std::sync::Arc;
 #[derive(Default, Serialize, Deserialize)]
 pub(crate) struct CryptoSnapshot {
     pub(super) last: u32,
-    /// The contexts in order of their numbers.
+    /// The contexts, in ascending order of their numbers.
     pub(super) contexts: Vec<(u32, Context)>,
     pub(super) jobs: JobsSnapshot,
 }
@@ -31,7 +32,7 @@ impl CryptoSnapshot {
         if are_sound && self.jobs.is_valid() { Ok(()) } else { Err("the numbers of digests or jobs") }
     }
 
-    /// Returns the bytes that the snapshot occupies.
+    /// Returns the bytes that the snapshot uses.
     pub(crate) fn own_bytes(&self) -> u64 {
         Contexts::cost(self.contexts.len()) + self.jobs.own_bytes()
     }
@@ -43,7 +44,8 @@ impl Crypto {
         CryptoSnapshot { last, contexts, jobs: self.jobs.snapshot() }
     }
 
-    /// Restores a program's cryptography. Fails if the runtime's limits do not allow it.
+    /// Restores a program's cryptography state. Fails if the state exceeds the runtime's limit of
+    /// kernel memory.
     pub(crate) fn restore(saved: &CryptoSnapshot, usage: &Arc<Usage>) -> Result<Self, Error> {
         let too_much = || Error::ResourceExhausted { resource: "kernel bytes", limit: usage.limits.kernel_bytes };
         let contexts = Contexts::restore(saved.last, &saved.contexts, usage).ok_or_else(too_much)?;

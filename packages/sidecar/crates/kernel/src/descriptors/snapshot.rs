@@ -1,10 +1,10 @@
-//! The snapshot of open descriptions. Descriptors, process tables and sockets that pass descriptors
-//! share descriptions. Each description is stored once, and its users refer to it by index, so that
-//! a copy shares the descriptions alike.
+//! The snapshot of open descriptions. Several descriptors, processes and queues of passed
+//! descriptors can share a description. The snapshot stores each description once, and refers to it
+//! by index, so that a copy shares the descriptions in the same way.
 //!
-//! The descriptions of a copy hold their inodes, as an open does. Files of mounts are opened again.
-//! A file that cannot be opened is [`Target::Lost`], and every operation on it fails. Next:
-//! `fs/snapshot/`, the files themselves.
+//! A restored description holds its inode, as after an open. The files of mounts are opened again.
+//! A file that cannot be opened becomes [`Target::Lost`], and every operation on the description
+//! fails. Next: `fs/snapshot/`, the files.
 
 use super::{Description, HeldObject, Position, Target};
 use crate::ids::SocketId;
@@ -21,17 +21,17 @@ use std::sync::Arc;
 /// Collects descriptions for a snapshot.
 #[derive(Default)]
 pub(crate) struct DescriptionCollector {
-    /// The indices by address. Addresses are unique, because no description is dropped during the
-    /// snapshot.
+    /// The indices by address. Addresses identify descriptions, because no description is dropped
+    /// during the snapshot.
     known: HashMap<usize, u32>,
     made: Vec<DescriptionSnapshot>,
 }
 
-/// The snapshot of all descriptions.
+/// The snapshots of all descriptions.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct DescriptionsSnapshot(Vec<DescriptionSnapshot>);
 
-/// The restored descriptions, until their users hold them.
+/// The restored descriptions. Each stays here until descriptors or queues refer to it.
 pub(crate) struct RestoredDescriptions(Vec<Arc<Description>>);
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,13 +55,13 @@ enum TargetSnapshot {
 }
 
 impl DescriptionCollector {
-    /// Returns the index of a description, and stores the description on its first use.
+    /// Returns the index of a description. Stores the description on the first call.
     pub(crate) fn index_of(&mut self, description: &Arc<Description>) -> u32 {
         let address = Arc::as_ptr(description) as usize;
         if let Some(at) = self.known.get(&address) {
             return *at;
         }
-        // The limits of descriptors are far below this bound.
+        // The limits on descriptors are far below `u32::MAX`.
         let at = u32::try_from(self.made.len()).unwrap_or(u32::MAX);
         self.made.push(DescriptionSnapshot::of(description));
         self.known.insert(address, at);
@@ -119,7 +119,7 @@ impl DescriptionSnapshot {
 }
 
 impl DescriptionsSnapshot {
-    /// Restores all descriptions with the files of a copy.
+    /// Restores all descriptions. `tree` has the files of the copy.
     pub(crate) fn restore(&self, tree: &mut FileSystem) -> Result<RestoredDescriptions, Error> {
         let made = self.0.iter().map(|saved| saved.restore(tree).map(Arc::new));
         made.collect::<Result<_, _>>().map(RestoredDescriptions)
@@ -130,12 +130,12 @@ impl DescriptionsSnapshot {
         self.0.len()
     }
 
-    /// Returns the sockets of the descriptions.
+    /// Returns the sockets that descriptions refer to.
     pub(crate) fn sockets(&self) -> impl Iterator<Item = SocketId> {
         self.0.iter().filter_map(|saved| if let TargetSnapshot::Socket(id) = saved.target { Some(id) } else { None })
     }
 
-    /// Checks that programs could have opened all descriptions, with these files. The snapshot may
+    /// Checks that programs could have opened all descriptions with these files. The snapshot may
     /// have been read from untrusted bytes.
     pub(crate) fn check(&self, files: &FilesSnapshot) -> Result<(), &'static str> {
         let is_sound = self.0.iter().all(|saved| saved.is_sound(files));
@@ -145,7 +145,7 @@ impl DescriptionsSnapshot {
 
 impl DescriptionSnapshot {
     fn is_sound(&self, files: &FilesSnapshot) -> bool {
-        /// Longest name in a directory.
+        /// The length of the longest name in a directory, in bytes.
         const MAX_NAME: usize = 255;
         let is_there = match &self.target {
             TargetSnapshot::Stream { fd, .. } => *fd <= 2,
@@ -167,8 +167,8 @@ impl RestoredDescriptions {
         self.0.get(at as usize).cloned()
     }
 
-    /// Releases the descriptions that no user has taken. Sockets are closed later, with all sockets
-    /// that have no owner.
+    /// Releases the descriptions that no descriptor or queue refers to. Sockets are closed later,
+    /// with all other sockets without an owner.
     pub(crate) fn settle(self, tree: &mut FileSystem) {
         for description in self.0 {
             if let Some(HeldObject::Node(ino)) = Arc::into_inner(description).and_then(|last| last.held()) {

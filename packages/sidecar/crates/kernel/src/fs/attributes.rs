@@ -1,4 +1,4 @@
-//! Changes of the attributes that `stat` shows: modes, owners, times. Next: `data.rs`.
+//! Changes the attributes that `stat` shows: modes, owners, times. Next: `data.rs`.
 
 use super::node::{Ino, Type};
 use super::tree::{FileSystem, GUEST, User, now};
@@ -19,7 +19,8 @@ impl FileSystem {
         Ok(())
     }
 
-    /// Changes the owner. Only the embedder can set another owner. `None` leaves an id unchanged.
+    /// Changes the owner and the group. `None` keeps an id. Only the embedder can set another
+    /// owner.
     pub(crate) fn chown(&mut self, user: User, ino: Ino, uid: Option<u32>, gid: Option<u32>) -> Result<(), Errno> {
         let node = self.node(ino)?;
         let foreign = uid.is_some_and(|uid| uid != node.meta.uid) || gid.is_some_and(|gid| gid != node.meta.gid && gid != GUEST);

@@ -1,9 +1,9 @@
-//! The files of every new runtime: the directories and small files that programs expect on a Linux
-//! machine.
+//! The base tree: the directories and small files that programs expect on a Linux machine. Every
+//! new runtime starts with this tree.
 //!
-//! The tree is built once per process. A clone for a runtime copies a few words. The tree contains
-//! nothing about the host machine and is equal in every process. A snapshot file therefore
-//! stores only the differences from the tree (`snapshot/record.rs`). Next: `tree.rs`.
+//! The tree is built once per process. A new runtime's clone of the tree copies a few words. The
+//! tree contains nothing about the host machine and is equal in every process. A snapshot file
+//! therefore stores only the differences from the tree (`snapshot/record.rs`). Next: `tree.rs`.
 
 use super::content::Content;
 use super::mounts::Mount;
@@ -48,11 +48,11 @@ const FILES: &[(&str, &str)] = &[
     ("/etc/os-release", "NAME=\"Coldframe\"\nID=coldframe\nID_LIKE=linux\nPRETTY_NAME=\"Coldframe\"\n"),
 ];
 
-/// Programs, by the names in `processes/resolve.rs`.
+/// The paths of program files, with the programs' names in `processes/resolve.rs`.
 const PROGRAMS: &[(&str, &str)] = &[("/usr/local/bin/node", "node"), ("/usr/bin/env", "env")];
 
-/// The commands of the shell's image (`packages/runner/shell`). Each is a file in `/bin` and a link
-/// in `/usr/bin`.
+/// The commands of the shell's image (`packages/runner/shell`). Each command has a file in `/bin`
+/// and a link in `/usr/bin`.
 const COMMANDS: &str = "awk base64 basename bash cat chmod column comm cp cut date diff dirname du echo egrep expand expr false \
     fgrep file find fold grep gunzip gzip head hostname id join jq kill ln ls md5sum mkdir mktemp mv nl nproc od paste printenv \
     printf pwd readlink realpath rev rg rm rmdir sed seq sh sha1sum sha256sum sleep sort split stat strings sync tac tail tar \
@@ -86,12 +86,12 @@ static BASE: LazyLock<FileSystem> = LazyLock::new(build);
 
 static UNCOUNTED: LazyLock<Space> = LazyLock::new(|| BASE.nodes.values().fold(Space { bytes: 0, inodes: 0 }, Space::plus));
 
-/// Returns the space of the tree, which does not count as used in a runtime.
+/// Returns the space of the tree, which does not count for a runtime's limits.
 pub(super) fn uncounted() -> Space {
     *UNCOUNTED
 }
 
-/// Returns the inodes of the tree. A runtime shares every unchanged inode.
+/// Returns the inodes of the tree. Runtimes share the inodes until they change them.
 pub(super) fn nodes() -> &'static HashTrieMapSync<Ino, Node, Dense> {
     &BASE.nodes
 }
@@ -111,7 +111,7 @@ fn build() -> FileSystem {
         let parent = find(&tree, holder);
         let body = if matches!(body, Body::Directory(_)) { Body::Directory(Directory::new()) } else { body };
         let is_directory = matches!(body, Body::Directory(_) | Body::Mount(_));
-        // The tables above are constants and the space is unlimited: this cannot fail.
+        // The tables above are constants and the space is not limited, so these calls cannot fail.
         let Ok(ino) = tree.add(body, mode, (owner, owner)) else { return };
         let _ = tree.enter(parent, name.as_bytes(), ino);
         if let (true, Ok(parent)) = (is_directory, tree.node_mut(parent)) {

@@ -1,5 +1,5 @@
-//! The system calls of files: reads the integers of each call (`docs/internals/guest-abi.md`) and
-//! carries the call out. Next: `view.rs`.
+//! The system calls of files: decodes the integers of each call (`docs/internals/guest-abi.md`) and
+//! runs the call. Next: `view.rs`.
 
 use super::io::{self, Change};
 use super::node::Type;
@@ -11,7 +11,7 @@ use coldframe_abi::system_calls::FileCall;
 use coldframe_error::Errno;
 use std::sync::Arc;
 
-/// Dispatches a system call of files.
+/// Runs a system call of the family `files`.
 pub(crate) fn call(program: &Arc<dyn Caller>, call: FileCall, arguments: &mut Arguments<'_>) -> Answer {
     let answer = carry_out(program, call, arguments);
     if answer == Err(Errno::EACCES) {
@@ -106,7 +106,7 @@ fn carry_out(program: &Arc<dyn Caller>, call: FileCall, arguments: &mut Argument
     }
 }
 
-/// Returns a position. `None` for -1.
+/// Converts an integer to an offset. Returns `None` for -1.
 fn offset(number: i64) -> Result<Option<u64>, Errno> {
     if number == -1 {
         return Ok(None);
@@ -114,7 +114,7 @@ fn offset(number: i64) -> Result<Option<u64>, Errno> {
     u64::try_from(number).map(Some).map_err(|_| Errno::EINVAL)
 }
 
-/// Returns an owner. `None` for -1, also as a u32.
+/// Converts an integer to an owner's id. Returns `None` for -1, also in the form of a u32.
 pub(super) fn owner(number: i64) -> Result<Option<u32>, Errno> {
     if number == -1 || number == i64::from(u32::MAX) {
         return Ok(None);

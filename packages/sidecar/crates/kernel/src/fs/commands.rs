@@ -1,6 +1,7 @@
 //! Commands that the embedder adds to a runtime. A command is an executable file in
-//! `/usr/local/bin` that names one of our programs. The guest cannot change commands, and commands
-//! replace no other file. Next: `bindings.rs` beside this folder, which uses commands.
+//! `/usr/local/bin` that names one of our programs. The guest cannot change a command, and a
+//! command does not replace another file. Next: `bindings.rs` beside this folder, which adds
+//! commands.
 
 use super::content::Content;
 use super::embedder::EmbedderFiles;
@@ -13,12 +14,13 @@ use coldframe_error::Error;
 
 /// The folder of the commands.
 const FOLDER: &str = "/usr/local/bin";
-/// The other folders with commands. The embedder's commands must not hide those commands.
+/// The other folders with commands. The embedder's commands must not have the names of these
+/// commands.
 const OTHERS: &[&str] = &["/usr/bin", "/bin"];
 
 impl EmbedderFiles<'_> {
-    /// Makes the command `name`, a file with the content `head`. Fails with `EEXIST` if the name is
-    /// taken, and with `EXDEV` if the folder is a mount.
+    /// Creates the file of the command `name` with the content `head`. Fails with `EEXIST` if a
+    /// file or another command has the name, and with `EXDEV` if the folder is a mount.
     pub(crate) fn put_command(&self, name: &str, head: &[u8]) -> Result<(), Error> {
         let path = format!("{FOLDER}/{name}");
         self.explained("link", &path, |path| {
@@ -41,7 +43,7 @@ impl EmbedderFiles<'_> {
         })
     }
 
-    /// Removes the command. Leaves any other file of its name unchanged.
+    /// Removes the command's file. If another file has replaced the command, that file stays.
     pub(crate) fn drop_command(&self, name: &str) {
         let mut tree = self.view.lock();
         let Ok(end) = in_memory(&tree, format!("{FOLDER}/{name}").as_bytes()) else { return };
@@ -56,7 +58,8 @@ impl EmbedderFiles<'_> {
     }
 }
 
-/// Resolves a path whose end is in memory. Commands are never written to the host machine.
+/// Resolves a path to an end in memory. Fails for an end in a mount, because commands are never
+/// written to the host machine.
 fn in_memory(tree: &FileSystem, path: &[u8]) -> Result<MemoryEnd, Errno> {
     match tree.walk(User::Host, None, path, FinalLink::Name)? {
         PathEnd::Memory(end) => Ok(end),

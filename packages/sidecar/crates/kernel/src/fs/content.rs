@@ -1,21 +1,20 @@
-//! A file's bytes: chunks in a persistent map. A range that was never written has no chunk.
+//! A file's bytes: chunks in a persistent map. A range without writes has no chunk.
 //!
-//! A clone shares its chunks: files or snapshots with equal content use the same chunks until one
-//! side writes. A write then copies only the written chunk. The last chunk is as long as its bytes,
-//! so a small file costs only its size.
+//! A clone of the content shares its chunks with the original. A write copies only the chunk that
+//! it changes. The last chunk is as long as its bytes, so a small file uses only its own size.
 //!
-//! `stored` counts against the limit: the bytes of all chunks, at least [`LEAST`] for each chunk
-//! but a file's first. A chunk itself costs that much memory, and the limit of inodes already
-//! bounds the first chunks. A hole costs nothing. Next: `node.rs`.
+//! `stored` counts for the limit: the bytes of all chunks. Each chunk except a file's first counts
+//! at least [`LEAST`] bytes, because the chunk itself uses that much memory. The limit on inodes
+//! bounds the number of first chunks. A range without a chunk does not count. Next: `node.rs`.
 
 use rpds::RedBlackTreeMapSync;
 use std::sync::Arc;
 
-/// The size of a chunk, in bytes. A write after a snapshot copies a whole chunk. The heap still
-/// serves an allocation of this size.
+/// The size of a chunk in bytes. A write after a snapshot copies a whole chunk. The size is small
+/// enough for the allocator's heap.
 pub(crate) const CHUNK: usize = 64 << 10;
 
-/// The least that a chunk counts, in bytes: its entry in the map and its allocation.
+/// The minimum number of bytes that a chunk counts: the entry in the map and the allocation.
 const LEAST: usize = 256;
 
 /// The content of one file.
@@ -42,12 +41,12 @@ impl Content {
         self.len
     }
 
-    /// Returns the bytes that count against the limit.
+    /// Returns the bytes that count for the limit.
     pub(crate) fn stored(&self) -> u64 {
         self.stored
     }
 
-    /// Reads from `offset`. Returns the number of bytes read.
+    /// Reads bytes from `offset`. Returns the number of bytes.
     pub(crate) fn read(&self, offset: u64, buffer: &mut [u8]) -> usize {
         let rest = usize::try_from(self.len.saturating_sub(offset)).unwrap_or(usize::MAX);
         let count = rest.min(buffer.len());
@@ -67,7 +66,7 @@ impl Content {
         count
     }
 
-    /// Writes at `offset` and stores at most `room` more bytes. Returns the number of bytes
+    /// Writes bytes at `offset`. `stored` grows by at most `room`. Returns the number of bytes
     /// written.
     pub(crate) fn write(&mut self, offset: u64, bytes: &[u8], room: u64) -> usize {
         let mut left = bytes;
@@ -93,7 +92,7 @@ impl Content {
         bytes.len() - left.len()
     }
 
-    /// Writes a piece within one chunk.
+    /// Writes bytes that are within one chunk.
     fn put(&mut self, index: u64, start: usize, piece: &[u8]) {
         if !self.chunks.contains_key(&index) {
             self.chunks.insert_mut(index, Arc::default());
@@ -129,7 +128,7 @@ impl Content {
         self.chunks.iter().map(|(index, chunk)| (*index, &chunk[..]))
     }
 
-    /// Makes a file of `len` bytes from chunks. Returns none if no file can have these chunks.
+    /// Makes a file of `len` bytes from chunks. Returns `None` if no file can have these chunks.
     pub(super) fn of_chunks<'a>(len: u64, chunks: impl Iterator<Item = (u64, &'a [u8])>) -> Option<Self> {
         let mut made = Self { len, ..Self::new() };
         let mut least = 0;
@@ -145,7 +144,7 @@ impl Content {
         Some(made)
     }
 
-    /// Cuts the file at `len`, or extends it to `len` with a hole.
+    /// Sets the file's length to `len`. Added bytes are zeros without a chunk.
     pub(crate) fn truncate(&mut self, len: u64) {
         if len < self.len {
             let (index, keep) = place(len);
@@ -167,7 +166,7 @@ impl Content {
     }
 }
 
-/// Returns the bytes that a chunk of length `len` counts.
+/// Returns the number of bytes that a chunk of length `len` counts.
 fn cost(index: u64, len: usize) -> usize {
     if index == 0 || len == 0 { len } else { len.max(LEAST) }
 }

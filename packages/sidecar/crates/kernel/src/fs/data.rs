@@ -1,7 +1,8 @@
-//! A file's bytes: reading, writing, truncating.
+//! Reads, writes and truncates the bytes of files in memory.
 //!
-//! Access times follow Linux's `relatime`: a read renews an access time that is older than the last
-//! change, or older than a day. Repeated reads therefore change nothing. Next: `content.rs`.
+//! Access times follow Linux's `relatime`. A read updates the access time only if it is older than
+//! the last change, or older than a day. Most repeated reads therefore change nothing. Next:
+//! `content.rs`.
 
 use super::content::Content;
 use super::node::{Body, Ino};
@@ -27,7 +28,7 @@ impl FileSystem {
         Ok(count)
     }
 
-    /// Renews the access time if the `relatime` rule says so.
+    /// Updates the access time if the `relatime` rule requires it.
     pub(crate) fn was_read(&mut self, ino: Ino) -> Result<(), Errno> {
         let meta = &self.node(ino)?.meta;
         let now = now();
@@ -37,9 +38,9 @@ impl FileSystem {
         Ok(())
     }
 
-    /// Writes at `offset`, or at the file's end if `offset` is none. Returns the offset after the
-    /// last written byte, and the number of written bytes. Writes fewer bytes than passed if space
-    /// runs out.
+    /// Writes at `offset`, or at the file's end if `offset` is `None`. Returns the offset after the
+    /// last written byte, and the number of written bytes. The number is smaller than requested if
+    /// the space is not enough.
     pub(crate) fn write(&mut self, ino: Ino, offset: Option<u64>, bytes: &[u8]) -> Result<(u64, usize), Errno> {
         let room = self.limits.bytes.saturating_sub(self.used.bytes);
         let node = self.node_mut(ino)?;
@@ -82,7 +83,8 @@ impl FileSystem {
         Ok(())
     }
 
-    /// Replaces the content of `to` with the content of `from`. Both share the bytes.
+    /// Replaces the content of `to` with the content of `from`. The two files share the bytes until
+    /// one of them changes.
     pub(crate) fn share(&mut self, from: Ino, to: Ino) -> Result<(), Errno> {
         let content = self.content(from)?.clone();
         let held = self.content(to)?.stored();

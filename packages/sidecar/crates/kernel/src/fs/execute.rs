@@ -1,6 +1,5 @@
-//! Files for starting a process: the first bytes of an executable file, and `/dev/null` for unused
-//! streams.
-//! Next: `processes/resolve.rs`, which reads the first bytes.
+//! Reads the first bytes of an executable file, and opens `/dev/null` for unused streams of a
+//! child. Next: `processes/resolve.rs`, which parses the first bytes.
 
 use super::guard::RequestedOperations;
 use super::mounts::OpenFlags;
@@ -14,11 +13,11 @@ use crate::processes::ProgramKind;
 use coldframe_error::Errno;
 
 const EXECUTE: u32 = 1;
-/// The bytes of a file that select its program, as on Linux.
+/// The number of first bytes that select a file's program, as on Linux.
 const HEAD: usize = 256;
 
 impl View<'_> {
-    /// Returns the first bytes of an executable file. Fails with `EACCES` for a file that is not
+    /// Returns the first bytes of an executable file. Fails with `EACCES` if the file is not
     /// regular or not executable.
     pub(crate) fn executable(&self, path: &[u8]) -> Result<Vec<u8>, Errno> {
         let tree = self.lock();

@@ -1,10 +1,10 @@
-//! The changes of a watch of the embedder. A bounded number of bytes is kept until the embedder
+//! The changes of one watch of the embedder. A bounded number of bytes is stored until the embedder
 //! requests the changes.
 //!
-//! The embedder requests one batch at a time. The reply follows immediately if changes are kept,
-//! otherwise after the next change. A watch without requests costs at most the bound: further
-//! changes are lost, and the next batch reports the loss. Next: `watch.rs`, which adds the changes,
-//! and `embedder/watching.rs`, which requests them.
+//! The embedder requests one batch at a time. If changes are stored, the reply follows immediately,
+//! otherwise after the next change. If the embedder sends no requests, changes beyond the bound are
+//! lost, and the next batch reports the loss. Next: `watch.rs`, which adds the changes, and
+//! `embedder/watching.rs`, which requests them.
 
 use super::watch::Change;
 use crate::fs::reports::ChangeKind;
@@ -12,15 +12,15 @@ use crate::fs::reports::Changes;
 use crate::fs::reports::FileChange;
 use parking_lot::Mutex;
 
-/// The most bytes that are kept without a request. A change counts as the length of its name and
-/// `ENTRY`.
+/// The maximum number of bytes that are stored without a request. A change counts the length of its
+/// name and `ENTRY`.
 const MAX_KEPT: usize = 64 << 10;
 const ENTRY: usize = 16;
 
-/// Receives the next batch. None when the watch has ended.
+/// Receives the next batch of changes. Receives `None` when the watch has ended.
 pub type Waiter = Box<dyn FnOnce(Option<Changes>) + Send>;
 
-/// The kept changes of one watch.
+/// The stored changes of one watch.
 #[derive(Default)]
 pub(crate) struct ChangeFeed(Mutex<State>);
 
@@ -34,7 +34,7 @@ struct State {
 
 impl ChangeFeed {
     /// Adds a change. The caller holds the lock of the tree, or is the thread that reads the host
-    /// machine's events. The waiter must therefore not block or call back.
+    /// machine's events. The waiter must therefore not block, and must not call the kernel.
     pub(super) fn notify(&self, change: Change, name: &[u8]) {
         let mut state = self.0.lock();
         if state.ended {
@@ -42,7 +42,7 @@ impl ChangeFeed {
         }
         let kind = if change == Change::Name { ChangeKind::Name } else { ChangeKind::Content };
         let change = FileChange { kind, name: String::from_utf8_lossy(name).into_owned() };
-        // As in inotify, two equal changes in a row are one.
+        // Two equal changes in a row are merged, as in inotify.
         if state.kept.changes.last() == Some(&change) {
             return;
         }
@@ -57,7 +57,7 @@ impl ChangeFeed {
         }
     }
 
-    /// Requests the next batch. Returns false if another request is waiting.
+    /// Requests the next batch. Returns false if another request already waits.
     pub(super) fn next(&self, waiter: Waiter) -> bool {
         let mut state = self.0.lock();
         if state.waiter.is_some() {
@@ -73,7 +73,7 @@ impl ChangeFeed {
         true
     }
 
-    /// Ends the watch. The waiter receives none.
+    /// Ends the watch. The waiter receives `None`.
     pub(super) fn end(&self) {
         let mut state = self.0.lock();
         state.ended = true;

@@ -1,11 +1,12 @@
-//! Checks the permissions of a runtime on its files. Every walk of a program states its operations,
-//! and the check applies to the walk's end.
+//! Checks a runtime's permissions on files. Every walk of a program states the operations that
+//! follow, and the check applies to the file at the walk's end.
 //!
-//! The check uses the real path of the file, after links, dots and `/proc`, never the path that the
-//! program passed. If a walk fails, the check uses the part of the path that is known, so that a
-//! closed directory does not show its content. An open descriptor was checked at its opening.
-//! Operations other than reading and writing, such as `fchmod`, are checked by the file's present
-//! path. A file without a name has no path, so no operation on it is checked. Next: `open.rs`.
+//! The check uses the real path of the file, without links, dots and `/proc`, never the path that
+//! the program passed. If a walk fails, the check uses the part of the path that is known. A denied
+//! directory therefore does not reveal its content. An open descriptor was checked when it was
+//! opened. Operations other than reading and writing, such as `fchmod`, are checked again with the
+//! file's present path. A file without a name has no path, so operations on it are not checked.
+//! Next: `open.rs`.
 
 use super::node::Ino;
 use super::node::Type;
@@ -19,7 +20,7 @@ use crate::permissions::policy::Scope;
 use crate::permissions::{About, Denied, Permissions};
 use coldframe_error::Errno;
 
-/// The operations of a call, by the file that its walk finds.
+/// The operations of a call, for each file that the call's walk can find.
 #[derive(Clone, Copy)]
 pub(crate) struct RequestedOperations {
     pub(super) found: Operations,
@@ -34,12 +35,13 @@ impl RequestedOperations {
 }
 
 impl<'k> View<'k> {
-    /// Returns the permissions to check about files. None if no rules exist, and for the embedder.
+    /// Returns the permissions to check about files. Returns `None` if no rules exist or the
+    /// embedder makes the call.
     fn permissions_to_check(&self) -> Option<&'k Permissions> {
         self.permissions.filter(|permissions| permissions.checks(Scope::Fs))
     }
 
-    /// Walks, and checks the permissions on the walk's end.
+    /// Walks along a path and checks the permissions on the file at the end.
     pub(crate) fn walk(
         &self,
         tree: &FileSystem,
@@ -53,13 +55,13 @@ impl<'k> View<'k> {
         }
     }
 
-    /// Repeats a walk of the present call, without the check.
+    /// Repeats a walk of the present call. The permissions are not checked again.
     pub(super) fn walk_again(&self, tree: &FileSystem, path: &[u8], last: FinalLink) -> Result<PathEnd, Errno> {
         let mut course = tree.course(self.cwd.as_ref(), path, self.permissions_to_check().is_some())?;
         tree.side(tree.steps(self.user, last, &mut course)?)
     }
 
-    /// Returns the real path of a file. Needs the permission to read the file's attributes.
+    /// Returns the real path of a file. Fails unless the program may read the file's attributes.
     pub(crate) fn real_path(&self, path: &[u8]) -> Result<Vec<u8>, Errno> {
         let tree = self.lock();
         match self.permissions_to_check() {
@@ -71,7 +73,7 @@ impl<'k> View<'k> {
         }
     }
 
-    /// Walks and checks. Returns the walk's end and the path that was checked.
+    /// Walks along a path and checks the permissions. Returns the walk's end and the checked path.
     fn end(
         &self,
         tree: &FileSystem,
@@ -95,7 +97,7 @@ impl<'k> View<'k> {
                 }
                 Ok((end, real))
             }
-            // A host call is waiting for its reply: the whole call will run again.
+            // A host call has no reply yet, so the whole system call will run again.
             Err(Errno::ERESTART) => Err(Errno::ERESTART),
             Err(error) => {
                 let known = tree.path_of(&course.at).map_err(|_| error)?;
@@ -105,8 +107,8 @@ impl<'k> View<'k> {
         }
     }
 
-    /// Checks whether a file may get a second name (`both`) or another name. Both paths must have
-    /// been walked before.
+    /// Fails if a file must not get another name, or a second name if `both` is set. Both paths
+    /// must have been walked before.
     pub(super) fn may_move(&self, tree: &FileSystem, from: (&[u8], FinalLink), to: &[u8], both: bool) -> Result<(), Errno> {
         let Some(permissions) = self.permissions_to_check() else { return Ok(()) };
         let end = |path: &[u8], last| tree.steps(self.user, last, &mut tree.course(self.cwd.as_ref(), path, true)?);
@@ -123,8 +125,8 @@ impl<'k> View<'k> {
         }
     }
 
-    /// Returns whether an operation on a path's end is allowed, without an event for the embedder.
-    /// This is for operations that are only a part of a call.
+    /// Returns whether operations on the file at a path's end are allowed. The listener of
+    /// decisions receives no report. For operations that are only a part of a call.
     pub(super) fn allows(&self, tree: &FileSystem, path: &[u8], operations: Operations) -> bool {
         let Some(permissions) = self.permissions_to_check() else { return true };
         let end = tree
@@ -134,13 +136,13 @@ impl<'k> View<'k> {
         real.is_ok_and(|real| real.is_none_or(|real| permissions.sees(&real, operations)))
     }
 
-    /// Checks whether a file may be executed. `name` is the name of the program in the file.
+    /// Fails if a file must not be executed. `name` is the name of the program in the file.
     pub(super) fn may_run(&self, tree: &FileSystem, path: &[u8], name: Option<&str>) -> Result<(), Errno> {
         let Some(permissions) = self.permissions.filter(|permissions| permissions.checks(Scope::ChildProcess)) else {
             return Ok(());
         };
         let end = tree.steps(self.user, FinalLink::Follow, &mut tree.course(self.cwd.as_ref(), path, true)?)?;
-        // For a file without a name, the program has no path.
+        // A file without a name has no path. The check then uses `/`.
         let real = tree.path_to_check(&end)?.unwrap_or_else(|| b"/".to_vec());
         let last = real.rsplit(|byte| *byte == b'/').next().map(String::from_utf8_lossy).unwrap_or_default();
         let about = About::Program(&real, name.unwrap_or(&last));
@@ -148,7 +150,7 @@ impl<'k> View<'k> {
     }
 }
 
-/// Appends the rest of a path to a known path, up to the first `..`.
+/// Appends the names of `left` to a known path, up to the first `..`.
 fn extend_known_path(mut path: Vec<u8>, left: &[u8]) -> Vec<u8> {
     for name in left.split(|byte| *byte == b'/').filter(|name| !name.is_empty() && *name != b".") {
         if name == b".." {
@@ -164,14 +166,14 @@ impl FileSystem {
         permissions.check(About::Path(path), operations).map_err(|denied| self.explain(denied))
     }
 
-    /// Stores the explanation of a denial.
+    /// Stores the explanation of a denied operation and returns the error number.
     pub(super) fn explain(&self, denied: Denied) -> Errno {
         self.reason.set(denied.to_string());
         denied.errno()
     }
 
-    /// Checks whether a walk may leave a directory through `..`. A directory whose existence must
-    /// stay secret cannot be left.
+    /// Fails if a walk must not leave a directory through `..`. A program cannot leave a directory
+    /// whose existence is secret.
     pub(super) fn may_leave(&self, permissions: &Permissions, at: &Location) -> Result<(), Errno> {
         match self.path_of(at) {
             Ok(path) => self.check_path(permissions, &path, files::STAT),
@@ -179,7 +181,7 @@ impl FileSystem {
         }
     }
 
-    /// Returns the path to check for the end of an exact walk. Returns none for a file without a
+    /// Returns the path to check for the end of an exact walk. Returns `None` for a file without a
     /// name and for an open stream.
     fn path_to_check(&self, end: &End) -> Result<Option<Vec<u8>>, Errno> {
         match (&end.node, &end.name) {
@@ -194,7 +196,7 @@ impl FileSystem {
         }
     }
 
-    /// Returns the path of an inode that was not reached by its name.
+    /// Returns the path of an inode that the walk did not reach by a name.
     fn name_of(&self, ino: Ino) -> Result<Option<Vec<u8>>, Errno> {
         if self.node(ino)?.meta.links == 0 {
             return Ok(None);
@@ -227,8 +229,8 @@ pub(super) fn check_open(process: &Process, tree: &FileSystem, target: &Target, 
     path.map_or(Ok(()), |path| tree.check_path(permissions, &path, operations))
 }
 
-/// Checks whether a process may change to a directory: the process must be allowed to read the
-/// directory's attributes and to change its working directory.
+/// Fails if a process must not change to a directory. The process needs the permission to read the
+/// directory's attributes and the permission to change its working directory.
 pub(super) fn check_enter(permissions: &Permissions, tree: &FileSystem, place: &Location) -> Result<(), Errno> {
     if !permissions.checks(Scope::Fs) && !permissions.checks(Scope::Process) {
         return Ok(());
@@ -240,8 +242,8 @@ pub(super) fn check_enter(permissions: &Permissions, tree: &FileSystem, place: &
     permissions.check(About::Process(&about), operation).map_err(|denied| tree.explain(denied))
 }
 
-/// Finds the directory for `chdir`. The error of a failed walk reveals no more than the permissions
-/// allow.
+/// Finds the directory for `chdir`. If the walk fails, the error reveals only facts that the
+/// permissions allow.
 pub(super) fn find_directory(
     permissions: &Permissions,
     tree: &FileSystem,

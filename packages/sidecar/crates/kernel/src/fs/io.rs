@@ -18,16 +18,17 @@ use coldframe_sys as sys;
 use std::ops::Bound;
 use std::sync::Arc;
 
-/// The most bytes that one read of a random device returns. More would occupy the worker for long.
+/// The maximum number of bytes that one read of a random device returns. A longer read would occupy
+/// the worker for too long.
 const MOST_RANDOM: usize = 256 << 10;
-/// The bytes that a call reads between two checks whether its program must end. A guest's first
-/// touch of 8 MiB takes tens of milliseconds.
+/// The number of bytes that a call reads between two checks whether the program must end. The first
+/// access of a guest to 8 MiB of memory takes tens of milliseconds.
 const PIECE: usize = 8 << 20;
 
 pub(crate) fn open(process: &Process, path: &[u8], flags: u32, mode: u32) -> Answer {
     let files: &ProcessFiles = &process.files;
     let view = files.view(&process.kernel.files);
-    // The descriptors are not locked during the walk, because a path through `/proc` reads the
+    // The descriptors' lock must be free during the walk, because a path through `/proc` reads the
     // descriptors.
     if !files.descriptors.lock().has_room() {
         return Err(Errno::EMFILE);
@@ -49,7 +50,7 @@ pub(crate) fn open(process: &Process, path: &[u8], flags: u32, mode: u32) -> Ans
         tree.hold(ino);
     }
     drop(tree);
-    // The number is still free: a process makes one call at a time.
+    // The descriptor is still free, because a process makes one call at a time.
     process.add_descriptor(Arc::new(description))
 }
 
@@ -91,8 +92,8 @@ pub(crate) fn read(program: &dyn Caller, fd: i64, buffer: &mut [u8], offset: Opt
     i64::try_from(count).map_err(|_| Errno::EINVAL)
 }
 
-/// Fills a buffer piece by piece. Stops early if the program must end, because the program then
-/// does not use the bytes.
+/// Fills a buffer piece by piece. Stops early if the program must end, because no code reads the
+/// bytes then.
 fn in_pieces(
     program: &dyn Caller,
     buffer: &mut [u8],
@@ -138,8 +139,8 @@ pub(crate) fn write(program: &dyn Caller, fd: i64, bytes: &[u8], offset: Option<
         Target::Stream { owner, fd } => {
             match process.kernel.with_program(program, *owner, |owner| owner.write_output(*fd, bytes)) {
                 Some(taken) => taken?,
-                // The program that owns the streams has ended, so the output of its orphan is
-                // discarded.
+                // The program that owns the stream has ended. The output of its remaining children
+                // is dropped.
                 None => bytes.len(),
             }
         }
@@ -233,7 +234,7 @@ pub(crate) enum Change {
     Owner(i64, i64),
     /// The times of the last access and of the last change.
     Times(i64, i64),
-    /// No change: writes the file to its disk.
+    /// No change of the file: its bytes are written to the disk.
     Sync,
 }
 
@@ -273,8 +274,9 @@ pub(crate) fn change(process: &Process, fd: i64, change: Change) -> Answer {
     Ok(0)
 }
 
-/// Fills the buffer at `index` with entries. An entry is the type, a zero byte, the name's length
-/// as u16, and the name. Returns the bytes written, 0 at the directory's end.
+/// Fills the buffer at `index` with directory entries. An entry is the type, a zero byte, the
+/// name's length as u16, and the name. Returns the number of bytes written, 0 at the directory's
+/// end.
 pub(crate) fn readdir(process: &Process, arguments: &mut Arguments<'_>, index: usize) -> Answer {
     let description = process.files.descriptors.lock().get(arguments.int(0))?;
     let Target::Directory(place) = &description.target else { return Err(Errno::ENOTDIR) };
@@ -324,7 +326,8 @@ pub(crate) fn readdir(process: &Process, arguments: &mut Arguments<'_>, index: u
     i64::try_from(whole - room.len()).map_err(|_| Errno::EINVAL)
 }
 
-/// Keeps a listing for the next call and charges its memory and its descriptor.
+/// Stores a listing for the next call, and charges the memory and the host machine's descriptor of
+/// the listing.
 fn keep(tree: &FileSystem, position: &mut Position, listing: Listing) -> Result<(), Errno> {
     let mut held = vec![Charge::of(&tree.usage, Resource::Kernel, listing.cost()).ok_or(Errno::ENOMEM)?];
     if listing.is_open() {
@@ -334,8 +337,8 @@ fn keep(tree: &FileSystem, position: &mut Position, listing: Listing) -> Result<
     Ok(())
 }
 
-/// Writes an entry to the start of `room` and shrinks `room` to the rest. Returns false if the
-/// entry does not fit.
+/// Writes an entry to the start of `room` and removes the written part from `room`. Returns false
+/// if the entry does not fit.
 fn put_entry(room: &mut &mut [u8], name: &[u8], kind: Type) -> bool {
     let len = 4 + name.len();
     if len > room.len() {

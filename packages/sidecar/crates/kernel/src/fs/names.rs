@@ -1,4 +1,4 @@
-//! Changes of directories: making, removing and renaming.
+//! Changes names in directories: creates, removes and renames files.
 //!
 //! The checks run in Linux's order, so that a call with several errors fails with Linux's error.
 //! Next: `attributes.rs`.
@@ -14,7 +14,8 @@ const STICKY: u32 = 0o1000;
 const SET_GROUP: u32 = 0o2000;
 
 impl FileSystem {
-    /// Makes an inode under a free name. The umask is already removed from `mode`.
+    /// Creates an inode with a new name. The umask is already removed from `mode`. Fails with
+    /// `EEXIST` if the name exists.
     pub(crate) fn create(&mut self, user: User, end: &MemoryEnd, body: Body, mode: u32) -> Result<Ino, Errno> {
         let name = self.free_name(end, matches!(body, Body::Directory(_)))?;
         self.may_change(user, end.parent)?;
@@ -33,11 +34,11 @@ impl FileSystem {
         Ok(ino)
     }
 
-    /// Adds a further name for a file.
+    /// Adds another name for a file.
     pub(crate) fn link(&mut self, user: User, ino: Ino, end: &MemoryEnd) -> Result<(), Errno> {
         let name = self.free_name(end, false)?;
         let node = self.node(ino)?;
-        // As with Linux's protected_hardlinks: a program cannot keep another user's file alive.
+        // As with Linux's protected_hardlinks, a program cannot keep a file of another user alive.
         let harmless = matches!(node.body, Body::File(_)) && node.meta.allows(user, 6);
         if !node.meta.owned_by(user) && !harmless {
             return Err(Errno::EPERM);
@@ -90,7 +91,8 @@ impl FileSystem {
         Ok(())
     }
 
-    /// Removes a directory and everything in it. Takes time for each inode once, at any depth.
+    /// Removes a directory with its content. The time is proportional to the number of inodes, at
+    /// any depth.
     pub(crate) fn remove_all(&mut self, user: User, end: &MemoryEnd) -> Result<(), Errno> {
         let Name::Plain(name) = &end.name else { return self.rmdir(user, end) };
         let top = end.existing()?;
@@ -140,8 +142,8 @@ impl FileSystem {
         if to.node == Some(ino) {
             return Ok(());
         }
-        // A mount stays at the path that the embedder chose, because permission rules name that
-        // path.
+        // A mount cannot move away from the path that the embedder chose, because permission rules
+        // use that path.
         if is_directory && self.holds_mount(ino)? {
             return Err(Errno::EBUSY);
         }
@@ -184,8 +186,8 @@ impl FileSystem {
         Ok(())
     }
 
-    /// Returns the name if the name is free and valid. Only a directory's name may end with a
-    /// slash.
+    /// Returns the last name of `end`. Fails if the name exists or is invalid. Only the name of a
+    /// directory may end with a slash.
     fn free_name<'e>(&self, end: &'e MemoryEnd, for_directory: bool) -> Result<&'e [u8], Errno> {
         match &end.name {
             Name::Plain(name) if end.node.is_none() => {
@@ -217,12 +219,12 @@ impl FileSystem {
         Ok(())
     }
 
-    /// Sets the times of a directory after a change.
+    /// Sets the times of a directory whose names have changed.
     pub(super) fn touch(&mut self, directory: Ino) -> Result<(), Errno> {
         self.change(directory, |_| {})
     }
 
-    /// Returns whether `ino` is `ancestor` or below it.
+    /// Returns whether `ino` is `ancestor` or an inode below `ancestor`.
     fn is_in(&self, ino: Ino, ancestor: Ino) -> Result<bool, Errno> {
         let mut at = ino;
         loop {
@@ -286,7 +288,7 @@ impl FileSystem {
         Ok(())
     }
 
-    /// Empties a removed directory and sets its link count to zero.
+    /// Removes all names of a removed directory and sets the link count to zero.
     fn empty(&mut self, ino: Ino) -> Result<(), Errno> {
         let hidden = self.node(ino)?.inodes() - 1;
         let node = self.node_mut(ino)?;
@@ -296,8 +298,8 @@ impl FileSystem {
         Ok(())
     }
 
-    /// Subtracts a directory from a directory's link count. The count stays at least 2, because the
-    /// count of a folder on the host machine may be too small.
+    /// Lowers the link count of a directory that has lost a subdirectory. The count stays at least
+    /// 2, because the count of a folder on the host machine may be too small.
     fn lose_directory(&mut self, ino: Ino) -> Result<(), Errno> {
         let meta = &mut self.node_mut(ino)?.meta;
         meta.links = meta.links.saturating_sub(1).max(2);

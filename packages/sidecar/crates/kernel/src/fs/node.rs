@@ -1,9 +1,9 @@
 //! Inodes: everything about a file, a directory, a link or a device except its names.
 //!
-//! Inodes are values. The table in `tree.rs` shares inodes between clones and copies an inode when
-//! one side changes the inode. A directory is a persistent map sorted by name. A listing can
-//! therefore continue after the last name that it returned, even if names changed in between. Next:
-//! `tree.rs`.
+//! Inodes are values. The table in `tree.rs` shares inodes between clones, and copies an inode
+//! before a clone changes it. A directory is a persistent map sorted by name. A listing can
+//! therefore continue after the last name that it returned, even if names were added or removed
+//! since. Next: `tree.rs`.
 
 use super::content::Content;
 use super::overlay::Below;
@@ -11,10 +11,10 @@ use rpds::RedBlackTreeMapSync;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// An inode's number. A filesystem never uses a number twice.
+/// An inode's number. A filesystem never uses the number of a removed inode again.
 pub(crate) type Ino = u64;
 
-/// The longest name, in bytes.
+/// The length of the longest name in bytes.
 pub(crate) const MAX_NAME: usize = 255;
 
 /// One inode of the filesystem in memory.
@@ -22,9 +22,9 @@ pub(crate) const MAX_NAME: usize = 255;
 pub(crate) struct Node {
     pub(crate) meta: Meta,
     pub(crate) body: Body,
-    /// The inode's directory. `name` is the inode's name in the directory. For a file with several
-    /// names, the newest name counts. A directory has only one name, so its path is known without a
-    /// search. The root is its own parent.
+    /// The inode's directory. `name` is the inode's name in this directory. If a file has several
+    /// names, the newest name is stored. A directory has only one name, so its path is found
+    /// without a search. The root is its own parent.
     pub(crate) parent: Ino,
     pub(crate) name: Arc<[u8]>,
 }
@@ -50,9 +50,9 @@ pub(crate) enum Body {
     Directory(Directory),
     Link(Arc<[u8]>),
     Device(Device),
-    /// The name of a socket (`net/names.rs`).
+    /// A bound Unix socket (`net/names.rs`).
     Socket,
-    /// A mount point. The number is an index into the table of mounts.
+    /// A mount point, with the mount's index in the table of mounts.
     Mount(usize),
 }
 
@@ -60,7 +60,7 @@ pub(crate) enum Body {
 #[derive(Clone)]
 pub(crate) struct Directory {
     pub(crate) names: RedBlackTreeMapSync<Box<[u8]>, Ino>,
-    /// The folder under a raised directory of an overlay (`overlay.rs`).
+    /// The host machine's folder under a raised directory (`overlay.rs`).
     pub(crate) below: Option<Box<Below>>,
 }
 
@@ -71,7 +71,7 @@ pub(crate) enum Device {
     Zero,
     Full,
     Random,
-    /// A process's terminal. No process has a terminal here.
+    /// `/dev/tty`. No process has a terminal.
     Tty,
     /// An open stream or socket of a process, as `/proc/self/fd` names it. No inode has this
     /// device.
@@ -154,13 +154,13 @@ impl Node {
         }
     }
 
-    /// Returns the inodes that count against the limit: this inode, and the hidden names of an
-    /// overlay.
+    /// Returns the number of inodes that count for the limit: this inode, and one for each hidden
+    /// name of an overlay.
     pub(crate) fn inodes(&self) -> u64 {
         1 + self.directory().and_then(|directory| directory.below.as_ref()).map_or(0, |below| below.inodes())
     }
 
-    /// Returns the bytes that count against the limit.
+    /// Returns the bytes that count for the limit.
     pub(crate) fn stored(&self) -> u64 {
         match &self.body {
             Body::File(content) => content.stored(),

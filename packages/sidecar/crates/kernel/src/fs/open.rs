@@ -1,5 +1,5 @@
-//! Opening: makes a readable or writable object of a path. Next: `descriptors.rs` beside this
-//! folder, and `io.rs`.
+//! Opens paths: finds or creates the file and returns an object for reading and writing. Next:
+//! `descriptors.rs` beside this folder, and `io.rs`.
 
 use super::content::Content;
 use super::guard::RequestedOperations;
@@ -22,10 +22,10 @@ const DIRECTORY: u32 = 0o200_000;
 const NO_FOLLOW: u32 = 0o400_000;
 /// O_PATH and O_TMPFILE, which Node does not use.
 const UNSUPPORTED: u32 = 0o10_000_000 | 0o20_000_000;
-/// The bytes that are copied at a time between a mount and memory.
+/// The number of bytes that are copied at a time between a mount and memory.
 pub(super) const PIECE: usize = 256 << 10;
-/// The most bytes that one call copies. A kill of the program waits meanwhile, and so do calls of
-/// other programs in the runtime.
+/// The maximum number of bytes that one call copies. During the copy, a kill of the program and the
+/// calls of other programs in the runtime wait.
 const MOST_COPIED: u64 = 8 << 20;
 
 /// An opened file, directory or device.
@@ -36,8 +36,8 @@ pub(crate) enum Opened {
     Host(HostFile),
 }
 
-/// Opens the file at `path`. Makes the file if the flags say so. The umask is already removed from
-/// `mode`.
+/// Opens the file at `path`. Creates the file if `flags` has `O_CREAT`. The umask is already
+/// removed from `mode`.
 pub(super) fn find(tree: &mut Guard<'_>, view: &View<'_>, path: &[u8], flags: u32, mode: u32) -> Result<Opened, Errno> {
     let creates = flags & CREATE != 0;
     if flags & 3 == 3 || (creates && flags & DIRECTORY != 0) {
@@ -75,9 +75,9 @@ pub(super) fn find(tree: &mut Guard<'_>, view: &View<'_>, path: &[u8], flags: u3
                 if end.stat.is_some_and(|stat| stat.kind != Type::File) {
                     return Err(Errno::EACCES);
                 }
-                // A truncated file's bytes need not be read. The check above allowed the
-                // truncation. The path may lead elsewhere after the copy, so the permission is
-                // checked again.
+                // The bytes of a file that the call truncates need not be read. The check above
+                // allowed the truncation. The path may lead to another file after the copy, so the
+                // permission is checked again.
                 let again = match overlay::raise(tree, &end, Raise::Itself, flags & TRUNCATE == 0)? {
                     Raised::AtOnce => view.walk_again(tree, path, last),
                     Raised::Unlocked => view.walk(tree, path, last, wanted(flags)),
@@ -93,7 +93,7 @@ pub(super) fn find(tree: &mut Guard<'_>, view: &View<'_>, path: &[u8], flags: u3
     }
 }
 
-/// Returns the operations of an opening with these flags.
+/// Returns the operations that an open call with these flags needs.
 fn wanted(flags: u32) -> RequestedOperations {
     let mut found = match flags & 3 {
         0 => files::READ,
@@ -133,7 +133,7 @@ fn in_memory(tree: &mut FileSystem, user: User, end: &MemoryEnd, flags: u32, mod
     }
 }
 
-/// Fails if an existing file must not be opened with these flags.
+/// Fails if `user` must not open an existing file with these flags.
 fn allowed(user: User, stat: &Stat, flags: u32) -> Result<(), Errno> {
     let is_directory = stat.kind == Type::Directory;
     let mut wanted = if flags & 3 == 1 { 0 } else { READ };
@@ -189,7 +189,7 @@ pub(super) fn host(tree: &FileSystem, user: User, end: &MountEnd, flags: u32, mo
 }
 
 impl Opened {
-    /// Returns the permission bits of the opened file.
+    /// Returns the mode of the opened file.
     pub(super) fn mode(&self, tree: &FileSystem) -> Result<u32, Errno> {
         match self {
             Self::Memory(ino) | Self::Device(_, ino) | Self::Directory(Location::Memory(ino)) => Ok(tree.node(*ino)?.meta.mode),
@@ -198,14 +198,14 @@ impl Opened {
         }
     }
 
-    /// Keeps the inode without a name from now on.
+    /// Holds the inode, so that the file stays after its last name is removed.
     pub(super) fn hold(&self, tree: &mut FileSystem) {
         if let Some(ino) = self.node() {
             tree.hold(ino);
         }
     }
 
-    /// Drops the hold that `hold` added.
+    /// Releases the hold that [`Self::hold`] added.
     pub(super) fn release(&self, tree: &mut FileSystem) {
         if let Some(ino) = self.node() {
             tree.release(ino);
@@ -229,8 +229,9 @@ impl Opened {
 }
 
 /// Copies bytes from `at` between a mount and memory, or within a mount. Copies at most
-/// `MOST_COPIED` bytes and returns the offset of the rest, if any. The filesystem is unlocked
-/// during waits for the host machine's disk. Stops if the program must end.
+/// `MOST_COPIED` bytes. Returns the offset at which to continue, if bytes are left. The filesystem
+/// is unlocked while the call waits for the host machine's disk. The copy stops if the program must
+/// end.
 pub(super) fn copy(tree: &mut Guard<'_>, source: &Opened, target: &Opened, at: u64) -> Result<Option<u64>, Errno> {
     let mut buffer = vec![0; PIECE];
     let (mut at, most) = (at, at.saturating_add(MOST_COPIED));

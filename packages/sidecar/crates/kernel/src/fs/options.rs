@@ -1,15 +1,15 @@
-//! Options of the embedder about files: mounts, and how a file is opened.
+//! The embedder's options about files: mounts, and how a file is opened.
 
 use std::path::PathBuf;
 
-/// A folder of the host machine in the guest's tree.
+/// A folder of the host machine that is mounted in a runtime.
 #[derive(Debug, Clone)]
 pub struct MountOptions {
-    /// The guest path of the folder. Absolute.
+    /// The guest path of the mount point. Must be absolute.
     pub guest_path: String,
     /// The folder's path on the host machine.
     pub host_path: PathBuf,
-    /// Whether the guest must not change the folder.
+    /// Whether changes of the folder fail with `EROFS`.
     pub read_only: bool,
     /// Whether the guest's changes stay in memory and the folder is never written.
     pub overlay: bool,
@@ -21,21 +21,21 @@ pub struct MountOptions {
 pub struct OpenOptions {
     /// Whether the file is opened for writing. Otherwise the file is opened for reading.
     pub write: bool,
-    /// Whether opening removes the file's bytes.
+    /// Whether opening the file removes its bytes.
     pub truncate: bool,
-    /// Whether all writes go to the file's end.
+    /// Whether all writes append to the file.
     pub append: bool,
-    /// The permissions of a new file. Default: 0644.
+    /// The permission bits of a new file. `None` means 0644.
     pub mode: Option<u32>,
 }
 
 /// An app file system in the guest's tree. Its calls go to the runtime's [`crate::Host`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileSystemOptions {
-    /// The guest path of the file system. Absolute.
+    /// The guest path of the mount point. Must be absolute.
     pub guest_path: String,
-    /// The number by which the embedder knows the file system.
+    /// The file system's number in host calls.
     pub number: u32,
-    /// Whether the guest must not change anything in the file system.
+    /// Whether changes of the file system fail with `EROFS`.
     pub read_only: bool,
 }

@@ -1,13 +1,14 @@
-//! Overlay mounts: a folder of the host machine that is never written, under the runtime's own
-//! changes.
+//! Overlay mounts: a folder of the host machine that is read but never written. The runtime's
+//! changes stay in memory.
 //!
 //! Unchanged files are read from the mounted folder (`mounts/`). Before a call changes a file, the
 //! call *raises* the file: the file and the directories above it become inodes in memory. The call
 //! then continues in memory, with the rules, limits and watchers of memory.
 //!
-//! A raised directory knows its folder below and the removed names of that folder. Names that the
-//! directory does not have itself are looked up in the folder. So a directory can be renamed
-//! without a change of its content. Only calls that change files know overlays.
+//! A raised directory refers to its folder on the host machine and has a list of the folder's
+//! removed names. Names that are not in the raised directory are looked up in the folder. A rename
+//! of the directory therefore leaves its content unchanged. Only calls that change files contain
+//! code for overlays.
 //!
 //! ```text
 //! memory:  /project ─► src ─► main.js (changed)         removed names: src/old.js
@@ -15,8 +16,8 @@
 //! host:    project ───► src ─► main.js, util.js (unchanged), old.js
 //! ```
 //!
-//! A raised file gets a new inode number. A descriptor that was open for reading keeps the bytes of
-//! the file below. Next: `mounts/`.
+//! A raised file gets a new inode number. A descriptor that was opened for reading before the raise
+//! still reads the unchanged file. Next: `mounts/`.
 
 use super::content::Content;
 use super::guard::RequestedOperations;
@@ -38,29 +39,28 @@ pub(crate) struct Below {
     /// The overlay's number.
     pub(super) mount: usize,
     pub(super) path: Vec<u8>,
-    /// Names of the folder that are hidden. Each name counts as an inode.
+    /// The hidden names of the folder. Each name counts as an inode.
     pub(super) gone: RedBlackTreeSetSync<Box<[u8]>>,
 }
 
-/// How often a call starts again because other programs changed the file that the call was about to
-/// change.
+/// The maximum number of times that a call starts again because other programs changed the file.
 const ATTEMPTS: usize = 16;
 
 /// The part of a path that must be raised.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Raise {
-    /// The file at the path's end, or its directory if the file does not exist.
+    /// The file at the path's end. If the file does not exist, its directory.
     Itself,
     /// The directory of the last name.
     Holder,
 }
 
-/// Whether other programs may have changed the tree during a raise.
+/// Whether another program may have changed the tree during a raise.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Raised {
     /// The tree stayed locked.
     AtOnce,
-    /// The tree was unlocked meanwhile.
+    /// The tree was unlocked during the raise.
     Unlocked,
 }
 
@@ -73,12 +73,12 @@ fn split(path: &[u8]) -> (&[u8], &[u8]) {
 }
 
 impl Below {
-    /// Returns the folder under an overlay's root.
+    /// Returns the folder of an overlay's root.
     pub(super) fn root(mount: usize) -> Self {
         Self { mount, path: Vec::new(), gone: RedBlackTreeSetSync::new_sync() }
     }
 
-    /// Returns the inodes that count for the hidden names.
+    /// Returns the number of inodes that the hidden names count as.
     pub(super) fn inodes(&self) -> u64 {
         self.gone.size() as u64
     }
@@ -95,8 +95,8 @@ impl FileSystem {
         !self.raised.is_empty() && (0..self.mounts.len()).any(at_root)
     }
 
-    /// Returns the present location of a file: a directory of an overlay may have been raised
-    /// since.
+    /// Returns the present location of a file. A directory of an overlay may have been raised since
+    /// `place` was found.
     pub(super) fn present(&self, place: Location) -> Location {
         let Location::Mount(mount, path) = place else { return place };
         if !self.is_overlay(mount) {
@@ -124,21 +124,21 @@ impl FileSystem {
         }
     }
 
-    /// Looks up a name in the folder under a raised directory.
+    /// Looks up a name in the folder of a raised directory.
     pub(super) fn look_below(&self, directory: &Directory, name: &[u8]) -> Result<Option<Found>, Errno> {
         let Some(below) = &directory.below else { return Ok(None) };
         if below.gone.contains(name) {
             return Ok(None);
         }
         match self.mount(below.mount)?.look(below.mount, &below.path, name) {
-            // The folder itself may have been removed.
+            // The folder may have been removed on the host machine.
             Err(Errno::ENOENT | Errno::ENOTDIR) => Ok(None),
             found => found,
         }
     }
 
-    /// Lists a raised directory together with its folder below. Returns none if the directory has
-    /// no folder below.
+    /// Lists a raised directory together with its folder. Returns `None` if the directory has no
+    /// folder.
     pub(super) fn merged(&self, ino: Ino) -> Result<Option<Listing>, Errno> {
         let directory = self.directory(ino)?;
         let Some(below) = &directory.below else { return Ok(None) };
@@ -159,7 +159,7 @@ impl FileSystem {
         Ok(listing.next()?.is_none())
     }
 
-    /// Hides the name in the folder below, so that the name stays removed.
+    /// Hides a name of the folder, so that the removed file does not appear again.
     pub(super) fn hide(&mut self, directory: Ino, name: &[u8]) -> Result<(), Errno> {
         let Some(below) = &self.directory(directory)?.below else { return Ok(()) };
         if below.gone.contains(name) || self.mount(below.mount)?.look(below.mount, &below.path, name)?.is_none() {
@@ -168,15 +168,15 @@ impl FileSystem {
         if let Body::Directory(Directory { below: Some(below), .. }) = &mut self.node_mut(directory)?.body {
             below.gone.insert_mut(name.into());
         }
-        // This may exceed the limit, because removing must not fail halfway. The size of the folder
-        // bounds the excess.
+        // The count may exceed the limit here, because a removal must not fail halfway. The number
+        // of names in the folder bounds the excess.
         self.used.inodes += 1;
         self.update_marks();
         Ok(())
     }
 
-    /// Returns the inode of a path in an overlay. Raises the file and its directories first, if
-    /// necessary. A raised file gets `content`.
+    /// Returns the inode of a path in an overlay. Raises the file and its directories if they are
+    /// not raised. A raised file has the content `content`.
     pub(super) fn raise_path(&mut self, mount: usize, path: &[u8], content: &Content) -> Result<Ino, Errno> {
         let (mut at, rest) = self.nearest(mount, path)?;
         let names: Vec<&[u8]> = rest.split(|byte| *byte == b'/').filter(|name| !name.is_empty()).collect();
@@ -221,8 +221,8 @@ impl FileSystem {
         Ok(ino)
     }
 
-    /// Returns whether a path still leads to the folder below. A file that was raised, replaced or
-    /// removed meanwhile does not.
+    /// Returns whether a path leads to a file in the folder. Returns false if the file was raised,
+    /// replaced or removed.
     fn is_below(&self, mount: usize, path: &[u8]) -> Result<bool, Errno> {
         let (at, rest) = self.nearest(mount, path)?;
         let name = rest.split(|byte| *byte == b'/').next().unwrap_or_default();
@@ -230,7 +230,7 @@ impl FileSystem {
         Ok(!name.is_empty() && !directory.names.contains_key(name) && self.look_below(directory, name)?.is_some())
     }
 
-    /// Carries out `unlink` of a file that is not raised: hides its name.
+    /// Removes a file that is not raised, by hiding its name.
     pub(super) fn unlink_below(&mut self, user: User, end: &MountEnd) -> Result<(), Errno> {
         let Name::Plain(name) = &end.name else { return Err(Errno::EISDIR) };
         let stat = end.stat.ok_or(Errno::ENOENT)?;
@@ -264,7 +264,7 @@ impl FileSystem {
         Ok(())
     }
 
-    /// Returns the present attributes of an open directory.
+    /// Returns the attributes of an open directory, which may have been raised since the open.
     pub(super) fn stat_of(&self, place: &Location) -> Result<Stat, Errno> {
         match self.present(place.clone()) {
             Location::Memory(ino) => Ok(Stat::of(ino, self.node(ino)?)),
@@ -274,8 +274,8 @@ impl FileSystem {
 }
 
 impl View<'_> {
-    /// Walks to a file that a call is about to change. Raises a file in an overlay. The
-    /// tree may be unlocked meanwhile, so each walk checks the permissions again.
+    /// Walks to a file that a call is about to change. Raises a file in an overlay. The tree may be
+    /// unlocked during the raise, so each walk checks the permissions again.
     pub(super) fn walk_to(
         &self,
         tree: &mut Guard<'_>,
@@ -287,7 +287,8 @@ impl View<'_> {
         let mut found = self.walk(tree, path, last, wanted)?;
         for _ in 0..ATTEMPTS {
             match found {
-                // If a call that makes a name finds an existing file, the call changes nothing.
+                // A call that creates a name changes nothing if the name exists, so no raise is
+                // needed.
                 PathEnd::Mount(end) if tree.is_overlay(end.mount) && (what == Raise::Itself || end.stat.is_none()) => {
                     found = match raise(tree, &end, what, true)? {
                         Raised::AtOnce => self.walk_again(tree, path, last)?,
@@ -301,8 +302,8 @@ impl View<'_> {
     }
 }
 
-/// Raises a file, so that the call can change it. The caller must walk again: the tree may have
-/// changed while bytes were copied.
+/// Raises a file before a call changes it. The caller must walk again, because the tree may have
+/// changed while the bytes were copied.
 pub(super) fn raise(tree: &mut Guard<'_>, end: &MountEnd, what: Raise, with_bytes: bool) -> Result<Raised, Errno> {
     let there = end.stat.is_some() && what == Raise::Itself;
     if !there {
@@ -312,7 +313,8 @@ pub(super) fn raise(tree: &mut Guard<'_>, end: &MountEnd, what: Raise, with_byte
         return tree.raise_path(end.mount, &end.path, &Content::new()).map(|_| Raised::AtOnce);
     }
     let content = copy_up(tree, end)?;
-    // `copy_up` has counted the bytes. From here the inode counts the bytes.
+    // `copy_up` counted the bytes. The inode counts the bytes from now on, so `copy_up`'s count is
+    // removed.
     tree.raising_bytes -= content.stored();
     tree.return_space(content.stored(), 0);
     if tree.is_below(end.mount, &end.path)? {
@@ -321,8 +323,8 @@ pub(super) fn raise(tree: &mut Guard<'_>, end: &MountEnd, what: Raise, with_byte
     Ok(Raised::Unlocked)
 }
 
-/// Reads the bytes of a file below. The tree is unlocked meanwhile, so that calls of other programs
-/// do not wait for a large file. The bytes read so far count as used.
+/// Reads the bytes of a file on the host machine. The tree is unlocked during each read, so that
+/// calls of other programs do not wait for a large file. The bytes read so far count for the limit.
 fn copy_up(tree: &mut Guard<'_>, end: &MountEnd) -> Result<Content, Errno> {
     let how = OpenFlags { read: true, write: false, append: false, truncate: false, create: None };
     let file = tree.mount(end.mount)?.open(end.mount, &end.path, how)?;

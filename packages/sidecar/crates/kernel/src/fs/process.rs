@@ -1,4 +1,4 @@
-//! A process's own part of the filesystem: descriptors, working directory, umask. Next: `open.rs`.
+//! The filesystem state of one process: descriptors, working directory, umask. Next: `open.rs`.
 
 mod snapshot;
 
@@ -26,8 +26,8 @@ pub(crate) struct ProcessFiles {
 }
 
 struct PathContext {
-    /// The working directory. None if the directory did not exist at the start: `path` then is the
-    /// requested path.
+    /// The working directory. `None` if the directory did not exist at the start. `path` is then
+    /// the requested path.
     directory: Option<Location>,
     path: Vec<u8>,
     umask: u32,
@@ -38,10 +38,10 @@ fn held(place: Option<&Location>) -> Option<Ino> {
     if let Some(Location::Memory(ino)) = place { Some(*ino) } else { None }
 }
 
-/// Finds a directory that the guest may make its working directory.
+/// Finds a directory that `chdir` of the guest may select.
 fn enter(permissions: &Permissions, tree: &FileSystem, from: Option<&Location>, path: &[u8]) -> Result<Location, Errno> {
     let place = guard::find_directory(permissions, tree, from, path)?;
-    // `chdir(".")` changes nothing, so no permission is needed.
+    // `chdir(".")` keeps the directory, so no permission is needed.
     if path != b"." {
         guard::check_enter(permissions, tree, &place)?;
     }
@@ -57,7 +57,8 @@ fn enter(permissions: &Permissions, tree: &FileSystem, from: Option<&Location>, 
 }
 
 impl ProcessFiles {
-    /// Starts in `cwd`. If `cwd` is not a directory, relative paths fail.
+    /// Makes the state of a process that starts in `cwd`. If `cwd` is not a directory, relative
+    /// paths fail.
     pub(crate) fn new(tree: &Mutex<FileSystem>, cwd: &str, descriptors: Descriptors, permissions: Arc<Permissions>) -> Self {
         let mut tree = tree.lock();
         let found = tree.place(User::Guest, None, cwd.as_bytes()).ok();
@@ -90,15 +91,15 @@ impl ProcessFiles {
         self.context.lock().umask
     }
 
-    /// Returns the working directory, if it exists.
+    /// Returns the working directory. Returns `None` if it did not exist at the start.
     pub(crate) fn working_directory(&self) -> Option<Location> {
         self.context.lock().directory.clone()
     }
 
     pub(crate) fn chdir(&self, files: &Mutex<FileSystem>, path: &[u8]) -> Result<(), Errno> {
         let mut tree = files.lock();
-        // The working directory is not locked during the walk, because `/proc/self/cwd` reads the
-        // working directory.
+        // The working directory's lock must be free during the walk, because `/proc/self/cwd` reads
+        // the working directory.
         let from = self.working_directory();
         let place = enter(&self.permissions, &tree, from.as_ref(), path)?;
         let mut context = self.context.lock();
@@ -121,8 +122,8 @@ impl ProcessFiles {
         }
     }
 
-    /// Makes the files of a child: the directory `cwd`, relative to this process, and this
-    /// process's umask. Returns the path of the directory too.
+    /// Makes the state of a child. The child's directory is `cwd`, relative to this process, and
+    /// its umask is that of this process. Also returns the directory's path.
     pub(crate) fn child(
         &self,
         files: &Mutex<FileSystem>,
@@ -142,7 +143,7 @@ impl ProcessFiles {
         Ok((Self { descriptors: Mutex::new(descriptors), context: Mutex::new(context), permissions }, path))
     }
 
-    /// Releases the working directory at the process's end.
+    /// Releases the hold of the working directory when the process ends.
     pub(crate) fn leave(&self, tree: &mut FileSystem) {
         let cwd = self.context.lock().directory.take();
         if let Some(ino) = held(cwd.as_ref()) {

@@ -16,7 +16,7 @@ pub enum FileType {
 /// An entry of a directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DirectoryEntry {
-    /// The name. Invalid UTF-8 is replaced.
+    /// The name of the entry. Invalid UTF-8 is replaced by U+FFFD.
     pub name: String,
     /// The type of the file.
     pub kind: FileType,
@@ -39,7 +39,7 @@ pub struct FileStat {
     pub birthtime_ns: i64,
 }
 
-/// How a watched file has changed.
+/// The kind of a change of a watched file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChangeKind {
     /// A name was added, removed or moved.
@@ -62,6 +62,6 @@ pub struct FileChange {
 pub struct Changes {
     /// The changes, oldest first.
     pub changes: Vec<FileChange>,
-    /// Whether changes were lost because the bound was reached.
+    /// Whether changes were lost because the bound on stored changes was reached.
     pub overflow: bool,
 }

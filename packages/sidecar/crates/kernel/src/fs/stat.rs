@@ -1,11 +1,11 @@
-//! The results of `stat` and `statfs`, in the order and number format of Node's own arrays.
+//! The results of `stat` and `statfs`, with the fields and number format of Node's own arrays.
 
 use super::node::{Body, Device, Ino, Node, Type};
 use super::tree::{User, allows};
 use coldframe_error::Errno;
 use serde::{Deserialize, Serialize};
 
-/// The count of numbers in a stat array.
+/// The number of fields in a stat array.
 const STAT_FIELDS: usize = 18;
 
 /// The attributes of a file in memory or in a mount. Times are nanoseconds since 1970.
@@ -37,7 +37,8 @@ impl Stat {
     pub(crate) fn of(ino: Ino, node: &Node) -> Self {
         let meta = &node.meta;
         let rdev = match node.body {
-            // Major 1, minor 3 for the null device: all numbers are Linux's.
+            // Linux's number of the null device: major 1, minor 3. The other devices have Linux's
+            // numbers too.
             Body::Device(Device::Null) => 0x103,
             Body::Device(Device::Zero) => 0x105,
             Body::Device(Device::Full) => 0x107,
@@ -63,7 +64,7 @@ impl Stat {
         }
     }
 
-    /// Returns whether owner and mode allow `user` the bits `wanted`.
+    /// Returns whether the owner and the mode allow `user` the bits `wanted`.
     pub(crate) fn allows(&self, user: User, wanted: u32) -> bool {
         allows(user, (self.uid, self.gid), self.mode, wanted)
     }

@@ -1,9 +1,8 @@
-//! The filesystem in memory: a table of inodes in a persistent map, and the counters for its
-//! limits.
+//! The filesystem in memory: a table of inodes in a persistent map, and counters of the used space.
 //!
-//! A clone shares everything. Making a runtime copies a few words of the base tree (`base.rs`), and
-//! taking a snapshot copies as little. A change copies the inode and its path in the table, unless
-//! no other clone shares the inode.
+//! A clone shares all inodes with the original. A new runtime copies a few words of the base tree
+//! (`base.rs`), and a snapshot copies as little. A change copies the inode and its path in the
+//! table if another clone shares the inode.
 //!
 //! Next: `walk.rs`, which finds the inode of a path. `names.rs` and `attributes.rs` change inodes.
 
@@ -31,8 +30,8 @@ pub(crate) const GUEST: u32 = 1_000;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum User {
     Guest,
-    /// The embedder. Permission bits do not apply to the embedder, and its new files belong to the
-    /// guest.
+    /// The embedder. Permission bits do not apply to the embedder. The files that the embedder
+    /// creates belong to the guest.
     Host,
 }
 
@@ -57,13 +56,14 @@ impl Space {
 pub(crate) struct FileSystem {
     pub(super) nodes: HashTrieMapSync<Ino, Node, Dense>,
     pub(super) last: Ino,
-    /// How many descriptors and working directories hold an inode. A held inode stays without a
-    /// name.
+    /// The number of descriptors and working directories that hold each inode. A held inode is not
+    /// removed with its last name.
     pub(super) holds: HashMap<Ino, u32>,
     pub(crate) limits: Space,
-    /// The space in use. As in Linux's tmpfs, each further name of a file counts as an inode.
+    /// The space in use. Each name of a file after the first counts as an inode, as in Linux's
+    /// tmpfs.
     pub(crate) used: Space,
-    /// The part of `used.bytes` for a file of an overlay that is being raised and has no inode yet.
+    /// The part of `used.bytes` for files of overlays that are being raised and have no inode yet.
     pub(super) raising_bytes: u64,
     /// The highest values of `used`: bytes and inodes.
     pub(crate) marks: [Mark; 2],
@@ -72,14 +72,14 @@ pub(crate) struct FileSystem {
     pub(super) mounts: Vec<Arc<Mount>>,
     /// The raised directories of overlays, by the overlay's number and the path in the overlay.
     pub(super) raised: RedBlackTreeMapSync<(usize, Box<[u8]>), Ino>,
-    /// The explanation of the last `EACCES` that a mount's link or a denied permission caused. The
-    /// next such error replaces it.
+    /// The explanation of the last `EACCES` that a link of a mount or a denied permission caused.
+    /// The next such error replaces the explanation.
     pub(super) reason: Reason,
     pub(super) watchers: Watchers,
     pub(super) host_watchers: HostWatchers,
 }
 
-/// A sentence that explains an error. A clone starts without a sentence.
+/// A sentence that explains an error. A clone of the filesystem has no sentence.
 #[derive(Default)]
 pub(super) struct Reason(Mutex<Option<Sentence>>);
 
@@ -99,7 +99,7 @@ impl Reason {
     }
 
     /// Marks the end of a call that failed with `EACCES`. Removes the sentence of an earlier call,
-    /// because that sentence does not explain this error.
+    /// because it does not explain this error.
     pub(super) fn end_call(&self) {
         let mut held = self.0.lock();
         match held.as_mut() {
@@ -150,7 +150,8 @@ impl FileSystem {
         self.nodes.get(&ino).ok_or(Errno::ENOENT)
     }
 
-    /// Returns an inode of this filesystem, to be changed.
+    /// Returns an inode of this filesystem for a change. Fails with `ENOENT` if the inode was
+    /// removed.
     pub(crate) fn node_mut(&mut self, ino: Ino) -> Result<&mut Node, Errno> {
         self.nodes.get_mut(&ino).ok_or(Errno::ENOENT)
     }
@@ -173,7 +174,7 @@ impl FileSystem {
         if self.node(ino)?.meta.allows(user, wanted) { Ok(()) } else { Err(Errno::EACCES) }
     }
 
-    /// Adds an inode without a name. Fails with `ENOSPC` if the limits forbid the inode.
+    /// Adds an inode without a name. Fails with `ENOSPC` if the limits do not allow the inode.
     pub(crate) fn add(&mut self, body: Body, mode: u32, owner: (u32, u32)) -> Result<Ino, Errno> {
         let now = now();
         let links = if matches!(body, Body::Directory(_)) { 2 } else { 1 };
@@ -185,7 +186,8 @@ impl FileSystem {
         Ok(self.last)
     }
 
-    /// Counts space before it is used.
+    /// Counts space before the space is used. Fails with `ENOSPC` if the limits do not allow the
+    /// space.
     pub(crate) fn reserve(&mut self, bytes: u64, inodes: u64) -> Result<(), Errno> {
         if self.used.inodes + inodes > self.limits.inodes || bytes > self.limits.bytes.saturating_sub(self.used.bytes) {
             return Err(Errno::ENOSPC);
@@ -207,8 +209,8 @@ impl FileSystem {
         }
     }
 
-    /// Subtracts from the space in use. The counters stop at zero, because the files of the base
-    /// tree were never counted.
+    /// Lowers the counters of the space in use. The counters stop at zero, because the files of the
+    /// base tree were never counted.
     pub(crate) fn return_space(&mut self, bytes: u64, inodes: u64) {
         self.used.bytes = self.used.bytes.saturating_sub(bytes);
         self.used.inodes = self.used.inodes.saturating_sub(inodes);
@@ -221,7 +223,7 @@ impl FileSystem {
         *self.holds.entry(ino).or_insert(0) += 1;
     }
 
-    /// Drops one hold of the inode. Removes the inode if nothing refers to it.
+    /// Drops one hold of the inode. Removes the inode if it has no name and no other hold.
     pub(crate) fn release(&mut self, ino: Ino) {
         let Some(count) = self.holds.get_mut(&ino) else { return };
         *count -= 1;
@@ -231,7 +233,7 @@ impl FileSystem {
         }
     }
 
-    /// Removes an inode without a name and without holds.
+    /// Removes an inode if it has no name and no hold.
     pub(crate) fn collect(&mut self, ino: Ino) {
         let Some(node) = self.nodes.get(&ino) else { return };
         if node.meta.links > 0 || self.holds.contains_key(&ino) {
@@ -253,7 +255,8 @@ impl Meta {
     }
 }
 
-/// Checks the bits of the owner, the group or the others, chosen as Linux chooses them.
+/// Returns whether the mode allows `user` the bits `wanted`. The bits of the owner, the group or
+/// the others apply, as on Linux.
 pub(crate) fn allows(user: User, owner: (u32, u32), mode: u32, wanted: u32) -> bool {
     let shift = match (user, owner) {
         (User::Host, _) => return true,
@@ -269,8 +272,7 @@ pub(crate) fn now() -> i64 {
     i64::try_from(sys::wall_ns()).unwrap_or(i64::MAX)
 }
 
-/// Hashes inode numbers to themselves. Inode numbers are dense, and the guest cannot choose a
-/// number.
+/// Uses inode numbers as hashes. Inode numbers are dense, and the guest cannot choose a number.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Dense;
 

@@ -2,7 +2,8 @@
 //! (`embedder/`).
 //!
 //! Each operation walks its path and then acts on the path's end, in memory or in a mount. The
-//! filesystem stays locked in between, so the result of the walk stays valid. Next: `open.rs`.
+//! filesystem stays locked between the walk and the action, so the result of the walk stays valid.
+//! Next: `open.rs`.
 
 use super::guard::RequestedOperations;
 use super::node::{Body, Directory, Type};
@@ -19,20 +20,20 @@ use parking_lot::{Mutex, MutexGuard};
 /// The filesystem type that `statfs` returns: tmpfs.
 const TMPFS: f64 = 0x0102_1994 as f64;
 const BLOCK: u64 = 4_096;
-/// The bits of a mode that can be changed.
+/// The mode bits that can be changed.
 const PERMISSIONS: u32 = 0o7777;
 
 /// The locked filesystem. A call that waits for the host machine's disk unlocks the filesystem
-/// meanwhile, and then walks again.
+/// during the wait, and then walks again.
 pub(super) type Guard<'g> = MutexGuard<'g, FileSystem>;
 
-/// The filesystem as one user sees it from one working directory.
+/// One user's access to the filesystem, with a working directory.
 pub(crate) struct View<'k> {
     pub(crate) files: &'k Mutex<FileSystem>,
     pub(crate) user: User,
     pub(crate) cwd: Option<Location>,
     pub(crate) umask: u32,
-    /// The permissions to check. None for the embedder.
+    /// The permissions to check. `None` for the embedder.
     pub(crate) permissions: Option<&'k Permissions>,
 }
 
@@ -54,7 +55,7 @@ impl View<'_> {
         self.files.lock()
     }
 
-    /// Takes the explanation of the last `EACCES`.
+    /// Removes and returns the explanation of the last `EACCES`.
     pub(crate) fn reason(&self) -> Option<String> {
         self.lock().reason.take()
     }
@@ -75,7 +76,8 @@ impl View<'_> {
         }
     }
 
-    /// Checks access. `wanted` has the bits 4, 2 and 1 for reading, writing and executing.
+    /// Fails if the user lacks access to a file. `wanted` has the bits 4, 2 and 1 for reading,
+    /// writing and executing.
     pub(crate) fn access(&self, path: &[u8], wanted: u32) -> Result<(), Errno> {
         if wanted & !7 != 0 {
             return Err(Errno::EINVAL);
@@ -132,8 +134,8 @@ impl View<'_> {
 
     pub(crate) fn rename(&self, from: &[u8], to: &[u8]) -> Result<(), Errno> {
         let mut tree = self.lock();
-        // The old path is walked again after the new path, because raising the new path may change
-        // an overlay.
+        // The old path is walked again after the new path, because raising the new path's directory
+        // may change an overlay.
         let wanted = RequestedOperations::only(files::RENAME);
         self.walk_to(&mut tree, from, FinalLink::Name, wanted, Raise::Itself)?;
         let new = self.walk_to(&mut tree, to, FinalLink::Name, wanted, Raise::Itself)?;
@@ -249,7 +251,8 @@ impl View<'_> {
     }
 
     /// Returns the type, the block size, the blocks, the free blocks twice, the inodes and the free
-    /// inodes. A mount shows the space in memory too, because the host machine's space is secret.
+    /// inodes. For a mount, the numbers describe the filesystem in memory, because the host
+    /// machine's space is secret.
     pub(crate) fn space(&self, path: &[u8]) -> Result<[f64; 7], Errno> {
         let tree = self.lock();
         if let PathEnd::Memory(end) = self.walk(&tree, path, FinalLink::Follow, RequestedOperations::only(files::STAT))? {
@@ -262,9 +265,8 @@ impl View<'_> {
         Ok([TMPFS, BLOCK as f64, blocks, free, free, limits.inodes as f64, free_inodes])
     }
 
-    /// Copies a file as libuv does: the copy gets the mode too. In memory the copy shares the
-    /// original's bytes. Returns the offset for the next call if the file is larger than one call
-    /// may copy.
+    /// Copies a file and its mode, as libuv does. In memory, the copy shares the original's bytes.
+    /// If the file is larger than one call may copy, returns the offset for the next call.
     pub(crate) fn copy_file(&self, from: &[u8], to: &[u8], exclusive: bool, at: u64) -> Result<Option<u64>, Errno> {
         const WRITE_ONLY: u32 = 0o1;
         const CREATE_AND_WRITE: u32 = 0o101;
@@ -275,7 +277,8 @@ impl View<'_> {
         if let Opened::Directory(_) = source {
             return Err(Errno::EISDIR);
         }
-        // A hold keeps the file, because the filesystem may be unlocked during the copy.
+        // The hold prevents the removal of the file, because the filesystem may be unlocked during
+        // the copy.
         source.hold(&mut tree);
         let flags = match (at, exclusive) {
             (1.., _) => WRITE_ONLY,
@@ -311,18 +314,18 @@ impl View<'_> {
                 }
             }
         }
-        // Copying bytes may be permitted where changing modes is not.
+        // A program may be permitted to copy bytes, but not to change modes.
         if !self.allows(tree, to, files::CHMOD) {
             return Ok(None);
         }
         match target.chmod(tree, self.user, mode) {
-            // Where files have no modes, the copy has no mode.
+            // A filesystem without modes accepts no mode for the copy.
             Ok(()) | Err(Errno::EOPNOTSUPP) => Ok(None),
             Err(error) => Err(error),
         }
     }
 
-    /// Changes the file or the name at a path's end.
+    /// Changes the file or the link at a path's end.
     fn change(
         &self,
         path: &[u8],
@@ -338,7 +341,8 @@ impl View<'_> {
         }
     }
 
-    /// Reads the whole file into `room` if the file fits. Returns the file's length.
+    /// Reads the whole file into `room` if the file fits. Returns the file's length, also if the
+    /// file does not fit.
     pub(crate) fn read_file(&self, path: &[u8], room: &mut [u8]) -> Result<u64, Errno> {
         let mut tree = self.lock();
         match self.walk(&tree, path, FinalLink::Follow, RequestedOperations::only(files::READ))? {
@@ -365,7 +369,8 @@ impl View<'_> {
                 while let count @ 1.. = file.read(done as u64, &mut room[done..])? {
                     done += count;
                 }
-                // The file may have grown since: the caller retries with a larger buffer.
+                // The file may have grown since the length was read. The caller then retries with a
+                // larger buffer.
                 let len = if done == room.len() { file.len()?.max(done as u64) } else { done as u64 };
                 Ok(len)
             }

@@ -1,10 +1,10 @@
-//! Resolves paths to inodes or to files of mounts, as Linux does: name by name, following links in
-//! place, checking permissions in every directory.
+//! Resolves paths to inodes or to files of mounts, as Linux does. A walk proceeds name by name,
+//! follows links, and checks permissions in every directory.
 //!
-//! A walk ends in an [`End`]: the last directory, the last name, and the file found there, if any.
-//! Calls that make, remove or rename use the name. All other calls use the file. An end in memory
-//! is a [`MemoryEnd`], an end in a mount is a [`MountEnd`]. Next: `names.rs`, and `mounts/walk.rs`
-//! for the steps inside a mount.
+//! The result of a walk is an [`End`]: the last directory, the last name, and the file of that
+//! name, if it exists. Calls that create, remove or rename use the name. All other calls use the
+//! file. [`MemoryEnd`] is an end in memory, and [`MountEnd`] is an end in a mount. Next:
+//! `names.rs`, and `mounts/walk.rs` for the steps inside a mount.
 
 use super::node::{Body, Ino, MAX_NAME, Type};
 use super::stat::Stat;
@@ -13,11 +13,11 @@ use crate::permissions::Permissions;
 use coldframe_error::Errno;
 use serde::{Deserialize, Serialize};
 
-/// The most links that one walk follows.
+/// The maximum number of links that one walk follows.
 const MAX_LINKS: u32 = 40;
 
-/// The most names that one walk passes. A path has fewer names. The bound stops walks through links
-/// whose targets are long paths.
+/// The maximum number of names that one walk passes. A path without links has fewer names. The
+/// bound stops walks through links with long targets.
 const MAX_STEPS: u32 = 10_000;
 
 /// How a walk treats a link at the path's end.
@@ -27,7 +27,7 @@ pub(crate) enum FinalLink {
     Follow,
     /// Ends at the link itself, unless a slash follows the name.
     Stay,
-    /// Ends at the link itself, because the call is about the name.
+    /// Ends at the link itself, because the call creates, removes or renames the name.
     Name,
     /// Follows the link. A slash after the last name of the path or of a followed link fails with
     /// `EISDIR`, because the call makes a file.
@@ -46,7 +46,7 @@ pub(crate) enum Location {
     Mount(usize, #[serde(with = "serde_bytes")] Vec<u8>),
 }
 
-/// The progress of a walk. After an error, the first remaining name is the name that failed,
+/// The progress of a walk. After an error, the remaining part starts with the name that failed,
 /// relative to `at`.
 pub(super) struct WalkProgress<'p> {
     pub(super) at: Location,
@@ -54,10 +54,10 @@ pub(super) struct WalkProgress<'p> {
     rest: Vec<u8>,
     /// The offset of the first byte in `rest` that is not walked yet.
     position: usize,
-    /// Whether the result must be free of links, because its path is used.
+    /// Whether the result must contain no links, because its path is used.
     exact: bool,
-    /// The permissions to check for every directory that `..` leaves. If set, the result is free of
-    /// links too.
+    /// The permissions to check for every directory that `..` leaves. If set, the result contains
+    /// no links either.
     pub(super) permissions: Option<&'p Permissions>,
 }
 
@@ -74,7 +74,7 @@ pub(crate) struct End {
 /// The end of a path in memory.
 #[derive(Debug)]
 pub(crate) struct MemoryEnd {
-    /// The directory of the name. The name need not exist.
+    /// The directory of the name. A file of that name need not exist.
     pub(crate) parent: Ino,
     pub(crate) name: Name,
     pub(crate) node: Option<Ino>,
@@ -88,7 +88,7 @@ pub(crate) struct MountEnd {
     pub(crate) mount: usize,
     pub(crate) path: Vec<u8>,
     pub(crate) name: Name,
-    /// The attributes of the file, if it exists.
+    /// The attributes of the file. `None` if the file does not exist.
     pub(crate) stat: Option<Stat>,
     pub(crate) slash: bool,
 }
@@ -110,7 +110,7 @@ pub(crate) enum Name {
     DotDot,
 }
 
-/// The file under a name.
+/// The file of a name.
 pub(super) struct Found {
     pub(super) place: Location,
     pub(super) kind: Type,
@@ -118,8 +118,8 @@ pub(super) struct Found {
 }
 
 impl WalkProgress<'_> {
-    /// Returns the part of the path that is left. After an error, the part starts with the name
-    /// that failed.
+    /// Returns the part of the path that was not walked. After an error, this part starts with the
+    /// name that failed.
     pub(super) fn left(&self) -> &[u8] {
         self.rest.get(self.position..).unwrap_or_default()
     }
@@ -133,8 +133,8 @@ impl MemoryEnd {
 }
 
 impl FileSystem {
-    /// Walks along `path`. A relative path starts at `from`, which is none if the working directory
-    /// does not exist.
+    /// Walks along `path`. A relative path starts at `from`. `from` is `None` if the working
+    /// directory does not exist.
     pub(crate) fn walk(&self, user: User, from: Option<&Location>, path: &[u8], last: FinalLink) -> Result<PathEnd, Errno> {
         self.side(self.steps(user, last, &mut self.course(from, path, false)?)?)
     }
@@ -185,8 +185,8 @@ impl FileSystem {
             }
             let part = &rest[*position..];
             if part.is_empty() {
-                // Only slashes are left: the path ends at a root, or at a directory after dots or a
-                // link.
+                // Only slashes are left. The path ends at a root, or at a directory that dots or a
+                // link led to.
                 return Ok(End { parent: self.parent_of(at)?, name, node: Some(at.clone()), slash: false, stat: None });
             }
             passed += 1;
@@ -243,8 +243,8 @@ impl FileSystem {
             if found.kind != Type::Directory {
                 return Err(Errno::ENOTDIR);
             }
-            // One attempt per mount: if the host machine cannot resolve a path at once, the rest of
-            // that path fails too.
+            // One attempt per mount. If the host machine cannot resolve a path at once, another
+            // attempt with the remaining path fails too.
             asked_host |= matches!(found.place, Location::Mount(..)) && matches!(at, Location::Mount(..));
             *at = found.place;
             *position = next;
@@ -264,7 +264,8 @@ impl FileSystem {
                 self.directory(*ino)?;
                 self.check(user, *ino, SEARCH)
             }
-            // The host machine checks our own access, and the guest must not have more.
+            // The host machine checks the access of the sidecar's user, and the guest must not have
+            // more access.
             Location::Mount(..) => Ok(()),
         }
     }
@@ -283,7 +284,8 @@ impl FileSystem {
         }
     }
 
-    /// Returns the start of a link's target and the target. `at` is the directory of the link.
+    /// Returns the location where a link's target starts, and the target. `at` is the directory of
+    /// the link.
     fn follow(&self, at: Location, link: &Location) -> Result<(Location, Vec<u8>), Errno> {
         match link {
             Location::Memory(ino) => {
@@ -295,7 +297,7 @@ impl FileSystem {
         }
     }
 
-    /// Returns a directory's parent. The parent of a root is the root itself.
+    /// Returns a directory's parent. For a root, returns the root.
     fn parent_of(&self, at: &Location) -> Result<Location, Errno> {
         match at {
             Location::Memory(ino) => Ok(Location::Memory(self.node(*ino)?.parent)),
@@ -319,7 +321,8 @@ impl FileSystem {
             (Some(Location::Memory(ino)), Location::Memory(parent)) => {
                 return Ok(PathEnd::Memory(MemoryEnd { parent, name, node: Some(ino), slash }));
             }
-            // Dots led out of the mount to a directory in memory. The name does not matter.
+            // Dots led out of the mount to a directory in memory. No call uses the name of such an
+            // end.
             (Some(Location::Memory(ino)), Location::Mount(..)) => {
                 return Ok(PathEnd::Memory(MemoryEnd { parent: ino, name: Name::DotDot, node: Some(ino), slash }));
             }
@@ -333,7 +336,7 @@ impl FileSystem {
     }
 
     /// Returns the absolute path of a directory in memory or of any file in a mount. Fails with
-    /// `ENOENT` if the name was removed.
+    /// `ENOENT` if a name on the path was removed.
     pub(crate) fn path_of(&self, place: &Location) -> Result<Vec<u8>, Errno> {
         let (mut place, mut parts) = (place.clone(), Vec::new());
         loop {

@@ -1,10 +1,10 @@
-//! Watching: notifies programs of changes. The tree reports each change when it happens, so nothing
-//! polls.
+//! Watches: notify programs of changes of files. The tree reports each change when it happens, so
+//! nothing polls.
 //!
-//! The reported changes are inotify's, as libuv uses them: changes of the watched file itself, and
-//! of the names in a watched directory. An operation carries one batch. Changes before the
-//! program's next operation are kept, so that no change is lost. Mounted folders report changes
-//! through the host machine (`mounts/watching.rs`). Next: `tree.rs`.
+//! Programs receive the changes that libuv reports from inotify: changes of the watched file
+//! itself, and of the names in a watched directory. The completion of an operation has one batch of
+//! changes. Changes before the program's next operation are stored, so that no change is lost.
+//! Mounted folders report changes through the host machine (`mounts/watching.rs`). Next: `tree.rs`.
 
 mod snapshot;
 
@@ -27,9 +27,9 @@ use crate::{Answer, Process};
 use coldframe_error::Errno;
 use std::sync::Arc;
 
-/// The most bytes that are kept for a watcher without an operation.
+/// The maximum number of bytes that are stored for a watcher without an operation.
 const MAX_KEPT: usize = 64 << 10;
-/// The most directories between a change and a recursive watcher above it.
+/// The maximum number of directories between a change and a recursive watcher above.
 const MAX_DEPTH: usize = 4_096;
 
 const RECURSIVE: i64 = 1;
@@ -58,20 +58,21 @@ pub(super) struct Watcher {
     name: Box<[u8]>,
     recursive: bool,
     subscriber: Subscriber,
-    /// The charge for the bytes kept for a program. A feed of the embedder has its own bound.
+    /// The charge for the bytes that are stored for a program. A feed of the embedder has a bound
+    /// of its own.
     charge: Option<Charge>,
     /// The operation that reports the next batch, or reported the last batch.
     operation: Option<OperationId>,
     armed: bool,
     kept: Vec<u8>,
     last: Vec<u8>,
-    /// The permissions to check for changes below the directory. None for watches of mounted
+    /// The permissions to check for changes below the directory. `None` for watches of mounted
     /// folders, which are not recursive.
     permissions: Option<Arc<Permissions>>,
 }
 
-/// All watchers of a filesystem. A clone starts without watchers, because watchers belong to
-/// running programs.
+/// All watchers of a filesystem. A clone of the filesystem has no watchers, because watchers belong
+/// to running programs.
 #[derive(Default)]
 pub(super) struct Watchers(Vec<Watcher>);
 
@@ -99,7 +100,7 @@ impl Watcher {
         }
     }
 
-    /// Returns whether the last batch was reported to `subscriber` and the next was not requested
+    /// Returns whether `subscriber` has received the last batch and not requested the next batch
     /// yet.
     pub(super) fn waits_for(&self, subscriber: &Subscriber) -> bool {
         !self.armed && self.belongs_to(subscriber)
@@ -116,8 +117,8 @@ impl Watcher {
         }
     }
 
-    /// Reports a change of the watched file itself. A program receives the file's name, as from
-    /// libuv.
+    /// Reports a change of the watched file itself. A program receives the file's name, as libuv
+    /// reports the change.
     pub(super) fn notify_itself(&mut self, change: Change) {
         let name = if let Subscriber::Program(_) = self.subscriber { std::mem::take(&mut self.name) } else { Box::default() };
         self.notify(change, &name);
@@ -143,7 +144,7 @@ impl Watcher {
             && self.kept.len() + entry.len() <= MAX_KEPT
             && self.charge.as_mut().is_none_or(|charge| charge.raise_to((self.kept.len() + 2 * entry.len()) as u64))
         {
-            // As in inotify, two equal changes in a row are one.
+            // Two equal changes in a row are merged, as in inotify.
             self.kept.extend_from_slice(&entry);
             self.last = entry;
         }
@@ -165,7 +166,8 @@ impl Watcher {
     }
 }
 
-/// Reports changes of the file at `path` to the process, from now on or since the last batch.
+/// Watches the file at `path` for the process. If the process already watches the file, the next
+/// batch starts after the last batch.
 pub(crate) fn watch(process: &Process, path: &[u8], flags: i64) -> Answer {
     let view = process.files.view(&process.kernel.files);
     let permissions = Some(process.kernel.permissions.clone());
@@ -210,8 +212,8 @@ pub(super) fn begin(
     Ok(operation)
 }
 
-/// Fails with `ENOSPC` if the limit allows no further watch, as on Linux. The limit of open handles
-/// bounds the embedder's watches.
+/// Fails with `ENOSPC` if the limit allows no further watch, as on Linux. Watches of the embedder
+/// are bounded by the limit on open handles instead.
 pub(super) fn may_watch(count: usize, subscriber: &Subscriber) -> Result<(), Errno> {
     let Subscriber::Program(operations) = subscriber else { return Ok(()) };
     let (usage, count) = (operations.usage(), count as u64 + 1);
@@ -226,7 +228,7 @@ pub(super) fn may_watch(count: usize, subscriber: &Subscriber) -> Result<(), Err
     Ok(())
 }
 
-/// Ends the watch that last used `operation`.
+/// Ends the watch whose last operation is `operation`.
 pub(crate) fn unwatch(process: &Process, operation: i64) -> Answer {
     let mut tree = process.kernel.files.lock();
     let subscriber = Subscriber::Program(process.operations.clone());
@@ -282,7 +284,7 @@ impl FileSystem {
         self.watchers.0 = watchers;
     }
 
-    /// Returns whether a recursive watcher may receive this name.
+    /// Returns whether a recursive watcher may receive a change of this name, by its permissions.
     fn may_notify(&self, watcher: &Watcher, directory: Ino, name: &[u8]) -> bool {
         let Some(permissions) = watcher.permissions.as_ref().filter(|permissions| permissions.checks(Scope::Fs)) else {
             return true;
@@ -303,13 +305,13 @@ impl FileSystem {
         self.notify_inode(Change::Content, node);
         let Ok(found) = self.node(node) else { return };
         let (parent, name) = (found.parent, found.name.clone());
-        // The inode's newest name may have been removed since.
+        // The inode's newest name may have been removed since it was stored.
         if parent != node && self.directory(parent).is_ok_and(|directory| directory.names.get(&name[..]) == Some(&node)) {
             self.notify_name(Change::Content, parent, &name);
         }
     }
 
-    /// Returns the path from `top` to `directory`, with a slash at its end. Returns none if
+    /// Returns the path from `top` to `directory`, with a slash at the end. Returns `None` if
     /// `directory` is not below `top`.
     fn path_below(&self, top: Ino, directory: Ino) -> Option<Vec<u8>> {
         let (mut parts, mut at) = (Vec::new(), directory);

@@ -1,7 +1,7 @@
-//! Socket addresses: the addresses that the loopback reaches, and the addresses that conflict.
+//! Socket addresses: which addresses the loopback reaches, and which addresses conflict.
 //!
-//! An IPv4 address in IPv6 notation (`::ffff:127.0.0.1`) is an IPv4 address here; an IPv6 socket
-//! shows it in IPv6 notation. Next: `network.rs`.
+//! An IPv4 address in IPv6 notation (`::ffff:127.0.0.1`) is treated as an IPv4 address. An IPv6
+//! socket shows such an address in IPv6 notation. Next: `network.rs`.
 
 use super::socket::{Domain, Socket};
 use crate::fs::Ino;
@@ -13,7 +13,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Address {
     Ip(IpAddr, u16),
-    /// A socket in the filesystem: its inode, and the path of the bind call.
+    /// A socket in the filesystem: the inode, and the path of the bind call.
     File(Ino, Vec<u8>),
     /// A name that begins with NUL, outside the filesystem.
     Abstract(Vec<u8>),
@@ -21,7 +21,8 @@ pub(super) enum Address {
 }
 
 impl Address {
-    /// Reads an address's text for a socket of `domain`. A zone (`::1%lo`) is ignored.
+    /// Parses an address for a socket of `domain`. A zone (`::1%lo`) is ignored. Fails with
+    /// `EINVAL` if the text is no address.
     pub(super) fn parse(domain: Domain, text: &[u8], port: u16) -> Result<Self, Errno> {
         let text = std::str::from_utf8(text).map_err(|_| Errno::EINVAL)?;
         let ip = match domain {
@@ -35,8 +36,8 @@ impl Address {
         Ok(Self::Ip(ip, port))
     }
 
-    /// Returns the destination of a send or connect: "any address" means this machine. `EACCES`
-    /// outside the loopback.
+    /// Returns the destination of a send or connect. The unspecified address becomes the loopback
+    /// address. Fails with `EACCES` for an address outside the loopback.
     pub(super) fn destination(self) -> Result<Self, Errno> {
         match self {
             Self::Ip(ip, port) if ip.is_unspecified() => Ok(Self::Ip(loopback(ip), port)),
@@ -45,7 +46,7 @@ impl Address {
         }
     }
 
-    /// Checks that a socket may be bound to the address.
+    /// Fails with `EADDRNOTAVAIL` if the address is outside the loopback and not unspecified.
     pub(super) fn check_local(&self) -> Result<(), Errno> {
         match self {
             Self::Ip(ip, _) if !ip.is_loopback() && !ip.is_unspecified() => Err(Errno::EADDRNOTAVAIL),
@@ -53,7 +54,8 @@ impl Address {
         }
     }
 
-    /// Returns the address that a socket bound here shows to `other`.
+    /// Returns the local address of a socket that is bound to this address and communicates with
+    /// `other`.
     pub(super) fn towards(&self, other: &Self) -> Self {
         match (self, other) {
             (Self::Ip(ip, port), Self::Ip(to, _)) if ip.is_unspecified() => Self::Ip(loopback(*to), *port),
@@ -61,8 +63,8 @@ impl Address {
         }
     }
 
-    /// Returns the address as the permissions know it. `None` for a socket with a file or without a
-    /// name.
+    /// Returns the address in the form that permission checks use. Returns `None` for a socket with
+    /// a file or without a name.
     pub(super) fn peer(&self) -> Option<Peer<'_>> {
         match self {
             Self::Ip(ip, port) => Some(Peer::Address(ip.to_canonical(), *port)),
@@ -79,7 +81,8 @@ impl Address {
         if let Self::Ip(ip, _) = self { Self::Ip(*ip, port) } else { self.clone() }
     }
 
-    /// Returns whether both addresses are equal. Sockets in the filesystem are compared by inode.
+    /// Returns whether the two addresses are equal. Sockets in the filesystem are compared by
+    /// inode.
     pub(super) fn is_same_as(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::File(node, _), Self::File(other, _)) => node == other,
@@ -87,8 +90,8 @@ impl Address {
         }
     }
 
-    /// Returns the address as a socket of `domain` shows it: family (Linux's number), port, and
-    /// text.
+    /// Returns the address as system calls on a socket of `domain` return it: family (Linux's
+    /// number), port, and text.
     pub(super) fn show(&self, domain: Domain) -> (u16, u16, Vec<u8>) {
         match (self, domain) {
             (Self::Ip(IpAddr::V4(ip), port), Domain::V6) => {
@@ -116,7 +119,8 @@ pub(super) fn unbound(domain: Domain) -> Address {
     }
 }
 
-/// Returns whether a message or connection to `destination` reaches the bound socket.
+/// Returns whether a message or connection to `destination` reaches a socket with this local
+/// address.
 pub(super) fn reaches(socket: &Socket, destination: &Address) -> bool {
     match (&socket.local, destination) {
         (Some(Address::Ip(ip, port)), Address::Ip(to, to_port)) => {
@@ -128,7 +132,7 @@ pub(super) fn reaches(socket: &Socket, destination: &Address) -> bool {
     }
 }
 
-/// Returns whether both sockets would receive the same messages or connections.
+/// Returns whether two sockets would receive messages or connections for one address.
 pub(super) fn collide(a: &Socket, b: &Socket) -> bool {
     match (&a.local, &b.local) {
         (Some(Address::Ip(one, port)), Some(Address::Ip(other, other_port))) => {

@@ -1,6 +1,6 @@
-//! The system calls of sockets: reads the integers of each call (`docs/internals/guest-abi.md`) and
-//! carries the call out. A program names a socket by a descriptor. Operations are allotted and
-//! completed here, outside the lock of the socket table. Next: `sockets.rs`.
+//! The system calls of sockets: decodes the integers of each call (`docs/internals/guest-abi.md`)
+//! and runs the call. A program names a socket by a descriptor. Operations are allotted and
+//! completed in this module, without the lock of the socket table. Next: `sockets.rs`.
 
 use super::address::{Address, unbound};
 use super::names;
@@ -18,7 +18,7 @@ use coldframe_abi::system_calls::SocketCall;
 use coldframe_error::Errno;
 use std::sync::Arc;
 
-/// Dispatches a system call of sockets.
+/// Runs a system call of the family `sockets`.
 pub(crate) fn call(program: &Arc<dyn Caller>, call: SocketCall, arguments: &mut Arguments<'_>) -> Answer {
     let process = program.process();
     let sockets = &process.kernel.sockets;
@@ -133,7 +133,8 @@ fn send(process: &Process, id: SocketId, arguments: &Arguments<'_>) -> Answer {
 
 fn receive(state: &mut SocketState, id: SocketId, arguments: &mut Arguments<'_>) -> Answer {
     let domain = state.network.get(id)?.domain;
-    // Both buffers must exist before a message is taken.
+    // Both buffers are checked before a message is removed from the queue, because a later error
+    // would lose the message.
     arguments.bytes_mut(1)?;
     arguments.bytes_mut(3)?;
     let (from, message) = state.network.receive(id)?;
@@ -161,7 +162,8 @@ fn disarm(program: &Arc<dyn Caller>, id: SocketId, arguments: &Arguments<'_>) ->
     })
 }
 
-/// Opens two connected sockets and writes their descriptors to a buffer.
+/// Makes two connected sockets and writes their descriptors to a buffer. Fails with `EINVAL` if the
+/// buffer is smaller than 8 bytes.
 fn pair(process: &Process, arguments: &mut Arguments<'_>) -> Answer {
     if arguments.bytes_mut(0)?.len() < 8 {
         return Err(Errno::EINVAL);
@@ -177,8 +179,9 @@ fn pair(process: &Process, arguments: &mut Arguments<'_>) -> Answer {
     Ok(0)
 }
 
-/// Returns the address at `index` to connect or send to. Names are resolved before the socket
-/// table is locked. `None`: a datagram socket and an empty address.
+/// Returns the address at `index`, to which the socket connects or sends. The path of a Unix socket
+/// is resolved before the socket table is locked. Returns `None` for an empty address of a datagram
+/// socket.
 fn remote(process: &Process, id: SocketId, arguments: &Arguments<'_>, index: usize) -> Result<Option<Address>, Errno> {
     let (domain, is_datagram) = process.kernel.sockets.with(|state| {
         let socket = state.network.get(id)?;
@@ -192,8 +195,9 @@ fn remote(process: &Process, id: SocketId, arguments: &Arguments<'_>, index: usi
     }
 }
 
-/// Checks the permission for `address`: UDP for a datagram socket, `of_stream` for a stream. A Unix
-/// socket with a file was checked with the file.
+/// Checks the permission for `address`: the UDP operation for a datagram socket, `of_stream` for a
+/// stream socket. A Unix socket with a file is not checked here, because the path walk checks the
+/// file.
 fn check_peer(process: &Process, id: SocketId, of_stream: Option<Operations>, address: Option<&Address>) -> Result<(), Errno> {
     let permissions = &process.kernel.permissions;
     if !permissions.checks(Scope::Network) {
@@ -205,8 +209,8 @@ fn check_peer(process: &Process, id: SocketId, of_stream: Option<Operations>, ad
     permissions.check(About::Peer(peer), operation).map_err(Denied::errno)
 }
 
-/// Returns 0 for a name of this machine. No other name can be looked up: nothing outside is
-/// reachable.
+/// Returns 0 if the name means this machine. Fails with `ENOENT` for every other name, because the
+/// runtime has no network outside.
 fn look_up(process: &Process, name: &[u8]) -> Answer {
     let name = std::str::from_utf8(name).map_err(|_| Errno::EINVAL)?;
     process.kernel.permissions.check(About::Peer(Peer::Name(name)), network::DNS).map_err(Denied::errno)?;
@@ -214,7 +218,8 @@ fn look_up(process: &Process, name: &[u8]) -> Answer {
 }
 
 impl Process {
-    /// Returns the socket of a descriptor.
+    /// Returns the socket of a descriptor. Fails with `ENOTSOCK` if the descriptor refers to
+    /// another object.
     fn socket(&self, fd: i64) -> Result<SocketId, Errno> {
         match self.files.descriptors.lock().get(fd)?.target {
             Target::Socket(id) => Ok(id),

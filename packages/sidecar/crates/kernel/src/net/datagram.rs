@@ -1,5 +1,5 @@
-//! Datagram sockets: whole messages, which are lost when the receiver's buffer is full. Next:
-//! `calls.rs`.
+//! Datagram sockets. A message arrives as a whole, or is lost if the receiver's buffer is full.
+//! Next: `calls.rs`.
 
 use super::address::{Address, reaches};
 use super::network::Network;
@@ -7,14 +7,14 @@ use super::socket::Role;
 use crate::ids::SocketId;
 use coldframe_error::Errno;
 
-/// Longest message (UDP over IPv4).
+/// The length of the longest message in bytes (UDP over IPv4).
 const MAX_MESSAGE: usize = 65_507;
-/// Bytes that a waiting message costs besides its content.
+/// The bytes that a queued message counts besides its content.
 pub(super) const ENTRY: usize = 64;
 
 impl Network {
-    /// Sets the one address that the socket communicates with, or removes that address if `address`
-    /// is `None`.
+    /// Connects the socket to `address`, the only address that it then communicates with. `None`
+    /// disconnects the socket, and fails with `ENOTCONN` if the socket is not connected.
     pub(super) fn set_remote(&mut self, id: SocketId, address: Option<Address>) -> Result<(), Errno> {
         let address = address.map(Address::destination).transpose()?;
         if address.is_some() {
@@ -76,7 +76,7 @@ impl Network {
         self.notify(target);
     }
 
-    /// Returns the next message and its sender.
+    /// Removes the next message from the queue and returns the message with its sender's address.
     pub(super) fn receive(&mut self, id: SocketId) -> Result<(Address, Vec<u8>), Errno> {
         let socket = self.get_mut(id)?;
         let Role::Datagram(datagram) = &mut socket.role else { return Err(Errno::EOPNOTSUPP) };

@@ -1,10 +1,10 @@
 //! Descriptor passing between programs through a Unix connection. Linux calls it `SCM_RIGHTS`;
 //! Node's channel between processes uses it for servers and connections.
 //!
-//! A passed descriptor waits beside the connection, not in its bytes. Node announces each
-//! descriptor in a message, and sends the next descriptor after the previous one was acknowledged.
-//! Closing the receiving end releases the descriptors that wait there. Next: `descriptor_io.rs`,
-//! which allocates the numbers.
+//! A passed descriptor is queued beside the connection, not in the connection's bytes. Node
+//! announces each descriptor in a message, and sends the next descriptor after the receiver has
+//! acknowledged the previous descriptor. Closing the receiving end releases the descriptors in its
+//! queue. Next: `descriptor_io.rs`, which allocates the receiver's descriptors.
 
 use super::socket::{Domain, Role};
 use super::sockets::{SocketState, Sockets};
@@ -14,16 +14,17 @@ use coldframe_error::Errno;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-/// Maximum number of descriptors that may wait at one end. Node never has more than one in flight.
+/// The maximum number of descriptors in the queue of one end. Node never has more than one
+/// descriptor in flight.
 pub(super) const MOST: usize = 16;
 
-/// The passed descriptors that wait, by receiving end.
+/// The queues of passed descriptors, by receiving end.
 #[derive(Default)]
 pub(super) struct PassedDescriptors(pub(super) HashMap<SocketId, VecDeque<Arc<Description>>>);
 
 impl Sockets {
-    /// Queues `description` for the reader at the other end of `id`. `EOPNOTSUPP` if it is no
-    /// socket, `ETOOMANYREFS` if too many descriptors wait there.
+    /// Queues `description` for the reader at the other end of `id`. Fails with `EOPNOTSUPP` if
+    /// `description` is no socket, and with `ETOOMANYREFS` if the queue is full.
     pub(crate) fn offer(&self, id: SocketId, description: Arc<Description>) -> Result<(), Errno> {
         if !matches!(description.target, Target::Socket(_)) {
             return Err(Errno::EOPNOTSUPP);
@@ -39,7 +40,7 @@ impl Sockets {
         })
     }
 
-    /// Takes the first descriptor that waits at this end.
+    /// Removes and returns the first descriptor in the queue of this end.
     pub(crate) fn collect(&self, id: SocketId) -> Result<Arc<Description>, Errno> {
         self.with(|state| {
             let waiting = state.passed.0.get_mut(&id).ok_or(Errno::EAGAIN)?;
@@ -53,7 +54,8 @@ impl Sockets {
 }
 
 impl SocketState {
-    /// Takes the descriptors that no program can receive, because the receiving end was closed.
+    /// Removes and returns the descriptors whose receiving end is closed, so that no program can
+    /// receive them.
     pub(super) fn take_lost(&mut self) -> Vec<Arc<Description>> {
         if self.passed.0.is_empty() {
             return Vec::new();
@@ -63,8 +65,8 @@ impl SocketState {
     }
 }
 
-/// Returns the other end of a Unix connection. `EPIPE` if that end is closed or this end writes no
-/// more.
+/// Returns the other end of a Unix connection. Fails with `EPIPE` if the other end is closed or
+/// this end has ended its sending direction.
 fn other_end(state: &SocketState, id: SocketId) -> Result<SocketId, Errno> {
     let socket = state.network.get(id)?;
     match &socket.role {

@@ -4,13 +4,13 @@
 //! calls.rs ──► stream.rs, datagram.rs ──► network.rs ──► socket.rs, address.rs
 //! ```
 //!
-//! Each runtime has one socket table: its programs reach one another on the loopback, and nothing
-//! else. A connection is two sockets that name each other. Bytes that one end writes are stored in
-//! the other end's bounded buffer until they are read. No call waits: a program arms a socket and
-//! is notified once when the socket is ready. The table is plain data and names programs and
-//! operations by number, so that it can be copied with the rest of a runtime. Pipes are pairs of
-//! nameless sockets. The embedder connects and waits for listeners through `inbound/`. Next:
-//! `socket.rs`.
+//! Each runtime has one socket table. A program reaches only the sockets of its own runtime, on the
+//! loopback. A connection is two sockets that refer to each other. The bytes that one end writes
+//! are stored in the other end's bounded buffer until a program reads them. No call waits: a
+//! program arms a socket and receives one notification when the socket is ready. The table is plain
+//! data. It refers to programs and operations by number, so that a snapshot can copy it. Pipes are
+//! pairs of sockets without names. The embedder connects and waits for listeners through
+//! `inbound/`. Next: `socket.rs`.
 
 mod address;
 mod calls;

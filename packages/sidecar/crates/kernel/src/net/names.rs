@@ -1,8 +1,8 @@
-//! Unix sockets with names in the filesystem: a bind creates an inode there, a connect finds the
+//! Unix sockets with names in the filesystem. A bind creates an inode, and a connect finds the
 //! inode. A name that begins with NUL is not in the filesystem.
 //!
-//! The inode's number is the address. A renamed socket is therefore still found, and a removed
-//! socket is never found, even if another socket gets its name. Next: `address.rs`.
+//! The inode's number is the address. A connect therefore reaches a renamed socket. A removed
+//! socket cannot be reached, even if another socket has its name. Next: `address.rs`.
 
 use super::address::Address;
 use crate::Process;
@@ -11,7 +11,7 @@ use crate::permissions::operations::files;
 use coldframe_error::Errno;
 use parking_lot::Mutex;
 
-/// Longest name (Linux's `sun_path`).
+/// The length of the longest name in bytes (Linux's `sun_path`).
 const MAX_NAME: usize = 107;
 
 fn check(path: &[u8]) -> Result<Option<Address>, Errno> {
@@ -24,7 +24,8 @@ fn check(path: &[u8]) -> Result<Option<Address>, Errno> {
     if path.contains(&0) { Err(Errno::EINVAL) } else { Ok(None) }
 }
 
-/// Creates the name. `EADDRINUSE` if the name exists, `EACCES` in a mounted directory.
+/// Creates the inode of a Unix socket and returns the socket's address. An abstract name needs no
+/// inode. Fails with `EADDRINUSE` if the path exists, and with `EACCES` in a mounted directory.
 pub(super) fn make(process: &Process, path: &[u8]) -> Result<Address, Errno> {
     if let Some(address) = check(path)? {
         return Ok(address);
@@ -41,7 +42,8 @@ pub(super) fn make(process: &Process, path: &[u8]) -> Result<Address, Errno> {
     Ok(Address::File(ino, path.to_vec()))
 }
 
-/// Finds the name for the embedder, which uses absolute paths and is not subject to permissions.
+/// Returns the address of the Unix socket at `path` for the embedder. The embedder uses absolute
+/// paths, and permissions do not apply.
 pub(super) fn find_for_embedder(files: &Mutex<FileSystem>, path: &str) -> Result<Address, Errno> {
     if let Some(address) = check(path.as_bytes())? {
         return Ok(address);
@@ -57,13 +59,14 @@ pub(super) fn find_for_embedder(files: &Mutex<FileSystem>, path: &str) -> Result
     }
 }
 
-/// Returns the present path of a bound socket, or the path of the bind call if the inode has no
-/// path now.
+/// Returns the present path of a bound socket. Returns the path of the bind call if the inode has
+/// no path now.
 pub(super) fn path_of(files: &Mutex<FileSystem>, ino: Ino, bound: &[u8]) -> Vec<u8> {
     files.lock().path_of(&Location::Memory(ino)).unwrap_or_else(|_| bound.to_vec())
 }
 
-/// Finds the name. `ECONNREFUSED` if the file is no socket, `EACCES` in a mounted directory.
+/// Returns the address of the Unix socket at `path`. Fails with `ECONNREFUSED` if the file is no
+/// socket, and with `EACCES` in a mounted directory.
 pub(super) fn find(process: &Process, path: &[u8]) -> Result<Address, Errno> {
     if let Some(address) = check(path)? {
         return Ok(address);

@@ -1,5 +1,5 @@
-//! The table of a runtime's sockets: making, finding, waiting and closing. Next: `stream.rs` and
-//! `datagram.rs`, the two kinds of sockets.
+//! The table of a runtime's sockets. Sockets are added, found, armed and closed here. Next:
+//! `stream.rs` and `datagram.rs`, the two kinds of sockets.
 
 use super::address::{Address, collide};
 use super::socket::{Domain, ERR, HUP, IN, OUT, Role, Socket, WaitOwner, Waiter};
@@ -10,13 +10,13 @@ use coldframe_ids::Pid;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Maximum number of operations of one program that wait for one socket. A program needs one to
-/// read and one to write; the bound is twice that.
+/// The maximum number of a program's operations that wait for one socket. A program needs one
+/// operation to read and one operation to write. The bound is twice that number.
 pub(super) const MAX_WAITERS: usize = 4;
 /// The range of ports that the table chooses from (Linux's range).
 const EPHEMERAL: std::ops::Range<u16> = 32_768..60_999;
 
-/// The completion of a wait: the owner, the socket and the readiness.
+/// A wait that has completed: its owner, the socket and the readiness.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Wake {
     pub(super) owner: WaitOwner,
@@ -30,13 +30,13 @@ pub(super) struct Network {
     pub(super) sockets: BTreeMap<SocketId, Socket>,
     pub(super) last: Option<SocketId>,
     pub(super) last_port: u16,
-    /// The number of sockets that are ends of pairs.
+    /// The number of sockets that are ends of pipes.
     pub(super) pipe_ends: usize,
-    /// The highest counts of sockets and of pairs.
+    /// The highest numbers of sockets and of pipes.
     pub(super) marks: [Mark; 2],
     /// The runtime's counters and limits.
     pub(super) usage: Arc<Usage>,
-    /// Completions to deliver. The caller takes them after each call.
+    /// The completed waits. The caller takes and delivers them after each call.
     wakes: Vec<Wake>,
 }
 
@@ -68,13 +68,13 @@ impl Network {
         Ok(id)
     }
 
-    /// Returns the present and the highest count of sockets, and of pairs.
+    /// Returns the present and the highest number of sockets, then of pipes.
     pub(super) fn used_and_highest(&self) -> [(u64, u64); 2] {
         let [sockets, pipes] = &self.marks;
         [((self.sockets.len() - self.pipe_ends) as u64, sockets.high()), (self.pipe_ends.div_ceil(2) as u64, pipes.high())]
     }
 
-    /// Returns the bytes that wait in all sockets.
+    /// Returns the number of bytes in the buffers of all sockets.
     pub(super) fn buffered(&self) -> u64 {
         let waiting = |socket: &Socket| match &socket.role {
             Role::Connected(stream) => stream.incoming.len(),
@@ -84,7 +84,7 @@ impl Network {
         self.sockets.values().map(|socket| waiting(socket) as u64).sum()
     }
 
-    /// Returns the capacity of a socket's buffer, and of a pipe's.
+    /// Returns the buffer capacity of a socket and of a pipe, in bytes.
     pub(super) fn capacities(&self) -> [usize; 2] {
         let limits = &self.usage.limits;
         [limits.socket_bytes, limits.pipe_bytes].map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX))
@@ -98,7 +98,7 @@ impl Network {
         self.sockets.get_mut(&id).ok_or(Errno::EBADF)
     }
 
-    /// Returns the bytes that can be read at once.
+    /// Returns the number of bytes that a read returns without waiting.
     pub(super) fn waiting(&self, id: SocketId) -> usize {
         match self.sockets.get(&id).map(|socket| &socket.role) {
             Some(Role::Connected(stream)) => stream.incoming.len(),
@@ -110,7 +110,7 @@ impl Network {
         std::mem::take(&mut self.wakes)
     }
 
-    /// Returns the socket's readiness.
+    /// Returns the socket's readiness, as a mask of events.
     pub(super) fn readiness(&self, socket: &Socket) -> u32 {
         let failed = if socket.error.is_some() { IN | OUT | ERR } else { 0 };
         failed
@@ -136,7 +136,7 @@ impl Network {
             }
     }
 
-    /// Wakes the waiters whose readiness is met now.
+    /// Completes the waits of a socket whose readiness has an event of their mask.
     pub(super) fn notify(&mut self, id: SocketId) {
         let Some(socket) = self.sockets.get(&id).filter(|socket| !socket.waiters.is_empty()) else { return };
         let ready = self.readiness(socket);
@@ -151,8 +151,8 @@ impl Network {
         });
     }
 
-    /// Completes `waiter` as soon as the socket is ready for an event in its mask. Failures and the
-    /// end always complete the waiter.
+    /// Registers a wait, which completes when the socket is ready for an event in its mask. An
+    /// error and the end of the stream complete every wait.
     pub(super) fn arm(&mut self, id: SocketId, waiter: Waiter) -> Result<(), Errno> {
         let socket = self.get_mut(id)?;
         if socket.waiters.iter().filter(|other| other.owner.pid() == waiter.owner.pid()).count() >= MAX_WAITERS {
@@ -168,8 +168,8 @@ impl Network {
         Ok(())
     }
 
-    /// Removes the waiters of a program that closes its descriptor of a shared socket. Returns
-    /// their operations, which will not complete.
+    /// Removes a program's waits for a shared socket, because the program closes its descriptor.
+    /// Returns the operations of the waits, which will not complete.
     pub(super) fn forget(&mut self, id: SocketId, pid: Pid) -> Vec<OperationId> {
         let Some(socket) = self.sockets.get_mut(&id) else { return Vec::new() };
         let own = |waiter: &Waiter| match waiter.owner {
@@ -181,8 +181,9 @@ impl Network {
         operations
     }
 
-    /// Binds the socket to an address. A port of 0 is chosen here. `EADDRINUSE` if a listener has
-    /// the address.
+    /// Binds the socket to an address, and to a free port if the port is 0. Fails with `EINVAL` if
+    /// the socket is already bound, and with `EADDRINUSE` if another socket receives for the
+    /// address.
     pub(super) fn bind(&mut self, id: SocketId, address: Address, only_v6: bool, shares_port: bool) -> Result<(), Errno> {
         let socket = self.get(id)?;
         if socket.local.is_some() || !matches!(socket.role, Role::Fresh | Role::Datagram(_)) {
@@ -204,8 +205,8 @@ impl Network {
         Ok(())
     }
 
-    /// Returns whether another socket receives the messages or connections of this address. Stream
-    /// sockets that do not listen cause no conflict.
+    /// Returns whether another socket already receives the messages or connections for this
+    /// socket's address. A stream socket conflicts only if it listens.
     pub(super) fn is_taken(&self, id: SocketId) -> bool {
         let Some(socket) = self.sockets.get(&id) else { return false };
         self.sockets.iter().any(|(other_id, other)| {
@@ -227,8 +228,8 @@ impl Network {
         Err(Errno::EADDRINUSE)
     }
 
-    /// Closes a socket. The other end sees the end of the stream, or a reset if unread bytes were
-    /// left here or `abort` is set.
+    /// Closes a socket. The other end sees the end of the stream. If `abort` is set or the socket
+    /// has unread bytes, the other end sees a reset.
     pub(super) fn close(&mut self, id: SocketId, abort: bool) -> Result<(), Errno> {
         let socket = self.sockets.remove(&id).ok_or(Errno::EBADF)?;
         self.pipe_ends -= usize::from(socket.is_pipe);
@@ -258,7 +259,7 @@ impl Network {
         Ok(())
     }
 
-    /// Marks the connection `id` as closed by its other end.
+    /// Marks the connection `id` as closed by its other end, with a reset if `reset` is set.
     fn part(&mut self, id: SocketId, reset: bool) {
         let Some(socket) = self.sockets.get_mut(&id) else { return };
         let Role::Connected(stream) = &mut socket.role else { return };

@@ -7,13 +7,13 @@ use coldframe_ids::Pid;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// A waiting writer is woken when a quarter of the buffer is free. Linux delays the wake too, so
-/// that a writer does not send many small pieces.
+/// The part of the buffer, as a divisor, that must be free before a waiting writer is woken: a
+/// quarter. Linux delays the wake too, so that a writer does not send many small pieces.
 const ENOUGH: usize = 4;
 
-/// Readiness to read. The bits of readiness have the values of Linux's `epoll`.
+/// The event that a socket can be read. The events have the values of Linux's `epoll`.
 pub const IN: u32 = 1;
-/// Readiness to write.
+/// The event that a socket can be written.
 pub const OUT: u32 = 4;
 pub(super) const ERR: u32 = 8;
 pub(super) const HUP: u32 = 16;
@@ -32,17 +32,17 @@ pub(super) struct Socket {
     pub(super) local: Option<Address>,
     /// Whether an IPv6 socket refuses IPv4 connections.
     pub(super) only_v6: bool,
-    /// Whether the socket shares its port with other sockets that have this flag.
+    /// Whether the socket shares its port with other sockets that have this flag set.
     pub(super) shares_port: bool,
-    /// Whether the socket is one end of a pair, which is counted apart from the sockets that a
-    /// program makes.
+    /// Whether the socket is an end of a pipe. Such sockets count for the limit `pipes`, not for
+    /// the limit `sockets`.
     pub(super) is_pipe: bool,
-    /// A pending error. The next call that fails because of it clears it.
+    /// A pending error. The next call on the socket fails with the error and clears it.
     pub(super) error: Option<Errno>,
     pub(super) waiters: Vec<Waiter>,
 }
 
-/// The wait of an operation for readiness, which completes once. Programs may share an inherited
+/// A wait for a socket's readiness, which completes once. Several programs can share an inherited
 /// socket, and each program has its own waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Waiter {
@@ -50,17 +50,17 @@ pub(super) struct Waiter {
     pub(super) mask: u32,
 }
 
-/// The owner of a [`Waiter`].
+/// The receiver of a [`Waiter`]'s completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum WaitOwner {
-    /// An operation of a process, which completes.
+    /// A process and its operation, which completes.
     Operation(Pid, OperationId),
-    /// The embedder, whose feed or inbound connection moves its bytes.
+    /// The embedder, whose feed or inbound connection then moves its bytes.
     Embedder,
 }
 
 impl WaitOwner {
-    /// Returns the process. `None` for the embedder.
+    /// Returns the process of an operation. Returns `None` for the embedder.
     pub(super) fn pid(self) -> Option<Pid> {
         match self {
             Self::Operation(pid, _) => Some(pid),
@@ -71,10 +71,10 @@ impl WaitOwner {
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) enum Role {
-    /// A stream socket that is neither connected nor listens.
+    /// A stream socket that is not connected and does not listen.
     Fresh,
     Listening(Listener),
-    /// Waits for space in the queue of a listener.
+    /// A client that waits for space in the queue of a listener.
     Connecting(SocketId),
     Connected(Stream),
     Datagram(Datagram),
@@ -85,23 +85,23 @@ pub(super) struct Listener {
     /// The process that started to listen.
     pub(super) pid: Pid,
     pub(super) backlog: usize,
-    /// The server's ends of connections that were not accepted yet.
+    /// The server's ends of the connections that no program has accepted yet.
     pub(super) ready: VecDeque<SocketId>,
-    /// Clients that wait because the queue was full.
+    /// The clients that wait because the queue is full.
     pub(super) waiting: VecDeque<SocketId>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Stream {
-    /// The other end. `None` if that end has been closed.
+    /// The other end. `None` if the other end is closed.
     pub(super) peer: Option<SocketId>,
     pub(super) remote: Address,
     pub(super) incoming: VecDeque<u8>,
-    /// Whether the other end has ended its direction.
+    /// Whether the other end has ended its sending direction.
     pub(super) ended: bool,
-    /// Whether this end has ended its direction.
+    /// Whether this end has ended its sending direction.
     pub(super) shut: bool,
-    /// Whether a write fails, because the other end has reported that it is closed.
+    /// Whether a write fails, because an earlier write has found the other end closed.
     pub(super) broken: bool,
 }
 
@@ -109,7 +109,7 @@ pub(super) struct Stream {
 pub(super) struct Datagram {
     pub(super) remote: Option<Address>,
     pub(super) incoming: VecDeque<(Address, Vec<u8>)>,
-    /// Bytes in `incoming`, with the cost of each entry.
+    /// The bytes in `incoming`, and the cost of each message besides its bytes.
     pub(super) held: usize,
 }
 
@@ -129,7 +129,8 @@ impl Stream {
         Self { peer: Some(peer), remote, incoming: VecDeque::new(), ended: false, shut: false, broken: false }
     }
 
-    /// Returns whether a waiting writer would be woken. `capacity` is the size of the buffer.
+    /// Returns whether the buffer has enough free space to wake a waiting writer. `capacity` is the
+    /// size of the buffer.
     pub(super) fn has_room(&self, capacity: usize) -> bool {
         capacity.saturating_sub(self.incoming.len()) >= capacity / ENOUGH
     }

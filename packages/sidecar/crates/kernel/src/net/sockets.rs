@@ -1,5 +1,5 @@
-//! A runtime's sockets, for the rest of the kernel: reading and writing by descriptor, waiting,
-//! closing. Next: `inbound/`, the embedder's connections.
+//! The interface of a runtime's sockets for the other parts of the kernel: reads, writes, waits and
+//! closes. Next: `inbound/`, the embedder's connections.
 
 use super::descriptor_passing::PassedDescriptors;
 use super::inbound::connections::InboundConnections;
@@ -28,31 +28,31 @@ pub struct Sockets {
 #[derive(Default)]
 pub(super) struct SocketState {
     pub(super) network: Network,
-    /// The operations of programs that have waited for a socket.
+    /// The operations of each program that has waited for a socket.
     pub(super) waiting: HashMap<Pid, Weak<Operations>>,
-    /// The ends of pairs that the embedder writes to.
+    /// The pipe ends through which the embedder writes standard inputs.
     pub(super) feeds: HashMap<SocketId, StdinFeed>,
     pub(super) passed: PassedDescriptors,
     /// The embedder's connections.
     pub(super) inbound: InboundConnections,
     /// The embedder's waits for listeners.
     pub(super) waits: ListenerWaits,
-    /// Receives the events of both. `None` before it is attached, and after the runtime was
-    /// disposed.
+    /// Receives the events of inbound connections and of waits. `None` before the embedder is
+    /// attached and after the runtime was disposed.
     pub(super) embedder: Option<Arc<dyn Embedder>>,
 }
 
-/// Bytes that the embedder has written and no program has taken yet.
+/// The bytes of a standard input that the embedder has written and that are not in the pipe yet.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct StdinFeed {
     pub(super) bytes: VecDeque<u8>,
-    /// Whether the input ends after these bytes.
+    /// Whether the input ends after `bytes`.
     ends: bool,
-    /// Whether the pipe's other end is closed, so that no program can take the bytes.
+    /// Whether the pipe's reading end is closed, so that no program can read the bytes.
     pub(super) broken: bool,
 }
 
-/// The kind of a descriptor's socket, in the terms of libuv.
+/// The kind of a socket, in libuv's terms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SocketKind {
     Tcp,
@@ -61,7 +61,7 @@ pub(crate) enum SocketKind {
 }
 
 impl SocketState {
-    /// Delivers all completions.
+    /// Delivers all completed waits to their owners.
     fn deliver_wakes(&mut self) {
         loop {
             let wakes = self.network.take_wakes();
@@ -86,8 +86,8 @@ impl SocketState {
         }
     }
 
-    /// Moves the bytes of a feed into its pipe. If the pipe is full, the rest follows when there is
-    /// space.
+    /// Moves the bytes of a feed into its pipe. If the pipe is full, the remaining bytes are moved
+    /// when the pipe has space.
     fn pump(&mut self, id: SocketId) {
         let Some(feed) = self.feeds.get_mut(&id) else { return };
         while !feed.bytes.is_empty() {
@@ -104,7 +104,7 @@ impl SocketState {
                 }
             }
         }
-        // An empty queue releases its memory.
+        // An empty queue keeps no memory.
         feed.bytes.shrink_to(0);
         if feed.ends {
             let _ = self.network.shutdown(id);
@@ -122,7 +122,8 @@ impl SocketState {
         self.embedder.as_ref().ok_or(Errno::ENETDOWN)
     }
 
-    /// Completes the program's operation as soon as the socket is ready for an event in `mask`.
+    /// Arms the socket for the program's operation, which completes when the socket is ready for an
+    /// event in `mask`.
     pub(super) fn arm(
         &mut self,
         program: &Arc<dyn Caller>,
@@ -141,20 +142,20 @@ impl Sockets {
         Self { state: Mutex::new(state) }
     }
 
-    /// Returns the present and the highest count of sockets and of pairs, then the bytes that wait
-    /// in them and in standard inputs.
+    /// Returns the present and the highest number of sockets and of pipes, then the bytes in socket
+    /// buffers and standard inputs.
     pub(crate) fn used_and_highest(&self) -> ([(u64, u64); 2], u64) {
         let state = self.state.lock();
         let fed: usize = state.feeds.values().map(|feed| feed.bytes.len()).sum();
         (state.network.used_and_highest(), state.network.buffered() + fed as u64 + state.inbound.queued_bytes())
     }
 
-    /// Returns the bytes that wait for one standard input.
+    /// Returns the bytes of one standard input that are not in the pipe yet.
     pub(crate) fn fed(&self, id: SocketId) -> u64 {
         self.state.lock().feeds.get(&id).map_or(0, |feed| feed.bytes.len() as u64)
     }
 
-    /// Runs `run` with the table, then delivers the completions that follow.
+    /// Calls `run` with the locked table, then delivers the waits that have completed.
     pub(super) fn with<R>(&self, run: impl FnOnce(&mut SocketState) -> Result<R, Errno>) -> Result<R, Errno> {
         let mut state = self.state.lock();
         let result = run(&mut state);
@@ -182,7 +183,7 @@ impl Sockets {
         let _ = self.with(|state| state.network.disarm(id, WaitOwner::Operation(program.pid(), operation)));
     }
 
-    /// Makes a pipe whose second end the embedder writes to.
+    /// Makes a pipe. The embedder writes to the second end.
     pub(crate) fn open_feed(&self) -> Result<(SocketId, SocketId), Errno> {
         self.with(|state| {
             let (one, other) = state.network.pair()?;
@@ -191,8 +192,8 @@ impl Sockets {
         })
     }
 
-    /// Appends bytes to a feed. `ENOBUFS` if the feed holds too much, `EPIPE` if no program can
-    /// take the bytes.
+    /// Appends bytes to a feed. Fails with `ENOBUFS` if the bytes exceed the limit, and with
+    /// `EPIPE` if the pipe's reading end is closed.
     pub(crate) fn feed(&self, id: SocketId, bytes: &[u8], ends: bool) -> Result<(), Errno> {
         self.with(|state| {
             let feed = state.feeds.get_mut(&id).filter(|feed| !feed.broken && !feed.ends).ok_or(Errno::EPIPE)?;
@@ -213,8 +214,8 @@ impl Sockets {
         self.close(id, false)
     }
 
-    /// Closes a socket that no descriptor holds. The caller must release the returned
-    /// descriptions, which waited for a receiver there.
+    /// Closes a socket that no descriptor refers to. Returns the descriptions that were passed to
+    /// the socket, which the caller must release.
     #[must_use]
     pub(crate) fn close(&self, id: SocketId, abort: bool) -> Vec<Arc<Description>> {
         let mut state = self.state.lock();
@@ -223,13 +224,13 @@ impl Sockets {
         state.take_lost()
     }
 
-    /// Removes a program's waits for a socket that the program closes. Returns their operations,
-    /// which will not complete.
+    /// Removes a program's waits for a socket whose descriptor the program closes. Returns the
+    /// operations of the waits, which will not complete.
     pub(crate) fn forget(&self, id: SocketId, pid: Pid) -> Vec<OperationId> {
         self.state.lock().network.forget(id, pid)
     }
 
-    /// Removes the operations of a program that has ended.
+    /// Removes the entry of a program that has ended.
     pub(crate) fn forget_process(&self, pid: Pid) {
         self.state.lock().waiting.remove(&pid);
     }

@@ -1,4 +1,4 @@
-//! Connections: listening, connecting, accepting, and moving bytes. Next: `datagram.rs`.
+//! Stream sockets: listening, connecting, accepting, and moving bytes. Next: `datagram.rs`.
 
 use super::address::{Address, reaches, unbound};
 use super::network::Network;
@@ -8,14 +8,15 @@ use coldframe_error::Errno;
 use coldframe_ids::Pid;
 use std::collections::VecDeque;
 
-/// Longest queue of connections to be accepted (Linux's `somaxconn`).
+/// The maximum length of a queue of connections that no program has accepted (Linux's `somaxconn`).
 pub(super) const MAX_BACKLOG: usize = 4_096;
 
 /// The result of a connect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Progress {
     Connected,
-    /// The listener's queue is full: the socket becomes writable when there is space, or fails.
+    /// The listener's queue is full. The socket becomes writable when the queue has space, and
+    /// fails when the listener is closed.
     Waiting,
 }
 
@@ -48,7 +49,8 @@ impl Network {
         }
     }
 
-    /// Connects to the socket that listens at `address`.
+    /// Connects to the socket that listens at `address`. Fails with `ECONNREFUSED` if no socket
+    /// listens, and with `EAGAIN` if the queue of a Unix socket is full.
     pub(super) fn connect(&mut self, id: SocketId, address: Address) -> Result<Progress, Errno> {
         let socket = self.get(id)?;
         match socket.role {
@@ -82,7 +84,7 @@ impl Network {
         Ok(Progress::Waiting)
     }
 
-    /// Makes the server's end and connects both ends.
+    /// Makes the server's end of a connection and connects the two ends.
     fn establish(&mut self, listener: SocketId, client: SocketId, address: Address) -> Result<(), Errno> {
         let domain = self.get(listener)?.domain;
         let from = self.get(client)?.local.clone().unwrap_or(Address::Unnamed);
@@ -97,7 +99,8 @@ impl Network {
         Ok(())
     }
 
-    /// Accepts the next connection. A client that waited for space moves into the queue.
+    /// Removes the next connection from the queue and returns the server's end. A client that
+    /// waited for space enters the queue.
     pub(super) fn accept(&mut self, id: SocketId) -> Result<SocketId, Errno> {
         let listener = self.get_mut(id)?;
         let Role::Listening(queue) = &mut listener.role else { return Err(Errno::EINVAL) };
@@ -117,7 +120,7 @@ impl Network {
         Ok(accepted)
     }
 
-    /// Makes two sockets that are connected with each other.
+    /// Makes two Unix sockets that are connected with each other.
     pub(super) fn pair(&mut self) -> Result<(SocketId, SocketId), Errno> {
         let end = |role| Socket { is_pipe: true, ..Socket::new(Domain::Unix, role) };
         let one = self.add(end(Role::Fresh))?;
@@ -143,8 +146,8 @@ impl Network {
         }
         if stream.incoming.is_empty() {
             return match socket.error.take() {
-                // The other end answered a write after its close with a reset. Readers still see
-                // the end of the stream, and `broken` fails later writes.
+                // The socket received a reset for a write to a closed end. Readers still see the
+                // end of the stream, and `broken` makes later writes fail.
                 Some(Errno::EPIPE) if stream.ended => Ok(0),
                 Some(error) => Err(error),
                 None if stream.ended => Ok(0),
@@ -159,7 +162,7 @@ impl Network {
         buffer[split..count].copy_from_slice(&back[..count - split]);
         stream.incoming.drain(..count);
         if stream.incoming.is_empty() {
-            // An idle connection holds no buffer.
+            // The buffer of an idle connection keeps no memory.
             stream.incoming.shrink_to(0);
         }
         let peer = stream.peer.filter(|_| !had_room && stream.has_room(capacity));
@@ -178,7 +181,8 @@ impl Network {
             Role::Connecting(_) => return Err(Errno::EAGAIN),
             _ => return Err(socket.error.take().unwrap_or(Errno::EPIPE)),
         };
-        // A Unix socket does not report a reset here; TCP reports the reset first.
+        // A write to a Unix socket does not return a pending reset. A write to a TCP socket returns
+        // the reset first.
         if socket.domain == Domain::Unix && (stream.shut || stream.broken) {
             return Err(Errno::EPIPE);
         }
@@ -206,7 +210,8 @@ impl Network {
         Ok(count)
     }
 
-    /// Ends the writing direction.
+    /// Ends the sending direction of a connection. Fails with `ENOTCONN` if the socket is not
+    /// connected.
     pub(super) fn shutdown(&mut self, id: SocketId) -> Result<(), Errno> {
         let Role::Connected(stream) = &mut self.get_mut(id)?.role else { return Err(Errno::ENOTCONN) };
         if stream.broken && stream.peer.is_none() {

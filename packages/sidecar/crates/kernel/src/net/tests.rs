@@ -16,7 +16,7 @@ fn ip(text: &str, port: u16) -> Address {
         .expect("an address")
 }
 
-/// The owner of a waiter: an operation of the process `pid`.
+/// Returns the owner of a wait: the operation `number` of the process `pid`.
 fn owner(pid: u32, number: u32) -> WaitOwner {
     WaitOwner::Operation(Pid::new(pid), operation(number))
 }
@@ -25,7 +25,7 @@ fn waiter(pid: u32, number: u32, mask: u32) -> Waiter {
     Waiter { owner: owner(pid, number), mask }
 }
 
-/// The default limits.
+/// The default limits of the socket buffer and of the number of sockets.
 const BUFFER: usize = 64 << 10;
 const MAX_SOCKETS: usize = 256;
 const MAX_PIPES: usize = 768;
@@ -236,7 +236,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..200)
 }
 
-/// Asserts the invariants of the table, after every call.
+/// Asserts the invariants of the table. Called after every step.
 fn check(network: &Network) {
     for (id, socket) in &network.sockets {
         match &socket.role {
@@ -251,8 +251,7 @@ fn check(network: &Network) {
                 }
             }
             Role::Listening(listener) => {
-                // The longest backlog that a step sets. A shorter backlog drops no queued
-                // connections.
+                // No step sets a longer backlog. A shorter backlog drops no queued connections.
                 assert!(listener.ready.len() <= 3);
                 for end in listener.ready.iter().chain(&listener.waiting) {
                     assert!(network.sockets.contains_key(end));
@@ -315,7 +314,7 @@ proptest! {
         prop_assert!(network.sockets.is_empty());
     }
 
-    /// A stream delivers the written bytes in order, however the reads and writes are cut.
+    /// A stream delivers the written bytes in order, for any lengths of the reads and writes.
     #[test]
     fn bytes_stay_in_order(cuts in prop::collection::vec((0_usize..40_000, 0_usize..40_000), 1..30)) {
         let mut network = Network::default();

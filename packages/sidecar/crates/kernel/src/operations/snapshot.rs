@@ -1,7 +1,8 @@
-//! A snapshot of a program's operations: the pending numbers, and the events that were not taken.
+//! A snapshot of a program's operations: the pending operations, and the events that the program
+//! has not taken.
 //!
-//! Wakers are not part of the snapshot. The operations of a blocking call are not part of it
-//! either: no program is inside such a call when a snapshot is taken.
+//! Wakers are not part of the snapshot. Operations of blocking calls are not part of it, because no
+//! program is inside such a call when a snapshot is taken.
 
 use super::{Event, OPERATION_COST, Operations};
 use crate::ids::MAX_ID;
@@ -33,7 +34,7 @@ impl OperationsSnapshot {
         if are_numbers && self.pending.is_sorted_by(|one, other| one < other) { Ok(()) } else { Err("an operation's number") }
     }
 
-    /// Returns the bytes that the snapshot occupies.
+    /// Returns the bytes that the snapshot uses.
     pub(crate) fn own_bytes(&self) -> u64 {
         let results: usize = self.done.iter().map(|event| event.bytes.len() + size_of::<Event>()).sum();
         (self.pending.len() * size_of::<OperationId>() + results) as u64
@@ -48,8 +49,8 @@ impl Operations {
         OperationsSnapshot { last: state.last, pending, done: state.done.iter().cloned().collect() }
     }
 
-    /// Restores the operations of the process `pid`. Fails if the runtime's limits do not allow
-    /// them.
+    /// Restores the operations of the process `pid`. Fails if the operations exceed the runtime's
+    /// limits.
     pub(crate) fn restore(saved: &OperationsSnapshot, usage: &Arc<Usage>, pid: Pid) -> Result<Self, Error> {
         let made = Self::new(usage, pid);
         {
@@ -66,7 +67,7 @@ impl Operations {
             if !state.charge.grow(cost) {
                 return Err(Error::ResourceExhausted { resource: "kernel bytes", limit: usage.limits.kernel_bytes });
             }
-            // Restored operations must not cause a warning.
+            // A limit of `u64::MAX`, so that restored operations cause no warning.
             state.mark.raise(count, u64::MAX);
             made.news.store(!state.done.is_empty(), Ordering::Release);
         }
@@ -78,15 +79,15 @@ impl Operations {
         self.state.lock().pending.contains(&operation)
     }
 
-    /// Cancels the pending operations that `has_completer` rejects, because nothing would complete
-    /// them.
+    /// Cancels the pending operations for which `has_completer` returns false, because nothing
+    /// would complete these operations.
     pub(crate) fn cancel_orphans(&self, has_completer: impl Fn(OperationId) -> bool) {
         let mut orphans: Vec<OperationId> = {
             let state = self.state.lock();
             state.pending.iter().copied().filter(|operation| !has_completer(*operation)).collect()
         };
-        // Copies of one snapshot must behave alike, so the order is ascending, which is the order
-        // in which the operations began.
+        // Two copies of one snapshot must behave alike, so the order is fixed. In ascending order,
+        // earlier operations are first.
         orphans.sort_unstable();
         for operation in orphans {
             self.complete(operation, Err(Errno::ECANCELED), Vec::new());

@@ -1,18 +1,18 @@
-//! The queue of permission decisions for a listener.
+//! The queue of permission decisions for the listener.
 //!
 //! Decisions are stored only while a listener is attached. The queue is bounded and never makes a
-//! program wait: if the listener is slow, the newest decisions are dropped and counted. A listener
-//! is notified once when decisions arrive; later decisions wait until the listener has taken all.
-//! Next: `mod.rs`, where decisions are made.
+//! program wait: if the queue is full, new decisions are dropped and counted. The listener is
+//! notified once when decisions arrive, and again only after it has taken all decisions. Next:
+//! `mod.rs`, which makes the decisions.
 
 use crate::permissions::policy::{Decision, Decisions, PermissionListener};
 use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Maximum number of decisions in the queue.
+/// The maximum number of decisions in the queue.
 pub(super) const MOST: usize = 4_096;
-/// Maximum bytes of the resources in the queue.
+/// The maximum bytes of the resources in the queue.
 const MOST_BYTES: usize = 1 << 20;
 
 /// The queue of decisions and its listener.
@@ -24,14 +24,15 @@ struct State {
     listener: Option<Arc<dyn PermissionListener>>,
     waiting: VecDeque<Decision>,
     bytes: usize,
-    /// The number of decisions dropped after the last one in the queue.
+    /// The number of decisions that were dropped since the last decision in the queue.
     lost: u64,
-    /// Whether the listener was notified since the queue was last empty.
+    /// Whether the listener has been notified since the queue was last empty.
     is_notified: bool,
 }
 
 impl Audit {
-    /// Sends the decisions from now on to `listener`, or to none. Earlier decisions are dropped.
+    /// Sends all further decisions to `listener`, or to no listener. Drops the decisions in the
+    /// queue.
     pub fn listen(&self, listener: Option<Arc<dyn PermissionListener>>) {
         let before = std::mem::replace(&mut *self.0.lock(), State { listener, ..State::default() });
         drop(before);
@@ -56,8 +57,8 @@ impl Audit {
         }
     }
 
-    /// Takes at most `most` decisions from the queue, and the number of decisions dropped after
-    /// them.
+    /// Removes at most `most` decisions from the queue and returns them. Also returns the number of
+    /// decisions that were dropped after them.
     pub fn take(&self, most: usize) -> Decisions {
         let mut state = self.0.lock();
         let count = state.waiting.len().min(most);

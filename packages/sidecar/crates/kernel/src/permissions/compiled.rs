@@ -1,6 +1,6 @@
-//! A compiled policy: validated, and in the form in which a check is fastest.
+//! A compiled policy: the validated rules in the form that makes checks fast.
 //!
-//! The embedder has written the policy, but the whole policy is validated. A mistaken rule without
+//! The embedder has written the policy, but every rule is validated. An invalid rule without an
 //! effect would allow an operation that should be denied. Next: `audit.rs`.
 
 use super::glob::Glob;
@@ -12,11 +12,11 @@ use crate::permissions::policy::{PermissionPolicy, Scope, ScopePolicy, Verdict};
 use coldframe_error::Error;
 use std::sync::{Arc, LazyLock};
 
-/// Maximum number of patterns in the rules of one scope together.
+/// The maximum number of patterns in all rules of one scope.
 const MAX_PATTERNS: usize = 1_024;
 const MAX_PATTERN_BYTES: usize = 4_095;
 
-/// Peers inside a runtime. A policy that does not mention the network allows them.
+/// The peers inside a runtime. A policy without a `network` scope allows only these peers.
 const INSIDE_PEERS: [&str; 2] = ["localhost", "unix:*"];
 
 /// A policy that has been validated and compiled.
@@ -25,14 +25,14 @@ pub(crate) struct Compiled {
     fs: Tree,
     network: Ranked<Pattern>,
     children: Tree,
-    /// The rules about programs by name, independent of the paths of their files.
+    /// The rules about programs by name. The paths of the programs' files do not matter.
     programs: Vec<(Glob, RuleEffect)>,
     process: Ranked<Glob>,
     env: Ranked<Glob>,
     binding: Ranked<Glob>,
     /// A bit for each scope that needs checks.
     pub(super) checked_scopes: u8,
-    /// The policy that was compiled, for a snapshot.
+    /// The policy before compilation, for a snapshot.
     pub(super) source: PermissionPolicy,
 }
 
@@ -42,18 +42,19 @@ pub(crate) enum About<'a> {
     /// An absolute path without links and dots.
     Path(&'a [u8]),
     Peer(Peer<'a>),
-    /// The path of a file that is run, and the name of the program in the file.
+    /// A file to run: its path, and the name of the program in the file.
     Program(&'a [u8], &'a str),
-    /// The text of a signal, a directory or a process group.
+    /// A signal, a working directory or a process group, as text.
     Process(&'a str),
     Variable(&'a str),
     Binding(&'a str),
 }
 
-/// Returns the policy of a runtime whose embedder passed none.
+/// Returns the compiled policy of a runtime whose embedder passed no policy.
 pub(super) fn default() -> Arc<Compiled> {
     static DEFAULT: LazyLock<Arc<Compiled>> = LazyLock::new(|| {
-        // The default policy has no invalid pattern. If it had one, everything would be denied.
+        // The default policy has no invalid pattern. If a pattern were invalid, every operation
+        // would be denied.
         let closed = || Compiled { checked_scopes: u8::MAX, ..Compiled::nothing() };
         Arc::new(Compiled::new(&PermissionPolicy::default()).unwrap_or_else(|_| closed()))
     });
@@ -99,8 +100,8 @@ impl Compiled {
             }
         }
         if policy.network.is_none() {
-            // The kernel cannot reach the network outside a runtime. The patterns matter for the
-            // listener of decisions.
+            // The kernel cannot reach peers outside the runtime, so these patterns affect only the
+            // decisions that the listener receives.
             for pattern in INSIDE_PEERS {
                 let effect = RuleEffect { verdict: Verdict::Allow, operations: all(Scope::Network), rule: 0 };
                 made.add(Scope::Network, pattern, effect).map_err(|expected| wrong("permissions.network", expected, pattern))?;
@@ -141,8 +142,8 @@ impl Compiled {
     fn add(&mut self, scope: Scope, pattern: &str, effect: RuleEffect) -> Result<(), &'static str> {
         let ranked = match scope {
             Scope::Fs => return self.fs.add(pattern, effect),
-            // A pattern of `*` alone means every program, so it ranks as the path `/` and not as a
-            // program's name.
+            // The pattern `*` covers every program, so its rank is that of the path `/`, not that
+            // of a program's name.
             Scope::ChildProcess if pattern.trim_matches('*').is_empty() => return self.children.add("/", effect),
             Scope::ChildProcess if pattern.contains('/') => return self.children.add(pattern, effect),
             Scope::ChildProcess => {
@@ -182,7 +183,8 @@ impl Compiled {
         }
     }
 
-    /// Returns the rule that decides about an operation.
+    /// Returns the index of the rule that decides about an operation. Returns `None` if the default
+    /// decides.
     pub(super) fn decider(&self, about: About<'_>, operation: Operations) -> Option<u32> {
         match about {
             About::Path(path) => self.fs.decider(path, &[], operation),
@@ -202,7 +204,7 @@ impl Compiled {
         self.fs.judge(path, Masks::default())
     }
 
-    /// Returns [`Tree::keeps`] of the rules about files.
+    /// Applies [`Tree::keeps`] to the rules about files.
     pub(super) fn keeps(&self, from: &Judged, to: &Judged, is_directory: bool) -> bool {
         self.fs.keeps(from, to, is_directory)
     }

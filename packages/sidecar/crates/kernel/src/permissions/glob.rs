@@ -1,7 +1,7 @@
-//! Glob patterns: `*` matches any text, `?` one character.
+//! Glob patterns: `*` matches any text, and `?` matches one character.
 //!
-//! In a path each name is matched by itself, so `*` does not match a slash there. All other
-//! characters, `[` and `{` included, match themselves. Next: `tree.rs`.
+//! In a path, a pattern is matched with one name, so `*` does not match a slash. All other
+//! characters match themselves, also `[` and `{`. Next: `tree.rs`.
 
 /// A compiled glob pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,7 +21,8 @@ pub(super) fn has_wildcard(text: &str) -> bool {
     text.contains(['*', '?'])
 }
 
-/// Returns the number of bytes of the character at `at`. Returns 1 where no valid character begins.
+/// Returns the length in bytes of the character at `at`. Returns 1 if no valid character begins
+/// there.
 fn width(text: &[u8], at: usize) -> usize {
     1 + text[at + 1..].iter().take(3).take_while(|byte| *byte & 0xc0 == 0x80).count()
 }
@@ -31,7 +32,7 @@ impl Glob {
         let mut parts: Vec<Part> = Vec::with_capacity(text.len());
         for byte in text.bytes() {
             match byte {
-                // Two stars in a row match the same texts as one star.
+                // Two stars in a row match exactly the texts that one star matches.
                 b'*' if parts.last() == Some(&Part::Any) => {}
                 b'*' => parts.push(Part::Any),
                 b'?' => parts.push(Part::One),
@@ -43,7 +44,7 @@ impl Glob {
 
     pub(super) fn matches(&self, text: &[u8]) -> bool {
         let (mut part, mut at) = (0, 0);
-        // The position to continue from after a mismatch: the last `*` takes one byte more.
+        // The position to continue from after a mismatch: the last `*` then matches one byte more.
         let mut retry = None;
         loop {
             match self.0.get(part) {
@@ -66,8 +67,8 @@ impl Glob {
         }
     }
 
-    /// Returns the number of characters that match themselves. The more there are, the more
-    /// specific is the pattern.
+    /// Returns the number of bytes in the pattern that match only themselves. A pattern with more
+    /// such bytes is more specific.
     pub(super) fn literal_bytes(&self) -> u32 {
         let count = self.0.iter().filter(|part| matches!(part, Part::Byte(_))).count();
         u32::try_from(count).unwrap_or(u32::MAX)
@@ -79,7 +80,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A reference implementation, as short as possible.
+    /// A reference implementation without optimisations.
     fn slow(pattern: &[char], text: &[char]) -> bool {
         match pattern.split_first() {
             None => text.is_empty(),

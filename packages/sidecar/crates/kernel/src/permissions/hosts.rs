@@ -1,7 +1,8 @@
 //! Network patterns: `host:port`, `host`, `*:port`, `tcp://host:port`.
 //!
-//! A host is a name with wildcards, an address, `localhost` for all peers inside the runtime, or
-//! `unix:NAME` for a Unix socket without a file. Next: `compiled.rs`.
+//! A host is a name with wildcards, an address, `localhost`, or `unix:NAME`. `localhost` covers all
+//! peers inside the runtime. `unix:NAME` covers a Unix socket that has no file. Next:
+//! `compiled.rs`.
 
 use super::glob::Glob;
 use super::operations::{Operations, network};
@@ -31,9 +32,9 @@ enum Host {
 /// The peer of a network operation.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Peer<'a> {
-    /// An address and a port. The unspecified address means all addresses of this machine.
+    /// An address and a port. The unspecified address means all addresses of the machine.
     Address(IpAddr, u16),
-    /// A host name to resolve.
+    /// A host name to look up.
     Name(&'a str),
     /// The name of a Unix socket that has no file.
     Unix(&'a [u8]),
@@ -42,8 +43,8 @@ pub(crate) enum Peer<'a> {
 const EXPECTED: &str = "a pattern such as localhost:8080, *:443, [::1]:80 or tcp://example.com:443";
 
 impl Pattern {
-    /// Parses a pattern and computes its rank. A more specific host ranks higher; among equal hosts
-    /// a pattern with a port ranks higher.
+    /// Parses a pattern. Returns the pattern and its rank. A pattern with a more specific host
+    /// ranks higher. If the hosts are equal, a pattern with a port ranks higher.
     pub(super) fn parse(text: &str) -> Result<(Self, u64), &'static str> {
         const STREAMS: Operations = network::LISTEN | network::CONNECT;
         let (operations, rest) = match text.split_once("://") {
@@ -102,7 +103,7 @@ impl Pattern {
     }
 }
 
-/// Returns whether a name means this machine.
+/// Returns whether a name means the machine of the guest.
 pub(crate) fn is_local_name(name: &str) -> bool {
     let name = name.trim_end_matches('.').to_ascii_lowercase();
     name == "localhost" || name.ends_with(".localhost")

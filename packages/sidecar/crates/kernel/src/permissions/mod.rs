@@ -1,4 +1,4 @@
-//! Permissions: the operations that the programs of a runtime may use, checked at the system call.
+//! Permissions: the operations that the programs of a runtime may use. System calls check them.
 //!
 //! ```text
 //! fs/guard.rs, net/calls.rs, processes/ ── About, operations ──► Permissions
@@ -6,9 +6,9 @@
 //!     Permissions ──► audit.rs ──► the listener
 //! ```
 //!
-//! Each runtime has one policy. A policy can be replaced while programs run, and applies from the
-//! next check on. In a scope without rules a check reads only one number
-//! ([`Permissions::checked_scopes`]). Operations of the embedder are not checked. Next:
+//! Each runtime has one policy. The embedder can replace the policy while programs run. The next
+//! check uses the new policy. If a scope has no rules, a check reads only one number
+//! ([`Permissions::checked_scopes`]). The embedder's own operations are not checked. Next:
 //! `operations.rs`.
 
 mod audit;
@@ -39,10 +39,11 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// The bit that is set while a listener is attached. Operations of all scopes are checked then.
+/// The bit that is set while a listener is attached. All scopes are then checked, so that the
+/// listener receives every decision.
 const LISTENED: u8 = 0x80;
 
-/// The policy of a runtime and the listener of its decisions.
+/// A runtime's policy, and the listener of its decisions.
 pub struct Permissions {
     /// The scopes that need checks, readable without the lock.
     checked: AtomicU8,
@@ -50,7 +51,7 @@ pub struct Permissions {
     audit: Audit,
 }
 
-/// The first denied operation of a check.
+/// The denied operation of a check. If several operations are denied, the first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Denied {
     pub(crate) scope: Scope,
@@ -58,7 +59,7 @@ pub(crate) struct Denied {
 }
 
 impl Denied {
-    /// Returns the error number that the program gets.
+    /// Returns the error number of the program's system call.
     pub(crate) fn errno(self) -> Errno {
         Errno::EACCES
     }
@@ -70,7 +71,7 @@ impl Default for Permissions {
     }
 }
 
-/// A snapshot of a policy, already validated.
+/// A snapshot of a policy. The policy has been validated.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(try_from = "PermissionPolicy", into = "PermissionPolicy")]
 pub(crate) struct PolicySnapshot(Arc<Compiled>);
@@ -106,15 +107,15 @@ impl Permissions {
         Self { checked: AtomicU8::new(policy.checked_scopes), policy: RwLock::new(policy), audit: Audit::default() }
     }
 
-    /// Takes over the policy and the listener of `before`. The listener gets no further decisions
-    /// of `before`.
+    /// Takes the policy and the listener from `before`, the kernel's part that this value replaces.
+    /// The listener receives no further decisions of `before`.
     pub(crate) fn take_over(&self, before: &Self) {
         *self.policy.write() = before.policy.read().clone();
         self.listen(before.audit.listener());
         before.listen(None);
     }
 
-    /// Replaces the policy, from the next check on. An invalid policy changes nothing.
+    /// Replaces the policy for all later checks. Fails without a change if the policy is invalid.
     pub fn set(&self, policy: &PermissionPolicy) -> Result<(), Error> {
         let compiled = Compiled::new(policy)?;
         let mut held = self.policy.write();
@@ -123,7 +124,7 @@ impl Permissions {
         Ok(())
     }
 
-    /// Sends every decision from now on to `listener`, or to none.
+    /// Sends all further decisions to `listener`, or to no listener.
     pub fn listen(&self, listener: Option<Arc<dyn PermissionListener>>) {
         let held = self.policy.write();
         let listened = if listener.is_some() { LISTENED } else { 0 };
@@ -136,7 +137,7 @@ impl Permissions {
         self.audit.listener()
     }
 
-    /// Takes decisions that wait for the listener.
+    /// Removes at most `most` decisions from the listener's queue and returns them.
     pub fn take(&self, most: usize) -> Decisions {
         self.audit.take(most)
     }
@@ -147,12 +148,13 @@ impl Permissions {
         self.checked.load(Ordering::Acquire) & (bit(scope) | LISTENED) != 0
     }
 
-    /// Checks that all these operations are allowed.
+    /// Checks that the caller may use all these operations on a resource. Returns the first denied
+    /// operation as the error.
     pub(crate) fn check(&self, about: About<'_>, operations: Operations) -> Result<(), Denied> {
         if self.checks(about.scope()) { self.check_as(current_caller(), about, operations) } else { Ok(()) }
     }
 
-    /// Checks that all these operations are allowed to the process `pid`, which may not be the
+    /// Checks that the process `pid` may use all these operations. The process need not be the
     /// caller.
     fn check_as(&self, pid: Option<Pid>, about: About<'_>, operations: Operations) -> Result<(), Denied> {
         let policy = self.policy.read();
@@ -198,9 +200,9 @@ impl Permissions {
         self.check(About::Binding(name), operations::binding::CALL)
     }
 
-    /// Checks that a file may be renamed from `from` to `to`, or linked there too if `both` is set.
-    /// An operation that is denied at the old path must not become allowed at the new path. The
-    /// error names the rename or the link.
+    /// Checks that a file may be renamed from `from` to `to`. If `both` is set, checks a link
+    /// instead: the file then has both paths. An operation that is denied at the old path must not
+    /// become allowed at the new path. The error names the rename or the link.
     pub(crate) fn check_move(&self, from: &[u8], to: &[u8], is_directory: bool, both: bool) -> Result<(), Denied> {
         if !self.checks(Scope::Fs) {
             return Ok(());
@@ -218,15 +220,15 @@ impl Permissions {
         Err(first_denied(Scope::Fs, operation))
     }
 
-    /// Returns whether a path may be seen, without reporting a decision. For resources that were
-    /// checked before.
+    /// Returns whether all `operations` on a path are allowed, without a report to the listener.
+    /// For resources whose decision was reported before.
     pub(crate) fn sees(&self, path: &[u8], operations: Operations) -> bool {
         !self.checks(Scope::Fs) || operations & !self.policy.read().judge(path).allowed == 0
     }
 
-    /// Removes the variables that the process `pid` may not have. `given` is the environment that
-    /// the parent itself received: a variable that the parent has set also needs the permission to
-    /// set it.
+    /// Removes the environment variables that the process `pid` must not receive. `given` is the
+    /// environment that the parent received. A variable that the parent set itself also needs the
+    /// permission to set variables.
     pub fn filter_env(&self, pid: Option<Pid>, env: &mut Vec<(String, String)>, given: Option<&[(String, String)]>) {
         if !self.checks(Scope::Env) {
             return;

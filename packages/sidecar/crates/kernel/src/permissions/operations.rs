@@ -1,11 +1,11 @@
-//! The operations of each scope of permissions.
+//! The operations of each permission scope, as bits.
 //!
-//! `docs/permissions.md` has a table of the calls that check each operation; a test compares the
-//! two. Next: `glob.rs`.
+//! `docs/permissions.md` has a table of the calls that check each operation. A test compares that
+//! table with these operations. Next: `glob.rs`.
 
 use crate::permissions::policy::Scope;
 
-/// A set of operations of one scope, with a bit for each in the order of [`names`].
+/// A set of operations of one scope. Bit `n` stands for the operation at index `n` of [`names`].
 pub(crate) type Operations = u32;
 
 macro_rules! operations {
@@ -47,7 +47,7 @@ pub(crate) fn all(scope: Scope) -> Operations {
     (1 << names(scope).len()) - 1
 }
 
-/// Returns the operations of a set, with their names.
+/// Returns each operation of a set as a bit, with its name.
 pub(crate) fn each(scope: Scope, set: Operations) -> impl Iterator<Item = (Operations, &'static str)> {
     names(scope).iter().enumerate().map(|(at, name)| (1 << at, *name)).filter(move |(bit, _)| set & bit != 0)
 }

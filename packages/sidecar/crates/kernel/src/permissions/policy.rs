@@ -11,21 +11,21 @@ use serde::{Deserialize, Serialize};
 pub enum Verdict {
     /// The operation is allowed.
     Allow,
-    /// The operation fails with `EACCES`; a denied environment variable does not exist for the
+    /// The operation fails with `EACCES`. A denied environment variable does not exist for the
     /// program.
     Deny,
 }
 
-/// A kind of permission.
+/// A scope: a kind of resource with its own operations and rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
     /// Files.
     Fs,
-    /// Sockets and names of hosts.
+    /// Sockets and lookups of host names.
     Network,
     /// Starting programs.
     ChildProcess,
-    /// Signals to other processes, the working directory, process groups.
+    /// Signals to other processes, changes of the working directory, and process groups.
     Process,
     /// Environment variables.
     Env,
@@ -40,7 +40,8 @@ pub struct PermissionRule {
     pub verdict: Verdict,
     /// The operations that the rule covers. `None` means all operations of the scope.
     pub operations: Option<Vec<String>>,
-    /// The resources that the rule covers: paths in `fs`, patterns elsewhere. `None` means all.
+    /// The resources that the rule covers: paths in `fs`, patterns in the other scopes. `None`
+    /// means all resources.
     pub patterns: Option<Vec<String>>,
 }
 
@@ -54,8 +55,8 @@ pub struct ScopePolicy {
     pub rules: Vec<PermissionRule>,
 }
 
-/// The policy of a runtime, by scope. A scope that is `None` has its default: everything is
-/// allowed, but only peers inside the runtime in `network`.
+/// The policy of a runtime, by scope. `None` is a scope's default: `network` allows only peers
+/// inside the runtime, and every other scope allows everything.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are those of the scopes")]
 pub struct PermissionPolicy {
@@ -80,14 +81,15 @@ pub struct Decision {
     pub verdict: Verdict,
     /// The index of the deciding rule in the scope's list. `None` if no rule decided.
     pub rule: Option<u32>,
-    /// The process that made the call or gets the variable. `None` means the embedder.
+    /// The process that made the call, or that receives the environment variable. `None` means the
+    /// embedder.
     pub pid: Option<Pid>,
-    /// Microseconds since 1970.
+    /// The time of the decision in microseconds since 1970.
     pub time_us: u64,
 }
 
-/// Decisions in the order in which they were made, and the number that was dropped after the last
-/// of them.
+/// Decisions in their order, and the number of decisions that were dropped after the last decision
+/// in the list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the type's comment describes the fields")]
 pub struct Decisions {
@@ -95,11 +97,11 @@ pub struct Decisions {
     pub lost: u64,
 }
 
-/// Receives notifications of decisions.
+/// Receives notifications of permission decisions.
 pub trait PermissionListener: Send + Sync {
-    /// Notifies the listener that decisions are ready: take them with `take`, or later with
-    /// [`crate::Permissions::take`]. The next call follows only after a `take` has returned none.
-    /// Calls run inside system calls and must not block.
+    /// Notifies the listener that the queue has decisions. The listener takes them with `take`, or
+    /// later with [`crate::Permissions::take`]. The next notification follows after a `take` has
+    /// returned no decisions. The method runs inside system calls and must not block.
     fn pending(&self, take: &dyn Fn(usize) -> Decisions);
 }
 
@@ -107,7 +109,7 @@ impl Scope {
     /// All scopes, in the order of their bits.
     pub const ALL: [Self; 6] = [Self::Fs, Self::Network, Self::ChildProcess, Self::Process, Self::Env, Self::Binding];
 
-    /// Returns the scope's name in a policy.
+    /// Returns the name of the scope in a policy.
     pub fn name(self) -> &'static str {
         match self {
             Self::Fs => "fs",
@@ -119,21 +121,21 @@ impl Scope {
         }
     }
 
-    /// Returns the name of the field with a rule's patterns.
+    /// Returns the name of a rule's field for the patterns.
     pub(crate) fn patterns(self) -> &'static str {
         if self == Self::Fs { "paths" } else { "patterns" }
     }
 }
 
 impl ScopePolicy {
-    /// Makes a policy without rules, which allows or denies everything.
+    /// Returns a policy without rules, whose default allows or denies everything.
     pub fn always(default: Verdict) -> Self {
         Self { default, rules: Vec::new() }
     }
 }
 
 impl PermissionPolicy {
-    /// Returns the policy of a scope, if the policy has one.
+    /// Returns the policy of one scope. Returns `None` if the scope has its default.
     pub(crate) fn scope(&self, scope: Scope) -> Option<&ScopePolicy> {
         match scope {
             Scope::Fs => self.fs.as_ref(),

@@ -1,7 +1,7 @@
 //! Rules about names and hosts, ordered by rank.
 //!
-//! Each pattern has a rank, which is higher the more specific the pattern is. The matching rule
-//! with the highest rank decides; among rules of one rank a denying rule decides. Next: `hosts.rs`.
+//! A more specific pattern has a higher rank. The matching rule with the highest rank decides. If
+//! several matching rules have that rank, a denying rule decides. Next: `hosts.rs`.
 
 use super::glob::{Glob, has_wildcard};
 use super::operations::Operations;
@@ -18,8 +18,8 @@ pub(super) struct Ranked<P> {
     rules: Vec<(u64, P, RuleEffect)>,
 }
 
-/// Returns the rank of a text: [`EXACT`] without wildcards, else the number of bytes that match
-/// themselves.
+/// Returns the rank of a pattern: [`EXACT`] for a pattern without wildcards, otherwise the number
+/// of bytes that match only themselves.
 pub(super) fn rank_of(text: &str) -> u32 {
     if has_wildcard(text) { Glob::new(text).literal_bytes().min(EXACT - 1) } else { EXACT }
 }

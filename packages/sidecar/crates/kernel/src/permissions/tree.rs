@@ -1,10 +1,10 @@
-//! Rules about paths as a tree of names, so that one pass over a path checks all rules.
+//! Rules about paths, stored as a tree of names. One pass over a path checks all rules.
 //!
-//! A pattern is a list of names between slashes. A name is text, a glob that ends at a slash, or
-//! `**` for any number of names, also 0. A pattern covers the path that it describes **and
-//! everything below**. The *depth* of a match is the number of the path's names up to the pattern's
-//! last name. Of two matching rules the deeper decides; at one depth a denying rule decides. A `**`
-//! at the end of a pattern has no effect.
+//! A pattern is a list of names between slashes. A name is a text, a glob that does not match
+//! slashes, or `**` for any number of names, also none. A pattern covers the path that it describes
+//! **and everything below**. The *depth* of a match is the number of the path's names up to the
+//! pattern's last name. The matching rule with the highest depth decides. If several matching rules
+//! have that depth, a denying rule decides. A `**` at the end of a pattern has no effect.
 //!
 //! ```text
 //! /data/*.db   /data/private   **/.env          root ─ data ─ [*.db]
@@ -12,17 +12,17 @@
 //!                                                └ ** ─ .env
 //! ```
 //!
-//! All operations are checked together, as bits. Next: `ranked.rs`, for resources that are not
-//! paths.
+//! One pass checks all operations of a scope together, as bits. Next: `ranked.rs`, for resources
+//! that are not paths.
 
 use super::glob::{Glob, has_wildcard};
 use super::operations::Operations;
 use crate::permissions::policy::Verdict;
 
-/// Maximum number of names in a pattern.
+/// The maximum number of names in a pattern.
 const MAX_NAMES: usize = 64;
 
-/// The rules about paths of one scope.
+/// The rules about paths in one scope.
 #[derive(Debug)]
 pub(crate) struct Tree {
     nodes: Vec<Node>,
@@ -39,15 +39,15 @@ struct Node {
     globs: Vec<(Glob, usize)>,
     /// The child for `**`.
     any: Option<usize>,
-    /// Whether the node stands for `**`: every name leads back to the node.
+    /// Whether the node stands for `**`. The node then matches each further name and stays active.
     is_any: bool,
     /// Whether the node stands for `**` or is below such a node.
     is_anywhere: bool,
     says: Masks,
     rules: Vec<RuleEffect>,
-    /// Whether a rule below allows an operation.
+    /// Whether a rule of a node below allows an operation.
     allows_below: bool,
-    /// Whether a rule below denies an operation.
+    /// Whether a rule of a node below denies an operation.
     denies_below: bool,
 }
 
@@ -58,7 +58,7 @@ pub(super) struct Masks {
     pub(super) deny: Operations,
 }
 
-/// The effect of one rule, with its index in the list.
+/// The effect of one rule, and the rule's index in the scope's list.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RuleEffect {
     pub(super) verdict: Verdict,
@@ -85,15 +85,15 @@ impl Masks {
         Self { allow: self.allow | other.allow, deny: self.deny | other.deny }
     }
 
-    /// Returns the allowed operations below, if `before` was allowed above and these rules are
-    /// deeper.
+    /// Returns the allowed operations after these rules are applied. `before` are the operations
+    /// that the rules of lower depths allow.
     pub(super) fn after(self, before: Operations) -> Operations {
         (before | self.allow) & !self.deny
     }
 }
 
-/// Returns the first of the rules that denies the operation, else the first that allows it. All
-/// rules have one depth.
+/// Returns the first rule that denies the operation. If no rule denies the operation, returns the
+/// first rule that allows it. All rules must have the same depth.
 pub(super) fn first<'r>(rules: impl Iterator<Item = &'r RuleEffect> + Clone, operation: Operations) -> Option<u32> {
     let about = |verdict| rules.clone().find(move |effect| effect.verdict == verdict && effect.operations & operation != 0);
     about(Verdict::Deny).or_else(|| about(Verdict::Allow)).map(|effect| effect.rule)
@@ -108,7 +108,7 @@ impl Tree {
         Self { nodes: vec![Node::default()], default, above_allowed }
     }
 
-    /// Adds a rule for a pattern. The error describes a valid pattern.
+    /// Adds a rule for a pattern. For an invalid pattern, the error describes a valid pattern.
     pub(super) fn add(&mut self, pattern: &str, effect: RuleEffect) -> Result<(), &'static str> {
         if !pattern.starts_with('/') && pattern != "**" && !pattern.starts_with("**/") {
             return Err("an absolute path, or one that begins with **/");
@@ -204,8 +204,8 @@ impl Tree {
         active.iter().any(|at| self.nodes[*at].allows_below && !self.nodes[*at].is_anywhere)
     }
 
-    /// Returns the allowed operations of an absolute path without links and dots. `own` holds
-    /// further rules for exactly this path.
+    /// Returns the allowed operations of an absolute path without links and dots. `own` are further
+    /// rules for this path only.
     pub(super) fn judge(&self, path: &[u8], own: Masks) -> Judged {
         let (mut active, mut next) = (Vec::with_capacity(8), Vec::with_capacity(8));
         self.enter(0, &mut active);
@@ -213,7 +213,7 @@ impl Tree {
         for name in names(path) {
             before = says.after(before);
             if active.is_empty() {
-                // No rule covers this path or a path below, so only the depth grows.
+                // No node matches the remaining names, so no further rule applies.
                 says = Masks::default();
                 continue;
             }
@@ -228,7 +228,8 @@ impl Tree {
         Judged { allowed, active }
     }
 
-    /// Returns the rule that decides about one operation. `None` if the default decides.
+    /// Returns the index of the rule that decides about one operation. Returns `None` if the
+    /// default decides.
     pub(super) fn decider(&self, path: &[u8], own: &[RuleEffect], operation: Operations) -> Option<u32> {
         let (mut active, mut next) = (Vec::new(), Vec::new());
         self.enter(0, &mut active);
@@ -245,8 +246,9 @@ impl Tree {
         }
     }
 
-    /// Returns whether a move from `from` to `to` allows no operation that was denied before, for a
-    /// directory also on everything below. If in doubt, the result is false.
+    /// Returns whether a move from `from` to `to` allows no operation that was denied before. For a
+    /// directory, the same must hold for everything below. If the rules are not enough to decide,
+    /// the result is false.
     pub(super) fn keeps(&self, from: &Judged, to: &Judged, is_directory: bool) -> bool {
         if to.allowed & !from.allowed != 0 {
             return false;

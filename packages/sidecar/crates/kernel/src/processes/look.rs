@@ -1,10 +1,10 @@
-//! Views of the process table for `/proc`. Next: `waiting.rs`.
+//! Queries of the process table for `/proc`. Next: `waiting.rs`.
 
 use super::Processes;
 use coldframe_ids::Pid;
 
 impl Processes {
-    /// Returns the live processes, in order.
+    /// Returns the pids of the live processes, in ascending order.
     pub(crate) fn living(&self) -> Vec<Pid> {
         let state = self.0.lock();
         let mut living: Vec<Pid> =

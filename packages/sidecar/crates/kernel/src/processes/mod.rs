@@ -5,9 +5,9 @@
 //!     └──► table.rs: parents, groups, sessions, ends ──► status.rs        signals.rs, waiting.rs
 //! ```
 //!
-//! Each runtime has one process table. A child is another VM of the guest image with the same
-//! kernel. Programs can see, signal and wait for one another, but not for programs of other
-//! runtimes. Next: `table.rs`.
+//! Each runtime has one process table. A child runs in another VM of the guest image and shares the
+//! kernel with its parent. Programs can see and signal the programs of their own runtime, and wait
+//! for their children. Programs of other runtimes are not visible. Next: `table.rs`.
 
 mod look;
 mod resolve;
@@ -44,7 +44,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 use table::{ProcessTable, Waiter};
 
-/// Maximum number of descriptors and children that one call can wait for.
+/// The maximum number of descriptors and children in the list of one waiting call.
 pub(crate) const MAX_WATCHED: usize = 64;
 
 /// A runtime's processes: the table, and the programs of the live processes.
@@ -78,7 +78,8 @@ impl Processes {
         Ok(pid)
     }
 
-    /// Enters a process for a program that the embedder starts.
+    /// Adds a process for a program that the embedder starts. Fails with `EAGAIN` if the limit is
+    /// reached.
     pub fn enter_root(&self) -> Result<Pid, Errno> {
         self.enter(ProcessTable::enter_root)
     }
@@ -87,8 +88,8 @@ impl Processes {
         self.enter(|table| table.enter_child(parent, detached))
     }
 
-    /// Stores the program of an entered process. If the process must already end, the program is
-    /// ended.
+    /// Stores the program of an entered process. Ends the program if the process was condemned in
+    /// the meantime.
     pub fn register(&self, program: &Arc<dyn Caller>) {
         let condemned = {
             let mut state = self.0.lock();
@@ -112,18 +113,18 @@ impl Processes {
         self.0.lock().programs.get(&pid).and_then(Weak::upgrade)
     }
 
-    /// Returns the root process above `pid`. `None` for a root process.
+    /// Returns the root process above `pid`. Returns `None` if `pid` is a root process itself.
     pub fn root_of(&self, pid: Pid) -> Option<Pid> {
         let root = self.0.lock().table.entries.get(&pid)?.root;
         (root != pid).then_some(root)
     }
 
-    /// Returns whether the process has a program that has not ended.
+    /// Returns whether the process has a live program.
     pub fn is_live(&self, pid: Pid) -> bool {
         self.0.lock().programs.contains_key(&pid)
     }
 
-    /// Returns the live programs with their parents and groups.
+    /// Returns the live programs, each with its parent and its group.
     pub fn list(&self) -> Vec<(Arc<dyn Caller>, Pid, Pid)> {
         let state = self.0.lock();
         let live = state.table.entries.iter().filter(|(_, entry)| entry.ended.is_none());
@@ -133,7 +134,7 @@ impl Processes {
         live.filter_map(with_program).collect()
     }
 
-    /// Sends a signal of the embedder to one process. The signal 0 only checks that the process
+    /// Sends the embedder's signal to one process. For the signal 0, only checks that the process
     /// exists.
     pub fn signal(&self, pid: Pid, signal: i64) -> Result<(), Errno> {
         let signal = if signal == 0 { None } else { Some(signals::check(signal)?) };
@@ -152,8 +153,8 @@ impl Processes {
         self.0.lock().table.unwait(pid, operation);
     }
 
-    /// Records the end of a program whose descriptors are already closed. `by_caller` is set if the
-    /// embedder or a limit ended the program.
+    /// Records the end of a program. The program's descriptors must be closed already. `by_caller`
+    /// is set if the embedder or a limit ended the program.
     pub fn exited(&self, pid: Pid, status: Status, by_caller: bool) {
         let (notified, ended) = {
             let mut state = self.0.lock();
@@ -173,7 +174,7 @@ impl Processes {
         }
     }
 
-    /// Sends a signal of `caller`. The signal 0 only checks the targets.
+    /// Sends a signal for the program `caller`. For the signal 0, only checks that targets exist.
     fn kill(&self, caller: &dyn Caller, number: i64, signal: i64) -> Answer {
         let signal = if signal == 0 { None } else { Some(signals::check(signal)?) };
         let mut programs: Vec<_> = {
@@ -198,7 +199,7 @@ impl Processes {
     }
 }
 
-/// Dispatches a system call of processes.
+/// Runs a system call of the family `processes`.
 pub(super) fn call(program: &Arc<dyn Caller>, call: ProcessCall, arguments: &mut Arguments<'_>) -> Answer {
     let process = program.process();
     let processes = &process.kernel.processes;
@@ -225,7 +226,8 @@ pub(super) fn call(program: &Arc<dyn Caller>, call: ProcessCall, arguments: &mut
     }
 }
 
-/// Returns the process that the integer at `index` names. `None` for 0, which names the caller.
+/// Returns the process that the integer at `index` names. Returns `None` for 0, which names the
+/// caller.
 fn pid(arguments: &Arguments<'_>, index: usize) -> Result<Option<Pid>, Errno> {
     let number = arguments.number(index)?;
     Ok(if number == 0 { None } else { Some(Pid::new(number)) })
@@ -235,8 +237,8 @@ fn answer(pid: Pid) -> i64 {
     i64::from(pid.get())
 }
 
-/// Starts an operation that completes with the child's wait status and removes the child from the
-/// table.
+/// Starts an operation that completes with the child's wait status. The completion also removes the
+/// child from the table.
 fn wait(program: &Arc<dyn Caller>, pid: Pid) -> Answer {
     let operations = &program.process().operations;
     let operation = operations.begin()?;
@@ -251,8 +253,8 @@ fn wait(program: &Arc<dyn Caller>, pid: Pid) -> Answer {
     Ok(operation.answer())
 }
 
-/// Sets the list of the next `wait_for_watched`: pairs of u32, a descriptor and its mask, or a
-/// child and 0.
+/// Sets the list for the next `wait_for_watched`. The list has pairs of u32: a descriptor and its
+/// mask, or a child and 0.
 fn watch(program: &dyn Caller, bytes: &[u8]) -> Answer {
     let pairs = bytes.chunks_exact(8);
     if pairs.len() > MAX_WATCHED || !pairs.remainder().is_empty() {
@@ -263,8 +265,8 @@ fn watch(program: &dyn Caller, bytes: &[u8]) -> Answer {
     Ok(0)
 }
 
-/// Waits at most `timeout` nanoseconds for the list of the last `watch`. A negative `timeout` has
-/// no end.
+/// Waits for a descriptor or child in the list of the last `watch`, for at most `timeout`
+/// nanoseconds. A negative `timeout` means no time limit.
 pub(super) async fn wait_for_watched(program: &Arc<dyn Caller>, timeout: i64) -> Answer {
     let watched = std::mem::take(&mut *program.process().watched.lock());
     let descriptors: Vec<_> = watched.iter().filter(|(_, mask)| *mask != 0).map(|(fd, mask)| (i64::from(*fd), *mask)).collect();

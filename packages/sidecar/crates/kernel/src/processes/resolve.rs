@@ -1,40 +1,43 @@
-//! Resolves a command to the program that runs it: searches PATH, checks permissions, and follows a
-//! script's first line to a program file.
+//! Resolves a command to a program: searches PATH, checks permissions, and follows the first line
+//! of a script to a program file.
 //!
-//! The programs of a sandbox are files that begin with [`MAGIC`] and a name from [`ProgramKind`]'s
-//! table. They can be copied, linked and renamed like other files, but do not contain the program.
-//! `env` is carried out here, because it only finds another program. Next: `spawn.rs`.
+//! The programs of a runtime are files that begin with [`MAGIC`] and a name from [`ProgramKind`]'s
+//! table. Guests can copy, link and rename these files, but the files do not contain the programs.
+//! `env` is run in this module, because it only prepares the start of another program. Next:
+//! `spawn.rs`.
 
 use crate::fs::View;
 use coldframe_error::Errno;
 use serde::{Deserialize, Serialize};
 
-/// The first bytes of a program file; the program's name and a line feed follow. A command of the
-/// shell has `shell` and the command's name, a binding's command has `binding` and the binding's
-/// name.
+/// The first bytes of a program file. The program's name and a line feed follow. In a command of
+/// the shell, the name is `shell` and the command's name. In a binding's command, the name is
+/// `binding` and the binding's name.
 pub(crate) const MAGIC: &[u8] = b"\x7fCOLDFRAME ";
 /// The search path if the environment has no PATH.
 const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
-/// Maximum number of steps: scripts that are run by scripts, as on Linux, and one step for `env`.
+/// The maximum number of steps of a resolution: one for each script that another script runs, as on
+/// Linux, and one for `env`.
 const MAX_STEPS: usize = 6;
-/// The programs for `node` that `env` runs if no command is given, or if the command is not found.
+/// JavaScript that `node` runs instead of `env`: if no command is given, and if the command is not
+/// found.
 const PRINT: &str = "for (const key in process.env) console.log(`${key}=${process.env[key]}`)";
 const MISSING: &str = "console.error(`env: '${process.argv[1]}': No such file or directory`); process.exitCode = 127";
 
-/// The program that runs a command.
+/// A kind of program: the code that runs a command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ProgramKind {
-    /// The guest image, with Node's command line.
+    /// The guest image, with Node's command line as arguments.
     Node,
-    /// The image with the shell, run as the command of that name.
+    /// The shell's image, which runs the command of this name.
     Shell(String),
-    /// The guest image, which calls the binding of that name.
+    /// The guest image, which calls the binding of this name.
     Binding(String),
-    /// No program of its own: `env` finds another program.
+    /// The command `env`, which runs in no VM: another program is started instead.
     Env,
 }
 
-/// A resolved command.
+/// A resolved command: the program, its arguments and its environment.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Command {
     /// The program that runs the command.
@@ -46,7 +49,7 @@ pub struct Command {
 }
 
 impl ProgramKind {
-    /// Returns the name of the program.
+    /// Returns the program's name.
     pub(crate) fn name(&self) -> &str {
         match self {
             Self::Node => "node",
@@ -55,7 +58,8 @@ impl ProgramKind {
         }
     }
 
-    /// Returns the program that the first bytes of a file name.
+    /// Returns the program that the first bytes of a program file name. Returns `None` for another
+    /// file.
     pub(crate) fn of(head: &[u8]) -> Option<Self> {
         match head.strip_prefix(MAGIC)? {
             b"node\n" => Some(Self::Node),
@@ -72,7 +76,8 @@ impl ProgramKind {
     }
 }
 
-/// Resolves `file`. The first of `argv` is the name that the program is called by.
+/// Resolves `file` to a command. The first element of `argv` is the name by which the program is
+/// called.
 pub(crate) fn resolve(
     view: &View<'_>,
     file: &[u8],
@@ -110,14 +115,15 @@ pub(crate) fn resolve(
     Err(Errno::ELOOP)
 }
 
-/// Returns a command that evaluates a program text with `node`.
+/// Returns a command that runs `node` with the JavaScript `program`.
 fn evaluated(program: &str, argument: Option<String>, env: Vec<(String, String)>) -> Command {
     let argv = ["env", "-e", program, "--"].map(str::to_owned).into_iter().chain(argument).collect();
     Command { kind: ProgramKind::Node, argv, env }
 }
 
-/// Finds a command. Returns its path and its first bytes. A name without a slash is searched in
-/// PATH; `EACCES` if files were found but none was executable.
+/// Finds a command's file. Returns the path and the first bytes. A name without a slash is searched
+/// in the directories of PATH. Fails with `EACCES` if files of the name exist and none is
+/// executable.
 fn search(view: &View<'_>, file: &[u8], env: &[(String, String)]) -> Result<(Vec<u8>, Vec<u8>), Errno> {
     if file.is_empty() {
         return Err(Errno::ENOENT);
@@ -139,8 +145,8 @@ fn search(view: &View<'_>, file: &[u8], env: &[(String, String)]) -> Result<(Vec
     Err(failure)
 }
 
-/// Reads a script's first line: the interpreter and at most one argument. `ENOEXEC` if the file is
-/// no script.
+/// Parses a script's first line. Returns the interpreter and at most one argument. Fails with
+/// `ENOEXEC` if the file is no script.
 fn interpreter(head: &[u8]) -> Result<(String, Option<String>), Errno> {
     let line = head.strip_prefix(b"#!").ok_or(Errno::ENOEXEC)?;
     let line = line.split(|byte| *byte == b'\n').next().unwrap_or_default();
@@ -154,8 +160,8 @@ fn interpreter(head: &[u8]) -> Result<(String, Option<String>), Errno> {
     Ok((interpreter.to_owned(), (!option.is_empty()).then(|| option.to_owned())))
 }
 
-/// Applies `env [-i] [-S TEXT] [NAME=VALUE]... COMMAND ARGUMENTS` to the environment. Returns the
-/// command, if there is one.
+/// Parses the arguments `env [-i] [-S TEXT] [NAME=VALUE]... COMMAND ARGUMENTS` and changes the
+/// environment. Returns the command with its arguments, or an empty list.
 fn env_arguments(argv: Vec<String>, env: &mut Vec<(String, String)>) -> Result<Vec<String>, Errno> {
     let mut rest: std::collections::VecDeque<_> = argv.into_iter().skip(1).collect();
     while let Some(first) = rest.pop_front() {

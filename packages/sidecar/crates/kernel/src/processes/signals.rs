@@ -1,5 +1,5 @@
-//! Signals: the listened signals of a program, the pending signals, and the default actions. Next:
-//! `spec.rs`.
+//! The signals of a program: signals that the program listens to, pending signals, and the default
+//! actions. Next: `spec.rs`.
 
 use super::status::SIGKILL;
 use crate::caller::Caller;
@@ -16,9 +16,10 @@ use serde::{Deserialize, Serialize};
 
 const LAST: u8 = 64;
 const SIGSTOP: u8 = 19;
-/// SIGCHLD, SIGCONT, SIGURG, SIGWINCH: they have no effect on a process that does not listen.
+/// SIGCHLD, SIGCONT, SIGURG, SIGWINCH: without a listener these signals have no effect.
 const IGNORED: [u8; 4] = [17, 18, 23, 28];
-/// SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU: they have no effect, because processes cannot be stopped.
+/// SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU: these signals have no effect without a listener, because
+/// processes cannot be stopped.
 const STOPPING: [u8; 4] = [19, 20, 21, 22];
 
 /// The signals of one program. Each set has a bit for each signal.
@@ -34,7 +35,7 @@ pub(crate) struct SignalState {
     operation: Option<OperationId>,
 }
 
-/// Returns a signal's number, from 1 on. `EINVAL` for other numbers.
+/// Converts a number to a signal. Fails with `EINVAL` if no signal has the number.
 pub(super) fn check(number: i64) -> Result<u8, Errno> {
     u8::try_from(number).ok().filter(|number| (1..=LAST).contains(number)).ok_or(Errno::EINVAL)
 }
@@ -64,8 +65,9 @@ impl SignalState {
 }
 
 impl Signals {
-    /// Takes a snapshot of the signals and of the program's operations together. A signal delivered
-    /// between two separate snapshots would leave an operation that waits for ever.
+    /// Takes a snapshot of the signals and of the program's operations under one lock. Between two
+    /// separate snapshots a signal could arrive, and the operation in the second snapshot would
+    /// wait for ever.
     pub(crate) fn snapshot(&self, operations: &Operations) -> (SignalState, OperationsSnapshot) {
         let state = self.0.lock();
         (*state, operations.snapshot())
@@ -75,12 +77,12 @@ impl Signals {
         Self(Mutex::new(saved))
     }
 
-    /// Returns the operation that completes with the next signal.
+    /// Returns the operation that the next signal completes.
     pub(crate) fn waiting(&self) -> Option<OperationId> {
         self.0.lock().operation
     }
 
-    /// Starts or stops listening to a signal.
+    /// Starts or stops listening to a signal. Fails with `EINVAL` for SIGKILL and SIGSTOP.
     pub(super) fn listen(&self, signal: u8, on: bool) -> Answer {
         if signal == SIGKILL || signal == SIGSTOP {
             return Err(Errno::EINVAL);
@@ -94,7 +96,7 @@ impl Signals {
         Ok(0)
     }
 
-    /// Starts an operation that completes with the number of the next signal.
+    /// Starts an operation that completes with the next signal's number.
     pub(super) fn next(&self, operations: &Operations) -> Answer {
         let mut state = self.0.lock();
         if state.operation.is_some() {
@@ -107,8 +109,8 @@ impl Signals {
     }
 }
 
-/// Returns whether `caller` may send a signal to the process `pid`, or check its existence with
-/// `None`. A program may send every signal to itself.
+/// Returns whether `caller` may send `signal` to the process `pid`. `None` stands for a check that
+/// the process exists. A program may send every signal to itself.
 pub(super) fn may_send(caller: &dyn Caller, pid: Pid, signal: Option<u8>) -> bool {
     let permissions = &caller.process().kernel.permissions;
     if caller.pid() == pid || !permissions.checks(Scope::Process) {
@@ -118,7 +120,7 @@ pub(super) fn may_send(caller: &dyn Caller, pid: Pid, signal: Option<u8>) -> boo
     permissions.check(About::Process(&format!("{name}:{pid}")), process::SIGNAL).is_ok()
 }
 
-/// Returns a signal's name on Linux, or the number of a real-time signal.
+/// Returns a signal's name on Linux. For a real-time signal, returns the number.
 fn name(signal: u8) -> String {
     const NAMES: [&str; 31] = [
         "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2", "PIPE", "ALRM", "TERM",
@@ -128,7 +130,8 @@ fn name(signal: u8) -> String {
     NAMES.get(usize::from(signal) - 1).map_or_else(|| signal.to_string(), |name| format!("SIG{name}"))
 }
 
-/// Sends a signal to a program: notifies a listener, or applies Linux's default action.
+/// Delivers a signal to a program. A listener receives the signal. Without a listener, Linux's
+/// default action applies.
 pub(crate) fn send(program: &dyn Caller, signal: u8) {
     let process = program.process();
     {

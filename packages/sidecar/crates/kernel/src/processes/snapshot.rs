@@ -1,5 +1,6 @@
-//! A snapshot of the process table: numbers, parents, groups, ended processes with their status,
-//! and waiters. The programs are not part of the snapshot; they register when they are restored.
+//! A snapshot of the process table: pids, parents, groups, waiters, and the status of ended
+//! processes. The programs are not part of the snapshot. Each program registers itself when it is
+//! restored.
 
 use super::status::SIGKILL;
 use super::table::{LAST_PID, ProcessRecord};
@@ -21,8 +22,8 @@ pub(crate) struct ProcessTableSnapshot {
 }
 
 impl ProcessTableSnapshot {
-    /// Checks that programs could have produced the snapshot, with `programs` alive, in order. The
-    /// snapshot may have been read from a file.
+    /// Checks that programs could have produced the snapshot. `programs` are the live programs in
+    /// ascending order. The snapshot may have been read from a file.
     pub(crate) fn check(&self, programs: impl IntoIterator<Item = Pid>) -> Result<(), &'static str> {
         let is_number = |pid: Pid| pid > Pid::INIT && pid <= LAST_PID;
         if !(Pid::INIT..=LAST_PID).contains(&self.last) || !self.entries.keys().all(|pid| is_number(*pid)) {
@@ -45,7 +46,7 @@ impl ProcessTableSnapshot {
         Ok(())
     }
 
-    /// Returns the bytes that the snapshot occupies.
+    /// Returns the bytes that the snapshot uses.
     pub(crate) fn own_bytes(&self) -> u64 {
         (self.entries.len() * size_of::<(Pid, ProcessRecord)>()) as u64
     }
@@ -57,7 +58,7 @@ impl Processes {
         ProcessTableSnapshot { entries: state.table.entries.clone(), last: state.table.last }
     }
 
-    /// Restores the process table. Fails if the limit does not allow the processes.
+    /// Restores the process table. Fails if the table has more processes than the limit allows.
     pub(crate) fn restore(saved: &ProcessTableSnapshot, usage: Arc<Usage>) -> Result<Self, Error> {
         let (count, max) = (saved.entries.len() as u64, usage.limits.processes);
         if count > max {
@@ -79,8 +80,8 @@ impl Processes {
         state.table.entries.values().filter_map(|entry| Some((entry.parent, entry.waiter?.operation))).collect()
     }
 
-    /// Ends the processes that the table shows as live but that have no restored program. They
-    /// ended while the snapshot was taken, so their status is SIGKILL. Their parents are notified.
+    /// Ends the table's live processes that have no restored program. Such a program ended while
+    /// the snapshot was taken. The status of its process is SIGKILL, and the parent is notified.
     pub(crate) fn kill_missing(&self, operations: &HashMap<Pid, Arc<Operations>>) {
         let mut state = self.0.lock();
         let lost: Vec<Pid> = state.table.entries.iter().filter(|(_, entry)| entry.ended.is_none()).map(|(pid, _)| *pid).collect();

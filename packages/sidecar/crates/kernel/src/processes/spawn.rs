@@ -1,5 +1,6 @@
-//! Starts a child: resolves its command, working directory and descriptors, then the runtime makes
-//! a program of the child. A child shares only the kernel with its parent. Next: `waiting.rs`.
+//! Starts a child. The kernel resolves the child's command, working directory and descriptors, and
+//! the runtime makes a program for the child. The parent and the child share only the kernel. Next:
+//! `waiting.rs`.
 
 use super::resolve::{Command, resolve};
 use super::spec::{Spec, SpecLimits, Stdio};
@@ -12,7 +13,7 @@ use coldframe_error::Errno;
 use coldframe_ids::Pid;
 use std::sync::Arc;
 
-/// A child that has a pid and is ready to start.
+/// A child process that has a pid and that the runtime can start.
 pub struct Child {
     /// The child's process.
     pub process: Process,
@@ -28,12 +29,12 @@ pub struct Child {
 
 /// Resolves a command that the embedder starts.
 pub fn find(process: &Process, file: &str, argv: Vec<String>, env: Vec<(String, String)>) -> Result<Command, Errno> {
-    // The embedder chose the command, so no permission is checked.
+    // The embedder chose the command, so permissions do not apply.
     let view = View { permissions: None, ..process.view() };
     resolve(&view, file.as_bytes(), argv, env)
 }
 
-/// Starts a child. Returns the child's pid.
+/// Starts a child as a `spawn` call requests. Returns the child's pid.
 pub(super) fn spawn(program: &Arc<dyn Caller>, words: &[u8], texts: &[u8]) -> Answer {
     let parent = program.process();
     let kernel = &parent.kernel;
@@ -45,7 +46,7 @@ pub(super) fn spawn(program: &Arc<dyn Caller>, words: &[u8], texts: &[u8]) -> An
     let texts = Charge::of(usage, Resource::Kernel, spec.cost()).ok_or(Errno::ENOMEM)?;
     let memory = Charge::of(usage, Resource::Memory, child_memory).ok_or(Errno::ENOMEM)?;
     let cwd = if spec.cwd.is_empty() { b"." } else { &*spec.cwd };
-    // The descriptors are set below, after the command was resolved.
+    // The child has no descriptors yet. They are added below, after the command was resolved.
     let (files, cwd) = parent.files.child(&kernel.files, cwd, Descriptors::inherited(Vec::new(), kernel.descriptors()))?;
     let began = (|| {
         let view = files.view(&kernel.files);

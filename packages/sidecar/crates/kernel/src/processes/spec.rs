@@ -1,32 +1,32 @@
-//! The request of a `spawn` call, read from its bytes (`docs/internals/guest-abi.md`). Every length
-//! is checked. Next: `resolve.rs`.
+//! Decodes the request of a `spawn` call (`docs/internals/guest-abi.md`). Every length is checked.
+//! Next: `resolve.rs`.
 
 use coldframe_error::Errno;
 
-/// The cost of a text besides its bytes: a word, as on Linux.
+/// The bytes that a text counts besides its content: a word, as on Linux.
 const WORD: usize = 8;
 
-/// The limits of a request.
+/// The bounds that a request is checked against.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SpecLimits {
-    /// Descriptors.
+    /// The maximum number of descriptors.
     pub(super) descriptors: usize,
-    /// Bytes of the arguments.
+    /// The maximum bytes of the arguments.
     pub(super) argv_bytes: u64,
-    /// Bytes of the environment.
+    /// The maximum bytes of the environment.
     pub(super) env_bytes: u64,
 }
 
-/// A descriptor of the child.
+/// The requested content of one descriptor of the child.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stdio {
-    /// `/dev/null` for the first three descriptors, else none.
+    /// `/dev/null` for descriptors 0 to 2. Any other descriptor stays closed.
     Ignore,
-    /// The parent's descriptor of that number.
+    /// The description of this descriptor of the parent.
     Inherit(i64),
 }
 
-/// The request of a `spawn` call.
+/// The decoded request of a `spawn` call.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Spec {
     pub(super) detached: bool,
@@ -47,7 +47,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// A list of texts, each followed by NUL.
+/// An iterator over texts that each end with NUL.
 struct Texts<'a>(&'a [u8]);
 
 impl<'a> Texts<'a> {
@@ -97,10 +97,11 @@ impl Spec {
         Ok(Self { detached: flags & 1 != 0, file, cwd, argv, env, stdio })
     }
 
-    /// Returns the kernel bytes of the texts. The kernel keeps them while the child lives, because
-    /// `/proc` shows them.
+    /// Returns the kernel memory of the texts in bytes. The kernel keeps the texts while the child
+    /// lives, because `/proc` shows them.
     pub(super) fn cost(&self) -> u64 {
-        /// The text's entry in its list, and the allocator's overhead.
+        /// The bytes that a text costs besides its content: the entry in the list, and the
+        /// allocator's overhead.
         const TEXT: usize = 64;
         let texts = self.argv.iter().chain(self.env.iter().flat_map(|(key, value)| [key, value]));
         texts.map(|text| (text.len() + TEXT) as u64).sum()

@@ -1,12 +1,12 @@
-//! The status of an ended process: a code, or a signal. Its number is Linux's wait status. Next:
-//! `signals.rs`.
+//! The status of an ended process: an exit code or a signal. [`Status::number`] is Linux's wait
+//! status. Next: `signals.rs`.
 
 use coldframe_error::Error;
 use serde::{Deserialize, Serialize};
 
-/// The signal that ends a process at once.
+/// The signal that ends a process and that no process can listen to.
 pub const SIGKILL: u8 = 9;
-/// The signal of a write to a pipe without a reader.
+/// The signal for a write to a pipe whose reading end is closed.
 pub const SIGPIPE: u8 = 13;
 const SIGABRT: u8 = 6;
 
@@ -20,8 +20,8 @@ pub enum Status {
 }
 
 impl Status {
-    /// Returns the status of a program with this exit code or failure. Exhausted memory aborts, as
-    /// in V8; for every other limit the kernel kills.
+    /// Returns the status of a program with this exit code or failure. Exhausted memory is SIGABRT,
+    /// as in V8. Every other exceeded limit is SIGKILL.
     pub fn of(exit_code: i32, failure: Option<&Error>) -> Self {
         match failure {
             None => Self::Code((exit_code & 0xff) as u8),
@@ -31,7 +31,7 @@ impl Status {
         }
     }
 
-    /// Returns the wait status.
+    /// Returns Linux's wait status of this status.
     pub(crate) fn number(self) -> i32 {
         match self {
             Self::Code(code) => i32::from(code) << 8,

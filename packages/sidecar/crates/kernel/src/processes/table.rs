@@ -1,12 +1,12 @@
-//! The table of a runtime's processes: parents, groups, sessions, and ended processes with their
-//! status. The table is plain data and names programs and operations by number, so that it can be
-//! copied with the rest of a runtime.
+//! The table of a runtime's processes: parents, groups, sessions, and the status of ended
+//! processes. The table is plain data. It refers to programs and operations by number, so that a
+//! snapshot can copy it.
 //!
-//! A process that the embedder starts is a session of its own, under process 1, which has no
-//! program. A child belongs to its parent's session unless it is detached: a detached child starts
-//! a session. When the first process of an embedder's session ends, the rest of that session ends
-//! too. Detached processes live until the runtime is disposed, or until the embedder ends their
-//! root process. Next: `status.rs`, the status of an ended process.
+//! A process that the embedder starts has a session of its own. Its parent is process 1, which has
+//! no program. A child belongs to its parent's session, but a detached child starts a new session.
+//! When a root process ends, all other processes of its session end too. Detached processes live
+//! until the runtime is disposed, or until the embedder ends their root process. Next: `status.rs`,
+//! the status of an ended process.
 
 use super::status::Status;
 use crate::ids::OperationId;
@@ -15,7 +15,7 @@ use coldframe_ids::Pid;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The highest pid. As on Linux, the pids start again after it.
+/// The highest pid. After this pid, pids start again at a low number, as on Linux.
 pub(super) const LAST_PID: Pid = Pid::new(4_194_304);
 
 /// One process.
@@ -24,9 +24,10 @@ pub(super) struct ProcessRecord {
     pub(super) parent: Pid,
     pub(super) group: Pid,
     pub(super) session: Pid,
-    /// The root process above: the one that the embedder started.
+    /// The root process above this process. The embedder started the root process.
     pub(super) root: Pid,
-    /// Whether the process must end because its root process ended. It can start no children.
+    /// Whether the process must end because its root process ended. Such a process cannot start
+    /// children.
     pub(super) condemned: bool,
     /// The status of an ended process, which stays in the table until its parent waits for it.
     pub(super) ended: Option<Status>,
@@ -42,12 +43,12 @@ pub(super) struct Waiter {
     pub(super) reaps: bool,
 }
 
-/// The effects of a process's end on other processes.
+/// The effects of a process's end on other processes, which the caller must apply.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Consequences {
-    /// The parent and its operation.
+    /// The parent and the parent's operation to complete.
     pub(super) notified: Option<(Pid, OperationId)>,
-    /// Processes that must end too.
+    /// The processes that must end because the ended process was their root process.
     pub(super) ended: Vec<Pid>,
 }
 
@@ -64,7 +65,7 @@ impl ProcessTable {
         Self { entries: BTreeMap::new(), last: Pid::INIT, limit }
     }
 
-    /// Enters a process that the embedder starts. `EAGAIN` if there are too many.
+    /// Adds a process that the embedder starts. Fails with `EAGAIN` if the table is full.
     pub(super) fn enter_root(&mut self) -> Result<Pid, Errno> {
         self.enter(|pid| ProcessRecord {
             parent: Pid::INIT,
@@ -77,7 +78,7 @@ impl ProcessTable {
         })
     }
 
-    /// Enters a child of `parent`.
+    /// Adds a child of `parent`. Fails with `EAGAIN` if `parent` must end or the table is full.
     pub(super) fn enter_child(&mut self, parent: Pid, detached: bool) -> Result<Pid, Errno> {
         let of_parent = self.entries.get(&parent).filter(|parent| !parent.condemned).ok_or(Errno::EAGAIN)?;
         let (group, session, root) = (of_parent.group, of_parent.session, of_parent.root);
@@ -101,13 +102,13 @@ impl ProcessTable {
         Ok(self.last)
     }
 
-    /// Returns whether a group, a session or a root has the number. Such a number is not used for a
-    /// new process.
+    /// Returns whether a group, a session or a root process has the number. A new process does not
+    /// get such a number.
     fn is_group(&self, number: Pid) -> bool {
         self.entries.values().any(|entry| entry.group == number || entry.session == number || entry.root == number)
     }
 
-    /// Removes a process that was entered and never started.
+    /// Removes a process whose program never started.
     pub(super) fn remove(&mut self, pid: Pid) {
         self.entries.remove(&pid);
     }
@@ -147,8 +148,8 @@ impl ProcessTable {
         Consequences { notified: notified.map(|(parent, operation, _)| (parent, operation)), ended }
     }
 
-    /// Moves the children of `pid` to process 1, and removes ended children, because no parent can
-    /// wait for them.
+    /// Makes process 1 the parent of the children of `pid`. Removes children that have ended,
+    /// because no parent can wait for them.
     fn orphan(&mut self, pid: Pid) {
         self.entries.retain(|_, entry| {
             if entry.parent != pid {
@@ -161,7 +162,7 @@ impl ProcessTable {
     }
 
     /// Registers `waiter` for the end of the caller's child. Returns the status if the child has
-    /// already ended. `ECHILD` if the process is no child of the caller.
+    /// already ended. Fails with `ECHILD` if the process is not a child of the caller.
     pub(super) fn wait(&mut self, caller: Pid, pid: Pid, waiter: Waiter) -> Result<Option<Status>, Errno> {
         let entry = self.entries.get_mut(&pid).filter(|entry| entry.parent == caller).ok_or(Errno::ECHILD)?;
         match entry.ended {
@@ -179,9 +180,9 @@ impl ProcessTable {
         }
     }
 
-    /// Returns the status of the caller's ended child and removes the child. `EAGAIN` while the
-    /// child lives. The call leaves no waiter, because a waiter could take the notification of an
-    /// end without a reader.
+    /// Removes the caller's ended child and returns its status. Fails with `EAGAIN` while the child
+    /// lives. The function registers no waiter, because nothing would read the waiter's
+    /// notification.
     pub(super) fn reap(&mut self, caller: Pid, pid: Pid) -> Result<Status, Errno> {
         let entry = self.entries.get(&pid).filter(|entry| entry.parent == caller).ok_or(Errno::ECHILD)?;
         let status = entry.ended.ok_or(Errno::EAGAIN)?;
@@ -189,15 +190,15 @@ impl ProcessTable {
         Ok(status)
     }
 
-    /// Removes the wait for a child.
+    /// Removes the wait of `operation` for a child.
     pub(super) fn unwait(&mut self, pid: Pid, operation: OperationId) {
         if let Some(entry) = self.entries.get_mut(&pid) {
             entry.waiter = entry.waiter.filter(|waiter| waiter.operation != operation);
         }
     }
 
-    /// Returns the processes that a `kill(number, …)` of `caller` addresses. `ESRCH` if there are
-    /// none, `EPERM` for process 1.
+    /// Returns the processes that `kill(number, …)` of `caller` addresses. Fails with `ESRCH` if no
+    /// process has the number, and with `EPERM` for process 1.
     pub(super) fn targets(&self, caller: Pid, number: i64) -> Result<Vec<Pid>, Errno> {
         let group = match number {
             1 => return Err(Errno::EPERM),
@@ -214,8 +215,9 @@ impl ProcessTable {
         if found.is_empty() { Err(Errno::ESRCH) } else { Ok(found) }
     }
 
-    /// Moves the process `pid`, which is `caller` or its child, to a group of its session. `None`
-    /// means the caller, or the process's own group.
+    /// Moves the process `pid`, which must be `caller` or a child of `caller`, to a group of its
+    /// session. A `pid` of `None` means `caller`. A `group` of `None` means the process's own
+    /// group.
     pub(super) fn set_group(&mut self, caller: Pid, pid: Option<Pid>, group: Option<Pid>) -> Result<(), Errno> {
         let pid = pid.unwrap_or(caller);
         let group = group.unwrap_or(pid);

@@ -16,7 +16,7 @@ fn waiter(number: u32, reaps: bool) -> Waiter {
     Waiter { operation: operation(number), reaps }
 }
 
-/// Makes a root process, its child, and a detached child.
+/// Makes a root process, a child of the root process, and a detached child of the root process.
 fn family() -> (ProcessTable, Pid, Pid, Pid) {
     let mut table = ProcessTable::new(16);
     let root = table.enter_root().expect("room");
@@ -48,7 +48,8 @@ fn reaping_returns_an_end_once_and_leaves_no_waiter() {
     let child = table.enter_child(root, false).expect("room");
     assert_eq!(table.reap(root, child), Err(Errno::EAGAIN));
     assert_eq!(table.reap(child, root), Err(Errno::ECHILD), "not a child of the caller");
-    // An earlier reap left no waiter, so the end stays in the table for the next reap.
+    // The `EAGAIN` of an earlier reap left no waiter, so the ended child stays in the table for
+    // this reap.
     assert_eq!(table.exited(child, Status::Code(7), false).notified, None);
     assert_eq!(table.reap(root, child), Ok(Status::Code(7)));
     assert_eq!(table.reap(root, child), Err(Errno::ECHILD));

@@ -1,6 +1,6 @@
-//! Calls that block only their VM: until a descriptor is ready, a child has ended, or a deadline
-//! has passed. A blocked VM runs no guest code and occupies no worker. A kill and the end of an
-//! evaluation end the wait. Next: `look.rs`.
+//! Calls that block only their VM until a descriptor is ready, a child has ended, or a deadline has
+//! passed. A blocked VM runs no guest code and occupies no worker. A kill, or the end of the
+//! evaluation, ends the wait. Next: `look.rs`.
 
 use super::table::Waiter;
 use crate::Answer;
@@ -13,15 +13,15 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::Poll;
 
-/// A descriptor or child that a call waits for, with the operation that completes.
+/// A descriptor or child that a call waits for, with the operation of the wait.
 enum Watched {
     Socket(i64, OperationId),
     Child(Pid, OperationId),
 }
 
-/// Waits for the first of: a descriptor ready for an event in its mask, an ended child, or
-/// `deadline` in nanoseconds of the monotonic clock. Returns 0, or 1 if the deadline has passed.
-/// Descriptors that are no sockets are always ready.
+/// Waits until a descriptor is ready for an event in its mask, a child has ended, or `deadline` has
+/// passed. `deadline` is in nanoseconds of the monotonic clock. Returns 1 if the deadline has
+/// passed, otherwise 0. Descriptors that are no sockets are always ready.
 pub(crate) async fn wait_for(
     program: &Arc<dyn Caller>,
     descriptors: &[(i64, u32)],
@@ -43,7 +43,7 @@ pub(crate) async fn wait_for(
     result
 }
 
-/// Starts the waits. Returns true if a descriptor or child is ready already.
+/// Starts the waits. Returns whether a descriptor is ready or a child has ended already.
 fn begin(
     program: &Arc<dyn Caller>,
     descriptors: &[(i64, u32)],
@@ -83,8 +83,8 @@ async fn block(program: &Arc<dyn Caller>, deadline: Option<u64>) -> Answer {
         if let (None, Some(deadline)) = (&alarm, deadline) {
             alarm = Some(program.wake_at(deadline, context.waker().clone()));
         }
-        // The program may have been stopped between the check above and the registration of the
-        // waker.
+        // The program may have received a kill between the check above and the registration of
+        // the waker.
         if program.must_stop() { Poll::Ready(Err(Errno::EINTR)) } else { Poll::Pending }
     })
     .await

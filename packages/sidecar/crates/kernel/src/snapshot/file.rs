@@ -1,9 +1,9 @@
-//! The encoding of a kernel snapshot: a version, the digest of the standard files, then one
-//! postcard value.
+//! The encoding of a kernel snapshot: a version, the digest of the standard files, and one postcard
+//! value.
 //!
-//! The bytes are untrusted. Every part is checked as if a guest had made it, so that the rest of
-//! the kernel can rely on its own rules. A decoded snapshot takes at most a small multiple of the
-//! memory of its bytes.
+//! The bytes are untrusted. Each part is checked as if a guest had made it. The other code of the
+//! kernel can therefore rely on its invariants. The memory of a decoded snapshot is at most a small
+//! multiple of the number of bytes.
 
 use super::{KernelSnapshot, ProcessSnapshot};
 use crate::encoding::damaged;
@@ -14,22 +14,23 @@ use coldframe_error::Error;
 use coldframe_ids::Digest;
 use std::collections::HashSet;
 
-/// The first byte. It must change with every change of the encoding, because postcard stores
-/// neither names nor types.
+/// The first byte of the encoding. The version must change with every change of the encoding,
+/// because postcard stores neither names nor types.
 pub(super) const VERSION: u8 = 3;
 
 type Checked = Result<(), &'static str>;
 
 impl KernelSnapshot {
-    /// Encodes the snapshot for [`KernelSnapshot::decode`]. Digests and ciphers whose libraries
-    /// cannot export their state fail with `ECANCELED` after decoding.
+    /// Encodes the snapshot for [`KernelSnapshot::decode`]. Some libraries cannot export the state
+    /// of a digest or cipher. After decoding, every operation on such a context fails with
+    /// `ECANCELED`.
     pub fn encode(&self) -> Result<Vec<u8>, Error> {
         let failed =
             |error: postcard::Error| Error::Snapshot { reason: format!("the kernel's state cannot be encoded: {error}") };
         postcard::to_extend(self, [&[VERSION], &standard()[..]].concat()).map_err(failed)
     }
 
-    /// Decodes and checks a snapshot.
+    /// Decodes and checks a snapshot. Fails if the bytes are damaged or have another version.
     pub fn decode(bytes: &[u8]) -> Result<Self, Error> {
         let (version, bytes) = bytes.split_first().ok_or_else(|| damaged("the state is empty"))?;
         if *version != VERSION {

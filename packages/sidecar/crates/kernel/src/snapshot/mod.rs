@@ -1,5 +1,5 @@
-//! A snapshot of a runtime's kernel: the state that the programs share and the kernel's state of
-//! each program, without the programs.
+//! A snapshot of a runtime's kernel: the state that the programs share, and the kernel's state of
+//! each program. The VMs of the programs are not part of it.
 //!
 //! ```text
 //! Kernel, Process ── snapshot ──► KernelSnapshot ── encode ──► bytes of a file
@@ -7,13 +7,13 @@
 //!        └───────── restore ────────┘   └──────── decode ────────┘
 //! ```
 //!
-//! Every part of the kernel has a snapshot of its own (`snapshot.rs` or `snapshot/` beside the
-//! part). This module combines them and defines their order. Two rules apply to all parts. State of
-//! the embedder is not part of a snapshot: connections, functions of bindings, and the embedder's
-//! open files and watches. The embedder passes to a copy the functions and mounts that the copy
-//! needs. And **no program waits for an event that cannot happen**. An operation stays pending if a
-//! part of the snapshot will complete it. Such parts are a socket, the end of a child, a signal,
-//! and a watch of files in memory. Every other operation is completed by the restore. Next:
+//! Every part of the kernel has its own snapshot (`snapshot.rs` or `snapshot/` beside the part).
+//! This module combines the snapshots and defines their order. Two rules apply to all parts. First,
+//! the embedder's state is not part of a snapshot: connections, functions of bindings, and the
+//! embedder's open files and watches. The embedder passes the functions and mounts again to each
+//! copy. Second, **no program waits for an event that cannot happen**. An operation stays pending
+//! if a part of the snapshot will complete it. Such parts are sockets, ends of children, signals,
+//! and watches of files in memory. The restore completes every other operation. Next:
 //! `descriptors/snapshot.rs`, the shared descriptions; `file.rs`, the encoding.
 
 mod file;
@@ -53,7 +53,7 @@ use std::sync::atomic::AtomicBool;
 /// The message of a host call that was in progress when the snapshot was taken.
 const UNANSWERED: &[u8] = b"the call was in progress when the snapshot was taken, and its reply went to the original";
 
-/// The state of a runtime's kernel.
+/// The snapshot of a runtime's kernel.
 #[derive(Serialize, Deserialize)]
 pub struct KernelSnapshot {
     files: FilesSnapshot,
@@ -62,13 +62,13 @@ pub struct KernelSnapshot {
     table: ProcessTableSnapshot,
     policy: PolicySnapshot,
     bindings: BindingsSnapshot,
-    /// Operations that wait for the embedder, with their processes.
+    /// The operations that wait for the embedder, with their processes.
     calls: Vec<(Pid, OperationId)>,
     /// The processes, in order of their pids.
     processes: Vec<ProcessSnapshot>,
 }
 
-/// The kernel's state of one program.
+/// The snapshot of the kernel's part of one program.
 #[derive(Serialize, Deserialize)]
 struct ProcessSnapshot {
     pid: Pid,
@@ -78,22 +78,23 @@ struct ProcessSnapshot {
     signals: SignalsSnapshot,
     watched: Vec<(u32, u32)>,
     feed: Option<SocketId>,
-    /// The bytes of arguments and environment that are charged as kernel memory.
+    /// The kernel memory that is charged for the arguments and the environment, in bytes.
     texts: Option<u64>,
     facts: ProcessFactsSnapshot,
 }
 
-/// The state that the embedder passes to a restore.
+/// The inputs of a restore that the embedder chooses.
 pub struct RestoreInputs<'a> {
     /// The limits.
     pub limits: Limits,
-    /// The permissions. `None` keeps the snapshot's policy.
+    /// The permissions. `None` means the snapshot's policy.
     pub permissions: Option<&'a PermissionPolicy>,
-    /// The mounts, matched with the snapshot's by their guest paths.
+    /// The mounts. A mount of the snapshot uses the mount with the same guest path.
     pub mounts: &'a [MountOptions],
-    /// The app file systems, matched with the snapshot's by their guest paths.
+    /// The app file systems. An app file system of the snapshot uses the app
+    /// file system with the same guest path.
     pub file_systems: &'a [FileSystemOptions],
-    /// Receives warnings of limits.
+    /// The listener for warnings of limits.
     pub warnings: Option<WarningListener>,
 }
 
@@ -101,17 +102,18 @@ pub struct RestoreInputs<'a> {
 pub struct RestoredKernel {
     /// The kernel.
     pub kernel: Arc<Kernel>,
-    /// The processes with live programs, in order of their pids.
+    /// The processes of the live programs, in ascending order of their pids.
     pub processes: Vec<Process>,
 }
 
 impl Kernel {
-    /// Takes a snapshot with the processes of the live programs. No program may run a turn or a
-    /// system call during the snapshot.
+    /// Takes a snapshot. `processes` are the processes of the live programs. No program may run a
+    /// turn or a system call during the snapshot.
     pub fn snapshot(&self, processes: &[&Process]) -> KernelSnapshot {
-        // The embedder may still act, and an operation must not complete between the snapshots of
-        // its completer and of the operation. Completers are therefore stored first: an operation
-        // that is pending afterwards was pending when its completer was stored.
+        // The embedder may still act, and an operation must not complete after its completer was
+        // stored and before the operation was stored. The completers are therefore stored first. An
+        // operation that is still pending when it is stored was pending when its completer was
+        // stored.
         let mut descriptions = DescriptionCollector::default();
         let files = self.files.lock().snapshot();
         let sockets = self.sockets.snapshot(&mut descriptions);
@@ -123,8 +125,8 @@ impl Kernel {
         KernelSnapshot { files, descriptions: descriptions.done(), sockets, table, policy, bindings, calls, processes: saved }
     }
 
-    /// Restores the kernel and its processes, for new programs. Changes nothing outside if the
-    /// limits are too low or a mount is missing.
+    /// Restores the kernel and its processes, for new programs. Fails without an effect outside if
+    /// the limits are too low or a mount is missing.
     pub fn restore(saved: &KernelSnapshot, with: RestoreInputs<'_>) -> Result<RestoredKernel, Error> {
         let policy = match with.permissions {
             Some(policy) => PolicySnapshot::of(policy)?,
@@ -180,9 +182,10 @@ impl Kernel {
         self.files.lock().reattach()
     }
 
-    /// Replaces `before` in a runtime. The embedder, its functions and its listeners are taken
-    /// over, and the numbers of host calls and the CPU time continue. The embedder's connections to
-    /// `before` end with `error`. Fails without a change if the name of a command is taken.
+    /// Replaces `before` in a runtime. Takes the embedder, its functions and its listeners from
+    /// `before`, and continues the numbers of host calls and the CPU time. The embedder's
+    /// connections to `before` end with `error`. Fails without a change if another file has a
+    /// command's name.
     pub fn take_over(&self, before: &Self, error: &Error) -> Result<(), Error> {
         self.take_over_bindings(before)?;
         self.usage.warnings.take_over(&before.usage.warnings);
@@ -195,17 +198,17 @@ impl Kernel {
 }
 
 impl KernelSnapshot {
-    /// Returns the pids of the live programs.
+    /// Returns the pids of the live programs, in ascending order.
     pub fn pids(&self) -> impl Iterator<Item = Pid> {
         self.processes.iter().map(|process| process.pid)
     }
 
-    /// Returns the permissions of the programs.
+    /// Returns the policy.
     pub fn permissions(&self) -> PermissionPolicy {
         self.policy.clone().into()
     }
 
-    /// Returns the bytes of the snapshot, counted as if no other snapshot shared them.
+    /// Returns the bytes of the snapshot. Parts that other snapshots share count in full.
     pub fn own_bytes(&self) -> u64 {
         let of_parts = self.files.own_bytes() + self.sockets.own_bytes() + self.table.own_bytes() + self.bindings.own_bytes();
         of_parts + self.processes.iter().map(ProcessSnapshot::own_bytes).sum::<u64>()
@@ -213,7 +216,7 @@ impl KernelSnapshot {
 }
 
 impl RestoredKernel {
-    /// Completes the operations whose event cannot happen in the copy.
+    /// Completes the operations whose completing event cannot happen in the copy.
     fn settle(&self, saved: &KernelSnapshot, operations: &HashMap<Pid, Arc<Operations>>) {
         let kernel = &self.kernel;
         kernel.processes.kill_missing(operations);
@@ -237,7 +240,7 @@ impl RestoredKernel {
 impl Process {
     fn snapshot(&self, descriptions: &mut DescriptionCollector) -> ProcessSnapshot {
         let files = self.files.snapshot(descriptions);
-        // The operations are stored after everything that completes them: see [`Kernel::snapshot`].
+        // Operations are stored after everything that completes them: see [`Kernel::snapshot`].
         let (signals, operations) = self.signals.snapshot(&self.operations);
         ProcessSnapshot {
             pid: self.pid,
@@ -252,7 +255,7 @@ impl Process {
         }
     }
 
-    /// Returns the sockets that the process holds.
+    /// Returns the sockets of the process's descriptors.
     fn sockets(&self) -> Vec<SocketId> {
         let descriptors = self.files.descriptors.lock();
         let socket = |fd: usize| match descriptors.peek(fd as u32)?.target {

@@ -5,8 +5,8 @@ use crate::descriptors::DescriptionsSnapshot;
 use crate::fs::{FilesSnapshot, ProcessFilesSnapshot};
 
 impl KernelSnapshot {
-    /// Replaces the files, the descriptions and the processes' parts of both by what `change`
-    /// returns for their bytes.
+    /// Encodes the files, the descriptions and each process's files, calls `change` with the bytes,
+    /// and decodes the bytes that `change` returns.
     pub(crate) fn rewritten(mut self, change: impl FnOnce(Vec<u8>) -> Vec<u8>) -> Result<Self, &'static str> {
         let own: Vec<&ProcessFilesSnapshot> = self.processes.iter().map(|process| &process.files).collect();
         let bytes = change(postcard::to_stdvec(&(&self.files, &self.descriptions, &own)).expect("an encoded snapshot"));
@@ -26,7 +26,7 @@ impl KernelSnapshot {
         Ok(self)
     }
 
-    /// Applies `change` to the files.
+    /// Calls `change` with the snapshot's files.
     pub(crate) fn with_files(mut self, change: impl FnOnce(&mut FilesSnapshot)) -> Self {
         change(&mut self.files);
         self

@@ -1,5 +1,5 @@
-//! Resources that all programs of a runtime share: linear memory, kernel memory, open host files.
-//! Next: `mark.rs`.
+//! Gauges: counters of the resources that all programs of a runtime share, such as memory and open
+//! host files. Next: `mark.rs`.
 
 use super::Usage;
 use super::warnings::{is_calm, is_near};
@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 pub enum Resource {
     /// Bytes of linear memory.
     Memory,
-    /// Bytes that the kernel holds.
+    /// Bytes of kernel memory.
     Kernel,
     /// Open files and directories of mounted host directories.
     HostFiles,
@@ -40,8 +40,8 @@ pub(crate) struct Gauge {
 }
 
 impl Gauge {
-    /// Adds `amount` to the use. `None` if the limit forbids it. The inner value is the use if it
-    /// is newly near the limit.
+    /// Adds `amount` to the use. Returns `None` if the sum exceeds `max`. The inner value is the
+    /// new use if it is near the limit and was not near before.
     pub(super) fn take(&self, amount: u64, max: u64) -> Option<Option<u64>> {
         let fits = |used: u64| used.checked_add(amount).filter(|used| *used <= max);
         let before = self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits).ok()?;
@@ -66,7 +66,7 @@ impl Gauge {
     }
 }
 
-/// An amount of a resource that one object uses. The amount is returned when the charge is dropped.
+/// An amount of a resource that one object uses. Dropping the charge returns the amount.
 #[derive(Debug)]
 pub struct Charge {
     usage: Arc<Usage>,
@@ -80,7 +80,7 @@ impl Charge {
         Self { usage: usage.clone(), resource, amount: 0 }
     }
 
-    /// Makes a charge of `amount`. `None` if less is left.
+    /// Makes a charge of `amount`. Returns `None` if the limit does not allow the amount.
     pub fn of(usage: &Arc<Usage>, resource: Resource, amount: u64) -> Option<Self> {
         let mut charge = Self::none(usage, resource);
         charge.grow(amount).then_some(charge)
@@ -91,14 +91,16 @@ impl Charge {
         self.amount
     }
 
-    /// Adds `by` to the charge. Returns false, without a change, if less is left.
+    /// Adds `by` to the charge. Returns false, without a change, if the limit does not allow the
+    /// sum.
     pub fn grow(&mut self, by: u64) -> bool {
         let taken = self.usage.take(self.resource, by);
         self.amount += if taken { by } else { 0 };
         taken
     }
 
-    /// Raises the charge to at least `amount`. Returns false, without a change, if less is left.
+    /// Raises the charge to at least `amount`. Returns false, without a change, if the limit does
+    /// not allow the amount.
     pub fn raise_to(&mut self, amount: u64) -> bool {
         amount <= self.amount || self.grow(amount - self.amount)
     }

@@ -1,5 +1,5 @@
-//! A high-water mark beside a counter that a lock protects. The mark is plain data and is copied
-//! with its counter. Next: `peaks.rs`.
+//! A high-water mark for a counter that a lock protects. The mark is plain data, and a snapshot
+//! copies it with its counter. Next: `peaks.rs`.
 
 use super::warnings::{is_calm, is_near};
 
@@ -11,14 +11,14 @@ pub struct Mark {
 }
 
 impl Mark {
-    /// Records that the counter has risen to `used`. Returns whether the counter is newly near
-    /// its limit.
+    /// Records that the counter has risen to `used`. Returns whether the counter is near its limit
+    /// and was not near before.
     pub fn raise(&mut self, used: u64, max: u64) -> bool {
         self.high = self.high.max(used);
         is_near(used, max) && !std::mem::replace(&mut self.warned, true)
     }
 
-    /// Records that the counter has fallen to `used`.
+    /// Records that the counter has fallen to `used`. A low value allows the next warning.
     pub fn lower(&mut self, used: u64, max: u64) {
         if self.warned && is_calm(used, max) {
             self.warned = false;

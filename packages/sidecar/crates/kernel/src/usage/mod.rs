@@ -1,11 +1,11 @@
 //! A runtime's use of its limits: the present use, the highest use so far, and warnings.
 //!
-//! Three kinds of counters keep the cost low. A resource that many programs share is counted by a
-//! [`Gauge`]: an atomic number, raised with a [`Charge`] that lowers it when dropped. Objects under
-//! a lock (files, sockets, processes) have a [`Mark`] beside their counter. The use of each single
-//! process is read only on request, and its [`Peaks`] are recorded when the process ends. A use
-//! that passes 80 % of its limit leaves a warning, which is sent after the program's slice, when no
-//! lock is held (`warnings.rs`). Next: `resources.rs`, which collects all counters.
+//! Three kinds of counters make counting cheap. A resource that many programs share has a
+//! [`Gauge`], an atomic number. A [`Charge`] raises the number, and lowers it when dropped. Objects
+//! under a lock (files, sockets, processes) have a [`Mark`] beside their counter. The use of a
+//! single process is read only on request, and its [`Peaks`] are recorded when the process ends. A
+//! use that passes 80 % of its limit adds a warning. The warning is sent after the program's slice,
+//! when no lock is held (`warnings.rs`). Next: `resources.rs`, which collects all counters.
 
 mod gauge;
 mod mark;
@@ -34,17 +34,17 @@ pub struct Usage {
     pub peaks: Peaks,
     /// Warnings that have not been sent.
     pub warnings: Warnings,
-    /// CPU time of all processes, ended ones included, in nanoseconds.
+    /// The CPU time of all processes in nanoseconds, ended processes included.
     cpu_ns: AtomicU64,
 }
 
 impl Usage {
-    /// Makes the counters of a runtime that uses nothing yet.
+    /// Makes counters of 0 for a new runtime.
     pub fn new(limits: &Limits) -> Arc<Self> {
         Arc::new(Self { limits: *limits, ..Self::default() })
     }
 
-    /// Returns the kernel memory in use.
+    /// Returns the kernel memory in use, in bytes.
     #[cfg(test)]
     pub(crate) fn kernel_bytes(&self) -> u64 {
         self.gauge(Resource::Kernel).used_and_highest().0
@@ -54,8 +54,8 @@ impl Usage {
         &self.gauges[resource as usize]
     }
 
-    /// Adds `amount` to the use of a resource. Returns false, without a change, if the limit
-    /// forbids it.
+    /// Adds `amount` to the use of a resource. Returns false, without a change, if the limit does
+    /// not allow the sum.
     fn take(&self, resource: Resource, amount: u64) -> bool {
         let (name, max) = resource.limit(&self.limits);
         match self.gauge(resource).take(amount, max) {
@@ -73,7 +73,7 @@ impl Usage {
         self.gauge(resource).give_back(amount, resource.limit(&self.limits).1);
     }
 
-    /// Adds to the CPU time of all processes.
+    /// Adds `cpu_ns` to the CPU time of all processes.
     pub fn computed(&self, cpu_ns: u64) {
         self.cpu_ns.fetch_add(cpu_ns, Ordering::Relaxed);
     }

@@ -1,16 +1,16 @@
-//! The highest use by a single process of a runtime, for the limits of each process.
+//! The highest use by a single process of a runtime, for limits that apply to each process.
 //!
-//! A peak is recorded when a process ends, or at once where that is rare. A report in the meantime
-//! reads the live processes too. Next: `warnings.rs`.
+//! A peak is recorded when a process ends. Rare changes are recorded at once. A report also reads
+//! the live processes. Next: `warnings.rs`.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The highest value so far.
+/// The highest value of a counter so far.
 #[derive(Debug, Default)]
 pub struct Peak(AtomicU64);
 
 impl Peak {
-    /// Raises the highest value to `value`.
+    /// Raises the highest value to `value`, if `value` is higher.
     pub fn record(&self, value: u64) {
         if value > self.0.load(Ordering::Relaxed) {
             self.0.fetch_max(value, Ordering::Relaxed);
@@ -22,7 +22,7 @@ impl Peak {
     }
 }
 
-/// The highest use by a single process, for each limit of a process.
+/// The highest use by a single process, for each limit that applies to each process.
 #[derive(Debug, Default)]
 pub struct Peaks {
     /// Bytes of linear memory.
@@ -37,6 +37,6 @@ pub struct Peaks {
     pub output_bytes: Peak,
     /// Bytes of standard input that the process has not read.
     pub stdin_bytes: Peak,
-    /// Watches of the runtime.
+    /// Watches of a runtime.
     pub watches: Peak,
 }

@@ -1,14 +1,14 @@
-//! The reports of limits and their use that the embedder receives. Next: `gauge.rs`.
+//! The reports that the embedder receives about limits and their use. Next: `gauge.rs`.
 
 use coldframe_ids::Pid;
 use std::sync::Arc;
 
-/// The use of one limit by a runtime.
+/// The use of one limit in a runtime.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LimitUse {
     /// The limit's name.
     pub limit: &'static str,
-    /// The present use. For a limit of each process, the highest of one process.
+    /// The present use. For a limit of each process, the highest use of one process.
     pub used: u64,
     /// The highest use so far.
     pub high: u64,
@@ -16,7 +16,7 @@ pub struct LimitUse {
     pub max: u64,
 }
 
-/// A warning that the use is near its limit.
+/// A warning that a use is near its limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LimitWarning {
     /// The limit's name.
@@ -32,19 +32,19 @@ pub struct LimitWarning {
 /// The resources that one runtime uses.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RuntimeResources {
-    /// Every limit whose use can be counted.
+    /// The use of every limit that can be counted.
     pub limits: Vec<LimitUse>,
-    /// Descriptors of all processes.
+    /// The number of open descriptors of all processes.
     pub descriptors: u64,
-    /// Operations in progress of all processes.
+    /// The number of operations in progress of all processes.
     pub operations: u64,
-    /// Processes that wait for a timer.
+    /// The number of processes that wait for a timer.
     pub timers: u64,
-    /// CPU time of all processes in milliseconds, ended processes included.
+    /// The CPU time of all processes in milliseconds, ended processes included.
     pub cpu_ms: u64,
-    /// Bytes that wait in pipes, sockets and standard streams.
+    /// The number of bytes that wait in pipes, sockets and standard streams.
     pub buffered_bytes: u64,
 }
 
-/// Called when the use of a limit passes 80 %. Must not block.
+/// Called when a use passes 80 % of its limit. The function must not block.
 pub type WarningListener = Arc<dyn Fn(LimitWarning) + Send + Sync>;

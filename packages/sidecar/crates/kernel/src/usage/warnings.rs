@@ -1,9 +1,9 @@
-//! Warnings that wait to be sent.
+//! The warnings of a runtime that wait to be sent.
 //!
-//! The code that sees a use pass 80 % of a limit adds a warning here, even while it holds a lock.
-//! [`Warnings::send`] sends the warnings to the listener where no lock is held. A use must
-//! fall below 60 % before it can warn again, and each limit warns at most once a second. A program
-//! therefore cannot cause a flood. Next: `limits.rs`, the limits.
+//! Code that sees a use pass 80 % of a limit adds a warning here, even while the code holds a lock.
+//! [`Warnings::send`] is called without locks and sends the warnings to the listener. A use must
+//! fall below 60 % before another warning, and each limit warns at most once a second. So a program
+//! cannot cause a flood of warnings. Next: `limits.rs`, the limits.
 
 use crate::usage::reports::LimitWarning;
 use coldframe_ids::Pid;
@@ -12,10 +12,10 @@ use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// Nanoseconds between two warnings of one limit.
+/// The minimum time between two warnings of one limit, in nanoseconds.
 const INTERVAL_NS: u64 = 1_000_000_000;
 
-/// Receives warnings, on any thread; must not block.
+/// The listener for warnings. Called on any thread. Must not block.
 pub(crate) type Listener = Arc<dyn Fn(LimitWarning) + Send + Sync>;
 
 /// Returns whether a use is near its limit.
@@ -23,7 +23,7 @@ pub fn is_near(used: u64, max: u64) -> bool {
     used > 0 && used >= max - max / 5
 }
 
-/// Returns whether a use has fallen far enough below its limit to warn again.
+/// Returns whether a use is so far below its limit that the next warning is allowed.
 pub(super) fn is_calm(used: u64, max: u64) -> bool {
     used < max - max / 5 * 2
 }
@@ -33,7 +33,7 @@ pub(super) fn is_calm(used: u64, max: u64) -> bool {
 pub struct Warnings {
     /// The listener, set when the runtime is made. Without a listener no warnings are stored.
     listener: OnceLock<Listener>,
-    /// Whether `list` is not empty, for a look without the lock.
+    /// Whether `list` has warnings, readable without the lock.
     news: AtomicBool,
     list: Mutex<List>,
 }
@@ -52,12 +52,12 @@ impl std::fmt::Debug for Warnings {
 }
 
 impl Warnings {
-    /// Sends warnings to `listener`. Only the first listener counts.
+    /// Sends warnings to `listener`. Has no effect if a listener is set already.
     pub fn listen(&self, listener: Listener) {
         let _ = self.listener.set(listener);
     }
 
-    /// Takes over the listener of `before`, if it has one.
+    /// Takes the listener of `before`, if `before` has a listener.
     pub(crate) fn take_over(&self, before: &Self) {
         if let Some(listener) = before.listener.get() {
             self.listen(listener.clone());
@@ -80,7 +80,7 @@ impl Warnings {
         self.news.store(true, Ordering::Release);
     }
 
-    /// Sends the waiting warnings to the listener. Must be called without a lock.
+    /// Sends the warnings in the list to the listener. The caller must not hold a lock.
     pub fn send(&self) {
         if !self.news.load(Ordering::Acquire) {
             return;

@@ -1,16 +1,16 @@
 //! The host calls and replies of one system call on an app file system.
 //!
 //! A system call that needs a reply of the embedder stops at the host call. When the reply arrives,
-//! the system call runs again from its beginning. The earlier replies are found again as long as
-//! the host calls are equal.
+//! the system call runs again from its beginning. A repeated host call that equals the earlier host
+//! call receives the earlier reply.
 //!
-//! So nothing in the kernel waits: no lock is held and no guest memory is borrowed while the
-//! embedder works. One function resolves the paths of all mounts, and no second version that can
-//! wait is needed. A host call with an effect is made once, because later rounds find its reply. If
+//! So no code in the kernel waits: no lock is held and no guest memory is borrowed while the
+//! embedder works. One function resolves the paths of all mounts, and needs no asynchronous
+//! version. A host call that changes files is made once, because later rounds find its reply. If
 //! the tree changed between two rounds and the host calls differ, the later replies are dropped.
 //!
-//! The exchange belongs to the thread, as the caller does (`caller_scope.rs`). Next:
-//! `async_imports.rs` of the crate `vm`, which runs the rounds.
+//! The exchange is stored by thread, like the caller (`caller_scope.rs`). Next: `async_imports.rs`
+//! of the crate `vm`, which runs the rounds.
 
 use super::wire::Input;
 use crate::caller_scope::set_repeated;
@@ -18,24 +18,24 @@ use coldframe_error::Errno;
 use std::cell::RefCell;
 use std::sync::Arc;
 
-/// The most bytes of the host calls and replies of one system call. A call that needs more fails
-/// with `ENOBUFS`.
+/// The maximum bytes of the host calls and replies of one system call. A system call that exceeds
+/// the bound fails with `ENOBUFS`.
 const MAX_BYTES: usize = 64 << 20;
-/// The most host calls of one system call. A call that needs more fails with `ENOBUFS`. Each round
-/// passes all earlier replies, so their number must be small. The longest path without links needs
-/// fewer.
+/// The maximum number of host calls of one system call. A system call that exceeds the bound fails
+/// with `ENOBUFS`. Each round compares all earlier host calls, so their number must be small. The
+/// longest path without links needs fewer host calls.
 const MAX_HOST_CALLS: usize = 16_384;
 
 thread_local! {
     static CURRENT: RefCell<Option<Exchange>> = const { RefCell::new(None) };
 }
 
-/// One host call.
+/// One host call of a system call to an app file system.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileSystemRequest {
-    /// The operation that the app's file system carries out.
+    /// The operation that the app's file system runs.
     pub name: &'static str,
-    /// The operation's input.
+    /// The encoded arguments of the operation.
     pub input: Vec<u8>,
 }
 
@@ -63,7 +63,7 @@ impl Drop for ClearOnDrop {
 }
 
 impl Exchange {
-    /// Runs a round of a system call. The known replies answer its host calls.
+    /// Runs one round of a system call. Host calls of the round receive the known replies.
     pub fn round<R>(&mut self, call: impl FnOnce() -> R) -> R {
         self.next = 0;
         self.update_repeated();
@@ -75,8 +75,8 @@ impl Exchange {
         result
     }
 
-    /// Returns the host call of the last round that has no reply yet. If a host call is returned,
-    /// the result of the round is void.
+    /// Returns the host call of the last round that needs a reply, if any. The result of that round
+    /// is then void.
     pub fn wanted(&mut self) -> Option<FileSystemRequest> {
         self.wanted.take()
     }
@@ -89,7 +89,7 @@ impl Exchange {
         self.known.push((request, reply));
     }
 
-    /// Stores whether the following work repeats an earlier round or is void.
+    /// Updates the thread's scope: whether the following work repeats an earlier round or is void.
     fn update_repeated(&self) {
         set_repeated(self.wanted.is_some() || self.next < self.known.len());
     }
@@ -117,8 +117,8 @@ impl Exchange {
     }
 }
 
-/// Makes a host call. Fails with `EOPNOTSUPP` outside of a round: the embedder's own operations on
-/// files cannot wait.
+/// Makes a host call. Fails with `EOPNOTSUPP` outside of a round, because the embedder's own
+/// operations on files cannot wait for a reply.
 pub(super) fn ask(name: &'static str, input: Input) -> FileSystemReply {
     CURRENT.with_borrow_mut(|current| match current {
         Some(exchange) => exchange.ask(name, input),

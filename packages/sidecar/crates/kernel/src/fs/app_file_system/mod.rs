@@ -1,10 +1,11 @@
 //! App file systems: mounts whose calls the embedder answers.
 //!
-//! An app file system is a mount among others (`mounts/`). So one walk resolves all paths, with one
-//! set of rules and permissions. A mounted folder makes system calls to the host machine. An app
+//! An app file system is a kind of mount (`mounts/`), so paths are resolved by the same walk and
+//! checked by the same permissions. A mounted folder makes system calls to the host machine. An app
 //! file system makes host calls to the embedder instead, one at a time. The guest's system call
-//! runs again after each reply (`exchange.rs`). Replies are not trusted: an invalid reply is `EIO`.
-//! No state is kept between two calls: an open file is a path. Next: `exchange.rs`, `wire.rs`.
+//! runs again after each reply (`exchange.rs`). Replies are not trusted: an invalid reply fails the
+//! call with `EIO`. No state is kept between two calls, and an open file is a path. Next:
+//! `exchange.rs`, `wire.rs`.
 
 mod exchange;
 mod wire;
@@ -18,14 +19,14 @@ use coldframe_error::Errno;
 use exchange::ask;
 use wire::{Input, Reader};
 
-/// The most bytes that one host call reads or writes.
+/// The maximum number of bytes that one host call reads or writes.
 const PIECE: usize = 1 << 20;
-/// The most entries of one directory.
+/// The maximum number of entries of one directory.
 const MAX_ENTRIES: usize = 1 << 20;
 
 /// One app file system.
 pub(super) struct App {
-    /// The number by which the embedder knows the file system.
+    /// The file system's number in host calls, which the embedder chose.
     number: u32,
 }
 
@@ -34,21 +35,22 @@ impl App {
         Self { number }
     }
 
-    /// Returns the number by which the embedder knows the file system.
+    /// Returns the file system's number in host calls, which the embedder chose.
     pub(super) fn number(&self) -> u32 {
         self.number
     }
 
     fn about(&self, path: &[u8]) -> Result<Input, Errno> {
-        // The embedder's functions take text.
+        // The embedder's functions receive paths as text, so a path must be UTF-8.
         std::str::from_utf8(path).map_err(|_| Errno::EILSEQ)?;
         Ok(Input::new(self.number).text(&[b"/", path].concat()))
     }
 
-    /// Returns the attributes of a file, or of a link itself. `device` distinguishes this mount
-    /// from others.
+    /// Returns the attributes of a file. For a link, returns the attributes of the link itself.
+    /// `device` is the device number of the mount.
     pub(super) fn stat(&self, device: u64, path: &[u8]) -> Result<Stat, Errno> {
-        // The root always exists. A file system that fails shows its errors below the root.
+        // The root always exists, so that the errors of a broken file system appear only below the
+        // root.
         if path.is_empty() {
             return Ok(Stat { kind: Type::Directory, mode: 0o755, links: 2, size: 4_096, ..base_stat(device, 1) });
         }
@@ -92,7 +94,7 @@ impl App {
         Ok(reply.len())
     }
 
-    /// Writes bytes. Returns the number of written bytes: at most the bytes of one host call.
+    /// Writes at most the bytes that fit into one host call. Returns the number of written bytes.
     pub(super) fn write(&self, path: &[u8], offset: u64, bytes: &[u8]) -> Result<usize, Errno> {
         let piece = &bytes[..bytes.len().min(PIECE)];
         self.effect("write", self.about(path)?.u64(offset).bytes(piece)).map(|()| piece.len())
@@ -102,7 +104,7 @@ impl App {
         self.effect("truncate", self.about(path)?.u64(len))
     }
 
-    /// Makes an empty file. The file must not exist.
+    /// Creates an empty file. The file must not exist.
     pub(super) fn create(&self, path: &[u8], mode: u32) -> Result<(), Errno> {
         self.effect("create", self.about(path)?.u32(mode & 0o1777))
     }
@@ -145,7 +147,7 @@ impl App {
     }
 }
 
-/// Returns the attributes that all files of an app file system share.
+/// Returns the attributes that are equal for all files of an app file system.
 fn base_stat(dev: u64, ino: u64) -> Stat {
     Stat {
         dev,
@@ -165,8 +167,8 @@ fn base_stat(dev: u64, ino: u64) -> Stat {
     }
 }
 
-/// Returns the number of a file without a number of its own: the FNV-1a hash of the path. A double
-/// holds the number exactly.
+/// Returns the inode number of a file for which the app has none: the FNV-1a hash of the path. A
+/// double represents the number exactly.
 fn number_of(path: &[u8]) -> u64 {
     let hash = path.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));
     (hash >> 12) | (1 << 51)

@@ -1,6 +1,7 @@
-//! Host calls and replies of app file systems as bytes. Numbers are little-endian. A text is its
-//! length (u32) and its UTF-8. The other side is `packages/sdk/src/file-systems/wire.ts`, and
-//! `docs/internals/protocol.md` has the table.
+//! Encodes the host calls of app file systems and decodes the replies. Numbers are little-endian. A
+//! text is its length (u32) and its UTF-8 bytes. The other side is
+//! `packages/sdk/src/file-systems/wire.ts`. `docs/internals/protocol.md` has the table of the
+//! fields.
 
 use super::super::node::Type;
 use coldframe_error::Errno;
@@ -9,7 +10,7 @@ use coldframe_error::Errno;
 pub(super) struct Input(Vec<u8>);
 
 impl Input {
-    /// Starts a host call to the file system `number`.
+    /// Starts the input of a host call to the file system `number`.
     pub(super) fn new(number: u32) -> Self {
         Self(number.to_le_bytes().to_vec())
     }
@@ -40,7 +41,7 @@ impl Input {
     }
 }
 
-/// Reads a reply. A missing field is `EIO`.
+/// Decodes a reply. A missing field fails with `EIO`.
 pub(super) struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
@@ -75,7 +76,7 @@ impl<'a> Reader<'a> {
         self.take(len as usize)
     }
 
-    /// Reads a file type, in the numbers of `readdir`.
+    /// Reads a file type, which has the number that `readdir` uses.
     pub(super) fn kind(&mut self) -> Result<Type, Errno> {
         match self.array()? {
             [1] => Ok(Type::File),
@@ -89,7 +90,7 @@ impl<'a> Reader<'a> {
         self.0.is_empty()
     }
 
-    /// Fails if bytes are left.
+    /// Fails with `EIO` if bytes are left.
     pub(super) fn end(self) -> Result<(), Errno> {
         if self.is_empty() { Ok(()) } else { Err(Errno::EIO) }
     }

@@ -1,9 +1,10 @@
-//! Packs a part of the tree. The tree is walked while the archive is read, name by name, and is not
-//! locked between two reads.
+//! Packs a part of the tree into an archive. The tree is walked name by name while the embedder
+//! reads the archive. The tree is not locked between two reads.
 //!
-//! Programs may therefore change the tree during an export. A removed file is left out, and a file
-//! that was cut is filled up with zeros. Sockets, devices and `/proc` are always left out. A second
-//! name of a file becomes a link to the first. Holes stay holes. Next: `header.rs`.
+//! Programs may therefore change the tree during an export. A file that was removed is left out. A
+//! file that became shorter is filled with zeros. Sockets, devices and `/proc` are always left out.
+//! The second name of a file becomes a link to the first name. Ranges without data are not stored.
+//! Next: `header.rs`.
 
 use super::super::node::Type;
 use super::super::open::{self, Opened, PIECE};
@@ -21,7 +22,7 @@ const DIRECTORY_NO_FOLLOW: u32 = 0o600_000;
 const PERMISSIONS: u32 = 0o7777;
 /// The device number of `/proc`, which is the first mount.
 const PROC: u64 = DEVICE + 1;
-/// The smallest total size of holes for which the parts of a file are listed.
+/// The minimum number of bytes without data for which a file is stored as a sparse file.
 const LARGE_HOLES: u64 = 64 << 10;
 
 /// An archive that is written piece by piece.
@@ -29,7 +30,7 @@ pub struct Export {
     levels: Vec<Level>,
     current: Option<Current>,
     out: Vec<u8>,
-    /// The name in the archive of each file with several names, by device and inode number.
+    /// The name in the archive of each file with several names, by the device and inode numbers.
     linked: HashMap<(u64, u64), Vec<u8>>,
     ended: bool,
 }
@@ -65,7 +66,8 @@ impl Export {
         Ok(Self { levels, current: None, out: Vec::new(), linked: HashMap::new(), ended: false })
     }
 
-    /// Returns the next bytes, at most `most`. An empty result is the end. An error names its path.
+    /// Returns at most `most` of the next bytes. Returns no bytes at the end of the archive. An
+    /// error contains the path.
     pub(in crate::fs) fn pull(&mut self, view: &View<'_>, most: usize) -> Result<Vec<u8>, (Errno, Vec<u8>)> {
         while self.out.len() < most && !self.ended {
             match self.current.take() {
@@ -77,7 +79,7 @@ impl Export {
         Ok(std::mem::replace(&mut self.out, rest))
     }
 
-    /// Closes the file that is being packed. The export is not continued.
+    /// Closes the file that is being packed. No further bytes are read from the export.
     pub(in crate::fs) fn give_up(&mut self, view: &View<'_>) {
         if let Some(current) = self.current.take() {
             current.opened.release(&mut view.lock());
@@ -93,7 +95,7 @@ impl Export {
         let wanted = usize::try_from(len).unwrap_or(usize::MAX).min(PIECE);
         let begin = self.out.len();
         self.out.resize(begin + wanted, 0);
-        // Bytes that cannot be read stay zero, because the header has promised their number.
+        // Bytes that cannot be read are zeros, because the header already has the number of bytes.
         let _ = current.opened.read(&mut view.lock(), offset, &mut self.out[begin..]);
         let left = len - wanted as u64;
         if left > 0 {
@@ -193,8 +195,8 @@ impl Export {
     }
 }
 
-/// Extends the parts to whole blocks, except a part at the file's end: GNU tar reads each part in
-/// blocks. The parts begin far enough from each other.
+/// Extends the parts to whole blocks, except a part at the file's end, because GNU tar reads each
+/// part in blocks. The extended parts do not overlap.
 fn whole_blocks(mut parts: Vec<(u64, u64)>, size: u64) -> Vec<(u64, u64)> {
     for (offset, len) in &mut parts {
         *len = len.next_multiple_of(BLOCK as u64).min(size.saturating_sub(*offset));
@@ -202,8 +204,8 @@ fn whole_blocks(mut parts: Vec<(u64, u64)>, size: u64) -> Vec<(u64, u64)> {
     parts
 }
 
-/// Returns the list of parts in the form of version 1.0 of GNU's records. The list precedes the
-/// data and fills whole blocks.
+/// Returns the list of parts in version 1.0 of GNU's format. The list precedes the data and is
+/// padded to whole blocks.
 fn list(parts: &[(u64, u64)], size: u64) -> Vec<u8> {
     // An empty part at the end marks the end of the file.
     let mut text = format!("{}\n", parts.len() + 1);

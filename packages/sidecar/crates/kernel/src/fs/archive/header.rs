@@ -1,5 +1,5 @@
-//! Writes the headers of an archive: ustar, preceded by an extended header for values that do not
-//! fit. Next: `export.rs`.
+//! Writes the headers of an archive in ustar format. An extended header precedes a header whose
+//! values do not fit. Next: `export.rs`.
 
 use super::{BLOCK, padding, pax};
 use tar::{EntryType, Header};
@@ -12,15 +12,15 @@ pub(super) struct Entry<'e> {
     pub(super) link: &'e [u8],
     pub(super) mode: u32,
     pub(super) owner: (u32, u32),
-    /// Nanoseconds since 1970.
+    /// The time of the last change, in nanoseconds since 1970.
     pub(super) mtime: i64,
-    /// Bytes of data that follow.
+    /// The number of bytes of data that follow the header.
     pub(super) size: u64,
-    /// The size of a file with holes.
+    /// The length of a sparse file. `None` for other files.
     pub(super) real_size: Option<u64>,
 }
 
-/// The largest size that a header holds in octal digits.
+/// The largest size that fits into a header's octal digits.
 const MAX_OCTAL: u64 = 0o77_777_777_777;
 const NANOSECONDS: i64 = 1_000_000_000;
 
@@ -76,7 +76,7 @@ fn finish(header: &mut Header, kind: EntryType, mode: u32, owner: (u32, u32), mt
     header.set_cksum();
 }
 
-/// Copies as much of `text` as fits. Returns whether the whole text fits.
+/// Copies as much of `text` as fits into `field`. Returns whether the whole text fits.
 fn fill(field: &mut [u8; 100], text: &[u8]) -> bool {
     let len = text.len().min(field.len());
     field.fill(0);

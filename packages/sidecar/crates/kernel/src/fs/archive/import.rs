@@ -1,7 +1,7 @@
-//! Unpacks an archive whose bytes arrive in pieces. A complete entry is in the tree at once.
+//! Unpacks an archive whose bytes arrive in pieces. Each complete entry is in the tree at once.
 //!
-//! An error ends the import: the entries before it stay, and the unfinished file is removed. Next:
-//! `reader.rs`.
+//! An error ends the import. Earlier entries stay in the tree, and the incomplete file is removed.
+//! Next: `reader.rs`.
 
 use super::super::view::View;
 use super::Refusal;
@@ -18,7 +18,8 @@ pub struct Import {
 }
 
 impl Import {
-    /// Creates an import into `base`, an absolute path of a directory without links in it.
+    /// Creates an import into `base`, the absolute path of a directory. No name of the path may be
+    /// a link.
     pub(in crate::fs) fn new(base: &[u8]) -> Self {
         let base = base.strip_suffix(b"/").unwrap_or(base).to_vec();
         Self { base, reader: Reader::default(), progress: Progress::default(), stopped: false }
@@ -38,7 +39,7 @@ impl Import {
         pushed
     }
 
-    /// Ends the import. The archive must be complete.
+    /// Ends the import. Fails if the archive is incomplete.
     pub(in crate::fs) fn finish(&mut self, view: &View<'_>) -> Result<(), Failed> {
         if self.stopped {
             return Ok(());
@@ -52,7 +53,7 @@ impl Import {
         Err(Failed::Archive(Refusal::new(b"", "the archive ends too early: it was cut off, or has no end mark")))
     }
 
-    /// Abandons the import and removes an unfinished file.
+    /// Abandons the import and removes the incomplete file.
     pub(in crate::fs) fn give_up(&mut self, view: &View<'_>) {
         Unpacker { view, base: &self.base, progress: &mut self.progress }.give_up();
     }

@@ -6,10 +6,10 @@
 //!                     pax.rs, sparse.rs: values that do not fit into a header
 //! ```
 //!
-//! The writer makes POSIX's pax format, with GNU's records for files with holes. The reader accepts
-//! pax, ustar, GNU's own format and the format before ustar. The `tar` crate parses headers. Its
-//! reader is not used because that reader pulls from a blocking stream. Here the bytes are pushed,
-//! so an import needs no thread and never blocks. Next: `import.rs`.
+//! The writer produces POSIX's pax format, with GNU's records for sparse files. The reader accepts
+//! pax, ustar, GNU's old format and the format before ustar. The `tar` crate parses headers, but
+//! its reader is not used, because it reads from a blocking stream. Here the embedder pushes the
+//! bytes, so an import needs no thread and never blocks. Next: `import.rs`.
 
 mod export;
 mod header;
@@ -31,13 +31,13 @@ const BLOCK: usize = 512;
 
 /// An archive that is being read or written.
 pub enum Archive {
-    /// An archive that is written.
+    /// An archive that the embedder reads.
     Export(Box<Export>),
-    /// An archive that is read.
+    /// An archive that the embedder writes.
     Import(Box<Import>),
 }
 
-/// The reason why an archive is refused: the name of the entry, and a sentence.
+/// The reason why an archive is refused: the name of the entry, and an explanation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Refusal {
     pub(super) entry: String,
@@ -52,7 +52,7 @@ impl Refusal {
     }
 }
 
-/// Returns the number of padding bytes after `len` bytes of data.
+/// Returns the number of padding bytes after data of length `len`.
 fn padding(len: u64) -> usize {
     let over = (len % BLOCK as u64) as usize;
     if over == 0 { 0 } else { BLOCK - over }

@@ -1,36 +1,37 @@
-//! Reads and writes the records of an extended header: `length key=value` and a newline. The length
-//! counts itself.
+//! Reads and writes the records of an extended header. A record is `length key=value` and a
+//! newline. The length includes its own digits.
 //!
-//! The crate's iterator is not used because it splits at newlines, and a value may contain
-//! newlines. Next: `sparse.rs`.
+//! The iterator of the `tar` crate is not used, because it splits at newlines, and a value may
+//! contain newlines. Next: `sparse.rs`.
 
-/// The records of an extended header that an import uses. A malformed value refuses the header.
+/// The records of an extended header that an import uses. A malformed value makes the whole header
+/// invalid.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(super) struct Records {
     pub(super) path: Option<Vec<u8>>,
     pub(super) link: Option<Vec<u8>>,
     pub(super) size: Option<u64>,
-    /// Nanoseconds since 1970.
+    /// The time of the last change, in nanoseconds since 1970.
     pub(super) mtime: Option<i64>,
     pub(super) sparse: SparseRecords,
 }
 
-/// GNU's records about holes, in their three versions.
+/// GNU's records about sparse files, in three versions.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(super) struct SparseRecords {
     pub(super) major: Option<u64>,
     pub(super) minor: Option<u64>,
     pub(super) name: Option<Vec<u8>>,
-    /// `realsize`, or `size` of the first versions.
+    /// The value of `realsize`, or of `size` in versions 0.0 and 0.1.
     pub(super) size: Option<u64>,
-    /// Offsets and lengths in turn: `map` of version 0.1, or the records of version 0.0 in their
-    /// order.
+    /// Alternating offsets and lengths: the record `map` of version 0.1, or the records of version
+    /// 0.0 in order.
     pub(super) map: Option<Vec<u64>>,
 }
 
 const NANOSECONDS: u32 = 9;
 
-/// Reads records. Returns `None` for a malformed record.
+/// Decodes records. Returns `None` if a record is malformed.
 pub(super) fn read(bytes: &[u8]) -> Option<Records> {
     let mut records = Records::default();
     let mut rest = bytes;
@@ -78,7 +79,7 @@ pub(super) fn number(text: &[u8]) -> Option<u64> {
     std::str::from_utf8(text).ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()))?.parse().ok()
 }
 
-/// Parses seconds with a fraction. Returns nanoseconds.
+/// Parses seconds with an optional fraction. Returns nanoseconds.
 fn time(text: &[u8]) -> Option<i64> {
     let (is_negative, text) = text.strip_prefix(b"-").map_or((false, text), |text| (true, text));
     let dot = text.iter().position(|byte| *byte == b'.');
@@ -96,7 +97,7 @@ fn time(text: &[u8]) -> Option<i64> {
 pub(super) fn write(out: &mut Vec<u8>, key: &str, value: &[u8]) {
     let rest = key.len() + value.len() + 3;
     let mut len = rest + 1;
-    // The length counts its own digits.
+    // The digits of the length count too, so a longer length may need another digit.
     while len != rest + len.to_string().len() {
         len = rest + len.to_string().len();
     }

@@ -1,5 +1,5 @@
-//! Cuts the bytes of an archive into entries and their data, regardless of how the bytes are split.
-//! Every number in an archive is checked.
+//! Splits the bytes of an archive into entries and their data, for any lengths of the received
+//! pieces. Every number in an archive is checked.
 //!
 //! ```text
 //! header ─┬─► extended header, long name ─► its data ──────────► header
@@ -14,7 +14,7 @@ use super::sparse::{Map, Parts};
 use super::{BLOCK, Refusal, padding};
 use tar::{EntryType, GnuExtSparseHeader, Header};
 
-/// The largest size of one extended header or long name, in bytes.
+/// The maximum size of one extended header or long name, in bytes.
 const MOST_META: u64 = 1 << 20;
 
 /// The kind of an entry.
@@ -33,26 +33,26 @@ pub(super) struct Entry {
     pub(super) path: Vec<u8>,
     pub(super) link: Vec<u8>,
     pub(super) mode: u32,
-    /// Nanoseconds since 1970.
+    /// The time of the last change, in nanoseconds since 1970.
     pub(super) mtime: i64,
     /// The size of a file.
     pub(super) size: u64,
 }
 
-/// Receives the entries and their data.
+/// Receives the entries of an archive and the data of each entry.
 pub(super) trait Sink {
     fn begin(&mut self, entry: &Entry) -> Result<(), Failed>;
-    /// Passes bytes of a file and their offset, in order.
+    /// Passes bytes of a file with their offset. The offsets are in ascending order.
     fn data(&mut self, offset: u64, bytes: &[u8]) -> Result<(), Failed>;
     fn end(&mut self, entry: &Entry) -> Result<(), Failed>;
 }
 
-/// The reason why reading stops.
+/// The reason why an import stops.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::fs) enum Failed {
     /// The archive is malformed.
     Archive(Refusal),
-    /// A call of the filesystem failed: the error, the call and the path.
+    /// A filesystem call failed: the error, the call's name and the path.
     File(coldframe_error::Errno, &'static str, Vec<u8>),
 }
 
@@ -76,13 +76,13 @@ enum State {
         padding: usize,
         bytes: Vec<u8>,
     },
-    /// Further headers with parts, in GNU's own format.
+    /// Further headers with parts, in GNU's old format.
     MoreParts {
         entry: Box<Entry>,
         parts: Parts,
         stored: u64,
     },
-    /// The list of parts before the data, in pax.
+    /// The list of parts before the data, in pax format.
     PartList {
         entry: Box<Entry>,
         map: Map,
@@ -193,7 +193,7 @@ impl Reader {
         let name = header.path_bytes().into_owned();
         let mut summed = header.clone();
         summed.set_cksum();
-        // Unequal also if the field has no number.
+        // The field may have no number. The comparison then fails too.
         if header.cksum().ok() != summed.cksum().ok() {
             return Err(wrong(b"", "a header's checksum is wrong: the data is no tar archive, or the archive is damaged"));
         }
@@ -309,7 +309,8 @@ impl Reader {
             EntryType::XHeader => {
                 self.records = pax::read(&bytes).ok_or_else(|| wrong(b"", "an extended header is malformed"))?;
             }
-            // A global header has no record that one file needs. Most contain comments.
+            // A global header has no records for a single file. Most global headers contain
+            // comments.
             _ => {}
         }
         Ok(())

@@ -1,21 +1,21 @@
-//! Files with holes: the parts of a file whose data an archive stores. Parts are in order, do not
-//! overlap and are within the file. Next: `reader.rs`.
+//! Sparse files: an archive stores only some parts of the file's data. The parts are in order, do
+//! not overlap and are within the file. Next: `reader.rs`.
 
 use super::pax::number;
 use tar::GnuSparseHeader;
 
-/// The largest number of parts of one file. A longer list would be an attack on memory.
+/// The maximum number of parts of one file. The bound limits the memory that an archive can make
+/// the kernel use.
 pub(super) const MOST: usize = 1 << 18;
 
 /// The list of a file's parts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Parts {
-    /// The offset of each part in the file, and its length.
+    /// The offset and the length of each part in the file.
     list: Vec<(u64, u64)>,
     /// The total length of all parts.
     total: u64,
-    /// The index of the part that the last lookup found, and the length of the parts before that
-    /// part.
+    /// The index of the part that the last lookup found, and the total length of all earlier parts.
     current: (usize, u64),
 }
 
@@ -44,7 +44,7 @@ impl Parts {
         rest.is_empty().then_some(parts)
     }
 
-    /// Adds the parts of a header in GNU's own format. Returns `None` if the list is malformed.
+    /// Adds the parts of a header in GNU's old format. Returns `None` if the list is malformed.
     pub(super) fn add_headers(&mut self, headers: &[GnuSparseHeader], size: u64) -> Option<()> {
         for header in headers.iter().filter(|header| !header.is_empty()) {
             self.add(header.offset().ok()?, header.length().ok()?, size)?;
@@ -56,8 +56,8 @@ impl Parts {
         self.total
     }
 
-    /// Returns the offset in the file of the data's byte `at`, and the number of bytes that follow
-    /// there. `at` must not decrease between calls.
+    /// Returns the offset in the file of byte `at` of the stored data. Also returns the number of
+    /// stored bytes from there to the end of the part. `at` must not decrease between calls.
     pub(super) fn place(&mut self, at: u64) -> Option<(u64, u64)> {
         loop {
             let (index, before) = self.current;
@@ -71,8 +71,8 @@ impl Parts {
     }
 }
 
-/// The list of parts before an entry's data, in version 1.0: one number a line, the number of parts
-/// first.
+/// Decodes the list of parts before an entry's data, in version 1.0. Each line is a number. The
+/// first number is the number of parts.
 #[derive(Debug, Default)]
 pub(super) struct Map {
     text: Vec<u8>,
@@ -81,7 +81,8 @@ pub(super) struct Map {
 }
 
 impl Map {
-    /// Reads a block. Returns whether the list is complete, and `None` if the list is malformed.
+    /// Decodes one block. Returns whether the list is complete. Returns `None` if the list is
+    /// malformed.
     pub(super) fn take(&mut self, block: &[u8]) -> Option<bool> {
         const LONGEST_NUMBER: usize = 20;
         for byte in block {

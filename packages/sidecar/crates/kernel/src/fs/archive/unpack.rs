@@ -1,11 +1,11 @@
-//! Puts archive entries into the tree, below one directory and nowhere else.
+//! Adds archive entries to the tree, below one directory and in no other place.
 //!
-//! An absolute name, or a name with `..` in it, is refused. Links are created unchanged and never
-//! followed: every name between the directory and the entry must be a directory itself. An archive
-//! therefore cannot create a link and then write through it. An entry replaces a file of its name,
-//! as tar does. A directory is replaced only by a directory. Modes and times of directories are set
-//! at the end, because entries in a directory change them. Next: `reader.rs`, which calls this
-//! module; `import.rs`.
+//! An absolute name, or a name that contains `..`, is refused. Links are created unchanged and
+//! never followed: all names between the directory and the entry must be directories. An archive
+//! therefore cannot create a link and then write through it. An entry replaces a file of the same
+//! name, as in tar. Only a directory replaces a directory. Modes and times of directories are set
+//! at the end, because adding entries changes them. Next: `reader.rs`, which calls this module;
+//! `import.rs`.
 
 use super::super::node::{MAX_NAME, Type};
 use super::super::open::{self, Opened};
@@ -21,7 +21,7 @@ const PERMISSIONS: u32 = 0o1777;
 const NEW_DIRECTORY: u32 = 0o755;
 const MAX_PATH: usize = 4_095;
 
-/// The state of an import between two pieces.
+/// The state of an import between two calls.
 #[derive(Default)]
 pub(super) struct Progress {
     /// The file whose data is being read.
@@ -30,10 +30,10 @@ pub(super) struct Progress {
     directories: BTreeMap<Vec<u8>, (u32, i64)>,
 }
 
-/// Receives the entries of one import.
+/// Adds the entries of one import to the tree.
 pub(super) struct Unpacker<'u> {
     pub(super) view: &'u View<'u>,
-    /// The directory's path without a slash at its end, so empty for the root.
+    /// The directory's path without a slash at the end. Empty for the root.
     pub(super) base: &'u [u8],
     pub(super) progress: &'u mut Progress,
 }
@@ -47,7 +47,7 @@ fn failed<'p>(call: &'static str, path: &'p [u8]) -> impl Fn(Errno) -> Failed + 
 }
 
 impl Unpacker<'_> {
-    /// Returns the names of a path in the archive.
+    /// Returns the names of an entry's path. Fails for an absolute path and for a path with `..`.
     fn names<'p>(&self, entry: &Entry, path: &'p [u8]) -> Result<Vec<&'p [u8]>, Failed> {
         if path.first() == Some(&b'/') {
             return refuse(entry, "it has an absolute name");
@@ -65,8 +65,8 @@ impl Unpacker<'_> {
         Ok(names)
     }
 
-    /// Returns the path of `names` in the tree if all names but the last are directories. Creates
-    /// missing directories if `make` is set.
+    /// Returns the path of `names` in the tree. Fails unless all names except the last are
+    /// directories. If `make` is set, missing directories are created.
     fn place(&self, entry: &Entry, names: &[&[u8]], make: bool) -> Result<Vec<u8>, Failed> {
         let mut path = self.base.to_vec();
         for (done, name) in names.iter().enumerate() {
@@ -85,7 +85,7 @@ impl Unpacker<'_> {
         Ok(path)
     }
 
-    /// Removes the file that has the entry's name.
+    /// Removes an existing file that has the entry's path.
     fn make_room(&self, entry: &Entry, path: &[u8]) -> Result<(), Failed> {
         match self.view.stat(path, false) {
             Ok(stat) if stat.kind == Type::Directory => refuse(entry, "a directory has its name"),
@@ -120,7 +120,7 @@ impl Unpacker<'_> {
         Ok(())
     }
 
-    /// Closes and removes the file whose data is incomplete.
+    /// Closes and removes the file whose data is incomplete, if there is such a file.
     pub(super) fn give_up(&mut self) {
         if let Some((path, opened)) = self.progress.current.take() {
             opened.release(&mut self.view.lock());
@@ -137,7 +137,7 @@ impl Sink for Unpacker<'_> {
             if entry.kind != EntryKind::Directory {
                 return refuse(entry, "it has no name");
             }
-            // The entry is the directory itself, which exists.
+            // The entry is the import's directory itself, which exists.
             let path = if self.base.is_empty() { b"/" } else { self.base };
             self.progress.directories.insert(path.to_vec(), (entry.mode & PERMISSIONS, entry.mtime));
             return Ok(());

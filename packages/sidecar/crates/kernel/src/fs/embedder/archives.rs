@@ -1,4 +1,5 @@
-//! Archives that the embedder reads and writes. Next: `archive/` beside this folder.
+//! The embedder's archives: exports that it reads and imports that it writes. Next: `archive/`
+//! beside this folder.
 
 use super::super::archive::{Archive, Export, Failed, Import};
 use super::super::guard::RequestedOperations;
@@ -9,14 +10,14 @@ use coldframe_error::Errno;
 use coldframe_error::Error;
 
 impl EmbedderFiles<'_> {
-    /// Starts an archive of the files at `path`, to be read.
+    /// Starts an archive of the files at `path`. The embedder reads the archive.
     pub fn export(&self, path: &str) -> Result<Archive, Error> {
         let export = self.explained("scandir", path, |path| Export::new(&self.view, path))?;
         Ok(Archive::Export(Box::new(export)))
     }
 
-    /// Starts an archive to be written. Its entries are unpacked into the directory `path`, which
-    /// is made if missing.
+    /// Starts an archive that the embedder writes. The entries are unpacked into the directory
+    /// `path`. The directory is created if it is missing.
     pub fn import(&self, path: &str) -> Result<Archive, Error> {
         let base = self.explained("mkdir", path, |path| {
             let mut tree = self.view.lock();
@@ -31,19 +32,19 @@ impl EmbedderFiles<'_> {
         Ok(Archive::Import(Box::new(Import::new(&base))))
     }
 
-    /// Reads the next bytes of an archive. Returns no bytes at its end.
+    /// Reads the next bytes of an archive. Returns an empty vector at the archive's end.
     pub fn read_archive(&self, archive: &mut Archive, most: usize) -> Result<Vec<u8>, Error> {
         let Archive::Export(export) = archive else { return Err(wrong_way("read", "written")) };
         export.pull(&self.view, most).map_err(|(errno, path)| self.of(errno, "read", &path))
     }
 
-    /// Unpacks more bytes of an archive.
+    /// Unpacks the next bytes of an archive.
     pub fn write_archive(&self, archive: &mut Archive, bytes: &[u8]) -> Result<(), Error> {
         let Archive::Import(import) = archive else { return Err(wrong_way("written", "read")) };
         import.push(&self.view, bytes).map_err(|failed| self.of_failed(failed))
     }
 
-    /// Ends an archive that is being written.
+    /// Ends an archive that the embedder writes. Fails if the archive is incomplete.
     pub fn finish_archive(&self, archive: &mut Archive) -> Result<(), Error> {
         let Archive::Import(import) = archive else { return Ok(()) };
         import.finish(&self.view).map_err(|failed| self.of_failed(failed))

@@ -1,10 +1,10 @@
-//! Modes, times and links, set by the embedder.
+//! The embedder's changes of modes, times and links.
 
 use super::{EmbedderFiles, MAX_PATH, PERMISSIONS};
 use coldframe_error::Errno;
 use coldframe_error::Error;
 
-/// The kernel's value for a time that stays unchanged.
+/// The kernel's value for a time that does not change.
 const UNCHANGED: i64 = i64::MIN;
 
 impl EmbedderFiles<'_> {
@@ -19,7 +19,7 @@ impl EmbedderFiles<'_> {
         self.explained("utime", path, |path| self.view.utimes(path, atime, mtime, follow))
     }
 
-    /// Makes a symbolic link. Its target is any text.
+    /// Creates a symbolic link. The target need not exist.
     pub fn symlink(&self, target: &str, path: &str) -> Result<(), Error> {
         self.explained("symlink", path, |path| {
             if target.contains('\0') {
@@ -32,13 +32,13 @@ impl EmbedderFiles<'_> {
         })
     }
 
-    /// Adds a further name to a file.
+    /// Adds another name for a file.
     pub fn link(&self, from: &str, to: &str) -> Result<(), Error> {
         self.explained("link", to, |_| Ok(()))?;
         self.explained("link", from, |from| self.view.link(from, to.as_bytes()))
     }
 
-    /// Returns a symbolic link's target. Invalid UTF-8 is replaced.
+    /// Returns a symbolic link's target. Invalid UTF-8 is replaced by U+FFFD.
     pub fn readlink(&self, path: &str) -> Result<String, Error> {
         let target = self.explained("readlink", path, |path| self.view.readlink(path))?;
         Ok(String::from_utf8_lossy(&target).into_owned())

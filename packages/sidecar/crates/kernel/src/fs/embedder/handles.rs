@@ -1,6 +1,6 @@
-//! Open files of the embedder, for streams. An open file stays the same file when its names change,
-//! as for a program.
-//! Next: `runtime/handles.rs` of the crate `core`, which numbers the files.
+//! The embedder's open files, for streams. An open file refers to its inode, so that a rename or
+//! removal of the name has no effect on the open file. Next: `runtime/handles.rs` of the crate
+//! `core`, which assigns numbers to the files.
 
 use super::super::open::{self, APPEND, Opened};
 use super::super::tree::FileSystem;
@@ -9,7 +9,8 @@ use crate::fs::options::OpenOptions;
 use coldframe_error::Errno;
 use coldframe_error::Error;
 
-/// An open file. [`EmbedderFiles::close`] must close the file, otherwise its space stays in use.
+/// An open file. The embedder must close the file with [`EmbedderFiles::close`], otherwise the file
+/// keeps its space.
 pub struct EmbedderFile {
     opened: Opened,
     path: String,

@@ -1,8 +1,8 @@
-//! Operations of the embedder on a runtime's files.
+//! The embedder's operations on a runtime's files.
 //!
-//! The embedder owns the runtime: permission bits do not apply, and its new files
-//! belong to the guest. A read-only mount stays read-only. Paths are absolute. Next: `handles.rs`
-//! for open files, and `view.rs`.
+//! The embedder owns the runtime, so permission bits do not apply to its operations. Files that the
+//! embedder creates belong to the guest. A read-only mount stays read-only. Paths are absolute.
+//! Next: `handles.rs` for open files, and `view.rs`.
 
 mod archives;
 mod attributes;
@@ -33,13 +33,13 @@ const READ_ONLY: u32 = 0;
 const WRITE: u32 = 0o101;
 const TRUNCATE: u32 = 0o1000;
 const DIRECTORY: u32 = 0o200_000;
-/// The bits that the embedder can set on a file: all but the set-id bits.
+/// The mode bits that the embedder can set: all except the set-id bits.
 const PERMISSIONS: u32 = 0o1777;
 const NEW_FILE: u32 = 0o644;
-/// The longest path, in bytes.
+/// The length of the longest path in bytes.
 const MAX_PATH: usize = 4_095;
 
-/// The files of a runtime, as the embedder sees them.
+/// The embedder's access to a runtime's files.
 pub struct EmbedderFiles<'k> {
     pub(super) view: View<'k>,
 }
@@ -56,12 +56,12 @@ impl From<Type> for FileType {
 }
 
 impl<'k> EmbedderFiles<'k> {
-    /// Makes the embedder's view of `files`.
+    /// Makes the embedder's access to `files`.
     pub(crate) fn new(files: &'k Mutex<FileSystem>) -> Self {
         Self { view: View { files, user: User::Host, cwd: None, umask: 0, permissions: None } }
     }
 
-    /// Puts mounts, files and the working directory into a new runtime, as its options say.
+    /// Adds the mounts, the files and the working directory of the options to a new runtime.
     pub fn furnish(
         &self,
         mounts: &[MountOptions],
@@ -78,17 +78,18 @@ impl<'k> EmbedderFiles<'k> {
         for (path, bytes) in files {
             self.write(path, bytes, false)?;
         }
-        // An error is ignored: programs then find no working directory, as after its removal.
+        // An error is ignored. Programs then have no working directory, as after a removal of the
+        // directory.
         let _ = self.view.lock().make_directories(cwd.as_bytes());
         Ok(())
     }
 
-    /// Replaces a file's bytes, or appends bytes. Makes the directories above the file.
+    /// Replaces a file's bytes, or appends bytes. Creates missing directories above the file.
     pub fn write(&self, path: &str, bytes: &[u8], append: bool) -> Result<(), Error> {
         self.write_with_mode(path, bytes, append, NEW_FILE)
     }
 
-    /// Replaces a file's bytes, or appends bytes. A new file gets `mode`.
+    /// Replaces a file's bytes, or appends bytes. If the file is new, its mode is `mode`.
     pub fn write_with_mode(&self, path: &str, bytes: &[u8], append: bool, mode: u32) -> Result<(), Error> {
         let run = |path: &[u8]| {
             let mut tree = self.view.lock();
@@ -107,7 +108,7 @@ impl<'k> EmbedderFiles<'k> {
         self.explained("open", path, run)
     }
 
-    /// Reads up to `most` bytes from `offset`. Returns the bytes and the file's size.
+    /// Reads at most `most` bytes from `offset`. Returns the bytes and the file's size.
     pub fn read(&self, path: &str, offset: u64, most: usize) -> Result<(Vec<u8>, u64), Error> {
         self.explained("open", path, |path| {
             let mut tree = self.view.lock();
@@ -160,7 +161,8 @@ impl<'k> EmbedderFiles<'k> {
         }
     }
 
-    /// Returns the attributes of a file. With `follow`, a link at the path's end is followed.
+    /// Returns the attributes of a file. If the path ends at a link, `follow` selects the link's
+    /// target.
     pub fn stat(&self, path: &str, follow: bool) -> Result<FileStat, Error> {
         let stat: Stat = self.explained(if follow { "stat" } else { "lstat" }, path, |path| self.view.stat(path, follow))?;
         Ok(FileStat {
@@ -178,15 +180,15 @@ impl<'k> EmbedderFiles<'k> {
         })
     }
 
-    /// Makes a directory. With `recursive`, missing parents are made too.
+    /// Creates a directory. With `recursive`, missing parents are created too.
     pub fn mkdir(&self, path: &str, recursive: bool) -> Result<(), Error> {
         self.explained("mkdir", path, |path| {
             if recursive { self.view.lock().make_directories(path) } else { self.view.mkdir(path, 0o755) }
         })
     }
 
-    /// Removes a file, a link or an empty directory. With `recursive`, removes a directory with its
-    /// content.
+    /// Removes a file, a link or an empty directory. With `recursive`, also removes a directory
+    /// with its content.
     pub fn remove(&self, path: &str, recursive: bool) -> Result<(), Error> {
         self.explained("rm", path, |path| {
             let kind = self.view.stat(path, false)?.kind;
@@ -211,7 +213,8 @@ impl<'k> EmbedderFiles<'k> {
         self.explained("rename", from, |from| self.view.rename(from, to.as_bytes()))
     }
 
-    /// Checks the path and runs `run`. An error gets the name of the call and the path.
+    /// Checks the path and calls `run`. An error from `run` receives the name of the call and the
+    /// path.
     pub(super) fn explained<T>(
         &self,
         call: &'static str,
@@ -237,7 +240,7 @@ impl<'k> EmbedderFiles<'k> {
     }
 }
 
-/// Makes the directories above a file.
+/// Creates the missing directories above a file.
 fn make_holder(tree: &mut FileSystem, path: &[u8]) -> Result<(), Errno> {
     match path.iter().rposition(|byte| *byte == b'/').filter(|end| *end > 0) {
         Some(end) => tree.make_directories(&path[..end]),
@@ -254,7 +257,8 @@ impl Opened {
         }
     }
 
-    /// Reads bytes. The filesystem is unlocked during waits for the host machine's disk.
+    /// Reads bytes from `at`. The filesystem is unlocked while the call waits for the host
+    /// machine's disk.
     pub(super) fn read(&self, tree: &mut Guard<'_>, at: u64, buffer: &mut [u8]) -> Result<usize, Errno> {
         match self {
             Self::Memory(ino) => tree.read(*ino, at, buffer),
@@ -263,7 +267,7 @@ impl Opened {
         }
     }
 
-    /// Cuts the file at `len`, or extends it to `len` with a hole.
+    /// Sets the file's length to `len`. Added bytes are zeros without storage.
     pub(super) fn truncate(&self, tree: &mut FileSystem, len: u64) -> Result<(), Errno> {
         match self {
             Self::Memory(ino) => tree.truncate(*ino, len),

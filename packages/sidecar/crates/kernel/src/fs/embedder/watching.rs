@@ -1,4 +1,4 @@
-//! Watches of the embedder. Next: `feed.rs` beside this folder, which keeps the changes.
+//! The embedder's watches. Next: `feed.rs` beside this folder, which stores the changes.
 
 use super::super::feed::{ChangeFeed, Waiter};
 use super::super::node::Type;
@@ -7,11 +7,11 @@ use super::EmbedderFiles;
 use coldframe_error::Error;
 use std::sync::Arc;
 
-/// A watch of the embedder. [`EmbedderFiles::unwatch`] must end the watch.
+/// A watch of the embedder. The embedder must end the watch with [`EmbedderFiles::unwatch`].
 pub struct EmbedderWatch(Arc<ChangeFeed>);
 
 impl EmbedderWatch {
-    /// Requests the next batch of changes. Returns false if another request is waiting.
+    /// Requests the next batch of changes. Returns false if another request already waits.
     pub fn next(&self, waiter: Waiter) -> bool {
         self.0.next(waiter)
     }
@@ -28,7 +28,7 @@ impl EmbedderFiles<'_> {
         })
     }
 
-    /// Ends a watch. A waiting request for its next batch receives none.
+    /// Ends a watch. A waiting request receives `None`.
     pub fn unwatch(&self, watch: &EmbedderWatch) {
         self.view.lock().unwatch_subscriber(&Subscriber::Embedder(watch.0.clone()));
         watch.0.end();

@@ -1,8 +1,8 @@
-//! Changes in a writable mount. In a read-only mount every call fails with `EROFS` before any other
-//! check, as on Linux.
+//! Changes files in a writable mount. In a read-only mount, every call fails with `EROFS` before
+//! any other check, as on Linux.
 //!
-//! A guest cannot set traps for programs of the host machine. Its links stay inside the mount
-//! (`traps.rs`), and set-id bits are never set. Next: `mod.rs`.
+//! A guest must not be able to harm programs of the host machine through a mount. The guest's links
+//! stay inside the mount (`traps.rs`), and set-id bits are never set. Next: `mod.rs`.
 
 use super::super::app_file_system::App;
 use super::super::tree::GUEST;
@@ -173,7 +173,7 @@ impl Mount {
         self.writable()
     }
 
-    /// Returns whether something is mounted at the path or below it.
+    /// Returns whether a mount point is at the path or below it.
     fn holds_mount(&self, at: &[u8]) -> bool {
         self.inner.read().iter().any(|(inner, _)| parts(inner).take(parts(at).count()).eq(parts(at)))
     }
@@ -198,8 +198,8 @@ impl HostFile {
     }
 }
 
-/// Applies Linux's rules for a name that is taken. The app file system itself must check whether a
-/// directory is empty.
+/// Checks a rename whose target exists, as Linux does. The app file system must check itself
+/// whether a directory is empty.
 fn rename_in(app: &App, from: &MountEnd, to: &MountEnd) -> Result<(), Errno> {
     use super::super::node::Type::Directory;
     let is_directory = from.stat.is_some_and(|stat| stat.kind == Directory);

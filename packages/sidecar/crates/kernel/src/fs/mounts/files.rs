@@ -1,5 +1,5 @@
-//! Opening and reading files and directories of a mount. An opened file of `/proc` is a text that
-//! was made at its opening. Next: `change.rs`.
+//! Opens and reads the files and directories of mounts. The text of a `/proc` file is made when the
+//! file is opened. Next: `change.rs`.
 
 mod snapshot;
 
@@ -22,10 +22,10 @@ use std::sync::Arc;
 pub(crate) struct HostFile {
     bytes: Bytes,
     pub(crate) mount: Arc<Mount>,
-    /// The mount's number. `path` is the path in the mount by which the file was opened.
+    /// The mount's number. `path` is the path in the mount that the open call used.
     pub(crate) number: usize,
     pub(crate) path: Vec<u8>,
-    /// The runtime's charge for the descriptor on the host machine, or for the text.
+    /// The charge for the host machine's descriptor or for the memory of the text.
     _charge: Option<Charge>,
 }
 
@@ -35,24 +35,24 @@ enum Bytes {
         text: Vec<u8>,
         stat: Stat,
     },
-    /// A file of an app file system, named by its path.
+    /// A file of an app file system. Each access uses its path.
     App {
         appends: bool,
     },
 }
 
-/// The flags with which a file is opened.
+/// The flags of an open call on a mount.
 #[derive(Clone, Copy)]
 pub(crate) struct OpenFlags {
     pub(crate) read: bool,
     pub(crate) write: bool,
     pub(crate) append: bool,
     pub(crate) truncate: bool,
-    /// The mode of the new file. The file must not exist.
+    /// The mode of the file to create. `Some` requires that the file does not exist.
     pub(crate) create: Option<u32>,
 }
 
-/// The names in a directory that were not returned yet.
+/// The names of a directory that the listing has not returned yet.
 pub(crate) struct Listing {
     entries: Option<ReadDir>,
     more: Vec<(Vec<u8>, Type)>,
@@ -68,8 +68,8 @@ fn of(error: std::io::Error) -> Errno {
 }
 
 impl Mount {
-    /// Opens a regular file. The walk's `stat` refused other types. If another type of file has
-    /// replaced the file since, the opening fails, without waiting and without an effect on that
+    /// Opens a regular file. The walk has refused files of other types. If a file of another type
+    /// has replaced the file since, the open fails. The open then neither waits nor affects that
     /// file.
     pub(crate) fn open(self: &Arc<Self>, number: usize, at: &[u8], how: OpenFlags) -> Result<HostFile, Errno> {
         if self.read_only && (how.write || how.truncate || how.create.is_some()) {
@@ -118,8 +118,8 @@ impl Mount {
         Ok(Listing { entries: Some(entries), more, kept: None, hidden: hidden.into_iter().collect(), is_incomplete: false })
     }
 
-    /// Lists a folder under a raised directory, which adds its own names and hides others. The
-    /// folder may be missing.
+    /// Lists the folder of a raised directory. The raised directory adds its own names and hides
+    /// others. If the folder does not exist, the listing has only the added names.
     pub(in crate::fs) fn list_under(
         &self,
         at: &[u8],
@@ -137,7 +137,7 @@ impl Mount {
 }
 
 impl HostFile {
-    /// Opens a file of `/proc` with its present text.
+    /// Makes an open file of `/proc` with the text `text`.
     pub(crate) fn of_text(mount: Arc<Mount>, number: usize, path: &[u8], text: Vec<u8>) -> Result<Self, Errno> {
         let stat = mount.stat(number, path)?;
         Ok(Self { bytes: Bytes::Text { text, stat }, mount, number, path: path.to_vec(), _charge: None })
@@ -148,7 +148,8 @@ impl HostFile {
         Self { _charge: Some(charge), ..self }
     }
 
-    /// Returns the file on the host machine. Fails with `EROFS` for other files.
+    /// Returns the open file of a folder on the host machine. Fails with `EROFS` for a file of
+    /// another mount.
     pub(super) fn folder_file(&self) -> Result<&File, Errno> {
         if let Bytes::Folder(file) = &self.bytes { Ok(file) } else { Err(Errno::EROFS) }
     }
@@ -185,7 +186,7 @@ impl HostFile {
         }
     }
 
-    /// Returns the bytes that can be read.
+    /// Returns the number of bytes that can be read from the file.
     pub(crate) fn len(&self) -> Result<u64, Errno> {
         if let Bytes::Text { text, .. } = &self.bytes { Ok(text.len() as u64) } else { Ok(self.stat()?.size) }
     }
@@ -206,14 +207,15 @@ impl HostFile {
 }
 
 impl Listing {
-    /// Returns whether the listing holds a descriptor on the host machine.
+    /// Returns whether the listing uses a descriptor of the host machine.
     pub(crate) fn is_open(&self) -> bool {
         self.entries.is_some()
     }
 
     /// Returns the bytes of memory that the listing uses.
     pub(crate) fn cost(&self) -> u64 {
-        /// The cost of a name beside its bytes: an entry in the list and the allocator's overhead.
+        /// The bytes that a name costs besides its content: the entry in the list, and the
+        /// allocator's overhead.
         const NAME: usize = 64;
         self.more.iter().map(|(name, _)| name).chain(&self.hidden).map(|name| (name.len() + NAME) as u64).sum()
     }

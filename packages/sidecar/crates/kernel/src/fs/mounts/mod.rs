@@ -1,11 +1,11 @@
 //! Mounts: folders of the host machine, app file systems and `/proc` inside the guest's tree.
 //!
-//! A mounted folder is a handle. Everything below the folder is opened relative to the handle and
-//! beneath it (`cap-std`). So `..`, links and races with other processes cannot lead out of the
-//! folder. The host machine never follows links. The walk reads a link and continues in the mount,
-//! or in the mount that contains the link's target on the host machine. Any other link fails with
-//! `EACCES`. Only regular files and directories can be opened. A folder is read only when the guest
-//! requests a file. `/proc` is a mount without a folder (`proc/`).
+//! A mounted folder is an open handle. All files below the folder are opened relative to the handle
+//! and beneath it (`cap-std`). So `..`, links and races with other processes cannot lead out of the
+//! folder. The host machine never follows links. Instead, the walk reads a link and continues in
+//! the mount. If the link's target is in another mounted folder, the walk continues in that mount.
+//! Any other link fails with `EACCES`. Only regular files and directories can be opened. A folder
+//! is read only when the guest requests a file. `/proc` is a mount without a folder (`proc/`).
 //!
 //! Next: `walk.rs`, then `files.rs`.
 
@@ -45,21 +45,21 @@ pub(crate) struct Mount {
     /// The directory of the mount point. `name` is the mount point's name in the directory.
     pub(super) parent: Location,
     pub(super) name: Box<[u8]>,
-    /// The guest path as the embedder's options had it, without slashes at its end. Empty for
-    /// `/proc`, which no option mounts.
+    /// The guest path from the embedder's options, without slashes at the end. Empty for `/proc`,
+    /// which no option mounts.
     guest_path: Box<[u8]>,
-    /// The mounts inside this mount, by their paths from its root.
+    /// The mounts inside this mount, each with its path from this mount's root.
     inner: parking_lot::RwLock<Vec<(Vec<u8>, usize)>>,
 }
 
-/// The mounted object.
+/// The source of a mount's files.
 enum Source {
     Folder {
         root: Dir,
-        /// The folder's path on the host machine, without links. The walk compares the targets of
-        /// links with this path.
+        /// The folder's path on the host machine, without links. The walk compares targets of links
+        /// with this path.
         host_path: Vec<u8>,
-        /// The user id on the host machine whose files belong to the guest.
+        /// The host machine's user id whose files the guest sees as its own files.
         owner: u32,
     },
     /// `/proc`.
@@ -69,7 +69,7 @@ enum Source {
 }
 
 impl Source {
-    /// Opens the folder that the options name.
+    /// Opens the folder of the options' host path.
     fn folder(options: &MountOptions) -> Result<Self, Error> {
         let host = &options.host_path;
         let folder = std::fs::canonicalize(host).and_then(|path| Ok((Dir::open_ambient_dir(&path, ambient_authority())?, path)));
@@ -95,7 +95,7 @@ fn plain(path: &[u8]) -> Vec<u8> {
     names.iter().flat_map(|name| [b"/", *name]).flatten().copied().collect()
 }
 
-/// Returns the guest path by which mounts are distinguished.
+/// Returns a guest path without slashes at the end. Mounts are identified by this path.
 fn trimmed(guest_path: &str) -> &[u8] {
     guest_path.trim_end_matches('/').as_bytes()
 }
@@ -111,7 +111,7 @@ impl Mount {
         if let Source::Proc(proc) = &self.source { Some(proc) } else { None }
     }
 
-    /// Returns the app file system, if the mount is one.
+    /// Returns the app file system of the mount. Returns `None` for a mount of another kind.
     pub(super) fn app(&self) -> Option<&App> {
         if let Source::App(app) = &self.source { Some(app) } else { None }
     }
@@ -130,8 +130,8 @@ impl FileSystem {
         self.mounts.get(number).ok_or(Errno::ENOENT)
     }
 
-    /// Mounts a folder. Makes missing directories above the mount point, and hides a directory at
-    /// the mount point.
+    /// Mounts a folder. Creates missing directories above the mount point. A directory at the mount
+    /// point is hidden.
     pub(crate) fn add_mount(&mut self, options: &MountOptions) -> Result<(), Error> {
         let source = Source::folder(options)?;
         let wrong_place = |errno: Errno| Error::InvalidRequest {
@@ -152,7 +152,7 @@ impl FileSystem {
         };
         let number = self.mounts.len();
         match &parent {
-            // The root of an overlay is made below, after the mount is in the table.
+            // The inode of an overlay's root is created below, after the mount is in the table.
             Location::Memory(_) if options.overlay => {}
             Location::Memory(parent) => self.put_mount(*parent, &name, Body::Mount(number)).map_err(wrong_place)?,
             Location::Mount(..) if options.overlay => return Err(wrong_place(Errno::EBUSY)),
@@ -192,8 +192,8 @@ impl FileSystem {
         Ok(())
     }
 
-    /// Returns the directory and the name of a new mount point. No link may lead to the directory:
-    /// permission rules use the path in the options, and checks use the mount's real path.
+    /// Returns the directory and the name of a new mount point. Fails if a link is on the path,
+    /// because permission rules use the path of the options, and checks use the mount's real path.
     fn mount_point(&mut self, path: &[u8]) -> Result<(Location, Box<[u8]>), Errno> {
         let cut = path.iter().rposition(|byte| *byte == b'/').ok_or(Errno::EINVAL)?;
         let (holder, name) = (&path[..cut], &path[cut + 1..]);
@@ -237,8 +237,8 @@ impl FileSystem {
         Ok(())
     }
 
-    /// Makes the directory `path` (absolute) and the missing directories above. New directories
-    /// belong to the guest. Makes no directories in mounts other than overlays.
+    /// Creates the directory `path`, which must be absolute, and missing directories above. New
+    /// directories belong to the guest. In a mount that is no overlay, no directories are created.
     pub(crate) fn make_directories(&mut self, path: &[u8]) -> Result<(), Errno> {
         let ends = path.iter().enumerate().filter(|(at, byte)| **byte == b'/' && *at > 0).map(|(at, _)| at);
         let ends: Vec<usize> = ends.chain([path.len()]).collect();
@@ -263,7 +263,7 @@ impl FileSystem {
     }
 }
 
-/// Returns a time of the host machine, or the present time if the host machine has none.
+/// Returns `time`, or the present time if the host machine has no time for the file.
 fn or_now(time: Option<i64>) -> i64 {
     time.unwrap_or_else(now)
 }

@@ -1,8 +1,8 @@
-//! Mounts in snapshots: the mount points and the kinds of mounts. The embedder attaches the folder
-//! or the app file system again for a copy.
+//! Mounts in snapshots: the mount points and the kinds of mounts. For a copy, the embedder attaches
+//! each folder and app file system again.
 //!
-//! A mount has the same number in every copy, because locations and overlays refer to mounts by
-//! number. Next: `files/snapshot.rs`.
+//! A mount has one number in all copies, because locations and overlays refer to mounts by number.
+//! Next: `files/snapshot.rs`.
 
 use super::super::app_file_system::App;
 use super::super::proc::Proc;
@@ -40,20 +40,22 @@ pub(in crate::fs) enum MountKind {
 }
 
 impl Mount {
-    /// Returns the options that mount this folder again. None for other kinds of mounts.
+    /// Returns the options that mount this folder again. Returns `None` for a mount of another
+    /// kind.
     pub(in crate::fs) fn folder_options(&self) -> Option<MountOptions> {
         let host_path = OsStr::from_bytes(self.host_path()?).into();
         Some(MountOptions { guest_path: self.guest_path(), host_path, read_only: self.read_only, overlay: self.overlay })
     }
 
-    /// Returns the options that mount this app file system again. None for other kinds of mounts.
+    /// Returns the options that mount this app file system again. Returns `None` for a mount of
+    /// another kind.
     pub(in crate::fs) fn app_options(&self) -> Option<FileSystemOptions> {
         let number = self.app()?.number();
         Some(FileSystemOptions { guest_path: self.guest_path(), number, read_only: self.read_only })
     }
 
     fn guest_path(&self) -> String {
-        // The embedder's option was text.
+        // The path came from the embedder's options, which are UTF-8.
         String::from_utf8_lossy(&self.guest_path).into_owned()
     }
 }
@@ -120,12 +122,12 @@ impl MountSnapshot {
         })
     }
 
-    /// Returns the guest path of the mount. The path of `/proc` is fixed.
+    /// Returns the guest path of the mount. The path of a `/proc` mount is always `/proc`.
     pub(in crate::fs) fn path(&self) -> Vec<u8> {
         if self.kind == MountKind::Proc { b"/proc".to_vec() } else { plain(&self.guest_path) }
     }
 
-    /// Returns whether options can contain the guest path.
+    /// Returns whether the guest path is a possible path in the embedder's options.
     pub(in crate::fs) fn has_path(&self) -> bool {
         self.guest_path.first() == Some(&b'/') && std::str::from_utf8(&self.guest_path).is_ok()
     }
@@ -135,7 +137,7 @@ impl MountSnapshot {
     }
 }
 
-/// Returns the path of a name in a directory of a mount.
+/// Returns the path of `name` in a directory of a mount.
 pub(super) fn below(directory: &[u8], name: &[u8]) -> Vec<u8> {
     if directory.is_empty() { name.to_vec() } else { join(directory.to_vec(), name) }
 }

@@ -1,10 +1,11 @@
-//! Checks of links in a writable mount. A guest must not make a link that leads out of the folder,
+//! Checks links in a writable mount. A guest must not create a link that leads out of the folder,
 //! because a program of the host machine could follow the link.
 //!
-//! A guest's link starts with at most as many `..` as its directory is deep, and has only names
-//! after them. The link therefore stays inside, even if directories and links replace its names,
-//! because new links obey this rule too. The link must not move nearer to the root: alone, by a
-//! second name, or with its directory. Next: `change.rs`.
+//! The target of a guest's link starts with at most as many `..` as the link's directory is deep.
+//! All other parts of the target are names. The link therefore stays inside the mount, even if
+//! other directories or links replace those names, because every new link is checked too. A link
+//! must not move nearer to the root: neither by a rename, nor by a second name, nor with its
+//! directory. Next: `change.rs`.
 
 use super::super::node::Type;
 use super::super::walk::MountEnd;
@@ -14,16 +15,16 @@ use cap_std::fs::Dir;
 use coldframe_error::Errno;
 use std::os::unix::ffi::OsStringExt;
 
-/// The most entries that are checked when a directory moves nearer to the root.
+/// The maximum number of entries that are checked when a directory moves nearer to the root.
 const MOST_ENTRIES: usize = 20_000;
 
-/// Returns the directory of a path.
+/// Returns the path of the directory that contains the path's last name.
 fn holder(path: &[u8]) -> &[u8] {
     path.iter().rposition(|byte| *byte == b'/').map_or(&[], |end| &path[..end])
 }
 
-/// Returns whether a link's target stays inside the mount for any files there. `depth` is the depth
-/// of the link's directory below the root.
+/// Returns whether a link's target stays inside the mount, for any files in the mount. `depth` is
+/// the depth of the link's directory below the root.
 fn stays(depth: usize, target: &[u8]) -> bool {
     let climbs = parts(target).take_while(|part| *part == b"..").count();
     let is_plain = parts(target).skip(climbs).all(|part| part != b"..");
@@ -40,7 +41,8 @@ impl Mount {
         if stays(parts(holder(at)).count(), target) { Ok(()) } else { Err(Errno::EACCES) }
     }
 
-    /// Fails if the file at `from` must not get the path `to`, as a second name or after a move.
+    /// Fails if the file at `from` must not have the path `to`, because a link would lead out of
+    /// the mount.
     pub(super) fn check_move(&self, from: &MountEnd, to: &[u8]) -> Result<(), Errno> {
         let depth = parts(holder(to)).count();
         match from.stat.ok_or(Errno::ENOENT)?.kind {
@@ -54,9 +56,9 @@ impl Mount {
     }
 }
 
-/// Fails with `EACCES` if a link below `folder` leads out of the mount. `depth` is the folder's
-/// future depth. Fails with `EXDEV` if the folder has too many entries: programs then copy the
-/// folder.
+/// Fails with `EACCES` if a link below `folder` would lead out of the mount. `depth` is the depth
+/// of the folder after its move. Fails with `EXDEV` if the folder has too many entries. Programs
+/// then usually copy the folder.
 fn check_below(folder: Dir, depth: usize) -> Result<(), Errno> {
     let mut folders = vec![(folder, depth)];
     let mut left = MOST_ENTRIES;

@@ -1,4 +1,4 @@
-//! One step of a walk inside a mount: finds the file of a name, and the target of a link. Next:
+//! One step of a walk inside a mount: finds the file of a name or the target of a link. Next:
 //! `files.rs`.
 
 use super::super::node::Type;
@@ -12,16 +12,16 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
-/// The user id that the guest sees for files of all other users of the host machine.
+/// The owner that the guest sees for the files of all other users of the host machine.
 const OTHER_USER: u32 = 65_534;
 
 pub(super) fn path(bytes: &[u8]) -> &Path {
-    // The root has no name below its own handle.
+    // The root has an empty path, which system calls do not accept.
     if bytes.is_empty() { Path::new(".") } else { Path::new(OsStr::from_bytes(bytes)) }
 }
 
 impl Mount {
-    /// Finds `name` in the directory `at` of this mount. `number` is the number of this mount.
+    /// Finds the file `name` in the directory `at` of this mount. `number` is the mount's number.
     pub(in crate::fs) fn look(&self, number: usize, at: &[u8], name: &[u8]) -> Result<Option<Found>, Errno> {
         let full = if at.is_empty() { name.to_vec() } else { join(at.to_vec(), name) };
         if let Some(inner) = self.inner(&full) {
@@ -34,9 +34,9 @@ impl Mount {
         }
     }
 
-    /// Walks all of `rest` below `at` in one step on the host machine, beneath the mount's root.
-    /// Returns none if the step fails or if the result needs more steps: the walk then continues
-    /// name by name.
+    /// Walks all names of `rest` below `at` in one step on the host machine, beneath the mount's
+    /// root. Returns `None` if the step fails or the result needs further steps. The walk then
+    /// continues name by name.
     pub(in crate::fs) fn walk_at_once(
         &self,
         number: usize,
@@ -59,13 +59,13 @@ impl Mount {
                 let node = Some(Location::Mount(number, full));
                 Ok(Some(End { parent, name, node, slash: false, stat: Some(stat) }))
             }
-            // Only calls that make a file need the location of a missing file.
+            // The location of a missing file is needed only by calls that create a file.
             Err(Errno::ENOENT) if matches!(last, FinalLink::Follow | FinalLink::Stay) => Err(Errno::ENOENT),
             Err(_) => Ok(None),
         }
     }
 
-    /// Returns the mount at this path inside this mount.
+    /// Returns the number of the mount at the path `full` inside this mount.
     pub(super) fn inner(&self, full: &[u8]) -> Option<usize> {
         self.inner.read().iter().find(|(path, _)| path == full).map(|(_, number)| *number)
     }
@@ -80,7 +80,7 @@ impl Mount {
         below.collect()
     }
 
-    /// Returns the attributes of a file, or of a link itself.
+    /// Returns the attributes of a file. For a link, returns the attributes of the link itself.
     pub(in crate::fs) fn stat(&self, number: usize, at: &[u8]) -> Result<Stat, Errno> {
         if let Some(proc) = self.proc() {
             return proc.stat(number, at);
@@ -93,8 +93,8 @@ impl Mount {
         Ok(self.stat_of(number, &metadata.map_err(|error| Errno::of(&error))?))
     }
 
-    /// Converts attributes of the host machine. The guest sees two owners only: itself and
-    /// `OTHER_USER`.
+    /// Converts the attributes of a file on the host machine. The guest sees only two owners: its
+    /// own user and `OTHER_USER`.
     pub(super) fn stat_of(&self, number: usize, metadata: &Metadata) -> Stat {
         let time =
             |seconds: i64, nanoseconds: i64| seconds.checked_mul(1_000_000_000).and_then(|time| time.checked_add(nanoseconds));
@@ -143,22 +143,23 @@ pub(super) fn kind_of(file_type: cap_std::fs::FileType) -> Type {
 }
 
 impl FileSystem {
-    /// Returns the start and the target of a link in a mount. The walk continues in the mount if
-    /// the target is inside. A target outside is looked up by its text among the mounted folders.
-    /// If a folder contains the target, the walk continues in that mount. Otherwise the walk fails
-    /// with `EACCES`: the embedder must mount the folder that contains the target.
+    /// Returns the start and the target of a link in a mount. If the target is inside the mount,
+    /// the walk continues in the mount. The text of any other target is compared with the paths of
+    /// the mounted folders. If a folder contains the target, the walk continues in that mount.
+    /// Otherwise the walk fails with `EACCES`, and the embedder must mount the folder that contains
+    /// the target.
     pub(in crate::fs) fn follow_on_host(&self, at: Location, number: usize, link: &[u8]) -> Result<(Location, Vec<u8>), Errno> {
         let mount = self.mount(number)?;
         if let Some(proc) = mount.proc() {
             return proc.follow(self, link);
         }
-        // If another program has replaced the link since, the name counts as removed.
+        // If another program has replaced the link by another file, the name counts as removed.
         let to_missing = |error| if error == Errno::EINVAL { Errno::ENOENT } else { error };
         let target = mount.read_link(link).map_err(to_missing)?;
         let holder = link.iter().rposition(|byte| *byte == b'/').map_or(&[][..], |end| &link[..end]);
         let relative = target.first() != Some(&b'/');
         if mount.app().is_some() {
-            // The target is a path of the guest, as in memory.
+            // The target is a guest path, as for links in memory.
             return Ok((if relative { at } else { Location::Memory(ROOT) }, target));
         }
         if relative && stays_inside(holder, &target) {
@@ -172,7 +173,7 @@ impl FileSystem {
             (rest.is_empty() || rest[0] == b'/' || host_path == b"/").then(|| rest.to_vec())
         };
         let candidates = self.mounts.iter().enumerate().filter_map(|(number, other)| Some((number, other, inside(other)?)));
-        // The mount with the longest matching path is nearest to the target.
+        // If several mounts contain the target, the mount with the longest host path is used.
         let Some((number, _, rest)) = candidates.max_by_key(|(_, other, _)| other.host_path().map_or(0, <[u8]>::len)) else {
             let link = self.path_of(&Location::Mount(number, link.to_vec()))?;
             let (link, target) = (String::from_utf8_lossy(&link), String::from_utf8_lossy(&target));
@@ -187,8 +188,8 @@ impl FileSystem {
     }
 }
 
-/// Returns whether a relative target, read from the directory `holder`, never climbs above the
-/// root.
+/// Returns whether a relative target never leads above the root. The target starts in the directory
+/// `holder`.
 pub(super) fn stays_inside(holder: &[u8], target: &[u8]) -> bool {
     let mut depth = parts(holder).count();
     for part in parts(target) {
@@ -201,7 +202,7 @@ pub(super) fn stays_inside(holder: &[u8], target: &[u8]) -> bool {
     true
 }
 
-/// Joins `base` and `target` and removes the dots.
+/// Appends `target` to `base` and removes `.` and `..`.
 fn plain(base: &[u8], target: &[u8]) -> Vec<u8> {
     let mut kept: Vec<&[u8]> = Vec::new();
     for part in parts(base).chain(parts(target)) {

@@ -1,10 +1,10 @@
-//! Watches of mounted folders. The host machine reports changes (inotify), so nothing polls.
+//! Watches of mounted folders. The host machine reports changes through inotify, so nothing polls.
 //!
-//! A runtime with such watches has one inotify descriptor and one thread that waits for events,
-//! from the first watch to the last. A watched file is first opened beneath the mount and then
-//! named to inotify by its handle, so no link leads out of the mount. Changes are reported as libuv
-//! reports them. `recursive` is not supported here: on Linux, Node's library watches each directory
-//! itself. Next: `watch.rs` above.
+//! A runtime with watches of mounted folders has one inotify descriptor and one thread that waits
+//! for events. The first watch starts the thread, and the end of the last watch ends it. A watched
+//! file is first opened beneath the mount and then passed to inotify by its handle, so no link
+//! leads out of the mount. Changes are reported as libuv reports them. `recursive` is not supported
+//! here, because on Linux Node's library watches each directory itself. Next: `watch.rs` above.
 
 mod snapshot;
 
@@ -28,8 +28,8 @@ use std::sync::Arc;
 /// The bytes of events that are read at a time.
 const BUFFER: usize = 16 << 10;
 
-/// The watches of a runtime's mounted folders. A clone starts without watches, because watches
-/// belong to running programs.
+/// The watches of a runtime's mounted folders. A clone of the filesystem has no watches, because
+/// watches belong to running programs.
 #[derive(Default)]
 pub(in crate::fs) struct HostWatchers(Option<Arc<Shared>>);
 
@@ -65,7 +65,8 @@ fn of(error: rustix::io::Errno) -> Errno {
     Errno::of(&error.into())
 }
 
-/// Reports the host machine's limits on watching as Linux reports the limit on watches.
+/// Converts an error of inotify. If a limit of the host machine is reached, returns the error that
+/// Linux returns for the limit on watches.
 fn full(error: rustix::io::Errno) -> Errno {
     if matches!(error, rustix::io::Errno::MFILE | rustix::io::Errno::NFILE | rustix::io::Errno::NOMEM) {
         Errno::ENOSPC
@@ -74,7 +75,8 @@ fn full(error: rustix::io::Errno) -> Errno {
     }
 }
 
-/// Opens a descriptor that pins the watched file until inotify watches the file.
+/// Opens a descriptor of the file, so that the watch is added for this file even if its path
+/// changes.
 fn hold(mount: &Mount, at: &[u8], kind: Type) -> Result<OwnedFd, Errno> {
     let of = |error: std::io::Error| Errno::of(&error);
     match kind {
@@ -90,7 +92,8 @@ fn hold(mount: &Mount, at: &[u8], kind: Type) -> Result<OwnedFd, Errno> {
 }
 
 impl HostWatchers {
-    /// Reports changes of the file at `end` to `subscriber`, from now on or since the last batch.
+    /// Watches the file at `end` for `subscriber`. If the subscriber already watches the file, the
+    /// next batch starts after the last batch.
     pub(in crate::fs) fn watch(&mut self, mount: &Mount, end: &MountEnd, subscriber: &Subscriber) -> Answer {
         let kind = end.stat.ok_or(Errno::ENOENT)?.kind;
         let shared = match &self.0 {
@@ -102,7 +105,8 @@ impl HostWatchers {
         began
     }
 
-    /// Ends the watch that last used `operation`. Returns false if no watch used it.
+    /// Ends the watch whose last operation is `operation`. Returns false if no watch has the
+    /// operation.
     pub(in crate::fs) fn unwatch(&mut self, operation: i64, subscriber: &Subscriber) -> bool {
         let Some(shared) = &self.0 else { return false };
         let found = shared.remove(|watcher| watcher.is(operation, subscriber)) > 0;
@@ -131,7 +135,7 @@ impl HostWatchers {
         }
     }
 
-    /// Returns the number of watches. Returns none if no thread is running.
+    /// Returns the number of watches. Returns `None` if no thread is running.
     pub(in crate::fs) fn count(&self) -> Option<usize> {
         self.0.as_ref().map(|shared| shared.watches.lock().len())
     }
@@ -173,15 +177,15 @@ impl Shared {
         }
     }
 
-    /// Adds an inotify watch for an open file. A second watch of one file gets the descriptor of
-    /// the first.
+    /// Adds an inotify watch for an open file. If the file already has an inotify watch, returns
+    /// the descriptor of that watch.
     fn listen(&self, held: &OwnedFd) -> Result<i32, Errno> {
         let flags = WatchFlags::ATTRIB | WatchFlags::CREATE | WatchFlags::MODIFY | WatchFlags::DELETE;
         let flags = flags | WatchFlags::DELETE_SELF | WatchFlags::MOVE_SELF | WatchFlags::MOVED_FROM | WatchFlags::MOVED_TO;
         add_watch(&self.inotify, format!("/proc/self/fd/{}", held.as_raw_fd()), flags).map_err(full)
     }
 
-    /// Removes watches. Returns their number.
+    /// Removes the watches that `is_it` selects. Returns the number of removed watches.
     fn remove(&self, is_it: impl Fn(&Watcher) -> bool) -> usize {
         let mut watches = self.watches.lock();
         let (removed, left): (Vec<Watch>, Vec<Watch>) =
@@ -193,7 +197,7 @@ impl Shared {
         removed.len()
     }
 
-    /// Removes inotify watches that no remaining watch uses.
+    /// Removes the inotify watches in `descriptors` that no remaining watch uses.
     fn remove_unused(&self, left: &[Watch], descriptors: &[i32]) {
         for descriptor in descriptors {
             if left.iter().all(|watch| watch.descriptor != *descriptor) {

@@ -1,5 +1,5 @@
-//! Facts about a process: its program, its arguments, its environment, its memory and its age.
-//! `/proc` shows them, and a snapshot has them. Next: `machine.rs`.
+//! Facts about a process: its program, arguments, environment, memory and age. `/proc` shows the
+//! facts, and a snapshot contains them. Next: `machine.rs`.
 
 use crate::processes::ProgramKind;
 use coldframe_sys as sys;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// The program of a process, its arguments and its environment, at the start of the process.
+/// The program, the arguments and the environment at the start of a process.
 type StartFacts = (ProgramKind, Vec<String>, Vec<(String, String)>);
 
 /// The snapshot of [`Facts`].
@@ -21,10 +21,10 @@ pub(crate) struct ProcessFactsSnapshot {
 /// Facts about a process.
 pub struct Facts {
     start: OnceLock<Arc<StartFacts>>,
-    /// The length of the process's memory at its last call, in bytes.
+    /// The length of the process's memory at its last system call, in bytes.
     memory: AtomicU64,
-    /// The start of the process, by the monotonic clock. A start before the clock's zero wraps
-    /// around.
+    /// The start of the process in nanoseconds of the monotonic clock. A restored process can be
+    /// older than the clock. The number then wraps around.
     began_ns: u64,
 }
 
@@ -77,7 +77,7 @@ impl Facts {
         self.start.get().map_or(&[], |start| &start.2)
     }
 
-    /// Records the length of the process's memory, at each call.
+    /// Records the length of the process's memory. Called at each system call.
     pub(crate) fn set_memory(&self, bytes: u64) {
         self.memory.store(bytes, Ordering::Relaxed);
     }
@@ -94,7 +94,7 @@ impl Facts {
         ProcessFactsSnapshot { start: self.start.get().cloned(), memory: self.memory(), age_ns: self.age_ns() }
     }
 
-    /// Restores facts. The process keeps its age, regardless of the machine's clock.
+    /// Restores facts. The process keeps its age from the snapshot.
     pub(crate) fn restore(saved: &ProcessFactsSnapshot) -> Self {
         let began_ns = sys::monotonic_ns().wrapping_sub(saved.age_ns);
         let start = saved.start.clone().map_or_else(OnceLock::new, OnceLock::from);

@@ -1,5 +1,5 @@
-//! The links of `/proc`: their texts and their targets. A link of a descriptor leads to the open
-//! file itself, even if the file was renamed or has no name. Next: `facts.rs`.
+//! The links of `/proc`: their texts and their targets. A descriptor's link leads to the open file,
+//! even if the file was renamed or has no name. Next: `facts.rs`.
 
 use super::{Proc, ProcEntry};
 use crate::caller::Caller;
@@ -51,7 +51,7 @@ impl Proc {
         }
     }
 
-    /// Returns the target of a link: a place, and a path from there.
+    /// Returns the target of a link: a location, and a path that starts there.
     pub(in crate::fs) fn follow(&self, tree: &FileSystem, at: &[u8]) -> Result<(Location, Vec<u8>), Errno> {
         let place = match self.link(at)? {
             Link::Cwd(program) => program.process().files.working_directory().ok_or(Errno::ENOENT)?,
@@ -94,7 +94,7 @@ impl Proc {
 fn path_of_file(tree: &FileSystem, ino: Ino) -> Result<Vec<u8>, Errno> {
     let node = tree.node(ino)?;
     if node.meta.links == 0 {
-        // Its directory may be removed too. The path then is the file's last name.
+        // The directory may be removed too. Then the path is the file's last name below the root.
         let mut path = tree.path_of(&Location::Memory(node.parent)).unwrap_or_else(|_| b"/".to_vec());
         path = join(path, &node.name);
         path.extend_from_slice(b" (deleted)");

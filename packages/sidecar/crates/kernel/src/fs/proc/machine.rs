@@ -1,5 +1,6 @@
-//! Texts about the machine that `node:os` describes in the guest, which is no host machine. `os.js`
-//! of the guest's internal bindings states equal facts. Next: `process.rs`.
+//! The texts of `/proc` about the guest's machine. The facts equal the values of `node:os` in the
+//! guest (`os.js` of the internal bindings), and say nothing about the host machine. Next:
+//! `process.rs`.
 
 use super::Proc;
 use crate::caller_scope::current_caller;
@@ -8,7 +9,7 @@ use crate::fs::walk::Location;
 use coldframe_sys as sys;
 use std::fmt::Write as _;
 
-/// Returns the text of a file.
+/// A function that returns the text of a file.
 pub(super) type Text = fn(&Proc, &FileSystem) -> String;
 
 pub(super) const ROOT: &[(&str, Text)] = &[
@@ -49,8 +50,8 @@ pub(super) fn ticks(nanoseconds: u64) -> u64 {
 }
 
 impl Proc {
-    /// Returns the memory of the calling process in bytes, and its age. The machine is as old as
-    /// the calling process.
+    /// Returns the memory of the calling process in bytes, and the age of the process. The age also
+    /// serves as the machine's uptime.
     fn of_caller(&self) -> (u64, u64) {
         let program = current_caller().and_then(|pid| self.processes.program(pid));
         program.map_or((0, 0), |program| (program.process().facts.memory(), program.process().facts.age_ns()))
@@ -99,7 +100,7 @@ fn uptime(proc: &Proc, _: &FileSystem) -> String {
 
 fn uuid() -> String {
     let mut bytes = [0_u8; 16];
-    // Without entropy the text is empty, because a number would not be random.
+    // Without entropy the text is empty, because any other text would not be random.
     if sys::entropy(&mut bytes).is_err() {
         return String::new();
     }

@@ -1,10 +1,10 @@
-//! `/proc`: facts about the machine and about processes, in the form of Linux.
+//! `/proc`: facts about the machine and about processes, in Linux's format.
 //!
-//! Nothing in `/proc` is stored. Names are looked up in the process table, and a text is made when
-//! its file is opened. The texts agree with `node:os` and `process` in the guest, and show nothing
-//! of the host machine. `/proc` is a mount, so every call treats it as a read-only directory. The
-//! links under `fd` lead to the open file of a descriptor, as on Linux. Next: `machine.rs`,
-//! `process.rs`, `links.rs`.
+//! Nothing in `/proc` is stored. Names are looked up in the process table. The text of a file is
+//! made when the file is opened. The texts agree with `node:os` and `process` in the guest, and
+//! show nothing of the host machine. `/proc` is a mount, so all calls treat it as a read-only
+//! directory. The links under `fd` lead to the open file of a descriptor, as on Linux. Next:
+//! `machine.rs`, `process.rs`, `links.rs`.
 
 mod facts;
 mod links;
@@ -36,8 +36,8 @@ enum ProcEntry {
     Link(Link),
     Machine(machine::Text),
     Process(Arc<dyn Caller>, process::Text),
-    /// An open stream or socket of a process. Its path contains a NUL, so no program can name the
-    /// file. The links under `fd` lead to it.
+    /// An open stream or socket of a process. The links under `fd` lead here. The path contains a
+    /// NUL, so no program can name the file itself.
     Stream(Pid, u32),
 }
 
@@ -61,7 +61,7 @@ fn in_table<T: Copy>(table: &[(&str, T)], name: &[u8]) -> Result<T, Errno> {
 }
 
 impl FileSystem {
-    /// Returns whether the caller has been requested to end. Long operations check this regularly.
+    /// Returns whether the calling program must end. Long operations check this regularly.
     pub(super) fn must_stop(&self) -> bool {
         let proc = self.mounts.iter().find_map(|mount| mount.proc());
         let asks = current_caller().and_then(|pid| proc?.processes.program(pid));
@@ -139,7 +139,7 @@ impl Proc {
         })
     }
 
-    /// Returns the names and types in a directory.
+    /// Returns the names and types of a directory's entries.
     pub(super) fn list(&self, at: &[u8]) -> Result<Vec<(Vec<u8>, Type)>, Errno> {
         let ProcEntry::Directory(folder) = self.entry(at)? else { return Err(Errno::ENOTDIR) };
         let mut names: Vec<(String, Type)> = Vec::new();
@@ -170,7 +170,7 @@ impl Proc {
                 numbers.iter().for_each(|fd| add(&fd.to_string(), Type::Link));
             }
         }
-        // Callers read a listing from its end.
+        // Callers remove entries from the end of a listing.
         Ok(names.into_iter().rev().map(|(name, kind)| (name.into_bytes(), kind)).collect())
     }
 

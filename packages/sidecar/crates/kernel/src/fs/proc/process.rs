@@ -1,4 +1,4 @@
-//! Texts about one process. Next: `links.rs`.
+//! The texts of `/proc` about one process. Next: `links.rs`.
 
 use super::Proc;
 use super::machine::{mounts, ticks};
@@ -7,7 +7,7 @@ use crate::caller_scope::current_caller;
 use crate::fs::tree::FileSystem;
 use std::fmt::Write as _;
 
-/// Returns the text of a file.
+/// A function that returns the text of a file.
 pub(super) type Text = fn(&Proc, &FileSystem, &dyn Caller) -> Vec<u8>;
 
 pub(super) const TEXTS: &[(&str, Text)] = &[
@@ -35,7 +35,7 @@ pub(super) const TEXTS: &[(&str, Text)] = &[
 
 const PAGE: u64 = 4_096;
 
-/// The process that reads its own state is running.
+/// Returns the state of a process. A process that reads its own state is running.
 fn state(program: &dyn Caller) -> (char, &'static str) {
     if current_caller() == Some(program.pid()) { ('R', "running") } else { ('S', "sleeping") }
 }
@@ -46,7 +46,8 @@ fn stat(proc: &Proc, program: &dyn Caller) -> String {
     let cpu = ticks(program.cpu_ns());
     let (letter, pid, memory) = (state(program).0, program.pid(), facts.memory());
     let pages = memory / PAGE;
-    // The process started with the machine, because `/proc/uptime` counts the age of the caller.
+    // The start time of the process is 0, because `/proc/uptime` shows the age of the calling
+    // process.
     let fields = format!("{parent} {group} {session} 0 -1 0 0 0 0 0 {cpu} 0 0 0 20 0 1 0 0 {memory} {pages}");
     let name = facts.name();
     format!("{pid} ({name}) {letter} {fields}{}\n", " 0".repeat(28))

@@ -33,8 +33,8 @@ impl ProcessFiles {
 }
 
 impl ProcessFilesSnapshot {
-    /// Restores the files in a copy. `open` has the open descriptions of the copy. `limit` is the
-    /// most descriptors of a process.
+    /// Restores the process's files in a copy. `open` has the open descriptions of the copy.
+    /// `limit` is the maximum number of descriptors.
     pub(crate) fn restore(
         &self,
         tree: &mut FileSystem,

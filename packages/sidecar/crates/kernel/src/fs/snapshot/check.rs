@@ -1,6 +1,6 @@
-//! Checks files that were read from bytes, which can be hostile: a runtime must be able to reach
-//! this state. The rest of the kernel relies on the checks: walks end, every named inode exists,
-//! and the counters match the inodes. Next: `../tree.rs`.
+//! Checks files that were read from bytes, which can be hostile. A runtime must be able to reach
+//! the checked state. The other code of the kernel relies on the checks: walks end, every named
+//! inode exists, and the counters match the inodes. Next: `../tree.rs`.
 
 use super::FilesSnapshot;
 use crate::fs::base::uncounted;
@@ -11,7 +11,7 @@ use crate::fs::tree::{ROOT, Space};
 use crate::fs::walk::Location;
 use std::collections::HashMap;
 
-/// The bound of inode numbers: a guest's double represents the numbers below exactly.
+/// The bound on inode numbers. A guest's double represents all smaller numbers exactly.
 const MOST: Ino = 1 << 53;
 /// A bound above the number of inodes that the limit allows in a directory.
 const MOST_LINKS: u32 = 1 << 31;
@@ -70,8 +70,8 @@ impl FilesSnapshot {
         for (number, mount) in self.mounts.iter().enumerate() {
             ensure((mount.kind == MountKind::Proc) == (number == 0), "a /proc that is not mount 0")?;
             ensure(is_name(&mount.name) && (number == 0 || mount.has_path()), "a mount with an invalid name")?;
-            // A mount's parent is in memory or in an earlier mount, so that the way up from the
-            // mount ends.
+            // A mount's parent must be in memory or in an earlier mount, so that the path from the
+            // mount to the root is finite.
             let is_there = match &mount.parent {
                 Location::Memory(ino) => self.nodes.get(ino).is_some_and(Node::is_directory),
                 Location::Mount(outer, path) => {
@@ -89,12 +89,12 @@ impl FilesSnapshot {
     }
 
     /// Returns whether a mount's present path is the path that the embedder chose. Permission rules
-    /// use that path, and a mount cannot move.
+    /// use the embedder's path, and a mount cannot be moved.
     fn is_at_its_own_path(&self, mount: &MountSnapshot) -> Option<bool> {
         let path = mount.path();
         let above = |path: &[u8], name: &[u8]| path.strip_suffix(name)?.strip_suffix(b"/").map(<[u8]>::len);
-        // The length of the remaining path. Each name shortens the path, so the loop ends for any
-        // parents.
+        // The part of the path that is left to compare. Each name shortens the part, so the loop
+        // ends for any parents.
         let mut left = above(&path, &mount.name)?;
         let mut place = mount.parent.clone();
         loop {
@@ -139,7 +139,7 @@ impl FilesSnapshot {
         }
         for (ino, node) in &self.nodes {
             let names = named.get(ino).copied().unwrap_or(0);
-            // A directory under a mount point has no name but still exists.
+            // A directory under a mount point has no name but is not removed.
             let is_so = match &node.body {
                 Body::Directory(_) | Body::Mount(_) => names <= u32::from(node.meta.links > 0 && *ino != ROOT),
                 _ => names == node.meta.links,
@@ -168,7 +168,7 @@ impl FilesSnapshot {
         Ok(())
     }
 
-    /// Fails if the way up from an inode does not end at the root or at a removed directory.
+    /// Fails if the parents of an inode do not lead to the root or to a removed directory.
     fn check_parents(&self) -> Checked {
         let mut ended: HashMap<Ino, bool> = HashMap::with_capacity(self.nodes.size());
         ended.insert(ROOT, true);
@@ -193,9 +193,9 @@ impl FilesSnapshot {
         Ok(())
     }
 
-    /// Compares the counters with the inodes. Standard inodes were never counted, but removals of
-    /// standard inodes lowered the counters. The counters may therefore be lower than the sum, at
-    /// most by the space of the standard inodes.
+    /// Compares the counters with the inodes. The standard inodes were never counted, but each
+    /// removal of a standard inode lowered the counters. The counters may therefore be lower than
+    /// the sum. The difference is at most the space of the standard inodes.
     fn check_counters(&self) -> Checked {
         let all = self.nodes.values().fold(Space { bytes: 0, inodes: 0 }, Space::plus);
         let least = uncounted();
@@ -233,7 +233,7 @@ impl FilesSnapshot {
 }
 
 impl ProcessFilesSnapshot {
-    /// Fails if no program can have this state with these files and `open` descriptions.
+    /// Fails if no process can have this state, given these files and `open` descriptions.
     pub(crate) fn check(&self, files: &FilesSnapshot, open: usize) -> Checked {
         let is_open = self.slots.iter().flatten().all(|at| usize::try_from(*at).is_ok_and(|at| at < open));
         ensure(is_open, "a descriptor without a description")?;

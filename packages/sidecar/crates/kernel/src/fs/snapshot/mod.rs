@@ -1,11 +1,11 @@
 //! Snapshots of a runtime's files: the tree in memory, the mount points, and the watches.
 //!
-//! Taking a snapshot shares the tree, and restoring shares the tree again. Both cost a few words at
-//! any size. Neither side sees later changes of the other side. The embedder's objects are not part
-//! of a snapshot: the embedder attaches its mounts again, and its open files and watches stay with
-//! the original. Holds of inodes are counted again from the open descriptions of the copy. A
-//! deleted file that no description of the copy holds is removed at the end
-//! ([`FilesSnapshot::settle`]).
+//! A snapshot shares the tree with the runtime, and a restore shares the tree with the snapshot.
+//! Each copies a few words, for any number of files. Later changes on one side are not visible on
+//! the other side. The embedder's objects are not part of a snapshot: the embedder attaches its
+//! mounts again, and its open files and watches stay with the original. Holds of inodes are counted
+//! again from the open descriptions of the copy. Deleted files that no description of the copy
+//! holds are removed at the end of the restore ([`FilesSnapshot::settle`]).
 //!
 //! ```text
 //! mod.rs ─► ../tree.rs                       the tree, the counters, overlays
@@ -41,7 +41,7 @@ use rpds::{HashTrieMapSync, RedBlackTreeMapSync};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The approximate memory of an inode beside its stored bytes, in bytes.
+/// The approximate memory of an inode besides its stored bytes, in bytes.
 const NODE: u64 = 256;
 
 /// The files of a runtime at one point in time.
@@ -54,16 +54,17 @@ pub(crate) struct FilesSnapshot {
     pub(super) mounts: Vec<MountSnapshot>,
     pub(super) watches: Vec<WatchSnapshot>,
     pub(super) host_watches: Vec<HostWatchSnapshot>,
-    /// Inodes without a name. A description or a working directory holds each of these inodes.
+    /// The inodes without a name. A description or a working directory holds each of them.
     pub(super) nameless: Vec<Ino>,
 }
 
-/// The objects that a copy's files are bound to.
+/// The objects that the files of a copy refer to.
 pub(crate) struct RestoreContext<'a> {
     pub(crate) usage: &'a Arc<Usage>,
     pub(crate) processes: &'a Arc<Processes>,
     pub(crate) permissions: &'a Arc<Permissions>,
-    /// The embedder's mounts. Mounts that the snapshot does not have are added as in a new runtime.
+    /// The embedder's mounts. A mount that the snapshot does not contain is added as in a new
+    /// runtime.
     pub(crate) mounts: &'a [MountOptions],
     pub(crate) file_systems: &'a [FileSystemOptions],
     /// The operations of the running programs, by pid.
@@ -85,12 +86,13 @@ impl FileSystem {
         }
     }
 
-    /// Returns the processes and operations that a change of a file will complete.
+    /// Returns the operations that a change of a file completes, with their processes.
     pub(crate) fn waiters(&self) -> Vec<(Pid, OperationId)> {
         self.watchers.waiters().chain(self.host_watchers.waiters()).collect()
     }
 
-    /// Returns the present mounts, for restoring another snapshot of this runtime.
+    /// Returns the options of the present mounts, for the restore of another snapshot into this
+    /// runtime.
     pub(crate) fn reattach(&self) -> (Vec<MountOptions>, Vec<FileSystemOptions>) {
         let folders = self.mounts.iter().filter_map(|mount| mount.folder_options()).collect();
         (folders, self.mounts.iter().filter_map(|mount| mount.app_options()).collect())
@@ -98,8 +100,8 @@ impl FileSystem {
 }
 
 impl FilesSnapshot {
-    /// Makes the files of a copy, without open descriptions. Each mount gets its old number.
-    /// `/proc` shows the new processes.
+    /// Makes the files of a copy, without open descriptions. Each mount has its number from the
+    /// snapshot. `/proc` shows the processes of the copy.
     pub(crate) fn restore(&self, around: &RestoreContext<'_>) -> Result<FileSystem, Error> {
         let limits = &around.usage.limits;
         let exhausted = |resource: &'static str, limit: u64| Error::ResourceExhausted { resource, limit };
@@ -138,13 +140,13 @@ impl FilesSnapshot {
         Ok(made)
     }
 
-    /// Removes the inodes without a name that no description holds. Called after all descriptions
-    /// of the copy are in place.
+    /// Removes the inodes that have no name and that no description holds. The descriptions of the
+    /// copy must be restored before.
     pub(crate) fn settle(&self, files: &mut FileSystem) {
         self.nameless.iter().for_each(|ino| files.collect(*ino));
     }
 
-    /// Returns the bytes that the snapshot uses if nothing shares its content.
+    /// Returns the bytes of the snapshot. Content that other snapshots share counts in full.
     pub(crate) fn own_bytes(&self) -> u64 {
         let kept: usize = self.watches.iter().map(WatchSnapshot::bytes).sum();
         self.used.bytes + self.used.inodes.saturating_mul(NODE) + kept as u64

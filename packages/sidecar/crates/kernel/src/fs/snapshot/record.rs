@@ -1,9 +1,10 @@
-//! A runtime's files as bytes. Inodes are sorted by number and names by their bytes, so that equal
-//! files have equal bytes. The chunks of a file are written unchanged, and holes have no chunk.
+//! A runtime's files as bytes. Inodes are sorted by number, and names are sorted by their bytes, so
+//! that equal files have equal bytes. The chunks of a file are written unchanged. A range that was
+//! never written has no chunk.
 //!
-//! Standard inodes, which every runtime starts with (`../base.rs`), are not written, only their
-//! changes. The 200 standard inodes are most of an ordinary runtime, and reading these inodes took
-//! a third of a resume. The hash [`standard`] must be stored beside the bytes. Next: `check.rs`.
+//! Of the standard inodes, with which every runtime starts (`../base.rs`), only changes are
+//! written. An ordinary runtime has mostly the 200 standard inodes, and reading them took a third
+//! of a resume. The hash [`standard`] must be stored beside the bytes. Next: `check.rs`.
 
 use super::FilesSnapshot;
 use crate::encoding::bounded;
@@ -34,7 +35,7 @@ struct Record<'a> {
     /// The inodes that differ from the standard inodes.
     #[serde(borrow)]
     nodes: Nodes<'a>,
-    /// The standard inodes that were removed.
+    /// The numbers of the standard inodes that were removed.
     #[serde(deserialize_with = "bounded::<_, _, MAX_GONE>")]
     gone: Vec<Ino>,
     last: Ino,
@@ -49,7 +50,7 @@ struct Record<'a> {
     host_watches: Vec<HostWatchSnapshot>,
 }
 
-/// The inodes to write, or the inodes that were read. Writing converts one inode at a time.
+/// The inodes to write, or the inodes that were read. Writing converts the inodes one by one.
 enum Nodes<'a> {
     Tree(&'a HashTrieMapSync<Ino, Node, Dense>),
     Read(Vec<NodeRecord<'a>>),
@@ -97,18 +98,18 @@ struct BelowRecord<'a> {
 static STANDARD: LazyLock<[u8; 32]> = LazyLock::new(|| {
     let mut nodes: Vec<_> = base::nodes().iter().map(|(ino, node)| NodeRecord::of(*ino, node)).collect();
     nodes.sort_unstable_by_key(|record| record.ino);
-    // The standard inodes are constants and are written into memory: this cannot fail.
+    // The standard inodes are constants and are written to memory, so the call cannot fail.
     Sha256::digest(postcard::to_stdvec(&nodes).unwrap_or_default()).into()
 });
 
-/// Returns the hash of the standard inodes. The bytes of a snapshot are valid only with standard
-/// inodes of this hash.
+/// Returns the hash of the standard inodes. The bytes of a snapshot can be read only by a build
+/// whose standard inodes have this hash.
 pub(crate) fn standard() -> &'static [u8; 32] {
     &STANDARD
 }
 
-/// Returns whether an inode equals the standard inode of its number. An inode that was changed and
-/// changed back counts too, so that equal files have equal bytes.
+/// Returns whether an inode equals the standard inode of its number. An inode also counts as equal
+/// after a change was undone, so that equal files have equal bytes.
 fn is_standard(ino: Ino, node: &Node) -> bool {
     base::nodes()
         .get(&ino)

@@ -1,5 +1,5 @@
-//! App file systems whose replies may have any content: the results that a program gets, and the
-//! requests that the embedder gets.
+//! Tests of app file systems whose replies have any content: the results that a program receives,
+//! and the requests that the embedder receives.
 
 use super::super::super::{Exchange, Kernel};
 use super::{Arg, Guest};
@@ -17,8 +17,8 @@ fn guest() -> Guest {
     Guest::of(&kernel, "/app")
 }
 
-/// Makes a call; `answer` replies to each request by name and path. Returns the call's result, its
-/// bytes and the requests.
+/// Makes a call. `answer` returns the reply to each request, by name and path. Returns the call's
+/// result, its bytes and the requests.
 fn call(
     guest: &mut Guest,
     number: impl Into<u32> + Copy,
@@ -110,7 +110,7 @@ fn embedder_files_cannot_reach_an_app_file_system() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// For any reply, the call ends with a number or an error number.
+    /// For any reply, the call returns a number or an error number.
     #[test]
     fn forged_replies_do_no_harm(
         declared in prop::sample::select(FileCall::DECLARATIONS),

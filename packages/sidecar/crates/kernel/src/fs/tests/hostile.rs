@@ -1,4 +1,4 @@
-//! Hostile arguments cause an error at most, and the tree stays consistent.
+//! Tests that hostile arguments cause at most an error, and that the tree stays consistent.
 
 use super::super::super::{Arguments, call};
 use super::Guest;

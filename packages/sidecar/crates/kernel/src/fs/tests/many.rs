@@ -1,5 +1,5 @@
-//! Large cases: holes, directories with thousands of names, and threads that make equal calls at
-//! once.
+//! Tests of large cases: sparse files, directories with thousands of names, and threads that make
+//! equal calls at once.
 
 use super::super::super::Kernel;
 use super::{Arg, Guest};

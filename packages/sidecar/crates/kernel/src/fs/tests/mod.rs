@@ -1,4 +1,4 @@
-//! Tests of the filesystem's calls as a guest makes them, with integers and a memory.
+//! Tests of the filesystem's system calls. The calls have integers and a memory, as from a guest.
 
 mod app_file_system;
 mod cost;
@@ -22,18 +22,18 @@ use crate::{Arguments, Kernel, Process, call};
 use coldframe_abi::system_calls::FileCall;
 use std::sync::Arc;
 
-/// A process without a VM. Its calls use the kernel's own entry point.
+/// A process without a VM. Its calls start at the kernel's entry point.
 pub(super) struct Guest {
     pub(super) program: Arc<dyn Caller>,
     memory: Vec<u8>,
 }
 
-/// An argument of a call. Bytes and buffers become an address and a length.
+/// An argument of a call. Bytes and buffers are passed as an address and a length.
 #[derive(Clone, Copy)]
 pub(super) enum Arg<'a> {
     Int(i64),
     Bytes(&'a [u8]),
-    /// A buffer of this length. The call's bytes are returned.
+    /// A buffer of this length. The test receives the bytes that the call has written.
     Room(usize),
 }
 
@@ -60,7 +60,7 @@ impl Guest {
         Self::with(Process::new(kernel.clone(), pid, cwd))
     }
 
-    /// Creates a guest for a process.
+    /// Creates a guest for the process.
     pub(super) fn with(process: Process) -> Self {
         Self { program: FakeCaller::start(process, b"input"), memory: Vec::new() }
     }

@@ -1,5 +1,4 @@
-//! Mounts of host directories: the paths that lead into a mount, and the proof that no path leads
-//! out.
+//! Tests of mounted host directories: the paths that lead into a mount. No path leads out.
 
 use super::super::super::Kernel;
 use super::{Arg, Guest};
@@ -18,7 +17,7 @@ const EACCES: i64 = -13;
 const EXDEV: i64 = -18;
 const EROFS: i64 = -30;
 
-/// A temporary directory with a folder `inside` to mount and a file `outside/secret`.
+/// Makes a temporary directory with a folder `inside` to mount and a file `outside/secret`.
 struct Host(PathBuf);
 
 impl Drop for Host {
@@ -173,8 +172,8 @@ fn refuses_to_open_pipes_and_sockets_of_the_host() {
     assert!(began.elapsed() < Duration::from_secs(1), "nothing waited for a writer");
 }
 
-/// A host thread swaps a directory for a link that leads out, as fast as possible, while the guest
-/// opens files in the directory.
+/// A thread of the host machine replaces a directory by a link that leads out, and back, as fast as
+/// possible. Meanwhile the guest opens files in the directory.
 #[test]
 fn a_race_with_the_host_does_not_lead_out() {
     let host = Host::new("race");
@@ -236,8 +235,7 @@ fn refuses_a_folder_that_cannot_be_mounted() {
     assert_eq!(refusal(host.mount("/m", "outside", true)), "mounts.guestPath");
 }
 
-/// Permission rules name the path that the embedder passes. The mount must be at that path and stay
-/// there.
+/// Permission rules name the mount's path, so the mount must be at that path and stay there.
 #[test]
 fn a_mount_stays_at_the_path_of_its_options() {
     const EBUSY: i64 = -16;
@@ -252,7 +250,7 @@ fn a_mount_stays_at_the_path_of_its_options() {
     }
     assert_eq!(deep.plain(RENAME, &["/workspace/a/b".into(), "/tmp/moved".into()]), 0, "nothing is mounted in it");
     super::snapshot::by_bytes(&deep).read_file("/workspace/a/c/m/dir/n/secret").expect("the copy has the file at its path");
-    // A guest puts a link in place of a directory on the path of a later mount.
+    // A guest creates a link with the name of a directory on the path of a later mount.
     let mut sly = guest(&[]);
     assert_eq!(sly.plain(FileCall::Symlink, &["/tmp".into(), "/workspace/a".into()]), 0);
     let mounts = [host.mount("/workspace/a/m", "inside", true)];
@@ -264,7 +262,7 @@ fn a_mount_stays_at_the_path_of_its_options() {
     }
 }
 
-/// Waits for watch events of the host. Returns their kinds and names.
+/// Waits for watch events of the host machine. Returns the kinds and names of the events.
 fn next_events(guest: &Guest) -> Vec<(u8, String)> {
     let until = Instant::now() + Duration::from_secs(5);
     loop {
@@ -295,7 +293,7 @@ fn a_watch_reports_changes_of_a_mount_by_the_host_and_the_guest() {
     std::fs::write(host.path("inside/dir/new"), b"").expect("a file");
     assert_eq!(next_events(&guest), [(1, "new".to_owned())], "a change by the host");
     assert_eq!(guest.plain(FileCall::Unlink, &["/m/dir/new".into()]), 0);
-    // No call waits for events, so they are kept for the next call.
+    // No operation waits for events, so the events are stored for the next operation.
     std::thread::sleep(Duration::from_millis(50));
     let operation = guest.plain(WATCH, &["/m/dir".into(), 0.into()]);
     assert!(next_events(&guest).contains(&(1, "new".to_owned())), "a change by the guest");

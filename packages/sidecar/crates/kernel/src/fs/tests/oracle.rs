@@ -1,13 +1,13 @@
-//! Makes random sequences of operations in the kernel and in a temporary directory of the real
-//! Linux. Every result and the final files must be equal.
+//! Runs random sequences of operations in the kernel and in a temporary directory of the host
+//! machine's Linux. Every result and the final files must be equal.
 //!
 //! The sequences run in memory, in a mounted folder, and in an overlay over a folder with files.
-//! The overlay's folder must stay unchanged. At random steps, a copy that was written to bytes and
-//! read again replaces the program, and no result may differ.
+//! The overlay's folder must stay unchanged. At random steps, a copy from an encoded snapshot
+//! replaces the program, and no result may differ.
 //!
-//! `COLDFRAME_ORACLE_STEPS` sets the number of steps. Permissions are left out, because tests may
-//! run as root, and Linux lets root do everything. `posix.rs` tests permissions. Next:
-//! `oracle_inputs.rs`.
+//! `COLDFRAME_ORACLE_STEPS` sets the number of steps. Permissions are not tested here, because
+//! tests may run as root, and Linux does not check root's permissions. `posix.rs` tests
+//! permissions. Next: `oracle_inputs.rs`.
 
 use super::oracle_inputs::{FLAGS, NAMES, TARGETS};
 use super::random::Random;
@@ -23,13 +23,13 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The operations of one sequence. Each sequence starts with empty directories.
+/// The number of operations in one sequence. Each sequence starts with empty directories.
 const SEQUENCE: usize = 200;
-/// The operations of all sequences together, unless the environment sets another number.
+/// The number of operations in all sequences together, unless the environment sets another number.
 const STEPS: usize = 10_000;
 
-/// The directories between the compared root and the working directory, so that `..` and links to
-/// it stay inside on both sides.
+/// The directories between the compared root and the working directory. They keep `..` and links to
+/// `..` inside the root on both sides.
 const DEPTH: &str = "1/2/3/4/5/6/7/8/9/10/11/w";
 
 /// The filesystem in which the guest works.
@@ -40,7 +40,7 @@ enum Where {
     Overlay,
 }
 
-/// Fills the folder below an overlay.
+/// Creates the files of the folder below an overlay.
 fn populate(folder: &Path) {
     std::fs::create_dir_all(folder.join("a/b")).expect("a directory");
     std::fs::create_dir_all(folder.join("d")).expect("a directory");
@@ -50,7 +50,7 @@ fn populate(folder: &Path) {
     std::os::unix::fs::symlink("a/b", folder.join("c")).expect("a link");
 }
 
-/// A directory's names and types, or an errno.
+/// The names and types of a directory's entries, or an error number.
 type Names = Result<Vec<(String, u8)>, i64>;
 
 /// The real filesystem: a temporary directory, used by path.
@@ -248,7 +248,8 @@ impl Pair {
             real
         };
         if self.place != Where::Memory && real.st_mode & 0o170_000 == 0o040_000 {
-            // An open directory of the host is known by its path, and may have been renamed.
+            // The kernel refers to an open directory of the host machine by path, and the directory
+            // may have been renamed.
             return ([0o040_000; 3], [0o040_000; 3]);
         }
         let (answer, bytes) = self.guest.sys(FileCall::Fstat, &[self.open[at].into(), Arg::Room(144)]);
@@ -265,7 +266,7 @@ impl Pair {
         (ours, result(unsafe { libc::chmod(self.real.path(path).as_ptr(), mode) }))
     }
 
-    /// Sets both times, in seconds, and returns the times of the file.
+    /// Sets the access time and the modification time in seconds. Returns the times of the file.
     fn times(&mut self, path: &str, atime: i64, mtime: i64) -> (Result<[i64; 2], i64>, Result<[i64; 2], i64>) {
         const SECOND: i64 = 1_000_000_000;
         let set = self.guest.plain(FileCall::Utimes, &[path.into(), (atime * SECOND).into(), (mtime * SECOND).into(), 1.into()]);
@@ -279,7 +280,7 @@ impl Pair {
         (ours, if set < 0 { Err(set) } else { theirs })
     }
 
-    /// Returns the names and types in a directory.
+    /// Returns the names and types of a directory's entries.
     fn names(&mut self, path: &str) -> (Names, Names) {
         let ours = self.guest.list(path, 512).map(|mut names| {
             names.sort();
@@ -377,7 +378,7 @@ fn step(pair: &mut Pair, random: &mut Random) -> (String, String, String) {
         },
         3 | 4 => match any_open(pair, random) {
             Some(at) => {
-                // The last offset leaves a hole.
+                // A write at the last offset leaves a range without data before it.
                 let offset = random.pick(&[-1, -1, 0, 3, 70_000, 131_071, 1 << 20]);
                 let bytes = vec![b'a' + random.below(26) as u8; random.pick(&[0, 1, 10, 5_000, 66_000])];
                 show(format!("write {at} {offset} {}", bytes.len()), pair.write(at, offset, &bytes))
@@ -456,7 +457,7 @@ fn compare(steps: usize, place: Where) {
         let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let mut done = Vec::new();
         for _ in 0..SEQUENCE {
-            // A restore cannot find a renamed file of the host again.
+            // A restore opens files of the host machine by path, so it cannot find a renamed file.
             if random.below(30) == 0 && (place != Where::Mounted || pair.open.is_empty()) {
                 pair.guest = by_bytes(&pair.guest);
                 done.push("a copy".to_owned());

@@ -1,7 +1,7 @@
-//! The names, targets and flags from which the operations of `oracle.rs` are drawn. Next:
+//! The names, link targets and flags that the random operations of `oracle.rs` use. Next:
 //! `random.rs`.
 
-/// A small set of names, so that operations affect the files of earlier operations.
+/// A small set of names, so that operations often use the files of earlier operations.
 pub(super) const NAMES: &[&str] =
     &["a", "b", "c", "d/", "a/b", "a/c", "a/b/c", "b/a", "b/a/", "./a", "a/..", "a/../b", "a/.", "c/d", "c/d/e", "..", "."];
 /// Targets of symbolic links.

@@ -1,4 +1,5 @@
-//! Overlays: the host's folder is read and never written, and the guest's changes stay in memory.
+//! Tests of overlays: the host folder is read and never written, and the guest's changes stay in
+//! memory.
 
 use super::super::super::Kernel;
 use super::{Arg, Guest};
@@ -41,7 +42,7 @@ fn folder(name: &str) -> Folder {
     Folder(root)
 }
 
-/// Returns all files of a folder: paths, sizes, modes and times of change.
+/// Returns the paths, sizes, modes and modification times of all files in a folder.
 fn state(folder: &Path) -> Vec<(PathBuf, u64, u32, i64, i64)> {
     let (mut found, mut left) = (Vec::new(), vec![folder.to_path_buf()]);
     while let Some(path) = left.pop() {

@@ -1,5 +1,5 @@
-//! File permission rules: each call, each way to a file besides its path, and random sequences of
-//! calls that try to bypass the rules.
+//! Tests of permission rules about files: each call, and each way to a file besides its path.
+//! Random sequences of calls try to bypass the rules.
 
 use super::super::super::Kernel;
 use super::super::tree::User;
@@ -15,8 +15,8 @@ use std::sync::Arc;
 const EACCES: i64 = -13;
 const ENOENT: i64 = -2;
 
-/// Makes a policy from texts: `-` denies and `+` allows, followed by paths, and by operations after
-/// `|`.
+/// Makes a policy from texts. A text is `+` or `-` for allowing or denying, paths, and after `|`
+/// the operations.
 fn policy(default: Verdict, rules: &[&str]) -> PermissionPolicy {
     let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     let rule = |text: &&str| {
@@ -81,7 +81,7 @@ fn calls(path: &'static str) -> Vec<(&'static str, &'static str, FileCall, Vec<A
 #[test]
 fn each_call_needs_its_operations_and_no_others() {
     for (name, needed, number, arguments) in calls("/tmp/secret/file") {
-        // Names besides the file itself are allowed. A rename or a second name must not gain
+        // The operations on other names are allowed. A rename or a second name must not gain
         // permissions.
         let allow = format!("+/tmp/secret/file|{needed}");
         let free = "+/tmp/new /tmp/open /tmp/secret/other|read write truncate chmod";
@@ -134,8 +134,8 @@ fn calls_that_create_or_read_names_need_their_operations() {
         assert_eq!(guest.plain(*number, arguments), EACCES, "{operation} {number:?}");
         let others = super::super::super::permissions::operations::names(Scope::Fs);
         let others: Vec<_> = others.iter().copied().filter(|name| name != operation).collect();
-        // A name in a denied place has fewer permissions. A second name must have at least the
-        // permissions of the first.
+        // A name in a denied directory has fewer permissions. A second name must have at least the
+        // permissions of the first name.
         let places = if *number == FileCall::Link { "/tmp/secret /tmp/open" } else { "/tmp/secret" };
         set(&guest.program.process().kernel, Verdict::Allow, &[&format!("-{places}|{}", others.join(" "))]);
         assert!(guest.plain(*number, arguments) >= 0, "{operation} {number:?} needs nothing else");
@@ -174,13 +174,13 @@ fn no_other_path_leads_to_a_denied_file() {
         let read = guest.read_file(way);
         assert!(matches!(read, Err(EACCES | -20)), "{way}: {read:?}");
         assert_ne!(guest.plain(FileCall::Open, &[way.as_str().into(), 2.into(), 0.into()]), 0, "{way}");
-        // The link itself is elsewhere and may be removed. `/proc` allows no removal.
+        // The link itself is in another directory and may be removed. `/proc` allows no removal.
         if !way.starts_with("/tmp/t") && !way.contains("fd") {
             let removed = guest.plain(FileCall::Unlink, &[way.as_str().into()]);
             assert!(matches!(removed, EACCES | -20), "{way}: {removed}");
         }
     }
-    // An open file stays readable. Other operations are checked.
+    // An open file can still be read. Other operations on the file are checked.
     let (count, bytes) = guest.sys(FileCall::Read, &[fd.into(), Arg::Room(6), 0.into()]);
     assert_eq!((count, &bytes[..]), (6, &b"SECRET"[..]));
     for (call, arguments) in

@@ -1,4 +1,4 @@
-//! Single calls and the results that Linux returns for them.
+//! Tests that single calls have the results of Linux.
 
 use super::super::tree::User;
 use super::super::view::View;
@@ -37,8 +37,8 @@ fn guest() -> Guest {
     Guest::new(Limits::default())
 }
 
-/// A file `f`, a directory `d` with a file in it, an empty directory `e`, and links to each and to
-/// nothing.
+/// Makes a file `f`, a directory `d` with a file, and an empty directory `e`. Also makes a link to
+/// each of them, a link to a missing file, and a link to itself.
 fn furnished() -> Guest {
     let mut guest = guest();
     for name in ["d", "e"] {

@@ -1,5 +1,5 @@
-//! `/proc` and `/dev`: their texts, the caller that a text describes, and the targets of descriptor
-//! links.
+//! Tests of `/proc` and `/dev`: the texts, the process that a text describes, and the targets of
+//! descriptor links.
 
 use super::super::super::Kernel;
 use super::{Arg, Guest};
@@ -29,7 +29,7 @@ fn text(guest: &mut Guest, path: &str) -> String {
     assert_eq!(guest.sys(READ, &[fd.into(), Arg::Room(8_192), (-1).into()]).0, 0, "{path} ends");
     guest.plain(FileCall::Close, &[fd.into()]);
     let text = String::from_utf8_lossy(&bytes[..count as usize]).into_owned();
-    // The length may differ now, because the test process changes its size with each call.
+    // The lengths may differ now, because the size of the test process changes with each call.
     let (len, _) = guest.sys(FileCall::ReadFile, &[path.into(), Arg::Room(8_192)]);
     assert_eq!(len > 0, count > 0, "{path} can be read at once");
     text
@@ -63,7 +63,7 @@ fn every_listed_file_exists_and_is_readable() {
     let found = all(&mut guest, "/proc");
     assert!(found.len() > 30, "{found:?}");
     for (path, kind) in &found {
-        // The listing contains the descriptor that reads it.
+        // The listing contains the descriptor through which the directory is read.
         if path.ends_with("/fd/3") {
             continue;
         }

@@ -1,10 +1,10 @@
 //! A random source whose sequence a test can repeat. Next: `oracle.rs`.
 
-/// A small generator. A failing test names its seed.
+/// A small random generator. The message of a failing test contains the seed.
 pub(super) struct Random(pub(super) u64);
 
 impl Random {
-    /// Returns a number below `bound`.
+    /// Returns a random number below `bound`.
     pub(super) fn below(&mut self, bound: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -12,7 +12,7 @@ impl Random {
         (self.0 % bound as u64) as usize
     }
 
-    /// Returns one of the values of `of`.
+    /// Returns a random element of `of`.
     pub(super) fn pick<T: Copy>(&mut self, of: &[T]) -> T {
         of[self.below(of.len())]
     }

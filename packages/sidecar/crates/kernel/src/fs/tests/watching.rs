@@ -1,4 +1,4 @@
-//! The events that a watcher receives.
+//! Tests of the events that a watcher receives.
 
 use super::super::super::Kernel;
 use super::{Arg, Guest};
@@ -9,7 +9,7 @@ use std::sync::Arc;
 const RENAME: u8 = 1;
 const CHANGE: u8 = 2;
 
-/// Returns the batches of watch events: operations with kinds and names.
+/// Returns the batches of watch events: the operation, and the kinds and names of the events.
 pub(super) fn watch_events(guest: &Guest) -> Vec<(u32, Vec<(u8, String)>)> {
     let events = guest.program.process().operations.take();
     let entries = |bytes: &[u8]| {
@@ -45,7 +45,7 @@ fn a_watch_of_a_directory_reports_its_names_and_keeps_events_between_batches() {
     let second = watch(&mut guest, ".", 0);
     let rest = [(CHANGE, "a"), (RENAME, "a"), (RENAME, "b")].map(|(kind, name)| (kind, name.to_owned())).to_vec();
     let (operation, mut batch) = watch_events(&guest).remove(0);
-    // The file b was removed right after its creation. Equal events in a row are merged.
+    // The file `b` was removed right after its creation. Equal events in a row are merged.
     batch.dedup();
     assert_eq!((operation, batch), (second, rest));
     let third = watch(&mut guest, ".", 0);

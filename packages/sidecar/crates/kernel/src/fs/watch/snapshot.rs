@@ -1,6 +1,6 @@
-//! Watches in snapshots. A program's watch continues in every copy: a waiting operation still waits
-//! for the next change, and kept changes are still reported. The embedder's watches stay with the
-//! original. Next: `mounts/watching/snapshot.rs`.
+//! Watches in snapshots. A program's watch continues in every copy. A waiting operation waits for
+//! the copy's next change, and stored changes are reported in the copy too. The embedder's watches
+//! stay with the original. Next: `mounts/watching/snapshot.rs`.
 
 use super::{MAX_KEPT, Subscriber, Watcher, Watchers};
 use crate::fs::node::Ino;
@@ -31,7 +31,7 @@ pub(crate) struct WatchSnapshot {
 }
 
 impl Watcher {
-    /// Returns none for a watch of the embedder.
+    /// Returns a snapshot of the watch. Returns `None` for a watch of the embedder.
     pub(in crate::fs) fn snapshot(&self) -> Option<WatchSnapshot> {
         let Subscriber::Program(operations) = &self.subscriber else { return None };
         Some(WatchSnapshot {
@@ -64,8 +64,8 @@ impl Watchers {
 }
 
 impl WatchSnapshot {
-    /// Restores the watch for its program. Returns none if the program has ended. Fails if the
-    /// limits do not allow the watch.
+    /// Restores the watch for its program. Returns `None` if the program has ended. Fails if the
+    /// watch exceeds the limits.
     pub(in crate::fs) fn restore(
         &self,
         around: &RestoreContext<'_>,
@@ -74,8 +74,8 @@ impl WatchSnapshot {
         let Some(operations) = around.operations.get(&self.pid) else { return Ok(None) };
         let mut made = Watcher::new(self.node, self.name.clone(), self.recursive, Subscriber::Program(operations.clone()));
         (made.operation, made.permissions) = (self.operation, permissions);
-        // The watch may have reported a change since. The operation's results then contain the
-        // change.
+        // The watch may have reported a change since its snapshot. The operation's result then
+        // contains the change.
         made.armed = self.armed && self.operation.is_some_and(|operation| operations.is_pending(operation));
         let cost = (self.kept.len() + self.last.len()) as u64;
         if made.charge.as_mut().is_some_and(|charge| !charge.raise_to(cost)) {
@@ -90,7 +90,7 @@ impl WatchSnapshot {
         size_of::<Self>() + self.name.len() + self.kept.len() + self.last.len()
     }
 
-    /// Returns whether a watcher can have this state.
+    /// Returns whether a program's watch can have this state.
     pub(in crate::fs) fn is_sound(&self) -> bool {
         let entry = 4 + usize::from(u16::MAX);
         self.operation.is_none_or(|operation| operation.get() <= MAX_ID)
@@ -101,7 +101,7 @@ impl WatchSnapshot {
     }
 }
 
-/// Fails if the limits do not allow `count` watches.
+/// Fails if the limit does not allow `count` watches.
 pub(in crate::fs) fn check_count(count: usize, around: &RestoreContext<'_>) -> Result<(), Error> {
     let limit = around.usage.limits.watches;
     if count as u64 > limit {
@@ -114,7 +114,7 @@ pub(in crate::fs) fn check_count(count: usize, around: &RestoreContext<'_>) -> R
 }
 
 impl FileSystem {
-    /// Restores the watches in memory of running programs.
+    /// Restores the watches of files in memory for the running programs.
     pub(in crate::fs) fn restore_watches(
         &mut self,
         snapshots: &[WatchSnapshot],

@@ -5,14 +5,15 @@
 //!          ◄── at most a window without credit ─────────────────┘
 //! ```
 //!
-//! An inbound connection is a socket of the table, and this module reads and writes it. Bytes from
-//! the guest go to the embedder until a window is without credit. Further bytes stay in the socket
-//! until the guest's writes block. Bytes from the embedder wait in a queue until the guest's socket
-//! has space, and then credit is sent. So a side that does not read holds a window and a socket's
-//! buffer, and delays only the other side.
+//! An inbound connection is a socket of the table, and this module reads and writes the socket.
+//! Bytes from the guest are sent to the embedder until a window is without credit. Further bytes
+//! stay in the socket until the guest's writes block. Bytes from the embedder are queued until the
+//! guest's socket has space. Credit is sent for the bytes that the socket has accepted. So a slow
+//! reader uses at most the memory of a window and a socket's buffer, and delays only its own
+//! connection.
 //!
-//! Events are sent with the table locked, so that the embedder gets them in order. A snapshot
-//! contains no inbound connections: a restore resets their sockets. Next: `listeners.rs`.
+//! Events are sent while the table is locked, so that the embedder receives them in order. A
+//! snapshot contains no inbound connections: a restore resets their sockets. Next: `listeners.rs`.
 
 use super::{NetworkEvent, STREAM_WINDOW};
 use crate::embedder::Embedder;
@@ -27,13 +28,13 @@ use coldframe_ids::ConnectionId;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-/// Bytes that one read takes.
+/// The maximum number of bytes of one read.
 const PIECE: usize = 64 << 10;
-/// Bytes that one credit returns. A quarter, so that the writer still has most of its window when
-/// the credit arrives.
+/// The number of bytes after which credit is sent. A quarter, so that the writer has most of its
+/// window left when the credit arrives.
 const CREDIT: u64 = STREAM_WINDOW / 4;
 
-/// Inbound connections by socket, and the sockets by the embedder's numbers.
+/// The inbound connections by socket, and the sockets by the embedder's ids.
 #[derive(Default)]
 pub(in crate::net) struct InboundConnections {
     by_socket: HashMap<SocketId, InboundConnection>,
@@ -41,14 +42,14 @@ pub(in crate::net) struct InboundConnections {
 }
 
 impl InboundConnections {
-    /// Returns the sockets, in order.
+    /// Returns the sockets of all inbound connections, in ascending order.
     pub(in crate::net) fn sockets(&self) -> Vec<SocketId> {
         let mut ids: Vec<SocketId> = self.by_socket.keys().copied().collect();
         ids.sort_unstable();
         ids
     }
 
-    /// Returns the bytes that wait for space in the guests' sockets.
+    /// Returns the number of queued bytes, which wait for space in the guests' sockets.
     pub(in crate::net) fn queued_bytes(&self) -> u64 {
         self.by_socket.values().map(|connection| connection.queue.len() as u64).sum()
     }
@@ -59,27 +60,27 @@ struct InboundConnection {
     /// The listener's address, for error messages.
     target: String,
     embedder: Arc<dyn Embedder>,
-    /// Bytes of the embedder that the guest's socket has not taken.
+    /// The embedder's bytes that the guest's socket has not accepted.
     queue: VecDeque<u8>,
-    /// Whether the embedder has ended its direction.
+    /// Whether the embedder has ended its sending direction.
     ends: bool,
-    /// Whether the socket has ended the embedder's direction.
+    /// Whether the embedder's sending direction was ended at the socket too.
     shut: bool,
-    /// Bytes that the socket has taken, without credit yet.
+    /// The number of bytes that the socket has accepted and that have no credit yet.
     taken: u64,
-    /// Bytes that were sent to the embedder and have no credit yet.
+    /// The number of bytes that were sent to the embedder and have no credit yet.
     unread: u64,
-    /// Whether the guest has ended its direction.
+    /// Whether the guest has ended its sending direction.
     ended: bool,
     /// The error of a failed write. Later bytes of the embedder are discarded.
     refused: Option<Errno>,
-    /// The readiness that the socket is armed for.
+    /// The mask that the socket is armed for.
     armed: u32,
 }
 
-/// The state of a connection after a move of bytes.
+/// The state of a connection after bytes were moved.
 enum MoveResult {
-    /// The connection waits for readiness.
+    /// The connection waits for an event of this mask.
     Waits(u32),
     /// The connection has ended.
     Ended(Option<Errno>),
@@ -119,15 +120,15 @@ impl SocketState {
         Ok(())
     }
 
-    /// Queues bytes of the embedder, and ends its direction if `ends`. `ENOBUFS` if the bytes
-    /// exceed the window.
+    /// Queues bytes of the embedder. If `ends` is set, the embedder's sending direction ends after
+    /// them. Fails with `ENOBUFS` if the bytes exceed the window.
     pub(super) fn inbound_write(&mut self, id: ConnectionId, bytes: &[u8], ends: bool) -> Result<(), Errno> {
         let Some(&socket) = self.inbound.sockets.get(&id) else { return Ok(()) };
         let Some(connection) = self.inbound.by_socket.get_mut(&socket) else { return Ok(()) };
         if connection.ends && !bytes.is_empty() {
             return Err(Errno::EPIPE);
         }
-        // Bytes that were taken without credit still count.
+        // Accepted bytes without credit count too.
         let held = connection.queue.len() as u64 + connection.taken + bytes.len() as u64;
         if held > STREAM_WINDOW {
             return Err(Errno::ENOBUFS);
@@ -138,7 +139,7 @@ impl SocketState {
         Ok(())
     }
 
-    /// Returns credit for `bytes` that the embedder has read.
+    /// Adds credit for `bytes` that the embedder has read.
     pub(super) fn inbound_credit(&mut self, id: ConnectionId, bytes: u64) {
         let Some(&socket) = self.inbound.sockets.get(&id) else { return };
         if let Some(connection) = self.inbound.by_socket.get_mut(&socket) {
@@ -147,15 +148,15 @@ impl SocketState {
         self.pump_inbound(socket);
     }
 
-    /// Closes the embedder's end without further events. The guest sees the end of the stream. With
-    /// `reset`, or if queued bytes are lost, the guest sees a reset.
+    /// Closes the embedder's end. The embedder receives no further events. The guest sees the end
+    /// of the stream, or a reset if `reset` is set or queued bytes are lost.
     pub(super) fn inbound_close(&mut self, id: ConnectionId, reset: bool) {
         let Some(socket) = self.inbound.sockets.remove(&id) else { return };
         let Some(connection) = self.inbound.by_socket.remove(&socket) else { return };
         let _ = self.network.close(socket, reset || !connection.queue.is_empty());
     }
 
-    /// Ends all connections with `error`.
+    /// Ends all inbound connections with `error`.
     pub(super) fn end_inbound(&mut self, error: &Error) {
         self.inbound.sockets.clear();
         for (socket, connection) in std::mem::take(&mut self.inbound.by_socket) {
@@ -164,7 +165,7 @@ impl SocketState {
         }
     }
 
-    /// Moves bytes in both directions. Does nothing if `socket` is no inbound connection.
+    /// Moves bytes in both directions. Has no effect if `socket` is not an inbound connection.
     pub(in crate::net) fn pump_inbound(&mut self, socket: SocketId) {
         let Some(connection) = self.inbound.by_socket.get_mut(&socket) else { return };
         match connection.move_bytes(&mut self.network, socket) {
@@ -194,8 +195,8 @@ fn connect(network: &mut Network, address: &Address) -> Result<SocketId, Errno> 
     };
     let id = network.add(Socket::new(domain, Role::Fresh))?;
     match network.connect(id, address.clone()) {
-        // A socket that waits for space in the queue is connected or refused later, without a
-        // further call.
+        // The listener's queue may be full. Then the socket is connected or refused later, without
+        // another call.
         Ok(Progress::Connected | Progress::Waiting) => Ok(id),
         Err(error) => {
             let _ = network.close(id, false);
@@ -217,8 +218,8 @@ impl InboundConnection {
             return MoveResult::Ended(Some(error));
         }
         if self.ended && (self.shut || self.refused.is_some()) {
-            // A guest that closes with unread bytes resets the connection. The embedder sees the
-            // reset after the guest's bytes.
+            // A guest that closes its end with unread bytes resets the connection. The embedder
+            // sees the reset after all bytes of the guest.
             return MoveResult::Ended(self.refused.map(|_| Errno::ECONNRESET));
         }
         let input = if !self.ended && self.unread < STREAM_WINDOW { IN } else { 0 };
@@ -259,7 +260,8 @@ impl InboundConnection {
     fn pull(&mut self, network: &mut Network, socket: SocketId) -> Result<(), Errno> {
         while !self.ended && self.unread < STREAM_WINDOW {
             let room = usize::try_from(STREAM_WINDOW - self.unread).unwrap_or(PIECE).min(PIECE);
-            // A read of at least one byte finds the end and errors.
+            // The buffer has at least one byte, because the end of the stream and errors are found
+            // by a read.
             let mut piece = vec![0; network.waiting(socket).clamp(1, room)];
             match network.read(socket, &mut piece) {
                 Ok(0) => {
@@ -278,8 +280,8 @@ impl InboundConnection {
         Ok(())
     }
 
-    /// Arms the socket for `mask`. A mask of 0 disarms the socket, because the end of a stream
-    /// would wake an armed socket again and again.
+    /// Arms the socket for `mask`. A mask of 0 disarms the socket: an armed socket at the end of
+    /// its stream would be woken again and again.
     fn wait(&mut self, network: &mut Network, socket: SocketId, mask: u32) {
         if self.armed != 0 {
             let _ = network.disarm(socket, WaitOwner::Embedder);

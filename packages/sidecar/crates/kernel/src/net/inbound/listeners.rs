@@ -1,8 +1,8 @@
-//! Listeners for the embedder: the list, and waits for listeners that do not exist yet.
+//! The list of listeners for the embedder, and waits for listeners that do not exist yet.
 //!
-//! Nothing polls. The call that makes a socket listen ends the waits for the listener, and so does
-//! the end of the runtime. The embedder keeps the time limit of a wait and cancels the wait. Next:
-//! `requests.rs`.
+//! Nothing polls. The call that makes a socket listen also ends the waits for this listener. The
+//! end of the runtime ends all waits. The embedder measures the time limit of a wait and cancels
+//! the wait. Next: `requests.rs`.
 
 use super::{ListenerEntry, NetworkEvent};
 use crate::ids::SocketId;
@@ -13,23 +13,23 @@ use coldframe_error::{Errno, Error};
 use coldframe_ids::{ConnectionId, Pid};
 use std::collections::BTreeMap;
 
-/// The most waits of a runtime at a time.
+/// The maximum number of waits of a runtime at a time.
 const MAX_WAITS: usize = 1_024;
 
-/// Waits for listeners.
+/// The waits for listeners, by the embedder's ids.
 #[derive(Default)]
 pub(in crate::net) struct ListenerWaits(BTreeMap<ConnectionId, Awaited>);
 
 /// The listener that a wait is for.
 pub(in crate::net) enum Awaited {
-    /// A listener that is reached at one of these addresses.
+    /// A listener that at least one of these addresses reaches.
     Addresses(Vec<Address>),
     /// A listener on the Unix socket at this path.
     Path(String),
 }
 
 impl SocketState {
-    /// Returns the first listener that is reached at one of the addresses.
+    /// Returns the first listener that one of the addresses reaches.
     pub(super) fn listener_at(&self, addresses: &[Address]) -> Option<SocketId> {
         let listens = |(id, socket): (&SocketId, &Socket)| {
             let found = matches!(socket.role, Role::Listening(_)) && addresses.iter().any(|address| reaches(socket, address));
@@ -38,7 +38,7 @@ impl SocketState {
         self.network.sockets.iter().find_map(listens)
     }
 
-    /// Lists the listeners' processes and addresses.
+    /// Returns the process and the address of each listener.
     pub(super) fn listeners(&self) -> Vec<(Pid, Address)> {
         let entry = |socket: &Socket| match (&socket.role, &socket.local) {
             (Role::Listening(listener), Some(local)) => Some((listener.pid, local.clone())),
@@ -55,7 +55,8 @@ impl SocketState {
         }
     }
 
-    /// Adds a wait. `EEXIST` if the number is in use, `ENOBUFS` if there are too many waits.
+    /// Adds a wait. Fails with `EEXIST` if the id is in use, and with `ENOBUFS` if the runtime has
+    /// too many waits.
     pub(super) fn await_listener(&mut self, wait: ConnectionId, awaited: Awaited) -> Result<(), Errno> {
         self.embedder()?;
         if self.waits.0.contains_key(&wait) {
@@ -68,8 +69,8 @@ impl SocketState {
         Ok(())
     }
 
-    /// Returns the waits for an address that the socket `id` has. Waits for a path are left to the
-    /// caller, which knows the files.
+    /// Returns the waits for an address of the socket `id`. Waits for a path are not included: the
+    /// caller has access to the files and compares the paths.
     pub(super) fn waits_for(&self, id: SocketId) -> Vec<ConnectionId> {
         let Ok(socket) = self.network.get(id) else { return Vec::new() };
         let is_met = |awaited: &Awaited| match awaited {
@@ -79,7 +80,7 @@ impl SocketState {
         self.waits.0.iter().filter(|(_, awaited)| is_met(awaited)).map(|(wait, _)| *wait).collect()
     }
 
-    /// Returns the waits for a path.
+    /// Returns the waits for a path, with their paths.
     pub(super) fn awaited_paths(&self) -> Vec<(ConnectionId, String)> {
         let path = |(wait, awaited): (&ConnectionId, &Awaited)| match awaited {
             Awaited::Path(path) => Some((*wait, path.clone())),
@@ -88,7 +89,7 @@ impl SocketState {
         self.waits.0.iter().filter_map(path).collect()
     }
 
-    /// Ends a wait with `result`, unless the wait has ended already.
+    /// Ends a wait with `result`. Has no effect if the wait has ended already.
     pub(super) fn end_wait(&mut self, wait: ConnectionId, result: Result<ListenerEntry, Error>) {
         if self.waits.0.remove(&wait).is_some()
             && let Some(embedder) = &self.embedder

@@ -1,9 +1,9 @@
-//! Inbound connections: connections of the embedder to listeners in the runtime, and its waits for
+//! Inbound connections: the embedder's connections to listeners in the runtime, and its waits for
 //! listeners.
 //!
-//! [`requests`] holds the embedder's requests, [`connections`] moves the bytes, and [`listeners`]
-//! keeps the waits. All of them use the runtime's table of sockets, so that a guest sees an
-//! ordinary connection on the loopback.
+//! [`requests`] has the functions that the embedder calls. [`connections`] moves the bytes, and
+//! [`listeners`] stores the waits. All three use the runtime's socket table, so that a guest sees
+//! an ordinary connection on the loopback.
 
 pub(super) mod connections;
 pub(super) mod listeners;
@@ -13,7 +13,7 @@ mod tests;
 
 pub use crate::embedder::{ListenerEntry, NetworkEvent};
 
-/// Bytes that may be in flight without credit in each direction of an inbound connection
+/// The maximum number of bytes without credit in each direction of an inbound connection
 /// (`docs/internals/protocol.md`).
 pub const STREAM_WINDOW: u64 = 256 << 10;
 
@@ -24,8 +24,8 @@ pub enum Target {
     Port {
         /// The port, not 0.
         port: u16,
-        /// An address of the loopback, or `localhost`. `None`: the IPv4 loopback, then the IPv6
-        /// loopback.
+        /// An address of the loopback, or `localhost`. `None` means the IPv4 loopback first, then
+        /// the IPv6 loopback.
         host: Option<String>,
     },
     /// A Unix socket: an absolute guest path, or a name that begins with NUL.

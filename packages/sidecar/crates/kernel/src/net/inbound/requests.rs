@@ -1,7 +1,7 @@
-//! Requests of the embedder: it lists and awaits listeners and connects to them.
+//! The embedder's requests: listing listeners, waiting for listeners, and connecting to them.
 //!
 //! The embedder names a TCP listener by port and loopback address, and a listener on a Unix socket
-//! by path. Nothing outside the runtime can be reached. Next: `connections.rs`.
+//! by path. No address outside the runtime can be reached. Next: `connections.rs`.
 
 use super::listeners::Awaited;
 use super::{ListenerEntry, NetworkEvent, STREAM_WINDOW, Target};
@@ -17,13 +17,14 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 
 impl Sockets {
-    /// Sends events of inbound connections and of waits to `embedder`. Only the first call counts.
+    /// Sends events of inbound connections and of waits to `embedder`. Has no effect if an embedder
+    /// is attached already.
     pub fn attach(&self, embedder: Arc<dyn Embedder>) {
         self.lock().embedder.get_or_insert(embedder);
     }
 
-    /// Replaces `before`: the embedder of `before` gets this kernel's events from now on. Inbound
-    /// connections and waits of `before` end with `error`.
+    /// Attaches the embedder of `before`, the kernel that this kernel replaces. Inbound connections
+    /// and waits of `before` end with `error`.
     pub fn take_over(&self, before: &Self, error: &Error) {
         let embedder = before.lock().embedder.clone();
         before.detach(error);
@@ -32,7 +33,8 @@ impl Sockets {
         }
     }
 
-    /// Ends all inbound connections and waits with `error`, and refuses new ones.
+    /// Ends all inbound connections and all waits for listeners with `error`. Refuses new
+    /// connections and waits.
     pub fn detach(&self, error: &Error) {
         let _ = self.with(|state| {
             state.end_inbound(error);
@@ -42,8 +44,8 @@ impl Sockets {
         });
     }
 
-    /// Writes the embedder's bytes to its connection, and ends its direction if `ends`. Bytes
-    /// beyond the window fail the connection.
+    /// Writes the embedder's bytes to an inbound connection. If `ends` is set, the embedder's
+    /// sending direction ends. The connection fails if the bytes exceed the window.
     pub fn inbound_write(&self, connection: ConnectionId, bytes: &[u8], ends: bool) {
         let _ = self.with(|state| {
             let Err(errno) = state.inbound_write(connection, bytes, ends) else { return Ok(()) };
@@ -57,7 +59,7 @@ impl Sockets {
         });
     }
 
-    /// Returns credit: the embedder has read `bytes`.
+    /// Adds credit for `bytes` that the embedder has read.
     pub fn inbound_credit(&self, connection: ConnectionId, bytes: u64) {
         let _ = self.with(|state| {
             state.inbound_credit(connection, bytes);
@@ -65,7 +67,7 @@ impl Sockets {
         });
     }
 
-    /// Closes the embedder's end. With `reset`, the guest sees a reset.
+    /// Closes the embedder's end. The guest sees a reset if `reset` is set.
     pub fn inbound_close(&self, connection: ConnectionId, reset: bool) {
         let _ = self.with(|state| {
             state.inbound_close(connection, reset);
@@ -73,7 +75,7 @@ impl Sockets {
         });
     }
 
-    /// Ends a wait for a listener with `ERR_CANCELED`, unless the wait has ended already.
+    /// Ends a wait for a listener with `ERR_CANCELED`. Has no effect if the wait has ended already.
     pub fn stop_waiting(&self, wait: ConnectionId) {
         let _ = self.with(|state| {
             state.end_wait(wait, Err(Error::Canceled));
@@ -83,7 +85,7 @@ impl Sockets {
 }
 
 impl Kernel {
-    /// Makes a socket of the process `pid` listen, and ends the waits for this listener.
+    /// Makes a socket of the process `pid` listen, and ends the waits for the new listener.
     pub(in crate::net) fn listen(&self, id: SocketId, backlog: usize, pid: Pid) -> Result<(), Errno> {
         let (waits, paths, listener) = self.sockets.with(|state| {
             state.network.listen(id, backlog, pid)?;
@@ -100,7 +102,7 @@ impl Kernel {
         })
     }
 
-    /// Connects the embedder to a listener. Events name the connection by `connection`.
+    /// Connects the embedder to a listener. Events have the id `connection`.
     pub fn connect_inbound(&self, connection: ConnectionId, target: &Target) -> Result<(), Error> {
         let name = name_of(target);
         let addresses = self.addresses(target).map_err(|error| error.explain("connect", &name))?;
@@ -110,13 +112,13 @@ impl Kernel {
         })
     }
 
-    /// Lists all listeners.
+    /// Returns all listeners.
     pub fn listeners(&self) -> Vec<ListenerEntry> {
         let listeners = self.sockets.lock().listeners();
         listeners.iter().map(|(pid, address)| self.entry(*pid, address)).collect()
     }
 
-    /// Returns the listener at `target`.
+    /// Returns the listener at `target`, if a socket listens there.
     pub fn listener(&self, target: &Target) -> Result<Option<ListenerEntry>, Error> {
         let addresses = match self.addresses(target) {
             Ok(addresses) => addresses,
@@ -128,7 +130,7 @@ impl Kernel {
         Ok(found.map(|(pid, address)| self.entry(pid, &address)))
     }
 
-    /// Starts a wait for a listener at `target`. An event reports the listener as soon as a socket
+    /// Starts a wait for a listener at `target`. An event reports the listener when a socket
     /// listens there.
     pub fn await_listener(&self, wait: ConnectionId, target: &Target) -> Result<(), Error> {
         let name = name_of(target);
@@ -142,7 +144,7 @@ impl Kernel {
             (_, Err(error)) => return Err(error.explain("listen", &name)),
         };
         self.sockets.with(|state| state.await_listener(wait, awaited)).map_err(refused)?;
-        // A later listener finds the wait. An earlier listener is found here.
+        // A later `listen` call finds the wait. A listener that exists already is found here.
         if let Ok(Some(entry)) = self.listener(target) {
             let _ = self.sockets.with(|state| {
                 state.end_wait(wait, Ok(entry));
@@ -163,7 +165,7 @@ impl Kernel {
         ListenerEntry { pid, address, path }
     }
 
-    /// Returns the addresses of a target, in the order in which they are tried.
+    /// Returns the addresses of a target, in the order of the attempts.
     fn addresses(&self, target: &Target) -> Result<Vec<Address>, Unreachable> {
         let (port, host) = match target {
             Target::Path(path) if path.starts_with(['/', '\0']) => {
@@ -180,7 +182,7 @@ impl Kernel {
             None | Some("localhost") => both.to_vec(),
             Some(host) => match host.parse::<IpAddr>().map(|ip| ip.to_canonical()) {
                 Ok(ip) if ip.is_loopback() => vec![ip],
-                // A socket that is bound to any address is reached at the loopback.
+                // The loopback address reaches a socket that is bound to the unspecified address.
                 Ok(ip) if ip.is_unspecified() => vec![if ip.is_ipv4() { both[0] } else { both[1] }],
                 _ => return Err(Unreachable::invalid("host", "an address of the loopback, or localhost", host)),
             },

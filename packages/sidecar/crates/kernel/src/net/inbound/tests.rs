@@ -1,4 +1,5 @@
-//! Tests of inbound connections and waits without programs: a guest's end is a socket of the table.
+//! Tests of inbound connections and waits without programs. The guest's end is a socket of the
+//! table.
 
 use super::listeners::Awaited;
 use crate::embedder::{Embedder, HostCall};
@@ -15,7 +16,7 @@ use std::sync::Arc;
 
 const WINDOW: usize = STREAM_WINDOW as usize;
 
-/// Records the events that it receives.
+/// Records the events of the embedder.
 #[derive(Default)]
 struct RecordingEmbedder(Mutex<Vec<(ConnectionId, NetworkEvent)>>);
 
@@ -28,7 +29,8 @@ impl Embedder for RecordingEmbedder {
 }
 
 impl RecordingEmbedder {
-    /// Returns the events of connection 1 since the last call, with all data in one vector.
+    /// Returns the events of connection 1 since the last call, with the bytes of all data events in
+    /// one vector.
     fn take(&self) -> (Vec<u8>, Vec<NetworkEvent>) {
         let (mut data, mut rest) = (Vec::new(), Vec::new());
         for (_, event) in std::mem::take(&mut *self.0.lock()) {

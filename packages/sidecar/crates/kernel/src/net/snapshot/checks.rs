@@ -1,5 +1,5 @@
-//! Checks of a socket snapshot that may have been read from a file. Values that no program can
-//! produce are refused, so that the table's own rules hold after a restore.
+//! Checks a socket snapshot that may have been read from a file. Values that no program can produce
+//! are refused, so that the table's invariants hold after a restore.
 
 use super::SocketsSnapshot;
 use crate::ids::MAX_ID;
@@ -12,7 +12,7 @@ use crate::net::socket::{Domain, Listener, Role, Socket, WaitOwner};
 use crate::net::stream::MAX_BACKLOG;
 use std::collections::{HashMap, HashSet};
 
-/// The part of a snapshot that is damaged.
+/// A description of the damage.
 type Damage = &'static str;
 
 impl SocketsSnapshot {
@@ -27,7 +27,7 @@ impl SocketsSnapshot {
         }
         for (id, feed) in &self.feeds {
             let is_pipe = self.sockets.get(id).is_some_and(|socket| socket.is_pipe);
-            // A broken feed has no bytes, because they would wait for ever.
+            // A broken feed must have no bytes, because no program could read them.
             if !is_pipe || (feed.broken && !feed.bytes.is_empty()) {
                 return Err("a feed without its pipe");
             }
@@ -105,8 +105,8 @@ impl SocketsSnapshot {
         }
     }
 
-    /// Checks the queues of listeners: each socket occurs once, with the role of its queue. Returns
-    /// the sockets that wait for space in a queue.
+    /// Checks the queues of listeners: each socket is in one queue only and has the role of that
+    /// queue. Returns the sockets that wait for space in a queue.
     fn check_queues(&self) -> Result<HashSet<SocketId>, Damage> {
         let (mut queued, mut all_waiting) = (HashSet::new(), HashSet::new());
         for (id, socket) in &self.sockets {

@@ -1,5 +1,5 @@
 //! The snapshot of a runtime's sockets: connections and pipes with their buffers, listeners with
-//! their queues, waiting operations, and the embedder's unread input.
+//! their queues, and waiting operations. Standard input that is not in a pipe yet is also included.
 //!
 //! Inbound connections are not part of a snapshot. Their sockets are listed in
 //! [`SocketsSnapshot::inbound`], and a restore resets them, so that the guest's ends see an
@@ -28,14 +28,14 @@ pub(crate) struct SocketsSnapshot {
     last: Option<SocketId>,
     last_port: u16,
     feeds: BTreeMap<SocketId, StdinFeed>,
-    /// Passed descriptors by receiving end, as indices of descriptions.
+    /// The passed descriptors by receiving end, as indices of descriptions.
     passed: BTreeMap<SocketId, Vec<u32>>,
     /// The embedder's ends of inbound connections.
     inbound: Vec<SocketId>,
 }
 
 impl SocketsSnapshot {
-    /// Returns the bytes of the snapshot.
+    /// Returns the number of bytes that the snapshot uses.
     pub(crate) fn own_bytes(&self) -> u64 {
         let buffered: usize = self.sockets.values().map(|socket| size_of::<Socket>() + socket.buffered()).sum();
         let fed: usize = self.feeds.values().map(|feed| feed.bytes.len()).sum();
@@ -44,7 +44,7 @@ impl SocketsSnapshot {
 }
 
 impl Socket {
-    /// Returns the bytes in the socket's buffer.
+    /// Returns the number of bytes in the socket's buffer.
     fn buffered(&self) -> usize {
         match &self.role {
             Role::Connected(stream) => stream.incoming.len(),
@@ -53,8 +53,8 @@ impl Socket {
         }
     }
 
-    /// Returns whether the buffer can have been filled within a capacity. For a single datagram the
-    /// result is always true.
+    /// Returns whether a buffer of this capacity could have the socket's content. A single datagram
+    /// always fits.
     fn fits(&self, capacity: usize) -> bool {
         match &self.role {
             Role::Datagram(datagram) => datagram.incoming.len() <= 1 || datagram.held <= capacity,
@@ -78,7 +78,7 @@ impl Sockets {
         }
     }
 
-    /// Restores the sockets for programs with these operations. Fails if the limits are exceeded.
+    /// Restores the sockets for the programs with these operations. Fails if a limit is exceeded.
     pub(crate) fn restore(
         snapshot: &SocketsSnapshot,
         open: &RestoredDescriptions,
@@ -104,7 +104,7 @@ impl Sockets {
                 state.passed.0.insert(*id, waiting.iter().filter_map(|at| open.get(*at)).collect());
             }
             for socket in state.network.sockets.values_mut() {
-                // A process that had ended before the snapshot does not wait.
+                // A process that had ended before the snapshot has no waits.
                 socket.waiters.retain(|waiter| waiter.owner.pid().is_none_or(|pid| operations.contains_key(&pid)));
                 for pid in socket.waiters.iter().filter_map(|waiter| waiter.owner.pid()) {
                     if let Some(own) = operations.get(&pid) {
@@ -116,7 +116,7 @@ impl Sockets {
         Ok(restored)
     }
 
-    /// Lists the operations that wait for sockets, with their processes.
+    /// Returns the operations that wait for sockets, with their processes.
     pub(crate) fn waiters(&self) -> Vec<(Pid, OperationId)> {
         let state = self.lock();
         let waiters = state.network.sockets.values().flat_map(|socket| &socket.waiters);
@@ -128,9 +128,9 @@ impl Sockets {
             .collect()
     }
 
-    /// Resets the inbound connections of `snapshot`, and closes sockets without an owner.
-    /// An owner is a descriptor or feed of `held`, a queue, or a passed descriptor. Operations that
-    /// wait for the closed sockets complete.
+    /// Resets the inbound connections of `snapshot`, and closes sockets without an owner. The owner
+    /// of a socket is a descriptor or feed in `held`, a listener's queue, or a passed descriptor.
+    /// Operations that wait for the closed sockets complete.
     pub(crate) fn close_unowned(&self, snapshot: &SocketsSnapshot, mut held: HashSet<SocketId>) {
         if snapshot.sockets.is_empty() {
             return;
@@ -151,7 +151,7 @@ impl Sockets {
             lost = state.take_lost();
             Ok(())
         });
-        // A closed socket drops the descriptors passed to it, which may be sockets too.
+        // Closing a socket drops the descriptors passed to it, which may refer to further sockets.
         while let Some(sent) = lost.pop() {
             if let Some(HeldObject::Socket(id)) = Arc::into_inner(sent).and_then(|last| last.held()) {
                 lost.extend(self.close(id, false));
@@ -202,7 +202,7 @@ impl Network {
         if too_full(false) {
             return Err(exhausted("bytes in a socket", limits.socket_bytes));
         }
-        // Restored sockets cause no warning.
+        // A limit of `u64::MAX`, so that restored sockets cause no warning.
         self.marks[0].raise(sockets, u64::MAX);
         self.marks[1].raise(pipes, u64::MAX);
         self.sockets.clone_from(&snapshot.sockets);

@@ -1,4 +1,4 @@
-//! Tests that a listener gets every decision in order, and the number of dropped decisions.
+//! Tests that a listener receives every decision in order, and the number of dropped decisions.
 
 use super::*;
 use crate::permissions::policy::{Decisions, PermissionListener};

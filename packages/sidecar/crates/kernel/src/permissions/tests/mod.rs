@@ -13,7 +13,7 @@ use super::operations::{Operations, all, each, files};
 use crate::permissions::policy::{PermissionPolicy, PermissionRule, Scope, ScopePolicy, Verdict};
 use coldframe_error::Error;
 
-/// Parses a rule: `+` allows, `-` denies; then follow patterns, and operations after `|`.
+/// Parses a rule: `+` or `-` for allowing or denying, patterns, and after `|` the operations.
 pub(super) fn rule(text: &str) -> PermissionRule {
     let verdict = if text.starts_with('+') { Verdict::Allow } else { Verdict::Deny };
     let (patterns, operations) = text[1..].split_once(" | ").unwrap_or((&text[1..], ""));

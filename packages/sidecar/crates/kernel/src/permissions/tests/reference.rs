@@ -1,15 +1,17 @@
-//! The reference evaluator: the sentences of `docs/permissions.md` one by one, on lists of names.
+//! The reference evaluator: follows the sentences of `docs/permissions.md` one by one, on lists of
+//! names.
 //!
-//! A pattern covers its path and everything below. Its depth is the number of the path's names up
-//! to its own last name; of several matches the deepest counts. The deepest rule decides; among
-//! rules of one depth a denying rule decides. Without a match the default applies. `stat` is
-//! allowed on directories that lead to an allowed path.
+//! A pattern covers its path and everything below. The depth of a match is the number of the path's
+//! names up to the pattern's last name. If a pattern matches several times, the deepest match
+//! counts. The deepest rule decides. If several rules have that depth, a denying rule decides.
+//! Without a match the default applies. `stat` is allowed on directories that lead to an allowed
+//! path.
 
 use super::*;
 use proptest::prelude::*;
 
-/// Returns the depths of all matches of a pattern with the path or a parent of it, without a `**`
-/// at the end.
+/// Returns the depth of each match of a pattern with the path or with a parent of the path. The
+/// pattern must not end with `**`.
 fn depths(pattern: &[&str], path: &[&str]) -> Vec<usize> {
     match pattern.split_first() {
         None => vec![0],
@@ -59,8 +61,8 @@ fn slow(default: Verdict, rules: &Rules, path: &str, operation: &str) -> bool {
         || (operation == "stat" && rules.iter().any(|(verdict, _, pattern)| *verdict == Verdict::Allow && leads(pattern, &path)))
 }
 
-/// Returns whether the path is a directory above a path of the pattern, for the pattern's names
-/// before `**`.
+/// Returns whether the path is a directory above a path that the pattern covers. Only the pattern's
+/// names before `**` count.
 fn leads(pattern: &str, path: &[&str]) -> bool {
     let mut pattern = names(pattern);
     while pattern.last() == Some(&"**") {

@@ -1,4 +1,4 @@
-//! Tables of decisions.
+//! Tables of requests with the decisions of a policy.
 
 use super::*;
 use crate::permissions::hosts::Peer;
@@ -35,7 +35,7 @@ fn the_deepest_rule_decides_and_a_denying_rule_at_equal_depth() {
     for rules in [["+/a/b", "-/a/b"], ["-/a/b", "+/a/b"], ["-/a/*", "+/a/b"], ["+/a/b", "-/*/b"]] {
         paths(Allow, &rules, &[("/a/b", false), ("/a/b/c", false)]);
     }
-    // The order of the list has no effect.
+    // The order of the rules in the list has no effect.
     paths(Deny, &["+/a/b", "-/a"], &[("/a/b/c", true), ("/a/c", false)]);
 }
 
@@ -112,9 +112,11 @@ fn matches_hosts_and_ports() {
     assert!(ask(&["+10.0.*:80-90"], Deny, at("10.0.3.1", 85)) && !ask(&["+10.0.*:80-90"], Deny, at("10.0.3.1", 91)));
     assert!(ask(&["+[::1]:80"], Deny, at("::1", 80)) && ask(&["+0:0::1"], Deny, at("::1", 80)));
     assert!(ask(&["+tcp://10.0.0.1:80"], Deny, at("10.0.0.1", 80)) && !ask(&["+udp://10.0.0.1:80"], Deny, at("10.0.0.1", 80)));
-    // A rule about one loopback address also covers a server on the unspecified address.
+    // The unspecified address includes the loopback. A rule about a loopback address therefore also
+    // covers a server on the unspecified address.
     assert!(!ask(&["-127.0.0.1:80"], Allow, at("0.0.0.0", 80)) && !ask(&["-::1"], Allow, at("::", 80)));
-    // A more specific host ranks above a port, and a port above none. At one rank a denying rule
+    // A pattern with a more specific host ranks above a pattern with a port. A pattern with a port
+    // ranks above a pattern without a port. If two rules have equal ranks, the denying rule
     // decides.
     assert!(
         ask(&["-*:80", "+10.0.0.1"], Allow, at("10.0.0.1", 80))
@@ -164,7 +166,7 @@ fn matches_programs_by_file_and_by_name() {
     };
     assert!(run(&["+node"], "/usr/local/bin/node", "node") && run(&["+node"], "/tmp/copy", "node"));
     assert!(!run(&["+node"], "/tmp/node", "sh") && run(&["+/bin"], "/bin/ls", "ls") && !run(&["+/bin"], "/tmp/ls", "ls"));
-    // A rule about a name has the depth of the file's path.
+    // A rule about a program's name has the depth of the file's path.
     assert!(
         !run(&["+/bin/sh", "-sh"], "/bin/sh", "sh")
             && !run(&["-/bin/sh", "+sh"], "/bin/sh", "sh")

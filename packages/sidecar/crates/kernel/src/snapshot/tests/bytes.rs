@@ -1,5 +1,5 @@
-//! Tests of the encoding: a snapshot survives a round trip, and invalid bytes are refused or
-//! harmless.
+//! Tests of the encoding: a decoded snapshot equals the encoded snapshot, and invalid bytes are
+//! refused or harmless.
 
 use super::super::file::VERSION;
 use super::same::{beginning, steps};
@@ -84,8 +84,8 @@ fn a_digest_without_exportable_state_fails_with_ecanceled_in_the_copy() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// A few changed bytes, mostly after the files: a snapshot that passes the checks can be
-    /// restored and used.
+    /// After a few bytes were changed, mostly after the files, a snapshot that passes the checks
+    /// can be restored and used.
     #[test]
     fn changed_bytes_cause_no_panic(
         before in steps(60),

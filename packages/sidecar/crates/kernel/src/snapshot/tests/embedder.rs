@@ -1,5 +1,5 @@
-//! Tests of the embedder's state, which is not part of a snapshot: operations that wait for it are
-//! completed.
+//! Tests of the embedder's state, which is not part of a snapshot: a restore completes the
+//! operations that wait for the embedder.
 
 use super::*;
 use crate::embedder::{BindingOptions, Embedder, HostCall};
@@ -10,7 +10,7 @@ use coldframe_error::Error;
 use coldframe_ids::{ConnectionId, HostCallId};
 use parking_lot::Mutex;
 
-/// An embedder that records its calls and events.
+/// Records the calls and events of the embedder.
 #[derive(Default)]
 struct RecordingEmbedder {
     calls: Mutex<Vec<HostCallId>>,
@@ -67,14 +67,15 @@ fn resets_inbound_connections_and_keeps_listeners() {
     assert_eq!(completed[0].operation.answer(), armed);
     assert_eq!(copy.guests[0].read(accepted), Err(Errno::ECONNRESET));
     assert_eq!(copy.guests[0].write(accepted, b"x"), Err(Errno::EPIPE));
-    // The second connection had not been accepted. The copy accepts it, already reset.
+    // The second connection was in the queue of the listener. The copy accepts the connection,
+    // which is already reset.
     let second = copy.guests[0].ok(SocketCall::Accept, &[server.into()]);
     assert_eq!(copy.guests[0].read(second), Err(Errno::ECONNRESET));
     assert_eq!(copy.kernel.listeners().len(), 1);
     let here = attached(&copy);
     copy.kernel.connect_inbound(ConnectionId::new(1), &port()).expect("the listener of the copy");
     assert_eq!(here.events.lock().len(), 0);
-    // The connection of the original continues.
+    // The connection in the original runtime continues.
     guest.write(accepted, b"y").expect("room");
     assert!(embedder.events.lock().contains(&(ConnectionId::new(1), NetworkEvent::Data(b"y".to_vec()))));
 }

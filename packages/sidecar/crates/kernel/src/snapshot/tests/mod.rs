@@ -31,7 +31,7 @@ struct Guest {
 enum Arg<'a> {
     Int(i64),
     Bytes(&'a [u8]),
-    /// A buffer of that many bytes. The test gets the bytes that the call wrote.
+    /// A buffer of this many bytes. The test receives the bytes that the call has written.
     Buffer(usize),
 }
 
@@ -73,7 +73,7 @@ impl TestKernel {
         Self { kernel, guests }
     }
 
-    /// Makes a child of a program, with the descriptors of its parent.
+    /// Makes a child of a program. The child inherits the descriptors of its parent.
     fn fork(&mut self, parent: usize) -> usize {
         let of = &self.guests[parent].program;
         let slots = {
@@ -88,14 +88,14 @@ impl TestKernel {
         self.guests.len() - 1
     }
 
-    /// Returns the pid that a further child would get.
+    /// Returns the pid of the next child.
     fn fork_pid(&self, parent: usize) -> Pid {
         let pid = self.kernel.processes.enter_child(self.guests[parent].program.pid(), false).expect("buffer");
         self.kernel.processes.remove(pid);
         pid
     }
 
-    /// Takes a snapshot, encodes it and decodes it again.
+    /// Takes a snapshot, encodes it, and decodes the bytes.
     fn saved(&self) -> KernelSnapshot {
         KernelSnapshot::decode(&self.snapshot().encode().expect("an encoded snapshot")).expect("a decoded snapshot")
     }
@@ -115,14 +115,14 @@ impl TestKernel {
         Ok(Self { kernel, guests: processes.into_iter().map(guest).collect() })
     }
 
-    /// Makes a copy by an encoded snapshot.
+    /// Makes a copy through an encoded snapshot.
     fn copy(&self) -> Self {
         Self::restore(&self.saved())
     }
 }
 
 impl Guest {
-    /// Makes a call. Returns its result and the bytes that it wrote to its buffer.
+    /// Makes a call. Returns the result and the bytes that the call has written to its buffer.
     fn sys(&self, number: impl Into<u32>, arguments: &[Arg<'_>]) -> (Result<i64, Errno>, Vec<u8>) {
         let (mut integers, mut memory, mut buffer) = (Vec::new(), Vec::new(), 0..0);
         for argument in arguments {
@@ -146,12 +146,12 @@ impl Guest {
         (answer, memory[buffer].to_vec())
     }
 
-    /// Makes a call that must succeed.
+    /// Makes a call that must succeed. Returns the result.
     fn ok(&self, number: impl Into<u32>, arguments: &[Arg<'_>]) -> i64 {
         self.sys(number, arguments).0.expect("the call succeeds")
     }
 
-    /// Makes two descriptors that are connected with each other.
+    /// Makes two connected sockets. Returns their descriptors.
     fn pair(&self) -> (i64, i64) {
         let (answer, bytes) = self.sys(SocketCall::Pair, &[Arg::Buffer(8)]);
         answer.expect("buffer");
@@ -169,11 +169,11 @@ impl Guest {
         self.sys(SocketCall::Write, &[fd.into(), bytes.into()]).0
     }
 
-    /// Returns the events of the program.
+    /// Returns the events that the program has not taken.
     fn events(&self) -> Vec<Event> {
         self.program.process().operations.take()
     }
 }
 
-/// Readiness to read.
+/// The event that a descriptor can be read.
 const READ: i64 = 1;

@@ -32,12 +32,12 @@ fn a_wait_for_a_socket_completes_in_the_copy() {
     assert_eq!(world.guests[0].events(), []);
 }
 
-/// Returns the operations and results of a guest's events.
+/// Returns the operation and the result of each event that a guest has received.
 fn completions(guest: &Guest) -> Vec<(i64, i32)> {
     guest.events().iter().map(|event| (event.operation.answer(), event.result)).collect()
 }
 
-/// Makes a socket that listens at a port of the loopback.
+/// Makes a socket that listens at a port of the loopback. Returns the descriptor.
 fn listen(guest: &Guest, port: i64, backlog: i64) -> i64 {
     let fd = guest.ok(SocketCall::Socket, &[2.into(), 1.into()]);
     guest.ok(SocketCall::Bind, &[fd.into(), "127.0.0.1".into(), port.into()]);
@@ -97,7 +97,7 @@ fn a_program_that_ended_during_the_snapshot_was_killed_in_the_copy() {
     let pid = i64::from(world.guests[child].program.pid().get());
     let operation = world.guests[0].ok(ProcessCall::Wait, &[pid.into()]);
     let end = world.guests[0].ok(SocketCall::Arm, &[one.into(), READ.into()]);
-    // The snapshot does not contain the child's descriptors.
+    // The snapshot is taken without the child, so it does not contain the child's descriptors.
     let saved = world.kernel.snapshot(&[world.guests[0].program.process()]);
     let copy = TestKernel::restore(&saved);
     let mut completed = completions(&copy.guests[0]);
@@ -136,8 +136,8 @@ fn passed_descriptors_are_shared_with_the_processes_that_hold_them() {
     assert_eq!(copy.guests[0].read(got).expect("bytes"), b"through");
     copy.guests[0].ok(SocketCall::Close, &[got.into(), 0.into()]);
     assert_eq!(copy.guests[0].read(kept).expect("the end"), b"", "no other descriptor holds the socket");
-    // In this copy no program takes the descriptor: closing the channel closes the descriptors that
-    // wait there.
+    // In this copy no program receives the passed descriptor. Closing the channel closes the
+    // descriptors in the queue.
     let other = world.copy();
     other.guests[0].ok(SocketCall::Close, &[end.into(), 0.into()]);
     assert_eq!(other.guests[0].read(kept).expect("the end"), b"");

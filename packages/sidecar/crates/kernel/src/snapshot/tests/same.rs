@@ -1,12 +1,12 @@
-//! Property test: after any calls, a copy returns the same results and events for every later call
-//! as the original.
+//! Property test: after any sequence of calls, every later call has the same results and events in
+//! a copy as in the original.
 
 use super::*;
 use crate::Status;
 use coldframe_abi::system_calls::{CryptographyCall, FileCall, ProcessCall, SocketCall};
 use proptest::prelude::*;
 
-/// One step: its kind, the program, and two small numbers.
+/// One step: the kind of step, the program, and two small numbers.
 pub(super) type Step = (u8, u8, u8, u8);
 
 /// The result, the written bytes and the events of a step.
@@ -15,7 +15,7 @@ type Observed = (Result<i64, Errno>, Vec<u8>, Vec<Event>);
 const KINDS: u8 = 41;
 
 impl TestKernel {
-    /// Carries out a step. Returns everything that programs can observe.
+    /// Runs a step. Returns everything that programs can observe.
     fn step(&mut self, (kind, who, a, b): Step) -> Observed {
         if self.guests.is_empty() {
             return (Ok(0), Vec::new(), Vec::new());
@@ -34,7 +34,7 @@ impl TestKernel {
             }
             kind => self.guests[at].call(kind, a, b),
         };
-        // Programs that must end are ended here.
+        // No scheduler runs here, so the test ends the programs that must end.
         while let Some(ending) = self.guests.iter().position(|guest| guest.program.is_ending()) {
             self.end(ending, Status::Signal(9));
         }
@@ -64,9 +64,9 @@ impl TestKernel {
 }
 
 impl Guest {
-    /// Makes a system call of the guest.
+    /// Makes a system call of the given kind as the guest.
     fn call(&self, kind: u8, a: u8, b: u8) -> (Result<i64, Errno>, Vec<u8>) {
-        // Mostly open descriptors, sometimes an invalid number.
+        // `pick` mostly returns an open descriptor, sometimes an invalid number.
         let open = self.program.process().files.descriptors.lock().numbers();
         let pick = |at: u8| match usize::from(at) % (open.len() + 1) {
             at if at < open.len() => open[at] as i64,
@@ -75,8 +75,8 @@ impl Guest {
         let (fd, other) = (pick(a), pick(b));
         let (port, data) = (80 + i64::from(b % 3), vec![b; usize::from(b) * 16]);
         let (here, file) = ("127.0.0.1", format!("/tmp/{}", b % 3));
-        // Pids start at 2 and other numbers at 1. Each new process, operation and context gets the
-        // next number.
+        // New pids start at 2, and all other new numbers start at 1. Each new process, operation
+        // and context gets the next number.
         let (pid, number) = (2 + i64::from(a % 8), 1 + i64::from(b % 8));
         match kind {
             4 => self.sys(SocketCall::Pair, &[Arg::Buffer(8)]),
@@ -90,7 +90,7 @@ impl Guest {
                 self.sys(SocketCall::Bind, &[made.into(), file.as_str().into(), 0.into()])
             }
             8 => {
-                // Bound sockets have the highest descriptors.
+                // Sockets that are bound have the highest descriptors.
                 let listener = open.last().map_or(99, |fd| *fd as i64);
                 self.sys(SocketCall::Listen, &[listener.into(), i64::from(b % 3).into()])
             }
@@ -113,8 +113,8 @@ impl Guest {
             17 => self.sys(SocketCall::Close, &[fd.into(), i64::from(b % 2).into()]),
             18 => self.sys(SocketCall::Name, &[fd.into(), i64::from(b % 2).into(), Arg::Buffer(128)]),
             19 | 20 => self.sys(SocketCall::Arm, &[fd.into(), [1, 4, 5][usize::from(b) % 3].into()]),
-            // Cancelling an operation that does not wait for a socket would have different effects
-            // in a copy.
+            // Only waits for sockets are cancelled. Cancelling another operation would have
+            // different effects in a copy.
             21 if !self.waits_for_socket(number) => (Ok(0), Vec::new()),
             21 => self.sys(SocketCall::Disarm, &[fd.into(), number.into()]),
             22 => {
@@ -141,7 +141,7 @@ impl Guest {
             29 => self.sys(ProcessCall::Wait, &[pid.into()]),
             30 => self.sys(ProcessCall::Reap, &[pid.into()]),
             31 => self.sys(ProcessCall::Setpgid, &[pid.into(), (1 + number).into()]),
-            // Only algorithms whose state can be stored.
+            // Only algorithms whose state can be stored in a file.
             32 => self.sys(CryptographyCall::HashOpen, &[(1 + i64::from(a % 12)).into()]),
             33 => self.sys(CryptographyCall::Update, &[number.into(), data[..].into()]),
             34 => self.sys(CryptographyCall::Finish, &[number.into(), Arg::Buffer([16, 20, 28, 32, 48, 64][usize::from(a) % 6])]),
@@ -168,7 +168,7 @@ pub(super) fn steps(most: usize) -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(any::<Step>(), 0..most)
 }
 
-/// Makes two programs, each with a standard input that is fed.
+/// Makes two programs, each with a standard input that the embedder writes to.
 pub(super) fn beginning() -> TestKernel {
     let world = TestKernel::within(2, Limits { pipe_bytes: 4_096, socket_bytes: 4_096, ..Limits::default() });
     for guest in &world.guests {

@@ -1,5 +1,5 @@
-//! Hostile archives are refused with a reason or unpacked within the directory. No archive causes a
-//! panic or endless work.
+//! Tests that hostile archives are refused with a reason or unpacked within the directory. No
+//! archive causes a panic or an endless loop.
 
 use super::{kernel, state, unpack};
 use crate::Kernel;
@@ -43,7 +43,7 @@ fn reason(result: Result<(), Error>) -> String {
     }
 }
 
-/// Returns a header with any bytes as its size.
+/// Returns a header whose size field has arbitrary bytes.
 fn with_size(size: &[u8; 12]) -> Vec<u8> {
     let mut header = Header::new_gnu();
     header.as_old_mut().name[0] = b'f';

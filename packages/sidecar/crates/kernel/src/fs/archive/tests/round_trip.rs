@@ -11,7 +11,7 @@ enum Step {
     /// Bytes far from the beginning.
     Sparse(u32, Vec<u8>),
     Symlink(String),
-    /// A further name of an earlier file.
+    /// Another name of an earlier file.
     Link(prop::sample::Index),
 }
 

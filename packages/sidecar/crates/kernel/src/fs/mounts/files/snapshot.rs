@@ -1,7 +1,6 @@
-//! Open files and listings of mounts in snapshots. A file of the host machine is stored as its
-//! mount and path, and is opened again at that path. If the path then names another file, the copy
-//! has lost the file, and every use of the descriptor fails. A listing is stored as its remaining
-//! entries.
+//! Open files and listings of mounts in snapshots. An open file of the host machine is stored as
+//! its mount and path, and is opened again at that path. If the path then leads to another file,
+//! every use of the descriptor in the copy fails. A listing is stored as its remaining entries.
 
 use super::super::super::open::APPEND;
 use super::super::super::stat::Stat;
@@ -31,17 +30,18 @@ pub(in crate::fs) enum OpenedAs {
     App,
 }
 
-/// The entries of a directory that were not returned yet.
+/// The entries of a directory that the listing has not returned yet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ListingSnapshot {
     /// The entries in reverse order: the last entry is returned first.
     entries: Vec<(serde_bytes::ByteBuf, Type)>,
-    /// Whether the directory had more entries.
+    /// Whether the directory had further entries that are not stored.
     is_incomplete: bool,
 }
 
 impl HostFile {
-    /// Returns none if the host machine no longer returns the file's attributes.
+    /// Returns a snapshot of the file. Returns `None` if the host machine no longer returns the
+    /// file's attributes.
     pub(crate) fn snapshot(&self) -> Option<HostFileSnapshot> {
         let what = match &self.bytes {
             Bytes::Folder(_) => OpenedAs::Folder(self.stat().ok()?.ino),
@@ -53,8 +53,8 @@ impl HostFile {
 }
 
 impl HostFileSnapshot {
-    /// Opens the file again with its old flags. Returns none if that fails, or if the path names
-    /// another file.
+    /// Opens the file again with the flags of its first open. Returns `None` if the open fails or
+    /// the path leads to another file.
     pub(crate) fn restore(&self, tree: &FileSystem, flags: u32) -> Result<Option<HostFile>, Error> {
         let usage = &tree.usage;
         let Ok(mount) = tree.mount(self.mount) else { return Ok(None) };
@@ -86,12 +86,14 @@ impl HostFileSnapshot {
 }
 
 impl Listing {
-    /// Returns the remaining entries. Reads the entries that are still on the host machine, which
-    /// then stay in memory here too. Stops when `pays` refuses the total of bytes in memory.
+    /// Returns the remaining entries. Entries that were not read yet are read from the host
+    /// machine, and then stay in this listing's memory too. Reading stops when `pays` returns false
+    /// for the total bytes in memory.
     pub(crate) fn snapshot(&mut self, mut pays: impl FnMut(u64) -> bool) -> ListingSnapshot {
-        /// The most entries that are read from the host machine.
+        /// The maximum number of entries that a snapshot reads from the host machine.
         const MOST: usize = 1 << 16;
-        /// The cost of a name beside its bytes: an entry in the list and the allocator's overhead.
+        /// The bytes that a name costs besides its content: the entry in the list, and the
+        /// allocator's overhead.
         const NAME: usize = 64;
         let (mut read, mut cost, mut is_incomplete) = (Vec::new(), self.cost(), self.is_incomplete);
         while self.entries.is_some() {

@@ -1,6 +1,6 @@
-//! Watches of mounted folders in snapshots. A watched file is stored as its mount and path, and is
-//! watched again in a copy. A removed file is no longer watched, and an operation that waits for
-//! its changes is cancelled (`Operations::cancel_orphans`).
+//! Watches of mounted folders in snapshots. A watched file is stored as its mount and path, and a
+//! copy watches the file at that path. A removed file is no longer watched. An operation that waits
+//! for changes of the file is cancelled (`Operations::cancel_orphans`).
 
 use super::super::super::node::Type;
 use super::super::super::snapshot::RestoreContext;
@@ -56,7 +56,8 @@ impl HostWatchers {
         if watchers.is_empty() {
             return Ok(made);
         }
-        // The host machine may have reached a limit on watching: then no file is watched.
+        // The host machine's limit on watches may be reached. The copy then watches no file in a
+        // mounted folder.
         let Ok(shared) = Shared::begin() else { return Ok(made) };
         made.0 = Some(shared.clone());
         for (snapshot, watcher) in watchers {

@@ -1,4 +1,4 @@
-//! Files in a snapshot that was written to bytes and read again. `oracle.rs` tests random trees.
+//! Tests of snapshots that were encoded and decoded. `oracle.rs` tests random trees.
 
 use super::super::watching::watch;
 use super::*;

@@ -1,5 +1,5 @@
-//! Snapshots from changed bytes are refused or have valid files. No change causes a panic or
-//! endless work.
+//! Tests that a snapshot with changed bytes is refused or has valid files. No change causes a panic
+//! or an endless loop.
 
 use super::super::random::Random;
 use super::super::watching::watch;
@@ -12,10 +12,10 @@ use crate::fs::tree::ROOT;
 use crate::fs::walk::Location;
 use coldframe_abi::system_calls::FileCall;
 
-/// The number of changed snapshots.
+/// The number of changed snapshots that are tested.
 const ROUNDS: u64 = 3_000;
 
-/// A host folder, and a program with open files and changes of each kind.
+/// Makes a host folder, and a program with open files and changes of each kind.
 struct Fixture {
     root: std::path::PathBuf,
     options: RestoreOptions,
@@ -78,7 +78,7 @@ fn filled(mut guest: Guest) -> Guest {
     guest
 }
 
-/// Uses every file and descriptor.
+/// Uses every file and descriptor of the program.
 fn use_all(guest: &mut Guest) {
     let mut left = vec!["/".to_owned()];
     while let Some(path) = left.pop() {
@@ -116,7 +116,7 @@ fn use_all(guest: &mut Guest) {
     guest.program.process().close();
 }
 
-/// Changes bytes at random places, and with values that matter to the format.
+/// Changes bytes at random offsets, to random values or to values with a meaning in the format.
 fn change(bytes: &mut Vec<u8>, random: &mut Random) {
     for _ in 0..=random.below(3) {
         let at = random.below(bytes.len());
@@ -209,7 +209,8 @@ fn refuses_states_that_no_runtime_can_reach() {
         ("an invalid name", Box::new(move |files| names(files, work).names.insert_mut(b".."[..].into(), a))),
         ("an invalid name", Box::new(move |files| names(files, work).names.insert_mut(vec![b'n'; 256].into(), a))),
         ("a name without an inode", Box::new(move |files| names(files, work).names.insert_mut(b"x"[..].into(), 9_999_999))),
-        // A directory in two directories, in itself, or in a directory that is not its parent.
+        // A directory that is in two directories, in itself, or in a directory other than its
+        // parent.
         ("an invalid name", Box::new(move |files| names(files, work).names.insert_mut(b"e"[..].into(), e))),
         ("an invalid name", Box::new(move |files| names(files, e).names.insert_mut(b"d"[..].into(), d))),
         ("an invalid name", Box::new(move |files| names(files, e).names.insert_mut(b"e"[..].into(), e))),
@@ -260,7 +261,7 @@ fn refuses_states_that_no_runtime_can_reach() {
     assert_eq!(over(|below| below.mount = 1).err(), Some("a raised directory without an overlay"));
 }
 
-/// Permission rules name the path that the embedder passes.
+/// Permission rules name the mount's path, so a snapshot must not move a mount.
 #[test]
 fn refuses_a_mount_at_another_path_than_its_options_name() {
     let fixture = fixture("elsewhere");
@@ -282,7 +283,7 @@ fn refuses_a_mount_at_another_path_than_its_options_name() {
             files.mounts[number].name = b"q"[..].into();
         });
         assert_eq!(renamed, Some(reason));
-        // The names in the tree change too.
+        // The names in the tree are changed too.
         let moved = refused(&|files| {
             let number = named(files, name);
             let ino = names(files, ROOT).names.get(name).copied().expect("mounted");

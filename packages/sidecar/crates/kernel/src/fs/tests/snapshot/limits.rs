@@ -1,4 +1,4 @@
-//! Restores with narrower limits: the error names the exceeded limit.
+//! Tests of restores with lower limits: the error names the exceeded limit.
 
 use super::*;
 use coldframe_abi::system_calls::FileCall;

@@ -1,5 +1,5 @@
-//! A runtime's files in a copy: the copy has equal files, and later changes of either runtime do
-//! not affect the other.
+//! Tests of a runtime's files in a copy. The copy has equal files. Later changes in one of the
+//! runtimes do not affect the other runtime.
 
 mod bytes;
 mod cost;
@@ -28,7 +28,7 @@ fn snapshot(guests: &[&Guest]) -> KernelSnapshot {
     kernel.snapshot(&processes)
 }
 
-/// The options of a restore.
+/// Returns the options of a restore.
 #[derive(Default)]
 struct RestoreOptions {
     limits: Limits,
@@ -50,7 +50,7 @@ impl RestoreOptions {
     }
 }
 
-/// Returns a copy with equal mounts, restored from a snapshot that was written to bytes.
+/// Returns a copy with equal mounts, restored from an encoded snapshot.
 pub(super) fn by_bytes(guest: &Guest) -> Guest {
     let (mounts, file_systems) = guest.program.process().kernel.reattach();
     let saved = snapshot(&[guest]).rewritten(|bytes| bytes).expect("what a runtime has brought about is sound");
@@ -117,7 +117,7 @@ fn changes_of_one_runtime_are_not_visible_in_the_other() {
     assert_eq!(other.read_file("/tmp/both").expect("the file exists"), b"the copy's");
     assert_eq!(other.read_file("/tmp/gone").expect("the file exists"), b"x");
     assert_eq!(guest.read_file("/tmp/new"), Err(-2));
-    // Both may assign equal inode numbers next, because no file has the number yet.
+    // The two runtimes may assign equal inode numbers next, because no file has the number yet.
     assert!(
         other.stat("/tmp/new", true).expect("the file exists")[7] > guest.stat("/tmp/both", true).expect("the file exists")[7]
     );
@@ -182,7 +182,7 @@ fn a_removed_file_stays_in_a_copy_until_the_copy_closes_it() {
     assert_eq!((used(&guest), used(&other)), ((0, 0), (10, 1)));
     let (_, bytes) = other.sys(FileCall::Read, &[fd.into(), Arg::Room(10), 0.into()]);
     assert_eq!(bytes, b"still here");
-    // A copy of a copy has the file too.
+    // A copy of the copy has the file too.
     let mut third = copy(&other);
     for guest in [&mut other, &mut third] {
         guest.plain(FileCall::Close, &[fd.into()]);

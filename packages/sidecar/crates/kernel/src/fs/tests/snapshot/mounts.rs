@@ -1,4 +1,4 @@
-//! Mounts in a copy: the embedder passes them again by path, and they keep their numbers.
+//! Tests of mounts in a copy: the embedder passes them again by path, and they keep their numbers.
 
 use super::super::watching::{watch, watch_events};
 use super::*;
@@ -131,7 +131,7 @@ fn an_open_file_that_was_removed_or_replaced_fails_with_eio() {
         }
         let link = format!("/proc/self/fd/{fd}");
         assert_eq!(copy.plain(FileCall::Open, &[link.as_str().into(), 0.into(), 0.into()]), EIO);
-        // A copy of the copy lacks the file too.
+        // In a copy of the copy, the file is missing too.
         let mut third = with.only(&snapshot(&[&copy]));
         assert_eq!(read(&mut third, fd, 4), Err(EIO));
         assert_eq!(copy.plain(FileCall::Close, &[fd.into()]), 0);
