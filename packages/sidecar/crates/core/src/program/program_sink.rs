@@ -16,10 +16,10 @@ impl ProgramSink {
         Self(RwLock::new(sink))
     }
 
-    /// Keeps the sink in place until the guard is dropped, for state that is removed from the
-    /// program before it is reported.
+    /// Keeps the sink in place until the guard is dropped. A caller that removes state from the
+    /// program and then reports it needs the guard.
     pub(super) fn hold(&self) -> RwLockReadGuard<'_, Option<Arc<dyn Sink>>> {
-        // Recursive, because a report can lead to further reports.
+        // The lock is taken recursively, because a report can cause further reports on this thread.
         self.0.read_recursive()
     }
 
@@ -37,7 +37,7 @@ impl ProgramSink {
         drop(before);
     }
 
-    /// Takes the sink away. All later reports are dropped.
+    /// Removes and returns the sink. All later reports are dropped.
     pub(super) fn take(&self) -> Option<Arc<dyn Sink>> {
         self.0.write().take()
     }

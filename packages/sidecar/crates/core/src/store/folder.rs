@@ -1,4 +1,4 @@
-//! Snapshots on disk: one file each, in one folder, complete or absent.
+//! Snapshots on disk. One folder has one file for each snapshot. A file is complete or absent.
 //!
 //! ```text
 //! lock                      locked to make, rename and remove files
@@ -53,14 +53,15 @@ pub(super) struct Folder {
 struct OpenFolder {
     lock: File,
     folder: Arc<File>,
-    /// The number of bytes of all snapshots, and the folder's modification time at that count. A
-    /// change by another process changes the time.
+    /// The number of bytes of all snapshots, and the folder's modification time when the bytes were
+    /// counted. If another process changes the folder, its modification time differs and the bytes
+    /// are counted again.
     total: Option<(FolderTime, u64)>,
 }
 
 type FolderTime = (i64, i64);
 
-/// A file whose name is that of a snapshot.
+/// A file whose name has the form of a snapshot's file name.
 #[derive(Debug, Clone)]
 pub(super) struct Found {
     pub(super) id: String,
@@ -116,8 +117,8 @@ impl Folder {
         Ok(found)
     }
 
-    /// Writes a file of `len` bytes, if the file fits. `fill` writes and checks the bytes. A
-    /// failure leaves no file behind.
+    /// Writes a file of `len` bytes. Fails if the file does not fit into the folder's capacity.
+    /// `fill` writes and checks the bytes. After a failure, no part of the file exists.
     pub(super) fn write(
         &self,
         (tenant, id): (&str, &str),
@@ -198,7 +199,8 @@ impl Folder {
         Ok(true)
     }
 
-    /// Records the use of a file. Fails silently, because a read-only folder can be read too.
+    /// Records the use of a file. An error is ignored, because snapshots in a read-only folder can
+    /// be read.
     pub(super) fn touch(&self, file: &File) {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let now = Timespec { tv_sec: now.as_secs() as i64, tv_nsec: i64::from(now.subsec_nanos()) };
@@ -360,7 +362,7 @@ impl Folder {
         })?;
         let owner = names::of_tenant(tenant);
         let is_needed = self.needed.check().map_err(|error| Error::snapshot_file(&self.path, &error))?;
-        // A file counts as needed if the check fails.
+        // If the check fails, the file counts as needed.
         let can_go = |index: usize| !is_needed(&paths[index]).unwrap_or(true);
         let victims = victims(&holdings, (&owner, len), self.room, can_go).ok_or_else(|| self.full())?;
         let mut total = holdings.iter().map(|one| one.bytes).sum::<u64>();
