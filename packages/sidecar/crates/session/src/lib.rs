@@ -1,8 +1,8 @@
 //! One embedder's requests as calls of the core.
 //!
 //! A [`Session`] has the tables of one connection: runtimes, runners, requests in flight, paused
-//! runtimes. It reads frames, and hands [`Message`]s to an [`Outlet`]. The shells `crates/sidecar`
-//! and `crates/node` carry those bytes over a socket and into Node's event loop.
+//! runtimes. The session reads frames, and passes [`Message`]s to an [`Outlet`]. The shells
+//! `crates/sidecar` and `crates/node` carry those bytes over a socket and into Node's event loop.
 //!
 //! ```text
 //! frame ─► session ─► one match for each family ─► core
