@@ -12,8 +12,8 @@
 use coldframe_memory::{GUARD, RESERVATION};
 use wasmtime::Config;
 
-/// The bytes of native stack for guest code. The engine's own limit is its shadow stack in linear
-/// memory, which must always be reached first.
+/// The bytes of native stack for guest code. The engine limits its own shadow stack in linear
+/// memory, and a recursion must always reach that limit first.
 pub(crate) const WASM_STACK: usize = 32 << 20;
 /// The bytes of a fiber's native stack, for guest code and the host functions that it calls.
 pub(crate) const FIBER_STACK: usize = WASM_STACK + (1 << 20);
