@@ -164,7 +164,7 @@ impl Budget {
     }
 
     /// Calls `take`. While `take` fails for lack of resources, frees clean slots of saved images
-    /// and calls `take` again. Those slots are kept for restores that may never happen.
+    /// and calls `take` again. Such slots are kept for restores that may never happen.
     fn with_room_made<T>(&self, take: impl Fn() -> Result<T, Error>) -> Result<T, Error> {
         take().or_else(|_| {
             let _alone = self.making_room.lock();

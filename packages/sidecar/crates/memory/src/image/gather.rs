@@ -87,8 +87,8 @@ impl Image {
         gathered.map_or_else(scattered, Layout::of)
     }
 
-    /// Announces this number of mappings. If the number is at least [`GATHER_AFTER`], the image is
-    /// gathered when the next memory is mapped.
+    /// Announces this number of mappings. If the number is large enough, the image is gathered when
+    /// the next memory is mapped.
     pub fn expect(&self, memories: u32) {
         if memories >= GATHER_AFTER {
             self.gathering.mapped.fetch_max(GATHER_AFTER - 1, Ordering::Relaxed);
