@@ -132,7 +132,7 @@ pub trait Hasher: Send + Sync {
     /// Hashes more bytes.
     fn update(&mut self, data: &[u8]);
     /// Writes the result and resets the digest. A shorter `out` cuts the result. If `out` is
-    /// longer, an extendable digest fills `out`, and another digest leaves the rest unchanged.
+    /// longer, an extendable digest fills `out`. Any other digest writes only its own length.
     fn finish(&mut self, out: &mut [u8]);
     /// Returns an independent copy.
     fn copy(&self) -> Box<dyn Hasher>;

@@ -13,10 +13,10 @@ use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The mappings of one running VM: its stack, the image, the heap, the rest of the reservation, the
-/// native stack and its guard.
+/// The mappings of one running VM: the guest's stack, the image, the heap, the unused reservation,
+/// the native stack and its guard.
 pub const MAPPINGS_PER_VM: u64 = 6;
-/// The number of mappings left for the rest of the process.
+/// The number of mappings that are left for other uses in the process.
 const SPARE_MAPPINGS: u64 = 4_096;
 /// The largest number of reservations: 4 GiB each in a 47-bit address space, of which a part
 /// remains for other mappings.

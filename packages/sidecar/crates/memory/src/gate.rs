@@ -47,8 +47,8 @@ impl Gate {
         if state.closed { Err(Closed) } else { Ok(()) }
     }
 
-    /// Keeps the memory accessible until the guard is dropped. A kill waits for the guard, so the
-    /// access must be short.
+    /// Keeps the memory accessible until the guard is dropped. Fails if a kill has closed the gate.
+    /// A kill waits until the guard is dropped, so the access must be short.
     pub fn enter(&self) -> Result<MutexGuard<'_, State>, Closed> {
         let state = self.state.lock();
         if state.closed { Err(Closed) } else { Ok(state) }

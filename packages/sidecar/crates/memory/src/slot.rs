@@ -113,9 +113,9 @@ impl Slot {
     }
 
     /// Records the pages that a copy has written in its first `turns` turns, because later copies
-    /// will write them too. A slot that an earlier guest has used is skipped. In such a slot the
-    /// search would also visit pages that were only read, which takes a millisecond for each
-    /// gigabyte.
+    /// will also write these pages. A slot that an earlier guest has used is skipped. In such a
+    /// slot the search would also visit pages that were only read, which takes a millisecond for
+    /// each gigabyte.
     pub(super) fn learn(&self, image: &Image, turns: u8) {
         if self.new
             && image.hot().wants(turns)

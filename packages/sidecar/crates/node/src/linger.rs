@@ -57,7 +57,7 @@ impl Linger {
         self.is_over.store(true, Ordering::Release);
     }
 
-    /// Waits for the reply for at most `limit`. A later reply goes through the event loop.
+    /// Waits for the reply for at most `limit`. A later reply is delivered through the event loop.
     pub fn wait(&self, limit: Duration) -> Option<Message> {
         let until = Instant::now() + limit;
         while !self.is_over.load(Ordering::Acquire) && Instant::now() < until {

@@ -8,7 +8,7 @@
 //!
 //! The decoder accepts bytes as they arrive and returns whole frames from its own buffer, without
 //! copying the frames. An announced length alone allocates nothing: the buffer doubles only when
-//! the received bytes fill it. A length above the limit is an error before anything is allocated.
+//! the received bytes fill it. A length above the limit is refused before the buffer grows.
 //! [`crate::messages`] declares the bodies.
 
 use displaydoc::Display;

@@ -5,7 +5,7 @@
 //! expectation and the value (`process.start.args[3]: expected a string, received number 7`). The
 //! errors of `rmp-serde` are sentences without a field. Texts and binary data are borrowed from the
 //! frame. The length of a list is checked against the remaining bytes and against [`MAX_ENTRIES`]
-//! before anything is allocated. Nesting is bounded, and bytes after the value are an error. Next:
+//! before the list is allocated. Nesting is bounded, and bytes after the value are an error. Next:
 //! [`crate::invalid`], the errors.
 
 use std::fmt;

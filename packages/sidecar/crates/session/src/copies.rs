@@ -190,7 +190,7 @@ impl Session {
         Ok(())
     }
 
-    /// Makes some of the clones. A session task makes the rest.
+    /// Makes at most [`COPIES_AT_ONCE`] clones. A session task makes the remaining clones.
     fn continue_cloning(&mut self, mut cloning: Cloning) {
         for _ in 0..COPIES_AT_ONCE.min(cloning.left as usize) {
             let (mounts, file_systems) = cloning.mounts.clone();

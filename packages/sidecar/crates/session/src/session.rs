@@ -34,7 +34,8 @@ pub(crate) type Runners = Mutex<IdTable<RunnerId, Option<Process>>>;
 /// The reason why a connection cannot continue, which is its last message.
 pub type Violation = Failure<'static>;
 
-/// Runs a program on the calling thread for the inline budget. A worker runs the rest.
+/// Runs a program on the calling thread for the inline budget. Afterwards a worker runs the
+/// program.
 pub type Job = Box<dyn FnOnce() + Send>;
 
 /// The result of a message: a program to run on this thread, if any.
@@ -138,7 +139,7 @@ impl Session {
         self.replies.requests.contains(id)
     }
 
-    /// Ends all runtimes. Requests in flight get no reply.
+    /// Ends all runtimes. Requests in flight receive no reply.
     pub fn shut_down(&self) {
         self.core.shutdown();
     }

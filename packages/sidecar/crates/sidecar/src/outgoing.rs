@@ -66,7 +66,7 @@ struct State {
 
 /// The state of the queue, for the reading thread before it sleeps.
 pub struct Backlog {
-    /// Whether the socket must become writable before anything is sent.
+    /// Whether the socket must become writable before the next frame is sent.
     pub blocked: bool,
     /// Whether no new requests may be read.
     pub full: bool,

@@ -153,8 +153,8 @@ impl Server {
 }
 
 /// Sleeps until the socket is readable (unless `full`), writable (if `blocked`), or the backlog has
-/// changed. Returns false if the embedder has disconnected. With a full backlog nothing is read, so
-/// only a hang-up reports the disconnection.
+/// changed. Returns false if the embedder has disconnected. With a full backlog this thread does
+/// not read, so only a hang-up event reports the disconnection.
 fn sleep(outgoing: &Outgoing, blocked: bool, full: bool) -> bool {
     let mut events = PollFlags::empty();
     events.set(PollFlags::IN, !full);

@@ -19,11 +19,11 @@ pub(crate) const WASM_STACK: usize = 32 << 20;
 pub(crate) const FIBER_STACK: usize = WASM_STACK + (1 << 20);
 
 /// The processor features that guest code may use beyond the architecture's base, by the compiler's
-/// names. A snapshot names them too.
+/// names. A snapshot also names these features.
 #[cfg(target_arch = "x86_64")]
 pub const CPU_FEATURES: &[&str] = &["sse3", "ssse3", "sse41", "sse42", "popcnt"];
 /// The processor features that guest code may use beyond the architecture's base, by the compiler's
-/// names. A snapshot names them too.
+/// names. A snapshot also names these features.
 #[cfg(not(target_arch = "x86_64"))]
 pub const CPU_FEATURES: &[&str] = &[];
 

@@ -107,7 +107,8 @@ impl Program {
     pub(crate) fn evaluate(&self, request: Request, timeout: Option<Duration>) -> Result<Option<Waker>, Error> {
         let mut control = self.control.lock();
         if control.sink_taken {
-            // Another program has replaced this program, and the embedder still holds this program.
+            // A rollback has replaced this program, but the embedder still has this program's
+            // handle.
             return Err(Error::RolledBack);
         }
         if let Some(exit_code) = control.exited {

@@ -1,8 +1,8 @@
 //! The sink of a program, which can be replaced and taken away.
 //!
-//! A program that a rollback replaces, or that ends because its runtime is paused, stops reporting
-//! at one point. After [`ProgramSink::take`] has returned, the program sends nothing more, and no
-//! call of the sink is running. Next: `run.rs`.
+//! A program that a rollback replaces, or that ends because its runtime is paused, loses its sink.
+//! After [`ProgramSink::take`] has returned, the program sends no report, and no call of the sink
+//! is running. Next: `run.rs`.
 
 use crate::outcome::Sink;
 use parking_lot::{RwLock, RwLockReadGuard};

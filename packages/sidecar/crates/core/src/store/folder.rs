@@ -9,8 +9,8 @@
 //! snap-ID.TIME-SERIAL.part  written by the holder of its lock; unlocked, its writer has ended
 //! ```
 //! Each snapshot is a file and not a folder, because a flush costs milliseconds. A file needs two
-//! flushes: of its bytes before it gets its name, and then of the folder. All tenants share one
-//! folder, because a new folder would cost a further flush.
+//! flushes: the bytes are flushed before the file is renamed, and the folder is flushed afterwards.
+//! All tenants share one folder, because a new folder would cost a further flush.
 //!
 //! Several sidecars may share the folder. Files appear by rename and are never written in place.
 //! Removing a file does not affect processes that have mapped it. Readers take no lock and expect
@@ -152,7 +152,7 @@ impl Folder {
                 })?;
                 Ok(opened.folder.clone())
             })?;
-            // The file's name must be on disk too.
+            // The file's name must also be on disk.
             self.faults
                 .at(Step::SyncFolder)
                 .and_then(|()| folder.sync_all())

@@ -73,7 +73,7 @@ impl Ccm {
         settled
     }
 
-    /// Ends the message. A program may end a message without an update; the message is then empty.
+    /// Ends the message. If the program has passed no bytes, the message is empty.
     pub(super) fn finish(&mut self) -> Result<(), Fault> {
         if self.updated { Ok(()) } else { self.update(&[], &mut Vec::new()) }
     }

@@ -1,6 +1,6 @@
 //! Refuses a module that breaks the guest ABI (`docs/internals/guest-abi.md`).
 //!
-//! A VM snapshot is a linear memory and nothing else (`docs/internals/snapshots.md`). A module must
+//! A VM snapshot consists only of a linear memory (`docs/internals/snapshots.md`). A module must
 //! therefore have no state outside its memory that survives a turn. The only allowed mutable global
 //! is the stack pointer, which has its initial value after each turn. The table of functions never
 //! changes. The check also refuses bulk-memory instructions (`lower.rs`) and imports that the ABI

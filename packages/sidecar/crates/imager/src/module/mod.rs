@@ -26,7 +26,7 @@ impl From<BinaryReaderError> for Failure {
     }
 }
 
-/// Returns the section that `payload` stands for, unchanged. Returns `None` for a payload that is
+/// Returns the unchanged section that `payload` represents. Returns `None` for a payload that is
 /// not a section, such as the header or one function body.
 fn section<'a>(wasm: &'a [u8], payload: &Payload<'_>) -> Result<Option<RawSection<'a>>, Failure> {
     let Some((id, range)) = payload.as_section() else { return Ok(None) };

@@ -180,7 +180,8 @@ impl Harness {
         RunningProgram { _process: runtime.start(options, sink, Dispatch::Worker).expect("a start"), events }
     }
 
-    /// Returns whether the core has no runtime, process or descriptor but the neighbour's.
+    /// Returns whether the core has only the runtime, the process and the descriptors of the
+    /// neighbour.
     fn is_alone(&self) -> bool {
         let resources = self.core.resources();
         resources.processes == 1 && resources.runtimes == 1 && descriptors() <= self.descriptors + SLACK_DESCRIPTORS

@@ -2,10 +2,11 @@
 //! installation's image for gathering. The keeper also frees unused resources: gathered files,
 //! ready copies, and clean slots of saved images.
 //!
-//! The keeper has one thread, which starts with a job and ends when nothing is kept. The number of
-//! gathered images is bounded, and a gathered image is freed when it is no longer mapped. The
-//! number of saved images with slots is bounded too. If a memory lacks resources, the budget
-//! requests that the slots unused for longest are freed at once (`../budget.rs`). Next: `mod.rs`.
+//! The keeper has one thread, which starts with a job and ends when the keeper keeps no resource.
+//! The number of gathered images is bounded, and a gathered image is freed when it is no longer
+//! mapped. The number of saved images with slots is also bounded. If a memory lacks resources, the
+//! budget requests that the slots unused for longest are freed at once (`../budget.rs`). Next:
+//! `mod.rs`.
 
 use super::{Extent, Image};
 use coldframe_sys as sys;
@@ -212,7 +213,7 @@ impl Keeper {
         }
     }
 
-    /// Waits for a job. Returns `None` if there is no job and nothing is kept.
+    /// Waits for a job. Returns `None` if there is no job and the keeper keeps no resource.
     fn next(&self) -> Option<Job> {
         let mut state = self.state.lock();
         loop {

@@ -55,7 +55,7 @@ impl Piece {
         Self::made(file, (len, len), budget, charge)
     }
 
-    /// Makes the piece of a file in memory with holes, of which `held` bytes are written.
+    /// Makes the piece of a sparse file in memory. Only `held` bytes of the file were written.
     pub fn with_holes(file: File, (len, held): (u64, u64), budget: &Arc<Budget>, charge: Charge) -> Arc<Self> {
         Self::made(file, (len, held), budget, charge)
     }

@@ -2,7 +2,7 @@
 //!
 //! A VM's memory is a private mapping of the image. A page that the guest has written is an
 //! anonymous page, and the kernel's page map shows which pages are anonymous. The sidecar itself
-//! does not track writes, so a write of a guest costs nothing extra.
+//! does not track writes, so the writes of a guest have no additional cost.
 //! `Documentation/admin-guide/mm/pagemap.rst` describes the page map. `page_map.rs` finds the
 //! written pages, `memory_file.rs` has files in memory, and `threads.rs` has clocks and CPU time.
 //! `byte_lock.rs` has locks that end with their process, and `available.rs` the available memory.
