@@ -1,4 +1,4 @@
-//! The core: the entry point to the state that all runtimes of a process share. Next:
+//! [`Core`]: the embedder's entry point, with the state that all runtimes of a process share. Next:
 //! `runtime/registry.rs`.
 
 use crate::installation::Installation;

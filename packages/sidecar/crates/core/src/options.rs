@@ -21,8 +21,8 @@ pub struct CoreOptions {
     pub max_runtimes: u64,
 }
 
-/// The default of [`CoreOptions::max_runtimes`]. Linux allows a process enough mappings for this
-/// number of runtimes with one program each.
+/// The default of [`CoreOptions::max_runtimes`]. Linux's default limit of mappings is sufficient
+/// for this number of runtimes with one program each.
 pub const DEFAULT_MAX_RUNTIMES: u64 = 10_000;
 
 /// The options of a runtime.

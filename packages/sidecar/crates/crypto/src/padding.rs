@@ -98,7 +98,7 @@ pub(crate) fn decrypt_oaep(block: &[u8], hash: Algorithm, label: &[u8]) -> Resul
     xor(&mut seed, &mask(hash, &data, size));
     let pad = mask(hash, &seed, data.len());
     xor(&mut data, &pad);
-    // One check for all parts, so that the time does not depend on the part that is wrong.
+    // All parts are checked together, so that the time does not depend on the wrong part.
     let wrong = hash.digest(label).iter().zip(&data).fold(block[0], |wrong, (left, right)| wrong | (left ^ right));
     let one = data[size..].iter().position(|byte| *byte != 0);
     match one.map(|at| at + size) {

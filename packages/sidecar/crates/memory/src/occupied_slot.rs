@@ -42,7 +42,8 @@ pub struct VacatedSlot {
 }
 
 impl VacatedSlot {
-    /// Returns whether restoring the slot takes so long that no caller should wait.
+    /// Returns whether restoring the slot takes longer than about a millisecond, so that a
+    /// background thread should restore the slot.
     pub fn is_large(&self) -> bool {
         /// The number of page faults above which restoring a slot takes more than about a
         /// millisecond. The memory's length does not matter, because a copy of a large memory

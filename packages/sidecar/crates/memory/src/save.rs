@@ -35,7 +35,7 @@ const WARM_SLOTS: usize = 4;
 /// mapped.
 const STEP: usize = 64 << 20;
 
-/// A saved memory, and the cost of saving it.
+/// A saved memory, and the cost of the save.
 #[derive(Debug)]
 pub struct Save {
     /// The saved memory.

@@ -112,7 +112,8 @@ impl Requests {
         table.iter().filter(|(_, request)| request.runner == Some(runner)).map(|(id, _)| *id).collect()
     }
 
-    /// Removes a request in order to answer it. Returns false if the request has been answered.
+    /// Removes a request that the caller is about to answer. Returns false if the request has been
+    /// answered.
     pub fn finish(&self, id: RequestId) -> bool {
         self.table.lock().remove(&id).is_some()
     }

@@ -10,7 +10,7 @@ use rustix::net::{AddressFamily, RecvFlags, SendAncillaryBuffer, SendFlags, Sock
 /// The result of one attempt to read or write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Attempt {
-    /// The number of bytes, at least one.
+    /// The number of bytes that were read or written. At least 1.
     Done(usize),
     /// The socket is not ready. The caller must poll the socket before the next attempt.
     Later,

@@ -73,7 +73,7 @@ impl Server {
         }
     }
 
-    /// Reads until another thread reads.
+    /// Reads frames until the other thread has taken over reading.
     fn read(&self) {
         let Some(mut reader) = self.reader.try_lock() else { return };
         loop {

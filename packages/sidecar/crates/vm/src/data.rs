@@ -30,7 +30,7 @@ pub struct StoreData {
 /// The references that imports need. They share one `Arc`, because every system call clones them.
 pub(crate) struct OwnerRefs {
     pub(crate) owner: Arc<dyn Owner>,
-    /// The owner, as the kernel sees it.
+    /// The VM's program as the caller of system calls.
     pub(crate) caller: Arc<dyn Caller>,
     /// The gate to the VM's memory.
     pub(crate) gate: Arc<Gate>,

@@ -59,7 +59,7 @@ use std::time::Duration;
 /// program's memory is closed.
 const KILL_GRACE: Duration = Duration::from_millis(20);
 /// The time that an interrupted evaluation has to reach its next poll. The time is longer than
-/// [`KILL_GRACE`], because a program that exceeds it ends and loses all state.
+/// [`KILL_GRACE`], because a program that exceeds this time ends and loses all state.
 const INTERRUPT_GRACE: Duration = Duration::from_millis(30);
 
 /// One run of guest code, from start to exit.
@@ -123,7 +123,7 @@ struct Control {
     deadline: Option<Deadline>,
 }
 
-/// The standard input that the start passed.
+/// The bytes that the embedder has passed as standard input.
 #[derive(Default)]
 struct Input {
     bytes: Vec<u8>,
@@ -208,7 +208,7 @@ impl Program {
         self.ppid == Pid::INIT
     }
 
-    /// Returns the runtime while it exists.
+    /// Returns the program's runtime, or `None` if the runtime was dropped.
     pub(crate) fn home(&self) -> Option<Arc<dyn Home>> {
         self.home.upgrade()
     }
@@ -249,7 +249,7 @@ impl Program {
         let _ = self.task.set(Arc::downgrade(task));
     }
 
-    /// Returns the program's task while it exists.
+    /// Returns the program's task, or `None` if the program has no task or the task was dropped.
     pub(crate) fn task(&self) -> Option<Arc<Task>> {
         self.task.get().and_then(Weak::upgrade)
     }
@@ -396,7 +396,7 @@ impl Program {
         timings: crate::outcome::Timings,
     ) -> crate::Outcome {
         self.flush();
-        // Warnings of the program must precede its outcome.
+        // The embedder must receive the program's warnings before its outcome.
         self.process.kernel.usage.warnings.send();
         let [(stdout, stdout_truncated), (stderr, stderr_truncated)] = {
             let mut output = self.output.lock();

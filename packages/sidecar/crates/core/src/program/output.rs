@@ -17,7 +17,7 @@ const PIECE: usize = 64 << 10;
 /// The result of a guest's `write`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Written {
-    /// The number of accepted bytes: at least one, unless the write was empty.
+    /// The number of accepted bytes. At least 1, unless the write was empty.
     Taken(usize),
     /// The window is full: the guest must wait for the reader.
     Full,

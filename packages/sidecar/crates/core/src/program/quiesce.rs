@@ -30,8 +30,8 @@ use std::sync::{Arc, Weak};
 use std::task::Waker;
 use std::time::Duration;
 
-/// The interval at which the alarm is set again while VM snapshots that started within the timeout
-/// are being taken.
+/// The delay after which the timeout is checked again, in nanoseconds. VM snapshots that started
+/// within the timeout may still be in progress when the timeout has passed.
 const AGAIN_NS: u64 = 100_000_000;
 
 /// Brings the programs of one kernel to rest.

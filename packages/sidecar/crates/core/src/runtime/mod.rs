@@ -294,7 +294,7 @@ impl Inner {
         self.latest.lock().restored_from = None;
     }
 
-    /// Returns the numbers of entries in the process table, of its programs, and of sockets.
+    /// Returns the numbers of processes in the process table, of live programs, and of sockets.
     #[cfg(test)]
     pub(crate) fn counts(&self) -> (usize, usize, usize) {
         self.kernel().counts()

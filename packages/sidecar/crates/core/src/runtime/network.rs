@@ -71,7 +71,7 @@ impl Network {
         self.inner.kernel().await_listener(id, target)
     }
 
-    /// Cancels a wait, which ends with `ERR_CANCELED` unless it has ended.
+    /// Cancels a wait. A wait that has not ended ends with `ERR_CANCELED`.
     pub fn stop_waiting(&self, id: ConnectionId) {
         self.inner.kernel().sockets.stop_waiting(id);
     }

@@ -24,7 +24,7 @@ const DONE: u8 = 4;
 
 type ProgramFuture = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// A program, as the scheduler sees it.
+/// The scheduler's interface of a program.
 pub(crate) trait Scheduled: Send + Sync + 'static {
     /// Starts a poll. The guest yields after `slice`.
     fn begin_slice(&self, slice: Duration);

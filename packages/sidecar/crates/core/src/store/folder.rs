@@ -231,7 +231,7 @@ impl Folder {
     /// Removes the part files of ended writers, at the first use of the folder.
     pub(super) fn sweep(&self) {
         if !self.is_swept.swap(true, Ordering::Relaxed) && self.path.is_dir() {
-            // Fails for a read-only folder, which can still be read.
+            // The call fails for a read-only folder, whose snapshots can still be read.
             let _ = self.locked(|_| Ok(()));
         }
     }

@@ -42,7 +42,7 @@ pub struct HostCall<'a> {
     pub service: &'a str,
     /// The name of the binding, or of the app file system's operation.
     pub name: &'a str,
-    /// The input.
+    /// The input of the call, in the format of the service.
     #[serde(borrow, with = "serde_bytes")]
     pub input: &'a [u8],
 }
@@ -53,7 +53,7 @@ pub struct HostCall<'a> {
 pub struct HostResult<'a> {
     /// The runtime of the program that called.
     pub runtime: RuntimeId,
-    /// The result.
+    /// The result of the call, in the format of the service.
     #[serde(borrow, default, with = "serde_bytes", skip_serializing_if = "Option::is_none")]
     pub ok: Option<&'a [u8]>,
     /// The reason of the failure.

@@ -126,8 +126,8 @@ impl<'a> SinkAssignment<'a> {
         assigned
     }
 
-    /// Enters a runner's process into the table and passes it to the runner's requests. Returns
-    /// false if the table has no such runner.
+    /// Enters a runner's process into the table and passes the process to the runner's requests.
+    /// Returns false if the table has no such runner.
     fn enter_runner(&self, runner: RunnerId, created_by: Option<RequestId>, process: &Process) -> bool {
         match self.runners.lock().get_mut(runner) {
             Some(entry) => *entry = Some(process.clone()),

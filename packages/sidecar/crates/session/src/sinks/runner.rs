@@ -19,7 +19,7 @@ pub(crate) struct RunnerSink {
     created_by: Option<RequestId>,
     runner: RunnerId,
     context: ErrorContext,
-    /// The pid, set when the core has allotted it.
+    /// The pid of the runner's process. Set when the core has assigned the pid.
     pid: OnceLock<Pid>,
     replies: Replies,
     creation: Mutex<Creation>,
