@@ -1,8 +1,8 @@
 //! Writes the files that repeat declarations of this workspace in another language.
 //!
-//! `pnpm generate` runs it. With `--check` it writes nothing and fails when a file is stale. A test
-//! checks the files too. Each module makes one group of files: [`protocol`] the SDK's message
-//! types, [`guest_abi`] the guest's constants.
+//! `pnpm generate` runs this program. With `--check`, the program writes no file and fails if a
+//! file is stale. A test also checks the files. Each module makes one group of files: [`protocol`]
+//! the SDK's message types, [`guest_abi`] the guest's constants.
 
 mod guest_abi;
 mod output;

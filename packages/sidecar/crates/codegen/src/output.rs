@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 pub struct GeneratedFile {
     /// The path from the root of the checkout.
     pub path: &'static str,
-    /// The part of the page. `None`: the whole file is generated.
+    /// The generated part of the page. `None` means that the whole file is generated.
     pub part: Option<Part>,
     /// The text of the file or of the part.
     pub text: String,
@@ -36,7 +36,7 @@ impl Part {
 }
 
 impl GeneratedFile {
-    /// Returns the whole text that the file in `root` must have.
+    /// Returns the text that the whole file must have. A hand-written page is read from `root`.
     fn whole_text(&self, root: &Path) -> Result<String, String> {
         let Some(part) = self.part else { return Ok(self.text.clone()) };
         let page = fs::read_to_string(root.join(self.path)).map_err(|error| format!("{}: {error}", self.path))?;
@@ -53,7 +53,7 @@ pub fn checkout() -> PathBuf {
     crate::workspace().join("../..")
 }
 
-/// Returns the paths of files whose content in `root` differs.
+/// Returns the paths of the files whose content in `root` differs from the generated content.
 pub fn stale(root: &Path, files: &[GeneratedFile]) -> Result<Vec<&'static str>, String> {
     let mut paths = Vec::new();
     for file in files {
@@ -64,7 +64,8 @@ pub fn stale(root: &Path, files: &[GeneratedFile]) -> Result<Vec<&'static str>, 
     Ok(paths)
 }
 
-/// Writes files whose content in `root` differs. Returns their paths.
+/// Writes the files whose content in `root` differs from the generated content. Returns the paths
+/// of the written files.
 pub fn write(root: &Path, files: &[GeneratedFile]) -> Result<Vec<&'static str>, String> {
     let stale = stale(root, files)?;
     for file in files.iter().filter(|file| stale.contains(&file.path)) {

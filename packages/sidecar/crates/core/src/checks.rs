@@ -18,8 +18,8 @@ pub(crate) fn check_cwd(cwd: &str) -> Result<(), Error> {
     Err(invalid("cwd", "an absolute guest path of less than 4,096 bytes".to_owned(), format!("{:?}", shorten(cwd))))
 }
 
-/// The largest number of variables of an environment: far more than fit into the usual limit of
-/// bytes.
+/// The largest number of variables in an environment. The usual limit of bytes is reached with far
+/// fewer variables.
 pub(crate) const MAX_ENV: usize = 1 << 20;
 
 pub(crate) fn check_env(env: &[(String, String)]) -> Result<(), Error> {
@@ -37,7 +37,7 @@ pub(crate) fn check_env(env: &[(String, String)]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Adds variables to an environment and replaces variables of equal names.
+/// Adds the variables of `over` to `env`. A variable of `env` with an equal name is replaced.
 pub(crate) fn lay_over(env: &mut Vec<(String, String)>, over: &[(String, String)]) {
     for (key, value) in over {
         match env.iter_mut().find(|(known, _)| known == key) {
@@ -47,7 +47,7 @@ pub(crate) fn lay_over(env: &mut Vec<(String, String)>, over: &[(String, String)
     }
 }
 
-/// Returns the number of bytes of an environment in a program.
+/// Returns the number of bytes that an environment needs in a program.
 pub(crate) fn env_bytes(env: &[(String, String)]) -> u64 {
     env.iter().map(|(key, value)| (key.len() + value.len() + 2) as u64).sum()
 }

@@ -1,4 +1,4 @@
-//! The core: the entry point to the state that all runtimes of a process share. Next:
+//! [`Core`]: the embedder's entry point, with the state that all runtimes of a process share. Next:
 //! `runtime/registry.rs`.
 
 use crate::installation::Installation;
@@ -24,7 +24,7 @@ pub struct Core {
 }
 
 impl Core {
-    /// Maps the image and loads the precompiled module. Threads start when they have work.
+    /// Maps the image and loads the precompiled module. Worker threads start when programs run.
     pub fn open(options: &CoreOptions) -> Result<Self, Error> {
         Self::open_within(options, Budget::new())
     }
@@ -65,16 +65,16 @@ impl Core {
         self.load_ns
     }
 
-    /// Makes a runtime. Checks the options.
+    /// Makes a runtime. Fails if an option is invalid or the limit of runtimes is reached.
     pub fn create_runtime(&self, options: RuntimeOptions) -> Result<Runtime, Error> {
         Runtime::create(self.registry.clone(), options)
     }
 
     /// Makes a runtime from a snapshot.
     ///
-    /// `assign` is called for each program that the embedder started. The list has all programs. No
-    /// sink receives `ready`. The programs start when the [`Starting`] is dropped. An error leaves
-    /// nothing of the runtime behind.
+    /// `assign` is called for each program that the embedder started. The returned list has all
+    /// programs, children included. No sink receives `ready`. The programs start when the
+    /// [`Starting`] is dropped. After an error, no part of the runtime exists.
     pub fn restore(
         &self,
         snapshot: &Arc<Snapshot>,
@@ -96,8 +96,8 @@ impl Core {
         }
     }
 
-    /// Ends every process, reports the ends to their sinks, and ends the threads. Existing runtimes
-    /// refuse further starts.
+    /// Ends every process, reports each end to the process's sink, and ends the threads. Later
+    /// starts in existing runtimes fail.
     pub fn shutdown(&self) {
         for runtime in &self.registry.runtimes() {
             runtime.dispose();

@@ -2,8 +2,8 @@
 //!
 //! There are two images. The image for `node` is loaded when the core is opened. The image with the
 //! shell and the usual commands is loaded when the first command starts. Most runtimes never start
-//! a command: their image stays small, and their starts access no part of the shell. Both images
-//! share the process's address ranges for memories. Next: the crates `memory` and `vm`.
+//! a command, so their programs start from the small image. The memories of both images use the
+//! process's address ranges. Next: the crates `memory` and `vm`.
 
 use coldframe_error::Error;
 use coldframe_kernel::processes::ProgramKind;
@@ -24,7 +24,7 @@ pub struct Installation {
 }
 
 impl Installation {
-    /// Loads the image for `node`. All memories together take at most `budget`.
+    /// Loads the image for `node`. All memories together use at most `budget`.
     pub(crate) fn open(folder: &Path, warm_slots: usize, budget: Arc<Budget>) -> Result<Self, Error> {
         let node = load(folder, "guest.image", &budget, warm_slots)?;
         Ok(Self { folder: folder.to_owned(), warm_slots, budget, node, shell: Mutex::default() })
@@ -45,8 +45,8 @@ impl Installation {
         if is_shell { self.shell() } else { Ok(self.node.clone()) }
     }
 
-    /// Loads the shell's image unless it is loaded. Other callers wait for a few milliseconds,
-    /// once.
+    /// Loads the shell's image unless the image is loaded. Concurrent callers wait a few
+    /// milliseconds for the first load.
     fn shell(&self) -> Result<Arc<Factory>, Error> {
         let mut shell = self.shell.lock();
         if let Some(loaded) = &*shell {

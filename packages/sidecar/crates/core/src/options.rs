@@ -1,5 +1,5 @@
 //! The embedder's options of the core, of a runtime and of a process. The functions that receive
-//! them check them. Next: `outcome.rs`.
+//! the options also check them. Next: `outcome.rs`.
 
 use coldframe_kernel::usage::WarningListener;
 use coldframe_kernel::{FileSystemOptions, Limits, MountOptions, PermissionPolicy};
@@ -21,8 +21,8 @@ pub struct CoreOptions {
     pub max_runtimes: u64,
 }
 
-/// The default of [`CoreOptions::max_runtimes`]. The mappings of a process are sufficient if each
-/// runtime runs one program.
+/// The default of [`CoreOptions::max_runtimes`]. Linux's default limit of mappings is sufficient
+/// for this number of runtimes with one program each.
 pub const DEFAULT_MAX_RUNTIMES: u64 = 10_000;
 
 /// The options of a runtime.
@@ -38,9 +38,10 @@ pub struct RuntimeOptions {
     pub files: Vec<(String, Vec<u8>)>,
     /// The initial mounts of host folders.
     pub mounts: Vec<MountOptions>,
-    /// The permissions of the programs.
+    /// The permissions of all programs in the runtime.
     pub permissions: PermissionPolicy,
-    /// The listener that is called when the use of a limit passes 80 %. Must not block.
+    /// The listener that is called when the use of a limit passes 80 %. The listener must not
+    /// block.
     pub warnings: Option<WarningListener>,
     /// The initial app file systems.
     pub file_systems: Vec<FileSystemOptions>,
@@ -57,8 +58,8 @@ pub enum Mode {
     Resident,
     /// Runs a program like `Exec`, but `code` is the guest path of the program.
     File,
-    /// Runs a program like `Exec`, but `code` is a command that a shell would find, with `args` as
-    /// its arguments.
+    /// Runs a command with the arguments `args`. `code` is the command's name, which is found
+    /// through `PATH`, or the command's path.
     Command,
 }
 
@@ -84,11 +85,11 @@ pub struct ProcessOptions {
     pub exec_argv: Vec<String>,
     /// Variables that extend or replace the runtime's environment.
     pub env: Vec<(String, String)>,
-    /// The working directory, instead of the runtime's.
+    /// The working directory. `None` means the runtime's working directory.
     pub cwd: Option<String>,
     /// The bytes that the program reads from descriptor 0.
     pub stdin: Vec<u8>,
-    /// The limit of wall-clock time.
+    /// The limit of wall-clock time, from the start to the end of the process.
     pub timeout: Option<Duration>,
     /// The streamed descriptors.
     pub streams: Streams,

@@ -57,13 +57,13 @@ pub struct Timings {
 /// One process of a runtime.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProcessEntry {
-    /// The number in the process table.
+    /// The process's number in the process table.
     pub pid: Pid,
-    /// The parent's number. 1 if the parent is no process of the runtime.
+    /// The parent's pid. 1 if the parent is no process of the runtime.
     pub ppid: Pid,
     /// The number of the process group.
     pub group: Pid,
-    /// The command and its arguments, cut off when they are long.
+    /// The command and its arguments. A long command line is cut off.
     pub command: String,
 }
 
@@ -96,8 +96,8 @@ pub trait Sink: Send + Sync {
     fn ready(&self, timings: Timings);
     /// Reports the end of the process. No further call follows.
     fn exited(&self, outcome: Outcome);
-    /// Returns the sink itself, for an embedder that receives the sink again in
-    /// [`crate::AssignSinks`].
+    /// Returns the sink as [`Any`](std::any::Any), so that the embedder can find the sink's type
+    /// when [`crate::AssignSinks`] passes the sink back.
     fn as_any(&self) -> Option<&dyn std::any::Any> {
         None
     }

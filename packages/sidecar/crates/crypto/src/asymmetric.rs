@@ -8,7 +8,7 @@ use crate::key::{Key, Okp, PssParameters, RsaKey, parts, read, write};
 use crate::prime::entropy;
 use crate::{Algorithm, Fault, Watch, padding, rsa};
 
-/// Returns the reply for a key: its kind, 1 for a private key, and the DER that the guest holds.
+/// Returns the reply for a key: its kind, 1 for a private key, and the DER that the guest stores.
 fn described(key: &Key) -> Result<Vec<u8>, Fault> {
     Ok(Reply::default().number(key.kind())?.number(key.is_private().into())?.bytes(&write::held(key)?)?.done())
 }
@@ -47,7 +47,8 @@ pub(crate) fn public_of(fields: &mut Fields<'_>) -> Result<Vec<u8>, Fault> {
     described(&read::held(fields.bytes()?, true)?.public())
 }
 
-/// Returns the numbers of a key. Fields: the key, 1 for a private key.
+/// Returns the kind and the numbers of a key ([`parts::to_fields`]). Fields: the key, 1 for a
+/// private key.
 pub(crate) fn to_parts(fields: &mut Fields<'_>) -> Result<Vec<u8>, Fault> {
     parts::to_fields(&held(fields)?)
 }
@@ -115,7 +116,8 @@ pub(crate) fn generate(fields: &mut Fields<'_>, watch: &mut dyn Watch) -> Result
     described(&key)
 }
 
-/// Fills absent parameters with OpenSSL's defaults. Without any parameter the key is unrestricted.
+/// Replaces absent parameters by OpenSSL's defaults. Returns `None` for an unrestricted key if no
+/// parameter is given.
 fn pss(hash: Option<Algorithm>, mgf_hash: Option<Algorithm>, salt_len: Option<u32>) -> Option<PssParameters> {
     if hash.is_none() && mgf_hash.is_none() && salt_len.is_none() {
         return None;

@@ -1,12 +1,12 @@
-//! The computations that the guest requests by number: a request of fields in, bytes or a [`Fault`]
-//! out.
+//! The computations that the guest requests by number. A request is a row of fields. The result is
+//! bytes or a [`Fault`].
 
 use crate::fields::{Fields, Reply};
 use crate::prime::{Wanted, check_prime, random_prime};
 use crate::scrypt::Cost;
 use crate::{Algorithm, Cipher, Fault, Hmac, Setup, Watch, asymmetric, kdf, rsa, scrypt, sign};
 
-/// The longest number that [`Command::Power`] takes, in bytes.
+/// The longest number that [`Command::Power`] accepts, in bytes.
 const MAX_POWER: usize = 1_250;
 
 /// A computation, with its number in the guest ABI.
@@ -70,8 +70,8 @@ impl Command {
         usize::try_from(number).ok()?.checked_sub(1).and_then(|index| Self::ALL.get(index).copied())
     }
 
-    /// Whether the command takes microseconds for every request. Such a command may run while the
-    /// guest's memory is open.
+    /// Returns whether the command takes only microseconds for every request. Such a command may
+    /// run inside the gate to the guest's memory.
     #[must_use]
     pub fn is_quick(self) -> bool {
         matches!(self, Self::KeyImport | Self::KeyPublic | Self::KeyParts | Self::KeyBuild | Self::KeyExport | Self::PointConvert)
@@ -166,7 +166,7 @@ fn cipher(fields: &mut Fields<'_>, watch: &mut dyn Watch) -> Result<Vec<u8>, Fau
     Ok(Reply::default().bytes(&out)?.bytes(cipher.tag().unwrap_or_default())?.done())
 }
 
-/// Computes a power. Fields: base, exponent, modulus (odd).
+/// Computes `base ^ exponent mod modulus`. Fields: base, exponent, modulus (odd).
 fn power(fields: &mut Fields<'_>) -> Result<Vec<u8>, Fault> {
     let (base, exponent, modulus) = (fields.bytes()?, fields.bytes()?, fields.bytes()?);
     if [base, exponent, modulus].iter().any(|number| number.len() > MAX_POWER) {

@@ -19,11 +19,11 @@ pub enum Fault {
     Unsupported = 5,
     /// A number or an output that is longer than the algorithm allows.
     TooLong = 6,
-    /// A key length that the algorithm does not take.
+    /// A key length that the algorithm does not support.
     KeyLength = 7,
-    /// A length of the initialization vector that the algorithm does not take.
+    /// A length of the initialization vector that the algorithm does not support.
     IvLength = 8,
-    /// Invalid padding of a decrypted message, mostly because the key is wrong.
+    /// Invalid padding of a decrypted message, usually because the key is wrong.
     BadDecrypt = 9,
     /// Input that is not a whole number of blocks.
     WrongFinalBlockLength = 10,
@@ -35,7 +35,7 @@ pub enum Fault {
     Asn1 = 13,
     /// Text without the expected PEM block, or with an invalid block.
     NoPem = 14,
-    /// A key of another kind than the expected one.
+    /// A key whose kind is not the expected kind.
     UnexpectedKey = 15,
     /// An encrypted key without its passphrase.
     PassphraseMissing = 16,
@@ -47,7 +47,7 @@ pub enum Fault {
     InvalidPoint = 19,
     /// A private number out of range.
     InvalidPrivateKey = 20,
-    /// More data than the RSA key can take.
+    /// More data than the RSA key can encrypt.
     DataTooLarge = 21,
     /// Data that is not as long as the modulus.
     DataLength = 22,
@@ -55,15 +55,15 @@ pub enum Fault {
     Padding = 23,
     /// A digest that is too long for the RSA key.
     DigestTooBig = 24,
-    /// A length that the algorithm does not take.
+    /// A length that the algorithm does not support.
     Length = 25,
-    /// A failed check of the computation itself.
+    /// A result that failed the computation's own check.
     Internal = 26,
     /// A shared secret that is the neutral element of the group.
     NeutralElement = 27,
     /// An invalid salt length.
     SaltLength = 28,
-    /// DER with another tag than the expected one.
+    /// DER whose tag is not the expected tag.
     Asn1Tag = 29,
 }
 

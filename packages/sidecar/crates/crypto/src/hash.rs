@@ -1,6 +1,6 @@
-//! Digests behind one interface: a number selects the algorithm, an object takes bytes.
+//! Digests behind one interface: a number selects the algorithm, and an object hashes bytes.
 //!
-//! The objects are plain data. `hash.copy()` copies them at any time.
+//! The objects are plain data, so that `hash.copy()` can copy a digest at any time.
 
 use crate::macros::with_digest;
 use crate::resume::Resume;
@@ -61,13 +61,14 @@ impl Algorithm {
         usize::try_from(number).ok()?.checked_sub(1).and_then(|index| Self::ALL.get(index).copied())
     }
 
-    /// Whether the output may have any length.
+    /// Returns whether the output may have any length.
     #[must_use]
     pub fn is_extendable(self) -> bool {
         matches!(self, Self::Shake128 | Self::Shake256)
     }
 
-    /// Returns the bytes of output. For an extendable digest this is the default.
+    /// Returns the length of the output in bytes. For an extendable digest, returns the default
+    /// length.
     #[must_use]
     pub fn output_len(self) -> usize {
         match self {
@@ -78,7 +79,7 @@ impl Algorithm {
         }
     }
 
-    /// Returns the bytes of a block, which HMAC pads its key to.
+    /// Returns the length of a block in bytes. HMAC pads its key to this length.
     #[must_use]
     pub fn block_len(self) -> usize {
         match self {
@@ -128,15 +129,15 @@ impl Algorithm {
 
 /// A digest in progress.
 pub trait Hasher: Send + Sync {
-    /// Takes more bytes.
+    /// Hashes more bytes.
     fn update(&mut self, data: &[u8]);
     /// Writes the result and resets the digest. A shorter `out` cuts the result. If `out` is
-    /// longer, an extendable digest fills `out`, and another digest leaves the rest unchanged.
+    /// longer, an extendable digest fills `out`. Any other digest writes only its own length.
     fn finish(&mut self, out: &mut [u8]);
-    /// Returns a copy that continues on its own.
+    /// Returns an independent copy.
     fn copy(&self) -> Box<dyn Hasher>;
-    /// Returns the state for [`Algorithm::resume`]. The crates of BLAKE2 and SHAKE do not expose
-    /// their states; those digests return `None`.
+    /// Returns the state for [`Algorithm::resume`]. Returns `None` for BLAKE2 and SHAKE, whose
+    /// crates do not expose the state.
     fn state(&self) -> Option<Vec<u8>>;
 }
 

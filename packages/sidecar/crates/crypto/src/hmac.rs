@@ -1,6 +1,7 @@
 //! HMAC over any digest that has blocks (RFC 2104).
 //!
-//! Own code over [`Hasher`], because the digest is a number here, and a type in the `hmac` crate.
+//! The code uses [`Hasher`] and not the `hmac` crate. That crate needs the digest as a type, but
+//! the guest selects the digest by a number.
 
 use crate::{Algorithm, Hasher};
 
@@ -30,7 +31,7 @@ impl Hmac {
         Self { inner: padded(0x36), outer: padded(0x5c), algorithm }
     }
 
-    /// Takes more bytes.
+    /// Authenticates more bytes.
     pub fn update(&mut self, data: &[u8]) {
         self.inner.update(data);
     }
@@ -45,8 +46,8 @@ impl Hmac {
         out
     }
 
-    /// Returns the algorithm and the state for [`Hmac::resume`]: two states of the digest, of one
-    /// length.
+    /// Returns the algorithm and the state for [`Hmac::resume`]. The state consists of two states
+    /// of the digest with equal lengths.
     #[must_use]
     pub fn state(&self) -> Option<(Algorithm, Vec<u8>)> {
         Some((self.algorithm, [self.inner.state()?, self.outer.state()?].concat()))

@@ -1,16 +1,16 @@
 //! Keys from passwords and from other keys: PBKDF2 (RFC 8018) and HKDF (RFC 5869).
 //!
-//! PBKDF2 is own code because a guest may ask for minutes of it: the loop must stop between
-//! iterations, and the `pbkdf2` crate's loop cannot. The digest is a type there, so that an
-//! iteration costs two copies of a small state and no allocation. HKDF is own code because its
-//! digest is a number here, and a type in the `hkdf` crate.
+//! A guest may request a PBKDF2 that takes minutes. The loop must therefore stop between
+//! iterations, which the loop of the `pbkdf2` crate cannot. The loop has the digest as a type, so
+//! that an iteration costs two copies of a small state and no allocation. HKDF does not use the
+//! `hkdf` crate, because that crate needs the digest as a type.
 
 use crate::macros::with_digest;
 use crate::{Algorithm, Fault, Hmac, Watch};
 use digest::{Digest, FixedOutput, KeyInit, Update};
 use hmac::SimpleHmac;
 
-/// The iterations between two steps of the watch: about a millisecond.
+/// The number of iterations between two steps of the watch. They take about a millisecond.
 const STEP: u32 = 1_024;
 
 pub(crate) fn pbkdf2(
@@ -55,7 +55,8 @@ pub(crate) fn hkdf(algorithm: Algorithm, key: &[u8], salt: &[u8], info: &[u8], l
     if len > 255 * size {
         return Err(Fault::TooLong);
     }
-    // RFC 5869 replaces an absent salt with a block of zeros; HMAC pads an empty key to that block.
+    // RFC 5869 replaces an absent salt with a block of zeros. HMAC pads an empty key to an equal
+    // block.
     let keyed = Hmac::new(algorithm, &Hmac::of(algorithm, salt, key));
     let mut out = Vec::with_capacity(len + size);
     let mut last = Vec::new();

@@ -3,9 +3,9 @@
 //! The kernel (`coldframe-core`, `kernel/crypto`) owns handles, threads and limits. This crate
 //! knows no program, guest or thread. The code is safe Rust over the RustCrypto crates, because the
 //! guest chooses keys, lengths and encodings, and a guest is hostile. A computation that may take
-//! long asks a [`Watch`] between its steps whether to continue. `command.rs` has the calls that the
-//! guest makes by number, `hash.rs` the digests, `key/` the keys, `kdf.rs` and `scrypt.rs` the
-//! derivation of keys from passwords.
+//! long checks a [`Watch`] between its steps, which can stop the computation. `command.rs` has the
+//! calls that the guest makes by number. `hash.rs` has the digests and `key/` the keys. `kdf.rs`
+//! and `scrypt.rs` derive keys from passwords.
 
 mod asymmetric;
 mod cipher;

@@ -1,4 +1,4 @@
-//! From an algorithm's number to its type. Loops over digests of a fixed length use the type, so
+//! Selects an algorithm's type by its number. Loops over digests of a fixed length use the type, so
 //! that an iteration does not call through a pointer.
 
 /// Runs `$body` with `$D` as the digest's type. Runs `$otherwise` if the digest has no fixed

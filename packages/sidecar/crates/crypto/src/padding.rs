@@ -1,6 +1,7 @@
 //! The paddings of RSA: PKCS#1 v1.5, OAEP and PSS (RFC 8017).
 //!
-//! Own code, because the `rsa` crate has no release of this generation (see `rsa.rs`).
+//! The paddings are not from the `rsa` crate, because it has no stable release for this generation
+//! of the RustCrypto crates (see `rsa.rs`).
 
 use crate::key::asn1::DigestInfo;
 use crate::key::oid;
@@ -63,7 +64,7 @@ pub(crate) fn encrypt_v15(message: &[u8], len: usize) -> Result<Vec<u8>, Fault> 
 }
 
 /// Returns the message of a block of type 2. For an invalid block, returns a message derived from
-/// `secret`, as OpenSSL does: an attacker cannot find out whether a block is valid.
+/// `secret`, as OpenSSL does, so that an attacker cannot determine whether a block is valid.
 pub(crate) fn decrypt_v15(block: &[u8], secret: &[u8], sealed: &[u8]) -> Vec<u8> {
     let key = Hmac::of(Algorithm::Sha256, &Algorithm::Sha256.digest(secret), sealed);
     let mut made_up = mask(Algorithm::Sha256, &key, block.len());
@@ -97,7 +98,7 @@ pub(crate) fn decrypt_oaep(block: &[u8], hash: Algorithm, label: &[u8]) -> Resul
     xor(&mut seed, &mask(hash, &data, size));
     let pad = mask(hash, &seed, data.len());
     xor(&mut data, &pad);
-    // One check for all parts, so that the time does not depend on the part that is wrong.
+    // All parts are checked together, so that the time does not depend on the wrong part.
     let wrong = hash.digest(label).iter().zip(&data).fold(block[0], |wrong, (left, right)| wrong | (left ^ right));
     let one = data[size..].iter().position(|byte| *byte != 0);
     match one.map(|at| at + size) {

@@ -1,8 +1,8 @@
 //! Prime numbers: search and check, for `crypto.generatePrime`, `crypto.checkPrime` and RSA keys.
 //!
-//! `crypto-primes` has the tests. The loop over candidates is own code, because a watch must be
-//! able to stop a search between candidates. Nothing stops a single test, so numbers have a longest
-//! length.
+//! `crypto-primes` has the tests. The loop over candidates is in this module, because a watch must
+//! be able to stop a search between candidates. A single test cannot be stopped, so the length of
+//! numbers is bounded.
 
 use crate::{Fault, Watch};
 use crypto_bigint::{BitOps, BoxedUint, NonZero, Odd, Resize};
@@ -30,7 +30,7 @@ pub(crate) fn random_prime(wanted: &Wanted<'_>, watch: &mut dyn Watch) -> Result
     if bits > MAX_BITS {
         return Err(Fault::TooLong);
     }
-    // Below 2^5, OpenSSL finds the safe primes of three bits only.
+    // Below 2^5, OpenSSL finds only the safe primes of three bits.
     if bits < 2 || (wanted.safe && bits < 6 && bits != 3 && wanted.modulus.is_empty()) {
         return Err(Fault::Length);
     }
@@ -88,7 +88,8 @@ fn congruent(wanted: &Wanted<'_>, watch: &mut dyn Watch) -> Result<BoxedUint, Fa
     }
 }
 
-/// Whether a big-endian number is prime, by the Baillie-PSW test. No composite is known to pass.
+/// Returns whether a big-endian number passes the Baillie-PSW test for primes. No composite number
+/// is known to pass.
 pub(crate) fn check_prime(bytes: &[u8]) -> Result<bool, Fault> {
     let bytes = strip(bytes);
     if bytes.len() > MAX_BITS as usize / 8 {

@@ -1,9 +1,10 @@
 //! RSA (RFC 8017) over big integers whose arithmetic takes the same time for all secrets.
 //!
-//! Own code over `crypto-bigint`, because the `rsa` crate ties digests to types and mask digests to
-//! digests, and has no stable release of this generation. Every private result is checked with the
-//! public exponent. Numbers that do not fit together, hostile or changed by a hardware fault, cause
-//! an error instead of leaking a factor. `padding.rs` has the paddings.
+//! The code uses `crypto-bigint` and not the `rsa` crate. That crate needs digests as types, and
+//! ties the digest of a mask to the digest of the message. The crate also has no stable release of
+//! this generation. Every private result is checked with the public exponent. Inconsistent numbers,
+//! from an attacker or a hardware fault, cause an error instead of leaking a factor. `padding.rs`
+//! has the paddings.
 
 use crate::key::{RsaKey, RsaPrivate};
 use crate::prime::{self, strip};
@@ -11,7 +12,8 @@ use crate::{Fault, Watch};
 use crypto_bigint::modular::{BoxedMontyForm, BoxedMontyParams};
 use crypto_bigint::{BoxedUint, NonZero, Odd, Resize};
 
-/// The lengths in bits of a generated modulus. Longer keys can be used, but a search takes minutes.
+/// The allowed lengths of a generated modulus in bits. Longer keys can be imported, but their
+/// generation would take minutes.
 const GENERATED: std::ops::RangeInclusive<u32> = 512..=8_192;
 
 /// Returns the number of big-endian bytes, with at least that precision in bits.
@@ -50,7 +52,7 @@ fn padded(number: &BoxedUint, len: usize) -> Vec<u8> {
     out
 }
 
-/// Whether one big-endian number is below another.
+/// Returns whether `left` is less than `right`. Each is a big-endian number.
 fn below(left: &[u8], right: &[u8]) -> bool {
     let (left, right) = (strip(left), strip(right));
     (left.len(), left) < (right.len(), right)

@@ -1,7 +1,7 @@
 //! scrypt (RFC 7914).
 //!
-//! Own code, because scrypt may mix a gigabyte of memory for seconds, and the caller must be able
-//! to stop that loop. The function of the `scrypt` crate runs to its end.
+//! The computation may mix a gigabyte of memory for seconds, and the caller must be able to stop
+//! the loop. The function of the `scrypt` crate cannot be stopped.
 
 use crate::kdf::pbkdf2;
 use crate::{Algorithm, Fault, Watch};
@@ -15,12 +15,13 @@ pub(crate) struct Cost {
     pub(crate) max_memory: u64,
 }
 
-/// The bytes that are mixed between two steps of the watch. A round touches `128 * r` bytes.
+/// The number of bytes that are mixed between two steps of the watch. A round mixes `128 * r`
+/// bytes.
 const STEP_BYTES: usize = 1 << 20;
 
 impl Cost {
     /// Checks the parameters by OpenSSL's rules, in OpenSSL's order, and returns the bytes needed.
-    /// An invalid parameter is `Length`, a cost that is too high is `Memory`.
+    /// Fails with `Length` for an invalid parameter, and with `Memory` if the cost is too high.
     pub(crate) fn check(self) -> Result<usize, Fault> {
         let Self { n, r, p, max_memory } = self;
         if r == 0 || p == 0 || n < 2 || !n.is_power_of_two() {
@@ -98,7 +99,7 @@ impl Mixer {
     }
 }
 
-/// `scryptBlockMix`. Writes the result to `x`; `y` is scratch.
+/// `scryptBlockMix`. Writes the result to `x`. `y` is a buffer for intermediate blocks.
 fn mix_block(x: &mut [u32], y: &mut [u32]) {
     let half = x.len() / 2;
     let mut last = [0_u32; 16];

@@ -36,7 +36,8 @@ impl<'a> Request<'a> {
         Ok(Self { key: read::held(der, private)?, digest, is_digest, data, padding, salt_len, as_p1363 })
     }
 
-    /// Returns the digest algorithm. OpenSSL takes SHA-256 if the request names none.
+    /// Returns the digest algorithm. If the request names no algorithm, returns SHA-256, as OpenSSL
+    /// does.
     fn algorithm(&self) -> Algorithm {
         self.digest.unwrap_or(Algorithm::Sha256)
     }
@@ -163,7 +164,8 @@ fn verify_ecdsa(curve: Curve, point: &[u8], digest: &[u8], signature: &[u8], as_
         let Ok(key) = ecdsa::VerifyingKey::<C>::from_sec1_bytes(point) else { return false };
         let read = if as_p1363 { ecdsa::Signature::<C>::from_slice } else { ecdsa::Signature::<C>::from_der };
         let Ok(signature) = read(signature) else { return false };
-        // Both s and -s are valid, but the crates of some curves take only one of them.
+        // A signature with s and a signature with -s are valid, but the crates of some curves
+        // accept only one of the two.
         key.verify_prehash(&digest, &signature.normalize_s()).is_ok()
     })
 }

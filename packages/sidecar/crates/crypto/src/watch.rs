@@ -1,4 +1,4 @@
-//! The check between the steps of a long computation: whether the result is still wanted.
+//! The check between the steps of a long computation, which can stop the computation.
 
 use crate::Fault;
 
@@ -7,7 +7,7 @@ pub trait Watch {
     /// Returns `Err(Fault::Stopped)` to end the computation.
     fn step(&mut self) -> Result<(), Fault>;
 
-    /// Returns how many bytes one computation may hold besides its input and output.
+    /// Returns the number of bytes that one computation may allocate besides its input and output.
     fn memory(&self) -> usize;
 }
 

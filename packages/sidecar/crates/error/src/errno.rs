@@ -59,8 +59,8 @@ impl From<Errno> for i32 {
 }
 
 impl Errno {
-    /// Returns the number of a failure on the host machine. A path that would leave its folder has
-    /// no number and is `EACCES`. Every other failure without a number is `EIO`.
+    /// Returns the error number of a failure on the host machine. A failure without a number is
+    /// `EACCES` if a path would leave its folder, and otherwise `EIO`.
     pub fn of(error: &std::io::Error) -> Self {
         let none = if error.kind() == std::io::ErrorKind::PermissionDenied { Self::EACCES } else { Self::EIO };
         error.raw_os_error().filter(|number| (1..4_096).contains(number)).map_or(none, Self)

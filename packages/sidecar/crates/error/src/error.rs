@@ -43,7 +43,7 @@ pub enum Error {
     },
     /// the program needs more memory than {limit} allows: {bytes} bytes
     MemoryLimit {
-        /// The limit's name: of one process, or of all processes together.
+        /// The name of the limit, which applies to one process or to all processes together.
         limit: &'static str,
         /// The limit, in bytes.
         bytes: u64,
@@ -81,7 +81,7 @@ pub enum Error {
     File {
         /// The error number's name.
         errno: &'static str,
-        /// Linux's text for the number, with details where they are known.
+        /// Linux's text for the number, with details if details are known.
         reason: String,
         /// The call that failed.
         call: &'static str,
@@ -99,7 +99,7 @@ pub enum Error {
     NotQuiet,
     /// the runtime did not quiesce within {timeout_ms} ms: {command} (process {pid}) kept running
     Busy {
-        /// The process that kept running. 0 if another snapshot was in progress for all that time.
+        /// The process that kept running. 0 if another snapshot was in progress until the timeout.
         pid: u32,
         /// The process's command line.
         command: String,

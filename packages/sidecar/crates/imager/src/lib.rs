@@ -3,8 +3,9 @@
 //!
 //! `module` lowers and checks the linked module, and `boot.rs` runs the guest's initialisation.
 //! [`build`] then writes two files. `NAME.image` is the linear memory after the initialisation.
-//! `NAME-HASH.cwasm` is the precompiled module without its data segments, which the image already
-//! has. This is the only crate with a compiler; `main.rs` is its command line.
+//! `NAME-HASH.cwasm` is the precompiled module without its data segments, because the image already
+//! has their bytes. This is the only crate with a compiler. `main.rs` is the command line of this
+//! crate.
 
 mod boot;
 mod module;
@@ -53,8 +54,7 @@ pub fn build(wasm: &[u8], inputs: &[PathBuf], out: &Path, name: &str) -> Result<
     let compiler = |error: wasmtime::Error| Failure::Module(format!("{error:#}"));
     let wasm = module::lower_bulk_memory(wasm)?;
     module::check(&wasm)?;
-    // The code of this run is used once: optimizing the code would take longer than running it
-    // does.
+    // The code of this run is used once, and optimizing the code would take longer than the run.
     let initial = boot::run(&engine(OptLevel::None).map_err(compiler)?, &wasm, inputs)?;
 
     let pages = initial.memory.len() as u64 / module::WASM_PAGE;
@@ -85,9 +85,8 @@ pub fn build(wasm: &[u8], inputs: &[PathBuf], out: &Path, name: &str) -> Result<
 /// Returns a text that is equal for two builders with equal sources of this crate that make equal
 /// images of equal inputs.
 ///
-/// The text covers the compiler with its settings and the format of an image file. A change
-/// elsewhere in the core changes the builder's program and not this text, so that the build keeps
-/// its images.
+/// The text names the compiler, its settings and the format of an image file. A change elsewhere in
+/// the core changes the builder's binary and not this text. The build then keeps its images.
 pub fn fingerprint() -> Result<String, Failure> {
     let engine = engine(OptLevel::Speed).map_err(|error| Failure::Module(format!("{error:#}")))?;
     let mut compiler = DefaultHasher::new();
@@ -108,8 +107,8 @@ pub fn fingerprint() -> Result<String, Failure> {
     Ok(format!("compiler {:016x}, format {format}", compiler.finish()))
 }
 
-/// Returns the part of the memory that the image stores: all but the whole pages of zeros at both
-/// ends, and at least one page.
+/// Returns the part of the memory that the image stores: the memory without the whole pages of
+/// zeros at its start and its end. The part has at least one page.
 fn data_range(memory: &[u8]) -> std::ops::Range<usize> {
     let used = |page: &[u8]| page.iter().any(|byte| *byte != 0);
     let first = memory.chunks_exact(HEADER_LEN).position(used).unwrap_or(0);
@@ -117,8 +116,8 @@ fn data_range(memory: &[u8]) -> std::ops::Range<usize> {
     first * HEADER_LEN..(last + 1) * HEADER_LEN
 }
 
-/// Returns the engine that all code is compiled for: a processor that any server of the last ten
-/// years has (x86-64-v2).
+/// Returns the engine that compiles all code. On x86-64, the code needs only the features of
+/// x86-64-v2, which every server of the last ten years has.
 fn engine(level: OptLevel) -> wasmtime::Result<Engine> {
     let mut config = engine_config();
     #[cfg(target_arch = "x86_64")]
@@ -138,8 +137,8 @@ fn file(path: &Path, error: &std::io::Error) -> Failure {
     Failure::File { path: path.display().to_string(), reason: error.to_string() }
 }
 
-/// Writes another file and renames it to `path`. A process that has mapped the old file keeps that
-/// file.
+/// Writes a new file and renames the file to `path`. A process that has mapped the old file keeps
+/// the old content.
 fn replace(path: &Path, parts: &[&[u8]]) -> Result<(), Failure> {
     let temporary = path.with_extension("new");
     let write = || {

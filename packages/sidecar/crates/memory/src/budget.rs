@@ -1,8 +1,9 @@
 //! The memories' use of the process's resources: address space, mappings, descriptors.
 //!
-//! The use is counted, so that exhaustion is a typed error of one caller. Without the count, the
-//! system's limit of mappings would make any allocation of the process fail. Free address ranges
-//! are kept for the next memory. A [`Charge`] returns its part when it is dropped. Next: `slot.rs`.
+//! The use is counted, so that a caller that exhausts a resource receives a typed error. Without
+//! the count, the process would reach the system's limit of mappings, and any later allocation
+//! could fail. Free address ranges are kept for the next memory. A [`Charge`] returns its part to
+//! the budget when the charge is dropped. Next: `slot.rs`.
 
 use super::{GUARD, RESERVATION};
 use crate::image::Keeper;
@@ -12,28 +13,30 @@ use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The mappings of one running VM: its stack, the image, the heap, the rest of the reservation, the
-/// native stack and its guard.
+/// The mappings of one running VM: the guest's stack, the image, the heap, the unused reservation,
+/// the native stack and its guard.
 pub const MAPPINGS_PER_VM: u64 = 6;
-/// The number of mappings left for the rest of the process.
+/// The number of mappings that are left for other uses in the process.
 const SPARE_MAPPINGS: u64 = 4_096;
 /// The largest number of reservations: 4 GiB each in a 47-bit address space, of which a part
 /// remains for other mappings.
 const MAX_RESERVATIONS: u64 = 30_000;
-/// The memories' share of the process's descriptors, as a divisor.
+/// The divisor of the process's limit of descriptors. The quotient is the limit for memories.
 const DESCRIPTORS_SHARE: u64 = 4;
 
 /// Thresholds of saving. They change costs and never results. Tests choose small numbers.
 #[derive(Debug, Clone, Copy)]
 pub struct Policy {
-    /// The largest growth without a file (`growth.rs`). A save copies at most this much of it.
+    /// The largest growth without a file (`growth.rs`), in bytes. A save copies growth without a
+    /// file.
     pub plain: usize,
-    /// A save that copies more than this maps the guest from the copy (`save.rs`). Below this size,
-    /// the next save copies the pages again, which costs less than the faults.
+    /// A save that copies more bytes than this maps the guest's memory from the copy (`save.rs`).
+    /// After a smaller save, the next save copies the pages again. That costs less time than the
+    /// page faults of a new mapping.
     pub rebase: usize,
     /// A saved image with more runs than this is flattened at once.
     pub scattered: usize,
-    /// A save checks the machine's available memory before it copies this much.
+    /// A save that copies this many bytes first checks the machine's available memory.
     pub large: usize,
     /// The available bytes that a large copy must leave free.
     pub spare: u64,
@@ -146,7 +149,8 @@ impl Budget {
         &self.keeper
     }
 
-    /// Charges for mappings and descriptors.
+    /// Charges for mappings and descriptors. Fails with `ERR_RESOURCE_EXHAUSTED` if a limit would
+    /// be exceeded.
     pub fn charge(self: &Arc<Self>, mappings: u64, descriptors: u64) -> Result<Charge, Error> {
         self.take_mappings(mappings)?;
         let mut charge = Charge { budget: self.clone(), mappings, descriptors: 0 };
@@ -159,8 +163,8 @@ impl Budget {
         self.with_room_made(|| self.mappings.take(mappings))
     }
 
-    /// Takes free resources, or frees clean slots of saved images. A starting VM has precedence
-    /// over a restore that may never happen.
+    /// Calls `take`. While `take` fails for lack of resources, frees clean slots of saved images
+    /// and calls `take` again. Such slots are kept for restores that may never happen.
     fn with_room_made<T>(&self, take: impl Fn() -> Result<T, Error>) -> Result<T, Error> {
         take().or_else(|_| {
             let _alone = self.making_room.lock();
@@ -198,7 +202,7 @@ impl Budget {
         self.free.lock().push(base);
     }
 
-    /// Releases a range that could not be cleaned.
+    /// Releases a range that could not be unmapped into a reservation.
     pub fn give_up_range(&self, base: usize) {
         self.reservations.give_back(1);
         // SAFETY: the slot that owned the range was dropped.

@@ -2,10 +2,11 @@
 //!
 //! The first bytes ([`super::Policy::plain`]) are anonymous pages of zeros, the cheapest pages.
 //! Most programs never need more. Further growth is in a file in memory that this VM alone has
-//! mapped. Touching a page of the file costs half as much again, and saving the page costs nothing.
-//! The file is frozen and becomes a part of the saved memory. The guest continues with a
-//! copy-on-write view of the file (`save.rs`). A heap of 500 MB is saved in milliseconds and takes
-//! no second 500 MB. Copying the heap took seconds when ten VMs copied at once.
+//! mapped. The first access to a page of the file costs half as much again as for an anonymous
+//! page. But a save does not copy the page: the save freezes the file, which becomes a part of the
+//! saved memory. The guest continues with a copy-on-write view of the file (`save.rs`). A heap of
+//! 500 MB is saved in milliseconds and needs no second 500 MB. When ten VMs copied such heaps at
+//! once, the copies took seconds.
 //!
 //! ```text
 //! image                 plain            frozen by saves     open
@@ -20,8 +21,8 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
 
-/// The number of mappings of a file: its own, and a mapping of zeros behind it if no further file
-/// is available.
+/// The number of mappings of a file: the file's mapping, and a mapping of zeros behind the file if
+/// no further file is available.
 const MAPPINGS: u64 = 2;
 
 /// The growth of one memory.
@@ -45,8 +46,8 @@ impl Growth {
     /// Makes `from..to` of the memory at `base` accessible. `mappings` is the slot's charge.
     ///
     /// # Safety
-    /// The range is inside the reservation at `base`, which the caller owns, and behind all used
-    /// memory.
+    /// The caller owns the reservation at `base`. The range is inside the reservation and behind
+    /// all used memory.
     pub unsafe fn grow(&mut self, image: &Image, base: usize, from: usize, to: usize, mappings: &mut Charge) -> io::Result<()> {
         if to - image.len() > image.budget().policy.plain && self.open.is_none() {
             self.open = open(image, from, mappings);
@@ -96,8 +97,8 @@ impl Growth {
         let Some(open) = self.open.take() else { return Ok(()) };
         sys::seal(&open.file)?;
         let parts = sys::touched_parts(&open.file, open.len)?;
-        // Every part is a mapping in each memory made of it. Reading the hole between two parts
-        // costs a page at times.
+        // Each part of the file costs one mapping in every memory that is made from the file.
+        // Joined parts need fewer mappings, but a read of the gap between them can allocate a page.
         let parts = join(&parts, HOLE, PARTS);
         let held = bytes(&parts) as u64;
         let piece = Piece::with_holes(open.file, (open.len as u64, held), image.budget(), open.descriptor);
@@ -111,12 +112,13 @@ impl Growth {
     }
 }
 
-/// The largest hole that is mapped with its neighbours.
+/// The largest gap, in bytes, between two parts that are mapped as one part.
 const HOLE: usize = 1 << 20;
 /// The largest number of parts of a file.
 const PARTS: usize = 8;
 
-/// Opens a file. Returns `None` without budget. The memory then grows without a file.
+/// Opens a file for growth from the offset `at`. Returns `None` if the budget has no descriptor or
+/// mappings for the file. The memory then grows without a file.
 fn open(image: &Image, at: usize, mappings: &mut Charge) -> Option<Open> {
     let descriptor = image.budget().charge(0, 1).ok()?;
     let file = sys::memory_file().ok()?;

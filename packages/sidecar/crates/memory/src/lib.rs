@@ -10,7 +10,7 @@
 //!
 //! `slot.rs` is one such range, and `pool.rs` keeps clean slots. `occupied_slot.rs` is a slot that
 //! a VM uses, and `growth.rs` the memory beyond the image. `save.rs` makes an image of a memory.
-//! `gate.rs` lets a kill make the memory inaccessible while its guest runs. `meter.rs` counts CPU
+//! `gate.rs` makes the memory inaccessible when a running guest is killed. `meter.rs` counts CPU
 //! time and page faults, and `budget.rs` the process's mappings and descriptors. `image/` has the
 //! content that slots are mapped from.
 //!

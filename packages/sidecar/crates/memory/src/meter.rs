@@ -1,8 +1,8 @@
 //! The CPU time and the page faults of a VM, summed over all threads that ran the VM.
 //!
-//! A VM's memory is touched only while its task is polled, by the guest or by host code for the
-//! guest. Therefore the sum of the differences of the polling thread's counters around each poll is
-//! exact. Next: `slot.rs`, which uses the faults.
+//! A VM's memory is accessed only while its task is polled, by the guest or by the sidecar's code
+//! for the guest. Therefore the sum of the differences of the polling thread's counters around each
+//! poll is exact. Next: `slot.rs`, which uses the faults.
 
 use coldframe_sys::{ThreadClock, ThreadUsage, thread_usage};
 use parking_lot::Mutex;
@@ -84,7 +84,8 @@ impl Meter {
     }
 
     /// Returns whether no page fault can have happened since the memory was taken from its pool.
-    /// Certain only inside a poll, on the polling thread. Returns `false` otherwise.
+    /// Returns true only inside a poll and on the polling thread, because only there the count is
+    /// complete.
     pub fn no_faults_so_far(&self) -> bool {
         let state = self.state.lock();
         match state.running {

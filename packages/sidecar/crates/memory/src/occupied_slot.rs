@@ -1,5 +1,5 @@
-//! A slot that a VM uses. wasmtime holds the slot as a linear memory, and the VM holds it for
-//! saving. Next: `growth.rs`; `save.rs`.
+//! A slot that a VM uses. wasmtime refers to the slot as a linear memory, and the VM refers to the
+//! slot for saving. Next: `growth.rs`; `save.rs`.
 //!
 //! The slot records its image, the growth of the memory, and whether the memory was mapped again.
 //! After a new mapping the page map must be read before the slot is reused, regardless of the fault
@@ -29,8 +29,8 @@ pub struct SlotLayout {
     pub initial_size: usize,
 }
 
-/// A memory whose VM has ended. Dropping this value restores the slot, which takes time if much was
-/// written. A caller that cannot wait drops the value later.
+/// A memory whose VM has ended. Dropping this value restores the slot, which takes long if the
+/// guest wrote many pages. A caller that must not wait drops the value on another thread.
 #[derive(Debug)]
 #[must_use = "dropping the value frees the memory"]
 pub struct VacatedSlot {
@@ -42,11 +42,12 @@ pub struct VacatedSlot {
 }
 
 impl VacatedSlot {
-    /// Returns whether restoring the slot takes so long that no caller should wait.
+    /// Returns whether restoring the slot takes longer than about a millisecond, so that a
+    /// background thread should restore the slot.
     pub fn is_large(&self) -> bool {
-        /// The number of pages that were touched one by one, for about a millisecond of work. The
-        /// memory's length does not matter, because a copy of a large memory shares its unwritten
-        /// pages.
+        /// The number of page faults above which restoring a slot takes more than about a
+        /// millisecond. The memory's length does not matter, because a copy of a large memory
+        /// shares its unwritten pages.
         const LARGE: u64 = 2_048;
         self.faults > LARGE
     }

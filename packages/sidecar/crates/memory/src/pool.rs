@@ -67,8 +67,8 @@ impl Pool {
         }
         loop {
             match self.map(image) {
-                // The system had fewer mappings than the budget, because other code of this process
-                // uses them.
+                // The system refused a mapping that the budget allowed, because other code of this
+                // process uses more mappings than expected.
                 Err(_) if self.budget.keeper().give_up_slots() => {}
                 mapped => return mapped,
             }
@@ -87,8 +87,8 @@ impl Pool {
         })
     }
 
-    /// Restores a slot and keeps it unless the pool is full. For a full pool, the written pages are
-    /// not searched.
+    /// Restores a slot and keeps the slot unless the pool is full. If the pool is full, unmaps the
+    /// slot without a search for written pages.
     pub fn give_back(&self, image: &Arc<Image>, slot: Slot, size: usize, fully_metered: bool) {
         if self.clean.lock().slots.len() >= self.capacity {
             return self.unmap(slot, size);

@@ -2,17 +2,17 @@
 //!
 //! 1. Find the written pages: the page map names the private pages. The growth's file is completely
 //!    new and needs no search.
-//! 2. Copy them to a new file in memory. Clean pages that join two runs are copied too, and the
-//!    rest of mostly overwritten files (`image/compaction.rs`). [`sys::write_out`] makes the kernel
-//!    read the pages.
+//! 2. Copy the written pages to a new file in memory. Clean pages that join two runs are also
+//!    copied, and the used runs of mostly overwritten files (`image/compaction.rs`).
+//!    [`sys::write_out`] makes the kernel read the pages.
 //! 3. Freeze the growth's file: the guest continues with a copy-on-write view of it (`growth.rs`).
-//! 4. Overlay the memory's image with both. The result is the saved image, which is mapped,
-//!    restored and cloned like every image (`image/mod.rs`).
-//! 5. If much was copied, map the copy in place of the original. The next save then finds only
-//!    later writes.
+//! 4. Overlay the memory's image with the copy and the frozen file. The result is the saved image,
+//!    which is mapped, restored and cloned like every image (`image/mod.rs`).
+//! 5. If the copy is larger than [`super::Policy::rebase`], map the copy in place of the original.
+//!    The next save then finds only later writes.
 //!
-//! The guest does not change, and its mapping does not change before step 3. A failure before step
-//! 3 leaves both unchanged.
+//! A save does not change the guest's bytes. If a step before step 3 fails, the guest's mapping is
+//! also unchanged.
 
 use super::occupied_slot::{Occupant, OccupiedSlot};
 use super::{Gate, RESERVATION};
@@ -31,10 +31,11 @@ const MAX_RUNS: &[usize] = &[32, 128, 512];
 const SLACK: usize = 2 << 20;
 /// The number of clean slots that a saved image keeps.
 const WARM_SLOTS: usize = 4;
-/// The number of bytes that are mapped while the gate is held. A kill waits for that time.
+/// The number of bytes that are mapped while the gate is held. A kill waits until this part is
+/// mapped.
 const STEP: usize = 64 << 20;
 
-/// A saved memory, and the cost of saving it.
+/// A saved memory, and the cost of the save.
 #[derive(Debug)]
 pub struct Save {
     /// The saved memory.
@@ -74,8 +75,8 @@ impl OccupiedSlot {
     }
 }
 
-/// Adds the rest of mostly overwritten files, if the machine has memory for it. These bytes belong
-/// to the guest too.
+/// Adds the remaining used runs of mostly overwritten files, if the machine has memory for their
+/// copies.
 fn with_overwritten_files(runs: Vec<Run>, occupant: &Occupant) -> Vec<Run> {
     let below = overlay(&occupant.image.extents(), occupant.growth.frozen());
     let left = mostly_overwritten(&below, &runs);
@@ -85,8 +86,8 @@ fn with_overwritten_files(runs: Vec<Run>, occupant: &Occupant) -> Vec<Run> {
     union([runs, left].concat())
 }
 
-/// Checks that the machine has memory for a large copy. Without the check, the system would kill a
-/// process instead of failing.
+/// Checks that the machine has memory for a large copy. Without the check, the system could kill a
+/// process for lack of memory instead of returning an error to the save.
 fn check_memory(bytes: usize, budget: &Arc<super::Budget>) -> Result<(), Error> {
     if bytes < budget.policy.large {
         return Ok(());
@@ -179,8 +180,9 @@ fn freeze(gate: &Gate, base: usize, occupant: &mut Occupant) -> Result<(), Error
     occupant.growth.freeze(&image).map_err(|_| lose(base, occupant))
 }
 
-/// Maps the copy in place of the original. Without mappings for it the memory is unchanged, which
-/// is correct and takes more memory.
+/// Maps the copy in place of the original pages. If the budget has too few mappings, the memory
+/// stays unchanged. The save is still correct, but the guest keeps its private pages and the
+/// machine needs more memory.
 fn rebase(gate: &Gate, base: usize, occupant: &mut Occupant, image: &Arc<Image>, copied: &[Extent]) -> Result<(), Error> {
     if occupant.slot.charge().add_mappings(extra_mappings(&image.extents())).is_err() {
         return Ok(());

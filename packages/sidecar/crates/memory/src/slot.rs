@@ -4,8 +4,8 @@
 //! Restoring the image byte for byte keeps one guest's data from the next guest (docs/design.md,
 //! "What must stay true"). The kernel's page map shows which pages were written. Reading the page
 //! map costs more than a whole warm run, so the read is skipped if no further page can have been
-//! written. A page becomes private only through a fault. If the faults of every thread that touched
-//! the memory are counted and the count did not change, no further page is private (`meter.rs`).
+//! written. A page becomes private only through a fault. The faults of every thread that accesses
+//! the memory are counted (`meter.rs`). If the count did not change, no further page is private.
 //! Next: `pool.rs`; `occupied_slot.rs`, a slot that a VM uses.
 
 use super::{Charge, GUARD, MAPPINGS_PER_VM, RESERVATION};
@@ -27,7 +27,7 @@ pub(super) fn mappings(extents: &[Extent]) -> u64 {
 #[derive(Debug)]
 pub struct Slot {
     base: usize,
-    /// The private pages that have the image's bytes. Sorted, not touching.
+    /// The private pages that are restored to the image's bytes. Sorted, not touching.
     known: Vec<Run>,
     /// The runs that differ between image and mapping. They are written before a guest's first
     /// turn.
@@ -37,7 +37,7 @@ pub struct Slot {
     /// Whether no earlier guest has used the slot.
     new: bool,
     charge: Charge,
-    /// The part of the charge that the slot keeps between two guests.
+    /// The number of mappings that the slot stays charged for between two guests.
     mappings: u64,
 }
 
@@ -113,8 +113,9 @@ impl Slot {
     }
 
     /// Records the pages that a copy has written in its first `turns` turns, because later copies
-    /// will write them too. A slot that an earlier guest has used is skipped: its read pages would
-    /// be searched too, which takes a millisecond for each gigabyte.
+    /// will also write these pages. A slot that an earlier guest has used is skipped. In such a
+    /// slot the search would also visit pages that were only read, which takes a millisecond for
+    /// each gigabyte.
     pub(super) fn learn(&self, image: &Image, turns: u8) {
         if self.new
             && image.hot().wants(turns)
@@ -138,7 +139,8 @@ impl Slot {
     }
 
     /// Restores the image after a guest. `size` is the size of the memory with its growth.
-    /// `fully_metered` says that all faults of the run were counted and that there were none.
+    /// `fully_metered` states that all page faults of the run were counted and that no fault
+    /// occurred.
     pub fn reset(mut self, image: &Image, size: usize, fully_metered: bool) -> Reset {
         self.new = false;
         if !fully_metered && self.scan(image.len()).is_err() {
@@ -174,7 +176,7 @@ impl Slot {
         Ok(())
     }
 
-    /// Unmaps the slot and returns its address range. Its memory is `size` bytes long.
+    /// Unmaps the slot and returns its address range. The memory in the slot is `size` bytes long.
     pub fn into_reservation(self, size: usize) -> Result<usize, usize> {
         // SAFETY: the slot owns its whole reservation.
         match unsafe { sys::unmap_into_reservation(self.base, RESERVATION + GUARD, size) } {

@@ -1,10 +1,10 @@
-//! Makes a reply that is sent within the call of its request a return value.
+//! Returns a reply from the call of its request, if the reply is sent within that call.
 //!
 //! With an inline budget the core may run a program on Node's thread, inside the call. If the
-//! program ends there, its reply is sent on this thread before the call returns. The event loop
-//! would take longer than many programs, so [`run`] captures the reply. An event of the request
-//! goes through the event loop. A reply after the event is not captured, because it must not
-//! overtake the event.
+//! program ends there, its reply is sent on this thread before the call returns. Delivery through
+//! the event loop would take longer than many programs run, so [`run`] captures the reply. An event
+//! of the request is delivered through the event loop. A reply after the event is not captured,
+//! because it must not overtake the event.
 
 use std::cell::RefCell;
 
@@ -12,7 +12,7 @@ use coldframe_ids::RequestId;
 use coldframe_session::Message;
 
 struct Capture {
-    /// The request. `None` captures every reply that is a frame.
+    /// The request whose reply is captured. `None` captures every reply that is a frame.
     request: Option<RequestId>,
     has_event: bool,
     replies: Vec<Message>,
@@ -29,7 +29,7 @@ pub fn run<T>(request: RequestId, call: impl FnOnce() -> T) -> (T, Option<Messag
 }
 
 /// Calls `call`, which may send replies of any request. Returns the captured frames. Outcomes are
-/// not captured: output of their programs may be in the event loop.
+/// not captured, because output of their programs may still wait in the event loop.
 pub fn frames<T>(call: impl FnOnce() -> T) -> (T, Vec<Message>) {
     capture(None, call)
 }

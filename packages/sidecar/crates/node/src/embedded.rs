@@ -1,8 +1,8 @@
 //! The object that `open` returns: a session and its functions, on Node's thread.
 //!
 //! Three events end the session: `shutdown()`, the collection of the object, and the end of the
-//! environment, which is a worker thread or the process. Each ends all guests and closes the
-//! outlet. After that the functions throw.
+//! environment, which is a worker thread or the process. Each event ends all guests and closes the
+//! outlet. Afterwards the functions throw.
 
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
@@ -52,8 +52,8 @@ pub struct Embedded {
 /// A function of the object.
 type Body = fn(&Embedded, &Env, Arguments<'_>) -> Result<Option<Raw>>;
 
-/// The owner, held only by the object's functions. When the last function is collected, the session
-/// cannot be reached and ends.
+/// The owner of the session. Only the object's functions refer to the owner, so the session ends
+/// when the last function is collected.
 struct Owner(Rc<Embedded>);
 
 impl Drop for Owner {
@@ -137,15 +137,16 @@ impl Embedded {
         Ok(object)
     }
 
-    /// Makes the function behind the threadsafe function. It calls `onEvent`, found on the object.
-    /// An exception of `onEvent` becomes an uncaught exception.
+    /// Makes the function that the threadsafe function calls. This function calls the object's
+    /// property `onEvent`. An exception of `onEvent` becomes an uncaught exception.
     fn relay<'env>(env: &'env Env, this: Weak<Self>) -> Result<Function<'env, EventArguments, ()>> {
         env.create_function_from_closure("relay", move |context: FunctionCallContext<'_>| {
             if context.get::<u32>(0)? == kind::NOTHING {
                 return Ok(());
             }
             let Some(this) = this.upgrade() else { return Ok(()) };
-            // An idle session is not held. If its object was collected, nothing receives events.
+            // The reference to an idle session's object is weak. If the object was collected, the
+            // event is dropped.
             let Some(object) = this.object.borrow().as_ref().and_then(|held| held.get(context.env).ok()) else {
                 return Ok(());
             };
@@ -165,7 +166,8 @@ impl Embedded {
             }
             Event::Message(message) => Ok((kind::FRAMES, 0, values::bytes(env, message.into_frame())?).into()),
             Event::Wake => {
-                // Replies of the tasks need no further trip through the event loop.
+                // The replies of the tasks are returned with this event, because a further event
+                // would delay them.
                 let ((), replies) = capture::frames(|| this.run_tasks());
                 if replies.is_empty() {
                     return nothing();

@@ -1,9 +1,9 @@
-//! A reference to the object that `open` returns. It is strong only while requests wait.
+//! A reference to the object that `open` returns. The reference is strong only while requests wait.
 //!
 //! The callbacks (`onEvent`, `makeOutcome`) are properties of that object, and the object is a
-//! property of each of its functions. If native code held the callbacks, a session whose callbacks
-//! reach its owner would never be collected. So only its users hold an idle session. A busy session
-//! holds itself, because its replies have to arrive.
+//! property of each of its functions. If native code referred to the callbacks, a session whose
+//! callbacks refer to the object would never be collected. So only its users keep an idle session
+//! alive. A busy session keeps itself alive, because its replies must be delivered.
 
 use std::ptr;
 
@@ -25,7 +25,7 @@ impl Held {
         Ok(Self { env: env.raw(), reference })
     }
 
-    /// Sets whether the reference keeps the object alive.
+    /// Makes the reference strong or weak. A strong reference keeps the object alive.
     pub fn hold(&self, env: &Env, alive: bool) {
         let mut count = 0;
         // SAFETY: the reference is valid until `drop`. The calls alternate, so the count is 0 or 1

@@ -32,15 +32,15 @@ use crate::values::OutcomeArguments;
 
 const MAX_WORKERS: u64 = 256;
 const MAX_WARM_SLOTS: u64 = 4_096;
-/// Long enough for a blocked worker to wake and run a small program. The worker is then awake for
-/// the next program.
+/// The time that Node's thread and workers poll before they block, in microseconds. The time is
+/// sufficient for a blocked worker to wake and run a small program.
 const SPIN_US: u64 = 100;
 const MAX_SPIN_US: u64 = 10_000;
 const MAX_INLINE_US: u64 = 1_000_000;
 
-/// Opens a session. Calls `onEvent(kind, id, payload)` for every message that no call returns.
-/// `makeOutcome(...)` builds an outcome in JavaScript, which is several times faster than setting
-/// its properties one by one from here.
+/// Opens a session. Calls `onEvent(kind, id, payload)` for every message that is not the return
+/// value of a call. `makeOutcome(...)` builds an outcome in JavaScript, which is several times
+/// faster than setting its properties one by one from here.
 #[napi(skip_typescript)]
 pub fn open<'env>(
     env: &'env Env,

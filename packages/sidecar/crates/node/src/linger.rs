@@ -1,10 +1,10 @@
 //! A short wait on Node's thread for a program that a worker is about to end.
 //!
-//! Blocking a thread and waking it costs each side more than a small program. The thread that has
-//! just started a request therefore polls for its reply for a short time. Workers poll for more
+//! Blocking a thread and waking the thread costs more time than a small program. The thread that
+//! has just started a request therefore polls for its reply for a short time. Workers poll for more
 //! work for an equal time, `spinUs`, before they block. The call then returns the reply, like a
-//! reply that was sent inline ([`crate::capture`]). Only a request without other requests in flight
-//! is waited for. No guest runs here.
+//! reply that was sent inline ([`crate::capture`]). The thread waits only if no other request is in
+//! flight. No guest runs on the waiting thread.
 
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,13 +18,13 @@ use parking_lot::Mutex;
 #[derive(Default)]
 pub struct Linger {
     expected: Mutex<Option<Expected>>,
-    /// Whether the reply has arrived, or the wait was given up.
+    /// Whether the reply has been captured, or the wait was given up.
     is_over: AtomicBool,
 }
 
 struct Expected {
     request: RequestId,
-    /// Whether an event of the request is in the event loop. The reply must not overtake it.
+    /// Whether an event of the request is in the event loop. The reply must not overtake the event.
     has_event: bool,
     reply: Option<Message>,
 }
@@ -36,7 +36,8 @@ impl Linger {
         *self.expected.lock() = Some(Expected { request, has_event: false, reply: None });
     }
 
-    /// Takes a message that is waited for, or returns it to be sent. Any thread may call it.
+    /// Captures `message` if the thread waits for this reply. Otherwise returns the message, which
+    /// the caller must send. Any thread may call this function.
     pub fn keep(&self, message: Message) -> Option<Message> {
         let mut expected = self.expected.lock();
         let Some(expected) = expected.as_mut().filter(|expected| message.request() == Some(expected.request)) else {
@@ -51,12 +52,12 @@ impl Linger {
         Some(message)
     }
 
-    /// Ends the wait, because the event loop has other work. Any thread may call it.
+    /// Ends the wait, because the event loop has other work. Any thread may call this function.
     pub fn give_up(&self) {
         self.is_over.store(true, Ordering::Release);
     }
 
-    /// Waits for the reply for at most `limit`. A later reply goes through the event loop.
+    /// Waits for the reply for at most `limit`. A later reply is delivered through the event loop.
     pub fn wait(&self, limit: Duration) -> Option<Message> {
         let until = Instant::now() + limit;
         while !self.is_over.load(Ordering::Acquire) && Instant::now() < until {

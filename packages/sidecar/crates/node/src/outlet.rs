@@ -1,9 +1,9 @@
-//! Brings messages of the session, from any thread, to Node's thread.
+//! Passes the session's messages from any thread to Node's thread.
 //!
-//! One threadsafe function calls `onEvent(kind, id, payload)`. It keeps Node's event loop alive
-//! only while the SDK asks for it ([`NodeOutlet::hold`]). Once the outlet is closed, by `shutdown`
-//! or by the end of the environment, messages are dropped. The lock is held during a call, because
-//! the function must not be released meanwhile.
+//! One threadsafe function calls `onEvent(kind, id, payload)`. The function keeps Node's event loop
+//! alive only while the SDK requests this with [`NodeOutlet::hold`]. Once the outlet is closed, by
+//! `shutdown` or by the end of the environment, messages are dropped. The lock is held during a
+//! call, because the function must not be released during the call.
 
 use coldframe_session::{Message, Outlet};
 use napi::bindgen_prelude::FnArgs;
@@ -49,7 +49,8 @@ impl NodeOutlet {
         drop(function);
     }
 
-    /// Sets whether the event loop stays alive for this session. Only Node's thread may call it.
+    /// Sets whether this session keeps the event loop alive. Only Node's thread may call this
+    /// function.
     #[expect(deprecated, reason = "the advice to clone instead is about handles; this is about the event loop")]
     pub fn hold(&self, env: &Env, alive: bool) {
         if let Some(function) = &mut *self.function.lock() {

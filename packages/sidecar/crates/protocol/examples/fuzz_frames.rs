@@ -106,7 +106,7 @@ fn mutate(random: &mut Random, bytes: &mut Vec<u8>, seeds: &[Vec<u8>]) {
 }
 
 /// Returns an input. Most inputs are frames with the right length, so that a mutation reaches the
-/// messages; some have a mutated length.
+/// messages. Some inputs have a mutated length.
 fn input(random: &mut Random, seeds: &[Vec<u8>]) -> Vec<u8> {
     let mut input = Vec::new();
     for _ in 0..=random.below(3) {

@@ -1,11 +1,11 @@
-//! The macros that declare messages: one row a message, beside the struct of its body.
+//! The macros that declare messages. Each message has one row, beside the struct of its body.
 //!
 //! A family of messages is one file in `messages/`. Its rows are the only place that knows the
 //! number and the name of a message, and the reply of a request. `crates/codegen` reads the same
 //! rows and structs, and writes the SDK's types, decoders and the tables of
 //! `docs/internals/protocol.md`.
 
-/// Declares a family of messages of the SDK: an enum with one variant a message.
+/// Declares a family of messages of the SDK: an enum with one variant for each message.
 ///
 /// A row is `Variant(Body) = NUMBER "name" -> Reply`. A row without `-> Reply` is a notice, which
 /// has no reply.

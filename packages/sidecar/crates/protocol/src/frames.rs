@@ -6,10 +6,10 @@
 //! └──────────────┴──────┴─────────┴───────────────┘
 //! ```
 //!
-//! The decoder takes bytes as they arrive and returns whole frames from its own buffer, without
-//! copying them. A peer that announces 32 MiB gets no 32 MiB: the buffer doubles only when it is
-//! full. A length above the limit is an error before anything is allocated. [`crate::messages`]
-//! declares the bodies.
+//! The decoder accepts bytes as they arrive and returns whole frames from its own buffer, without
+//! copying the frames. An announced length alone allocates nothing: the buffer doubles only when
+//! the received bytes fill it. A length above the limit is refused before the buffer grows.
+//! [`crate::messages`] declares the bodies.
 
 use displaydoc::Display;
 use rmp::Marker;
@@ -33,7 +33,7 @@ const PREFIX: usize = 4;
 pub enum FrameError {
     /// a frame of {bytes} bytes is larger than the limit of {max} bytes
     TooLarge {
-        /// The announced or the required length.
+        /// The length that the peer announced, or that the message needs.
         bytes: u64,
         /// [`MAX_FRAME_BYTES`].
         max: u64,
@@ -52,7 +52,7 @@ pub enum FrameError {
 /// A frame with an encoded body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Frame<'a> {
-    /// The number of the kind, which may be unknown.
+    /// The number of the message's kind. No kind may have this number.
     pub kind: u8,
     /// The request that the frame belongs to. 0 is the connection.
     pub id: u32,
@@ -89,8 +89,8 @@ fn unsigned(rest: &mut &[u8], expected: &'static str) -> Result<u64, FrameError>
     rmp::decode::read_int(rest).map_err(|_| malformed(expected, shown))
 }
 
-/// Cuts a stream of bytes into frames. Fill [`Decoder::spare`], report the number of bytes with
-/// [`Decoder::filled`], then take frames until there is none.
+/// Cuts a stream of bytes into frames. The caller fills [`Decoder::spare`], reports the number of
+/// bytes with [`Decoder::filled`], and then calls [`Decoder::next_frame`] until no frame is left.
 #[derive(Debug, Default)]
 pub struct Decoder {
     /// `start..end` was received and not handled.
@@ -105,8 +105,8 @@ impl Decoder {
         Self::default()
     }
 
-    /// Returns the space for the next bytes, which is never empty. Take all frames first, so that a
-    /// length above the limit has been refused.
+    /// Returns the space for the next bytes, which is never empty. The caller must take all frames
+    /// first, so that a length above the limit has been refused.
     pub fn spare(&mut self) -> &mut [u8] {
         if self.start == self.end {
             self.start = 0;
@@ -126,7 +126,8 @@ impl Decoder {
         &mut self.buffer[self.end..]
     }
 
-    /// Grows the buffer to twice the received bytes, and to no more than the present frame needs.
+    /// Grows the buffer to twice the received bytes, but not beyond the length of the present
+    /// frame.
     fn grow(&mut self) {
         let frame = self.announced().map_or(0, |n| n.min(MAX_FRAME_BYTES)) + PREFIX;
         let size = (self.buffer.len() * 2).min(frame).max(SMALL_BUFFER).max(self.end + 1);
@@ -139,8 +140,8 @@ impl Decoder {
         self.end = (self.end + n).min(self.buffer.len());
     }
 
-    /// Copies as many bytes as fit and returns their number, for callers that do not read into
-    /// [`Decoder::spare`].
+    /// Copies as many of `bytes` as fit into the buffer and returns their number. For callers that
+    /// do not read into [`Decoder::spare`].
     pub fn push(&mut self, bytes: &[u8]) -> usize {
         let spare = self.spare();
         let n = spare.len().min(bytes.len());

@@ -1,7 +1,8 @@
 //! The error of a wrong body: the field, the expectation and the received value.
 //!
-//! serde knows the expectation and the value at the refusal. The path grows when the refusal leaves
-//! nested values (see [`crate::reader`]). The session sends the error as `ERR_INVALID_REQUEST`.
+//! serde reports the expectation and the value of the innermost wrong value. [`crate::reader`] then
+//! prefixes the path with the name of each enclosing value. The session sends the error as
+//! `ERR_INVALID_REQUEST`.
 
 use std::fmt;
 
@@ -12,9 +13,9 @@ use serde::de::{self, Unexpected};
 pub struct Invalid {
     /// The path of the field.
     pub what: String,
-    /// The expectation.
+    /// The expected value, in words.
     pub expected: String,
-    /// The received value.
+    /// The received value, shortened.
     pub received: String,
 }
 
@@ -90,7 +91,7 @@ fn describe(unexpected: Unexpected<'_>) -> String {
     }
 }
 
-/// Shortens a text of the peer to 60 characters, for a message.
+/// Shortens a text of the peer to 60 characters, for an error's message.
 pub(crate) fn shortened(text: &str) -> String {
     match text.char_indices().nth(60) {
         Some((at, _)) => format!("{}…", &text[..at]),

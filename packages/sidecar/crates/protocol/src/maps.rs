@@ -1,7 +1,8 @@
 //! Maps with arbitrary keys: environments, files, limits and the facts of an error.
 //!
-//! A map keeps the order of its entries and is a list inside. Nothing here looks up a key, and a
-//! list is cheaper to make from a frame. [`crate::reader`] bounds the number of entries.
+//! A map keeps the order of its entries and is a list inside. No function of this module looks up a
+//! key, and decoding a list is cheaper than building a hash map. [`crate::reader`] bounds the
+//! number of entries.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -1,11 +1,11 @@
 //! Reads one MessagePack value as a message, strictly, and names the exact problem of a wrong
 //! value.
 //!
-//! `rmp-serde` writes bodies. This module reads them, because a refusal has to name the field, the
+//! `rmp-serde` writes bodies. This module reads bodies, because an error must name the field, the
 //! expectation and the value (`process.start.args[3]: expected a string, received number 7`). The
-//! errors of `rmp-serde` are only sentences. Texts and binary data are borrowed from the frame. The
-//! length of a list is checked against the remaining bytes and against [`MAX_ENTRIES`] before
-//! anything is allocated. Nesting is bounded, and bytes after the value are an error. Next:
+//! errors of `rmp-serde` are sentences without a field. Texts and binary data are borrowed from the
+//! frame. The length of a list is checked against the remaining bytes and against [`MAX_ENTRIES`]
+//! before the list is allocated. Nesting is bounded, and bytes after the value are an error. Next:
 //! [`crate::invalid`], the errors.
 
 use std::fmt;
@@ -151,7 +151,7 @@ impl<'de> Reader<'de> {
         }
     }
 
-    /// Reads a whole number, also when its writer encoded a float.
+    /// Reads a whole number. A float without a fraction is accepted.
     fn whole<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, Invalid> {
         const EXACT: f64 = 9_007_199_254_740_992.0; // 2^53: beyond, a float does not say which whole number is meant
         match self.head()? {
@@ -231,7 +231,7 @@ impl<'de> de::Deserializer<'de> for &mut Reader<'de> {
     }
 }
 
-/// Refuses a value that is not a name.
+/// The error of a value that is not a name.
 struct NoName(&'static [&'static str]);
 
 impl Visitor<'_> for NoName {

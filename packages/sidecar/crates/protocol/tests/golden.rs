@@ -2,8 +2,8 @@
 //! byte.
 //!
 //! `UPDATE_FIXTURES=1 cargo test -p coldframe-protocol --test golden` writes them after a change of
-//! the protocol. Tests of the SDK read the files too. `index.json` describes each file. `rmp-serde`
-//! decodes the bodies for the index, which compares our own reader with another reader.
+//! the protocol. Tests of the SDK also read the files. `index.json` describes each file.
+//! `rmp-serde` decodes the bodies for the index, which compares our own reader with another reader.
 #![expect(clippy::unwrap_used, reason = "a test")]
 
 mod cases;

@@ -13,7 +13,8 @@ impl Session {
             ConnectionRequest::Hello(hello) => check_version(&hello)?,
             ConnectionRequest::Ping(_) => self.send(Reply(id.request()?).done()),
             ConnectionRequest::Resources(_) => self.send(Reply(id.request()?).body(&self.resources(), 64)),
-            // The reply and the notice have crossed, so the request may have ended already.
+            // The reply may have been sent before this notice arrived, so the request may have
+            // ended.
             ConnectionRequest::Credit(credit) => {
                 if let Ok(id) = id.request() {
                     self.replies.requests.credit(id, credit.bytes);

@@ -10,7 +10,8 @@ use serde::Serialize;
 
 use crate::table::ErrorContext;
 
-/// The largest output and value of one reply: the rest of the frame holds the other fields.
+/// The largest output and value of one reply together. The other 64 KiB of the frame are for the
+/// other fields.
 const MAX_OUTCOME_BYTES: usize = MAX_FRAME_BYTES - (64 << 10);
 
 /// Encodes a message. A message that does not fit into a frame becomes an `error` with the same id.
@@ -21,7 +22,7 @@ pub(crate) fn frame<T: Serialize>(kind: Kind, id: u32, body: &T, hint: usize) ->
 /// Encodes an `error` message.
 pub(crate) fn error_frame(id: u32, failure: &Failure<'_>) -> Vec<u8> {
     // The texts of a failure are our own sentences and shortened values, so the frame is small
-    // enough. If it ever is not, a failure with only the code is sent.
+    // enough. If the encoding still fails, a failure with only the code is sent.
     encode(Kind::Error, id, failure, 512).unwrap_or_else(|_| {
         let bare = Failure {
             code: failure.code.clone(),
@@ -55,7 +56,8 @@ pub(crate) fn outcome(id: RequestId, outcome: &core::Outcome, context: ErrorCont
     frame(Kind::Reply, id.get(), &body, 256 + stdout.len() + stderr.len() + value_len)
 }
 
-/// Cuts two outputs to `most` bytes in sum: the longer one first, then both to half of `most`.
+/// Cuts two outputs to `most` bytes together. The longer output is cut first. If that is not
+/// sufficient, each output is cut to half of `most`.
 fn fit(outputs: [&[u8]; 2], most: usize) -> [&[u8]; 2] {
     let [one, other] = outputs.map(<[u8]>::len);
     let cut = |len: usize, beside: usize| len.min((most / 2).max(most.saturating_sub(beside)));
@@ -68,7 +70,7 @@ pub(crate) fn timings(timings: &core::Timings) -> messages::Timings {
     messages::Timings { memory_map_ns, instantiate_ns, guest_start_ns, guest_run_ns }
 }
 
-/// Converts an error of the core. The context adds facts that only the session knows.
+/// Converts an error of the core. `context` adds the ids that only the session has.
 pub fn failure(error: &core::Error, context: ErrorContext) -> Failure<'static> {
     let known = error.facts().into_iter().map(|(name, fact)| {
         let fact = match fact {
@@ -82,7 +84,7 @@ pub fn failure(error: &core::Error, context: ErrorContext) -> Failure<'static> {
     Failure { code: Cow::Borrowed(error.code()), message: Cow::Owned(error.to_string()), details }
 }
 
-/// Makes an error that the core does not have.
+/// Makes an error for which the core has no type.
 pub(crate) fn own_failure(code: &'static str, message: String, details: Vec<(&'static str, messages::Fact)>) -> Failure<'static> {
     let details = Details(details.into_iter().map(|(name, fact)| (Cow::Borrowed(name), fact)).collect());
     Failure { code: Cow::Borrowed(code), message: Cow::Owned(message), details }

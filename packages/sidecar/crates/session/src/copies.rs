@@ -1,8 +1,8 @@
-//! Runtimes that come from a snapshot: restored, rolled back, cloned. Next: `pause.rs`.
+//! Restores, rolls back and clones runtimes. Next: `pause.rs`.
 //!
-//! All of these requests run on the session's thread, which alone may change the tables. A copy
+//! These requests run on the session's thread, which alone may change the tables. Making one copy
 //! takes well below a millisecond. Many copies are made in parts, so that other requests are served
-//! in between. The copies start to run after the reply to their request.
+//! between two parts. The copies start to run after the reply to their request.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
@@ -38,7 +38,7 @@ pub(crate) type RestoredCopy = ((RuntimeId, Vec<RestoredProgram>), Starting);
 /// Options of a restored runtime.
 pub(crate) struct CopyOptions {
     pub restore: RestoreOptions,
-    /// Whether warnings are sent.
+    /// Whether the session sends `limit.warning` for the runtime.
     pub warn: bool,
     pub tenant: Option<Arc<str>>,
 }
@@ -101,7 +101,7 @@ impl Session {
         self.restore(runtime, snapshot, options, None)
     }
 
-    /// Makes a runtime from a snapshot under the given id. `paused` holds the sinks of the paused
+    /// Makes a runtime from a snapshot under the given id. `paused` has the sinks of the paused
     /// runtime that the copy replaces.
     pub(crate) fn restore(
         &mut self,
@@ -190,7 +190,7 @@ impl Session {
         Ok(())
     }
 
-    /// Makes some of the clones. A session task makes the rest.
+    /// Makes at most [`COPIES_AT_ONCE`] clones. A session task makes the remaining clones.
     fn continue_cloning(&mut self, mut cloning: Cloning) {
         for _ in 0..COPIES_AT_ONCE.min(cloning.left as usize) {
             let (mounts, file_systems) = cloning.mounts.clone();

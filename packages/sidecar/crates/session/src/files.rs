@@ -1,4 +1,5 @@
-//! Requests about files. Each is one call of the core. Only `file.changes` is answered later.
+//! Requests about files. Each request is one call of the core and is answered at once. Only
+//! `file.changes` is answered later.
 
 use coldframe_core as core;
 use coldframe_core::{ArchiveUse, ChangeKind, Error, Files, OpenOptions};
@@ -13,7 +14,8 @@ use crate::replies::Reply;
 use crate::session::{Handled, Session, Violation};
 use crate::table::ErrorContext;
 
-/// The largest number of bytes in one reply: the rest of the frame holds the other fields.
+/// The largest number of bytes in one reply. The other 1,024 bytes of the frame are for the other
+/// fields.
 const MAX_READ_BYTES: u64 = (32 << 20) - 1_024;
 
 impl Session {

@@ -1,8 +1,9 @@
-//! One embedder's requests as calls of the core.
+//! Converts one embedder's requests to calls of the core.
 //!
 //! A [`Session`] has the tables of one connection: runtimes, runners, requests in flight, paused
-//! runtimes. It reads frames, and hands [`Message`]s to an [`Outlet`]. The shells `crates/sidecar`
-//! and `crates/node` carry those bytes over a socket and into Node's event loop.
+//! runtimes. The session reads frames, and passes [`Message`]s to an [`Outlet`]. The shell
+//! `crates/sidecar` carries the frames over a socket, and the shell `crates/node` into Node's event
+//! loop.
 //!
 //! ```text
 //! frame ─► session ─► one match for each family ─► core
@@ -10,7 +11,8 @@
 //! outlet ◄─ replies ◄─ sinks, session tasks ◄────────┘
 //! ```
 //!
-//! This crate knows messages and the core. It knows no transport, no JavaScript and no wasm.
+//! This crate depends on the messages and the core. It has no code for transports, JavaScript or
+//! wasm.
 //! Next: `session.rs`.
 
 mod connection;

@@ -15,8 +15,8 @@ pub(crate) fn build(profile: Option<&str>, limits: Option<Numbers<'_>>) -> Resul
     Limits::build(profile, limits.unwrap_or_default().0)
 }
 
-/// Sends warnings of a runtime. `runtime` gets its value when the runtime has been created, before
-/// its first program starts.
+/// Returns the listener that sends the warnings of a runtime. `runtime` is set when the runtime has
+/// been created, before the runtime's first program starts.
 pub(crate) fn warnings(outlet: &Arc<dyn Outlet>, runtime: &Arc<OnceLock<RuntimeId>>) -> WarningListener {
     let (outlet, runtime) = (Arc::clone(outlet), Arc::clone(runtime));
     Arc::new(move |warning| {

@@ -1,4 +1,4 @@
-//! Messages of a session, and the outlet that takes them to the embedder.
+//! Messages of a session, and the outlet that sends them to the embedder.
 
 use coldframe_core::Outcome;
 use coldframe_ids::RequestId;
@@ -87,7 +87,7 @@ impl Message {
     }
 }
 
-/// Takes messages to the embedder. Any thread may call it.
+/// Sends messages to the embedder. Any thread may call an outlet.
 pub trait Outlet: Send + Sync {
     /// Sends or queues a message. Never blocks.
     fn send(&self, message: Message);
@@ -95,7 +95,7 @@ pub trait Outlet: Send + Sync {
     /// Makes the session's thread call [`Session::run_tasks`](crate::Session::run_tasks) soon.
     fn wake(&self);
 
-    /// Returns the bytes that wait to be sent.
+    /// Returns the number of bytes that wait to be sent.
     fn queued_bytes(&self) -> u64 {
         0
     }

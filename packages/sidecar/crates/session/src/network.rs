@@ -42,9 +42,9 @@ impl Session {
         Ok(None)
     }
 
-    /// Passes a notice to the runtime. A notice for a disposed runtime is ignored: the notice and
-    /// the runtime's end have crossed. A pausing runtime still takes notices about connections that
-    /// will end or continue.
+    /// Passes a notice to the runtime. A notice for a disposed runtime is ignored, because the SDK
+    /// may have sent the notice before it knew of the runtime's end. A pausing runtime still
+    /// receives notices, because its connections are open until the pause has succeeded.
     fn notify(&self, runtime: RuntimeId, call: impl FnOnce(Network)) {
         if let Some(runtime) = self.live_or_pausing(runtime) {
             call(runtime.network());

@@ -1,9 +1,10 @@
-//! Paused runtimes: requests that wait for their programs stay in flight, and their ids stay valid.
+//! Pauses and resumes runtimes. Requests that wait for programs of a paused runtime stay in flight,
+//! and the ids of the runtime and its runners stay valid.
 //!
 //! From `runtime.pause` on, new requests for the runtime are refused, because the effect of a
 //! request after the snapshot would be lost. The runtime leaves the table until it is paused, or
-//! until the pause has failed. Requests that end a program or a runtime are stored. Notices about
-//! open connections still reach the runtime.
+//! until the pause has failed. Requests that end a program or a runtime are stored and take effect
+//! after the pause. Notices about open connections still reach the runtime.
 
 use std::sync::Arc;
 
@@ -140,8 +141,8 @@ impl Session {
         self.pausing.insert(runtime, Pausing { live, runners });
     }
 
-    /// Ends a failed pause. The runtime is live again, its programs continue, and requests that
-    /// were cancelled during the pause end.
+    /// Ends a failed pause. The runtime is live again and its programs continue. Requests that were
+    /// cancelled during the pause end.
     fn abort_pause(&mut self, id: RequestId, runtime: RuntimeId, held: Option<Held>, error: &Error) {
         let context = ErrorContext::runtime(runtime);
         let Some(Pausing { live, runners }) = self.pausing.remove(&runtime) else {

@@ -1,9 +1,10 @@
-//! Requests in flight: the target of `credit` and `cancel`, and the proof that each request is
-//! answered exactly once.
+//! The table of requests in flight. The table finds the target of `credit` and `cancel`, and
+//! ensures that each request is answered exactly once.
 //!
 //! Only the session's thread adds requests. A thread that answers a request removes it first, and
-//! only the thread that removed it sends the reply. A program that ends on the calling thread is
-//! answered before its process is known here, so [`Requests::attach`] may find nothing.
+//! only the thread that removed it sends the reply. The request of a program that ends on the
+//! calling thread is answered before its process is known here, so [`Requests::attach`] may find no
+//! request.
 
 use std::collections::HashMap;
 
@@ -25,14 +26,15 @@ struct InFlight {
     process: Option<Process>,
     /// Whether `cancel` arrived before `process` was known, or while the program was held.
     canceled: bool,
-    /// Whether the program is being paused. Its copy would not get a `cancel` that is sent now.
+    /// Whether the program's runtime is being paused. A `cancel` is stored, because a `cancel` of
+    /// the program would not affect its copy.
     held: bool,
     /// The runner of an evaluation. The runner's program outlives the request.
     runner: Option<RunnerId>,
 }
 
 impl Requests {
-    /// Adds a request; `runner` is set for an evaluation. Returns `Ok(false)` if the id is in use.
+    /// Adds a request. `runner` is set for an evaluation. Returns `Ok(false)` if the id is in use.
     pub fn begin(&self, id: RequestId, runner: Option<RunnerId>) -> Result<bool, Error> {
         let mut table = self.table.lock();
         if table.len() >= LIMIT {
@@ -110,7 +112,8 @@ impl Requests {
         table.iter().filter(|(_, request)| request.runner == Some(runner)).map(|(id, _)| *id).collect()
     }
 
-    /// Removes a request in order to answer it. Returns false if the request has been answered.
+    /// Removes a request that the caller is about to answer. Returns false if the request has been
+    /// answered.
     pub fn finish(&self, id: RequestId) -> bool {
         self.table.lock().remove(&id).is_some()
     }
@@ -123,7 +126,8 @@ impl Requests {
         }
     }
 
-    /// Stops a request. The core answers it.
+    /// Stops a request. The core then ends the request's program or evaluation, and its sink sends
+    /// the reply.
     pub fn cancel(&self, id: RequestId) {
         let mut table = self.table.lock();
         let Some(request) = table.get_mut(&id) else { return };

@@ -67,8 +67,8 @@ impl Session {
         let sink = Arc::new(RunnerSink::new(Some(id), runtime_id, runner, None, replies.clone()));
         Ok(self.start(may_run_here, move |dispatch| match runtime.start(options, sink.clone(), dispatch) {
             Ok(process) => {
-                // If the entry is missing, the runtime was disposed while the runner was created,
-                // and the process with it.
+                // If the entry is missing, the runtime and this process were disposed while the
+                // runner was created.
                 if let Some(entry) = runners.lock().get_mut(runner) {
                     *entry = Some(process.clone());
                 }

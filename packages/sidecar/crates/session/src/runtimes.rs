@@ -1,4 +1,4 @@
-//! Requests about whole runtimes. Next: `copies.rs`, runtimes that come from a snapshot.
+//! Requests about whole runtimes. Next: `copies.rs`, which restores runtimes from snapshots.
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -64,7 +64,7 @@ impl Session {
         Ok(None)
     }
 
-    /// Makes a runtime that does not come from a snapshot.
+    /// Makes a new runtime, without a snapshot.
     pub fn create_runtime(&mut self, create: RuntimeCreate<'_>) -> Result<RuntimeId, Error> {
         let id_for_warnings = Arc::new(OnceLock::new());
         let warnings = (create.warn == Some(true)).then(|| limits::warnings(&self.replies.outlet, &id_for_warnings));

@@ -3,7 +3,7 @@
 //! One thread owns the session: the sidecar's reading thread, or Node's. The module of a family
 //! (`files.rs`, `programs.rs`, …) has one exhaustive match from its messages to calls of the core.
 //! Requests that are answered at once go through [`Session::on_runtime`]. Requests that are
-//! answered later begin with [`Session::begin`]; sinks and session tasks answer them.
+//! answered later begin with [`Session::begin`]. Sinks and session tasks answer these requests.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -34,7 +34,8 @@ pub(crate) type Runners = Mutex<IdTable<RunnerId, Option<Process>>>;
 /// The reason why a connection cannot continue, which is its last message.
 pub type Violation = Failure<'static>;
 
-/// Runs a program on the calling thread for the inline budget. A worker runs the rest.
+/// Runs a program on the calling thread for the inline budget. Afterwards a worker runs the
+/// program.
 pub type Job = Box<dyn FnOnce() + Send>;
 
 /// The result of a message: a program to run on this thread, if any.
@@ -138,7 +139,7 @@ impl Session {
         self.replies.requests.contains(id)
     }
 
-    /// Ends all runtimes. Requests in flight get no reply.
+    /// Ends all runtimes. Requests in flight receive no reply.
     pub fn shut_down(&self) {
         self.core.shutdown();
     }
@@ -171,8 +172,8 @@ impl Session {
 
     /// Answers a malformed request. Any other malformed message ends the connection.
     fn refuse_malformed(&self, frame: &Frame<'_>, failure: Failure<'static>) -> Handled {
-        // Kinds below `ping` belong to the connection. Any other kind that is not a notice is taken
-        // for a request, also an unknown one.
+        // Kinds below `ping` belong to the connection. A message of any other kind is answered like
+        // a request unless the kind is a notice. Unknown kinds are also answered.
         let is_notice = Kind::of(frame.kind).is_some_and(|kind| kind.is_sent_by_sdk() && !kind.is_request());
         let has_reply = frame.kind >= Kind::Ping.number() && !is_notice;
         match RequestId::new(frame.id).filter(|_| has_reply) {
@@ -184,7 +185,7 @@ impl Session {
         }
     }
 
-    /// Adds a request whose reply follows later; `runner` is set for an evaluation. Returns false
+    /// Adds a request whose reply follows later. `runner` is set for an evaluation. Returns false
     /// if the request has been refused.
     pub(crate) fn begin(&self, id: RequestId, runner: Option<RunnerId>) -> Result<bool, Violation> {
         match self.replies.requests.begin(id, runner) {
@@ -211,7 +212,7 @@ impl Session {
         }
     }
 
-    /// Hands a program to the workers, or returns a job that runs the program on this thread.
+    /// Passes a program to the workers, or returns a job that runs the program on this thread.
     pub(crate) fn start(&self, may_run_here: bool, start: impl FnOnce(Dispatch) + Send + 'static) -> Option<Job> {
         if may_run_here && !self.inline.is_zero() {
             let inline = Dispatch::Inline(self.inline);
@@ -231,7 +232,7 @@ impl Session {
         self.send(Message::failed(id, failure));
     }
 
-    /// Returns the failure of a request that names a runtime which is not live.
+    /// Returns the failure of a request whose runtime is not live.
     pub(crate) fn no_runtime(&self, id: RuntimeId) -> Failure<'static> {
         let context = ErrorContext::runtime(id);
         if self.is_paused(id) {
@@ -244,7 +245,7 @@ impl Session {
         convert::own_failure("ERR_RUNTIME_NOT_FOUND", message, vec![("runtime", Fact::Number(id.get().into()))])
     }
 
-    /// Returns the failure of a request that names a runner which is not live.
+    /// Returns the failure of a request whose runner is not live.
     pub(crate) fn no_runner(&self, id: RunnerId) -> Failure<'static> {
         if let Some(runtime) = self.paused_with(id) {
             return convert::failure(&Error::RuntimePaused, ErrorContext::runtime(runtime));

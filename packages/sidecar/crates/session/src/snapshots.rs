@@ -1,5 +1,5 @@
-//! Requests about snapshots and the store. Threads of the store do the work that waits for a disk;
-//! session tasks return the results. Next: `copies.rs`, runtimes that come from a snapshot.
+//! Requests about snapshots and the store. Threads of the store do the work that waits for a disk.
+//! Session tasks return the results. Next: `copies.rs`, which restores runtimes from snapshots.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::table::ErrorContext;
 /// The owner of runtimes that are created without a tenant.
 pub(crate) const DEFAULT_TENANT: &str = "default";
 
-/// The time in which programs must quiesce, unless a request says otherwise.
+/// The default of the time in which programs must quiesce.
 const QUIESCE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The largest list in one reply: a quarter of a frame.
@@ -149,7 +149,7 @@ impl Session {
         Ok(())
     }
 
-    /// Lists as many snapshots of a tenant as one frame holds, oldest first.
+    /// Lists the snapshots of a tenant, oldest first, up to [`MAX_LIST_BYTES`].
     fn list_snapshots(&self, id: RequestId, list: &SnapshotList<'_>) -> Result<(), Violation> {
         let tenant = list.tenant.to_owned();
         let after = list.after.map(|position| (position.created_ms, position.id.to_owned()));
@@ -157,7 +157,8 @@ impl Session {
     }
 }
 
-/// Keeps a snapshot both in memory and on disk. If the write fails, neither keeps it.
+/// Keeps a snapshot in memory and writes the snapshot to disk. If the write fails, the snapshot is
+/// also removed from memory.
 fn keep_on_disk(store: &Store, snapshot: &Arc<Snapshot>) -> Result<(), Error> {
     store.keep(snapshot)?;
     store.write(snapshot, Retention::No).inspect_err(|_| {

@@ -17,7 +17,7 @@ pub(crate) struct IdTable<I, T> {
 }
 
 impl<I: Copy + Eq + Hash + From<NonZeroU32>, T> IdTable<I, T> {
-    /// Makes an empty table for at most `limit` objects. Errors name them `resource`.
+    /// Makes an empty table for at most `limit` objects. An error calls the objects `resource`.
     pub fn new(resource: &'static str, limit: usize) -> Self {
         Self { items: HashMap::new(), last: 0, resource, limit }
     }
@@ -30,7 +30,8 @@ impl<I: Copy + Eq + Hash + From<NonZeroU32>, T> IdTable<I, T> {
         }
     }
 
-    /// Returns an unused id: the id after the last, unless all 2^32 have been used once.
+    /// Returns an unused id: the last reserved id plus one. When all 2^32 ids have been used, the
+    /// search for an unused id starts again at 1.
     pub fn reserve(&mut self) -> I {
         loop {
             self.last = self.last.wrapping_add(1);
@@ -85,7 +86,8 @@ impl<T> IdTable<RunnerId, T> {
     }
 }
 
-/// The ids that an error's facts need and that the core does not have.
+/// The ids of an error's runtime and runner, which the error's facts need and the core does not
+/// have.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ErrorContext {
     runtime: Option<RuntimeId>,
@@ -111,7 +113,8 @@ impl ErrorContext {
         Self { runtime: Some(runtime), runner: Some(runner) }
     }
 
-    /// Returns the fact that `docs/internals/protocol.md` requires besides the core's own facts.
+    /// Returns the fact that `docs/internals/protocol.md` requires for `error` in addition to the
+    /// core's facts.
     pub fn fact(self, error: &Error) -> Option<(&'static str, u32)> {
         match error {
             Error::RuntimeDisposed | Error::RuntimePaused => Some(("runtime", self.runtime?.get())),

@@ -1,4 +1,5 @@
-//! The socket to the embedder: checked once, then read and written without blocking.
+//! The socket to the embedder. The socket is checked once, and is read and written without
+//! blocking.
 
 use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
@@ -9,9 +10,9 @@ use rustix::net::{AddressFamily, RecvFlags, SendAncillaryBuffer, SendFlags, Sock
 /// The result of one attempt to read or write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Attempt {
-    /// The number of bytes, at least one.
+    /// The number of bytes that were read or written. At least 1.
     Done(usize),
-    /// The socket is not ready. Poll it.
+    /// The socket is not ready. The caller must poll the socket before the next attempt.
     Later,
     /// The other end is closed, or the socket is broken.
     Disconnected,
@@ -23,7 +24,8 @@ pub struct Channel {
 }
 
 impl Channel {
-    /// Takes the descriptor that the process was started with.
+    /// Makes the channel from the descriptor `fd`, which the process has inherited. Fails if `fd`
+    /// is not an open Unix stream socket.
     pub fn inherited(fd: RawFd) -> Result<Self, String> {
         let wrong = |received: &str| {
             format!("--channel-fd: expected the descriptor of a connected Unix stream socket, received {fd}: {received}")

@@ -3,10 +3,11 @@
 //!
 //! The end of file of the channel ends the process ([`crate::serve`]). The kernel's parent-death
 //! signal ends a process that hangs. Core dumps would write guests' memory to a disk. A resource
-//! limit turns them off: making the process undumpable would also hide `/proc/self/pagemap`, which
-//! the core reads.
+//! limit turns core dumps off. An undumpable process would write no core dump either, but could not
+//! open `/proc/self/pagemap`, which the core reads.
 //!
-//! Three calls go through `libc`: rustix has no stable API for `signal`, `close_range` and `_exit`.
+//! Three calls use `libc`, because rustix has no stable API for `signal`, `close_range` and
+//! `_exit`.
 
 use std::os::fd::RawFd;
 
@@ -25,14 +26,14 @@ pub fn abort_on_panic() {
 /// descriptors but the first three and `channel_fd`.
 pub fn harden(channel_fd: RawFd) -> Result<(), String> {
     close_others(channel_fd);
-    // 1 instead of 0: a core pattern that pipes dumps into a program ignores 0, and no dump is as
-    // small as one byte.
+    // The limit is 1 and not 0. If the system pipes core dumps into a program, the kernel ignores a
+    // limit of 0. No dump is as small as one byte.
     let none = Rlimit { current: Some(1), maximum: Some(1) };
     setrlimit(Resource::Core, none).map_err(|error| format!("cannot turn core dumps off: {error}"))?;
     // Open files of mounts are descriptors of this process. `limits.hostFiles` bounds them for each
     // runtime, and a process may have many runtimes.
     let files = getrlimit(Resource::Nofile);
-    // The process works with the lower limit too.
+    // If the call fails, the process continues with the lower limit.
     let _ = setrlimit(Resource::Nofile, Rlimit { current: files.maximum, ..files });
     let parent = getppid();
     set_parent_process_death_signal(Some(Signal::KILL))
@@ -40,8 +41,9 @@ pub fn harden(channel_fd: RawFd) -> Result<(), String> {
     if getppid() != parent {
         return Err("the parent process has exited meanwhile".to_owned());
     }
-    // A terminal sends SIGINT and SIGHUP to the whole group; the embedder decides whether to stop.
-    // SIGXFSZ arrives when a file would grow beyond `ulimit -f`; the failed call reports that.
+    // A terminal sends SIGINT and SIGHUP to the whole process group, but only the embedder decides
+    // whether the sidecar stops. SIGXFSZ is sent when a file would grow beyond `ulimit -f`, and the
+    // failed call also reports this error.
     for signal in [libc::SIGINT, libc::SIGHUP, libc::SIGXFSZ] {
         // SAFETY: `SIG_IGN` installs no handler of ours.
         unsafe { libc::signal(signal, libc::SIG_IGN) };
@@ -49,20 +51,21 @@ pub fn harden(channel_fd: RawFd) -> Result<(), String> {
     Ok(())
 }
 
-/// Closes descriptors that the embedder did not mark close-on-exec. They would keep its files and
-/// sockets open.
+/// Closes the descriptors that the embedder did not mark close-on-exec. These descriptors would
+/// keep the embedder's files and sockets open.
 fn close_others(channel_fd: RawFd) {
     for (first, last) in [(3, channel_fd - 1), (channel_fd + 1, i32::MAX)] {
         if first <= last {
-            // SAFETY: nothing in this process has opened a descriptor yet, so none in the range has
-            // an owner here. A Linux without the call leaves them open, which is harmless.
+            // SAFETY: this process has not opened a descriptor yet, so no descriptor in the range
+            // has an owner here. A kernel without the call leaves the descriptors open, which is
+            // harmless.
             unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) };
         }
     }
 }
 
-/// Ends the process at once, also while guests run. Nothing here needs a destructor, and no
-/// destructor may wait for a guest.
+/// Ends the process at once, also while guests run. No destructor is called, because a destructor
+/// could wait for a guest.
 pub fn exit_process(code: i32) -> ! {
     // SAFETY: `_exit` has no preconditions.
     unsafe { libc::_exit(code) }

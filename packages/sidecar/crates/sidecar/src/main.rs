@@ -6,9 +6,9 @@
 //! ```
 //!
 //! The process hardens itself, opens the core, and serves until the embedder disconnects. [`serve`]
-//! is the reading side, [`outgoing`] the writing side. `crates/session` does everything between
-//! them. Exit codes: 0 when the embedder has disconnected, 1 when the connection or the image is
-//! unusable, 2 for wrong arguments.
+//! reads frames, `crates/session` handles them, and [`outgoing`] writes frames. Exit codes: 0 when
+//! the embedder has disconnected, 1 when the connection or the image is unusable, 2 for wrong
+//! arguments.
 
 mod arguments;
 mod channel;

@@ -1,11 +1,12 @@
 //! The writing side of the connection, shared by all threads.
 //!
-//! The thread that ends a program sends the reply itself: handing it to the reading thread would
-//! cost a wake-up. No thread blocks on a slow embedder. When the socket is full, frames queue up
-//! here. An event descriptor wakes the reading thread, which sends them as the socket drains. While
-//! the reading thread handles a batch of frames, its own replies wait for the end of the batch and
-//! leave in one call. The queue is bounded elsewhere: stream windows bound `output`, and
-//! [`crate::serve`] reads no new requests while more than [`HIGH_WATER`] bytes wait.
+//! The thread that ends a program sends the reply itself, because passing the reply to the reading
+//! thread would cost a wake-up. No thread blocks on a slow embedder. When the socket is full,
+//! frames are queued in [`Outgoing`]. An event descriptor wakes the reading thread, which sends the
+//! queued frames when the socket is writable. While the reading thread handles a batch of frames,
+//! its own replies wait for the end of the batch and are sent in one call. This module does not
+//! bound the queue: stream windows bound `output`, and [`crate::serve`] reads no new requests while
+//! more than [`HIGH_WATER`] bytes wait.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -19,16 +20,16 @@ use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 
 use crate::channel::{Attempt, Channel};
 
-/// The bytes in the queue above which no new requests are read.
+/// The number of queued bytes above which no new requests are read.
 pub const HIGH_WATER: usize = 1 << 20;
 
-/// The bytes of a batch above which the batch is sent before its end.
+/// The number of bytes above which the replies of a batch are sent before the batch ends.
 const BATCH_BYTES: usize = 128 << 10;
 
 /// The largest number of frames in one system call.
 const SLICES: usize = 64;
 
-/// How long an ending connection waits until its last frames are sent.
+/// The longest time that an ending connection waits until its last frames are sent.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
 
 thread_local! {
@@ -59,13 +60,13 @@ struct State {
     waiting: usize,
     /// Whether the socket is full. The reading thread continues when the socket is writable.
     blocked: bool,
-    /// Whether the embedder has disconnected. Frames are dropped.
+    /// Whether the embedder has disconnected. Further frames are dropped.
     disconnected: bool,
 }
 
 /// The state of the queue, for the reading thread before it sleeps.
 pub struct Backlog {
-    /// Whether the socket must become writable before anything is sent.
+    /// Whether the socket must become writable before the next frame is sent.
     pub blocked: bool,
     /// Whether no new requests may be read.
     pub full: bool,
@@ -108,12 +109,12 @@ impl Outgoing {
         }
     }
 
-    /// Wakes the reading thread. The call cannot fail: the counter is far from its limit.
+    /// Wakes the reading thread. The call cannot fail, because the counter is far below its limit.
     fn wake_reader(&self) {
         let _ = rustix::io::write(&self.wake, &1u64.to_ne_bytes());
     }
 
-    /// Runs `work`, and sends the frames that it pushes on this thread together.
+    /// Runs `work`, and then sends the frames that `work` has pushed on this thread in one call.
     pub fn batch<T>(&self, work: impl FnOnce() -> T) -> T {
         IN_BATCH.set(true);
         let value = work();
@@ -132,7 +133,7 @@ impl Outgoing {
         self.send_queued(&mut state);
     }
 
-    /// Resets the wake-up of the reading thread.
+    /// Resets the event descriptor after it has woken the reading thread.
     pub fn woken(&self) {
         let _ = rustix::io::read(&self.wake, &mut [0; 8]);
     }
@@ -143,7 +144,7 @@ impl Outgoing {
         Backlog { blocked: state.blocked, full: state.waiting > HIGH_WATER }
     }
 
-    /// Waits until all frames are sent, for [`DRAIN_TIMEOUT`] at most. The last frame has the
+    /// Waits until all frames are sent, for at most [`DRAIN_TIMEOUT`]. The last frame has the
     /// reason why the connection ends.
     pub fn drain(&self) {
         let end = Instant::now() + DRAIN_TIMEOUT;

@@ -6,7 +6,7 @@
 //! waking up costs more than handling the request. Frames that arrive together are handled as a
 //! batch, and their replies are sent together. A request that arrives alone runs on the reading
 //! thread itself for its budget. A second thread takes over if the first thread does not return
-//! ([`crate::takeover`]). The thread that returns late becomes the second.
+//! ([`crate::takeover`]). When the first thread returns, it waits in place of the second thread.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -49,8 +49,8 @@ enum Step {
 }
 
 impl Server {
-    /// Makes a server. `spin` is the time for which a thread that has just answered polls for more
-    /// frames.
+    /// Makes a server. After a reply, the reading thread polls for more frames for the time `spin`
+    /// before it sleeps.
     pub fn new(session: Session, outgoing: Arc<Outgoing>, spin: Duration) -> Self {
         let reader = Reader { decoder: Decoder::new(), session, awake_until: Instant::now() };
         Self { outgoing, spin, takeover: Takeover::default(), reader: Mutex::new(reader) }
@@ -65,7 +65,7 @@ impl Server {
         this.stand_by()
     }
 
-    /// Takes over reading whenever the reading thread is stuck.
+    /// Waits until the reading thread is stuck, and then reads in its place. Repeats this forever.
     fn stand_by(&self) -> ! {
         loop {
             self.takeover.wait_until_stuck();
@@ -73,7 +73,7 @@ impl Server {
         }
     }
 
-    /// Reads until another thread reads.
+    /// Reads frames until the other thread has taken over reading.
     fn read(&self) {
         let Some(mut reader) = self.reader.try_lock() else { return };
         loop {
@@ -117,7 +117,7 @@ impl Server {
                     };
                 }
                 Attempt::Later if Instant::now() < reader.awake_until => {
-                    // Yield instead of spinning: the reply may have woken the embedder on this
+                    // The thread yields, because the reply may have woken the embedder on this
                     // processor.
                     sched_yield();
                     return Step::Read;
@@ -142,8 +142,9 @@ impl Server {
         Ok(None)
     }
 
-    /// Stays awake for a while if this thread has sent a frame since `before`. While requests are
-    /// in flight the thread sleeps, because a worker could use the processor.
+    /// Makes this thread poll for the time `spin` if the thread has sent a frame since `before` and
+    /// no request is in flight. With requests in flight the thread sleeps, because a worker can use
+    /// the processor.
     fn stay_awake(&self, reader: &mut Reader, before: u64) {
         if outgoing::pushed_here() != before && reader.session.is_idle() {
             reader.awake_until = Instant::now() + self.spin;
@@ -152,8 +153,8 @@ impl Server {
 }
 
 /// Sleeps until the socket is readable (unless `full`), writable (if `blocked`), or the backlog has
-/// changed. Returns false if the embedder has disconnected. With a full backlog nothing is read, so
-/// only a hang-up reports the disconnection.
+/// changed. Returns false if the embedder has disconnected. With a full backlog this thread does
+/// not read, so only a hang-up event reports the disconnection.
 fn sleep(outgoing: &Outgoing, blocked: bool, full: bool) -> bool {
     let mut events = PollFlags::empty();
     events.set(PollFlags::IN, !full);

@@ -1,19 +1,19 @@
 //! Detects that the reading thread is stuck in a guest, so that the second thread takes over.
 //!
 //! A lone request runs on the reading thread, because waking another thread costs more than most
-//! programs ([`crate::serve`]). A guest yields the thread at its next poll once its budget is used
-//! up. In native code that does not poll, no thread would read and no `cancel` would arrive. So a
-//! second thread checks every [`PERIOD`] whether one run has not ended, and then takes over
-//! reading. The second thread sleeps when nothing has run for a while; a run then costs two
-//! additions.
+//! programs ([`crate::serve`]). A guest yields the thread at its next poll when its budget is used
+//! up. While a guest does not poll, the reading thread would receive no frame and no `cancel`. So a
+//! second thread checks every [`PERIOD`] whether a run has lasted since the last check. If so, the
+//! second thread takes over reading. When no guest has run for [`IDLE_CHECKS`] checks, the second
+//! thread sleeps until the next run.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
 
-/// Time between two checks. At most two periods pass before the takeover, which leaves time for a
-/// kill within 50 ms.
+/// The time between two checks. The takeover follows at most two periods after the start of a run,
+/// so that a kill within 50 ms is still possible.
 const PERIOD: Duration = Duration::from_millis(5);
 
 /// The number of checks without a run after which the second thread sleeps until the next run.
@@ -72,8 +72,8 @@ impl Takeover {
     fn sleep(&self, seen: u64) {
         let mut lock = self.lock.lock();
         self.asleep.store(true, SeqCst);
-        // Either this load sees the new epoch, or `watch` sees `asleep`, takes the lock after this
-        // thread waits, and notifies.
+        // A wake-up cannot be lost. Either this load returns the new epoch, or `watch` reads
+        // `asleep` as true, locks after this thread has started to wait, and notifies this thread.
         while self.epoch.load(SeqCst) == seen {
             self.begun.wait(&mut lock);
         }

@@ -1,8 +1,9 @@
 //! The calls of one operating system: mappings, the page map, thread clocks, locks.
 //!
-//! A port of Coldframe edits this crate only. The other crates use reservations, images and dirty
-//! runs. `linux/` is the only platform so far. This crate depends on no other crate of the
-//! workspace. Next: the crate `memory`, which builds a VM's memory with these calls.
+//! A port of Coldframe to another system changes only this crate. The other crates use only the
+//! abstractions of this crate, such as reservations and runs of written pages. `linux/` is the only
+//! platform so far. This crate depends on no other crate of the workspace. Next: the crate
+//! `memory`, which builds a VM's memory with these calls.
 
 mod linux;
 
@@ -23,7 +24,7 @@ pub struct Run {
 /// A thread's resource use since the thread started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ThreadUsage {
-    /// Page faults, served from memory or from disk.
+    /// Page faults, with and without a read from the disk.
     pub faults: u64,
     /// CPU time in nanoseconds, user and system.
     pub cpu_ns: u64,

@@ -29,7 +29,7 @@ pub enum Event<'a> {
     Complete {
         /// The operation.
         operation: u32,
-        /// A value, or a negative error number.
+        /// The result of the operation, or a negative error number.
         result: i32,
         /// The bytes of the result.
         bytes: &'a [u8],

@@ -35,12 +35,12 @@ pub(crate) fn with_bytes<R>(
     Ok(bytes.map(|bytes| access(bytes, &*refs.caller)).ok_or(errno::EFAULT))
 }
 
-/// Returns the trap that ends the guest's turn. The process has the reason.
+/// Returns the trap that ends the guest's turn. The program has stored the reason.
 pub(crate) fn stopped() -> wasmtime::Error {
     wasmtime::Error::msg("the process was ended")
 }
 
-/// Carries out the import `write`.
+/// Executes the import `write`.
 pub(crate) fn write(caller: &dyn kernel::Caller, fd: i32, bytes: &mut [u8]) -> Answer {
     let written = kernel::write(caller, i64::from(fd), bytes);
     if written == Err(Errno::EPIPE) {
@@ -51,7 +51,7 @@ pub(crate) fn write(caller: &dyn kernel::Caller, fd: i32, bytes: &mut [u8]) -> A
     written
 }
 
-/// Converts a result to 32 bits.
+/// Converts the result of an import to 32 bits.
 pub(crate) fn short(answer: Answer) -> i32 {
     i32::try_from(answer.unwrap_or_else(Errno::negative)).unwrap_or(i32::MAX)
 }

@@ -2,8 +2,9 @@
 //! continues from its value in the snapshot.
 //!
 //! The time between snapshot and restore does not exist for the guest: its timers keep their
-//! remaining time, and no measured duration jumps. The wall clock is the host machine's, and jumps.
-//! Linux treats a suspended machine in this way. Next: `snapshot/mod.rs`.
+//! remaining time, and no measured duration jumps. The wall clock is the host machine's clock, so
+//! the guest's wall clock jumps forward. Linux treats its clocks in this way when a machine was
+//! suspended. Next: `snapshot/mod.rs`.
 
 use coldframe_sys as sys;
 
@@ -16,7 +17,7 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    /// Returns a clock that shows `guest_ns` now.
+    /// Returns a clock whose present time is `guest_ns`.
     pub(crate) fn showing(guest_ns: u64) -> Self {
         Self { ahead: guest_ns.wrapping_sub(sys::monotonic_ns()) }
     }
@@ -26,8 +27,8 @@ impl Clock {
         sys::monotonic_ns().wrapping_add(self.ahead)
     }
 
-    /// Converts a time of the guest to the host machine's clock. A past time becomes the present. A
-    /// guest may name any future time.
+    /// Converts a time of the guest to the host machine's clock. A past time becomes the present
+    /// time. Every future time is accepted.
     pub(crate) fn host(self, guest_ns: u64) -> u64 {
         sys::monotonic_ns().saturating_add(guest_ns.saturating_sub(self.now()))
     }

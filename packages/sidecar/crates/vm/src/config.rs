@@ -1,8 +1,8 @@
 //! wasmtime's configuration.
 //!
 //! A precompiled module records its configuration, and the process that loads the module must have
-//! an equal configuration. Therefore `crates/imager` compiles with this function, and the core runs
-//! with it.
+//! an equal configuration. Therefore `crates/imager` and the core use this function's
+//! configuration.
 //!
 //! Epochs and fuel are not used, because they cost 20 % in an interpreter's dispatch loop. The
 //! guest polls (`imports.rs`), and a guest that does not poll is stopped through its memory
@@ -12,18 +12,18 @@
 use coldframe_memory::{GUARD, RESERVATION};
 use wasmtime::Config;
 
-/// The bytes of native stack for guest code. The engine's own limit is its shadow stack in linear
-/// memory, which must always be reached first.
+/// The bytes of native stack for guest code. The engine limits its own shadow stack in linear
+/// memory, and a recursion must always reach that limit first.
 pub(crate) const WASM_STACK: usize = 32 << 20;
-/// The bytes of a fiber's native stack, for guest code and the host functions that it calls.
+/// The bytes of a fiber's native stack, for guest code and the imports that guest code calls.
 pub(crate) const FIBER_STACK: usize = WASM_STACK + (1 << 20);
 
 /// The processor features that guest code may use beyond the architecture's base, by the compiler's
-/// names. A snapshot names them too.
+/// names. A snapshot also names these features.
 #[cfg(target_arch = "x86_64")]
 pub const CPU_FEATURES: &[&str] = &["sse3", "ssse3", "sse41", "sse42", "popcnt"];
 /// The processor features that guest code may use beyond the architecture's base, by the compiler's
-/// names. A snapshot names them too.
+/// names. A snapshot also names these features.
 #[cfg(not(target_arch = "x86_64"))]
 pub const CPU_FEATURES: &[&str] = &[];
 

@@ -17,7 +17,7 @@ pub struct StoreData {
     pub(crate) memory_limit: usize,
     /// The charge for the memory.
     pub(crate) charge: Charge,
-    /// The limit that refused memory last.
+    /// The limit that last refused memory to the guest.
     pub refused_memory: Option<MemoryRefusal>,
     /// The guest's last message, sent with `fatal`.
     pub fatal: Option<Fatal>,
@@ -30,7 +30,7 @@ pub struct StoreData {
 /// The references that imports need. They share one `Arc`, because every system call clones them.
 pub(crate) struct OwnerRefs {
     pub(crate) owner: Arc<dyn Owner>,
-    /// The owner, as the kernel sees it.
+    /// The VM's program as the caller of system calls.
     pub(crate) caller: Arc<dyn Caller>,
     /// The gate to the VM's memory.
     pub(crate) gate: Arc<Gate>,
@@ -64,7 +64,7 @@ impl MemoryRefusal {
 /// The last message of a guest that cannot continue.
 #[derive(Debug, Clone)]
 pub struct Fatal {
-    /// Whether memory is exhausted beyond recovery.
+    /// Whether the guest has ended because an allocation failed.
     pub out_of_memory: bool,
     /// The message.
     pub message: String,

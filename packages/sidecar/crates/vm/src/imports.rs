@@ -1,8 +1,8 @@
 //! The functions that the guest imports. This module checks the arguments, and the kernel makes the
 //! call for the VM's process.
 //!
-//! Errors are returned as negative Linux error numbers. Only a process that must end traps. Next:
-//! `async_imports.rs`, `access.rs`.
+//! Errors are returned as negative Linux error numbers. An import traps only if the process must
+//! end. Next: `async_imports.rs`, `access.rs`.
 
 use crate::abi::errno;
 use crate::access::{Call, Integers, MODULE, short, stopped, with_bytes, write};
@@ -152,8 +152,8 @@ fn time_and_entropy(linker: &mut Linker<StoreData>) -> wasmtime::Result<()> {
     Ok(())
 }
 
-/// Defines imports that exist for the image build, or because libc names them. A running VM gets an
-/// error number from them.
+/// Defines the imports that only the image build needs, and the imports that libc names but never
+/// needs. In a running VM these imports return an error number.
 fn unavailable(linker: &mut Linker<StoreData>, module: &Module) -> wasmtime::Result<()> {
     linker.func_wrap(MODULE, "build_file", |_name: u32, _len: u32, _buffer: u32, _capacity: u32| errno::ENOSYS)?;
     for import in module.imports().filter(|import| import.module() == "wasi_snapshot_preview1") {

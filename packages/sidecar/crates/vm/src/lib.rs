@@ -120,13 +120,14 @@ impl Factory {
 }
 
 impl Vm {
-    /// Makes the VM of a new program. `charge` pays for the memory and covers the image's memory.
+    /// Makes the VM of a new program. `charge` is the VM's charge for memory, and already includes
+    /// the image's length.
     pub async fn instantiate(factory: &Factory, owner: Arc<dyn Owner>, charge: Charge) -> Result<(Self, StartCost), Error> {
         Self::make(factory, &factory.image, owner, charge, Clock::default()).await
     }
 
     /// Makes a VM that maps `image`: the installation's image, or the memory of a snapshot. All VMs
-    /// are made here.
+    /// are made by this function.
     async fn make(
         factory: &Factory,
         image: &Arc<Image>,
@@ -269,7 +270,8 @@ impl Vm {
     }
 
     /// Reduces the charge for the memory to 0, because the VM has ended and is about to be dropped.
-    /// The memory is available to other programs before the outcome is reported.
+    /// The charge is returned before the outcome is reported, so that a program started after the
+    /// report can use the memory.
     pub fn return_charge(&mut self) {
         self.store.data_mut().charge.shrink(u64::MAX);
     }
@@ -279,7 +281,7 @@ impl Vm {
         self.slot.vacate()
     }
 
-    /// Returns the data that the guest has passed to the host besides its state.
+    /// Returns the data that the guest has passed to the sidecar besides its state.
     pub fn data(&self) -> &StoreData {
         self.store.data()
     }

@@ -1,7 +1,7 @@
-//! The interface of a VM for the program that it belongs to.
+//! The interface between a VM and its program.
 //!
 //! The kernel needs a [`Caller`]. A VM also needs the gate and the meter of its memory, and the
-//! scheduling of polls. Next: `imports.rs`.
+//! program's decision at each poll. Next: `imports.rs`.
 
 use coldframe_kernel::Caller;
 use coldframe_memory::{Gate, Meter};
@@ -31,13 +31,14 @@ pub trait Owner: Caller {
     /// Records that the memory is about to grow from `before` to `bytes`.
     fn grows(&self, before: u64, bytes: u64);
 
-    /// Returns the guest's action at this point.
+    /// Returns the action of the guest after the present poll.
     fn checkpoint(&self) -> Checkpoint;
 
     /// Returns whether the time slice is over.
     fn is_slice_over(&self) -> bool;
 
-    /// Yields the program's worker. The present poll of its task returns pending.
+    /// Records that the program yields its worker. The present poll of the program's task returns
+    /// pending.
     fn yields(&self);
 }
 

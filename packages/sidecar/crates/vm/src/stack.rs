@@ -1,7 +1,8 @@
 //! Native stacks for guests, kept for reuse. Next: `creator.rs`.
 //!
-//! A fresh stack costs a mapping, a guard and the faults of its first pages. A kept stack costs
-//! nothing. Pages below the first [`KEEP`] bytes, which a deep recursion has touched, are freed.
+//! A fresh stack costs a mapping, a guard and the page faults of its first pages. A kept stack
+//! avoids these costs. Only the first [`KEEP`] bytes from the top stay committed. Further pages,
+//! which a deep recursion has used, are freed.
 
 use coldframe_sys as sys;
 use parking_lot::Mutex;

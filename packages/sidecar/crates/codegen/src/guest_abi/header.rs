@@ -7,7 +7,8 @@ use coldframe_abi::{EventHeader, Field, FieldKind, InfoBlock, StateBlock};
 
 use super::{NOTICE, NUMBERS, upper};
 
-/// Writes the header. Of the system calls the shim itself makes only the family of clocks.
+/// Writes the header. The header has only the system calls of clocks, because the shim makes no
+/// others.
 pub fn header() -> String {
     let mut text = format!(
         "/* {NOTICE}\n   The numbers and blocks of docs/internals/guest-abi.md. */\n\

@@ -1,7 +1,7 @@
 //! Parses the declarations of messages.
 //!
-//! The parser knows the subset of Rust and serde that the messages use. It refuses anything else
-//! and names the problem, because a guessed type would be a wrong type in the SDK.
+//! The parser accepts the subset of Rust and serde that the messages use. Any other declaration is
+//! refused with an error that names the problem, because a guessed type could be wrong in the SDK.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -40,7 +40,7 @@ pub struct Row {
     pub name: String,
     /// The type of the body.
     pub body: String,
-    /// The type of the reply. `None`: the message has no reply.
+    /// The type of the reply. `None` means that the message has no reply.
     pub reply: Option<String>,
 }
 

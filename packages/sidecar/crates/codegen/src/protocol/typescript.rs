@@ -1,5 +1,6 @@
-//! The SDK's half of the protocol: types, decoders of what the sidecar sends, and tables of all
-//! messages. The helpers that decoders call are hand-written: `packages/sdk/src/protocol/check.ts`.
+//! Writes the SDK's half of the protocol: types, decoders of the sidecar's messages, and tables of
+//! all messages. The helpers that decoders call are hand-written:
+//! `packages/sdk/src/protocol/check.ts`.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -185,7 +186,7 @@ pub fn tables(protocol: &Protocol) -> String {
     text + "} as const;\n"
 }
 
-/// Returns the types that `roots` contain, directly or not.
+/// Returns the types in `roots` and all types that they contain, directly or indirectly.
 fn reachable<'a>(protocol: &'a Protocol, roots: impl Iterator<Item = &'a str>) -> BTreeSet<&'a str> {
     let mut found = BTreeSet::new();
     let mut open: Vec<&str> = roots.collect();

@@ -1,4 +1,5 @@
-//! A program as the caller of system calls: the kernel's trait [`Caller`]. Next: `owner.rs`.
+//! Implements the kernel's trait [`Caller`] for a program, which makes system calls. Next:
+//! `owner.rs`.
 
 use super::Program;
 use super::output::Written;

@@ -1,4 +1,4 @@
-//! Limits of wall-clock time, of a program and of an evaluation.
+//! The limits of wall-clock time for a program and for an evaluation.
 //!
 //! A deadline is a time of the monotonic clock. The remaining time is part of a program's snapshot.
 //! Next: `snapshot.rs`.
@@ -16,9 +16,9 @@ const HELD: Duration = Duration::from_millis(50);
 /// The deadline of a program or of an evaluation.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Deadline {
-    /// Nanoseconds of the monotonic clock.
+    /// The end of the allowed time, in nanoseconds of the monotonic clock.
     pub(super) at: u64,
-    /// The time allowed.
+    /// The whole allowed time, for the error.
     pub(super) timeout: Duration,
 }
 
@@ -40,7 +40,7 @@ impl Deadline {
 }
 
 impl Remaining {
-    /// Returns the deadline if the time continues now.
+    /// Returns the deadline of a program whose remaining time continues now.
     pub(super) fn deadline(self) -> Deadline {
         Deadline { at: sys::monotonic_ns().saturating_add(self.left_ns), timeout: Duration::from_nanos(self.of_ns) }
     }
@@ -59,8 +59,9 @@ impl Program {
         control.deadline = Some(deadline);
     }
 
-    /// Sets an alarm for a limit of time. An alarm that rings while the program is held is set
-    /// again: the program's runtime is being paused, and the copy has the remaining time.
+    /// Sets an alarm that calls `then` at `at`. If the program is held at that time, the alarm is
+    /// set again, because the time of a held program does not count. Its copy continues with the
+    /// remaining time.
     pub(super) fn alarm(&self, at: u64, then: impl FnOnce(&Self) + Send + 'static) -> Alarm {
         let this = self.this.clone();
         self.scheduler.timers().set(at, move || {

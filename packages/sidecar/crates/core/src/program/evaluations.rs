@@ -1,8 +1,8 @@
 //! The evaluations of a resident program: one at a time, in the order of their requests.
 //!
-//! An evaluation that takes too long is interrupted: the guest unwinds the snippet and keeps
-//! running. An evaluation that does not reach a poll in time ends the program. The timeout of a
-//! request includes the time in the queue, because the embedder expects a reply by then. Next:
+//! An evaluation that exceeds its timeout is interrupted: the guest unwinds the snippet and keeps
+//! running. If the guest does not reach a poll in time, the program ends. The timeout of a request
+//! includes the time in the queue, because the embedder expects a reply within the timeout. Next:
 //! `run.rs`.
 
 use super::deadline::Deadline;
@@ -39,11 +39,11 @@ pub(super) struct Queued {
 pub(crate) struct Current {
     id: EvaluationId,
     began: u64,
-    /// Whether the request waits at the original program. This program then is a copy, and the
-    /// outcome is not reported here.
+    /// Whether the request belongs to the original program. This program is then a copy and does
+    /// not report the outcome.
     is_detached: bool,
     deadline: Option<Deadline>,
-    /// The reason to end.
+    /// The reason why the evaluation must end.
     failure: Option<Error>,
     alarms: Vec<Alarm>,
 }
@@ -55,7 +55,7 @@ pub(crate) struct Evaluations {
     current: Option<Current>,
 }
 
-/// The evaluations that have not ended when their program ends.
+/// The running and the queued evaluations of a program that ends.
 pub(crate) struct Unfinished {
     current: Option<Current>,
     queue: VecDeque<Queued>,
@@ -90,7 +90,7 @@ impl Evaluations {
         self.queue.extend(queued);
     }
 
-    /// Returns whether a waiting evaluation could start.
+    /// Returns whether an evaluation is queued and no evaluation is running.
     pub(crate) fn can_start(&self) -> bool {
         self.current.is_none() && !self.queue.is_empty()
     }
@@ -107,7 +107,8 @@ impl Program {
     pub(crate) fn evaluate(&self, request: Request, timeout: Option<Duration>) -> Result<Option<Waker>, Error> {
         let mut control = self.control.lock();
         if control.sink_taken {
-            // Another program has replaced this program, and the embedder still holds this program.
+            // A rollback has replaced this program, but the embedder still has this program's
+            // handle.
             return Err(Error::RolledBack);
         }
         if let Some(exit_code) = control.exited {
@@ -221,7 +222,8 @@ impl Program {
 
     /// Reports the end of the running evaluation.
     pub(super) fn finish_evaluation(&self, exit_code: i32, failure: Option<Error>) {
-        // A thread that takes the sink in between would find no evaluation and report no end.
+        // Without the guard, a thread could take the sink after the evaluation's removal and before
+        // its report. The end of the evaluation would never be reported.
         let held = self.sink.hold();
         let Some(current) = self.control.lock().evaluations.current.take() else { return };
         self.must_interrupt.store(false, Ordering::Release);
@@ -237,8 +239,8 @@ impl Program {
         log::debug!(target: "program", "{} evaluated {}: {exit_code}", self.in_log(), current.id);
     }
 
-    /// Takes the sink for another program. This program then reports nothing more. With a reason,
-    /// the evaluations end for that reason. Returns `None` if the program has ended.
+    /// Takes the sink for another program. This program then sends no more reports. With a reason,
+    /// the evaluations first end for that reason. Returns `None` if the program has ended.
     pub(crate) fn take_sink(&self, reason: Option<&Error>) -> Option<Arc<dyn Sink>> {
         let unfinished = {
             let mut control = self.control.lock();

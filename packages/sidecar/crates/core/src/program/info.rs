@@ -6,14 +6,14 @@ use coldframe_ids::Pid;
 /// The facts about a program and all copies of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProgramInfo {
-    /// The number in the runtime. A copy has the number of its original.
+    /// The pid in the runtime. A copy has the pid of its original.
     pub pid: Pid,
-    /// The number that all copies of the program share.
+    /// The lineage: a random number that all copies of the program share.
     pub lineage: u64,
     /// The purpose of the program.
     pub mode: Mode,
-    /// The command line, cut off when it is long.
+    /// The command line. A long command line is cut off.
     pub command: String,
-    /// Whether the embedder started the program. Otherwise another program did.
+    /// Whether the embedder started the program. A child was started by another program.
     pub is_root: bool,
 }

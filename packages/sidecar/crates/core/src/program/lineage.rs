@@ -13,15 +13,15 @@ pub(super) fn fresh() -> u64 {
     static SERIAL: AtomicU64 = AtomicU64::new(0);
     let first = *FIRST.get_or_init(|| {
         let mut bytes = [0; 8];
-        // Without entropy no guest runs either. The clock is sufficient, because the number must
-        // only differ between two sidecars.
+        // If the system has no entropy, the clock is sufficient, because only the numbers of two
+        // sidecars must differ. No guest runs without entropy.
         if sys::entropy(&mut bytes).is_err() { sys::wall_ns() } else { u64::from_le_bytes(bytes) }
     });
     scatter(first.wrapping_add(SERIAL.fetch_add(1, Ordering::Relaxed)))
 }
 
-/// A bijection, the finishing step of splitmix64. Neighbours map to distant numbers, and different
-/// numbers stay different.
+/// Maps consecutive numbers to distant numbers, and different numbers to different numbers. The
+/// function is the finishing step of splitmix64, a bijection.
 fn scatter(number: u64) -> u64 {
     let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -4,8 +4,8 @@
 use super::{Home, Program};
 use std::sync::Arc;
 
-/// A program's membership in its runtime. The program's future owns it, so the membership ends with
-/// the future in every case.
+/// A program's membership in its runtime. The program's future owns the membership, so the
+/// membership ends when the future is dropped, also without a result.
 pub(crate) struct Membership {
     home: Arc<dyn Home>,
     program: Arc<Program>,
@@ -27,7 +27,7 @@ impl Membership {
         Self { home, program, lives: true }
     }
 
-    /// Removes the program from the live programs. The consequences of its end follow.
+    /// Removes the program from the live programs. The caller then reports the program's end.
     pub(crate) fn leave(&mut self) {
         if std::mem::replace(&mut self.lives, false) {
             self.home.remove(&self.program);

@@ -55,11 +55,11 @@ use std::sync::{Arc, OnceLock, Weak};
 use std::task::Waker;
 use std::time::Duration;
 
-/// The time in which a program that must end may reach its next poll. The gate to its memory is
-/// closed afterwards.
+/// The time that a program which must end has to reach its next poll. Afterwards the gate to the
+/// program's memory is closed.
 const KILL_GRACE: Duration = Duration::from_millis(20);
-/// The time in which an interrupted evaluation may reach its next poll. Longer than [`KILL_GRACE`],
-/// because a program that misses it loses all state.
+/// The time that an interrupted evaluation has to reach its next poll. The time is longer than
+/// [`KILL_GRACE`], because a program that exceeds this time ends and loses all state.
 const INTERRUPT_GRACE: Duration = Duration::from_millis(30);
 
 /// One run of guest code, from start to exit.
@@ -87,7 +87,7 @@ pub(crate) struct Program {
     input: Mutex<Input>,
     /// Mirrors `control.failure.is_some()`, for a check without the lock.
     must_end: AtomicBool,
-    /// Mirrors an interrupted evaluation.
+    /// Whether the running evaluation is interrupted, for a check without the lock.
     must_interrupt: AtomicBool,
     yielded: AtomicBool,
     /// Nanoseconds of the monotonic clock.
@@ -111,7 +111,7 @@ struct Control {
     failure: Option<Error>,
     /// The exit code, after the outcome was sent.
     exited: Option<i32>,
-    /// The reason of the end, if it explains more than the exit code.
+    /// The reason of the end, if the reason explains more than the exit code.
     why: Option<Error>,
     /// Whether another program has taken the sink.
     sink_taken: bool,
@@ -123,7 +123,7 @@ struct Control {
     deadline: Option<Deadline>,
 }
 
-/// The standard input that the start passed.
+/// The bytes that the embedder has passed as standard input.
 #[derive(Default)]
 struct Input {
     bytes: Vec<u8>,
@@ -193,8 +193,8 @@ impl Program {
         program
     }
 
-    /// Names the program in the log by its runtime's number and its pid. Call without a lock: the
-    /// runtime may end with the handle that this function drops.
+    /// Returns the program's name in the log: its runtime's number and its pid. The caller must
+    /// hold no lock, because this function may drop the last handle of the runtime.
     fn in_log(&self) -> String {
         self.home().map_or_else(|| format!("-/{}", self.pid), |home| format!("{}/{}", home.ordinal(), self.pid))
     }
@@ -208,7 +208,7 @@ impl Program {
         self.ppid == Pid::INIT
     }
 
-    /// Returns the runtime while it exists.
+    /// Returns the program's runtime, or `None` if the runtime was dropped.
     pub(crate) fn home(&self) -> Option<Arc<dyn Home>> {
         self.home.upgrade()
     }
@@ -249,7 +249,7 @@ impl Program {
         let _ = self.task.set(Arc::downgrade(task));
     }
 
-    /// Returns the program's task while it exists.
+    /// Returns the program's task, or `None` if the program has no task or the task was dropped.
     pub(crate) fn task(&self) -> Option<Arc<Task>> {
         self.task.get().and_then(Weak::upgrade)
     }
@@ -287,7 +287,7 @@ impl Program {
         }
     }
 
-    /// Streams these descriptors from now on, with the output captured so far.
+    /// Streams these descriptors from now on, beginning with the output captured so far.
     pub(crate) fn stream(&self, streams: Streams) {
         self.output.lock().stream(streams);
         self.flush();
@@ -314,7 +314,8 @@ impl Program {
         waiting.into_iter().for_each(Waker::wake);
     }
 
-    /// Ends the program at most slightly after [`KILL_GRACE`], regardless of the guest.
+    /// Ends the program for this reason. The program ends within about [`KILL_GRACE`] even if the
+    /// guest never polls.
     pub(crate) fn end(&self, reason: Error) {
         let mut control = self.control.lock();
         if control.exited.is_some() || control.failure.is_some() {
@@ -342,7 +343,7 @@ impl Program {
         let writing = std::mem::take(&mut self.output.lock().waiting);
         self.process.wake_blocked();
         writing.into_iter().chain(waiting).for_each(Waker::wake);
-        // The program may wait for the stream of another program.
+        // The program may wait for space in the output stream of another program.
         if let Some(task) = self.task() {
             Waker::from(task).wake();
         }
@@ -368,7 +369,8 @@ impl Program {
             target: "program",
             "{} exited: {exit_code} ({})", self.in_log(), failure.as_ref().map_or("no failure", Error::code)
         );
-        // Tasks own their programs. A task that waits for this output must not wait forever.
+        // A task that waits for space in this output is woken now, because an ended program
+        // receives no more credit. A waiting task would keep its program alive forever.
         let writing = std::mem::take(&mut self.output.lock().waiting);
         writing.into_iter().for_each(Waker::wake);
         // The embedder receives a signal as an exit code.
@@ -394,7 +396,7 @@ impl Program {
         timings: crate::outcome::Timings,
     ) -> crate::Outcome {
         self.flush();
-        // Warnings of the program must precede its outcome.
+        // The embedder must receive the program's warnings before its outcome.
         self.process.kernel.usage.warnings.send();
         let [(stdout, stdout_truncated), (stderr, stderr_truncated)] = {
             let mut output = self.output.lock();

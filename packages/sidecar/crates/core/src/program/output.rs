@@ -1,22 +1,23 @@
 //! A program's output: captured for the outcome, and streamed in pieces to a reader.
 //!
-//! The limit bounds the capture, which is cut off there. The window bounds a stream: the bytes
-//! without credit of the reader. A guest that writes into a full window waits. A guest that has
-//! filled the capture continues, and its output is marked as truncated. Next: `program_sink.rs`.
+//! A limit bounds the captured output. Output beyond the limit is cut off. The window bounds the
+//! streamed bytes for which the reader has returned no credit. A guest that writes into a full
+//! window waits. A guest that has filled the capture continues, and its output is marked as
+//! truncated. Next: `program_sink.rs`.
 
 use crate::options::Streams;
 use coldframe_kernel::usage::Mark;
 use std::task::Waker;
 
-/// Bytes of streamed output without credit (`docs/internals/protocol.md`).
+/// The largest number of streamed bytes without credit (`docs/internals/protocol.md`).
 const WINDOW: u64 = 256 << 10;
-/// Bytes gathered before a piece is sent.
+/// The number of gathered bytes at which a piece is sent.
 const PIECE: usize = 64 << 10;
 
 /// The result of a guest's `write`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Written {
-    /// The number of accepted bytes: at least one, unless the write was empty.
+    /// The number of accepted bytes. At least 1, unless the write was empty.
     Taken(usize),
     /// The window is full: the guest must wait for the reader.
     Full,
@@ -37,7 +38,7 @@ struct Descriptor {
     captured: Vec<u8>,
     truncated: bool,
     mark: Mark,
-    /// Bytes to be streamed that were not sent yet.
+    /// Streamed bytes that were gathered and not sent yet.
     gathered: Vec<u8>,
 }
 
@@ -49,12 +50,12 @@ pub(crate) struct OutputSnapshot {
 }
 
 impl OutputSnapshot {
-    /// Returns the number of bytes of the fuller stream.
+    /// Returns the number of captured bytes of the stream that has more.
     pub(crate) fn most(&self) -> u64 {
         self.stdout.0.len().max(self.stderr.0.len()) as u64
     }
 
-    /// Returns the number of bytes of both streams.
+    /// Returns the number of captured bytes of both streams together.
     pub(super) fn own_bytes(&self) -> u64 {
         (self.stdout.0.len() + self.stderr.0.len()) as u64
     }
@@ -177,7 +178,8 @@ impl Output {
         })
     }
 
-    /// Returns the number of captured bytes of the fuller descriptor, now and at most.
+    /// Returns the present and the highest number of captured bytes of one descriptor, each of the
+    /// descriptor that has more.
     pub(crate) fn look(&self) -> (u64, u64) {
         let most = |of: fn(&Descriptor) -> u64| self.descriptors.iter().map(of).max().unwrap_or(0);
         (most(|descriptor| descriptor.captured.len() as u64), most(|descriptor| descriptor.mark.high()))

@@ -1,4 +1,5 @@
-//! A program as the owner of a VM: the trait [`Owner`]. Next: `scheduled.rs`.
+//! Implements the trait [`Owner`] of the crate `vm` for a program, which owns a VM. Next:
+//! `scheduled.rs`.
 
 use super::Program;
 use coldframe_kernel::usage::is_near;

@@ -1,8 +1,8 @@
 //! The sink of a program, which can be replaced and taken away.
 //!
-//! A program that a rollback replaces, or that ends because its runtime is paused, stops reporting
-//! at one point. After [`ProgramSink::take`] has returned, the program sends nothing more, and no
-//! call of the sink is running. Next: `run.rs`.
+//! A program that a rollback replaces, or that ends because its runtime is paused, loses its sink.
+//! After [`ProgramSink::take`] has returned, the program sends no report, and no call of the sink
+//! is running. Next: `run.rs`.
 
 use crate::outcome::Sink;
 use parking_lot::{RwLock, RwLockReadGuard};
@@ -16,10 +16,10 @@ impl ProgramSink {
         Self(RwLock::new(sink))
     }
 
-    /// Keeps the sink in place until the guard is dropped, for state that is removed from the
-    /// program before it is reported.
+    /// Keeps the sink in place until the guard is dropped. A caller that removes state from the
+    /// program and then reports it needs the guard.
     pub(super) fn hold(&self) -> RwLockReadGuard<'_, Option<Arc<dyn Sink>>> {
-        // Recursive, because a report can lead to further reports.
+        // The lock is taken recursively, because a report can cause further reports on this thread.
         self.0.read_recursive()
     }
 
@@ -37,7 +37,7 @@ impl ProgramSink {
         drop(before);
     }
 
-    /// Takes the sink away. All later reports are dropped.
+    /// Removes and returns the sink. All later reports are dropped.
     pub(super) fn take(&self) -> Option<Arc<dyn Sink>> {
         self.0.write().take()
     }

@@ -1,19 +1,19 @@
 //! Quiescing: bringing all programs of a runtime to rest between two turns, for a snapshot.
 //!
 //! ```text
-//! request ─► gather: programs at `next_step` rest ─► all rest: each saves its VM on its worker
+//! request ─► gather: programs at `next_step` rest ─► all rest: each VM's snapshot is taken
 //!               ▲                                        │
-//!               │                                        ├─► all are saved: the kernel is saved
+//!               │                                        ├─► then the kernel's is taken
 //!               │                                        │                   ─► resume, or hold
 //!               └── a program blocks in the middle of a turn (all resume until it continues)
 //! ```
 //!
 //! A program that blocks in the middle of a turn (`execSync`, a blocking read) may wait for a
 //! program that rests. Therefore no program rests while a program blocks. A spinning program is
-//! awaited up to the timeout. A program that ends no longer rests, and a program that starts must
-//! rest too. One snapshot is taken at a time; further requests queue.
+//! awaited up to the timeout. A program that ends no longer rests. A program that starts during the
+//! request must also rest. One snapshot is taken at a time. Further requests are queued.
 //!
-//! A runtime without a request pays one check of [`Quiesce::is_wanted`] where a program has no
+//! Without a request, the only cost is one check of [`Quiesce::is_wanted`] when a program has no
 //! work. Each kernel has one [`Quiesce`]. Next: `rest.rs`, the part of a program;
 //! `runtime/snapshots/take.rs`, which makes the snapshot.
 
@@ -30,8 +30,8 @@ use std::sync::{Arc, Weak};
 use std::task::Waker;
 use std::time::Duration;
 
-/// The interval of checks on programs that started to save within the timeout and have not
-/// finished.
+/// The delay after which the timeout is checked again, in nanoseconds. VM snapshots that started
+/// within the timeout may still be in progress when the timeout has passed.
 const AGAIN_NS: u64 = 100_000_000;
 
 /// Brings the programs of one kernel to rest.
@@ -51,7 +51,7 @@ pub(crate) struct Quiesce {
     rounds: Mutex<Rounds>,
 }
 
-/// The present round and the requests behind it.
+/// The present round and the queued requests.
 #[derive(Default)]
 struct Rounds {
     last: u64,
@@ -65,7 +65,7 @@ struct Rounds {
 pub(crate) struct QuiesceRequest {
     pub(crate) home: Arc<dyn Home>,
     pub(crate) timeout: Duration,
-    /// Whether all programs stay at rest afterwards, until [`Quiesce::release`].
+    /// Whether all programs stay at rest after the snapshot was taken, until [`Quiesce::release`].
     pub(crate) hold: bool,
     /// Takes the snapshot. Called once, while no thread changes the kernel. The returned function
     /// is called when all programs may resume.
@@ -92,7 +92,7 @@ struct Round {
     timeout: Duration,
     /// `None` after the snapshot was taken, while all programs are held.
     request: Option<Queued>,
-    /// Whether all programs rested at one time. Resting programs then save their VMs.
+    /// Whether all programs rested at one time. Resting programs then take their VM snapshots.
     saving: bool,
     resting: BTreeMap<Pid, Resting>,
 }
@@ -153,8 +153,8 @@ impl Quiesce {
         })
     }
 
-    /// Returns whether a snapshot is wanted. The result may be late, because a woken program checks
-    /// again.
+    /// Returns whether a snapshot is wanted. The result may be outdated, because a woken program
+    /// checks again.
     pub(super) fn is_wanted(&self) -> bool {
         self.wanted.load(Ordering::Relaxed)
     }
@@ -202,7 +202,7 @@ impl Quiesce {
         self.members.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// Counts a program that has ended, with all consequences.
+    /// Counts a program that has ended, after its end was reported.
     pub(super) fn left(&self) {
         self.members.fetch_sub(1, Ordering::SeqCst);
         if self.wanted.load(Ordering::SeqCst) {
@@ -210,7 +210,7 @@ impl Quiesce {
         }
     }
 
-    /// Runs `first` under the lock, then all actions that follow.
+    /// Runs `first` under the lock, then runs the follow-up actions without the lock.
     fn act(&self, first: impl FnOnce(&mut Rounds, &mut FollowUp)) {
         let mut follow_up = FollowUp::default();
         let mut rounds = self.rounds.lock();
@@ -233,13 +233,15 @@ impl Quiesce {
             }
             self.advance(rounds, follow_up, None);
             if let Some(queued) = rounds.find(number) {
-                // The request was not completed at once, so an alarm bounds its waiting.
+                // The request was not completed at once, so an alarm ends the request at its
+                // timeout.
                 queued.alarm = Some(self.set_alarm(at, number));
             }
         });
     }
 
-    /// Handles the timeout of a request.
+    /// Fails the request with this number, because its timeout has passed. If all programs rest
+    /// already, the request continues, and its alarm is set again.
     fn expire(&self, number: u64) {
         let members = self.members.load(Ordering::SeqCst);
         self.act(|rounds, follow_up| {
@@ -253,7 +255,8 @@ impl Quiesce {
             let Some(round) = rounds.current.as_mut().filter(|round| round.number == number) else { return };
             let Some(queued) = &mut round.request else { return };
             if round.saving && round.resting.len() == members {
-                // All programs rest, and some still save. Saving ends by itself.
+                // All programs rest, and some VM snapshots are still being taken. This work always
+                // ends.
                 queued.alarm = Some(self.set_alarm(sys::monotonic_ns() + AGAIN_NS, number));
             } else {
                 let reason = round.busy();
@@ -262,8 +265,8 @@ impl Quiesce {
         });
     }
 
-    /// Returns whether the snapshot has been taken and all programs stay at rest. This time does
-    /// not count for any program.
+    /// Returns whether the snapshot has been taken and all programs stay at rest. The time at rest
+    /// does not count for any program's timeout.
     pub(super) fn is_holding(&self) -> bool {
         self.is_wanted() && self.rounds.lock().current.as_ref().is_some_and(|round| round.request.is_none())
     }
@@ -325,7 +328,8 @@ impl Quiesce {
             let resting = rounds.current.as_mut().and_then(|round| round.resting.get_mut(&program.pid));
             match (resting, saved) {
                 (Some(resting), Ok(vm)) => resting.vm = Some(vm),
-                // A program that ends is not part of the snapshot, and all other programs save.
+                // A program that ends is not part of the snapshot. The other programs' snapshots
+                // are still taken.
                 (Some(_), Err(_)) if program.is_ending() => {}
                 (Some(_), Err(error)) => fail(rounds, error, follow_up),
                 // All programs have resumed since.
@@ -369,7 +373,7 @@ impl Quiesce {
             }
             let _no_changes = self.changes.write();
             if round.resting.len() != self.members.load(Ordering::SeqCst) {
-                // A program has started since and must rest too.
+                // A program has started since the request and must also rest.
                 self.wanted.store(true, Ordering::SeqCst);
                 follow_up.wake_all = Some(round.home.clone());
                 return;

@@ -1,6 +1,6 @@
 //! A program at rest: between two turns, while a snapshot of its runtime is taken.
 //!
-//! No code of the program runs. The program and its evaluation can still be ended, and the program
+//! No code of the program runs. A request can still end the program or its evaluation. The program
 //! then no longer rests. Next: `snapshot.rs`.
 
 use super::Program;

@@ -1,9 +1,9 @@
 //! The run of a program: makes the VM, starts the guest, runs turns until the program ends, and
 //! reports the outcome.
 //!
-//! [`run`] is an async function that `sched/task.rs` polls. It waits at `await` only. When the
-//! program must end, the future is dropped together with the guest's unfinished turn. Next:
-//! `rest.rs`.
+//! [`run`] is an async function that `sched/task.rs` polls. The function waits only at `await`.
+//! When the program must end, the future is dropped together with the guest's unfinished turn.
+//! Next: `rest.rs`.
 
 use super::Membership;
 use super::Program;
@@ -67,7 +67,7 @@ enum Exit {
 
 /// The origin of a program's VM.
 pub(crate) enum Origin {
-    /// The installation's image. The charge pays for the memory.
+    /// The installation's image, and the charge for the program's memory.
     Launch(Launch, Charge),
     /// A snapshot. The VM's first event is RESTORE.
     Restored(Box<RestoredVm>),
@@ -217,7 +217,7 @@ async fn turn(program: &Program, vm: &mut Vm) -> Result<StateBlock, Option<wasmt
 /// Waits for work. Returns `None` if the program must rest for a snapshot.
 async fn next_step(program: &Program, due: Option<u64>) -> Option<Step> {
     if due.is_none() && program.mode != Mode::Resident && !program.process.operations.are_under_way() {
-        // The guest waits without a timer and without an operation.
+        // No event can ever wake the guest.
         program.end(Error::EngineFault { reason: "the program waits without a timer and without an operation".to_owned() });
     }
     let mut alarm = None;
@@ -243,7 +243,7 @@ async fn next_step(program: &Program, due: Option<u64>) -> Option<Step> {
         }
         let mut control = program.control.lock();
         if control.failure.is_some() || control.evaluations.can_start() || program.is_interrupted() {
-            // The work arrived after the checks and before the lock.
+            // Work arrived between the checks and the lock, so the task must check again.
             context.waker().wake_by_ref();
             return Poll::Pending;
         }

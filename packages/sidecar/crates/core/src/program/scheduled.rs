@@ -1,4 +1,4 @@
-//! A program as the scheduler sees it: the trait [`Scheduled`]. Next: `home.rs`.
+//! The scheduler's interface of a program: the trait [`Scheduled`]. Next: `home.rs`.
 
 use super::{Program, nanos};
 use crate::sched::Scheduled;
@@ -32,7 +32,7 @@ impl Scheduled for Program {
         self.check_cpu(self.meter.cpu_ns_now());
     }
 
-    /// Reports the panic like an engine fault, because it is a defect of the host.
+    /// Reports the panic like an engine fault, because a panic is a defect of the sidecar.
     fn panicked(&self) {
         let reason = Error::EngineFault { reason: "the host failed while it ran the program".to_owned() };
         self.must_end.store(true, Ordering::Release);

@@ -2,9 +2,10 @@
 //! contains the kernel's state of the program.
 //!
 //! A copy continues where the original was, with the original's pid and with new alarms for the
-//! remaining time. Captured output that was not reported belongs to both. The request of a running
-//! evaluation stays with the original. In the copy, the evaluation runs to its end without a
-//! report, unless the copy replaces the original (`resume`). Next: `runtime/snapshots/`.
+//! remaining time. Captured output that was not reported belongs to the original and to the copy.
+//! The request of a running evaluation stays with the original. In the copy, the evaluation runs to
+//! its end without a report, unless the copy replaces the original (`resume`). Next:
+//! `runtime/snapshots/`.
 
 use super::deadline::Deadline;
 use super::evaluations::{Queued, Request};
@@ -28,7 +29,7 @@ pub(crate) struct VmState {
     pub(crate) is_shell: bool,
 }
 
-/// The rest of a timeout, in nanoseconds.
+/// The remaining time of a timeout, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Remaining {
     pub(crate) left_ns: u64,
@@ -73,7 +74,7 @@ pub(crate) struct RestoreTarget {
     pub(crate) home: Weak<dyn Home>,
     pub(crate) quiesce: Arc<Quiesce>,
     pub(crate) process: Process,
-    /// The sink, until it is replaced.
+    /// The first sink. The session may replace the sink.
     pub(crate) sink: Arc<dyn Sink>,
 }
 
@@ -82,7 +83,8 @@ fn streams([stdout, stderr]: [bool; 2]) -> Streams {
 }
 
 impl Program {
-    /// Takes the snapshot of a program at rest. `keeps_queue` includes the waiting evaluations.
+    /// Takes the snapshot of a program at rest. With `keeps_queue`, the snapshot includes the
+    /// waiting evaluations.
     pub(crate) fn snapshot(&self, vm: VmState, keeps_queue: bool) -> ProgramSnapshot {
         let (output, own) = {
             let output = self.output.lock();
@@ -123,8 +125,8 @@ impl Program {
         }
     }
 
-    /// Starts the time of a restored program. With `resume`, the program replaces the original, and
-    /// the outcomes of its evaluations are reported.
+    /// Starts the remaining timeouts of a restored program and of its evaluations. With `resume`,
+    /// the program replaces the original and reports the outcomes of the evaluations.
     pub(crate) fn start_time(&self, saved: &ProgramSnapshot, resume: bool) {
         if let Some(time) = saved.time {
             self.end_at(time.deadline());
@@ -160,7 +162,7 @@ impl ProgramSnapshot {
         self.ppid == Pid::INIT
     }
 
-    /// Returns the number of bytes that the snapshot takes beside its VM.
+    /// Returns the size of the snapshot in bytes, without the VM snapshot.
     pub(crate) fn own_bytes(&self) -> u64 {
         let of_evaluation = |evaluation: &EvaluationSnapshot| size_of::<EvaluationSnapshot>() + evaluation.code.len();
         let evaluations: usize = self.evaluation.iter().chain(&self.queue).map(of_evaluation).sum();
@@ -179,7 +181,7 @@ impl ProgramSnapshot {
         }
     }
 
-    /// Checks that the program's input and output fit into these limits.
+    /// Checks that the program's unread input and captured output are within these limits.
     fn check(&self, limits: &Limits) -> Result<(), Error> {
         let fits =
             |resource, held: u64, limit| if held > limit { Err(Error::ResourceExhausted { resource, limit }) } else { Ok(()) };

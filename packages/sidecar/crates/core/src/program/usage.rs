@@ -23,7 +23,8 @@ impl Program {
         self.check_cpu(total);
     }
 
-    /// Enforces the limit of CPU time. The CPU time of a child counts for its root program too.
+    /// Enforces the limit of CPU time. The CPU time of a child also counts for the child's root
+    /// program.
     pub(super) fn check_cpu(&self, total: u64) {
         if !self.is_root() {
             let before = self.charged.fetch_max(total, Ordering::Relaxed);

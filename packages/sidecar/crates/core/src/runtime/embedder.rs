@@ -8,8 +8,8 @@ use coldframe_kernel::{BindingOptions, Embedder, HostAnswer};
 use std::sync::Arc;
 
 impl Runtime {
-    /// Attaches the embedder that receives host calls and network events. Only the first call
-    /// counts.
+    /// Attaches the embedder that receives host calls and network events. Later calls have no
+    /// effect.
     pub fn attach(&self, embedder: Arc<dyn Embedder>) {
         self.inner.kernel().sockets.attach(embedder.clone());
         self.inner.kernel().host_calls.attach(embedder);
@@ -20,8 +20,8 @@ impl Runtime {
         self.inner.kernel().answer(id, answer);
     }
 
-    /// Replaces the bindings that programs can call. Fails with `EEXIST` if a command has the name
-    /// of a binding, and then changes nothing.
+    /// Replaces the bindings that programs can call. If a command has the name of a binding, the
+    /// call fails with `EEXIST` and the bindings stay unchanged.
     pub fn set_bindings(&self, bindings: Vec<BindingOptions>) -> Result<(), Error> {
         self.inner.kernel().set_bindings(bindings)
     }

@@ -56,12 +56,13 @@ impl Files {
         self.embedder_files()?.mkdir(path, recursive)
     }
 
-    /// Removes a file, a link or an empty directory. With `recursive`, removes a whole directory.
+    /// Removes a file, a link or an empty directory. With `recursive`, removes a directory and its
+    /// content.
     pub fn remove(&self, path: &str, recursive: bool) -> Result<(), Error> {
         self.embedder_files()?.remove(path, recursive)
     }
 
-    /// Renames a file. Replaces an existing file of the new name.
+    /// Renames a file. An existing file at `to` is replaced.
     pub fn rename(&self, from: &str, to: &str) -> Result<(), Error> {
         self.embedder_files()?.rename(from, to)
     }

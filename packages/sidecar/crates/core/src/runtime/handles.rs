@@ -1,7 +1,8 @@
 //! Handles: the files, archives and watches that the embedder has open in a runtime, by number. The
 //! runtime closes all handles when it ends.
 //!
-//! A number belongs to one runtime and is not reused in the runtime. A call locks one handle only.
+//! A number belongs to one runtime and is not reused in the runtime. A call locks only its own
+//! handle.
 //! Next: `fs/embedder/` of the crate `kernel`.
 
 use super::{Files, Generation, Inner};
@@ -22,7 +23,8 @@ const MAX_OPEN: usize = 1_024;
 pub(super) struct HandleTable {
     /// The last allotted handle.
     last: Option<HandleId>,
-    /// The highest invalid handle, and the reason.
+    /// The highest handle that a pause or a rollback has invalidated, and the error for a use of
+    /// such a handle.
     invalidated: Option<(HandleId, Error)>,
     open: HashMap<HandleId, Arc<Handle>>,
     closed: bool,
@@ -152,7 +154,7 @@ impl Files {
         Ok((self.inner.allot(&self.kernel, Handle::File(file))?, size))
     }
 
-    /// Writes a file like [`Files::write`]. A new file gets these permissions.
+    /// Writes a file like [`Files::write`]. A new file has the permissions `mode`.
     pub fn write_with_mode(&self, path: &str, bytes: &[u8], append: bool, mode: u32) -> Result<(), Error> {
         self.embedder_files()?.write_with_mode(path, bytes, append, mode)
     }
@@ -191,7 +193,8 @@ impl Files {
         written
     }
 
-    /// Closes a handle. An unpacked archive must be complete, unless `give_up` is set.
+    /// Closes a handle. Without `give_up`, the call fails if the archive that is being unpacked is
+    /// incomplete.
     pub fn close(&self, id: HandleId, give_up: bool) -> Result<(), Error> {
         let files = self.embedder_files()?;
         let handle = {
@@ -229,12 +232,13 @@ impl Files {
         })
     }
 
-    /// Sets permissions. Without `follow`, sets the permissions of a link itself.
+    /// Sets the permissions of a file. Without `follow`, sets the permissions of a symbolic link
+    /// itself.
     pub fn chmod(&self, path: &str, mode: u32, follow: bool) -> Result<(), Error> {
         self.embedder_files()?.chmod(path, mode, follow)
     }
 
-    /// Sets times, in nanoseconds since 1970. Omitted times stay unchanged.
+    /// Sets the times of a file, in nanoseconds since 1970. An omitted time stays unchanged.
     pub fn utimes(&self, path: &str, atime: Option<i64>, mtime: Option<i64>, follow: bool) -> Result<(), Error> {
         self.embedder_files()?.utimes(path, atime, mtime, follow)
     }

@@ -50,10 +50,10 @@ pub struct Runtime {
     inner: Arc<Inner>,
 }
 
-/// The state of a runtime.
+/// The state of a runtime. All clones of [`Runtime`] share one `Inner`.
 pub(crate) struct Inner {
     registry: Arc<Registry>,
-    /// The number among all runtimes of the process, for the log.
+    /// The runtime's number among all runtimes of the process, for the log.
     ordinal: u64,
     env: Vec<(String, String)>,
     cwd: String,
@@ -85,7 +85,7 @@ struct Programs {
 struct LatestSnapshot {
     /// The snapshot that the runtime was restored from, or that was taken last.
     id: Option<String>,
-    /// Marks the snapshot that the runtime was restored from as used.
+    /// Keeps the snapshot that the runtime was restored from marked as used.
     restored_from: Option<SnapshotUse>,
 }
 
@@ -130,8 +130,8 @@ impl Runtime {
         let memory = memory
             .ok_or(Error::ResourceExhausted { resource: "memory bytes in the runtime", limit: limits.total_memory_bytes })?;
         if options.cwd.is_some() {
-            // A missing directory is made, as for the runtime's own directory. If that fails, the
-            // start reports the missing directory.
+            // A missing working directory is made, like the runtime's default working directory. If
+            // the directory cannot be made, the start reports the missing directory.
             let _ = kernel.embedder_files().mkdir(&launch.cwd, true);
         }
         let pid = kernel
@@ -262,7 +262,7 @@ impl Inner {
         Ok(Membership::new(self.clone(), program.clone()))
     }
 
-    /// Runs the first steps of a program.
+    /// Starts a program that is already in the list of live programs.
     fn begin(self: &Arc<Self>, program: &Arc<Program>, origin: Origin, membership: Membership, dispatch: Dispatch) {
         let scheduler = self.registry.scheduler();
         let future = run(program.clone(), self.registry.installation().clone(), origin, membership);
@@ -294,7 +294,7 @@ impl Inner {
         self.latest.lock().restored_from = None;
     }
 
-    /// Returns the numbers of entries in the process table, of its programs, and of sockets.
+    /// Returns the numbers of processes in the process table, of live programs, and of sockets.
     #[cfg(test)]
     pub(crate) fn counts(&self) -> (usize, usize, usize) {
         self.kernel().counts()
@@ -354,8 +354,8 @@ impl Home for Inner {
             process,
         });
         let Ok(membership) = self.enter(&program) else {
-            // The runtime was disposed or rolled back since. The parent is ending too and receives
-            // no error.
+            // The runtime was disposed or rolled back since the system call. The parent is also
+            // ending and receives no error.
             program.process.close();
             program.process.kernel.processes.remove(program.pid);
             return Ok(());
@@ -381,8 +381,8 @@ impl Home for Inner {
     }
 }
 
-/// The sink of a child, which drops everything. A child writes to its descriptors, and the kernel
-/// notifies its parent of the end.
+/// The sink of a child, which drops every report. The output of a child is written to its
+/// descriptors, and the kernel notifies the parent of the end.
 struct ChildSink;
 
 impl Sink for ChildSink {

@@ -1,8 +1,9 @@
-//! A runtime's loopback for the embedder: inbound connections, and waiting for a listener.
+//! The embedder's access to a runtime's loopback network: inbound connections, and waits for
+//! listeners.
 //!
 //! The embedder numbers its connections and its waits. The [`crate::Embedder`] receives events with
-//! those numbers. An unknown number is no error, because a request and the end of its connection
-//! can cross. Next: `embedder.rs`.
+//! those numbers. A call with an unknown number is ignored, because the connection may have ended
+//! before the call arrived. Next: `embedder.rs`.
 
 use super::{Inner, Runtime};
 use coldframe_error::Error;
@@ -10,13 +11,13 @@ use coldframe_ids::ConnectionId;
 use coldframe_kernel::{ListenerEntry, Target};
 use std::sync::Arc;
 
-/// A runtime's loopback for the embedder.
+/// The embedder's access to a runtime's loopback network.
 pub struct Network {
     inner: Arc<Inner>,
 }
 
 impl Runtime {
-    /// Returns the runtime's loopback.
+    /// Returns the embedder's access to the runtime's loopback network.
     pub fn network(&self) -> Network {
         Network { inner: self.inner.clone() }
     }
@@ -27,13 +28,13 @@ impl Network {
         if self.inner.programs.lock().disposed { Err(Error::RuntimeDisposed) } else { Ok(()) }
     }
 
-    /// Connects to a listener. Fails with a code such as `ECONNREFUSED`.
+    /// Connects to a listener. Fails with `ECONNREFUSED` if no program listens at `target`.
     pub fn connect(&self, id: ConnectionId, target: &Target) -> Result<(), Error> {
         self.alive()?;
         self.inner.kernel().connect_inbound(id, target)
     }
 
-    /// Writes to a connection. A write beyond the credit breaks the connection.
+    /// Writes to a connection. A write that exceeds the credit breaks the connection.
     pub fn write(&self, id: ConnectionId, bytes: &[u8]) {
         self.inner.kernel().sockets.inbound_write(id, bytes, false);
     }
@@ -70,7 +71,7 @@ impl Network {
         self.inner.kernel().await_listener(id, target)
     }
 
-    /// Cancels a wait, which ends with `ERR_CANCELED` unless it has ended.
+    /// Cancels a wait. A wait that has not ended ends with `ERR_CANCELED`.
     pub fn stop_waiting(&self, id: ConnectionId) {
         self.inner.kernel().sockets.stop_waiting(id);
     }

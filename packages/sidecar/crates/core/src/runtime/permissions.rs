@@ -1,26 +1,28 @@
-//! A runtime's permissions for the embedder: the policy, and the decisions. Next: `usage.rs`.
+//! The embedder's access to a runtime's permissions: the policy, and the decisions. Next:
+//! `usage.rs`.
 
 use super::{Inner, Runtime};
 use coldframe_error::Error;
 use coldframe_kernel::{Decisions, PermissionListener, PermissionPolicy};
 use std::sync::Arc;
 
-/// A runtime's permissions for the embedder.
+/// The embedder's access to a runtime's permissions.
 #[derive(Clone)]
 pub struct Permissions {
     inner: Arc<Inner>,
 }
 
 impl Runtime {
-    /// Returns the runtime's permissions.
+    /// Returns the embedder's access to the runtime's permissions.
     pub fn permissions(&self) -> Permissions {
         Permissions { inner: self.inner.clone() }
     }
 }
 
 impl Permissions {
-    /// Replaces the policy of all programs, effective with their next system calls. Open files stay
-    /// open. An invalid policy changes nothing.
+    /// Replaces the policy of all programs. The new policy applies from each program's next system
+    /// call. Open files stay open. If the policy is invalid, the call fails and the old policy
+    /// stays.
     pub fn set(&self, policy: &PermissionPolicy) -> Result<(), Error> {
         self.inner.kernel().permissions.set(policy)
     }

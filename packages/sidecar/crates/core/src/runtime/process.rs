@@ -1,4 +1,4 @@
-//! One guest program for the embedder. Next: `processes.rs`.
+//! The embedder's handle of one guest program. Next: `processes.rs`.
 
 use crate::checks::invalid;
 use crate::options::{Dispatch, Mode, Streams};
@@ -9,7 +9,8 @@ use coldframe_ids::{EvaluationId, Pid};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// One guest program. Cheap to clone. Dropping all clones does not end the program.
+/// The embedder's handle of one guest program. Cheap to clone. The program continues when all
+/// clones are dropped.
 #[derive(Clone)]
 pub struct Process {
     pub(super) program: Arc<Program>,
@@ -73,7 +74,7 @@ impl Process {
         Ok(())
     }
 
-    /// Ends the program with `ERR_CANCELED`, within 50 ms regardless of the guest.
+    /// Ends the program with `ERR_CANCELED`, within 50 ms even if the guest never polls.
     pub fn cancel(&self) {
         self.program.end(Error::Canceled);
     }

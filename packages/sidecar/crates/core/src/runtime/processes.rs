@@ -1,4 +1,5 @@
-//! A runtime's processes for the embedder: the list, signals, standard input. Next: `network.rs`.
+//! The embedder's access to a runtime's processes: the list, signals, standard input. Next:
+//! `network.rs`.
 
 use super::{Inner, Runtime};
 use crate::checks::failed;
@@ -9,7 +10,7 @@ use coldframe_ids::Pid;
 use coldframe_kernel::Caller;
 use std::sync::Arc;
 
-/// All processes of a runtime for the embedder, children included.
+/// The embedder's access to all processes of a runtime, children included.
 pub struct Processes {
     inner: Arc<Inner>,
 }
@@ -42,17 +43,17 @@ impl Processes {
         sent.map_err(|error| failed(error, "kill", &pid.to_string()))
     }
 
-    /// Writes to the standard input of a process that was started live. `ends` ends the input. At
-    /// most 16 MiB wait for the process (`ENOBUFS`). Fails with `EPIPE` if the process no longer
-    /// reads.
+    /// Writes to the standard input of a process that was started live. With `ends`, the input ends
+    /// after `bytes`. Fails with `ENOBUFS` if more than 16 MiB would wait for the process, and with
+    /// `EPIPE` if the process no longer reads.
     pub fn write(&self, pid: Pid, bytes: &[u8], ends: bool) -> Result<(), Error> {
         let program = self.inner.kernel().processes.program(pid).ok_or(Errno::EPIPE);
         let written = program.and_then(|program| program.process().feed(bytes, ends));
         written.map_err(|error| failed(error, "write", &pid.to_string()))
     }
 
-    /// Returns the error for a process that the embedder cannot attach to. A resident runner cannot
-    /// be attached to as a plain process.
+    /// Returns the error for a process that the embedder cannot attach to. `is_runner` states that
+    /// the process is a resident runner, which only its runner id reaches.
     pub fn not_attachable(&self, pid: Pid, is_runner: bool) -> Error {
         let entry = self.list().into_iter().find(|entry| entry.pid == pid);
         let (errno, reason) = match entry {

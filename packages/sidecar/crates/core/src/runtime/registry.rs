@@ -112,7 +112,7 @@ impl Registry {
         }
     }
 
-    /// Waits until no program lives, at the longest until `until`.
+    /// Waits until no program is alive, but not beyond `until`.
     pub(crate) fn wait_until_idle(&self, until: Instant) {
         let mut closed = self.closed.lock();
         while self.live.load(Ordering::Acquire) > 0 && !self.idle.wait_until(&mut closed, until).timed_out() {}

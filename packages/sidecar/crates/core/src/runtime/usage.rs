@@ -1,4 +1,4 @@
-//! A runtime's use of its limits, for the embedder. Next: `handles.rs`.
+//! Reports a runtime's use of its limits to the embedder. Next: `handles.rs`.
 
 use super::{Inner, Runtime};
 use crate::program::Home;

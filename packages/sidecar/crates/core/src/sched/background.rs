@@ -1,9 +1,9 @@
-//! Background work, such as freeing a large memory. No caller waits for its result.
+//! Runs jobs in the background, such as freeing a large memory. No caller waits for a job.
 //!
 //! One thread starts with the first job and runs one job after the other, so that workers continue
-//! with guests. The thread waits a little before it starts. The callers that queued the jobs (ten
-//! rollbacks at once, for example) have most likely received their replies by then. A job beyond
-//! the queue's bound runs on the calling thread, because unused memory must not accumulate.
+//! with guests. The thread waits [`DELAY`] before it runs the first job. In this time the requests
+//! that queued the jobs (ten rollbacks at once, for example) usually receive their replies. A job
+//! beyond the queue's bound runs on the calling thread, because unused memory must not accumulate.
 
 use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;

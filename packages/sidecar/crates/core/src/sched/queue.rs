@@ -87,7 +87,7 @@ impl Queue {
         add(&mut state);
         let others = self.waiting.fetch_add(1, Ordering::Release);
         if state.sleeping > 0 {
-            // A spinning worker takes one task. Further tasks need a woken worker.
+            // A spinning worker runs one task. For further tasks, a sleeping worker must be woken.
             if others > 0 || !self.spinning.load(Ordering::Relaxed) {
                 self.work.notify_one();
             }
@@ -99,8 +99,8 @@ impl Queue {
     fn start_worker(self: &Arc<Self>, state: &mut State) {
         let queue = self.clone();
         let thread = std::thread::Builder::new().name("coldframe-worker".to_owned());
-        // Without workers the process still runs inline tasks. This task waits for the next
-        // attempt.
+        // If no thread can be started, inline tasks still run. A queued task waits until a later
+        // call can start a worker.
         if thread.spawn(move || queue.work()).is_ok() {
             state.workers += 1;
         }
@@ -142,7 +142,7 @@ impl Queue {
         self.spinning.store(false, Ordering::Relaxed);
     }
 
-    /// Takes no more tasks. The workers end after the queued tasks.
+    /// Closes the queue to further tasks. The workers end after the queued tasks.
     pub(crate) fn close(&self) {
         self.state.lock().closed = true;
         self.work.notify_all();

@@ -1,12 +1,13 @@
 //! The programs that run now, checked from another thread.
 //!
-//! A guest's CPU time is counted when the guest yields, at a poll. A guest that no longer polls
-//! would compute forever. Therefore running programs are checked at intervals, with the clocks of
-//! their threads (`Meter` of the crate `memory`). The limit of CPU time ends a guest that does not
-//! cooperate, as every limit does.
+//! A guest's CPU time is counted when the guest yields at a poll. Without a further check, a guest
+//! that no longer polls would compute forever. Therefore an alarm checks running programs at
+//! intervals, with the CPU clocks of their threads (`Meter` of the crate `memory`). The limit of
+//! CPU time thus also ends a guest that does not poll.
 //!
-//! One alarm checks all programs. No alarm is set while no program runs. Starting and stopping cost
-//! an entry in a list, and an alarm after idle time. Next: `program/usage.rs`.
+//! One alarm checks all programs. No alarm is set while no program runs. A program that starts to
+//! run adds an entry to a list, and sets the alarm if no program was running. Next:
+//! `program/usage.rs`.
 
 use super::Scheduled;
 use parking_lot::Mutex;

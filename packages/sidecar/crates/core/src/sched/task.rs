@@ -24,7 +24,7 @@ const DONE: u8 = 4;
 
 type ProgramFuture = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// A program, as the scheduler sees it.
+/// The scheduler's interface of a program.
 pub(crate) trait Scheduled: Send + Sync + 'static {
     /// Starts a poll. The guest yields after `slice`.
     fn begin_slice(&self, slice: Duration);
@@ -57,8 +57,8 @@ impl Task {
         Arc::new(Self { state: AtomicU8::new(QUEUED), future: Mutex::new(Some(future)), program, queue })
     }
 
-    /// Wakes the task and runs it on this thread for about `budget`. If another thread already has
-    /// the task, that thread or a worker runs it.
+    /// Wakes the task and runs it on this thread for about `budget`. If the task is already queued
+    /// or running, a worker or the running thread polls the task again.
     pub(crate) fn wake_inline(self: &Arc<Self>, budget: Duration) {
         if self.state.compare_exchange(IDLE, QUEUED, Ordering::AcqRel, Ordering::Acquire).is_ok() {
             self.run(budget);

@@ -1,4 +1,4 @@
-//! Alarms: guests' timers, limits of time, the last step of a kill.
+//! Alarms. They serve the guests' timers, the timeouts, and the closing of a killed program's gate.
 //!
 //! One thread starts with the first alarm and sleeps until the next alarm. Next: `background.rs`.
 
@@ -18,7 +18,7 @@ pub(crate) struct Alarm {
     serial: u64,
 }
 
-/// Cancels an alarm when dropped. A future may be dropped before its alarm rings.
+/// Cancels an alarm when the guard is dropped, so that a dropped future leaves no alarm.
 pub(crate) struct AlarmGuard<'a> {
     timers: &'a Timers,
     alarm: Alarm,
@@ -76,7 +76,7 @@ impl Timers {
         AlarmGuard { timers: self, alarm: self.set(at, action) }
     }
 
-    /// Cancels an alarm. An alarm that has rung is ignored.
+    /// Cancels an alarm. Has no effect if the alarm has rung.
     pub(crate) fn cancel(&self, alarm: Alarm) {
         let action = self.shared.state.lock().alarms.remove(&alarm);
         drop(action);

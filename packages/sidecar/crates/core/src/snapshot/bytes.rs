@@ -1,5 +1,5 @@
-//! The state of a snapshot as bytes, without the memories and the facts. A file has the facts
-//! before the state and the memories after it.
+//! The state of a snapshot as bytes, without the memories and the facts. In a file, the facts
+//! precede the state, and the memories follow the state.
 //!
 //! ```text
 //! length of the first part (u64)
@@ -24,9 +24,9 @@ use std::sync::Arc;
 
 const LENGTH: usize = 8;
 const MAX_LIMITS: usize = 256;
-/// More than the processes that a runtime may have.
+/// The largest number of programs in a file. No runtime may have as many processes.
 const MAX_PROGRAMS: usize = 65_536;
-/// More than the evaluations that wait for one program in practice.
+/// The largest number of queued evaluations in a file. No program has as many in practice.
 const MAX_QUEUE: usize = 1 << 20;
 
 /// The memory of a program in the store.

@@ -1,11 +1,11 @@
-//! Ids of snapshots. An id is random, so that it is known at once. A digest of the content is known
-//! only after hashing the content. Next: `bytes.rs`.
+//! Ids of snapshots. An id is random and not a digest of the content, so that a snapshot has its id
+//! before its content is hashed. Next: `bytes.rs`.
 
 use coldframe_error::Error;
 use coldframe_sys as sys;
 
 const PREFIX: &str = "snap-";
-/// The digits of Crockford's base 32 in lower case. No letter resembles a digit.
+/// The digits of Crockford's base 32 in lower case, without the letters that resemble a digit.
 const DIGITS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 const LEN: usize = 26;
 

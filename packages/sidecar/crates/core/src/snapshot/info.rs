@@ -1,7 +1,7 @@
 //! The facts about a snapshot, and their check.
 //!
-//! A file with facts may come from any source. The check refuses facts that the SDK does not allow
-//! and facts that cannot be sent. Facts that cannot be sent would end the connection of an embedder
+//! A file with facts may come from any source. The check refuses facts that the SDK does not allow,
+//! and facts that do not fit into a message. Such a message would end the connection of an embedder
 //! that lists its snapshots. The bounds are the SDK's (`packages/sdk/src/options/snapshots.ts`).
 //! Next: `id.rs`.
 
@@ -15,7 +15,7 @@ pub struct SnapshotInfo {
     pub id: String,
     /// The previous snapshot of the runtime, or the snapshot that the runtime was restored from.
     pub parent: Option<String>,
-    /// Milliseconds since 1970.
+    /// The time of creation, in milliseconds since 1970.
     pub created_ms: u64,
     /// The content hash of the image that the programs started with.
     pub image: String,
@@ -25,7 +25,7 @@ pub struct SnapshotInfo {
     pub labels: Vec<(String, String)>,
     /// The owner.
     pub tenant: String,
-    /// The number of bytes beyond the image. Other snapshots may share some of them.
+    /// The number of bytes beyond the image, including pages that other snapshots share.
     pub size: u64,
     /// The number of live programs.
     pub programs: u32,

@@ -60,8 +60,8 @@ impl Snapshot {
         Arc::strong_count(&self.users) > 1
     }
 
-    /// Prepares for this number of restores, by work that makes many restores cheap. Restores do
-    /// not depend on this call.
+    /// Announces this number of restores, so that each VM snapshot can be prepared for many cheap
+    /// restores. The call is optional.
     pub fn expect_copies(&self, copies: u32) {
         self.programs.iter().for_each(|program| program.vm.snapshot.expect(copies));
     }

@@ -1,6 +1,6 @@
 //! Replaces a file of the embedder atomically: the new file is written beside the old file, flushed
-//! and renamed, and the folder is flushed. After a failure the file is unchanged. Next:
-//! `threads.rs`.
+//! and renamed, and the folder is flushed. If the replacement fails, the old file is unchanged.
+//! Next: `threads.rs`.
 
 use coldframe_error::Error;
 use std::fs::{File, OpenOptions};

@@ -1,4 +1,4 @@
-//! Writes a snapshot to a file, and reads it.
+//! Writes snapshots to files, and reads snapshots from files.
 //!
 //! The digest of every part is checked before the part is used. The file is mapped, and restores
 //! share its pages. Next: `format.rs`, the layout of the bytes; `folder.rs`, the files on disk.
@@ -96,7 +96,8 @@ impl Source {
     fn open_with(path: &Path, flags: i32) -> Result<Self, Error> {
         let failed = |error: io::Error| Error::snapshot_file(path, &error);
         let damaged = |reason: &str| Error::SnapshotDamaged { path: path.display().to_string(), reason: reason.to_owned() };
-        // O_NONBLOCK: opening a pipe must not wait for a writer. A pipe is then refused.
+        // With O_NONBLOCK, opening a pipe does not wait for a writer. The pipe is refused
+        // afterwards.
         let mut file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | flags).open(path).map_err(failed)?;
         let meta = file.metadata().map_err(failed)?;
         if !meta.is_file() {
@@ -143,7 +144,8 @@ impl Source {
         let Self { file, meta, head, body_at } = self;
         let budget = installation.factory_of(false)?.image().budget().clone();
         let piece = Piece::new(file, meta.len(), &budget)?;
-        // Insufficient address space is no damage of the file. A later attempt may succeed.
+        // A failure for lack of address space must not mark the file as damaged, because a later
+        // attempt may succeed.
         piece.make_readable()?;
         let state_len = usize::try_from(head.state_len).map_err(|_| damaged("its state is too long"))?;
         let all = piece.bytes(body_at, padded(head.state_len) as usize).ok_or_else(|| damaged("it cannot be mapped"))?;
@@ -168,7 +170,7 @@ impl Source {
         })
     }
 
-    /// Copies the body to `file`, after another head.
+    /// Writes `head` and then the body of this file to `file`.
     pub(super) fn copy(&mut self, head: &[u8], file: &mut File) -> io::Result<()> {
         file.write_all(head)?;
         self.file.seek(SeekFrom::Start(self.body_at))?;

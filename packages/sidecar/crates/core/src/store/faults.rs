@@ -1,5 +1,5 @@
 //! Fault injection: a test can make the disk fail, or the machine stop, in the middle of a write.
-//! The functions do nothing in other builds. Next: `names.rs`.
+//! The functions have no effect in builds without tests. Next: `names.rs`.
 
 use std::fs::File;
 use std::io;

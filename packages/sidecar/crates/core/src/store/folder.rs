@@ -1,4 +1,4 @@
-//! Snapshots on disk: one file each, in one folder, complete or absent.
+//! Snapshots on disk. One folder has one file for each snapshot. A file is complete or absent.
 //!
 //! ```text
 //! lock                      locked to make, rename and remove files
@@ -9,8 +9,8 @@
 //! snap-ID.TIME-SERIAL.part  written by the holder of its lock; unlocked, its writer has ended
 //! ```
 //! Each snapshot is a file and not a folder, because a flush costs milliseconds. A file needs two
-//! flushes: of its bytes before it gets its name, and then of the folder. All tenants share one
-//! folder, because a new folder would cost a further flush.
+//! flushes: the bytes are flushed before the file is renamed, and the folder is flushed afterwards.
+//! All tenants share one folder, because a new folder would cost a further flush.
 //!
 //! Several sidecars may share the folder. Files appear by rename and are never written in place.
 //! Removing a file does not affect processes that have mapped it. Readers take no lock and expect
@@ -53,14 +53,15 @@ pub(super) struct Folder {
 struct OpenFolder {
     lock: File,
     folder: Arc<File>,
-    /// The number of bytes of all snapshots, and the folder's modification time at that count. A
-    /// change by another process changes the time.
+    /// The number of bytes of all snapshots, and the folder's modification time when the bytes were
+    /// counted. If another process changes the folder, its modification time differs and the bytes
+    /// are counted again.
     total: Option<(FolderTime, u64)>,
 }
 
 type FolderTime = (i64, i64);
 
-/// A file whose name is that of a snapshot.
+/// A file whose name has the form of a snapshot's file name.
 #[derive(Debug, Clone)]
 pub(super) struct Found {
     pub(super) id: String,
@@ -116,8 +117,8 @@ impl Folder {
         Ok(found)
     }
 
-    /// Writes a file of `len` bytes, if the file fits. `fill` writes and checks the bytes. A
-    /// failure leaves no file behind.
+    /// Writes a file of `len` bytes. Fails if the file does not fit into the folder's capacity.
+    /// `fill` writes and checks the bytes. After a failure, no part of the file exists.
     pub(super) fn write(
         &self,
         (tenant, id): (&str, &str),
@@ -151,7 +152,7 @@ impl Folder {
                 })?;
                 Ok(opened.folder.clone())
             })?;
-            // The file's name must be on disk too.
+            // The file's name must also be on disk.
             self.faults
                 .at(Step::SyncFolder)
                 .and_then(|()| folder.sync_all())
@@ -198,7 +199,8 @@ impl Folder {
         Ok(true)
     }
 
-    /// Records the use of a file. Fails silently, because a read-only folder can be read too.
+    /// Records the use of a file. An error is ignored, because snapshots in a read-only folder can
+    /// be read.
     pub(super) fn touch(&self, file: &File) {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let now = Timespec { tv_sec: now.as_secs() as i64, tv_nsec: i64::from(now.subsec_nanos()) };
@@ -229,7 +231,7 @@ impl Folder {
     /// Removes the part files of ended writers, at the first use of the folder.
     pub(super) fn sweep(&self) {
         if !self.is_swept.swap(true, Ordering::Relaxed) && self.path.is_dir() {
-            // Fails for a read-only folder, which can still be read.
+            // The call fails for a read-only folder, whose snapshots can still be read.
             let _ = self.locked(|_| Ok(()));
         }
     }
@@ -360,7 +362,7 @@ impl Folder {
         })?;
         let owner = names::of_tenant(tenant);
         let is_needed = self.needed.check().map_err(|error| Error::snapshot_file(&self.path, &error))?;
-        // A file counts as needed if the check fails.
+        // If the check fails, the file counts as needed.
         let can_go = |index: usize| !is_needed(&paths[index]).unwrap_or(true);
         let victims = victims(&holdings, (&owner, len), self.room, can_go).ok_or_else(|| self.full())?;
         let mut total = holdings.iter().map(|one| one.bytes).sum::<u64>();

@@ -32,10 +32,11 @@ const MAGIC: &[u8; 8] = b"COLDRUN1";
 const HASH: std::ops::Range<usize> = 16..48;
 pub(super) const FIXED: usize = 96;
 const ENTRY: usize = 48;
-/// More than the processes that a runtime may have.
+/// The largest number of memories in a file. No runtime may have as many processes.
 const MAX_MEMORIES: u32 = 16_384;
 const MAX_INFO: u32 = 1 << 20;
-/// The state includes the files in memory, and a reader needs as much memory.
+/// The largest length of the state. The state includes the files in memory, and a reader needs
+/// memory for the whole state.
 const MAX_STATE: u64 = 2 << 30;
 
 /// A VM snapshot in the file.

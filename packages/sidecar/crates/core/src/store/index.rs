@@ -1,5 +1,5 @@
-//! A cache of the heads of unchanged files. Listing a thousand snapshots reads no file twice. Next:
-//! `needed_files.rs`.
+//! A cache of the heads of files. A list of snapshots reads a file's head only if the file is new
+//! or has changed. Next: `needed_files.rs`.
 
 use super::SnapshotInfo;
 use super::content::Source;
@@ -41,7 +41,7 @@ impl Index {
         if is_absent(&head) {
             return None;
         }
-        // A file that cannot be read now may be readable later.
+        // An error of reading is not cached, because a later attempt may succeed.
         if !matches!(head, Err(Error::SnapshotFile { .. } | Error::ResourceExhausted { .. })) {
             self.seen.lock().insert(found.path.clone(), (found.stamp, head.clone()));
         }

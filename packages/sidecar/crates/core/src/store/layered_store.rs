@@ -71,15 +71,15 @@ impl<S: Storable> LayeredStore<S> {
         Self { layers: Arc::new(layers) }
     }
 
-    /// Runs `job` on one of the store's threads. All calls but [`Self::held`], [`Self::keep`] and
-    /// [`Self::forget`] may wait for the disk.
+    /// Runs `job` on one of the store's threads. All calls except [`Self::held`], [`Self::keep`]
+    /// and [`Self::forget`] may wait for the disk.
     pub fn in_background(&self, job: impl FnOnce(&Self) + Send + 'static) {
         let this = self.clone();
         self.layers.threads.run(move || job(&this));
     }
 
-    /// Returns the snapshot with this id in memory, or otherwise the newest with this name. Never
-    /// blocks.
+    /// Returns the snapshot in memory that has this id, or otherwise the newest snapshot in memory
+    /// that has this name. Never blocks.
     pub fn held(&self, tenant: &str, name: &str) -> Option<Arc<S>> {
         self.layers.memory.held(tenant, name)
     }
@@ -95,8 +95,8 @@ impl<S: Storable> LayeredStore<S> {
         self.layers.memory.forget(tenant, id);
     }
 
-    /// Writes a snapshot to disk, completely or not at all, unless it is on disk. Concurrent calls
-    /// for one snapshot share one write.
+    /// Writes a snapshot to disk unless the disk already has the snapshot. After a failure, no part
+    /// of the file exists. Concurrent calls for one snapshot share one write.
     pub fn write(&self, snapshot: &S, retention: Retention) -> Result<(), Error> {
         let info = snapshot.info();
         self.layers.writes.join(&info.tenant, &info.id, Operation::Write(retention), || self.write_now(snapshot, retention))
@@ -263,8 +263,8 @@ impl<S: Storable> LayeredStore<S> {
         })
     }
 
-    /// Checks an exported file and imports it to disk, with its id. An existing snapshot with this
-    /// id and equal content is no error.
+    /// Checks an exported file and imports it to disk, with its id. If the store already has a
+    /// snapshot with this id, the import succeeds if the contents are equal, and otherwise fails.
     pub fn import(&self, tenant: &str, path: &Path) -> Result<(SnapshotInfo, Stored), Error> {
         let mut source = Source::open(path)?;
         source.check_image(&self.layers.installation)?;
@@ -303,7 +303,7 @@ impl<S: Storable> LayeredStore<S> {
             let fitting = all.values().filter(|one| fits(one));
             fitting.max_by_key(|one| one.info.created_ms).map(|one| one.info.id.clone())
         };
-        // A name in the form of an id names no snapshot.
+        // A request in the form of an id is never a name.
         if let Some(id) = newest(&|one| one.info.name.as_deref() == Some(name)).filter(|_| !names::is_id(name)) {
             return Ok(id);
         }
@@ -317,7 +317,7 @@ impl<S: Storable> LayeredStore<S> {
                 return newest(&|one| one.digest == Some(digest)).ok_or_else(|| not_found(name));
             }
         }
-        // A folder that cannot be read may have the snapshot.
+        // If the folder cannot be read, the snapshot may exist, so the folder's error is returned.
         match damaged.into_iter().find(|one| one.id.is_empty()) {
             Some(folder) => Err(folder.error),
             None => Err(not_found(name)),

@@ -2,12 +2,14 @@
 //! runtime or a pool maps its pages.
 //!
 //! A snapshot's size is the number of its bytes beyond the image. Bytes that several snapshots
-//! share count for each, so the layer never exceeds its capacity and often does not fill it. The
-//! layer first removes snapshots of a tenant without a live restored runtime. The pages of the
-//! others stay mapped anyway, and further restores are likely, as from a pool's template.
+//! share are counted for each of them, so the layer never exceeds its capacity and often uses less.
+//! Of a tenant's snapshots, the layer first removes those without a live restored runtime. The
+//! pages of a snapshot with a live restored runtime stay mapped anyway, and further restores from
+//! it are likely, as from a pool's template.
 //!
-//! A snapshot that was opened from its file costs its kernel's state and a descriptor, because its
-//! pages are in the file. A few opened snapshots are cached, because opening checks every byte.
+//! A snapshot that was opened from its file uses only memory for the kernel's state and one
+//! descriptor, because its pages are in the file. A few opened snapshots are cached, because
+//! opening checks every byte.
 //! Next: `shares.rs`, which selects the snapshots to remove; `folder.rs`, the layer on disk.
 
 use super::SnapshotInfo;
@@ -45,9 +47,10 @@ struct Tenant<S> {
 /// The snapshots with one name.
 #[derive(Default)]
 struct Name {
-    /// The time of creation, the order of insertion, and the id.
+    /// The time of creation, the order of insertion, and the id of each snapshot.
     ids: BTreeSet<(u64, u64, String)>,
-    /// Whether the newest snapshot was removed for lack of space. The disk may have it.
+    /// Whether the newest snapshot was removed for lack of space. That snapshot may still be on
+    /// disk.
     is_outdated: bool,
 }
 
@@ -92,8 +95,8 @@ impl<S: Storable> MemoryLayer<S> {
         }
         let before = entries.remove(&info.tenant, &info.id, false);
         let mut removed = Vec::from_iter(before);
-        // A cached snapshot can be opened again. It therefore displaces no other and is removed
-        // first.
+        // A cached snapshot can be opened again. Therefore a cached snapshot displaces no kept
+        // snapshot and is removed first.
         let most = if file.is_some() { MAX_OPENED - 1 } else { MAX_OPENED };
         let most = if entries.fits(bytes, self.room) { most } else { 0 };
         removed.extend(entries.forget_opened(most));
@@ -113,8 +116,8 @@ impl<S: Storable> MemoryLayer<S> {
         Ok(())
     }
 
-    /// Returns the snapshot with this id, or otherwise the newest with this name. Never returns a
-    /// snapshot opened from a file, because the file may have been removed.
+    /// Returns the snapshot with this id, or otherwise the newest snapshot with this name. Never
+    /// returns a snapshot opened from a file, because the file may have been removed.
     pub(super) fn held(&self, tenant: &str, name: &str) -> Option<Arc<S>> {
         let mut entries = self.entries.lock();
         let id = entries.newest(tenant, name).filter(|_| !entries.has(tenant, name)).unwrap_or_else(|| name.to_owned());

@@ -8,7 +8,7 @@
 //! ```
 //! Snapshots belong to tenants. A request for another tenant's id fails like a request for an
 //! unknown id. Slow work (hashing, flushing) runs on the calling thread.
-//! [`LayeredStore::in_background`] has threads for it.
+//! [`LayeredStore::in_background`] runs a call on the store's threads.
 
 mod atomic_replace;
 mod content;
@@ -65,13 +65,14 @@ pub enum Retention {
 /// A file that cannot be used as a snapshot, or the folder itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DamagedSnapshot {
-    /// The id for deleting the file. Empty for the folder.
+    /// The id of the snapshot, with which the file can be deleted. Empty for the folder.
     pub id: String,
     /// The path.
     pub path: PathBuf,
-    /// The error's code: damaged, foreign, or a code of the system.
+    /// The error's code: `ERR_SNAPSHOT_DAMAGED`, `ERR_SNAPSHOT_FOREIGN`, or the code of a failed
+    /// file operation.
     pub code: &'static str,
-    /// The defect.
+    /// A sentence that describes the defect.
     pub reason: String,
     error: Error,
 }

@@ -1,5 +1,5 @@
-//! The files that a live process needs: the snapshots of its paused runtimes. A paused runtime is
-//! lost with its file, and the file is useless when the process has ended.
+//! The files that a live process needs: the snapshots of its paused runtimes. If such a file is
+//! removed, the paused runtime is lost. When the process has ended, the file is useless.
 //!
 //! For each file the process locks one byte of the file `needed`. A hash of the snapshot's file
 //! name selects the byte. The system releases the locks whenever the process ends. No cleanup is
@@ -28,13 +28,14 @@ pub(super) struct NeededFiles {
 
 struct Locks {
     file: File,
-    /// The bytes locked by this process. The system reports these bytes as free.
+    /// The bytes locked by this process. The system's check reports a process's own locks as free.
     bytes: HashSet<u64>,
 }
 
 impl Drop for Locks {
     fn drop(&mut self) {
-        // Closing releases the locks too, unless a starting child has a copy of the descriptor.
+        // Closing the file also releases the locks, unless a starting child has a copy of the
+        // descriptor.
         let _ = unlock_all(&self.file);
     }
 }

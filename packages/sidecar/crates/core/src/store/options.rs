@@ -12,7 +12,8 @@ pub struct StoreOptions {
     pub directory: Option<PathBuf>,
     /// The largest number of bytes of all files together.
     pub max_bytes: u64,
-    /// The largest number of bytes of all snapshots in memory, beyond the image.
+    /// The largest number of bytes of all snapshots in memory together. Bytes of the image do not
+    /// count.
     pub memory_bytes: u64,
 }
 
@@ -27,13 +28,14 @@ impl StoreOptions {
     /// Returns the folder.
     pub(super) fn folder(&self) -> PathBuf {
         let data = || {
-            // A relative path would name another folder after a start in another directory.
+            // A relative path is ignored, because it would name another folder after a start in
+            // another directory.
             let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
             absolute("XDG_DATA_HOME").or_else(|| absolute("HOME").map(|home| home.join(".local/share")))
         };
         let chosen = self.directory.clone().or_else(|| data().map(|data| data.join("coldframe/snapshots")));
-        // A background process may have no home directory. Every use of this folder fails, and the
-        // error names the folder.
+        // A process may have no home directory. Every use of this path fails with an error that
+        // names the path.
         chosen.unwrap_or_else(|| PathBuf::from("/nonexistent/coldframe/snapshots"))
     }
 }

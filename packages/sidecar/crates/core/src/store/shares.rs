@@ -2,11 +2,11 @@
 //! snapshots.
 //!
 //! All tenants share the capacity, so that a single tenant can use all of it. A tenant within its
-//! share (the capacity divided by the number of tenants with snapshots) loses nothing to another
-//! tenant. If the total exceeds the capacity, the tenant with the highest use exceeds its share.
-//! There is one exception: a single snapshot larger than its owner's share displaces old snapshots
-//! instead of being refused. Otherwise, tenants that never return would keep all shares small
-//! forever. The rule applies in memory and on disk. Next: `single_flight.rs`.
+//! share (the capacity divided by the number of tenants with snapshots) loses no snapshot to
+//! another tenant. If the total exceeds the capacity, the tenant with the highest use exceeds its
+//! share. There is one exception: a single snapshot larger than its owner's share displaces old
+//! snapshots instead of being refused. Otherwise, tenants that never return would keep all shares
+//! small forever. The rule applies in memory and on disk. Next: `single_flight.rs`.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -23,8 +23,8 @@ pub(super) struct Holding<T, W> {
 }
 
 /// Returns the indices of the holdings to remove so that `need` more bytes of `owner` fit into
-/// `room`. Returns `None` if they cannot fit. `can_go` is called for one candidate after the other
-/// and may be slow.
+/// `room`. Returns `None` if the bytes cannot fit. `can_go` returns whether a holding may be
+/// removed. The function is called only for candidates, because it may be slow.
 pub(super) fn victims<T: Eq + Hash + Clone + Ord, W: Ord + Clone>(
     holdings: &[Holding<T, W>],
     (owner, need): (&T, u64),
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn removes_from_the_tenant_that_uses_most() {
-        // The neighbour's snapshot is older and stays.
+        // The other tenant's snapshot is older and stays.
         let held = [holding(1, 10, 1), holding(2, 20, 8), holding(2, 20, 9)];
         assert_eq!(victims(&held, (&1, 5), 50, any), Some(vec![1]));
         assert_eq!(victims(&held, (&3, 5), 50, any), Some(vec![1]));

@@ -23,7 +23,7 @@ pub(super) struct SingleFlight {
 pub(super) enum Operation {
     /// Writing the snapshot with this retention.
     Write(Retention),
-    /// Any other operation. Its result is not shared.
+    /// Any other operation. Its result is never shared with a waiting caller.
     Own,
 }
 
@@ -50,7 +50,8 @@ impl Drop for Landing<'_> {
 }
 
 impl SingleFlight {
-    /// Runs `work` for a snapshot of a tenant, or waits for an equal running operation.
+    /// Runs `work` for a snapshot of a tenant. If an equal write is running, waits and returns the
+    /// result of that write. If a different operation is running, waits and then runs `work`.
     pub(super) fn join(&self, tenant: &str, id: &str, operation: Operation, work: impl FnOnce() -> Outcome) -> Outcome {
         let key = (tenant.to_owned(), id.to_owned());
         let flight = loop {
@@ -109,7 +110,7 @@ mod tests {
             scope.spawn(move || {
                 let _ = flights.join("t", "s", first, || {
                     begun.send(()).expect("the second thread waits");
-                    // A waiting caller holds the flight too.
+                    // Each waiting caller has a reference to the flight.
                     while flights.running.lock().values().all(|flight| Arc::strong_count(flight) < 3) {
                         yield_now();
                     }

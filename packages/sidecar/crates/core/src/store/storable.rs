@@ -22,7 +22,7 @@ pub trait Storable: Send + Sync + Sized + 'static {
     /// snapshot last.
     fn is_used(&self) -> bool;
 
-    /// Makes a snapshot from its parts. Checks `state` as if a guest had written it.
+    /// Makes a snapshot from its parts. Checks `state` like data from a guest.
     fn assemble(
         installation: &Installation,
         info: SnapshotInfo,

@@ -1,7 +1,8 @@
-//! Threads for work that waits for the disk. They start with work and end after an idle time.
+//! Threads for jobs that wait for the disk. A thread starts when a job has no free thread, and ends
+//! after an idle time.
 //!
-//! Eight threads and not two, because they mostly wait. Concurrent flushes share the disk's work:
-//! ten writes at once take 51 ms on two threads and 10 ms on eight. Next: `options.rs`.
+//! There are eight threads, because the jobs mostly wait. Concurrent flushes also share the disk's
+//! work: ten concurrent writes took 51 ms on two threads and 10 ms on eight. Next: `options.rs`.
 
 use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
@@ -63,7 +64,8 @@ impl Threads {
             }
             let job = work.waiting.pop_front();
             drop(work);
-            // A panicking job sends no reply. The other jobs must still run.
+            // If a job panics, its request has no reply. The panic is caught, so that other jobs
+            // still run on the thread.
             if let Some(job) = job {
                 let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(job));
             }

@@ -21,7 +21,7 @@ fn killed(runtime: &Runtime, source: &str) -> Duration {
     begin.elapsed()
 }
 
-/// Asserts that a short computation gets a thread soon.
+/// Asserts that a short computation runs soon, because a thread is free.
 fn assert_threads_are_free(core: &Core) {
     let begin = Instant::now();
     let other = outcome(&runtime(core), exec(SHORT));

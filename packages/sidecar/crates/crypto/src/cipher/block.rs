@@ -1,4 +1,4 @@
-//! AES and the modes that only chain its blocks: ECB and CBC with padding, and the stream modes.
+//! AES and its modes without authentication: ECB and CBC with padding, and the stream modes.
 
 use super::Mode;
 use crate::Fault;
@@ -7,7 +7,7 @@ use aes::{Aes128, Aes192, Aes256};
 
 pub(super) const BLOCK: usize = 16;
 pub(super) type Block = [u8; BLOCK];
-/// The blocks of one call of the AES crate, which processes several blocks at a time.
+/// The number of blocks in one call of the AES crate, which processes several blocks in parallel.
 const BATCH: usize = 64;
 
 /// AES with a key of one of its three lengths.
@@ -60,8 +60,8 @@ pub(super) struct Padded {
     aes: Aes,
     encrypt: bool,
     chain: Option<Block>,
-    /// Input that is not a whole block yet. When decrypting also the last block, which may be
-    /// padding.
+    /// Input that is not a whole block yet. When decrypting, also the last whole block, which may
+    /// be padding.
     held: Vec<u8>,
     pub(super) padding: bool,
 }

@@ -1,6 +1,7 @@
 //! Counter mode with CBC-MAC (RFC 3610).
 //!
-//! The mode authenticates the length of the message first, so it takes the message in one piece.
+//! The mode authenticates the length of the message first, so the whole message must be passed in
+//! one piece.
 
 use super::Tag;
 use super::block::{Aes, BLOCK, Block, xor};
@@ -15,7 +16,7 @@ pub(super) struct Ccm {
     pub(super) tag: Tag,
 }
 
-/// The most bytes of associated data, which are stored until the message arrives.
+/// The largest length of associated data in bytes. The data is stored until the message arrives.
 const MAX_AAD: usize = 16 << 20;
 
 impl Ccm {
@@ -72,7 +73,7 @@ impl Ccm {
         settled
     }
 
-    /// Ends the message. A program may end a message without an update; the message is then empty.
+    /// Ends the message. If the program has passed no bytes, the message is empty.
     pub(super) fn finish(&mut self) -> Result<(), Fault> {
         if self.updated { Ok(()) } else { self.update(&[], &mut Vec::new()) }
     }

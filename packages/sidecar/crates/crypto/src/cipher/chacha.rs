@@ -109,7 +109,8 @@ impl ChaChaPoly {
         self.hash.absorb(&lengths);
         let tag = self.hash.result();
         if !self.tag.encrypt && self.tag.expected.is_none() {
-            // OpenSSL accepts a message without a tag here, and Node relies on that.
+            // Without an expected tag, OpenSSL decrypts the message unchecked, and Node relies on
+            // this behaviour.
             return Ok(());
         }
         self.tag.settle(&tag)

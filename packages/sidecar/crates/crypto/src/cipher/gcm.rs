@@ -116,7 +116,7 @@ impl Gcm {
     }
 }
 
-/// A hash over blocks that takes pieces of any length.
+/// A hash over blocks, which accepts pieces of any length.
 #[derive(Clone)]
 pub(super) struct Absorber<H> {
     hash: H,

@@ -1,9 +1,9 @@
 //! Symmetric ciphers behind one interface: a number selects the cipher, an object converts bytes.
 //!
-//! The modes are own code over the block ciphers and universal hashes of the RustCrypto crates. The
-//! modes of those crates want a whole message at once; Node's take a message in pieces. The objects
-//! are plain data. `block.rs` has AES and its simple modes, `gcm.rs`, `ccm.rs`, `chacha.rs` and
-//! `wrap.rs` the others.
+//! This crate implements the modes with the block ciphers and universal hashes of the RustCrypto
+//! crates. The modes of those crates need the whole message at once, but Node passes a message in
+//! pieces. The objects are plain data. `block.rs` has AES and its simple modes, `gcm.rs`, `ccm.rs`,
+//! `chacha.rs` and `wrap.rs` the others.
 
 mod block;
 mod ccm;
@@ -101,7 +101,8 @@ impl Cipher {
         Ok(Self { state, finished: false })
     }
 
-    /// Converts bytes and appends the result to `out`: at most a block more than `input`.
+    /// Converts bytes and appends the result to `out`. The result is at most one block longer than
+    /// `input`.
     ///
     /// # Errors
     /// Returns `State` after the end of the message, or a fault of the mode.
@@ -121,7 +122,7 @@ impl Cipher {
         Ok(())
     }
 
-    /// Whether the mode takes the message in one piece only.
+    /// Returns whether the mode needs the message in one piece.
     #[must_use]
     pub fn wants_whole(&self) -> bool {
         matches!(self.state, State::Ccm(_) | State::Wrap(_))
@@ -144,7 +145,8 @@ impl Cipher {
         }
     }
 
-    /// Adds data that is authenticated and not encrypted. One mode (CCM) checks `message_len`.
+    /// Adds data that is authenticated and not encrypted. The mode CCM checks `message_len`, if the
+    /// caller passes the length. The other modes ignore the length.
     ///
     /// # Errors
     /// Returns `State` if the mode has no such data, or if the message has started.
@@ -170,7 +172,7 @@ impl Cipher {
         }
     }
 
-    /// Turns padding to whole blocks on or off. Padding is on at first.
+    /// Turns padding to whole blocks on or off. Default: on.
     pub fn set_padding(&mut self, on: bool) {
         if let State::Padded(padded) = &mut self.state {
             padded.padding = on;

@@ -1,12 +1,12 @@
 //! AES key wrap (RFC 3394).
 //!
-//! The mode takes a key of whole half-blocks in one piece and returns eight bytes more.
+//! The mode wraps a key of whole half-blocks in one piece. The wrapped key is eight bytes longer.
 
 use super::block::{Aes, BLOCK, Block};
 use crate::Fault;
 
 const HALF: usize = BLOCK / 2;
-/// The longest key. Wrapping costs six passes over the key, which no watch can stop.
+/// The longest key in bytes. Wrapping makes six passes over the key, which no watch can stop.
 const MAX_LEN: usize = 64 << 10;
 
 #[derive(Clone)]

@@ -1,7 +1,8 @@
-//! ASN.1 structures that no crate reads as OpenSSL does; `der` reads and writes their fields.
+//! ASN.1 structures that no crate reads as OpenSSL does. The crate `der` reads and writes their
+//! fields.
 //!
-//! Each structure names the difference to the crate that has a stricter one. Everything else about
-//! keys comes from `spki`, `pkcs8`, `pkcs1`, `sec1` and `pkcs5`, in `read.rs` and `write.rs`.
+//! Each comment names the crate with the stricter structure and the difference. `read.rs` and
+//! `write.rs` use `spki`, `pkcs8`, `pkcs1`, `sec1` and `pkcs5` for all other structures.
 
 use crate::Fault;
 use crate::prime::strip;
@@ -22,7 +23,8 @@ impl From<der::Error> for Fault {
     }
 }
 
-/// PKCS#8 `OneAsymmetricKey`. `pkcs8` refuses version 2 without a public key; OpenSSL takes it.
+/// PKCS#8 `OneAsymmetricKey`. `pkcs8` refuses version 2 without a public key, which OpenSSL
+/// accepts.
 pub(super) struct PrivateKeyInfo<'a> {
     pub(super) algorithm: AlgorithmIdentifierRef<'a>,
     pub(super) private_key: &'a OctetStringRef,
@@ -43,7 +45,7 @@ impl<'a> DecodeValue<'a> for PrivateKeyInfo<'a> {
 }
 
 /// A number of an RSA key, without leading zeros: the integer type for the structures of `pkcs1`.
-/// The integers of `der` refuse superfluous leading zeros; OpenSSL takes them in RSA keys.
+/// The integers of `der` refuse superfluous leading zeros, which OpenSSL accepts in RSA keys.
 pub(super) struct RsaNumber<'a>(pub(super) &'a [u8]);
 
 impl FixedTag for RsaNumber<'_> {
@@ -62,7 +64,7 @@ impl<'a> DecodeValue<'a> for RsaNumber<'a> {
     }
 }
 
-/// `RSASSA-PSS-params`. `pkcs1` keeps the salt length in a byte; OpenSSL takes longer salts.
+/// `RSASSA-PSS-params`. `pkcs1` stores the salt length in a byte, but OpenSSL accepts longer salts.
 pub(super) struct PssParams<'a> {
     pub(super) hash: Option<AlgorithmIdentifierRef<'a>>,
     pub(super) mask: Option<AlgorithmIdentifier<AlgorithmIdentifierRef<'a>>>,
@@ -106,7 +108,8 @@ fn explicit<T>(tag_number: TagNumber, value: &Option<T>) -> Option<ContextSpecif
     value.as_ref().map(|value| ContextSpecificRef { tag_number, tag_mode: TagMode::Explicit, value })
 }
 
-/// `PBKDF2-params`. `pkcs5` takes salts of at most 32 bytes; OpenSSL takes any length.
+/// `PBKDF2-params`. `pkcs5` accepts salts of at most 32 bytes, but OpenSSL accepts salts of any
+/// length.
 pub(super) struct Pbkdf2Params<'a> {
     pub(super) salt: &'a OctetStringRef,
     pub(super) iterations: u32,

@@ -127,8 +127,8 @@ impl Curve {
     }
 }
 
-/// Checks that a point is compressed or uncompressed. OpenSSL takes no other form. The crate would
-/// also take the compact form (tag 5), which has no sign.
+/// Checks that a point is compressed or uncompressed. OpenSSL accepts no other form. The crate
+/// would also accept the compact form (tag 5), which has no sign.
 fn known_form(point: &[u8]) -> Result<&[u8], Fault> {
     match point.first() {
         Some(2..=4) => Ok(point),

@@ -45,7 +45,7 @@ pub(crate) fn to_fields(key: &Key) -> Result<Vec<u8>, Fault> {
 }
 
 /// Reads a key from its kind and its numbers. A private RSA key needs d to qi. An EC key needs its
-/// curve, a point in any form and a scalar; either the point or the scalar may be empty.
+/// curve, a point in any form and a scalar. Either the point or the scalar may be empty.
 pub(crate) fn from_fields(fields: &mut Fields<'_>) -> Result<Key, Fault> {
     match fields.number::<i64>()? {
         1 => {

@@ -1,8 +1,9 @@
 //! PEM: base64 between two labels.
 //!
-//! `pem-rfc7468` writes PEM. Reading scans the lines here, because that crate takes one block
-//! alone, with lines of one length. OpenSSL takes lines of any length, white space around them and
-//! text around the block. `base64ct` decodes the body in a time that does not depend on the key.
+//! `pem-rfc7468` writes PEM. This module reads PEM itself, because that crate accepts only a single
+//! block with lines of one length. OpenSSL accepts lines of any length, white space around lines
+//! and text around the block. `base64ct` decodes the body in a time that does not depend on the
+//! key.
 
 use crate::Fault;
 use base64ct::{Base64, Encoding};
@@ -23,7 +24,8 @@ pub(super) fn decode(text: &[u8], wanted: impl Fn(&str) -> bool) -> Option<Resul
         let label = line.strip_prefix(b"-----BEGIN ").and_then(|rest| rest.strip_suffix(b"-----"));
         let Some(label) = label.and_then(|label| std::str::from_utf8(label).ok()).filter(|label| wanted(label)) else { continue };
         let end = format!("-----END {label}-----");
-        // The capacity is the upper bound: a body that grew would leave copies of the key behind.
+        // The capacity is an upper bound of the body's length, because a vector that grows would
+        // leave copies of the key in freed memory.
         let mut body = Zeroizing::new(Vec::with_capacity(text.len()));
         for line in lines.by_ref() {
             if line == end.as_bytes() {
@@ -44,8 +46,8 @@ pub(super) fn encode(label: &str, der: &[u8]) -> Result<Vec<u8>, Fault> {
     pem_rfc7468::encode_string(label, LineEnding::LF, der).map(String::into_bytes).map_err(|_| Fault::TooLong)
 }
 
-/// Decodes in place. Unlike the other functions of `base64ct`, this one takes a last character with
-/// bits that belong to no byte, as OpenSSL does.
+/// Decodes in place. Unlike the other functions of `base64ct`, the function used here accepts a
+/// last character with bits that belong to no byte, as OpenSSL does.
 fn base64(mut text: Zeroizing<Vec<u8>>) -> Result<Zeroizing<Vec<u8>>, Fault> {
     let len = Base64::decode_in_place(&mut text).map_err(|_| Fault::NoPem)?.len();
     text.truncate(len);

@@ -1,9 +1,9 @@
-//! Reads keys from DER and PEM: PKCS#1, PKCS#8 (encrypted with a passphrase too), SEC1 and
+//! Reads keys from DER and PEM: PKCS#1, PKCS#8 (plain or encrypted with a passphrase), SEC1 and
 //! `SubjectPublicKeyInfo`.
 //!
 //! `spki`, `pkcs1` and `sec1` have most structures. `asn1.rs` has the structures that OpenSSL reads
 //! less strictly than the crates do. A program sees OpenSSL's error for a refused key. A [`Fault`]
-//! therefore says what is wrong: the ASN.1, the kind of key or the numbers.
+//! therefore names the wrong part: the ASN.1, the kind of key or the numbers.
 
 use super::asn1::{PrivateKeyInfo, PssParams, RsaNumber};
 use super::curve::Curve;
@@ -19,7 +19,7 @@ use spki::{AlgorithmIdentifierRef, SubjectPublicKeyInfoRef};
 
 /// The longest modulus in bits.
 pub(crate) const MAX_MODULUS: usize = 16_384;
-/// The salt length of a key for PSS that names none (RFC 8017).
+/// The salt length of a PSS key without a salt length (RFC 8017).
 pub(super) const DEFAULT_SALT_LEN: u32 = 20;
 
 /// The structure that DER contains, by the numbers of Node's `kKeyEncoding…`.
@@ -37,7 +37,7 @@ impl Encoding {
     }
 }
 
-/// Decrypts encrypted keys. Without a watch an encrypted key is refused, because decryption takes
+/// Decrypts encrypted keys. Without a watch, an encrypted key is refused, because decryption takes
 /// long.
 pub(crate) struct Opener<'a, 'b> {
     pub(crate) passphrase: Option<&'a [u8]>,
@@ -53,7 +53,7 @@ impl Opener<'_, '_> {
     }
 }
 
-/// Reads a private key from PEM. The label says the kind.
+/// Reads a private key from PEM. The label determines the encoding.
 pub(crate) fn private_pem(text: &[u8], opener: &mut Opener<'_, '_>) -> Result<Key, Fault> {
     let pem::Block { label, der } = pem::decode(text, |label| label.ends_with("PRIVATE KEY")).ok_or(Fault::NoPem)??;
     match label.as_str() {
@@ -65,7 +65,7 @@ pub(crate) fn private_pem(text: &[u8], opener: &mut Opener<'_, '_>) -> Result<Ke
     }
 }
 
-/// Reads a public key from PEM. Returns `None` if the text has none.
+/// Reads a public key from PEM. Returns `None` if the text contains no public key.
 pub(crate) fn public_pem(text: &[u8]) -> Option<Result<Key, Fault>> {
     let found = pem::decode(text, |label| label == "PUBLIC KEY" || label == "RSA PUBLIC KEY")?;
     Some(found.and_then(|pem::Block { label, der }| if label == "PUBLIC KEY" { spki(&der) } else { pkcs1_public(&der, None) }))
@@ -89,7 +89,7 @@ pub(crate) fn public_der(der: &[u8], encoding: Encoding) -> Result<Key, Fault> {
     }
 }
 
-/// Reads a key in the form in which the guest holds it.
+/// Reads a key in the form in which the guest stores keys.
 pub(crate) fn held(der: &[u8], private: bool) -> Result<Key, Fault> {
     if private { pkcs8(der) } else { spki(der) }
 }
@@ -142,8 +142,8 @@ fn named_curve(algorithm: &AlgorithmIdentifierRef<'_>) -> Result<Curve, Fault> {
     Curve::with_oid(oid).ok_or(Fault::Unsupported)
 }
 
-/// Reads what an RSA key is restricted to: `None` for a key without restrictions, `Some(None)` for
-/// PSS with any parameters.
+/// Reads the restrictions of an RSA key. Returns `None` for a key without restrictions, and
+/// `Some(None)` for PSS with any parameters.
 fn pss(algorithm: &AlgorithmIdentifierRef<'_>) -> Result<Option<Option<PssParameters>>, Fault> {
     if algorithm.oid != oid::RSA_PSS {
         return if algorithm.parameters.is_none_or(AnyRef::is_null) { Ok(None) } else { Err(Fault::Asn1) };
@@ -184,8 +184,8 @@ fn pkcs1_private(der: &[u8], pss: Option<Option<PssParameters>>) -> Result<Key, 
     rsa(RsaKey { n: bytes(key.modulus), e: bytes(key.public_exponent), private: Some(private), pss })
 }
 
-/// Checks that the numbers can be computed with: the modulus is odd and not too long, and no other
-/// number is longer than the modulus.
+/// Checks the numbers of an RSA key: the modulus is odd and not too long, and no other number is
+/// longer than the modulus.
 pub(crate) fn rsa(key: RsaKey) -> Result<Key, Fault> {
     let len = key.n.len();
     let odd = |number: &[u8]| number.last().is_some_and(|last| last & 1 == 1);

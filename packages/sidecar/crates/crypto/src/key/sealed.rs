@@ -1,7 +1,7 @@
 //! Private keys that are encrypted with a passphrase: PBES2 with PBKDF2 and AES-CBC (RFC 8018).
 //!
-//! OpenSSL 3 writes this form. `pkcs8` and `pkcs5` have the formats. The computation is done here,
-//! because PBKDF2 takes long and `kdf.rs` has one that a [`Watch`] can stop.
+//! OpenSSL 3 writes this form. `pkcs8` and `pkcs5` have the formats. This module makes the
+//! computation itself, because PBKDF2 takes long, and a [`Watch`] can stop the PBKDF2 of `kdf.rs`.
 
 use super::asn1::Pbkdf2Params;
 use crate::kdf::pbkdf2;
@@ -17,7 +17,7 @@ use spki::AlgorithmIdentifierRef;
 
 /// The number of iterations that OpenSSL writes.
 const ITERATIONS: u32 = 2_048;
-/// The most iterations that a key may ask for: some seconds.
+/// The largest number of iterations of a key that is decrypted. They take some seconds.
 const MAX_ITERATIONS: u32 = 10_000_000;
 /// The number of the mode CBC in a cipher's number (`cipher/mod.rs`).
 const CBC: u32 = 2;
@@ -30,14 +30,15 @@ const HMACS: [(Pbkdf2Prf, Algorithm); 5] = [
     (Pbkdf2Prf::HmacWithSha512, Algorithm::Sha512),
 ];
 
-/// Whether `der` starts as an `EncryptedPrivateKeyInfo` does: with a sequence instead of a version.
+/// Returns whether `der` starts as an `EncryptedPrivateKeyInfo` does: with a sequence instead of a
+/// version.
 pub(super) fn is_sealed(der: &[u8]) -> bool {
     let first = |outer: AnyRef<'_>| outer.value().first().copied();
     AnyRef::from_der_partial(der).is_ok_and(|(outer, _)| outer.tag() == Tag::Sequence && first(outer) == Some(0x30))
 }
 
 pub(super) fn open(der: &[u8], passphrase: &[u8], watch: &mut dyn Watch) -> Result<Zeroizing<Vec<u8>>, Fault> {
-    // `pkcs8` has these two structures, but reads them with the parameters of `pkcs5` only.
+    // `pkcs8` has these two structures, but reads them only with the parameters of `pkcs5`.
     let (info, _) = AnyRef::from_der_partial(der)?;
     let (algorithm, encrypted) = pair::<AlgorithmIdentifierRef<'_>, &OctetStringRef>(info)?;
     let scheme = parameters(&algorithm, pbes2::PBES2_OID)?;

@@ -13,7 +13,7 @@ use pkcs8::PrivateKeyInfo;
 use sec1::{EcParameters, EcPrivateKey};
 use spki::{AlgorithmIdentifier, AlgorithmIdentifierOwned, SubjectPublicKeyInfo};
 
-/// Returns the key in the form in which the guest holds it: `SubjectPublicKeyInfo` for a public
+/// Returns the key in the form in which the guest stores keys: `SubjectPublicKeyInfo` for a public
 /// key, PKCS#8 for a private key.
 pub(crate) fn held(key: &Key) -> Result<Vec<u8>, Fault> {
     to_der(key, if key.is_private() { Encoding::Pkcs8 } else { Encoding::Spki })
@@ -69,7 +69,7 @@ fn algorithm(key: &Key) -> Result<AlgorithmIdentifierOwned, Fault> {
     Ok(AlgorithmIdentifier { oid, parameters })
 }
 
-/// DER leaves out values that are the default.
+/// Encodes the parameters of PSS. DER omits values that equal the default.
 fn pss(parameters: PssParameters) -> Result<Any, Fault> {
     let PssParameters { hash, mgf_hash, salt_len } = parameters;
     let digest = |algorithm| oid::digest(algorithm).ok_or(Fault::Unsupported);

@@ -142,7 +142,7 @@ fn refuses_wrong_lengths_without_a_panic() {
         |cipher, key: &[u8], iv: &[u8], tag_len| Cipher::new(&Setup { cipher, encrypt: true, key, iv, tag_len }).map(|_| ());
     for mode in 0..300_u32 {
         for (key, iv, tag_len) in [(0, 0, 0), (16, 0, 0), (15, 16, 16), (16, 300, 16), (32, 12, 17), (24, 13, 99)] {
-            // Any result is fine but a panic.
+            // The call may return any result, but must not panic.
             let _ = new(mode << 8 | key, &vec![0; key as usize], &vec![0; iv], tag_len);
         }
     }

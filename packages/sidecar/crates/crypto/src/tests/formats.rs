@@ -1,7 +1,7 @@
-//! The key formats, as Node 24 with OpenSSL 3.5 takes and refuses them.
+//! The key formats that Node 24 with OpenSSL 3.5 accepts and refuses.
 //!
-//! Each case was given to `crypto.createPrivateKey` or `createPublicKey` of that version. A comment
-//! says where the sandbox differs on purpose. The last test changes keys at random.
+//! Each case was passed to `crypto.createPrivateKey` or `createPublicKey` of that version. A
+//! comment states where the sandbox differs on purpose. The last test changes keys at random.
 
 use super::keys::{KEYS, ask, fields, pair};
 use super::{N, T, request};
@@ -57,7 +57,7 @@ fn number(bytes: &[u8], zeros: usize) -> Vec<u8> {
     tlv(INTEGER, &[&[0; 4][..zeros], bytes])
 }
 
-/// The key as the guest holds it.
+/// Imports a key. Returns the DER that the guest stores.
 fn import(wanted: i64, encoding: i64, data: &[u8]) -> Result<Vec<u8>, Fault> {
     let fields_of = [N(wanted), N(i64::from(encoding == PEM)), N(encoding), T(data)];
     Ok(fields(&ask(Command::KeyImport, &request(&fields_of))?)[2].clone())
@@ -80,7 +80,8 @@ fn pkcs8(version: u8, algorithm: &[u8], key: &[u8], rest: &[u8]) -> Vec<u8> {
     sequence(&[&number(&[version], 0), algorithm, &tlv(OCTETS, &[key]), rest])
 }
 
-/// An Ed25519 key: as the guest holds it, its secret in an octet string, its public bytes.
+/// Returns an Ed25519 key: the DER that the guest stores, the secret in an octet string, and the
+/// public bytes.
 fn ed25519() -> (Vec<u8>, Vec<u8>, Vec<u8>) {
     let (held, _) = pair(KEYS[6]);
     let parts = parts(&held, 1);

@@ -1,8 +1,8 @@
 //! Refuses a module that breaks the guest ABI (`docs/internals/guest-abi.md`).
 //!
-//! A VM snapshot is a linear memory and nothing else (`docs/internals/snapshots.md`). A module must
-//! therefore have no other state that survives a turn. The only mutable global is the stack
-//! pointer, which has its initial value again after each turn. The table of functions never
+//! A VM snapshot consists only of a linear memory (`docs/internals/snapshots.md`). A module must
+//! therefore have no state outside its memory that survives a turn. The only allowed mutable global
+//! is the stack pointer, which has its initial value after each turn. The table of functions never
 //! changes. The check also refuses bulk-memory instructions (`lower.rs`) and imports that the ABI
 //! does not have.
 
@@ -17,10 +17,10 @@ const ABI_MODULE: &str = "coldframe";
 /// The number of problems that the failure names.
 const REPORTED_PROBLEMS: usize = 20;
 
-/// Fails with a list of all problems if `wasm` must not become a guest.
+/// Fails with a list of the problems if `wasm` breaks the guest ABI.
 pub(crate) fn check(wasm: &[u8]) -> Result<(), Failure> {
     // WebAssembly 2.0 has one memory, no threads, no exceptions and no garbage-collected objects.
-    // These would be state outside the linear memory.
+    // Each of these features would add state outside the linear memory.
     Validator::new_with_features(WasmFeatures::WASM2).validate_all(wasm)?;
     let mut problems = Vec::new();
     let mut bodies = 0;

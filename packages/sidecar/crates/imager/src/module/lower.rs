@@ -2,9 +2,9 @@
 //!
 //! wasmtime executes `memory.copy` and `memory.fill` with functions outside the guest's code. The
 //! core stops a guest by removing its memory. A fault in such a function would crash the sidecar
-//! and not trap the guest (`packages/runner/engine/shim/memory.c`). Our C code is compiled without
-//! these instructions, but the toolchain's libc contains some of them. Other bulk instructions stay
-//! in the module, and `check.rs` refuses them.
+//! instead of trapping the guest (`packages/runner/engine/shim/memory.c`). Our C code is compiled
+//! without these instructions, but the toolchain's libc contains some of them. Other bulk
+//! instructions stay in the module, and `check.rs` refuses them.
 
 use std::borrow::Cow;
 
@@ -24,8 +24,8 @@ struct Callees {
 
 /// Returns the module without `memory.copy`, `memory.fill` and custom sections.
 ///
-/// The name section of the linker says which functions are `memmove` and `memset`. Both take the
-/// operands of the instruction that they replace. Their result is dropped.
+/// The linker's name section names the functions `memmove` and `memset`. Each function accepts the
+/// operands of the instruction that it replaces. The function's result is dropped.
 pub(crate) fn lower_bulk_memory(wasm: &[u8]) -> Result<Vec<u8>, Failure> {
     let callees = find_callees(wasm)?;
     let mut module = Module::new();

@@ -1,8 +1,8 @@
 //! Turns the linked guest into the module that the sidecar runs.
 //!
 //! [`lower_bulk_memory`] replaces instructions that would run outside the guest's code, and
-//! [`check`] refuses a module that breaks the guest ABI. [`strip`] removes everything that the
-//! image already holds. They read with `wasmparser` and write with `wasm-encoder`, the crates that
+//! [`check`] refuses a module that breaks the guest ABI. [`strip`] removes the parts that the image
+//! already has. The functions read with `wasmparser` and write with `wasm-encoder`, the crates that
 //! wasmtime uses. Unchanged sections and function bodies are copied byte for byte.
 
 mod check;
@@ -26,7 +26,7 @@ impl From<BinaryReaderError> for Failure {
     }
 }
 
-/// Returns the section that `payload` stands for, unchanged. Returns `None` for a payload that is
+/// Returns the unchanged section that `payload` represents. Returns `None` for a payload that is
 /// not a section, such as the header or one function body.
 fn section<'a>(wasm: &'a [u8], payload: &Payload<'_>) -> Result<Option<RawSection<'a>>, Failure> {
     let Some((id, range)) = payload.as_section() else { return Ok(None) };

@@ -1,4 +1,4 @@
-//! Removes everything from a module that the image already holds.
+//! Removes the parts of a module that the image already has.
 //!
 //! The image has the content of the data segments, after the guest's initialisation. The stripped
 //! module has no data segments and no names, and its memory starts with the size that the image

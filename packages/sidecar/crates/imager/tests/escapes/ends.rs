@@ -28,7 +28,7 @@ fn refuses_a_value_outside_the_memory() {
     for (at, len) in [(MEMORY, 1), (MEMORY - 1, 2), (-1, -1), (1, -1), (i64::from(i32::MIN), i64::from(i32::MIN)), (ROOM, MEMORY)]
     {
         let ended = harness().run(&value(at, len));
-        // A length above the limit of results ends the check before the address.
+        // If the length exceeds the limit of results, the address is not checked.
         let claims_too_much = u64::from(len as u32) > Limits::default().result_bytes;
         let code = if claims_too_much { "ERR_RESULT_LIMIT" } else { "ERR_ENGINE_FAULT" };
         assert_eq!((ended.code(), ended.outcome.value), (code, None), "{at} {len}");
@@ -89,7 +89,7 @@ fn ends_a_program_that_waits_for_nothing() {
 
 #[test]
 fn refuses_an_event_buffer_outside_the_memory() {
-    // The text is larger than the inbox, so the core asks the guest for a buffer.
+    // The text is larger than the inbox, so the core requests a buffer from the guest.
     let padding = " ".repeat(2 << 20);
     for at in [-1, MEMORY - 1, MEMORY, 0, i64::from(i32::MIN)] {
         let harness = harness();
@@ -141,7 +141,7 @@ fn ends_a_program_that_requests_a_gigabyte_of_entropy() {
     let script = Script::default().op('g', &[16_000]).op('e', &[MEMORY, 1_000 << 20]).op('e', &[MEMORY, 1_000 << 20]);
     let ended = harness().run_with(&script, limits, Some(Duration::from_millis(50)));
     assert_eq!(ended.code(), "ERR_TIMEOUT");
-    // A gigabyte takes seconds. The bound allows for a busy machine.
+    // Converting a gigabyte would take seconds. The bound leaves time for a busy machine.
     assert!(ended.elapsed < Duration::from_millis(1_500), "{:?}", ended.elapsed);
 }
 

@@ -1,4 +1,5 @@
-//! One core with the hostile guest as its image, and a neighbour that must answer after every case.
+//! One core with the hostile guest as its image. A neighbour, which is another program of the core,
+//! must answer after every case.
 //!
 //! The core is in this process. The tests therefore notice a worker's panic, an abort and a leaked
 //! descriptor.
@@ -16,7 +17,7 @@ use coldframe_core::{
 
 use crate::script::{ROOM, Script};
 
-/// Longer than any step of a test may take.
+/// The timeout of each step of a test. A test that reaches this time hangs.
 const STEP_TIMEOUT: Duration = Duration::from_secs(20);
 const SECRET: &str = "the neighbour's secret in memory";
 const FILE_SECRET: &str = "the neighbour's secret in a file";
@@ -179,7 +180,8 @@ impl Harness {
         RunningProgram { _process: runtime.start(options, sink, Dispatch::Worker).expect("a start"), events }
     }
 
-    /// Returns whether the core has no runtime, process or descriptor but the neighbour's.
+    /// Returns whether the core has only the runtime, the process and the descriptors of the
+    /// neighbour.
     fn is_alone(&self) -> bool {
         let resources = self.core.resources();
         resources.processes == 1 && resources.runtimes == 1 && descriptors() <= self.descriptors + SLACK_DESCRIPTORS
@@ -220,7 +222,7 @@ impl Harness {
     }
 }
 
-/// A program that has not been waited for.
+/// A running program, and the channel that receives its output and its end.
 pub struct RunningProgram {
     _process: coldframe_core::Process,
     events: Receiver<SinkEvent>,

@@ -1,5 +1,5 @@
-//! Every number of a system call, with arguments at the boundaries. The caller gets a result, and
-//! no other program is affected.
+//! Every number of a system call, with arguments at the boundaries. The caller receives a result,
+//! and no other program is affected.
 
 use coldframe_abi::system_calls::BlockingCall;
 
@@ -47,7 +47,7 @@ sweeps! {
 
 #[test]
 fn survives_every_blocking_call() {
-    // This call is left out: it can wait for ever.
+    // This call is left out, because the call can wait for ever.
     let waits = i64::from(BlockingCall::WaitForWatched.number());
     for integers in [[0; 8], [1_000; 8], [i64::from(i32::MAX), 0, 0, 0, 0, 0, 0, 0]] {
         let ended =

@@ -1,8 +1,9 @@
 //! Compaction: copying the live rest of files in memory that are mostly overwritten.
 //!
 //! A save shares unchanged pages with the previous save, and a single unchanged page keeps its
-//! whole file. Therefore a save copies such pages, and the file is freed when its other users end.
-//! No file of a saved memory stays less than half used for long.
+//! whole file in memory. Therefore a save copies the unchanged pages of a mostly overwritten file,
+//! and the file is freed when its other users end. No file of a saved memory stays less than half
+//! used for long.
 //!
 //! A save copies at most as many bytes for compaction as the guest has written. Each byte is copied
 //! once on average, because a file is half overwritten only after writes of half its size. The next
@@ -34,8 +35,8 @@ pub(super) fn by_piece(extents: &[Extent]) -> HashMap<*const Piece, PieceUse<'_>
     pieces
 }
 
-/// Returns the runs that a memory made of `extents` should copy along with `runs`. They are
-/// unordered and touch `runs` at ends only.
+/// Returns the runs that a save of a memory made of `extents` should copy in addition to `runs`.
+/// The returned runs are unordered and do not overlap `runs`.
 pub fn mostly_overwritten(extents: &[Extent], runs: &[Run]) -> Vec<Run> {
     let mut room = bytes(runs);
     if room == 0 || extents.iter().all(|extent| extent.piece.held() == 0) {

@@ -1,13 +1,14 @@
-//! The runs of a memory. Each run has its bytes in a piece, and all memory around the runs is zero.
+//! The runs of a memory. The bytes of each run are in a piece, and all memory outside the runs is
+//! zero.
 //!
 //! ```text
 //! memory   0 ....|== image ==========|..zeros..|=== heap ===|.....
 //! saved          |      [a]   [bb]             |  [c]       |         overlay: the written pages
 //! result   ......|======[a]===[bb]====|........|==[c]=======|.....
 //! ```
-//! A list is sorted and its runs do not overlap. A run costs a mapping in every memory made of it,
-//! and at most two mappings where it splits another run. Therefore a save copies a few clean pages
-//! where they join two runs ([`join`]). Next: `mod.rs`.
+//! A list is sorted and its runs do not overlap. Each run costs one mapping in every memory made
+//! from the list, or two mappings if the run splits another run. Therefore a save also copies a few
+//! clean pages between two runs, so that the two runs become one ([`join`]). Next: `mod.rs`.
 
 use super::Piece;
 use coldframe_sys::{PAGE, Run};
@@ -39,7 +40,7 @@ impl Extent {
         (from < to).then(|| Self { at: from, len: to - from, piece: self.piece.clone(), offset })
     }
 
-    /// Returns whether `part` is a part of this run.
+    /// Returns whether `part` is inside this run and has the same bytes of the same piece.
     pub(super) fn holds(&self, part: &Self) -> bool {
         let inside = self.at <= part.at && part.end() <= self.end();
         inside && Arc::ptr_eq(&self.piece, &part.piece) && self.offset + (part.at - self.at) as u64 == part.offset
@@ -139,8 +140,9 @@ pub fn union(mut runs: Vec<Run>) -> Vec<Run> {
     united
 }
 
-/// Joins runs for copying. `most` has numbers of runs in rising order. The first number applies for
-/// which at most twice the bytes and `slack` are copied, and otherwise the last number.
+/// Joins runs for copying. `most` has limits of runs in rising order. The first limit applies with
+/// which the copied bytes are at most twice the bytes of `runs` plus `slack`. If no limit fulfils
+/// this condition, the last limit applies.
 pub fn join_for_copying(runs: &[Run], gap: usize, most: &[usize], slack: usize) -> Vec<Run> {
     let enough = 2 * bytes(runs) + slack;
     let mut joined = Vec::new();

@@ -1,5 +1,5 @@
-//! Flattening: fewer runs for equal bytes. The runs that many small saves have spread over many
-//! files are copied into one file.
+//! Flattening: reduces the number of runs of an image without changing its bytes. Small runs that
+//! many saves have spread over many files are copied into one file.
 //!
 //! A run costs every new memory a mapping, and every save of a long-lived VM adds runs. Large runs
 //! stay in their files, because copying them would cost more than their mappings. The new list
@@ -24,7 +24,7 @@ const MAX_RUNS: &[usize] = &[24, 96, 384];
 const SLACK: usize = 16 << 20;
 
 impl Image {
-    /// Flattens the list, if that saves mappings.
+    /// Flattens the image's list of runs, if the new list needs fewer mappings.
     pub fn flatten(&self) -> Result<(), Error> {
         let old = self.extents();
         let small: Vec<Run> =

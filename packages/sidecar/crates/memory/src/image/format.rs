@@ -1,7 +1,7 @@
 //! The image file: one header page, then the guest's linear memory after initialisation.
 //!
 //! The zeros at the start (the stack) and at the end (space for the first allocations) are not
-//! stored. A VM gets them as fresh pages without a file.
+//! stored. A VM has fresh zero pages in these ranges.
 //!
 //! ```text
 //! 0     magic "COLDFRM1"                    8 bytes
@@ -35,9 +35,9 @@ const DATA_AT: usize = 128;
 pub struct Header {
     /// The length of the memory in bytes.
     pub memory_len: u64,
-    /// The offset of the file's data in the memory, in bytes. All memory before it is zero.
+    /// The offset of the file's data in the memory, in bytes. All memory before the data is zero.
     pub data_start: u64,
-    /// The length of the data. All memory after it is zero.
+    /// The length of the data in bytes. All memory after the data is zero.
     pub data_len: u64,
     /// The address of the guest's state block.
     pub state_ptr: u32,

@@ -1,4 +1,4 @@
-//! Gathering: one run for an image that is cloned often.
+//! Gathering: makes one run of an image that is cloned often.
 //!
 //! A saved memory is the image, overlaid with a dozen small runs. Every memory made of it would
 //! have its own copies of these runs (`layout.rs`), or two mappings for each. Therefore, after a
@@ -6,7 +6,7 @@
 //! memories are mapped from that file. The file provides a second list for equal bytes, used only
 //! for mapping. Sharing between saves and the reported sizes use the first list.
 //!
-//! Copying the image takes milliseconds, so `keeper.rs` has a copy ready, and gathering writes a
+//! Copying the image takes milliseconds, so `keeper.rs` keeps a copy ready, and gathering writes a
 //! few pages over the copy. Without a copy, or with much to write, the keeper gathers in the
 //! background. Next: `keeper.rs`.
 
@@ -21,8 +21,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 /// The largest number of runs of a list that is not gathered.
 const MAX_UNGATHERED: usize = 4;
-/// The number of mappings at which gathering pays: copying the image takes 5 ms of a processor, as
-/// much as hundreds of memories.
+/// The number of mappings after which an image is gathered. Copying the image takes 5 ms of CPU
+/// time, as long as mapping hundreds of memories.
 const GATHER_AFTER: u32 = 16;
 /// The largest size that is written over a ready copy at once, which takes no longer than a few
 /// scattered mappings.
@@ -87,8 +87,8 @@ impl Image {
         gathered.map_or_else(scattered, Layout::of)
     }
 
-    /// Prepares for this number of mappings. If gathering pays, the first memory uses the gathered
-    /// file too.
+    /// Announces this number of mappings. If the number is large enough, the image is gathered when
+    /// the next memory is mapped.
     pub fn expect(&self, memories: u32) {
         if memories >= GATHER_AFTER {
             self.gathering.mapped.fetch_max(GATHER_AFTER - 1, Ordering::Relaxed);

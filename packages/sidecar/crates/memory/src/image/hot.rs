@@ -1,12 +1,12 @@
 //! Hot pages: the pages that a restored VM writes first.
 //!
 //! Nearly all copies of a saved memory write equal pages first. Each copy starts with the RESTORE
-//! turn and mostly continues with a similar request. One of the first copies shows the pages, and
-//! later copies get them as private pages in a few calls. A page that is written without this
-//! preparation costs two faults, because a guest reads before it writes. The second fault flushes
-//! the page from every processor that runs the process, which is by far the largest part of a first
-//! reply. The literature calls this method record and prefetch (REAP: Ustiugov et al., ASPLOS
-//! 2021).
+//! turn and mostly continues with a similar request. The pages that one of the first copies writes
+//! are recorded, and a few calls make these pages private in each later copy. A page that is
+//! written without this preparation costs two faults, because a guest reads before it writes. The
+//! second fault flushes the page from every processor that runs the process, which is by far the
+//! largest part of a first reply. The literature calls this method record and prefetch (REAP:
+//! Ustiugov et al., ASPLOS 2021).
 //!
 //! The saves of one VM differ little, so they share this record for a number of saves ([`Copies`]).
 //! Next: `../occupied_slot.rs`.
@@ -17,9 +17,11 @@ use parking_lot::RwLock;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The largest number of hot pages. A page that a copy does not write is wasted.
+/// The largest number of hot pages. For each recorded page that a copy does not write, the copy has
+/// a private page that is never used.
 const MOST_PAGES: usize = 128;
-/// The largest gap between pages that one call makes private, including the gap.
+/// The largest gap, in bytes, between two hot pages that one call makes private. The call also
+/// makes the gap private.
 const GAP: usize = PAGE;
 /// The turns that show a copy's writes: the RESTORE turn and the first request.
 pub const TURNS: u8 = 2;

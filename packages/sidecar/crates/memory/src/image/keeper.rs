@@ -1,11 +1,12 @@
-//! The keeper of images. It gathers images in the background and prepares copies of the
-//! installation's image for that. It frees unused resources: gathered files, ready copies, and
-//! clean slots of saved images.
+//! The keeper of images. The keeper gathers images in the background, and prepares copies of the
+//! installation's image for gathering. The keeper also frees unused resources: gathered files,
+//! ready copies, and clean slots of saved images.
 //!
-//! The keeper has one thread, which starts with a job and ends when nothing is kept. The number of
-//! gathered images is bounded, and a gathered image is freed when it is no longer mapped. The
-//! number of saved images with slots is bounded too. If a memory lacks resources, the slots unused
-//! for longest are freed at once (`../budget.rs` requests that). Next: `mod.rs`.
+//! The keeper has one thread, which starts with a job and ends when the keeper keeps no resource.
+//! The number of gathered images is bounded, and a gathered image is freed when it is no longer
+//! mapped. The number of saved images with slots is also bounded. If a memory lacks resources, the
+//! budget requests that the slots unused for longest are freed at once (`../budget.rs`). Next:
+//! `mod.rs`.
 
 use super::{Extent, Image};
 use coldframe_sys as sys;
@@ -15,10 +16,11 @@ use std::fs::File;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-/// The largest number of gathered images. Each takes the image's length in memory.
+/// The largest number of gathered images. Each gathered file needs as much memory as the image is
+/// long.
 const MAX_GATHERED: usize = 16;
-/// The largest number of saved images with clean slots. A slot takes a memory's resources and saves
-/// the next restore two system calls.
+/// The largest number of saved images with clean slots. A clean slot occupies the mappings and the
+/// address range of a memory, and the next restore needs two system calls less.
 const MAX_WITH_SLOTS: usize = 64;
 /// The number of images that lose their slots at once if too many have slots or resources are
 /// missing: about a millisecond of work.
@@ -65,7 +67,7 @@ struct Copy {
 #[derive(Debug)]
 enum Job {
     Gather(Weak<Image>),
-    /// Makes a copy of the image with this id, which consists of this run.
+    /// Makes a copy of the installation's image with this id. The run has the image's bytes.
     Copy(Arc<str>, Extent),
     Check,
 }
@@ -193,8 +195,8 @@ impl Keeper {
                         Some(Ok(copy)) => self.gather_into(&image, copy),
                         _ => image.not_gathered(),
                     }
-                    // Another image may be mapped just as suddenly. Without a ready copy, its
-                    // gathering would be late too.
+                    // Prepares the next copy. Without a ready copy, the next image would be
+                    // gathered only in the background.
                     self.make_copy(image.id.clone(), &image.origin);
                 }
             }
@@ -211,7 +213,7 @@ impl Keeper {
         }
     }
 
-    /// Waits for a job. Returns `None` if there is no job and nothing is kept.
+    /// Waits for a job. Returns `None` if there is no job and the keeper keeps no resource.
     fn next(&self) -> Option<Job> {
         let mut state = self.state.lock();
         loop {

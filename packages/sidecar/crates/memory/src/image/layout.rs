@@ -1,10 +1,10 @@
 //! The layout of a new memory: the mapped runs, and the runs that are written over them.
 //!
-//! A saved memory is the image, overlaid with a dozen small runs. Mapping such a run costs a new
-//! memory two mappings, 3 µs each, for its whole life. The guest writes these pages first, which
-//! makes them private anyway. Therefore the thread that runs the guest writes small runs into the
-//! memory before its first turn (`../slot.rs`), and only large runs are mapped. Next: `gather.rs`,
-//! for images that are cloned often.
+//! A saved memory is the image, overlaid with a dozen small runs. To map such a run, a new memory
+//! needs two mappings for its whole life, and each mapping takes 3 µs. The guest writes the pages
+//! of these runs first, which makes the pages private anyway. Therefore the thread that runs the
+//! guest writes small runs into the memory before its first turn (`../slot.rs`), and only large
+//! runs are mapped. Next: `gather.rs`, for images that are cloned often.
 
 use super::{Extent, Image, overlay};
 use coldframe_sys::{PAGE, Run};
@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 /// The longest written run. Longer runs are mapped.
 const MAX_WRITTEN_RUN: usize = 16 * PAGE;
-/// The largest number of written bytes. Every memory has its own copy of them.
+/// The largest number of written bytes. Every memory has its own copy of these bytes.
 const MAX_WRITTEN: usize = 64 * PAGE;
 
 /// The layout of a new memory. Cheap to clone.

@@ -1,9 +1,9 @@
 //! Images: the content that slots are mapped from.
 //!
-//! An image is the installation's image, or a saved memory. Both are a list of runs with their
-//! bytes in files, zeros around the runs, and the slots that carry the image. The slots are part of
-//! the image, so that no other image can be offered a slot. An image never changes. A saved image
-//! keeps the files that it consists of, not the images that it was made from.
+//! An image is the installation's image, or a saved memory. An image has a list of runs, whose
+//! bytes are in files, and the slots that carry the image. All memory outside the runs is zero. The
+//! slots are part of the image, so that no other image can use them. An image never changes. A
+//! saved image keeps the files that it consists of, not the images that it was made from.
 //!
 //! `layout.rs` and `gather.rs` make images cheap to map, and `hot.rs` makes restored VMs cheap to
 //! start. `compaction.rs` finds files that a save should no longer share, and `flatten.rs` reduces
@@ -43,7 +43,8 @@ pub struct Image {
     header: Arc<Header>,
     /// The length of the memory in bytes: at least the header's length.
     len: usize,
-    /// The runs of the memory. Another list for equal bytes may replace them (`flatten.rs`).
+    /// The runs of the memory. Flattening replaces this list by a shorter list for equal bytes
+    /// (`flatten.rs`).
     extents: RwLock<Arc<[Extent]>>,
     /// The single run of the installation's image, which this image is or was made from.
     pub origin: Extent,
@@ -188,8 +189,9 @@ impl Image {
         })
     }
 
-    /// Calls `wanted` for the image's bytes in `run`, part by part with their offsets, until
-    /// `wanted` returns false or a part cannot be read. Returns whether all parts were wanted.
+    /// Calls `wanted` with each part of the image's bytes in `run` and the part's offset. Stops
+    /// when `wanted` returns false or a part cannot be read. Returns whether `wanted` returned true
+    /// for all parts.
     fn look<'a>(&self, extents: &'a [Extent], run: Run, mut wanted: impl FnMut(usize, Part<'a>) -> bool) -> bool {
         let end = run.offset + run.len;
         assert!(end <= self.len(), "inside the image");
@@ -214,8 +216,8 @@ impl Image {
     }
 
     /// Returns the number of bytes of a saved memory beyond the image that it was made from. Other
-    /// saved memories may share some of them. A file in memory counts completely, because no byte
-    /// of the file is freed before its last user ends.
+    /// saved memories may share some of these bytes. All written bytes of a file in memory are
+    /// counted, because no byte of the file is freed before the file's last user ends.
     pub fn own_bytes(&self, image: &Self) -> u64 {
         let extents = self.own_extents(image);
         compaction::by_piece(&extents).values().map(|of| of.piece.held().max(of.bytes)).sum()
@@ -231,8 +233,8 @@ enum Part<'a> {
 
 /// Returns the number of mappings of a slot made of `extents` beyond the mappings of every VM.
 pub fn extra_mappings(extents: &[Extent]) -> u64 {
-    // The first run is the image itself, which is already counted. Zeros before it and behind the
-    // last run are counted too.
+    // The first run is the image itself, which is already counted. The mappings of zeros before the
+    // first run and behind the last run are also counted already.
     let gaps = extents.windows(2).filter(|pair| pair[0].end() < pair[1].at).count();
     (extents.len() + gaps).saturating_sub(1) as u64
 }

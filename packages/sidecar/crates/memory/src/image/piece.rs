@@ -1,5 +1,5 @@
 //! A piece: a file that stores parts of memories. A piece is an image's file, a file in memory that
-//! a save has filled, or a file on disk. A piece is never written.
+//! a save has filled, or a file on disk. The bytes of a piece never change.
 //!
 //! Slots map a piece copy-on-write. Copying reads through a view, which is mapped at the first use,
 //! because most pieces need no view. Next: `extents.rs`, which places parts of pieces in a memory.
@@ -16,7 +16,8 @@ use std::sync::{Arc, OnceLock};
 pub struct Piece {
     file: File,
     len: u64,
-    /// The bytes of memory that the piece takes while a page of it is used. 0 for a file on disk.
+    /// The bytes of memory that the piece occupies until its last user is dropped. 0 for a file on
+    /// disk.
     held: u64,
     budget: Arc<Budget>,
     /// Set by the first successful mapping, because a refused mapping may succeed later.
@@ -54,7 +55,7 @@ impl Piece {
         Self::made(file, (len, len), budget, charge)
     }
 
-    /// Makes the piece of a file in memory with holes, of which `held` bytes are written.
+    /// Makes the piece of a sparse file in memory. Only `held` bytes of the file were written.
     pub fn with_holes(file: File, (len, held): (u64, u64), budget: &Arc<Budget>, charge: Charge) -> Arc<Self> {
         Self::made(file, (len, held), budget, charge)
     }

@@ -140,7 +140,7 @@ fn no_slot_contains_another_images_bytes_after_images_are_dropped() {
         }
         new.assert_pristine(&new.take());
         // The allocator may place the next image at the address of the dropped image. The new image
-        // must not get the old image's slots.
+        // must not use the old image's slots.
         drop(old);
         let next = TestImage::new(round.wrapping_add(100), &budget, 8);
         next.assert_pristine(&next.take());

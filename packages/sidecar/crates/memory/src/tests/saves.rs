@@ -84,8 +84,8 @@ impl Machine {
 
 impl Drop for Machine {
     fn drop(&mut self) {
-        // Makes the pages that this machine wrote hot at once, so that the next VMs get private
-        // pages early.
+        // Makes the pages that this machine wrote hot at once, so that these pages are made private
+        // when the next VMs are prepared.
         self.occupied.learn(TURNS);
         drop(self.occupied.vacate());
     }

@@ -27,7 +27,7 @@ fn frees_clean_slots_when_a_new_vm_needs_mappings() {
     assert!(waiting(&kept) > 0 && waiting(&kept) <= 80, "{}", waiting(&kept));
     let mut live: Vec<Machine> = (0..25).map(|_| Machine::fresh(&image)).collect();
     assert_eq!(waiting(&kept[..10]), 0, "the longest unused slots were freed");
-    // A memory that grows needs mappings too.
+    // A memory that grows needs further mappings.
     live.iter_mut().for_each(|machine| machine.grow(8));
     live.iter().for_each(Machine::check);
     let model = kept[3].memory().expect("a view");

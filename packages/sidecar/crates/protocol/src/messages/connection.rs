@@ -16,9 +16,9 @@ requests! {
         Credit(Credit) = 5 "credit",
         /// Stops a request. Its reply still follows.
         Cancel(Empty) = 6 "cancel",
-        /// Requests a reply and nothing else.
+        /// Requests an empty reply, to check the connection.
         Ping(Empty) = 10 "ping" -> Empty,
-        /// Counts what the sidecar has in use, over all its runtimes.
+        /// Returns the resources that all runtimes of the sidecar use together.
         Resources(Empty) = 17 "resources" -> SidecarResources,
     }
 }
@@ -52,7 +52,7 @@ pub struct SdkHello<'a> {
 pub struct SidecarHello<'a> {
     /// The sidecar's version.
     pub version: &'a str,
-    /// The sidecar's process. In embedded mode the app's own.
+    /// The pid of the sidecar's process. In embedded mode, the pid of the app's process.
     pub pid: u32,
     /// The content hash of the guest image.
     pub image: &'a str,
@@ -80,10 +80,10 @@ pub struct Failure<'a> {
     /// The stable code.
     #[serde(borrow)]
     pub code: Cow<'a, str>,
-    /// A sentence for people. Nothing parses it.
+    /// A sentence for people. Programs must not parse the sentence.
     #[serde(borrow)]
     pub message: Cow<'a, str>,
-    /// The facts by name.
+    /// The facts of the error, by name.
     pub details: Details,
 }
 
@@ -98,7 +98,7 @@ pub struct Output<'a> {
     pub data: &'a [u8],
 }
 
-/// The reply to `resources`: what the sidecar has in use, over all its runtimes.
+/// The reply to `resources`: the resources that all runtimes of the sidecar use together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct SidecarResources {
@@ -108,7 +108,7 @@ pub struct SidecarResources {
     pub processes: u64,
     /// Mapped memory slots that are clean and wait for the next process.
     pub warm_slots: u64,
-    /// Bytes of linear memory that live processes may touch now.
+    /// Bytes of linear memory that live processes can access now.
     pub memory_bytes: u64,
     /// Bytes of output that wait for their reader.
     pub buffered_bytes: u64,

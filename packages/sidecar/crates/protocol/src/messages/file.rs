@@ -1,7 +1,8 @@
 //! Messages about the files of a runtime.
 //!
-//! Paths are absolute guest paths. The embedder owns the runtime, so the permissions of its
-//! programs do not apply; a read-only mount stays read-only. A handle is an id in its runtime.
+//! Paths are absolute guest paths. The embedder owns the runtime, so the permissions of the
+//! runtime's programs do not apply. Writes to a read-only mount still fail. A handle is an id in
+//! its runtime.
 
 use coldframe_ids::{HandleId, RuntimeId};
 use serde::{Deserialize, Serialize};
@@ -30,7 +31,7 @@ requests! {
         FileOpen(FileOpen<'a>) = 50 "file.open" -> FileHandle,
         /// Closes a file, an archive or a watch.
         FileClose(FileClose) = 51 "file.close" -> Empty,
-        /// Reads from an open file or archive. No bytes mean the end of an archive.
+        /// Reads from an open file or archive. An empty reply means the end of an archive.
         FilePull(FilePull) = 52 "file.pull" -> FileData<'a>,
         /// Writes to an open file or archive.
         FilePush(FilePush<'a>) = 53 "file.push" -> Empty,
@@ -112,7 +113,8 @@ pub struct FileTree<'a> {
     pub runtime: RuntimeId,
     /// The file or directory.
     pub path: &'a str,
-    /// Whether directories above are created, or the content of a directory is removed.
+    /// For `file.mkdir`: whether missing parents are created. For `file.remove`: whether a
+    /// directory is removed with its content.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recursive: Option<bool>,
 }
@@ -174,7 +176,7 @@ pub struct FileStatus {
     pub r#type: FileType,
     /// The type and the permissions, as Linux's `st_mode`.
     pub mode: u32,
-    /// Bytes.
+    /// The size in bytes.
     pub size: u64,
     /// The inode number.
     pub ino: u64,
@@ -202,7 +204,7 @@ pub enum Purpose {
     Read,
     /// Creates or truncates the file and writes it. Directories above the file are created.
     Write,
-    /// As `write`, but keeps the content and writes at the end.
+    /// Writes at the end of the file. Creates a missing file, and directories above the file.
     Append,
     /// Reads the path as a tar archive.
     Export,
@@ -218,7 +220,7 @@ pub struct FileOpen<'a> {
     pub runtime: RuntimeId,
     /// The file or directory.
     pub path: &'a str,
-    /// The purpose.
+    /// The access: read, write, append, or an archive.
     pub r#for: Purpose,
     /// The mode of a file that is created.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -233,7 +235,7 @@ pub struct FileHandle {
     pub handle: HandleId,
     /// The size of a file. 0 for an archive or a watch.
     pub size: u64,
-    /// Whether the watch is of a directory.
+    /// Whether the watched path is a directory.
     pub directory: bool,
 }
 
@@ -289,7 +291,7 @@ pub struct FileWatch<'a> {
     pub runtime: RuntimeId,
     /// The file or directory.
     pub path: &'a str,
-    /// Whether everything below a directory is watched too.
+    /// Whether all files and directories below a directory are also watched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recursive: Option<bool>,
 }
@@ -323,7 +325,7 @@ pub struct ChangeList<'a> {
     pub names: Vec<&'a str>,
     /// The kind of each change.
     pub types: Vec<ChangeType>,
-    /// Whether changes were dropped.
+    /// Whether changes were dropped because the queue of the watch was full.
     pub overflow: bool,
     /// Whether the watch was closed.
     pub ended: bool,
@@ -337,7 +339,7 @@ pub struct FileSet<'a> {
     pub runtime: RuntimeId,
     /// The file.
     pub path: &'a str,
-    /// The permissions.
+    /// The new permissions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<u32>,
     /// The time of the last access, in microseconds since 1970.
@@ -359,7 +361,7 @@ pub struct FileLink<'a> {
     pub runtime: RuntimeId,
     /// The new name.
     pub path: &'a str,
-    /// The text of a symbolic link, or the file that gets a further name.
+    /// The target of a symbolic link, or the existing file of a hard link.
     pub target: &'a str,
     /// Whether the link is a hard link.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,7 +1,7 @@
 //! Host calls: requests of a runtime's programs to the embedder, and the bindings behind them.
 //!
-//! The id of these messages is the number of the call in its runtime. The sidecar counts the
-//! calls, and the numbers have nothing to do with the ids of requests.
+//! The id of these messages is the number of the call in its runtime. The sidecar counts the calls
+//! of each runtime. The numbers are independent of the ids of requests.
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ use crate::declare::{events, requests};
 requests! {
     /// Messages about host calls and bindings.
     pub enum HostCallRequest<'a> {
-        /// Answers a host call. Sent exactly once for each call, also after `host.cancel`.
+        /// The result of a host call. Sent exactly once for each call, also after `host.cancel`.
         HostResult(HostResult<'a>) = 41 "host.result",
         /// Replaces the bindings of a runtime.
         BindingsSet(BindingsSet<'a>) = 43 "bindings.set" -> Empty,
@@ -25,7 +25,7 @@ events! {
     EVENTS {
         /// A program calls a service of the embedder.
         HostCall(HostCall<'a>) = 40 "host.call",
-        /// The program that called has ended or has cancelled the call.
+        /// The calling program has ended or has cancelled the call.
         HostCancel(HostCancel) = 42 "host.cancel",
     }
 }
@@ -36,13 +36,13 @@ events! {
 pub struct HostCall<'a> {
     /// The runtime of the program.
     pub runtime: RuntimeId,
-    /// The process that calls.
+    /// The calling process.
     pub pid: Pid,
     /// The service of the SDK: `binding`, `binding.describe` or `filesystem`.
     pub service: &'a str,
-    /// The name inside the service.
+    /// The name of the binding, or of the app file system's operation.
     pub name: &'a str,
-    /// The input.
+    /// The input of the call, in the format of the service.
     #[serde(borrow, with = "serde_bytes")]
     pub input: &'a [u8],
 }
@@ -53,10 +53,10 @@ pub struct HostCall<'a> {
 pub struct HostResult<'a> {
     /// The runtime of the program that called.
     pub runtime: RuntimeId,
-    /// The result.
+    /// The result of the call, in the format of the service.
     #[serde(borrow, default, with = "serde_bytes", skip_serializing_if = "Option::is_none")]
     pub ok: Option<&'a [u8]>,
-    /// The reason why there is no result.
+    /// The reason of the failure.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<HostFailure<'a>>,
 }

@@ -1,6 +1,6 @@
 //! The messages between SDK and sidecar, family by family.
 //!
-//! Each side sends `hello` first, with its version; the versions must be equal. The SDK then sends
+//! Each side first sends `hello` with its version. The versions must be equal. The SDK then sends
 //! requests. The sidecar answers each request exactly once, with `reply` or `error`, in the order
 //! of completion. Notices of the SDK and events of the sidecar have no reply.
 //!
@@ -35,11 +35,11 @@ use crate::invalid::Invalid;
 /// The version that both sides must have. SDK and sidecar are released together.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// The largest `data` of an `output` message.
+/// The largest `data` of an `output` message, in bytes.
 pub const MAX_OUTPUT_BYTES: usize = 64 << 10;
 
-/// Bytes of one stream that may be in flight without credit. `crates/session` asserts that the core
-/// has the same number.
+/// The largest number of bytes of one stream that may be in flight without credit. `crates/session`
+/// asserts that the core has an equal constant.
 pub const STREAM_WINDOW_BYTES: u64 = 256 << 10;
 
 /// The number of a message's kind, the first element of a frame.

@@ -22,11 +22,13 @@ requests! {
         StreamEnd(InRuntime) = 33 "stream.end",
         /// Closes a connection.
         StreamClose(StreamLeave) = 34 "stream.close",
-        /// Lists listeners. Without a target it lists all listeners of the runtime.
+        /// Lists the listeners that a connection to the target would reach. Without a target, lists
+        /// all listeners of the runtime.
         ListenerList(NetworkTarget<'a>) = 35 "listener.list" -> Listeners<'a>,
         /// Waits until a program listens at the target.
         ListenerWait(NetworkTarget<'a>) = 36 "listener.wait" -> Listener<'a>,
-        /// Cancels a `listener.wait` by its id. The wait is answered with `ERR_CANCELED`.
+        /// Cancels the `listener.wait` with this id. The reply to the wait is the error
+        /// `ERR_CANCELED`.
         ListenerCancel(InRuntime) = 37 "listener.cancel",
     }
 }
@@ -55,7 +57,7 @@ pub struct NetworkTarget<'a> {
     /// The port of a TCP listener.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub port: Option<u16>,
-    /// An address of the loopback. Without it: 127.0.0.1, then ::1.
+    /// A loopback address. Omitted: 127.0.0.1, then ::1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<&'a str>,
     /// An absolute guest path, or an abstract name that begins with NUL.
@@ -98,7 +100,7 @@ pub struct InRuntime {
 pub struct StreamLeave {
     /// The runtime.
     pub runtime: RuntimeId,
-    /// Whether the guest gets a reset instead of the end.
+    /// Whether the guest receives a reset instead of the end of the stream.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reset: Option<bool>,
 }

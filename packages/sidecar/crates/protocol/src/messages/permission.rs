@@ -11,16 +11,17 @@ requests! {
     pub enum PermissionRequest<'a> {
         /// Replaces the policy of a runtime, from the next system call on.
         PermissionsSet(PermissionsSet<'a>) = 60 "permissions.set" -> Empty,
-        /// Begins or ends sending decisions.
+        /// Starts or stops `permissions.events` for a runtime.
         PermissionsWatch(PermissionsWatch) = 61 "permissions.watch" -> Empty,
-        /// The SDK has handled `permissions.events`. The next one may be sent.
+        /// The SDK has handled a `permissions.events`. The sidecar may send the next
+        /// `permissions.events`.
         PermissionsTaken(PermissionsTaken) = 63 "permissions.taken",
     }
 }
 
 events! {
     EVENTS {
-        /// Decisions, at most 128. The frame's id is 0.
+        /// At most 128 permission decisions of one runtime. The frame's id is 0.
         PermissionsEvents(PermissionsEvents<'a>) = 62 "permissions.events",
     }
 }
@@ -141,8 +142,8 @@ pub struct PermissionEvent<'a> {
     /// The index of the deciding rule in its scope.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<u32>,
-    /// The process that asked.
+    /// The process whose operation was checked.
     pub pid: Pid,
-    /// Microseconds since 1970.
+    /// The time of the decision, in microseconds since 1970.
     pub time_us: u64,
 }

@@ -25,7 +25,8 @@ requests! {
 
 events! {
     EVENTS {
-        /// A live program has its pid. Sent once, before the output and the reply of its request.
+        /// The pid of a program that was started live. Sent once, before the output and the reply
+        /// of the request.
         Started(Started) = 7 "started",
     }
 }
@@ -36,11 +37,11 @@ events! {
 pub enum Mode {
     /// `code` is a program, an ES module.
     Exec,
-    /// As `exec`. The program may hand back a value.
+    /// `code` is a program, an ES module. The program may return a value.
     Run,
-    /// As `exec`. `code` is the guest path of the program's file.
+    /// `code` is the guest path of the program's file.
     File,
-    /// As `exec`. `code` is a command, found through PATH, and `args` are its arguments.
+    /// `code` is a command, which is found through PATH. `args` are the command's arguments.
     Command,
 }
 
@@ -72,13 +73,13 @@ pub struct ProcessStart<'a> {
     /// Options of `node` itself.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub exec_argv: Option<Vec<&'a str>>,
-    /// Laid over the runtime's environment.
+    /// Variables that extend or replace the runtime's environment.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub env: Option<Pairs<'a>>,
     /// Replaces the runtime's working directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<&'a str>,
-    /// The content of descriptor 0. With `live`: the beginning of it.
+    /// The standard input. With `live`, the first bytes of the standard input.
     #[serde(borrow, default, with = "serde_bytes", skip_serializing_if = "Option::is_none")]
     pub stdin: Option<&'a [u8]>,
     /// The wall-clock limit.
@@ -96,13 +97,13 @@ pub struct ProcessStart<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct Timings {
-    /// Mapping the memory image.
+    /// The time to map the memory image.
     pub memory_map_ns: u64,
-    /// Making the instance.
+    /// The time to make the instance.
     pub instantiate_ns: u64,
-    /// From there to the first instruction of the user's program.
+    /// The time from the instance to the first instruction of the user's program.
     pub guest_start_ns: u64,
-    /// From there to the end of the program.
+    /// The time from the first instruction to the end of the user's program.
     pub guest_run_ns: u64,
 }
 
@@ -118,19 +119,19 @@ pub struct Outcome<'a> {
     /// The captured output of descriptor 2.
     #[serde(borrow, with = "serde_bytes")]
     pub stderr: &'a [u8],
-    /// The JSON text that the program handed back.
+    /// The JSON text of the value that the program returned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<&'a str>,
     /// The reason, when the sandbox ended the program.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure<'a>>,
-    /// Whether the program wrote more to descriptor 1 than `stdout` holds.
+    /// Whether the program wrote more to descriptor 1 than `stdout` contains.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub stdout_truncated: bool,
-    /// Whether the program wrote more to descriptor 2 than `stderr` holds.
+    /// Whether the program wrote more to descriptor 2 than `stderr` contains.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub stderr_truncated: bool,
-    /// Where the time of the start went.
+    /// The time of each step of the start.
     pub timings: Timings,
 }
 
@@ -150,7 +151,7 @@ pub struct ProcessWrite<'a> {
     pub runtime: RuntimeId,
     /// A process that was started live.
     pub pid: Pid,
-    /// Bytes for its standard input.
+    /// Bytes for the standard input of the process.
     #[serde(borrow, with = "serde_bytes")]
     pub data: &'a [u8],
     /// Whether the standard input ends after `data`.
@@ -182,7 +183,7 @@ pub struct ProcessList {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProcessTable<'a> {
-    /// Processes.
+    /// The pid of each process.
     pub pids: Vec<Pid>,
     /// The parent of each process. 1 for a root program.
     pub ppids: Vec<Pid>,

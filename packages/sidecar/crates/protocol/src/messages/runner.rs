@@ -25,7 +25,7 @@ requests! {
 pub struct RunnerCreate<'a> {
     /// The runtime.
     pub runtime: RuntimeId,
-    /// Laid over the runtime's environment.
+    /// Variables that extend or replace the runtime's environment.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub env: Option<Pairs<'a>>,
     /// Replaces the runtime's working directory.
@@ -39,9 +39,9 @@ pub struct RunnerCreate<'a> {
 pub struct RunnerCreated {
     /// The new runner.
     pub runner: RunnerId,
-    /// Its process in the runtime.
+    /// The process of the runner in the runtime.
     pub pid: Pid,
-    /// Where the time of the start went.
+    /// The time of each step of the start.
     pub timings: Timings,
 }
 

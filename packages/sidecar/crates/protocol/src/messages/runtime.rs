@@ -1,4 +1,4 @@
-//! Messages about runtimes: their creation, their end, and what they use of their limits.
+//! Messages about runtimes: their creation, their end, and the use of their limits.
 
 use coldframe_ids::{FileSystemId, Pid, RuntimeId};
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ requests! {
         RuntimeCreate(RuntimeCreate<'a>) = 11 "runtime.create" -> RuntimeCreated<'a>,
         /// Ends a runtime and every program in it.
         RuntimeDispose(RuntimeDispose) = 12 "runtime.dispose" -> Empty,
-        /// Returns what a runtime uses of its limits.
+        /// Returns the present and the highest use of a runtime's limits.
         RuntimeResources(RuntimeResources) = 65 "runtime.resources" -> RuntimeUsage<'a>,
     }
 }
@@ -31,13 +31,14 @@ events! {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct RuntimeCreate<'a> {
-    /// The environment of its processes. With `snapshot`: laid over the snapshot's.
+    /// The environment of the runtime's processes. With `snapshot`, variables that extend or
+    /// replace the snapshot's environment.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub env: Option<Pairs<'a>>,
-    /// The working directory of its processes.
+    /// The working directory of the runtime's processes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<&'a str>,
-    /// Limits by name. They replace limits of `profile`.
+    /// Limits by name. A named limit replaces the limit of `profile`.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub limits: Option<Numbers<'a>>,
     /// The set of limits for names that `limits` omits: `default` or `hardened`.
@@ -49,10 +50,10 @@ pub struct RuntimeCreate<'a> {
     /// Files that exist from the start, by absolute guest path. Ignored with `snapshot`.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub files: Option<Blobs<'a>>,
-    /// Mounts that exist from the start, outer ones first.
+    /// Mounts that exist from the start. A mount that contains another mount precedes that mount.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub mounts: Option<Vec<Mount<'a>>>,
-    /// The permissions of its programs.
+    /// The permissions of the runtime's programs.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub permissions: Option<Permissions<'a>>,
     /// Bindings that exist from the start.
@@ -61,7 +62,7 @@ pub struct RuntimeCreate<'a> {
     /// The snapshot that the runtime is restored from: an id, a name, or the beginning of a digest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snapshot: Option<&'a str>,
-    /// The owner.
+    /// The owner of the runtime. Default: the tenant `default`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tenant: Option<&'a str>,
 }
@@ -74,7 +75,7 @@ pub struct Mount<'a> {
     pub guest_path: &'a str,
     /// The directory on the host machine. Empty for an app file system.
     pub host_path: &'a str,
-    /// Whether the guest may change nothing in it.
+    /// Whether every change by the guest fails with `EROFS`.
     pub read_only: bool,
     /// Whether the host directory is never written and the guest's changes stay in memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -90,7 +91,7 @@ pub struct Mount<'a> {
 pub struct RuntimeCreated<'a> {
     /// The new runtime.
     pub runtime: RuntimeId,
-    /// Nanoseconds that the sidecar needed.
+    /// The time in which the sidecar made the runtime, in nanoseconds.
     pub configure_ns: u64,
     /// The content of the snapshot that the SDK needs.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -103,7 +104,7 @@ pub struct RuntimeCreated<'a> {
 pub struct Restored<'a> {
     /// Resident runners, and programs that a request can attach to.
     pub programs: Vec<RestoredProgram>,
-    /// The working directory of programs that are started.
+    /// The default working directory of programs.
     pub cwd: &'a str,
     /// The permissions of programs.
     #[serde(borrow)]
@@ -139,15 +140,15 @@ pub struct RuntimeUsage<'a> {
     pub high: Vec<u64>,
     /// The bound of each limit.
     pub max: Vec<u64>,
-    /// Open descriptors of all processes.
+    /// The number of open descriptors of all processes.
     pub descriptors: u64,
-    /// Pending operations of all processes.
+    /// The number of pending operations of all processes.
     pub operations: u64,
-    /// Processes that wait for a timer.
+    /// The number of processes that wait for a timer.
     pub timers: u64,
-    /// CPU milliseconds of all processes.
+    /// The CPU time of all processes, in milliseconds.
     pub cpu_ms: u64,
-    /// Bytes that wait in pipes, sockets and standard streams.
+    /// The number of bytes that wait in pipes, sockets and standard streams.
     pub buffered_bytes: u64,
 }
 
@@ -161,7 +162,7 @@ pub struct LimitWarning<'a> {
     pub limit: &'a str,
     /// The present use.
     pub used: u64,
-    /// The bound.
+    /// The bound of the limit.
     pub max: u64,
     /// The process, for a limit of each process.
     #[serde(default, skip_serializing_if = "Option::is_none")]

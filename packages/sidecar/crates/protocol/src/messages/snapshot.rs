@@ -1,7 +1,7 @@
 //! Messages about snapshots, the store that keeps them, and the state of whole runtimes.
 //!
-//! Where a request names a snapshot, `snapshot` is an id, a name (the newest snapshot of that
-//! name), or the beginning of a digest. A tenant sees only its own snapshots.
+//! The field `snapshot` of a request is an id, a name, or the beginning of a digest. A name means
+//! the newest snapshot with that name. A tenant sees only its own snapshots.
 
 use coldframe_ids::RuntimeId;
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,8 @@ requests! {
         SnapshotTake(SnapshotTake<'a>) = 70 "snapshot.take" -> SnapshotEntry<'a>,
         /// Puts a snapshot's state in place of the present state of a runtime.
         RuntimeRollback(RuntimeRollback<'a>) = 71 "runtime.rollback" -> RestoredPrograms,
-        /// Makes clones of a runtime: all or none, unless `settle` is true.
+        /// Makes clones of a runtime. Unless `settle` is true, the request fails without a clone if
+        /// one clone fails.
         RuntimeClone(RuntimeClone<'a>) = 72 "runtime.clone" -> RuntimeCopies<'a>,
         /// Writes a runtime to disk and frees its memory.
         RuntimePause(RuntimePause) = 73 "runtime.pause" -> SnapshotEntry<'a>,
@@ -33,7 +34,7 @@ requests! {
         SnapshotExport(SnapshotExport<'a>) = 78 "snapshot.export" -> Empty,
         /// Reads a snapshot from a file of the host machine.
         SnapshotImport(SnapshotImport<'a>) = 79 "snapshot.import" -> SnapshotEntry<'a>,
-        /// Writes a snapshot that is in memory to disk as well.
+        /// Writes a snapshot in memory also to disk.
         SnapshotPersist(SnapshotNamed<'a>) = 81 "snapshot.persist" -> Empty,
         /// Returns the hash of a snapshot's content.
         SnapshotDigest(SnapshotNamed<'a>) = 82 "snapshot.digest" -> SnapshotDigest<'a>,
@@ -55,7 +56,7 @@ pub struct SnapshotTake<'a> {
     /// Whether the snapshot is written to disk before the reply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk: Option<bool>,
-    /// The time in which the programs must quiesce.
+    /// The time in which the programs must quiesce. Default: 5 seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
 }
@@ -86,10 +87,10 @@ pub struct RuntimeClone<'a> {
     pub runtime: RuntimeId,
     /// The number of clones.
     pub count: u32,
-    /// The time in which the programs must quiesce.
+    /// The time in which the programs must quiesce. Default: 5 seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
-    /// Whether clones that succeeded stay when another fails.
+    /// Whether the other clones stay when one clone fails.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settle: Option<bool>,
     /// Whether the sidecar sends `limit.warning` for the clones.
@@ -103,7 +104,7 @@ pub struct RuntimeClone<'a> {
     pub bindings: Option<Vec<Binding<'a>>>,
 }
 
-/// An entry of the reply to `runtime.clone`: a runtime, or the reason why there is none.
+/// An entry of the reply to `runtime.clone`: a runtime, or the reason why the clone failed.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RuntimeCopy<'a> {
@@ -133,7 +134,7 @@ pub struct RuntimeCopies<'a> {
 pub struct RuntimePause {
     /// The runtime.
     pub runtime: RuntimeId,
-    /// The time in which the programs must quiesce.
+    /// The time in which the programs must quiesce. Default: 5 seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
     /// Whether the store may delete the snapshot once the sidecar has exited.
@@ -164,7 +165,7 @@ pub struct RuntimeResume<'a> {
 pub struct SnapshotList<'a> {
     /// The owner.
     pub tenant: &'a str,
-    /// The last entry of the reply before. The list continues behind it.
+    /// The last entry of the previous reply. The list continues after this entry.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub after: Option<SnapshotPosition<'a>>,
 }
@@ -211,7 +212,7 @@ pub struct SnapshotImport<'a> {
     pub path: &'a str,
 }
 
-/// Where a snapshot is stored.
+/// The storage of a snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Stored {
@@ -229,7 +230,7 @@ pub enum Stored {
 pub struct SnapshotEntry<'a> {
     /// The id.
     pub id: &'a str,
-    /// The snapshot that the runtime was restored from.
+    /// The previous snapshot of the runtime, or the snapshot that the runtime was restored from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<&'a str>,
     /// The name.
@@ -244,7 +245,7 @@ pub struct SnapshotEntry<'a> {
     pub created_ms: u64,
     /// The content hash of the guest image that the snapshot needs.
     pub image: &'a str,
-    /// Bytes that only this snapshot stores.
+    /// The number of bytes beyond the guest image, including pages that other snapshots share.
     pub size: u64,
     /// The number of programs in the snapshot.
     pub programs: u32,
@@ -273,7 +274,7 @@ pub struct SnapshotEntries<'a> {
 pub struct DamagedSnapshot<'a> {
     /// The file.
     pub path: &'a str,
-    /// The defect.
+    /// A sentence that describes the defect.
     pub reason: &'a str,
 }
 

@@ -1,9 +1,9 @@
 //! Assigns sinks to restored programs.
 //!
-//! A copy that replaces a program of the runtime (rollback, resume) gets that program's sink: its
-//! request continues, its runner keeps its id. Any other resident program gets a new runner id, and
-//! any other program an orphan sink. The core asks for a sink before the copy exists and returns
-//! the processes afterwards, so the assignment keeps the roles in between.
+//! A copy that replaces a program of the runtime (rollback, resume) receives that program's sink:
+//! the request continues, and a runner keeps its id. Any other resident program receives a new
+//! runner id, and any other program an orphan sink. The core requests a sink before the copy exists
+//! and returns the processes later, so the assignment stores each copy's role until then.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -39,7 +39,8 @@ pub(crate) struct SinkAssignment<'a> {
 enum Role {
     /// A request waits for the program.
     Request(RequestId),
-    /// The program is a runner. The `runner.create` may still be in flight.
+    /// The program is a runner. The request is the `runner.create`, if that request is still in
+    /// flight.
     Runner(RunnerId, Option<RequestId>),
     /// A request can attach to the program.
     Orphan(OrphanSink),
@@ -52,9 +53,9 @@ enum Role {
 pub(crate) struct AssignedPrograms {
     /// The programs, for the reply.
     pub programs: Vec<RestoredProgram>,
-    /// Runners of the runtime.
+    /// The runners of the runtime.
     pub runners: Vec<RunnerId>,
-    /// Programs that a request can attach to.
+    /// The programs that a request can attach to.
     pub orphans: Orphans,
 }
 
@@ -125,8 +126,8 @@ impl<'a> SinkAssignment<'a> {
         assigned
     }
 
-    /// Enters a runner's process into the table and passes it to the runner's requests. Returns
-    /// false if the table has no such runner.
+    /// Enters a runner's process into the table and passes the process to the runner's requests.
+    /// Returns false if the table has no such runner.
     fn enter_runner(&self, runner: RunnerId, created_by: Option<RequestId>, process: &Process) -> bool {
         match self.runners.lock().get_mut(runner) {
             Some(entry) => *entry = Some(process.clone()),

@@ -19,15 +19,16 @@ pub(crate) struct RunnerSink {
     created_by: Option<RequestId>,
     runner: RunnerId,
     context: ErrorContext,
-    /// The pid, set when the core has allotted it.
+    /// The pid of the runner's process. Set when the core has assigned the pid.
     pid: OnceLock<Pid>,
     replies: Replies,
     creation: Mutex<Creation>,
 }
 
-/// The progress of a runner's creation. A worker may make the runner ready before the creating
-/// thread has entered its process into the table. A client that knows the id may use it at once, so
-/// the reply needs both.
+/// The progress of a runner's creation. A worker may report that the runner is ready before the
+/// creating thread has entered the process into the table. The SDK may use the runner's id as soon
+/// as it has the reply. The reply is therefore sent when the runner is ready and the table has the
+/// process.
 #[derive(Default)]
 enum Creation {
     #[default]
@@ -98,7 +99,7 @@ impl Sink for RunnerSink {
         }
     }
 
-    /// The core has reported the end of all evaluations before.
+    /// Ends the runner. The core has reported the end of all evaluations before this call.
     fn exited(&self, outcome: Outcome) {
         let Some(request) = self.created_by else { return };
         let exit_code = outcome.exit_code;

@@ -1,13 +1,14 @@
-//! The memory that this process can still get. It is the kernel's estimate of available memory,
-//! within the limits of the process's control groups (a container, a service).
+//! The memory that this process can still allocate. The value is the kernel's estimate of available
+//! memory, bounded by the limits of the process's control groups (a container, a service).
 //!
-//! Reads a few small files, which takes some tens of microseconds. Callers use the result for
-//! decisions about many megabytes. Next: `byte_lock.rs`.
+//! The functions read a few small files, which takes some tens of microseconds. Callers therefore
+//! check only before they allocate many megabytes. Next: `byte_lock.rs`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Returns the available memory in bytes. Returns `None` if the system does not report it.
+/// Returns the available memory in bytes. Returns `None` if the system does not report the
+/// available memory.
 pub fn available_memory() -> Option<u64> {
     let machine = meminfo(&fs::read_to_string("/proc/meminfo").ok()?)?;
     let group = fs::read_to_string("/proc/self/cgroup").ok().and_then(|text| group(&text, Path::new("/sys/fs/cgroup")));
@@ -27,7 +28,7 @@ fn group(text: &str, root: &Path) -> Option<PathBuf> {
 
 /// Returns the memory that a group and its ancestors leave: the smallest difference of limit and
 /// use. Inactive files of `memory.stat` do not count as used, because the kernel can drop them.
-/// Other cached files count, so the result tends to be too small.
+/// Other cached files count as used, so the result is rather too small than too large.
 fn left_by(group: &Path) -> Option<u64> {
     let number = |path: PathBuf| fs::read_to_string(path).ok()?.trim().parse::<u64>().ok();
     let left = |folder: &Path| {

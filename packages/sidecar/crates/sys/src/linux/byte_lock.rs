@@ -1,9 +1,9 @@
 //! Locks on single bytes of a file. The bytes need not exist.
 //!
-//! A lock belongs to an open file, so another open file of the same process is refused too. The
-//! system releases the lock when the file is closed or the process ends. fcntl(2) describes the
-//! locks under "Open file description locks". The code uses `libc`, because rustix has no call for
-//! these locks. Next: `memory_file.rs`.
+//! A lock belongs to an open file. A second open file of one process therefore cannot lock the byte
+//! either. The system releases the lock when the file is closed or the process ends. fcntl(2)
+//! describes the locks under "Open file description locks". The code uses `libc`, because rustix
+//! has no call for these locks. Next: `memory_file.rs`.
 
 use std::fs::File;
 use std::io;

@@ -12,12 +12,12 @@ pub fn memory_file() -> io::Result<File> {
     Ok(memfd_create(c"coldframe", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?.into())
 }
 
-/// Makes a file in memory unchangeable. No code can write to the file, map it for writing or change
-/// its length afterwards. Mappings for writing must have been removed before.
+/// Seals a file in memory. Afterwards the file cannot be written, mapped for writing, shortened or
+/// extended. The caller must have removed all mappings for writing.
 ///
-/// `F_SEAL_WRITE` would check the mappings for writing. It also waits until the system uses no page
-/// of the file, and fails with `EBUSY` after a tenth of a second. A busy machine that moves pages
-/// uses them longer (`memfd_wait_for_pins` in Linux's mm/memfd.c).
+/// `F_SEAL_WRITE` would check the mappings for writing. But that seal also waits until the system
+/// uses no page of the file, and fails with `EBUSY` after a tenth of a second. A busy machine that
+/// moves pages can use a page for longer (`memfd_wait_for_pins` in Linux's mm/memfd.c).
 pub fn seal(file: &File) -> io::Result<()> {
     // `F_SEAL_FUTURE_WRITE` exists since Linux 5.1.
     let seals = SealFlags::FUTURE_WRITE | SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL;
@@ -112,7 +112,7 @@ mod tests {
         let file = memory_file().expect("memfd");
         file.write_all_at(&[7; 4 * PAGE], 0).expect("written");
         let (reader, writer) = std::io::pipe().expect("a pipe");
-        // The pipe now holds the pages themselves, as a disk, a network card or page migration
+        // The pipe now refers to the pages themselves, as a disk, a network card or page migration
         // does.
         let flags = rustix::pipe::SpliceFlags::NONBLOCK;
         let moved = rustix::pipe::splice(&file, Some(&mut 0), &writer, None, 4 * PAGE, flags);

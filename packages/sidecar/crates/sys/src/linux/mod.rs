@@ -1,11 +1,11 @@
 //! Linux: mappings in this file, and all other calls in the files of this folder.
 //!
 //! A VM's memory is a private mapping of the image. A page that the guest has written is an
-//! anonymous page, and the kernel's page map shows which pages are anonymous. No code tracks writes
-//! in the fast path. `Documentation/admin-guide/mm/pagemap.rst` describes the page map.
-//! `page_map.rs` finds the written pages, `memory_file.rs` has files in memory, and `threads.rs`
-//! has clocks and CPU time. `byte_lock.rs` has locks that end with their process, and
-//! `available.rs` the available memory.
+//! anonymous page, and the kernel's page map shows which pages are anonymous. The sidecar itself
+//! does not track writes, so the writes of a guest have no additional cost.
+//! `Documentation/admin-guide/mm/pagemap.rst` describes the page map. `page_map.rs` finds the
+//! written pages, `memory_file.rs` has files in memory, and `threads.rs` has clocks and CPU time.
+//! `byte_lock.rs` has locks that end with their process, and `available.rs` the available memory.
 
 mod available;
 mod byte_lock;
@@ -59,8 +59,8 @@ fn small_pages(base: usize, len: usize) {
     if !HUGE_BY_DEFAULT.get_or_init(|| setting().map_or(true, |setting| setting.contains("[always]"))) {
         return;
     }
-    // SAFETY: the advice changes how the range is backed and no byte of it. A kernel without huge
-    // pages refuses the advice, which it does not need.
+    // SAFETY: the advice changes the size of the pages and no byte of the range. A kernel without
+    // huge pages refuses the advice, which has no effect on the result.
     let _ = unsafe { madvise(base as *mut c_void, len, Advice::LinuxNoHugepage) };
 }
 
@@ -69,7 +69,7 @@ fn small_pages(base: usize, len: usize) {
 /// # Safety
 /// `base..base + len` is one whole reservation of [`reserve`], and no code refers to it.
 pub unsafe fn release(base: usize, len: usize) {
-    // SAFETY: the caller owns the range. The call fails only for a range that is not page-aligned.
+    // SAFETY: the caller owns the range. The call fails only if the range is not page-aligned.
     let _ = unsafe { munmap(base as *mut c_void, len) };
 }
 
@@ -147,9 +147,9 @@ pub unsafe fn discard(base: usize, len: usize) -> io::Result<()> {
 
 /// Frees the pages of a range before the range is mapped again.
 ///
-/// A new mapping frees them too, but with the lock for which all mappings and faults of the process
-/// wait. This call takes that lock shared, and in parts, because a thread that maps waits even for
-/// a shared lock.
+/// A new mapping would also free the pages, but under the exclusive lock for which all mappings and
+/// faults of the process wait. This call frees the pages under a shared lock. The call works in
+/// parts, because a thread that maps waits even for a shared lock.
 ///
 /// # Safety
 /// The conditions of [`map_private`] apply, and the bytes are no longer needed.
@@ -163,8 +163,8 @@ pub unsafe fn let_go(base: usize, len: usize) {
     }
 }
 
-/// Writes to every page of a private range, so that each page is a copy of this process and no
-/// later write faults.
+/// Makes every page of a private range a copy of this process, so that no later write faults. The
+/// bytes do not change.
 ///
 /// One call replaces two faults for each page. A kernel before 5.14 refuses the call, and every
 /// kernel refuses an inaccessible range. The faults then happen one by one.
@@ -178,7 +178,8 @@ pub unsafe fn make_private(base: usize, len: usize) -> io::Result<()> {
 
 /// Returns the number of descriptors that this process may have now.
 pub fn max_descriptors() -> u64 {
-    // `None` is no limit. The table of descriptors is bounded anyway.
+    // `None` means that the process has no limit. The kernel's table of descriptors is bounded
+    // anyway.
     rustix::process::getrlimit(rustix::process::Resource::Nofile).current.unwrap_or(u64::MAX)
 }
 

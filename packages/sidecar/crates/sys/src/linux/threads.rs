@@ -6,7 +6,7 @@ use crate::ThreadUsage;
 use rustix::process::setpriority_process;
 use rustix::time::{ClockId, clock_gettime};
 
-/// Returns the calling thread's use, with one system call of about 0.2 µs.
+/// Returns the calling thread's resource use, with one system call of about 0.2 µs.
 pub fn thread_usage() -> ThreadUsage {
     // SAFETY: rusage is plain data for which zeros are valid.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
@@ -41,8 +41,8 @@ impl ThreadClock {
 /// Lowers the calling thread's priority below that of the process's other threads.
 pub fn yield_to_others() {
     const NICE: i32 = 4;
-    // On Linux, no process means the calling thread. If the system refuses, the priority is
-    // unchanged.
+    // On Linux, the argument `None` means the calling thread. If the system refuses, the priority
+    // is unchanged.
     let _ = setpriority_process(None, NICE);
 }
 

@@ -1,9 +1,10 @@
 //! A VM snapshot as bytes of a file, alone or with others (the core's store). Every byte is checked
 //! when it is read.
 //!
-//! The file is mapped like an image: a restored VM reads pages from the disk when it touches them,
-//! and restores share the pages. A user with write access to a mapped file can change its programs.
-//! Therefore the folder must belong to the user. Next: `format.rs`.
+//! The file is mapped like an image. A restored VM reads a page from the disk at the first access,
+//! and restores share the pages. A user with write access to a mapped file can change the programs
+//! restored from the file. Therefore the folder must belong to the sidecar's user. Next:
+//! `format.rs`.
 
 use super::VmSnapshot;
 use super::format::{FIXED, FormatError, Head, Part, head_len, processor};
@@ -50,9 +51,9 @@ pub struct Opened {
     pub name: Digest,
     /// The parent's digest.
     pub parent: Option<Digest>,
-    /// The owner's bytes.
+    /// The bytes that the owner of the snapshot added.
     pub added: Vec<u8>,
-    /// The length on disk.
+    /// The length of the snapshot on disk, in bytes.
     pub bytes: u64,
 }
 

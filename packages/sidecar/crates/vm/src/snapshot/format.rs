@@ -35,7 +35,7 @@ const FEATURES: std::ops::Range<usize> = 176..296;
 const HASH: std::ops::Range<usize> = 16..48;
 pub(super) const FIXED: usize = 320;
 const RUN: usize = 48;
-/// The largest number of runs in a file: more than a save ever makes.
+/// The largest number of runs in a file. No save makes as many runs.
 const MAX_RUNS: u32 = 65_536;
 /// The largest length of the owner's part.
 const MAX_ADDED: u32 = 256 << 20;

@@ -9,7 +9,7 @@
 //!
 //! The first event of a restored guest is RESTORE, before any of its code runs: the guest draws new
 //! entropy. The kernel's state of a program (files, descriptors, operations) is not included.
-//! `docs/internals/snapshots.md` describes both parts. Next: `file.rs`.
+//! `docs/internals/snapshots.md` describes the snapshots of VMs and of the kernel. Next: `file.rs`.
 
 mod file;
 mod format;
@@ -43,13 +43,13 @@ impl VmSnapshot {
         &self.memory
     }
 
-    /// Prepares for this number of restores.
+    /// Announces this number of restores, so that the memory can be prepared for cheap mappings.
     pub fn expect(&self, copies: u32) {
         self.memory.expect(copies);
     }
 
-    /// Returns the number of bytes beyond the image of `factory`. Other snapshots may share some of
-    /// them, and some may be overwritten in all of them.
+    /// Returns the number of bytes beyond the image of `factory`. The number includes pages that
+    /// other snapshots share, and overwritten pages whose file is still in use.
     pub fn own_bytes(&self, factory: &Factory) -> u64 {
         self.memory.own_bytes(&factory.image)
     }
@@ -80,7 +80,7 @@ impl Vm {
         self.take().map(|(saved, _)| saved)
     }
 
-    /// Takes a snapshot. Returns the cost of the save too.
+    /// Takes a snapshot. Returns the snapshot and the cost of saving the memory.
     pub fn take(&mut self) -> Result<(Arc<VmSnapshot>, Save), Error> {
         if !self.is_between_turns || !self.events.is_empty() {
             return Err(Error::NotQuiet);
@@ -95,7 +95,7 @@ impl Vm {
     }
 
     /// Makes a VM from a snapshot. `restore` has the changes since the snapshot, without the
-    /// elapsed time, which this function sets. `charge` pays for the memory.
+    /// elapsed time, which this function sets. `charge` is the VM's charge for memory.
     pub async fn restore(
         factory: &Factory,
         snapshot: &VmSnapshot,

@@ -16,7 +16,7 @@ use std::sync::Arc;
 pub struct Held {
     home: Arc<Inner>,
     generation: Generation,
-    /// The request to quiesce.
+    /// The number of the request to quiesce, for the release.
     number: u64,
 }
 

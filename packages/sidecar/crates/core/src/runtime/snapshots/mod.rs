@@ -2,8 +2,8 @@
 //!
 //! `take.rs` takes a snapshot when `program/quiesce.rs` has brought the programs to rest.
 //! `restore.rs` makes a runtime from a snapshot. `rollback.rs` puts a snapshot in place of a
-//! runtime's present state. `held.rs` is a runtime whose programs stay at rest. The snapshot itself
-//! is in `snapshot/`.
+//! runtime's present state. `held.rs` has a runtime whose programs stay at rest. The type of a
+//! snapshot is in `snapshot/`.
 
 mod held;
 mod restore;

@@ -1,9 +1,9 @@
-//! Restoring a runtime from a snapshot: the whole runtime or nothing.
+//! Restores a runtime from a snapshot. After a failure, no part of the runtime exists.
 //!
 //! The kernel is restored first, then the VM of every program. Only then do programs run. The first
-//! event of each program is RESTORE. An embedder that makes many copies starts all of them at the
-//! end ([`Starting`]). Otherwise restores and running programs would wait for each other's
-//! mappings. Next: `rollback.rs`.
+//! event of each program is RESTORE. An embedder that makes many copies drops all [`Starting`]
+//! values at the end. Otherwise each restore would wait for running programs that change the
+//! process's mappings, and those programs would wait for the restore. Next: `rollback.rs`.
 
 use super::Carryover;
 use crate::checks::{check_cwd, check_env, check_size, env_bytes, lay_over};
@@ -29,15 +29,15 @@ use std::task::{Context, Poll, Waker};
 /// The embedder's options for a restored runtime.
 #[derive(Clone, Default)]
 pub struct RestoreOptions {
-    /// The limits, instead of the snapshot's limits. State that exceeds narrower limits is an error
-    /// that names the limit.
+    /// The limits. `None` means the snapshot's limits. If the state exceeds a limit, the restore
+    /// fails with an error that names the limit.
     pub limits: Option<Limits>,
-    /// The permissions, instead of the snapshot's permissions.
+    /// The permissions. `None` means the snapshot's permissions.
     pub permissions: Option<PermissionPolicy>,
     /// Variables that extend or replace the snapshot's environment, for new programs and restored
     /// programs.
     pub env: Option<Vec<(String, String)>>,
-    /// The default working directory, instead of the snapshot's.
+    /// The default working directory. `None` means the snapshot's default working directory.
     pub cwd: Option<String>,
     /// The mounted folders: the snapshot's folders, by their guest paths, and further folders.
     pub mounts: Vec<MountOptions>,
@@ -197,7 +197,8 @@ fn build_one(
         ..Restore::default()
     };
     let made = memory.and_then(|memory| {
-        // Page faults on this thread count for the program, as when a worker makes the VM.
+        // The page faults of the restore on this thread count for the program's usage, as they do
+        // when a worker makes the VM.
         program.meter().begin();
         let made = at_once(Vm::restore(&factory, &saved.vm.snapshot, program.clone(), memory, restore));
         program.meter().end();
@@ -214,8 +215,8 @@ pub(super) fn handles(snapshot: &Snapshot, built: &[Built]) -> Vec<(ProgramInfo,
     snapshot.programs.iter().zip(built).map(handle).collect()
 }
 
-/// Starts all programs, which are already in the list of live programs. `time_runs` says that their
-/// time already runs.
+/// Starts all programs, which are already in the list of live programs. `time_runs` states that the
+/// programs' timeouts have been started.
 pub(super) fn begin(home: &Arc<Inner>, snapshot: &Snapshot, built: Vec<Built>, time_runs: bool) {
     let membership = |built: &Built| Membership::new(home.clone(), built.program.clone());
     let memberships: Vec<_> = built.iter().map(membership).collect();

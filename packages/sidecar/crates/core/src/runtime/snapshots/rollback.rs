@@ -22,7 +22,8 @@ impl Runtime {
     ///
     /// A restored program replaces the live program of its lineage, and `assign` receives that
     /// program's sink. All other programs end, and their sinks receive `ERR_ROLLED_BACK`. All
-    /// present evaluations end with `ERR_ROLLED_BACK` too. After an error, nothing has changed.
+    /// present evaluations also end with `ERR_ROLLED_BACK`. If the rollback fails, the runtime is
+    /// unchanged.
     pub fn rollback(&self, snapshot: &Arc<Snapshot>, assign: &mut AssignSinks<'_>) -> Result<Vec<(ProgramInfo, Process)>, Error> {
         let inner = &self.inner;
         let before = inner.generation();
@@ -43,7 +44,7 @@ impl Runtime {
             let switched = if programs.disposed {
                 Err(Error::RuntimeDisposed)
             } else if !Arc::ptr_eq(&before.kernel, &inner.generation.read().kernel) {
-                // Another rollback was faster.
+                // A concurrent rollback has replaced the kernel.
                 Err(Error::RolledBack)
             } else {
                 kernel.take_over(&before.kernel, &Error::RolledBack)

@@ -1,5 +1,5 @@
-//! Taking a snapshot. The work starts at once. The result is sent later, on the thread of the last
-//! program to rest. Next: `held.rs`.
+//! Takes a snapshot of a runtime. The call returns at once. The result is sent later, on the thread
+//! of the last program that rests. Next: `held.rs`.
 
 use super::Held;
 use crate::checks::invalid;
@@ -23,7 +23,8 @@ pub struct SnapshotOptions {
     pub tenant: String,
     /// The time in which the programs must quiesce. Default: 5 seconds.
     pub timeout: Duration,
-    /// Whether the programs stay at rest afterwards, until the [`Held`] is dropped or used.
+    /// Whether the programs stay at rest after the snapshot was taken, until the [`Held`] is
+    /// dropped or used.
     pub hold: bool,
 }
 
@@ -34,7 +35,8 @@ impl Default for SnapshotOptions {
     }
 }
 
-/// The bytes that every snapshot takes: its parts, the store's entry, and the allocator's overhead.
+/// The fixed size of a snapshot in bytes: its structs, the store's entry, and the allocator's
+/// overhead.
 const BASE_BYTES: u64 = 4 << 10;
 
 /// Returns the number of bytes of the state above the kernel and the programs.
@@ -52,8 +54,8 @@ impl Runtime {
     /// Takes a snapshot when all programs rest between two turns.
     ///
     /// `done` is called once, on any thread, when the programs resume. If no program lives, `done`
-    /// is called within this call. Fails with `ERR_NOT_QUIET`, with the pid and the command, if a
-    /// program does not rest in time.
+    /// is called within this call. If a program does not rest within the timeout, the result is
+    /// `ERR_NOT_QUIET` with the program's pid and command.
     pub fn snapshot(&self, options: SnapshotOptions, done: impl FnOnce(Taken) + Send + 'static) {
         if let Some(name) = options.name.as_ref().filter(|name| is_id(name)) {
             return done(Err(invalid("name", "text that is no id of a snapshot".to_owned(), format!("{name:?}"))));

@@ -20,10 +20,10 @@ fn removes_the_least_recently_used_file_of_a_full_store() {
     store.get("t", &snapshots[0].info.id).expect("used");
     store.write(&snapshots[3], Retention::No).expect("written");
     assert_eq!(ids(&store), [0, 2, 3].map(|at| snapshots[at].info.id.clone()), "the second is the least recently used");
-    // Another store knows the use from the files alone.
+    // A second store knows the last use of a snapshot only from the files.
     let other: LayeredStore<FakeSnapshot> = LayeredStore::new(core.installation().clone(), MIB, scratch.0.clone(), 3 * one_len);
     other.get("t", &snapshots[2].info.id).expect("used");
-    // A protected snapshot stays, for other processes too, until its protection ends.
+    // No process removes a protected snapshot until its protection ends.
     store.protect("t", &snapshots[0].info.id, Retention::Always).expect("protected");
     other.write(&snapshots[4], Retention::Always).expect("written");
     assert_eq!(ids(&store), [0, 2, 4].map(|at| snapshots[at].info.id.clone()));
@@ -97,7 +97,7 @@ fn a_moved_folder_is_no_longer_used() {
     std::fs::rename(&path, scratch.0.join("moved")).expect("moved");
     std::fs::create_dir(&path).expect("made again");
     [&one, &other].into_iter().for_each(write);
-    // Both stores see each other's snapshots and share one lock.
+    // Each store sees the other store's snapshots, and the stores share one lock.
     let lock = std::fs::File::open(path.join("lock")).expect("a lock");
     rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).expect("locked");
     std::thread::scope(|scope| {

@@ -49,7 +49,8 @@ fn an_exported_snapshot_can_be_imported() {
     to.write(&twin, Retention::No).expect("written");
     to.layers.memory.forget("third", &info.id);
     assert_eq!(to.import("third", &of_disk), Err(Error::SnapshotExists { id: info.id.clone() }));
-    // An import of a snapshot in memory is written too, so that it survives the process.
+    // An imported snapshot is written to disk even if the snapshot is in memory, so that the import
+    // survives the process.
     let kept = Arc::new(FakeSnapshot {
         info: SnapshotInfo { tenant: "fourth".to_owned(), ..info.clone() },
         state: one.state.clone(),

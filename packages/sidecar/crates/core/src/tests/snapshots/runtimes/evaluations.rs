@@ -24,7 +24,8 @@ fn a_running_evaluation_is_reported_by_the_original_only() {
     let number = until_begun(&source, &mut original);
     let snapshot = take(&source);
     let (_runtime, mut copied) = copy(&core, &snapshot).runner();
-    // The next snippet waits for the first and gets its own output only.
+    // The next snippet waits for the first snippet, and its output does not contain output of the
+    // first.
     assert_eq!(copied.eval("console.log(began, finished)"), "true true");
     let outcome = original.ended(number);
     assert_eq!((text(&outcome.stdout).as_str(), code(&outcome)), ("begun\nended\n", None));
@@ -119,8 +120,8 @@ fn a_held_program_continues_when_it_is_released() {
     let (_, held) = try_take(&source, options.clone()).expect("a snapshot");
     let number = runner.begin("console.log('heard')");
     assert!(runner.events.recv_timeout(Duration::from_millis(50)).is_err(), "the program is held");
-    // Another snapshot waits until the first releases the programs, at the longest for its own
-    // timeout.
+    // A second snapshot waits until the first snapshot releases the programs, but not longer than
+    // its own timeout.
     let brief = SnapshotOptions { timeout: Duration::from_millis(30), ..SnapshotOptions::default() };
     assert!(matches!(try_take(&source, brief), Err(Error::Busy { pid: 0, .. })));
     let (sender, events) = channel();

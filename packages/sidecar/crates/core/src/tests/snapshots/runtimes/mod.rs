@@ -114,7 +114,8 @@ pub(super) fn copy(core: &Core, snapshot: &Arc<Snapshot>) -> RestoredCopy {
 /// The programs that a restore or a rollback returns.
 pub(super) type Programs = Vec<(ProgramInfo, Process)>;
 
-/// Rolls back. A program that replaces another keeps its sink. All others get new sinks.
+/// Rolls back. A program that replaces a program receives that program's sink. All other programs
+/// receive new sinks.
 pub(super) fn rollback(runtime: &Runtime, snapshot: &Arc<Snapshot>) -> (Programs, HashMap<Pid, Receiver<SinkEvent>>) {
     let mut sinks = HashMap::new();
     let programs = runtime.rollback(snapshot, &mut |info, old| {
