@@ -50,7 +50,7 @@ export class BareGuest {
 const SANDBOX_STACK_MIB = '32';
 
 /** Runs a program in a new process of Node, with the sandbox's stack, or with little memory. */
-export function runInProcess(source, { maxMemoryMiB, timeoutMs = 30_000 } = {}) {
+export function runInProcess(source, { maxMemoryMiB, timeoutMs = 120_000 } = {}) {
   const args = [DEV_HOST, '--main', BARE, ...(maxMemoryMiB ? ['--max-memory', String(maxMemoryMiB)] : []), '--source', source];
   const env = { ...process.env, COLDFRAME_DEV_STACK_MIB: SANDBOX_STACK_MIB };
   return new Promise((resolve, reject) => {

@@ -32,7 +32,7 @@ export interface SdkHello {
 export interface SidecarHello {
   /** The sidecar's version. */
   version: string;
-  /** The sidecar's process. In embedded mode the app's own. */
+  /** The pid of the sidecar's process. In embedded mode, the pid of the app's process. */
   pid: number;
   /** The content hash of the guest image. */
   image: string;
@@ -53,9 +53,9 @@ export type Empty = Record<string, never>;
 export interface Failure {
   /** The stable code. */
   code: string;
-  /** A sentence for people. Nothing parses it. */
+  /** A sentence for people. Programs must not parse the sentence. */
   message: string;
-  /** The facts by name. */
+  /** The facts of the error, by name. */
   details: Record<string, unknown>;
 }
 
@@ -67,7 +67,7 @@ export interface Output {
   data: Uint8Array;
 }
 
-/** The reply to `resources`: what the sidecar has in use, over all its runtimes. */
+/** The reply to `resources`: the resources that all runtimes of the sidecar use together. */
 export interface SidecarResources {
   /** Live runtimes. */
   runtimes: number;
@@ -75,7 +75,7 @@ export interface SidecarResources {
   processes: number;
   /** Mapped memory slots that are clean and wait for the next process. */
   warmSlots: number;
-  /** Bytes of linear memory that live processes may touch now. */
+  /** Bytes of linear memory that live processes can access now. */
   memoryBytes: number;
   /** Bytes of output that wait for their reader. */
   bufferedBytes: number;
@@ -131,7 +131,10 @@ export interface FileTree {
   runtime: RuntimeId;
   /** The file or directory. */
   path: string;
-  /** Whether directories above are created, or the content of a directory is removed. */
+  /**
+   * For `file.mkdir`: whether missing parents are created. For `file.remove`: whether a directory
+   * is removed with its content.
+   */
   recursive?: boolean | undefined;
 }
 
@@ -173,7 +176,7 @@ export interface FileStatus {
   type: FileType;
   /** The type and the permissions, as Linux's `st_mode`. */
   mode: number;
-  /** Bytes. */
+  /** The size in bytes. */
   size: number;
   /** The inode number. */
   ino: number;
@@ -202,7 +205,7 @@ export interface FileOpen {
   runtime: RuntimeId;
   /** The file or directory. */
   path: string;
-  /** The purpose. */
+  /** The access: read, write, append, or an archive. */
   for: Purpose;
   /** The mode of a file that is created. */
   mode?: number | undefined;
@@ -214,7 +217,7 @@ export interface FileHandle {
   handle: HandleId;
   /** The size of a file. 0 for an archive or a watch. */
   size: number;
-  /** Whether the watch is of a directory. */
+  /** Whether the watched path is a directory. */
   directory: boolean;
 }
 
@@ -258,7 +261,7 @@ export interface FileWatch {
   runtime: RuntimeId;
   /** The file or directory. */
   path: string;
-  /** Whether everything below a directory is watched too. */
+  /** Whether all files and directories below a directory are also watched. */
   recursive?: boolean | undefined;
 }
 
@@ -279,7 +282,7 @@ export interface ChangeList {
   names: string[];
   /** The kind of each change. */
   types: ChangeType[];
-  /** Whether changes were dropped. */
+  /** Whether changes were dropped because the queue of the watch was full. */
   overflow: boolean;
   /** Whether the watch was closed. */
   ended: boolean;
@@ -291,7 +294,7 @@ export interface FileSet {
   runtime: RuntimeId;
   /** The file. */
   path: string;
-  /** The permissions. */
+  /** The new permissions. */
   mode?: number | undefined;
   /** The time of the last access, in microseconds since 1970. */
   atimeUs?: number | undefined;
@@ -307,7 +310,7 @@ export interface FileLink {
   runtime: RuntimeId;
   /** The new name. */
   path: string;
-  /** The text of a symbolic link, or the file that gets a further name. */
+  /** The target of a symbolic link, or the existing file of a hard link. */
   target: string;
   /** Whether the link is a hard link. */
   hard?: boolean | undefined;
@@ -331,13 +334,13 @@ export interface LinkTarget {
 export interface HostCall {
   /** The runtime of the program. */
   runtime: RuntimeId;
-  /** The process that calls. */
+  /** The calling process. */
   pid: Pid;
   /** The service of the SDK: `binding`, `binding.describe` or `filesystem`. */
   service: string;
-  /** The name inside the service. */
+  /** The name of the binding, or of the app file system's operation. */
   name: string;
-  /** The input. */
+  /** The input of the call, in the format of the service. */
   input: Uint8Array;
 }
 
@@ -345,9 +348,9 @@ export interface HostCall {
 export interface HostResult {
   /** The runtime of the program that called. */
   runtime: RuntimeId;
-  /** The result. */
+  /** The result of the call, in the format of the service. */
   ok?: Uint8Array | undefined;
-  /** The reason why there is no result. */
+  /** The reason of the failure. */
   failure?: HostFailure | undefined;
 }
 
@@ -392,7 +395,7 @@ export interface NetworkTarget {
   runtime: RuntimeId;
   /** The port of a TCP listener. */
   port?: number | undefined;
-  /** An address of the loopback. Without it: 127.0.0.1, then ::1. */
+  /** A loopback address. Omitted: 127.0.0.1, then ::1. */
   host?: string | undefined;
   /** An absolute guest path, or an abstract name that begins with NUL. */
   path?: string | undefined;
@@ -424,7 +427,7 @@ export interface InRuntime {
 export interface StreamLeave {
   /** The runtime. */
   runtime: RuntimeId;
-  /** Whether the guest gets a reset instead of the end. */
+  /** Whether the guest receives a reset instead of the end of the stream. */
   reset?: boolean | undefined;
 }
 
@@ -539,9 +542,9 @@ export interface PermissionEvent {
   decision: PermissionMode;
   /** The index of the deciding rule in its scope. */
   rule?: number | undefined;
-  /** The process that asked. */
+  /** The process whose operation was checked. */
   pid: Pid;
-  /** Microseconds since 1970. */
+  /** The time of the decision, in microseconds since 1970. */
   timeUs: number;
 }
 
@@ -568,11 +571,11 @@ export interface ProcessStart {
   args?: readonly string[] | undefined;
   /** Options of `node` itself. */
   execArgv?: readonly string[] | undefined;
-  /** Laid over the runtime's environment. */
+  /** Variables that extend or replace the runtime's environment. */
   env?: Readonly<Record<string, string>> | undefined;
   /** Replaces the runtime's working directory. */
   cwd?: string | undefined;
-  /** The content of descriptor 0. With `live`: the beginning of it. */
+  /** The standard input. With `live`, the first bytes of the standard input. */
   stdin?: Uint8Array | undefined;
   /** The wall-clock limit. */
   timeoutMs?: number | undefined;
@@ -584,13 +587,13 @@ export interface ProcessStart {
 
 /** Nanoseconds spent in each step of a start. */
 export interface Timings {
-  /** Mapping the memory image. */
+  /** The time to map the memory image. */
   memoryMapNs: number;
-  /** Making the instance. */
+  /** The time to make the instance. */
   instantiateNs: number;
-  /** From there to the first instruction of the user's program. */
+  /** The time from the instance to the first instruction of the user's program. */
   guestStartNs: number;
-  /** From there to the end of the program. */
+  /** The time from the first instruction to the end of the user's program. */
   guestRunNs: number;
 }
 
@@ -602,15 +605,15 @@ export interface Outcome {
   stdout: Uint8Array;
   /** The captured output of descriptor 2. */
   stderr: Uint8Array;
-  /** The JSON text that the program handed back. */
+  /** The JSON text of the value that the program returned. */
   value?: string | undefined;
   /** The reason, when the sandbox ended the program. */
   failure?: Failure | undefined;
-  /** Whether the program wrote more to descriptor 1 than `stdout` holds. */
+  /** Whether the program wrote more to descriptor 1 than `stdout` contains. */
   stdoutTruncated?: boolean | undefined;
-  /** Whether the program wrote more to descriptor 2 than `stderr` holds. */
+  /** Whether the program wrote more to descriptor 2 than `stderr` contains. */
   stderrTruncated?: boolean | undefined;
-  /** Where the time of the start went. */
+  /** The time of each step of the start. */
   timings: Timings;
 }
 
@@ -626,7 +629,7 @@ export interface ProcessWrite {
   runtime: RuntimeId;
   /** A process that was started live. */
   pid: Pid;
-  /** Bytes for its standard input. */
+  /** Bytes for the standard input of the process. */
   data: Uint8Array;
   /** Whether the standard input ends after `data`. */
   end?: boolean | undefined;
@@ -650,7 +653,7 @@ export interface ProcessList {
 
 /** The reply to `process.list`: lists of one length, in the order of the pids. */
 export interface ProcessTable {
-  /** Processes. */
+  /** The pid of each process. */
   pids: Pid[];
   /** The parent of each process. 1 for a root program. */
   ppids: Pid[];
@@ -684,7 +687,7 @@ export interface RestoredProgram {
 export interface RunnerCreate {
   /** The runtime. */
   runtime: RuntimeId;
-  /** Laid over the runtime's environment. */
+  /** Variables that extend or replace the runtime's environment. */
   env?: Readonly<Record<string, string>> | undefined;
   /** Replaces the runtime's working directory. */
   cwd?: string | undefined;
@@ -694,9 +697,9 @@ export interface RunnerCreate {
 export interface RunnerCreated {
   /** The new runner. */
   runner: RunnerId;
-  /** Its process in the runtime. */
+  /** The process of the runner in the runtime. */
   pid: Pid;
-  /** Where the time of the start went. */
+  /** The time of each step of the start. */
   timings: Timings;
 }
 
@@ -720,11 +723,14 @@ export interface RunnerDispose {
 
 /** `runtime.create`. */
 export interface RuntimeCreate {
-  /** The environment of its processes. With `snapshot`: laid over the snapshot's. */
+  /**
+   * The environment of the runtime's processes. With `snapshot`, variables that extend or replace
+   * the snapshot's environment.
+   */
   env?: Readonly<Record<string, string>> | undefined;
-  /** The working directory of its processes. */
+  /** The working directory of the runtime's processes. */
   cwd?: string | undefined;
-  /** Limits by name. They replace limits of `profile`. */
+  /** Limits by name. A named limit replaces the limit of `profile`. */
   limits?: Readonly<Record<string, number>> | undefined;
   /** The set of limits for names that `limits` omits: `default` or `hardened`. */
   profile?: string | undefined;
@@ -732,9 +738,9 @@ export interface RuntimeCreate {
   warn?: boolean | undefined;
   /** Files that exist from the start, by absolute guest path. Ignored with `snapshot`. */
   files?: Readonly<Record<string, Uint8Array>> | undefined;
-  /** Mounts that exist from the start, outer ones first. */
+  /** Mounts that exist from the start. A mount that contains another mount precedes that mount. */
   mounts?: readonly Mount[] | undefined;
-  /** The permissions of its programs. */
+  /** The permissions of the runtime's programs. */
   permissions?: Permissions | undefined;
   /** Bindings that exist from the start. */
   bindings?: readonly Binding[] | undefined;
@@ -742,7 +748,7 @@ export interface RuntimeCreate {
    * The snapshot that the runtime is restored from: an id, a name, or the beginning of a digest.
    */
   snapshot?: string | undefined;
-  /** The owner. */
+  /** The owner of the runtime. Default: the tenant `default`. */
   tenant?: string | undefined;
 }
 
@@ -752,7 +758,7 @@ export interface Mount {
   guestPath: string;
   /** The directory on the host machine. Empty for an app file system. */
   hostPath: string;
-  /** Whether the guest may change nothing in it. */
+  /** Whether every change by the guest fails with `EROFS`. */
   readOnly: boolean;
   /** Whether the host directory is never written and the guest's changes stay in memory. */
   overlay?: boolean | undefined;
@@ -764,7 +770,7 @@ export interface Mount {
 export interface RuntimeCreated {
   /** The new runtime. */
   runtime: RuntimeId;
-  /** Nanoseconds that the sidecar needed. */
+  /** The time in which the sidecar made the runtime, in nanoseconds. */
   configureNs: number;
   /** The content of the snapshot that the SDK needs. */
   restored?: Restored | undefined;
@@ -774,7 +780,7 @@ export interface RuntimeCreated {
 export interface Restored {
   /** Resident runners, and programs that a request can attach to. */
   programs: RestoredProgram[];
-  /** The working directory of programs that are started. */
+  /** The default working directory of programs. */
   cwd: string;
   /** The permissions of programs. */
   permissions: Permissions;
@@ -802,15 +808,15 @@ export interface RuntimeUsage {
   high: number[];
   /** The bound of each limit. */
   max: number[];
-  /** Open descriptors of all processes. */
+  /** The number of open descriptors of all processes. */
   descriptors: number;
-  /** Pending operations of all processes. */
+  /** The number of pending operations of all processes. */
   operations: number;
-  /** Processes that wait for a timer. */
+  /** The number of processes that wait for a timer. */
   timers: number;
-  /** CPU milliseconds of all processes. */
+  /** The CPU time of all processes, in milliseconds. */
   cpuMs: number;
-  /** Bytes that wait in pipes, sockets and standard streams. */
+  /** The number of bytes that wait in pipes, sockets and standard streams. */
   bufferedBytes: number;
 }
 
@@ -822,7 +828,7 @@ export interface LimitWarning {
   limit: string;
   /** The present use. */
   used: number;
-  /** The bound. */
+  /** The bound of the limit. */
   max: number;
   /** The process, for a limit of each process. */
   pid?: Pid | undefined;
@@ -838,7 +844,7 @@ export interface SnapshotTake {
   labels?: Readonly<Record<string, string>> | undefined;
   /** Whether the snapshot is written to disk before the reply. */
   disk?: boolean | undefined;
-  /** The time in which the programs must quiesce. */
+  /** The time in which the programs must quiesce. Default: 5 seconds. */
   timeoutMs?: number | undefined;
 }
 
@@ -862,9 +868,9 @@ export interface RuntimeClone {
   runtime: RuntimeId;
   /** The number of clones. */
   count: number;
-  /** The time in which the programs must quiesce. */
+  /** The time in which the programs must quiesce. Default: 5 seconds. */
   timeoutMs?: number | undefined;
-  /** Whether clones that succeeded stay when another fails. */
+  /** Whether the other clones stay when one clone fails. */
   settle?: boolean | undefined;
   /** Whether the sidecar sends `limit.warning` for the clones. */
   warn?: boolean | undefined;
@@ -874,7 +880,7 @@ export interface RuntimeClone {
   bindings?: readonly Binding[] | undefined;
 }
 
-/** An entry of the reply to `runtime.clone`: a runtime, or the reason why there is none. */
+/** An entry of the reply to `runtime.clone`: a runtime, or the reason why the clone failed. */
 export interface RuntimeCopy {
   /** The new runtime. */
   runtime?: RuntimeId | undefined;
@@ -894,7 +900,7 @@ export interface RuntimeCopies {
 export interface RuntimePause {
   /** The runtime. */
   runtime: RuntimeId;
-  /** The time in which the programs must quiesce. */
+  /** The time in which the programs must quiesce. Default: 5 seconds. */
   timeoutMs?: number | undefined;
   /** Whether the store may delete the snapshot once the sidecar has exited. */
   temporary?: boolean | undefined;
@@ -916,7 +922,7 @@ export interface RuntimeResume {
 export interface SnapshotList {
   /** The owner. */
   tenant: string;
-  /** The last entry of the reply before. The list continues behind it. */
+  /** The last entry of the previous reply. The list continues after this entry. */
   after?: SnapshotPosition | undefined;
 }
 
@@ -954,14 +960,14 @@ export interface SnapshotImport {
   path: string;
 }
 
-/** Where a snapshot is stored. */
+/** The storage of a snapshot. */
 export type Stored = 'memory' | 'disk' | 'both';
 
 /** The description of a snapshot. */
 export interface SnapshotEntry {
   /** The id. */
   id: string;
-  /** The snapshot that the runtime was restored from. */
+  /** The previous snapshot of the runtime, or the snapshot that the runtime was restored from. */
   parent?: string | undefined;
   /** The name. */
   name?: string | undefined;
@@ -973,7 +979,7 @@ export interface SnapshotEntry {
   createdMs: number;
   /** The content hash of the guest image that the snapshot needs. */
   image: string;
-  /** Bytes that only this snapshot stores. */
+  /** The number of bytes beyond the guest image, including pages that other snapshots share. */
   size: number;
   /** The number of programs in the snapshot. */
   programs: number;
@@ -995,7 +1001,7 @@ export interface SnapshotEntries {
 export interface DamagedSnapshot {
   /** The file. */
   path: string;
-  /** The defect. */
+  /** A sentence that describes the defect. */
   reason: string;
 }
 

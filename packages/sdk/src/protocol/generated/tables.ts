@@ -103,9 +103,9 @@ export const STREAM_WINDOW_BYTES = 262144;
 
 /** Requests: the body that the SDK sends, and the reply. */
 export interface Requests {
-  /** Requests a reply and nothing else. */
+  /** Requests an empty reply, to check the connection. */
   ping: { body: Empty; reply: void };
-  /** Counts what the sidecar has in use, over all its runtimes. */
+  /** Returns the resources that all runtimes of the sidecar use together. */
   resources: { body: Empty; reply: SidecarResources };
   /** Reads a part of a file. */
   'file.read': { body: FileRead; reply: FileData };
@@ -125,7 +125,7 @@ export interface Requests {
   'file.open': { body: FileOpen; reply: FileHandle };
   /** Closes a file, an archive or a watch. */
   'file.close': { body: FileClose; reply: void };
-  /** Reads from an open file or archive. No bytes mean the end of an archive. */
+  /** Reads from an open file or archive. An empty reply means the end of an archive. */
   'file.pull': { body: FilePull; reply: FileData };
   /** Writes to an open file or archive. */
   'file.push': { body: FilePush; reply: void };
@@ -143,13 +143,16 @@ export interface Requests {
   'bindings.set': { body: BindingsSet; reply: void };
   /** Connects to a listener in the runtime. */
   'stream.open': { body: NetworkTarget; reply: void };
-  /** Lists listeners. Without a target it lists all listeners of the runtime. */
+  /**
+   * Lists the listeners that a connection to the target would reach. Without a target, lists all
+   * listeners of the runtime.
+   */
   'listener.list': { body: NetworkTarget; reply: Listeners };
   /** Waits until a program listens at the target. */
   'listener.wait': { body: NetworkTarget; reply: Listener };
   /** Replaces the policy of a runtime, from the next system call on. */
   'permissions.set': { body: PermissionsSet; reply: void };
-  /** Begins or ends sending decisions. */
+  /** Starts or stops `permissions.events` for a runtime. */
   'permissions.watch': { body: PermissionsWatch; reply: void };
   /** Runs a program to its end. */
   'process.start': { body: ProcessStart; reply: Outcome };
@@ -171,13 +174,16 @@ export interface Requests {
   'runtime.create': { body: RuntimeCreate; reply: RuntimeCreated };
   /** Ends a runtime and every program in it. */
   'runtime.dispose': { body: RuntimeDispose; reply: void };
-  /** Returns what a runtime uses of its limits. */
+  /** Returns the present and the highest use of a runtime's limits. */
   'runtime.resources': { body: RuntimeResources; reply: RuntimeUsage };
   /** Takes a snapshot of a runtime. */
   'snapshot.take': { body: SnapshotTake; reply: SnapshotEntry };
   /** Puts a snapshot's state in place of the present state of a runtime. */
   'runtime.rollback': { body: RuntimeRollback; reply: RestoredPrograms };
-  /** Makes clones of a runtime: all or none, unless `settle` is true. */
+  /**
+   * Makes clones of a runtime. Unless `settle` is true, the request fails without a clone if one
+   * clone fails.
+   */
   'runtime.clone': { body: RuntimeClone; reply: RuntimeCopies };
   /** Writes a runtime to disk and frees its memory. */
   'runtime.pause': { body: RuntimePause; reply: SnapshotEntry };
@@ -193,7 +199,7 @@ export interface Requests {
   'snapshot.export': { body: SnapshotExport; reply: void };
   /** Reads a snapshot from a file of the host machine. */
   'snapshot.import': { body: SnapshotImport; reply: SnapshotEntry };
-  /** Writes a snapshot that is in memory to disk as well. */
+  /** Writes a snapshot in memory also to disk. */
   'snapshot.persist': { body: SnapshotNamed; reply: void };
   /** Returns the hash of a snapshot's content. */
   'snapshot.digest': { body: SnapshotNamed; reply: SnapshotDigest };
@@ -207,7 +213,7 @@ export interface Notices {
   credit: Credit;
   /** Stops a request. Its reply still follows. */
   cancel: Empty;
-  /** Answers a host call. Sent exactly once for each call, also after `host.cancel`. */
+  /** The result of a host call. Sent exactly once for each call, also after `host.cancel`. */
   'host.result': HostResult;
   /** Sends bytes over a connection. */
   'stream.data': StreamWrite;
@@ -217,9 +223,13 @@ export interface Notices {
   'stream.end': InRuntime;
   /** Closes a connection. */
   'stream.close': StreamLeave;
-  /** Cancels a `listener.wait` by its id. The wait is answered with `ERR_CANCELED`. */
+  /**
+   * Cancels the `listener.wait` with this id. The reply to the wait is the error `ERR_CANCELED`.
+   */
   'listener.cancel': InRuntime;
-  /** The SDK has handled `permissions.events`. The next one may be sent. */
+  /**
+   * The SDK has handled a `permissions.events`. The sidecar may send the next `permissions.events`.
+   */
   'permissions.taken': PermissionsTaken;
 }
 
