@@ -18,7 +18,7 @@ use coldframe_protocol::{Frame, Kind, Request};
 use coldframe_session::{ErrorContext, Job, Message, Session, Violation};
 use napi::bindgen_prelude::{Function, FunctionCallContext, JsObjectValue, Object, Result};
 use napi::threadsafe_function::ThreadsafeCallContext;
-use napi::{Env, JsValue, Property, PropertyAttributes, Status};
+use napi::{Env, JsValue, Property, PropertyAttributes};
 
 use crate::arguments::{Arguments, wrong};
 use crate::capture;
@@ -161,7 +161,9 @@ impl Embedded {
         let Some(this) = this.upgrade() else { return nothing() };
         match event {
             Event::Message(Message::Outcome { request, outcome, context }) => {
-                let outcome = values::outcome(env, &this.make_outcome(env)?, *outcome, context)?;
+                // After a shutdown the outcomes that wait for Node's thread have no receiver.
+                let Some(make_outcome) = this.make_outcome(env)? else { return nothing() };
+                let outcome = values::outcome(env, &make_outcome, *outcome, context)?;
                 Ok((kind::OUTCOME, request.get(), outcome).into())
             }
             Event::Message(message) => Ok((kind::FRAMES, 0, values::bytes(env, message.into_frame())?).into()),
@@ -263,7 +265,8 @@ impl Embedded {
     fn run_program<'a>(&self, env: &Env, id: RequestId, request: impl Into<Request<'a>>) -> Result<Option<Raw>> {
         match self.reply_of(env, id, true, |session| session.request(id, request, true))? {
             Some(Message::Outcome { outcome, context, .. }) => {
-                values::outcome(env, &self.make_outcome(env)?, *outcome, context).map(Some)
+                let make_outcome = self.make_outcome(env)?.ok_or_else(|| closed(env))?;
+                values::outcome(env, &make_outcome, *outcome, context).map(Some)
             }
             Some(message) => values::bytes(env, message.into_frame()).map(Some),
             None => Ok(None),
@@ -315,10 +318,11 @@ impl Embedded {
         Ok(None)
     }
 
-    fn make_outcome<'env>(&self, env: &'env Env) -> Result<Function<'env, OutcomeArguments, Raw>> {
-        let object = self.object.borrow().as_ref().map(|held| held.get(env)).transpose()?;
-        let found = object.map(|object| object.get("makeOutcome")).transpose()?.flatten();
-        found.ok_or_else(|| napi::Error::new(Status::GenericFailure, "the session has been shut down".to_owned()))
+    /// Returns the object's function `makeOutcome`. `None` if the session has been shut down or the
+    /// object has been collected.
+    fn make_outcome<'env>(&self, env: &'env Env) -> Result<Option<Function<'env, OutcomeArguments, Raw>>> {
+        let object = self.object.borrow().as_ref().and_then(|held| held.get(env).ok());
+        Ok(object.map(|object| object.get("makeOutcome")).transpose()?.flatten())
     }
 
     fn shut_down(&self) {
