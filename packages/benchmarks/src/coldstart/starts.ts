@@ -1,6 +1,6 @@
 // Measures kinds of starts that are not in the matrix. In some kinds the program imports a module
-// from a file, which Node's own loader resolves, reads and links. In other kinds no prepared slot
-// exists.
+// from a file, which Node's own loader resolves, reads and links. In other kinds no warm slot is
+// left.
 //
 // A start is a creation, one checked snippet, and a disposal outside the clock. Starts run one
 // after the other. In an empty pool a resident runner precedes each start. The runner takes and
@@ -22,7 +22,7 @@ import { ms, percentage } from '../suite/text.js';
 export interface StartProvisioner {
   /** Creates a runtime with `files`, by their path in the guest. */
   start(files: Readonly<Record<string, string>>): Promise<Executor>;
-  /** Uses a prepared slot until the provisioner is closed. */
+  /** Uses a warm slot until the provisioner is closed. */
   holdSlot(): Promise<void>;
   close(): Promise<void>;
 }
