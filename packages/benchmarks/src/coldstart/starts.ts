@@ -1,10 +1,11 @@
 // Measures kinds of starts that are not in the matrix. In some kinds the program imports a module
-// from a file, which Node's own loader resolves, reads and links. In other kinds no prepared slot
+// from a file, which Node's own loader resolves, reads and links. In other kinds no warm slot
 // exists.
 //
 // A start is a creation, one checked snippet, and a disposal outside the clock. Starts run one
-// after the other. In an empty pool a resident runner precedes each start. The runner takes and
-// keeps the slot that the previous start released. A new kind needs an entry in `startKinds`.
+// after the other. In the kinds with an empty pool, a resident runner is created before each start.
+// The runner takes and keeps the slot that the previous start released. A new kind needs an entry
+// in `startKinds`.
 
 import { NodeRuntime } from 'coldframe';
 import { type Executor, executorOf } from '../sandbox/executor.js';
@@ -22,7 +23,7 @@ import { ms, percentage } from '../suite/text.js';
 export interface StartProvisioner {
   /** Creates a runtime with `files`, by their path in the guest. */
   start(files: Readonly<Record<string, string>>): Promise<Executor>;
-  /** Uses a prepared slot until the provisioner is closed. */
+  /** Uses a warm slot until the provisioner is closed. */
   holdSlot(): Promise<void>;
   close(): Promise<void>;
 }
