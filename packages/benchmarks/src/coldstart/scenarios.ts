@@ -87,7 +87,7 @@ const declared = {
       return { start: (onPhase) => startRunner(sidecar, onPhase), close: () => sidecar.dispose() };
     },
   },
-  /** The core runs inside this process, on its own threads. */
+  /** The sidecar is embedded in this process, and guests run on the sidecar's threads. */
   embedded: {
     execPhases: runtimePhases,
     startGuessMs: 1,
@@ -98,7 +98,7 @@ const declared = {
     ],
     open: () => provisionIn(openEmbedded),
   },
-  /** The core runs inside this process, and a guest's turn begins on the caller's thread. */
+  /** The sidecar is embedded in this process, and a guest's turn begins on the caller's thread. */
   'embedded-inline': {
     execPhases: runtimePhases,
     startGuessMs: 1,

@@ -3,8 +3,9 @@
 // left.
 //
 // A start is a creation, one checked snippet, and a disposal outside the clock. Starts run one
-// after the other. In an empty pool a resident runner precedes each start. The runner takes and
-// keeps the slot that the previous start released. A new kind needs an entry in `startKinds`.
+// after the other. In the kinds with an empty pool, a resident runner is created before each start.
+// The runner takes and keeps the slot that the previous start released. A new kind needs an entry
+// in `startKinds`.
 
 import { NodeRuntime } from 'coldframe';
 import { type Executor, executorOf } from '../sandbox/executor.js';

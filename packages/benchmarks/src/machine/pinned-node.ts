@@ -6,7 +6,8 @@ import { arch } from 'node:os';
 
 /**
  * Returns the path of the pinned binary.
- * @throws when the package is not installed, or does not exist for this processor.
+ * @throws when the package is not installed, or does not exist for the processor architecture of
+ * this machine.
  */
 export function pinnedNode(): string {
   return createRequire(import.meta.url).resolve(`node-linux-${arch()}/bin/node`);

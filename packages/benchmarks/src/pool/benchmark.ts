@@ -46,7 +46,7 @@ export interface PoolSetup extends TaskCounts, Pick<PoolOptions, 'crowds'> {
   scratch: string;
   /** Rounds of calls. */
   rounds: number;
-  /** Checkouts of the last row. */
+  /** Checkouts of the section `hygiene`: each takes and releases a slot. */
   checkouts: number;
 }
 

@@ -14,8 +14,8 @@ interface CallWayShape {
   /** Whether the calls find idle slots of a pool. Otherwise runtimes are created for the calls. */
   isPrewarmed: boolean;
   /**
-   * Whether the runtimes come from a snapshot on disk, in a sidecar that started after the sidecar
-   * before was killed with SIGKILL.
+   * Whether the runtimes come from a snapshot on disk, in a sidecar that started after the previous
+   * sidecar was killed with SIGKILL.
    */
   isDurable: boolean;
 }
@@ -38,7 +38,7 @@ export interface CallResult extends Tallied {
   rounds: number;
   /** The time until the last reply. */
   wallMs: Statistics | null;
-  /** Hits of the pool. `undefined` without a pool. */
+  /** The share of calls that found a slot ready. `undefined` without a pool. */
   hitRatio: number | undefined;
 }
 

@@ -1,5 +1,5 @@
-// Opens sidecars of each kind: a process of its own, and the core inside this process, on worker
-// threads or on the caller's thread.
+// Opens sidecars of each kind: a process of its own, or embedded in this process, with guests on
+// worker threads or on the caller's thread.
 
 import { Sidecar } from 'coldframe';
 

@@ -1,6 +1,6 @@
 // Runs a program that reads the clock every millisecond and keeps the longest time between two
-// readings. The program receives requests on its stdin and replies on its stdout. Only the original
-// receives requests, so a copy of the program writes nothing.
+// readings. The program receives requests on its stdin and replies on its stdout. Requests go only
+// to the program in the original runtime, so the program of a clone writes nothing.
 
 import type { GuestProcess, NodeRuntime } from 'coldframe';
 import type { Ticker } from './runtime.js';

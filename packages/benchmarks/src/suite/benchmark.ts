@@ -3,8 +3,8 @@
 //
 // A benchmark is a list of sections. A section has rows whose results have one shape, one field in
 // the JSON, and one place in the tables and on the page. A row is measured once in a run. All
-// benchmarks use this folder: `options.ts` reads the command line, `measure.ts` runs the rows,
-// `targets.ts` judges, and `command.ts` connects them.
+// benchmarks use this folder: `options.ts` reads the command line, `measure.ts` runs the rows, and
+// `targets.ts` judges a run by the benchmark's targets. `command.ts` connects these modules.
 
 import type { Chart } from '../page/document.js';
 import type { Statistics } from '../statistics/statistics.js';

@@ -8,7 +8,7 @@ export interface RecordedFailure {
   error: string;
 }
 
-/** The result of a row, or the reason why the row has none. */
+/** The result of a row, or the reason why the row has no result. */
 export type Recorded<Result> = Result | RecordedFailure;
 
 /** Returns whether a row of a section that records failures has failed. */

@@ -20,7 +20,10 @@ interface Guest {
 }
 
 export interface Faults {
-  /** Changes the state of copy number `nth`, from 1. */
+  /**
+   * Changes the state of the `nth` guest copy, from 1. Every step that copies a guest counts, such
+   * as a snapshot or a clone.
+   */
   forget?: (nth: number, guest: Guest) => void;
   /** Called before the `nth` call of a name, from 1. Can throw or wait. */
   before?: (call: string, nth: number) => Promise<void> | void;

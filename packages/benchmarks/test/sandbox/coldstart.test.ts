@@ -1,4 +1,4 @@
-// The cold-start command, and the comparison of two of its runs, on real sandboxes.
+// Tests the cold-start command on real sandboxes, and the comparison of two runs of the command.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// The density command on real sandboxes: few runtimes of three kinds, and all of them reply twice.
+// Tests the density command on real sandboxes: few runtimes of three kinds, which all reply twice.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

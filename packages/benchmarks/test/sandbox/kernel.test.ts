@@ -1,4 +1,5 @@
-// The kernel command on some rows, its judgement by a bound, and the processes of a long life.
+// Tests the kernel command on some rows, the judgement of a figure by its bound, and the count of
+// resources that remain after many processes.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

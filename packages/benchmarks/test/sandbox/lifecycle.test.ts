@@ -1,5 +1,4 @@
-// The lifecycle command on real sandboxes, with sizes that show that everything works and measure
-// nothing.
+// Tests the lifecycle command on real sandboxes, with the sizes of the form `--quick`.
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

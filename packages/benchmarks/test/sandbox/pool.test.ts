@@ -1,4 +1,4 @@
-// The pool command on real pools: every row exists and is right, and nothing is left behind.
+// Tests the pool command on real pools: every row exists and is right, and no resource remains.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

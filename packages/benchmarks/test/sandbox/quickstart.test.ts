@@ -1,5 +1,5 @@
-// The quickstart: its first program, a program of the reader, a program that fails, and a missing
-// file.
+// Tests the quickstart: its first program, a program of the reader, a program that fails, and a
+// missing file.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,5 @@
-// The userland command on one row: both sides run and agree, and the report has their ratio.
+// Tests the userland command on one row: the sandbox and Node compute equal values, and the report
+// has the ratio of their times.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -20,8 +20,8 @@ export class BindingRegistry {
   #lastChange: Promise<void> = Promise.resolve();
 
   /**
-   * `initial`: bindings that the sidecar has already. Calls of these bindings get replies from now
-   * on.
+   * `initial`: bindings that the sidecar has already. The construction registers the service that
+   * replies to calls of these bindings.
    */
   constructor(connection: SidecarConnection, runtime: RuntimeId, initial: readonly Binding[] = []) {
     this.#connection = connection;
@@ -52,7 +52,8 @@ export class BindingRegistry {
   #change(make: (before: BindingMap) => BindingMap): Promise<void> {
     const changed = this.#lastChange.then(async () => {
       const before = this.#bindings;
-      // Set before the sidecar lets the first call through.
+      // The bindings are set before the request, because a guest can call a new binding before the
+      // reply arrives.
       this.#bindings = make(before);
       try {
         await this.#connection.request('bindings.set', { runtime: this.#runtime, bindings: wireBindings(this.all) });

@@ -75,8 +75,8 @@ export async function bindingOf(call: string, name: string, definition: BindingD
   };
 }
 
-// Some libraries convert a schema to JSON Schema through the schema itself, and zod through a
-// function. The guest gets no description of any other schema.
+// The schemas of some libraries have a method that returns a JSON Schema. For zod, a function of
+// zod makes the JSON Schema. The guest gets no description of any other schema.
 async function jsonSchemaOf(schema: JsonSchema | StandardSchema): Promise<unknown> {
   if (!isStandardSchema(schema)) return schema;
   try {

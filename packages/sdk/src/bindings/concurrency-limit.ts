@@ -30,7 +30,8 @@ export class ConcurrencyLimit {
       begin = resolve;
     });
     this.#waiting.add(begin);
-    // The promise may be resolved although the caller has not run since.
+    // The call may have its permit already, although the caller has not run since. The permit is
+    // then released.
     const cancel = (): void => {
       if (!this.#waiting.delete(begin)) this.leave();
     };

@@ -24,7 +24,10 @@ export interface EventSubscriber {
   hostCancel(number: number, runtime: RuntimeId): void;
   limitWarning(warning: LimitWarning): void;
   permissionsEvents(events: PermissionsEvents): void;
-  /** The guest has written bytes, which the subscriber may keep. `id`: the `stream.open`. */
+  /**
+   * The guest has written bytes, which the subscriber may keep. `id`: the id of the request
+   * `stream.open`.
+   */
   streamData(id: RequestId, bytes: Uint8Array): void;
   streamCredit(id: RequestId, bytes: number): void;
   streamEnd(id: RequestId): void;

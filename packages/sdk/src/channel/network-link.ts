@@ -57,8 +57,8 @@ export interface NetworkLink {
 export class ChannelNetwork implements NetworkLink {
   readonly #channel: Channel;
   /**
-   * The listeners of open connections. A message may arrive after its connection was closed, and is
-   * ignored then.
+   * The listeners of open connections. A message that arrives after its connection was closed is
+   * ignored.
    */
   readonly #listeners = new Map<RequestId, StreamListener>();
   /** Receives the events of connections. */

@@ -1,6 +1,7 @@
 // The calls of one sidecar, over any transport. Most calls are requests of the protocol. Other
 // calls have state in this process: services, listeners, streams. `connection.ts` implements all
-// calls over a channel. `idle/resuming-connection.ts` wraps them for a runtime with an idle policy.
+// calls over a channel. `idle/resuming-connection.ts` wraps the connection of a runtime with an
+// idle policy.
 
 import type { HostService } from '../host-calls/dispatcher.js';
 import type { LimitWarningListener } from '../options/limits.js';
@@ -103,6 +104,6 @@ export interface Opened {
   readonly spawnMs?: number;
   /** The time from the process's start, or from the call without a process, until the hello. */
   readonly sessionMs: number;
-  /** The load time of the precompiled module, which is part of the other times. */
+  /** The load time of the precompiled module, which is part of `spawnMs` and `sessionMs`. */
   readonly moduleLoadMs: number;
 }

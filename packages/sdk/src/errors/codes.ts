@@ -1,12 +1,14 @@
 // Every error code of this package, with the facts that are fields of the error.
 //
-// The first three groups arrive from the sidecar (`docs/internals/protocol.md`, Errors). This
-// package makes the errors of the other groups. Match on `error.code`: a code never changes its
-// meaning. Next: `error.ts`.
+// The errors of the first three groups and of files usually arrive from the sidecar
+// (`docs/internals/protocol.md`, Errors). This package makes the errors of the other groups. Match
+// on `error.code`: a code never changes its meaning. Next: `error.ts`.
 
 /** Reasons why the sandbox ended a program: `result.error.code`. */
 export interface FailureFacts {
-  /** The program ran longer than its `timeout`. */
+  /**
+   * The program ran longer than its `timeout`, or without a `timeout` longer than `limits.wallMs`.
+   */
   ERR_TIMEOUT: { timeoutMs: number };
   /** The program used more processor time than `limits.cpuMs`. */
   ERR_CPU_LIMIT: { cpuMs: number };
@@ -17,7 +19,7 @@ export interface FailureFacts {
   ERR_MEMORY_LIMIT: { memoryBytes: number; limit: string };
   /** The program returned more JSON than `limits.resultBytes`. */
   ERR_RESULT_LIMIT: { resultBytes: number };
-  /** The caller ended the program. */
+  /** The app cancelled the program. */
   ERR_CANCELED: object;
   /** The runtime was disposed while the program ran, or before the call. */
   ERR_RUNTIME_DISPOSED: { runtime?: number };
@@ -68,7 +70,10 @@ export interface SnapshotFacts {
   ERR_SNAPSHOT_FOREIGN: { what: string; needed: string; found: string };
   /** A file of a snapshot cannot be written or read. `reason` is the operating system's message. */
   ERR_SNAPSHOT_FILE: { path: string; errno?: string; reason: string };
-  /** The store has a snapshot with this id and another content. */
+  /**
+   * A file cannot be imported, because the store has a snapshot with the file's id and other
+   * content.
+   */
   ERR_SNAPSHOT_EXISTS: { id: string };
   /** The operating system refused a step of the snapshot, which `reason` names. */
   ERR_SNAPSHOT: { reason: string };
@@ -103,7 +108,7 @@ export interface LocalFacts {
   ERR_SIDECAR_SPAWN: { path: string; reason: string };
   /**
    * The sidecar's process ended while it was needed. `stderr` has the last lines that the sidecar
-   * wrote there.
+   * wrote to its stderr.
    */
   ERR_SIDECAR_EXITED: { pid: number; exitCode: number | null; signal: string | null; stderr: string };
   /** `dispose()` was called on the sidecar before or during the call. */
@@ -124,7 +129,10 @@ export interface PoolFacts {
    * `timeoutMs`.
    */
   ERR_POOL_TIMEOUT: { timeoutMs: number; tenant?: string; size?: number; busy?: number; waiting?: number };
-  /** `drain()` or `dispose()` was called on the pool before the call, or `dispose()` during it. */
+  /**
+   * `drain()` or `dispose()` was called on the pool before the call, or `dispose()` during the
+   * call.
+   */
   ERR_POOL_DISPOSED: { draining: boolean };
   /** The caller has released the runtime to the pool and must not use it. */
   ERR_POOL_RELEASED: object;

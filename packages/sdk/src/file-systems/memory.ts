@@ -44,8 +44,8 @@ function failure(code: string, path: string): Error {
 
 /**
  * Makes an empty file system. The files exist as long as the app or a runtime refers to the file
- * system. Several runtimes may mount the file system at the same time, and the app may call its
- * methods.
+ * system. Several runtimes may mount the file system at the same time, and the app may call the
+ * methods of the file system.
  */
 export function createMemoryFileSystem(options: MemoryFileSystemOptions = {}): Required<FileSystem> {
   return new MemoryFileSystem(options.maxBytes ?? MAX_BYTES);

@@ -45,7 +45,7 @@ class StreamFile {
   }
 
   /**
-   * Closes the file and discards what a writer has not completed. Then passes `error` to
+   * Closes the file and drops an incomplete archive that a writer has sent. Then passes `error` to
    * `callback`. Ignores a failure to close the file.
    */
   abandon(error: Error | null, callback: Callback): void {

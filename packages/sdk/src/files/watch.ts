@@ -44,8 +44,8 @@ export class Watch implements AsyncIterableIterator<FileChange> {
     this.#path = path;
     this.#signal = signal;
     const open = () => sidecar.request('file.watch', { runtime, path, recursive });
-    // The request is sent in this turn if possible, so that the sidecar handles later requests of
-    // the caller after it.
+    // The request is sent in this turn if possible, so that the sidecar opens the watch before it
+    // handles later requests of the caller.
     this.#opening = ready === undefined ? open() : ready.then(open);
     // The iteration reports a failure. Without an iteration the rejection needs no handler.
     this.#opening.then(

@@ -1,8 +1,9 @@
-// Routes each host call to the service of its runtime and sends exactly one reply.
+// Routes each host call to the service of its runtime and sends at most one reply.
 //
-// A call is abandoned when its process has ended or its runtime is disposed. The dispatcher aborts
-// an abandoned call and replies immediately, because the sidecar counts the call as pending until
-// the reply. A later result of the service is dropped. A service throws a `HostError` to report a
+// A call is abandoned when its process has ended or has aborted the call (`host.cancel`), or when
+// its runtime is paused or disposed. The dispatcher aborts an abandoned call. After `host.cancel`
+// the dispatcher replies immediately, because the sidecar counts the call as pending until the
+// reply. A later result of the service is dropped. A service throws a `HostError` to report a
 // reason. The details of any other error stay in this process. Each connection has one dispatcher.
 // Next: `bindings/service.ts`, a service.
 

@@ -3,8 +3,8 @@
 //
 // A runtime is in use while a request is pending, a program runs, or a stream, a watch or a
 // connection is open. A resident runner that waits for its next snippet does not count as use. The
-// runner is paused with the runtime. Next: `resuming-connection.ts`, which passes every request
-// through here.
+// runner is paused with the runtime. Next: `resuming-connection.ts`, which calls the policy for
+// every request.
 
 import { callListener } from '../call-listener.js';
 import { isColdframeError } from '../errors/error.js';
@@ -128,7 +128,7 @@ export class IdlePolicy<S extends PauseSnapshot = PauseSnapshot> {
     return this.isPaused ? this.#handOver() : undefined;
   }
 
-  /** Owns the snapshot that `stop()` returned again, because the app's own pause failed. */
+  /** Takes back the snapshot that `stop()` returned, because the app's own pause failed. */
   takeBack(snapshot: S | undefined): void {
     this.#snapshot = snapshot;
   }

@@ -1,5 +1,6 @@
-// The connection of a runtime with an idle policy. Every request first resumes a paused runtime and
-// keeps the runtime running until the reply. Runtimes without a policy do not use this module.
+// The connection of a runtime with an idle policy. Each request that counts as use first resumes a
+// paused runtime and keeps the runtime running until the reply. Runtimes without a policy do not
+// use this module.
 // Next: `open-files.ts`.
 
 import type { NetworkLink, OpenStream, StreamListener } from '../channel/network-link.js';

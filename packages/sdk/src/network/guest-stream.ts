@@ -14,7 +14,7 @@ import { STREAM_WINDOW_BYTES } from '../protocol/generated/tables.js';
 const PIECE_BYTES = 65_536;
 /**
  * The number of bytes that are read before credit is returned. The guest still has most of its
- * window then.
+ * window when the credit is returned.
  */
 const CREDIT_BYTES = STREAM_WINDOW_BYTES / 4;
 

@@ -20,16 +20,22 @@ const CONNECTIONS = 64;
  */
 const KEEP_ALIVE_MS = 4_000;
 
-/** The events of undici's agents that are emitted again. */
+/** The events of undici's agents that the dispatcher emits too. */
 const EVENTS = ['connect', 'disconnect', 'connectionError', 'drain'];
 
 const require = createRequire(import.meta.url);
 
-/** A dispatcher, and the change to another state. */
+/**
+ * A dispatcher for the app, and the function that replaces the dispatcher's connections when the
+ * runtime changes to another state.
+ */
 export interface PortDispatcher {
   /** The dispatcher for the app. The app may close or destroy the dispatcher. */
   readonly dispatcher: Dispatcher & { readonly closed: boolean; readonly destroyed: boolean };
-  /** Ends all pending requests with `reason`. */
+  /**
+   * Ends all pending requests with `reason`. Later requests use new connections, unless the app has
+   * closed the dispatcher.
+   */
   renew(reason: Error): void;
 }
 
@@ -39,8 +45,8 @@ export type WithinState = (work: () => void) => Promise<void>;
 /** Makes a dispatcher for a guest's port. Calls `enter` for each state of the runtime. */
 export function portDispatcher(port: number, connect: () => GuestStream, enter: () => WithinState): PortDispatcher {
   const undici = require('undici') as typeof import('undici');
-  // undici needs an origin, but only the path and the query of a URL are used. The guest reads this
-  // host in the header `host`.
+  // undici needs an origin, but only the path and the query of a URL are used. The guest reads the
+  // host of the origin in the header `host`.
   const origin = `http://localhost:${port}`;
   let agent: Agent;
 

@@ -127,10 +127,10 @@ export class RuntimeNetwork {
   }
 
   /**
-   * Runs `restore`, which restores another state of the runtime unless it fails. Requests that
-   * start before the restore has ended fail with `reason`, also requests that wait for a
-   * connection. No connection is made during the restore, because the connection could reach the
-   * old or the new state.
+   * Runs `restore`, which restores another state of the runtime. If `restore` succeeds, requests
+   * that started before its end fail with `reason`, also requests that wait for a connection. No
+   * connection is made during the restore, because the connection could reach the old or the new
+   * state.
    */
   async whileRestoring<T>(reason: Error, restore: () => Promise<T>): Promise<T> {
     const restored = restore().then((result) => {
@@ -145,9 +145,9 @@ export class RuntimeNetwork {
     }
   }
 
-  /** Ends the requests of the present era with `reason`. */
+  /** Ends the requests of the present era with `reason`, and starts another era. */
   startEra(reason: Error): void {
-    if (this.#era.ended !== undefined) return; // closed
+    if (this.#era.ended !== undefined) return; // the network is closed
     this.#era.ended = reason;
     this.#era = {};
     for (const { renew } of this.#dispatchers.values()) renew(reason);

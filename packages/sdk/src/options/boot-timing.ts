@@ -2,7 +2,7 @@
 
 /** One measured step. */
 export interface BootTiming {
-  /** The step. */
+  /** The measured step. */
   phase: BootPhase;
   /** The duration in milliseconds, with the resolution of the monotonic clock. */
   durationMs: number;

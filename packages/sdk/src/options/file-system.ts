@@ -6,7 +6,7 @@ export interface FileSystemStat {
   type: 'file' | 'directory' | 'symlink';
   /** Size in bytes. */
   size: number;
-  /** Permission bits. @default 0o755 for directories, 0o777 for links, 0o644 */
+  /** Permission bits. @default 0o755 for directories, 0o777 for links, 0o644 for files */
   mode?: number;
   /** The time of the last change in milliseconds since 1970, as all times. @default 0 */
   mtimeMs?: number;
@@ -33,7 +33,7 @@ export type Eventually<T> = T | Promise<T>;
 
 /**
  * Files that an app provides, for `mounts: [{ guestPath, fileSystem }]`. Paths are absolute, and
- * `/` is the mount itself. Links in a path have been followed already.
+ * `/` is the root of the mount. Links in a path have been followed already.
  *
  * A method fails with an error whose `code` is the name of a Linux error number, such as `ENOENT`.
  * Any other error becomes `EIO` in the guest, and its text does not leave this process. A method
@@ -41,7 +41,10 @@ export type Eventually<T> = T | Promise<T>;
  * it changes files or directories, else with `EOPNOTSUPP`. Several calls may run concurrently.
  */
 export interface FileSystem {
-  /** Returns the status of a file, or of a link itself. `ENOENT` if nothing exists at the path. */
+  /**
+   * Returns the status of a file. Does not follow a link at `path`. `ENOENT` if nothing exists at
+   * `path`.
+   */
   stat(path: string): Eventually<FileSystemStat>;
   /** Returns all entries of a directory in any order, without `.` and `..`. */
   readDir(path: string): Eventually<readonly FileSystemEntry[]>;

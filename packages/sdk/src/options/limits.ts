@@ -148,7 +148,7 @@ export interface Limits {
 /** The name of a limit that the sidecar enforces. */
 export type LimitName = Exclude<keyof Limits, 'profile' | 'fetchResponseBytes'>;
 
-/** A warning: the use of a limit has exceeded 80 %. */
+/** A warning: the use of a limit has reached 80 %. */
 export interface LimitWarning {
   /** The name of the limit. */
   limit: LimitName;

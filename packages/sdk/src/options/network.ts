@@ -54,7 +54,7 @@ export interface FetchOptions {
   signal?: AbortSignal;
   /** Milliseconds until the whole response must have arrived. @default 30_000 */
   timeoutMs?: number;
-  /** The largest response body in bytes. @default 1_048_576 (1 MiB) */
+  /** The largest response body in bytes. @default `limits.fetchResponseBytes` (1 MiB) */
   maxResponseBytes?: number;
 }
 

@@ -7,7 +7,7 @@ import { type AnyTable, known, type OptionTable, objectWith, required } from './
 
 /**
  * Whether an operation is allowed. A denied operation fails with `EACCES` in the program. A denied
- * environment variable does not exist there.
+ * environment variable does not exist in the program.
  */
 export type PermissionMode = 'allow' | 'deny';
 

@@ -1,5 +1,5 @@
 // Options of `RuntimePool`. The types of the handles are parameters, because their classes are
-// above the options; `pool/options.ts` supplies them.
+// above the options; `pool/options.ts` supplies the types.
 
 import { isSidecar } from './handles.js';
 import { CALLBACK, type Fault, isObject, MAX_TIMER_MS, oneOf, rule, SIGNAL, TIMEOUT_MS, whole } from './rule.js';

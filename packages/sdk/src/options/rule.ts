@@ -126,7 +126,7 @@ export const PROGRAM_TEXT = rule((value) => typeof value === 'string' && !value.
 export const CONTENT = rule((value) => typeof value === 'string' || value instanceof Uint8Array, 'text or a Uint8Array');
 /** Accepts a wall-clock limit. */
 export const TIMEOUT_MS = whole(1, MAX_TIMER_MS, 'milliseconds');
-/** Accepts a path of the host machine. */
+/** Accepts the path of a folder of the host machine. */
 export const HOST_FOLDER = rule(isHostPath, 'a folder of this machine');
 /** Accepts the path of a file of the host machine. */
 export const HOST_FILE = rule(isHostPath, 'a file of this machine');

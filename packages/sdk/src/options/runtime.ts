@@ -1,5 +1,5 @@
 // Options of `NodeRuntime.create()`. The types of the handles are parameters, because their classes
-// are above the options; `runtime/options.ts` supplies them.
+// are above the options; `runtime/options.ts` supplies the types.
 
 import { BINDINGS, type Bindings } from './bindings.js';
 import type { BootTimingListener } from './boot-timing.js';
@@ -29,8 +29,8 @@ export interface RuntimeOptions<Sidecar, Snapshot> {
    */
   permissions?: PermissionsPolicy;
   /**
-   * The sidecar of the runtime. Without this option the runtime spawns its own sidecar and ends
-   * that sidecar in `dispose()`.
+   * The sidecar of the runtime. Without this option the runtime uses the sidecar of the `Snapshot`
+   * (see `snapshot`), or spawns its own sidecar and ends that sidecar in `dispose()`.
    */
   sidecar?: Sidecar;
   /**
@@ -61,15 +61,15 @@ export interface RuntimeOptions<Sidecar, Snapshot> {
   /** Limits of the programs: a profile, and single limits that replace the profile's limits. */
   limits?: Limits;
   /**
-   * A snapshot to restore: the `Snapshot`, or the newest of the tenant with this id, digest or
-   * name. Files, processes and resident runners are restored from the snapshot. Mounted folders and
-   * app file systems must be passed again in `mounts`, and `bindings` too. `env`, `cwd`, `limits`
-   * and `permissions` replace the snapshot's values if they are set. Without `sidecar`, the runtime
-   * uses the sidecar of the `Snapshot` while that sidecar lives.
+   * A snapshot to restore: a `Snapshot`, or an id, digest or name, which selects the newest such
+   * snapshot of the tenant. Files, processes and resident runners are restored from the snapshot.
+   * Mounted folders and app file systems must be passed again in `mounts`, and `bindings` too.
+   * `env`, `cwd`, `limits` and `permissions` replace the snapshot's values if they are set. Without
+   * `sidecar`, the runtime uses the sidecar of the `Snapshot` while that sidecar lives.
    */
   snapshot?: Snapshot | string;
   /**
-   * The owner, 1 to 200 characters. A tenant sees no snapshot of another tenant.
+   * The owner of the runtime, 1 to 200 characters. A tenant sees no snapshot of another tenant.
    * @default the tenant of the `Snapshot`, else 'default'
    */
   tenant?: string;
@@ -78,7 +78,7 @@ export interface RuntimeOptions<Sidecar, Snapshot> {
    */
   idle?: IdleOptions;
   /**
-   * Called when the use of a limit exceeds 80 %. Called again for that limit only after the use was
+   * Called when the use of a limit reaches 80 %. Called again for that limit only after the use was
    * below 60 %, and at most once a second for each limit.
    */
   onLimitWarning?: LimitWarningListener;

@@ -8,7 +8,7 @@ import { known, type OptionTable, objectWith } from './table.js';
 export interface SnapshotOptions {
   /**
    * A name of 1 to 200 characters that does not look like an id. If several snapshots have a name,
-   * the name selects the newest of them.
+   * the name selects the newest snapshot.
    * @default none
    */
   name?: string;
@@ -52,8 +52,8 @@ export interface TenantOptions {
 /** The store of a sidecar: `snapshots` of `Sidecar.spawn()` and `Sidecar.embedded()`. */
 export interface SnapshotStoreOptions {
   /**
-   * The folder for snapshots on disk. The sidecar makes it when it writes the first snapshot. Other
-   * users of the host machine must not be able to write in it.
+   * The folder for snapshots on disk. The sidecar makes the folder when it writes the first
+   * snapshot. Other users of the host machine must not be able to write in the folder.
    * @default `coldframe/snapshots` in `$XDG_DATA_HOME`, or in `~/.local/share`
    */
   directory?: string;

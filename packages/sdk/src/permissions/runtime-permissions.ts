@@ -37,8 +37,8 @@ export class RuntimePermissions {
 
   constructor(access: RuntimeAccess, initial: PermissionsPolicy | undefined) {
     this.#access = access;
-    // A copy, because the caller may change its object. The copy is merged over the default when
-    // the policy is read.
+    // The policy is copied, because the caller may change its object later. The copy is merged over
+    // the default when the policy is read.
     this.#initial = initial === undefined ? undefined : structuredClone(initial);
   }
 

@@ -30,7 +30,7 @@ const IMMEDIATE: Readonly<Record<ImmediateCall<NodeRuntime>, true>> = {
   watch: true,
 };
 
-/** The calls of a runtime. */
+/** The rules for the calls of a runtime. */
 export const RUNTIME_CALLS: CallRules = {
   // A rollback does not undo limits, permissions and bindings, because they belong to the app. The
   // user may keep an exposed port or a dispatcher. The pool replaces a slot whose user has paused
@@ -55,7 +55,7 @@ export const RUNTIME_CALLS: CallRules = {
   immediate: new Set(Object.keys(IMMEDIATE)),
 };
 
-/** The calls of programs and runners. */
+/** The rules for the calls of programs and runners. */
 export const HANDLE_CALLS: CallRules = {
   // A program of the template continues after a rollback, so the previous user's handle from
   // `attach` would still work.

@@ -122,7 +122,10 @@ export class SlotLifecycle<R extends PoolableRuntime> {
     return slot;
   }
 
-  /** Takes a slot back from its user. `isReusable`: whether a rollback undoes everything. */
+  /**
+   * Takes a slot back from its user. `isReusable`: whether a rollback undoes everything that the
+   * user did.
+   */
   release(slot: Slot<R>, isReusable: boolean): void {
     const { reuse, recycle } = this.#rules;
     slot.uses++;

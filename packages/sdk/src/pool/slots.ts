@@ -4,7 +4,7 @@
 import type { PauseSnapshot, PoolableRuntime } from './slot-source.js';
 
 /**
- * The states of a slot. All but `paused` and `forgetting` use memory.
+ * The states of a slot. Slots in all states except `paused` and `forgetting` use memory.
  *
  * making ─► idle ◄─► busy            idle ─► pausing ─► paused ─► resuming ─► idle
  *            ▲         └► cleaning ─► idle                 └► forgetting (deletes the snapshot)
@@ -28,7 +28,7 @@ export class Slot<R extends PoolableRuntime> {
   state: SlotState;
   /** The runtime. Missing while the runtime is being made. */
   runtime: R | undefined;
-  /** The tenant that has used the slot first, and alone may use it. */
+  /** The tenant that used the slot first. No other tenant may use the slot. */
   owner: string | undefined;
   /**
    * The number of uses since the slot was made, or, with `recycle: 'last-use'`, since its last

@@ -45,7 +45,8 @@ export class Template {
     try {
       await snapshot?.delete();
     } catch (error) {
-      if (!isColdframeError(error)) throw error; // the snapshot or its sidecar no longer exists
+      // A `ColdframeError` means that the snapshot or its sidecar no longer exists.
+      if (!isColdframeError(error)) throw error;
     }
   }
 

@@ -11,7 +11,10 @@ import type { EvaluationOptions } from '../options/programs.js';
 import type { RequestId, Stream } from '../protocol/generated/messages.js';
 import { OutputReader } from './output-reader.js';
 
-/** Starts the program: `start` or `evaluate` of a connection. */
+/**
+ * Starts a program or a snippet, or attaches to a restored program: `start`, `evaluate` or `attach`
+ * of a connection.
+ */
 export type Begin = (
   id: RequestId,
   streams: Stream | undefined,
@@ -19,8 +22,8 @@ export type Begin = (
 ) => Outcome | Promise<Outcome>;
 
 /**
- * Starts a program and returns its outcome. Rejects with the signal's reason, the error of a
- * handler, or the connection's error.
+ * Calls `begin` and returns the outcome of the program or snippet. Rejects with the signal's
+ * reason, the error of a handler, or the connection's error.
  */
 export function evaluate(connection: SidecarConnection, options: EvaluationOptions, begin: Begin): Outcome | Promise<Outcome> {
   const { signal, onStdout, onStderr } = options;

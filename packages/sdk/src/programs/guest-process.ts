@@ -38,8 +38,8 @@ export class GuestProcess {
   readonly pid: number;
   /**
    * The program's stdout, if the option `onStdout` is not set. When 256 KiB are unread, the
-   * program's writes block. The output is discarded if only stderr is read, or if `wait()` or
-   * `result` is used.
+   * program's writes block. Unless stdout is already being read, stdout is discarded when stderr is
+   * read, or when `wait()` or `result` is used.
    */
   readonly stdout: AsyncIterable<Uint8Array>;
   /** The program's stderr. Behaves as `stdout`. */
@@ -179,7 +179,8 @@ interface FollowedProgram {
 
 type BeginLive = (...args: [...Parameters<Begin>, onStarted: (pid: Pid) => void]) => ReturnType<Begin>;
 
-// Starts a program. Makes streams for the output that has no handler.
+// Calls `begin`, which starts a program or attaches to a restored program. Makes streams for the
+// output that has no handler.
 function follow(connection: SidecarConnection, options: AttachOptions, begin: Begin): FollowedProgram {
   const dropOther = (): void => {
     for (const stream of streams) stream.drop();

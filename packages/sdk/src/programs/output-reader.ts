@@ -1,10 +1,10 @@
 // Delivers the streamed output of one program to the caller's handlers.
 //
-// Handlers are called in order, one at a time. While a handler's promise is pending, chunks wait
-// here. Credit is returned only for chunks that a handler has finished. So the chunks that wait fit
-// into the protocol's window, and a sidecar that sends more violates the protocol. A handler that
-// returns no promise causes no promise here. Credit is returned in quarters of the window. A
-// program then does not block while credit is withheld, and few messages are sent.
+// Handlers are called in order, one at a time. While a handler's promise is pending, chunks wait in
+// the reader. Credit is returned only for chunks that a handler has finished. So the chunks that
+// wait fit into the protocol's window, and a sidecar that sends more violates the protocol. For a
+// handler that returns no promise, the reader makes no promise. Credit is returned in quarters of
+// the window. A program then does not block while credit is withheld, and few messages are sent.
 
 import { protocolError } from '../errors/make.js';
 import type { OutputHandler } from '../options/programs.js';
@@ -18,7 +18,10 @@ export interface OutputTarget {
   onStderr: OutputHandler | undefined;
   /** Returns credit for `bytes` bytes of output. */
   credit(bytes: number): void;
-  /** Receives the error of a handler. Called once; no handler is called afterwards. */
+  /**
+   * Receives the error of a handler, or the error for more output than there is credit. Called at
+   * most once; no handler is called afterwards.
+   */
   fail(error: unknown): void;
 }
 

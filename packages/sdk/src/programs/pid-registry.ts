@@ -23,7 +23,8 @@ export class PidRegistry {
 
   /**
    * Assigns a pid to a new program. The previous holder has ended, even if its outcome has not
-   * arrived yet. A resident runner passes no holder, because requests name it by an id of its own.
+   * arrived yet. A resident runner passes no holder, because requests name a runner by the runner's
+   * id.
    */
   assign(pid: Pid, holder?: PidHolder): void {
     const before = this.#holders.get(pid);

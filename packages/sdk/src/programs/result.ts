@@ -47,12 +47,12 @@ export class ExecResult {
     if (outcome.stderrTruncated === true) this.stderrTruncated = true;
   }
 
-  /** The exact bytes of stdout, made at each access. */
+  /** The exact bytes of stdout. Output that is UTF-8 is encoded again at each access. */
   get stdoutBytes(): Uint8Array {
     return this.#stdoutBytes ?? Buffer.from(this.stdout, 'utf8');
   }
 
-  /** The exact bytes of stderr, made at each access. */
+  /** The exact bytes of stderr. Output that is UTF-8 is encoded again at each access. */
   get stderrBytes(): Uint8Array {
     return this.#stderrBytes ?? Buffer.from(this.stderr, 'utf8');
   }
@@ -85,7 +85,7 @@ function parse(text: string): unknown {
 }
 
 // The text is JSON that the guest's own code writes. A program that controls the engine can write
-// text that is not JSON. The result is an engine fault then.
+// text that is not JSON. For such text the result is an engine fault.
 function withFault(outcome: Outcome): Outcome {
   const reason = 'the value that the program returned is not JSON';
   const failure = { code: 'ERR_ENGINE_FAULT', message: `the engine faulted: ${reason}`, details: { reason } };

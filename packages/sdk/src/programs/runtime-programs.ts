@@ -1,7 +1,7 @@
-// The programs of one runtime: starts them and lists its processes.
+// Starts the programs of one runtime, and lists the runtime's processes.
 //
-// The engine runs code as an ES module, which is the fast path. Code with other options is run by
-// Node's own `--eval` in the guest.
+// The engine runs code as an ES module, which is the fast path. TypeScript, and code with the
+// option `--input-type`, is run by Node's own `--eval` in the guest.
 
 import type { Outcome } from '../channel/outcome.js';
 import { noProcess } from '../errors/make.js';

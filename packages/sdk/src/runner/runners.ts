@@ -56,7 +56,7 @@ export class Runners {
 
   /**
    * Waits for `restoring`, a rollback or a resumption. Removes the handles of runners that were not
-   * restored, except runners that were created while it was pending.
+   * restored, except runners that were created while `restoring` was pending.
    */
   async renew(restoring: Promise<RestoredPrograms>): Promise<RestoredProgram[]> {
     const before = [...this.#handles.keys()];

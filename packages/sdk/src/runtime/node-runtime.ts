@@ -56,7 +56,8 @@ export class NodeRuntime implements AsyncDisposable {
   }
 
   /**
-   * Creates a runtime, new or from a snapshot, and spawns a sidecar for it unless `sidecar` is set.
+   * Creates a runtime, new or from a snapshot. Spawns a sidecar, unless `sidecar` is set or the
+   * sidecar of the `Snapshot` lives.
    * @throws `ERR_INVALID_OPTION`, `ERR_SNAPSHOT_NOT_FOUND` and other codes of snapshots,
    * `ERR_INVALID_REQUEST` (a mount that cannot be opened), a code of a file error such as `ENOSPC`,
    * `ERR_RESOURCE_EXHAUSTED`; otherwise as `Sidecar.spawn()`
@@ -189,9 +190,9 @@ export class NodeRuntime implements AsyncDisposable {
   }
 
   /**
-   * Replaces the file at `path`, an absolute guest path, as the owner: the policy is not checked,
-   * but read-only mounts are not written. Makes missing parent directories. Text is written as
-   * UTF-8. A new file belongs to the guest and has the permission bits `mode` (0o644).
+   * Replaces the file at `path`, an absolute guest path. The policy is not checked, but read-only
+   * mounts are not written. Makes missing parent directories. Text is written as UTF-8. A new file
+   * belongs to the guest and has the permission bits `mode` (0o644).
    * @throws a code such as `ENOSPC`, with `path` and `syscall`; `ERR_INVALID_OPTION`; otherwise as
    * `processes()`
    */
@@ -479,8 +480,9 @@ export class NodeRuntime implements AsyncDisposable {
   }
 
   /**
-   * Ends the runtime, its programs, and its sidecar if the runtime owns it. Running programs end
-   * with exit code 137 and `error.code` `ERR_RUNTIME_DISPOSED`. Further calls do nothing.
+   * Ends the runtime and its programs. Also ends a sidecar that the runtime spawned, unless a clone
+   * still uses the sidecar. Running programs end with exit code 137 and `error.code`
+   * `ERR_RUNTIME_DISPOSED`. Further calls do nothing.
    */
   dispose(): Promise<void> {
     return this.#parts.dispose();

@@ -117,7 +117,10 @@ export class RuntimeParts {
     });
   }
 
-  /** Ends the runtime, and its sidecar if the runtime owns it. Further calls do nothing. */
+  /**
+   * Ends the runtime. Also ends an owned sidecar if no other runtime uses the sidecar. Further
+   * calls do nothing.
+   */
   dispose(): Promise<void> {
     this.#disposal ??= disposeRuntime(this.#provisioned, this.#usedNetwork);
     return this.#disposal;

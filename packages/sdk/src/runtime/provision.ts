@@ -1,8 +1,9 @@
-// Creates a runtime in the caller's sidecar or in a new sidecar, empty or from a snapshot.
+// Creates a runtime, empty or from a snapshot: in the caller's sidecar, in the sidecar of a
+// `Snapshot`, or in a new sidecar.
 //
 // To a new sidecar, the request is sent before the sidecar's hello has arrived, which saves a round
-// trip. A failure after the sidecar was started ends the sidecar. Next: `clones.ts`, copies of a
-// runtime.
+// trip. A failure after the new sidecar was started ends the new sidecar. Next: `clones.ts`, which
+// clones a runtime.
 
 import type { Binding } from '../bindings/binding.js';
 import { BindingRegistry, wireBindings } from '../bindings/binding-registry.js';
@@ -88,7 +89,7 @@ export async function provision(options: NodeRuntimeOptions): Promise<Provisione
     const owner = tenant ?? DEFAULT_TENANT;
     return { lease, connection, policy, runtime, bindings: registry, tenant: owner, mounts, fileSystems, restored };
   } catch (error) {
-    // The error is explained before the release, which may end the sidecar.
+    // `explainMissing` runs before the release, because the release may end the sidecar.
     const explained = explainMissing(error, options.snapshot, tenant ?? DEFAULT_TENANT);
     await lease.release()?.dispose();
     throw explained;

@@ -13,7 +13,7 @@ export class SidecarLease {
   readonly #owned: ProcessConnection | undefined;
   #holders = 0;
 
-  /** `owned`: the same connection, if the sidecar ends with its last runtime. */
+  /** `owned`: set to `connection` if the sidecar ends with its last runtime. */
   constructor(connection: SidecarConnection, owned?: ProcessConnection) {
     this.connection = connection;
     this.#owned = owned;

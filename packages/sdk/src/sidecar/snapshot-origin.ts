@@ -19,7 +19,7 @@ export function originOf(value: unknown): SidecarLease | undefined {
   return typeof value === 'object' && value !== null ? origins.get(value) : undefined;
 }
 
-/** The parts of a `Snapshot` that an error about it names. */
+/** The parts of a `Snapshot` that an error about the snapshot names. */
 interface NamedSnapshot {
   readonly id: string;
   readonly stored: 'memory' | 'disk' | 'both';

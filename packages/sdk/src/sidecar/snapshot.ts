@@ -12,7 +12,7 @@ import { registerSnapshot } from './snapshot-origin.js';
  * never changes. A snapshot can be passed to `NodeRuntime.create({ snapshot })` and
  * `runtime.rollback()` any number of times. The snapshot exists until `delete()`, until the store
  * evicts the snapshot, or, in memory, until its sidecar ends. Disposing the runtime does not affect
- * it.
+ * the snapshot.
  */
 export class Snapshot {
   /** The unique id in the store. */
@@ -29,7 +29,7 @@ export class Snapshot {
   readonly createdAt: Date;
   /** The content hash of the guest image that the snapshot needs. */
   readonly imageVersion: string;
-  /** The owner. */
+  /** The owner of the snapshot. */
   readonly tenant: string;
   /** The number of live programs in the snapshot. */
   readonly programs: number;
@@ -61,7 +61,8 @@ export class Snapshot {
 
   /**
    * Returns the SHA-256 of the content in hex. Every call that accepts an id accepts the digest
-   * too, and refuses a file with another content. The first call reads the whole snapshot.
+   * too, and refuses a snapshot whose content has another digest. The first call reads the whole
+   * snapshot.
    *
    * @throws `ERR_SNAPSHOT_NOT_FOUND`, `ERR_SNAPSHOT_DAMAGED`, `ERR_SNAPSHOT_FILE`,
    * `ERR_SIDECAR_EXITED`, `ERR_SIDECAR_DISPOSED`

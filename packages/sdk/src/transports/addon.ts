@@ -69,7 +69,9 @@ export interface Addon {
 
 type Env = Readonly<Record<string, string>>;
 
-/** A session. Ids of requests are the caller's, not 0 and not in use. */
+/**
+ * A session. The caller chooses the id of each request: not 0, and not the id of a pending request.
+ */
 export interface AddonSession {
   /** The session's first message, as a frame. */
   readonly hello: Buffer;

@@ -57,7 +57,7 @@ describe.each(MODES)('$name', (mode) => {
     return withRuntime(mode, { bindings: { slow: { ...anything, handler } } }, async (runtime) => {
       const runner = await runtime.createResidentRunner();
       // The snippet ends when its call ends. In the clone the call ends immediately. In the
-      // original the call ends when the handler returns.
+      // original runtime the call ends when the handler returns.
       const evaluation = runner.exec(`globalThis.received = await callBinding('slow').catch(() => 'rejected');`);
       await until(() => calls === 1);
       const copy = await runtime.clone();

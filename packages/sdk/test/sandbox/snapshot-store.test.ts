@@ -141,7 +141,7 @@ test('snapshots on disk survive a killed sidecar', async () => {
   process.kill(sidecar.pid, 'SIGKILL');
   await expect(runner.exec('1')).rejects.toMatchObject({ code: 'ERR_SIDECAR_EXITED' });
   await expect(kept.digest()).rejects.toMatchObject({ code: 'ERR_SIDECAR_EXITED' });
-  // The sidecar of the handle has exited, so the runtime starts its own.
+  // The sidecar of the handle has exited, so the runtime starts its own sidecar.
   const copy = await NodeRuntime.create({ snapshot: kept });
   expect(await evaluate(await runnerOf(copy), 'n')).toBe('42');
   await expect(NodeRuntime.create({ snapshot: lost })).rejects.toMatchObject({

@@ -170,7 +170,7 @@ describe('delete()', () => {
       await expect(snapshot.delete()).rejects.toMatchObject({ code: 'ERR_SNAPSHOT_NOT_FOUND' });
       await expect(sidecar.snapshots.get(snapshot.id)).rejects.toMatchObject({ code: 'ERR_SNAPSHOT_NOT_FOUND' });
       expect((await sidecar.snapshots.list()).map(({ id }) => id)).not.toContain(snapshot.id);
-      // The copy keeps the pages that it has mapped.
+      // The restored runtime keeps the pages of the deleted snapshot that it has mapped.
       expect(await evaluate(await runnerOf(copy), READ_SECRET)).toBe('alive,alive,alive');
       const read = await reading.catch((error: { code: string }) => error.code);
       if (read instanceof NodeRuntime) await read.dispose();

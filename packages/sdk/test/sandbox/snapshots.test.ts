@@ -41,7 +41,7 @@ describe.each(MODES)('$name', (mode) => {
         expect((await copy.exec('console.log(process.cwd(), process.env.A)')).stdout).toBe('/tmp 1\n');
         expect(await evaluate(runner, 'n')).toBe('0');
         await expect(runtime.readFile('/workspace/n')).rejects.toMatchObject({ code: 'ENOENT' });
-        // A snapshot of the copy names its parent.
+        // A snapshot of the restored runtime names the first snapshot as its parent.
         const next = await copy.snapshot();
         expect(next.parent).toBe(snapshot.id);
         expect(snapshot.parent).toBeUndefined();
@@ -200,8 +200,8 @@ describe.each(MODES)('$name', (mode) => {
         expect(await evaluate(copied, 'events.length, typeof events[0].asleepMs, events[0].asleepMs >= 500')).toBe(
           '1 number true',
         );
-        // The copy's clock did not advance while it was a snapshot, so the timer keeps its
-        // remaining time.
+        // The clock of the restored runtime continues from the time of the snapshot, so the timer
+        // keeps its remaining time.
         const due = '(await new Promise((r) => setTimeout(r, 400)), Math.abs((await fired) - left) < 200)';
         expect(await evaluate(copied, due)).toBe('true');
         expect(await evaluate(runner, 'events.length')).toBe('0');

@@ -213,7 +213,7 @@ export interface Notices {
   credit: Credit;
   /** Stops a request. Its reply still follows. */
   cancel: Empty;
-  /** The result of a host call. Sent exactly once for each call, also after `host.cancel`. */
+  /** The result of a host call. Sent at most once for each call, also after `host.cancel`. */
   'host.result': HostResult;
   /** Sends bytes over a connection. */
   'stream.data': StreamWrite;

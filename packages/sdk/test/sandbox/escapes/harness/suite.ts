@@ -24,7 +24,7 @@ export interface Suite {
 }
 
 export async function openSuite(): Promise<Suite> {
-  // The sidecar inherits the variable. No guest may see its value.
+  // A variable of this process's environment, whose value no guest may see.
   process.env.COLDFRAME_ESCAPES = `host-environment-${randomUUID()}`;
   const folders = new HostFolders();
   const sidecar = await Sidecar.spawn({ workers: 2 });
@@ -42,7 +42,7 @@ async function warmUp(sidecar: Sidecar, folders: HostFolders): Promise<void> {
   await runtime.exec(`import fs from 'node:fs'; fs.chmodSync('/m/dir', 0o755); fs.utimesSync('/m/dir', 1, 1);`);
   await runtime.execCommand('sh', ['-c', 'echo x | cat']);
   await runtime.dispose();
-  // The sidecar closes the folder after the last program was taken down.
+  // The sidecar closes the mounted folder after the last program was taken down.
   while ((await sidecar.getResourceSnapshot()).runtimes > 1 || descriptorsOf(sidecar.pid).includes(folder)) await sleep(5);
 }
 

@@ -14,7 +14,7 @@ use crate::declare::{events, requests};
 requests! {
     /// Messages about host calls and bindings.
     pub enum HostCallRequest<'a> {
-        /// The result of a host call. Sent exactly once for each call, also after `host.cancel`.
+        /// The result of a host call. Sent at most once for each call, also after `host.cancel`.
         HostResult(HostResult<'a>) = 41 "host.result",
         /// Replaces the bindings of a runtime.
         BindingsSet(BindingsSet<'a>) = 43 "bindings.set" -> Empty,

@@ -1,5 +1,5 @@
 // Connects to the host machine, the network and the neighbour. No form of an address may reach
-// them.
+// these targets.
 
 import { connect } from 'node:net';
 import type { NodeRuntime } from '../../../../../src/index.js';
