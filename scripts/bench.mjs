@@ -1,6 +1,6 @@
 // `pnpm bench:NAME`: builds what is missing, then runs the command of `packages/benchmarks` with
 // the given arguments. Files are named relative to the folder in which the command was typed. The
-// command itself knows the names (`packages/benchmarks/src/benchmarks.ts`).
+// command knows the names of the benchmarks (`packages/benchmarks/src/benchmarks.ts`).
 
 import { pathToFileURL } from 'node:url';
 import { fromRoot } from './build/paths.mjs';

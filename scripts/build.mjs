@@ -126,7 +126,7 @@ async function main() {
   await (values.watch ? watch(values) : ensureBuilt(values));
 }
 
-/** Runs a script's `main`. A `BuildFailure` is shown without a stack. */
+/** Runs `work`, the main function of a script. A `BuildFailure` is shown without a stack. */
 export async function runMain(work) {
   try {
     await work();

@@ -1,6 +1,6 @@
 // `pnpm test:quick [--since COMMIT]`: the checks and tests that a small change can break, on a
-// development build, in about two minutes. `pnpm test` runs all of them before a change is
-// complete.
+// development build, in about two minutes. Before a change is complete, `pnpm test` must run all
+// checks and tests.
 
 import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';

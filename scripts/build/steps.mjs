@@ -1,5 +1,5 @@
 // The steps of the build: the inputs, the outputs and the command of each step, and the steps that
-// must run before.
+// each step needs.
 //
 //   guest ──► image      packages/runner/dist   the guest image and its precompiled module
 //   imager ─┴► shell     packages/runner/dist   the image with the shell
@@ -29,7 +29,7 @@ const IMAGER = '.build/bin/coldframe-imager';
 const FINGERPRINT = '.build/bin/imager-fingerprint.txt';
 /**
  * The files that decide whether an image is stale, beside the image's inputs. The imager's binary
- * is not among them, because it changes with every crate.
+ * is not listed, because the binary changes with every crate.
  */
 const IMAGER_IDENTITY = [FINGERPRINT, 'packages/sidecar/crates/imager/src'];
 const SIDECAR = 'packages/sidecar/dist/coldframe-sidecar';

@@ -1,5 +1,5 @@
 // Writes docs/node-compatibility.md from docs/conformance.json, docs/userland.json and the npm
-// table. A test compares the page with these sources. Run it with `node
+// table. A test compares the page with these sources. Run the script with `node
 // scripts/conformance/page.mjs`.
 
 import { readFileSync, writeFileSync } from 'node:fs';

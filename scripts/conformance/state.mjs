@@ -27,7 +27,8 @@ export function openState(path, { fresh = false } = {}) {
 function linesOf(path) {
   try {
     const lines = readFileSync(path, 'utf8').split('\n');
-    // The text after the last line break is incomplete. The next line must not continue it.
+    // The text after the last line break is incomplete. The next line must not continue the
+    // incomplete text.
     if (lines.pop() !== '') appendFileSync(path, '\n');
     return lines;
   } catch {

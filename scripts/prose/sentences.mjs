@@ -3,7 +3,10 @@
 // Code spans and quotations are literals: a sentence sees each of them as one word. Every index in
 // the text maps to an offset in the source.
 
-/** Replaces a code span. An upper-case letter, because a sentence may begin with a code span. */
+/**
+ * The text in place of a code span: an upper-case letter, because a sentence may begin with a code
+ * span.
+ */
 const CODE = 'X';
 
 /** Fills the place of a literal: a private-use character that no word of words.json matches. */

@@ -2,7 +2,7 @@
 // end.
 //
 // A suite is `{ name, run }`; `run(print)` resolves with `{ passed, failed }`. A suite that throws
-// counts as one failure. The suites after it still run, because a reader wants to know every
+// counts as one failure. Later suites still run, because a reader wants to know every
 // failure.
 
 import { BuildFailure } from '../build/failure.mjs';

@@ -26,7 +26,7 @@ module.exports = {
   tickCallback: null,
   processTimers: null,
   processImmediate: null,
-  /** The function of errors.setEnhanceStackForFatalException. */
+  /** The two functions that Node's scripts pass to errors.setEnhanceStackForFatalException. */
   enhanceStackBefore: null,
   enhanceStackAfter: null,
 };

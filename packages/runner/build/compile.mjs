@@ -89,7 +89,7 @@ export async function compileGuest(engine) {
 }
 
 /**
- * Compiles the unpatched engine with a shim of its own, for tests that compare.
+ * Compiles the unpatched engine with a shim of its own, for tests that compare the two engines.
  * @param {Map<string, string>} engine  unpatched sources
  */
 export async function compileReference(engine) {

@@ -1,6 +1,7 @@
-// A host for developers: runs guest.wasm in Node's own WebAssembly, with the imports of
-// docs/internals/guest-abi.md in JavaScript. The dev host runs the guest without the sidecar, for
-// experiments and for the guest's tests. The dev host isolates nothing.
+// The dev host, which replaces the sidecar for developers: runs guest.wasm in Node's own
+// WebAssembly, with the imports of docs/internals/guest-abi.md in JavaScript. The dev host runs the
+// guest without the sidecar, for experiments and for the guest's tests. The dev host isolates
+// nothing.
 //
 //   node packages/runner/build/dev-host.mjs [--no-freeze] [--mode exec|run|resident] [--wasm FILE]
 //     [--main FILE] [--stop-after MS] [--max-memory MIB] [--env KEY=VALUE] [--stats]
@@ -52,7 +53,10 @@ export class DevGuest {
     this.memory = this.exports.memory;
   }
 
-  /** Calls `_initialize`, `cf_boot`, and `cf_freeze`. */
+  /**
+   * Calls `_initialize`, `cf_boot` and, unless `freeze` is false, `cf_freeze`. Then reads the info
+   * block into this object.
+   */
   boot({ freeze = true } = {}) {
     this.exports._initialize();
     if (this.exports.cf_boot() !== 0) throw new Error('cf_boot failed');
@@ -87,7 +91,7 @@ export class DevGuest {
     return { ...state, value: valuePtr ? Buffer.from(this.memory.buffer, valuePtr, valueLen).toString() : undefined };
   }
 
-  /** Runs turns until the guest exits, the evaluation ends, or no event can resume it. */
+  /** Runs turns until the guest exits, the evaluation ends, or no event can resume the guest. */
   async run(...events) {
     let exited = this.turn(...events);
     for (;;) {
@@ -149,7 +153,7 @@ export class DevGuest {
   }
 }
 
-/** Returns the module with another maximum for its memory. */
+/** Returns the module `wasm` with a maximum of `pages` for its memory. */
 export function withMemoryLimit(wasm, pages) {
   const bytes = Buffer.from(wasm);
   let at = 8;

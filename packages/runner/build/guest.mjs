@@ -1,7 +1,7 @@
 // The guest's part of the build. Makes guest.wasm from the engine's sources and patches, and the
 // folder of build inputs that `build_file` reads while the image is made. Does nothing if all
-// outputs are up to date. Run it with `node packages/runner/build/guest.mjs`. Next: compile.mjs and
-// stage.mjs.
+// outputs are up to date. Run the script with `node packages/runner/build/guest.mjs`. Next:
+// compile.mjs and stage.mjs.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { compileGuest } from './compile.mjs';

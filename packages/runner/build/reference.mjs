@@ -1,6 +1,6 @@
-// Builds the engine without our patches as a WebAssembly module, with the same toolchain, for
+// Builds the engine without our patches as a WebAssembly module, with the guest's toolchain, for
 // comparison with the patched engine. Only tests need the module. The object files are cached like
-// the guest's. Run it with `node packages/runner/build/reference.mjs`.
+// the guest's. Run the script with `node packages/runner/build/reference.mjs`.
 import { pathToFileURL } from 'node:url';
 import { compileReference } from './compile.mjs';
 import { say } from './progress.mjs';

@@ -1,6 +1,6 @@
 // Implements `command &`. A pipeline of programs is started without a wait, so that `$!` is the
-// last program itself. Any other command runs in a new shell process, which reads a copy of this
-// shell's state from a descriptor, like a fork. Next: builtins.js (`wait`, `jobs`).
+// process of the last program. Any other command runs in a new shell process, which reads a copy of
+// this shell's state from a descriptor, like a fork. Next: builtins.js (`wait`, `jobs`).
 
 import v8 from 'node:v8';
 import { serialize } from 'just-bash';

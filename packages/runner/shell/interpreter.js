@@ -214,8 +214,8 @@ prototype.runProgram = async function ({ node, prepared, name, args, stdin, owne
 };
 
 // Returns the input of a program: this process's own input, unless other input is given. `release`
-// is called when the program has ended. It finds by the file's position which part of a group's
-// input the program has read.
+// must be called when the program has ended. The function finds by the file's position which part
+// of a group's input the program has read.
 function inputFor(state, stdin, owned) {
   const isGroups = !owned && stdin === '';
   const text = isGroups ? state.groupStdin : stdin;

@@ -82,8 +82,8 @@ export const place = { isGiven: false };
  * Prepares a program that replaces the shell. The program receives the shell's signals, and the
  * shell ends with its exit code. Signals are passed on from this call on, before the program
  * starts, because a reader of the first output may send a signal at once. The result has
- * `ended(pid)`, which resolves like the function of that name. The caller must call `leave()` if no
- * program was started.
+ * `ended(pid)`, which resolves like the exported function `ended`. The caller must call `leave()`
+ * if no program was started.
  */
 export function takePlace() {
   let child;

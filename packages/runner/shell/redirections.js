@@ -24,7 +24,7 @@ export function taken(redirections) {
 /**
  * Returns the child's descriptors. `fds` are the descriptors without redirections. `prepared` has
  * just-bash's targets by index, and the text of here-documents. `opened` collects the descriptors
- * that must be closed here afterwards.
+ * that the caller must close afterwards.
  */
 export function redirect(fds, redirections, prepared, { cwd, noclobber, kept }, opened) {
   const result = [...fds];

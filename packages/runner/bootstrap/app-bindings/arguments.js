@@ -33,7 +33,8 @@ function parsed(text) {
   }
 }
 
-// Returns the properties that the schema names. If the schema names none, every key is accepted.
+// Returns a map of the properties that the schema names. Returns undefined for a schema without
+// properties, which accepts every key.
 function propertiesOf(schema) {
   const properties = schema?.properties;
   return typeof properties === 'object' && properties !== null ? new Map(Object.entries(properties)) : undefined;

@@ -14,7 +14,7 @@ const RESULT = '=';
 const { parse, stringify } = JSON;
 const { captureStackTrace } = Error;
 
-// An error with one of these names has this class. Any other error is an `Error` with that name.
+// The classes of errors, by name. An error with another name becomes an `Error` with that name.
 const CLASSES = { __proto__: null, Error, EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError };
 
 const KERNEL = {

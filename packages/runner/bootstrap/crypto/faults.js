@@ -1,6 +1,6 @@
-// Makes Node's error of a failed computation, in the words of OpenSSL 3. There are two kinds:
-// Node's synchronous functions put OpenSSL's parts on the error (`code`, `library`, `reason`), its
-// jobs set only the message. Next: the files that compute.
+// Makes Node's error of a failed computation, in the words of OpenSSL 3. Node has two kinds of such
+// errors: its synchronous functions put OpenSSL's parts on the error (`code`, `library`, `reason`),
+// its jobs set only the message. Next: sign.js and kdf.js, which throw and report such errors.
 'use strict';
 
 const PROVIDER = 'Provider routines';

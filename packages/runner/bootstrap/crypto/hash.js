@@ -1,7 +1,7 @@
 // Digests and message authentication codes: the classes `Hash` and `Hmac`, and `oneShotDigest`. The
-// first data is not sent at once, because most programs feed a digest once. One system call then
-// computes the whole digest, without a context in the kernel. Next: digests.js for the names,
-// system.js for the calls.
+// first data is not sent at once, because most programs feed a digest once. If no more data
+// follows, one system call computes the whole digest, without a context in the kernel. Next:
+// digests.js for the names, system.js for the calls.
 'use strict';
 
 const { bytesOf, toBuffer } = require('./bytes.js');

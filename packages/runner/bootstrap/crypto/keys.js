@@ -1,8 +1,8 @@
 // `KeyObjectHandle`: the key object of Node's library. A secret is bytes. An asymmetric key is DER
 // (SubjectPublicKeyInfo or PKCS#8), which the kernel has parsed and checked. The key is passed to
 // the kernel at each use. The kernel keeps no key. A key therefore uses only its program's memory,
-// is freed with its object, and needs no work when a VM is copied. Next: key-input.js, which makes
-// keys; key-output.js, which writes keys; classes.js, the objects of programs.
+// is freed with its object, and needs no work when a runtime is cloned. Next: key-input.js, which
+// makes keys; key-output.js, which writes keys; classes.js, the objects of programs.
 'use strict';
 
 const { bytesOf, fieldsOf, numberOf, request, toBuffer } = require('./bytes.js');

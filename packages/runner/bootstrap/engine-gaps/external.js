@@ -1,6 +1,7 @@
 // V8's External, which wraps a pointer of C++ for JavaScript. Here an External wraps nothing:
-// programs can distinguish it from other objects and compare it. Next: ../net/stream-base.js, whose
-// streams have such an object; ../internal-bindings/types.js and util.js, which report it.
+// programs can distinguish an External from other objects and compare two Externals. Next:
+// ../net/stream-base.js, whose streams have an External; ../internal-bindings/types.js and util.js,
+// which test for Externals and return their addresses.
 'use strict';
 
 const FIRST_ADDRESS = 0x1000;

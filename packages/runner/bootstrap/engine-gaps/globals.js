@@ -60,8 +60,8 @@ function defineAtomics() {
 
 const { startsWith } = String.prototype;
 
-// Adds the methods of V8's CallSite that the engine's lacks. Packages such as `depd` call them
-// without a check.
+// Adds the methods of V8's CallSite that the engine's CallSite lacks. Packages such as `depd` call
+// these methods without a check.
 function completeCallSites() {
   const before = Error.prepareStackTrace;
   Error.prepareStackTrace = (error, sites) => sites;

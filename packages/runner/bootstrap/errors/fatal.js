@@ -1,7 +1,7 @@
 // Handles uncaught errors: calls Node's handler, and prints the report if there was no listener
-// (node_errors.cc TriggerUncaughtException, ReportFatalException, GetErrorSource). In Node this is
-// C++, and its text is what people and models read first. Next: source-lines.js for the quoted
-// line; ../event-loop/hooks.js, which registers `uncaught` as the shim's hook.
+// (node_errors.cc TriggerUncaughtException, ReportFatalException, GetErrorSource). Node does this
+// work in C++. People and models read the text of the report first. Next: source-lines.js for the
+// quoted line; ../event-loop/hooks.js, which registers `uncaught` as the shim's hook.
 'use strict';
 
 const context = require('../context.js');

@@ -1,6 +1,7 @@
 // Functions and classes in place of bindings of Node that this guest does not implement. These
-// functions throw only at use, because `require('tls')` must succeed: many programs load a module
-// without calling it. The error names the missing function, with a code that programs can test for.
+// functions throw only when they are called, because `require('tls')` must succeed: many programs
+// load a module without calling its functions. The error names the missing function, with a code
+// that programs can test for.
 // Next: ../internal-bindings/shapes.js, which installs them.
 'use strict';
 

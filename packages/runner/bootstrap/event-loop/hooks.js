@@ -23,7 +23,8 @@ const RESIDENT = 2;
 function install() {
   const { process } = context;
   const { emit } = process;
-  // Most programs listen to no such event. A package that patches `process.emit` sees every event.
+  // Most programs listen neither to `beforeExit` nor to `exit`. A package that patches
+  // `process.emit` sees every event.
   const hasListener = (event) => process.emit !== emit || process._events[event] !== undefined;
   native.setHooks({
     link,

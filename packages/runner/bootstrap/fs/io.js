@@ -1,6 +1,6 @@
 // Opens, reads and writes files. The kernel's file calls never wait. If a call would have to wait,
 // the ABI's own imports are used, which block only this VM. A read with a callback does not block:
-// it waits for the descriptor as a socket does. Next: names.js.
+// the read waits for the descriptor, like a read of a socket. Next: names.js.
 'use strict';
 
 const { NUMBERS, ERRNO, O_RDONLY, sys } = require('./calls.js');
@@ -44,7 +44,8 @@ function writeSome(fd, view, offset, length, position) {
   return writeRest(fd, bytes, Math.max(count, 0));
 }
 
-// Writes the rest and blocks while a pipe is full. A file that accepts fewer bytes is full.
+// Writes `bytes` from the offset `from` on, and blocks while a pipe is full. A file that accepts
+// fewer bytes is full.
 function writeRest(fd, bytes, from) {
   let done = from;
   while (done < bytes.byteLength) {
@@ -95,7 +96,7 @@ function each(views, position, transfer) {
 // Reads a whole file in one call if the kernel knows its length, else piece by piece.
 function readAll(target, flags) {
   if (typeof target !== 'number' && flags === O_RDONLY) {
-    // Small at first: most files fit, and unused memory costs nothing.
+    // The buffer is small at first: most files fit, and unused memory costs nothing.
     let bytes = new Uint8Array(SMALL_FILE);
     for (;;) {
       const length = sys(NUMBERS.readFile, target, bytes);
@@ -131,7 +132,8 @@ function readToEnd(fd) {
   return bytes;
 }
 
-// Is added to the errno of a file that could not be opened, because the error then names `open`.
+// The offset that marks the errno of a failed `open`. The caller's error then names `open` instead
+// of `write`.
 const NOT_OPENED = -10_000;
 
 function writeAll(target, text, flags, mode) {
@@ -166,7 +168,8 @@ module.exports = function installIo(binding) {
     const read = (view, at) => readSome(fd, view, 0, view.byteLength, at);
     return answer(req, 'read', undefined, undefined, () => each(views, position, read));
   };
-  // A synchronous caller that makes the error itself passes `ctx`, so that the stack begins there.
+  // A synchronous caller that makes the error passes `ctx`, which receives the error's fields. The
+  // error's stack then begins in the caller.
   binding.writeBuffer = (fd, view, offset, length, position, req, ctx) => {
     checkFd(fd);
     const run = () => writeSome(fd, view, offset ?? 0, length ?? view.byteLength - (offset ?? 0), position);

@@ -191,7 +191,7 @@ class HTTPParser extends AsyncWrap {
     if (count === 0) return;
     const stream = this.#stream;
     if (count < 0) {
-      // The stream itself reports its end, or an error.
+      // The stream's own listener receives the stream's end or error.
       stream.setReadListener(undefined);
       stream.emitRead(count, undefined);
       if (this.#stream !== undefined) stream.setReadListener((n, more) => this.#read(n, more));

@@ -32,7 +32,8 @@ module.exports = function credentials(binding) {
   };
 };
 
-// Removes one slash at the end, like Node's C++ and unlike its JavaScript.
+// Returns the folder for temporary files. Removes one slash at the end of the path, as Node's C++
+// does.
 function temporaryFolder() {
   const env = native.env();
   const folder = env.TMPDIR || env.TMP || env.TEMP;

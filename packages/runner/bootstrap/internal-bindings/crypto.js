@@ -1,6 +1,6 @@
 // Node's crypto binding: its classes and functions, each from a file of ../crypto/, over the
-// kernel's calls. Features without a file there (X.509, TLS contexts, the newest key
-// types) throw at use. Next: ../crypto/jobs.js and ../crypto/hash.js.
+// kernel's calls. The functions of features without a file there (X.509, TLS contexts, the newest
+// key types) throw when they are called. Next: ../crypto/jobs.js and ../crypto/hash.js.
 'use strict';
 
 const { CipherBase } = require('../crypto/cipher.js');

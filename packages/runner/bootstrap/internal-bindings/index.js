@@ -5,7 +5,8 @@
 
 const { hasShape, skeletonOf } = require('./shapes.js');
 
-// Other bindings are constants and functions that throw at use.
+// The bindings with an implementation of ours. Other bindings have constants, and functions that
+// throw when they are called.
 const IMPLEMENTED = [
   'async_context_frame',
   'async_wrap',

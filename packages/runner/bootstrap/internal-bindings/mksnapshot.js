@@ -1,6 +1,6 @@
 // Node's own start-up snapshot (node_snapshotable.cc). Our image contains the whole memory, so
-// Node's scripts see no start-up snapshot. ../start-up/boot.js makes one exception, because
-// process.argv0 must stay configurable.
+// Node's scripts see no start-up snapshot. In one step of ../start-up/boot.js a flag of this
+// binding states that a start-up snapshot is being built, so that process.argv0 stays configurable.
 'use strict';
 
 module.exports = function mksnapshot(binding) {

@@ -42,7 +42,7 @@ module.exports = function moduleWrap(binding, getInternalBinding) {
         this.sourceMapURL = sourceMapUrlOf(source);
         if (ArrayBuffer.isView(fifth) && isRejected(fifth, source)) throw cachedDataRejected();
         const id = typeof fifth === 'symbol' ? fifth : Symbol(url);
-        // The symbol by which `import()` finds a module of `vm`.
+        // A module of `vm` has a symbol of its own, by which `import()` finds the module.
         if (id !== symbols.source_text_module_default_hdo) this.#source = source;
         this[context.privateSymbols.host_defined_option_symbol] = id;
         remember(url, id, this);

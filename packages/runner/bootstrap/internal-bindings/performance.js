@@ -77,6 +77,6 @@ function milestonesOf(constants, written) {
   return milestones;
 }
 
-// After months of uptime, the clock's nanoseconds as a double advance in steps of a few
-// nanoseconds.
+// The distance between two milestones. After months of uptime, the clock's nanoseconds as a double
+// advance in steps of a few nanoseconds, so two closer milestones could have equal times.
 const MILESTONE_APART_NS = 1_000;

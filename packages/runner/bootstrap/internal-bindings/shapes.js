@@ -1,8 +1,8 @@
 // Makes the skeleton of a binding from its shape, which the build read from the real Node (build
 // input `lib/shapes.json`). Constants are Node's own, verbatim. A function that this guest does not
-// implement exists and throws at use (../errors/unavailable.js). An upgrade of Node therefore shows
-// as a difference of shapes, and never as a missing property deep in the library. Next: the file
-// with the binding's name, which replaces the functions that this guest implements.
+// implement exists and throws when it is called (../errors/unavailable.js). An upgrade of Node
+// therefore shows as a difference of shapes, and never as a missing property deep in the library.
+// Next: the file with the binding's name, which replaces the functions that this guest implements.
 'use strict';
 
 const { unavailableError, unavailableFunction } = require('../errors/unavailable.js');

@@ -20,7 +20,7 @@ function setDeserializer(create) {
 }
 
 // Copies `value` and moves the items of `transfer`. `source` is the sending port, which must not
-// send itself. Returns the copy and the ports in it.
+// send itself. Returns the copy and the ports in the copy.
 function clone(value, transfer, source) {
   const transferred = checkTransferList(transfer, source);
   const seen = new Map();

@@ -19,8 +19,8 @@ const stateOf = (port) => {
   return state;
 };
 
-// Methods of C++ classes are enumerable, and inherited methods are on a prototype of their own,
-// because Node's worker/io.js inserts itself between the two.
+// Methods of C++ classes are enumerable. Inherited methods are on a prototype of their own: Node's
+// worker/io.js keeps that prototype and puts NodeEventTarget's in its place.
 class PortHandle {
   close() {
     close(stateOf(this));

@@ -3,7 +3,7 @@
 // of the calling code. Node asks V8 for a symbol attached to the code. Only the newest entries are
 // kept, because the engine does not report when code is freed, and a process may compile any amount
 // of code. Next: linking.js, which calls this module; internal-bindings/contextify.js and
-// module_wrap.js, which register.
+// module_wrap.js, which register code.
 'use strict';
 
 const context = require('../context.js');

@@ -51,7 +51,8 @@ class SocketStream extends StreamBase {
   get domain() {
     return this.#domain;
   }
-  // Uses a descriptor of the process as this stream's socket if the descriptor has that kind.
+  // Uses a descriptor of the process as this stream's socket if the descriptor is of the kind
+  // `kind`.
   takeOver(fd, kind) {
     if (this.#socket !== NONE) return ERRNO.EBUSY;
     const found = sys(FILES.kind, fd);
@@ -79,7 +80,8 @@ class SocketStream extends StreamBase {
     this.#domain = domain;
     this.#connected = true;
   }
-  // Keeps an error that the next call reports, as libuv does for an address in use.
+  // Keeps an error of `bind`. `connect`, `listen` and queries of the address report the error
+  // later, as in libuv for an address in use.
   delay(errno) {
     this.#delayedError = errno;
     return 0;
@@ -150,7 +152,7 @@ class SocketStream extends StreamBase {
     else this.#read();
   }
   #accept() {
-    // Runs before the callbacks, because a callback may throw.
+    // Waits for the next connection before the callbacks run, because a callback may throw.
     if (this.#input.start(this.#socket) < 0) return;
     const accepted = sys(NUMBERS.accept, this.#socket);
     if (accepted === ERRNO.EAGAIN) return;
@@ -262,7 +264,7 @@ class SocketStream extends StreamBase {
     this.#connecting = undefined;
     this.#shutdown = undefined;
     if (connecting === undefined && writes.length === 0 && shutdown === undefined) return;
-    // Runs before the handle's own callback, which is queued next.
+    // This task runs before the handle's own callback, which is queued next.
     native.enqueueTask(() => {
       connecting?.finish(ERRNO.ECANCELED, this, connecting, false, false);
       for (const { req } of writes) req.finish(ERRNO.ECANCELED, this, undefined);

@@ -129,7 +129,7 @@ class IntervalHistogram extends HistogramHandle {
   }
 }
 
-// Installs the class. Methods of Node's class that this class lacks throw at use.
+// Installs the class. Methods of Node's class that this class lacks throw when they are called.
 function install(shape) {
   for (const name of Object.getOwnPropertyNames(shape)) {
     if (name in HistogramHandle.prototype) continue;

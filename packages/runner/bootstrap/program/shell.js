@@ -1,4 +1,4 @@
-// The shell of the image that has one. The bundle (packages/runner/shell) is loaded while that
+// The shell, in the image with the shell. The bundle (packages/runner/shell) is loaded while that
 // image is made. Every process of the image is one of the shell's commands; the kernel passes the
 // command in place of `node`'s options. The shell has an image of its own, so that `node` programs
 // map and start only what they need. Next: run-file.js, which calls this file.

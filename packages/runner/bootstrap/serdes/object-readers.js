@@ -1,5 +1,5 @@
 // A reader for each kind of object in V8's format. An object is numbered before its contents are
-// read, because these may refer to the object. Next: reader.js, which calls these functions.
+// read, because the contents may refer to the object. Next: reader.js, which calls these functions.
 'use strict';
 
 const context = require('../context.js');

@@ -8,7 +8,7 @@
 //   functions; all of them are drawn again (../crypto/random-kept.js).
 // - `crypto.randomBytes()`, `getRandomValues()`, keys, `mkdtemp` names: read from the kernel at
 //   each call. Pending jobs draw when they complete. Nothing is kept.
-// - `Date`: the wall clock is read at each call, so it steps.
+// - `Date`: the wall clock is read at each call, so the time jumps forward after a restore.
 // - `process.pid`, `ppid`: the kernel's numbers; the pid is unchanged unless the embedder chose
 //   another pid.
 // - `process.env`: the embedder's changes are applied before listeners are notified.

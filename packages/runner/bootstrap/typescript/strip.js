@@ -2,7 +2,7 @@
 // would need code of their own (enums, namespaces with values, parameter properties) are reported
 // instead. One table lists the node types with TypeScript parts; other nodes are only walked. Next:
 // members.js for classes, hazards.js and grouping.js for the places where a blank changes the
-// meaning of the rest.
+// meaning of the code after it.
 'use strict';
 
 const { blankStatement, endsInExpression, fixArrow, fixArrowArgument } = require('./hazards.js');

@@ -1,7 +1,7 @@
 // The text of a TypeScript program while its types are removed. Ranges become blanks, so that every
 // line and column stays. Single characters are overwritten where a blank would change the meaning
-// of the rest. Blanks are as wide in UTF-8 as the replaced text: the output then equals the output
-// of Node's stripper. Next: strip.js.
+// of the code after it. Blanks are as wide in UTF-8 as the replaced text: the output then equals
+// the output of Node's stripper. Next: strip.js.
 'use strict';
 
 const LINE_BREAK = /[\n\r\u2028\u2029]/;

@@ -107,7 +107,8 @@ class ZstdHandle extends CompressionHandle {
     return [native.zstdMessage(this.#error), this.#error, NAMES[this.#error] ?? 'ZSTD_error_GENERIC'];
   }
 
-  // Returns whether a frame was begun and there is space for its rest, but no more input.
+  // Returns whether the input ended inside a frame: the output has space, but there is no more
+  // input.
   #isCutShort() {
     return !this.#compresses && this.#flush === END && this.left[0] > 0 && this.left[1] === 0 && this.left[2] !== 0;
   }

@@ -1,11 +1,11 @@
 // Makes a git tree of the engine: the pinned sources, tagged with their version, and one commit for
 // each patch. The commit's message is the patch's header. A developer reads, edits, reorders and
-// bisects patches there with git's own commands.
+// bisects patches in the tree with git's own commands.
 //
 //   pnpm engine:tree [DIR]      (default: .build/engine-tree)
 //
-// If DIR is a tree of another version of the engine, the new sources are added to it, for `git
-// rebase --onto`. Next: write-series.mjs, which makes patch files from the commits.
+// If DIR is a tree of another version of the engine, the new sources are added to the tree, for
+// `git rebase --onto`. Next: write-series.mjs, which makes patch files from the commits.
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';

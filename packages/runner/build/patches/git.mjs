@@ -1,6 +1,6 @@
 // Runs git in a tree of the engine, without the user's configuration: equal patches make equal
 // commits and equal diffs everywhere. Only the commands for developers need git; the build applies
-// patches without it (series.mjs).
+// patches without git (series.mjs).
 import { execFileSync } from 'node:child_process';
 
 const MAX_OUTPUT = 256 << 20;

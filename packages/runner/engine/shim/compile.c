@@ -32,7 +32,8 @@ static bool cf_bool_option(JSContext *ctx, JSValueConst options, const char *nam
     return JS_ToBoolFree(ctx, JS_GetPropertyStr(ctx, options, name)) > 0;
 }
 
-/* Compiles without running. `line` is the line of the first character. */
+/* Compiles `text` as a script and does not run the script. `line` is the line of the first
+   character. */
 static JSValue cf_compile(JSContext *ctx, const char *text, size_t len, const char *filename, int line)
 {
     return JS_EvalInternal(ctx, ctx->global_obj, text, len, filename, line,

@@ -25,7 +25,7 @@ static JSObject *cf_context_properties(JSObject *global)
     return JS_VALUE_GET_OBJ(cf_context_global(JS_MKPTR(JS_TAG_OBJECT, global))->real);
 }
 
-/* Finds the first property of that name on the prototype chain. Returns 1 and sets the
+/* Finds the first property `prop` on the prototype chain. Returns 1 and sets the
    property's flags, 0 if no object has the property, or -1 on exception. */
 static int cf_chain_flags(JSContext *ctx, JSValueConst obj, JSAtom prop, int *flags)
 {
@@ -75,7 +75,8 @@ static JSValue cf_context_get(JSContext *ctx, JSValueConst obj, JSAtom prop, JSV
     return value;
 }
 
-/* Implements `in`: a property that the sandbox inherits is absent here, although it can be read. */
+/* Implements `in`: a property that the sandbox inherits is absent here, although a program can
+   read the property. */
 static int cf_context_has(JSContext *ctx, JSValueConst obj, JSAtom prop)
 {
     CfContextGlobal *g = cf_context_global(obj);
@@ -87,7 +88,7 @@ static int cf_context_has(JSContext *ctx, JSValueConst obj, JSAtom prop)
     return has;
 }
 
-/* Returns whether a bare name is defined. */
+/* Returns whether the name `prop` is defined in the context of `global`. */
 static int cf_context_knows(JSContext *ctx, JSObject *global, JSAtom prop)
 {
     JSValueConst obj = JS_MKPTR(JS_TAG_OBJECT, global);

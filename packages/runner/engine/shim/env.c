@@ -1,6 +1,5 @@
-/* process.env: one exotic object, equal in every process, over the start block's table. A read
-   finds the entry in place. The first write or deletion adds an entry to an overlay, so a
-   process that does not change its environment has no overlay. */
+/* process.env: one exotic object, equal in every process. The first access makes a table whose
+   entries point into the start block. Only a write allocates a name and a value. */
 
 typedef struct CfEnvEntry {
     CfText key;       /* points into the start block, or to an allocation if `owned` */

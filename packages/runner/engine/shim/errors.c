@@ -111,7 +111,7 @@ static void cf_print_plainly(JSContext *ctx, JSValueConst error)
     JS_FreeValue(ctx, stack);
 }
 
-/* Ends the program, or the running evaluation. */
+/* Ends the program. In a resident runner, ends only the running evaluation, if there is one. */
 static void cf_end_uncaught(JSContext *ctx, int code)
 {
     if (cf.mode == CF_MODE_RESIDENT) {

@@ -10,7 +10,8 @@
 /* The amount of allocated memory at which a process first collects garbage. */
 #define CF_FIRST_GC (4u << 20)
 
-/* Makes all builtin functions, which the engine otherwise makes at their first lookup. */
+/* Makes all builtin functions, which the engine otherwise makes at their first lookup. Returns
+   whether a function was made. */
 static bool cf_instantiate_builtins(JSContext *ctx)
 {
     struct list_head *el;

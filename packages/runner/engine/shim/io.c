@@ -70,8 +70,8 @@ static int cf_fd_range(JSContext *ctx, JSValueConst *argv, int *fd, uint8_t **by
     return 0;
 }
 
-/* writeSome(fd, view, offset, length): tries once. Returns the number of bytes, or a negative
-   errno. */
+/* writeSome(fd, view, offset, length): tries one write and does not wait. Returns the number of
+   bytes, or a negative errno. */
 NATIVE(cf_write_some)
 {
     int fd;
@@ -82,8 +82,8 @@ NATIVE(cf_write_some)
     return js_int32(n ? host_write(fd, p, n) : 0);
 }
 
-/* readSome(fd, view, offset, length): tries once. Returns the number of bytes, or a negative
-   errno. */
+/* readSome(fd, view, offset, length): tries one read and does not wait. Returns the number of
+   bytes, or a negative errno. */
 NATIVE(cf_read_some)
 {
     int fd;
@@ -114,7 +114,7 @@ NATIVE(cf_read)
     return js_int32(0);
 }
 
-/* clock(id): milliseconds */
+/* clock(id): the time in milliseconds */
 NATIVE(cf_clock)
 {
     int id;

@@ -75,8 +75,8 @@ NATIVE(cf_set_rejection_tracker)
     return JS_UNDEFINED;
 }
 
-/* V8's numbers for the tracker: 2 means rejected and 3 means resolved, after the promise was
-   settled. */
+/* Reports to the tracker that a settled promise was settled again. V8's number is 2 for a
+   rejection and 3 for a resolution. */
 static void cf_promise_settled_again(JSContext *ctx, JSValueConst promise, JSValueConst value, bool is_reject)
 {
     JSValueConst args[3] = { js_int32(is_reject ? 2 : 3), promise, value };

@@ -14,7 +14,7 @@ static const char *url_text(JSContext *ctx, JSValueConst value, size_t *len)
         return NULL;
     for (size_t i = 0; i + 2 < *len; i++)
         if ((uint8_t)text[i] == 0xed && (uint8_t)text[i + 1] >= 0xa0)
-            /* never the string's own bytes, which are ASCII */
+            /* `text` is a copy here: only an ASCII string is returned in place */
             memcpy((char *)text + i, "\xef\xbf\xbd", 3);
     return text;
 }

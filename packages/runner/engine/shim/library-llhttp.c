@@ -123,7 +123,7 @@ static JSValue http_latin1(JSContext *ctx, const char *bytes, size_t len)
     return string;
 }
 
-/* Appends the finished field and value to the list. */
+/* Appends the finished field and value to the list of headers. */
 static int http_flush_pair(JSContext *ctx, HttpParser *p)
 {
     if (!p->field.len && !p->in_value)
@@ -143,7 +143,7 @@ static int http_flush_pair(JSContext *ctx, HttpParser *p)
     return 0;
 }
 
-/* Returns the list and passes its reference to the caller. */
+/* Returns the list of headers and passes its reference to the caller. */
 static JSValue http_take_headers(JSContext *ctx, HttpParser *p)
 {
     JSValue headers = JS_IsUndefined(p->headers) ? JS_NewArray(ctx) : p->headers;

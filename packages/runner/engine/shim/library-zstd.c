@@ -78,7 +78,7 @@ LIBRARY_NATIVE(zstd_parameter)
                                                        : ZSTD_DCtx_setParameter(s->decompressor, key, value)));
 }
 
-/* zstdPledge(stream, size): announces the input's length; whether the library accepts it */
+/* zstdPledge(stream, size): announces the input's length; whether the library accepts the length */
 LIBRARY_NATIVE(zstd_pledge)
 {
     ZstdStream *s = JS_GetOpaque2(ctx, argv[0], zstd_class);
@@ -109,9 +109,9 @@ static size_t zstd_step(ZstdStream *s, ZSTD_outBuffer *out, ZSTD_inBuffer *in, Z
                          : ZSTD_decompressStream(s->decompressor, out, in);
 }
 
-/* zstdRun(stream, input, output, directive, left) sets left[0] and left[1] to the numbers of unused
-   bytes of output and input. It sets left[2] to 1 while a frame is unfinished. Returns the
-   library's error number, or 0. */
+/* zstdRun(stream, input, output, directive, left) sets left[0] and left[1] to the numbers of
+   unused bytes of output and input. The native sets left[2] to 1 while a frame is unfinished,
+   else to 0. Returns the library's error number, or 0. */
 LIBRARY_NATIVE(zstd_run)
 {
     ZstdStream *s = JS_GetOpaque2(ctx, argv[0], zstd_class);

@@ -6,7 +6,8 @@
 typedef struct CfGuard {
     JSObject *object;
     JSAtom key;
-    /* cf_image.absent means that no such own property may exist; for an accessor, the getter */
+    /* the property's value, or an accessor's getter; cf_image.absent if the object must not have
+       the property */
     JSValue expected;
     uint32_t mask;    /* for an integer: the bits that are compared, 0 for all bits */
 } CfGuard;
@@ -129,7 +130,7 @@ static int cf_log_value(JSContext *ctx, DynBuf *out, JSValueConst v)
     return failed;
 }
 
-/* The size of a line that is assembled on the stack. */
+/* A shorter text is assembled on the stack, with its line break. */
 #define CF_LOG_INLINE 480
 
 static JSValue cf_log_line(JSContext *ctx, int fd, int argc, JSValueConst *argv)

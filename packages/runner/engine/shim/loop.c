@@ -100,7 +100,7 @@ static void cf_set_main_promise(JSContext *ctx, JSValue promise)
 {
     JSPromiseData *s = JS_GetOpaque(promise, JS_CLASS_PROMISE);
     if (s)
-        /* its failure is reported here, not as an unhandled rejection */
+        /* the promise's failure is reported here, not as an unhandled rejection */
         js_promise_set_handled(ctx, promise);
     set_value(ctx, &cf.main_promise, promise);
 }

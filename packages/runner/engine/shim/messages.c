@@ -35,7 +35,7 @@ static const char *cf_typeof(JSContext *ctx, JSValueConst value)
 
 static void cf_put_typed(JSContext *ctx, DynBuf *out, JSValueConst value);
 
-/* `verb` is "read" or "set". */
+/* Throws V8's error for a property of null or undefined. `verb` is "read" or "set". */
 static JSValue cf_throw_property_of_nothing(JSContext *ctx, JSValueConst value, JSAtom prop, const char *verb)
 {
     JSValue name = JS_AtomToValue(ctx, prop);

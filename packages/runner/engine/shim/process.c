@@ -5,7 +5,7 @@
    Math.random's state      new entropy from the sidecar
    time origin              both clocks
    start block              pid, ppid, argv, env, cwd, url, source
-   env's overlay            empty, without writes and deletions of an earlier process
+   env's table              none, so without writes and deletions of an earlier process
    chdir                    none
    loop arrays, exit info   zero
    async context            undefined

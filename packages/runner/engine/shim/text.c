@@ -188,7 +188,7 @@ static size_t cf_write_utf8(const JSString *s, uint8_t *to, size_t max, uint32_t
 }
 
 /* Hexadecimal and base64 are read from bytes. For wide characters the low bytes are read, piece by
-   piece: Node ignores the high bytes, so U+0141 is an A there too. A piece has an even length, so
+   piece: Node ignores the high bytes too, and reads U+0141 as an A. A piece has an even length, so
    no pair of digits is divided. */
 #define CF_PIECE 512
 

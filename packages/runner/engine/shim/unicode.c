@@ -257,8 +257,8 @@ size_t codec_utf8_length_utf16(const uint16_t *text, size_t n)
 {
     size_t length = 0, i = 0;
 
-    /* Reads one unit more than it counts, because that unit may be the second half of a
-       surrogate pair. */
+    /* Each step may read one unit more than the step counts, because that unit may be the second
+       half of a surrogate pair. */
     for (; n - i >= 9; i += 8) {
         v128_t x = wasm_v128_load(text + i);
         v128_t two = wasm_u16x8_ge(x, wasm_u16x8_splat(0x80)), three = wasm_u16x8_ge(x, wasm_u16x8_splat(0x800));

@@ -4,7 +4,7 @@
 enum { ZONE_BIAS = 200000 };
 
 static CfText cf_zone;        /* points into the environment's table; NULL is UTC */
-static bool cf_zone_known;    /* valid since the start of the process or the last write to TZ */
+static bool cf_zone_known;    /* TZ was read after the last change of the environment */
 
 /* Clears the zone, because the environment has changed. */
 static void cf_zone_reset(void)
@@ -35,7 +35,7 @@ static int32_t cf_zone_offset(int64_t ms, bool is_local)
     return (int32_t)(cf_zone_ask(ms, is_local) / 2) - ZONE_BIAS;
 }
 
-/* Appends `text`, then the zone's name in brackets. */
+/* Returns `text`, followed by the zone's name in brackets. */
 static JSValue cf_zone_append(JSContext *ctx, JSValueConst date, const char *text, size_t len)
 {
     double ms;
