@@ -21,7 +21,7 @@ pub struct LimitUse {
 pub struct LimitWarning {
     /// The limit's name.
     pub limit: &'static str,
-    /// The present use.
+    /// The use when the warning was added.
     pub used: u64,
     /// The limit.
     pub max: u64,
@@ -46,5 +46,5 @@ pub struct RuntimeResources {
     pub buffered_bytes: u64,
 }
 
-/// Called when a use passes 80 % of its limit. The function must not block.
+/// Receives each warning that a use is near its limit. The function must not block.
 pub type WarningListener = Arc<dyn Fn(LimitWarning) + Send + Sync>;
