@@ -28,7 +28,7 @@ const OPERATION_COST: u64 = 128;
 /// The completion of an operation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Event {
-    /// The operation.
+    /// The completed operation.
     pub operation: OperationId,
     /// The operation's result: a value, or a negative error number.
     pub result: i32,

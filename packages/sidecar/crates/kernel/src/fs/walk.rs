@@ -40,9 +40,10 @@ pub(crate) enum FinalLink {
 /// The location of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Location {
-    /// In memory.
+    /// A file in memory, by its inode number.
     Memory(Ino),
-    /// In a mount: the mount's number and the path from its root, without slashes at both ends.
+    /// A file in a mount: the mount's number, and the path from the mount's root without slashes at
+    /// both ends.
     Mount(usize, #[serde(with = "serde_bytes")] Vec<u8>),
 }
 

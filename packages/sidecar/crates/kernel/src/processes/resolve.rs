@@ -42,9 +42,9 @@ pub enum ProgramKind {
 pub struct Command {
     /// The program that runs the command.
     pub kind: ProgramKind,
-    /// The arguments.
+    /// The arguments. The first argument is the name by which the program is called.
     pub argv: Vec<String>,
-    /// The environment.
+    /// The environment variables of the program.
     pub env: Vec<(String, String)>,
 }
 

@@ -85,9 +85,9 @@ struct ProcessSnapshot {
 
 /// The inputs of a restore that the embedder chooses.
 pub struct RestoreInputs<'a> {
-    /// The limits.
+    /// The limits of the restored runtime.
     pub limits: Limits,
-    /// The permissions. `None` means the snapshot's policy.
+    /// The permission policy of the restored runtime. `None` means the snapshot's policy.
     pub permissions: Option<&'a PermissionPolicy>,
     /// The mounts of the restored runtime. A mount of the snapshot uses the mount in this list with
     /// an equal guest path.
@@ -205,7 +205,7 @@ impl KernelSnapshot {
         self.processes.iter().map(|process| process.pid)
     }
 
-    /// Returns the policy.
+    /// Returns the permission policy of the snapshot.
     pub fn permissions(&self) -> PermissionPolicy {
         self.policy.clone().into()
     }

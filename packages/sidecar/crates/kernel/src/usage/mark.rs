@@ -1,5 +1,5 @@
-//! A high-water mark for a counter that a lock protects. The mark is plain data. A snapshot does
-//! not contain the mark. Next: `peaks.rs`.
+//! Stores the highest value of a counter that a lock protects. A mark is plain data. A snapshot
+//! does not contain marks. Next: `peaks.rs`.
 
 use super::warnings::{is_calm, is_near};
 

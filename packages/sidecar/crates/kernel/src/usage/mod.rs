@@ -27,7 +27,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// The counters of one runtime.
 #[derive(Debug, Default)]
 pub struct Usage {
-    /// The limits.
+    /// The limits that the counters are compared with.
     pub limits: Limits,
     gauges: [Gauge; Resource::COUNT],
     /// The highest use by a single process, for the limits of each process.

@@ -12,7 +12,7 @@ pub struct LimitUse {
     pub used: u64,
     /// The highest use so far.
     pub high: u64,
-    /// The limit.
+    /// The limit's value.
     pub max: u64,
 }
 
@@ -23,7 +23,7 @@ pub struct LimitWarning {
     pub limit: &'static str,
     /// The use when the warning was added.
     pub used: u64,
-    /// The limit.
+    /// The limit's value.
     pub max: u64,
     /// The process, for a limit of each process.
     pub pid: Option<Pid>,
