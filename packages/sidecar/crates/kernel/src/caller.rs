@@ -77,7 +77,7 @@ pub trait Caller: Send + Sync {
     /// Returns the CPU time that the program has used, in nanoseconds.
     fn cpu_ns(&self) -> u64;
 
-    /// Charges the program for CPU time that a thread of the kernel spent for it.
+    /// Charges the program for CPU time that a thread of the kernel spent on the program's work.
     fn charge_cpu(&self, cpu_ns: u64);
 }
 

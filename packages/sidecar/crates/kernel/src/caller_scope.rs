@@ -37,8 +37,8 @@ pub(crate) fn current_caller() -> Option<Pid> {
 }
 
 /// Sets whether the present work is repeated. Work is repeated if an earlier round of the call did
-/// it. Work also counts as repeated if its result is void, because an app file system has not
-/// replied yet.
+/// the same work. Work with a void result also counts as repeated: the result is void if an app
+/// file system has not replied yet.
 pub(crate) fn set_repeated(is_repeated: bool) {
     IS_REPEATED.set(is_repeated);
 }

@@ -52,7 +52,7 @@ fn offset(zone: &TimeZone, ms: i64, is_local: bool) -> (i32, bool) {
     if is_local {
         let civil: DateTime = TimeZone::UTC.to_datetime(timestamp);
         // "Compatible" disambiguation, as ECMA-262 21.4.1.26 requires. A local time in a gap uses
-        // the offset before the gap. Of two possible times, the earlier one is used.
+        // the offset before the gap. Of two possible times, the earlier time is used.
         let utc = zone.to_ambiguous_timestamp(civil).compatible().unwrap_or(timestamp);
         let seconds = timestamp.as_second() - utc.as_second();
         return (i32::try_from(seconds).unwrap_or(0), zone.to_offset_info(utc).dst().is_dst());

@@ -73,9 +73,9 @@ impl Process {
     }
 
     /// Drops the descriptions, and releases the object of each description that no other table
-    /// refers to. Closing a socket drops the descriptions passed to it, which may refer to sockets
-    /// too. A program can make a long chain of such sockets, so the function loops and does not
-    /// recurse.
+    /// refers to. Closing a socket drops the descriptions passed to the socket, which may refer to
+    /// sockets too. A program can make a long chain of such sockets, so the function loops and does
+    /// not recurse.
     pub(super) fn drop_all(&self, mut descriptions: Vec<Arc<Description>>) {
         while let Some(description) = descriptions.pop() {
             match Arc::into_inner(description).and_then(|last| last.held()) {

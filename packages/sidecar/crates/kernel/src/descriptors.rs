@@ -39,8 +39,8 @@ pub(crate) enum Target {
     Device(Device, Ino),
     /// A file of a mounted host directory.
     Host(HostFile),
-    /// An object that could not be opened again in a copy of the runtime. Every operation on the
-    /// description fails with `EIO`.
+    /// An object that could not be opened again when the runtime was restored. Every operation on
+    /// the description fails with `EIO`.
     Lost,
 }
 
@@ -117,8 +117,8 @@ impl Descriptors {
         Self { slots, limit, open, mark }
     }
 
-    /// Allocates the lowest free descriptor. Returns the descriptor, and whether the use is newly
-    /// near the limit. Fails with `EMFILE` if no descriptor is free.
+    /// Allocates the lowest free descriptor. Returns the descriptor, and whether a warning about
+    /// the limit is due. Fails with `EMFILE` if no descriptor is free.
     pub(crate) fn add(&mut self, description: Arc<Description>) -> Result<(i64, bool), Errno> {
         let free = self.slots.iter().position(Option::is_none);
         let at = free.unwrap_or(self.slots.len());

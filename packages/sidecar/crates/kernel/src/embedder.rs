@@ -16,9 +16,9 @@ pub trait Embedder: Send + Sync {
     fn call(&self, call: HostCall);
     /// Reports that the program no longer waits for the reply to the call.
     fn cancel(&self, id: HostCallId);
-    /// Reports an event of a connection or a wait that the embedder started under the id `_id`.
-    /// Events are in order. The runtime's sockets are locked during the call, so the method must
-    /// not call the kernel.
+    /// Reports an event of an inbound connection, or of a wait for a listener, that the embedder
+    /// started under the id `_id`. Events are in order. The runtime's sockets are locked during the
+    /// call, so the method must not call the kernel.
     fn network(&self, _id: ConnectionId, _event: NetworkEvent) {}
 }
 

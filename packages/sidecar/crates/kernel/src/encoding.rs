@@ -1,7 +1,8 @@
 //! Decodes the bytes of snapshots, which may come from an untrusted file.
 //!
 //! A decoded snapshot can use many times the memory of its bytes. [`bounded`] rejects a list that
-//! is longer than any runtime's list. The check precedes the first value.
+//! is longer than any runtime's list. If the bytes suffice for the encoded count, the check
+//! precedes the first value.
 
 use coldframe_error::Error as SnapshotError;
 use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};

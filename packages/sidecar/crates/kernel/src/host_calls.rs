@@ -68,7 +68,7 @@ struct Call {
 #[derive(Debug)]
 enum CallWaiter {
     Operation(OperationId),
-    /// A blocked VM, with its waker once it has been polled.
+    /// A blocked VM, with the VM's waker after the first poll of the wait.
     Waiting(Option<Waker>),
     /// A blocked VM that has not read its reply yet.
     Replied(HostAnswer),
@@ -157,8 +157,9 @@ impl HostCalls {
         let _ = self.embedder.set(embedder);
     }
 
-    /// Enters a call in the table and sends it to the embedder. A reply wakes `listener`. Fails
-    /// with `ENOSYS` without an embedder, and with `E2BIG` if the input is too long.
+    /// Enters a call in the table and sends the call to the embedder. A reply notifies `listener`.
+    /// Fails with `ENOSYS` without an embedder, and with `E2BIG` if the input is too long. Fails
+    /// with `ENOBUFS` if too many calls or bytes are in progress.
     fn enter(&self, program: &dyn Caller, question: &HostCallRequest<'_>, listener: CallWaiter) -> Result<HostCallId, Errno> {
         let embedder = self.embedder.get().ok_or(Errno::ENOSYS)?;
         if question.input.len() > MAX_INPUT_BYTES {

@@ -1,4 +1,4 @@
-//! Ids of the kernel's objects. A guest, a snapshot or a log shows them as plain numbers.
+//! Ids of the kernel's objects. A guest, a snapshot or a log shows an id as a plain number.
 
 use coldframe_ids::non_zero_id;
 

@@ -60,7 +60,7 @@ limits! {
     processes "processes" = 256, hardened 32, 1 to 65_536;
     /// Descriptors that one process may have open.
     descriptors "descriptors" = 256, hardened 128, 3 to 65_536;
-    /// Pairs of connected ends: three for each process.
+    /// Pipes, which are pairs of connected ends. The defaults allow three pipes for each process.
     pipes "pipes" = 768, hardened 96, 0 to 196_608;
     /// Bytes that may wait in each direction of a pipe.
     pipe_bytes "pipeBytes" = 64 << 10, hardened 64 << 10, 4_096 to 16 << 20;

@@ -28,7 +28,7 @@ const OPERATION_COST: u64 = 128;
 /// The completion of an operation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Event {
-    /// The operation.
+    /// The completed operation.
     pub operation: OperationId,
     /// The operation's result: a value, or a negative error number.
     pub result: i32,
@@ -133,7 +133,7 @@ impl Operations {
     }
 
     /// Allots a number for an operation that a blocking call waits for.
-    /// [`Operations::end_blocking`] must end it.
+    /// The caller must end the operation with [`Operations::end_blocking`].
     pub(crate) fn begin_blocking(&self) -> Result<OperationId, Errno> {
         let mut state = self.state.lock();
         let number = state.allot(&self.usage, self.pid)?;
@@ -198,8 +198,8 @@ impl Operations {
         }
     }
 
-    /// Cancels an operation, so that the program receives no event for it. Returns false if the
-    /// operation is not in progress. Its event may then already be in the list.
+    /// Cancels an operation, so that the program receives no event of the operation. Returns false
+    /// if the operation is not in progress. The operation's event may then already be in the list.
     pub(crate) fn cancel(&self, operation: OperationId) -> bool {
         let mut state = self.state.lock();
         let cancelled = state.pending.remove(&operation);

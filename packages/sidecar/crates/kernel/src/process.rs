@@ -32,7 +32,7 @@ pub struct Process {
     pub(crate) files: ProcessFiles,
     /// The charge for the memory of the arguments and the environment.
     pub(crate) texts: Option<Charge>,
-    /// Facts that only `/proc` shows.
+    /// Facts about the process, which `/proc` shows.
     pub facts: fs::Facts,
 }
 
@@ -66,7 +66,8 @@ impl Process {
         }
     }
 
-    /// Wakes the calls that block on this process, because the program must end.
+    /// Wakes the blocked calls of this process. Each call then checks whether the program's work
+    /// must stop.
     pub fn wake_blocked(&self) {
         self.crypto.jobs.wake();
         self.operations.wake();

@@ -11,7 +11,7 @@ impl Process {
         [self.files.descriptors.lock().used_and_highest(), self.operations.used_and_highest()]
     }
 
-    /// Returns the bytes of standard input that the process has not read.
+    /// Returns the bytes of standard input that are not in the process's pipe yet.
     fn fed(&self) -> u64 {
         let feed = *self.feed.lock();
         feed.map_or(0, |feed| self.kernel.sockets.fed(feed))
@@ -31,13 +31,14 @@ pub struct ProgramUse<'a> {
     pub process: &'a Process,
     /// The CPU time that counts for the limit now, in milliseconds.
     pub cpu_ms: u64,
-    /// The captured output of one descriptor in bytes: the highest number of the program.
+    /// The captured output in bytes, of the program's descriptor with the most captured output.
     pub captured: u64,
     /// Whether the program waits for a timer.
     pub waits_for_timer: bool,
 }
 
-/// The use of one limit by the live processes: the highest use of one process, and the sum.
+/// The use of one limit by the live processes. The fields are the highest present use of one
+/// process, the highest use so far of one process, and the sum of the present uses.
 #[derive(Default)]
 struct PerProcess {
     most: u64,

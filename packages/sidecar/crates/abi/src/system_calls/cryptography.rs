@@ -31,8 +31,8 @@ system_calls! {
         CipherFinish(context, out: Buffer) = 0x30a => Value("the output's length");
         /// Sets a property: 0 additional data, 1 the tag, 2 whether to pad.
         CipherSet(context, property, bytes: Bytes) = 0x30b => Zero;
-        /// Makes a job from the first part of a request, at most 1 MiB. All jobs of a program
-        /// together store no more bytes than its memory limit.
+        /// Makes a job from the first part of a request, at most 1 MiB. The bytes of requests and
+        /// results count for the limit `kernelBytes`.
         JobBegin(command, bytes: Bytes) = 0x310 => Value("a job");
         /// Adds at most 1 MiB to the request of a job.
         JobAdd(job, bytes: Bytes) = 0x311 => Zero;

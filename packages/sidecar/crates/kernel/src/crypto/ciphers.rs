@@ -16,7 +16,8 @@ pub(super) fn update(contexts: &mut Contexts, arguments: &mut Arguments<'_>) -> 
     answer(done, &out, arguments, 3)
 }
 
-/// Ends a cipher and writes the last output. After an encryption, the tag follows the output.
+/// Ends a cipher and writes the last output. After an authenticated encryption, the tag follows the
+/// output.
 pub(super) fn finish(contexts: &mut Contexts, arguments: &mut Arguments<'_>) -> Answer {
     let mut out = Vec::new();
     let mut context = contexts.remove(arguments.number(0)?)?;

@@ -15,7 +15,7 @@ const MAX_CONTEXTS: usize = 4_096;
 /// The kernel memory of a context in bytes: the memory of the largest kind, a cipher with its key
 /// schedule, and of the table entry.
 const CONTEXT_COST: u64 = 2_048;
-/// The highest number of a context. The next context has number 1.
+/// The highest number of a context. After this number, the numbers start again at 1.
 const LAST: u32 = 0x7fff_ffff;
 
 /// The state of a computation.

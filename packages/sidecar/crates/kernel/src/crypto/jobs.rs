@@ -24,7 +24,7 @@ use std::task::{Poll, Waker};
 const MAX_JOBS: usize = 16_384;
 /// The kernel memory of a job in bytes, besides its request and result.
 const JOB_COST: u64 = 256;
-/// The highest number of a job. The next job has number 1.
+/// The highest number of a job. After this number, the numbers start again at 1.
 const LAST: u32 = 0x7fff_ffff;
 /// The maximum number of jobs of a program that run at a time.
 const MAX_RUNNING: usize = 2;
@@ -201,7 +201,7 @@ impl Jobs {
         Ok(())
     }
 
-    /// Copies the part of the result at `offset` to `out`.
+    /// Copies the part of the result at `offset` to `out`. Returns the length of the part.
     pub(super) fn read(&self, number: u32, offset: usize, out: &mut [u8]) -> Answer {
         let mut state = self.0.lock();
         let job = state.job(number)?;

@@ -32,8 +32,8 @@ struct State {
     idle: usize,
 }
 
-/// Runs `work` on a thread of the pool. Returns false if the pool has no thread and none can be
-/// started.
+/// Runs `work` on a thread of the pool. Returns false if the pool has no thread and no thread can
+/// be started.
 pub(super) fn run(work: Work) -> bool {
     static POOL: OnceLock<Pool> = OnceLock::new();
     let pool = POOL.get_or_init(Pool::default);
@@ -60,8 +60,8 @@ fn serve(pool: &Pool) {
     loop {
         if let Some(work) = state.work.pop_front() {
             drop(state);
-            // A panic here would be a defect. `job.rs` catches panics of a computation, because it
-            // can still notify the program.
+            // A panic here would be a defect. `job.rs` catches panics of a computation, and
+            // the program receives a fault.
             work();
             state = pool.state.lock();
             continue;

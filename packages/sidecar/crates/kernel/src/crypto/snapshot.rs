@@ -2,7 +2,8 @@
 //! run.
 //!
 //! A job that does not run has an incomplete request, or a result that the guest has not read. A
-//! running job continues only in the original runtime. In a copy, the job's operation is cancelled.
+//! running job continues only in the original runtime. In a restored runtime, the job's operation
+//! is cancelled.
 
 use super::Crypto;
 use super::contexts::{Context, Contexts};

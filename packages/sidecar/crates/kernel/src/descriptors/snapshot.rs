@@ -1,6 +1,6 @@
 //! The snapshot of open descriptions. Several descriptors, processes and queues of passed
-//! descriptors can share a description. The snapshot stores each description once, and refers to it
-//! by index, so that a copy shares the descriptions in the same way.
+//! descriptors can share a description. The snapshot stores each description once, and refers to
+//! the description by index, so that the restored processes share the descriptions in the same way.
 //!
 //! A restored description holds its inode, as after an open. The files of mounts are opened again.
 //! A file that cannot be opened becomes [`Target::Lost`], and every operation on the description
@@ -31,7 +31,8 @@ pub(crate) struct DescriptionCollector {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct DescriptionsSnapshot(Vec<DescriptionSnapshot>);
 
-/// The restored descriptions. Each stays here until descriptors or queues refer to it.
+/// The restored descriptions. Each description stays in this list until descriptors or queues refer
+/// to the description.
 pub(crate) struct RestoredDescriptions(Vec<Arc<Description>>);
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -119,7 +120,7 @@ impl DescriptionSnapshot {
 }
 
 impl DescriptionsSnapshot {
-    /// Restores all descriptions. `tree` has the files of the copy.
+    /// Restores all descriptions. `tree` has the restored files.
     pub(crate) fn restore(&self, tree: &mut FileSystem) -> Result<RestoredDescriptions, Error> {
         let made = self.0.iter().map(|saved| saved.restore(tree).map(Arc::new));
         made.collect::<Result<_, _>>().map(RestoredDescriptions)

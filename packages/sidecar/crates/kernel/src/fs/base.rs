@@ -91,7 +91,7 @@ pub(super) fn uncounted() -> Space {
     *UNCOUNTED
 }
 
-/// Returns the inodes of the tree. Runtimes share the inodes until they change them.
+/// Returns the inodes of the tree. A runtime shares each inode until the runtime changes the inode.
 pub(super) fn nodes() -> &'static HashTrieMapSync<Ino, Node, Dense> {
     &BASE.nodes
 }

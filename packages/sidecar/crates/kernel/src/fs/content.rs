@@ -4,8 +4,9 @@
 //! it changes. The last chunk is as long as its bytes, so a small file uses only its own size.
 //!
 //! `stored` counts for the limit: the bytes of all chunks. Each chunk except a file's first counts
-//! at least [`LEAST`] bytes, because the chunk itself uses that much memory. The limit on inodes
-//! bounds the number of first chunks. A range without a chunk does not count. Next: `node.rs`.
+//! at least [`LEAST`] bytes, because every chunk uses at least that much memory. The limit on
+//! inodes bounds the number of first chunks. A range without a chunk does not count. Next:
+//! `node.rs`.
 
 use rpds::RedBlackTreeMapSync;
 use std::sync::Arc;
@@ -166,7 +167,7 @@ impl Content {
     }
 }
 
-/// Returns the number of bytes that a chunk of length `len` counts.
+/// Returns the number of bytes that the chunk `index` of length `len` counts for the limit.
 fn cost(index: u64, len: usize) -> usize {
     if index == 0 || len == 0 { len } else { len.max(LEAST) }
 }

@@ -1,8 +1,8 @@
 //! Reads, writes and truncates the bytes of files in memory.
 //!
-//! Access times follow Linux's `relatime`. A read updates the access time only if it is older than
-//! the last change, or older than a day. Most repeated reads therefore change nothing. Next:
-//! `content.rs`.
+//! Access times follow Linux's `relatime`. A read updates the access time only if the access time
+//! is not later than the last change, or is at least a day old. Most repeated reads therefore
+//! change nothing. Next: `content.rs`.
 
 use super::content::Content;
 use super::node::{Body, Ino};
@@ -84,7 +84,7 @@ impl FileSystem {
     }
 
     /// Replaces the content of `to` with the content of `from`. The two files share the bytes until
-    /// one of them changes.
+    /// one of the files changes.
     pub(crate) fn share(&mut self, from: Ino, to: Ino) -> Result<(), Errno> {
         let content = self.content(from)?.clone();
         let held = self.content(to)?.stored();

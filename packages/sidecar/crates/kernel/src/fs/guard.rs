@@ -107,8 +107,8 @@ impl<'k> View<'k> {
         }
     }
 
-    /// Fails if a file must not get another name, or a second name if `both` is set. Both paths
-    /// must have been walked before.
+    /// Checks the permissions for a rename. If `both` is set, checks a link instead, after which
+    /// the file has both paths. Both paths must have been walked before.
     pub(super) fn may_move(&self, tree: &FileSystem, from: (&[u8], FinalLink), to: &[u8], both: bool) -> Result<(), Errno> {
         let Some(permissions) = self.permissions_to_check() else { return Ok(()) };
         let end = |path: &[u8], last| tree.steps(self.user, last, &mut tree.course(self.cwd.as_ref(), path, true)?);
@@ -126,7 +126,7 @@ impl<'k> View<'k> {
     }
 
     /// Returns whether operations on the file at a path's end are allowed. The listener of
-    /// decisions receives no report. For operations that are only a part of a call.
+    /// decisions receives no report. Used for operations that are only a part of a call.
     pub(super) fn allows(&self, tree: &FileSystem, path: &[u8], operations: Operations) -> bool {
         let Some(permissions) = self.permissions_to_check() else { return true };
         let end = tree

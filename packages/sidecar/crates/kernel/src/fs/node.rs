@@ -2,8 +2,8 @@
 //!
 //! Inodes are values. The table in `tree.rs` shares inodes between clones, and copies an inode
 //! before a clone changes it. A directory is a persistent map sorted by name. A listing can
-//! therefore continue after the last name that it returned, even if names were added or removed
-//! since. Next: `tree.rs`.
+//! therefore continue after the last name that it returned, even if names were added or removed in
+//! the meantime. Next: `tree.rs`.
 
 use super::content::Content;
 use super::overlay::Below;

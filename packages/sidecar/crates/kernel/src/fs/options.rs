@@ -29,7 +29,7 @@ pub struct OpenOptions {
     pub mode: Option<u32>,
 }
 
-/// An app file system in the guest's tree. Its calls go to the runtime's [`crate::Host`].
+/// An app file system in the guest's tree. Its calls go to the runtime's [`crate::Embedder`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileSystemOptions {
     /// The guest path of the mount point. Must be absolute.

@@ -7,8 +7,8 @@
 //!
 //! A raised directory refers to its folder on the host machine and has a list of the folder's
 //! removed names. Names that are not in the raised directory are looked up in the folder. A rename
-//! of the directory therefore leaves its content unchanged. Only calls that change files contain
-//! code for overlays.
+//! of the directory therefore leaves its content unchanged. Walks and listings combine a raised
+//! directory with its folder.
 //!
 //! ```text
 //! memory:  /project ─► src ─► main.js (changed)         removed names: src/old.js
@@ -253,7 +253,8 @@ impl FileSystem {
         Body::Directory(Directory { below: Some(Box::new(Below::root(number))), ..Directory::new() })
     }
 
-    /// Copies the attributes of an overlay's folder to its root inode.
+    /// Copies the attributes of an overlay's folder to the overlay's root inode, and records the
+    /// root as raised.
     pub(super) fn take_root(&mut self, ino: Ino, below: &Below) -> Result<(), Errno> {
         let stat = self.mount(below.mount)?.stat(below.mount, b"")?;
         let meta = &mut self.node_mut(ino)?.meta;

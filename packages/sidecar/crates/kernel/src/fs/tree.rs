@@ -255,8 +255,8 @@ impl Meta {
     }
 }
 
-/// Returns whether the mode allows `user` the bits `wanted`. The bits of the owner, the group or
-/// the others apply, as on Linux.
+/// Returns whether the mode allows `user` the bits `wanted`. The bits of the owner, of the group or
+/// of all other users apply, as on Linux.
 pub(crate) fn allows(user: User, owner: (u32, u32), mode: u32, wanted: u32) -> bool {
     let shift = match (user, owner) {
         (User::Host, _) => return true,

@@ -24,7 +24,7 @@ const BLOCK: u64 = 4_096;
 const PERMISSIONS: u32 = 0o7777;
 
 /// The locked filesystem. A call that waits for the host machine's disk unlocks the filesystem
-/// during the wait, and then walks again.
+/// during the wait. After the wait, the call walks again or uses files that it has opened before.
 pub(super) type Guard<'g> = MutexGuard<'g, FileSystem>;
 
 /// One user's access to the filesystem, with a working directory.

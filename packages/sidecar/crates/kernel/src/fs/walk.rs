@@ -25,14 +25,14 @@ const MAX_STEPS: u32 = 10_000;
 pub(crate) enum FinalLink {
     /// Follows the link.
     Follow,
-    /// Ends at the link itself, unless a slash follows the name.
+    /// Does not follow the link, unless a slash follows the name.
     Stay,
-    /// Ends at the link itself, because the call creates, removes or renames the name.
+    /// Does not follow the link, because the call creates, removes or renames the name.
     Name,
     /// Follows the link. A slash after the last name of the path or of a followed link fails with
     /// `EISDIR`, because the call makes a file.
     Create,
-    /// Ends at the link itself. A slash after the last name fails with `EISDIR`, because the call
+    /// Does not follow the link. A slash after the last name fails with `EISDIR`, because the call
     /// makes a file.
     CreateNew,
 }
@@ -40,9 +40,10 @@ pub(crate) enum FinalLink {
 /// The location of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Location {
-    /// In memory.
+    /// A file in memory, by its inode number.
     Memory(Ino),
-    /// In a mount: the mount's number and the path from its root, without slashes at both ends.
+    /// A file in a mount: the mount's number, and the path from the mount's root without slashes at
+    /// both ends.
     Mount(usize, #[serde(with = "serde_bytes")] Vec<u8>),
 }
 
@@ -54,10 +55,10 @@ pub(super) struct WalkProgress<'p> {
     rest: Vec<u8>,
     /// The offset of the first byte in `rest` that is not walked yet.
     position: usize,
-    /// Whether the result must contain no links, because its path is used.
+    /// Whether the result must contain no links, because the caller uses the result's path.
     exact: bool,
-    /// The permissions to check for every directory that `..` leaves. If set, the result contains
-    /// no links either.
+    /// The permissions to check for every directory that `..` leaves. If permissions are set, the
+    /// result contains no links.
     pub(super) permissions: Option<&'p Permissions>,
 }
 

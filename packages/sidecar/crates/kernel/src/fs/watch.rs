@@ -3,8 +3,9 @@
 //!
 //! Programs receive the changes that libuv reports from inotify: changes of the watched file
 //! itself, and of the names in a watched directory. The completion of an operation has one batch of
-//! changes. Changes before the program's next operation are stored, so that no change is lost.
-//! Mounted folders report changes through the host machine (`mounts/watching.rs`). Next: `tree.rs`.
+//! changes. Changes before the program's next operation are stored, up to a bound of [`MAX_KEPT`]
+//! bytes. Further changes are lost. Mounted folders report changes through the host machine
+//! (`mounts/watching.rs`). Next: `tree.rs`.
 
 mod snapshot;
 

@@ -209,8 +209,8 @@ fn check_peer(process: &Process, id: SocketId, of_stream: Option<Operations>, ad
     permissions.check(About::Peer(peer), operation).map_err(Denied::errno)
 }
 
-/// Returns 0 if the name means this machine. Fails with `ENOENT` for every other name, because the
-/// runtime has no network outside.
+/// Returns 0 if the name means the guest's machine. Fails with `EACCES` without the permission, and
+/// with `ENOENT` for every other name, because a runtime cannot reach hosts outside.
 fn look_up(process: &Process, name: &[u8]) -> Answer {
     let name = std::str::from_utf8(name).map_err(|_| Errno::EINVAL)?;
     process.kernel.permissions.check(About::Peer(Peer::Name(name)), network::DNS).map_err(Denied::errno)?;

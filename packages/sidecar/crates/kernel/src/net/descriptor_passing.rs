@@ -1,5 +1,5 @@
-//! Descriptor passing between programs through a Unix connection. Linux calls it `SCM_RIGHTS`;
-//! Node's channel between processes uses it for servers and connections.
+//! Descriptor passing between programs through a Unix connection. Linux calls descriptor passing
+//! `SCM_RIGHTS`; Node's channel between processes passes servers and connections in this way.
 //!
 //! A passed descriptor is queued beside the connection, not in the connection's bytes. Node
 //! announces each descriptor in a message, and sends the next descriptor after the receiver has

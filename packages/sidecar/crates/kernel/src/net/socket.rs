@@ -37,7 +37,7 @@ pub(super) struct Socket {
     /// Whether the socket is an end of a pipe. Such sockets count for the limit `pipes`, not for
     /// the limit `sockets`.
     pub(super) is_pipe: bool,
-    /// A pending error. The next call on the socket fails with the error and clears it.
+    /// A pending error. The next call on the socket fails with the error and clears the error.
     pub(super) error: Option<Errno>,
     pub(super) waiters: Vec<Waiter>,
 }
@@ -101,7 +101,8 @@ pub(super) struct Stream {
     pub(super) ended: bool,
     /// Whether this end has ended its sending direction.
     pub(super) shut: bool,
-    /// Whether a write fails, because an earlier write has found the other end closed.
+    /// Whether a write fails, because an earlier write has found the other end closed, or the other
+    /// end has reset the connection.
     pub(super) broken: bool,
 }
 

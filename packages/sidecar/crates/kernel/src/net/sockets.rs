@@ -183,7 +183,7 @@ impl Sockets {
         let _ = self.with(|state| state.network.disarm(id, WaitOwner::Operation(program.pid(), operation)));
     }
 
-    /// Makes a pipe. The embedder writes to the second end.
+    /// Makes a pipe. Returns the reading end, and the end that the embedder writes to.
     pub(crate) fn open_feed(&self) -> Result<(SocketId, SocketId), Errno> {
         self.with(|state| {
             let (one, other) = state.network.pair()?;
@@ -192,8 +192,8 @@ impl Sockets {
         })
     }
 
-    /// Appends bytes to a feed. Fails with `ENOBUFS` if the bytes exceed the limit, and with
-    /// `EPIPE` if the pipe's reading end is closed.
+    /// Appends bytes to a feed. Fails with `ENOBUFS` if the bytes exceed the limit `stdinBytes`.
+    /// Fails with `EPIPE` if the input has ended or the pipe's reading end is closed.
     pub(crate) fn feed(&self, id: SocketId, bytes: &[u8], ends: bool) -> Result<(), Errno> {
         self.with(|state| {
             let feed = state.feeds.get_mut(&id).filter(|feed| !feed.broken && !feed.ends).ok_or(Errno::EPIPE)?;

@@ -1,8 +1,8 @@
 //! A snapshot of a program's operations: the pending operations, and the events that the program
 //! has not taken.
 //!
-//! Wakers are not part of the snapshot. Operations of blocking calls are not part of it, because no
-//! program is inside such a call when a snapshot is taken.
+//! Wakers are not part of the snapshot. Operations of blocking calls are not part of the snapshot,
+//! because no program is inside such a call when a snapshot is taken.
 
 use super::{Event, OPERATION_COST, Operations};
 use crate::ids::MAX_ID;
@@ -86,8 +86,8 @@ impl Operations {
             let state = self.state.lock();
             state.pending.iter().copied().filter(|operation| !has_completer(*operation)).collect()
         };
-        // Two copies of one snapshot must behave alike, so the order is fixed. In ascending order,
-        // earlier operations are first.
+        // Two runtimes that were restored from one snapshot must behave alike, so the order is
+        // fixed. In ascending order, earlier operations are first.
         orphans.sort_unstable();
         for operation in orphans {
             self.complete(operation, Err(Errno::ECANCELED), Vec::new());

@@ -2,8 +2,8 @@
 //!
 //! Decisions are stored only while a listener is attached. The queue is bounded and never makes a
 //! program wait: if the queue is full, new decisions are dropped and counted. The listener is
-//! notified once when decisions arrive, and again only after it has taken all decisions. Next:
-//! `mod.rs`, which makes the decisions.
+//! notified once when decisions arrive, and again only after a `take` has returned no decisions.
+//! Next: `mod.rs`, which makes the decisions.
 
 use crate::permissions::policy::{Decision, Decisions, PermissionListener};
 use parking_lot::Mutex;
@@ -26,7 +26,7 @@ struct State {
     bytes: usize,
     /// The number of decisions that were dropped since the last decision in the queue.
     lost: u64,
-    /// Whether the listener has been notified since the queue was last empty.
+    /// Whether the listener has been notified since a `take` last returned no decisions.
     is_notified: bool,
 }
 
@@ -57,8 +57,8 @@ impl Audit {
         }
     }
 
-    /// Removes at most `most` decisions from the queue and returns them. Also returns the number of
-    /// decisions that were dropped after them.
+    /// Removes at most `most` decisions from the queue and returns them. If the queue is then
+    /// empty, also returns the number of decisions that were dropped after the last decision.
     pub fn take(&self, most: usize) -> Decisions {
         let mut state = self.0.lock();
         let count = state.waiting.len().min(most);

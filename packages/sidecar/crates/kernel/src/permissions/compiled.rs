@@ -1,7 +1,7 @@
 //! A compiled policy: the validated rules in the form that makes checks fast.
 //!
-//! The embedder has written the policy, but every rule is validated. An invalid rule without an
-//! effect would allow an operation that should be denied. Next: `audit.rs`.
+//! The embedder has written the policy, but every rule is validated. If an invalid rule were
+//! ignored, an operation that should be denied could be allowed. Next: `audit.rs`.
 
 use super::glob::Glob;
 use super::hosts::{Pattern, Peer};

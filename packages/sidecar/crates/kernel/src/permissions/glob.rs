@@ -10,9 +10,9 @@ pub(super) struct Glob(Vec<Part>);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
     Byte(u8),
-    /// `?`
+    /// `?`: one character.
     One,
-    /// `*`
+    /// `*`: any text.
     Any,
 }
 

@@ -7,9 +7,8 @@
 //! ```
 //!
 //! Each runtime has one policy. The embedder can replace the policy while programs run. The next
-//! check uses the new policy. If a scope has no rules, a check reads only one number
-//! ([`Permissions::checked_scopes`]). The embedder's own operations are not checked. Next:
-//! `operations.rs`.
+//! check uses the new policy. If a scope needs no checks, a check reads only one number
+//! ([`Permissions::checks`]). The embedder's own operations are not checked. Next: `operations.rs`.
 
 mod audit;
 mod compiled;
@@ -221,14 +220,14 @@ impl Permissions {
     }
 
     /// Returns whether all `operations` on a path are allowed, without a report to the listener.
-    /// For resources whose decision was reported before.
+    /// Used for resources whose decision was reported before.
     pub(crate) fn sees(&self, path: &[u8], operations: Operations) -> bool {
         !self.checks(Scope::Fs) || operations & !self.policy.read().judge(path).allowed == 0
     }
 
     /// Removes the environment variables that the process `pid` must not receive. `given` is the
-    /// environment that the parent received. A variable that the parent set itself also needs the
-    /// permission to set variables.
+    /// environment that the parent received. A variable that the parent added or changed also needs
+    /// the permission to set variables.
     pub fn filter_env(&self, pid: Option<Pid>, env: &mut Vec<(String, String)>, given: Option<&[(String, String)]>) {
         if !self.checks(Scope::Env) {
             return;

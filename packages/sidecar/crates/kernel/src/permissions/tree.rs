@@ -93,7 +93,7 @@ impl Masks {
 }
 
 /// Returns the first rule that denies the operation. If no rule denies the operation, returns the
-/// first rule that allows it. All rules must have the same depth.
+/// first rule that allows the operation. All rules must have the same depth.
 pub(super) fn first<'r>(rules: impl Iterator<Item = &'r RuleEffect> + Clone, operation: Operations) -> Option<u32> {
     let about = |verdict| rules.clone().find(move |effect| effect.verdict == verdict && effect.operations & operation != 0);
     about(Verdict::Deny).or_else(|| about(Verdict::Allow)).map(|effect| effect.rule)

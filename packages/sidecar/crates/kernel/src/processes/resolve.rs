@@ -42,9 +42,9 @@ pub enum ProgramKind {
 pub struct Command {
     /// The program that runs the command.
     pub kind: ProgramKind,
-    /// The arguments.
+    /// The arguments. The first argument is the name by which the program is called.
     pub argv: Vec<String>,
-    /// The environment.
+    /// The environment variables of the program.
     pub env: Vec<(String, String)>,
 }
 
@@ -122,7 +122,7 @@ fn evaluated(program: &str, argument: Option<String>, env: Vec<(String, String)>
 }
 
 /// Finds a command's file. Returns the path and the first bytes. A name without a slash is searched
-/// in the directories of PATH. Fails with `EACCES` if files of the name exist and none is
+/// in the directories of PATH. Fails with `EACCES` if files of the name exist but no such file is
 /// executable.
 fn search(view: &View<'_>, file: &[u8], env: &[(String, String)]) -> Result<(Vec<u8>, Vec<u8>), Errno> {
     if file.is_empty() {

@@ -21,7 +21,7 @@ pub enum Status {
 
 impl Status {
     /// Returns the status of a program with this exit code or failure. Exhausted memory is SIGABRT,
-    /// as in V8. Every other exceeded limit is SIGKILL.
+    /// as in V8. Every other failure is SIGKILL.
     pub fn of(exit_code: i32, failure: Option<&Error>) -> Self {
         match failure {
             None => Self::Code((exit_code & 0xff) as u8),

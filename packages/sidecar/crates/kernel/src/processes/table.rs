@@ -1,6 +1,6 @@
 //! The table of a runtime's processes: parents, groups, sessions, and the status of ended
 //! processes. The table is plain data. It refers to programs and operations by number, so that a
-//! snapshot can copy it.
+//! snapshot can copy the table.
 //!
 //! A process that the embedder starts has a session of its own. Its parent is process 1, which has
 //! no program. A child belongs to its parent's session, but a detached child starts a new session.
@@ -149,7 +149,7 @@ impl ProcessTable {
     }
 
     /// Makes process 1 the parent of the children of `pid`. Removes children that have ended,
-    /// because no parent can wait for them.
+    /// because no parent can wait for these children.
     fn orphan(&mut self, pid: Pid) {
         self.entries.retain(|_, entry| {
             if entry.parent != pid {

@@ -30,7 +30,8 @@ impl KernelSnapshot {
         postcard::to_extend(self, [&[VERSION], &standard()[..]].concat()).map_err(failed)
     }
 
-    /// Decodes and checks a snapshot. Fails if the bytes are damaged or have another version.
+    /// Decodes and checks a snapshot. Fails if the bytes are damaged, have another version, or were
+    /// encoded with other standard files.
     pub fn decode(bytes: &[u8]) -> Result<Self, Error> {
         let (version, bytes) = bytes.split_first().ok_or_else(|| damaged("the state is empty"))?;
         if *version != VERSION {

@@ -1,5 +1,5 @@
 //! A snapshot of a runtime's kernel: the state that the programs share, and the kernel's state of
-//! each program. The VMs of the programs are not part of it.
+//! each program. The VMs of the programs are not part of the snapshot.
 //!
 //! ```text
 //! Kernel, Process ── snapshot ──► KernelSnapshot ── encode ──► bytes of a file
@@ -10,10 +10,10 @@
 //! Every part of the kernel has its own snapshot (`snapshot.rs` or `snapshot/` beside the part).
 //! This module combines the snapshots and defines their order. Two rules apply to all parts. First,
 //! the embedder's state is not part of a snapshot: connections, functions of bindings, and the
-//! embedder's open files and watches. The embedder passes the functions and mounts again to each
-//! copy. Second, **no program waits for an event that cannot happen**. An operation stays pending
-//! if a part of the snapshot will complete it. Such parts are sockets, ends of children, signals,
-//! and watches of files in memory. The restore completes every other operation. Next:
+//! embedder's open files and watches. The embedder passes the functions and mounts again at each
+//! restore. Second, **no program waits for an event that cannot happen**. An operation stays
+//! pending if a part of the snapshot will complete the operation. Such parts are sockets, ends of
+//! children, signals, and watches. The restore completes every other operation. Next:
 //! `descriptors/snapshot.rs`, the shared descriptions; `file.rs`, the encoding.
 
 mod file;
@@ -85,14 +85,15 @@ struct ProcessSnapshot {
 
 /// The inputs of a restore that the embedder chooses.
 pub struct RestoreInputs<'a> {
-    /// The limits.
+    /// The limits of the restored runtime.
     pub limits: Limits,
-    /// The permissions. `None` means the snapshot's policy.
+    /// The permission policy of the restored runtime. `None` means the snapshot's policy.
     pub permissions: Option<&'a PermissionPolicy>,
-    /// The mounts. A mount of the snapshot uses the mount with the same guest path.
+    /// The mounts of the restored runtime. A mount of the snapshot uses the mount in this list with
+    /// an equal guest path.
     pub mounts: &'a [MountOptions],
-    /// The app file systems. An app file system of the snapshot uses the app
-    /// file system with the same guest path.
+    /// The app file systems of the restored runtime. An app file system of the snapshot uses the
+    /// app file system in this list with an equal guest path.
     pub file_systems: &'a [FileSystemOptions],
     /// The listener for warnings of limits.
     pub warnings: Option<WarningListener>,
@@ -177,15 +178,16 @@ impl Kernel {
         Ok(restored)
     }
 
-    /// Returns the present mounts and app file systems, for a copy that replaces this kernel.
+    /// Returns the present mounts and app file systems, for a restored kernel that replaces this
+    /// kernel.
     pub fn reattach(&self) -> (Vec<MountOptions>, Vec<FileSystemOptions>) {
         self.files.lock().reattach()
     }
 
-    /// Replaces `before` in a runtime. Takes the embedder, its functions and its listeners from
-    /// `before`, and continues the numbers of host calls and the CPU time. The embedder's
-    /// connections to `before` end with `error`. Fails without a change if another file has a
-    /// command's name.
+    /// Replaces `before` in a runtime. Takes the embedder, its functions, its listeners and the
+    /// policy from `before`, and continues the numbers of host calls and the CPU time. The
+    /// embedder's connections to `before` end with `error`. Fails without a change if another file
+    /// has a command's name.
     pub fn take_over(&self, before: &Self, error: &Error) -> Result<(), Error> {
         self.take_over_bindings(before)?;
         self.usage.warnings.take_over(&before.usage.warnings);
@@ -203,7 +205,7 @@ impl KernelSnapshot {
         self.processes.iter().map(|process| process.pid)
     }
 
-    /// Returns the policy.
+    /// Returns the permission policy of the snapshot.
     pub fn permissions(&self) -> PermissionPolicy {
         self.policy.clone().into()
     }
@@ -216,7 +218,7 @@ impl KernelSnapshot {
 }
 
 impl RestoredKernel {
-    /// Completes the operations whose completing event cannot happen in the copy.
+    /// Completes the operations whose completing event cannot happen after the restore.
     fn settle(&self, saved: &KernelSnapshot, operations: &HashMap<Pid, Arc<Operations>>) {
         let kernel = &self.kernel;
         kernel.processes.kill_missing(operations);

@@ -41,7 +41,8 @@ pub(crate) struct Gauge {
 
 impl Gauge {
     /// Adds `amount` to the use. Returns `None` if the sum exceeds `max`. The inner value is the
-    /// new use if it is near the limit and was not near before.
+    /// new use if a warning is due. A warning is due if the use is near the limit and has been low
+    /// since the last warning.
     pub(super) fn take(&self, amount: u64, max: u64) -> Option<Option<u64>> {
         let fits = |used: u64| used.checked_add(amount).filter(|used| *used <= max);
         let before = self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits).ok()?;

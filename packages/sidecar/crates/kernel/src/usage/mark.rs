@@ -1,5 +1,5 @@
-//! A high-water mark for a counter that a lock protects. The mark is plain data, and a snapshot
-//! copies it with its counter. Next: `peaks.rs`.
+//! Stores the highest value of a counter that a lock protects. A mark is plain data. A snapshot
+//! does not contain marks. Next: `peaks.rs`.
 
 use super::warnings::{is_calm, is_near};
 
@@ -11,8 +11,8 @@ pub struct Mark {
 }
 
 impl Mark {
-    /// Records that the counter has risen to `used`. Returns whether the counter is near its limit
-    /// and was not near before.
+    /// Records that the counter has risen to `used`. Returns whether a warning is due: the counter
+    /// is near its limit, and has been low since the last warning.
     pub fn raise(&mut self, used: u64, max: u64) -> bool {
         self.high = self.high.max(used);
         is_near(used, max) && !std::mem::replace(&mut self.warned, true)

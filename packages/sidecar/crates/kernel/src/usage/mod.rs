@@ -4,8 +4,8 @@
 //! [`Gauge`], an atomic number. A [`Charge`] raises the number, and lowers it when dropped. Objects
 //! under a lock (files, sockets, processes) have a [`Mark`] beside their counter. The use of a
 //! single process is read only on request, and its [`Peaks`] are recorded when the process ends. A
-//! use that passes 80 % of its limit adds a warning. The warning is sent after the program's slice,
-//! when no lock is held (`warnings.rs`). Next: `resources.rs`, which collects all counters.
+//! use that reaches 80 % of its limit adds a warning. The warning is sent after the program's
+//! slice, when no lock is held (`warnings.rs`). Next: `resources.rs`, which collects all counters.
 
 mod gauge;
 mod mark;
@@ -27,7 +27,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// The counters of one runtime.
 #[derive(Debug, Default)]
 pub struct Usage {
-    /// The limits.
+    /// The limits that the counters are compared with.
     pub limits: Limits,
     gauges: [Gauge; Resource::COUNT],
     /// The highest use by a single process, for the limits of each process.

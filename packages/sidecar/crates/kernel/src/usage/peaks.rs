@@ -35,8 +35,8 @@ pub struct Peaks {
     pub operations: Peak,
     /// Bytes of output that wait for the embedder.
     pub output_bytes: Peak,
-    /// Bytes of standard input that the process has not read.
+    /// Bytes of standard input that are not in the process's pipe yet.
     pub stdin_bytes: Peak,
-    /// Watches of a runtime.
+    /// Watches of the whole runtime, not of one process.
     pub watches: Peak,
 }

@@ -12,7 +12,7 @@ pub struct LimitUse {
     pub used: u64,
     /// The highest use so far.
     pub high: u64,
-    /// The limit.
+    /// The limit's value.
     pub max: u64,
 }
 
@@ -21,9 +21,9 @@ pub struct LimitUse {
 pub struct LimitWarning {
     /// The limit's name.
     pub limit: &'static str,
-    /// The present use.
+    /// The use when the warning was added.
     pub used: u64,
-    /// The limit.
+    /// The limit's value.
     pub max: u64,
     /// The process, for a limit of each process.
     pub pid: Option<Pid>,
@@ -46,5 +46,5 @@ pub struct RuntimeResources {
     pub buffered_bytes: u64,
 }
 
-/// Called when a use passes 80 % of its limit. The function must not block.
+/// Receives each warning that a use is near its limit. The function must not block.
 pub type WarningListener = Arc<dyn Fn(LimitWarning) + Send + Sync>;

@@ -1,6 +1,6 @@
 //! The warnings of a runtime that wait to be sent.
 //!
-//! Code that sees a use pass 80 % of a limit adds a warning here, even while the code holds a lock.
+//! Code that raises a use to 80 % of a limit adds a warning here, even while the code holds a lock.
 //! [`Warnings::send`] is called without locks and sends the warnings to the listener. A use must
 //! fall below 60 % before another warning, and each limit warns at most once a second. So a program
 //! cannot cause a flood of warnings. Next: `limits.rs`, the limits.

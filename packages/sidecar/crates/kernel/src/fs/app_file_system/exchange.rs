@@ -81,7 +81,8 @@ impl Exchange {
         self.wanted.take()
     }
 
-    /// Adds the reply to a host call.
+    /// Adds the reply to a host call. If the exchange exceeds a bound, adds the error `ENOBUFS`
+    /// instead.
     pub fn answer(&mut self, request: FileSystemRequest, reply: Result<Vec<u8>, Errno>) {
         self.bytes += request.input.len() + reply.as_ref().map_or(0, Vec::len);
         let too_much = self.bytes > MAX_BYTES || self.known.len() >= MAX_HOST_CALLS;

@@ -46,7 +46,7 @@ impl App {
         Ok(Input::new(self.number).text(&[b"/", path].concat()))
     }
 
-    /// Returns the attributes of a file. For a link, returns the attributes of the link itself.
+    /// Returns the attributes of a file. A link at the path's end is not followed.
     /// `device` is the device number of the mount.
     pub(super) fn stat(&self, device: u64, path: &[u8]) -> Result<Stat, Errno> {
         // The root always exists, so that the errors of a broken file system appear only below the
@@ -167,8 +167,8 @@ fn base_stat(dev: u64, ino: u64) -> Stat {
     }
 }
 
-/// Returns the inode number of a file for which the app has none: the FNV-1a hash of the path. A
-/// double represents the number exactly.
+/// Returns the inode number of a file to which the app assigned no number: a hash of the path
+/// (FNV-1a). A double represents the number exactly.
 fn number_of(path: &[u8]) -> u64 {
     let hash = path.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));
     (hash >> 12) | (1 << 51)

@@ -1,4 +1,5 @@
-//! Unpacks an archive whose bytes arrive in pieces. Each complete entry is in the tree at once.
+//! Unpacks an archive whose bytes arrive in pieces. An entry is in the tree as soon as all bytes of
+//! the entry have arrived.
 //!
 //! An error ends the import. Earlier entries stay in the tree, and the incomplete file is removed.
 //! Next: `reader.rs`.

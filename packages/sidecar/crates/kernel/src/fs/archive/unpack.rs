@@ -2,9 +2,9 @@
 //!
 //! An absolute name, or a name that contains `..`, is refused. Links are created unchanged and
 //! never followed: all names between the directory and the entry must be directories. An archive
-//! therefore cannot create a link and then write through it. An entry replaces a file of the same
-//! name, as in tar. Only a directory replaces a directory. Modes and times of directories are set
-//! at the end, because adding entries changes them. Next: `reader.rs`, which calls this module;
+//! therefore cannot create a link and then write through the link. An entry replaces a file of the
+//! same name, as in tar. Only a directory replaces a directory. Modes and times of directories are
+//! set at the end, because adding entries changes them. Next: `reader.rs`, which calls this module;
 //! `import.rs`.
 
 use super::super::node::{MAX_NAME, Type};
@@ -112,7 +112,7 @@ impl Unpacker<'_> {
         for (path, (mode, mtime)) in std::mem::take(&mut self.progress.directories).into_iter().rev() {
             let set = self.view.chmod(&path, mode, false).and_then(|()| self.view.utimes(&path, now(), mtime, false));
             match set {
-                // A program may have removed the directory since.
+                // A program may have removed the directory after the directory was unpacked.
                 Ok(()) | Err(Errno::ENOENT) => {}
                 Err(errno) => return Err(failed("chmod", &path)(errno)),
             }
@@ -137,7 +137,7 @@ impl Sink for Unpacker<'_> {
             if entry.kind != EntryKind::Directory {
                 return refuse(entry, "it has no name");
             }
-            // The entry is the import's directory itself, which exists.
+            // The entry names the import's directory, which exists.
             let path = if self.base.is_empty() { b"/" } else { self.base };
             self.progress.directories.insert(path.to_vec(), (entry.mode & PERMISSIONS, entry.mtime));
             return Ok(());

@@ -198,8 +198,8 @@ impl HostFile {
     }
 }
 
-/// Checks a rename whose target exists, as Linux does. The app file system must check itself
-/// whether a directory is empty.
+/// Checks a rename whose target exists, as Linux does. The function does not check whether a
+/// directory is empty: the app file system must check that.
 fn rename_in(app: &App, from: &MountEnd, to: &MountEnd) -> Result<(), Errno> {
     use super::super::node::Type::Directory;
     let is_directory = from.stat.is_some_and(|stat| stat.kind == Directory);

@@ -35,7 +35,7 @@ enum Bytes {
         text: Vec<u8>,
         stat: Stat,
     },
-    /// A file of an app file system. Each access uses its path.
+    /// A file of an app file system. Each access uses the file's path.
     App {
         appends: bool,
     },
@@ -59,7 +59,8 @@ pub(crate) struct Listing {
     /// An entry that did not fit into the last buffer.
     kept: Option<(Vec<u8>, Type)>,
     hidden: HashSet<Vec<u8>>,
-    /// Whether the snapshot did not store all entries. Reading past the stored entries fails.
+    /// Whether the listing was restored from a snapshot that does not store all entries. Reading
+    /// past the stored entries fails.
     is_incomplete: bool,
 }
 
@@ -69,8 +70,8 @@ fn of(error: std::io::Error) -> Errno {
 
 impl Mount {
     /// Opens a regular file. The walk has refused files of other types. If a file of another type
-    /// has replaced the file since, the open fails. The open then neither waits nor affects that
-    /// file.
+    /// has replaced the file after the walk, the open fails. The open then neither waits nor
+    /// affects the replacing file.
     pub(crate) fn open(self: &Arc<Self>, number: usize, at: &[u8], how: OpenFlags) -> Result<HostFile, Errno> {
         if self.read_only && (how.write || how.truncate || how.create.is_some()) {
             return Err(Errno::EROFS);
@@ -119,7 +120,8 @@ impl Mount {
     }
 
     /// Lists the folder of a raised directory. The raised directory adds its own names and hides
-    /// others. If the folder does not exist, the listing has only the added names.
+    /// other names of the folder. If the folder does not exist, the listing has only the added
+    /// names.
     pub(in crate::fs) fn list_under(
         &self,
         at: &[u8],
@@ -149,7 +151,7 @@ impl HostFile {
     }
 
     /// Returns the open file of a folder on the host machine. Fails with `EROFS` for a file of
-    /// another mount.
+    /// `/proc` or of an app file system.
     pub(super) fn folder_file(&self) -> Result<&File, Errno> {
         if let Bytes::Folder(file) = &self.bytes { Ok(file) } else { Err(Errno::EROFS) }
     }

@@ -1,7 +1,8 @@
-//! Mounts in snapshots: the mount points and the kinds of mounts. For a copy, the embedder attaches
-//! each folder and app file system again.
+//! Mounts in snapshots: the mount points and the kinds of mounts. For a restore, the embedder
+//! attaches each folder and app file system again.
 //!
-//! A mount has one number in all copies, because locations and overlays refer to mounts by number.
+//! A mount keeps its number in every restored runtime, because locations and overlays refer to
+//! mounts by number.
 //! Next: `files/snapshot.rs`.
 
 use super::super::app_file_system::App;

@@ -57,8 +57,8 @@ impl Mount {
 }
 
 /// Fails with `EACCES` if a link below `folder` would lead out of the mount. `depth` is the depth
-/// of the folder after its move. Fails with `EXDEV` if the folder has too many entries. Programs
-/// then usually copy the folder.
+/// of the folder after its move. Fails with `EXDEV` if the folder has too many entries. After
+/// `EXDEV`, programs usually copy the folder.
 fn check_below(folder: Dir, depth: usize) -> Result<(), Errno> {
     let mut folders = vec![(folder, depth)];
     let mut left = MOST_ENTRIES;

@@ -80,7 +80,7 @@ impl Mount {
         below.collect()
     }
 
-    /// Returns the attributes of a file. For a link, returns the attributes of the link itself.
+    /// Returns the attributes of a file. A link at the path's end is not followed.
     pub(in crate::fs) fn stat(&self, number: usize, at: &[u8]) -> Result<Stat, Errno> {
         if let Some(proc) = self.proc() {
             return proc.stat(number, at);

@@ -1,10 +1,11 @@
 //! Watches of mounted folders. The host machine reports changes through inotify, so nothing polls.
 //!
 //! A runtime with watches of mounted folders has one inotify descriptor and one thread that waits
-//! for events. The first watch starts the thread, and the end of the last watch ends it. A watched
-//! file is first opened beneath the mount and then passed to inotify by its handle, so no link
-//! leads out of the mount. Changes are reported as libuv reports them. `recursive` is not supported
-//! here, because on Linux Node's library watches each directory itself. Next: `watch.rs` above.
+//! for events. The first watch starts the thread, and the end of the last watch ends the thread. A
+//! watched file is first opened beneath the mount and then passed to inotify by its handle, so no
+//! link leads out of the mount. Changes are reported as libuv reports them. `recursive` is not
+//! supported here, because on Linux Node's library watches each directory itself. Next:
+//! `fs/watch.rs`.
 
 mod snapshot;
 

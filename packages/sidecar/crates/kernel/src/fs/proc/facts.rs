@@ -77,7 +77,8 @@ impl Facts {
         self.start.get().map_or(&[], |start| &start.2)
     }
 
-    /// Records the length of the process's memory. Called at each system call.
+    /// Records the length of the process's memory. Called at each system call that does not block
+    /// the VM.
     pub(crate) fn set_memory(&self, bytes: u64) {
         self.memory.store(bytes, Ordering::Relaxed);
     }

@@ -13,7 +13,7 @@ use coldframe_ids::Pid;
 use std::sync::Arc;
 
 pub(super) enum Link {
-    /// `self`.
+    /// The link `self`, which leads to the directory of the calling process.
     Own(Pid),
     Mounts,
     Executable(Arc<dyn Caller>),

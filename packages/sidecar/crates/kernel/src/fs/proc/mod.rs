@@ -37,7 +37,7 @@ enum ProcEntry {
     Machine(machine::Text),
     Process(Arc<dyn Caller>, process::Text),
     /// An open stream or socket of a process. The links under `fd` lead here. The path contains a
-    /// NUL, so no program can name the file itself.
+    /// NUL, so no program can pass the path to a system call.
     Stream(Pid, u32),
 }
 
@@ -61,7 +61,8 @@ fn in_table<T: Copy>(table: &[(&str, T)], name: &[u8]) -> Result<T, Errno> {
 }
 
 impl FileSystem {
-    /// Returns whether the calling program must end. Long operations check this regularly.
+    /// Returns whether the present work of the calling program must stop. Long operations call this
+    /// method regularly.
     pub(super) fn must_stop(&self) -> bool {
         let proc = self.mounts.iter().find_map(|mount| mount.proc());
         let asks = current_caller().and_then(|pid| proc?.processes.program(pid));

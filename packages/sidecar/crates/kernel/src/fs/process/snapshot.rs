@@ -33,7 +33,7 @@ impl ProcessFiles {
 }
 
 impl ProcessFilesSnapshot {
-    /// Restores the process's files in a copy. `open` has the open descriptions of the copy.
+    /// Restores the process's files. `open` has the restored open descriptions.
     /// `limit` is the maximum number of descriptors.
     pub(crate) fn restore(
         &self,

@@ -1,11 +1,12 @@
 //! Snapshots of a runtime's files: the tree in memory, the mount points, and the watches.
 //!
-//! A snapshot shares the tree with the runtime, and a restore shares the tree with the snapshot.
-//! Each copies a few words, for any number of files. Later changes on one side are not visible on
-//! the other side. The embedder's objects are not part of a snapshot: the embedder attaches its
-//! mounts again, and its open files and watches stay with the original. Holds of inodes are counted
-//! again from the open descriptions of the copy. Deleted files that no description of the copy
-//! holds are removed at the end of the restore ([`FilesSnapshot::settle`]).
+//! A snapshot shares the tree with the runtime, and a restore shares the tree with the snapshot. A
+//! snapshot and a restore each copy a few words, for any number of files. Later changes of one
+//! runtime are not visible in the snapshot or in another runtime. The embedder's objects are not
+//! part of a snapshot: the embedder attaches its mounts again. The embedder's open files and
+//! watches stay with the original runtime. Holds of inodes are counted again from the restored open
+//! descriptions. Deleted files that no restored description holds are removed at the end of the
+//! restore ([`FilesSnapshot::settle`]).
 //!
 //! ```text
 //! mod.rs ─► ../tree.rs                       the tree, the counters, overlays
@@ -54,11 +55,11 @@ pub(crate) struct FilesSnapshot {
     pub(super) mounts: Vec<MountSnapshot>,
     pub(super) watches: Vec<WatchSnapshot>,
     pub(super) host_watches: Vec<HostWatchSnapshot>,
-    /// The inodes without a name. A description or a working directory holds each of them.
+    /// The inodes without a name. A description or a working directory holds each such inode.
     pub(super) nameless: Vec<Ino>,
 }
 
-/// The objects that the files of a copy refer to.
+/// The objects that restored files refer to.
 pub(crate) struct RestoreContext<'a> {
     pub(crate) usage: &'a Arc<Usage>,
     pub(crate) processes: &'a Arc<Processes>,
@@ -100,8 +101,8 @@ impl FileSystem {
 }
 
 impl FilesSnapshot {
-    /// Makes the files of a copy, without open descriptions. Each mount has its number from the
-    /// snapshot. `/proc` shows the processes of the copy.
+    /// Restores the files, without open descriptions. Each mount has its number from the
+    /// snapshot. `/proc` shows the restored processes.
     pub(crate) fn restore(&self, around: &RestoreContext<'_>) -> Result<FileSystem, Error> {
         let limits = &around.usage.limits;
         let exhausted = |resource: &'static str, limit: u64| Error::ResourceExhausted { resource, limit };
@@ -140,8 +141,8 @@ impl FilesSnapshot {
         Ok(made)
     }
 
-    /// Removes the inodes that have no name and that no description holds. The descriptions of the
-    /// copy must be restored before.
+    /// Removes the inodes that have no name and that no description holds. The descriptions must be
+    /// restored before.
     pub(crate) fn settle(&self, files: &mut FileSystem) {
         self.nameless.iter().for_each(|ino| files.collect(*ino));
     }

@@ -2,8 +2,8 @@
 //! machine's Linux. Every result and the final files must be equal.
 //!
 //! The sequences run in memory, in a mounted folder, and in an overlay over a folder with files.
-//! The overlay's folder must stay unchanged. At random steps, a copy from an encoded snapshot
-//! replaces the program, and no result may differ.
+//! The overlay's folder must stay unchanged. At random steps, a program restored from an encoded
+//! snapshot replaces the tested program, and no result may differ.
 //!
 //! `COLDFRAME_ORACLE_STEPS` sets the number of steps. Permissions are not tested here, because
 //! tests may run as root, and Linux does not check root's permissions. `posix.rs` tests

@@ -187,7 +187,7 @@ fn serves_other_calls_while_a_large_file_is_copied_up() {
     const LEN: u64 = 64 << 20;
     let folder = folder("large");
     std::fs::File::create(folder.0.join("large")).and_then(|file| file.set_len(LEN)).expect("a file");
-    // The file has no holes, so that the used bytes show the progress.
+    // The file has data at every offset, so that the used bytes show the progress.
     std::fs::write(folder.0.join("large"), vec![1; LEN as usize]).expect("a file");
     let kernel = kernel(&folder, &Limits { filesystem_bytes: 2 * LEN, ..Limits::default() });
     let (mut one, mut other) = (Guest::of(&kernel, "/p"), Guest::of(&kernel, "/p"));

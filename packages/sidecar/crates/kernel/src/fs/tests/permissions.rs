@@ -174,7 +174,8 @@ fn no_other_path_leads_to_a_denied_file() {
         let read = guest.read_file(way);
         assert!(matches!(read, Err(EACCES | -20)), "{way}: {read:?}");
         assert_ne!(guest.plain(FileCall::Open, &[way.as_str().into(), 2.into(), 0.into()]), 0, "{way}");
-        // The link itself is in another directory and may be removed. `/proc` allows no removal.
+        // The link is in another directory than its target and may be removed. `/proc` allows no
+        // removal.
         if !way.starts_with("/tmp/t") && !way.contains("fd") {
             let removed = guest.plain(FileCall::Unlink, &[way.as_str().into()]);
             assert!(matches!(removed, EACCES | -20), "{way}: {removed}");

@@ -38,7 +38,7 @@ fn guest() -> Guest {
 }
 
 /// Makes a file `f`, a directory `d` with a file, and an empty directory `e`. Also makes a link to
-/// each of them, a link to a missing file, and a link to itself.
+/// each of these files, a link to a missing file, and a link to itself.
 fn furnished() -> Guest {
     let mut guest = guest();
     for name in ["d", "e"] {

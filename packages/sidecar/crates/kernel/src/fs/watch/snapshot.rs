@@ -1,6 +1,6 @@
-//! Watches in snapshots. A program's watch continues in every copy. A waiting operation waits for
-//! the copy's next change, and stored changes are reported in the copy too. The embedder's watches
-//! stay with the original. Next: `mounts/watching/snapshot.rs`.
+//! Watches in snapshots. A program's watch continues in every restored runtime. A waiting operation
+//! waits for the next change in the restored runtime, and stored changes are reported there too.
+//! The embedder's watches stay with the original runtime. Next: `mounts/watching/snapshot.rs`.
 
 use super::{MAX_KEPT, Subscriber, Watcher, Watchers};
 use crate::fs::node::Ino;

@@ -30,8 +30,8 @@ use std::sync::Arc;
 
 /// The maximum number of bytes of one read.
 const PIECE: usize = 64 << 10;
-/// The number of bytes after which credit is sent. A quarter, so that the writer has most of its
-/// window left when the credit arrives.
+/// The number of bytes after which credit is sent. A quarter of the window, so that the writer has
+/// most of its window left when the credit arrives.
 const CREDIT: u64 = STREAM_WINDOW / 4;
 
 /// The inbound connections by socket, and the sockets by the embedder's ids.

@@ -1,4 +1,4 @@
-//! The embedder's requests: listing listeners, waiting for listeners, and connecting to them.
+//! The embedder's requests: listing listeners, waiting for listeners, and connecting to listeners.
 //!
 //! The embedder names a TCP listener by port and loopback address, and a listener on a Unix socket
 //! by path. No address outside the runtime can be reached. Next: `connections.rs`.
@@ -67,7 +67,8 @@ impl Sockets {
         });
     }
 
-    /// Closes the embedder's end. The guest sees a reset if `reset` is set.
+    /// Closes the embedder's end. The guest sees a reset if `reset` is set or queued bytes are
+    /// lost.
     pub fn inbound_close(&self, connection: ConnectionId, reset: bool) {
         let _ = self.with(|state| {
             state.inbound_close(connection, reset);

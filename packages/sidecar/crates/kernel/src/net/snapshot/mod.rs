@@ -151,7 +151,8 @@ impl Sockets {
             lost = state.take_lost();
             Ok(())
         });
-        // Closing a socket drops the descriptors passed to it, which may refer to further sockets.
+        // Closing a socket drops the descriptors passed to the socket, which may refer to further
+        // sockets.
         while let Some(sent) = lost.pop() {
             if let Some(HeldObject::Socket(id)) = Arc::into_inner(sent).and_then(|last| last.held()) {
                 lost.extend(self.close(id, false));

@@ -67,8 +67,8 @@ fn resets_inbound_connections_and_keeps_listeners() {
     assert_eq!(completed[0].operation.answer(), armed);
     assert_eq!(copy.guests[0].read(accepted), Err(Errno::ECONNRESET));
     assert_eq!(copy.guests[0].write(accepted, b"x"), Err(Errno::EPIPE));
-    // The second connection was in the queue of the listener. The copy accepts the connection,
-    // which is already reset.
+    // The second connection was in the queue of the listener. The restored program accepts the
+    // connection, which is already reset.
     let second = copy.guests[0].ok(SocketCall::Accept, &[server.into()]);
     assert_eq!(copy.guests[0].read(second), Err(Errno::ECONNRESET));
     assert_eq!(copy.kernel.listeners().len(), 1);

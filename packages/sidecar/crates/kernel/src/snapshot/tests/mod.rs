@@ -115,7 +115,7 @@ impl TestKernel {
         Ok(Self { kernel, guests: processes.into_iter().map(guest).collect() })
     }
 
-    /// Makes a copy through an encoded snapshot.
+    /// Restores a kernel from an encoded snapshot of this kernel.
     fn copy(&self) -> Self {
         Self::restore(&self.saved())
     }

@@ -136,8 +136,8 @@ fn passed_descriptors_are_shared_with_the_processes_that_hold_them() {
     assert_eq!(copy.guests[0].read(got).expect("bytes"), b"through");
     copy.guests[0].ok(SocketCall::Close, &[got.into(), 0.into()]);
     assert_eq!(copy.guests[0].read(kept).expect("the end"), b"", "no other descriptor holds the socket");
-    // In this copy no program receives the passed descriptor. Closing the channel closes the
-    // descriptors in the queue.
+    // In this restored kernel no program receives the passed descriptor. Closing the channel closes
+    // the descriptors in the queue.
     let other = world.copy();
     other.guests[0].ok(SocketCall::Close, &[end.into(), 0.into()]);
     assert_eq!(other.guests[0].read(kept).expect("the end"), b"");

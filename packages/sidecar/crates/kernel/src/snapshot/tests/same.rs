@@ -1,5 +1,5 @@
-//! Property test: after any sequence of calls, every later call has the same results and events in
-//! a copy as in the original.
+//! Property test: after any sequence of calls, every later call has equal results and events in the
+//! original runtime and in a restored runtime.
 
 use super::*;
 use crate::Status;
@@ -114,7 +114,7 @@ impl Guest {
             18 => self.sys(SocketCall::Name, &[fd.into(), i64::from(b % 2).into(), Arg::Buffer(128)]),
             19 | 20 => self.sys(SocketCall::Arm, &[fd.into(), [1, 4, 5][usize::from(b) % 3].into()]),
             // Only waits for sockets are cancelled. Cancelling another operation would have
-            // different effects in a copy.
+            // different effects in a restored runtime.
             21 if !self.waits_for_socket(number) => (Ok(0), Vec::new()),
             21 => self.sys(SocketCall::Disarm, &[fd.into(), number.into()]),
             22 => {

@@ -1,6 +1,6 @@
 //! Watches of mounted folders in snapshots. A watched file is stored as its mount and path, and a
-//! copy watches the file at that path. A removed file is no longer watched. An operation that waits
-//! for changes of the file is cancelled (`Operations::cancel_orphans`).
+//! restored runtime watches the file at that path. A removed file is no longer watched. An
+//! operation that waits for changes of the file is cancelled (`Operations::cancel_orphans`).
 
 use super::super::super::node::Type;
 use super::super::super::snapshot::RestoreContext;
@@ -56,8 +56,8 @@ impl HostWatchers {
         if watchers.is_empty() {
             return Ok(made);
         }
-        // The host machine's limit on watches may be reached. The copy then watches no file in a
-        // mounted folder.
+        // The host machine's limit on watches may be reached. The restored runtime then watches no
+        // file in a mounted folder.
         let Ok(shared) = Shared::begin() else { return Ok(made) };
         made.0 = Some(shared.clone());
         for (snapshot, watcher) in watchers {

@@ -1,5 +1,5 @@
-//! Tests of a runtime's files in a copy. The copy has equal files. Later changes in one of the
-//! runtimes do not affect the other runtime.
+//! Tests of a runtime's files after a restore. The restored runtime has equal files. Later changes
+//! in one of the two runtimes do not affect the other runtime.
 
 mod bytes;
 mod cost;
@@ -50,7 +50,7 @@ impl RestoreOptions {
     }
 }
 
-/// Returns a copy with equal mounts, restored from an encoded snapshot.
+/// Returns the program of a runtime with equal mounts that is restored from an encoded snapshot.
 pub(super) fn by_bytes(guest: &Guest) -> Guest {
     let (mounts, file_systems) = guest.program.process().kernel.reattach();
     let saved = snapshot(&[guest]).rewritten(|bytes| bytes).expect("what a runtime has brought about is sound");
@@ -182,7 +182,7 @@ fn a_removed_file_stays_in_a_copy_until_the_copy_closes_it() {
     assert_eq!((used(&guest), used(&other)), ((0, 0), (10, 1)));
     let (_, bytes) = other.sys(FileCall::Read, &[fd.into(), Arg::Room(10), 0.into()]);
     assert_eq!(bytes, b"still here");
-    // A copy of the copy has the file too.
+    // After a second snapshot and restore, the runtime has the file too.
     let mut third = copy(&other);
     for guest in [&mut other, &mut third] {
         guest.plain(FileCall::Close, &[fd.into()]);

@@ -1,4 +1,5 @@
-//! Tests of mounts in a copy: the embedder passes them again by path, and they keep their numbers.
+//! Tests of mounts in a restored runtime: the embedder passes the mounts again by path, and the
+//! mounts keep their numbers.
 
 use super::super::watching::{watch, watch_events};
 use super::*;
@@ -131,7 +132,7 @@ fn an_open_file_that_was_removed_or_replaced_fails_with_eio() {
         }
         let link = format!("/proc/self/fd/{fd}");
         assert_eq!(copy.plain(FileCall::Open, &[link.as_str().into(), 0.into(), 0.into()]), EIO);
-        // In a copy of the copy, the file is missing too.
+        // After a second snapshot and restore, the file is missing too.
         let mut third = with.only(&snapshot(&[&copy]));
         assert_eq!(read(&mut third, fd, 4), Err(EIO));
         assert_eq!(copy.plain(FileCall::Close, &[fd.into()]), 0);
