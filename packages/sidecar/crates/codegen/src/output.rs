@@ -16,7 +16,7 @@ pub struct GeneratedFile {
 /// A part of a page, between two markers.
 #[derive(Clone, Copy)]
 pub struct Part {
-    /// The folder with the declarations.
+    /// The folder with the declarations that the part is generated from.
     pub source: &'static str,
     /// The name of the part in its page.
     pub name: &'static str,

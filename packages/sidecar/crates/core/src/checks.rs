@@ -18,8 +18,8 @@ pub(crate) fn check_cwd(cwd: &str) -> Result<(), Error> {
     Err(invalid("cwd", "an absolute guest path of less than 4,096 bytes".to_owned(), format!("{:?}", shorten(cwd))))
 }
 
-/// The largest number of variables in an environment. The usual limit of bytes is reached with far
-/// fewer variables.
+/// The largest number of variables in an environment. The default limit of an environment's bytes
+/// is reached with far fewer variables.
 pub(crate) const MAX_ENV: usize = 1 << 20;
 
 pub(crate) fn check_env(env: &[(String, String)]) -> Result<(), Error> {

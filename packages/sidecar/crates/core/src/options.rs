@@ -77,9 +77,10 @@ pub struct Streams {
 pub struct ProcessOptions {
     /// The purpose.
     pub mode: Mode,
-    /// The program, an ES module. Empty for a resident runner.
+    /// The program's source (an ES module), its guest path or a command, as `mode` states. Empty
+    /// for a resident runner.
     pub code: String,
-    /// Arguments after `node` and the program's name.
+    /// Arguments after `node` and the program's name, or after the command.
     pub args: Vec<String>,
     /// Options of `node` itself, such as `--no-warnings`.
     pub exec_argv: Vec<String>,

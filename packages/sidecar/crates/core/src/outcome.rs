@@ -48,9 +48,9 @@ pub struct Timings {
     pub memory_map_ns: u64,
     /// The time to make the wasm instance.
     pub instantiate_ns: u64,
-    /// The time from there to the first instruction of the user's program.
+    /// The time from the instance to the first instruction of the user's program.
     pub guest_start_ns: u64,
-    /// The time from there to the end of the program.
+    /// The time from the first instruction to the end of the user's program.
     pub guest_run_ns: u64,
 }
 

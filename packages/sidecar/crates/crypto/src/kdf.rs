@@ -1,16 +1,17 @@
 //! Keys from passwords and from other keys: PBKDF2 (RFC 8018) and HKDF (RFC 5869).
 //!
-//! A guest may request a PBKDF2 that takes minutes. The loop must therefore stop between
-//! iterations, which the loop of the `pbkdf2` crate cannot. The loop has the digest as a type, so
-//! that an iteration costs two copies of a small state and no allocation. HKDF does not use the
-//! `hkdf` crate, because that crate needs the digest as a type.
+//! A guest may request a PBKDF2 that takes minutes. A watch must therefore be able to stop the loop
+//! between iterations. The loop of the `pbkdf2` crate cannot be stopped. This module's loop has the
+//! digest as a type, so that an iteration costs two copies of a small state and no allocation. HKDF
+//! does not use the `hkdf` crate, because that crate needs the digest as a type.
 
 use crate::macros::with_digest;
 use crate::{Algorithm, Fault, Hmac, Watch};
 use digest::{Digest, FixedOutput, KeyInit, Update};
 use hmac::SimpleHmac;
 
-/// The number of iterations between two steps of the watch. They take about a millisecond.
+/// The number of iterations between two steps of the watch. These iterations take about a
+/// millisecond.
 const STEP: u32 = 1_024;
 
 pub(crate) fn pbkdf2(

@@ -1,6 +1,6 @@
 //! The computations of `node:crypto`: plain functions over bytes.
 //!
-//! The kernel (`coldframe-core`, `kernel/crypto`) owns handles, threads and limits. This crate
+//! The kernel (`crypto/` of the crate `kernel`) owns handles, threads and limits. This crate
 //! knows no program, guest or thread. The code is safe Rust over the RustCrypto crates, because the
 //! guest chooses keys, lengths and encodings, and a guest is hostile. A computation that may take
 //! long checks a [`Watch`] between its steps, which can stop the computation. `command.rs` has the

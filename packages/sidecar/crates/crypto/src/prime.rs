@@ -105,7 +105,7 @@ pub(crate) fn check_prime(bytes: &[u8]) -> Result<bool, Fault> {
     Ok(is_prime(Flavor::Any, &number))
 }
 
-/// Returns a random number of at most that many bits.
+/// Returns a random number of at most `bits` bits.
 pub(crate) fn random(bits: u32) -> Result<BoxedUint, Fault> {
     let mut bytes = vec![0; bits.div_ceil(8) as usize];
     entropy(&mut bytes)?;

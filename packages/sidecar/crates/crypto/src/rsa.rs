@@ -16,7 +16,7 @@ use crypto_bigint::{BoxedUint, NonZero, Odd, Resize};
 /// generation would take minutes.
 const GENERATED: std::ops::RangeInclusive<u32> = 512..=8_192;
 
-/// Returns the number of big-endian bytes, with at least that precision in bits.
+/// Returns the number of big-endian bytes, with a precision of at least `bits` bits.
 fn number(bytes: &[u8], bits: u32) -> Result<BoxedUint, Fault> {
     let bytes = strip(bytes);
     let needed = u32::try_from(bytes.len() * 8).map_err(|_| Fault::TooLong)?;
@@ -43,7 +43,7 @@ pub(crate) fn power(base: &[u8], exponent: &[u8], modulus: &[u8]) -> Result<Vec<
     Ok(padded(&form.pow(&exponent).retrieve(), strip(modulus).len()))
 }
 
-/// Returns the number in that many bytes.
+/// Returns the number in `len` bytes.
 fn padded(number: &BoxedUint, len: usize) -> Vec<u8> {
     let bytes = number.to_be_bytes();
     let mut out = vec![0; len];
@@ -94,7 +94,7 @@ fn by_remainders(key: &RsaKey, private: &RsaPrivate, message: &[u8]) -> Result<V
     Ok(padded(&product.resize(wide).wrapping_add(&number(&second, wide)?), key.n.len()))
 }
 
-/// Generates a key of two primes whose modulus has exactly that many bits.
+/// Generates a key of two primes whose modulus has exactly `bits` bits.
 pub(crate) fn generate(bits: u32, exponent: u32, watch: &mut dyn Watch) -> Result<RsaKey, Fault> {
     if !GENERATED.contains(&bits) {
         return Err(if bits < *GENERATED.start() { Fault::Length } else { Fault::TooLong });

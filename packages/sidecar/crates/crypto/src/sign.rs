@@ -165,7 +165,7 @@ fn verify_ecdsa(curve: Curve, point: &[u8], digest: &[u8], signature: &[u8], as_
         let read = if as_p1363 { ecdsa::Signature::<C>::from_slice } else { ecdsa::Signature::<C>::from_der };
         let Ok(signature) = read(signature) else { return false };
         // A signature with s and a signature with -s are valid, but the crates of some curves
-        // accept only one of the two.
+        // accept only one of the two signatures.
         key.verify_prehash(&digest, &signature.normalize_s()).is_ok()
     })
 }

@@ -1,7 +1,7 @@
 //! Ids that cross a boundary: between SDK and sidecar, and between guest and kernel.
 //!
 //! Each id has a type of its own, so that the compiler refuses a runner's id where a runtime's is
-//! needed. This side of the boundary assigns the non-zero ids. They are never 0, so that `Option`
+//! needed. The ids of requests, evaluations, runtimes and runners are never 0, so that `Option`
 //! needs no further space and no number means "none". Each other crate defines the ids that it
 //! alone uses, with the macros of this crate. Ids in messages and in snapshots are plain numbers.
 //! Next: `digest.rs`.
@@ -95,7 +95,7 @@ non_zero_id! {
 }
 
 impl RequestId {
-    /// Returns the id of the evaluation that this request started. Both have one number.
+    /// Returns the id of the evaluation that this request started. Both ids have the same number.
     pub const fn evaluation(self) -> EvaluationId {
         EvaluationId(self.0)
     }
@@ -107,7 +107,7 @@ non_zero_id! {
 }
 
 impl EvaluationId {
-    /// Returns the id of the request that started the evaluation. Both have one number.
+    /// Returns the id of the request that started the evaluation. Both ids have the same number.
     pub const fn request(self) -> RequestId {
         RequestId(self.0)
     }

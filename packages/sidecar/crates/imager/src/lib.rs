@@ -82,8 +82,8 @@ pub fn build(wasm: &[u8], inputs: &[PathBuf], out: &Path, name: &str) -> Result<
     Ok(Built { mapped: data.len(), used, code: code.len(), module_file: header.module_file })
 }
 
-/// Returns a text that is equal for two builders with equal sources of this crate that make equal
-/// images of equal inputs.
+/// Returns a text for comparing two builders that have equal sources of this crate. If their texts
+/// are equal, the builders make equal images of equal inputs.
 ///
 /// The text names the compiler, its settings and the format of an image file. A change elsewhere in
 /// the core changes the builder's binary and not this text. The build then keeps its images.

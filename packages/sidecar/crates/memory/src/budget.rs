@@ -24,7 +24,7 @@ const MAX_RESERVATIONS: u64 = 30_000;
 /// The divisor of the process's limit of descriptors. The quotient is the limit for memories.
 const DESCRIPTORS_SHARE: u64 = 4;
 
-/// Thresholds of saving. They change costs and never results. Tests choose small numbers.
+/// Thresholds of saving. The thresholds change costs and never results. Tests choose small numbers.
 #[derive(Debug, Clone, Copy)]
 pub struct Policy {
     /// The largest growth without a file (`growth.rs`), in bytes. A save copies growth without a
@@ -131,7 +131,7 @@ impl Budget {
         Self::with(mappings, descriptors, Policy::default())
     }
 
-    /// Makes a budget with these limits, for tests.
+    /// Makes a budget with these limits.
     pub fn with(mappings: u64, descriptors: u64, policy: Policy) -> Arc<Self> {
         Arc::new(Self {
             policy,

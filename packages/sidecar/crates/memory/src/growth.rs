@@ -61,7 +61,7 @@ impl Growth {
                     open.len = to - open.at;
                     Ok(())
                 }
-                // The memory has grown without a file since, because no file was available.
+                // There is no open file, or the memory has grown behind the file without a file.
                 _ => sys::allow(base + from, to - from),
             }
         }

@@ -40,14 +40,15 @@ const STEP: usize = 64 << 20;
 pub struct Save {
     /// The saved memory.
     pub image: Arc<Image>,
-    /// The number of copied bytes: written since the memory was mapped.
+    /// The number of copied bytes: the bytes written since the memory was mapped, and the clean
+    /// pages that are copied with them.
     pub copied: usize,
     /// The number of bytes of the growth's file, which were frozen and not copied.
     pub frozen: usize,
 }
 
 impl OccupiedSlot {
-    /// Saves the memory. The caller ensures that no guest runs in it.
+    /// Saves the memory. The caller ensures that no guest runs in the memory.
     pub fn snapshot(&self) -> Result<Save, Error> {
         let mut state = self.state.lock();
         let occupant = state.as_mut().filter(|occupant| !occupant.lost).ok_or(Error::NotQuiet)?;
@@ -214,7 +215,8 @@ fn rebase(gate: &Gate, base: usize, occupant: &mut Occupant, image: &Arc<Image>,
 /// No code may touch the memory afterwards.
 fn lose(base: usize, occupant: &mut Occupant) -> Error {
     occupant.lost = true;
-    // SAFETY: the reservation is this memory's own and no host code holds a reference into it.
+    // SAFETY: the reservation is this memory's own and no code of the sidecar holds a reference
+    // into it.
     let _ = unsafe { sys::forbid(base, RESERVATION) };
     Error::ResourceExhausted { resource: "memory mappings", limit: sys::max_mappings() }
 }

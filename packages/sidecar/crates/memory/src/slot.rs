@@ -14,8 +14,9 @@ use coldframe_error::Error;
 use coldframe_sys::{self as sys, PAGE, PageMap, Run};
 use std::sync::Arc;
 
-/// The largest number of private pages of a slot that is copied. A slot with more pages is mapped
-/// again, because copying them after each run would cost more than the saved faults.
+/// The largest number of private pages that are restored by copying. In a slot with more pages, all
+/// private pages are dropped, because copying them after each run would cost more than the avoided
+/// faults.
 const MAX_KNOWN_PAGES: usize = 512;
 
 /// Returns the number of mappings of a memory made of `extents`.

@@ -28,7 +28,7 @@ use crate::values::{self, OutcomeArguments, Raw};
 
 /// The first argument of `onEvent`.
 mod kind {
-    /// The event without a payload, after which no work is left.
+    /// The event has no payload, so `onEvent` is not called.
     pub const NOTHING: u32 = 0;
     /// The payload is one or more frames.
     pub const FRAMES: u32 = 1;

@@ -2,15 +2,16 @@
 //!
 //! The callbacks (`onEvent`, `makeOutcome`) are properties of that object, and the object is a
 //! property of each of its functions. If native code referred to the callbacks, a session whose
-//! callbacks refer to the object would never be collected. So only its users keep an idle session
-//! alive. A busy session keeps itself alive, because its replies must be delivered.
+//! callbacks refer to the object would never be collected. An idle session therefore stays alive
+//! only while JavaScript refers to the object or to one of its functions. A busy session keeps
+//! itself alive, because its replies must be delivered.
 
 use std::ptr;
 
 use napi::bindgen_prelude::{Object, Result};
 use napi::{Env, JsValue, Status, sys};
 
-/// The reference.
+/// The reference to the object.
 pub struct Held {
     env: sys::napi_env,
     reference: sys::napi_ref,

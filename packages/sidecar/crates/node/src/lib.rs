@@ -40,7 +40,7 @@ const MAX_INLINE_US: u64 = 1_000_000;
 
 /// Opens a session. Calls `onEvent(kind, id, payload)` for every message that is not the return
 /// value of a call. `makeOutcome(...)` builds an outcome in JavaScript, which is several times
-/// faster than setting its properties one by one from here.
+/// faster than setting the outcome's properties one by one from native code.
 #[napi(skip_typescript)]
 pub fn open<'env>(
     env: &'env Env,

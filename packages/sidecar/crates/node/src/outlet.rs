@@ -54,8 +54,8 @@ impl NodeOutlet {
     #[expect(deprecated, reason = "the advice to clone instead is about handles; this is about the event loop")]
     pub fn hold(&self, env: &Env, alive: bool) {
         if let Some(function) = &mut *self.function.lock() {
-            // The call cannot fail while the function is open, and the environment's end closes it
-            // first.
+            // The call cannot fail while the function is open, and the environment's end closes the
+            // outlet first.
             let _ = if alive { function.refer(env) } else { function.unref(env) };
         }
     }

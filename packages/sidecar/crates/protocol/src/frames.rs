@@ -54,7 +54,8 @@ pub enum FrameError {
 pub struct Frame<'a> {
     /// The number of the message's kind. No kind may have this number.
     pub kind: u8,
-    /// The request that the frame belongs to. 0 is the connection.
+    /// The id of the request, the host call or the inbound connection that the frame belongs to. 0
+    /// means the sidecar's connection as a whole.
     pub id: u32,
     /// A MessagePack map or nil, not checked yet.
     pub body: &'a [u8],

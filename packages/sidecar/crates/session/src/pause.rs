@@ -2,9 +2,10 @@
 //! and the ids of the runtime and its runners stay valid.
 //!
 //! From `runtime.pause` on, new requests for the runtime are refused, because the effect of a
-//! request after the snapshot would be lost. The runtime leaves the table until it is paused, or
-//! until the pause has failed. Requests that end a program or a runtime are stored and take effect
-//! after the pause. Notices about open connections still reach the runtime.
+//! request after the snapshot would be lost. The runtime leaves the table of live runtimes, and
+//! returns to the table when the pause fails or the runtime is resumed. Requests that end a program
+//! or a runtime are stored and take effect after the pause. Notices about open connections still
+//! reach the runtime.
 
 use std::sync::Arc;
 

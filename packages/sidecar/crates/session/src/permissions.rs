@@ -1,7 +1,7 @@
 //! Messages about permissions, and the decisions that the kernel reports.
 //!
-//! The next `permissions.events` is sent after the SDK has taken the previous one. A busy guest
-//! therefore fills only the core's own queue, which is bounded.
+//! The next `permissions.events` is sent after the SDK has handled the previous message. A busy
+//! guest therefore fills only the core's own queue, which is bounded.
 
 use std::sync::Arc;
 

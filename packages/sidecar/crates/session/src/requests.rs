@@ -22,7 +22,8 @@ pub(crate) struct Requests {
 }
 
 struct InFlight {
-    /// The process. `None` until the core has returned it.
+    /// The process. `None` until the core has returned the process, and while the runtime is
+    /// paused.
     process: Option<Process>,
     /// Whether `cancel` arrived before `process` was known, or while the program was held.
     canceled: bool,

@@ -22,7 +22,7 @@ pub(crate) struct LiveRuntime {
     pub runtime: Runtime,
     /// Runners that were created in the runtime and not disposed.
     pub runners: Vec<RunnerId>,
-    /// The owner. `None` means the default tenant.
+    /// The tenant that owns the runtime. `None` means the default tenant.
     pub tenant: Option<Arc<str>>,
     /// Restored programs that no request has attached to.
     pub orphans: Option<Box<Orphans>>,
@@ -32,7 +32,7 @@ pub(crate) struct LiveRuntime {
 pub(crate) type Orphans = HashMap<Pid, (Process, OrphanSink)>;
 
 impl LiveRuntime {
-    /// Returns the owner.
+    /// Returns the tenant that owns the runtime.
     pub fn tenant(&self) -> &str {
         self.tenant.as_deref().unwrap_or(DEFAULT_TENANT)
     }

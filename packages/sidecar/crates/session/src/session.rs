@@ -158,7 +158,7 @@ impl Session {
         }
     }
 
-    /// Checks that the first message, and no other, is `hello`.
+    /// Checks that the first message, and no other message, is `hello`.
     fn check_greeting(&mut self, frame: &Frame<'_>) -> Result<(), Violation> {
         let is_hello = frame.kind == Kind::Hello.number();
         if is_hello == self.greeted {

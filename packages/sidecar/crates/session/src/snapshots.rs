@@ -19,7 +19,7 @@ use crate::replies::Reply;
 use crate::session::{Handled, Session, Violation};
 use crate::table::ErrorContext;
 
-/// The owner of runtimes that are created without a tenant.
+/// The tenant of runtimes that are created without a tenant's name.
 pub(crate) const DEFAULT_TENANT: &str = "default";
 
 /// The default of the time in which programs must quiesce.

@@ -1,5 +1,5 @@
-//! Objects by id. Ids only grow, so that an id of a removed object differs from an id that never
-//! existed.
+//! Objects by id. Each new id is larger than all earlier ids, so that an id of a removed object
+//! differs from an id that never existed. Only after 2^32 ids are numbers used again.
 
 use std::collections::HashMap;
 use std::hash::Hash;

@@ -117,8 +117,8 @@ impl Server {
                     };
                 }
                 Attempt::Later if Instant::now() < reader.awake_until => {
-                    // The thread yields, because the reply may have woken the embedder on this
-                    // processor.
+                    // The thread yields, because the reply may have woken the embedder on the
+                    // processor of this thread.
                     sched_yield();
                     return Step::Read;
                 }
@@ -144,7 +144,7 @@ impl Server {
 
     /// Makes this thread poll for the time `spin` if the thread has sent a frame since `before` and
     /// no request is in flight. With requests in flight the thread sleeps, because a worker can use
-    /// the processor.
+    /// the thread's processor.
     fn stay_awake(&self, reader: &mut Reader, before: u64) {
         if outgoing::pushed_here() != before && reader.session.is_idle() {
             reader.awake_until = Instant::now() + self.spin;

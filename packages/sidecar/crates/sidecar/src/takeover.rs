@@ -30,7 +30,8 @@ pub struct Takeover {
 }
 
 impl Takeover {
-    /// Returns whether a guest runs. The thread that reads must not start another guest then.
+    /// Returns whether a guest runs. The thread that reads must not start a second guest while a
+    /// guest runs.
     pub fn is_running(&self) -> bool {
         self.epoch.load(SeqCst) % 2 == 1
     }

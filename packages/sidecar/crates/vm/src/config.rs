@@ -1,8 +1,8 @@
 //! wasmtime's configuration.
 //!
 //! A precompiled module records its configuration, and the process that loads the module must have
-//! an equal configuration. Therefore `crates/imager` and the core use this function's
-//! configuration.
+//! an equal configuration. Therefore `crates/imager` and the core use the configuration of
+//! [`engine_config`].
 //!
 //! Epochs and fuel are not used, because they cost 20 % in an interpreter's dispatch loop. The
 //! guest polls (`imports.rs`), and a guest that does not poll is stopped through its memory

@@ -89,8 +89,8 @@ impl Factory {
         config.with_host_memory(Arc::new(Creator));
         config.with_host_stack(Arc::new(stack::Stacks::default()));
         let engine = Engine::new(&config).map_err(|error| fail(format!("{error:#}")))?;
-        // SAFETY: the file is code and trusted like this program's own binary. One build has made
-        // both, and both are in the installation's folder.
+        // SAFETY: the file is code and trusted like this program's own binary. The build that made
+        // the image also made this file, and both files are in the installation's folder.
         let module = unsafe { Module::deserialize_file(&engine, &path) }.map_err(|error| fail(format!("{error:#}")))?;
         let export = |name: &str| module.get_export_index(name).ok_or_else(|| fail(format!("it does not export {name}")));
         let (turn, inbox, memory) = (export("cf_turn")?, export("cf_inbox")?, export("memory")?);

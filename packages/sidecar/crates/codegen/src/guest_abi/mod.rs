@@ -11,7 +11,7 @@ use coldframe_abi::NumberRow;
 
 use crate::output::GeneratedFile;
 
-/// The folder with the declarations.
+/// The folder with the declarations of the guest ABI.
 const SOURCE: &str = "packages/sidecar/crates/abi";
 
 /// The first line of a generated file, without the marks of a comment.
@@ -43,12 +43,12 @@ fn words(name: &str) -> Vec<String> {
     words
 }
 
-/// `CopyFile` is `copy_file`.
+/// Converts `CopyFile` to `copy_file`.
 fn snake(name: &str) -> String {
     words(name).join("_")
 }
 
-/// `CopyFile` and `copy_file` are `copyFile`.
+/// Converts `CopyFile` and `copy_file` to `copyFile`.
 fn camel(name: &str) -> String {
     let snake = snake(name);
     let mut parts = snake.split('_');
@@ -59,7 +59,7 @@ fn camel(name: &str) -> String {
     })
 }
 
-/// `UserCode` is `USER_CODE`.
+/// Converts `UserCode` to `USER_CODE`.
 fn upper(name: &str) -> String {
     snake(name).to_ascii_uppercase()
 }

@@ -21,7 +21,7 @@ pub struct Protocol {
     pub types: Vec<Declared>,
 }
 
-/// The rows of one file.
+/// The messages that one file declares.
 #[derive(Default)]
 pub struct Family {
     /// The name of the file.
@@ -54,7 +54,7 @@ pub struct Declared {
 /// The shape of a declared type.
 pub enum Shape {
     Struct(Vec<Field>),
-    /// The texts that stand for the variants.
+    /// The text and the doc comment of each variant.
     Enum(Vec<(String, String)>),
 }
 

@@ -240,7 +240,8 @@ impl Program {
     }
 
     /// Takes the sink for another program. This program then sends no more reports. With a reason,
-    /// the evaluations first end for that reason. Returns `None` if the program has ended.
+    /// the evaluations first end for that reason. Returns `None` if the program has ended or its
+    /// sink was taken before.
     pub(crate) fn take_sink(&self, reason: Option<&Error>) -> Option<Arc<dyn Sink>> {
         let unfinished = {
             let mut control = self.control.lock();

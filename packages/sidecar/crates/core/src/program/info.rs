@@ -3,7 +3,7 @@
 use crate::options::Mode;
 use coldframe_ids::Pid;
 
-/// The facts about a program and all copies of it.
+/// The facts about a program, which are equal for all copies of the program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProgramInfo {
     /// The pid in the runtime. A copy has the pid of its original.

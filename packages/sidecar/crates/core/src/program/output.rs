@@ -28,8 +28,8 @@ pub(crate) enum Written {
 pub(crate) struct Effect {
     /// A piece that must be sent now.
     pub(crate) piece: Option<(u8, Vec<u8>)>,
-    /// The number of captured bytes of a descriptor without a reader, if the number is near the
-    /// limit.
+    /// Set if this write first brought the captured bytes of a descriptor without a reader near the
+    /// limit: the number of these bytes.
     pub(crate) near: Option<u64>,
 }
 
@@ -50,7 +50,7 @@ pub(crate) struct OutputSnapshot {
 }
 
 impl OutputSnapshot {
-    /// Returns the number of captured bytes of the stream that has more.
+    /// Returns the larger of the two streams' numbers of captured bytes.
     pub(crate) fn most(&self) -> u64 {
         self.stdout.0.len().max(self.stderr.0.len()) as u64
     }
@@ -78,8 +78,8 @@ impl Output {
         Self { descriptors: Default::default(), streams, limit, unread: 0, waiting: Vec::new() }
     }
 
-    /// Sets the streamed descriptors, because another evaluation starts. Keeps the bytes captured
-    /// since the last evaluation.
+    /// Sets the streamed descriptors, for the next evaluation or for a restored program. Keeps the
+    /// bytes captured since the last evaluation.
     pub(crate) fn set_streams(&mut self, streams: Streams) {
         self.streams = streams;
         self.unread = 0;
@@ -178,8 +178,8 @@ impl Output {
         })
     }
 
-    /// Returns the present and the highest number of captured bytes of one descriptor, each of the
-    /// descriptor that has more.
+    /// Returns the present and the highest number of captured bytes. Each number is that of the
+    /// descriptor with more bytes.
     pub(crate) fn look(&self) -> (u64, u64) {
         let most = |of: fn(&Descriptor) -> u64| self.descriptors.iter().map(of).max().unwrap_or(0);
         (most(|descriptor| descriptor.captured.len() as u64), most(|descriptor| descriptor.mark.high()))

@@ -14,7 +14,7 @@
 //! request must also rest. One snapshot is taken at a time. Further requests are queued.
 //!
 //! Without a request, the only cost is one check of [`Quiesce::is_wanted`] when a program has no
-//! work. Each kernel has one [`Quiesce`]. Next: `rest.rs`, the part of a program;
+//! work. Each kernel has one [`Quiesce`]. Next: `rest.rs`, a program at rest;
 //! `runtime/snapshots/take.rs`, which makes the snapshot.
 
 use super::snapshot::VmState;
@@ -332,7 +332,7 @@ impl Quiesce {
                 // are still taken.
                 (Some(_), Err(_)) if program.is_ending() => {}
                 (Some(_), Err(error)) => fail(rounds, error, follow_up),
-                // All programs have resumed since.
+                // All programs resumed while the VM snapshot was taken.
                 (None, _) => {}
             }
         });

@@ -265,7 +265,8 @@ async fn next_step(program: &Program, due: Option<u64>) -> Option<Step> {
     step
 }
 
-/// Returns the URL in `import.meta.url` and in stacks, as `node --input-type=module -e` has it.
+/// Returns the URL in `import.meta.url` and in stacks. `node --input-type=module -e` uses an equal
+/// URL.
 fn entry_url(cwd: &str) -> String {
     let slash = if cwd.ends_with('/') { "" } else { "/" };
     format!("file://{cwd}{slash}[eval1]")

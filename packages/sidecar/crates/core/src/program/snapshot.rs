@@ -68,7 +68,7 @@ pub(crate) struct ProgramSnapshot {
     pub(crate) vm: VmState,
 }
 
-/// The runtime of a restored program.
+/// The objects outside the snapshot that a restored program needs.
 pub(crate) struct RestoreTarget {
     pub(crate) scheduler: Arc<Scheduler>,
     pub(crate) home: Weak<dyn Home>,
@@ -147,7 +147,8 @@ impl Program {
         self.output.lock().set_streams(streams(saved.streams));
     }
 
-    /// Streams the descriptors that `before`, the replaced program, streams.
+    /// Streams the descriptors that `before`, the replaced program, streams. A resident runner is
+    /// skipped, because each of its evaluations selects the descriptors.
     pub(crate) fn stream_as(&self, before: &Self) {
         if self.mode != Mode::Resident {
             let streams = before.output.lock().streams();

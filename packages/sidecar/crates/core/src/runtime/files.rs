@@ -45,7 +45,8 @@ impl Files {
         self.embedder_files()?.list(path)
     }
 
-    /// Returns the attributes of a file. Without `follow`, returns the attributes of a link itself.
+    /// Returns the attributes of a file. `follow` selects the target of a symbolic link instead of
+    /// the link.
     pub fn stat(&self, path: &str, follow: bool) -> Result<FileStat, Error> {
         self.embedder_files()?.stat(path, follow)
     }

@@ -232,8 +232,8 @@ impl Files {
         })
     }
 
-    /// Sets the permissions of a file. Without `follow`, sets the permissions of a symbolic link
-    /// itself.
+    /// Sets the permissions of a file. `follow` selects the target of a symbolic link instead of
+    /// the link.
     pub fn chmod(&self, path: &str, mode: u32, follow: bool) -> Result<(), Error> {
         self.embedder_files()?.chmod(path, mode, follow)
     }

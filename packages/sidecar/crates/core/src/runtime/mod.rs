@@ -83,9 +83,10 @@ struct Programs {
 /// The latest snapshot of a runtime.
 #[derive(Default)]
 struct LatestSnapshot {
-    /// The snapshot that the runtime was restored from, or that was taken last.
+    /// The id of the snapshot that was taken last, or that the runtime was restored from or rolled
+    /// back to since.
     id: Option<String>,
-    /// Keeps the snapshot that the runtime was restored from marked as used.
+    /// Marks the snapshot that the runtime was restored from or rolled back to as used.
     restored_from: Option<SnapshotUse>,
 }
 

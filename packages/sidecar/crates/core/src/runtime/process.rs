@@ -51,9 +51,9 @@ impl Process {
         }
     }
 
-    /// Evaluates a snippet in a resident process. Evaluations run one after the other.
-    /// `timeout` counts from now and not from the start of the evaluation. Fails at once with
-    /// `ERR_RUNNER_EXITED` if the process has ended.
+    /// Evaluates a snippet in a resident process. Evaluations run one after the other. `timeout`
+    /// counts from now and not from the start of the evaluation. If the process has ended, fails at
+    /// once with `ERR_RUNNER_EXITED`, or with an error that explains the end.
     pub fn evaluate(
         &self,
         id: EvaluationId,

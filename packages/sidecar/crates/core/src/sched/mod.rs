@@ -2,8 +2,8 @@
 //!
 //! A task is one program's future. One thread at a time polls a task: a worker, or the caller's own
 //! thread for the first steps ([`Scheduler::run_inline`]). The guest stops itself when its time
-//! slice is over, and its task is queued at the end. A spinning guest therefore does not starve
-//! other guests and does not delay its own end. No code of this module waits for a guest.
+//! slice is over, and its task goes to the end of the queue. A spinning guest therefore does not
+//! starve other guests and does not delay its own end. No code of this module waits for a guest.
 //!
 //! `task.rs` is a task, `queue.rs` the order in which tasks run, and `timers.rs` the alarms.
 //! `running.rs` checks running programs, and `background.rs` runs jobs without a waiting caller.

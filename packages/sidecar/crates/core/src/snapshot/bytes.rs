@@ -24,15 +24,16 @@ use std::sync::Arc;
 
 const LENGTH: usize = 8;
 const MAX_LIMITS: usize = 256;
-/// The largest number of programs in a file. No runtime may have as many processes.
+/// The largest number of programs in a file: the highest value of the limit `processes`.
 const MAX_PROGRAMS: usize = 65_536;
-/// The largest number of queued evaluations in a file. No program has as many in practice.
+/// The largest number of queued evaluations in a file. In practice, every program has fewer queued
+/// evaluations.
 const MAX_QUEUE: usize = 1 << 20;
 
 /// The memory of a program in the store.
 #[derive(Debug, Clone)]
 pub struct StoredMemory {
-    /// The program.
+    /// The program's pid.
     pub(crate) pid: Pid,
     /// Whether the memory started as the shell's image.
     pub(crate) is_shell: bool,

@@ -23,7 +23,7 @@ pub struct SnapshotInfo {
     pub name: Option<String>,
     /// The embedder's labels.
     pub labels: Vec<(String, String)>,
-    /// The owner.
+    /// The tenant that owns the snapshot.
     pub tenant: String,
     /// The number of bytes beyond the image, including pages that other snapshots share.
     pub size: u64,

@@ -6,7 +6,7 @@
 //!                           Mode 0400 protects the snapshot
 //! needed                    has a locked byte for each file that a live process needs
 //!                           (`needed_files.rs`)
-//! snap-ID.TIME-SERIAL.part  written by the holder of its lock; unlocked, its writer has ended
+//! snap-ID.TIME-SERIAL.part  written by the holder of its lock; if unlocked, its writer has ended
 //! ```
 //! Each snapshot is a file and not a folder, because a flush costs milliseconds. A file needs two
 //! flushes: the bytes are flushed before the file is renamed, and the folder is flushed afterwards.

@@ -32,7 +32,8 @@ const MAGIC: &[u8; 8] = b"COLDRUN1";
 const HASH: std::ops::Range<usize> = 16..48;
 pub(super) const FIXED: usize = 96;
 const ENTRY: usize = 48;
-/// The largest number of memories in a file. No runtime may have as many processes.
+/// The largest number of memories in a file. With Linux's default limit of mappings, a process has
+/// space for about 10,000 memories.
 const MAX_MEMORIES: u32 = 16_384;
 const MAX_INFO: u32 = 1 << 20;
 /// The largest length of the state. The state includes the files in memory, and a reader needs

@@ -2,8 +2,9 @@
 //! `folder.rs`, `content.rs`.
 //!
 //! Requests name a snapshot by id, by name or by digest. An id names one snapshot. A name names its
-//! newest snapshot. Eight or more digits of a digest name the snapshot that they match. Every
-//! request has a tenant and reaches the snapshots of that tenant only.
+//! newest snapshot. Eight or more first digits of a digest name the newest snapshot with this
+//! digest, unless different digests begin with these digits. Every request has a tenant and reaches
+//! the snapshots of that tenant only.
 
 use super::atomic_replace::atomic_replace;
 use super::content::{Content, Source, encoded, with_info};
@@ -172,7 +173,7 @@ impl<S: Storable> LayeredStore<S> {
         Ok(snapshot)
     }
 
-    /// Returns the facts about a snapshot, and the layers that have it.
+    /// Returns the facts about a snapshot, and the layers that have the snapshot.
     pub fn find(&self, tenant: &str, name: &str) -> Result<(SnapshotInfo, Stored), Error> {
         let id = self.id_of(tenant, name)?;
         let kept = self.kept(tenant, &id).map(|kept| kept.snapshot.info().clone());

@@ -34,7 +34,7 @@ pub(super) struct MemoryLayer<S> {
 struct Entries<S> {
     tenants: HashMap<String, Tenant<S>>,
     total: u64,
-    /// Incremented at each use.
+    /// A counter of the uses of snapshots. An entry stores the counter's value at its last use.
     tick: u64,
     opened: usize,
 }
@@ -77,8 +77,8 @@ impl<S: Storable> MemoryLayer<S> {
         Self { room, entries: Mutex::new(Entries { tenants: HashMap::new(), total: 0, tick: 0, opened: 0 }) }
     }
 
-    /// Adds a snapshot and removes others to free capacity. `file` has the inode of the opened
-    /// file, and the number of bytes that the opened snapshot takes.
+    /// Adds a snapshot, and removes other snapshots to free capacity. `file` has the inode of the
+    /// opened file, and the number of bytes that the opened snapshot takes.
     pub(super) fn keep(&self, snapshot: &Arc<S>, digest: Option<Digest>, file: Option<(u64, u64)>) -> Result<(), Error> {
         let info = snapshot.info();
         let bytes = file.map_or(info.size, |(_, bytes)| bytes);

@@ -67,7 +67,7 @@ pub enum Retention {
 pub struct DamagedSnapshot {
     /// The id of the snapshot, with which the file can be deleted. Empty for the folder.
     pub id: String,
-    /// The path.
+    /// The path of the file or of the folder.
     pub path: PathBuf,
     /// The error's code: `ERR_SNAPSHOT_DAMAGED`, `ERR_SNAPSHOT_FOREIGN`, or the code of a failed
     /// file operation.

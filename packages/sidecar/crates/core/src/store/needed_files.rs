@@ -104,7 +104,7 @@ impl NeededFiles {
     }
 }
 
-/// Returns the byte of a file: a hash of the file's name.
+/// Returns the number of the byte that is locked for `file`: a hash of the file's name.
 fn byte_of(file: &Path) -> u64 {
     let hash = Sha256::digest(file.file_name().map_or(&[][..], OsStr::as_bytes));
     hash.first_chunk().map_or(0, |first| u64::from_le_bytes(*first)) % LAST_BYTE

@@ -4,9 +4,10 @@
 //! All tenants share the capacity, so that a single tenant can use all of it. A tenant within its
 //! share (the capacity divided by the number of tenants with snapshots) loses no snapshot to
 //! another tenant. If the total exceeds the capacity, the tenant with the highest use exceeds its
-//! share. There is one exception: a single snapshot larger than its owner's share displaces old
-//! snapshots instead of being refused. Otherwise, tenants that never return would keep all shares
-//! small forever. The rule applies in memory and on disk. Next: `single_flight.rs`.
+//! share. This protection has an exception: a single snapshot larger than its owner's share
+//! displaces old snapshots of other tenants instead of being refused. Otherwise, tenants that never
+//! return would keep all shares small forever. The rule applies in memory and on disk. Next:
+//! `single_flight.rs`.
 
 use std::collections::HashMap;
 use std::hash::Hash;

@@ -1,6 +1,6 @@
-//! Runs one operation at a time for each snapshot. A caller that wants an equal operation waits and
-//! shares the result of the running operation. A caller that wants another operation waits, and
-//! then runs its operation. Next: `atomic_replace.rs`.
+//! Runs one operation at a time for each snapshot. A caller that wants to repeat a running write
+//! waits and shares the result of that write. Any other caller waits, and then runs its own
+//! operation. Next: `atomic_replace.rs`.
 
 use super::Retention;
 use coldframe_error::Error;
@@ -100,7 +100,8 @@ mod tests {
     use std::sync::mpsc;
     use std::thread::{scope, yield_now};
 
-    /// Runs `second` while `first` runs. Returns its outcome and the operations that ran, in order.
+    /// Runs `second` while `first` runs. Returns the outcome of `second`, and the operations that
+    /// ran, in order.
     fn run_beside(first: Operation, second: Operation) -> (Outcome, Vec<u8>) {
         let (flights, done) = (SingleFlight::default(), Mutex::new(Vec::new()));
         let (begun, has_begun) = mpsc::channel();

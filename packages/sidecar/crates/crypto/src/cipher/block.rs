@@ -145,7 +145,7 @@ pub(super) struct Stream {
     register: Block,
     /// The key stream of the present block.
     pad: Block,
-    /// The bytes of `pad` that are used.
+    /// The number of used bytes of `pad`.
     used: usize,
 }
 

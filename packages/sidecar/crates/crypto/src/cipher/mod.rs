@@ -131,7 +131,8 @@ impl Cipher {
     /// Ends the message.
     ///
     /// # Errors
-    /// Fails if the padding or the tag is wrong, or if the message is not a whole number of blocks.
+    /// Returns `State` after the end of the message. Fails if the padding or the tag is wrong, or
+    /// if the message is not a whole number of blocks.
     pub fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), Fault> {
         if std::mem::replace(&mut self.finished, true) {
             return Err(Fault::State);

@@ -36,7 +36,7 @@ pub(crate) enum Key {
     },
 }
 
-/// The supported kinds of RFC 8410.
+/// The supported kinds of keys of RFC 8410.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Okp {
     Ed25519,

@@ -123,8 +123,9 @@ fn pkcs8(der: &[u8]) -> Result<Key, Fault> {
     }
 }
 
-/// Reads the private key within PKCS#8, or without it. OpenSSL tries one format after the other, so
-/// a damaged structure is an unsupported key there. Only PKCS#8 itself has errors of ASN.1.
+/// Reads the structure of a private key, inside PKCS#8 or alone. OpenSSL tries one format after the
+/// other, so OpenSSL reports a damaged structure as an unsupported key. Only the outer structure of
+/// PKCS#8 has errors of ASN.1.
 fn structure<'a, T: Decode<'a, Error = der::Error>>(der: &'a [u8]) -> Result<T, Fault> {
     T::from_der(der).map_err(|_| Fault::Unsupported)
 }

@@ -17,7 +17,7 @@ use spki::AlgorithmIdentifierRef;
 
 /// The number of iterations that OpenSSL writes.
 const ITERATIONS: u32 = 2_048;
-/// The largest number of iterations of a key that is decrypted. They take some seconds.
+/// The largest number of iterations of a key that is decrypted. These iterations take some seconds.
 const MAX_ITERATIONS: u32 = 10_000_000;
 /// The number of the mode CBC in a cipher's number (`cipher/mod.rs`).
 const CBC: u32 = 2;
@@ -38,7 +38,8 @@ pub(super) fn is_sealed(der: &[u8]) -> bool {
 }
 
 pub(super) fn open(der: &[u8], passphrase: &[u8], watch: &mut dyn Watch) -> Result<Zeroizing<Vec<u8>>, Fault> {
-    // `pkcs8` has these two structures, but reads them only with the parameters of `pkcs5`.
+    // `pkcs8` also has the structures that are read here, but reads them only with the parameters
+    // of `pkcs5`.
     let (info, _) = AnyRef::from_der_partial(der)?;
     let (algorithm, encrypted) = pair::<AlgorithmIdentifierRef<'_>, &OctetStringRef>(info)?;
     let scheme = parameters(&algorithm, pbes2::PBES2_OID)?;

@@ -12,7 +12,7 @@ fn cipher(mode: u32, encrypt: bool, key: &[u8], iv: &[u8], tag_len: usize) -> Ci
     Cipher::new(&Setup { cipher: mode << 8 | key.len() as u32, encrypt, key, iv, tag_len }).expect("a cipher")
 }
 
-/// Converts a message in pieces of that size.
+/// Converts a message in pieces of `piece` bytes.
 fn converted(cipher: &mut Cipher, text: &[u8], piece: usize) -> Result<Vec<u8>, Fault> {
     let mut out = Vec::new();
     for chunk in text.chunks(piece) {

@@ -52,7 +52,7 @@ fn bits(bytes: &[u8]) -> Vec<u8> {
     tlv(3, &[&[0], bytes])
 }
 
-/// A number with so many zeros before its first byte.
+/// A number with `zeros` zeros before its first byte.
 fn number(bytes: &[u8], zeros: usize) -> Vec<u8> {
     tlv(INTEGER, &[&[0; 4][..zeros], bytes])
 }
@@ -102,7 +102,7 @@ fn rsa_numbers_may_have_superfluous_zeros() {
         assert_eq!(public(PKCS1, &pkcs1_public).as_ref(), Ok(&held_public));
         assert_eq!(public(SPKI, &sequence(&[&algorithm, &bits(&pkcs1_public)])).as_ref(), Ok(&held_public));
     }
-    // Here the sandbox differs: OpenSSL reads a negative number as a positive one.
+    // Here the sandbox differs: OpenSSL reads a negative number as a positive number.
     let negative: Vec<_> = numbers.iter().map(|bytes| number(bytes, 0)).collect();
     assert_eq!(private(PKCS1, &sequence(&[&number(&[0], 0), &negative.concat()])), Err(Fault::Unsupported));
     assert_eq!(public(PKCS1, &sequence(&[&number(&[], 0), &number(&[3], 0)])), Err(Fault::Unsupported));
@@ -393,7 +393,7 @@ fn ecdsa_signatures_are_strict_der() {
     assert!(!verify(&[signature(&r, &s, &[]), vec![0]].concat()));
 }
 
-/// Stops a computation after that many steps.
+/// Stops a computation after the given number of steps.
 struct Steps(u32);
 
 impl Watch for Steps {
@@ -431,7 +431,7 @@ fn changed(key: &[u8], changes: &[Change]) -> Vec<u8> {
     key
 }
 
-/// Keys of all kinds in all formats: what is wanted, the encoding, the bytes.
+/// Keys of all kinds in all formats: the wanted key, the encoding, the bytes.
 fn samples() -> Vec<(i64, i64, Vec<u8>)> {
     let mut samples = Vec::new();
     for parameters in KEYS.into_iter().chain([&[2, 512, 3, 4, 6, 64][..]]) {

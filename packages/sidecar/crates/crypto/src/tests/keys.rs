@@ -140,7 +140,7 @@ fn rsa_decrypts_its_messages_and_hides_invalid_padding() {
         assert_eq!(cipher(&private, 1, 0, padding, &sealed).as_deref(), Ok(&b"secret"[..]));
         assert_eq!(cipher(&public, 0, 1, padding, &[1; 128]), Err(Fault::DataTooLarge));
     }
-    // The made-up message does not change between calls.
+    // The message that is made up for an invalid block does not change between calls.
     let garbage = [&[0], [7; 127].as_slice()].concat();
     let made_up = cipher(&private, 1, 0, 1, &garbage).expect("no error");
     assert_eq!(cipher(&private, 1, 0, 1, &garbage), Ok(made_up));

@@ -76,7 +76,7 @@ impl Guest {
         Self::from_text(name, GUEST).expect("an image")
     }
 
-    /// Builds the image of another guest.
+    /// Builds the image of the guest `text` in a folder that is named after `name`.
     pub fn from_text(name: &str, text: &str) -> Result<Self, Failure> {
         let folder = std::env::temp_dir().join(format!("coldframe-{name}-{}", std::process::id()));
         let wasm = wat::parse_str(text).expect("the guest's text");

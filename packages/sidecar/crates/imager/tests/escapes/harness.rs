@@ -94,8 +94,8 @@ fn options(script: &Script) -> ProcessOptions {
     }
 }
 
-/// Returns the neighbour's program. For each input it answers with the secret in its memory and the
-/// secret in its open file.
+/// Returns the neighbour's program. The program answers each input with the secret in its memory
+/// and the secret in its open file.
 fn neighbour_script() -> Script {
     let (secret, path, buffer) = (ROOM, ROOM + 0x100, ROOM + 0x1000);
     let (secret_len, path_text) = (SECRET.len() as i64, "/workspace/secret");

@@ -47,7 +47,7 @@ sweeps! {
 
 #[test]
 fn survives_every_blocking_call() {
-    // This call is left out, because the call can wait for ever.
+    // The call `WaitForWatched` is left out, because the call can wait for ever.
     let waits = i64::from(BlockingCall::WaitForWatched.number());
     for integers in [[0; 8], [1_000; 8], [i64::from(i32::MAX), 0, 0, 0, 0, 0, 0, 0]] {
         let ended =

@@ -235,7 +235,7 @@ fn refuses_watches_and_signals_beyond_the_limit() {
 
 #[test]
 fn closes_a_connection_of_a_program_with_itself_at_its_end() {
-    // Full pairs that are never read, with operations armed on both sides.
+    // Full socket pairs that are never read, with operations armed on both sides.
     let script = (0..40).fold(Script::default(), |script, _| script.sys(SocketCall::Pair, &[ROOM, 8]));
     let script = (3..83).fold(script, |script, fd| {
         script.sys(SocketCall::Write, &[fd, 0, 1 << 20]).sys(SocketCall::Write, &[fd, 0, 1]).sys(SocketCall::Arm, &[fd, 4])

@@ -15,7 +15,7 @@
 //! ```
 //! The image names its module, so that a rebuild replaces both and no reader sees a wrong pair.
 //! `crates/imager` writes the hash, which identifies the image. The hash is not computed at start,
-//! because that would touch every page. Next: `piece.rs`.
+//! because hashing would touch every page. Next: `piece.rs`.
 
 use coldframe_abi::{StateBlock, VERSION as ABI_VERSION};
 use coldframe_ids::Digest;

@@ -1,10 +1,10 @@
 //! Gathering: makes one run of an image that is cloned often.
 //!
-//! A saved memory is the image, overlaid with a dozen small runs. Every memory made of it would
-//! have its own copies of these runs (`layout.rs`), or two mappings for each. Therefore, after a
-//! number of mappings, the part of a saved memory in the image's range is written to one file. New
-//! memories are mapped from that file. The file provides a second list for equal bytes, used only
-//! for mapping. Sharing between saves and the reported sizes use the first list.
+//! A saved memory is the image, overlaid with a dozen small runs. Every memory made of this image
+//! would have its own copies of these runs (`layout.rs`), or two mappings for each. Therefore,
+//! after a number of mappings, the part of a saved memory in the image's range is written to one
+//! file. New memories are mapped from that file. The file provides a second list for equal bytes,
+//! used only for mapping. Sharing between saves and the reported sizes use the first list.
 //!
 //! Copying the image takes milliseconds, so `keeper.rs` keeps a copy ready, and gathering writes a
 //! few pages over the copy. Without a copy, or with much to write, the keeper gathers in the
@@ -60,7 +60,8 @@ struct Plan {
 }
 
 impl Image {
-    /// Returns the layout of the next memory. Gathers an image that is mapped often.
+    /// Returns the layout of the next memory. Gathers an image that is mapped often, now or in the
+    /// background.
     pub fn to_map(self: &Arc<Self>) -> Layout {
         let own = self.extents();
         if own.len() <= MAX_UNGATHERED {

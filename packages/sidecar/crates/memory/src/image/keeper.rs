@@ -80,7 +80,7 @@ impl State {
 }
 
 impl Keeper {
-    /// Prepares a copy, because `image` may soon be mapped often.
+    /// Prepares a copy of the installation's image, because `image` may soon be mapped often.
     pub fn prepare(self: &Arc<Self>, image: &Image) {
         let state = self.state.lock();
         if !state.closed && !state.copies.iter().any(|copy| copy.id == image.id) {
@@ -100,7 +100,7 @@ impl Keeper {
         Some(copy)
     }
 
-    /// Gathers `image` at once.
+    /// Gathers `image` into `copy` at once.
     pub(super) fn gather_into(&self, image: &Arc<Image>, copy: File) {
         if image.gather(copy).is_ok_and(|fewer| fewer) {
             self.state.lock().gathered.push(Arc::downgrade(image));

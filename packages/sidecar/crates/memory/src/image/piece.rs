@@ -64,7 +64,7 @@ impl Piece {
         Arc::new(Self { file, len, held, budget: budget.clone(), view: OnceLock::new(), _charge: charge })
     }
 
-    /// Returns the bytes of memory that the piece takes while a page of it is used.
+    /// Returns the bytes of memory that the piece takes while a page of the piece is used.
     pub fn held(&self) -> u64 {
         self.held
     }

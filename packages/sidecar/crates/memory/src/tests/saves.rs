@@ -15,8 +15,8 @@ fn budget() -> Arc<Budget> {
     Budget::with(60_000, 1_000, SMALL)
 }
 
-/// Asserts that only `left` mappings and descriptors remain. A background thread may return some
-/// later, so the check is repeated.
+/// Asserts that only `left` mappings and descriptors remain. A background thread may return some of
+/// them later, so the check is repeated.
 pub(super) fn assert_all_returned(budget: &Budget, left: (u64, u64)) {
     let began = std::time::Instant::now();
     while (budget.mappings(), budget.descriptors()) != left && began.elapsed() < std::time::Duration::from_secs(20) {
@@ -290,7 +290,7 @@ fn an_often_cloned_image_is_mapped_in_one_run_until_cloning_stops() {
     clones.push(Machine::new(&saved, model.clone()));
     assert_eq!(saved.extents().len(), scattered, "its extents stay");
     assert_eq!(saved.own_bytes(&image.image), held, "its size stays");
-    // A machine with the gathered run is saved and freed like any other.
+    // A machine with the gathered run is saved and freed like any other machine.
     let last = clones.last_mut().expect("the last");
     last.write(30 * PAGE, 5, 1);
     let (again, changed) = last.snapshot();

@@ -119,7 +119,7 @@ impl<'a> SinkAssignment<'a> {
                     assigned.programs.push(RestoredProgram { pid, runner: None });
                 }
                 Some(Role::Ended) => process.cancel(),
-                None => {} // A child: its root program reports it.
+                None => {} // A child, which has no role in the session.
             }
         }
         self.abandon();

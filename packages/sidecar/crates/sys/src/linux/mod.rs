@@ -118,8 +118,8 @@ pub unsafe fn allow(base: usize, len: usize) -> io::Result<()> {
 /// Removes all access to the range. Every later load and store in the range faults.
 ///
 /// # Safety
-/// The range is a reservation that the caller owns, and no host code holds a reference into it (see
-/// `gate.rs` of the crate `memory`).
+/// The range is a reservation that the caller owns. No code of the sidecar holds a reference into
+/// the range (see `gate.rs` of the crate `memory`).
 pub unsafe fn forbid(base: usize, len: usize) -> io::Result<()> {
     // SAFETY: the caller ensures that only guest code can still access the range. Faults of guest
     // code become traps.
@@ -201,7 +201,7 @@ pub fn entropy(mut buffer: &mut [u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns the user that owns this process's files.
+/// Returns the id of the user that owns the files which this process makes.
 pub fn user_id() -> u32 {
     rustix::process::geteuid().as_raw()
 }

@@ -51,7 +51,7 @@ pub struct Opened {
     pub name: Digest,
     /// The parent's digest.
     pub parent: Option<Digest>,
-    /// The bytes that the owner of the snapshot added.
+    /// The bytes that the caller passed to `lay_out` as `added`.
     pub added: Vec<u8>,
     /// The length of the snapshot on disk, in bytes.
     pub bytes: u64,
@@ -62,7 +62,8 @@ fn sha256(bytes: &[u8]) -> Digest {
 }
 
 impl VmSnapshot {
-    /// Returns the bytes, with the digests of the pages. `added` is the owner's part.
+    /// Returns the bytes, with the digests of the pages. `added` has further bytes for the file,
+    /// the owner's part (`format.rs`).
     pub fn lay_out(&self, factory: &Factory, parent: Option<Digest>, added: Vec<u8>) -> Result<LaidOut, Error> {
         let unreadable = || Error::ResourceExhausted { resource: "memory mappings", limit: coldframe_sys::max_mappings() };
         let extents = self.memory.own_extents(&factory.image);

@@ -2,10 +2,10 @@
 //!
 //! Between two turns no wasm frame is on a stack. The stack pointer then has its initial value, and
 //! the linear memory is the whole state of the guest. The module has no other variable, and its
-//! table never changes (the image build checks both, `wasm-check.mjs`). [`Vm::snapshot`] therefore
-//! saves a memory (`save.rs` of the crate `memory`). [`Vm::restore`] is an ordinary start with that
-//! memory in place of the image. A snapshot can be restored any number of times, and a snapshot of
-//! a restored VM can be taken again.
+//! table never changes. The image build checks both properties (`module/check.rs` of the crate
+//! `imager`). [`Vm::snapshot`] therefore saves a memory (`save.rs` of the crate `memory`).
+//! [`Vm::restore`] is an ordinary start with that memory in place of the image. A snapshot can be
+//! restored any number of times, and a snapshot of a restored VM can be taken again.
 //!
 //! The first event of a restored guest is RESTORE, before any of its code runs: the guest draws new
 //! entropy. The kernel's state of a program (files, descriptors, operations) is not included.

@@ -34,7 +34,7 @@ impl std::fmt::Debug for Held {
 pub struct Carryover {
     /// The last assigned handle.
     last_handle: Option<HandleId>,
-    /// The last host call.
+    /// The id of the last host call.
     last_host_call: Option<HostCallId>,
     /// CPU time of all programs so far, in nanoseconds.
     cpu_ns: u64,

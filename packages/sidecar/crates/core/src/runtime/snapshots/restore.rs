@@ -2,8 +2,9 @@
 //!
 //! The kernel is restored first, then the VM of every program. Only then do programs run. The first
 //! event of each program is RESTORE. An embedder that makes many copies drops all [`Starting`]
-//! values at the end. Otherwise each restore would wait for running programs that change the
-//! process's mappings, and those programs would wait for the restore. Next: `rollback.rs`.
+//! values after the last restore. Otherwise each restore would wait for running programs that
+//! change the process's mappings, and those programs would wait for the restore. Next:
+//! `rollback.rs`.
 
 use super::Carryover;
 use crate::checks::{check_cwd, check_env, check_size, env_bytes, lay_over};
@@ -54,8 +55,8 @@ pub struct RestoreOptions {
     pub resume: Option<Carryover>,
 }
 
-/// Assigns a sink to a restored program. The second argument is the sink of the program that the
-/// restored program replaces.
+/// Assigns a sink to a restored program. The second argument is the sink of the replaced program,
+/// if the restored program replaces a program.
 pub type AssignSinks<'a> = dyn FnMut(&ProgramInfo, Option<Arc<dyn Sink>>) -> Arc<dyn Sink> + 'a;
 
 /// A restored runtime, and its programs with their handles.

@@ -1,6 +1,7 @@
 //! Rollback: the snapshot's state is made beside the present state, and then replaces the present
-//! state in one step. The replaced programs end afterwards, in the background. They report nothing
-//! more, and their memory is freed when they have noticed.
+//! state in one step. The programs of the replaced state end afterwards, in the background. A
+//! program whose sink was passed to a restored program reports nothing more. The memory of a
+//! program is freed after the program has noticed its end.
 //!
 //! The embedder's settings stay unchanged: limits, permissions, bindings, mounts, listeners.
 //! Inbound connections end, and the embedder's handles are closed, because their objects no longer

@@ -1,5 +1,6 @@
-//! Takes a snapshot of a runtime. The call returns at once. The result is sent later, on the thread
-//! of the last program that rests. Next: `held.rs`.
+//! Takes a snapshot of a runtime. The call does not wait for the programs. The thread that
+//! completes the request sends the result, usually the thread of the last program that rests. Next:
+//! `held.rs`.
 
 use super::Held;
 use crate::checks::invalid;
@@ -19,7 +20,7 @@ pub struct SnapshotOptions {
     pub name: Option<String>,
     /// The embedder's labels.
     pub labels: Vec<(String, String)>,
-    /// The owner.
+    /// The tenant that owns the snapshot.
     pub tenant: String,
     /// The time in which the programs must quiesce. Default: 5 seconds.
     pub timeout: Duration,

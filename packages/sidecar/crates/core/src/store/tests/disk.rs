@@ -62,8 +62,8 @@ fn a_snapshot_that_a_process_needs_stays_while_the_process_runs() {
     store.write(&first, Retention::WhileOpen).expect("written");
     assert_stays();
     assert_eq!(code(store.write(&second, Retention::No)), "ERR_RESOURCE_EXHAUSTED", "the store itself cannot write either");
-    // The file of locks is removed. The owner still knows its needs, and other processes see them
-    // after the owner's next check.
+    // The file of locks is removed. The store still knows the needed snapshots, and locks their
+    // bytes in a new file at the store's next check.
     std::fs::remove_file(scratch.0.join("needed")).expect("removed");
     assert_eq!(code(store.write(&second, Retention::No)), "ERR_RESOURCE_EXHAUSTED");
     assert_stays();

@@ -28,7 +28,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const STATE: &[u8] = b"state ";
 const MIB: u64 = 1 << 20;
 
-/// A fake snapshot: pages of one byte each.
+/// A fake snapshot. All bytes of its pages are equal.
 #[derive(Debug)]
 struct FakeSnapshot {
     info: SnapshotInfo,

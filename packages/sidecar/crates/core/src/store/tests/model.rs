@@ -1,5 +1,5 @@
 //! Random operations against a plain model: every snapshot that the store lists exists and has its
-//! original content, and the store lists no other.
+//! original content, and the store lists no other snapshot.
 
 use super::super::faults::{Fault, Step};
 use super::*;

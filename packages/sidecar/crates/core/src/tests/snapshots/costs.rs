@@ -49,8 +49,8 @@ fn costs_of_one_program_at_a_time() {
             let (one, time) = timed(|| Guest::with_program(bare.0, bare.1, &snapshot.saved));
             times[1].push(time);
             drop(one);
-            // The rows show the costs of the VMs alone. The kernel's part of a clone is made
-            // before.
+            // The rows show the costs of the VMs alone. The kernel's part of a clone is made before
+            // the measurement.
             let bare: Vec<_> = (0..100).map(|_| (Guest::bare_program(&core), guest.factory.clone())).collect();
             let make = |(bare, factory)| Guest::with_program(bare, factory, &snapshot.saved);
             let (hundred, time) = timed(|| bare.into_iter().map(make).collect::<Vec<_>>());

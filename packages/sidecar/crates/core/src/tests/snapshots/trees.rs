@@ -26,7 +26,7 @@ fn a_program_rolls_back_to_any_ancestor_repeatedly() {
     let mut states: Vec<(Arc<VmSnapshot>, String)> = Vec::new();
     grow(&mut guest, "r");
     states.push((guest.snapshot().saved, look(&mut guest)));
-    // A tree: each new state is the child of an earlier one.
+    // A tree: each new state is the child of an earlier state.
     for (number, parent) in [0, 1, 1, 0, 4, 2, 6, 7].into_iter().enumerate() {
         drop(guest.rollback(&states[parent].0));
         assert_eq!(look(&mut guest), states[parent].1);

@@ -25,7 +25,7 @@ fn a_running_evaluation_is_reported_by_the_original_only() {
     let snapshot = take(&source);
     let (_runtime, mut copied) = copy(&core, &snapshot).runner();
     // The next snippet waits for the first snippet, and its output does not contain output of the
-    // first.
+    // first snippet.
     assert_eq!(copied.eval("console.log(began, finished)"), "true true");
     let outcome = original.ended(number);
     assert_eq!((text(&outcome.stdout).as_str(), code(&outcome)), ("begun\nended\n", None));

@@ -10,7 +10,8 @@ pub(super) fn parent(code: &str) -> ProcessOptions {
     exec(&format!("{prelude}{code}"))
 }
 
-/// A parent that sends three requests to its child through pipes, with a pause before the last.
+/// A parent that sends three requests to its child through pipes, with a pause before the last
+/// request.
 pub(super) const TALK: &str = r"
     const child = spawn('node', ['-e', `
         let n = 0;
@@ -141,7 +142,7 @@ fn a_snapshot_waits_for_a_program_that_blocks_in_a_turn() {
         globalThis.wait = setTimeout(() => console.log('late'), 300);
         console.log('done');
     "#;
-    // A second program would have to rest while the first waits for its child.
+    // A second program would have to rest while the first program waits for its child.
     let mut neighbour = runner(&source);
     neighbour.eval("globalThis.ticks = 0; setInterval(() => ticks++, 5).unref(); globalThis.kept = 1");
     let (process, events) = start(&source, streaming(parent(code)), Dispatch::Worker);
@@ -165,8 +166,8 @@ fn a_spinning_program_is_named_and_the_others_continue() {
     let error = try_take(&source, options.clone()).expect_err("a spinning program");
     assert_eq!(error, Error::Busy { pid: process.pid().get(), command: "node".to_owned(), timeout_ms: 100 });
     assert_eq!(resident.eval("console.log(++n)"), "2", "the programs that rested continue");
-    // An evaluation that is requested while the others rest is queued, and a cancelled program
-    // ends.
+    // An evaluation that is requested while the other programs rest is queued, and a cancelled
+    // program ends.
     let (sender, taken_events) = channel();
     source.snapshot(options, move |taken| sender.send(taken.map(drop)).expect("the test waits"));
     assert_eq!(resident.eval("console.log(++n)"), "3");

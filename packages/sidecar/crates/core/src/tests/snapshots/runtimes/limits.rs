@@ -47,7 +47,7 @@ fn a_runtime_beyond_the_limit_is_refused() {
 
 #[test]
 fn programs_and_copies_beyond_the_mappings_are_refused() {
-    // The mappings suffice for one program and a copy of its many runs.
+    // The budget has mappings for thirteen programs.
     let core = small(13 * MAPPINGS_PER_VM, 100);
     let runtime = core.create_runtime(RuntimeOptions::default()).expect("a runtime");
     let mut residents: Vec<_> = (0..13).map(|_| runner(&runtime)).collect();

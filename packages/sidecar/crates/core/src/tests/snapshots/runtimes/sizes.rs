@@ -1,4 +1,5 @@
-//! The size of a snapshot contains all state that it keeps beside the memory of its programs.
+//! The size of a snapshot includes all state that the snapshot keeps beside the memory of its
+//! programs.
 
 use super::*;
 
