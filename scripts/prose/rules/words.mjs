@@ -1,5 +1,5 @@
-// Reports words that do not name their concept. The list is words.json, after docs/glossary.md and
-// STYLE's rules for prose.
+// Reports words that are not the term of docs/glossary.md for a concept. `../words.json` lists the
+// words.
 
 import { textOf } from '../sentences.mjs';
 

@@ -30,7 +30,7 @@ function joined(text, tag) {
 
 const NOTHING = new Uint8Array(0);
 
-// Encrypts to a text that ends with the tag, and decrypts a text that ends with the tag.
+// A cipher job over a whole message. With a tag length, the ciphertext ends with the tag.
 class WholeJob extends CryptoJob {
   static provider = 'CIPHERREQUEST';
 

@@ -82,7 +82,7 @@ module.exports = function caresWrap(binding) {
     if (found < 0) return later(req, found);
     if (family !== 0) return later(req, null, [LOOPBACK[family]]);
     const { 4: v4, 6: v6 } = LOOPBACK;
-    // The order of the addresses is that of a hosts file.
+    // As in a usual hosts file, the IPv4 address is first, except with `DNS_ORDER_IPV6_FIRST`.
     return later(req, null, order === DNS_ORDER_IPV6_FIRST ? [v6, v4] : [v4, v6]);
   };
   binding.getnameinfo = (req, address, port) => {

@@ -350,7 +350,8 @@ static void cf_step(CfReader *r, int pos)
             r->stack[r->depth - 1] = copy;
         }
         cf_note_jump(r, pos + 1 + (info->fmt == OP_FMT_label8 ? get_i8(operand) : get_i32(operand)));
-        /* A declared pattern starts with the constant and jumps to its value. */
+        /* A destructuring declaration begins with a test of the constant `undefined`. The branch is
+           always taken, so the code up to the target of the jump is dead. */
         if (!r->failed && r->expressions[left].kind == X_UNDEFINED_TEST && cf_is_undefined(r, r->expressions[left].left))
             r->dead = op == OP_if_true || op == OP_if_true8;
         return;

@@ -926,7 +926,7 @@ export interface SnapshotList {
   after?: SnapshotPosition | undefined;
 }
 
-/** The position of a snapshot in a list. The position is valid after the snapshot was deleted. */
+/** The position of a snapshot in a list. The position stays valid if the snapshot is deleted. */
 export interface SnapshotPosition {
   /** Milliseconds since 1970. */
   createdMs: number;

@@ -290,7 +290,7 @@ fn an_often_cloned_image_is_mapped_in_one_run_until_cloning_stops() {
     clones.push(Machine::new(&saved, model.clone()));
     assert_eq!(saved.extents().len(), scattered, "its extents stay");
     assert_eq!(saved.own_bytes(&image.image), held, "its size stays");
-    // A machine with the gathered run is saved and freed like any other machine.
+    // A machine whose image is mapped in one run can be saved and freed like any other machine.
     let last = clones.last_mut().expect("the last");
     last.write(30 * PAGE, 5, 1);
     let (again, changed) = last.snapshot();

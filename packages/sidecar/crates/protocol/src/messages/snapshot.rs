@@ -170,7 +170,7 @@ pub struct SnapshotList<'a> {
     pub after: Option<SnapshotPosition<'a>>,
 }
 
-/// The position of a snapshot in a list. The position is valid after the snapshot was deleted.
+/// The position of a snapshot in a list. The position stays valid if the snapshot is deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct SnapshotPosition<'a> {
