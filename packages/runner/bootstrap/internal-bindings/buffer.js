@@ -83,7 +83,8 @@ function charactersOf(bytes, encoding) {
   return encoding === base64 || encoding === base64url ? Math.ceil((bytes * 4) / 3) : bytes;
 }
 
-// The shim fills with whole characters, but Node cuts the last character where the space ends.
+// The shim writes whole characters into the buffer, but Node cuts the last character where the
+// space ends.
 function patternOf(value, encoding = utf8, room) {
   if (typeof value !== 'string') return ArrayBuffer.isView(value) ? value : value >>> 0;
   const text = value;

@@ -1,5 +1,5 @@
 // Tests tar archives of a runtime's files, exported and imported, in every mode. The tests of the
-// sidecar (`crates/core/src/kernel/fs/archive/tests`) cover the content of archives.
+// sidecar (`crates/kernel/src/fs/archive/tests`) cover the content of archives.
 
 import { execFileSync } from 'node:child_process';
 import { createReadStream, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
