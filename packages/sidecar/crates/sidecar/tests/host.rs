@@ -49,6 +49,9 @@ fn each_runtime_counts_its_own_calls() {
     for (n, runtime) in runtimes.into_iter().enumerate() {
         let id = 10 + n as u32;
         assert_eq!(parent.ask(Kind::BindingsSet, id, &set(runtime, &["a"])).kind, Kind::Reply);
+    }
+    // A started program sends its call at any time, so the programs start after the last `ask`.
+    for runtime in runtimes {
         parent.send(Kind::ProcessStart, 20 + runtime.get(), &program(runtime, "console.log(await callBinding('a'))"));
     }
     let calls = [parent.receive(), parent.receive()];
