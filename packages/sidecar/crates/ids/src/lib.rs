@@ -135,6 +135,11 @@ impl Pid {
 }
 
 id! {
+    /// The number that all copies of one program share. A start assigns a random number.
+    Lineage: u64
+}
+
+id! {
     /// A file, an archive or a watch that the embedder has open in a runtime.
     HandleId
 }

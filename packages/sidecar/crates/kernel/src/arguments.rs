@@ -6,6 +6,7 @@
 
 use crate::ids::OperationId;
 use coldframe_error::Errno;
+use std::num::NonZeroU32;
 use std::ops::Range;
 
 /// The length of the longest path in bytes, as on Linux (`PATH_MAX` without its NUL).
@@ -39,6 +40,12 @@ impl<'a> Arguments<'a> {
     /// Returns the integer at `index` as a `T`. Fails with `EINVAL` if the value does not fit.
     pub(crate) fn number<T: TryFrom<i64>>(&self, index: usize) -> Result<T, Errno> {
         T::try_from(self.int(index)).map_err(|_| Errno::EINVAL)
+    }
+
+    /// Returns the id at `index`. Fails with `EINVAL` if the value does not fit, and with `EBADF`
+    /// for 0, which is no id.
+    pub(crate) fn id<T: From<NonZeroU32>>(&self, index: usize) -> Result<T, Errno> {
+        NonZeroU32::new(self.number(index)?).map(T::from).ok_or(Errno::EBADF)
     }
 
     /// Returns the operation that the integer at `index` names. `None` for 0, which names no

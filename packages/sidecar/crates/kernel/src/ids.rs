@@ -19,6 +19,30 @@ impl OperationId {
 }
 
 non_zero_id! {
+    /// A context of a program: an open digest or cipher.
+    ContextId
+}
+
+impl ContextId {
+    /// Returns the result of the system call that opens the context.
+    pub(crate) fn answer(self) -> i64 {
+        i64::from(self.get())
+    }
+}
+
+non_zero_id! {
+    /// A job of a program: a long computation.
+    JobId
+}
+
+impl JobId {
+    /// Returns the result of the system call that begins the job.
+    pub(crate) fn answer(self) -> i64 {
+        i64::from(self.get())
+    }
+}
+
+non_zero_id! {
     /// A socket of a runtime, or an end of a pipe. A runtime uses a number again only after
     /// `MAX_ID` other numbers.
     SocketId

@@ -1,15 +1,15 @@
 //! The facts about a program that the embedder sees. Next: `lineage.rs`.
 
 use crate::options::Mode;
-use coldframe_ids::Pid;
+use coldframe_ids::{Lineage, Pid};
 
 /// The facts about a program, which are equal for all copies of the program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProgramInfo {
     /// The pid in the runtime. A copy has the pid of its original.
     pub pid: Pid,
-    /// The lineage: a random number that all copies of the program share.
-    pub lineage: u64,
+    /// The lineage, which all copies of the program share.
+    pub lineage: Lineage,
     /// The purpose of the program.
     pub mode: Mode,
     /// The command line. A long command line is cut off.

@@ -3,12 +3,13 @@
 //! A start assigns a number, and every copy keeps it. The numbers are random, so that two sidecars
 //! do not assign equal numbers. A lineage is no secret. Next: `snapshot.rs`.
 
+use coldframe_ids::Lineage;
 use coldframe_sys as sys;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Returns a lineage that no program has had.
-pub(super) fn fresh() -> u64 {
+pub(super) fn fresh() -> Lineage {
     static FIRST: OnceLock<u64> = OnceLock::new();
     static SERIAL: AtomicU64 = AtomicU64::new(0);
     let first = *FIRST.get_or_init(|| {
@@ -17,7 +18,7 @@ pub(super) fn fresh() -> u64 {
         // sidecars must differ. No guest runs without entropy.
         if sys::entropy(&mut bytes).is_err() { sys::wall_ns() } else { u64::from_le_bytes(bytes) }
     });
-    scatter(first.wrapping_add(SERIAL.fetch_add(1, Ordering::Relaxed)))
+    Lineage::new(scatter(first.wrapping_add(SERIAL.fetch_add(1, Ordering::Relaxed))))
 }
 
 /// Maps consecutive numbers to distant numbers, and different numbers to different numbers. The

@@ -41,7 +41,7 @@ use crate::options::{Mode, Streams};
 use crate::outcome::Sink;
 use crate::sched::{Alarm, Scheduler, Task, Timers};
 use coldframe_error::Error;
-use coldframe_ids::Pid;
+use coldframe_ids::{Lineage, Pid};
 use coldframe_kernel::{self as kernel, Limits, Status};
 use coldframe_memory::{Gate, Meter};
 use coldframe_sys as sys;
@@ -67,7 +67,7 @@ pub(crate) struct Program {
     /// The number in the runtime's process table.
     pub(crate) pid: Pid,
     /// Assigned at the start, and shared by all copies of the program.
-    pub(crate) lineage: u64,
+    pub(crate) lineage: Lineage,
     /// The command line, for lists of processes.
     pub(crate) command: String,
     /// The parent at the start. [`Pid::INIT`] for a root program.
@@ -160,7 +160,7 @@ impl Program {
         Self::of_lineage(lineage::fresh(), parts)
     }
 
-    fn of_lineage(lineage: u64, parts: Parts) -> Arc<Self> {
+    fn of_lineage(lineage: Lineage, parts: Parts) -> Arc<Self> {
         let program = Arc::new_cyclic(|this| Self {
             pid: parts.process.pid,
             lineage,

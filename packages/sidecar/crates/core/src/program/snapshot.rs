@@ -15,7 +15,7 @@ use crate::options::{Mode, Streams};
 use crate::outcome::Sink;
 use crate::sched::Scheduler;
 use coldframe_error::Error;
-use coldframe_ids::{EvaluationId, Pid};
+use coldframe_ids::{EvaluationId, Lineage, Pid};
 use coldframe_kernel::{Limits, Process};
 use coldframe_sys as sys;
 use coldframe_vm::VmSnapshot;
@@ -52,7 +52,7 @@ pub(crate) struct EvaluationSnapshot {
 pub(crate) struct ProgramSnapshot {
     pub(crate) pid: Pid,
     pub(crate) ppid: Pid,
-    pub(crate) lineage: u64,
+    pub(crate) lineage: Lineage,
     pub(crate) command: String,
     pub(crate) mode: Mode,
     pub(crate) streams: [bool; 2],

@@ -15,7 +15,7 @@ use crate::installation::Installation;
 use crate::options::Mode;
 use crate::program::{EvaluationSnapshot, OutputSnapshot, ProgramSnapshot, Remaining, VmState};
 use coldframe_error::Error;
-use coldframe_ids::Pid;
+use coldframe_ids::{Lineage, Pid};
 use coldframe_kernel::Limits;
 use coldframe_kernel::snapshot::{KernelSnapshot, bounded};
 use coldframe_vm::VmSnapshot;
@@ -58,7 +58,7 @@ struct RuntimeState {
 struct ProgramState {
     pid: Pid,
     ppid: Pid,
-    lineage: u64,
+    lineage: Lineage,
     command: String,
     mode: u8,
     streams: [bool; 2],

@@ -2,6 +2,7 @@
 
 use super::contexts::{Context, Contexts};
 use super::{MAX_CHUNK, chunk, refused};
+use crate::ids::ContextId;
 use crate::{Answer, Arguments};
 use coldframe_crypto::{Cipher, Fault, Setup};
 use coldframe_error::Errno;
@@ -11,7 +12,7 @@ const ENCRYPT: i64 = 1 << 16;
 
 pub(super) fn update(contexts: &mut Contexts, arguments: &mut Arguments<'_>) -> Answer {
     let mut out = Vec::with_capacity(MAX_CHUNK + 32);
-    let cipher = contexts.get(arguments.number(0)?)?.cipher()?;
+    let cipher = contexts.get(arguments.id(0)?)?.cipher()?;
     let done = cipher.update(chunk(arguments, 1)?, &mut out);
     answer(done, &out, arguments, 3)
 }
@@ -20,7 +21,7 @@ pub(super) fn update(contexts: &mut Contexts, arguments: &mut Arguments<'_>) -> 
 /// output.
 pub(super) fn finish(contexts: &mut Contexts, arguments: &mut Arguments<'_>) -> Answer {
     let mut out = Vec::new();
-    let mut context = contexts.remove(arguments.number(0)?)?;
+    let mut context = contexts.remove(arguments.id(0)?)?;
     let cipher = context.cipher()?;
     let done = cipher.finish(&mut out);
     out.extend_from_slice(cipher.tag().unwrap_or_default());
@@ -29,7 +30,7 @@ pub(super) fn finish(contexts: &mut Contexts, arguments: &mut Arguments<'_>) -> 
 
 /// Sets the additional data, the tag, or the padding of a cipher.
 pub(super) fn set(contexts: &mut Contexts, arguments: &Arguments<'_>) -> Answer {
-    let cipher = contexts.get(arguments.number(0)?)?.cipher()?;
+    let cipher = contexts.get(arguments.id(0)?)?.cipher()?;
     let bytes = chunk(arguments, 2)?;
     let done = match arguments.int(1) {
         0 => cipher.set_aad(bytes, None),
@@ -56,7 +57,7 @@ pub(super) fn open(contexts: &mut Contexts, arguments: &Arguments<'_>) -> Answer
         // Ciphers that need the whole message at once are jobs (`Command::Cipher`), because one
         // call with a long message would take too long.
         Ok(cipher) if cipher.wants_whole() => Err(Errno::EINVAL),
-        Ok(cipher) => contexts.insert(Context::Cipher(Box::new(cipher))),
+        Ok(cipher) => contexts.insert(Context::Cipher(Box::new(cipher))).map(ContextId::answer),
         Err(fault) => Ok(refused(fault)),
     }
 }

@@ -1,12 +1,14 @@
 //! Contexts: the state of digests and ciphers between calls. A program names a context by its
-//! number. Contexts are small plain data. Next: `jobs.rs`.
+//! id. Contexts are small plain data. Next: `jobs.rs`.
 
 use crate::Answer;
+use crate::ids::{ContextId, MAX_ID};
 use crate::usage::{Charge, Resource, Usage};
 use coldframe_crypto::{Algorithm, Cipher, Hasher, Hmac};
 use coldframe_error::Errno;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 /// The maximum number of contexts of a program. When a program reaches the limit, the guest
@@ -15,8 +17,6 @@ const MAX_CONTEXTS: usize = 4_096;
 /// The kernel memory of a context in bytes: the memory of the largest kind, a cipher with its key
 /// schedule, and of the table entry.
 const CONTEXT_COST: u64 = 2_048;
-/// The highest number of a context. After this number, the numbers start again at 1.
-const LAST: u32 = 0x7fff_ffff;
 
 /// The state of a computation.
 #[derive(Serialize, Deserialize)]
@@ -136,21 +136,21 @@ impl Context {
     }
 }
 
-/// The contexts of a program, by number.
+/// The contexts of a program, by id.
 pub(super) struct Contexts {
     charge: Charge,
-    last: u32,
-    live: HashMap<u32, Context>,
+    last: Option<ContextId>,
+    live: HashMap<ContextId, Context>,
 }
 
 impl Contexts {
     pub(super) fn new(usage: &Arc<Usage>) -> Self {
-        Self { charge: Charge::none(usage, Resource::Kernel), last: 0, live: HashMap::new() }
+        Self { charge: Charge::none(usage, Resource::Kernel), last: None, live: HashMap::new() }
     }
 
-    /// Returns whether a table can have `count` contexts and the last number `last`.
-    pub(super) fn is_valid(last: u32, count: usize) -> bool {
-        last <= LAST && count <= MAX_CONTEXTS
+    /// Returns whether a table can have `count` contexts and the last assigned id `last`.
+    pub(super) fn is_valid(last: Option<ContextId>, count: usize) -> bool {
+        last.is_none_or(|last| last.get() <= MAX_ID) && count <= MAX_CONTEXTS
     }
 
     /// Returns the kernel bytes of `count` contexts.
@@ -158,39 +158,40 @@ impl Contexts {
         count as u64 * CONTEXT_COST
     }
 
-    /// Returns the last number that was used, and copies of all contexts in ascending order of
-    /// their numbers.
-    pub(super) fn snapshot(&self) -> (u32, Vec<(u32, Context)>) {
-        let mut copies: Vec<_> = self.live.iter().map(|(number, context)| (*number, context.copy())).collect();
-        copies.sort_unstable_by_key(|(number, _)| *number);
+    /// Returns the last assigned id, and copies of all contexts in ascending order of their ids.
+    pub(super) fn snapshot(&self) -> (Option<ContextId>, Vec<(ContextId, Context)>) {
+        let mut copies: Vec<_> = self.live.iter().map(|(id, context)| (*id, context.copy())).collect();
+        copies.sort_unstable_by_key(|(id, _)| *id);
         (self.last, copies)
     }
 
     /// Restores contexts from a snapshot. Returns `None` if the contexts exceed the limit.
-    pub(super) fn restore(last: u32, saved: &[(u32, Context)], usage: &Arc<Usage>) -> Option<Self> {
+    pub(super) fn restore(last: Option<ContextId>, saved: &[(ContextId, Context)], usage: &Arc<Usage>) -> Option<Self> {
         let charge = Charge::of(usage, Resource::Kernel, Self::cost(saved.len()))?;
-        Some(Self { charge, last, live: saved.iter().map(|(number, context)| (*number, context.copy())).collect() })
+        Some(Self { charge, last, live: saved.iter().map(|(id, context)| (*id, context.copy())).collect() })
     }
 
-    pub(super) fn insert(&mut self, context: Context) -> Answer {
+    /// Adds a context and returns its id. Fails with `ENFILE` if the program has too many contexts.
+    pub(super) fn insert(&mut self, context: Context) -> Result<ContextId, Errno> {
         if self.live.len() >= MAX_CONTEXTS || !self.charge.grow(CONTEXT_COST) {
             return Err(Errno::ENFILE);
         }
         loop {
-            self.last = self.last % LAST + 1;
-            if let std::collections::hash_map::Entry::Vacant(place) = self.live.entry(self.last) {
+            let id = ContextId::following(self.last, MAX_ID);
+            self.last = Some(id);
+            if let Entry::Vacant(place) = self.live.entry(id) {
                 place.insert(context);
-                return Ok(self.last.into());
+                return Ok(id);
             }
         }
     }
 
-    pub(super) fn get(&mut self, number: u32) -> Result<&mut Context, Errno> {
-        self.live.get_mut(&number).ok_or(Errno::EBADF)
+    pub(super) fn get(&mut self, id: ContextId) -> Result<&mut Context, Errno> {
+        self.live.get_mut(&id).ok_or(Errno::EBADF)
     }
 
-    pub(super) fn remove(&mut self, number: u32) -> Result<Context, Errno> {
-        let context = self.live.remove(&number).ok_or(Errno::EBADF)?;
+    pub(super) fn remove(&mut self, id: ContextId) -> Result<Context, Errno> {
+        let context = self.live.remove(&id).ok_or(Errno::EBADF)?;
         self.charge.shrink(CONTEXT_COST);
         Ok(context)
     }
@@ -243,8 +244,7 @@ mod tests {
     #[test]
     fn removes_a_context_at_its_end_and_bounds_their_number() {
         let mut contexts = Contexts::new(&Arc::default());
-        let first = contexts.insert(Context::hash(Algorithm::Sha1)).and_then(|n| u32::try_from(n).map_err(|_| Errno::EINVAL));
-        let first = first.expect("room");
+        let first = contexts.insert(Context::hash(Algorithm::Sha1)).expect("room");
         assert_eq!(contexts.get(first).and_then(|context| context.update(b"abc")), Ok(()));
         let mut wrong = [0; 19];
         assert_eq!(

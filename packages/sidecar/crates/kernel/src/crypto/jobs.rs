@@ -8,7 +8,7 @@
 use super::{MAX_COPY, job, pool, refused};
 use crate::Answer;
 use crate::caller::{Blocked, Caller};
-use crate::ids::OperationId;
+use crate::ids::{JobId, MAX_ID, OperationId};
 use crate::usage::{Charge, Resource, Usage};
 use coldframe_crypto::{Command, Fault};
 use coldframe_error::Errno;
@@ -20,24 +20,22 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Poll, Waker};
 
-/// The maximum number of jobs of a program.
+/// The maximum id of jobs of a program.
 const MAX_JOBS: usize = 16_384;
 /// The kernel memory of a job in bytes, besides its request and result.
 const JOB_COST: u64 = 256;
-/// The highest number of a job. After this number, the numbers start again at 1.
-const LAST: u32 = 0x7fff_ffff;
-/// The maximum number of jobs of a program that run at a time.
+/// The maximum id of jobs of a program that run at a time.
 const MAX_RUNNING: usize = 2;
 
 /// The jobs of one program.
 pub(crate) struct Jobs(Mutex<State>);
 
 struct State {
-    last: u32,
-    live: HashMap<u32, Job>,
+    last: Option<JobId>,
+    live: HashMap<JobId, Job>,
     /// The charge for all jobs with their requests and results.
     charge: Charge,
-    queue: VecDeque<u32>,
+    queue: VecDeque<JobId>,
     running: usize,
 }
 
@@ -63,12 +61,12 @@ enum JobWaiter {
 }
 
 impl State {
-    fn job(&mut self, number: u32) -> Result<&mut Job, Errno> {
-        self.live.get_mut(&number).ok_or(Errno::EBADF)
+    fn job(&mut self, id: JobId) -> Result<&mut Job, Errno> {
+        self.live.get_mut(&id).ok_or(Errno::EBADF)
     }
 
-    fn remove(&mut self, number: u32) -> Option<Job> {
-        let job = self.live.remove(&number)?;
+    fn remove(&mut self, id: JobId) -> Option<Job> {
+        let job = self.live.remove(&id)?;
         self.charge.shrink(JOB_COST + job.bytes.len() as u64);
         Some(job)
     }
@@ -77,9 +75,9 @@ impl State {
 /// A snapshot of the jobs that are not queued and do not run.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct JobsSnapshot {
-    last: u32,
-    /// The jobs, in ascending order of their numbers.
-    idle: Vec<(u32, JobSnapshot)>,
+    last: Option<JobId>,
+    /// The jobs, in ascending order of their ids.
+    idle: Vec<(JobId, JobSnapshot)>,
 }
 
 /// A snapshot of one job.
@@ -112,7 +110,7 @@ impl JobsSnapshot {
     /// Returns whether a program could have produced the snapshot.
     pub(super) fn is_valid(&self) -> bool {
         let in_order = self.idle.is_sorted_by(|(one, _), (other, _)| one < other);
-        in_order && self.last <= LAST && self.idle.len() <= MAX_JOBS
+        in_order && self.last.is_none_or(|last| last.get() <= MAX_ID) && self.idle.len() <= MAX_JOBS
     }
 
     /// Returns the kernel memory of the jobs in bytes.
@@ -124,16 +122,16 @@ impl JobsSnapshot {
 impl Jobs {
     pub(super) fn snapshot(&self) -> JobsSnapshot {
         let state = self.0.lock();
-        let idle = state.live.iter().filter_map(|(number, job)| {
+        let idle = state.live.iter().filter_map(|(id, job)| {
             let is_done = match job.phase {
                 Phase::Filling => false,
                 Phase::Done => true,
                 Phase::Started(_) => return None,
             };
-            Some((*number, JobSnapshot { command: job.command, bytes: job.bytes.clone(), is_done }))
+            Some((*id, JobSnapshot { command: job.command, bytes: job.bytes.clone(), is_done }))
         });
         let mut idle: Vec<_> = idle.collect();
-        idle.sort_unstable_by_key(|(number, _)| *number);
+        idle.sort_unstable_by_key(|(id, _)| *id);
         JobsSnapshot { last: state.last, idle }
     }
 
@@ -146,10 +144,10 @@ impl Jobs {
             if !state.charge.grow(saved.own_bytes()) {
                 return None;
             }
-            for (number, JobSnapshot { command, bytes, is_done }) in &saved.idle {
+            for (id, JobSnapshot { command, bytes, is_done }) in &saved.idle {
                 let phase = if *is_done { Phase::Done } else { Phase::Filling };
                 let job = Job { command: *command, bytes: bytes.clone(), phase, canceled: Arc::default() };
-                state.live.insert(*number, job);
+                state.live.insert(*id, job);
             }
         }
         Some(made)
@@ -157,10 +155,10 @@ impl Jobs {
 
     pub(super) fn new(usage: &Arc<Usage>) -> Self {
         let charge = Charge::none(usage, Resource::Kernel);
-        Self(Mutex::new(State { last: 0, live: HashMap::new(), charge, queue: VecDeque::new(), running: 0 }))
+        Self(Mutex::new(State { last: None, live: HashMap::new(), charge, queue: VecDeque::new(), running: 0 }))
     }
 
-    pub(super) fn begin(&self, command: Command, bytes: &[u8]) -> Result<u32, Errno> {
+    pub(super) fn begin(&self, command: Command, bytes: &[u8]) -> Result<JobId, Errno> {
         let mut state = self.0.lock();
         if state.live.len() >= MAX_JOBS {
             return Err(Errno::ENOBUFS);
@@ -169,24 +167,24 @@ impl Jobs {
             return Err(Errno::ENOMEM);
         }
         loop {
-            state.last = state.last % LAST + 1;
-            let number = state.last;
-            if state.live.contains_key(&number) {
+            let id = JobId::following(state.last, MAX_ID);
+            state.last = Some(id);
+            if state.live.contains_key(&id) {
                 continue;
             }
             let job = Job { command, bytes: Vec::new(), phase: Phase::Filling, canceled: Arc::default() };
-            state.live.insert(number, job);
+            state.live.insert(id, job);
             drop(state);
-            return self.add(number, bytes).map(|()| number).inspect_err(|_| {
-                let _ = self.forget(number);
+            return self.add(id, bytes).map(|()| id).inspect_err(|_| {
+                let _ = self.forget(id);
             });
         }
     }
 
-    pub(super) fn add(&self, number: u32, bytes: &[u8]) -> Result<(), Errno> {
+    pub(super) fn add(&self, id: JobId, bytes: &[u8]) -> Result<(), Errno> {
         let mut state = self.0.lock();
         let State { live, charge, .. } = &mut *state;
-        let job = live.get_mut(&number).ok_or(Errno::EBADF)?;
+        let job = live.get_mut(&id).ok_or(Errno::EBADF)?;
         if !matches!(job.phase, Phase::Filling) {
             return Err(Errno::EBUSY);
         }
@@ -202,9 +200,9 @@ impl Jobs {
     }
 
     /// Copies the part of the result at `offset` to `out`. Returns the length of the part.
-    pub(super) fn read(&self, number: u32, offset: usize, out: &mut [u8]) -> Answer {
+    pub(super) fn read(&self, id: JobId, offset: usize, out: &mut [u8]) -> Answer {
         let mut state = self.0.lock();
-        let job = state.job(number)?;
+        let job = state.job(id)?;
         if !matches!(job.phase, Phase::Done) {
             return Err(Errno::EBUSY);
         }
@@ -215,12 +213,12 @@ impl Jobs {
     }
 
     /// Removes a job. Fails if the job is queued or runs.
-    pub(super) fn forget(&self, number: u32) -> Result<(), Errno> {
+    pub(super) fn forget(&self, id: JobId) -> Result<(), Errno> {
         let mut state = self.0.lock();
-        if matches!(state.job(number)?.phase, Phase::Started(_)) {
+        if matches!(state.job(id)?.phase, Phase::Started(_)) {
             return Err(Errno::EBUSY);
         }
-        state.remove(number);
+        state.remove(id);
         Ok(())
     }
 
@@ -237,9 +235,9 @@ impl Jobs {
 }
 
 /// Starts a job as an operation. The operation's completion has the result as bytes.
-pub(super) fn start(program: &Arc<dyn Caller>, number: u32) -> Result<OperationId, Errno> {
+pub(super) fn start(program: &Arc<dyn Caller>, id: JobId) -> Result<OperationId, Errno> {
     let operation = program.process().operations.begin()?;
-    enqueue(program, number, JobWaiter::Operation(operation)).inspect_err(|_| {
+    enqueue(program, id, JobWaiter::Operation(operation)).inspect_err(|_| {
         program.process().operations.cancel(operation);
     })?;
     Ok(operation)
@@ -247,13 +245,13 @@ pub(super) fn start(program: &Arc<dyn Caller>, number: u32) -> Result<OperationI
 
 /// Runs a job while the VM is blocked. Returns the length of the result, which [`Jobs::read`] then
 /// copies. If the computation failed, returns the fault.
-pub(super) async fn run_and_wait(program: &Arc<dyn Caller>, number: u32) -> Answer {
-    enqueue(program, number, JobWaiter::Waiting(None))?;
+pub(super) async fn run_and_wait(program: &Arc<dyn Caller>, id: JobId) -> Answer {
+    enqueue(program, id, JobWaiter::Waiting(None))?;
     let jobs = &program.process().crypto.jobs;
     let _blocked = Blocked::new(&**program);
     poll_fn(|context| {
         let mut state = jobs.0.lock();
-        let job = match state.job(number) {
+        let job = match state.job(id) {
             Ok(job) => job,
             Err(error) => return Poll::Ready(Err(error)),
         };
@@ -262,7 +260,7 @@ pub(super) async fn run_and_wait(program: &Arc<dyn Caller>, number: u32) -> Answ
                 let answer = answer.unwrap_or_else(refused);
                 job.phase = Phase::Done;
                 if answer < 0 {
-                    state.remove(number);
+                    state.remove(id);
                 }
                 Poll::Ready(Ok(answer))
             }
@@ -279,28 +277,28 @@ pub(super) async fn run_and_wait(program: &Arc<dyn Caller>, number: u32) -> Answ
     .await
 }
 
-fn enqueue(program: &Arc<dyn Caller>, number: u32, listener: JobWaiter) -> Result<(), Errno> {
+fn enqueue(program: &Arc<dyn Caller>, id: JobId, listener: JobWaiter) -> Result<(), Errno> {
     let mut state = program.process().crypto.jobs.0.lock();
-    let job = state.job(number)?;
+    let job = state.job(id)?;
     if !matches!(job.phase, Phase::Filling) {
         return Err(Errno::EBUSY);
     }
     job.phase = Phase::Started(listener);
-    state.queue.push_back(number);
+    state.queue.push_back(id);
     drop(state);
     run_queued(program);
     Ok(())
 }
 
-/// Passes queued jobs to the pool, up to the number of jobs that may run.
+/// Passes queued jobs to the pool, up to the id of jobs that may run.
 fn run_queued(program: &Arc<dyn Caller>) {
     loop {
         let mut state = program.process().crypto.jobs.0.lock();
         if state.running >= MAX_RUNNING {
             return;
         }
-        let Some(number) = state.queue.pop_front() else { return };
-        let Some(job) = state.live.get_mut(&number) else { continue };
+        let Some(id) = state.queue.pop_front() else { return };
+        let Some(job) = state.live.get_mut(&id) else { continue };
         let (command, request, canceled) = (job.command, std::mem::take(&mut job.bytes), job.canceled.clone());
         let len = request.len();
         state.running += 1;
@@ -309,27 +307,27 @@ fn run_queued(program: &Arc<dyn Caller>) {
         let started = pool::run(Box::new(move || {
             let answer = job::compute(&owner, command, &request, canceled);
             drop(request);
-            finish(&owner, number, len, answer);
+            finish(&owner, id, len, answer);
             run_queued(&owner);
         }));
         if !started {
-            finish(program, number, len, Err(Fault::Memory));
+            finish(program, id, len, Err(Fault::Memory));
         }
     }
 }
 
 /// Stores a job's result and wakes the waiter.
-fn finish(program: &Arc<dyn Caller>, number: u32, request_len: usize, answer: Result<Vec<u8>, Fault>) {
+fn finish(program: &Arc<dyn Caller>, id: JobId, request_len: usize, answer: Result<Vec<u8>, Fault>) {
     let mut state = program.process().crypto.jobs.0.lock();
     state.running -= 1;
     let State { live, charge, .. } = &mut *state;
     charge.shrink(request_len as u64);
-    let Some(job) = live.get_mut(&number) else { return };
+    let Some(job) = live.get_mut(&id) else { return };
     let Phase::Started(listener) = &mut job.phase else { return };
     match listener {
         JobWaiter::Operation(operation) => {
             let operation = *operation;
-            state.remove(number);
+            state.remove(id);
             drop(state);
             let (result, bytes) = match answer {
                 Ok(bytes) => (0, bytes),

@@ -18,7 +18,7 @@ pub(crate) use snapshot::CryptoSnapshot;
 use super::usage::Usage;
 use super::{Answer, Arguments};
 use crate::caller::Caller;
-use crate::ids::OperationId;
+use crate::ids::{ContextId, JobId, OperationId};
 use coldframe_abi::system_calls::CryptographyCall;
 use coldframe_crypto::{Algorithm, Command, Fault, Hmac, Unwatched};
 use coldframe_error::Errno;
@@ -51,18 +51,18 @@ pub(crate) fn call(program: &Arc<dyn Caller>, call: CryptographyCall, arguments:
         CryptographyCall::Digest => digest(arguments),
         CryptographyCall::HashOpen => {
             let context = Context::hash(algorithm(arguments, 0)?);
-            crypto.contexts.lock().insert(context)
+            crypto.contexts.lock().insert(context).map(ContextId::answer)
         }
         CryptographyCall::HmacOpen => {
             let context = Context::Hmac(Hmac::new(algorithm(arguments, 0)?, chunk(arguments, 1)?));
-            crypto.contexts.lock().insert(context)
+            crypto.contexts.lock().insert(context).map(ContextId::answer)
         }
         CryptographyCall::Update => {
-            crypto.contexts.lock().get(arguments.number(0)?)?.update(chunk(arguments, 1)?)?;
+            crypto.contexts.lock().get(arguments.id(0)?)?.update(chunk(arguments, 1)?)?;
             Ok(0)
         }
         CryptographyCall::Finish => {
-            let context = crypto.contexts.lock().remove(arguments.number(0)?)?;
+            let context = crypto.contexts.lock().remove(arguments.id(0)?)?;
             let out = arguments.bytes_mut(1)?;
             if out.len() > MAX_COPY {
                 return Err(Errno::EMSGSIZE);
@@ -71,12 +71,12 @@ pub(crate) fn call(program: &Arc<dyn Caller>, call: CryptographyCall, arguments:
         }
         CryptographyCall::Copy => {
             let mut contexts = crypto.contexts.lock();
-            match contexts.get(arguments.number(0)?)?.copy() {
+            match contexts.get(arguments.id(0)?)?.copy() {
                 Context::Lost => Err(Errno::ECANCELED),
-                copy => contexts.insert(copy),
+                copy => contexts.insert(copy).map(ContextId::answer),
             }
         }
-        CryptographyCall::Close => crypto.contexts.lock().remove(arguments.number(0)?).map(|_| 0),
+        CryptographyCall::Close => crypto.contexts.lock().remove(arguments.id(0)?).map(|_| 0),
         CryptographyCall::Hmac => {
             let code = Hmac::of(algorithm(arguments, 0)?, chunk(arguments, 1)?, chunk(arguments, 3)?);
             arguments.put(5, &code)
@@ -87,16 +87,16 @@ pub(crate) fn call(program: &Arc<dyn Caller>, call: CryptographyCall, arguments:
         CryptographyCall::CipherSet => ciphers::set(&mut crypto.contexts.lock(), arguments),
         CryptographyCall::JobBegin => {
             let command = command(arguments)?;
-            crypto.jobs.begin(command, copied(arguments, 1)?).map(i64::from)
+            crypto.jobs.begin(command, copied(arguments, 1)?).map(JobId::answer)
         }
-        CryptographyCall::JobAdd => crypto.jobs.add(arguments.number(0)?, copied(arguments, 1)?).map(|()| 0),
-        CryptographyCall::JobStart => jobs::start(program, arguments.number(0)?).map(OperationId::answer),
+        CryptographyCall::JobAdd => crypto.jobs.add(arguments.id(0)?, copied(arguments, 1)?).map(|()| 0),
+        CryptographyCall::JobStart => jobs::start(program, arguments.id(0)?).map(OperationId::answer),
         CryptographyCall::JobRead => {
-            let (job, offset) = (arguments.number(0)?, arguments.number(1)?);
+            let (job, offset) = (arguments.id(0)?, arguments.number(1)?);
             let out = arguments.bytes_mut(2)?;
             crypto.jobs.read(job, offset, out)
         }
-        CryptographyCall::JobForget => crypto.jobs.forget(arguments.number(0)?).map(|()| 0),
+        CryptographyCall::JobForget => crypto.jobs.forget(arguments.id(0)?).map(|()| 0),
         CryptographyCall::Run => {
             let command = command(arguments)?;
             if !command.is_quick() {
@@ -112,7 +112,8 @@ pub(crate) fn call(program: &Arc<dyn Caller>, call: CryptographyCall, arguments:
 
 /// Runs a job and blocks the VM until the job has ended.
 pub(crate) async fn job_wait(program: &Arc<dyn Caller>, job: i64) -> Answer {
-    jobs::run_and_wait(program, u32::try_from(job).map_err(|_| Errno::EINVAL)?).await
+    let number = u32::try_from(job).map_err(|_| Errno::EINVAL)?;
+    jobs::run_and_wait(program, JobId::new(number).ok_or(Errno::EBADF)?).await
 }
 
 /// Implements `digest(algorithm, data, out)`: computes a digest in one call, which is the most

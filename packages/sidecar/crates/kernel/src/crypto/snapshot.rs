@@ -8,6 +8,7 @@
 use super::Crypto;
 use super::contexts::{Context, Contexts};
 use super::jobs::{Jobs, JobsSnapshot};
+use crate::ids::ContextId;
 use crate::usage::Usage;
 use coldframe_error::Error;
 use parking_lot::Mutex;
@@ -17,9 +18,9 @@ use std::sync::Arc;
 /// A snapshot of [`Crypto`].
 #[derive(Default, Serialize, Deserialize)]
 pub(crate) struct CryptoSnapshot {
-    pub(super) last: u32,
-    /// The contexts, in ascending order of their numbers.
-    pub(super) contexts: Vec<(u32, Context)>,
+    pub(super) last: Option<ContextId>,
+    /// The contexts, in ascending order of their ids.
+    pub(super) contexts: Vec<(ContextId, Context)>,
     pub(super) jobs: JobsSnapshot,
 }
 
@@ -27,10 +28,9 @@ impl CryptoSnapshot {
     /// Checks that a program could have produced the snapshot. The snapshot may have been read from
     /// a file.
     pub(crate) fn check(&self) -> Result<(), &'static str> {
-        let numbers = |list: &mut dyn Iterator<Item = u32>| list.is_sorted_by(|one, other| one < other);
-        let are_sound =
-            Contexts::is_valid(self.last, self.contexts.len()) && numbers(&mut self.contexts.iter().map(|(number, _)| *number));
-        if are_sound && self.jobs.is_valid() { Ok(()) } else { Err("the numbers of digests or jobs") }
+        let in_order = self.contexts.is_sorted_by(|(one, _), (other, _)| one < other);
+        let are_sound = in_order && Contexts::is_valid(self.last, self.contexts.len());
+        if are_sound && self.jobs.is_valid() { Ok(()) } else { Err("the ids of digests or jobs") }
     }
 
     /// Returns the bytes that the snapshot uses.

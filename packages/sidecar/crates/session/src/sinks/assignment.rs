@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use coldframe_core::{Mode, Process, ProgramInfo, Sink};
-use coldframe_ids::{RequestId, RunnerId, RuntimeId};
+use coldframe_ids::{Lineage, RequestId, RunnerId, RuntimeId};
 use coldframe_protocol::messages::RestoredProgram;
 
 use super::{OrphanSink, ProgramSink, RunnerSink};
@@ -17,9 +17,6 @@ use crate::replies::Replies;
 use crate::runtimes::Orphans;
 use crate::session::Runners;
 use crate::table::ErrorContext;
-
-/// The id that all copies of one program share.
-pub(crate) type Lineage = u64;
 
 /// The sinks of a runtime's programs.
 pub(crate) type Sinks = HashMap<Lineage, Arc<dyn Sink>>;

@@ -5,7 +5,7 @@ use crate::outcome::Sink;
 use crate::program::Home;
 use crate::runtime::{Generation, Inner};
 use coldframe_error::Error;
-use coldframe_ids::{HandleId, HostCallId};
+use coldframe_ids::{HandleId, HostCallId, Lineage};
 use coldframe_kernel::Kernel;
 use coldframe_kernel::PermissionListener;
 use std::collections::HashMap;
@@ -71,7 +71,7 @@ impl Held {
     ///
     /// Returns the sinks by the lineage of their programs, for the copies that replace the programs
     /// when the snapshot is restored. Inbound connections end with [`Error::RuntimePaused`].
-    pub fn into_sinks(self) -> (HashMap<u64, Arc<dyn Sink>>, Carryover) {
+    pub fn into_sinks(self) -> (HashMap<Lineage, Arc<dyn Sink>>, Carryover) {
         let roots = self.home.programs().into_iter().filter(|program| program.is_root());
         let sinks = roots.filter_map(|program| Some((program.lineage, program.take_sink(None)?))).collect();
         let carryover = Carryover::of(&self.home, &self.generation.kernel);

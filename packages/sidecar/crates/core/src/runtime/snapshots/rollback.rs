@@ -12,6 +12,7 @@ use crate::program::{Program, ProgramInfo, Quiesce};
 use crate::runtime::{Generation, LatestSnapshot, Process, Runtime};
 use crate::snapshot::Snapshot;
 use coldframe_error::Error;
+use coldframe_ids::Lineage;
 use coldframe_kernel::Kernel;
 use coldframe_kernel::snapshot::{RestoreInputs, RestoredKernel};
 use std::collections::HashMap;
@@ -61,7 +62,7 @@ impl Runtime {
             old
         };
         *inner.latest.lock() = LatestSnapshot::of(snapshot);
-        let by_lineage: HashMap<u64, &Arc<Program>> = old.values().map(|program| (program.lineage, program)).collect();
+        let by_lineage: HashMap<Lineage, &Arc<Program>> = old.values().map(|program| (program.lineage, program)).collect();
         for (program, saved) in built.iter().map(|built| &built.program).zip(&snapshot.programs) {
             if !saved.is_root() {
                 continue;
