@@ -4,7 +4,7 @@
 //! invalid argument fails with Linux's error number. Next: `descriptors.rs`, the numbers of open
 //! files and sockets.
 
-use crate::ids::OperationId;
+use crate::ids::{Fd, OperationId};
 use coldframe_error::Errno;
 use std::num::NonZeroU32;
 use std::ops::Range;
@@ -40,6 +40,11 @@ impl<'a> Arguments<'a> {
     /// Returns the integer at `index` as a `T`. Fails with `EINVAL` if the value does not fit.
     pub(crate) fn number<T: TryFrom<i64>>(&self, index: usize) -> Result<T, Errno> {
         T::try_from(self.int(index)).map_err(|_| Errno::EINVAL)
+    }
+
+    /// Returns the descriptor at `index`. Fails with `EBADF` if no table has such an index.
+    pub(crate) fn fd(&self, index: usize) -> Result<Fd, Errno> {
+        Fd::from_guest(self.int(index))
     }
 
     /// Returns the id at `index`. Fails with `EINVAL` if the value does not fit, and with `EBADF`

@@ -4,9 +4,10 @@
 //! filesystem and the sockets. Next: `processes/`, which passes descriptors to children.
 
 use super::descriptors::{Description, HeldObject, READ_WRITE, Target};
+use super::processes::{WatchTarget, wait_for};
 use super::{Answer, Process, fs, net};
 use crate::caller::{Blocked, Caller};
-use crate::ids::SocketId;
+use crate::ids::{Fd, SocketId};
 use coldframe_error::Errno;
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -19,10 +20,14 @@ const FILE: i64 = 3;
 const PIPE: i64 = 4;
 const INVALID: i64 = 6;
 
+const STDIN: Fd = Fd::new(0);
+const STDOUT: Fd = Fd::new(1);
+const STDERR: Fd = Fd::new(2);
+
 impl Process {
     /// Allocates the lowest free descriptor for `description`. Fails with `EMFILE` if no descriptor
     /// is free.
-    pub(super) fn add_descriptor(&self, description: Arc<Description>) -> Answer {
+    pub(super) fn add_descriptor(&self, description: Arc<Description>) -> Result<Fd, Errno> {
         let (fd, near) = self.files.descriptors.lock().add(description)?;
         if near {
             let usage = &self.kernel.usage;
@@ -34,7 +39,7 @@ impl Process {
 
     /// Allocates the lowest free descriptor for a socket. If no descriptor is free, closes the
     /// socket and fails with `EMFILE`.
-    pub(super) fn install_socket(&self, id: SocketId) -> Answer {
+    pub(super) fn install_socket(&self, id: SocketId) -> Result<Fd, Errno> {
         let description = Arc::new(Description::new(Target::Socket(id), READ_WRITE));
         let added = self.add_descriptor(description);
         added.inspect_err(|_| self.release(HeldObject::Socket(id), false))
@@ -42,7 +47,7 @@ impl Process {
 
     /// Closes a descriptor. If `abort` is set and no other descriptor refers to the connection, the
     /// connection is reset.
-    pub(super) fn close_descriptor(&self, fd: i64, abort: bool) -> Answer {
+    pub(super) fn close_descriptor(&self, fd: Fd, abort: bool) -> Answer {
         let (socket, left) = {
             let mut descriptors = self.files.descriptors.lock();
             let description = descriptors.get(fd)?;
@@ -87,14 +92,14 @@ impl Process {
     }
 
     /// Passes the description of `fd` to the reader at the other end of `channel`.
-    pub(super) fn offer(&self, channel: SocketId, fd: i64) -> Answer {
+    pub(super) fn offer(&self, channel: SocketId, fd: Fd) -> Answer {
         let description = self.files.descriptors.lock().get(fd)?;
         self.kernel.sockets.offer(channel, description).map(|()| 0)
     }
 
     /// Allocates a descriptor for the first socket that was passed to `channel`. If the call fails
     /// with `EMFILE`, the passed socket stays in the queue.
-    pub(super) fn collect(&self, channel: SocketId) -> Answer {
+    pub(super) fn collect(&self, channel: SocketId) -> Result<Fd, Errno> {
         if !self.files.descriptors.lock().has_room() {
             return Err(Errno::EMFILE);
         }
@@ -128,7 +133,7 @@ impl Process {
     /// The pipe contains `bytes` at first.
     pub fn open_feed(&self, bytes: &[u8]) -> Result<(), Errno> {
         let (own, feed) = self.kernel.sockets.open_feed()?;
-        self.files.descriptors.lock().put(0, Arc::new(Description::new(Target::Socket(own), READ_WRITE)));
+        self.files.descriptors.lock().put(STDIN, Arc::new(Description::new(Target::Socket(own), READ_WRITE)));
         *self.feed.lock() = Some(feed);
         self.feed(bytes, false)
     }
@@ -140,8 +145,8 @@ impl Process {
     }
 
     /// Returns the kind of a descriptor, as Node's `guessHandleType` numbers the kinds.
-    pub(super) fn kind_of(&self, fd: i64) -> Answer {
-        let Ok(description) = self.files.descriptors.lock().get(fd) else { return Ok(INVALID) };
+    pub(super) fn kind_of(&self, fd: Result<Fd, Errno>) -> Answer {
+        let Ok(description) = fd.and_then(|fd| self.files.descriptors.lock().get(fd)) else { return Ok(INVALID) };
         let Target::Socket(id) = description.target else { return Ok(FILE) };
         Ok(match self.kernel.sockets.kind(id)? {
             net::SocketKind::Tcp => TCP,
@@ -152,7 +157,7 @@ impl Process {
 
     /// Returns the socket of a descriptor. Returns `None` if the descriptor refers to another
     /// object.
-    pub(super) fn socket_of(&self, fd: i64) -> Result<Option<SocketId>, Errno> {
+    pub(super) fn socket_of(&self, fd: Fd) -> Result<Option<SocketId>, Errno> {
         let description = self.files.descriptors.lock().get(fd)?;
         Ok(if let Target::Socket(id) = description.target { Some(id) } else { None })
     }
@@ -161,20 +166,22 @@ impl Process {
 /// Writes to a descriptor of any kind: the import `write`. Descriptors 1 and 2 of a root program
 /// reach the embedder even after the program has closed them. The engine writes its last message
 /// there.
-pub fn write(program: &dyn Caller, fd: i64, bytes: &mut [u8]) -> Answer {
+pub fn write(program: &dyn Caller, fd: Fd, bytes: &mut [u8]) -> Answer {
     match fs::write(program, fd, bytes, None) {
-        Err(Errno::EBADF) if program.is_root() && (fd == 1 || fd == 2) => as_answer(program.write_output(fd as u8, bytes)?),
+        Err(Errno::EBADF) if program.is_root() && (fd == STDOUT || fd == STDERR) => {
+            as_answer(program.write_output(fd.get() as u8, bytes)?)
+        }
         answer => answer,
     }
 }
 
 /// Reads from a descriptor of any kind: the import `read`.
-pub fn read(program: &dyn Caller, fd: i64, bytes: &mut [u8]) -> Answer {
+pub fn read(program: &dyn Caller, fd: Fd, bytes: &mut [u8]) -> Answer {
     fs::read(program, fd, bytes, None)
 }
 
 /// Blocks the VM until a descriptor is ready for an event in `mask`.
-pub async fn wait_ready(program: &Arc<dyn Caller>, fd: i64, mask: u32) -> Answer {
+pub async fn wait_ready(program: &Arc<dyn Caller>, fd: Fd, mask: u32) -> Answer {
     let process = program.process();
     let description = process.files.descriptors.lock().get(fd)?;
     match description.target {
@@ -188,7 +195,7 @@ pub async fn wait_ready(program: &Arc<dyn Caller>, fd: i64, mask: u32) -> Answer
         }
         Target::Socket(_) => {
             drop(description);
-            super::processes::wait_for(program, &[(fd, mask)], &[], None).await
+            wait_for(program, &[WatchTarget::Descriptor(fd, mask)], None).await
         }
         _ => Ok(0),
     }

@@ -12,7 +12,7 @@ pub(crate) use snapshot::{DescriptionCollector, DescriptionsSnapshot, RestoredDe
 
 use super::fs::{Device, HostFile, Ino, Listing, Location};
 use super::usage::{Charge, Mark};
-use crate::ids::SocketId;
+use crate::ids::{Fd, SocketId};
 use coldframe_error::Errno;
 use coldframe_ids::Pid;
 use parking_lot::Mutex;
@@ -119,7 +119,7 @@ impl Descriptors {
 
     /// Allocates the lowest free descriptor. Returns the descriptor, and whether a warning about
     /// the limit is due. Fails with `EMFILE` if no descriptor is free.
-    pub(crate) fn add(&mut self, description: Arc<Description>) -> Result<(i64, bool), Errno> {
+    pub(crate) fn add(&mut self, description: Arc<Description>) -> Result<(Fd, bool), Errno> {
         let free = self.slots.iter().position(Option::is_none);
         let at = free.unwrap_or(self.slots.len());
         if at >= self.limit {
@@ -131,12 +131,12 @@ impl Descriptors {
         }
         self.open += 1;
         let near = self.mark.raise(self.open as u64, self.limit as u64);
-        i64::try_from(at).map(|at| (at, near)).map_err(|_| Errno::EMFILE)
+        u32::try_from(at).map(|at| (Fd::new(at), near)).map_err(|_| Errno::EMFILE)
     }
 
     /// Replaces the description of a descriptor. The old description must not have been used.
-    pub(crate) fn put(&mut self, at: usize, description: Arc<Description>) {
-        if let Some(slot) = self.slots.get_mut(at) {
+    pub(crate) fn put(&mut self, fd: Fd, description: Arc<Description>) {
+        if let Some(slot) = self.slots.get_mut(fd.index()) {
             *slot = Some(description);
         }
     }
@@ -150,9 +150,8 @@ impl Descriptors {
         self.slots.len() < self.limit || self.slots.iter().any(Option::is_none)
     }
 
-    pub(crate) fn get(&self, fd: i64) -> Result<Arc<Description>, Errno> {
-        let at = usize::try_from(fd).map_err(|_| Errno::EBADF)?;
-        self.slots.get(at).cloned().flatten().ok_or(Errno::EBADF)
+    pub(crate) fn get(&self, fd: Fd) -> Result<Arc<Description>, Errno> {
+        self.slots.get(fd.index()).cloned().flatten().ok_or(Errno::EBADF)
     }
 
     /// Returns the slots from 0 to the highest open descriptor.
@@ -162,20 +161,19 @@ impl Descriptors {
     }
 
     /// Returns the description of a descriptor by reference, while the table is locked.
-    pub(crate) fn peek(&self, fd: u32) -> Option<&Description> {
-        self.slots.get(fd as usize)?.as_deref()
+    pub(crate) fn peek(&self, fd: Fd) -> Option<&Description> {
+        self.slots.get(fd.index())?.as_deref()
     }
 
     /// Returns the open descriptors.
-    pub(crate) fn numbers(&self) -> Vec<usize> {
-        self.slots.iter().enumerate().filter(|(_, slot)| slot.is_some()).map(|(fd, _)| fd).collect()
+    pub(crate) fn open(&self) -> Vec<Fd> {
+        (0..).zip(&self.slots).filter(|(_, slot)| slot.is_some()).map(|(at, _)| Fd::new(at)).collect()
     }
 
     /// Closes a descriptor. If this was the last descriptor of its object, returns the object,
     /// which the caller must release. Fails with `EBADF` if the descriptor is not open.
-    pub(crate) fn close(&mut self, fd: i64) -> Result<Option<HeldObject>, Errno> {
-        let at = usize::try_from(fd).map_err(|_| Errno::EBADF)?;
-        let description = self.slots.get_mut(at).and_then(Option::take).ok_or(Errno::EBADF)?;
+    pub(crate) fn close(&mut self, fd: Fd) -> Result<Option<HeldObject>, Errno> {
+        let description = self.slots.get_mut(fd.index()).and_then(Option::take).ok_or(Errno::EBADF)?;
         self.open -= 1;
         self.mark.lower(self.open as u64, self.limit as u64);
         Ok(Arc::into_inner(description).and_then(|last| last.held()))
@@ -196,14 +194,14 @@ mod tests {
     fn allocates_the_lowest_number_up_to_the_limit() {
         let mut descriptors = Descriptors::new(Pid::INIT, 5);
         let file = || Arc::new(Description::new(Target::File(9), 0));
-        assert_eq!((descriptors.add(file()), descriptors.add(file())), (Ok((3, true)), Ok((4, false))));
+        assert_eq!((descriptors.add(file()), descriptors.add(file())), (Ok((Fd::new(3), true)), Ok((Fd::new(4), false))));
         assert_eq!(descriptors.add(file()), Err(Errno::EMFILE));
-        assert_eq!(descriptors.close(3), Ok(Some(HeldObject::Node(9))));
-        assert_eq!(descriptors.close(3), Err(Errno::EBADF));
-        assert_eq!(descriptors.add(file()), Ok((3, false)));
+        assert_eq!(descriptors.close(Fd::new(3)), Ok(Some(HeldObject::Node(9))));
+        assert_eq!(descriptors.close(Fd::new(3)), Err(Errno::EBADF));
+        assert_eq!(descriptors.add(file()), Ok((Fd::new(3), false)));
         assert_eq!(descriptors.used_and_highest(), (5, 5));
-        for fd in [-1, 5, i64::MAX, i64::MIN] {
-            assert!(descriptors.get(fd).is_err(), "{fd}");
+        for fd in [-1, 5, i64::from(u32::MAX) + 1, i64::MAX, i64::MIN] {
+            assert!(Fd::from_guest(fd).and_then(|fd| descriptors.get(fd)).is_err(), "{fd}");
         }
     }
 
@@ -213,7 +211,7 @@ mod tests {
         let file = Arc::new(Description::new(Target::File(9), 0));
         descriptors.add(file.clone()).expect("room");
         descriptors.add(file).expect("room");
-        assert_eq!(descriptors.close(3), Ok(None));
-        assert_eq!(descriptors.close(4), Ok(Some(HeldObject::Node(9))));
+        assert_eq!(descriptors.close(Fd::new(3)), Ok(None));
+        assert_eq!(descriptors.close(Fd::new(4)), Ok(Some(HeldObject::Node(9))));
     }
 }

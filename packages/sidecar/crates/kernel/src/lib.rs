@@ -42,7 +42,7 @@ pub use embedder::{BindingOptions, Embedder, HostAnswer, HostCall, HostFailure, 
 pub use fs::options::{FileSystemOptions, MountOptions, OpenOptions};
 pub use fs::reports::{ChangeKind, Changes, DirectoryEntry, FileChange, FileStat, FileType};
 pub use fs::{Archive, EmbedderFile, EmbedderFiles, EmbedderWatch, Exchange, FileSystemRequest, Waiter};
-pub use ids::OperationId;
+pub use ids::{Fd, OperationId};
 pub use kernel::Kernel;
 pub use limits::Limits;
 pub use net::inbound::{STREAM_WINDOW, Target};

@@ -9,7 +9,7 @@ use crate::fs::{self, ProcessFiles};
 use crate::ids::SocketId;
 use crate::kernel::Kernel;
 use crate::operations::Operations;
-use crate::processes::Signals;
+use crate::processes::{Signals, WatchTarget};
 use crate::usage::Charge;
 use coldframe_ids::Pid;
 use parking_lot::Mutex;
@@ -26,7 +26,7 @@ pub struct Process {
     pub(crate) crypto: crypto::Crypto,
     pub(crate) signals: Signals,
     /// The list of the next waiting call: pairs of a descriptor and a mask, or of a child and 0.
-    pub(crate) watched: Mutex<Vec<(u32, u32)>>,
+    pub(crate) watched: Mutex<Vec<WatchTarget>>,
     /// The writing end of the standard input, if the embedder writes to a pipe.
     pub(crate) feed: Mutex<Option<SocketId>>,
     pub(crate) files: ProcessFiles,

@@ -40,9 +40,14 @@ pub(crate) fn stopped() -> wasmtime::Error {
     wasmtime::Error::msg("the process was ended")
 }
 
+/// Executes the import `read`.
+pub(crate) fn read(caller: &dyn kernel::Caller, fd: i32, bytes: &mut [u8]) -> Answer {
+    kernel::read(caller, kernel::Fd::from_guest(fd)?, bytes)
+}
+
 /// Executes the import `write`.
 pub(crate) fn write(caller: &dyn kernel::Caller, fd: i32, bytes: &mut [u8]) -> Answer {
-    let written = kernel::write(caller, i64::from(fd), bytes);
+    let written = kernel::Fd::from_guest(fd).and_then(|fd| kernel::write(caller, fd, bytes));
     if written == Err(Errno::EPIPE) {
         // `console.log` ignores the result of this import. Without a signal, a program that prints
         // forever would run forever.

@@ -8,7 +8,7 @@
 //! `access.rs`.
 
 use crate::abi::errno;
-use crate::access::{Call, Integers, MODULE, short, stopped, with_bytes, write};
+use crate::access::{Call, Integers, MODULE, read, short, stopped, with_bytes, write};
 use crate::data::StoreData;
 use coldframe_error::Errno;
 use coldframe_kernel::{self as kernel, Arguments, Caller, Exchange, FileSystemRequest};
@@ -19,7 +19,7 @@ use wasmtime::Linker;
 /// descriptor may be a file of an app file system.
 pub(crate) fn define(linker: &mut Linker<StoreData>) -> wasmtime::Result<()> {
     system_calls(linker)?;
-    transfer(linker, "read", |caller, fd, bytes| kernel::read(caller, i64::from(fd), bytes))?;
+    transfer(linker, "read", read)?;
     transfer(linker, "write", write)
 }
 

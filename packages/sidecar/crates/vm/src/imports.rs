@@ -5,7 +5,7 @@
 //! end. Next: `async_imports.rs`, `access.rs`.
 
 use crate::abi::errno;
-use crate::access::{Call, Integers, MODULE, short, stopped, with_bytes, write};
+use crate::access::{Call, Integers, MODULE, read, short, stopped, with_bytes, write};
 use crate::async_imports;
 use crate::data::{Fatal, StoreData};
 use crate::owner::{Checkpoint, checkpoint};
@@ -50,7 +50,10 @@ fn waiting(linker: &mut Linker<StoreData>, name: &str, mask: u32) -> wasmtime::R
     linker.func_wrap_async(MODULE, name, move |call: Call<'_>, (fd,): (i32,)| {
         let caller = call.data().refs.caller.clone();
         Box::new(async move {
-            let ready = kernel::wait_ready(&caller, i64::from(fd), mask).await;
+            let ready = match kernel::Fd::from_guest(fd) {
+                Ok(fd) => kernel::wait_ready(&caller, fd, mask).await,
+                Err(error) => Err(error),
+            };
             if caller.is_ending() { Err(stopped()) } else { Ok(short(ready)) }
         })
     })?;
@@ -59,7 +62,7 @@ fn waiting(linker: &mut Linker<StoreData>, name: &str, mask: u32) -> wasmtime::R
 
 fn input(linker: &mut Linker<StoreData>) -> wasmtime::Result<()> {
     linker.func_wrap(MODULE, "read", |mut call: Call<'_>, fd: i32, ptr: u32, len: u32| {
-        let read = with_bytes(&mut call, ptr, len, |bytes, caller| kernel::read(caller, i64::from(fd), bytes))?;
+        let read = with_bytes(&mut call, ptr, len, |bytes, caller| read(caller, fd, bytes))?;
         Ok(read.map_or_else(|error| error, short))
     })?;
     Ok(())

@@ -6,6 +6,7 @@ use super::node::Type;
 use super::stat::put_numbers;
 use super::watch;
 use crate::caller::Caller;
+use crate::ids::Fd;
 use crate::{Answer, Arguments};
 use coldframe_abi::system_calls::FileCall;
 use coldframe_error::Errno;
@@ -25,19 +26,19 @@ fn carry_out(program: &Arc<dyn Caller>, call: FileCall, arguments: &mut Argument
     let process = program.process();
     let view = || process.files.view(&process.kernel.files);
     match call {
-        FileCall::Open => io::open(process, &arguments.path(0)?, arguments.number(2)?, arguments.number(3)?),
-        FileCall::Close => process.close_descriptor(arguments.int(0), false),
+        FileCall::Open => io::open(process, &arguments.path(0)?, arguments.number(2)?, arguments.number(3)?).map(Fd::answer),
+        FileCall::Close => process.close_descriptor(arguments.fd(0)?, false),
         FileCall::Read => {
-            let (fd, offset) = (arguments.int(0), offset(arguments.int(3))?);
+            let (fd, offset) = (arguments.fd(0)?, offset(arguments.int(3))?);
             io::read(&**program, fd, arguments.bytes_mut(1)?, offset)
         }
-        FileCall::Write => io::write(&**program, arguments.int(0), arguments.bytes(1)?, offset(arguments.int(3))?),
+        FileCall::Write => io::write(&**program, arguments.fd(0)?, arguments.bytes(1)?, offset(arguments.int(3))?),
         FileCall::Stat => {
             let stat = view().stat(&arguments.path(0)?, arguments.int(4) != 0)?;
             stat.put(arguments.bytes_mut(2)?).map(|()| 0)
         }
         FileCall::Fstat => {
-            let stat = io::fstat(process, arguments.int(0))?;
+            let stat = io::fstat(process, arguments.fd(0)?)?;
             stat.put(arguments.bytes_mut(1)?).map(|()| 0)
         }
         FileCall::Access => view().access(&arguments.path(0)?, arguments.number(2)?).map(|()| 0),
@@ -52,20 +53,20 @@ fn carry_out(program: &Arc<dyn Caller>, call: FileCall, arguments: &mut Argument
             arguments.put(2, &target)
         }
         FileCall::Readdir => io::readdir(process, arguments, 1),
-        FileCall::Ftruncate => io::ftruncate(process, arguments.int(0), arguments.number(1)?),
+        FileCall::Ftruncate => io::ftruncate(process, arguments.fd(0)?, arguments.number(1)?),
         FileCall::Chmod => view().chmod(&arguments.path(0)?, arguments.number(2)?, arguments.int(3) != 0).map(|()| 0),
-        FileCall::Fchmod => io::change(process, arguments.int(0), Change::Mode(arguments.int(1))),
+        FileCall::Fchmod => io::change(process, arguments.fd(0)?, Change::Mode(arguments.int(1))),
         FileCall::Chown => {
             let (path, follow) = (arguments.path(0)?, arguments.int(4) != 0);
             view().chown(&path, owner(arguments.int(2))?, owner(arguments.int(3))?, follow).map(|()| 0)
         }
-        FileCall::Fchown => io::change(process, arguments.int(0), Change::Owner(arguments.int(1), arguments.int(2))),
+        FileCall::Fchown => io::change(process, arguments.fd(0)?, Change::Owner(arguments.int(1), arguments.int(2))),
         FileCall::Utimes => {
             let (path, follow) = (arguments.path(0)?, arguments.int(4) != 0);
             view().utimes(&path, arguments.int(2), arguments.int(3), follow).map(|()| 0)
         }
-        FileCall::Futimes => io::change(process, arguments.int(0), Change::Times(arguments.int(1), arguments.int(2))),
-        FileCall::Fsync => io::change(process, arguments.int(0), Change::Sync),
+        FileCall::Futimes => io::change(process, arguments.fd(0)?, Change::Times(arguments.int(1), arguments.int(2))),
+        FileCall::Fsync => io::change(process, arguments.fd(0)?, Change::Sync),
         FileCall::Realpath => {
             let path = view().real_path(&arguments.path(0)?)?;
             arguments.put(2, &path)
@@ -74,7 +75,7 @@ fn carry_out(program: &Arc<dyn Caller>, call: FileCall, arguments: &mut Argument
             let space = view().space(&arguments.path(0)?)?;
             put_numbers(&space, arguments.bytes_mut(2)?).map(|()| 0)
         }
-        FileCall::Lseek => io::lseek(process, arguments.int(0), arguments.int(1), arguments.int(2)),
+        FileCall::Lseek => io::lseek(process, arguments.fd(0)?, arguments.int(1), arguments.int(2)),
         FileCall::Chdir => process.files.chdir(&process.kernel.files, &arguments.path(0)?).map(|()| 0),
         FileCall::Getcwd => {
             let path = process.files.getcwd(&process.kernel.files.lock())?;
@@ -102,7 +103,7 @@ fn carry_out(program: &Arc<dyn Caller>, call: FileCall, arguments: &mut Argument
             let reason = view().reason().unwrap_or_default();
             arguments.put(0, reason.as_bytes())
         }
-        FileCall::Kind => process.kind_of(arguments.int(0)),
+        FileCall::Kind => process.kind_of(arguments.fd(0)),
     }
 }
 

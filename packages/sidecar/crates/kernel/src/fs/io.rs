@@ -10,6 +10,7 @@ use super::tree::{FileSystem, GUEST, User, now};
 use super::walk::Location;
 use crate::caller::Caller;
 use crate::descriptors::{Description, HeldObject, Position, Target};
+use crate::ids::Fd;
 use crate::permissions::operations::files;
 use crate::usage::{Charge, Resource};
 use crate::{Answer, Arguments, Process};
@@ -25,7 +26,7 @@ const MOST_RANDOM: usize = 256 << 10;
 /// access of a guest to 8 MiB of memory takes tens of milliseconds.
 const PIECE: usize = 8 << 20;
 
-pub(crate) fn open(process: &Process, path: &[u8], flags: u32, mode: u32) -> Answer {
+pub(crate) fn open(process: &Process, path: &[u8], flags: u32, mode: u32) -> Result<Fd, Errno> {
     let files: &ProcessFiles = &process.files;
     let view = files.view(&process.kernel.files);
     // The descriptors' lock must be free during the walk, because a path through `/proc` reads the
@@ -37,9 +38,9 @@ pub(crate) fn open(process: &Process, path: &[u8], flags: u32, mode: u32) -> Ans
     let target = match open::find(&mut tree, &view, path, flags, mode & 0o7777 & !view.umask)? {
         Opened::Memory(ino) => Target::File(ino),
         Opened::Directory(place) => Target::Directory(place),
-        Opened::Device(Device::Descriptor(fd), _) => {
+        Opened::Descriptor(fd) => {
             drop(tree);
-            let again = files.descriptors.lock().get(i64::from(fd)).map_err(|_| Errno::ENOENT)?;
+            let again = files.descriptors.lock().get(fd).map_err(|_| Errno::ENOENT)?;
             return process.add_descriptor(again);
         }
         Opened::Device(device, ino) => Target::Device(device, ino),
@@ -58,7 +59,7 @@ pub(crate) fn open(process: &Process, path: &[u8], flags: u32, mode: u32) -> Ans
 type Reader<'a> = &'a mut dyn FnMut(u64, &mut [u8]) -> Result<usize, Errno>;
 
 /// Reads from a descriptor. Without `offset`, reads from the descriptor's own position.
-pub(crate) fn read(program: &dyn Caller, fd: i64, buffer: &mut [u8], offset: Option<u64>) -> Answer {
+pub(crate) fn read(program: &dyn Caller, fd: Fd, buffer: &mut [u8], offset: Option<u64>) -> Answer {
     let process = program.process();
     let description = process.files.descriptors.lock().get(fd)?;
     if !description.reads() {
@@ -112,7 +113,7 @@ fn in_pieces(
 
 fn read_device(program: &dyn Caller, device: Device, buffer: &mut [u8]) -> Result<usize, Errno> {
     match device {
-        Device::Null | Device::Tty | Device::Descriptor(_) => Ok(0),
+        Device::Null | Device::Tty => Ok(0),
         Device::Zero | Device::Full => {
             let fill = |_, piece: &mut [u8]| {
                 piece.fill(0);
@@ -128,7 +129,7 @@ fn read_device(program: &dyn Caller, device: Device, buffer: &mut [u8]) -> Resul
     }
 }
 
-pub(crate) fn write(program: &dyn Caller, fd: i64, bytes: &[u8], offset: Option<u64>) -> Answer {
+pub(crate) fn write(program: &dyn Caller, fd: Fd, bytes: &[u8], offset: Option<u64>) -> Answer {
     let process = program.process();
     let description = process.files.descriptors.lock().get(fd)?;
     if !description.writes() {
@@ -173,7 +174,7 @@ pub(crate) fn write(program: &dyn Caller, fd: i64, bytes: &[u8], offset: Option<
     i64::try_from(count).map_err(|_| Errno::EINVAL)
 }
 
-pub(crate) fn fstat(process: &Process, fd: i64) -> Result<Stat, Errno> {
+pub(crate) fn fstat(process: &Process, fd: Fd) -> Result<Stat, Errno> {
     let description = process.files.descriptors.lock().get(fd)?;
     let tree = process.kernel.files.lock();
     match &description.target {
@@ -186,7 +187,7 @@ pub(crate) fn fstat(process: &Process, fd: i64) -> Result<Stat, Errno> {
     }
 }
 
-pub(crate) fn ftruncate(process: &Process, fd: i64, len: u64) -> Answer {
+pub(crate) fn ftruncate(process: &Process, fd: Fd, len: u64) -> Answer {
     let description = process.files.descriptors.lock().get(fd)?;
     match &description.target {
         Target::File(ino) if description.writes() => {
@@ -204,7 +205,7 @@ pub(crate) fn ftruncate(process: &Process, fd: i64, len: u64) -> Answer {
     Ok(0)
 }
 
-pub(crate) fn lseek(process: &Process, fd: i64, offset: i64, whence: i64) -> Answer {
+pub(crate) fn lseek(process: &Process, fd: Fd, offset: i64, whence: i64) -> Answer {
     let description = process.files.descriptors.lock().get(fd)?;
     if let Target::Stream { .. } | Target::Socket(_) = description.target {
         return Err(Errno::ESPIPE);
@@ -239,7 +240,7 @@ pub(crate) enum Change {
 }
 
 /// Changes the file of a descriptor.
-pub(crate) fn change(process: &Process, fd: i64, change: Change) -> Answer {
+pub(crate) fn change(process: &Process, fd: Fd, change: Change) -> Answer {
     let description = process.files.descriptors.lock().get(fd)?;
     let mut tree = process.kernel.files.lock();
     let operation = match change {
@@ -278,7 +279,7 @@ pub(crate) fn change(process: &Process, fd: i64, change: Change) -> Answer {
 /// name's length as u16, and the name. Returns the number of bytes written, 0 at the directory's
 /// end.
 pub(crate) fn readdir(process: &Process, arguments: &mut Arguments<'_>, index: usize) -> Answer {
-    let description = process.files.descriptors.lock().get(arguments.int(0))?;
+    let description = process.files.descriptors.lock().get(arguments.fd(0)?)?;
     let Target::Directory(place) = &description.target else { return Err(Errno::ENOTDIR) };
     let mut room = arguments.bytes_mut(index)?;
     if room.len() < 4 + MAX_NAME {

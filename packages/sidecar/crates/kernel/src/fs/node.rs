@@ -73,9 +73,6 @@ pub(crate) enum Device {
     Random,
     /// `/dev/tty`. No process has a terminal.
     Tty,
-    /// An open stream or socket of a process, as `/proc/self/fd` names it. No inode has this
-    /// device.
-    Descriptor(u32),
 }
 
 /// A file type. Each type has bits in `st_mode` and a number in Node's `Dirent`.

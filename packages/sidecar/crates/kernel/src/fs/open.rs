@@ -10,6 +10,7 @@ use super::stat::Stat;
 use super::tree::{FileSystem, READ, User, WRITE};
 use super::view::{Guard, View};
 use super::walk::{FinalLink, Location, MemoryEnd, MountEnd, PathEnd};
+use crate::ids::Fd;
 use crate::permissions::operations::files;
 use crate::usage::{Charge, Resource};
 use coldframe_error::Errno;
@@ -33,6 +34,8 @@ pub(crate) enum Opened {
     Memory(Ino),
     Directory(Location),
     Device(Device, Ino),
+    /// A stream or socket that the process has open, as a path in `/proc/self/fd` names it.
+    Descriptor(Fd),
     Host(HostFile),
 }
 
@@ -86,7 +89,7 @@ pub(super) fn find(tree: &mut Guard<'_>, view: &View<'_>, path: &[u8], flags: u3
                 return in_memory(tree, view.user, &end, flags, mode);
             }
             if let Some(fd) = tree.mount(end.mount)?.proc().map_or(Ok(None), |proc| proc.own_stream(&end.path))? {
-                return Ok(Opened::Device(Device::Descriptor(fd), 0));
+                return Ok(Opened::Descriptor(fd));
             }
             host(tree, view.user, &end, flags, mode).map(Opened::Host)
         }
@@ -194,6 +197,7 @@ impl Opened {
         match self {
             Self::Memory(ino) | Self::Device(_, ino) | Self::Directory(Location::Memory(ino)) => Ok(tree.node(*ino)?.meta.mode),
             Self::Host(file) => Ok(file.stat()?.mode),
+            Self::Descriptor(_) => Err(Errno::ENOENT),
             Self::Directory(Location::Mount(..)) => Err(Errno::EISDIR),
         }
     }
@@ -215,7 +219,7 @@ impl Opened {
     fn node(&self) -> Option<Ino> {
         match self {
             Self::Memory(ino) | Self::Device(_, ino) | Self::Directory(Location::Memory(ino)) => Some(*ino),
-            Self::Host(_) | Self::Directory(Location::Mount(..)) => None,
+            Self::Host(_) | Self::Descriptor(_) | Self::Directory(Location::Mount(..)) => None,
         }
     }
 
@@ -223,7 +227,7 @@ impl Opened {
         match self {
             Self::Memory(ino) => tree.chmod(user, *ino, mode),
             Self::Host(file) => file.chmod(mode),
-            Self::Device(..) | Self::Directory(_) => Ok(()),
+            Self::Device(..) | Self::Descriptor(_) | Self::Directory(_) => Ok(()),
         }
     }
 }
@@ -258,7 +262,7 @@ pub(super) fn copy(tree: &mut Guard<'_>, source: &Opened, target: &Opened, at: u
     match target {
         Opened::Memory(ino) => tree.truncate(*ino, at),
         Opened::Host(file) => file.truncate(at),
-        Opened::Device(..) | Opened::Directory(_) => Ok(()),
+        Opened::Device(..) | Opened::Descriptor(_) | Opened::Directory(_) => Ok(()),
     }?;
     Ok(None)
 }

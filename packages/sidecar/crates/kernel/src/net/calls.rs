@@ -9,7 +9,7 @@ use super::sockets::SocketState;
 use super::stream::Progress;
 use crate::caller::Caller;
 use crate::descriptors::{HeldObject, Target};
-use crate::ids::SocketId;
+use crate::ids::{Fd, SocketId};
 use crate::permissions::operations::{Operations, network};
 use crate::permissions::policy::Scope;
 use crate::permissions::{About, Denied, Peer, is_local_name};
@@ -22,50 +22,49 @@ use std::sync::Arc;
 pub(crate) fn call(program: &Arc<dyn Caller>, call: SocketCall, arguments: &mut Arguments<'_>) -> Answer {
     let process = program.process();
     let sockets = &process.kernel.sockets;
-    let fd = arguments.int(0);
     match call {
         SocketCall::Socket => {
-            let (domain, role) = (domain(fd)?, role(fd, arguments.int(1))?);
+            let (domain, role) = (domain(arguments.int(0))?, role(arguments.int(0), arguments.int(1))?);
             let id = sockets.with(|state| state.network.add(Socket::new(domain, role)))?;
-            process.install_socket(id)
+            process.install_socket(id).map(Fd::answer)
         }
         SocketCall::Close => {
-            process.socket(fd)?;
-            process.close_descriptor(fd, arguments.int(1) != 0)
+            process.socket(arguments)?;
+            process.close_descriptor(arguments.fd(0)?, arguments.int(1) != 0)
         }
-        SocketCall::Bind => bind(process, process.socket(fd)?, arguments),
-        SocketCall::Listen => listen(process, process.socket(fd)?, arguments),
-        SocketCall::Accept => accept(process, process.socket(fd)?),
-        SocketCall::Connect => connect(process, process.socket(fd)?, arguments),
-        SocketCall::Read => sockets.read(process.socket(fd)?, arguments.bytes_mut(1)?).and_then(count),
-        SocketCall::Write => sockets.write(process.socket(fd)?, arguments.bytes(1)?).and_then(count),
+        SocketCall::Bind => bind(process, process.socket(arguments)?, arguments),
+        SocketCall::Listen => listen(process, process.socket(arguments)?, arguments),
+        SocketCall::Accept => accept(process, process.socket(arguments)?),
+        SocketCall::Connect => connect(process, process.socket(arguments)?, arguments),
+        SocketCall::Read => sockets.read(process.socket(arguments)?, arguments.bytes_mut(1)?).and_then(count),
+        SocketCall::Write => sockets.write(process.socket(arguments)?, arguments.bytes(1)?).and_then(count),
         SocketCall::Shutdown => {
-            let id = process.socket(fd)?;
+            let id = process.socket(arguments)?;
             sockets.with(|state| state.network.shutdown(id)).map(|()| 0)
         }
         SocketCall::Name => {
-            let id = process.socket(fd)?;
+            let id = process.socket(arguments)?;
             let shown = sockets.with(|state| {
                 let socket = state.network.get(id)?;
                 Ok(shown(&name(socket, arguments.int(1) != 0)?, socket.domain))
             })?;
             arguments.put(2, &shown)
         }
-        SocketCall::Send => send(process, process.socket(fd)?, arguments),
+        SocketCall::Send => send(process, process.socket(arguments)?, arguments),
         SocketCall::Receive => {
-            let id = process.socket(fd)?;
+            let id = process.socket(arguments)?;
             sockets.with(|state| receive(state, id, arguments))
         }
-        SocketCall::Arm => arm(program, process.socket(fd)?, arguments),
-        SocketCall::Disarm => disarm(program, process.socket(fd)?, arguments),
+        SocketCall::Arm => arm(program, process.socket(arguments)?, arguments),
+        SocketCall::Disarm => disarm(program, process.socket(arguments)?, arguments),
         SocketCall::Error => {
-            let id = process.socket(fd)?;
+            let id = process.socket(arguments)?;
             let error = sockets.with(|state| Ok(state.network.get_mut(id)?.error.take()))?;
             error.map_or(Ok(0), Err)
         }
         SocketCall::Pair => pair(process, arguments),
-        SocketCall::Offer => process.offer(process.socket(fd)?, arguments.int(1)),
-        SocketCall::Collect => process.collect(process.socket(fd)?),
+        SocketCall::Offer => process.offer(process.socket(arguments)?, arguments.fd(1)?),
+        SocketCall::Collect => process.collect(process.socket(arguments)?).map(Fd::answer),
         SocketCall::LookUp => look_up(process, arguments.bytes(0)?),
     }
 }
@@ -107,7 +106,7 @@ fn accept(process: &Process, id: SocketId) -> Answer {
         return Err(Errno::EMFILE);
     }
     let accepted = process.kernel.sockets.with(|state| state.network.accept(id))?;
-    process.install_socket(accepted)
+    process.install_socket(accepted).map(Fd::answer)
 }
 
 fn connect(process: &Process, id: SocketId, arguments: &Arguments<'_>) -> Answer {
@@ -174,8 +173,8 @@ fn pair(process: &Process, arguments: &mut Arguments<'_>) -> Answer {
         let _ = process.close_descriptor(first, false);
     })?;
     let ends = arguments.bytes_mut(0)?;
-    ends[..4].copy_from_slice(&(first as u32).to_le_bytes());
-    ends[4..8].copy_from_slice(&(second as u32).to_le_bytes());
+    ends[..4].copy_from_slice(&first.get().to_le_bytes());
+    ends[4..8].copy_from_slice(&second.get().to_le_bytes());
     Ok(0)
 }
 
@@ -218,10 +217,10 @@ fn look_up(process: &Process, name: &[u8]) -> Answer {
 }
 
 impl Process {
-    /// Returns the socket of a descriptor. Fails with `ENOTSOCK` if the descriptor refers to
-    /// another object.
-    fn socket(&self, fd: i64) -> Result<SocketId, Errno> {
-        match self.files.descriptors.lock().get(fd)?.target {
+    /// Returns the socket of the descriptor in the first argument. Fails with `ENOTSOCK` if the
+    /// descriptor refers to another object.
+    fn socket(&self, arguments: &Arguments<'_>) -> Result<SocketId, Errno> {
+        match self.files.descriptors.lock().get(arguments.fd(0)?)?.target {
             Target::Socket(id) => Ok(id),
             _ => Err(Errno::ENOTSOCK),
         }

@@ -27,13 +27,13 @@ pub(crate) use signals::{SignalState as SignalsSnapshot, Signals};
 pub(crate) use snapshot::ProcessTableSnapshot;
 pub use spawn::{Child, find};
 pub use status::{SIGKILL, SIGPIPE, Status};
-pub(crate) use waiting::wait_for;
+pub(crate) use waiting::{WatchTarget, wait_for};
 
 use super::permissions::{About, Denied, operations};
 use super::usage::{Mark, Usage};
 use super::{Answer, Arguments};
 use crate::caller::Caller;
-use crate::ids::OperationId;
+use crate::ids::{Fd, OperationId};
 use coldframe_abi::system_calls::ProcessCall;
 use coldframe_error::Errno;
 use coldframe_error::Error;
@@ -261,17 +261,19 @@ fn watch(program: &dyn Caller, bytes: &[u8]) -> Answer {
         return Err(Errno::EINVAL);
     }
     let number = |bytes: &[u8]| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
-    *program.process().watched.lock() = pairs.map(|pair| (number(pair), number(&pair[4..]))).collect();
+    let target = |pair: &[u8]| match (number(pair), number(&pair[4..])) {
+        (pid, 0) => WatchTarget::Child(Pid::new(pid)),
+        (fd, mask) => WatchTarget::Descriptor(Fd::new(fd), mask),
+    };
+    *program.process().watched.lock() = pairs.map(target).collect();
     Ok(0)
 }
 
 /// Waits for a descriptor or child in the list of the last `watch`, for at most `timeout`
 /// nanoseconds. A negative `timeout` means no time limit.
 pub(super) async fn wait_for_watched(program: &Arc<dyn Caller>, timeout: i64) -> Answer {
-    let watched = std::mem::take(&mut *program.process().watched.lock());
-    let descriptors: Vec<_> = watched.iter().filter(|(_, mask)| *mask != 0).map(|(fd, mask)| (i64::from(*fd), *mask)).collect();
-    let children: Vec<_> = watched.iter().filter(|(_, mask)| *mask == 0).map(|(pid, _)| Pid::new(*pid)).collect();
+    let targets = std::mem::take(&mut *program.process().watched.lock());
     let timeout = u64::try_from(timeout).ok();
     let deadline = timeout.map(|timeout| sys::monotonic_ns().saturating_add(timeout));
-    wait_for(program, &descriptors, &children, deadline).await
+    wait_for(program, &targets, deadline).await
 }

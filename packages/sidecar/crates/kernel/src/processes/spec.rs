@@ -1,6 +1,7 @@
 //! Decodes the request of a `spawn` call (`docs/internals/guest-abi.md`). Every length is checked.
 //! Next: `resolve.rs`.
 
+use crate::ids::Fd;
 use coldframe_error::Errno;
 
 /// The bytes that a text counts besides its content: a word, as on Linux.
@@ -23,7 +24,7 @@ pub(super) enum Stdio {
     /// `/dev/null` for descriptors 0 to 2. Any other descriptor stays closed.
     Ignore,
     /// The description of this descriptor of the parent.
-    Inherit(i64),
+    Inherit(Fd),
 }
 
 /// The decoded request of a `spawn` call.
@@ -84,7 +85,7 @@ impl Spec {
             let (kind, fd) = (words.number()?, words.number()?);
             stdio.push(match kind {
                 0 => Stdio::Ignore,
-                1 => Stdio::Inherit(i64::from(fd)),
+                1 => Stdio::Inherit(Fd::new(fd)),
                 _ => return Err(Errno::EINVAL),
             });
         }
@@ -136,7 +137,7 @@ mod tests {
         let spec = read(&[1, 2, 2, 2], &texts, &[(0, 0), (1, 7)]).expect("well formed");
         assert_eq!((spec.detached, &*spec.file, &*spec.cwd), (true, &b"node"[..], &b""[..]));
         assert_eq!((spec.argv, spec.env), (vec!["node".into(), "-v".into()], vec![("A".into(), "b=c".into())]));
-        assert_eq!(spec.stdio, [Stdio::Ignore, Stdio::Inherit(7)]);
+        assert_eq!(spec.stdio, [Stdio::Ignore, Stdio::Inherit(Fd::new(7))]);
     }
 
     #[test]

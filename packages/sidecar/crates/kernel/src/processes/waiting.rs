@@ -5,31 +5,35 @@
 use super::table::Waiter;
 use crate::Answer;
 use crate::caller::{Blocked, Caller};
-use crate::ids::OperationId;
+use crate::ids::{Fd, OperationId};
 use coldframe_error::Errno;
 use coldframe_ids::Pid;
 use coldframe_sys as sys;
+use serde::{Deserialize, Serialize};
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::Poll;
 
-/// A descriptor or child that a call waits for, with the operation of the wait.
+/// A descriptor or child to wait for.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(crate) enum WatchTarget {
+    /// A descriptor, with the mask of its events.
+    Descriptor(Fd, u32),
+    Child(Pid),
+}
+
+/// A socket or child that a call waits for, with the operation of the wait.
 enum Watched {
-    Socket(i64, OperationId),
+    Socket(Fd, OperationId),
     Child(Pid, OperationId),
 }
 
 /// Waits until a descriptor is ready for an event in its mask, a child has ended, or `deadline` has
 /// passed. `deadline` is in nanoseconds of the monotonic clock. Returns 1 if the deadline has
 /// passed, otherwise 0. Descriptors that are no sockets are always ready.
-pub(crate) async fn wait_for(
-    program: &Arc<dyn Caller>,
-    descriptors: &[(i64, u32)],
-    children: &[Pid],
-    deadline: Option<u64>,
-) -> Answer {
+pub(crate) async fn wait_for(program: &Arc<dyn Caller>, targets: &[WatchTarget], deadline: Option<u64>) -> Answer {
     let mut watched = Vec::new();
-    let begun = begin(program, descriptors, children, &mut watched);
+    let begun = begin(program, targets, &mut watched);
     let result = match begun {
         Ok(true) => Ok(0),
         Ok(false) => {
@@ -44,25 +48,24 @@ pub(crate) async fn wait_for(
 }
 
 /// Starts the waits. Returns whether a descriptor is ready or a child has ended already.
-fn begin(
-    program: &Arc<dyn Caller>,
-    descriptors: &[(i64, u32)],
-    children: &[Pid],
-    watched: &mut Vec<Watched>,
-) -> Result<bool, Errno> {
+fn begin(program: &Arc<dyn Caller>, targets: &[WatchTarget], watched: &mut Vec<Watched>) -> Result<bool, Errno> {
     let process = program.process();
-    for (fd, mask) in descriptors {
-        let Some(id) = process.socket_of(*fd)? else { return Ok(true) };
-        let operation = process.operations.begin_blocking()?;
-        watched.push(Watched::Socket(*fd, operation));
-        process.kernel.sockets.arm(program, id, operation, *mask)?;
-    }
-    for pid in children {
-        let operation = process.operations.begin_blocking()?;
-        watched.push(Watched::Child(*pid, operation));
-        let waiter = Waiter { operation, reaps: false };
-        if process.kernel.processes.wait(program.pid(), *pid, waiter)?.is_some() {
-            return Ok(true);
+    for target in targets {
+        match *target {
+            WatchTarget::Descriptor(fd, mask) => {
+                let Some(id) = process.socket_of(fd)? else { return Ok(true) };
+                let operation = process.operations.begin_blocking()?;
+                watched.push(Watched::Socket(fd, operation));
+                process.kernel.sockets.arm(program, id, operation, mask)?;
+            }
+            WatchTarget::Child(pid) => {
+                let operation = process.operations.begin_blocking()?;
+                watched.push(Watched::Child(pid, operation));
+                let waiter = Waiter { operation, reaps: false };
+                if process.kernel.processes.wait(program.pid(), pid, waiter)?.is_some() {
+                    return Ok(true);
+                }
+            }
         }
     }
     Ok(false)

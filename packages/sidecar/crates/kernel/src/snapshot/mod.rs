@@ -31,13 +31,12 @@ use super::host_calls::HostCalls;
 use super::net::{Sockets, SocketsSnapshot};
 use super::operations::OperationsSnapshot;
 use super::permissions::{Permissions, PolicySnapshot};
-use super::processes::{ProcessTableSnapshot, Processes, Signals, SignalsSnapshot};
+use super::processes::{ProcessTableSnapshot, Processes, Signals, SignalsSnapshot, WatchTarget};
 use super::usage::{Charge, Resource, Usage};
 use super::{Kernel, Operations, Process};
 use crate::fs::options::FileSystemOptions;
 use crate::fs::options::MountOptions;
-use crate::ids::OperationId;
-use crate::ids::SocketId;
+use crate::ids::{Fd, OperationId, SocketId};
 use crate::limits::Limits;
 use crate::permissions::policy::PermissionPolicy;
 use crate::usage::WarningListener;
@@ -76,7 +75,7 @@ struct ProcessSnapshot {
     operations: OperationsSnapshot,
     crypto: CryptoSnapshot,
     signals: SignalsSnapshot,
-    watched: Vec<(u32, u32)>,
+    watched: Vec<WatchTarget>,
     feed: Option<SocketId>,
     /// The kernel memory that is charged for the arguments and the environment, in bytes.
     texts: Option<u64>,
@@ -260,11 +259,11 @@ impl Process {
     /// Returns the sockets of the process's descriptors.
     fn sockets(&self) -> Vec<SocketId> {
         let descriptors = self.files.descriptors.lock();
-        let socket = |fd: usize| match descriptors.peek(fd as u32)?.target {
+        let socket = |fd: Fd| match descriptors.peek(fd)?.target {
             Target::Socket(id) => Some(id),
             _ => None,
         };
-        descriptors.numbers().into_iter().filter_map(socket).chain(*self.feed.lock()).collect()
+        descriptors.open().into_iter().filter_map(socket).chain(*self.feed.lock()).collect()
     }
 }
 

@@ -171,7 +171,7 @@ impl Export {
                 (size.saturating_sub(content.stored()) >= LARGE_HOLES).then(|| whole_blocks(content.extents(), size))
             }
             Opened::Host(_) => None,
-            Opened::Device(..) | Opened::Directory(_) => return Ok(()),
+            Opened::Device(..) | Opened::Descriptor(_) | Opened::Directory(_) => return Ok(()),
         };
         opened.hold(&mut tree);
         drop(tree);

@@ -33,7 +33,7 @@ impl EmbedderFiles<'_> {
             let opened = open::find(&mut tree, &self.view, path, flags, mode)?;
             match &opened {
                 Opened::Directory(_) => return Err(Errno::EISDIR),
-                Opened::Device(..) => return Err(Errno::EINVAL),
+                Opened::Device(..) | Opened::Descriptor(_) => return Err(Errno::EINVAL),
                 Opened::Memory(_) | Opened::Host(_) => {}
             }
             let size = opened.size(&tree)?;

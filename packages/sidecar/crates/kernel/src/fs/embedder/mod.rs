@@ -253,7 +253,7 @@ impl Opened {
         match self {
             Self::Memory(ino) => Ok(tree.node(*ino)?.size()),
             Self::Host(file) => Ok(file.stat()?.size),
-            Self::Device(..) | Self::Directory(_) => Ok(0),
+            Self::Device(..) | Self::Descriptor(_) | Self::Directory(_) => Ok(0),
         }
     }
 
@@ -263,7 +263,7 @@ impl Opened {
         match self {
             Self::Memory(ino) => tree.read(*ino, at, buffer),
             Self::Host(file) => Guard::unlocked(tree, || file.read(at, buffer)),
-            Self::Device(..) | Self::Directory(_) => Err(Errno::EINVAL),
+            Self::Device(..) | Self::Descriptor(_) | Self::Directory(_) => Err(Errno::EINVAL),
         }
     }
 
@@ -272,7 +272,7 @@ impl Opened {
         match self {
             Self::Memory(ino) => tree.truncate(*ino, len),
             Self::Host(file) => file.truncate(len),
-            Self::Device(..) | Self::Directory(_) => Err(Errno::EINVAL),
+            Self::Device(..) | Self::Descriptor(_) | Self::Directory(_) => Err(Errno::EINVAL),
         }
     }
 
@@ -280,7 +280,7 @@ impl Opened {
         match self {
             Self::Memory(ino) => tree.write(*ino, Some(at), bytes).map(|(_, count)| count),
             Self::Host(file) => Guard::unlocked(tree, || file.write(at, bytes)),
-            Self::Device(..) | Self::Directory(_) => Err(Errno::EINVAL),
+            Self::Device(..) | Self::Descriptor(_) | Self::Directory(_) => Err(Errno::EINVAL),
         }
     }
 }

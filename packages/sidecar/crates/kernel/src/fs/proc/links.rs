@@ -3,6 +3,7 @@
 
 use super::{Proc, ProcEntry};
 use crate::caller::Caller;
+use crate::ids::Fd;
 use crate::caller_scope::current_caller;
 use crate::descriptors::Target;
 use crate::fs::node::Ino;
@@ -19,7 +20,7 @@ pub(super) enum Link {
     Executable(Arc<dyn Caller>),
     Root,
     Cwd(Arc<dyn Caller>),
-    Descriptor(Arc<dyn Caller>, u32),
+    Descriptor(Arc<dyn Caller>, Fd),
 }
 
 impl Proc {
@@ -78,7 +79,7 @@ impl Proc {
 
     /// Returns the descriptor of a path that [`Proc::follow`] made. Fails with `EACCES` for a
     /// descriptor of another process.
-    pub(in crate::fs) fn own_stream(&self, at: &[u8]) -> Result<Option<u32>, Errno> {
+    pub(in crate::fs) fn own_stream(&self, at: &[u8]) -> Result<Option<Fd>, Errno> {
         match self.entry(at)? {
             ProcEntry::Stream(pid, fd) if current_caller() == Some(pid) => Ok(Some(fd)),
             ProcEntry::Stream(..) => Err(Errno::EACCES),

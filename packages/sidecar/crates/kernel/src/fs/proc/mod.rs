@@ -19,6 +19,7 @@ use super::stat::{DEVICE, Stat};
 use super::tree::{FileSystem, GUEST, now};
 use crate::caller::Caller;
 use crate::caller_scope::current_caller;
+use crate::ids::Fd;
 use crate::processes::Processes;
 use coldframe_error::Errno;
 use coldframe_ids::Pid;
@@ -38,7 +39,7 @@ enum ProcEntry {
     Process(Arc<dyn Caller>, process::Text),
     /// An open stream or socket of a process. The links under `fd` lead here. The path contains a
     /// NUL, so no program can pass the path to a system call.
-    Stream(Pid, u32),
+    Stream(Pid, Fd),
 }
 
 enum Folder {
@@ -95,11 +96,11 @@ impl Proc {
             [name] => in_table(machine::ROOT, name).map(ProcEntry::Machine),
             [pid, b"fd"] => folder(Folder::Descriptors(self.program(pid)?)),
             [pid, b"fd", fd] => {
-                let (program, fd) = (self.program(pid)?, number(fd)?);
+                let (program, fd) = (self.program(pid)?, Fd::new(number(fd)?));
                 let there = program.process().files.descriptors.lock().peek(fd).is_some();
                 if there { Ok(ProcEntry::Link(Link::Descriptor(program, fd))) } else { Err(Errno::ENOENT) }
             }
-            [pid, b"fd\0", fd] => Ok(ProcEntry::Stream(self.program(pid)?.pid(), number(fd)?)),
+            [pid, b"fd\0", fd] => Ok(ProcEntry::Stream(self.program(pid)?.pid(), Fd::new(number(fd)?))),
             [pid, b"exe"] => self.program(pid).map(|program| ProcEntry::Link(Link::Executable(program))),
             [pid, b"root"] => self.program(pid).map(|_| ProcEntry::Link(Link::Root)),
             [pid, b"cwd"] => self.program(pid).map(|program| ProcEntry::Link(Link::Cwd(program))),
@@ -119,7 +120,7 @@ impl Proc {
             ProcEntry::Machine(_) => (Type::File, 0o444, 0),
             ProcEntry::Process(..) if at.ends_with(b"/environ") => (Type::File, 0o400, GUEST),
             ProcEntry::Process(..) => (Type::File, 0o444, GUEST),
-            ProcEntry::Stream(pid, fd) => return Ok(Stat::of_stream(u64::from(pid.get()) << 8 | u64::from(fd), GUEST, now())),
+            ProcEntry::Stream(pid, fd) => return Ok(Stat::of_stream(u64::from(pid.get()) << 8 | u64::from(fd.get()), GUEST, now())),
         };
         let now = now();
         Ok(Stat {
@@ -167,8 +168,8 @@ impl Proc {
                 add("fd", Type::Directory);
             }
             Folder::Descriptors(program) => {
-                let numbers = program.process().files.descriptors.lock().numbers();
-                numbers.iter().for_each(|fd| add(&fd.to_string(), Type::Link));
+                let open = program.process().files.descriptors.lock().open();
+                open.iter().for_each(|fd| add(&fd.to_string(), Type::Link));
             }
         }
         // Callers remove entries from the end of a listing.

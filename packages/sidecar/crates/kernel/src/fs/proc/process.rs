@@ -57,7 +57,7 @@ fn status(proc: &Proc, program: &dyn Caller) -> String {
     let (parent, group, session) = proc.processes.family(program.pid());
     let (letter, word) = state(program);
     let (pid, kilobytes) = (program.pid(), program.process().facts.memory() / 1024);
-    let descriptors = program.process().files.descriptors.lock().numbers().len();
+    let descriptors = program.process().files.descriptors.lock().open().len();
     let ids = "1000\t1000\t1000\t1000";
     let lines: [(&str, String); 23] = [
         ("Name", program.process().facts.name().to_owned()),

@@ -78,8 +78,7 @@ impl TestKernel {
         let of = &self.guests[parent].program;
         let slots = {
             let table = of.process().files.descriptors.lock();
-            let most = table.numbers().last().map_or(0, |last| last + 1);
-            (0..most as i64).map(|fd| table.get(fd).ok()).collect()
+            table.slots().to_vec()
         };
         let pid = self.kernel.processes.enter_child(of.pid(), false).expect("buffer");
         let process = Process::new(self.kernel.clone(), pid, "/workspace");

@@ -67,9 +67,9 @@ impl Guest {
     /// Makes a system call of the given kind as the guest.
     fn call(&self, kind: u8, a: u8, b: u8) -> (Result<i64, Errno>, Vec<u8>) {
         // `pick` mostly returns an open descriptor, sometimes an invalid number.
-        let open = self.program.process().files.descriptors.lock().numbers();
+        let open = self.program.process().files.descriptors.lock().open();
         let pick = |at: u8| match usize::from(at) % (open.len() + 1) {
-            at if at < open.len() => open[at] as i64,
+            at if at < open.len() => open[at].answer(),
             _ => 99,
         };
         let (fd, other) = (pick(a), pick(b));
@@ -91,7 +91,7 @@ impl Guest {
             }
             8 => {
                 // Sockets that are bound have the highest descriptors.
-                let listener = open.last().map_or(99, |fd| *fd as i64);
+                let listener = open.last().map_or(99, |fd| fd.answer());
                 self.sys(SocketCall::Listen, &[listener.into(), i64::from(b % 3).into()])
             }
             9 => {
@@ -104,7 +104,7 @@ impl Guest {
             }
             11 => {
                 let accepted =
-                    open.iter().map(|fd| self.sys(SocketCall::Accept, &[(*fd as i64).into()])).find(|(answer, _)| answer.is_ok());
+                    open.iter().map(|fd| self.sys(SocketCall::Accept, &[fd.answer().into()])).find(|(answer, _)| answer.is_ok());
                 accepted.unwrap_or((Err(Errno::EAGAIN), Vec::new()))
             }
             12 | 13 => self.sys(SocketCall::Read, &[fd.into(), Arg::Buffer(usize::from(b) * 24)]),
@@ -124,7 +124,7 @@ impl Guest {
             23 => {
                 let got = open
                     .iter()
-                    .map(|fd| self.sys(SocketCall::Receive, &[(*fd as i64).into(), Arg::Buffer(4_096), Arg::Bytes(&[0; 64])]));
+                    .map(|fd| self.sys(SocketCall::Receive, &[fd.answer().into(), Arg::Buffer(4_096), Arg::Bytes(&[0; 64])]));
                 got.into_iter().find(|(answer, _)| answer.is_ok()).unwrap_or((Err(Errno::EAGAIN), Vec::new()))
             }
             24 => self.sys(SocketCall::Error, &[fd.into()]),
@@ -132,7 +132,7 @@ impl Guest {
             26 => {
                 let got = open
                     .iter()
-                    .map(|fd| self.sys(SocketCall::Collect, &[(*fd as i64).into()]))
+                    .map(|fd| self.sys(SocketCall::Collect, &[fd.answer().into()]))
                     .find(|(answer, _)| answer.is_ok());
                 got.unwrap_or((Err(Errno::EAGAIN), Vec::new()))
             }

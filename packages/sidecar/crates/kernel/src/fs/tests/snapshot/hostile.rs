@@ -225,7 +225,6 @@ fn refuses_states_that_no_runtime_can_reach() {
         ),
         ("a directory inside itself", Box::new(move |files| node(files, a).parent = a)),
         ("a link without a target", Box::new(move |files| node(files, link).body = Body::Link(Arc::from(&b""[..])))),
-        ("an impossible device", Box::new(move |files| node(files, null).body = Body::Device(Device::Descriptor(1)))),
         ("a mount point without a mount", Box::new(move |files| node(files, link).body = Body::Mount(7))),
         ("counters that do not match the inodes", Box::new(|files| files.used.bytes = 0)),
         ("counters that do not match the inodes", Box::new(|files| files.used.inodes += 1_000)),

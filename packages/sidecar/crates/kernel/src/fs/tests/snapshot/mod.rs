@@ -10,8 +10,8 @@ mod watches;
 
 use super::{Arg, Guest};
 use crate::Kernel;
-use crate::fs::options::FileSystemOptions;
-use crate::fs::options::MountOptions;
+use crate::fs::options::{FileSystemOptions, MountOptions};
+use crate::ids::Fd;
 use crate::limits::Limits;
 use crate::snapshot::{KernelSnapshot, RestoreInputs};
 use coldframe_abi::system_calls::FileCall;
@@ -64,6 +64,11 @@ fn copy(guest: &Guest) -> Guest {
 fn used(guest: &Guest) -> (u64, u64) {
     let used = guest.program.process().kernel.files.lock().used;
     (used.bytes, used.inodes)
+}
+
+/// Returns the descriptor that a system call returned as a number.
+fn fd_of(answer: i64) -> Fd {
+    Fd::from_guest(answer).expect("a descriptor")
 }
 
 fn open(guest: &mut Guest, path: &str, flags: i64) -> i64 {
@@ -151,7 +156,7 @@ fn a_copy_keeps_positions_flags_and_shared_descriptions() {
     assert_eq!(other.read_file("f").expect("the file exists"), b"0123456789ab");
     assert_eq!(write(&mut other, fd, b"x"), -9, "the file was opened for reading");
     let table = other.program.process().files.descriptors.lock();
-    let (stdin, twice) = (table.get(0).expect("an open descriptor"), table.get(again).expect("an open descriptor"));
+    let (stdin, twice) = (table.get(Fd::new(0)).expect("an open descriptor"), table.get(fd_of(again)).expect("an open descriptor"));
     assert!(Arc::ptr_eq(&stdin, &twice), "one description, as in the original");
 }
 
@@ -162,8 +167,8 @@ fn programs_of_a_copy_share_the_descriptions_they_shared() {
     one.write_file("f", b"0123456789");
     let fd = open(&mut one, "f", 0);
     let other = Guest::of(&kernel, "/workspace");
-    let shared = one.program.process().files.descriptors.lock().get(fd).expect("open");
-    assert_eq!(other.program.process().add_descriptor(shared), Ok(fd));
+    let shared = one.program.process().files.descriptors.lock().get(fd_of(fd)).expect("open");
+    assert_eq!(other.program.process().add_descriptor(shared), Ok(fd_of(fd)));
     let mut copies = RestoreOptions::default().restore(&snapshot(&[&one, &other])).expect("a copy");
     assert_eq!(read(&mut copies[0], fd, 4).expect("the file exists"), b"0123");
     assert_eq!(read(&mut copies[1], fd, 4).expect("the file exists"), b"4567");
