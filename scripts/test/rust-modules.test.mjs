@@ -7,8 +7,8 @@ import { circles, crateArrows, moduleArrows, packagesBelow } from './rust-module
 // dependencies, and this table refuses new dependencies.
 const LAYERS = {
   abi: [],
-  error: [],
   ids: [],
+  error: ['ids'],
   sys: [],
   kernel: ['abi', 'crypto', 'error', 'ids', 'sys'],
   memory: ['abi', 'error', 'ids', 'sys'],

@@ -110,8 +110,11 @@ export interface PermissionEvent {
    * default decided.
    */
   readonly rule?: number;
-  /** The pid of the process. */
-  readonly pid: number;
+  /**
+   * The pid of the process that made the call, or that receives the environment variable. Absent if
+   * the app made the call.
+   */
+  readonly pid?: number;
   /** The time of the decision in milliseconds since 1970. */
   readonly time: number;
 }

@@ -4,6 +4,7 @@
 //! codes. The shells send an error as `{ code, message, details }` and never parse a message.
 
 use crate::errno::Errno;
+use coldframe_ids::Pid;
 use displaydoc::Display;
 
 /// A value among an error's facts.
@@ -97,10 +98,15 @@ pub enum Error {
     },
     /// the program cannot be saved now: a turn is running, events wait, or the program is ending
     NotQuiet,
+    /// the runtime did not quiesce within {timeout_ms} ms: another snapshot was in progress
+    SnapshotInProgress {
+        /// The time allowed, in milliseconds.
+        timeout_ms: u64,
+    },
     /// the runtime did not quiesce within {timeout_ms} ms: {command} (process {pid}) kept running
     Busy {
-        /// The process that kept running. 0 if another snapshot was in progress until the timeout.
-        pid: u32,
+        /// The process that kept running.
+        pid: Pid,
         /// The process's command line.
         command: String,
         /// The time allowed, in milliseconds.
@@ -190,7 +196,7 @@ impl Error {
             Self::ResourceExhausted { .. } => "ERR_RESOURCE_EXHAUSTED",
             Self::File { errno, .. } => errno,
             Self::Archive { .. } => "ERR_ARCHIVE",
-            Self::NotQuiet | Self::Busy { .. } => "ERR_NOT_QUIET",
+            Self::NotQuiet | Self::SnapshotInProgress { .. } | Self::Busy { .. } => "ERR_NOT_QUIET",
             Self::RolledBack => "ERR_ROLLED_BACK",
             Self::SnapshotLacks { .. } => "ERR_SNAPSHOT_LACKS",
             Self::Snapshot { .. } => "ERR_SNAPSHOT",
@@ -214,14 +220,14 @@ impl Error {
             ],
             Self::RuntimeDisposed | Self::RuntimePaused | Self::Canceled | Self::NotQuiet | Self::RolledBack => vec![],
             Self::Busy { pid, command, timeout_ms } => vec![
-                ("pid", Fact::Number(i64::from(*pid))),
+                ("pid", Fact::Number(i64::from(pid.get()))),
                 ("command", Fact::Text(command.clone())),
                 ("timeoutMs", number(*timeout_ms)),
             ],
             Self::SnapshotLacks { what, name } => {
                 vec![("what", Fact::Text(what.clone())), ("missing", Fact::Text(name.clone()))]
             }
-            Self::Timeout { timeout_ms } => vec![("timeoutMs", number(*timeout_ms))],
+            Self::Timeout { timeout_ms } | Self::SnapshotInProgress { timeout_ms } => vec![("timeoutMs", number(*timeout_ms))],
             Self::CpuLimit { cpu_ms } => vec![("cpuMs", number(*cpu_ms))],
             Self::MemoryLimit { limit, bytes } => {
                 vec![("memoryBytes", number(*bytes)), ("limit", Fact::Text((*limit).to_owned()))]

@@ -193,10 +193,10 @@ mod tests {
     #[test]
     fn allocates_the_lowest_number_up_to_the_limit() {
         let mut descriptors = Descriptors::new(Pid::INIT, 5);
-        let file = || Arc::new(Description::new(Target::File(9), 0));
+        let file = || Arc::new(Description::new(Target::File(Ino::new(9)), 0));
         assert_eq!((descriptors.add(file()), descriptors.add(file())), (Ok((Fd::new(3), true)), Ok((Fd::new(4), false))));
         assert_eq!(descriptors.add(file()), Err(Errno::EMFILE));
-        assert_eq!(descriptors.close(Fd::new(3)), Ok(Some(HeldObject::Node(9))));
+        assert_eq!(descriptors.close(Fd::new(3)), Ok(Some(HeldObject::Node(Ino::new(9)))));
         assert_eq!(descriptors.close(Fd::new(3)), Err(Errno::EBADF));
         assert_eq!(descriptors.add(file()), Ok((Fd::new(3), false)));
         assert_eq!(descriptors.used_and_highest(), (5, 5));
@@ -208,10 +208,10 @@ mod tests {
     #[test]
     fn releases_a_file_when_its_second_descriptor_closes() {
         let mut descriptors = Descriptors::new(Pid::INIT, 10);
-        let file = Arc::new(Description::new(Target::File(9), 0));
+        let file = Arc::new(Description::new(Target::File(Ino::new(9)), 0));
         descriptors.add(file.clone()).expect("room");
         descriptors.add(file).expect("room");
         assert_eq!(descriptors.close(Fd::new(3)), Ok(None));
-        assert_eq!(descriptors.close(Fd::new(4)), Ok(Some(HeldObject::Node(9))));
+        assert_eq!(descriptors.close(Fd::new(4)), Ok(Some(HeldObject::Node(Ino::new(9)))));
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use coldframe_core as core;
 use coldframe_core::{Decisions, PermissionListener, PermissionPolicy, ScopePolicy, Verdict};
-use coldframe_ids::{Pid, RuntimeId};
+use coldframe_ids::RuntimeId;
 use coldframe_protocol::Kind;
 use coldframe_protocol::messages::{
     PermissionEvent, PermissionMode, PermissionRequest, PermissionRule, PermissionScope, Permissions, PermissionsEvents,
@@ -73,7 +73,7 @@ fn event(decision: &core::Decision) -> PermissionEvent<'_> {
         resource: &decision.resource,
         decision: mode(decision.verdict),
         rule: decision.rule,
-        pid: decision.pid.unwrap_or(Pid::new(0)),
+        pid: decision.pid,
         time_us: decision.time_us,
     }
 }

@@ -248,7 +248,7 @@ impl Quiesce {
             if let Some(at) = rounds.queue.iter().position(|queued| queued.number == number) {
                 if let Some(queued) = rounds.queue.remove(at) {
                     let timeout_ms = millis(queued.request.timeout);
-                    refuse(queued, Error::Busy { pid: 0, command: "another snapshot".to_owned(), timeout_ms }, follow_up);
+                    refuse(queued, Error::SnapshotInProgress { timeout_ms }, follow_up);
                 }
                 return;
             }
@@ -414,8 +414,11 @@ impl Round {
         let mut programs = self.home.programs();
         programs.sort_unstable_by_key(|program| program.pid);
         let busy = programs.iter().find(|program| !self.resting.contains_key(&program.pid));
-        let (pid, command) = busy.map_or((0, String::new()), |program| (program.pid.get(), program.command.clone()));
-        Error::Busy { pid, command, timeout_ms: millis(self.timeout) }
+        busy.map_or(Error::NotQuiet, |program| Error::Busy {
+            pid: program.pid,
+            command: program.command.clone(),
+            timeout_ms: millis(self.timeout),
+        })
     }
 }
 

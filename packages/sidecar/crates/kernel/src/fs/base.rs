@@ -141,7 +141,10 @@ fn build() -> FileSystem {
     for (path, target) in LINKS {
         put(path, Body::Link(Arc::from(target.as_bytes())), 0o777, 0);
     }
-    for ino in ROOT..=tree.last {
+    let mut next = ROOT;
+    while next <= tree.last {
+        let ino = next;
+        next = ino.next();
         if let Ok(Node { meta, .. }) = tree.node_mut(ino) {
             (meta.atime, meta.mtime, meta.ctime, meta.birthtime) = (MADE, MADE, MADE, MADE);
         }

@@ -7,12 +7,22 @@
 
 use super::content::Content;
 use super::overlay::Below;
+use coldframe_ids::id;
 use rpds::RedBlackTreeMapSync;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// An inode's number. A filesystem never uses the number of a removed inode again.
-pub(crate) type Ino = u64;
+id! {
+    /// An inode's number. A filesystem never uses the number of a removed inode again.
+    Ino: u64
+}
+
+impl Ino {
+    /// Returns the number that a filesystem assigns after this number.
+    pub(crate) fn next(self) -> Self {
+        Self::new(self.get() + 1)
+    }
+}
 
 /// The length of the longest name in bytes.
 pub(crate) const MAX_NAME: usize = 255;

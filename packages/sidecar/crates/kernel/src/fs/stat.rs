@@ -54,7 +54,7 @@ impl Stat {
             uid: meta.uid,
             gid: meta.gid,
             rdev,
-            ino,
+            ino: ino.get(),
             size: node.size(),
             blocks: if matches!(node.body, Body::File(_)) { node.stored().div_ceil(BLOCK) * (BLOCK / 512) } else { 0 },
             atime: meta.atime,

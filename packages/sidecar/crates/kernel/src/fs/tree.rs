@@ -21,7 +21,7 @@ use std::hash::{BuildHasher, Hasher};
 use std::sync::Arc;
 
 /// The root directory's inode number.
-pub(crate) const ROOT: Ino = 1;
+pub(crate) const ROOT: Ino = Ino::new(1);
 
 /// The user id of the programs in a runtime, and their group id.
 pub(crate) const GUEST: u32 = 1_000;
@@ -181,7 +181,7 @@ impl FileSystem {
         let meta = Meta { mode, uid: owner.0, gid: owner.1, links, atime: now, mtime: now, ctime: now, birthtime: now };
         let node = Node { meta, body, parent: ROOT, name: Arc::from(&b""[..]) };
         self.reserve(node.stored(), 1)?;
-        self.last += 1;
+        self.last = self.last.next();
         self.nodes.insert_mut(self.last, node);
         Ok(self.last)
     }

@@ -54,7 +54,8 @@ pub(super) enum Subscriber {
 }
 
 pub(super) struct Watcher {
-    node: Ino,
+    /// The watched inode. `None` in a watch of a mounted folder.
+    node: Option<Ino>,
     /// The name under which changes of the watched file itself are reported.
     name: Box<[u8]>,
     recursive: bool,
@@ -84,7 +85,7 @@ impl Clone for Watchers {
 }
 
 impl Watcher {
-    pub(super) fn new(node: Ino, name: Box<[u8]>, recursive: bool, subscriber: Subscriber) -> Self {
+    pub(super) fn new(node: Option<Ino>, name: Box<[u8]>, recursive: bool, subscriber: Subscriber) -> Self {
         let (kept, last) = (Vec::new(), Vec::new());
         let charge = match &subscriber {
             Subscriber::Program(operations) => Some(Charge::none(operations.usage(), Resource::Kernel)),
@@ -200,12 +201,13 @@ pub(super) fn begin(
         _ => tree.node(node)?.name[..].into(),
     };
     let watchers = &mut tree.watchers.0;
-    let waits = |watcher: &&mut Watcher| watcher.node == node && watcher.recursive == recursive && watcher.waits_for(subscriber);
+    let waits =
+        |watcher: &&mut Watcher| watcher.node == Some(node) && watcher.recursive == recursive && watcher.waits_for(subscriber);
     if let Some(watcher) = watchers.iter_mut().find(waits) {
         return watcher.arm();
     }
     may_watch(watchers.len(), subscriber)?;
-    let mut watcher = Watcher::new(node, name, recursive, subscriber.clone());
+    let mut watcher = Watcher::new(Some(node), name, recursive, subscriber.clone());
     watcher.permissions = permissions;
     let operation = watcher.arm()?;
     watchers.push(watcher);
@@ -240,7 +242,9 @@ pub(crate) fn unwatch(process: &Process, operation: i64) -> Answer {
     let at = tree.watchers.0.iter().position(is_it).ok_or(Errno::EINVAL)?;
     let watcher = tree.watchers.0.swap_remove(at);
     watcher.cancel();
-    tree.release(watcher.node);
+    if let Some(node) = watcher.node {
+        tree.release(node);
+    }
     Ok(0)
 }
 
@@ -262,7 +266,7 @@ impl FileSystem {
         let (removed, left) = watchers.into_iter().partition(|watcher: &Watcher| watcher.belongs_to(subscriber));
         self.watchers.0 = left;
         let removed: Vec<Watcher> = removed;
-        removed.iter().for_each(|watcher| self.release(watcher.node));
+        removed.iter().filter_map(|watcher| watcher.node).for_each(|node| self.release(node));
     }
 
     /// Reports that `name` in `directory` was added, removed or changed.
@@ -272,10 +276,10 @@ impl FileSystem {
         }
         let mut watchers = std::mem::take(&mut self.watchers.0);
         for watcher in &mut watchers {
-            if watcher.node == directory {
+            if watcher.node == Some(directory) {
                 watcher.notify(change, name);
             } else if watcher.recursive
-                && let Some(mut path) = self.path_below(watcher.node, directory)
+                && let Some(mut path) = watcher.node.and_then(|node| self.path_below(node, directory))
                 && self.may_notify(watcher, directory, name)
             {
                 path.extend_from_slice(name);
@@ -295,7 +299,7 @@ impl FileSystem {
 
     /// Reports that the inode itself was removed, moved or changed.
     pub(super) fn notify_inode(&mut self, change: Change, node: Ino) {
-        self.watchers.0.iter_mut().filter(|watcher| watcher.node == node).for_each(|watcher| watcher.notify_itself(change));
+        self.watchers.0.iter_mut().filter(|watcher| watcher.node == Some(node)).for_each(|watcher| watcher.notify_itself(change));
     }
 
     /// Reports that the inode's bytes or attributes changed.

@@ -102,7 +102,7 @@ mod tests {
     fn refuses_files_unknown_sockets_and_closed_connections() {
         let sockets = Sockets::default();
         let (one, other) = sockets.with(|state| state.network.pair()).expect("a pair");
-        let file = Arc::new(Description::new(Target::File(1), 0));
+        let file = Arc::new(Description::new(Target::File(crate::fs::Ino::new(1)), 0));
         assert_eq!(sockets.offer(one, file).err(), Some(Errno::EOPNOTSUPP));
         assert_eq!(sockets.offer(socket(7_777), sent(socket(1))).err(), Some(Errno::EBADF));
         assert!(sockets.close(other, false).is_empty());

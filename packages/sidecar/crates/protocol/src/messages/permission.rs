@@ -142,8 +142,10 @@ pub struct PermissionEvent<'a> {
     /// The index of the deciding rule in its scope.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<u32>,
-    /// The process whose operation was checked.
-    pub pid: Pid,
+    /// The process that made the call, or that receives the environment variable. Absent if the
+    /// SDK made the call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pid: Option<Pid>,
     /// The time of the decision, in microseconds since 1970.
     pub time_us: u64,
 }

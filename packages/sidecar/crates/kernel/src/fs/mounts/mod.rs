@@ -23,7 +23,7 @@ pub(super) use watching::{HostWatchSnapshot, HostWatchers};
 
 use super::app_file_system::App;
 use super::content::Content;
-use super::node::{Body, Directory, MAX_NAME};
+use super::node::{Body, Directory, Ino, MAX_NAME};
 use super::proc::Proc;
 use super::tree::{FileSystem, GUEST, User, now};
 use super::walk::{FinalLink, Location, Name, PathEnd};
@@ -219,7 +219,7 @@ impl FileSystem {
         Ok((place, name.into()))
     }
 
-    fn put_mount(&mut self, parent: u64, name: &[u8], body: Body) -> Result<(), Errno> {
+    fn put_mount(&mut self, parent: Ino, name: &[u8], body: Body) -> Result<(), Errno> {
         if let Some(&hidden) = self.directory(parent)?.names.get(name) {
             let is_mount = matches!(self.node(hidden)?.body, Body::Mount(_)) || self.is_overlay_root(hidden);
             if is_mount || !self.node(hidden)?.is_directory() {

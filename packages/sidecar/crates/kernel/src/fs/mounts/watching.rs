@@ -163,7 +163,7 @@ impl Shared {
             return watch.watcher.arm();
         }
         let name = at.rsplit(|byte| *byte == b'/').next().filter(|name| !name.is_empty()).unwrap_or(&mount.name);
-        let mut watcher = Watcher::new(0, name.into(), false, subscriber.clone());
+        let mut watcher = Watcher::new(None, name.into(), false, subscriber.clone());
         let begun = may_watch(watches.len(), subscriber).and_then(|()| watcher.arm());
         match begun {
             Ok(operation) => {

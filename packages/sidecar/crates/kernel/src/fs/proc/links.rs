@@ -3,12 +3,12 @@
 
 use super::{Proc, ProcEntry};
 use crate::caller::Caller;
-use crate::ids::Fd;
 use crate::caller_scope::current_caller;
 use crate::descriptors::Target;
 use crate::fs::node::Ino;
 use crate::fs::tree::{FileSystem, ROOT};
 use crate::fs::walk::{Location, join};
+use crate::ids::Fd;
 use coldframe_error::Errno;
 use coldframe_ids::Pid;
 use std::sync::Arc;

@@ -120,7 +120,9 @@ impl Proc {
             ProcEntry::Machine(_) => (Type::File, 0o444, 0),
             ProcEntry::Process(..) if at.ends_with(b"/environ") => (Type::File, 0o400, GUEST),
             ProcEntry::Process(..) => (Type::File, 0o444, GUEST),
-            ProcEntry::Stream(pid, fd) => return Ok(Stat::of_stream(u64::from(pid.get()) << 8 | u64::from(fd.get()), GUEST, now())),
+            ProcEntry::Stream(pid, fd) => {
+                return Ok(Stat::of_stream(u64::from(pid.get()) << 8 | u64::from(fd.get()), GUEST, now()));
+            }
         };
         let now = now();
         Ok(Stat {

@@ -12,7 +12,7 @@ use crate::fs::walk::Location;
 use std::collections::HashMap;
 
 /// The bound on inode numbers. A guest's double represents all smaller numbers exactly.
-const MOST: Ino = 1 << 53;
+const MOST: Ino = Ino::new(1 << 53);
 /// A bound above the number of inodes that the limit allows in a directory.
 const MOST_LINKS: u32 = 1 << 31;
 /// The mode bits of inodes.
@@ -50,14 +50,17 @@ impl FilesSnapshot {
         for ((mount, path), ino) in &self.raised {
             let is_directory = self.nodes.get(ino).is_none_or(Node::is_directory);
             ensure(self.kind(*mount) == Some(MountKind::Overlay) && is_path(path), "a raised directory without an overlay")?;
-            ensure((1..=self.last).contains(ino) && is_directory, "a raised directory that is not a directory")?;
+            ensure((ROOT..=self.last).contains(ino) && is_directory, "a raised directory that is not a directory")?;
         }
         for watch in &self.watches {
-            ensure(watch.is_sound() && self.nodes.contains_key(&watch.node), "an impossible watch")?;
+            ensure(watch.is_sound() && watch.node.is_some_and(|node| self.nodes.contains_key(&node)), "an impossible watch")?;
         }
         for host in &self.host_watches {
             let is_folder = matches!(self.kind(host.mount), Some(MountKind::Folder | MountKind::Overlay));
-            ensure(host.watch.is_sound() && is_folder && is_path(&host.path), "an impossible watch")?;
+            ensure(
+                host.watch.is_sound() && host.watch.node.is_none() && is_folder && is_path(&host.path),
+                "an impossible watch",
+            )?;
         }
         Ok(())
     }
@@ -122,7 +125,7 @@ impl FilesSnapshot {
         ensure(root.parent == ROOT && root.name.is_empty() && root.meta.links > 0, "an impossible root directory")?;
         let mut named: HashMap<Ino, u32> = HashMap::new();
         for (ino, node) in &self.nodes {
-            ensure((1..=self.last).contains(ino), "an inode number out of range")?;
+            ensure((ROOT..=self.last).contains(ino), "an inode number out of range")?;
             ensure(node.meta.mode & !MODE == 0, "a mode with unknown bits")?;
             ensure(*ino == ROOT || is_name(&node.name), "an invalid name")?;
             match &node.body {

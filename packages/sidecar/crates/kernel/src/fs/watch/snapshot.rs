@@ -19,7 +19,8 @@ use std::sync::Arc;
 pub(crate) struct WatchSnapshot {
     pid: Pid,
     operation: Option<OperationId>,
-    pub(in crate::fs) node: Ino,
+    /// The watched inode. `None` in a watch of a mounted folder.
+    pub(in crate::fs) node: Option<Ino>,
     #[serde(with = "serde_bytes")]
     name: Box<[u8]>,
     recursive: bool,
@@ -124,7 +125,9 @@ impl FileSystem {
         check_count(snapshots.iter().filter(lives).count(), around)?;
         for watch in snapshots {
             if let Some(watcher) = watch.restore(around, Some(around.permissions.clone()))? {
-                self.hold(watcher.node);
+                if let Some(node) = watcher.node {
+                    self.hold(node);
+                }
                 self.watchers.0.push(watcher);
             }
         }

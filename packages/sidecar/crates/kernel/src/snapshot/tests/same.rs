@@ -130,10 +130,8 @@ impl Guest {
             24 => self.sys(SocketCall::Error, &[fd.into()]),
             25 => self.sys(SocketCall::Offer, &[fd.into(), other.into()]),
             26 => {
-                let got = open
-                    .iter()
-                    .map(|fd| self.sys(SocketCall::Collect, &[fd.answer().into()]))
-                    .find(|(answer, _)| answer.is_ok());
+                let got =
+                    open.iter().map(|fd| self.sys(SocketCall::Collect, &[fd.answer().into()])).find(|(answer, _)| answer.is_ok());
                 got.unwrap_or((Err(Errno::EAGAIN), Vec::new()))
             }
             27 => self.sys(ProcessCall::Listen, &[[10, 12][usize::from(a) % 2].into(), i64::from(b % 2).into()]),

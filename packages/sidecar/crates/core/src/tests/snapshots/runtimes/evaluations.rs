@@ -123,7 +123,7 @@ fn a_held_program_continues_when_it_is_released() {
     // A second snapshot waits until the first snapshot releases the programs, but not longer than
     // its own timeout.
     let brief = SnapshotOptions { timeout: Duration::from_millis(30), ..SnapshotOptions::default() };
-    assert!(matches!(try_take(&source, brief), Err(Error::Busy { pid: 0, .. })));
+    assert!(matches!(try_take(&source, brief), Err(Error::SnapshotInProgress { .. })));
     let (sender, events) = channel();
     source.snapshot(SnapshotOptions::default(), move |taken| sender.send(taken.map(drop)).expect("the test waits"));
     drop(held);

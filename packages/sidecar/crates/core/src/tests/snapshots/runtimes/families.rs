@@ -164,7 +164,7 @@ fn a_spinning_program_is_named_and_the_others_continue() {
     let (process, events) = start(&source, exec("for (;;) {}"), Dispatch::Worker);
     let options = SnapshotOptions { timeout: Duration::from_millis(100), ..SnapshotOptions::default() };
     let error = try_take(&source, options.clone()).expect_err("a spinning program");
-    assert_eq!(error, Error::Busy { pid: process.pid().get(), command: "node".to_owned(), timeout_ms: 100 });
+    assert_eq!(error, Error::Busy { pid: process.pid(), command: "node".to_owned(), timeout_ms: 100 });
     assert_eq!(resident.eval("console.log(++n)"), "2", "the programs that rested continue");
     // An evaluation that is requested while the other programs rest is queued, and a cancelled
     // program ends.

@@ -190,15 +190,15 @@ fn names(files: &mut FilesSnapshot, ino: Ino) -> &mut crate::fs::node::Directory
 #[test]
 fn refuses_states_that_no_runtime_can_reach() {
     let mut guest = anything();
-    let mut ino = |path: &str| guest.stat(path, false).expect(path)[7] as Ino;
+    let mut ino = |path: &str| Ino::new(guest.stat(path, false).expect(path)[7] as u64);
     let (work, a, d, e, link, null) = (ino("."), ino("a"), ino("d"), ino("d/e"), ino("d/link"), ino("/dev/null"));
     type Change = Box<dyn FnOnce(&mut FilesSnapshot)>;
     let cases: Vec<(&str, Change)> = vec![
         ("no root directory", Box::new(|files| assert!(files.nodes.remove_mut(&ROOT)))),
         ("no root directory", Box::new(|files| node(files, ROOT).body = Body::Socket)),
         ("an impossible root directory", Box::new(move |files| node(files, ROOT).parent = d)),
-        ("an inode number out of range", Box::new(|files| files.last = u64::MAX)),
-        ("an inode number out of range", Box::new(|files| files.last -= 1)),
+        ("an inode number out of range", Box::new(|files| files.last = Ino::new(u64::MAX))),
+        ("an inode number out of range", Box::new(|files| files.last = Ino::new(files.last.get() - 1))),
         ("a mode with unknown bits", Box::new(move |files| node(files, a).meta.mode = 0o10_644)),
         ("an inode with a wrong link count", Box::new(move |files| node(files, a).meta.links = 3)),
         ("an inode with a wrong link count", Box::new(move |files| node(files, a).meta.links = 0)),
@@ -208,7 +208,10 @@ fn refuses_states_that_no_runtime_can_reach() {
         ("an invalid name", Box::new(move |files| names(files, work).names.insert_mut(b"x/y"[..].into(), a))),
         ("an invalid name", Box::new(move |files| names(files, work).names.insert_mut(b".."[..].into(), a))),
         ("an invalid name", Box::new(move |files| names(files, work).names.insert_mut(vec![b'n'; 256].into(), a))),
-        ("a name without an inode", Box::new(move |files| names(files, work).names.insert_mut(b"x"[..].into(), 9_999_999))),
+        (
+            "a name without an inode",
+            Box::new(move |files| names(files, work).names.insert_mut(b"x"[..].into(), Ino::new(9_999_999))),
+        ),
         // A directory that is in two directories, in itself, or in a directory other than its
         // parent.
         ("an invalid name", Box::new(move |files| names(files, work).names.insert_mut(b"e"[..].into(), e))),
@@ -238,7 +241,8 @@ fn refuses_states_that_no_runtime_can_reach() {
         ("a mount point without a mount", Box::new(|files| files.mounts[0].parent = Location::Mount(0, Vec::new()))),
         ("a raised directory without an overlay", Box::new(move |files| files.raised.insert_mut((0, Box::default()), d))),
         ("a raised directory without an overlay", Box::new(move |files| names(files, d).below = Some(Box::new(Below::root(0))))),
-        ("an impossible watch", Box::new(|files| files.watches[0].node = 9_999_999)),
+        ("an impossible watch", Box::new(|files| files.watches[0].node = Some(Ino::new(9_999_999)))),
+        ("an impossible watch", Box::new(|files| files.watches[0].node = None)),
         ("an invalid open description", Box::new(move |files| node(files, null).body = Body::Device(Device::Full))),
     ];
     for (reason, change) in cases {

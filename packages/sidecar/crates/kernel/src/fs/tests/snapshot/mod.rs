@@ -156,7 +156,8 @@ fn a_copy_keeps_positions_flags_and_shared_descriptions() {
     assert_eq!(other.read_file("f").expect("the file exists"), b"0123456789ab");
     assert_eq!(write(&mut other, fd, b"x"), -9, "the file was opened for reading");
     let table = other.program.process().files.descriptors.lock();
-    let (stdin, twice) = (table.get(Fd::new(0)).expect("an open descriptor"), table.get(fd_of(again)).expect("an open descriptor"));
+    let (stdin, twice) =
+        (table.get(Fd::new(0)).expect("an open descriptor"), table.get(fd_of(again)).expect("an open descriptor"));
     assert!(Arc::ptr_eq(&stdin, &twice), "one description, as in the original");
 }
 
