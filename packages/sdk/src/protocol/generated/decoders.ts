@@ -248,7 +248,7 @@ export function permissionEvent(value: unknown, at: string): PermissionEvent {
   text(map, at, 'resource');
   oneOf(map, at, 'decision', PERMISSION_MODE);
   if (map['rule'] !== undefined) natural(map, at, 'rule');
-  natural(map, at, 'pid');
+  if (map['pid'] !== undefined) natural(map, at, 'pid');
   natural(map, at, 'timeUs');
   return map as unknown as PermissionEvent;
 }

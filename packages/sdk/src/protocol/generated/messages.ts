@@ -542,8 +542,11 @@ export interface PermissionEvent {
   decision: PermissionMode;
   /** The index of the deciding rule in its scope. */
   rule?: number | undefined;
-  /** The process whose operation was checked. */
-  pid: Pid;
+  /**
+   * The process that made the call, or that receives the environment variable. Absent if the SDK
+   * made the call.
+   */
+  pid?: Pid | undefined;
   /** The time of the decision, in microseconds since 1970. */
   timeUs: number;
 }

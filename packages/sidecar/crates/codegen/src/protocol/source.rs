@@ -111,7 +111,8 @@ fn parse(path: &Path) -> Result<syn::File, String> {
     syn::parse_file(&text).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// Reads ids that are declared as `id! { /// Doc. Name }` or `non_zero_id! { /// Doc. Name }`.
+/// Reads ids that are declared as `id! { /// Doc. Name }`, as `id! { /// Doc. Name: u64 }` or as
+/// `non_zero_id! { /// Doc. Name }`.
 fn read_ids(file: syn::File) -> Result<BTreeMap<String, String>, String> {
     let mut ids = BTreeMap::new();
     for item in file.items {
@@ -126,7 +127,11 @@ fn read_ids(file: syn::File) -> Result<BTreeMap<String, String>, String> {
 
 fn documented_name(input: ParseStream<'_>) -> syn::Result<(String, String)> {
     let docs = docs(&input.call(Attribute::parse_outer)?);
-    Ok((docs, input.parse::<Ident>()?.to_string()))
+    let name = input.parse::<Ident>()?.to_string();
+    if input.parse::<Option<Token![:]>>()?.is_some() {
+        input.parse::<Type>()?;
+    }
+    Ok((docs, name))
 }
 
 fn read_file(protocol: &mut Protocol, name: String, file: syn::File) -> Result<(), String> {
