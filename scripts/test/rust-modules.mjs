@@ -1,6 +1,8 @@
 // Finds the dependencies between crates, and between the top-level modules of a crate, from the
 // `crate::` and `super::` paths outside tests.
 
+import { execFileSync } from 'node:child_process';
+import { fromRoot } from '../build/paths.mjs';
 import { readText, trackedFiles } from './tree.mjs';
 
 const CRATES = 'packages/sidecar/crates';
@@ -135,6 +137,21 @@ export function packagesBelow(name) {
   };
   visit(name);
   return found;
+}
+
+/**
+ * Returns the features of each package that cargo compiles for the workspace, as a list for each
+ * package's name. `kinds` names the kinds of dependencies, as in `cargo tree --edges`.
+ */
+export function featuresOf(kinds) {
+  const args = ['tree', '--locked', '--workspace', '--edges', kinds, '--prefix', 'none', '--format', '{p}|{f}|'];
+  const lines = execFileSync(process.execPath, [fromRoot('scripts/cargo.mjs'), ...args], { encoding: 'utf8' }).split('\n');
+  const features = new Map();
+  for (const line of new Set(lines)) {
+    const [, name, list] = /^(\S+) .*?\|(.*?)\|/.exec(line) ?? [];
+    if (name) features.set(name, [...new Set([...(features.get(name) ?? []), ...list.split(',')])].sort());
+  }
+  return features;
 }
 
 /**

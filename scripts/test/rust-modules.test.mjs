@@ -1,7 +1,7 @@
 // The Rust crates and their modules keep their layers.
 
 import { expect, test } from 'vitest';
-import { circles, crateArrows, moduleArrows, packagesBelow } from './rust-modules.mjs';
+import { circles, crateArrows, featuresOf, moduleArrows, packagesBelow } from './rust-modules.mjs';
 
 // Each crate with the crates of the workspace that the crate may use. Cargo refuses circular
 // dependencies, and this table refuses new dependencies.
@@ -29,6 +29,13 @@ test('the kernel is built without wasmtime', () => {
   expect(packages.size).toBeGreaterThan(20);
   expect([...packages].filter((name) => /wasmtime|cranelift|wasmparser/.test(name))).toEqual([]);
   expect([...packagesBelow('coldframe-vm')], 'the reader of Cargo.lock').toContain('wasmtime');
+});
+
+test('the tests use the wasmtime that the build has compiled', () => {
+  const [built, tested] = [featuresOf('normal,build'), featuresOf('normal,build,dev')];
+  const below = [...packagesBelow('wasmtime')].filter((name) => built.has(name));
+  for (const name of below) expect(tested.get(name), name).toEqual(built.get(name));
+  expect(built.get('rustix'), 'the reader of features').toContain('fs');
 });
 
 test('no two modules of core use each other', () => {
