@@ -44,7 +44,7 @@ impl Core {
         Ok(Self { registry: Arc::new(registry), load_ns })
     }
 
-    /// Returns the images and modules.
+    /// Returns the installation, which has the images and modules.
     pub(crate) fn installation(&self) -> &Arc<Installation> {
         self.registry.installation()
     }

@@ -72,11 +72,12 @@ pub struct ProcessEntry {
 pub struct Resources {
     /// Live runtimes.
     pub runtimes: u64,
-    /// Live processes, including resident ones.
+    /// Live processes, including resident runners.
     pub processes: u64,
     /// Clean memory slots that wait for the next process.
     pub warm_slots: u64,
-    /// Bytes of linear memory that live processes can access now.
+    /// The memory that live processes had at their start, in bytes: their number times the length
+    /// of the image for `node`. Growth is not included.
     pub memory_bytes: u64,
     /// Bytes of output that wait for their reader.
     pub buffered_bytes: u64,

@@ -1,5 +1,6 @@
-//! Events with their payloads, the start block and the restore block
-//! (`docs/internals/guest-abi.md`). `coldframe-abi` has the numbers. Next: `lib.rs`.
+//! Encodes the events, the start block and the restore block that a guest receives.
+//! `docs/internals/guest-abi.md` describes the layouts, and `coldframe-abi` has the numbers. Next:
+//! `lib.rs`.
 
 use coldframe_abi::{EventHeader, EventKind, ProgramMode};
 
@@ -67,9 +68,9 @@ impl Event<'_> {
 
 /// The start block: the parameters of a program.
 pub struct Start<'a> {
-    /// The process.
+    /// The pid of the process.
     pub pid: u32,
-    /// The parent process.
+    /// The pid of the parent process.
     pub ppid: u32,
     /// The working directory.
     pub cwd: &'a str,
@@ -113,9 +114,9 @@ impl Start<'_> {
 /// The payload of a RESTORE event: the changes since the snapshot.
 #[derive(Debug, Clone, Default)]
 pub struct Restore {
-    /// The process.
+    /// The pid of the process.
     pub pid: u32,
-    /// The parent process.
+    /// The pid of the parent process.
     pub ppid: u32,
     /// The time since the snapshot by the wall clock, in milliseconds.
     pub elapsed_ms: f64,

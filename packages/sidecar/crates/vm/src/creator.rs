@@ -15,9 +15,9 @@ thread_local! {
     static NEXT: RefCell<Option<Arc<OccupiedSlot>>> = const { RefCell::new(None) };
 }
 
-/// Runs `instantiate`, which makes exactly one memory: that of `slot`. The slot is vacated when
-/// wasmtime drops the memory. If instantiation fails before wasmtime makes the memory, the caller
-/// must vacate the slot.
+/// Runs `instantiate`, which makes exactly one memory: the memory of `slot`. The slot is vacated
+/// when wasmtime drops the memory. If instantiation fails before wasmtime makes the memory, the
+/// caller must vacate the slot.
 pub(crate) fn with_slot<R>(slot: &Arc<OccupiedSlot>, instantiate: impl FnOnce() -> R) -> R {
     NEXT.with(|next| *next.borrow_mut() = Some(slot.clone()));
     let result = instantiate();

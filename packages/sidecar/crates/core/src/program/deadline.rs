@@ -10,7 +10,7 @@ use coldframe_error::Error;
 use coldframe_sys as sys;
 use std::time::Duration;
 
-/// The delay of an alarm that rings while its program is held.
+/// The delay after which an alarm is set again while its program is held.
 const HELD: Duration = Duration::from_millis(50);
 
 /// The deadline of a program or of an evaluation.
@@ -47,7 +47,7 @@ impl Remaining {
 }
 
 impl Program {
-    /// Ends the program `timeout` from now.
+    /// Ends the program with a timeout error after `timeout`.
     pub(crate) fn end_after(&self, timeout: Duration) {
         self.end_at(Deadline::after(timeout));
     }

@@ -78,8 +78,8 @@ impl Output {
         Self { descriptors: Default::default(), streams, limit, unread: 0, waiting: Vec::new() }
     }
 
-    /// Sets the streamed descriptors, for the next evaluation or for a restored program. Keeps the
-    /// bytes captured since the last evaluation.
+    /// Sets the streamed descriptors, for the next evaluation or for a restored program. Resets the
+    /// window, and keeps the bytes captured since the last evaluation.
     pub(crate) fn set_streams(&mut self, streams: Streams) {
         self.streams = streams;
         self.unread = 0;
@@ -178,8 +178,8 @@ impl Output {
         })
     }
 
-    /// Returns the present and the highest number of captured bytes. Each number is that of the
-    /// descriptor with more bytes.
+    /// Returns the present and the highest number of captured bytes. Each number is the larger
+    /// number of the two descriptors.
     pub(crate) fn look(&self) -> (u64, u64) {
         let most = |of: fn(&Descriptor) -> u64| self.descriptors.iter().map(of).max().unwrap_or(0);
         (most(|descriptor| descriptor.captured.len() as u64), most(|descriptor| descriptor.mark.high()))

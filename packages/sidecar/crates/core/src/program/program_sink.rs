@@ -17,7 +17,7 @@ impl ProgramSink {
     }
 
     /// Keeps the sink in place until the guard is dropped. A caller that removes state from the
-    /// program and then reports it needs the guard.
+    /// program and then reports the state needs the guard.
     pub(super) fn hold(&self) -> RwLockReadGuard<'_, Option<Arc<dyn Sink>>> {
         // The lock is taken recursively, because a report can cause further reports on this thread.
         self.0.read_recursive()

@@ -1,5 +1,5 @@
-//! Handles: the files, archives and watches that the embedder has open in a runtime, by number. The
-//! runtime closes all handles when it ends.
+//! Handles: the files, archives and watches that the embedder has open in a runtime, by number. All
+//! handles of a runtime are closed when the runtime ends.
 //!
 //! A number belongs to one runtime and is not reused in the runtime. A call locks only its own
 //! handle.

@@ -373,7 +373,7 @@ impl Home for Inner {
     fn remove(&self, program: &Arc<Program>) {
         let removed = {
             let mut programs = self.programs.lock();
-            // A restored copy may have replaced the program and have its pid.
+            // A rollback may have replaced the program by a restored program with an equal pid.
             let is_it = programs.live.get(&program.pid).is_some_and(|live| Arc::ptr_eq(live, program));
             if is_it { programs.live.remove(&program.pid) } else { None }
         };
@@ -407,7 +407,7 @@ fn prepare(process: &KernelProcess, options: &ProcessOptions, launch: &mut Launc
     Ok(())
 }
 
-/// Returns a command line for lists of processes.
+/// Returns the command line for lists of processes, cut off after 1,000 characters.
 fn title(argv: &[String]) -> String {
     const LONGEST: usize = 1_000;
     argv.join(" ").chars().take(LONGEST).collect()

@@ -55,13 +55,14 @@ impl Snapshot {
         self.programs.iter().map(ProgramSnapshot::info).collect()
     }
 
-    /// Returns whether a runtime exists that was restored from the snapshot.
+    /// Returns whether a runtime exists that was restored from the snapshot or rolled back to the
+    /// snapshot.
     pub(crate) fn is_used(&self) -> bool {
         Arc::strong_count(&self.users) > 1
     }
 
-    /// Announces this number of restores, so that each VM snapshot can be prepared for many cheap
-    /// restores. The call is optional.
+    /// Announces that `copies` runtimes will be restored, so that each VM snapshot can be prepared
+    /// for cheap restores. The call is optional.
     pub fn expect_copies(&self, copies: u32) {
         self.programs.iter().for_each(|program| program.vm.snapshot.expect(copies));
     }

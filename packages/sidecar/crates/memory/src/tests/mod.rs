@@ -1,4 +1,5 @@
-//! Slots: after any writes, a slot equals its image again, and a slot never contains another
+//! Tests of slots: after any writes, a slot equals its image again, and a slot never contains
+//! another image's bytes.
 //! image's bytes.
 
 mod compaction;

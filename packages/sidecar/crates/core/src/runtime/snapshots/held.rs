@@ -1,5 +1,5 @@
 //! A runtime whose programs stay at rest after its snapshot was taken, until the embedder resumes
-//! them or ends the runtime. Next: `restore.rs`.
+//! the programs or ends the runtime. Next: `restore.rs`.
 
 use crate::outcome::Sink;
 use crate::program::Home;
@@ -29,7 +29,7 @@ impl std::fmt::Debug for Held {
 /// The state that a paused runtime keeps beside its snapshot.
 ///
 /// Handles and host calls continue with the next number, so that an old number never names a new
-/// object. The listener for permission decisions stays.
+/// object. The listener for permission decisions is kept.
 #[derive(Clone, Default)]
 pub struct Carryover {
     /// The last assigned handle.
