@@ -1,8 +1,8 @@
 //! Prime numbers: search and check, for `crypto.generatePrime`, `crypto.checkPrime` and RSA keys.
 //!
-//! `crypto-primes` has the tests. The loop over candidates is in this module, because a watch must
-//! be able to stop a search between candidates. A single test cannot be stopped, so the length of
-//! numbers is bounded.
+//! `crypto-primes` has the primality tests. The loop over candidates is in this module, because a
+//! watch must be able to stop a search between candidates. A single test cannot be stopped, so the
+//! length of numbers is bounded.
 
 use crate::{Fault, Watch};
 use crypto_bigint::{BitOps, BoxedUint, NonZero, Odd, Resize};
@@ -23,8 +23,7 @@ pub(crate) struct Wanted<'a> {
     pub(crate) remainder: &'a [u8],
 }
 
-/// Returns a random prime, big-endian. Its two highest bits are set unless the caller wants a
-/// remainder.
+/// Returns a random prime, big-endian. Its two highest bits are set unless `wanted` has a modulus.
 pub(crate) fn random_prime(wanted: &Wanted<'_>, watch: &mut dyn Watch) -> Result<Vec<u8>, Fault> {
     let bits = wanted.bits;
     if bits > MAX_BITS {

@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 use coldframe_protocol::messages::*;
 use common::{Parent, program, wait_for_exit};
 
-// The source begins at 65624. The bytes before it are the inbox, the event's header and the start
-// block. The start block has five numbers, "/workspace", the URL and the length of the source.
+// The inbox begins at 65536 and the source at 65624. The event's header and the start of the start
+// block precede the source: five numbers, "/workspace", the URL, and the length of the source.
 const GUEST: &str = r#"(module
   (import "coldframe" "mark" (func $mark (param i32)))
   (memory (export "memory") 4 32768)

@@ -71,7 +71,7 @@ pub struct Setup<'a> {
     pub encrypt: bool,
     #[expect(missing_docs, reason = "the name says it")]
     pub key: &'a [u8],
-    /// The initialization vector. Empty for a mode that has none.
+    /// The initialization vector. Empty for a mode without an initialization vector.
     pub iv: &'a [u8],
     /// The length of the authentication tag in bytes, for the modes that have a tag.
     pub tag_len: usize,

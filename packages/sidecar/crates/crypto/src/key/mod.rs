@@ -49,7 +49,8 @@ pub(crate) struct RsaKey {
     pub(crate) n: Vec<u8>,
     pub(crate) e: Vec<u8>,
     pub(crate) private: Option<RsaPrivate>,
-    /// The restriction to PSS, if any: to these parameters, or `Some(None)` to any parameters.
+    /// The restriction to PSS. `None` means no restriction, and `Some(None)` means PSS with any
+    /// parameters.
     pub(crate) pss: Option<Option<PssParameters>>,
 }
 

@@ -3,7 +3,7 @@
 //! The core calls a sink on a worker thread, or on the session's thread when a program ran there. A
 //! program that a request started has a [`ProgramSink`], and a resident runner has a
 //! [`RunnerSink`]. A restored program without a request has an [`OrphanSink`] until a request
-//! attaches to it. [`SinkAssignment`] selects the sink of each restored program.
+//! attaches to the program. [`SinkAssignment`] selects the sink of each restored program.
 
 mod assignment;
 mod orphan;

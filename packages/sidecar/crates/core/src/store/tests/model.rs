@@ -53,7 +53,8 @@ fn action() -> impl Strategy<Value = Action> {
 /// A snapshot that was made, and its state in the model.
 struct Expected {
     snapshot: Arc<FakeSnapshot>,
-    /// Whether the snapshot may be present: it was inserted, and was not deleted since.
+    /// Whether the memory layer may have the snapshot: the snapshot was inserted, and was not
+    /// deleted since.
     in_memory: bool,
     on_disk: bool,
     retention: Retention,
@@ -84,7 +85,7 @@ impl TestStore {
             LayeredStore::new(self.core.installation().clone(), self.memory_room, self.scratch.0.clone(), self.disk_room);
         for entry in &mut self.expected {
             entry.in_memory = false;
-            // The end of a process ends the retention that only this process needed.
+            // Closing a store ends the retention `WhileOpen`.
             if entry.retention == Retention::WhileOpen {
                 entry.retention = Retention::No;
             }
@@ -251,7 +252,7 @@ impl TestStore {
                 Some(Stored::Disk) => (false, true),
                 Some(Stored::Both) => (true, true),
             };
-            // A snapshot may only have been removed to free capacity for others.
+            // A snapshot may only have been removed to free capacity for other snapshots.
             assert!(entry.in_memory || !in_memory, "{info:?}");
             assert!((entry.on_disk || !on_disk) && (on_disk || !entry.on_disk || entry.retention == Retention::No), "{info:?}");
             (entry.in_memory, entry.on_disk) = (in_memory, on_disk);
