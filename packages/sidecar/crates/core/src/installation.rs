@@ -61,7 +61,7 @@ impl Installation {
         self.node.image().id()
     }
 
-    /// Returns the number of bytes of memory that a program starts with.
+    /// Returns the number of bytes of memory that a `node` program starts with.
     pub(crate) fn image_len(&self) -> u64 {
         self.node.image().len() as u64
     }

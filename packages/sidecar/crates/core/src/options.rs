@@ -32,7 +32,7 @@ pub struct RuntimeOptions {
     pub env: Vec<(String, String)>,
     /// The working directory of the runtime's processes: an absolute guest path.
     pub cwd: Option<String>,
-    /// The limits.
+    /// The limits of the runtime and its processes.
     pub limits: Limits,
     /// The initial files: absolute guest paths and contents. Missing parent directories are made.
     pub files: Vec<(String, Vec<u8>)>,

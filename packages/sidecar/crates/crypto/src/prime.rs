@@ -73,7 +73,8 @@ fn congruent(wanted: &Wanted<'_>, watch: &mut dyn Watch) -> Result<BoxedUint, Fa
         start.set_bit_vartime(bits - 1, true);
         let below = start.rem_vartime(&divisor);
         let mut candidate = start.wrapping_sub(&below).wrapping_add(&remainder);
-        // Search upwards from the random start, in bounded steps, and within the length.
+        // Search upwards from the random start: at most 4096 steps, while the candidate has the
+        // wanted length.
         for _ in 0..4_096 {
             watch.step()?;
             if candidate.bits_vartime() > bits {

@@ -25,7 +25,7 @@ pub struct SlotLayout {
     pub base: usize,
     /// The present size in bytes.
     pub size: usize,
-    /// The module's initial memory size.
+    /// The module's initial memory size in bytes.
     pub initial_size: usize,
 }
 
@@ -46,8 +46,8 @@ impl VacatedSlot {
     /// background thread should restore the slot.
     pub fn is_large(&self) -> bool {
         /// The number of page faults above which restoring a slot takes more than about a
-        /// millisecond. The memory's length does not matter, because a copy of a large memory
-        /// shares its unwritten pages.
+        /// millisecond. The memory's length does not matter, because a VM that was restored from a
+        /// large memory shares the unwritten pages.
         const LARGE: u64 = 2_048;
         self.faults > LARGE
     }

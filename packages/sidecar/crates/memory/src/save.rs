@@ -1,4 +1,4 @@
-//! Saving a memory while its guest rests: the written pages become an image.
+//! Saves a memory while its guest rests: the written pages become an image.
 //!
 //! 1. Find the written pages: the page map names the private pages. The growth's file is completely
 //!    new and needs no search.
@@ -164,7 +164,7 @@ fn failed(gate: &Gate, failure: Failure) -> Error {
     }
 }
 
-/// Splits a run into parts that are each mapped while the gate is held.
+/// Splits a run into parts that are each mapped while the gate is entered.
 fn steps(run: Run) -> impl Iterator<Item = Run> {
     (0..run.len).step_by(STEP).map(move |at| Run { offset: run.offset + at, len: STEP.min(run.len - at) })
 }

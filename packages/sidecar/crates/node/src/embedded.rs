@@ -38,7 +38,7 @@ mod kind {
 
 /// The session and the state of its object.
 pub struct Embedded {
-    /// `None` after `shut_down`.
+    /// The session. `None` after `shut_down`.
     session: RefCell<Option<Session>>,
     outlet: Arc<NodeOutlet>,
     /// The longest time that this thread waits for the reply of a program before it returns to the

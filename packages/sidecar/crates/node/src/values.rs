@@ -23,7 +23,7 @@ const LENT_BYTES: usize = 16 << 10;
 pub struct Raw(sys::napi_value);
 
 impl Raw {
-    /// Converts a value.
+    /// Converts a Rust value to a JavaScript value.
     pub fn new<T: ToNapiValue>(env: &Env, value: T) -> Result<Self> {
         // SAFETY: `env` is the environment of the present call.
         unsafe { T::to_napi_value(env.raw(), value).map(Self) }
@@ -62,7 +62,8 @@ pub fn text_or_bytes(env: &Env, data: Vec<u8>) -> Result<Raw> {
     }
 }
 
-/// Makes a `Buffer`, which owns the memory of `data` from `LENT_BYTES` bytes on.
+/// Makes a `Buffer`. If `data` has at least `LENT_BYTES` bytes, the `Buffer` owns the memory of
+/// `data` and no byte is copied.
 pub fn bytes(env: &Env, data: Vec<u8>) -> Result<Raw> {
     let slice = if data.len() < LENT_BYTES { BufferSlice::copy_from(env, data)? } else { BufferSlice::from_data(env, data)? };
     Raw::new(env, slice)

@@ -12,7 +12,8 @@ use crate::table::ErrorContext;
 pub enum Message {
     /// An encoded message.
     Frame {
-        /// The request that the message belongs to. `None` for the connection or a host call.
+        /// The request that the message belongs to. `None` for a message that belongs to no
+        /// request.
         request: Option<RequestId>,
         /// Whether the message ends its request.
         is_reply: bool,
@@ -22,7 +23,7 @@ pub enum Message {
     /// The reply of a request that ran a program. A shell may pass the outcome to the embedder
     /// without a frame.
     Outcome {
-        /// The request.
+        /// The request that ran the program.
         request: RequestId,
         /// The outcome of the program.
         outcome: Box<Outcome>,

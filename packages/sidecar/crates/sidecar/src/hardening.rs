@@ -64,7 +64,7 @@ fn close_others(channel_fd: RawFd) {
     }
 }
 
-/// Ends the process at once, also while guests run. No destructor is called, because a destructor
+/// Ends the process at once, even while guests run. No destructor is called, because a destructor
 /// could wait for a guest.
 pub fn exit_process(code: i32) -> ! {
     // SAFETY: `_exit` has no preconditions.

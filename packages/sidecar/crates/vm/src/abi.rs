@@ -4,7 +4,7 @@
 
 use coldframe_abi::{EventHeader, EventKind, ProgramMode};
 
-/// Results of failed imports.
+/// The results of failed imports.
 pub mod errno {
     /// A bad address.
     pub const EFAULT: i32 = -14;
@@ -28,7 +28,7 @@ pub enum Event<'a> {
     Timer,
     /// The completion of an operation.
     Complete {
-        /// The operation.
+        /// The number of the operation.
         operation: u32,
         /// The result of the operation, or a negative error number.
         result: i32,
@@ -37,9 +37,9 @@ pub enum Event<'a> {
     },
     /// The start of an evaluation.
     Eval {
-        /// The evaluation.
+        /// The number of the evaluation.
         id: u32,
-        /// The code.
+        /// The code of the snippet.
         source: &'a str,
     },
     /// The restore of the memory from a snapshot.
@@ -76,18 +76,18 @@ pub struct Start<'a> {
     pub cwd: &'a str,
     /// The URL of the entry module.
     pub url: &'a str,
-    /// The code.
+    /// The code of the entry module.
     pub source: &'a str,
-    /// The arguments.
+    /// The arguments of the program.
     pub argv: &'a [String],
-    /// The environment.
+    /// The environment variables.
     pub env: &'a [(String, String)],
     /// Options of Node itself, `process.execArgv`.
     pub exec_argv: &'a [String],
 }
 
 impl Start<'_> {
-    /// Encodes the block.
+    /// Encodes the start block.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(256 + self.source.len());
         let counts = [self.argv.len() as u32, self.env.len() as u32, self.exec_argv.len() as u32];
@@ -125,7 +125,7 @@ pub struct Restore {
 }
 
 impl Restore {
-    /// Encodes the block.
+    /// Encodes the restore block.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(24);
         for number in [self.pid, self.ppid, self.env.len() as u32, 0] {

@@ -2,8 +2,8 @@
 //!
 //! wasmtime's `MemoryCreator` receives only the size of a memory. Therefore the slot is stored in a
 //! thread-local for the one instantiation that [`with_slot`] wraps. When wasmtime drops the memory,
-//! the slot returns to its image's pool, or is discarded if a kill made it inaccessible. Next:
-//! `lib.rs`.
+//! the slot returns to its image's pool, or is discarded if a kill made the slot inaccessible.
+//! Next: `lib.rs`.
 
 use coldframe_memory::{GUARD, OccupiedSlot, RESERVATION};
 use std::cell::RefCell;
@@ -29,8 +29,8 @@ pub(crate) fn with_slot<R>(slot: &Arc<OccupiedSlot>, instantiate: impl FnOnce() 
 pub(crate) struct Creator;
 
 // SAFETY: the memory is page-aligned in a reservation of `RESERVATION` accessible-or-faulting bytes
-// and `GUARD` inaccessible bytes behind them, which is the engine's configuration (checked below).
-// No other code has access to the memory.
+// and `GUARD` inaccessible bytes after the reservation. This is the engine's configuration, which
+// is checked below. No other code has access to the memory.
 unsafe impl MemoryCreator for Creator {
     fn new_memory(
         &self,

@@ -4,9 +4,9 @@
 //! a slot and makes the instance. [`Vm::turn`] delivers events and runs the guest until the guest
 //! is idle. Between two turns a snapshot of a VM can be taken (`snapshot/`).
 //!
-//! No other crate uses wasmtime at run time. This crate depends on the kernel, on memories and on
-//! one trait of the program above, [`Owner`]. It has no scheduler and no runtimes. Next:
-//! `owner.rs`.
+//! At run time, no other crate runs wasm. The core only names wasmtime's error type. This crate
+//! depends on the kernel, on memories and on one trait of the program above, [`Owner`]. This crate
+//! has no scheduler and no runtimes. Next: `owner.rs`.
 
 pub mod abi;
 mod access;

@@ -60,8 +60,8 @@ impl Program {
     }
 
     /// Sets an alarm that calls `then` at `at`. If the program is held at that time, the alarm is
-    /// set again, because the time of a held program does not count. A copy of the program
-    /// continues with the remaining time.
+    /// set again, because the time of a held program does not count. A program that is restored
+    /// from a snapshot continues with the remaining time.
     pub(super) fn alarm(&self, at: u64, then: impl FnOnce(&Self) + Send + 'static) -> Alarm {
         let this = self.this.clone();
         self.scheduler.timers().set(at, move || {

@@ -39,8 +39,8 @@ pub(super) struct Queued {
 pub(crate) struct Current {
     id: EvaluationId,
     began: u64,
-    /// Whether the request belongs to the original program. If true, this program is a copy and
-    /// does not report the outcome.
+    /// Whether the request belongs to the original program. If true, this program was restored
+    /// from a snapshot and does not report the outcome.
     is_detached: bool,
     deadline: Option<Deadline>,
     /// The reason why the evaluation must end.
@@ -103,7 +103,8 @@ impl Evaluations {
 
 impl Program {
     /// Queues a snippet. Returns the waker of a program without work. The caller must wake the
-    /// program, because the waker also keeps the program's task alive.
+    /// program, because the waker also keeps the program's task alive. Fails if the program has
+    /// ended or was replaced.
     pub(crate) fn evaluate(&self, request: Request, timeout: Option<Duration>) -> Result<Option<Waker>, Error> {
         let mut control = self.control.lock();
         if control.sink_taken {

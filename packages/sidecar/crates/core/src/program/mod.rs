@@ -244,7 +244,7 @@ impl Program {
         self.output.lock().buffered()
     }
 
-    // Calls of the program's task.
+    // Functions that the program's task calls.
 
     pub(crate) fn set_task(&self, task: &Arc<Task>) {
         // A program has one task. A second call would be a defect and is ignored.
@@ -261,7 +261,7 @@ impl Program {
         self.must_end.load(Ordering::Acquire)
     }
 
-    // Calls of the guest.
+    // Functions that serve the guest.
 
     /// Writes to stream 1 or 2, which the embedder reads. The writer is the program or a child that
     /// has inherited the stream.
@@ -308,7 +308,7 @@ impl Program {
         self.sink.send(|sink| sink.output(evaluation, fd, data));
     }
 
-    // Requests of the embedder.
+    // Functions that serve the embedder.
 
     /// Adds credit: the reader has consumed `bytes` of streamed output.
     pub(crate) fn credit(&self, bytes: u64) {

@@ -28,8 +28,8 @@ pub(crate) enum Written {
 pub(crate) struct Effect {
     /// A piece that must be sent now.
     pub(crate) piece: Option<(u8, Vec<u8>)>,
-    /// Set if this write first brought the captured bytes of a descriptor without a reader near the
-    /// limit: the number of these bytes.
+    /// The number of captured bytes of the descriptor, if this write brought that number near the
+    /// limit and the descriptor has no reader.
     pub(crate) near: Option<u64>,
 }
 
@@ -170,7 +170,8 @@ impl Output {
         pieces
     }
 
-    /// Takes the captured bytes of descriptors 1 and 2, and whether each was cut off.
+    /// Takes the captured bytes of descriptors 1 and 2, and whether each descriptor's output was
+    /// cut off.
     pub(crate) fn take(&mut self) -> [(Vec<u8>, bool); 2] {
         self.descriptors.each_mut().map(|descriptor| {
             descriptor.mark.lower(0, u64::MAX);

@@ -1,4 +1,4 @@
-//! The sink of a program, which can be replaced and taken away.
+//! The sink of a program, which can be replaced and taken.
 //!
 //! A program that a rollback replaces, or that ends because its runtime is paused, loses its sink.
 //! After [`ProgramSink::take`] has returned, the program sends no report, and no call of the sink

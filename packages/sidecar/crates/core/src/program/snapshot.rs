@@ -1,11 +1,11 @@
 //! The snapshot of a program: its VM snapshot and the state above the VM. The kernel snapshot
 //! contains the kernel's state of the program.
 //!
-//! A copy continues where the original was, with the original's pid and with new alarms for the
-//! remaining time. Captured output that was not reported belongs to the original and to the copy.
-//! The request of a running evaluation stays with the original. In the copy, the evaluation runs to
-//! its end without a report, unless the copy replaces the original (`resume`). Next:
-//! `runtime/snapshots/`.
+//! A copy is a program that was restored from the snapshot. A copy continues where the original
+//! was, with the original's pid and with new alarms for the remaining time. Captured output that
+//! was not reported belongs to the original and to the copy. The request of a running evaluation
+//! stays with the original. In the copy, the evaluation runs to its end without a report, unless
+//! the copy replaces the original (`resume`). Next: `runtime/snapshots/`.
 
 use super::deadline::Deadline;
 use super::evaluations::{Queued, Request};

@@ -29,7 +29,8 @@ impl Files {
         if self.inner.programs.lock().disposed { Err(Error::RuntimeDisposed) } else { Ok(self.kernel.embedder_files()) }
     }
 
-    /// Replaces the file at `path`, or appends to the file. Makes missing parent directories.
+    /// With `append`, appends to the file at `path`. Otherwise replaces the file. Makes missing
+    /// parent directories.
     pub fn write(&self, path: &str, bytes: &[u8], append: bool) -> Result<(), Error> {
         let written = self.embedder_files()?.write(path, bytes, append);
         self.inner.send_warnings();

@@ -58,7 +58,7 @@ pub(crate) struct Inner {
     env: Vec<(String, String)>,
     cwd: String,
     limits: Limits,
-    /// Replaced by a rollback.
+    /// The present generation, which a rollback replaces.
     generation: RwLock<Generation>,
     programs: Mutex<Programs>,
     /// Files, archives and watches that the embedder has open.
@@ -122,7 +122,8 @@ impl Runtime {
         let limits = inner.limits();
         let mut launch = inner.launch(&options)?;
         let Generation { kernel, quiesce } = inner.generation();
-        // A snapshot contains the whole program or no part of it.
+        // No snapshot is taken until the program is complete, because a snapshot must contain the
+        // whole program or no part of the program.
         let no_snapshot = quiesce.hold_off();
         if options.stdin.len() as u64 > limits.stdin_bytes {
             return Err(Error::ResourceExhausted { resource: "stdin bytes of a process", limit: limits.stdin_bytes });

@@ -1,4 +1,4 @@
-//! The programs that run now, checked from another thread.
+//! Checks the programs that run now, from another thread.
 //!
 //! A guest's CPU time is counted when the guest yields at a poll. Without a further check, a guest
 //! that no longer polls would compute forever. Therefore an alarm checks running programs at

@@ -57,7 +57,8 @@ fn are_labels(labels: &[(String, String)]) -> bool {
 }
 
 impl SnapshotInfo {
-    /// Checks the facts. The error names the first wrong fact. An exported file has no tenant.
+    /// Checks the facts. The error names the first wrong fact. An exported file has no tenant, so
+    /// an empty tenant is valid.
     pub(crate) fn check(&self) -> Result<(), &'static str> {
         let checks = [
             (is_id(&self.id), "its id is invalid"),

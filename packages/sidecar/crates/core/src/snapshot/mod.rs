@@ -5,8 +5,8 @@
 //!    ▲                      │
 //!    └───── rollback ───────┘
 //! ```
-//! A snapshot is immutable and complete. It shares unchanged pages with other snapshots. `info.rs`
-//! has the facts about a snapshot, `id.rs` its id, and `bytes.rs` its state as bytes.
+//! A snapshot is immutable and complete. A snapshot shares unchanged pages with other snapshots.
+//! `info.rs` has the facts about a snapshot, `id.rs` its id, and `bytes.rs` its state as bytes.
 //! `runtime/snapshots/` takes snapshots and restores them, and `store/` stores them.
 
 mod bytes;
@@ -34,8 +34,8 @@ pub struct Snapshot {
     pub(crate) users: SnapshotUse,
 }
 
-/// Marks a snapshot as used. A runtime holds the mark of the snapshot that it was restored from,
-/// and the store removes used snapshots last.
+/// Marks a snapshot as used. A runtime holds the mark of the snapshot that the runtime was restored
+/// from or rolled back to. Of a tenant's snapshots, the memory layer removes used snapshots last.
 pub(crate) type SnapshotUse = Arc<()>;
 
 impl std::fmt::Debug for Snapshot {

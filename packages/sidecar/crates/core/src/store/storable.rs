@@ -7,7 +7,7 @@ use crate::snapshot::{Snapshot, StoredMemory};
 use coldframe_error::Error;
 use std::sync::Arc;
 
-/// A snapshot, or a substitute in a test. Immutable.
+/// A snapshot, or a substitute in a test. Implementations are immutable.
 pub trait Storable: Send + Sync + Sized + 'static {
     /// Returns the facts about the snapshot.
     fn info(&self) -> &SnapshotInfo;

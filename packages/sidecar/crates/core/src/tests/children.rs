@@ -1,4 +1,5 @@
-//! Children of programs: ends, orphans, limits, leaks, and attempts to reach other runtimes.
+//! Tests of children of programs: ends, orphans, limits, leaks, and attempts to reach other
+//! runtimes.
 
 use super::*;
 use crate::Limits;

@@ -3,7 +3,7 @@
 //! The guest stores a key as DER (`SubjectPublicKeyInfo` or PKCS#8) and sends the DER with each
 //! request, so that the sidecar stores no key. `read.rs` and `write.rs` convert keys from and to
 //! DER with the crates of RustCrypto's `formats`. `asn1.rs` has the structures that these crates
-//! lack. `pem.rs` and `sealed.rs` have the two envelopes, text and encryption. `parts.rs` converts
+//! lack. `pem.rs` encodes DER as text, and `sealed.rs` encrypts private keys. `parts.rs` converts
 //! the numbers for JWK.
 
 pub(crate) mod asn1;

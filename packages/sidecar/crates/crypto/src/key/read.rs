@@ -2,8 +2,8 @@
 //! `SubjectPublicKeyInfo`.
 //!
 //! `spki`, `pkcs1` and `sec1` have most structures. `asn1.rs` has the structures that OpenSSL reads
-//! less strictly than the crates do. A program sees OpenSSL's error for a refused key. A [`Fault`]
-//! therefore names the wrong part: the ASN.1, the kind of key or the numbers.
+//! less strictly than the crates do. A program receives OpenSSL's error for a refused key. A
+//! [`Fault`] therefore names the wrong part: the ASN.1, the kind of key or the numbers.
 
 use super::asn1::{PrivateKeyInfo, PssParams, RsaNumber};
 use super::curve::Curve;

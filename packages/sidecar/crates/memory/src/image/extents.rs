@@ -19,7 +19,7 @@ use std::sync::Arc;
 pub struct Extent {
     /// The offset in the memory.
     pub at: usize,
-    /// The length.
+    /// The length in bytes.
     pub len: usize,
     /// The file with the bytes.
     pub piece: Arc<Piece>,
@@ -104,7 +104,6 @@ pub fn join(runs: &[Run], gap: usize, most: usize) -> Vec<Run> {
     let between = |pair: &[Run]| pair[1].offset - pair[0].offset - pair[0].len;
     let mut gaps: Vec<usize> = runs.windows(2).map(between).filter(|space| *space > gap).collect();
     // The widest gap that must be closed, and the number of gaps of this width that must be closed.
-    // equal.
     let (mut widest, mut of_them) = (gap, usize::MAX);
     if gaps.len() >= most.max(1) {
         let index = gaps.len() - most.max(1);

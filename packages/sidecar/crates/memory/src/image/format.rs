@@ -43,9 +43,9 @@ pub struct Header {
     pub state_ptr: u32,
     /// The address of the inbox for events.
     pub inbox_ptr: u32,
-    /// The length of the inbox.
+    /// The length of the inbox in bytes.
     pub inbox_len: u32,
-    /// The end of the immortal objects.
+    /// The address of the end of the immortal objects.
     pub frozen_end: u32,
     /// The SHA-256 of the memory.
     pub hash: Digest,

@@ -33,7 +33,6 @@ const LARGE: usize = 8 << 20;
 const GAP: usize = 64 * PAGE;
 /// The largest number of small runs behind the image's own length. The larger numbers apply if
 /// joining runs would copy large gaps.
-/// always accepted.
 const MAX_RUNS: &[usize] = &[8, 24, 96];
 const SLACK: usize = 4 << 20;
 
@@ -91,7 +90,6 @@ impl Image {
 
     /// Announces that this number of memories will be mapped. If the number is at least
     /// `GATHER_AFTER`, the image is gathered when the next memory is mapped.
-    /// the next memory is mapped.
     pub fn expect(&self, memories: u32) {
         if memories >= GATHER_AFTER {
             self.gathering.mapped.fetch_max(GATHER_AFTER - 1, Ordering::Relaxed);

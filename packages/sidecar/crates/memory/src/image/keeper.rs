@@ -20,7 +20,7 @@ use std::time::Duration;
 /// long.
 const MAX_GATHERED: usize = 16;
 /// The largest number of saved images with clean slots. A clean slot occupies the mappings and the
-/// address range of a memory, and the next restore needs two system calls less.
+/// address range of a memory and saves the next restore two system calls.
 const MAX_WITH_SLOTS: usize = 64;
 /// The number of images that lose their slots at once if too many have slots or resources are
 /// missing: about a millisecond of work.

@@ -125,7 +125,7 @@ impl Image {
         self.pool.budget()
     }
 
-    /// Returns the runs.
+    /// Returns the runs of the memory.
     pub fn extents(&self) -> Arc<[Extent]> {
         self.extents.read().clone()
     }
@@ -151,8 +151,8 @@ impl Image {
     /// be read. The bytes are then unknown.
     ///
     /// # Safety
-    /// [`Self::map_at`] made the memory at `base`, the caller owns it, and no reference into it is
-    /// alive.
+    /// [`Self::map_at`] made the memory at `base`, the caller owns the memory, and no reference
+    /// into the memory is alive.
     pub unsafe fn restore(&self, base: usize, runs: &[Run]) -> bool {
         let extents = self.extents();
         runs.iter().all(|run| {

@@ -1,5 +1,5 @@
-//! Compaction: a save does not keep a mostly overwritten piece, and `own_bytes` is never less than
-//! the memory that the pieces occupy.
+//! Tests of compaction: a save does not keep a mostly overwritten piece, and `own_bytes` is never
+//! less than the memory that the pieces occupy.
 
 use super::saves::{LARGEST, Machine, SMALL};
 use super::*;

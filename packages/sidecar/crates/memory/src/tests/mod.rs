@@ -1,6 +1,5 @@
 //! Tests of slots: after any writes, a slot equals its image again, and a slot never contains
 //! another image's bytes.
-//! image's bytes.
 
 mod compaction;
 mod saves;

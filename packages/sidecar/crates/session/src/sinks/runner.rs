@@ -45,7 +45,7 @@ impl RunnerSink {
         Self { created_by, runner, context, pid, replies, creation: Mutex::default() }
     }
 
-    /// Returns the runner.
+    /// Returns the runner's id.
     pub fn runner(&self) -> RunnerId {
         self.runner
     }

@@ -98,7 +98,7 @@ pub(super) fn processor() -> String {
     text
 }
 
-/// Returns the number of bytes before the pages, from the fixed part.
+/// Returns the number of bytes before the pages, from the fixed part of the header.
 pub(super) fn head_len(fixed: &[u8]) -> Result<usize, FormatError> {
     let fixed = fixed.get(..FIXED).ok_or("it is shorter than its header")?;
     if fixed[..8] != MAGIC[..] {

@@ -69,8 +69,8 @@ impl Held {
 
     /// Ends all programs and disposes of the runtime without a report to the sinks.
     ///
-    /// Returns the sinks by the lineage of their programs, for the copies that replace the programs
-    /// when the snapshot is restored. Inbound connections end with [`Error::RuntimePaused`].
+    /// Returns the sinks by the lineage of their programs, for the restored programs that replace
+    /// these programs. Inbound connections end with [`Error::RuntimePaused`].
     pub fn into_sinks(self) -> (HashMap<u64, Arc<dyn Sink>>, Carryover) {
         let roots = self.home.programs().into_iter().filter(|program| program.is_root());
         let sinks = roots.filter_map(|program| Some((program.lineage, program.take_sink(None)?))).collect();

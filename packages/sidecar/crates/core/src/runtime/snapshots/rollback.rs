@@ -18,8 +18,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 impl Runtime {
-    /// Rolls the runtime back to a snapshot of this runtime, or of another runtime whose limits are
-    /// not wider.
+    /// Rolls the runtime back to a snapshot of this runtime or of another runtime. Fails if the
+    /// snapshot's state exceeds this runtime's limits.
     ///
     /// A restored program replaces the live program of its lineage, and `assign` receives that
     /// program's sink. All other programs end, and their sinks receive `ERR_ROLLED_BACK`. All

@@ -1,6 +1,6 @@
 //! Takes a snapshot of a runtime. The call does not wait for the programs. The thread that
-//! completes the request sends the result, usually the thread of the last program that rests. Next:
-//! `held.rs`.
+//! completes the request calls `done` with the result, usually the thread of the last program that
+//! rests. Next: `held.rs`.
 
 use super::Held;
 use crate::checks::invalid;

@@ -135,7 +135,7 @@ fn an_import_of_a_snapshot_in_memory_is_written() {
     assert_eq!(listed(&store, "t"), vec![(one.info.id.clone(), Stored::Both)]);
 }
 
-/// Pseudo-random numbers.
+/// A generator of pseudo-random numbers.
 struct Random(u64);
 
 impl Random {

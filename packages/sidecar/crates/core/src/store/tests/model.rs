@@ -1,5 +1,5 @@
-//! Random operations against a plain model: every snapshot that the store lists exists and has its
-//! original content, and the store lists no other snapshot.
+//! Tests random operations against a plain model. Every snapshot that the store lists exists and
+//! has its original content. The store lists no other snapshot.
 
 use super::super::faults::{Fault, Step};
 use super::*;
@@ -74,7 +74,8 @@ const STEPS: [Step; 5] = [Step::Create, Step::Write, Step::Sync, Step::Rename, S
 impl TestStore {
     fn new(core: &Core) -> Self {
         let scratch = Scratch::new();
-        // A file has four more pages: its head, two of state, and the head of its memory.
+        // A file is four pages longer than its snapshot's memory: the head of the file, two pages
+        // of state, and the head of the memory.
         let (memory_room, disk_room) = (ROOM_PAGES * PAGE as u64, 3 * ROOM_PAGES * PAGE as u64);
         let store = LayeredStore::new(core.installation().clone(), memory_room, scratch.0.clone(), disk_room);
         Self { core: core.clone(), scratch, store, expected: Vec::new(), memory_room, disk_room }

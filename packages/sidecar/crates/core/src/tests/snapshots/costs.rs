@@ -84,7 +84,7 @@ fn costs_of_one_program_at_a_time() {
     }
 }
 
-/// The parts of a clone's time: address range, mappings, instance.
+/// Prints the parts of a clone's time: address range, mappings, instance.
 #[test]
 #[ignore = "measures"]
 fn costs_of_the_parts_of_a_clone() {
@@ -122,8 +122,8 @@ fn costs_of_the_parts_of_a_clone() {
     }
 }
 
-/// Covers an outlier of the prototype: taking snapshots of ten 500 MB programs at once took
-/// seconds. The measurement also rolls back ten programs and makes ten clones at once.
+/// Measures a case that was slow in the prototype: taking snapshots of ten 500 MB programs at once
+/// took seconds. The measurement also rolls back ten programs and makes ten clones at once.
 #[test]
 #[ignore = "measures; takes seconds and up to 6 GB"]
 fn costs_of_ten_programs_at_once() {

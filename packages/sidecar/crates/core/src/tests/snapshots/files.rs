@@ -1,5 +1,5 @@
-//! VM snapshots in files: reading returns the written state, or an error with the reason. The
-//! store's tests check that files are written completely.
+//! Tests of VM snapshots in files: reading returns the written state, or an error with the reason.
+//! The store's tests check that files are written completely.
 
 use super::*;
 use coldframe_vm::VmSnapshot;

@@ -1,9 +1,10 @@
-//! Concurrent operations: no operation hangs, every request has a reply, and nothing leaks.
+//! Tests of concurrent operations: no operation hangs, every request has a reply, and nothing
+//! leaks.
 
 use super::*;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Pseudo-random numbers, equal in every run.
+/// A generator of pseudo-random numbers, which are equal in every run.
 struct Random(u64);
 
 impl Random {

@@ -1,4 +1,4 @@
-//! Snapshots and rollbacks while a runner evaluates snippets.
+//! Tests of snapshots and rollbacks while a runner evaluates snippets.
 
 use super::*;
 use crate::tests::evaluation;
