@@ -62,7 +62,8 @@ impl Growth {
                     open.len = to - open.at;
                     Ok(())
                 }
-                // There is no open file, or the memory has grown behind the file without a file.
+                // There is no open file, or an earlier growth after the file's end was not mapped
+                // from the file.
                 _ => sys::allow(base + from, to - from),
             }
         }
@@ -80,8 +81,9 @@ impl Growth {
 
     /// Maps `range` of the open file again, copy-on-write.
     ///
-    /// # Safety The conditions of [`Growth::grow`] apply to a range inside [`Growth::open_range`],
-    /// and no guest runs in the memory.
+    /// # Safety
+    /// The conditions of [`Growth::grow`] apply to a range inside [`Growth::open_range`], and no
+    /// guest runs in the memory.
     pub unsafe fn detach(&self, base: usize, range: Run) -> io::Result<()> {
         let Some(open) = &self.open else { return Ok(()) };
         let offset = (range.offset - open.at) as u64;

@@ -234,7 +234,7 @@ impl Session {
         let restored = read.and_then(|snapshot| self.restore(runtime, &snapshot, options, Some(sinks)));
         match restored {
             Ok(((_, programs), _)) => {
-                // A request whose program is not in the snapshot must not wait for ever.
+                // A request whose program is not in the snapshot must not wait forever.
                 for request in self.replies.requests.without_process(&paused.requests) {
                     self.replies.fail(request, &Error::RuntimePaused, ErrorContext::runtime(runtime));
                 }

@@ -14,7 +14,7 @@ use std::os::fd::RawFd;
 use rustix::process::{Resource, Rlimit, Signal, getppid, getrlimit, set_parent_process_death_signal, setrlimit};
 
 /// Prints a panic's location and reason, then aborts. A thread that ended without an abort would
-/// leave its requests unanswered for ever.
+/// leave its requests unanswered forever.
 pub fn abort_on_panic() {
     std::panic::set_hook(Box::new(|panic| {
         eprintln!("coldframe-sidecar: internal error: {panic}");

@@ -1,7 +1,7 @@
 //! A guest on the reading thread that does not poll must not delay other requests.
 //!
 //! The engine of the real guest polls in its loops, so this guest is another module. A program that
-//! begins with `s` spins for ever without polling. Any other program exits with code 5.
+//! begins with `s` spins forever without polling. Any other program exits with code 5.
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test")]
 #![allow(dead_code, reason = "each test file uses its part of `common`")]
 

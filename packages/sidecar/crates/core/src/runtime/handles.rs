@@ -39,9 +39,9 @@ enum Handle {
 /// The purpose of an archive handle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ArchiveUse {
-    /// Reading: the file tree at a path is packed.
+    /// The embedder reads the archive: the file tree at a path is packed.
     Export,
-    /// Writing: the archive is unpacked into a path.
+    /// The embedder writes the archive, which is unpacked into a path.
     Import,
 }
 

@@ -1,4 +1,5 @@
-//! An error names the exhausted resource of the sidecar's process, and all runtimes stay usable.
+//! Tests of exhausted resources: an error names the exhausted resource of the sidecar's process,
+//! and all runtimes stay usable.
 
 use super::*;
 use crate::tests::evaluation;
