@@ -1,4 +1,4 @@
-//! Checks of the embedder's options. Next: `options.rs`.
+//! Checks the embedder's options and makes the errors of invalid options. Next: `options.rs`.
 
 use coldframe_error::Errno;
 use coldframe_error::Error;

@@ -13,7 +13,7 @@ use coldframe_sys as sys;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The time that [`Core::shutdown`] waits for programs to end.
+/// The longest time that [`Core::shutdown`] waits for programs to end.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(1);
 
 /// The state that all runtimes of this process share. Cheap to clone.
@@ -44,7 +44,7 @@ impl Core {
         Ok(Self { registry: Arc::new(registry), load_ns })
     }
 
-    /// Returns the images and modules.
+    /// Returns the installation, which has the images and modules.
     pub(crate) fn installation(&self) -> &Arc<Installation> {
         self.registry.installation()
     }
@@ -55,12 +55,12 @@ impl Core {
         self.registry.scheduler()
     }
 
-    /// Returns the image's content hash, in hex.
+    /// Returns the content hash of the image for `node`, in hex.
     pub fn image_id(&self) -> &str {
         self.installation().image_id()
     }
 
-    /// Returns the nanoseconds that loading image and module took.
+    /// Returns the nanoseconds that loading the image and the module took.
     pub fn load_ns(&self) -> u64 {
         self.load_ns
     }

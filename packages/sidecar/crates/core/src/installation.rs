@@ -2,8 +2,8 @@
 //!
 //! There are two images. The image for `node` is loaded when the core is opened. The image with the
 //! shell and the usual commands is loaded when the first command starts. Most runtimes never start
-//! a command, so their programs start from the small image. The memories of both images use the
-//! process's address ranges. Next: the crates `memory` and `vm`.
+//! a command, so their programs start from the smaller image for `node`. The memories of both
+//! images use the process's address ranges. Next: the crates `memory` and `vm`.
 
 use coldframe_error::Error;
 use coldframe_kernel::processes::ProgramKind;
@@ -61,7 +61,7 @@ impl Installation {
         self.node.image().id()
     }
 
-    /// Returns the number of bytes of memory that a program starts with.
+    /// Returns the number of bytes of memory that a `node` program starts with.
     pub(crate) fn image_len(&self) -> u64 {
         self.node.image().len() as u64
     }

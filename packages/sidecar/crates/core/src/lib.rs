@@ -1,7 +1,8 @@
-//! The sandbox core: runtimes whose guest is one frozen memory image, mapped copy-on-write.
+//! The sandbox core: runtimes whose programs start from a frozen memory image, mapped
+//! copy-on-write.
 //!
-//! [`Core`] has the state that all runtimes of a process share: the installation's image, the pool
-//! of memory slots, the worker threads. A [`Runtime`] is one sandbox and costs a few kilobytes
+//! [`Core`] has the state that all runtimes of a process share: the installation's images, their
+//! memory slots, and the worker threads. A [`Runtime`] is one sandbox and costs a few kilobytes
 //! until a program starts. [`Runtime::start`] makes a [`Process`]: one VM, mapped from the image,
 //! that runs one program. A [`Sink`] receives the program's output and end.
 //!

@@ -1,5 +1,5 @@
 //! The embedder's options of the core, of a runtime and of a process. The functions that receive
-//! the options also check them. Next: `outcome.rs`.
+//! options also check the options. Next: `outcome.rs`.
 
 use coldframe_kernel::usage::WarningListener;
 use coldframe_kernel::{FileSystemOptions, Limits, MountOptions, PermissionPolicy};
@@ -11,11 +11,11 @@ use std::time::Duration;
 pub struct CoreOptions {
     /// The folder with `guest.image` and the precompiled module that the image names.
     pub image_dir: PathBuf,
-    /// The number of threads that run guests. 0 means one for each processor.
+    /// The number of threads that run guests. 0 means one thread for each processor.
     pub workers: usize,
     /// The number of memory slots that stay mapped and clean for the next processes.
     pub warm_slots: usize,
-    /// The time that an idle worker spins for more work before it sleeps.
+    /// The time that an idle worker spins for more work before the worker waits.
     pub spin: Duration,
     /// The largest number of runtimes at a time.
     pub max_runtimes: u64,
@@ -32,7 +32,7 @@ pub struct RuntimeOptions {
     pub env: Vec<(String, String)>,
     /// The working directory of the runtime's processes: an absolute guest path.
     pub cwd: Option<String>,
-    /// The limits.
+    /// The limits of the runtime and its processes.
     pub limits: Limits,
     /// The initial files: absolute guest paths and contents. Missing parent directories are made.
     pub files: Vec<(String, Vec<u8>)>,
@@ -75,7 +75,7 @@ pub struct Streams {
 /// The options of a process.
 #[derive(Debug, Clone)]
 pub struct ProcessOptions {
-    /// The purpose.
+    /// The purpose of the process.
     pub mode: Mode,
     /// The program's source (an ES module), its guest path or a command, as `mode` states. Empty
     /// for a resident runner.

@@ -70,20 +70,21 @@ pub struct ProcessEntry {
 /// Counts of the resources in use.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Resources {
-    /// Live runtimes.
+    /// The number of live runtimes.
     pub runtimes: u64,
-    /// Live processes, including resident ones.
+    /// The number of live processes, including resident runners.
     pub processes: u64,
-    /// Clean memory slots that wait for the next process.
+    /// The number of clean slots of the image for `node`.
     pub warm_slots: u64,
-    /// Bytes of linear memory that live processes can access now.
+    /// The memory that live processes had at their start, in bytes: their number times the length
+    /// of the image for `node`. Growth is not included.
     pub memory_bytes: u64,
-    /// Bytes of output that wait for their reader.
+    /// The number of output bytes that wait for readers.
     pub buffered_bytes: u64,
 }
 
-/// Receives a program's output and its end. Called on worker threads, or on the calling thread for
-/// a process that runs inline. The calls must not block.
+/// Receives a program's output and its end. The methods are called on worker threads and on threads
+/// that call the core. The methods must not block.
 pub trait Sink: Send + Sync {
     /// Reports the pid of a process that has not run yet.
     fn started(&self, _pid: Pid) {}

@@ -42,7 +42,7 @@ fn either(data: &[u8], encoding: Encoding, opener: &mut Opener<'_, '_>) -> Resul
     }
 }
 
-/// Returns the public key of a private key.
+/// Returns the public key of a private key. Fields: the private key.
 pub(crate) fn public_of(fields: &mut Fields<'_>) -> Result<Vec<u8>, Fault> {
     described(&read::held(fields.bytes()?, true)?.public())
 }
@@ -53,7 +53,7 @@ pub(crate) fn to_parts(fields: &mut Fields<'_>) -> Result<Vec<u8>, Fault> {
     parts::to_fields(&held(fields)?)
 }
 
-/// Builds a key from its numbers.
+/// Builds a key from its numbers. [`parts::from_fields`] lists the fields.
 pub(crate) fn from_parts(fields: &mut Fields<'_>) -> Result<Vec<u8>, Fault> {
     described(&parts::from_fields(fields)?)
 }
@@ -88,7 +88,7 @@ pub(crate) fn convert_point(fields: &mut Fields<'_>) -> Result<Vec<u8>, Fault> {
 }
 
 /// Generates a key. Fields: kind; for RSA bits and exponent; for PSS also digest, MGF digest and
-/// salt length, each or -1; for EC the curve.
+/// salt length; for EC the curve. The digests and the salt length may be -1 for absent values.
 pub(crate) fn generate(fields: &mut Fields<'_>, watch: &mut dyn Watch) -> Result<Vec<u8>, Fault> {
     let kind = fields.number::<u8>()?;
     let key = match kind {
@@ -127,8 +127,8 @@ fn pss(hash: Option<Algorithm>, mgf_hash: Option<Algorithm>, salt_len: Option<u3
     Some(PssParameters { hash, mgf_hash: mgf_hash.unwrap_or(hash), salt_len })
 }
 
-/// Encrypts or decrypts with RSA. Fields: the key, 1 for a private key, 1 to use its private half,
-/// 1 to encrypt, padding, OAEP's digest, label, data.
+/// Encrypts or decrypts with RSA. Fields: the key, 1 for a private key, 1 to use the key's private
+/// part, 1 to encrypt, padding, OAEP's digest, label, data.
 pub(crate) fn rsa_cipher(fields: &mut Fields<'_>) -> Result<Vec<u8>, Fault> {
     let Key::Rsa(key) = held(fields)? else { return Err(Fault::KeyType) };
     let (use_private, encrypt, kind) = (fields.number::<u8>()? != 0, fields.number::<u8>()? != 0, fields.number::<i64>()?);

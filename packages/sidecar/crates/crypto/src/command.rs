@@ -78,7 +78,7 @@ impl Command {
     }
 }
 
-/// Runs a command.
+/// Runs a command with the fields of `request`. `watch` can stop a long command.
 ///
 /// # Errors
 /// Returns the [`Fault`] that the guest turns into Node's error.
@@ -144,7 +144,7 @@ pub fn run(command: Command, request: &[u8], watch: &mut dyn Watch) -> Result<Ve
 
 /// Encrypts or decrypts a whole message. Fields: the cipher, 1 to encrypt, key, initialization
 /// vector, tag length, additional data, message, and the tag or an empty field. The reply is the
-/// text and its tag.
+/// converted text, and the tag of an encrypted text.
 fn cipher(fields: &mut Fields<'_>, watch: &mut dyn Watch) -> Result<Vec<u8>, Fault> {
     let (cipher, encrypt) = (fields.number()?, fields.number::<u8>()? != 0);
     let (key, iv, tag_len) = (fields.bytes()?, fields.bytes()?, fields.number()?);

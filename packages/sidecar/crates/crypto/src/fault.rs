@@ -2,8 +2,8 @@
 //!
 //! The guest turns a fault's number into the error that Node throws (`bootstrap/crypto/faults.js`).
 
-/// The reason for which a computation failed. The numbers are part of the guest ABI: append, never
-/// renumber.
+/// The reason for which a computation failed. The numbers are part of the guest ABI: new faults are
+/// appended, and numbers never change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u16)]
 pub enum Fault {

@@ -90,7 +90,7 @@ impl Algorithm {
         }
     }
 
-    /// Returns a new digest.
+    /// Starts a digest of this algorithm.
     #[must_use]
     pub fn hasher(self) -> Box<dyn Hasher> {
         match self {

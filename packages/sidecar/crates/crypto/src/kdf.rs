@@ -1,4 +1,4 @@
-//! Keys from passwords and from other keys: PBKDF2 (RFC 8018) and HKDF (RFC 5869).
+//! Derives keys from passwords and from other keys: PBKDF2 (RFC 8018) and HKDF (RFC 5869).
 //!
 //! A guest may request a PBKDF2 that takes minutes. A watch must therefore be able to stop the loop
 //! between iterations. The loop of the `pbkdf2` crate cannot be stopped. This module's loop has the

@@ -1,11 +1,11 @@
 //! The computations of `node:crypto`: plain functions over bytes.
 //!
-//! The kernel (`crypto/` of the crate `kernel`) owns handles, threads and limits. This crate
-//! knows no program, guest or thread. The code is safe Rust over the RustCrypto crates, because the
-//! guest chooses keys, lengths and encodings, and a guest is hostile. A computation that may take
-//! long checks a [`Watch`] between its steps, which can stop the computation. `command.rs` has the
-//! calls that the guest makes by number. `hash.rs` has the digests and `key/` the keys. `kdf.rs`
-//! and `scrypt.rs` derive keys from passwords.
+//! The kernel (`crypto/` of the crate `kernel`) owns handles, threads and limits. This crate has no
+//! code for programs, guests or threads. The code is safe Rust over the RustCrypto crates, because
+//! the guest chooses keys, lengths and encodings, and a guest is hostile. A computation that may
+//! take long checks a [`Watch`] between its steps, which can stop the computation. `command.rs` has
+//! the calls that the guest makes by number. `hash.rs` has the digests and `key/` the keys.
+//! `kdf.rs` and `scrypt.rs` derive keys from passwords.
 
 mod asymmetric;
 mod cipher;

@@ -1,8 +1,8 @@
 //! Selects an algorithm's type by its number. Loops over digests of a fixed length use the type, so
 //! that an iteration does not call through a pointer.
 
-/// Runs `$body` with `$D` as the digest's type. Runs `$otherwise` if the digest has no fixed
-/// length.
+/// Runs `$body` with `$D` as the digest's type. Runs `$otherwise` for the pair of MD5 and SHA-1,
+/// and for SHAKE.
 macro_rules! with_digest {
     ($algorithm:expr, $D:ident => $body:expr, $otherwise:expr) => {{
         use $crate::Algorithm as A;

@@ -1,7 +1,7 @@
 //! The paddings of RSA: PKCS#1 v1.5, OAEP and PSS (RFC 8017).
 //!
-//! The paddings are not from the `rsa` crate, because it has no stable release for this generation
-//! of the RustCrypto crates (see `rsa.rs`).
+//! The paddings are not from the `rsa` crate, because the `rsa` crate has no stable release for
+//! this generation of the RustCrypto crates (see `rsa.rs`).
 
 use crate::key::asn1::DigestInfo;
 use crate::key::oid;

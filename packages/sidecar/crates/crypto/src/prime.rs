@@ -1,8 +1,8 @@
 //! Prime numbers: search and check, for `crypto.generatePrime`, `crypto.checkPrime` and RSA keys.
 //!
-//! `crypto-primes` has the tests. The loop over candidates is in this module, because a watch must
-//! be able to stop a search between candidates. A single test cannot be stopped, so the length of
-//! numbers is bounded.
+//! `crypto-primes` has the primality tests. The loop over candidates is in this module, because a
+//! watch must be able to stop a search between candidates. A single test cannot be stopped, so the
+//! length of numbers is bounded.
 
 use crate::{Fault, Watch};
 use crypto_bigint::{BitOps, BoxedUint, NonZero, Odd, Resize};
@@ -23,8 +23,7 @@ pub(crate) struct Wanted<'a> {
     pub(crate) remainder: &'a [u8],
 }
 
-/// Returns a random prime, big-endian. Its two highest bits are set unless the caller wants a
-/// remainder.
+/// Returns a random prime, big-endian. Its two highest bits are set unless `wanted` has a modulus.
 pub(crate) fn random_prime(wanted: &Wanted<'_>, watch: &mut dyn Watch) -> Result<Vec<u8>, Fault> {
     let bits = wanted.bits;
     if bits > MAX_BITS {
@@ -74,7 +73,8 @@ fn congruent(wanted: &Wanted<'_>, watch: &mut dyn Watch) -> Result<BoxedUint, Fa
         start.set_bit_vartime(bits - 1, true);
         let below = start.rem_vartime(&divisor);
         let mut candidate = start.wrapping_sub(&below).wrapping_add(&remainder);
-        // Search upwards from the random start, in bounded steps, and within the length.
+        // Search upwards from the random start: at most 4096 steps, while the candidate has the
+        // wanted length.
         for _ in 0..4_096 {
             watch.step()?;
             if candidate.bits_vartime() > bits {

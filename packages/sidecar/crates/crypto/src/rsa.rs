@@ -16,7 +16,7 @@ use crypto_bigint::{BoxedUint, NonZero, Odd, Resize};
 /// generation would take minutes.
 const GENERATED: std::ops::RangeInclusive<u32> = 512..=8_192;
 
-/// Returns the number of big-endian bytes, with a precision of at least `bits` bits.
+/// Converts big-endian bytes to a number with a precision of at least `bits` bits.
 fn number(bytes: &[u8], bits: u32) -> Result<BoxedUint, Fault> {
     let bytes = strip(bytes);
     let needed = u32::try_from(bytes.len() * 8).map_err(|_| Fault::TooLong)?;
@@ -43,7 +43,7 @@ pub(crate) fn power(base: &[u8], exponent: &[u8], modulus: &[u8]) -> Result<Vec<
     Ok(padded(&form.pow(&exponent).retrieve(), strip(modulus).len()))
 }
 
-/// Returns the number in `len` bytes.
+/// Returns the number as `len` big-endian bytes.
 fn padded(number: &BoxedUint, len: usize) -> Vec<u8> {
     let bytes = number.to_be_bytes();
     let mut out = vec![0; len];
@@ -52,7 +52,7 @@ fn padded(number: &BoxedUint, len: usize) -> Vec<u8> {
     out
 }
 
-/// Returns whether `left` is less than `right`. Each is a big-endian number.
+/// Returns whether `left` is less than `right`. Both arguments are big-endian numbers.
 fn below(left: &[u8], right: &[u8]) -> bool {
     let (left, right) = (strip(left), strip(right));
     (left.len(), left) < (right.len(), right)
@@ -66,7 +66,8 @@ pub(crate) fn public(key: &RsaKey, message: &[u8]) -> Result<Vec<u8>, Fault> {
     power(message, &key.e, &key.n)
 }
 
-/// Raises a message to the private exponent. The message must be below the modulus.
+/// Raises a message to the private exponent, and checks the result with the public exponent. The
+/// message must be below the modulus.
 pub(crate) fn private(key: &RsaKey, message: &[u8]) -> Result<Vec<u8>, Fault> {
     let private = key.private.as_ref().ok_or(Fault::KeyType)?;
     if !below(message, &key.n) {
@@ -111,8 +112,8 @@ pub(crate) fn generate(bits: u32, exponent: u32, watch: &mut dyn Watch) -> Resul
     }
 }
 
-/// Returns `None` for unsuitable primes: equal, with too short a product, or with a totient that
-/// shares a factor with the exponent.
+/// Makes the key of two primes. Returns `None` for unsuitable primes: equal primes, primes with too
+/// short a product, or primes whose totient shares a factor with the exponent.
 fn from_primes(p: &BoxedUint, q: &BoxedUint, exponent: u32, bits: u32) -> Result<Option<RsaKey>, Fault> {
     let wide = (bits + 64).next_multiple_of(64);
     let (p, q) = (p.resize(wide), q.resize(wide));

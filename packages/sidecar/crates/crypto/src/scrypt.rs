@@ -1,4 +1,4 @@
-//! scrypt (RFC 7914).
+//! scrypt (RFC 7914): derives a key from a password with much time and memory.
 //!
 //! The computation may mix a gigabyte of memory for seconds, and the caller must be able to stop
 //! the loop. The function of the `scrypt` crate cannot be stopped.
@@ -68,7 +68,7 @@ impl Mixer {
         Self { table: vec![0; n * words], words, x: vec![0; words], y: vec![0; words] }
     }
 
-    /// `scryptROMix`.
+    /// Computes `scryptROMix` of RFC 7914 in place.
     fn mix(&mut self, block: &mut [u8], watch: &mut dyn Watch) -> Result<(), Fault> {
         let Self { table, words, x, y } = self;
         let words = *words;
@@ -99,7 +99,8 @@ impl Mixer {
     }
 }
 
-/// `scryptBlockMix`. Writes the result to `x`. `y` is a buffer for intermediate blocks.
+/// Computes `scryptBlockMix` of RFC 7914. Writes the result to `x`. `y` is a buffer for
+/// intermediate blocks.
 fn mix_block(x: &mut [u32], y: &mut [u32]) {
     let half = x.len() / 2;
     let mut last = [0_u32; 16];

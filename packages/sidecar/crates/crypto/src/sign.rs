@@ -1,4 +1,4 @@
-//! Signatures: RSA with both paddings, ECDSA, Ed25519.
+//! Makes and checks signatures: RSA with the paddings PKCS#1 v1.5 and PSS, ECDSA, and Ed25519.
 
 use crate::fields::Fields;
 use crate::key::curve::{Curve, with_curve};
@@ -8,7 +8,7 @@ use crate::{Algorithm, Fault, Watch, rsa};
 use ecdsa::signature::hazmat::{PrehashSigner, PrehashVerifier};
 use ed25519_dalek::{Signer, Verifier};
 
-/// OpenSSL's number for PSS.
+/// OpenSSL's number for the padding PSS.
 const PSS: i64 = 6;
 const V15: i64 = 1;
 /// The number that the guest sends for an absent option.

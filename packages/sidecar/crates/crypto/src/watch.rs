@@ -2,7 +2,8 @@
 
 use crate::Fault;
 
-/// The caller's side of the check. A step takes a few milliseconds at most.
+/// The caller's side of the check. Most steps take a few milliseconds at most. The test of a large
+/// prime takes up to a third of a second.
 pub trait Watch {
     /// Returns `Err(Fault::Stopped)` to end the computation.
     fn step(&mut self) -> Result<(), Fault>;

@@ -1,9 +1,9 @@
-//! The memories' use of the process's resources: address space, mappings, descriptors.
+//! Counts the address space, the mappings and the descriptors of the process that memories use.
 //!
-//! The use is counted, so that a caller that exhausts a resource receives a typed error. Without
-//! the count, the process would reach the system's limit of mappings, and any later allocation
-//! could fail. Free address ranges are kept for the next memory. A [`Charge`] returns its part to
-//! the budget when the charge is dropped. Next: `slot.rs`.
+//! With the counts, a caller that exhausts a resource receives a typed error. Without the counts,
+//! the process would reach the system's limit of mappings, and any later allocation could fail.
+//! Free address ranges are kept for the next memory. A [`Charge`] returns its part to the budget
+//! when the charge is dropped. Next: `slot.rs`.
 
 use super::{GUARD, RESERVATION};
 use crate::image::Keeper;
@@ -13,30 +13,31 @@ use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The mappings of one running VM: the guest's stack, the image, the heap, the unused reservation,
-/// the native stack and its guard.
+/// The number of mappings of one running VM. The mappings are the guest's stack, the image, the
+/// heap, the unused reservation, the native stack and the native stack's guard.
 pub const MAPPINGS_PER_VM: u64 = 6;
 /// The number of mappings that are left for other uses in the process.
 const SPARE_MAPPINGS: u64 = 4_096;
-/// The largest number of reservations: 4 GiB each in a 47-bit address space, of which a part
-/// remains for other mappings.
+/// The largest number of reservations. This many reservations of 4 GiB fit in a 47-bit address
+/// space and leave a part of the address space for other mappings.
 const MAX_RESERVATIONS: u64 = 30_000;
 /// The divisor of the process's limit of descriptors. The quotient is the limit for memories.
 const DESCRIPTORS_SHARE: u64 = 4;
 
-/// Thresholds of saving. The thresholds change costs and never results. Tests choose small numbers.
+/// Thresholds of saving. The thresholds change the cost of a save and decide whether a large save
+/// is refused. They never change the saved bytes. Tests choose small numbers.
 #[derive(Debug, Clone, Copy)]
 pub struct Policy {
     /// The largest growth without a file (`growth.rs`), in bytes. A save copies growth without a
     /// file.
     pub plain: usize,
-    /// A save that copies more bytes than this maps the guest's memory from the copy (`save.rs`).
-    /// After a smaller save, the next save copies the pages again. That costs less time than the
-    /// page faults of a new mapping.
+    /// A save that copies at least this many bytes maps the guest's memory from the copy
+    /// (`save.rs`). After a smaller save, the next save copies the pages again. A second copy
+    /// takes less time than the page faults of a new mapping.
     pub rebase: usize,
-    /// A saved image with more runs than this is flattened at once.
+    /// A saved image with more runs than this number is flattened at once.
     pub scattered: usize,
-    /// A save that copies this many bytes first checks the machine's available memory.
+    /// A save that copies at least this many bytes first checks the machine's available memory.
     pub large: usize,
     /// The available bytes that a large copy must leave free.
     pub spare: u64,
@@ -48,7 +49,7 @@ impl Default for Policy {
     }
 }
 
-/// The budget of all images of a process.
+/// The budget of all memories of a process.
 #[derive(Debug)]
 pub struct Budget {
     /// The thresholds of saving.
@@ -91,7 +92,7 @@ impl Count {
     }
 }
 
-/// A part of the budget, returned when dropped.
+/// A part of the budget. The part is returned to the budget when the charge is dropped.
 #[derive(Debug)]
 pub struct Charge {
     budget: Arc<Budget>,
@@ -100,7 +101,8 @@ pub struct Charge {
 }
 
 impl Charge {
-    /// Charges for further mappings.
+    /// Charges for further mappings. Fails with `ERR_RESOURCE_EXHAUSTED` if the limit would be
+    /// exceeded.
     pub fn add_mappings(&mut self, more: u64) -> Result<(), Error> {
         self.budget.take_mappings(more)?;
         self.mappings += more;
@@ -124,14 +126,14 @@ impl Drop for Charge {
 }
 
 impl Budget {
-    /// Makes the budget of this process.
+    /// Makes the budget of this process from the system's limits of mappings and descriptors.
     pub fn new() -> Arc<Self> {
         let (mappings, descriptors) =
             (sys::max_mappings().saturating_sub(SPARE_MAPPINGS), sys::max_descriptors() / DESCRIPTORS_SHARE);
         Self::with(mappings, descriptors, Policy::default())
     }
 
-    /// Makes a budget with these limits.
+    /// Makes a budget with these limits and thresholds.
     pub fn with(mappings: u64, descriptors: u64, policy: Policy) -> Arc<Self> {
         Arc::new(Self {
             policy,
@@ -177,7 +179,8 @@ impl Budget {
         })
     }
 
-    /// Takes an address range for a memory.
+    /// Takes a free address range, or reserves a new range. Fails with `ERR_RESOURCE_EXHAUSTED` if
+    /// the limit of reservations is reached or the system refuses a range.
     pub fn take_range(&self) -> Result<usize, Error> {
         self.with_room_made(|| self.range())
     }

@@ -26,7 +26,7 @@ pub struct State {
     closed: bool,
 }
 
-/// The error of a gate whose memory is inaccessible.
+/// The error of a gate that a kill has closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Closed;
 
@@ -54,14 +54,14 @@ impl Gate {
         if state.closed { Err(Closed) } else { Ok(state) }
     }
 
-    /// Makes the memory inaccessible permanently.
+    /// Makes the memory inaccessible permanently. Has no effect if no VM is attached.
     pub fn close(&self) {
         let mut state = self.state.lock();
         let Some(base) = state.base else { return };
         state.closed = true;
-        // SAFETY: the VM is attached, so the reservation is its own. The sidecar's code touches the
-        // memory only inside `enter`, which waits for this lock. If the call fails, the VM still
-        // ends at its next poll or import.
+        // SAFETY: the VM is attached, so the reservation belongs to the VM. The sidecar's code
+        // touches the memory only inside `enter`, which waits for this lock. If the call fails, the
+        // VM still ends at its next poll or import.
         let _ = unsafe { sys::forbid(base, RESERVATION + GUARD) };
     }
 }

@@ -1,12 +1,13 @@
-//! The growth of a memory beyond its image. Next: `gate.rs`.
+//! The growth of a memory beyond its image. A save freezes the file of a large growth instead of
+//! copying the growth. Next: `gate.rs`.
 //!
-//! The first bytes ([`super::Policy::plain`]) are anonymous pages of zeros, the cheapest pages.
-//! Most programs never need more. Further growth is in a file in memory that this VM alone has
-//! mapped. The first access to a page of the file costs half as much again as for an anonymous
-//! page. But a save does not copy the page: the save freezes the file, which becomes a part of the
-//! saved memory. The guest continues with a copy-on-write view of the file (`save.rs`). A heap of
-//! 500 MB is saved in milliseconds and needs no second 500 MB. When ten VMs copied such heaps at
-//! once, the copies took seconds.
+//! Growth of at most [`super::Policy::plain`] bytes uses anonymous pages of zeros, the cheapest
+//! pages. Most programs never need more. Further growth uses a file in memory that this VM alone
+//! has mapped. The first access to a page of the file costs half as much again as for an anonymous
+//! page. But a save does not copy the pages of the file. The save freezes the file, which becomes a
+//! part of the saved memory. The guest continues with a copy-on-write view of the file (`save.rs`).
+//! A heap of 500 MB is saved in milliseconds and needs no second 500 MB. When ten VMs copied such
+//! heaps at once, the copies took seconds.
 //!
 //! ```text
 //! image                 plain            frozen by saves     open
@@ -33,7 +34,7 @@ pub struct Growth {
     open: Option<Open>,
 }
 
-/// The file that stores present growth.
+/// A file that stores growth. No save has frozen the file.
 #[derive(Debug)]
 struct Open {
     file: File,
@@ -52,7 +53,7 @@ impl Growth {
         if to - image.len() > image.budget().policy.plain && self.open.is_none() {
             self.open = open(image, from, mappings);
         }
-        // SAFETY: the caller's promise covers both calls. No other code has the file.
+        // SAFETY: the caller's promise covers both calls. No other code refers to the file.
         unsafe {
             match &mut self.open {
                 Some(open) if open.at + open.len == from => {
@@ -61,7 +62,8 @@ impl Growth {
                     open.len = to - open.at;
                     Ok(())
                 }
-                // There is no open file, or the memory has grown behind the file without a file.
+                // There is no open file, or an earlier growth after the file's end was not mapped
+                // from the file.
                 _ => sys::allow(base + from, to - from),
             }
         }
@@ -80,8 +82,8 @@ impl Growth {
     /// Maps `range` of the open file again, copy-on-write.
     ///
     /// # Safety
-    /// The conditions of [`Growth::grow`] apply, for a range inside [`Growth::open_range`]. No
-    /// guest runs.
+    /// The conditions of [`Growth::grow`] apply to a range inside [`Growth::open_range`], and no
+    /// guest runs in the memory.
     pub unsafe fn detach(&self, base: usize, range: Run) -> io::Result<()> {
         let Some(open) = &self.open else { return Ok(()) };
         let offset = (range.offset - open.at) as u64;
@@ -98,7 +100,8 @@ impl Growth {
         sys::seal(&open.file)?;
         let parts = sys::touched_parts(&open.file, open.len)?;
         // Each part of the file costs one mapping in every memory that is made from the file.
-        // Joined parts need fewer mappings, but a read of the gap between them can allocate a page.
+        // Joined parts need fewer mappings, but a read of the gap between joined parts can allocate
+        // a page.
         let parts = join(&parts, HOLE, PARTS);
         let held = bytes(&parts) as u64;
         let piece = Piece::with_holes(open.file, (open.len as u64, held), image.budget(), open.descriptor);

@@ -5,8 +5,8 @@
 //!  | stack: zeros | image, private | free: zeros | grown: zeros | reserved, untouchable | guard |
 //! ```
 //! wasm code adds a 32-bit index to the base and is compiled without bounds checks. Every computed
-//! address is inside this range. An access beyond the current size faults, and wasmtime turns the
-//! fault into a trap.
+//! address is inside the range in the figure. An access beyond the current size faults, and
+//! wasmtime turns the fault into a trap.
 //!
 //! `slot.rs` is one such range, and `pool.rs` keeps clean slots. `occupied_slot.rs` is a slot that
 //! a VM uses, and `growth.rs` the memory beyond the image. `save.rs` makes an image of a memory.
@@ -14,8 +14,8 @@
 //! time and page faults, and `budget.rs` the process's mappings and descriptors. `image/` has the
 //! content that slots are mapped from.
 //!
-//! This crate uses the crates for the system and for errors. It uses no wasmtime, no kernel and no
-//! programs.
+//! This crate depends on the crates `abi`, `error`, `ids` and `sys`. It uses no wasmtime, no kernel
+//! and no programs.
 
 mod budget;
 mod gate;

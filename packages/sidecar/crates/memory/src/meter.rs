@@ -63,12 +63,14 @@ impl Meter {
         state.cpu_ns
     }
 
-    /// Returns the counted CPU time of all finished polls and all charges, in nanoseconds.
+    /// Returns the CPU time that was counted so far, in nanoseconds: finished polls, the counted
+    /// part of the running poll, and charges.
     pub fn cpu_ns(&self) -> u64 {
         self.state.lock().cpu_ns
     }
 
-    /// Returns the CPU time so far, including the running poll. Any thread may call this function.
+    /// Returns the CPU time so far, including the running poll, in nanoseconds. Any thread may call
+    /// this function.
     pub fn cpu_ns_now(&self) -> u64 {
         let state = self.state.lock();
         let now = state.running.and_then(|poll| Some(poll.clock?.now_ns()?.saturating_sub(poll.before.cpu_ns)));
@@ -84,8 +86,8 @@ impl Meter {
     }
 
     /// Returns whether no page fault can have happened since the memory was taken from its pool.
-    /// Returns true only inside a poll and on the polling thread, because only there the count is
-    /// complete.
+    /// Returns true only inside a poll and on the polling thread, because the count is complete
+    /// only on that thread.
     pub fn no_faults_so_far(&self) -> bool {
         let state = self.state.lock();
         match state.running {

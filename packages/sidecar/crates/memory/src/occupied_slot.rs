@@ -25,7 +25,7 @@ pub struct SlotLayout {
     pub base: usize,
     /// The present size in bytes.
     pub size: usize,
-    /// The module's initial memory size.
+    /// The module's initial memory size in bytes.
     pub initial_size: usize,
 }
 
@@ -46,8 +46,8 @@ impl VacatedSlot {
     /// background thread should restore the slot.
     pub fn is_large(&self) -> bool {
         /// The number of page faults above which restoring a slot takes more than about a
-        /// millisecond. The memory's length does not matter, because a copy of a large memory
-        /// shares its unwritten pages.
+        /// millisecond. The memory's length does not matter, because a VM that was restored from a
+        /// large memory shares the unwritten pages.
         const LARGE: u64 = 2_048;
         self.faults > LARGE
     }
@@ -72,9 +72,9 @@ pub(super) struct Occupant {
     pub(super) image: Arc<Image>,
     pub(super) size: usize,
     pub(super) growth: Growth,
-    /// The pages that copies of this memory write first.
+    /// The records of the pages that VMs restored from this memory write first (`image/hot.rs`).
     pub(super) copies: Copies,
-    /// Whether the memory was mapped again.
+    /// Whether a save has mapped a part of the memory again.
     pub(super) moved: bool,
     /// Whether a new mapping has failed, so that the bytes are unknown.
     pub(super) lost: bool,
@@ -98,7 +98,7 @@ impl OccupiedSlot {
         Some(SlotLayout { base: slot.base(), size: *size, initial_size: image.header().memory_len as usize })
     }
 
-    /// Grows the memory to `new_size` bytes.
+    /// Grows the memory to `new_size` bytes. Returns the reason if the memory cannot grow.
     pub fn grow_to(&self, new_size: usize) -> Result<(), &'static str> {
         let mut state = self.state.lock();
         let occupant = state.as_mut().ok_or("the slot is vacant")?;
@@ -118,8 +118,8 @@ impl OccupiedSlot {
     }
 
     /// Prepares the memory for the guest's first turn. Writes the parts of the image that were not
-    /// mapped, and makes the pages private that copies write first. Returns false if the memory is
-    /// inaccessible, or a file cannot be read.
+    /// mapped, and makes the image's hot pages private (`image/hot.rs`). Returns false if the
+    /// memory is inaccessible, or a file cannot be read.
     pub fn prepare(&self) -> bool {
         let mut state = self.state.lock();
         match (state.as_mut(), self.gate.enter()) {
@@ -128,7 +128,8 @@ impl OccupiedSlot {
         }
     }
 
-    /// Records the pages that a copy has written in its first `turns` turns.
+    /// Records the pages that the VM has written in its first `turns` turns, as hot pages of the
+    /// image.
     pub fn learn(&self, turns: u8) {
         if let Some(Occupant { slot, image, lost: false, moved: false, .. }) = self.state.lock().as_ref()
             && let Ok(_open) = self.gate.enter()

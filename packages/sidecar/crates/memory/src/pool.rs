@@ -4,10 +4,11 @@
 //! had one list for all images, keyed by the image's address, and the address of a freed image was
 //! reused.
 //!
-//! Clean slots of the installation's images stay, because programs start all the time. Clean slots
-//! of a saved image wait for restores that may never happen, and the number of snapshots is not
-//! bounded. Therefore the keeper of all images knows these slots and frees them when other memories
-//! need their resources. Next: `image/keeper.rs`.
+//! Clean slots of the installation's images are kept, because programs start all the time. Clean
+//! slots of a saved image wait for restores that may never happen, and the number of snapshots is
+//! not bounded. Therefore the keeper of all images has a list of saved images with clean slots. The
+//! keeper frees these slots when they are unused for long or other memories need their resources.
+//! Next: `image/keeper.rs`.
 
 use super::Budget;
 use super::slot::{Reset, Slot, mappings};
@@ -26,19 +27,20 @@ pub struct Pool {
     budget: Arc<Budget>,
     /// Whether the image is a saved image.
     is_saved: bool,
-    /// The time of the last returned slot, in nanoseconds of the monotonic clock.
+    /// The time when a slot of a saved image was last returned, in nanoseconds of the monotonic
+    /// clock.
     used_ns: AtomicU64,
 }
 
 #[derive(Debug, Default)]
 struct Clean {
     slots: Vec<Slot>,
-    /// Whether the keeper knows of these slots.
+    /// Whether the image is in the keeper's list of saved images with slots.
     is_known: bool,
 }
 
 impl Pool {
-    /// Makes an empty pool that keeps `capacity` clean slots.
+    /// Makes an empty pool that keeps at most `capacity` clean slots.
     pub fn new(budget: Arc<Budget>, capacity: usize, is_saved: bool) -> Self {
         Self { clean: Mutex::default(), capacity, budget, is_saved, used_ns: AtomicU64::new(0) }
     }
@@ -53,7 +55,8 @@ impl Pool {
         self.clean.lock().slots.len()
     }
 
-    /// Returns the time of the last returned slot, in nanoseconds of the monotonic clock.
+    /// Returns the time when a slot of a saved image was last returned, in nanoseconds of the
+    /// monotonic clock. Returns 0 if no slot was returned, or the image is not a saved image.
     pub fn used_ns(&self) -> u64 {
         self.used_ns.load(Ordering::Relaxed)
     }
@@ -117,7 +120,7 @@ impl Pool {
         }
     }
 
-    /// Discards a slot of `size` bytes without restoring it.
+    /// Unmaps a slot of `size` bytes without restoring the slot.
     pub fn discard(&self, slot: Slot, size: usize) {
         self.unmap(slot, size);
     }
@@ -129,7 +132,7 @@ impl Pool {
         }
     }
 
-    /// Unmaps all clean slots, which are as long as the image.
+    /// Unmaps all clean slots. `size` is the image's length in bytes.
     pub fn clear(&self, size: usize) {
         let clean = std::mem::take(&mut *self.clean.lock());
         for slot in clean.slots {

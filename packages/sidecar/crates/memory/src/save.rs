@@ -1,15 +1,16 @@
-//! Saving a memory while its guest rests: the written pages become an image.
+//! Saves a memory while its guest rests: the written pages become an image.
 //!
 //! 1. Find the written pages: the page map names the private pages. The growth's file is completely
 //!    new and needs no search.
-//! 2. Copy the written pages to a new file in memory. Clean pages that join two runs are also
-//!    copied, and the used runs of mostly overwritten files (`image/compaction.rs`).
-//!    [`sys::write_out`] makes the kernel read the pages.
-//! 3. Freeze the growth's file: the guest continues with a copy-on-write view of it (`growth.rs`).
+//! 2. Copy the written pages to a new file in memory with [`sys::write_out`], which does not fault.
+//!    The copy includes clean pages that join two runs, and the used runs of mostly overwritten
+//!    files (`image/compaction.rs`).
+//! 3. Freeze the growth's file. The guest continues with a copy-on-write view of the file
+//!    (`growth.rs`).
 //! 4. Overlay the memory's image with the copy and the frozen file. The result is the saved image,
 //!    which is mapped, restored and cloned like every image (`image/mod.rs`).
-//! 5. If the copy is larger than [`super::Policy::rebase`], map the copy in place of the original.
-//!    The next save then finds only later writes.
+//! 5. If the copy has at least [`super::Policy::rebase`] bytes, map the copy in place of
+//!    the original. The next save then finds only later writes.
 //!
 //! A save does not change the guest's bytes. If a step before step 3 fails, the guest's mapping is
 //! also unchanged.
@@ -27,12 +28,12 @@ const GAP: usize = 8 * PAGE;
 /// The largest number of runs that a save adds. The larger numbers apply if joining runs would copy
 /// large gaps.
 const MAX_RUNS: &[usize] = &[32, 128, 512];
-/// The bytes of gaps that are always accepted.
+/// The number of bytes of gaps that may always be copied.
 const SLACK: usize = 2 << 20;
 /// The number of clean slots that a saved image keeps.
 const WARM_SLOTS: usize = 4;
-/// The number of bytes that are mapped while the gate is held. A kill waits until this part is
-/// mapped.
+/// The largest number of bytes that are mapped while the gate is entered. A kill waits until this
+/// part is mapped.
 const STEP: usize = 64 << 20;
 
 /// A saved memory, and the cost of the save.
@@ -40,15 +41,16 @@ const STEP: usize = 64 << 20;
 pub struct Save {
     /// The saved memory.
     pub image: Arc<Image>,
-    /// The number of copied bytes: the bytes written since the memory was mapped, and the clean
-    /// pages that are copied with them.
+    /// The number of copied bytes: the written pages, the clean pages between them, and the runs of
+    /// mostly overwritten files.
     pub copied: usize,
     /// The number of bytes of the growth's file, which were frozen and not copied.
     pub frozen: usize,
 }
 
 impl OccupiedSlot {
-    /// Saves the memory. The caller ensures that no guest runs in the memory.
+    /// Saves the memory. The caller ensures that no guest runs in the memory. Fails with
+    /// `Error::NotQuiet` if the memory is lost, inaccessible or vacant.
     pub fn snapshot(&self) -> Result<Save, Error> {
         let mut state = self.state.lock();
         let occupant = state.as_mut().filter(|occupant| !occupant.lost).ok_or(Error::NotQuiet)?;
@@ -122,9 +124,9 @@ fn copy(gate: &Gate, base: usize, runs: &[Run], budget: &Arc<super::Budget>) -> 
     let mut offset = 0;
     for run in runs {
         for part in steps(*run) {
-            // The call fails if the memory becomes inaccessible meanwhile. No kill must wait for
-            // the gate here.
-            // SAFETY: the range is inside the memory, which the VM owns, and its guest rests.
+            // The call fails if the memory becomes inaccessible meanwhile. The gate is not entered,
+            // so that no kill waits for the copy. SAFETY: the range is inside the memory, which the
+            // VM owns, and its guest rests.
             unsafe { sys::write_out(&file, offset, base + part.offset, part.len) }?;
             offset += part.len as u64;
         }
@@ -162,7 +164,7 @@ fn failed(gate: &Gate, failure: Failure) -> Error {
     }
 }
 
-/// Splits a run into parts that are each mapped while the gate is held.
+/// Splits a run into parts that are each mapped while the gate is entered.
 fn steps(run: Run) -> impl Iterator<Item = Run> {
     (0..run.len).step_by(STEP).map(move |at| Run { offset: run.offset + at, len: STEP.min(run.len - at) })
 }
@@ -193,8 +195,8 @@ fn rebase(gate: &Gate, base: usize, occupant: &mut Occupant, image: &Arc<Image>,
         for part in steps(Run { offset: extent.at, len: extent.len }) {
             let Ok(_open) = gate.enter() else { return Err(Error::NotQuiet) };
             let offset = extent.offset + (part.offset - extent.at) as u64;
-            // SAFETY: the part is inside this memory, the piece has the present bytes, and its
-            // guest rests.
+            // SAFETY: the part is inside this memory, the piece has the present bytes, and the
+            // memory's guest rests.
             let mapped = unsafe {
                 sys::let_go(base + part.offset, part.len);
                 sys::map_private(base + part.offset, extent.piece.descriptor(), offset, part.len)

@@ -2,8 +2,8 @@
 //! private pages.
 //!
 //! Restoring the image byte for byte keeps one guest's data from the next guest (docs/design.md,
-//! "What must stay true"). The kernel's page map shows which pages were written. Reading the page
-//! map costs more than a whole warm run, so the read is skipped if no further page can have been
+//! "What must stay true"). Linux's page map shows which pages were written. Reading the page map
+//! costs more than a whole warm run, so the read is skipped if no further page can have been
 //! written. A page becomes private only through a fault. The faults of every thread that accesses
 //! the memory are counted (`meter.rs`). If the count did not change, no further page is private.
 //! Next: `pool.rs`; `occupied_slot.rs`, a slot that a VM uses.
@@ -30,8 +30,8 @@ pub struct Slot {
     base: usize,
     /// The private pages that are restored to the image's bytes. Sorted, not touching.
     known: Vec<Run>,
-    /// The runs that differ between image and mapping. They are written before a guest's first
-    /// turn.
+    /// The runs that differ between image and mapping. These runs are written before a guest's
+    /// first turn.
     unmapped: Arc<[Run]>,
     /// Whether the runs in `unmapped` were written.
     whole: bool,
@@ -113,10 +113,10 @@ impl Slot {
         self.whole
     }
 
-    /// Records the pages that a copy has written in its first `turns` turns, because later copies
-    /// will also write these pages. A slot that an earlier guest has used is skipped. In such a
-    /// slot the search would also visit pages that were only read, which takes a millisecond for
-    /// each gigabyte.
+    /// Records the pages that the VM has written in its first `turns` turns, because later VMs of
+    /// the image will also write these pages. A slot that an earlier guest has used is skipped. In
+    /// such a slot the search would also visit pages that were only read, which takes a millisecond
+    /// for each gigabyte.
     pub(super) fn learn(&self, image: &Image, turns: u8) {
         if self.new
             && image.hot().wants(turns)
@@ -177,7 +177,8 @@ impl Slot {
         Ok(())
     }
 
-    /// Unmaps the slot and returns its address range. The memory in the slot is `size` bytes long.
+    /// Unmaps the slot and returns the address of its range. The memory in the slot is `size` bytes
+    /// long. If the system refuses to unmap the slot, returns the address as an error.
     pub fn into_reservation(self, size: usize) -> Result<usize, usize> {
         // SAFETY: the slot owns its whole reservation.
         match unsafe { sys::unmap_into_reservation(self.base, RESERVATION + GUARD, size) } {

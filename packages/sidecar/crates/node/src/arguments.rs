@@ -25,12 +25,12 @@ impl<'a> Arguments<'a> {
         Self { context }
     }
 
-    /// Reads a value that is required.
+    /// Reads the argument at index `at`, which is required.
     pub fn required<T: FromNapiValue>(&self, at: usize, name: &str, expected: &str) -> Result<T> {
         self.optional(at, name, expected)?.ok_or_else(|| wrong(self.context.env, name, expected, "undefined"))
     }
 
-    /// Reads a value that may be `undefined` or omitted.
+    /// Reads the argument at index `at`, which may be `undefined` or omitted.
     pub fn optional<T: FromNapiValue>(&self, at: usize, name: &str, expected: &str) -> Result<Option<T>> {
         if at >= self.context.length() {
             return Ok(None);

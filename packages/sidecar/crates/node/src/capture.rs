@@ -1,10 +1,10 @@
 //! Returns a reply from the call of its request, if the reply is sent within that call.
 //!
 //! With an inline budget the core may run a program on Node's thread, inside the call. If the
-//! program ends there, its reply is sent on this thread before the call returns. Delivery through
-//! the event loop would take longer than many programs run, so [`run`] captures the reply. An event
-//! of the request is delivered through the event loop. A reply after the event is not captured,
-//! because it must not overtake the event.
+//! program ends inside the call, its reply is sent on this thread before the call returns. Delivery
+//! through the event loop would take longer than many programs run, so [`run`] captures the reply.
+//! An event of the request is delivered through the event loop. A reply after the event is not
+//! captured, because the reply must not overtake the event.
 
 use std::cell::RefCell;
 
@@ -22,7 +22,8 @@ thread_local! {
     static CAPTURE: RefCell<Option<Capture>> = const { RefCell::new(None) };
 }
 
-/// Calls `call`, which may send the reply of `request`. Returns its result and the captured reply.
+/// Calls `call`, which may send the reply of `request`. Returns the result of `call` and the
+/// captured reply.
 pub fn run<T>(request: RequestId, call: impl FnOnce() -> T) -> (T, Option<Message>) {
     let (value, mut replies) = capture(Some(request), call);
     (value, replies.pop())
@@ -40,7 +41,8 @@ fn capture<T>(request: Option<RequestId>, call: impl FnOnce() -> T) -> (T, Vec<M
     (value, CAPTURE.take().map(|capture| capture.replies).unwrap_or_default())
 }
 
-/// Captures a message for the call that runs on this thread, or returns it to be sent.
+/// Captures a message for the call that runs on this thread. Otherwise returns the message, which
+/// the caller must send.
 pub fn keep(message: Message) -> Option<Message> {
     CAPTURE.with_borrow_mut(|capture| {
         let Some(capture) = capture else { return Some(message) };

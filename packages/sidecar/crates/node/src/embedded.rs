@@ -38,13 +38,13 @@ mod kind {
 
 /// The session and the state of its object.
 pub struct Embedded {
-    /// `None` after `shut_down`.
+    /// The session. `None` after `shut_down`.
     session: RefCell<Option<Session>>,
     outlet: Arc<NodeOutlet>,
     /// The longest time that this thread waits for the reply of a program before it returns to the
     /// event loop.
     linger: Duration,
-    /// The object, set once by `open`. `None` after `shut_down`.
+    /// The reference to the object, set once by `open`. `None` after `shut_down`.
     object: RefCell<Option<Held>>,
     is_held: Cell<bool>,
 }
@@ -186,8 +186,8 @@ impl Embedded {
         }
     }
 
-    /// `send(frame)`: handles one frame. Returns the reply as a frame, if it is ready when the call
-    /// ends.
+    /// `send(frame)`: handles one frame. Returns the reply as a frame, if the reply is ready when
+    /// the call ends.
     fn send(&self, env: &Env, arguments: Arguments<'_>) -> Result<Option<Raw>> {
         let bytes: &[u8] = arguments.required(0, "frame", "a Uint8Array")?;
         let payload = bytes.get(4..).ok_or_else(|| wrong(env, "frame", "at least 4 bytes", &bytes.len().to_string()))?;
@@ -225,7 +225,7 @@ impl Embedded {
     }
 
     /// `start(id, runtime, mode, code, args, env, cwd, stdin, timeoutMs, execArgv)`: starts a
-    /// program. Returns its outcome or the error frame, if the program has ended.
+    /// program. Returns the program's outcome or the error frame, if the program has ended.
     fn start(&self, env: &Env, arguments: Arguments<'_>) -> Result<Option<Raw>> {
         let id = arguments.id(0, "id")?;
         let code: String = arguments.required(3, "code", "a string")?;
@@ -273,8 +273,8 @@ impl Embedded {
         }
     }
 
-    /// Handles a request and returns its reply, if it is ready when the call ends. `lingers` states
-    /// that the request runs a program, whose end may be waited for.
+    /// Handles a request. Returns the reply, if the reply is ready when the call ends. `lingers`
+    /// states that the request runs a program, whose end may be waited for.
     fn reply_of(
         &self,
         env: &Env,
@@ -318,8 +318,8 @@ impl Embedded {
         Ok(None)
     }
 
-    /// Returns the object's function `makeOutcome`. `None` if the session has been shut down or the
-    /// object has been collected.
+    /// Returns the object's function `makeOutcome`. Returns `None` if the session has been shut
+    /// down or the object has been collected.
     fn make_outcome<'env>(&self, env: &'env Env) -> Result<Option<Function<'env, OutcomeArguments, Raw>>> {
         let object = self.object.borrow().as_ref().and_then(|held| held.get(env).ok());
         Ok(object.map(|object| object.get("makeOutcome")).transpose()?.flatten())

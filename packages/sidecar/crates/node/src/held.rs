@@ -30,7 +30,7 @@ impl Held {
     pub fn hold(&self, env: &Env, alive: bool) {
         let mut count = 0;
         // SAFETY: the reference is valid until `drop`. The calls alternate, so the count is 0 or 1
-        // and they cannot fail.
+        // and the calls cannot fail.
         unsafe {
             match alive {
                 true => sys::napi_reference_ref(env.raw(), self.reference, &mut count),

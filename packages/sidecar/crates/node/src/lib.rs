@@ -7,7 +7,7 @@
 //! arguments). The object's types are in `packages/sdk/src/transports/addon.ts`. The SDK is the
 //! only caller.
 //!
-//! [`embedded`] is the object, and [`arguments`] reads its arguments. [`outlet`] brings messages to
+//! [`embedded`] is the object, and [`arguments`] reads its arguments. [`outlet`] passes messages to
 //! Node's thread. [`capture`] and [`linger`] turn a reply that is ready into a return value.
 //! [`held`] keeps a busy object alive, and [`values`] makes JavaScript values.
 

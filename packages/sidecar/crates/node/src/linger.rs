@@ -30,7 +30,7 @@ struct Expected {
 }
 
 impl Linger {
-    /// Announces that the reply of `request`, which is about to start, will be waited for.
+    /// Announces that this thread will wait for the reply of `request`, which is about to start.
     pub fn expect(&self, request: RequestId) {
         self.is_over.store(false, Ordering::Relaxed);
         *self.expected.lock() = Some(Expected { request, has_event: false, reply: None });
@@ -57,7 +57,8 @@ impl Linger {
         self.is_over.store(true, Ordering::Release);
     }
 
-    /// Waits for the reply for at most `limit`. A later reply is delivered through the event loop.
+    /// Waits for the reply for at most `limit`, and returns the reply. A later reply is delivered
+    /// through the event loop.
     pub fn wait(&self, limit: Duration) -> Option<Message> {
         let until = Instant::now() + limit;
         while !self.is_over.load(Ordering::Acquire) && Instant::now() < until {

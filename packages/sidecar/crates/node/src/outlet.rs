@@ -1,9 +1,9 @@
 //! Passes the session's messages from any thread to Node's thread.
 //!
 //! One threadsafe function calls `onEvent(kind, id, payload)`. The function keeps Node's event loop
-//! alive only while the SDK requests this with [`NodeOutlet::hold`]. Once the outlet is closed, by
-//! `shutdown` or by the end of the environment, messages are dropped. The lock is held during a
-//! call, because the function must not be released during the call.
+//! alive only between [`NodeOutlet::hold`] calls with `true` and with `false`. Once the outlet is
+//! closed, by `shutdown` or by the end of the environment, messages are dropped. The lock is held
+//! during a call, because the function must not be released during the call.
 
 use coldframe_session::{Message, Outlet};
 use napi::bindgen_prelude::FnArgs;
@@ -18,7 +18,7 @@ use crate::values::Raw;
 /// The arguments of `onEvent`: kind, id, payload.
 pub type EventArguments = FnArgs<(u32, u32, Raw)>;
 
-/// Calls `onEvent`. The reference is weak: it does not keep the event loop alive.
+/// Calls `onEvent`. The reference to the function is weak and does not keep the event loop alive.
 pub type OnEvent = ThreadsafeFunction<Event, (), EventArguments, Status, false, true>;
 
 /// Work for Node's thread.
@@ -38,12 +38,12 @@ pub struct NodeOutlet {
 }
 
 impl NodeOutlet {
-    /// Opens the outlet. Messages go to `function` from now on.
+    /// Opens the outlet. Later messages are passed to `function`.
     pub fn open(&self, function: OnEvent) {
         *self.function.lock() = Some(function);
     }
 
-    /// Closes the outlet. Messages are dropped from now on.
+    /// Closes the outlet. Later messages are dropped.
     pub fn close(&self) {
         let function = self.function.lock().take();
         drop(function);

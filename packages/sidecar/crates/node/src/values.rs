@@ -10,8 +10,9 @@ use coldframe_session::ErrorContext;
 use napi::bindgen_prelude::{BufferSlice, FnArgs, FromNapiValue, Function, Object, Result, ToNapiValue, TypeName};
 use napi::{Env, JsValue, Status, ValueType, sys};
 
-/// `exitCode, stdout, stderr, value, failure, truncated, memoryMapNs, instantiateNs, guestStartNs,
-/// guestRunNs`; `truncated` is 1 for stdout, 2 for stderr, or their sum.
+/// The arguments of `makeOutcome`: `exitCode, stdout, stderr, value, failure, truncated,
+/// memoryMapNs, instantiateNs, guestStartNs, guestRunNs`. `truncated` is 1 for stdout, 2 for
+/// stderr, and 3 for both streams.
 pub type OutcomeArguments = FnArgs<(i32, Raw, Raw, Option<String>, Option<Raw>, u32, f64, f64, f64, f64)>;
 
 /// Binary data of at least this size becomes a `Buffer` without a copy. The `Buffer` then owns the
@@ -22,7 +23,7 @@ const LENT_BYTES: usize = 16 << 10;
 pub struct Raw(sys::napi_value);
 
 impl Raw {
-    /// Converts a value.
+    /// Converts a Rust value to a JavaScript value.
     pub fn new<T: ToNapiValue>(env: &Env, value: T) -> Result<Self> {
         // SAFETY: `env` is the environment of the present call.
         unsafe { T::to_napi_value(env.raw(), value).map(Self) }
@@ -50,7 +51,7 @@ impl FromNapiValue for Raw {
     }
 }
 
-/// Makes the value of captured output.
+/// Makes a string of output that is valid UTF-8, and a `Buffer` of any other output.
 pub fn text_or_bytes(env: &Env, data: Vec<u8>) -> Result<Raw> {
     if data.is_ascii() {
         return Raw::new(env, env.create_string_latin1(data)?);
@@ -61,7 +62,8 @@ pub fn text_or_bytes(env: &Env, data: Vec<u8>) -> Result<Raw> {
     }
 }
 
-/// Makes a `Buffer`.
+/// Makes a `Buffer`. If `data` has at least `LENT_BYTES` bytes, the `Buffer` owns the memory of
+/// `data` and no byte is copied.
 pub fn bytes(env: &Env, data: Vec<u8>) -> Result<Raw> {
     let slice = if data.len() < LENT_BYTES { BufferSlice::copy_from(env, data)? } else { BufferSlice::from_data(env, data)? };
     Raw::new(env, slice)

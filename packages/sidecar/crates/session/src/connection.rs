@@ -1,4 +1,5 @@
-//! Messages about the connection itself, and notices that name a request.
+//! Handles messages about the connection, and the notices `credit` and `cancel`, which name a
+//! request.
 
 use coldframe_protocol::messages::{ConnectionRequest, Fact, SdkHello, SidecarResources, VERSION};
 

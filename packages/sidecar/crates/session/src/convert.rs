@@ -10,8 +10,8 @@ use serde::Serialize;
 
 use crate::table::ErrorContext;
 
-/// The largest output and value of one reply together. The other 64 KiB of the frame are for the
-/// other fields.
+/// The largest output and value of one reply together. The remaining 64 KiB of the frame are for
+/// the other fields.
 const MAX_OUTCOME_BYTES: usize = MAX_FRAME_BYTES - (64 << 10);
 
 /// Encodes a message. A message that does not fit into a frame becomes an `error` with the same id.
@@ -33,7 +33,7 @@ pub(crate) fn error_frame(id: u32, failure: &Failure<'_>) -> Vec<u8> {
     })
 }
 
-/// Encodes the last message of a connection: the reason why it ends.
+/// Encodes the last message of a connection: the reason why the connection ends.
 pub fn connection_error(failure: &Failure<'_>) -> Vec<u8> {
     error_frame(0, failure)
 }

@@ -1,8 +1,8 @@
 //! Restores, rolls back and clones runtimes. Next: `pause.rs`.
 //!
-//! These requests run on the session's thread, which alone may change the tables. Making one copy
-//! takes well below a millisecond. Many copies are made in parts, so that other requests are served
-//! between two parts. The copies start to run after the reply to their request.
+//! These requests run on the session's thread, which alone may change the tables. Restoring one
+//! runtime takes well below a millisecond. Many clones are made in parts, so that other requests
+//! are served between two parts. The clones start to run after the reply to their request.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
@@ -28,11 +28,10 @@ use crate::sinks::{SinkAssignment, Sinks};
 use crate::snapshots::{DEFAULT_TENANT, quiesce_timeout};
 use crate::table::ErrorContext;
 
-/// The number of copies that are made before other requests are served.
+/// The number of clones that are made before other requests are served.
 const COPIES_AT_ONCE: usize = 32;
 
-/// A restored runtime with its programs, and the guard that lets the programs start when it is
-/// dropped.
+/// A restored runtime with its programs, and a guard. The programs start when the guard is dropped.
 pub(crate) type RestoredCopy = ((RuntimeId, Vec<RestoredProgram>), Starting);
 
 /// Options of a restored runtime.
@@ -102,7 +101,7 @@ impl Session {
     }
 
     /// Makes a runtime from a snapshot under the given id. `paused` has the sinks of the paused
-    /// runtime that the copy replaces.
+    /// runtime that is resumed.
     pub(crate) fn restore(
         &mut self,
         id: RuntimeId,

@@ -14,8 +14,8 @@ use crate::replies::Reply;
 use crate::session::{Handled, Session, Violation};
 use crate::table::ErrorContext;
 
-/// The largest number of bytes in one reply. The other 1,024 bytes of the frame are for the other
-/// fields.
+/// The largest number of bytes in one reply. The remaining 1,024 bytes of the frame are for the
+/// other fields.
 const MAX_READ_BYTES: u64 = (32 << 20) - 1_024;
 
 impl Session {

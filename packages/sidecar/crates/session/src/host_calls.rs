@@ -1,4 +1,5 @@
-//! Host calls: requests of programs to the embedder, and the embedder's results.
+//! Handles host calls: passes requests of programs to the embedder, and the embedder's results to
+//! the programs.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! Limits of a message, their use in a reply, and warnings.
+//! Converts the limits of a message, encodes a runtime's use of its limits, and sends the warnings
+//! about limits.
 
 use std::sync::{Arc, OnceLock};
 

@@ -12,17 +12,18 @@ use crate::table::ErrorContext;
 pub enum Message {
     /// An encoded message.
     Frame {
-        /// The request that the message belongs to. `None` for the connection or a host call.
+        /// The request that the message belongs to. `None` for a message that belongs to no
+        /// request.
         request: Option<RequestId>,
         /// Whether the message ends its request.
         is_reply: bool,
         /// The frame, its length included.
         bytes: Vec<u8>,
     },
-    /// The reply of a request that ran a program. A shell may pass it to the embedder without a
-    /// frame.
+    /// The reply of a request that ran a program. A shell may pass the outcome to the embedder
+    /// without a frame.
     Outcome {
-        /// The request.
+        /// The request that ran the program.
         request: RequestId,
         /// The outcome of the program.
         outcome: Box<Outcome>,
@@ -44,7 +45,7 @@ impl Message {
         Self::Frame { request: Some(request), is_reply: true, bytes }
     }
 
-    /// Encodes an event that belongs to a request and does not end it.
+    /// Encodes an event that belongs to a request and does not end the request.
     pub(crate) fn of_request<T: Serialize>(kind: Kind, request: RequestId, body: &T, hint: usize) -> Self {
         let bytes = convert::frame(kind, request.get(), body, hint);
         Self::Frame { request: Some(request), is_reply: false, bytes }
@@ -56,7 +57,8 @@ impl Message {
         Self::Frame { request: None, is_reply: false, bytes }
     }
 
-    /// Encodes an event as [`Message::event`] does. `None` if the body is too large for a frame.
+    /// Encodes an event like [`Message::event`]. Returns `None` if the body is too large for a
+    /// frame.
     pub(crate) fn event_that_fits<T: Serialize>(kind: Kind, number: u32, body: &T, hint: usize) -> Option<Self> {
         let bytes = encode(kind, number, body, hint).ok()?;
         Some(Self::Frame { request: None, is_reply: false, bytes })

@@ -43,8 +43,8 @@ impl Session {
     }
 
     /// Passes a notice to the runtime. A notice for a disposed runtime is ignored, because the SDK
-    /// may have sent the notice before it knew of the runtime's end. A pausing runtime still
-    /// receives notices, because its connections are open until the pause has succeeded.
+    /// may have sent the notice before the runtime ended. A pausing runtime still receives notices,
+    /// because its connections are open until the pause has succeeded.
     fn notify(&self, runtime: RuntimeId, call: impl FnOnce(Network)) {
         if let Some(runtime) = self.live_or_pausing(runtime) {
             call(runtime.network());

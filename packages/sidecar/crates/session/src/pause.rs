@@ -26,7 +26,7 @@ use crate::table::ErrorContext;
 /// A runtime that is being paused.
 pub(crate) struct Pausing {
     pub live: LiveRuntime,
-    /// The processes of its runners. The table keeps only the ids.
+    /// The processes of the runtime's runners. The session's table of runners keeps only the ids.
     runners: Vec<(RunnerId, Process)>,
 }
 
@@ -37,7 +37,7 @@ pub(crate) struct Paused {
     tenant: Option<Arc<str>>,
     sinks: Sinks,
     runners: Vec<RunnerId>,
-    /// Requests that wait for its programs.
+    /// Requests that wait for programs of the runtime.
     requests: Vec<RequestId>,
     carryover: Carryover,
     resuming: Resuming,
@@ -48,7 +48,7 @@ pub(crate) struct Paused {
 enum Resuming {
     No,
     Yes,
-    /// The runtime was disposed meanwhile.
+    /// The runtime was disposed during the resume.
     Disposed,
 }
 
@@ -147,7 +147,7 @@ impl Session {
     fn abort_pause(&mut self, id: RequestId, runtime: RuntimeId, held: Option<Held>, error: &Error) {
         let context = ErrorContext::runtime(runtime);
         let Some(Pausing { live, runners }) = self.pausing.remove(&runtime) else {
-            // The runtime was disposed meanwhile.
+            // The runtime was disposed during the pause.
             return self.replies.fail(id, error, context);
         };
         for (runner, process) in runners {
@@ -166,7 +166,7 @@ impl Session {
 
     fn finish_pause(&mut self, runtime: RuntimeId, snapshot: String, (sinks, carryover): (Sinks, Carryover)) {
         let Some(Pausing { live: LiveRuntime { runners, tenant, .. }, .. }) = self.pausing.remove(&runtime) else {
-            // The runtime was disposed meanwhile.
+            // The runtime was disposed during the pause.
             return self.end_paused(runtime, sinks);
         };
         let mut requests = Vec::new();
@@ -234,7 +234,7 @@ impl Session {
         let restored = read.and_then(|snapshot| self.restore(runtime, &snapshot, options, Some(sinks)));
         match restored {
             Ok(((_, programs), _)) => {
-                // A request whose program is not in the snapshot must not wait for ever.
+                // A request whose program is not in the snapshot must not wait forever.
                 for request in self.replies.requests.without_process(&paused.requests) {
                     self.replies.fail(request, &Error::RuntimePaused, ErrorContext::runtime(runtime));
                 }
@@ -249,7 +249,8 @@ impl Session {
         }
     }
 
-    /// Ends a paused runtime. Returns false if no such runtime exists or it was disposed before.
+    /// Ends a paused runtime. Returns false if no paused runtime has this id, or if the runtime was
+    /// disposed during a resume.
     pub(crate) fn dispose_paused(&mut self, runtime: RuntimeId) -> bool {
         match self.paused.get_mut(&runtime).map(|paused| &mut paused.resuming) {
             None | Some(Resuming::Disposed) => return false,

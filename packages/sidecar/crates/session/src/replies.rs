@@ -1,4 +1,4 @@
-//! Answers requests from any thread, each exactly once. Next: `requests.rs`.
+//! Answers requests from any thread. Each request is answered exactly once. Next: `requests.rs`.
 
 use std::sync::Arc;
 
@@ -46,7 +46,7 @@ impl Replies {
         }
     }
 
-    /// Sends output of a request's program.
+    /// Sends output of a request's program, in messages of at most `MAX_OUTPUT_BYTES` bytes.
     pub fn output(&self, id: RequestId, fd: u8, data: &[u8]) {
         for data in data.chunks(MAX_OUTPUT_BYTES) {
             self.outlet.send(Message::of_request(Kind::Output, id, &Output { fd, data }, data.len()));

@@ -1,10 +1,10 @@
 //! The table of requests in flight. The table finds the target of `credit` and `cancel`, and
 //! ensures that each request is answered exactly once.
 //!
-//! Only the session's thread adds requests. A thread that answers a request removes it first, and
-//! only the thread that removed it sends the reply. The request of a program that ends on the
-//! calling thread is answered before its process is known here, so [`Requests::attach`] may find no
-//! request.
+//! Only the session's thread adds requests. A thread that answers a request first removes the
+//! request. Only the thread that removed the request sends the reply. If a program ends on the
+//! calling thread, its request is answered before the table has the process. Therefore
+//! [`Requests::attach`] may find no request.
 
 use std::collections::HashMap;
 
@@ -27,8 +27,8 @@ struct InFlight {
     process: Option<Process>,
     /// Whether `cancel` arrived before `process` was known, or while the program was held.
     canceled: bool,
-    /// Whether the program's runtime is being paused. A `cancel` is stored, because a `cancel` of
-    /// the program would not affect its copy.
+    /// Whether the program's runtime is being paused. A `cancel` is stored, because ending the
+    /// program would not affect the restored program.
     held: bool,
     /// The runner of an evaluation. The runner's program outlives the request.
     runner: Option<RunnerId>,
@@ -127,8 +127,8 @@ impl Requests {
         }
     }
 
-    /// Stops a request. The core then ends the request's program or evaluation, and its sink sends
-    /// the reply.
+    /// Stops a request. The core then ends the request's program or evaluation, and the program's
+    /// sink sends the reply.
     pub fn cancel(&self, id: RequestId) {
         let mut table = self.table.lock();
         let Some(request) = table.get_mut(&id) else { return };
@@ -144,7 +144,7 @@ impl Requests {
     }
 }
 
-/// Ends a program, or one evaluation in it.
+/// Ends a program, or one evaluation of a resident program.
 fn stop(id: RequestId, process: &Process, runner: Option<RunnerId>) {
     match runner {
         None => process.cancel(),

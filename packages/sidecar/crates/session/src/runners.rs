@@ -1,4 +1,4 @@
-//! Requests about resident runners.
+//! Handles the requests about resident runners: creating, evaluating, disposing.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -31,7 +31,7 @@ const MAX_RUNNERS: usize = 65_536;
 /// The runners of a session. `None` if the runner is being created or is paused.
 pub(crate) type Runners = Mutex<IdTable<RunnerId, Option<Process>>>;
 
-/// The reason why a connection cannot continue, which is its last message.
+/// The reason why a connection must end. The connection's last message has this reason.
 pub type Violation = Failure<'static>;
 
 /// Runs a program on the calling thread for the inline budget. Afterwards a worker runs the
@@ -48,7 +48,7 @@ pub struct Session {
     pub(crate) replies: Replies,
     pub(crate) tasks: SessionTasks,
     pub(crate) runtimes: IdTable<RuntimeId, LiveRuntime>,
-    /// Shared with jobs and sinks.
+    /// The table of runners, which jobs and sinks share.
     pub(crate) runners: Arc<Runners>,
     pub(crate) pausing: HashMap<RuntimeId, Pausing>,
     pub(crate) paused: HashMap<RuntimeId, Paused>,
@@ -62,7 +62,7 @@ pub struct Session {
 pub(crate) struct FrameId(pub u32);
 
 impl FrameId {
-    /// Returns the id as a request's id.
+    /// Returns the id as a request's id. Fails if the id is 0.
     pub fn request(self) -> Result<RequestId, Violation> {
         RequestId::new(self.0).ok_or_else(|| convert::violation("id", "a request's id, which is not 0", self.0.to_string()))
     }
@@ -109,8 +109,8 @@ impl Session {
         }
     }
 
-    /// Handles a frame. `may_run_here` states that the thread has time to run the program itself.
-    /// The result may then be a job, which the caller runs without the session.
+    /// Handles a frame. `may_run_here` states that this thread has time to run a program. If so,
+    /// the result may be a job, which the caller runs without the session.
     pub fn handle(&mut self, frame: &Frame<'_>, may_run_here: bool) -> Result<Option<Job>, Violation> {
         self.check_greeting(frame)?;
         match Request::decode(frame) {
@@ -139,7 +139,8 @@ impl Session {
         self.replies.requests.contains(id)
     }
 
-    /// Ends all runtimes. Requests in flight receive no reply.
+    /// Ends all runtimes. The shell closes the outlet afterwards, so the embedder receives no reply
+    /// for requests in flight.
     pub fn shut_down(&self) {
         self.core.shutdown();
     }

@@ -22,7 +22,7 @@ use crate::table::ErrorContext;
 /// The tenant of runtimes that are created without a tenant's name.
 pub(crate) const DEFAULT_TENANT: &str = "default";
 
-/// The default of the time in which programs must quiesce.
+/// The default time within which programs must rest for a snapshot.
 const QUIESCE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The largest list in one reply: a quarter of a frame.
@@ -94,7 +94,7 @@ impl Session {
     }
 
     /// Answers a request with the result of `then`, which runs on the session's thread. `then` runs
-    /// at once if the snapshot is in memory, otherwise when the store has read it.
+    /// at once if the snapshot is in memory, otherwise when the store has read the snapshot.
     pub(crate) fn with_snapshot(
         &mut self,
         id: RequestId,
@@ -167,7 +167,7 @@ fn keep_on_disk(store: &Store, snapshot: &Arc<Snapshot>) -> Result<(), Error> {
     })
 }
 
-/// Returns the time in which programs must quiesce.
+/// Returns the time within which programs must rest for a snapshot.
 pub(crate) fn quiesce_timeout(given: Option<u64>) -> Duration {
     given.map_or(QUIESCE_TIMEOUT, Duration::from_millis)
 }

@@ -1,5 +1,5 @@
-//! Objects by id. Each new id is larger than all earlier ids, so that an id of a removed object
-//! differs from an id that never existed. Only after 2^32 ids are numbers used again.
+//! A table of objects by id. Each new id is larger than all earlier ids, so that an id of a removed
+//! object differs from an id that never existed. Numbers are used again only after 2^32 ids.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -17,7 +17,7 @@ pub(crate) struct IdTable<I, T> {
 }
 
 impl<I: Copy + Eq + Hash + From<NonZeroU32>, T> IdTable<I, T> {
-    /// Makes an empty table for at most `limit` objects. An error calls the objects `resource`.
+    /// Makes an empty table for at most `limit` objects. Errors name the objects `resource`.
     pub fn new(resource: &'static str, limit: usize) -> Self {
         Self { items: HashMap::new(), last: 0, resource, limit }
     }
@@ -30,8 +30,8 @@ impl<I: Copy + Eq + Hash + From<NonZeroU32>, T> IdTable<I, T> {
         }
     }
 
-    /// Returns an unused id: the last reserved id plus one. When all 2^32 ids have been used, the
-    /// search for an unused id starts again at 1.
+    /// Returns an unused id: the last reserved id plus one. After the largest number, the search
+    /// for an unused id starts again at 1.
     pub fn reserve(&mut self) -> I {
         loop {
             self.last = self.last.wrapping_add(1);
@@ -64,7 +64,7 @@ impl<I: Copy + Eq + Hash + From<NonZeroU32>, T> IdTable<I, T> {
     }
 
     /// Removes ids without an object from a list that grows. The work happens whenever the list has
-    /// doubled, so its cost for each insertion is constant.
+    /// doubled, so the cost of each insertion is constant on average.
     pub fn compact(&self, ids: &mut Vec<I>) {
         if ids.len().is_power_of_two() {
             ids.retain(|id| self.items.contains_key(id));
@@ -73,14 +73,14 @@ impl<I: Copy + Eq + Hash + From<NonZeroU32>, T> IdTable<I, T> {
 }
 
 impl<T> IdTable<RuntimeId, T> {
-    /// Returns whether a runtime has ever had this id.
+    /// Returns whether this id was reserved for a runtime before.
     pub fn has_existed(&self, id: RuntimeId) -> bool {
         id.get() <= self.last
     }
 }
 
 impl<T> IdTable<RunnerId, T> {
-    /// Returns whether a runner has ever had this id.
+    /// Returns whether this id was reserved for a runner before.
     pub fn has_existed(&self, id: RunnerId) -> bool {
         id.get() <= self.last
     }

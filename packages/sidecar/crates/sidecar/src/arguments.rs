@@ -1,5 +1,5 @@
-//! The command line. The error of a wrong command line is one sentence that names the option, the
-//! expectation and the value.
+//! Parses the command line. The error of a wrong command line is one sentence that names the
+//! option, the expectation and the value.
 
 use std::ffi::OsString;
 use std::os::fd::RawFd;
@@ -52,7 +52,8 @@ pub struct Arguments {
     pub core: CoreOptions,
     /// Options of the store.
     pub store: StoreOptions,
-    /// The time in which the reading thread polls for more frames after a reply, before it sleeps.
+    /// The time for which the reading thread polls for more frames after a reply, before the thread
+    /// blocks.
     pub spin: Duration,
     /// The time that a lone request may run on the reading thread. Zero means never.
     pub inline: Duration,

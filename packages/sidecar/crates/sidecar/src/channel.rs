@@ -36,7 +36,7 @@ impl Channel {
             return Err(wrong(&io::Error::last_os_error().to_string()));
         }
         // SAFETY: the descriptor is open, the embedder passed it for this purpose, and no other
-        // code here uses it.
+        // code of this process uses the descriptor.
         let socket = unsafe { OwnedFd::from_raw_fd(fd) };
         match (sockopt::socket_domain(&socket), sockopt::socket_type(&socket)) {
             (Ok(AddressFamily::UNIX), Ok(SocketType::STREAM)) => Ok(Self { socket }),

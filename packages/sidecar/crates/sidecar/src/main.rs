@@ -6,9 +6,9 @@
 //! ```
 //!
 //! The process hardens itself, opens the core, and serves until the embedder disconnects. [`serve`]
-//! reads frames, `crates/session` handles them, and [`outgoing`] writes frames. Exit codes: 0 when
-//! the embedder has disconnected, 1 when the connection or the image is unusable, 2 for wrong
-//! arguments.
+//! reads frames, `crates/session` handles them, and [`outgoing`] writes frames. The exit code
+//! is 0 when the embedder has disconnected, and 2 for wrong arguments. The exit code is 1 when the
+//! process cannot serve or the embedder has broken the protocol.
 
 mod arguments;
 mod channel;

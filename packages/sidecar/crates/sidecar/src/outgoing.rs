@@ -84,13 +84,13 @@ impl Outgoing {
         &self.channel
     }
 
-    /// Returns a descriptor that becomes readable when another thread has changed
-    /// [`Outgoing::backlog`].
+    /// Returns a descriptor that becomes readable when another thread wakes the reading thread,
+    /// because the socket is full or the session has tasks.
     pub fn wakes(&self) -> BorrowedFd<'_> {
         self.wake.as_fd()
     }
 
-    /// Sends a frame or queues it. Never blocks.
+    /// Sends or queues a frame. Drops the frame if the embedder has disconnected. Never blocks.
     pub fn push(&self, frame: Vec<u8>) {
         let mut state = self.state.lock();
         if state.disconnected {
@@ -133,7 +133,7 @@ impl Outgoing {
         self.send_queued(&mut state);
     }
 
-    /// Resets the event descriptor after it has woken the reading thread.
+    /// Resets the event descriptor after the descriptor has woken the reading thread.
     pub fn woken(&self) {
         let _ = rustix::io::read(&self.wake, &mut [0; 8]);
     }

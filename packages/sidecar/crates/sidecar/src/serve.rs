@@ -65,7 +65,8 @@ impl Server {
         this.stand_by()
     }
 
-    /// Waits until the reading thread is stuck, and then reads in its place. Repeats this forever.
+    /// Waits until the reading thread is stuck and then reads in place of that thread, in an
+    /// endless loop.
     fn stand_by(&self) -> ! {
         loop {
             self.takeover.wait_until_stuck();
@@ -162,7 +163,7 @@ fn sleep(outgoing: &Outgoing, blocked: bool, full: bool) -> bool {
     let wakes = outgoing.wakes();
     let mut fds = [PollFd::new(outgoing.channel(), events), PollFd::new(&wakes, PollFlags::IN)];
     if poll(&mut fds, None).is_err() {
-        return true; // A signal interrupted the call: look again.
+        return true; // A signal interrupted the call, so the caller polls again.
     }
     let (socket, wake) = (fds[0].revents(), fds[1].revents());
     if !wake.is_empty() {

@@ -1,4 +1,5 @@
-//! The connection with a real sidecar: greetings, refusals, floods.
+//! Tests of the connection with a real sidecar: greetings, refused messages, and an embedder that
+//! does not read.
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test")]
 #![allow(dead_code, reason = "each test file uses its part of `common`")]
 
@@ -107,7 +108,7 @@ fn an_invalid_body_fails_its_request_and_the_connection_continues() {
     ];
     for (index, (kind, body, what)) in cases.into_iter().enumerate() {
         if kind == Kind::Reply {
-            continue; // The kind is below the requests; the next test covers it.
+            continue; // `reply` is no request. The next test covers this kind.
         }
         let received = parent.ask(kind, 100 + index as u32, &body);
         let failure = received.failure();
@@ -190,7 +191,7 @@ fn the_sidecar_stops_reading_while_the_embedder_does_not_read() {
     let block = ping.repeat(1_000);
     let mut sent = 0;
     let mut stalled = 0;
-    // 64 MiB of pings are 72 MB of replies. The sidecar must stop reading long before.
+    // 64 MiB of pings are 72 MB of replies. The sidecar must stop reading before 16 MiB.
     while stalled < 200 && sent < 64 << 20 {
         match parent.socket.write(&block[sent % ping.len()..]) {
             Ok(n) => {

@@ -1,4 +1,4 @@
-//! Requests about the files of a runtime.
+//! Tests of the requests about the files of a runtime.
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test")]
 #![allow(dead_code, reason = "each test file uses its part of `common`")]
 

@@ -1,4 +1,5 @@
-//! Host calls, with this test as the SDK: calls, results, and results that no call waits for.
+//! Tests of host calls, with the test as the SDK: calls, results, and results that no call waits
+//! for.
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test")]
 #![allow(dead_code, reason = "each test file uses its part of `common`")]
 

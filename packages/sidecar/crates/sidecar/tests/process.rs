@@ -1,4 +1,4 @@
-//! The sidecar as a process: arguments, hardening, exit, and programs that run in it.
+//! Tests of the sidecar as a process: arguments, hardening, exit, and programs.
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test")]
 #![allow(dead_code, reason = "each test file uses its part of `common`")]
 
@@ -218,7 +218,7 @@ fn a_file_size_limit_fails_the_write_and_other_programs_continue() {
     let mut parent = Parent::cramped(Resource::Fsize, 64 << 10, &["--snapshots", folder.to_str().unwrap()]);
     let runtime = parent.runtime();
     const WRITE: &str = "process.getBuiltinModule('fs').writeFileSync('/tmp/large', Buffer.alloc(2e5, 'x'))";
-    // A guest's memory above the first MiB is in a file, and so is a snapshot.
+    // A guest's growth above 1 MiB is in a file, and a snapshot on disk is in a file.
     let received = parent.ask(Kind::ProcessStart, 1, &program(runtime, "console.log(Buffer.alloc(20e6, 1).length)"));
     assert_eq!(received.read::<Outcome<'_>>().exit_code, 134);
     let received = parent.ask(Kind::ProcessStart, 2, &program(runtime, WRITE));

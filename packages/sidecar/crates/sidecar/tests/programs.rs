@@ -1,4 +1,4 @@
-//! Resident runners and streamed output of the real guest.
+//! Tests of resident runners and of streamed output with the real guest.
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test")]
 #![allow(dead_code, reason = "each test file uses its part of `common`")]
 

@@ -1,7 +1,7 @@
 //! A guest on the reading thread that does not poll must not delay other requests.
 //!
 //! The engine of the real guest polls in its loops, so this guest is another module. A program that
-//! begins with `s` spins for ever without polling. Any other program exits with code 5.
+//! begins with `s` spins forever without polling. Any other program exits with code 5.
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test")]
 #![allow(dead_code, reason = "each test file uses its part of `common`")]
 
@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 use coldframe_protocol::messages::*;
 use common::{Parent, program, wait_for_exit};
 
-// The source begins at 65624. The bytes before it are the inbox, the event's header and the start
-// block. The start block has five numbers, "/workspace", the URL and the length of the source.
+// The inbox begins at 65536 and the source at 65624. The event's header and the start of the start
+// block precede the source: five numbers, "/workspace", the URL, and the length of the source.
 const GUEST: &str = r#"(module
   (import "coldframe" "mark" (func $mark (param i32)))
   (memory (export "memory") 4 32768)

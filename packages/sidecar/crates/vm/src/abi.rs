@@ -1,9 +1,10 @@
-//! Events with their payloads, the start block and the restore block
-//! (`docs/internals/guest-abi.md`). `coldframe-abi` has the numbers. Next: `lib.rs`.
+//! Encodes the events, the start block and the restore block that a guest receives.
+//! `docs/internals/guest-abi.md` describes the layouts, and `coldframe-abi` has the numbers. Next:
+//! `lib.rs`.
 
 use coldframe_abi::{EventHeader, EventKind, ProgramMode};
 
-/// Results of failed imports.
+/// The results of failed imports.
 pub mod errno {
     /// A bad address.
     pub const EFAULT: i32 = -14;
@@ -27,7 +28,7 @@ pub enum Event<'a> {
     Timer,
     /// The completion of an operation.
     Complete {
-        /// The operation.
+        /// The number of the operation.
         operation: u32,
         /// The result of the operation, or a negative error number.
         result: i32,
@@ -36,9 +37,9 @@ pub enum Event<'a> {
     },
     /// The start of an evaluation.
     Eval {
-        /// The evaluation.
+        /// The number of the evaluation.
         id: u32,
-        /// The code.
+        /// The code of the snippet.
         source: &'a str,
     },
     /// The restore of the memory from a snapshot.
@@ -67,26 +68,26 @@ impl Event<'_> {
 
 /// The start block: the parameters of a program.
 pub struct Start<'a> {
-    /// The process.
+    /// The pid of the process.
     pub pid: u32,
-    /// The parent process.
+    /// The pid of the parent process.
     pub ppid: u32,
     /// The working directory.
     pub cwd: &'a str,
     /// The URL of the entry module.
     pub url: &'a str,
-    /// The code.
+    /// The code of the entry module.
     pub source: &'a str,
-    /// The arguments.
+    /// The arguments of the program.
     pub argv: &'a [String],
-    /// The environment.
+    /// The environment variables.
     pub env: &'a [(String, String)],
     /// Options of Node itself, `process.execArgv`.
     pub exec_argv: &'a [String],
 }
 
 impl Start<'_> {
-    /// Encodes the block.
+    /// Encodes the start block.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(256 + self.source.len());
         let counts = [self.argv.len() as u32, self.env.len() as u32, self.exec_argv.len() as u32];
@@ -113,9 +114,9 @@ impl Start<'_> {
 /// The payload of a RESTORE event: the changes since the snapshot.
 #[derive(Debug, Clone, Default)]
 pub struct Restore {
-    /// The process.
+    /// The pid of the process.
     pub pid: u32,
-    /// The parent process.
+    /// The pid of the parent process.
     pub ppid: u32,
     /// The time since the snapshot by the wall clock, in milliseconds.
     pub elapsed_ms: f64,
@@ -124,7 +125,7 @@ pub struct Restore {
 }
 
 impl Restore {
-    /// Encodes the block.
+    /// Encodes the restore block.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(24);
         for number in [self.pid, self.ppid, self.env.len() as u32, 0] {

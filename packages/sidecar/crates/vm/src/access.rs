@@ -1,4 +1,4 @@
-//! Access of imports to guest memory, and the conversion of their results.
+//! Accesses guest memory for imports, and converts the results of imports.
 //!
 //! A pointer from the guest is a number. Every access checks the number against the memory's size
 //! and passes the gate. Next: `imports.rs`.
@@ -20,7 +20,7 @@ pub(crate) type Call<'a> = Caller<'a, StoreData>;
 pub(crate) type Integers = (i32, i64, i64, i64, i64, i64, i64, i64, i64);
 
 /// Runs `access` on `len` bytes of guest memory at `ptr`. Returns `EFAULT` if the range is not in
-/// the memory.
+/// the memory. Fails with a trap if the gate is closed.
 pub(crate) fn with_bytes<R>(
     call: &mut Call<'_>,
     ptr: u32,
@@ -45,7 +45,7 @@ pub(crate) fn read(caller: &dyn kernel::Caller, fd: i32, bytes: &mut [u8]) -> An
     kernel::read(caller, kernel::Fd::from_guest(fd)?, bytes)
 }
 
-/// Executes the import `write`.
+/// Executes the import `write`. Ends the program with `SIGPIPE` if the write fails with `EPIPE`.
 pub(crate) fn write(caller: &dyn kernel::Caller, fd: i32, bytes: &mut [u8]) -> Answer {
     let written = kernel::Fd::from_guest(fd).and_then(|fd| kernel::write(caller, fd, bytes));
     if written == Err(Errno::EPIPE) {
@@ -56,7 +56,8 @@ pub(crate) fn write(caller: &dyn kernel::Caller, fd: i32, bytes: &mut [u8]) -> A
     written
 }
 
-/// Converts the result of an import to 32 bits.
+/// Converts the result of an import to 32 bits. An error becomes a negative number, and a larger
+/// result becomes `i32::MAX`.
 pub(crate) fn short(answer: Answer) -> i32 {
     i32::try_from(answer.unwrap_or_else(Errno::negative)).unwrap_or(i32::MAX)
 }

@@ -1,11 +1,11 @@
 //! The imports of runtimes with mounted app file systems.
 //!
 //! A system call may need replies of the embedder. Such a call is made in rounds (`exchange.rs` of
-//! the app file systems in the crate `kernel`). Each round ends with a host call. Only the calling
-//! VM waits for the reply. During the wait the sidecar holds no lock and is not inside the gate. In
-//! these runtimes, a system call without a host call costs one additional allocation. Runtimes
-//! without app file systems use the plain imports, which have no additional cost. Next:
-//! `access.rs`.
+//! the app file systems in the crate `kernel`). Each round except the last ends with a host call.
+//! Only the calling VM waits for the reply. During the wait the sidecar holds no lock and is not
+//! inside the gate. In these runtimes, a system call without a host call costs one additional
+//! allocation. Runtimes without app file systems use the plain imports, which have no additional
+//! cost. Next: `access.rs`.
 
 use crate::abi::errno;
 use crate::access::{Call, Integers, MODULE, read, short, stopped, with_bytes, write};

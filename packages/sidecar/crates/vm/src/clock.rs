@@ -3,7 +3,7 @@
 //!
 //! The time between snapshot and restore does not exist for the guest: its timers keep their
 //! remaining time, and no measured duration jumps. The wall clock is the host machine's clock, so
-//! the guest's wall clock jumps forward. Linux treats its clocks in this way when a machine was
+//! the guest's wall clock jumps forward. Linux treats its clocks in this way after a machine was
 //! suspended. Next: `snapshot/mod.rs`.
 
 use coldframe_sys as sys;
@@ -28,7 +28,7 @@ impl Clock {
     }
 
     /// Converts a time of the guest to the host machine's clock. A past time becomes the present
-    /// time. Every future time is accepted.
+    /// time. A time beyond the range becomes the largest time.
     pub(crate) fn host(self, guest_ns: u64) -> u64 {
         sys::monotonic_ns().saturating_add(guest_ns.saturating_sub(self.now()))
     }

@@ -27,7 +27,7 @@ pub const CPU_FEATURES: &[&str] = &["sse3", "ssse3", "sse41", "sse42", "popcnt"]
 #[cfg(not(target_arch = "x86_64"))]
 pub const CPU_FEATURES: &[&str] = &[];
 
-/// Returns the configuration of compiler and runtime.
+/// Returns wasmtime's configuration for compiling and running the guest.
 pub fn engine_config() -> Config {
     let mut config = Config::new();
     config

@@ -2,8 +2,8 @@
 //!
 //! wasmtime's `MemoryCreator` receives only the size of a memory. Therefore the slot is stored in a
 //! thread-local for the one instantiation that [`with_slot`] wraps. When wasmtime drops the memory,
-//! the slot returns to its image's pool, or is discarded if a kill made it inaccessible. Next:
-//! `lib.rs`.
+//! the slot returns to its image's pool, or is discarded if a kill made the slot inaccessible.
+//! Next: `lib.rs`.
 
 use coldframe_memory::{GUARD, OccupiedSlot, RESERVATION};
 use std::cell::RefCell;
@@ -15,9 +15,9 @@ thread_local! {
     static NEXT: RefCell<Option<Arc<OccupiedSlot>>> = const { RefCell::new(None) };
 }
 
-/// Runs `instantiate`, which makes exactly one memory: that of `slot`. The slot is vacated when
-/// wasmtime drops the memory. If instantiation fails before wasmtime makes the memory, the caller
-/// must vacate the slot.
+/// Runs `instantiate`, which makes exactly one memory: the memory of `slot`. The slot is vacated
+/// when wasmtime drops the memory. If instantiation fails before wasmtime makes the memory, the
+/// caller must vacate the slot.
 pub(crate) fn with_slot<R>(slot: &Arc<OccupiedSlot>, instantiate: impl FnOnce() -> R) -> R {
     NEXT.with(|next| *next.borrow_mut() = Some(slot.clone()));
     let result = instantiate();
@@ -29,8 +29,8 @@ pub(crate) fn with_slot<R>(slot: &Arc<OccupiedSlot>, instantiate: impl FnOnce() 
 pub(crate) struct Creator;
 
 // SAFETY: the memory is page-aligned in a reservation of `RESERVATION` accessible-or-faulting bytes
-// and `GUARD` inaccessible bytes behind them, which is the engine's configuration (checked below).
-// No other code has access to the memory.
+// and `GUARD` inaccessible bytes after the reservation. This is the engine's configuration, which
+// is checked below. No other code has access to the memory.
 unsafe impl MemoryCreator for Creator {
     fn new_memory(
         &self,

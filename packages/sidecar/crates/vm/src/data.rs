@@ -21,13 +21,14 @@ pub struct StoreData {
     pub refused_memory: Option<MemoryRefusal>,
     /// The guest's last message, sent with `fatal`.
     pub fatal: Option<Fatal>,
-    /// The start of the user's program, in nanoseconds of the monotonic clock.
+    /// The time when the user's program started, in nanoseconds of the monotonic clock.
     pub program_began: Option<u64>,
     /// The guest's monotonic clock.
     pub(crate) clock: Clock,
 }
 
-/// The references that imports need. They share one `Arc`, because every system call clones them.
+/// The references that imports need. The references share one `Arc`, because every system call
+/// clones them.
 pub(crate) struct OwnerRefs {
     pub(crate) owner: Arc<dyn Owner>,
     /// The VM's program as the caller of system calls.
@@ -42,7 +43,7 @@ impl OwnerRefs {
     }
 }
 
-/// The limit that forbids more memory.
+/// The limit that refused memory to the guest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MemoryRefusal {
     /// The limit of the process.

@@ -15,7 +15,7 @@ use coldframe_kernel::{self as kernel, Arguments};
 use coldframe_sys as sys;
 use wasmtime::{Engine, Linker, Module, Val};
 
-/// The number of entropy bytes that are filled while the gate is held.
+/// The largest number of entropy bytes that are filled while the gate is entered.
 const MAX_RANDOM: u32 = 256 << 10;
 
 /// Defines all functions that the guest's module imports. `is_async` selects the imports of
@@ -155,8 +155,8 @@ fn time_and_entropy(linker: &mut Linker<StoreData>) -> wasmtime::Result<()> {
     Ok(())
 }
 
-/// Defines the imports that only the image build needs, and the imports that libc names but never
-/// needs. In a running VM these imports return an error number.
+/// Defines the imports that only the image build needs, and the WASI imports that libc declares but
+/// never calls. In a running VM these imports return an error number.
 fn unavailable(linker: &mut Linker<StoreData>, module: &Module) -> wasmtime::Result<()> {
     linker.func_wrap(MODULE, "build_file", |_name: u32, _len: u32, _buffer: u32, _capacity: u32| errno::ENOSYS)?;
     for import in module.imports().filter(|import| import.module() == "wasi_snapshot_preview1") {

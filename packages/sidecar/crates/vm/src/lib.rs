@@ -4,9 +4,9 @@
 //! a slot and makes the instance. [`Vm::turn`] delivers events and runs the guest until the guest
 //! is idle. Between two turns a snapshot of a VM can be taken (`snapshot/`).
 //!
-//! No other crate uses wasmtime at run time. This crate depends on the kernel, on memories and on
-//! one trait of the program above, [`Owner`]. It has no scheduler and no runtimes. Next:
-//! `owner.rs`.
+//! At run time, no other crate runs wasm. The core only names wasmtime's error type. This crate
+//! depends on the kernel, on memories and on one trait of the program above, [`Owner`]. This crate
+//! has no scheduler and no runtimes. Next: `owner.rs`.
 
 pub mod abi;
 mod access;
@@ -41,8 +41,8 @@ use wasmtime::{Engine, InstancePre, Memory, Module, ModuleExport, Store, TypedFu
 /// The state that all VMs of an image share.
 pub struct Factory {
     instance: InstancePre<StoreData>,
-    /// The instance of runtimes with app file systems (`async_imports.rs`), after such a runtime
-    /// was made.
+    /// The instance of runtimes with app file systems (`async_imports.rs`). Set when the first VM
+    /// of such a runtime is made.
     async_instance: OnceLock<InstancePre<StoreData>>,
     engine: Engine,
     image: Arc<Image>,
@@ -61,17 +61,17 @@ pub struct Vm {
     image: Arc<Image>,
     slot: Arc<OccupiedSlot>,
     events: Vec<u8>,
-    /// Whether no turn is running and no turn was dropped. No wasm frame is then on a stack.
+    /// Whether no turn is running and no turn was dropped. If true, no wasm frame is on a stack.
     is_between_turns: bool,
     /// The number of turns so far, counted up to [`TURNS`].
     turns: u8,
     is_copy: bool,
 }
 
-/// The largest event buffer that is reused.
+/// The largest capacity of an event buffer that is reused, in bytes.
 const KEPT_EVENTS: usize = 64 << 10;
 
-/// The nanoseconds of the steps of a start.
+/// The durations of the steps of a start, in nanoseconds.
 #[derive(Debug, Clone, Copy)]
 pub struct StartCost {
     /// The time to take a slot and to map the image.
@@ -281,7 +281,8 @@ impl Vm {
         self.slot.vacate()
     }
 
-    /// Returns the data that the guest has passed to the sidecar besides its state.
+    /// Returns the data of the VM's store, such as the guest's last message and the limit that
+    /// refused memory.
     pub fn data(&self) -> &StoreData {
         self.store.data()
     }

@@ -42,7 +42,8 @@ pub trait Owner: Caller {
     fn yields(&self);
 }
 
-/// Handles a poll of the guest: yields the worker if the time slice is over.
+/// Handles a poll of the guest: yields the worker if the time slice is over. Returns the action of
+/// the guest after the poll.
 pub async fn checkpoint(owner: &dyn Owner) -> Checkpoint {
     let now = owner.checkpoint();
     if now != Checkpoint::Continue || !owner.is_slice_over() {

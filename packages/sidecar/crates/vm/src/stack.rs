@@ -32,7 +32,7 @@ struct Mapping {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: this value owns the mapping, and no fiber runs on it.
+        // SAFETY: this value owns the mapping, and no fiber uses the mapping.
         unsafe { sys::release(self.base, self.len) };
     }
 }
@@ -59,7 +59,7 @@ impl Drop for Stack {
 }
 
 // SAFETY: a stack is page-aligned, fixed while it exists, and has inaccessible pages below it. A
-// stack may contain bytes of an earlier fiber. Guest code cannot read them: the compiler
+// stack may contain bytes of an earlier fiber. Guest code cannot read these bytes: the compiler
 // initialises locals, and the guest's data is in linear memory.
 unsafe impl StackCreator for Stacks {
     fn new_stack(&self, size: usize, _zeroed: bool) -> Result<Box<dyn StackMemory>, wasmtime::Error> {

@@ -10,7 +10,7 @@ use coldframe_error::Error;
 use coldframe_sys as sys;
 use std::time::Duration;
 
-/// The delay of an alarm that rings while its program is held.
+/// The delay after which an alarm is set again while its program is held.
 const HELD: Duration = Duration::from_millis(50);
 
 /// The deadline of a program or of an evaluation.
@@ -47,7 +47,7 @@ impl Remaining {
 }
 
 impl Program {
-    /// Ends the program `timeout` from now.
+    /// Ends the program with a timeout error after `timeout`.
     pub(crate) fn end_after(&self, timeout: Duration) {
         self.end_at(Deadline::after(timeout));
     }
@@ -60,8 +60,8 @@ impl Program {
     }
 
     /// Sets an alarm that calls `then` at `at`. If the program is held at that time, the alarm is
-    /// set again, because the time of a held program does not count. A copy of the program
-    /// continues with the remaining time.
+    /// set again, because the time of a held program does not count. A program that is restored
+    /// from a snapshot continues with the remaining time.
     pub(super) fn alarm(&self, at: u64, then: impl FnOnce(&Self) + Send + 'static) -> Alarm {
         let this = self.this.clone();
         self.scheduler.timers().set(at, move || {

@@ -39,8 +39,8 @@ pub(super) struct Queued {
 pub(crate) struct Current {
     id: EvaluationId,
     began: u64,
-    /// Whether the request belongs to the original program. This program is then a copy and does
-    /// not report the outcome.
+    /// Whether the request belongs to the original program. If true, this program was restored
+    /// from a snapshot and does not report the outcome.
     is_detached: bool,
     deadline: Option<Deadline>,
     /// The reason why the evaluation must end.
@@ -103,7 +103,8 @@ impl Evaluations {
 
 impl Program {
     /// Queues a snippet. Returns the waker of a program without work. The caller must wake the
-    /// program, because the waker also keeps the program's task alive.
+    /// program, because the waker also keeps the program's task alive. Fails if the program has
+    /// ended or was replaced.
     pub(crate) fn evaluate(&self, request: Request, timeout: Option<Duration>) -> Result<Option<Waker>, Error> {
         let mut control = self.control.lock();
         if control.sink_taken {
@@ -119,7 +120,8 @@ impl Program {
         Ok(control.waiting.take())
     }
 
-    /// Starts the next evaluation, unless an evaluation is running.
+    /// Starts the next evaluation, unless an evaluation is running. Returns the evaluation's id and
+    /// code.
     pub(super) fn next_evaluation(&self) -> Option<(EvaluationId, String)> {
         let mut control = self.control.lock();
         if control.evaluations.current.is_some() {
@@ -139,7 +141,7 @@ impl Program {
         Some((request.id, request.code))
     }
 
-    /// Makes the running evaluation, with its alarm.
+    /// Makes the state of the running evaluation and sets the alarm of its deadline.
     pub(super) fn evaluation(&self, id: EvaluationId, began: u64, deadline: Option<Deadline>, is_detached: bool) -> Current {
         let alarm = deadline.map(|Deadline { at, timeout }| {
             self.alarm(at, move |program| {
@@ -149,7 +151,7 @@ impl Program {
         Current { id, began, is_detached, deadline, failure: None, alarms: alarm.into_iter().collect() }
     }
 
-    /// Makes a waiting evaluation, with its alarm.
+    /// Makes the state of a waiting evaluation and sets the alarm of its deadline.
     pub(super) fn queued(&self, request: Request, deadline: Option<Deadline>) -> Queued {
         let id = request.id;
         let alarm = deadline
@@ -174,7 +176,7 @@ impl Program {
             self.sink.send(|sink| sink.evaluated(id, Outcome::never_ran(reason.clone())));
             return;
         }
-        // A detached evaluation may have this number by chance.
+        // The running evaluation may be detached and have an equal id by chance.
         let is_meant = control.evaluations.attached_id() == Some(id);
         drop(control);
         if is_meant {

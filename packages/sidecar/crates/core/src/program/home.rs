@@ -19,7 +19,7 @@ pub(crate) trait Home: Send + Sync {
     /// Returns the runtime's number among all runtimes of the process, for the log.
     fn ordinal(&self) -> u64;
 
-    /// Returns the length of the linear memory that a program starts with, in bytes.
+    /// Returns the length of the linear memory that a `node` program starts with, in bytes.
     fn image_len(&self) -> u64;
 
     /// Makes a program of a child and starts the program. Returns the process if the runtime is

@@ -3,12 +3,13 @@
 use crate::options::Mode;
 use coldframe_ids::{Lineage, Pid};
 
-/// The facts about a program, which are equal for all copies of the program.
+/// The facts about a program, which are equal for all programs of one lineage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProgramInfo {
     /// The pid in the runtime. A copy has the pid of its original.
     pub pid: Pid,
-    /// The lineage, which all copies of the program share.
+    /// The lineage: a random number that the program shares with its copies, the programs that are
+    /// restored from its snapshots.
     pub lineage: Lineage,
     /// The purpose of the program.
     pub mode: Mode,

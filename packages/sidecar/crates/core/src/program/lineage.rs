@@ -1,14 +1,14 @@
 //! Lineages: the numbers that all copies of one program share.
 //!
-//! A start assigns a number, and every copy keeps it. The numbers are random, so that two sidecars
-//! do not assign equal numbers. A lineage is no secret. Next: `snapshot.rs`.
+//! A start assigns a number, and every copy keeps the number. The numbers are random, so that two
+//! sidecars do not assign equal numbers. A lineage is no secret. Next: `snapshot.rs`.
 
 use coldframe_ids::Lineage;
 use coldframe_sys as sys;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Returns a lineage that no program has had.
+/// Returns a lineage that no program of this process has had.
 pub(super) fn fresh() -> Lineage {
     static FIRST: OnceLock<u64> = OnceLock::new();
     static SERIAL: AtomicU64 = AtomicU64::new(0);

@@ -1,11 +1,11 @@
 //! A program's membership in its runtime: in the list of live programs, and in the programs that
-//! must rest for a snapshot (`quiesce.rs`). Next: `run.rs`, which holds the membership.
+//! must rest for a snapshot (`quiesce.rs`). Next: `run.rs`, which owns the membership.
 
 use super::{Home, Program};
 use std::sync::Arc;
 
 /// A program's membership in its runtime. The program's future owns the membership, so the
-/// membership ends when the future is dropped, also without a result.
+/// membership ends when the future is dropped, even if the future is not finished.
 pub(crate) struct Membership {
     home: Arc<dyn Home>,
     program: Arc<Program>,
@@ -17,7 +17,7 @@ impl Membership {
     pub(crate) fn new(home: Arc<dyn Home>, program: Arc<Program>) -> Self {
         let processes = &program.process.kernel.processes;
         let root = processes.root_of(program.pid).and_then(|root| home.program(root));
-        // A rollback may have put a program of another kernel under that pid.
+        // A rollback may have assigned that pid to a program of another kernel.
         if let Some(root) = root.filter(|root| Arc::ptr_eq(&root.process.kernel, &program.process.kernel)) {
             program.set_root(&root);
         }

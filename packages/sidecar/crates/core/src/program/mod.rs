@@ -1,9 +1,9 @@
 //! One program: the state that its VM, its task, its callers and its alarms share.
 //!
 //! A program starts once, from the embedder or as the child of another program, and ends once. The
-//! first reason that [`Program::end`] receives counts. The program's task notices the reason at the
-//! guest's next poll, or before the task would run the guest again. After [`KILL_GRACE`] the gate
-//! to the program's memory is closed.
+//! first reason that [`Program::end`] receives counts. The program's task checks for a reason at
+//! the guest's next poll, or before the task would run the guest again. After [`KILL_GRACE`] the
+//! gate to the program's memory is closed.
 //!
 //! `run.rs` runs a program from start to end. `evaluations.rs` has the snippets of a resident
 //! program, `deadline.rs` the limits of time, `output.rs` the output, and `usage.rs` the use of
@@ -55,18 +55,18 @@ use std::sync::{Arc, OnceLock, Weak};
 use std::task::Waker;
 use std::time::Duration;
 
-/// The time that a program which must end has to reach its next poll. Afterwards the gate to the
-/// program's memory is closed.
+/// The time within which a program that must end has to reach its next poll. After this time the
+/// gate to the program's memory is closed.
 const KILL_GRACE: Duration = Duration::from_millis(20);
-/// The time that an interrupted evaluation has to reach its next poll. The time is longer than
-/// [`KILL_GRACE`], because a program that exceeds this time ends and loses all state.
+/// The time within which an interrupted evaluation has to reach its next poll. The time is longer
+/// than [`KILL_GRACE`], because a program that exceeds this time ends and loses all state.
 const INTERRUPT_GRACE: Duration = Duration::from_millis(30);
 
 /// One run of guest code, from start to exit.
 pub(crate) struct Program {
     /// The number in the runtime's process table.
     pub(crate) pid: Pid,
-    /// Assigned at the start, and shared by all copies of the program.
+    /// The lineage, which is assigned at the start and shared by all copies of the program.
     pub(crate) lineage: Lineage,
     /// The command line, for lists of processes.
     pub(crate) command: String,
@@ -76,7 +76,7 @@ pub(crate) struct Program {
     scheduler: Arc<Scheduler>,
     pub(crate) sink: ProgramSink,
     home: Weak<dyn Home>,
-    /// The root program above a child. Set when the program joins its runtime.
+    /// The root program that a child descends from. Set when the child joins its runtime.
     root: OnceLock<Weak<Program>>,
     pub(crate) quiesce: Arc<Quiesce>,
     pub(crate) process: kernel::Process,
@@ -90,11 +90,12 @@ pub(crate) struct Program {
     /// Whether the running evaluation is interrupted, for a check without the lock.
     must_interrupt: AtomicBool,
     yielded: AtomicBool,
-    /// Nanoseconds of the monotonic clock.
+    /// The end of the present slice, in nanoseconds of the monotonic clock.
     slice_end: AtomicU64,
-    /// CPU time at the start of the current evaluation.
+    /// The CPU time that does not count for the limit, in nanoseconds: the time before the current
+    /// evaluation, and the time of taking snapshots.
     cpu_baseline: AtomicU64,
-    /// CPU time that the root program has been charged for.
+    /// The child's CPU time that its root program has been charged for, in nanoseconds.
     charged: AtomicU64,
     /// Whether a warning of the CPU limit was sent.
     warned_cpu: AtomicBool,
@@ -131,7 +132,7 @@ struct Input {
 }
 
 impl Input {
-    /// Reads into `buffer`. Returns 0 at the end.
+    /// Reads into `buffer`. Returns the number of bytes, which is 0 at the end of the input.
     fn read(&mut self, buffer: &mut [u8]) -> usize {
         let rest = &self.bytes[self.read..];
         let count = rest.len().min(buffer.len());
@@ -223,7 +224,8 @@ impl Program {
         let _ = self.root.set(Arc::downgrade(root));
     }
 
-    /// Returns the root program above a child, until the root program has ended.
+    /// Returns the root program that a child descends from. Returns `None` after the root program
+    /// has ended.
     fn root(&self) -> Option<Arc<Self>> {
         let root = self.root.get()?.upgrade()?;
         self.process.kernel.processes.is_live(root.pid).then_some(root)
@@ -242,7 +244,7 @@ impl Program {
         self.output.lock().buffered()
     }
 
-    // Calls of the program's task.
+    // Functions that the program's task calls.
 
     pub(crate) fn set_task(&self, task: &Arc<Task>) {
         // A program has one task. A second call would be a defect and is ignored.
@@ -259,7 +261,7 @@ impl Program {
         self.must_end.load(Ordering::Acquire)
     }
 
-    // Calls of the guest.
+    // Functions that serve the guest.
 
     /// Writes to stream 1 or 2, which the embedder reads. The writer is the program or a child that
     /// has inherited the stream.
@@ -306,7 +308,7 @@ impl Program {
         self.sink.send(|sink| sink.output(evaluation, fd, data));
     }
 
-    // Requests of the embedder.
+    // Functions that serve the embedder.
 
     /// Adds credit: the reader has consumed `bytes` of streamed output.
     pub(crate) fn credit(&self, bytes: u64) {

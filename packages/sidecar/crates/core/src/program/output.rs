@@ -28,8 +28,8 @@ pub(crate) enum Written {
 pub(crate) struct Effect {
     /// A piece that must be sent now.
     pub(crate) piece: Option<(u8, Vec<u8>)>,
-    /// Set if this write first brought the captured bytes of a descriptor without a reader near the
-    /// limit: the number of these bytes.
+    /// The number of captured bytes of the descriptor, if this write brought that number near the
+    /// limit and the descriptor has no reader.
     pub(crate) near: Option<u64>,
 }
 
@@ -78,8 +78,8 @@ impl Output {
         Self { descriptors: Default::default(), streams, limit, unread: 0, waiting: Vec::new() }
     }
 
-    /// Sets the streamed descriptors, for the next evaluation or for a restored program. Keeps the
-    /// bytes captured since the last evaluation.
+    /// Sets the streamed descriptors, for the next evaluation or for a restored program. Resets the
+    /// window, and keeps the bytes captured since the last evaluation.
     pub(crate) fn set_streams(&mut self, streams: Streams) {
         self.streams = streams;
         self.unread = 0;
@@ -170,7 +170,8 @@ impl Output {
         pieces
     }
 
-    /// Takes the captured bytes of descriptors 1 and 2, and whether each was cut off.
+    /// Takes the captured bytes of descriptors 1 and 2, and whether each descriptor's output was
+    /// cut off.
     pub(crate) fn take(&mut self) -> [(Vec<u8>, bool); 2] {
         self.descriptors.each_mut().map(|descriptor| {
             descriptor.mark.lower(0, u64::MAX);
@@ -178,8 +179,8 @@ impl Output {
         })
     }
 
-    /// Returns the present and the highest number of captured bytes. Each number is that of the
-    /// descriptor with more bytes.
+    /// Returns the present and the highest number of captured bytes. Each number is the larger
+    /// number of the two descriptors.
     pub(crate) fn look(&self) -> (u64, u64) {
         let most = |of: fn(&Descriptor) -> u64| self.descriptors.iter().map(of).max().unwrap_or(0);
         (most(|descriptor| descriptor.captured.len() as u64), most(|descriptor| descriptor.mark.high()))

@@ -1,4 +1,4 @@
-//! The sink of a program, which can be replaced and taken away.
+//! The sink of a program, which can be replaced and taken.
 //!
 //! A program that a rollback replaces, or that ends because its runtime is paused, loses its sink.
 //! After [`ProgramSink::take`] has returned, the program sends no report, and no call of the sink
@@ -17,7 +17,7 @@ impl ProgramSink {
     }
 
     /// Keeps the sink in place until the guard is dropped. A caller that removes state from the
-    /// program and then reports it needs the guard.
+    /// program and then reports the state needs the guard.
     pub(super) fn hold(&self) -> RwLockReadGuard<'_, Option<Arc<dyn Sink>>> {
         // The lock is taken recursively, because a report can cause further reports on this thread.
         self.0.read_recursive()

@@ -3,7 +3,7 @@
 //! ```text
 //! request ─► gather: programs at `next_step` rest ─► all rest: each VM's snapshot is taken
 //!               ▲                                        │
-//!               │                                        ├─► then the kernel's is taken
+//!               │                                        ├─► then the kernel snapshot is taken
 //!               │                                        │                   ─► resume, or hold
 //!               └── a program blocks in the middle of a turn (all resume until it continues)
 //! ```
@@ -46,7 +46,7 @@ pub(crate) struct Quiesce {
     /// The number of programs that block in the middle of a turn.
     blocked: AtomicUsize,
     /// Locked for reading while the embedder changes several parts of the kernel, so that no
-    /// snapshot is taken in between.
+    /// snapshot is taken between the changes.
     changes: RwLock<()>,
     rounds: Mutex<Rounds>,
 }
@@ -67,8 +67,9 @@ pub(crate) struct QuiesceRequest {
     pub(crate) timeout: Duration,
     /// Whether all programs stay at rest after the snapshot was taken, until [`Quiesce::release`].
     pub(crate) hold: bool,
-    /// Takes the snapshot. Called once, while no thread changes the kernel. The returned function
-    /// is called when all programs may resume.
+    /// Takes the snapshot, or receives the error. Called once. If all programs rest, no thread
+    /// changes the kernel during the call. The returned function is called after the lock of the
+    /// rounds was released.
     pub(crate) take: Box<dyn FnOnce(Quiesced) -> Box<dyn FnOnce() + Send> + Send>,
 }
 
@@ -110,7 +111,7 @@ pub(super) enum RestStep {
     Resume,
 }
 
-/// Actions that run after the lock was released.
+/// Actions that run after the lock of the rounds was released.
 #[derive(Default)]
 struct FollowUp {
     wakers: Vec<Waker>,
@@ -153,8 +154,8 @@ impl Quiesce {
         })
     }
 
-    /// Returns whether a snapshot is wanted. The result may be outdated, because a woken program
-    /// checks again.
+    /// Returns whether a snapshot is wanted. An outdated result is harmless, because a woken
+    /// program checks again.
     pub(super) fn is_wanted(&self) -> bool {
         self.wanted.load(Ordering::Relaxed)
     }
@@ -180,7 +181,7 @@ impl Quiesce {
         }
     }
 
-    /// Resumes all resting programs, because a blocked program may wait for one of them. Held
+    /// Resumes all resting programs, because a blocked program may wait for a resting program. Held
     /// programs stay at rest, because their snapshot has been taken.
     fn resume_resting(&self) {
         let mut rounds = self.rounds.lock();
@@ -322,7 +323,7 @@ impl Quiesce {
         step
     }
 
-    /// Stores the VM snapshot of a resting program, or the error.
+    /// Stores the VM snapshot of a resting program, or fails the round with the error.
     pub(super) fn deposit(&self, program: &Program, saved: Result<VmState, Error>) {
         self.act(|rounds, follow_up| {
             let resting = rounds.current.as_mut().and_then(|round| round.resting.get_mut(&program.pid));

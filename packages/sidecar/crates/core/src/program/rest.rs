@@ -1,7 +1,7 @@
 //! A program at rest: between two turns, while a snapshot of its runtime is taken.
 //!
-//! No code of the program runs. A request can still end the program or its evaluation. The program
-//! then no longer rests. Next: `snapshot.rs`.
+//! No code of the program runs. A request can still end the program or its evaluation, which ends
+//! the program's rest. Next: `snapshot.rs`.
 
 use super::Program;
 use super::quiesce::RestStep;
@@ -23,7 +23,7 @@ impl Drop for RestGuard<'_> {
     }
 }
 
-/// Rests until all programs may resume.
+/// Rests until all programs may resume, the program must end, or its evaluation is interrupted.
 pub(super) async fn rest(program: &Arc<Program>, vm: &mut Vm, is_shell: bool) {
     let _resting = RestGuard(program);
     poll_fn(|context| {
@@ -52,7 +52,8 @@ fn snapshot(program: &Program, vm: &mut Vm, is_shell: bool) -> Result<VmState, E
 }
 
 impl Program {
-    /// Runs `work` on the program's thread without counting its CPU time for the program's limit.
+    /// Runs `work` on the program's thread. The CPU time of `work` does not count for the program's
+    /// limit.
     fn uncharged<T>(&self, work: impl FnOnce() -> T) -> T {
         let began = sys::thread_usage().cpu_ns;
         let done = work();

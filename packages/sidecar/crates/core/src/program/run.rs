@@ -59,7 +59,7 @@ enum Step {
     End,
 }
 
-/// The end of the guest.
+/// The result of running the guest's turns.
 enum Exit {
     Normal(StateBlock),
     Failed(Option<wasmtime::Error>),
@@ -77,7 +77,7 @@ pub(crate) enum Origin {
 pub(crate) struct RestoredVm {
     pub(crate) vm: Vm,
     pub(crate) cost: StartCost,
-    /// Whether the VM's image is the shell's.
+    /// Whether the VM's image is the shell's image.
     pub(crate) is_shell: bool,
 }
 
@@ -265,8 +265,8 @@ async fn next_step(program: &Program, due: Option<u64>) -> Option<Step> {
     step
 }
 
-/// Returns the URL in `import.meta.url` and in stacks. `node --input-type=module -e` uses an equal
-/// URL.
+/// Returns the entry module's URL, which is in `import.meta.url` and in stack traces. `node
+/// --input-type=module -e` uses an equal URL.
 fn entry_url(cwd: &str) -> String {
     let slash = if cwd.ends_with('/') { "" } else { "/" };
     format!("file://{cwd}{slash}[eval1]")

@@ -1,4 +1,4 @@
-//! The scheduler's interface of a program: the trait [`Scheduled`]. Next: `home.rs`.
+//! Implements the scheduler's trait [`Scheduled`] for a program. Next: `home.rs`.
 
 use super::{Program, nanos};
 use crate::sched::Scheduled;
@@ -17,7 +17,8 @@ impl Scheduled for Program {
         self.scheduler.starts(this);
     }
 
-    /// Enforces the limit of CPU time. No lock is held here, so warnings can be sent.
+    /// Ends the slice and enforces the limit of CPU time. The scheduler holds no lock during the
+    /// call, so warnings can be sent.
     fn end_slice(&self) {
         self.scheduler.stops(self);
         self.spent(self.meter.end());

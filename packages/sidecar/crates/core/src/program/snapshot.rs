@@ -1,11 +1,11 @@
 //! The snapshot of a program: its VM snapshot and the state above the VM. The kernel snapshot
 //! contains the kernel's state of the program.
 //!
-//! A copy continues where the original was, with the original's pid and with new alarms for the
-//! remaining time. Captured output that was not reported belongs to the original and to the copy.
-//! The request of a running evaluation stays with the original. In the copy, the evaluation runs to
-//! its end without a report, unless the copy replaces the original (`resume`). Next:
-//! `runtime/snapshots/`.
+//! A copy is a program that was restored from the snapshot. A copy continues where the original
+//! was, with the original's pid and with new alarms for the remaining time. Captured output that
+//! was not reported belongs to the original and to the copy. The request of a running evaluation
+//! stays with the original. In the copy, the evaluation runs to its end without a report, unless
+//! the copy replaces the original (`resume`). Next: `runtime/snapshots/`.
 
 use super::deadline::Deadline;
 use super::evaluations::{Queued, Request};
@@ -22,7 +22,7 @@ use coldframe_vm::VmSnapshot;
 use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Weak};
 
-/// A VM snapshot, and whether its image is the shell's.
+/// A VM snapshot, and whether its image is the shell's image.
 #[derive(Debug, Clone)]
 pub(crate) struct VmState {
     pub(crate) snapshot: Arc<VmSnapshot>,
@@ -60,7 +60,7 @@ pub(crate) struct ProgramSnapshot {
     /// The standard input that the program has not read.
     pub(crate) input: Vec<u8>,
     pub(crate) time: Option<Remaining>,
-    /// CPU time that counts for the limit.
+    /// The CPU time that counts for the limit, in nanoseconds.
     pub(crate) cpu_ns: u64,
     pub(crate) evaluation: Option<EvaluationSnapshot>,
     /// The waiting evaluations. Kept only for a program whose runtime is paused.
@@ -190,7 +190,8 @@ impl ProgramSnapshot {
         fits("stdin bytes of a process", self.input.len() as u64, limits.stdin_bytes)
     }
 
-    /// Makes the program, without a VM.
+    /// Makes the program, without a VM. Fails if the unread input or the captured output exceeds a
+    /// limit.
     pub(crate) fn restore(&self, target: RestoreTarget) -> Result<Arc<Program>, Error> {
         self.check(&target.process.kernel.usage.limits)?;
         let program = Program::of_lineage(

@@ -43,7 +43,7 @@ impl Program {
         }
     }
 
-    /// Starts counting the CPU time of another evaluation.
+    /// Starts counting CPU time for a new evaluation.
     pub(super) fn begin_cpu(&self) {
         self.cpu_baseline.store(self.meter.cpu_ns(), Ordering::Relaxed);
         self.warned_cpu.store(false, Ordering::Relaxed);

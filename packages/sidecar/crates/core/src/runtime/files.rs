@@ -9,7 +9,8 @@ use coldframe_kernel::{DirectoryEntry, EmbedderFiles};
 use std::sync::Arc;
 
 /// A runtime's files for the embedder. Permissions of the guest's user do not apply. Paths are
-/// absolute guest paths. An error is [`Error::File`], whose code is the error number's name.
+/// absolute guest paths. A failed file operation returns [`Error::File`], whose code is the error
+/// number's name.
 pub struct Files {
     pub(super) inner: Arc<Inner>,
     /// The kernel when this object was made. Handles belong to that kernel.
@@ -28,14 +29,16 @@ impl Files {
         if self.inner.programs.lock().disposed { Err(Error::RuntimeDisposed) } else { Ok(self.kernel.embedder_files()) }
     }
 
-    /// Replaces the file at `path`, or appends to the file. Makes missing parent directories.
+    /// With `append`, appends to the file at `path`. Otherwise replaces the file. Makes missing
+    /// parent directories.
     pub fn write(&self, path: &str, bytes: &[u8], append: bool) -> Result<(), Error> {
         let written = self.embedder_files()?.write(path, bytes, append);
         self.inner.send_warnings();
         written
     }
 
-    /// Reads at most `most` bytes at `offset`. Returns the bytes and the file's size.
+    /// Reads at most `most` bytes of the file at `path`, from `offset`. Returns the bytes and the
+    /// file's size.
     pub fn read(&self, path: &str, offset: u64, most: usize) -> Result<(Vec<u8>, u64), Error> {
         self.embedder_files()?.read(path, offset, most)
     }

@@ -1,5 +1,5 @@
-//! Handles: the files, archives and watches that the embedder has open in a runtime, by number. The
-//! runtime closes all handles when it ends.
+//! Handles: the files, archives and watches that the embedder has open in a runtime, by number. All
+//! handles of a runtime are closed when the runtime ends.
 //!
 //! A number belongs to one runtime and is not reused in the runtime. A call locks only its own
 //! handle.
@@ -39,9 +39,9 @@ enum Handle {
 /// The purpose of an archive handle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ArchiveUse {
-    /// Reading: the file tree at a path is packed.
+    /// The embedder reads the archive: the file tree at a path is packed.
     Export,
-    /// Writing: the archive is unpacked into a path.
+    /// The embedder writes the archive, which is unpacked into a path.
     Import,
 }
 

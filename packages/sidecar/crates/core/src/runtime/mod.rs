@@ -58,7 +58,7 @@ pub(crate) struct Inner {
     env: Vec<(String, String)>,
     cwd: String,
     limits: Limits,
-    /// Replaced by a rollback.
+    /// The present generation, which a rollback replaces.
     generation: RwLock<Generation>,
     programs: Mutex<Programs>,
     /// Files, archives and watches that the embedder has open.
@@ -122,7 +122,8 @@ impl Runtime {
         let limits = inner.limits();
         let mut launch = inner.launch(&options)?;
         let Generation { kernel, quiesce } = inner.generation();
-        // A snapshot contains the whole program or no part of it.
+        // No snapshot is taken until the program is complete, because a snapshot must contain the
+        // whole program or no part of the program.
         let no_snapshot = quiesce.hold_off();
         if options.stdin.len() as u64 > limits.stdin_bytes {
             return Err(Error::ResourceExhausted { resource: "stdin bytes of a process", limit: limits.stdin_bytes });
@@ -373,7 +374,7 @@ impl Home for Inner {
     fn remove(&self, program: &Arc<Program>) {
         let removed = {
             let mut programs = self.programs.lock();
-            // A restored copy may have replaced the program and have its pid.
+            // A rollback may have replaced the program by a restored program with an equal pid.
             let is_it = programs.live.get(&program.pid).is_some_and(|live| Arc::ptr_eq(live, program));
             if is_it { programs.live.remove(&program.pid) } else { None }
         };
@@ -407,7 +408,7 @@ fn prepare(process: &KernelProcess, options: &ProcessOptions, launch: &mut Launc
     Ok(())
 }
 
-/// Returns a command line for lists of processes.
+/// Returns the command line for lists of processes, cut off after 1,000 characters.
 fn title(argv: &[String]) -> String {
     const LONGEST: usize = 1_000;
     argv.join(" ").chars().take(LONGEST).collect()

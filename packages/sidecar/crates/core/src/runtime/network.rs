@@ -34,7 +34,7 @@ impl Network {
         self.inner.kernel().connect_inbound(id, target)
     }
 
-    /// Writes to a connection. A write that exceeds the credit breaks the connection.
+    /// Writes to a connection. A write that exceeds the credit closes the connection with an error.
     pub fn write(&self, id: ConnectionId, bytes: &[u8]) {
         self.inner.kernel().sockets.inbound_write(id, bytes, false);
     }

@@ -23,7 +23,7 @@ impl std::fmt::Debug for Process {
 }
 
 impl Process {
-    /// Returns the number in the runtime's process table.
+    /// Returns the pid: the number in the runtime's process table.
     pub fn pid(&self) -> Pid {
         self.program.pid
     }

@@ -23,8 +23,8 @@ impl Runtime {
 }
 
 impl Processes {
-    /// Lists the live processes. A process that must end is not listed, even before its guest
-    /// notices.
+    /// Lists the live processes. A process that must end is not listed, even while its guest still
+    /// runs.
     pub fn list(&self) -> Vec<ProcessEntry> {
         let mut live = self.inner.kernel().processes.list();
         live.retain(|(program, ..)| !program.is_ending());
@@ -37,15 +37,16 @@ impl Processes {
         live.into_iter().map(entry).collect()
     }
 
-    /// Sends a signal. Signal 0 only checks the process. Fails with `ESRCH` for an unknown process.
+    /// Sends a signal. Signal 0 only checks that the process exists. Fails with `ESRCH` for an
+    /// unknown process.
     pub fn signal(&self, pid: Pid, signal: u8) -> Result<(), Error> {
         let sent = self.inner.kernel().processes.signal(pid, i64::from(signal));
         sent.map_err(|error| failed(error, "kill", &pid.to_string()))
     }
 
     /// Writes to the standard input of a process that was started live. With `ends`, the input ends
-    /// after `bytes`. Fails with `ENOBUFS` if more than 16 MiB would wait for the process, and with
-    /// `EPIPE` if the process no longer reads.
+    /// after `bytes`. Fails with `ENOBUFS` if the waiting bytes would exceed the limit
+    /// `stdinBytes`, and with `EPIPE` if the process no longer reads.
     pub fn write(&self, pid: Pid, bytes: &[u8], ends: bool) -> Result<(), Error> {
         let program = self.inner.kernel().processes.program(pid).ok_or(Errno::EPIPE);
         let written = program.and_then(|program| program.process().feed(bytes, ends));
@@ -53,7 +54,7 @@ impl Processes {
     }
 
     /// Returns the error for a process that the embedder cannot attach to. `is_runner` states that
-    /// the process is a resident runner, which only its runner id reaches.
+    /// the process is a resident runner, which the embedder attaches by its runner id.
     pub fn not_attachable(&self, pid: Pid, is_runner: bool) -> Error {
         let entry = self.list().into_iter().find(|entry| entry.pid == pid);
         let (errno, reason) = match entry {

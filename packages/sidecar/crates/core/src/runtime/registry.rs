@@ -25,7 +25,8 @@ pub(crate) struct Registry {
     max_runtimes: u64,
 }
 
-/// The charge for one of the runtimes that the process may have, returned on drop.
+/// The charge for one of the runtimes that the process may have. The charge is returned when it is
+/// dropped.
 pub(crate) struct RuntimeCharge {
     registry: Arc<Registry>,
 }
@@ -61,7 +62,8 @@ impl Registry {
         &self.scheduler
     }
 
-    /// Charges for a runtime. The caller must charge before it makes the runtime.
+    /// Charges for a runtime. Fails with `ERR_RESOURCE_EXHAUSTED` if the limit of runtimes is
+    /// reached. The caller must charge before it makes the runtime.
     pub(crate) fn charge(self: &Arc<Self>) -> Result<RuntimeCharge, Error> {
         let charge = RuntimeCharge { registry: self.clone() };
         if self.runtime_count.fetch_add(1, Ordering::Relaxed) >= self.max_runtimes {

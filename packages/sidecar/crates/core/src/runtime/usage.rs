@@ -6,7 +6,7 @@ use coldframe_kernel::gather;
 use coldframe_kernel::usage::reports::RuntimeResources;
 
 impl Runtime {
-    /// Returns the present and the highest use.
+    /// Returns the present and the highest use of each limit.
     pub fn resources(&self) -> RuntimeResources {
         self.inner.resources()
     }

@@ -1,9 +1,10 @@
 //! Threads that run guests: a queue of tasks, workers, and a timer thread for alarms.
 //!
 //! A task is one program's future. One thread at a time polls a task: a worker, or the caller's own
-//! thread for the first steps ([`Scheduler::run_inline`]). The guest stops itself when its time
-//! slice is over, and its task goes to the end of the queue. A spinning guest therefore does not
-//! starve other guests and does not delay its own end. No code of this module waits for a guest.
+//! thread for the first steps ([`Scheduler::run_inline`]). The guest yields at a poll when its time
+//! slice is over, and its task is queued behind the other preempted tasks. A spinning guest
+//! therefore does not starve other guests and does not delay its own end. No code of this module
+//! waits for a guest.
 //!
 //! `task.rs` is a task, `queue.rs` the order in which tasks run, and `timers.rs` the alarms.
 //! `running.rs` checks running programs, and `background.rs` runs jobs without a waiting caller.
@@ -90,7 +91,7 @@ impl Scheduler {
         });
     }
 
-    /// Ends the threads after the queued tasks. No alarm rings afterwards.
+    /// Ends the threads after the queued tasks. No action of an alarm starts afterwards.
     pub(crate) fn shutdown(&self) {
         self.queue.close();
         self.timers.close();

@@ -113,7 +113,7 @@ impl Queue {
         self.state.lock().workers -= 1;
     }
 
-    /// Waits for the next task. Returns `None` when the queue is closed.
+    /// Waits for the next task. Returns `None` when the queue is closed and has no task.
     fn next(&self) -> Option<Arc<Task>> {
         self.spin_for_work();
         let mut state = self.state.lock();

@@ -1,4 +1,4 @@
-//! The programs that run now, checked from another thread.
+//! Checks the programs that run now, from another thread.
 //!
 //! A guest's CPU time is counted when the guest yields at a poll. Without a further check, a guest
 //! that no longer polls would compute forever. Therefore an alarm checks running programs at
@@ -14,7 +14,8 @@ use parking_lot::Mutex;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-/// The interval of checks: the largest CPU time that a guest without polls uses beyond its limit.
+/// The interval of checks. A guest without polls uses at most about this much CPU time beyond its
+/// limit before the sidecar ends the guest.
 pub(super) const INTERVAL: Duration = Duration::from_millis(50);
 
 /// The programs that run now.
@@ -26,7 +27,7 @@ pub(super) struct Running {
 #[derive(Default)]
 struct State {
     programs: Vec<Weak<dyn Scheduled>>,
-    /// Whether a check is due.
+    /// Whether an alarm for the next check is set.
     is_scheduled: bool,
     /// Whether a program has started since the last check.
     has_started: bool,

@@ -1,4 +1,5 @@
-//! Alarms. They serve the guests' timers, the timeouts, and the closing of a killed program's gate.
+//! Alarms: callbacks of the timer thread for the guests' timers, the timeouts, and the closing of a
+//! killed program's gate.
 //!
 //! One thread starts with the first alarm and sleeps until the next alarm. Next: `background.rs`.
 
@@ -13,7 +14,7 @@ type Action = Box<dyn FnOnce() + Send>;
 /// Identifies an alarm, for cancelling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Alarm {
-    /// Nanoseconds of the monotonic clock.
+    /// The time of the alarm, in nanoseconds of the monotonic clock.
     at: u64,
     serial: u64,
 }
@@ -76,7 +77,7 @@ impl Timers {
         AlarmGuard { timers: self, alarm: self.set(at, action) }
     }
 
-    /// Cancels an alarm. Has no effect if the alarm has rung.
+    /// Cancels an alarm. Has no effect if the alarm's action has started.
     pub(crate) fn cancel(&self, alarm: Alarm) {
         let action = self.shared.state.lock().alarms.remove(&alarm);
         drop(action);

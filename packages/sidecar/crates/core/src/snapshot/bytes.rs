@@ -6,8 +6,8 @@
 //! the first part (postcard): the state above the VMs
 //! the kernel snapshot
 //! ```
-//! Every part is checked when it is read, as if a guest had written it. Next: `store/`, which
-//! writes the files.
+//! A reader checks every part as if a guest had written the part. Next: `store/`, which writes the
+//! files.
 
 use super::{Snapshot, SnapshotInfo, SnapshotUse};
 use crate::checks::{MAX_ENV, check_cwd, check_env};
@@ -146,7 +146,7 @@ impl Snapshot {
         self.programs.iter().map(memory).collect()
     }
 
-    /// Makes a snapshot from its parts.
+    /// Makes a snapshot from its parts, after checking every part.
     pub(crate) fn assemble(
         installation: &Installation,
         info: SnapshotInfo,

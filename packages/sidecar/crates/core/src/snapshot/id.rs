@@ -9,13 +9,13 @@ const PREFIX: &str = "snap-";
 const DIGITS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 const LEN: usize = 26;
 
-/// Returns whether `text` has the form of an id: `snap-` and 26 small letters or digits.
+/// Returns whether `text` has the form of an id: `snap-` and 26 lower-case letters or digits.
 pub(crate) fn is_id(text: &str) -> bool {
     let random = text.strip_prefix(PREFIX).unwrap_or_default().as_bytes();
     random.len() == LEN && random.iter().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
 }
 
-/// Returns a new id.
+/// Returns a new id. Fails if the system has no entropy.
 pub(crate) fn fresh_id() -> Result<String, Error> {
     let mut bytes = [0; 16];
     sys::entropy(&mut bytes).map_err(|error| Error::Snapshot { reason: format!("there is no entropy: {error}") })?;

@@ -1,9 +1,9 @@
 //! The facts about a snapshot, and their check.
 //!
 //! A file with facts may come from any source. The check refuses facts that the SDK does not allow,
-//! and facts that do not fit into a message. Such a message would end the connection of an embedder
-//! that lists its snapshots. The bounds are the SDK's (`packages/sdk/src/options/snapshots.ts`).
-//! Next: `id.rs`.
+//! and facts that do not fit into a message. A message that is too large would end the connection
+//! of an embedder that lists its snapshots. The bounds equal the SDK's bounds
+//! (`packages/sdk/src/options/snapshots.ts`). Next: `id.rs`.
 
 use super::is_id;
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,8 @@ use serde::{Deserialize, Serialize};
 pub struct SnapshotInfo {
     /// The unique id: `snap-` and 26 random characters.
     pub id: String,
-    /// The previous snapshot of the runtime, or the snapshot that the runtime was restored from.
+    /// The id of the runtime's previous snapshot, or of the snapshot that the runtime was restored
+    /// from or rolled back to.
     pub parent: Option<String>,
     /// The time of creation, in milliseconds since 1970.
     pub created_ms: u64,
@@ -37,8 +38,9 @@ const MAX_INTEGER: u64 = (1 << 53) - 1;
 const LAST_MS: u64 = 8_640_000_000_000_000;
 /// The largest number of characters of a name and of a tenant.
 const NAME: usize = 200;
-/// The largest number of labels, and of characters of a label's name and text.
+/// The largest number of labels.
 const LABELS: usize = 64;
+/// The largest number of characters of a label's name and of its text.
 const LABEL: usize = 1_000;
 /// The largest number of bytes of the image's hash.
 const IMAGE: usize = 128;
@@ -55,7 +57,8 @@ fn are_labels(labels: &[(String, String)]) -> bool {
 }
 
 impl SnapshotInfo {
-    /// Checks the facts. The error names the first wrong fact. An exported file has no tenant.
+    /// Checks the facts. The error names the first wrong fact. An exported file has no tenant, so
+    /// an empty tenant is valid.
     pub(crate) fn check(&self) -> Result<(), &'static str> {
         let checks = [
             (is_id(&self.id), "its id is invalid"),

@@ -5,8 +5,8 @@
 //!    ▲                      │
 //!    └───── rollback ───────┘
 //! ```
-//! A snapshot is immutable and complete. It shares unchanged pages with other snapshots. `info.rs`
-//! has the facts about a snapshot, `id.rs` its id, and `bytes.rs` its state as bytes.
+//! A snapshot is immutable and complete. A snapshot shares unchanged pages with other snapshots.
+//! `info.rs` has the facts about a snapshot, `id.rs` its id, and `bytes.rs` its state as bytes.
 //! `runtime/snapshots/` takes snapshots and restores them, and `store/` stores them.
 
 mod bytes;
@@ -34,8 +34,8 @@ pub struct Snapshot {
     pub(crate) users: SnapshotUse,
 }
 
-/// Marks a snapshot as used. A runtime holds the mark of the snapshot that it was restored from,
-/// and the store removes used snapshots last.
+/// Marks a snapshot as used. A runtime holds the mark of the snapshot that the runtime was restored
+/// from or rolled back to. Of a tenant's snapshots, the memory layer removes used snapshots last.
 pub(crate) type SnapshotUse = Arc<()>;
 
 impl std::fmt::Debug for Snapshot {
@@ -55,13 +55,14 @@ impl Snapshot {
         self.programs.iter().map(ProgramSnapshot::info).collect()
     }
 
-    /// Returns whether a runtime exists that was restored from the snapshot.
+    /// Returns whether a runtime exists that was restored from the snapshot or rolled back to the
+    /// snapshot.
     pub(crate) fn is_used(&self) -> bool {
         Arc::strong_count(&self.users) > 1
     }
 
-    /// Announces this number of restores, so that each VM snapshot can be prepared for many cheap
-    /// restores. The call is optional.
+    /// Announces that `copies` runtimes will be restored, so that each VM snapshot can be prepared
+    /// for cheap restores. The call is optional.
     pub fn expect_copies(&self, copies: u32) {
         self.programs.iter().for_each(|program| program.vm.snapshot.expect(copies));
     }

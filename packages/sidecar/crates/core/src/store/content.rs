@@ -27,7 +27,7 @@ pub(super) struct Content {
 }
 
 impl Content {
-    /// Reads and hashes a whole snapshot.
+    /// Lays out a whole snapshot for a file, and hashes its parts.
     pub(super) fn of<S: Storable>(installation: &Installation, snapshot: &S) -> Result<Self, Error> {
         let state = snapshot.state_bytes()?;
         let mut memories = Vec::new();
@@ -50,7 +50,7 @@ impl Content {
         &self.head
     }
 
-    /// Returns the content of a file that does not name the tenant.
+    /// Removes the tenant from the head, for an exported file.
     pub(super) fn without_tenant(mut self) -> Self {
         self.head.info.tenant.clear();
         self
@@ -137,7 +137,7 @@ impl Source {
         Ok(())
     }
 
-    /// Checks the whole file and makes the snapshot. `path` is for errors.
+    /// Checks the whole file and makes the snapshot. Errors name `path`.
     pub(super) fn assemble<S: Storable>(self, installation: &Installation, path: &Path) -> Result<Arc<S>, Error> {
         self.check_image(installation)?;
         let damaged = |reason: &str| Error::SnapshotDamaged { path: path.display().to_string(), reason: reason.to_owned() };
@@ -185,7 +185,8 @@ pub(super) fn encoded(head: &Head) -> Result<Vec<u8>, Error> {
     head.encode().map_err(|reason| Error::Snapshot { reason })
 }
 
-/// Returns a head with other facts for equal content.
+/// Returns the encoded head with `info` in place of its facts. The rest of the head stays
+/// unchanged.
 pub(super) fn with_info(head: &Head, info: SnapshotInfo) -> Result<Vec<u8>, Error> {
     encoded(&Head { info, ..head.clone() })
 }

@@ -33,8 +33,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// The time that another process may hold the lock. The holder removes and renames files, and
-/// flushes nothing.
+/// The longest wait for a lock that another process holds. The holder removes and renames files,
+/// and flushes nothing.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 const LOCK: &str = "lock";
 const WRITABLE: u32 = 0o600;
@@ -54,8 +54,8 @@ struct OpenFolder {
     lock: File,
     folder: Arc<File>,
     /// The number of bytes of all snapshots, and the folder's modification time when the bytes were
-    /// counted. If another process changes the folder, its modification time differs and the bytes
-    /// are counted again.
+    /// counted. If another process changes the folder, the folder's modification time differs, and
+    /// the bytes are counted again.
     total: Option<(FolderTime, u64)>,
 }
 
@@ -69,7 +69,7 @@ pub(super) struct Found {
     pub(super) stamp: Stamp,
 }
 
-/// The identity and the last use of a file. Changes when the file is replaced or used.
+/// The identity and the last use of a file. The stamp changes when the file is replaced or used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Stamp {
     pub(super) inode: u64,
@@ -101,7 +101,7 @@ impl Folder {
         names::of_file(tenant, id).map(|name| self.path.join(name))
     }
 
-    /// Lists the files of a tenant.
+    /// Lists the files of a tenant, sorted by id.
     pub(super) fn list(&self, tenant: &str) -> Result<Vec<Found>, Error> {
         self.sweep();
         let owner = names::of_tenant(tenant);
@@ -286,8 +286,8 @@ impl Folder {
         Ok(OpenFolder { lock, folder: Arc::new(folder), total: None })
     }
 
-    /// Makes the folder and its missing parents. Their names must be on disk before the folder has
-    /// files.
+    /// Makes the folder and its missing parents. The names of these folders must be on disk before
+    /// the folder has files.
     fn make(&self) -> Result<(), Error> {
         let is_missing = |path: &&Path| !path.as_os_str().is_empty() && !path.exists();
         let missing: Vec<&Path> = self.path.ancestors().take_while(is_missing).collect();

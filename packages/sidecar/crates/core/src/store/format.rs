@@ -4,16 +4,16 @@
 //! ```text
 //! 0     magic "COLDRUN1"                                8 bytes
 //! 8     format version, ABI version                     u32 each
-//! 16    SHA-256 of the head, with zeros here            32 bytes
+//! 16    SHA-256 of the head, with zeros at this place      32 bytes
 //! 48    number of memories, length of the info          u32 each
 //! 56    length of the state                             u64
 //! 64    SHA-256 of the state                            32 bytes
-//! 96    per memory: pid, 1 if it is the shell's (u32 each), length (u64), its name (32 bytes)
+//! 96    per memory: pid, 1 for the shell's image (u32 each), length (u64), digest (32 bytes)
 //! ...   the info (postcard), zeros up to a whole page
 //! ...   the state, zeros up to a whole page
 //! ...   the memories, back to back, whole pages each
 //! ```
-//! `list` reads heads only. The head names the owner, and the body does not. An export and an
+//! `list` reads heads only. The head names the tenant, and the body does not. An export and an
 //! import write a new head and copy the body. A snapshot's digest includes the digests of the state
 //! and of the memories, which depend on every byte after the head. Equal digests therefore mean
 //! equal contents. Next: `index.rs`.

@@ -1,5 +1,5 @@
-//! A cache of the heads of files. A list of snapshots reads a file's head only if the file is new
-//! or has changed. Next: `needed_files.rs`.
+//! A cache of the heads of files. Listing snapshots reads a file's head only if the file is new or
+//! has changed. Next: `needed_files.rs`.
 
 use super::SnapshotInfo;
 use super::content::Source;
@@ -29,7 +29,8 @@ pub(super) struct Indexed {
 }
 
 impl Index {
-    /// Reads the head of a file of `tenant`. Returns `None` if the file was removed.
+    /// Returns the head of a file of `tenant`, from the cache or from the file. Returns `None` if
+    /// the file was removed.
     pub(super) fn read(&self, installation: &Installation, tenant: &str, found: &Found) -> Option<Head> {
         if let Some((_, head)) = self.seen.lock().get(&found.path).filter(|(stamp, _)| *stamp == found.stamp) {
             return Some(head.clone());

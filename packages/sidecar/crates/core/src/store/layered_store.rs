@@ -96,18 +96,20 @@ impl<S: Storable> LayeredStore<S> {
         self.layers.memory.forget(tenant, id);
     }
 
-    /// Writes a snapshot to disk unless the disk already has the snapshot. After a failure, no part
-    /// of the file exists. Concurrent calls for one snapshot share one write.
+    /// Writes a snapshot to disk. If the disk already has the snapshot, only changes the retention.
+    /// After a failure, no part of the file exists. Concurrent calls for one snapshot with one
+    /// retention share one write.
     pub fn write(&self, snapshot: &S, retention: Retention) -> Result<(), Error> {
         let info = snapshot.info();
         self.layers.writes.join(&info.tenant, &info.id, Operation::Write(retention), || self.write_now(snapshot, retention))
     }
 
-    /// Writes a snapshot in memory to disk, by id, name or digest.
+    /// Writes the snapshot of an id, a name or a digest to disk.
     pub fn persist(&self, tenant: &str, name: &str) -> Result<(), Error> {
         let id = self.id_of(tenant, name)?;
         self.layers.writes.join(tenant, &id, Operation::Write(Retention::No), || {
-            // The snapshot is looked up here, because a concurrent call may have deleted it.
+            // The snapshot is looked up inside the operation, because a concurrent call may have
+            // deleted the snapshot.
             self.write_now(&*self.get(tenant, &id)?, Retention::No)
         })
     }
@@ -264,8 +266,9 @@ impl<S: Storable> LayeredStore<S> {
         })
     }
 
-    /// Checks an exported file and imports it to disk, with its id. If the store already has a
-    /// snapshot with this id, the import succeeds if the contents are equal, and otherwise fails.
+    /// Checks an exported file and imports the snapshot to disk under its id. If the store already
+    /// has a snapshot with this id, the import succeeds if the contents are equal, and otherwise
+    /// fails.
     pub fn import(&self, tenant: &str, path: &Path) -> Result<(SnapshotInfo, Stored), Error> {
         let mut source = Source::open(path)?;
         source.check_image(&self.layers.installation)?;
@@ -325,7 +328,7 @@ impl<S: Storable> LayeredStore<S> {
         }
     }
 
-    /// Returns all snapshots of a tenant, by id.
+    /// Returns all snapshots of a tenant, by id, and the files that cannot be used.
     fn all(&self, tenant: &str) -> (BTreeMap<String, Located>, Vec<DamagedSnapshot>) {
         let in_memory = self.layers.memory.list(tenant).into_iter();
         let mut all: BTreeMap<String, Located> =

@@ -2,10 +2,10 @@
 //! runtime or a pool maps its pages.
 //!
 //! A snapshot's size is the number of its bytes beyond the image. Bytes that several snapshots
-//! share are counted for each of them, so the layer never exceeds its capacity and often uses less.
-//! Of a tenant's snapshots, the layer first removes those without a live restored runtime. The
-//! pages of a snapshot with a live restored runtime stay mapped anyway, and further restores from
-//! it are likely, as from a pool's template.
+//! share are counted for each of these snapshots, so the layer never exceeds its capacity and often
+//! uses less. Of a tenant's snapshots, the layer first removes the snapshots without a live
+//! restored runtime. The pages of a snapshot with a live restored runtime stay mapped anyway, and
+//! further restores from such a snapshot are likely. An example is a pool's template.
 //!
 //! A snapshot that was opened from its file uses only memory for the kernel's state and one
 //! descriptor, because its pages are in the file. A few opened snapshots are cached, because
@@ -78,7 +78,7 @@ impl<S: Storable> MemoryLayer<S> {
     }
 
     /// Adds a snapshot, and removes other snapshots to free capacity. `file` has the inode of the
-    /// opened file, and the number of bytes that the opened snapshot takes.
+    /// opened file, and the number of bytes that the opened snapshot occupies.
     pub(super) fn keep(&self, snapshot: &Arc<S>, digest: Option<Digest>, file: Option<(u64, u64)>) -> Result<(), Error> {
         let info = snapshot.info();
         let bytes = file.map_or(info.size, |(_, bytes)| bytes);
@@ -128,7 +128,7 @@ impl<S: Storable> MemoryLayer<S> {
         Some(entry.snapshot.clone())
     }
 
-    /// Returns the snapshot with this id.
+    /// Returns the snapshot with this id, kept or cached.
     pub(super) fn get(&self, tenant: &str, id: &str) -> Option<Kept<S>> {
         let mut entries = self.entries.lock();
         entries.tick += 1;

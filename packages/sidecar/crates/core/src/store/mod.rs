@@ -62,7 +62,7 @@ pub enum Retention {
     Always,
 }
 
-/// A file that cannot be used as a snapshot, or the folder itself.
+/// A file that cannot be used as a snapshot, or a folder that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DamagedSnapshot {
     /// The id of the snapshot, with which the file can be deleted. Empty for the folder.

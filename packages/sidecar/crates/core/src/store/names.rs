@@ -13,7 +13,7 @@ pub(super) const PART: &str = ".part";
 /// The number of digits of a tenant's hash.
 const TENANT: usize = 32;
 
-/// Returns the hash of a tenant, which begins the names of its files.
+/// Returns the hash of a tenant, with which the names of the tenant's files begin.
 pub(super) fn of_tenant(tenant: &str) -> String {
     let mut hash = Sha256::new();
     hash.update(b"coldframe tenant\0");

@@ -78,8 +78,8 @@ impl NeededFiles {
         })
     }
 
-    /// Opens the file with the locks, unless it is already open and still in the folder. If the
-    /// file or the folder was replaced, locks the held bytes in the new file.
+    /// Opens the file with the locks, unless the file is already open and still in the folder. If
+    /// the file or the folder was replaced, locks the held bytes in the new file.
     fn refresh(&self, locks: &mut Option<Locks>, create: bool) -> io::Result<()> {
         if locks.as_ref().is_some_and(|locks| is_file_at(&self.path, &locks.file)) {
             return Ok(());

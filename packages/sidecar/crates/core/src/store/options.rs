@@ -25,7 +25,7 @@ impl Default for StoreOptions {
 }
 
 impl StoreOptions {
-    /// Returns the folder.
+    /// Returns `directory`, or the default folder.
     pub(super) fn folder(&self) -> PathBuf {
         let data = || {
             // A relative path is ignored, because it would name another folder after a start in

@@ -1,12 +1,12 @@
 //! Selects the snapshots to remove: the tenant with the highest use loses its least recently used
 //! snapshots.
 //!
-//! All tenants share the capacity, so that a single tenant can use all of it. A tenant within its
-//! share (the capacity divided by the number of tenants with snapshots) loses no snapshot to
-//! another tenant. If the total exceeds the capacity, the tenant with the highest use exceeds its
-//! share. This protection has an exception: a single snapshot larger than its owner's share
-//! displaces old snapshots of other tenants instead of being refused. Otherwise, tenants that never
-//! return would keep all shares small forever. The rule applies in memory and on disk. Next:
+//! All tenants share the capacity, so that a single tenant can use the whole capacity. A tenant
+//! within its share (the capacity divided by the number of tenants with snapshots) loses no
+//! snapshot to another tenant. If the total exceeds the capacity, the tenant with the highest use
+//! exceeds its share. This protection has an exception: a single snapshot larger than its owner's
+//! share displaces old snapshots of other tenants instead of being refused. Otherwise, tenants that
+//! never return would keep all shares small forever. The rule applies in memory and on disk. Next:
 //! `single_flight.rs`.
 
 use std::collections::HashMap;
@@ -40,7 +40,8 @@ pub(super) fn victims<T: Eq + Hash + Clone + Ord, W: Ord + Clone>(
     if stays > room {
         return None;
     }
-    /// The bytes of a tenant, and its removable holdings, with the least recently used last.
+    /// The bytes of a tenant, and its removable holdings, sorted with the least recently used
+    /// holding last.
     #[derive(Default)]
     struct Holder {
         bytes: u64,
@@ -99,7 +100,7 @@ mod tests {
 
     #[test]
     fn removes_from_the_tenant_that_uses_most() {
-        // The other tenant's snapshot is older and stays.
+        // The snapshot of tenant 1 is older and stays, because tenant 2 uses more bytes.
         let held = [holding(1, 10, 1), holding(2, 20, 8), holding(2, 20, 9)];
         assert_eq!(victims(&held, (&1, 5), 50, any), Some(vec![1]));
         assert_eq!(victims(&held, (&3, 5), 50, any), Some(vec![1]));

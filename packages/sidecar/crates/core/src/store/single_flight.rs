@@ -1,4 +1,4 @@
-//! Runs one operation at a time for each snapshot. A caller that wants to repeat a running write
+//! Runs one operation at a time for each snapshot. A caller whose write equals the running write
 //! waits and shares the result of that write. Any other caller waits, and then runs its own
 //! operation. Next: `atomic_replace.rs`.
 

@@ -7,7 +7,7 @@ use crate::snapshot::{Snapshot, StoredMemory};
 use coldframe_error::Error;
 use std::sync::Arc;
 
-/// A snapshot, or a substitute in a test. Immutable.
+/// A snapshot, or a substitute in a test. Implementations are immutable.
 pub trait Storable: Send + Sync + Sized + 'static {
     /// Returns the facts about the snapshot.
     fn info(&self) -> &SnapshotInfo;
@@ -18,8 +18,8 @@ pub trait Storable: Send + Sync + Sized + 'static {
     /// Returns the memories, in the order of the programs' pids.
     fn memories(&self) -> Vec<StoredMemory>;
 
-    /// Returns whether a runtime restored from the snapshot exists. The store then removes the
-    /// snapshot last.
+    /// Returns whether a runtime exists that was restored from the snapshot. Of a tenant's
+    /// snapshots, the memory layer removes such snapshots last.
     fn is_used(&self) -> bool;
 
     /// Makes a snapshot from its parts. Checks `state` like data from a guest.

@@ -1,8 +1,9 @@
 //! Threads for jobs that wait for the disk. A thread starts when a job has no free thread, and ends
 //! after an idle time.
 //!
-//! There are eight threads, because the jobs mostly wait. Concurrent flushes also share the disk's
-//! work: ten concurrent writes took 51 ms on two threads and 10 ms on eight. Next: `options.rs`.
+//! There are at most eight threads, because the jobs mostly wait. Concurrent flushes also share the
+//! disk's work: ten concurrent writes took 51 ms on two threads and 10 ms on eight threads. Next:
+//! `options.rs`.
 
 use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
@@ -29,7 +30,8 @@ struct Work {
 }
 
 impl Threads {
-    /// Runs `job` on a thread, or on the calling thread if the system allows no thread.
+    /// Runs `job` on a thread. If no thread runs and the system allows no thread, runs `job` on the
+    /// calling thread.
     pub(super) fn run(self: &Arc<Self>, job: impl FnOnce() + Send + 'static) {
         let mut work = self.work.lock();
         work.waiting.push_back(Box::new(job));

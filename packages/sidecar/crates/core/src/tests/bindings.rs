@@ -1,4 +1,4 @@
-//! Host calls of programs to bindings. The test is the embedder.
+//! Tests of host calls of programs to bindings. The test is the embedder.
 
 use super::{STEP_TIMEOUT, code, core, exec, exited, outcome, runtime, start, text};
 use crate::{BindingOptions, Dispatch, Embedder, HostCall, HostFailure, Runtime};

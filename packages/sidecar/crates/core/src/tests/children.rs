@@ -1,10 +1,11 @@
-//! Children of programs: ends, orphans, limits, leaks, and attempts to reach other runtimes.
+//! Tests of children of programs: ends, orphans, limits, leaks, and attempts to reach other
+//! runtimes.
 
 use super::*;
 use crate::Limits;
 use std::time::Instant;
 
-/// Makes a program that imports `spawn`, `spawnSync` and `once`.
+/// Returns the options of a program that imports `spawn`, `spawnSync` and `once`.
 fn parent(code: &str) -> ProcessOptions {
     let prelude = "import { spawn, spawnSync } from 'node:child_process'; import { once } from 'node:events';\n";
     exec(&format!("{prelude}{code}"))

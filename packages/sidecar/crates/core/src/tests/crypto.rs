@@ -1,5 +1,5 @@
-//! Long computations belong to their program. They stop when the program ends, and their CPU time
-//! counts for the program.
+//! Tests of long computations in `node:crypto`. A computation stops when its program ends, and the
+//! CPU time of the computation counts for the program.
 
 use super::{code, core, exec, exited, outcome, runtime, start, text};
 use crate::{Core, Dispatch, Limits, ProcessOptions, Runtime, RuntimeOptions};

@@ -48,7 +48,7 @@ fn every_slot_equals_its_image_after_hostile_programs() {
         spin.timeout = Some(Duration::from_millis(5));
         assert_eq!(code(&outcome(&runtime, spin)), Some("ERR_TIMEOUT"), "round {round}");
     }
-    // The end of a program is reported before its memory is freed.
+    // The end of a program is reported before its memory is freed, so the test waits for a slot.
     while core.resources().warm_slots == 0 {
         std::thread::yield_now();
     }
@@ -91,7 +91,7 @@ fn slots_of_the_shell_equal_the_shells_image_after_use() {
         outcome(&runtime, options);
     }
     let bash = ProgramKind::Shell("bash".to_owned());
-    // The end of a program is reported before its memory is freed.
+    // The end of a program is reported before its memory is freed, so the test waits for a slot.
     while core.installation().factory(&bash).expect("its image").image().pool().waiting() == 0 {
         std::thread::yield_now();
     }

@@ -18,7 +18,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// A duration that no step of a test exceeds. A test that reaches this bound hangs.
+/// A duration that no step of a test exceeds. A test that reaches this bound has hung.
 const STEP_TIMEOUT: Duration = Duration::from_secs(30);
 
 pub(super) fn options() -> CoreOptions {

@@ -1,4 +1,4 @@
-//! Programs from start to end: output, input, exit codes, limits, fairness, kills.
+//! Tests of programs from start to end: output, input, exit codes, limits, fairness, kills.
 
 use super::*;
 use crate::Limits;

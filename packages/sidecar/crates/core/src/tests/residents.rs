@@ -1,5 +1,5 @@
-//! Resident programs: state persists, one snippet runs at a time, and ending a snippet does not end
-//! the program.
+//! Tests of resident programs: state persists, one snippet runs at a time, and ending a snippet
+//! does not end the program.
 
 use super::*;
 use crate::tests::evaluation;

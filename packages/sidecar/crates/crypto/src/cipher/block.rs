@@ -54,7 +54,7 @@ impl Aes {
     }
 }
 
-/// ECB or CBC.
+/// A message in the mode ECB or CBC.
 #[derive(Clone)]
 pub(super) struct Padded {
     aes: Aes,
@@ -136,7 +136,7 @@ impl Padded {
     }
 }
 
-/// CTR, OFB, CFB and CFB8.
+/// A message in a stream mode: CTR, OFB, CFB or CFB8.
 #[derive(Clone)]
 pub(super) struct Stream {
     mode: Mode,

@@ -67,7 +67,7 @@ impl Ccm {
         xor(&mut tag, &sum);
         let settled = self.tag.settle(&tag);
         if settled.is_err() {
-            // The caller must not see the text of a message that is not authentic.
+            // The caller must not receive the text of a message that is not authentic.
             out.truncate(start);
         }
         settled

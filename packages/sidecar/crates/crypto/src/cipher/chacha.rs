@@ -1,6 +1,7 @@
 //! ChaCha20, alone and with Poly1305 (RFC 8439).
 //!
-//! Alone the cipher is OpenSSL's: the initialization vector contains the counter's start.
+//! Without Poly1305, the cipher is OpenSSL's ChaCha20: the first four bytes of the initialization
+//! vector are the start of the counter.
 
 use super::Tag;
 use super::block::BLOCK;

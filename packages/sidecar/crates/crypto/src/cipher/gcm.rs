@@ -147,7 +147,7 @@ impl<H: UniversalHash<BlockSize = ghash::universal_hash::consts::U16> + Clone> A
         self.used = rest.len();
     }
 
-    /// Fills the present block with zeros.
+    /// Fills an unfinished block with zeros and hashes the block.
     pub(super) fn fill_block(&mut self) {
         if self.used > 0 {
             self.block[self.used..].fill(0);

@@ -2,8 +2,8 @@
 //!
 //! This crate implements the modes with the block ciphers and universal hashes of the RustCrypto
 //! crates. The modes of those crates need the whole message at once, but Node passes a message in
-//! pieces. The objects are plain data. `block.rs` has AES and its simple modes, `gcm.rs`, `ccm.rs`,
-//! `chacha.rs` and `wrap.rs` the others.
+//! pieces. The objects are plain data. `block.rs` has AES and its simple modes. `gcm.rs`, `ccm.rs`,
+//! `chacha.rs` and `wrap.rs` have the other modes.
 
 mod block;
 mod ccm;
@@ -71,7 +71,7 @@ pub struct Setup<'a> {
     pub encrypt: bool,
     #[expect(missing_docs, reason = "the name says it")]
     pub key: &'a [u8],
-    /// The initialization vector. Empty for a mode that has none.
+    /// The initialization vector. Empty for a mode without an initialization vector.
     pub iv: &'a [u8],
     /// The length of the authentication tag in bytes, for the modes that have a tag.
     pub tag_len: usize,

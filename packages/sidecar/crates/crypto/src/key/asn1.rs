@@ -1,5 +1,5 @@
-//! ASN.1 structures that no crate reads as OpenSSL does. The crate `der` reads and writes their
-//! fields.
+//! ASN.1 structures that no crate reads as OpenSSL does. The crate `der` reads and writes the
+//! fields of these structures.
 //!
 //! Each comment names the crate with the stricter structure and the difference. `read.rs` and
 //! `write.rs` use `spki`, `pkcs8`, `pkcs1`, `sec1` and `pkcs5` for all other structures.

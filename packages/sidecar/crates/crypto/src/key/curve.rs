@@ -1,5 +1,5 @@
-//! The elliptic curves behind one interface: points, scalars, shared secrets. `sign.rs` has their
-//! signatures.
+//! The elliptic curves behind one interface: points, scalars, shared secrets. `sign.rs` makes and
+//! checks ECDSA signatures.
 
 use crate::Fault;
 use const_oid::ObjectIdentifier;
@@ -128,7 +128,7 @@ impl Curve {
 }
 
 /// Checks that a point is compressed or uncompressed. OpenSSL accepts no other form. The crate
-/// would also accept the compact form (tag 5), which has no sign.
+/// `elliptic-curve` would also accept the compact form (tag 5), which has no sign.
 fn known_form(point: &[u8]) -> Result<&[u8], Fault> {
     match point.first() {
         Some(2..=4) => Ok(point),

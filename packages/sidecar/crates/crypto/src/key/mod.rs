@@ -3,7 +3,7 @@
 //! The guest stores a key as DER (`SubjectPublicKeyInfo` or PKCS#8) and sends the DER with each
 //! request, so that the sidecar stores no key. `read.rs` and `write.rs` convert keys from and to
 //! DER with the crates of RustCrypto's `formats`. `asn1.rs` has the structures that these crates
-//! lack. `pem.rs` and `sealed.rs` have the two envelopes, text and encryption. `parts.rs` converts
+//! lack. `pem.rs` encodes DER as text, and `sealed.rs` encrypts private keys. `parts.rs` converts
 //! the numbers for JWK.
 
 pub(crate) mod asn1;
@@ -49,7 +49,8 @@ pub(crate) struct RsaKey {
     pub(crate) n: Vec<u8>,
     pub(crate) e: Vec<u8>,
     pub(crate) private: Option<RsaPrivate>,
-    /// The restriction to PSS, if any: to these parameters, or `Some(None)` to any parameters.
+    /// The restriction to PSS. `None` means no restriction, and `Some(None)` means PSS with any
+    /// parameters.
     pub(crate) pss: Option<Option<PssParameters>>,
 }
 

@@ -1,4 +1,4 @@
-//! Keys as numbers: for JWK, for raw keys and for the details that Node shows.
+//! Converts keys to numbers and back: for JWK, for raw keys and for the details that Node shows.
 
 use super::curve::Curve;
 use super::read::rsa;
@@ -19,7 +19,7 @@ pub(crate) fn okp_pair(kind: Okp, secret: &[u8]) -> Result<Key, Fault> {
 /// Writes a key's kind, its public numbers and its private numbers. A public key has empty fields
 /// for the private numbers. RSA: modulus, exponent, d, p, q, dp, dq, qi, digest, MGF digest, salt
 /// length. The last three are -1 unless the key is restricted to PSS parameters. EC: curve, x, y,
-/// scalar. The others: public key, secret.
+/// scalar. Ed25519 and X25519: public key, secret.
 pub(crate) fn to_fields(key: &Key) -> Result<Vec<u8>, Fault> {
     let reply = Reply::default().number(key.kind())?;
     match key {
@@ -45,7 +45,8 @@ pub(crate) fn to_fields(key: &Key) -> Result<Vec<u8>, Fault> {
 }
 
 /// Reads a key from its kind and its numbers. A private RSA key needs d to qi. An EC key needs its
-/// curve, a point in any form and a scalar. Either the point or the scalar may be empty.
+/// curve, a point in any form and a scalar. Either the point or the scalar may be empty. An Ed25519
+/// or X25519 key needs the public key or the secret.
 pub(crate) fn from_fields(fields: &mut Fields<'_>) -> Result<Key, Fault> {
     match fields.number::<i64>()? {
         1 => {

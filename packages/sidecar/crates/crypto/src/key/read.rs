@@ -2,8 +2,8 @@
 //! `SubjectPublicKeyInfo`.
 //!
 //! `spki`, `pkcs1` and `sec1` have most structures. `asn1.rs` has the structures that OpenSSL reads
-//! less strictly than the crates do. A program sees OpenSSL's error for a refused key. A [`Fault`]
-//! therefore names the wrong part: the ASN.1, the kind of key or the numbers.
+//! less strictly than the crates do. A program receives OpenSSL's error for a refused key. A
+//! [`Fault`] therefore names the wrong part: the ASN.1, the kind of key or the numbers.
 
 use super::asn1::{PrivateKeyInfo, PssParams, RsaNumber};
 use super::curve::Curve;
@@ -185,8 +185,8 @@ fn pkcs1_private(der: &[u8], pss: Option<Option<PssParameters>>) -> Result<Key, 
     rsa(RsaKey { n: bytes(key.modulus), e: bytes(key.public_exponent), private: Some(private), pss })
 }
 
-/// Checks the numbers of an RSA key: the modulus is odd and not too long, and no other number is
-/// longer than the modulus.
+/// Checks the numbers of an RSA key: the modulus is odd and not too long, and the primes are odd.
+/// No other number is empty or longer than the modulus.
 pub(crate) fn rsa(key: RsaKey) -> Result<Key, Fault> {
     let len = key.n.len();
     let odd = |number: &[u8]| number.last().is_some_and(|last| last & 1 == 1);
@@ -198,7 +198,7 @@ pub(crate) fn rsa(key: RsaKey) -> Result<Key, Fault> {
     if fine && private { Ok(Key::Rsa(key)) } else { Err(Fault::Asn1) }
 }
 
-/// Reads the key of a curve that `known` or the key itself names. `known` takes precedence.
+/// Reads an EC key. The curve is `known`, or the curve that the key names.
 fn sec1(der: &[u8], known: Option<Curve>) -> Result<Key, Fault> {
     let key: EcPrivateKey<'_> = structure(der)?;
     let named = match key.parameters.and_then(EcParameters::named_curve) {

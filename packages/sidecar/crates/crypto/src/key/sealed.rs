@@ -38,8 +38,8 @@ pub(super) fn is_sealed(der: &[u8]) -> bool {
 }
 
 pub(super) fn open(der: &[u8], passphrase: &[u8], watch: &mut dyn Watch) -> Result<Zeroizing<Vec<u8>>, Fault> {
-    // `pkcs8` also has the structures that are read here, but reads them only with the parameters
-    // of `pkcs5`.
+    // `pkcs8` also has the structures that this function reads, but `pkcs8` accepts only the
+    // parameters of `pkcs5`.
     let (info, _) = AnyRef::from_der_partial(der)?;
     let (algorithm, encrypted) = pair::<AlgorithmIdentifierRef<'_>, &OctetStringRef>(info)?;
     let scheme = parameters(&algorithm, pbes2::PBES2_OID)?;

@@ -1,4 +1,4 @@
-//! Writes keys to DER and PEM.
+//! Writes keys to DER and PEM. Next: `sealed.rs`, which encrypts keys.
 
 use super::asn1::PssParams;
 use super::curve::Curve;

@@ -1,5 +1,5 @@
-//! Ciphers: the vectors of NIST SP 800-38A, the GCM specification, RFC 3394, 3610 and 8439, and
-//! messages that must be refused.
+//! Tests of ciphers with the vectors of NIST SP 800-38A, the GCM specification, RFC 3394, 3610 and
+//! 8439, and with messages that must be refused.
 
 use super::hex;
 use crate::{Cipher, Fault, Setup};
@@ -101,7 +101,8 @@ fn authenticated_modes_have_the_known_text_and_tag() {
     assert_eq!(seal.tag().map(hex).as_deref(), Ok("17e8d12cfdf926e0"));
 }
 
-/// Checks that the right tag opens the message, and that a change anywhere is refused.
+/// Checks that the right tag authenticates the message. Checks that a change of the message, the
+/// tag or the additional data is refused.
 fn refuses_changes(mode: u32, key: &[u8], iv: &[u8], aad: &[u8], sealed: &[u8], tag: &[u8]) {
     let open = |sealed: &[u8], aad: &[u8], tag: &[u8]| {
         let mut open = cipher(mode, false, key, iv, 16);

@@ -33,7 +33,7 @@ const PBKDF2: &[u8] = &[6, 9, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 5, 12];
 const HMAC_SHA256: &[u8] = &[6, 8, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 2, 9];
 const AES_128_CBC: &[u8] = &[6, 9, 0x60, 0x86, 0x48, 1, 0x65, 3, 4, 1, 2];
 
-/// A DER value with these parts.
+/// Returns a DER value with these parts.
 fn tlv(tag: u8, parts: &[&[u8]]) -> Vec<u8> {
     let value = parts.concat();
     let len = match u16::try_from(value.len()).expect("short").to_be_bytes() {
@@ -52,7 +52,7 @@ fn bits(bytes: &[u8]) -> Vec<u8> {
     tlv(3, &[&[0], bytes])
 }
 
-/// A number with `zeros` zeros before its first byte.
+/// Returns a DER integer with `zeros` zero bytes before `bytes`.
 fn number(bytes: &[u8], zeros: usize) -> Vec<u8> {
     tlv(INTEGER, &[&[0; 4][..zeros], bytes])
 }
@@ -71,7 +71,7 @@ fn public(encoding: i64, data: &[u8]) -> Result<Vec<u8>, Fault> {
     import(0, encoding, data)
 }
 
-/// The numbers of a key, from the command for JWK.
+/// Returns the numbers of a key, from the command for JWK.
 fn parts(held: &[u8], is_private: i64) -> Vec<Vec<u8>> {
     fields(&ask(Command::KeyParts, &request(&[T(held), N(is_private)])).expect("a key"))
 }
@@ -102,7 +102,7 @@ fn rsa_numbers_may_have_superfluous_zeros() {
         assert_eq!(public(PKCS1, &pkcs1_public).as_ref(), Ok(&held_public));
         assert_eq!(public(SPKI, &sequence(&[&algorithm, &bits(&pkcs1_public)])).as_ref(), Ok(&held_public));
     }
-    // Here the sandbox differs: OpenSSL reads a negative number as a positive number.
+    // The sandbox differs from OpenSSL, which reads a negative number as a positive number.
     let negative: Vec<_> = numbers.iter().map(|bytes| number(bytes, 0)).collect();
     assert_eq!(private(PKCS1, &sequence(&[&number(&[0], 0), &negative.concat()])), Err(Fault::Unsupported));
     assert_eq!(public(PKCS1, &sequence(&[&number(&[], 0), &number(&[3], 0)])), Err(Fault::Unsupported));
@@ -132,7 +132,7 @@ fn rsa_parameters_are_null_or_absent() {
     assert_eq!(read(&[]).as_ref(), Ok(&held));
     assert_eq!(read(&[5, 1, 0]), Err(Fault::Asn1));
     assert_eq!(read(&[5, 0, 5, 0]), Err(Fault::Asn1));
-    // Here the sandbox differs: OpenSSL does not look at these parameters.
+    // The sandbox differs from OpenSSL, which ignores these parameters.
     assert_eq!(read(&[2, 1, 5]), Err(Fault::Asn1));
 }
 
@@ -147,7 +147,8 @@ fn pkcs8_of_both_versions_may_have_attributes_and_a_public_key() {
         assert_eq!(read(version, &[]).as_ref(), Ok(&held), "{version}");
         assert_eq!(read(version, &[&attributes]).as_ref(), Ok(&held));
         assert_eq!(read(version, &[&tlv(0xa0, &[])]).as_ref(), Ok(&held));
-        // Here the sandbox differs: OpenSSL refuses the public key in version 1 (the number 0).
+        // The sandbox differs from OpenSSL, which refuses the public key in version 1 (the number
+        // 0).
         assert_eq!(read(version, &[&public_key]).as_ref(), Ok(&held));
         assert_eq!(read(version, &[&attributes, &public_key]).as_ref(), Ok(&held));
         assert!(read(version, &[&public_key, &attributes]).is_err());
@@ -194,7 +195,8 @@ fn ec_scalars_may_have_any_length_and_public_keys_must_fit() {
     assert_eq!(read(&key(scalar, &[&number(&[5], 0)])), Err(Fault::Unsupported));
     assert_eq!(read(&key(scalar, &[])[1..]), Err(Fault::Unsupported));
     assert!(private(PKCS8, &pkcs8(0, &sequence(&[EC]), &key(scalar, &[&curve]), &[])).is_err());
-    // Here the sandbox differs: OpenSSL compares the scalar and the point when the key is used.
+    // The sandbox differs from OpenSSL, which compares the scalar and the point when the key is
+    // used.
     let other = [&[4], [7; 64].as_slice()].concat();
     assert_eq!(read(&key(scalar, &[&tlv(0xa1, &[&bits(&other)])])), Err(Fault::InvalidPoint));
 }
@@ -340,12 +342,12 @@ fn pem_may_have_lines_of_any_length_and_text_around_it() {
     ] {
         assert_eq!(private(PEM, refused.as_bytes()), Err(Fault::NoPem), "{refused}");
     }
-    // Here the sandbox differs: OpenSSL skips headers and white space within a line.
+    // The sandbox differs from OpenSSL, which skips headers and white space within a line.
     assert_eq!(private(PEM, block(&format!("Name: value\n\n{body}")).as_bytes()), Err(Fault::Unsupported));
     assert_eq!(private(PEM, block(&format!("{start} {end}")).as_bytes()), Err(Fault::NoPem));
 
-    // Two bytes more than a whole number of groups: the last character has two bits that belong to
-    // no byte.
+    // The length of `der` is two bytes more than a multiple of three. The last character of the
+    // body therefore has two bits that belong to no byte.
     let der = pkcs8(0, &sequence(&[ED25519]), &secret, &tlv(0xa0, &[]));
     assert_eq!(der.len() % 3, 2);
     let body = format!("{}oAA=", &block_of(&der)[..64]);
@@ -355,7 +357,7 @@ fn pem_may_have_lines_of_any_length_and_text_around_it() {
     assert_eq!(private(PEM, block(&format!("{body}\nAAAA")).as_bytes()), Err(Fault::NoPem));
 }
 
-/// Base64 without line ends.
+/// Returns the base64 text of `der` without line breaks.
 fn block_of(der: &[u8]) -> String {
     let text = pem_rfc7468::encode_string("X", pem_rfc7468::LineEnding::LF, der).expect("short");
     text.lines().filter(|line| !line.starts_with('-')).collect()
@@ -431,7 +433,7 @@ fn changed(key: &[u8], changes: &[Change]) -> Vec<u8> {
     key
 }
 
-/// Keys of all kinds in all formats: the wanted key, the encoding, the bytes.
+/// Returns keys of all kinds in all formats: the wanted key, the encoding, the bytes.
 fn samples() -> Vec<(i64, i64, Vec<u8>)> {
     let mut samples = Vec::new();
     for parameters in KEYS.into_iter().chain([&[2, 512, 3, 4, 6, 64][..]]) {

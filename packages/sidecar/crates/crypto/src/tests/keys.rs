@@ -1,5 +1,5 @@
-//! Keys, signatures, encryption and shared secrets: each operation and its reverse, and hostile
-//! input.
+//! Tests of keys, signatures, encryption and shared secrets: each operation and its reverse, and
+//! hostile input.
 
 use super::{N, T, request};
 use crate::fields::Fields;
@@ -14,8 +14,8 @@ pub(super) fn ask(command: Command, request: &[u8]) -> Result<Vec<u8>, Fault> {
     run(command, request, &mut Unwatched)
 }
 
-/// Generates a key. Returns the private and the public key in the form in which the guest holds
-/// them.
+/// Generates a key. Returns the private and the public key in the form in which the guest stores
+/// keys.
 pub(super) fn pair(parameters: &[i64]) -> (Vec<u8>, Vec<u8>) {
     let numbers: Vec<_> = parameters.iter().map(|number| N(*number)).collect();
     let private = fields(&ask(Command::KeyGenerate, &request(&numbers)).expect("a key"))[2].clone();

@@ -7,7 +7,7 @@
 //!
 //! A save copies at most as many bytes for compaction as the guest has written. Each byte is copied
 //! once on average, because a file is half overwritten only after writes of half its size. The next
-//! save copies the remainder. Copies that share a file and write little continue to share the file.
+//! save copies the remainder. Clones that share a file and write little continue to share the file.
 //! Next: `../save.rs`.
 
 use super::extents::outside;

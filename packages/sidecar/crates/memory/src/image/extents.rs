@@ -19,7 +19,7 @@ use std::sync::Arc;
 pub struct Extent {
     /// The offset in the memory.
     pub at: usize,
-    /// The length.
+    /// The length in bytes.
     pub len: usize,
     /// The file with the bytes.
     pub piece: Arc<Piece>,
@@ -28,7 +28,7 @@ pub struct Extent {
 }
 
 impl Extent {
-    /// Returns the end in the memory.
+    /// Returns the offset of the run's end in the memory.
     pub fn end(&self) -> usize {
         self.at + self.len
     }
@@ -52,7 +52,7 @@ impl Extent {
     }
 }
 
-/// Overlays `below` with `above`. Each list is sorted and does not overlap itself.
+/// Overlays `below` with `above`. The extents of each list are sorted and do not overlap.
 pub fn overlay(below: &[Extent], above: &[Extent]) -> Vec<Extent> {
     let mut result: Vec<Extent> = Vec::with_capacity(below.len() + 2 * above.len());
     let mut push = |extent: Extent| match result.last_mut() {
@@ -61,7 +61,7 @@ pub fn overlay(below: &[Extent], above: &[Extent]) -> Vec<Extent> {
     };
     let mut below = below.iter();
     let mut under = below.next();
-    // The end of the finished part.
+    // The offset up to which `result` is complete.
     let mut done = 0;
     for over in above {
         while let Some(extent) = under {
@@ -80,7 +80,8 @@ pub fn overlay(below: &[Extent], above: &[Extent]) -> Vec<Extent> {
     result
 }
 
-/// Returns the parts of `extents` outside `runs`. Each list is sorted and does not overlap itself.
+/// Returns the parts of `extents` outside `runs`. The elements of each list are sorted and do not
+/// overlap.
 pub(super) fn outside(extents: &[Extent], runs: &[Run]) -> Vec<Extent> {
     let mut left = Vec::with_capacity(extents.len());
     let mut runs = runs;
@@ -102,8 +103,7 @@ pub(super) fn outside(extents: &[Extent], runs: &[Run]) -> Vec<Extent> {
 pub fn join(runs: &[Run], gap: usize, most: usize) -> Vec<Run> {
     let between = |pair: &[Run]| pair[1].offset - pair[0].offset - pair[0].len;
     let mut gaps: Vec<usize> = runs.windows(2).map(between).filter(|space| *space > gap).collect();
-    // The widest gap that must be closed, and the number of such gaps, because several can be
-    // equal.
+    // The widest gap that must be closed, and the number of gaps of this width that must be closed.
     let (mut widest, mut of_them) = (gap, usize::MAX);
     if gaps.len() >= most.max(1) {
         let index = gaps.len() - most.max(1);
@@ -140,9 +140,9 @@ pub fn union(mut runs: Vec<Run>) -> Vec<Run> {
     united
 }
 
-/// Joins runs for copying. `most` has limits of runs in rising order. The first limit applies with
-/// which the copied bytes are at most twice the bytes of `runs` plus `slack`. If no limit fulfils
-/// this condition, the last limit applies.
+/// Joins runs for copying. `most` lists limits of the number of runs, in rising order. The function
+/// applies the first limit with which the copied bytes are at most twice the bytes of `runs` plus
+/// `slack`. If no limit fulfils this condition, the last limit applies.
 pub fn join_for_copying(runs: &[Run], gap: usize, most: &[usize], slack: usize) -> Vec<Run> {
     let enough = 2 * bytes(runs) + slack;
     let mut joined = Vec::new();
@@ -155,7 +155,7 @@ pub fn join_for_copying(runs: &[Run], gap: usize, most: &[usize], slack: usize) 
     joined
 }
 
-/// Returns the number of bytes of all runs.
+/// Returns the sum of the lengths of `runs`, in bytes.
 pub fn bytes(runs: &[Run]) -> usize {
     runs.iter().map(|run| run.len).sum()
 }
@@ -178,7 +178,8 @@ mod tests {
         (0..4).map(|_| Piece::new(coldframe_sys::memory_file().expect("memfd"), 1 << 20, &budget).expect("piece")).collect()
     }
 
-    /// Returns the piece and its page for each page of the memory, if any.
+    /// Returns the index of the piece, and the page's number in the piece, for each page of the
+    /// memory. `None` means that no extent has the page.
     fn flat(extents: &[Extent], pieces: &[Arc<Piece>]) -> Vec<Option<(usize, u64)>> {
         let mut pages = vec![None; PAGES];
         for extent in extents {

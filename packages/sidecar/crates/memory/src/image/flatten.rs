@@ -20,7 +20,7 @@ const GAP: usize = 64 * PAGE;
 /// The largest number of remaining small runs. The larger numbers apply if joining runs would copy
 /// large gaps.
 const MAX_RUNS: &[usize] = &[24, 96, 384];
-/// The bytes of gaps that are always accepted.
+/// The number of bytes of gaps that may always be copied.
 const SLACK: usize = 16 << 20;
 
 impl Image {

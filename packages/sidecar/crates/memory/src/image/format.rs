@@ -10,12 +10,12 @@
 //! 24    state_ptr, inbox_ptr, inbox_len, frozen_end   u32 each
 //! 40    SHA-256 of the memory               32 bytes: the image's name
 //! 72    file name of the precompiled module 56 bytes, padded with zeros
-//! 128   data start and length in the memory u64 each, whole pages; around it the memory is zero
+//! 128   data start and length in the memory u64 each, whole pages; all other memory is zero
 //! 4096  the data                            page-aligned, so that it can be mapped
 //! ```
 //! The image names its module, so that a rebuild replaces both and no reader sees a wrong pair.
-//! `crates/imager` writes the hash, which identifies the image. The hash is not computed at start,
-//! because hashing would touch every page. Next: `piece.rs`.
+//! `crates/imager` writes the hash, which identifies the image. The hash is not computed again when
+//! a sidecar starts, because hashing would touch every page. Next: `piece.rs`.
 
 use coldframe_abi::{StateBlock, VERSION as ABI_VERSION};
 use coldframe_ids::Digest;
@@ -43,9 +43,9 @@ pub struct Header {
     pub state_ptr: u32,
     /// The address of the inbox for events.
     pub inbox_ptr: u32,
-    /// The length of the inbox.
+    /// The length of the inbox in bytes.
     pub inbox_len: u32,
-    /// The end of the immortal objects.
+    /// The address of the end of the immortal objects.
     pub frozen_end: u32,
     /// The SHA-256 of the memory.
     pub hash: Digest,
@@ -54,7 +54,7 @@ pub struct Header {
 }
 
 impl Header {
-    /// Returns the header page.
+    /// Returns the header page. Fails if `module_file` is longer than 56 bytes.
     pub fn encode(&self) -> Result<Vec<u8>, String> {
         if self.module_file.len() > NAME_LEN {
             return Err(format!("the module's file name is longer than {NAME_LEN} bytes: {}", self.module_file));

@@ -1,7 +1,7 @@
 //! Gathering: makes one run of an image that is cloned often.
 //!
 //! A saved memory is the image, overlaid with a dozen small runs. Every memory made of this image
-//! would have its own copies of these runs (`layout.rs`), or two mappings for each. Therefore,
+//! would have its own copies of these runs (`layout.rs`), or two mappings for each run. Therefore,
 //! after a number of mappings, the part of a saved memory in the image's range is written to one
 //! file. New memories are mapped from that file. The file provides a second list for equal bytes,
 //! used only for mapping. Sharing between saves and the reported sizes use the first list.
@@ -31,8 +31,8 @@ const AT_ONCE: usize = 256 * PAGE;
 const LARGE: usize = 8 << 20;
 /// Small runs with at most this gap are joined.
 const GAP: usize = 64 * PAGE;
-/// The largest number of small runs behind the image's own length, and the bytes of gaps that are
-/// always accepted.
+/// The largest number of small runs behind the image's own length. The larger numbers apply if
+/// joining runs would copy large gaps.
 const MAX_RUNS: &[usize] = &[8, 24, 96];
 const SLACK: usize = 4 << 20;
 
@@ -88,15 +88,16 @@ impl Image {
         gathered.map_or_else(scattered, Layout::of)
     }
 
-    /// Announces this number of mappings. If the number is large enough, the image is gathered when
-    /// the next memory is mapped.
+    /// Announces that this number of memories will be mapped. If the number is at least
+    /// `GATHER_AFTER`, the image is gathered when the next memory is mapped.
     pub fn expect(&self, memories: u32) {
         if memories >= GATHER_AFTER {
             self.gathering.mapped.fetch_max(GATHER_AFTER - 1, Ordering::Relaxed);
         }
     }
 
-    /// Writes the installation's image to a file of the image's length.
+    /// Copies the installation's image to a new file in memory, at the image's offset in linear
+    /// memory.
     pub fn copy_of_origin(origin: &Extent) -> io::Result<File> {
         let file = sys::memory_file()?;
         copy_run(std::slice::from_ref(origin), Run { offset: origin.at, len: origin.len }, &file, origin.at as u64)?;
@@ -104,7 +105,7 @@ impl Image {
     }
 
     /// Gathers the image into `copy`, which [`Image::copy_of_origin`] made. Returns whether new
-    /// memories have fewer runs now.
+    /// memories need fewer mappings now.
     pub fn gather(&self, copy: File) -> Result<bool, Error> {
         let plan = self.plan();
         let charge = self.budget().charge(0, 1)?;
@@ -140,8 +141,8 @@ impl Image {
         Plan { inside, behind, mapped, large, own }
     }
 
-    /// Maps new memories from the first list again. The file is freed with the last memory mapped
-    /// from it.
+    /// Maps new memories from the first list again. The gathered file is freed with the last memory
+    /// that is mapped from the file.
     pub fn ungather(&self) {
         *self.gathering.list.write() = None;
         self.gathering.mapped.store(0, Ordering::Relaxed);
@@ -164,7 +165,8 @@ impl Plan {
         bytes(&self.inside) + bytes(&self.behind)
     }
 
-    /// Writes the changed runs over the copy, then the runs behind, and seals the file.
+    /// Writes the changed runs over the copy and the runs behind the image's length, and seals the
+    /// file.
     fn write(&self, copy: &File) -> io::Result<u64> {
         for run in self.inside.iter().chain(&self.behind) {
             copy_run(&self.own, *run, copy, run.offset as u64)?;
@@ -176,8 +178,8 @@ impl Plan {
     }
 }
 
-/// Copies a run of the memory made of `extents` into a file. Memory outside the extents is zero, as
-/// is a part of the file that was not written.
+/// Copies a run of the memory made of `extents` into a file. Zeros outside the extents are not
+/// written, because unwritten parts of the file are zero.
 pub(super) fn copy_run(extents: &[Extent], run: Run, file: &File, offset: u64) -> io::Result<()> {
     use std::os::unix::fs::FileExt;
     let end = run.offset + run.len;

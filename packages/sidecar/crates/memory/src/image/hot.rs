@@ -1,12 +1,13 @@
-//! Hot pages: the pages that a restored VM writes first.
+//! Hot pages: the pages that a restored VM writes first. In this module, a copy is a VM that is
+//! restored from a saved memory.
 //!
 //! Nearly all copies of a saved memory write equal pages first. Each copy starts with the RESTORE
 //! turn and mostly continues with a similar request. The pages that one of the first copies writes
 //! are recorded, and a few calls make these pages private in each later copy. A page that is
 //! written without this preparation costs two faults, because a guest reads before it writes. The
-//! second fault flushes the page from every processor that runs the process, which is by far the
-//! largest part of a first reply. The literature calls this method record and prefetch (REAP:
-//! Ustiugov et al., ASPLOS 2021).
+//! second fault flushes the page from every processor that runs the process. This flush is by far
+//! the largest part of the time to a first reply. The literature calls this method record and
+//! prefetch (REAP: Ustiugov et al., ASPLOS 2021).
 //!
 //! The saves of one VM differ little, so they share this record for a number of saves ([`Copies`]).
 //! Next: `../occupied_slot.rs`.
@@ -23,7 +24,7 @@ const MOST_PAGES: usize = 128;
 /// The largest gap, in bytes, between two hot pages that one call makes private. The call also
 /// makes the gap private.
 const GAP: usize = PAGE;
-/// The turns that show a copy's writes: the RESTORE turn and the first request.
+/// The number of a copy's turns whose writes are recorded: the RESTORE turn and the first request.
 pub const TURNS: u8 = 2;
 /// The number of saves after which a VM's writes are recorded again.
 const SAVES: u8 = 16;
@@ -55,7 +56,8 @@ impl Hot {
         self.copies.load(Ordering::Relaxed) > 1 && self.recorded.read().turns < turns
     }
 
-    /// Records the pages that a copy has written in `turns` turns.
+    /// Records the pages that a copy has written in `turns` turns. An earlier record of as many or
+    /// more turns stays.
     pub fn learn(&self, turns: u8, written: &[Run]) {
         let mut recorded = self.recorded.write();
         if recorded.turns < turns {
@@ -72,7 +74,7 @@ pub struct Copies {
 }
 
 impl Copies {
-    /// Returns the record of the next save.
+    /// Returns the record of the next save. After `SAVES` saves, starts a new record.
     pub fn next(&mut self) -> Arc<Hot> {
         if self.saves == SAVES {
             *self = Self::default();

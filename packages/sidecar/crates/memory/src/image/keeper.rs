@@ -2,11 +2,11 @@
 //! installation's image for gathering. The keeper also frees unused resources: gathered files,
 //! ready copies, and clean slots of saved images.
 //!
-//! The keeper has one thread, which starts with a job and ends when the keeper keeps no resource.
-//! The number of gathered images is bounded, and a gathered image is freed when it is no longer
-//! mapped. The number of saved images with slots is also bounded. If a memory lacks resources, the
-//! budget requests that the slots unused for longest are freed at once (`../budget.rs`). Next:
-//! `mod.rs`.
+//! The keeper has one thread, which starts when the keeper has a job or a resource, and ends when
+//! the keeper has neither. The number of gathered images is bounded. A gathered file is freed if no
+//! new memory was mapped from the file for some time. The number of saved images with slots is also
+//! bounded. If a memory lacks resources, the budget frees the slots that were unused for longest
+//! (`../budget.rs`). Next: `mod.rs`.
 
 use super::{Extent, Image};
 use coldframe_sys as sys;
@@ -20,7 +20,7 @@ use std::time::Duration;
 /// long.
 const MAX_GATHERED: usize = 16;
 /// The largest number of saved images with clean slots. A clean slot occupies the mappings and the
-/// address range of a memory, and the next restore needs two system calls less.
+/// address range of a memory and saves the next restore two system calls.
 const MAX_WITH_SLOTS: usize = 64;
 /// The number of images that lose their slots at once if too many have slots or resources are
 /// missing: about a millisecond of work.
@@ -31,8 +31,8 @@ const MAX_QUEUED: usize = 32;
 const UNUSED: Duration = Duration::from_secs(30);
 /// The idle time after which another image may replace a gathered image.
 const RESTING: Duration = Duration::from_secs(2);
-/// The delay of a copy, so that the copy does not compete with the restore that used its
-/// predecessor.
+/// The delay before a copy is made, so that making a copy does not compete with the restore that
+/// used the previous copy.
 const COPY_DELAY: Duration = Duration::from_millis(10);
 /// The interval of the thread's checks.
 const CHECK_INTERVAL: Duration = Duration::from_secs(5);
@@ -88,8 +88,8 @@ impl Keeper {
         }
     }
 
-    /// Takes a ready copy of the image that `image` was made from, if a further image may be
-    /// gathered.
+    /// Takes a ready copy of the installation's image that `image` was made from. Returns `None` if
+    /// no further image may be gathered or no copy is ready.
     pub(super) fn take_copy(self: &Arc<Self>, image: &Image) -> Option<File> {
         if !self.has_room() {
             return None;
@@ -151,8 +151,8 @@ impl Keeper {
         }
     }
 
-    /// Frees the clean slots of the saved images that were unused for longest. Returns false if no
-    /// image has slots.
+    /// Frees the clean slots of the saved images that were unused for longest, of at most `GIVE_UP`
+    /// images. Returns false if no image has slots.
     pub fn give_up_slots(&self) -> bool {
         self.free_slots(GIVE_UP, Duration::ZERO)
     }
@@ -213,7 +213,8 @@ impl Keeper {
         }
     }
 
-    /// Waits for a job. Returns `None` if there is no job and the keeper keeps no resource.
+    /// Waits for a job. Returns `None` if the keeper is closed, or if there is no job and the
+    /// keeper keeps no resource.
     fn next(&self) -> Option<Job> {
         let mut state = self.state.lock();
         loop {

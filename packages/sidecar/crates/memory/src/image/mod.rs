@@ -57,7 +57,8 @@ pub struct Image {
 }
 
 impl Image {
-    /// Opens and checks `path`. `warm_slots` is the number of clean slots that the pool keeps.
+    /// Opens the image file `path` and checks its header. `warm_slots` is the number of clean slots
+    /// that the pool keeps.
     pub fn open(path: &Path, budget: Arc<Budget>, warm_slots: usize) -> Result<Arc<Self>, Error> {
         let fail = |reason: String| Error::Image { path: path.display().to_string(), reason };
         let mut file = File::open(path).map_err(|error| fail(format!("{error}; build it first")))?;
@@ -81,8 +82,8 @@ impl Image {
         }))
     }
 
-    /// Makes the image of a saved memory of `len` bytes that consists of `extents`. The guest
-    /// started with `self`.
+    /// Makes the image of a saved memory of `len` bytes that consists of `extents`. `self` is the
+    /// image that the guest's slot carries.
     pub fn saved(&self, extents: Vec<Extent>, len: usize, warm_slots: usize, hot: Arc<Hot>) -> Arc<Self> {
         Arc::new(Self {
             header: self.header.clone(),
@@ -124,7 +125,7 @@ impl Image {
         self.pool.budget()
     }
 
-    /// Returns the runs.
+    /// Returns the runs of the memory.
     pub fn extents(&self) -> Arc<[Extent]> {
         self.extents.read().clone()
     }
@@ -132,8 +133,8 @@ impl Image {
     /// Maps the memory at `base`: fresh zeros, overlaid with `extents`, copy-on-write.
     ///
     /// # Safety
-    /// `base..base + self.len()` is inside a reservation that the caller owns, with no reference
-    /// into it.
+    /// `base..base + self.len()` is inside a reservation that the caller owns, and no reference
+    /// into the range is alive.
     pub unsafe fn map_at(&self, base: usize, extents: &[Extent]) -> std::io::Result<()> {
         // SAFETY: the caller's promise covers the calls. An extent is inside the image (see `saved`
         // and `open`).
@@ -150,8 +151,8 @@ impl Image {
     /// be read. The bytes are then unknown.
     ///
     /// # Safety
-    /// [`Self::map_at`] made the memory at `base`, the caller owns it, and no reference into it is
-    /// alive.
+    /// [`Self::map_at`] made the memory at `base`, the caller owns the memory, and no reference
+    /// into the memory is alive.
     pub unsafe fn restore(&self, base: usize, runs: &[Run]) -> bool {
         let extents = self.extents();
         runs.iter().all(|run| {
@@ -208,16 +209,18 @@ impl Image {
         done == end || wanted(done, Part::Zeros(end - done))
     }
 
-    /// Returns the runs of a saved memory that are not in the image that the memory was made from.
+    /// Returns the runs of this saved memory that are not in `image`, from which the memory was
+    /// made.
     pub fn own_extents(&self, image: &Self) -> Vec<Extent> {
         let base = image.extents();
         let is_the_images = |extent: &Extent| base.iter().any(|other| other.holds(extent));
         self.extents().iter().filter(|extent| !is_the_images(extent)).cloned().collect()
     }
 
-    /// Returns the number of bytes of a saved memory beyond the image that it was made from. Other
-    /// saved memories may share some of these bytes. All written bytes of a file in memory are
-    /// counted, because no byte of the file is freed before the file's last user ends.
+    /// Returns the number of bytes of this saved memory that are not in `image`, from which the
+    /// memory was made. Other saved memories may share some of these bytes. All written bytes of a
+    /// file in memory are counted, because no byte of the file is freed before the file's last user
+    /// ends.
     pub fn own_bytes(&self, image: &Self) -> u64 {
         let extents = self.own_extents(image);
         compaction::by_piece(&extents).values().map(|of| of.piece.held().max(of.bytes)).sum()

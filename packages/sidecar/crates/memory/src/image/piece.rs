@@ -26,7 +26,7 @@ pub struct Piece {
     _charge: Charge,
 }
 
-/// The file mapped for reading.
+/// A mapping of the file for reading.
 #[derive(Debug)]
 struct View {
     base: usize,
@@ -64,7 +64,8 @@ impl Piece {
         Arc::new(Self { file, len, held, budget: budget.clone(), view: OnceLock::new(), _charge: charge })
     }
 
-    /// Returns the bytes of memory that the piece takes while a page of the piece is used.
+    /// Returns the number of bytes of memory that the piece occupies while a page of the piece is
+    /// used.
     pub fn held(&self) -> u64 {
         self.held
     }

@@ -1,5 +1,5 @@
-//! Compaction: a save does not keep a mostly overwritten piece, and `own_bytes` is never less than
-//! the memory that the pieces occupy.
+//! Tests of compaction: a save does not keep a mostly overwritten piece, and `own_bytes` is never
+//! less than the memory that the pieces occupy.
 
 use super::saves::{LARGEST, Machine, SMALL};
 use super::*;
@@ -7,7 +7,7 @@ use crate::Policy;
 use std::collections::HashMap;
 use std::os::fd::AsRawFd;
 
-/// Saves never flatten or rebase, so that only compaction rewrites pieces.
+/// The thresholds of these tests. Saves never flatten, so that only compaction rewrites pieces.
 const SHARING: Policy = Policy { scattered: usize::MAX, ..SMALL };
 const PAGES: usize = LARGEST / PAGE;
 
@@ -36,7 +36,7 @@ fn an_unwritten_page_does_not_keep_the_rest_of_its_piece() {
     let image = TestImage::new(1, &budget, 0);
     let mut machine = large(&image);
     for round in 0..30 {
-        // Three pages a round are left out and never written again.
+        // Each round leaves out three further pages. No later round writes these pages.
         machine.write((round + 1) * 3 * PAGE, LARGEST, round as u8);
         let (saved, model) = machine.snapshot();
         assert!(saved.memory().expect("a view") == model);

@@ -1,5 +1,5 @@
-//! Slots: after any writes, a slot equals its image again, and a slot never contains another
-//! image's bytes.
+//! Tests of slots: after any writes, a slot equals its image again, and a slot never contains
+//! another image's bytes.
 
 mod compaction;
 mod saves;

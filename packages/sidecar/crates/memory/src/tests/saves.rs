@@ -1,5 +1,5 @@
-//! Saves, clones and rollbacks: after any steps, every byte of a memory equals that of a plain
-//! copy.
+//! Tests of saves, clones and rollbacks: after any steps, every byte of a memory equals the byte in
+//! a plain copy of the expected content.
 
 use super::*;
 use crate::image::TURNS;
@@ -15,8 +15,8 @@ fn budget() -> Arc<Budget> {
     Budget::with(60_000, 1_000, SMALL)
 }
 
-/// Asserts that only `left` mappings and descriptors remain. A background thread may return some of
-/// them later, so the check is repeated.
+/// Asserts that the budget's used mappings and descriptors equal `left`. A background thread may
+/// return some of the resources later, so the check is repeated.
 pub(super) fn assert_all_returned(budget: &Budget, left: (u64, u64)) {
     let began = std::time::Instant::now();
     while (budget.mappings(), budget.descriptors()) != left && began.elapsed() < std::time::Duration::from_secs(20) {
@@ -169,7 +169,7 @@ proptest! {
                         clones.pop_front();
                     }
                 }
-                // The first entry, the image itself, stays.
+                // The first entry, the installation's image, is kept.
                 Step::Forget(which) if saved.len() > 1 => drop(saved.remove(1 + which % (saved.len() - 1))),
                 Step::Forget(_) => {}
                 Step::Flatten(which) => saved[which % saved.len()].0.flatten().expect("flatten"),
@@ -230,8 +230,8 @@ fn after_a_large_save_the_next_save_copies_new_pages_only() {
     let second = machine.occupied.snapshot().expect("another");
     assert_eq!(second.copied, PAGE);
     assert!(second.image.memory().expect("a view") == machine.model);
-    // The slot now belongs to the saved image. It returns to that image's pool, not to the first
-    // image's.
+    // The slot now belongs to the saved image. The slot returns to the pool of the saved image, not
+    // to the pool of the installation's image.
     let owner = machine.occupied.image().expect("a live slot");
     drop(machine);
     assert_eq!((owner.pool().waiting(), image.image.pool().waiting()), (1, 0));

@@ -1,5 +1,5 @@
-//! Clean slots of saved images: they are kept for the next clone, and freed when a VM needs the
-//! mappings.
+//! Tests of the clean slots of saved images: the slots are kept for the next clone, and freed when
+//! a VM needs the mappings.
 
 use super::saves::{Machine, SMALL, assert_all_returned};
 use super::*;

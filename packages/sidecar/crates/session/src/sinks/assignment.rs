@@ -1,9 +1,9 @@
 //! Assigns sinks to restored programs.
 //!
-//! A copy that replaces a program of the runtime (rollback, resume) receives that program's sink:
-//! the request continues, and a runner keeps its id. Any other resident program receives a new
-//! runner id, and any other program an orphan sink. The core requests a sink before the copy exists
-//! and returns the processes later, so the assignment stores each copy's role until then.
+//! A restored program that replaces a program of the runtime (rollback, resume) receives that
+//! program's sink: the request continues, and a runner keeps its id. Any other resident program
+//! receives a new runner id, and any other program an orphan sink. The core requests the sinks
+//! before the core returns the processes, so the assignment stores each program's role until then.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub(crate) type Sinks = HashMap<Lineage, Arc<dyn Sink>>;
 /// The roles of restored programs in the session.
 pub(crate) struct SinkAssignment<'a> {
     runtime: RuntimeId,
-    /// Whether the runtime was paused. A program without a known sink has then ended during the
+    /// Whether the runtime was paused. If true, a program without a known sink has ended during the
     /// pause.
     was_paused: bool,
     replies: &'a Replies,
@@ -57,15 +57,16 @@ pub(crate) struct AssignedPrograms {
 }
 
 impl<'a> SinkAssignment<'a> {
-    /// Begins an assignment. `was_paused` states that the copies replace the programs of a paused
-    /// runtime.
+    /// Begins an assignment. `was_paused` states that the restored programs replace the programs of
+    /// a paused runtime.
     pub fn new(runtime: RuntimeId, was_paused: bool, replies: &'a Replies, runners: &'a Runners) -> Self {
         Self { runtime, was_paused, replies, runners, roles: HashMap::new() }
     }
 
-    /// Returns the sink of a copy. `old` is the sink of the program that the copy replaces.
+    /// Returns the sink of a restored program. `old` is the sink of the program that the restored
+    /// program replaces.
     pub fn sink(&mut self, info: &ProgramInfo, old: Option<Arc<dyn Sink>>) -> Arc<dyn Sink> {
-        // If a runner was disposed right before a rollback, its copy is another runner.
+        // If a runner was disposed right before a rollback, the restored program is another runner.
         let exists = |role: &Role| match role {
             Role::Runner(runner, _) if !self.was_paused => self.runners.lock().get(*runner).is_some(),
             _ => true,
@@ -95,7 +96,7 @@ impl<'a> SinkAssignment<'a> {
         sink
     }
 
-    /// Passes the processes of the copies to requests, runners and orphans.
+    /// Passes the processes of the restored programs to requests, runners and orphans.
     pub fn finish(mut self, copies: Vec<(ProgramInfo, Process)>) -> AssignedPrograms {
         let mut assigned = AssignedPrograms::default();
         for (info, process) in copies {
@@ -136,7 +137,7 @@ impl<'a> SinkAssignment<'a> {
         true
     }
 
-    /// Frees the runner ids that were reserved for copies which do not exist.
+    /// Frees the runner ids that were reserved for programs that were not restored.
     pub fn abandon(&mut self) {
         for (_, role) in self.roles.drain() {
             if let Role::Runner(runner, _) = role {

@@ -1,9 +1,9 @@
 //! Sinks receive the output and the end of programs, and answer requests.
 //!
-//! The core calls a sink on a worker thread, or on the session's thread when a program ran there. A
-//! program that a request started has a [`ProgramSink`], and a resident runner has a
+//! The core calls a sink on a worker thread, or on the session's thread when the program ran on
+//! that thread. A program that a request started has a [`ProgramSink`], and a resident runner has a
 //! [`RunnerSink`]. A restored program without a request has an [`OrphanSink`] until a request
-//! attaches to it. [`SinkAssignment`] selects the sink of each restored program.
+//! attaches to the program. [`SinkAssignment`] selects the sink of each restored program.
 
 mod assignment;
 mod orphan;

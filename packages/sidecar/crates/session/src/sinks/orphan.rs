@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use crate::replies::Replies;
 use crate::table::ErrorContext;
 
-/// Keeps the end of a program until a request attaches. Cheap to clone.
+/// Keeps the outcome of an ended program until a request attaches. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct OrphanSink {
     context: ErrorContext,

@@ -1,4 +1,4 @@
-//! The sink of `process.start`.
+//! The sink of a program that `process.start` started: sends `started`, the output and the reply.
 
 use std::any::Any;
 

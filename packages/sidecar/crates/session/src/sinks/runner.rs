@@ -27,8 +27,8 @@ pub(crate) struct RunnerSink {
 
 /// The progress of a runner's creation. A worker may report that the runner is ready before the
 /// creating thread has entered the process into the table. The SDK may use the runner's id as soon
-/// as it has the reply. The reply is therefore sent when the runner is ready and the table has the
-/// process.
+/// as the SDK has the reply. The reply is therefore sent when the runner is ready and the table has
+/// the process.
 #[derive(Default)]
 enum Creation {
     #[default]
@@ -45,12 +45,12 @@ impl RunnerSink {
         Self { created_by, runner, context, pid, replies, creation: Mutex::default() }
     }
 
-    /// Returns the runner.
+    /// Returns the runner's id.
     pub fn runner(&self) -> RunnerId {
         self.runner
     }
 
-    /// Returns the `runner.create`, which may still be in flight.
+    /// Returns the request `runner.create`, which may still be in flight.
     pub fn created_by(&self) -> Option<RequestId> {
         self.created_by
     }
@@ -99,7 +99,8 @@ impl Sink for RunnerSink {
         }
     }
 
-    /// Ends the runner. The core has reported the end of all evaluations before this call.
+    /// Fails a `runner.create` that is still in flight. The core has reported the end of all
+    /// evaluations before this call.
     fn exited(&self, outcome: Outcome) {
         let Some(request) = self.created_by else { return };
         let exit_code = outcome.exit_code;

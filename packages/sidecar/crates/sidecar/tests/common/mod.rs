@@ -18,10 +18,11 @@ use serde::{Deserialize, Serialize};
 
 pub const SIDECAR: &str = env!("CARGO_BIN_EXE_coldframe-sidecar");
 
-/// A time longer than any reply may take. A test that waits for this time hangs.
+/// A time longer than any reply may take. A test that waits for this time has hung.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Returns the directory of the guest image that the build of this checkout has made.
+/// Returns the directory of the guest image: `COLDFRAME_TEST_IMAGE`, or the directory that the
+/// build of this checkout writes.
 pub fn image() -> PathBuf {
     match std::env::var_os("COLDFRAME_TEST_IMAGE") {
         Some(folder) => folder.into(),
@@ -65,7 +66,7 @@ pub fn text(text: &str) -> Fact {
     Fact::Text(text.to_owned())
 }
 
-/// Makes a command that inherits one end of the channel, and returns the other end.
+/// Makes a command and the two ends of a channel. The command's process inherits the second end.
 pub fn command(program: &str) -> (Command, UnixStream, UnixStream) {
     let (ours, theirs) = UnixStream::pair().unwrap();
     fcntl_setfd(&theirs, FdFlags::empty()).unwrap();
@@ -99,7 +100,7 @@ impl Parent {
     }
 
     fn started((mut command, socket, theirs): (Command, UnixStream, UnixStream), more: &[&str]) -> Self {
-        // Later options on the command line replace earlier ones.
+        // Later options on the command line replace earlier options.
         let child = command.args(arguments(&theirs)).args(more).stdin(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         drop(theirs);
         let mut parent = Self { child, socket, decoder: Decoder::new() };

@@ -1,5 +1,5 @@
-//! A VM snapshot as bytes of a file, alone or with others (the core's store). Every byte is checked
-//! when it is read.
+//! Writes and reads a VM snapshot as bytes of a file. The file may also store other snapshots (the
+//! core's store). A read checks every byte.
 //!
 //! The file is mapped like an image. A restored VM reads a page from the disk at the first access,
 //! and restores share the pages. A user with write access to a mapped file can change the programs
@@ -31,7 +31,7 @@ pub struct LaidOut {
 impl LaidOut {
     /// Returns the pages, run by run.
     pub fn pages(&self) -> impl Iterator<Item = &[u8]> {
-        // The pages were readable when they were hashed.
+        // `lay_out` has mapped a view of every piece, so `bytes` does not fail.
         self.extents.iter().map(|extent| extent.piece.bytes(extent.offset, extent.len).unwrap_or_default())
     }
 
@@ -42,7 +42,7 @@ impl LaidOut {
     }
 }
 
-/// The content of a file.
+/// A snapshot that was read from a file.
 #[derive(Debug)]
 pub struct Opened {
     /// The snapshot.
@@ -62,8 +62,8 @@ fn sha256(bytes: &[u8]) -> Digest {
 }
 
 impl VmSnapshot {
-    /// Returns the bytes, with the digests of the pages. `added` has further bytes for the file,
-    /// the owner's part (`format.rs`).
+    /// Lays out the snapshot for a file, with the digests of the pages. `added` has further bytes
+    /// for the file, the owner's part (`format.rs`).
     pub fn lay_out(&self, factory: &Factory, parent: Option<Digest>, added: Vec<u8>) -> Result<LaidOut, Error> {
         let unreadable = || Error::ResourceExhausted { resource: "memory mappings", limit: coldframe_sys::max_mappings() };
         let extents = self.memory.own_extents(&factory.image);
@@ -86,7 +86,7 @@ impl VmSnapshot {
         Ok(LaidOut { head, extents, name })
     }
 
-    /// Reads and checks a snapshot at `at..at + len` of a file. `path` is for errors.
+    /// Reads and checks a snapshot at `at..at + len` of a file. Errors name `path`.
     pub fn read(factory: &Factory, piece: &Arc<Piece>, (at, len): (u64, u64), path: &Path) -> Result<Opened, Error> {
         let refused = |error: FormatError| error.of(path);
         let damaged = |reason: &str| refused(reason.into());
@@ -120,7 +120,7 @@ impl VmSnapshot {
 /// Files of one VM, for tests. The core's store writes files of whole runtimes.
 #[cfg(any(test, feature = "test-files"))]
 impl VmSnapshot {
-    /// Writes the snapshot to `path`. Returns its digest.
+    /// Writes the snapshot to `path`. Returns the snapshot's digest.
     pub fn write(&self, factory: &Factory, path: &Path, parent: Option<Digest>, added: Vec<u8>) -> Result<Digest, Error> {
         let laid = self.lay_out(factory, parent, added)?;
         let mut bytes = laid.head.clone();

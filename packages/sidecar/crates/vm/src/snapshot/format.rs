@@ -3,8 +3,8 @@
 //! ```text
 //! 0     magic "COLDSNP1"                                8 bytes
 //! 8     format version, ABI version                     u32 each
-//! 16    SHA-256 of everything up to the pages, with zeros here: the digest            32 bytes
-//! 48    SHA-256 of the image that the guest began as    32 bytes
+//! 16    the digest: SHA-256 of all bytes before the pages, with zeros at this place  32 bytes
+//! 48    SHA-256 of the image that the guest started from  32 bytes
 //! 80    the parent's digest, or zeros                     32 bytes
 //! 112   memory length in bytes                          u64, whole wasm pages (64 KiB)
 //! 120   monotonic and wall clock, nanoseconds           u64 each
@@ -72,7 +72,7 @@ pub enum FormatError {
 }
 
 impl FormatError {
-    /// Returns the error of the file at `path`.
+    /// Converts to the core's error for the file at `path`.
     pub fn of(self, path: &std::path::Path) -> Error {
         match self {
             Self::Damaged(reason) => Error::SnapshotDamaged { path: path.display().to_string(), reason },
@@ -87,7 +87,8 @@ impl From<&str> for FormatError {
     }
 }
 
-/// Returns the processor that this build's guests need.
+/// Returns the architecture and the processor features that this build's guests need, joined by
+/// `+`.
 pub(super) fn processor() -> String {
     let mut text = std::env::consts::ARCH.to_owned();
     for feature in CPU_FEATURES {
@@ -97,7 +98,7 @@ pub(super) fn processor() -> String {
     text
 }
 
-/// Returns the number of bytes before the pages, from the fixed part.
+/// Returns the number of bytes before the pages, from the fixed part of the header.
 pub(super) fn head_len(fixed: &[u8]) -> Result<usize, FormatError> {
     let fixed = fixed.get(..FIXED).ok_or("it is shorter than its header")?;
     if fixed[..8] != MAGIC[..] {

@@ -43,7 +43,8 @@ impl VmSnapshot {
         &self.memory
     }
 
-    /// Announces this number of restores, so that the memory can be prepared for cheap mappings.
+    /// Announces that `copies` VMs will be restored, so that the memory can be prepared for cheap
+    /// mappings.
     pub fn expect(&self, copies: u32) {
         self.memory.expect(copies);
     }
@@ -60,7 +61,8 @@ impl VmSnapshot {
         sys::wall_ns().saturating_sub(self.wall_ns) as f64 / 1e6
     }
 
-    /// Checks that the snapshot fits the image and the limits.
+    /// Checks that the snapshot was taken from a VM of `factory`'s image, and that its memory is
+    /// within the runtime's limit.
     fn check(&self, factory: &Factory, owner: &dyn Owner) -> Result<(), Error> {
         let (needed, found) = (self.memory.id(), factory.image.id());
         if needed != found {
@@ -75,12 +77,14 @@ impl VmSnapshot {
 }
 
 impl Vm {
-    /// Takes a snapshot. Fails during a turn, and while events are queued for the guest.
+    /// Takes a snapshot. Fails with `Error::NotQuiet` during a turn, while events are queued for
+    /// the guest, and after the guest has exited.
     pub fn snapshot(&mut self) -> Result<Arc<VmSnapshot>, Error> {
         self.take().map(|(saved, _)| saved)
     }
 
-    /// Takes a snapshot. Returns the snapshot and the cost of saving the memory.
+    /// Takes a snapshot like [`Vm::snapshot`]. Returns the snapshot and the cost of saving the
+    /// memory.
     pub fn take(&mut self) -> Result<(Arc<VmSnapshot>, Save), Error> {
         if !self.is_between_turns || !self.events.is_empty() {
             return Err(Error::NotQuiet);

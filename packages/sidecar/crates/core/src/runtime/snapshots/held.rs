@@ -1,5 +1,5 @@
 //! A runtime whose programs stay at rest after its snapshot was taken, until the embedder resumes
-//! them or ends the runtime. Next: `restore.rs`.
+//! the programs or ends the runtime. Next: `restore.rs`.
 
 use crate::outcome::Sink;
 use crate::program::Home;
@@ -29,7 +29,7 @@ impl std::fmt::Debug for Held {
 /// The state that a paused runtime keeps beside its snapshot.
 ///
 /// Handles and host calls continue with the next number, so that an old number never names a new
-/// object. The listener for permission decisions stays.
+/// object. The listener for permission decisions is kept.
 #[derive(Clone, Default)]
 pub struct Carryover {
     /// The last assigned handle.
@@ -69,8 +69,8 @@ impl Held {
 
     /// Ends all programs and disposes of the runtime without a report to the sinks.
     ///
-    /// Returns the sinks by the lineage of their programs, for the copies that replace the programs
-    /// when the snapshot is restored. Inbound connections end with [`Error::RuntimePaused`].
+    /// Returns the sinks by the lineage of their programs, for the restored programs that replace
+    /// these programs. Inbound connections end with [`Error::RuntimePaused`].
     pub fn into_sinks(self) -> (HashMap<Lineage, Arc<dyn Sink>>, Carryover) {
         let roots = self.home.programs().into_iter().filter(|program| program.is_root());
         let sinks = roots.filter_map(|program| Some((program.lineage, program.take_sink(None)?))).collect();

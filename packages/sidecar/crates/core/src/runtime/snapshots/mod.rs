@@ -1,4 +1,4 @@
-//! Taking snapshots of a runtime, and restoring runtimes from snapshots.
+//! Takes snapshots of a runtime, and restores runtimes from snapshots.
 //!
 //! `take.rs` takes a snapshot when `program/quiesce.rs` has brought the programs to rest.
 //! `restore.rs` makes a runtime from a snapshot. `rollback.rs` puts a snapshot in place of a

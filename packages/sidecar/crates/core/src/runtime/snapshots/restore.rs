@@ -1,10 +1,10 @@
 //! Restores a runtime from a snapshot. After a failure, no part of the runtime exists.
 //!
-//! The kernel is restored first, then the VM of every program. Only then do programs run. The first
-//! event of each program is RESTORE. An embedder that makes many copies drops all [`Starting`]
-//! values after the last restore. Otherwise each restore would wait for running programs that
-//! change the process's mappings, and those programs would wait for the restore. Next:
-//! `rollback.rs`.
+//! The kernel is restored first, then the VM of every program. The programs run only afterwards.
+//! The first event of each program is RESTORE. An embedder that restores many runtimes drops all
+//! [`Starting`] values after the last restore. Otherwise each restore would wait for running
+//! programs that change the process's mappings, and those programs would wait for the restore.
+//! Next: `rollback.rs`.
 
 use super::Carryover;
 use crate::checks::{check_cwd, check_env, check_size, env_bytes, lay_over};
@@ -42,16 +42,18 @@ pub struct RestoreOptions {
     pub cwd: Option<String>,
     /// The mounted folders: the snapshot's folders, by their guest paths, and further folders.
     pub mounts: Vec<MountOptions>,
-    /// The app file systems: the snapshot's, by their guest paths, and further file systems.
+    /// The app file systems: the snapshot's app file systems, by their guest paths, and further app
+    /// file systems.
     pub file_systems: Vec<FileSystemOptions>,
     /// The bindings. `None` keeps the names of the snapshot's bindings.
     pub bindings: Option<Vec<BindingOptions>>,
-    /// The listener that is called when the use of a limit passes 80 %. Must not block.
+    /// The listener that is called when the use of a limit passes 80 %. The listener must not
+    /// block.
     pub warnings: Option<WarningListener>,
     /// The embedder that receives host calls and network events.
     pub embedder: Option<Arc<dyn Embedder>>,
-    /// The carryover of a paused runtime that this runtime resumes. The outcomes of its running and
-    /// queued evaluations are sent to the sinks.
+    /// The carryover of a paused runtime that this runtime resumes. The outcomes of the paused
+    /// runtime's running and queued evaluations are sent to the sinks.
     pub resume: Option<Carryover>,
 }
 
@@ -148,8 +150,8 @@ impl Runtime {
     }
 }
 
-/// Makes the programs of a snapshot, which do not run yet. If one program cannot be made, no
-/// program is made.
+/// Makes the programs of a snapshot, which do not run yet. If one program cannot be made, the
+/// processes of all made programs are closed.
 pub(super) fn build(
     home: &Arc<Inner>,
     quiesce: &Arc<Quiesce>,

@@ -1,7 +1,7 @@
 //! Rollback: the snapshot's state is made beside the present state, and then replaces the present
 //! state in one step. The programs of the replaced state end afterwards, in the background. A
 //! program whose sink was passed to a restored program reports nothing more. The memory of a
-//! program is freed after the program has noticed its end.
+//! program is freed when the program's task has ended.
 //!
 //! The embedder's settings stay unchanged: limits, permissions, bindings, mounts, listeners.
 //! Inbound connections end, and the embedder's handles are closed, because their objects no longer
@@ -19,8 +19,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 impl Runtime {
-    /// Rolls the runtime back to a snapshot of this runtime, or of another runtime whose limits are
-    /// not wider.
+    /// Rolls the runtime back to a snapshot of this runtime or of another runtime. Fails if the
+    /// snapshot's state exceeds this runtime's limits.
     ///
     /// A restored program replaces the live program of its lineage, and `assign` receives that
     /// program's sink. All other programs end, and their sinks receive `ERR_ROLLED_BACK`. All

@@ -1,6 +1,6 @@
 //! Takes a snapshot of a runtime. The call does not wait for the programs. The thread that
-//! completes the request sends the result, usually the thread of the last program that rests. Next:
-//! `held.rs`.
+//! completes the request calls `done` with the result, usually the thread of the last program that
+//! rests. Next: `held.rs`.
 
 use super::Held;
 use crate::checks::invalid;
@@ -16,13 +16,13 @@ use std::time::Duration;
 /// The options of a snapshot.
 #[derive(Debug, Clone)]
 pub struct SnapshotOptions {
-    /// The embedder's name for the snapshot. Must not have the form of an id.
+    /// The embedder's name for the snapshot. The name must not have the form of an id.
     pub name: Option<String>,
     /// The embedder's labels.
     pub labels: Vec<(String, String)>,
     /// The tenant that owns the snapshot.
     pub tenant: String,
-    /// The time in which the programs must quiesce. Default: 5 seconds.
+    /// The time within which all programs must rest. Default: 5 seconds.
     pub timeout: Duration,
     /// Whether the programs stay at rest after the snapshot was taken, until the [`Held`] is
     /// dropped or used.
@@ -54,9 +54,9 @@ type Taken = Result<(Arc<Snapshot>, Option<Held>), Error>;
 impl Runtime {
     /// Takes a snapshot when all programs rest between two turns.
     ///
-    /// `done` is called once, on any thread, when the programs resume. If no program lives, `done`
-    /// is called within this call. If a program does not rest within the timeout, the result is
-    /// `ERR_NOT_QUIET` with the program's pid and command.
+    /// `done` is called once, on any thread, after the snapshot was taken or has failed. If no
+    /// program lives, `done` is called within this call. If a program does not rest within the
+    /// timeout, the result is `ERR_NOT_QUIET` with the program's pid and command.
     pub fn snapshot(&self, options: SnapshotOptions, done: impl FnOnce(Taken) + Send + 'static) {
         if let Some(name) = options.name.as_ref().filter(|name| is_id(name)) {
             return done(Err(invalid("name", "text that is no id of a snapshot".to_owned(), format!("{name:?}"))));

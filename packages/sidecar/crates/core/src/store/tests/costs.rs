@@ -6,7 +6,7 @@ use super::*;
 use std::sync::mpsc;
 use std::time::Instant;
 
-/// Returns the milliseconds that `work` takes: the median, and the second slowest of ten.
+/// Runs `work` `rounds` times. Returns the median and the 90th percentile of the durations as text.
 fn time(rounds: usize, mut work: impl FnMut(usize)) -> String {
     let mut times: Vec<f64> = (0..rounds)
         .map(|round| {
@@ -22,7 +22,7 @@ fn time(rounds: usize, mut work: impl FnMut(usize)) -> String {
 #[test]
 #[ignore = "prints figures"]
 fn costs() {
-    // The folder is on the disk. The folder for temporary files may be in memory.
+    // The test's folder is on the disk, because the folder for temporary files may be in memory.
     let scratch = Scratch(std::env::current_dir().expect("a folder").join(format!("store-costs-{}", std::process::id())));
     let core = crate::tests::core();
     let store = Arc::new(LayeredStore::<FakeSnapshot>::new(core.installation().clone(), 1 << 32, scratch.0.clone(), 1 << 34));

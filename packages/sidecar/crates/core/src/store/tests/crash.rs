@@ -10,7 +10,7 @@ use std::time::Duration;
 const FOLDER: &str = "COLDFRAME_TEST_CRASH";
 const ROUNDS: u64 = 30;
 
-/// Returns the store of a child process. `None` in the test's own process.
+/// Returns the store of a child process. Returns `None` in the test's own process.
 fn in_child() -> Option<(Core, LayeredStore<FakeSnapshot>)> {
     let path = std::env::var_os(FOLDER)?;
     let core = crate::tests::core();
@@ -18,7 +18,7 @@ fn in_child() -> Option<(Core, LayeredStore<FakeSnapshot>)> {
     Some((core, store))
 }
 
-/// The child that writes until it is killed. Not a test.
+/// The body of a child process that writes until a test kills the process.
 #[test]
 #[ignore = "runs in a process of its own"]
 fn child_that_writes() {
@@ -31,7 +31,7 @@ fn child_that_writes() {
     }
 }
 
-/// The child that needs a snapshot until it is killed. Not a test.
+/// The body of a child process that needs a snapshot until a test kills the process.
 #[test]
 #[ignore = "runs in a process of its own"]
 fn child_that_needs_a_snapshot() {
@@ -76,7 +76,7 @@ fn a_process_killed_while_writing_leaves_whole_snapshots_only() {
     let mut reported = 0;
     for round in 0..ROUNDS {
         let (mut child, mut lines) = start("child_that_writes", &scratch);
-        // The child is killed during one of the first writes or right after it.
+        // The child is killed during one of the first writes, or directly after such a write.
         let mut wrote: Vec<String> = lines.by_ref().take(round as usize % 3).collect();
         std::thread::sleep(Duration::from_micros(round * 397 % 9_000));
         child.kill().expect("killed");

@@ -1,4 +1,5 @@
-//! The folder: its size, the removable snapshots, several stores in one folder, and foreign files.
+//! Tests of the store's folder: its size, the removable snapshots, several stores in one folder,
+//! and foreign files.
 
 use super::*;
 use std::os::unix::fs::PermissionsExt;
@@ -20,7 +21,7 @@ fn removes_the_least_recently_used_file_of_a_full_store() {
     store.get("t", &snapshots[0].info.id).expect("used");
     store.write(&snapshots[3], Retention::No).expect("written");
     assert_eq!(ids(&store), [0, 2, 3].map(|at| snapshots[at].info.id.clone()), "the second is the least recently used");
-    // A second store knows the last use of a snapshot only from the files.
+    // A second store reads the last use of a snapshot from the file.
     let other: LayeredStore<FakeSnapshot> = LayeredStore::new(core.installation().clone(), MIB, scratch.0.clone(), 3 * one_len);
     other.get("t", &snapshots[2].info.id).expect("used");
     // No process removes a protected snapshot until its protection ends.
@@ -62,12 +63,12 @@ fn a_snapshot_that_a_process_needs_stays_while_the_process_runs() {
     store.write(&first, Retention::WhileOpen).expect("written");
     assert_stays();
     assert_eq!(code(store.write(&second, Retention::No)), "ERR_RESOURCE_EXHAUSTED", "the store itself cannot write either");
-    // The file of locks is removed. The store still knows the needed snapshots, and locks their
+    // The file of locks is removed. The store still has the set of locked bytes, and locks these
     // bytes in a new file at the store's next check.
     std::fs::remove_file(scratch.0.join("needed")).expect("removed");
     assert_eq!(code(store.write(&second, Retention::No)), "ERR_RESOURCE_EXHAUSTED");
     assert_stays();
-    // Retention `Always` survives the process. A later `WhileOpen` replaces it.
+    // Retention `Always` survives the process. A later `WhileOpen` replaces `Always`.
     store.protect("t", &first.info.id, Retention::Always).expect("protected");
     assert_stays();
     store.protect("t", &first.info.id, Retention::WhileOpen).expect("protected");
@@ -97,7 +98,7 @@ fn a_moved_folder_is_no_longer_used() {
     std::fs::rename(&path, scratch.0.join("moved")).expect("moved");
     std::fs::create_dir(&path).expect("made again");
     [&one, &other].into_iter().for_each(write);
-    // Each store sees the other store's snapshots, and the stores share one lock.
+    // Each store finds the other store's snapshots, and the stores share one lock.
     let lock = std::fs::File::open(path.join("lock")).expect("a lock");
     rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).expect("locked");
     std::thread::scope(|scope| {

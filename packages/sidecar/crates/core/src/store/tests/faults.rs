@@ -1,5 +1,5 @@
-//! Disk faults: a full, read-only, obstructed or failing disk causes an error with its number and
-//! path. No file is left behind, and the store stays usable.
+//! Tests of disk faults: a full, read-only, obstructed or failing disk causes an error with its
+//! number and path. No file is left behind, and the store stays usable.
 
 use super::super::faults::{Fault, Step};
 use super::*;
@@ -93,7 +93,7 @@ fn a_file_at_the_folders_path_is_an_error() {
     assert_eq!(std::fs::read(&path).expect("still there"), b"a file");
 }
 
-/// A small disk for one test, if this user may mount it.
+/// A tmpfs of one test. Exists only if the user may mount file systems.
 struct Disk(Scratch);
 
 impl Disk {

@@ -1,4 +1,4 @@
-//! Exported files, and files with changes anywhere.
+//! Tests of exported files, and of files that were changed at any offset.
 
 use super::super::content::{Content, encoded};
 use super::*;
@@ -35,7 +35,7 @@ fn an_exported_snapshot_can_be_imported() {
     assert_eq!((memory_bytes(&other, &found), &found.state), (memory_bytes(&core, &one), &one.state));
     assert_eq!(listed(&to, "secret-tenant"), vec![]);
     // A second import is accepted. An import for another tenant makes another snapshot. An import
-    // of an id with other content is refused, on disk and in memory.
+    // whose id already exists with other content is refused, on disk and in memory.
     assert_eq!(to.import("new-tenant", &of_memory).map(|found| found.0), Ok(info.clone()));
     to.import("second", &of_memory).expect("imported");
     to.delete("second", "n").expect("deleted");
@@ -135,7 +135,7 @@ fn an_import_of_a_snapshot_in_memory_is_written() {
     assert_eq!(listed(&store, "t"), vec![(one.info.id.clone(), Stored::Both)]);
 }
 
-/// Pseudo-random numbers.
+/// A generator of pseudo-random numbers.
 struct Random(u64);
 
 impl Random {
@@ -145,11 +145,12 @@ impl Random {
     }
 }
 
-/// Calls `each` with changed copies of a file, with changes in every region.
+/// Calls `each` with the description and the bytes of changed copies of a file. Every page is
+/// changed.
 fn mutations(whole: &[u8], each: &mut dyn FnMut(&str, &[u8])) {
     let mut random = Random(7);
     let mut places: Vec<usize> = (0..200).collect();
-    // Every page is changed at several offsets.
+    // Each page is changed at several offsets.
     for page in 0..whole.len() / PAGE {
         places.extend((0..6).map(|_| page * PAGE + random.below(PAGE)));
         places.extend([page * PAGE, page * PAGE + PAGE - 1, page * PAGE + 8, page * PAGE + 300]);
@@ -184,7 +185,7 @@ fn mutations(whole: &[u8], each: &mut dyn FnMut(&str, &[u8])) {
         if noise != whole {
             each(&format!("noise at {from}"), &noise);
         }
-        // The numbers of the head are changed.
+        // Changes a number of the head.
         let mut wild = whole.to_vec();
         let at = 8 + 4 * random.below(40);
         wild[at..at + 4].copy_from_slice(&[[0xff; 4], [0; 4], [0, 0, 0, 0x80], [1, 0, 0, 0]][random.below(4)]);

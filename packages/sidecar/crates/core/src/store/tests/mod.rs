@@ -67,7 +67,8 @@ fn fresh_id() -> String {
     format!("snap-{:013x}{:013x}", std::process::id(), SERIAL.fetch_add(1, Ordering::Relaxed))
 }
 
-/// Makes a memory of `pages` pages of `byte`.
+/// Makes a memory with `pages` pages that differ from the image. All bytes of these pages are
+/// `byte`.
 fn memory(core: &Core, pid: Pid, is_shell: bool, pages: usize, byte: u8) -> StoredMemory {
     let factory = core.installation().factory_of(is_shell).expect("the image");
     let file = sys::memory_file().expect("a file in memory");
@@ -90,7 +91,7 @@ fn memory(core: &Core, pid: Pid, is_shell: bool, pages: usize, byte: u8) -> Stor
     StoredMemory { pid, is_shell, snapshot: Arc::new(saved) }
 }
 
-/// Makes a snapshot of one program with `pages` pages of `byte`.
+/// Makes a snapshot of one program whose memory has `pages` pages of `byte`.
 fn fake(core: &Core, tenant: &str, name: Option<&str>, pages: usize, byte: u8) -> Arc<FakeSnapshot> {
     static TIME: AtomicU64 = AtomicU64::new(1);
     let info = SnapshotInfo {
@@ -159,7 +160,7 @@ fn code<T>(result: Result<T, Error>) -> &'static str {
     result.err().map_or("no error", |error| error.code())
 }
 
-/// Returns the ids of all snapshots of a tenant, and the layers that have them.
+/// Returns the ids of all snapshots of a tenant, and the layers that have each snapshot.
 fn listed(store: &LayeredStore<FakeSnapshot>, tenant: &str) -> Vec<(String, Stored)> {
     let (all, damaged) = store.list(tenant);
     assert_eq!(damaged, vec![]);

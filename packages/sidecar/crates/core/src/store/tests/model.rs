@@ -1,5 +1,5 @@
-//! Random operations against a plain model: every snapshot that the store lists exists and has its
-//! original content, and the store lists no other snapshot.
+//! Tests random operations against a plain model. Every snapshot that the store lists exists and
+//! has its original content. The store lists no other snapshot.
 
 use super::super::faults::{Fault, Step};
 use super::*;
@@ -53,7 +53,8 @@ fn action() -> impl Strategy<Value = Action> {
 /// A snapshot that was made, and its state in the model.
 struct Expected {
     snapshot: Arc<FakeSnapshot>,
-    /// Whether the snapshot may be present: it was inserted, and was not deleted since.
+    /// Whether the memory layer may have the snapshot: the snapshot was inserted, and was not
+    /// deleted since.
     in_memory: bool,
     on_disk: bool,
     retention: Retention,
@@ -73,7 +74,8 @@ const STEPS: [Step; 5] = [Step::Create, Step::Write, Step::Sync, Step::Rename, S
 impl TestStore {
     fn new(core: &Core) -> Self {
         let scratch = Scratch::new();
-        // A file has four more pages: its head, two of state, and the head of its memory.
+        // A file is four pages longer than its snapshot's memory: the head of the file, two pages
+        // of state, and the head of the memory.
         let (memory_room, disk_room) = (ROOM_PAGES * PAGE as u64, 3 * ROOM_PAGES * PAGE as u64);
         let store = LayeredStore::new(core.installation().clone(), memory_room, scratch.0.clone(), disk_room);
         Self { core: core.clone(), scratch, store, expected: Vec::new(), memory_room, disk_room }
@@ -84,7 +86,7 @@ impl TestStore {
             LayeredStore::new(self.core.installation().clone(), self.memory_room, self.scratch.0.clone(), self.disk_room);
         for entry in &mut self.expected {
             entry.in_memory = false;
-            // The end of a process ends the retention that only this process needed.
+            // Closing a store ends the retention `WhileOpen`.
             if entry.retention == Retention::WhileOpen {
                 entry.retention = Retention::No;
             }
@@ -251,7 +253,7 @@ impl TestStore {
                 Some(Stored::Disk) => (false, true),
                 Some(Stored::Both) => (true, true),
             };
-            // A snapshot may only have been removed to free capacity for others.
+            // A snapshot may only have been removed to free capacity for other snapshots.
             assert!(entry.in_memory || !in_memory, "{info:?}");
             assert!((entry.on_disk || !on_disk) && (on_disk || !entry.on_disk || entry.retention == Retention::No), "{info:?}");
             (entry.in_memory, entry.on_disk) = (in_memory, on_disk);

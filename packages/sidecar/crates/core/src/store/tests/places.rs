@@ -1,4 +1,4 @@
-//! The layers of snapshots, and the resolution of ids, names and digests.
+//! Tests of the two layers, and of the resolution of ids, names and digests.
 
 use super::*;
 
@@ -77,7 +77,7 @@ fn a_name_or_digest_resolves_to_the_newest_snapshot() {
     let (core, scratch) = (crate::tests::core(), Scratch::new());
     let store = open_store(&core, &scratch.0);
     let snapshots: Vec<_> = (0..4).map(|byte| fake(&core, "t", Some("name"), 2, byte)).collect();
-    // The newest snapshot is inserted first, and two are on disk.
+    // The newest snapshot is inserted first, and two snapshots are on disk.
     for at in [3, 1] {
         store.layers.memory.keep(&snapshots[at], None, None).expect("kept");
     }
@@ -181,7 +181,7 @@ fn a_tenant_cannot_reach_snapshots_of_another() {
     let (from, to) = (store.layers.folder.file("one", &written.info.id), store.layers.folder.file("two", &written.info.id));
     std::fs::copy(from.expect("a name"), to.expect("a name")).expect("copied");
     assert_eq!(code(store.get("two", &written.info.id)), "ERR_SNAPSHOT_DAMAGED");
-    // Equal names and ids of two tenants are two snapshots.
+    // Snapshots of two tenants with equal names and ids are two snapshots.
     let counterpart = Arc::new(FakeSnapshot {
         info: SnapshotInfo { tenant: "three".to_owned(), ..kept.info.clone() },
         state: STATE.to_vec(),

@@ -1,7 +1,7 @@
-//! Costs of taking, cloning and rolling back VM snapshots, in median milliseconds. Not a test:
+//! Prints the costs of taking, cloning and rolling back VM snapshots, as medians in milliseconds:
 //! `cargo test --profile builder -p coldframe-core --lib -- --ignored --nocapture
-//! snapshots::costs`. Three of each hundred clones, and the guest after every rollback, print their
-//! state. `docs/internals/snapshots.md` has the figures.
+//! snapshots::costs`. An evaluation checks the state of three of each hundred clones, and of the
+//! guest after every rollback. `docs/internals/snapshots.md` has the figures.
 
 use super::*;
 use coldframe_memory::Image;
@@ -84,7 +84,7 @@ fn costs_of_one_program_at_a_time() {
     }
 }
 
-/// The parts of a clone's time: address range, mappings, instance.
+/// Prints the parts of a clone's time: address range, mappings, instance.
 #[test]
 #[ignore = "measures"]
 fn costs_of_the_parts_of_a_clone() {
@@ -122,8 +122,8 @@ fn costs_of_the_parts_of_a_clone() {
     }
 }
 
-/// Covers an outlier of the prototype: taking snapshots of ten 500 MB programs at once took
-/// seconds. The measurement also rolls back ten programs and makes ten clones at once.
+/// Measures a case that was slow in the prototype: taking snapshots of ten 500 MB programs at once
+/// took seconds. The measurement also rolls back ten programs and makes ten clones at once.
 #[test]
 #[ignore = "measures; takes seconds and up to 6 GB"]
 fn costs_of_ten_programs_at_once() {
@@ -184,7 +184,7 @@ fn measured<T>(work: impl FnOnce() -> T) -> (T, Measured) {
 }
 
 /// Runs `work` on all items at once, each on a thread that waits until all threads have started.
-/// `alone` is the time of one item without the others.
+/// `alone` is the cost of one item without the other items.
 fn at_once<T: Send, R: Send>(what: &str, alone: Measured, of: &mut [T], work: impl Fn(&mut T) -> R + Sync) -> Vec<R> {
     let ready = std::sync::Barrier::new(of.len());
     let results: Vec<(R, Measured)> = std::thread::scope(|scope| {

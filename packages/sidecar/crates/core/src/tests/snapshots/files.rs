@@ -1,5 +1,5 @@
-//! VM snapshots in files: reading returns the written state, or an error with the reason. The
-//! store's tests check that files are written completely.
+//! Tests of VM snapshots in files: reading returns the written state, or an error with the reason.
+//! The store's tests check that files are written completely.
 
 use super::*;
 use coldframe_vm::VmSnapshot;
@@ -46,8 +46,8 @@ fn a_program_restored_from_a_file_continues() {
         opened.snapshot.own_bytes(&guest.factory).next_multiple_of(1 << 20),
         (opened.bytes - 8_192).next_multiple_of(1 << 20)
     );
-    // The file is read in another core, as after a restart. The file may be unlinked then, as when
-    // a snapshot is deleted while programs use it.
+    // The file is read in another core, as after a restart. The file may be unlinked after the
+    // rollback, because a snapshot can be deleted while programs use its pages.
     let other = super::core();
     let mut copy = Guest::start(&other);
     let opened = VmSnapshot::open(&copy.factory, &first).expect("opened");
@@ -103,7 +103,7 @@ fn torn_and_changed_files_are_damaged_and_files_of_other_builds_are_foreign() {
     assert_eq!(code_of(&torn), damaged);
     let missing = VmSnapshot::open(&guest.factory, &folder.file("missing")).map(|_| ());
     assert_eq!(missing.err().map(|error| error.code()), Some("ERR_SNAPSHOT_FILE"));
-    // A valid file of the shell's image is foreign to this image.
+    // A valid file of the image for `node` is foreign to the shell's image.
     let shell =
         core.installation().factory(&coldframe_kernel::processes::ProgramKind::Shell("sh".to_owned())).expect("the shell");
     let foreign = VmSnapshot::open(&shell, &path).map(|_| ());

@@ -36,12 +36,12 @@ impl Drop for Guest {
 /// A VM snapshot, and its costs.
 pub(super) struct Snapshot {
     pub(super) saved: Arc<VmSnapshot>,
-    /// The number of copied bytes, and of bytes that were used again without copying.
+    /// The number of bytes that the save copied.
     pub(super) copied: usize,
     pub(super) frozen: usize,
 }
 
-/// Polls `future` until it is ready. The guest yields at times.
+/// Polls `future` until the future is ready. The guest yields at times.
 pub(super) fn wait<T>(future: impl Future<Output = T>) -> T {
     let mut future = pin!(future);
     let mut context = Context::from_waker(Waker::noop());
@@ -155,7 +155,7 @@ impl Guest {
         state
     }
 
-    /// Starts a turn, and drops it at its first yield, as the end of a program does.
+    /// Starts a turn and drops the turn at the guest's first yield, like the end of a program.
     pub(super) fn interrupt_turn(&mut self) {
         self.program.begin_slice(Duration::ZERO);
         {
@@ -199,7 +199,7 @@ impl Guest {
         self.output().trim_end().to_owned()
     }
 
-    /// Runs the guest's timers until `done` accepts the output.
+    /// Runs the guest's timers until `done` accepts the output. Returns the output.
     pub(super) fn run_until(&mut self, done: impl Fn(&str) -> bool) -> String {
         let mut written = String::new();
         let began = Instant::now();

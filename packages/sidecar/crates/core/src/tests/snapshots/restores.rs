@@ -1,4 +1,4 @@
-//! State that continues in a restored program, and state that must differ.
+//! Tests of the state that continues in a restored program, and of the state that must differ.
 
 use super::*;
 use coldframe_vm::VmSnapshot;

@@ -1,4 +1,4 @@
-//! Snapshots of restored programs, and rollbacks to any ancestor.
+//! Tests of snapshots of restored programs, and of rollbacks to any ancestor.
 
 use super::*;
 use coldframe_kernel::processes::ProgramKind;

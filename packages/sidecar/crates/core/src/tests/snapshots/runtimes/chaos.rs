@@ -1,9 +1,10 @@
-//! Concurrent operations: no operation hangs, every request has a reply, and nothing leaks.
+//! Tests of concurrent operations: no operation hangs, every request has a reply, and nothing
+//! leaks.
 
 use super::*;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Pseudo-random numbers, equal in every run.
+/// A generator of pseudo-random numbers, which are equal in every run.
 struct Random(u64);
 
 impl Random {
@@ -86,7 +87,7 @@ fn concurrent_snapshots_evaluations_kills_and_starts_all_have_a_result() {
         source.dispose();
         families::until_left(&source, (0, 0, 0));
     }
-    // Programs that a rollback has ended notice their end on their own threads.
+    // The programs that a rollback ends stop on their own threads, after the rollback.
     let began = std::time::Instant::now();
     while core.resources().processes > 0 {
         assert!(began.elapsed() < STEP_TIMEOUT, "{} processes remain", core.resources().processes);

@@ -1,4 +1,4 @@
-//! Snapshots and rollbacks while a runner evaluates snippets.
+//! Tests of snapshots and rollbacks while a runner evaluates snippets.
 
 use super::*;
 use crate::tests::evaluation;
@@ -129,7 +129,7 @@ fn a_held_program_continues_when_it_is_released() {
     drop(held);
     assert_eq!(text(&runner.ended(number).stdout), "heard\n");
     assert_eq!(events.recv_timeout(STEP_TIMEOUT).expect("a result"), Ok(()));
-    // A held program that is cancelled ends.
+    // A held program ends when its runtime is disposed.
     let (_, held) = try_take(&source, options).expect("a snapshot");
     source.dispose();
     assert_eq!(code(&exited(&runner.events)), Some("ERR_RUNTIME_DISPOSED"));
@@ -191,8 +191,8 @@ fn an_evaluation_cancelled_before_its_restored_program_starts_never_continues() 
     runner.process.cancel_evaluation(evaluation(number));
     runner.process.cancel_evaluation(evaluation(queued));
     drop(starting);
-    // The running snippet ends after the restore. The snapshot may precede its start, so its
-    // outcome is not checked here.
+    // The running snippet ends after the restore. The snapshot may precede the start of the
+    // snippet, so only the error code of the outcome is checked.
     let mut ended = HashMap::new();
     while ended.len() < 2 {
         if let SinkEvent::Evaluated(id, outcome) = runner.events.recv_timeout(STEP_TIMEOUT).expect("both evaluations end") {

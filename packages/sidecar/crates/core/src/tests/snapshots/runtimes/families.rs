@@ -1,5 +1,5 @@
-//! Runtimes with several communicating programs: all of them continue in every copy, with the bytes
-//! in transit between them.
+//! Tests of runtimes with several communicating programs. All programs continue in every restored
+//! runtime, with the bytes in transit between the programs.
 
 use super::*;
 use crate::Limits;
@@ -28,7 +28,7 @@ pub(super) const TALK: &str = r"
 
 pub(super) const TALKED: &str = "3 6\nready\n9\nclosed 0\n";
 
-/// Waits until a streaming program has written a line.
+/// Waits until a streaming program has written a line. Returns the output so far.
 pub(super) fn until_line(process: &Process, events: &Receiver<SinkEvent>, line: &str) -> String {
     let mut all = String::new();
     while !all.contains(line) {

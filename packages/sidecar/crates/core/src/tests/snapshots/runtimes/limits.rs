@@ -1,4 +1,5 @@
-//! An error names the exhausted resource of the sidecar's process, and all runtimes stay usable.
+//! Tests of exhausted resources: an error names the exhausted resource of the sidecar's process,
+//! and all runtimes stay usable.
 
 use super::*;
 use crate::tests::evaluation;
@@ -105,7 +106,7 @@ fn snapshots_beyond_the_descriptors_are_refused() {
     };
     assert_eq!(refused, Error::ResourceExhausted { resource: "memory descriptors", limit: 4 });
     assert_evaluates(&mut resident);
-    // Copies need no descriptors. If no descriptor is left for a gathered file, a frequently cloned
+    // Clones need no descriptors. If no descriptor is left for a gathered file, a frequently cloned
     // image stays mapped in its runs.
     let mut copies: Vec<_> = (0..4).map(|_| copy(&core, &taken[0]).runner()).collect();
     copies.iter_mut().for_each(|(_, runner)| assert_evaluates(runner));

@@ -1,5 +1,5 @@
-//! Snapshots of whole runtimes with real guests: all state continues in every copy and after a
-//! rollback, at any point of the programs' work.
+//! Tests of snapshots of whole runtimes with real guests. All state continues in every restored
+//! runtime and after a rollback, at any point of the programs' work.
 
 mod chaos;
 mod costs;
@@ -37,7 +37,7 @@ impl Runner {
         Self { process, events, evaluations: 500 }
     }
 
-    /// Starts a snippet. Returns its number.
+    /// Starts an evaluation of a snippet. Returns the number of the evaluation.
     pub(super) fn begin(&mut self, code: &str) -> u32 {
         self.evaluations += 1;
         let begun =
@@ -46,7 +46,7 @@ impl Runner {
         self.evaluations
     }
 
-    /// Waits for the end of the snippet `number` and returns its outcome.
+    /// Waits for the end of the evaluation `number` and returns its outcome.
     pub(super) fn ended(&self, number: u32) -> Outcome {
         loop {
             match self.events.recv_timeout(STEP_TIMEOUT).expect("the evaluation must end") {
@@ -57,7 +57,7 @@ impl Runner {
         }
     }
 
-    /// Evaluates a snippet. Returns its output without the last line break.
+    /// Evaluates a snippet. Returns the output without the last line break.
     pub(super) fn eval(&mut self, code: &str) -> String {
         let number = self.begin(code);
         let outcome = self.ended(number);
@@ -80,7 +80,7 @@ pub(super) fn take(runtime: &Runtime) -> Arc<Snapshot> {
     try_take(runtime, SnapshotOptions::default()).expect("a snapshot").0
 }
 
-/// A restored runtime, its programs, and the events of the programs that the test had started.
+/// A restored runtime, its programs, and the events of its root programs.
 pub(super) struct RestoredCopy {
     pub(super) runtime: Runtime,
     pub(super) programs: Vec<(ProgramInfo, Process)>,
@@ -88,7 +88,7 @@ pub(super) struct RestoredCopy {
 }
 
 impl RestoredCopy {
-    /// Returns the runtime and its only runner.
+    /// Returns the runtime and its first runner.
     pub(super) fn runner(mut self) -> (Runtime, Runner) {
         let (info, process) = self.programs.iter().find(|(info, _)| info.mode == Mode::Resident).expect("a runner").clone();
         let events = self.events.remove(&info.pid).expect("its sink");

@@ -1,4 +1,4 @@
-//! Runtimes with resident programs.
+//! Tests of snapshots and rollbacks of runtimes with resident programs.
 
 use super::*;
 use std::collections::HashSet;

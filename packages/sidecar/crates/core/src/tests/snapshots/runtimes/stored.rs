@@ -1,5 +1,5 @@
-//! Runtimes that were paused on disk: they are written, opened by another core as after a restart,
-//! and continue.
+//! Tests of runtimes that are stored on disk. Another core opens the snapshot, as after a restart,
+//! and the programs continue.
 
 use super::families::{TALK, TALKED, parent, streaming, until_line};
 use super::*;
@@ -64,7 +64,8 @@ fn a_runner_continues_after_a_restart() {
     let state = "const s = process.getBuiltinModule('fs');
         console.log(++n, big.every((byte) => byte === 7), s.readFileSync(fd, 'utf8'), s.readdirSync('/tmp/a').join())";
     assert_eq!(runner.eval(state), "42 true text b");
-    // A runtime that was restored from a file can be written again, as a child of that snapshot.
+    // A snapshot of a runtime that was restored from a file can be written, as a child of the first
+    // snapshot.
     let (second, _) = try_take(&copied, options("later")).expect("a snapshot");
     assert_eq!(second.info().parent.as_ref(), Some(&id));
     store.write(&second, Retention::No).expect("written");
@@ -134,8 +135,8 @@ fn an_exported_runtime_moves_to_another_store() {
     std::fs::remove_file(&file).expect("removed");
 }
 
-/// A digest detects any changed byte of the state. If an attacker computes the digest of such a
-/// file, the state is refused or works. Nothing panics.
+/// A digest detects any changed byte of the state. If an attacker computes a new digest, the state
+/// is refused or can be restored. No code panics.
 #[test]
 fn forged_states_are_refused_or_work() {
     let core = core();

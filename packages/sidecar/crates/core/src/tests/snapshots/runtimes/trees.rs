@@ -1,4 +1,4 @@
-//! Snapshots of restored runtimes, and rollbacks to any ancestor.
+//! Tests of snapshots of restored runtimes, and of rollbacks to any ancestor.
 
 use super::*;
 

@@ -1,5 +1,5 @@
-//! CPU time across copies, rollbacks and resumes: the count continues, and programs are not charged
-//! for taking or restoring snapshots.
+//! Tests of CPU time across restores and rollbacks: the count continues, and programs are not
+//! charged for taking or restoring snapshots.
 
 use super::families::{parent, streaming, until_line};
 use super::*;
@@ -10,10 +10,11 @@ fn cpu_ms(runtime: &Runtime) -> u64 {
     resources.limits.iter().find(|one| one.limit == "cpuMs").expect("the limit").used
 }
 
-/// Computes for a while, prints a line, and waits.
+/// Computes for a while, prints a line, and sets an endless timer.
 const BURN: &str = "for (let n = 0; n < 1e7; n++); console.log('burnt'); setInterval(() => {}, 100000);";
 
-/// Replaces the runtime by a copy of it.
+/// Takes a snapshot of the runtime `before`, disposes of the runtime, and returns a runtime
+/// restored from the snapshot.
 fn replace_by_copy(core: &Core, before: &Runtime) -> Runtime {
     let snapshot = take(before);
     before.dispose();
