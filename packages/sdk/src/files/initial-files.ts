@@ -8,12 +8,13 @@ import type { FileSystemId, Mount as MountMessage } from '../protocol/generated/
 import { toBytes } from './contents.js';
 
 /**
- * The largest total size of files, in bytes, in the message that creates a runtime: a quarter of a
- * frame.
+ * The largest total size of files and their paths, in bytes, in the message that creates a runtime:
+ * a quarter of a frame.
  */
 const MESSAGE_BYTES = 8 * 1024 * 1024;
 /**
- * The largest number of files in the message that creates a runtime. The sidecar accepts 65,536.
+ * The largest number of files in the message that creates a runtime. The sidecar accepts 65,536
+ * files.
  */
 const MESSAGE_FILES = 16_384;
 
@@ -61,7 +62,10 @@ export function fileSystemsOf({ mounts }: Pick<MountOptions, 'mounts'>): FileSys
   return (mounts ?? []).filter(isSystem);
 }
 
-/** Returns all mounts, `nodeModules` included, with outer mounts before the mounts inside them. */
+/**
+ * Returns all mounts, `nodeModules` included, with outer mounts before inner mounts. Returns
+ * `undefined` if neither option is set.
+ */
 export function mountsOf({ mounts, nodeModules, cwd = DEFAULT_CWD }: MountOptions): MountMessage[] | undefined {
   if (mounts === undefined && nodeModules === undefined) return undefined;
   const systems = fileSystemsOf(mounts === undefined ? {} : { mounts });

@@ -27,12 +27,12 @@ export interface TreeOptions {
 /** Options of `runtime.watch()`. */
 export interface WatchOptions {
   /**
-   * Whether all files and directories below the directory are watched too. Not possible in a
-   * mounted folder without an overlay.
+   * Whether all files and directories below the directory are watched too. A recursive watch of a
+   * mounted folder without an overlay fails with `ENOSYS`.
    * @default false
    */
   recursive?: boolean;
-  /** Ends the watch when it aborts. The iteration then throws the signal's reason. */
+  /** Ends the watch when the signal aborts. The iteration then throws the signal's reason. */
   signal?: AbortSignal;
 }
 
@@ -42,7 +42,7 @@ export interface ReadStreamOptions {
   start?: number;
   /** The position of the last byte, which is read too, as in Node. @default the end of the file */
   end?: number;
-  /** Ends the stream with an error when it aborts. */
+  /** Ends the stream with an error when the signal aborts. */
   signal?: AbortSignal;
 }
 
@@ -52,7 +52,7 @@ export interface WriteStreamOptions {
   append?: boolean;
   /** Permission bits of a new file, such as 0o755. @default 0o644 */
   mode?: number;
-  /** Ends the stream with an error when it aborts. */
+  /** Ends the stream with an error when the signal aborts. */
   signal?: AbortSignal;
 }
 

@@ -28,7 +28,7 @@ export interface ConnectOptions extends ListenerQuery {
 export interface WaitForListenerOptions {
   /** The longest wait, in milliseconds. @default 10_000 */
   timeoutMs?: number;
-  /** Ends the wait when it aborts. The call then rejects with the signal's reason. */
+  /** Ends the wait when the signal aborts. The call then rejects with the signal's reason. */
   signal?: AbortSignal;
 }
 
@@ -50,7 +50,7 @@ export interface FetchOptions {
   headers?: IncomingHttpHeaders | Iterable<[string, string | string[] | undefined]>;
   /** The body: bytes, text, or an async iterable whose chunks are sent as they arrive. */
   body?: string | Uint8Array | AsyncIterable<string | Uint8Array>;
-  /** Ends the request when it aborts. The call then rejects with the signal's reason. */
+  /** Ends the request when the signal aborts. The call then rejects with the signal's reason. */
   signal?: AbortSignal;
   /** Milliseconds until the whole response must have arrived. @default 30_000 */
   timeoutMs?: number;

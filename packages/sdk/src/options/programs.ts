@@ -14,9 +14,9 @@ export type SignalName = NodeJS.Signals;
 
 /** Options of every call that evaluates code. */
 export interface EvaluationOptions {
-  /** Wall-clock limit in milliseconds, a whole number from 1. @default none */
+  /** Wall-clock limit in milliseconds, a whole number from 1. @default `limits.wallMs` */
   timeout?: number;
-  /** Ends the program when it aborts. The call then rejects with the signal's reason. */
+  /** Ends the program when the signal aborts. The call then rejects with the signal's reason. */
   signal?: AbortSignal;
   /**
    * Receives stdout while the program runs. If the handler returns a promise, the next chunk waits
@@ -39,7 +39,8 @@ interface ProgramPlace {
 /** Options of `runtime.exec()`, `runtime.execFile()`, `runtime.run()` and `runtime.spawn()`. */
 export interface RunOptions extends ProgramPlace, EvaluationOptions {
   /**
-   * `process.argv` after its first entry, as with `node -e`: the program has no name.
+   * The entries of `process.argv` after the first entry, as with `node -e`. In `execFile()`, the
+   * entries follow the path of the file.
    * @default []
    */
   args?: readonly string[];
@@ -55,7 +56,10 @@ export interface RunOptions extends ProgramPlace, EvaluationOptions {
    * @default 'javascript'
    */
   language?: 'javascript' | 'typescript';
-  /** The content of the program's stdin. @default nothing: end of file */
+  /**
+   * The content of the program's stdin. `spawn()` keeps stdin open after this content. @default
+   * nothing
+   */
   stdin?: string | Uint8Array;
 }
 

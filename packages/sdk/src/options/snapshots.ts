@@ -16,7 +16,7 @@ export interface SnapshotOptions {
   labels?: Readonly<Record<string, string>>;
   /**
    * The place of the snapshot. `'memory'`: in the sidecar's memory until the sidecar ends.
-   * `'disk'`: also in a file in the store's folder.
+   * `'disk'`: in the sidecar's memory, and in a file in the store's folder.
    * @default 'memory'
    */
   store?: 'memory' | 'disk';

@@ -32,8 +32,8 @@ export async function cloneRuntime(
   const { lease, runtime, mounts, policy } = provisioned;
   const { connection } = lease;
   const warn = onLimitWarning === undefined ? undefined : true;
-  // The lease is held until every clone has a lease, so that a disposal of the source does not end
-  // the sidecar.
+  // The lease is acquired until every clone has acquired the lease, so that a disposal of the
+  // source does not end the sidecar.
   lease.acquire();
   const releaseCalls = connection.expectCalls();
   try {

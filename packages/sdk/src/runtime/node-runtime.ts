@@ -192,7 +192,7 @@ export class NodeRuntime implements AsyncDisposable {
   /**
    * Replaces the file at `path`, an absolute guest path. The policy is not checked, but read-only
    * mounts are not written. Makes missing parent directories. Text is written as UTF-8. A new file
-   * belongs to the guest and has the permission bits `mode` (0o644).
+   * belongs to the guest and has the permission bits `mode`, by default 0o644.
    * @throws a code such as `ENOSPC`, with `path` and `syscall`; `ERR_INVALID_OPTION`; otherwise as
    * `processes()`
    */
@@ -296,13 +296,16 @@ export class NodeRuntime implements AsyncDisposable {
     return this.#parts.files.watch(path, options);
   }
 
-  /** Reads a file of any size in pieces. @throws as the stream's `error`: as `readFile()` */
+  /**
+   * Returns a stream that reads a file in pieces. @throws as the stream's `error`: as `readFile()`
+   */
   createReadStream(path: string, options: Files.ReadStreamOptions = {}): Readable {
     return this.#parts.files.createReadStream(path, options);
   }
 
   /**
-   * Writes a file in pieces. Replaces its content, or appends with `append`. Makes missing parents.
+   * Returns a stream that writes a file in pieces. The stream replaces the file's content, or
+   * appends to the file with `append`. Makes missing parents.
    * @throws as the stream's `error`: as `writeFile()`
    */
   createWriteStream(path: string, options: Files.WriteStreamOptions = {}): Writable {
@@ -349,7 +352,7 @@ export class NodeRuntime implements AsyncDisposable {
    * Returns a dispatcher of undici that sends requests to a guest's port, for any host in their
    * URL: `fetch(url, { dispatcher })`. The dispatcher streams in both directions, keeps connections
    * open, and does not bound the response. The disposal of the runtime ends the dispatcher. A
-   * rollback or a pause ends its pending requests.
+   * rollback or a pause ends the dispatcher's pending requests.
    * @throws `ERR_INVALID_OPTION`, `ERR_RUNTIME_DISPOSED`, `ERR_RUNTIME_PAUSED`
    */
   dispatcher(port: number): Dispatcher {
@@ -451,11 +454,11 @@ export class NodeRuntime implements AsyncDisposable {
 
   /**
    * Pauses the runtime: writes its state to the sidecar's folder and frees its memory. Pending
-   * calls keep waiting. All other calls fail with `ERR_RUNTIME_PAUSED`, through every handle, until
-   * `resume()`. A signal and a runner's `dispose()` take effect at the resumption.
-   * `NodeRuntime.create({ snapshot })` with the snapshot's id restores the runtime in another
-   * sidecar or after a restart of the machine. A failed pause changes nothing. A `pause()` during a
-   * `resume()` pauses the runtime again.
+   * calls keep waiting. All later calls except `dispose()` fail with `ERR_RUNTIME_PAUSED`, through
+   * every handle, until `resume()`. An abort of a signal and a runner's `dispose()` take effect at
+   * the resumption. `NodeRuntime.create({ snapshot })` with the snapshot's id restores the runtime
+   * in another sidecar or after a restart of the machine. A failed pause changes nothing. A
+   * `pause()` during a `resume()` pauses the runtime again.
    * @throws as `snapshot()`
    */
   pause(options: QuietOptions = {}): Promise<Snapshot> {
@@ -463,7 +466,8 @@ export class NodeRuntime implements AsyncDisposable {
   }
 
   /**
-   * Resumes the runtime after `pause()` or its idle policy. A running runtime is unchanged.
+   * Resumes the runtime after `pause()`, or after a pause by its idle policy. Does nothing if the
+   * runtime is running.
    * @throws as `rollback()`
    */
   resume(): Promise<void> {

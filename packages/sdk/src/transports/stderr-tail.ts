@@ -5,7 +5,7 @@ import type { Readable, Writable } from 'node:stream';
 
 const MAX_CHARACTERS = 4_096;
 
-/** Keeps the last bytes of a stream without keeping the event loop alive. */
+/** Keeps the last `MAX_CHARACTERS` characters of a stream without keeping the event loop alive. */
 export class StderrTail {
   #text = '';
 
