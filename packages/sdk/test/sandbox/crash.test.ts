@@ -19,7 +19,7 @@ test(`every call rejects with one code, and the next create works, after kill -9
       codes.push(killed ? error.code : `before: ${String(error)}`);
     };
     // Each worker repeats its call until the call rejects, so the kill interrupts calls of every
-    // kind in every state.
+    // kind at different times.
     const worker = async (call: () => Promise<unknown>): Promise<void> => {
       for (;;) {
         try {

@@ -165,7 +165,7 @@ describe.each(MODES)('$name', (mode) => {
       const call = runtime.exec('setTimeout(() => {}, 2_000)').then(() => 'two seconds');
       expect(await Promise.race([other.dispose().then(() => 'disposed'), call])).toBe('disposed');
       await call;
-      // The other runtime may be paused already.
+      // The policy may have paused `runtime` already.
       await runtime.dispose();
       await untilRuntimes(sidecar, 0);
     }));

@@ -24,7 +24,7 @@ export interface Suite {
 }
 
 export async function openSuite(): Promise<Suite> {
-  // A variable of this process's environment, whose value no guest may see.
+  // No guest may see the value of this environment variable.
   process.env.COLDFRAME_ESCAPES = `host-environment-${randomUUID()}`;
   const folders = new HostFolders();
   const sidecar = await Sidecar.spawn({ workers: 2 });
