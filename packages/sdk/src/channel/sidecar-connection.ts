@@ -98,11 +98,14 @@ export interface ProcessConnection extends SidecarConnection {
   idle(): Promise<void> | undefined;
 }
 
-/** A new connection, and the duration of its opening. Requests need not wait for `opened`. */
+/** A new connection, and the durations of its opening. Requests need not wait for `opened`. */
 export interface Opening<C extends SidecarConnection = SidecarConnection> {
   /** The connection, usable at once. */
   readonly connection: C;
-  /** Resolves with the sidecar's hello. Rejects if the sidecar could not be started. */
+  /**
+   * Resolves with the durations when the sidecar's hello has arrived. Rejects if the sidecar could
+   * not be started.
+   */
   readonly opened: Promise<Opened>;
 }
 

@@ -45,7 +45,7 @@ export interface RequestFacts {
   ERR_RUNTIME_NOT_FOUND: { runtime: number };
   /**
    * A resource of the sidecar's process is exhausted (address space, mappings, threads), or a limit
-   * of the runtime is reached.
+   * of the runtime, the sidecar or the store is reached.
    */
   ERR_RESOURCE_EXHAUSTED: { resource: string; limit: number };
   /**

@@ -18,7 +18,7 @@ const MESSAGE_BYTES = 8 * 1024 * 1024;
  */
 const MESSAGE_FILES = 16_384;
 
-/** The working directory of a runtime without the option `cwd`. */
+/** The working directory of a new runtime without the option `cwd`. */
 export const DEFAULT_CWD = '/workspace';
 
 /** The initial files in the message, and the initial files of later requests. */
@@ -32,7 +32,7 @@ export function initialFilesOf(files: Readonly<Record<string, string | Uint8Arra
   const later: [string, Uint8Array][] = [];
   if (files === undefined) return { message: undefined, later };
   let [bytes, count] = [0, 0];
-  // The object has no prototype, because a path could equal the name of an inherited property.
+  // The object has no prototype, so that no path can name an inherited property.
   const message: Record<string, Uint8Array> = { __proto__: null as never };
   for (const path of Object.keys(files)) {
     const data = toBytes(files[path] as string | Uint8Array);

@@ -128,7 +128,7 @@ export class IdlePolicy<S extends PauseSnapshot = PauseSnapshot> {
     return this.isPaused ? this.#handOver() : undefined;
   }
 
-  /** Stores the snapshot that `stop()` returned again, because the app's own pause failed. */
+  /** Restores the field `#snapshot` after `stop()`, because the app's own pause failed. */
   takeBack(snapshot: S | undefined): void {
     this.#snapshot = snapshot;
   }

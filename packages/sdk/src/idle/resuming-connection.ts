@@ -19,7 +19,7 @@ const DIRECT_REQUESTS: ReadonlySet<keyof Requests> = new Set<keyof Requests>([
   'bindings.set',
 ]);
 
-/** Returns a connection whose calls resume the runtime first. */
+/** Returns a connection that resumes the runtime before each call that counts as use. */
 export function resumingConnection(connection: SidecarConnection, policy: IdlePolicy): SidecarConnection {
   const programs = new WaitingPrograms(connection, policy);
   const files = new OpenFiles(policy);

@@ -4,7 +4,7 @@
 import { CALLBACK, type Fault, FLAG, isObject, isPlain, listOf, mapOf, matching, type Rule, rule, TEXT, whole } from './rule.js';
 import { known, type OptionTable, objectWith, required } from './table.js';
 
-/** A JSON Schema: draft 2020-12, or the draft that its `$schema` names. */
+/** A JSON Schema of draft 2020-12, or of draft 4, 6, 7 or 2019-09 if `$schema` names that draft. */
 export type JsonSchema = boolean | { readonly [keyword: string]: unknown };
 
 /**
@@ -69,7 +69,9 @@ export interface BindingDefinition {
    * @default 30_000; at most 300_000
    */
   readonly timeoutMs?: number;
-  /** Number of calls that run at a time. Further calls wait for a permit. @default 64 */
+  /**
+   * Number of calls that run at a time. Further calls wait for a permit. @default 64; at most 1_024
+   */
   readonly maxConcurrency?: number;
   /** The largest input in bytes of JSON. @default 1_048_576; at most 16_777_216 */
   readonly maxInputBytes?: number;

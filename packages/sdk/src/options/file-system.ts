@@ -10,11 +10,11 @@ export interface FileSystemStat {
   mode?: number;
   /** The time of the last change. All times are milliseconds since 1970. @default 0 */
   mtimeMs?: number;
-  /** @default mtimeMs */
+  /** The time of the last read. @default mtimeMs */
   atimeMs?: number;
-  /** @default mtimeMs */
+  /** The time of the last change of the status. @default mtimeMs */
   ctimeMs?: number;
-  /** @default ctimeMs */
+  /** The time of the creation. @default ctimeMs */
   birthtimeMs?: number;
   /** A number that identifies the file and never changes. @default derived from the path */
   ino?: number;

@@ -6,8 +6,8 @@ import { MAX_TIMER_MS, oneOf, whole } from './rule.js';
 import { known, type OptionTable, objectWith } from './table.js';
 
 /**
- * Limits of a runtime. A program that reaches a limit gets an error, waits, or is ended, as the
- * comment of the limit says. Other runtimes are not affected.
+ * Limits of a runtime. If a program reaches a limit, an operation fails or waits, or the program is
+ * ended: see `docs/limits.md`. Other runtimes are not affected.
  */
 export interface Limits {
   /**
@@ -86,7 +86,7 @@ export interface Limits {
    */
   filesystemBytes?: number;
   /**
-   * Files, directories and links in memory.
+   * Files, directories and links in memory. Beyond the limit, making a file fails with `ENOSPC`.
    * @default 16_384
    */
   inodes?: number;
@@ -126,8 +126,8 @@ export interface Limits {
    */
   stdinBytes?: number;
   /**
-   * Bytes of stdout that are captured for one program, and bytes of stderr. Further output is not
-   * captured, and the result is marked as truncated. The program continues.
+   * Bytes of stdout that are captured for one program. The limit for stderr is equal. Further
+   * output is not captured, and the result is marked as truncated. The program continues.
    * @default 16_777_216 (16 MiB)
    */
   outputBytes?: number;

@@ -42,7 +42,7 @@ export interface ExposePortOptions {
 
 /** The request of `fetch()`, and its bounds. */
 export interface FetchOptions {
-  /** @default 'GET' */
+  /** The method of the request. @default 'GET' */
   method?: string;
   /** The path and the query of the URL, beginning with `/`. @default '/' */
   path?: string;
@@ -68,16 +68,16 @@ const isBody = (value: unknown): boolean =>
   value instanceof Uint8Array ||
   (typeof value === 'object' && value !== null && Symbol.asyncIterator in value);
 
-/** Options of `waitForListener()`. */
+/** The option table of `waitForListener()`. */
 export const WAIT_FOR_LISTENER: OptionTable<WaitForListenerOptions> = { timeoutMs: TIMEOUT_MS, signal: SIGNAL };
 
-/** Options of `exposePort()`. */
+/** The option table of `exposePort()`. */
 export const EXPOSE_PORT: OptionTable<ExposePortOptions> = {
   host: matching(LOOPBACK_HOST, "an address of this machine's loopback: 127.0.0.1, ::1 or localhost"),
   hostPort: whole(0, 65_535),
 };
 
-/** Options of `fetch()`. */
+/** The option table of `fetch()`. */
 export const FETCH: OptionTable<FetchOptions> = {
   method: matching(METHOD, 'a method of HTTP such as GET'),
   path: matching(REQUEST_PATH, 'a path that begins with / and has no white space'),

@@ -54,14 +54,14 @@ export interface FsPermissionRule {
   paths?: readonly string[];
 }
 
-/** A rule for any other scope. */
+/** A rule for a scope other than `fs`. */
 export interface PatternPermissionRule<S extends Exclude<PermissionScope, 'fs'>> {
   mode: PermissionMode;
   /** The operations that the rule is for. @default all */
   operations?: readonly PermissionOperations[S][];
   /**
-   * The resources that the rule is for: `host:port` for the network, paths or names of programs,
-   * names of variables and bindings.
+   * The resources that the rule is for. Examples are `host:port` for the network, paths or names of
+   * programs, `SIGTERM:12` for a signal, and names of variables and bindings.
    * @default everything
    */
   patterns?: readonly string[];
@@ -102,7 +102,7 @@ export interface PermissionsPolicy {
 export interface PermissionEvent {
   readonly scope: PermissionScope;
   readonly operation: string;
-  /** The path, address, variable or name. */
+  /** The checked resource, such as the path, the address, or the name of the variable. */
   readonly resource: string;
   readonly decision: PermissionMode;
   /**

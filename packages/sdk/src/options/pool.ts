@@ -26,8 +26,8 @@ export interface PoolOptions<Sidecar, Snapshot, Runtime, RuntimeOptions> {
    */
   options?: RuntimeOptions;
   /**
-   * Prepares the runtime that is made with `options`, before its snapshot is taken: loads packages,
-   * starts a resident runner.
+   * Prepares the runtime that is made with `options`, before its snapshot is taken. An example is a
+   * function that loads packages or starts a resident runner.
    */
   prepare?: (runtime: Runtime) => unknown;
   /** The largest number of slots that use memory at a time, in use or idle, 1 to 10,000. */
@@ -84,7 +84,7 @@ export interface AcquireOptions {
 
 /** Options of `pool.dispose()`. */
 export interface PoolDisposeOptions {
-  /** Milliseconds until slots in use are ended. @default 5_000 */
+  /** Milliseconds from the call until slots in use are ended. @default 5_000 */
   timeoutMs?: number;
 }
 
@@ -131,8 +131,8 @@ function fitting({ size, min, snapshot, prepare, tenant }: Readonly<Record<strin
 /** Accepts the options of a pool. */
 export const POOL_OPTIONS = objectWith(POOL, undefined, fitting);
 
-/** Options of `acquire()` and `withRuntime()`. */
+/** The option table of `acquire()` and `withRuntime()`. */
 export const ACQUIRE: OptionTable<AcquireOptions> = { tenant: POOL_TENANT, signal: SIGNAL };
 
-/** Options of `RuntimePool.dispose()`. */
+/** The option table of `RuntimePool.dispose()`. */
 export const POOL_DISPOSE: OptionTable<PoolDisposeOptions> = { timeoutMs: whole(0, DAY_MS, 'milliseconds') };

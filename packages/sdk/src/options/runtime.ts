@@ -86,7 +86,7 @@ export interface RuntimeOptions<Sidecar, Snapshot> {
   onLimitWarning?: LimitWarningListener;
   /**
    * Called with the duration of each step: at creation, and after each program and evaluation.
-   * `spawn()` and `execCommand()` report no steps.
+   * Programs of `spawn()`, `spawnCommand()` and `execCommand()` report no steps.
    */
   onBootTiming?: BootTimingListener;
 }

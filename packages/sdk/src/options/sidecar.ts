@@ -55,7 +55,7 @@ export interface SidecarEmbeddedOptions extends SidecarOptions {
 const MAX_INLINE_BUDGET_MS = 1_000;
 const isBudget = (value: unknown): boolean => typeof value === 'number' && value >= 0 && value <= MAX_INLINE_BUDGET_MS;
 
-/** Options of a sidecar process. */
+/** The option table of a sidecar process. */
 export const SIDECAR: OptionTable<SidecarSpawnOptions> = {
   onBootTiming: CALLBACK,
   workers: known(whole(1, 256, 'threads'), ['threads']),
@@ -65,7 +65,7 @@ export const SIDECAR: OptionTable<SidecarSpawnOptions> = {
   snapshots: SNAPSHOT_STORE,
 };
 
-/** Options of an embedded sidecar. */
+/** The option table of an embedded sidecar. */
 export const EMBEDDED_SIDECAR: OptionTable<SidecarEmbeddedOptions> = {
   ...SIDECAR,
   inlineBudgetMs: known(

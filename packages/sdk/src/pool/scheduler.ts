@@ -4,7 +4,8 @@
 // in the order of service. Each call gets an idle slot, reserves a slot that is being prepared, or
 // causes the start of a slot. To start a slot, the scheduler resumes or makes a slot, or ends the
 // longest idle slot of another tenant. When no call needs a slot, the reserve, which is `min` ready
-// slots, is filled. Each event costs at most one step for each slot that is being prepared.
+// slots, is filled. Usually the work for one event grows with the number of slots, not with the
+// number of waiting calls.
 
 import type { FairQueue, WaitingCall } from './fair-queue.js';
 import type { SlotLifecycle } from './slot-lifecycle.js';

@@ -129,7 +129,8 @@ export class SlotPool<R extends PoolableRuntime> {
     await this.#source.close();
   }
 
-  // Admits at most `maxWaiting` calls beyond the slots. A full queue is shared among tenants.
+  // Admits a call if fewer than `size + maxWaiting` calls are admitted. Otherwise the tenant with
+  // the most waiting calls loses its newest call, or the new call fails with `ERR_POOL_EXHAUSTED`.
   #admit(tenant: string): void {
     const { size, maxWaiting } = this.#rules;
     if (this.#queue.size + this.#lifecycle.slots.count('busy') < size + maxWaiting) return;

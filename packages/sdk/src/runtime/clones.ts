@@ -32,8 +32,8 @@ export async function cloneRuntime(
   const { lease, runtime, mounts, policy } = provisioned;
   const { connection } = lease;
   const warn = onLimitWarning === undefined ? undefined : true;
-  // The lease is acquired until every clone has acquired the lease, so that a disposal of the
-  // source does not end the sidecar.
+  // During the call the lease has one more holder, so that a disposal of the source does not end
+  // the sidecar.
   lease.acquire();
   const releaseCalls = connection.expectCalls();
   try {

@@ -60,7 +60,7 @@ export class NodeRuntime implements AsyncDisposable {
    * sidecar of the `Snapshot` lives.
    * @throws `ERR_INVALID_OPTION`, `ERR_SNAPSHOT_NOT_FOUND` and other codes of snapshots,
    * `ERR_INVALID_REQUEST` (a mount that cannot be opened), a code of a file error such as `ENOSPC`,
-   * `ERR_RESOURCE_EXHAUSTED`; otherwise as `Sidecar.spawn()`
+   * `ERR_RESOURCE_EXHAUSTED`, `ERR_SIDECAR_DISPOSED`; otherwise as `Sidecar.spawn()`
    */
   static async create(options: NodeRuntimeOptions = {}): Promise<NodeRuntime> {
     checkOptions('NodeRuntime.create()', options);
@@ -72,7 +72,8 @@ export class NodeRuntime implements AsyncDisposable {
    * ended the program: see `error` of the result.
    * @throws the signal's reason, the error of an output handler, `ERR_INVALID_OPTION`,
    * `ERR_RUNTIME_DISPOSED`, `ERR_RUNTIME_PAUSED`, `ERR_SIDECAR_EXITED`, `ERR_SIDECAR_DISPOSED`,
-   * `ERR_FRAME_TOO_LARGE` (code and stdin together above 32 MiB), `ERR_RESOURCE_EXHAUSTED`
+   * `ERR_FRAME_TOO_LARGE` (code and stdin together above 32 MiB), `ERR_RESOURCE_EXHAUSTED`, `E2BIG`
+   * (arguments or environment)
    */
   exec(code: string, options?: RunOptions): Promise<ExecResult> {
     return this.#parts.programs.exec(code, options);
@@ -224,8 +225,8 @@ export class NodeRuntime implements AsyncDisposable {
   }
 
   /**
-   * Returns whether a path exists. For a link, returns whether the target exists. @throws as
-   * `processes()`
+   * Returns whether a path exists. For a link, returns whether the target exists.
+   * @throws `ERR_INVALID_OPTION`; otherwise as `processes()`
    */
   exists(path: string): Promise<boolean> {
     return this.#parts.files.exists(path);
@@ -378,8 +379,8 @@ export class NodeRuntime implements AsyncDisposable {
   }
 
   /**
-   * Returns the present listener at a TCP port or Unix socket, or `undefined`. @throws as
-   * `setPermissions()`
+   * Returns the present listener at a TCP port or Unix socket, or `undefined`.
+   * @throws `ERR_INVALID_OPTION`; otherwise as `processes()`
    */
   findListener(query: Network.ListenerQuery): Promise<GuestListener | undefined> {
     return this.#parts.network.findListener(query);
@@ -426,8 +427,9 @@ export class NodeRuntime implements AsyncDisposable {
 
   /**
    * Rolls the runtime back to a snapshot of its tenant. Programs in the snapshot continue from the
-   * snapshot's state, and their handles stay valid. All other programs end with `ERR_ROLLED_BACK`.
-   * Limits, permissions, bindings and mounts do not change. A failed rollback changes nothing.
+   * snapshot's state, and their handles stay valid. All other programs end with `ERR_ROLLED_BACK`,
+   * and so do open connections, requests, file streams and watches of the app. Limits, permissions,
+   * bindings and mounts do not change. A failed rollback changes nothing.
    * @throws `ERR_SNAPSHOT_NOT_FOUND`, `ERR_SNAPSHOT_LACKS`, `ERR_SNAPSHOT_FOREIGN`,
    * `ERR_SNAPSHOT_DAMAGED`, `ERR_RESOURCE_EXHAUSTED`, `ERR_INVALID_OPTION`; otherwise as
    * `processes()`
@@ -454,11 +456,12 @@ export class NodeRuntime implements AsyncDisposable {
 
   /**
    * Pauses the runtime: writes its state to the sidecar's folder and frees its memory. Pending
-   * calls keep waiting. All later calls except `dispose()` fail with `ERR_RUNTIME_PAUSED`, through
-   * every handle, until `resume()`. An abort of a signal and a runner's `dispose()` take effect at
-   * the resumption. `NodeRuntime.create({ snapshot })` with the snapshot's id restores the runtime
-   * in another sidecar or after a restart of the machine. A failed pause changes nothing. A
-   * `pause()` during a `resume()` pauses the runtime again.
+   * results of programs keep waiting. Open connections, requests, waits, file streams and watches
+   * end with `ERR_RUNTIME_PAUSED`. All later calls except `dispose()` fail with
+   * `ERR_RUNTIME_PAUSED`, through every handle, until `resume()`. An abort of a signal and a
+   * runner's `dispose()` take effect at the resumption. `NodeRuntime.create({ snapshot })` with the
+   * snapshot's id restores the runtime in another sidecar or after a restart of the machine. A
+   * failed pause changes nothing. A `pause()` during a `resume()` pauses the runtime again.
    * @throws as `snapshot()`
    */
   pause(options: QuietOptions = {}): Promise<Snapshot> {

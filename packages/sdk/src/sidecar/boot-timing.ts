@@ -1,4 +1,4 @@
-// Reports the times that the sidecar and the transports measured to `onBootTiming`.
+// Calls `onBootTiming` with the times that the sidecar and the transports have measured.
 
 import type { Opened } from '../channel/sidecar-connection.js';
 import type { BootPhase, BootTimingListener } from '../options/boot-timing.js';

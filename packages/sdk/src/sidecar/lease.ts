@@ -2,8 +2,8 @@
 // have ended. A sidecar that was started for a runtime ends when its last runtime releases the
 // lease. That last runtime may be a clone of the first runtime.
 //
-// A snapshot has no lease. A `Snapshot` refers to the sidecar in which the snapshot was taken, and
-// that sidecar may have ended.
+// A `Snapshot` refers to the lease of the sidecar in which the snapshot was taken, but is no holder
+// of the lease. That sidecar may have ended.
 
 import type { ProcessConnection, SidecarConnection } from '../channel/sidecar-connection.js';
 

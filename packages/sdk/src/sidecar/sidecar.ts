@@ -43,9 +43,10 @@ export class Sidecar implements AsyncDisposable {
   }
 
   /**
-   * Opens a sidecar inside this process, on its own threads. The WebAssembly sandbox is then the
-   * only boundary between guest and app. Use this mode for code that you partly trust, or behind
-   * another boundary.
+   * Opens a sidecar inside this process. Guests run on threads of the sidecar, and with
+   * `inlineBudgetMs` also on the calling thread. The WebAssembly sandbox is the only boundary
+   * between guest and app. Use this mode for code that you partly trust, or behind another
+   * boundary.
    *
    * @throws `ERR_INVALID_OPTION`, `ERR_SIDECAR_SPAWN`, `ERR_IMAGE`, `ERR_VERSION_MISMATCH`
    */

@@ -86,8 +86,8 @@ export class SnapshotStore {
    * continue after a restore. Import a file only from a source whose programs you would run in the
    * sandbox.
    *
-   * @throws `ERR_SNAPSHOT_DAMAGED`, `ERR_SNAPSHOT_FOREIGN`, `ERR_RESOURCE_EXHAUSTED`; otherwise as
-   * `list()`
+   * @throws `ERR_SNAPSHOT_DAMAGED`, `ERR_SNAPSHOT_FOREIGN`, `ERR_SNAPSHOT_EXISTS`,
+   * `ERR_RESOURCE_EXHAUSTED`; otherwise as `list()`
    */
   async import(path: string, options?: TenantOptions): Promise<Snapshot> {
     const { tenant } = this.#checked('snapshots.import()', options);

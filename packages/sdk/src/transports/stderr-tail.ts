@@ -22,7 +22,7 @@ export class StderrTail {
     if ('unref' in stream && typeof stream.unref === 'function') stream.unref();
   }
 
-  /** The text without the last line end. */
+  /** The kept text without white space at its end. */
   get text(): string {
     return this.#text.trimEnd();
   }
