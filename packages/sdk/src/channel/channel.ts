@@ -1,4 +1,4 @@
-// The exchange of messages with one sidecar over any transport: requests out, replies in.
+// Exchanges messages with one sidecar over any transport: requests out, replies in.
 //
 // The channel sends with the transport's `write`. The transport calls `receive` and `close`. A
 // transport is a socket, the addon or a test. One map has all pending requests. A request is

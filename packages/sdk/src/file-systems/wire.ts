@@ -1,6 +1,6 @@
-// Host calls of app file systems as bytes: numbers are little-endian, a text is its length (u32)
-// and its UTF-8. The sidecar encodes the calls and decodes the results.
-// `docs/internals/protocol.md` has the table of calls.
+// Decodes the host calls of app file systems, and encodes the results. Numbers are little-endian. A
+// text is its length (u32) and its UTF-8 bytes. `docs/internals/protocol.md` has the table of
+// calls.
 
 import { HostError } from '../host-calls/host-error.js';
 import type { FileSystemEntry, FileSystemStat } from '../options/file-system.js';

@@ -1,5 +1,5 @@
-// Whole files of a runtime, read and written in pieces that fit into a frame, and listings in the
-// form that Node's `fs` returns.
+// Reads and writes whole files of a runtime in pieces that fit into a frame. Converts the sidecar's
+// listings and statuses to the public types.
 
 import type { Requester } from '../channel/sidecar-connection.js';
 import { isColdframeError } from '../errors/error.js';

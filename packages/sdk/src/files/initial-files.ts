@@ -1,5 +1,5 @@
-// The initial files and the mounts of a runtime, as messages. Small files are part of the message
-// that creates the runtime. Large files are written by later requests.
+// Converts the initial files and the mounts of a runtime to messages. Small files are part of the
+// message that creates the runtime. Large files are written by later requests.
 
 import { posix, relative, resolve } from 'node:path';
 import type { FileSystemMount } from '../options/file-system.js';

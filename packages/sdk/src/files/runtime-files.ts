@@ -1,6 +1,6 @@
-// The files of one runtime: checks arguments, sends requests and converts results. Permissions are
-// not checked, because the calls are the app's own. Next: `contents.ts`, `streams.ts`,
-// `archives.ts`.
+// Implements the calls for the files of one runtime: checks arguments, sends requests and converts
+// results. Permissions are not checked, because the calls are the app's own. Next: `contents.ts`,
+// `streams.ts`, `archives.ts`.
 
 import type { Readable, Writable } from 'node:stream';
 import { checkArgument, checkOptions, type OptionCall } from '../options/check.js';

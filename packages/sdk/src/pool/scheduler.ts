@@ -69,8 +69,8 @@ export class Scheduler<R extends PoolableRuntime, W extends WaitingCall> {
     return isForOthers || this.#ready > this.#rules.min;
   }
 
-  // The slots that are ready for the pool's own tenant. Every tenant may use a slot without an
-  // owner.
+  // The number of slots that are ready for the pool's own tenant. Every tenant may use a slot
+  // without an owner.
   get #ready(): number {
     const { idle } = this.#lifecycle;
     return idle.count(undefined) + idle.count(this.#rules.tenant);

@@ -77,7 +77,10 @@ export interface AddonSession {
   readonly hello: Buffer;
   /** Handles a frame. Returns the reply as a frame, or null if the reply follows as an event. */
   send(frame: Uint8Array): Buffer | null;
-  /** Creates a runtime. `limits` are names, `values` their values. */
+  /**
+   * Creates a runtime. `limits` are the names of limits, and `values` are the values of these
+   * limits.
+   */
   createRuntime(
     env?: Env,
     cwd?: string,

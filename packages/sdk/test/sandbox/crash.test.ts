@@ -1,4 +1,5 @@
-// Kills processes: a sidecar with calls in flight, and a parent with a sidecar.
+// Kills or disposes sidecars with calls in flight, and kills the parent of a sidecar. Pending calls
+// must reject, and no process may remain.
 
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';

@@ -161,7 +161,7 @@ describe.each(MODES)('$name', (mode) => {
       const runner = await other.createResidentRunner();
       await runner.exec('setTimeout(() => { for (;;); }, 0).unref()');
       await untilPausing(other);
-      // An attempt to quiesce takes five seconds.
+      // An attempt to quiesce fails after five seconds.
       const call = runtime.exec('setTimeout(() => {}, 2_000)').then(() => 'two seconds');
       expect(await Promise.race([other.dispose().then(() => 'disposed'), call])).toBe('disposed');
       await call;
