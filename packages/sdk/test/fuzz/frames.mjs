@@ -1,10 +1,10 @@
 // Fuzzes the SDK's frame decoder: `node test/fuzz/frames.mjs [--seconds N] [--seed N]`. Build
 // first, because the fuzzer runs the compiled package.
 //
-// Inputs are golden frames, mutated, joined and cut at random places, and random bytes with valid
-// lengths. For every input the decoder must return frames or throw `ERR_PROTOCOL` or
-// `ERR_FRAME_TOO_LARGE`. Each frame is then passed to every generated decoder. The growth of memory
-// is bounded. A failure is printed with the seed that reproduces the failure.
+// Inputs are golden frames and random bytes, which are mutated, joined, and cut at random places.
+// For every input the decoder must return frames or throw `ERR_PROTOCOL` or `ERR_FRAME_TOO_LARGE`.
+// Each frame is then passed to every generated decoder. The growth of memory is bounded. A failure
+// is printed with the seed that reproduces the failure.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';

@@ -22,7 +22,10 @@ const MODES = [
 
 const untilPaused = (runtime: NodeRuntime) => until(() => runtime.state === 'paused', 10_000, 'the runtime is paused');
 
-/** Waits until the policy tries to pause the runtime. The attempt may end soon. */
+/**
+ * Waits until the policy tries to pause the runtime. Checks the state in every turn, because the
+ * attempt may fail soon.
+ */
 async function untilPausing(runtime: NodeRuntime): Promise<void> {
   const end = Date.now() + 20_000;
   while (runtime.state !== 'paused') {

@@ -1,4 +1,4 @@
-// Tests pools of real runtimes. Another use of a slot must not see the changes of earlier uses.
+// Tests pools of real runtimes. A use of a slot must not see the changes of earlier uses.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
