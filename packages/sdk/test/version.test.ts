@@ -1,4 +1,4 @@
-// Tests that the version in hello is the version of the package.
+// Tests that `VERSION`, which the hello contains, is the version in the package's manifest.
 
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';

@@ -1,5 +1,6 @@
-// The bindings of one runtime, and the sidecar's copy of their names. A change starts after the
-// previous change has ended. A call uses the binding that was registered when the call started.
+// Keeps the bindings of one runtime, and sends their names, commands and input bounds to the
+// sidecar. A change starts after the previous change has ended. A call uses the binding that was
+// registered when the call started.
 // Next: `service.ts`.
 
 import type { SidecarConnection } from '../channel/sidecar-connection.js';
@@ -20,8 +21,8 @@ export class BindingRegistry {
   #lastChange: Promise<void> = Promise.resolve();
 
   /**
-   * `initial`: bindings that the sidecar has already. The construction registers the service that
-   * replies to calls of these bindings.
+   * `initial`: bindings that the sidecar has already. The constructor registers the services that
+   * handle calls and requests for descriptions.
    */
   constructor(connection: SidecarConnection, runtime: RuntimeId, initial: readonly Binding[] = []) {
     this.#connection = connection;
@@ -37,8 +38,8 @@ export class BindingRegistry {
   }
 
   /**
-   * Adds bindings. A binding replaces the present binding of that name. If the sidecar refuses a
-   * binding, adds no binding.
+   * Adds bindings. A binding replaces the present binding of that name. If the request fails, adds
+   * no binding.
    */
   add(bindings: readonly Binding[]): Promise<void> {
     return this.#change((before) => new Map([...before, ...bindings.map((binding) => [binding.name, binding] as const)]));
@@ -77,10 +78,12 @@ export class BindingRegistry {
   };
 }
 
-/** Converts bindings to a message. */
+/**
+ * Converts bindings to the list that a message contains. Handlers and schemas stay in this process.
+ */
 export const wireBindings = (bindings: readonly Binding[]): BindingMessage[] =>
   bindings.map(({ name, commands, maxInputBytes }) => ({ name, commands, inputBytes: maxInputBytes }));
 
-// The binding was removed while the call was being sent.
+// Returns the failure of a call whose binding was removed while the call was being sent.
 const missing = (name: string): Uint8Array =>
   encodeFailure(new BindingFailure('ERR_BINDING_NOT_FOUND', `There is no binding with the name '${name}'`).fields);

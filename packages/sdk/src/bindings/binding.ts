@@ -1,5 +1,6 @@
-// Bindings ready for calls: defaults are filled in, the schema is a function, and the description
-// for the guest is text. Next: `service.ts`.
+// Converts the app's definitions of bindings to bindings that are ready for calls. In these
+// bindings, defaults are filled in, the schema is a function, and the description for the guest is
+// text. Next: `service.ts`.
 
 import { invalidOption } from '../errors/make.js';
 import {
@@ -37,7 +38,8 @@ export interface Binding {
 
 /**
  * Converts checked definitions to bindings. Rejects with `ERR_INVALID_OPTION` if a schema cannot be
- * evaluated. `call` is the public call, for messages.
+ * evaluated, or if an example is not JSON. `call` is the name of the public call in the error's
+ * message.
  */
 export const bindingsOf = (call: string, definitions: Bindings): Promise<Binding[]> =>
   Promise.all(Object.entries(definitions).map(([name, definition]) => bindingOf(call, name, definition)));
@@ -75,8 +77,9 @@ export async function bindingOf(call: string, name: string, definition: BindingD
   };
 }
 
-// The schemas of some libraries have a method that returns a JSON Schema. For zod, a function of
-// zod makes the JSON Schema. The guest gets no description of any other schema.
+// Returns a JSON Schema unchanged. Converts a schema of a library by the schema's own method, or by
+// a function of zod. Returns `undefined` for any other schema, so that the guest's description has
+// no schema.
 async function jsonSchemaOf(schema: JsonSchema | StandardSchema): Promise<unknown> {
   if (!isStandardSchema(schema)) return schema;
   try {

@@ -1,6 +1,6 @@
-// Limits the number of handlers of a binding that run at a time. Later calls wait in order. A
-// permit is released when the handler has settled, not when the guest has aborted the call. So a
-// guest that calls and aborts in a loop cannot start more handlers.
+// Limits the number of handlers of a binding that run at a time. Further calls wait in the order of
+// their arrival. A permit is released when the handler has settled, not when the guest has aborted
+// the call. So a guest that calls and aborts in a loop cannot start more handlers.
 
 /** A call that waits for a permit. */
 export interface WaitingCall {
@@ -19,7 +19,10 @@ export class ConcurrencyLimit {
     this.#limit = limit;
   }
 
-  /** Requests a permit. Returns `undefined` if a permit is free, else a promise of a permit. */
+  /**
+   * Takes a permit and returns `undefined`. If no permit is free, returns a call that waits for a
+   * permit.
+   */
   enter(): WaitingCall | undefined {
     if (this.#running < this.#limit) {
       this.#running++;
@@ -30,15 +33,15 @@ export class ConcurrencyLimit {
       begin = resolve;
     });
     this.#waiting.add(begin);
-    // The call may have its permit already, although the caller has not run since. The permit is
-    // then released.
+    // `leave` may have granted the permit although the waiting code has not continued yet. In that
+    // case `cancel` releases the permit.
     const cancel = (): void => {
       if (!this.#waiting.delete(begin)) this.leave();
     };
     return { permit, cancel };
   }
 
-  /** Releases a permit, and starts the next call. */
+  /** Releases a permit. The call that has waited for longest gets the permit. */
   leave(): void {
     const [next] = this.#waiting;
     if (next === undefined) {

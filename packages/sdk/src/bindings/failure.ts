@@ -1,9 +1,9 @@
-// The failure of a binding for the guest: an error's name, message and code, and no fact about the
-// host machine.
+// Converts the error of a binding's call to the fields that the guest receives: name, message, code
+// and facts.
 //
-// A handler chooses its own message. Texts that reveal the host machine are replaced. These are
-// paths of the error, of the app and of the user's home, `file:` URLs and lines of a stack. Next:
-// `service.ts`.
+// A handler's message may reveal the host machine. The paths of the error, paths below the app's
+// working directory and the user's home, and `file:` URLs are replaced. Lines of a stack are
+// removed. Next: `service.ts`.
 
 import { homedir } from 'node:os';
 import type { BindingErrorCode, BindingFacts } from '../errors/codes.js';
@@ -31,7 +31,10 @@ const NAME = /^[A-Za-z_$][\w$]{0,63}$/;
 const CODE = /^[\w.-]{1,64}$/;
 const HIDDEN = '[path]';
 
-/** Returns the fields of a thrown value. A getter of the value may throw. */
+/**
+ * Returns the fields of a thrown value. If a getter of the value throws, returns fields with a
+ * general message.
+ */
 export function failureOf(thrown: unknown): FailureFields {
   if (thrown instanceof BindingFailure) return thrown.fields;
   try {
@@ -68,6 +71,6 @@ function cleaned(message: string, ownPaths: readonly unknown[] = []): string {
   return text;
 }
 
-// Returns a pattern that matches `folder` and the path after the folder.
+// Returns a pattern that matches the path of `folder`, and each path below `folder`.
 const pathsIn = (folder: string): RegExp =>
   new RegExp(`${folder.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}(?:[/\\\\][^\\s'"):]*)?`, 'g');

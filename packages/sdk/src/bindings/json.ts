@@ -1,6 +1,6 @@
-// JSON from a guest and for a guest. An accepted input has bounded nesting, so that no walk over
-// the input overflows the stack. An accepted input has no key `__proto__`, so that no copy of the
-// input changes a prototype.
+// Parses the JSON inputs of bindings, and encodes results and failures as JSON. An accepted input
+// has bounded nesting, so that recursion over the input does not overflow the stack. An accepted
+// input has no key `__proto__`, so that no copy of the input changes a prototype.
 // Next: `service.ts`.
 
 import { BindingFailure } from './failure.js';
@@ -8,7 +8,10 @@ import { BindingFailure } from './failure.js';
 /** The deepest nesting of an input. */
 const MAX_DEPTH = 128;
 
-/** Parses an input. Throws `ERR_BINDING_INPUT`. */
+/**
+ * Parses an input. Throws `ERR_BINDING_INPUT` if the text is not JSON, is nested too deeply, or has
+ * a key `__proto__`.
+ */
 export function parseInput(name: string, bytes: Uint8Array): unknown {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
   let value: unknown;
@@ -40,7 +43,10 @@ function inspect(name: string, value: unknown): void {
   }
 }
 
-/** Encodes a result, behind `=`. Throws `ERR_BINDING_OUTPUT`. */
+/**
+ * Encodes a result as `=` and JSON. Throws `ERR_BINDING_OUTPUT` if the result is not JSON, or if
+ * the JSON has more than `maxBytes` bytes.
+ */
 export function encodeResult(name: string, value: unknown, maxBytes: number): Uint8Array {
   let text: string | undefined;
   try {
@@ -54,5 +60,5 @@ export function encodeResult(name: string, value: unknown, maxBytes: number): Ui
   throw new BindingFailure('ERR_BINDING_OUTPUT', message, { bytes: bytes.length - 1, maxBytes });
 }
 
-/** Encodes a failure, behind `!`. */
+/** Encodes a failure as `!` and JSON. */
 export const encodeFailure = (fields: object): Uint8Array => Buffer.from(`!${JSON.stringify(fields)}`);

@@ -1,5 +1,5 @@
-// The calls that change the bindings of one runtime. Schemas and their validator are imported with
-// the first binding, because most runtimes have no bindings.
+// Implements the calls that change the bindings of one runtime. `binding.ts` and its validator are
+// imported at the first registration, because most runtimes have no bindings.
 
 import { BINDING_NAMES, type Bindings } from '../options/bindings.js';
 import { checkArgument, checkGivenOptions } from '../options/check.js';
@@ -12,13 +12,16 @@ export class RuntimeBindings {
   readonly #access: RuntimeAccess;
   #registry: BindingRegistry | undefined;
 
-  /** `registry`: the registry that the runtime was created with. `undefined` without bindings. */
+  /**
+   * `registry`: the registry that was made with the runtime. `undefined` means that the first
+   * registration makes a registry.
+   */
   constructor(access: RuntimeAccess, registry: BindingRegistry | undefined) {
     this.#access = access;
     this.#registry = registry;
   }
 
-  /** All present bindings, or `undefined` if the runtime never had any. */
+  /** All present bindings, or `undefined` if the runtime has no registry yet. */
   get all(): readonly Binding[] | undefined {
     return this.#registry?.all;
   }

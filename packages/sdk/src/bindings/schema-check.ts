@@ -1,5 +1,5 @@
-// Finds parts of a JSON Schema that cannot be evaluated. The validator itself reports such a part
-// only when an input reaches the part. Next: `validator.ts`.
+// Finds parts of a JSON Schema that cannot be evaluated. The validator reports an invalid part only
+// when an input reaches that part. Next: `validator.ts`.
 
 import type * as Library from '@cfworker/json-schema';
 
@@ -18,8 +18,9 @@ export function checkSchema(library: typeof Library, schema: Library.Schema): vo
   }
 }
 
-// Returns whether the validator evaluates the part: only keywords are above the part. Below
-// `example` or an unknown word, any value is allowed.
+// Returns whether the validator evaluates the part at `address`. Each step of such an address is a
+// keyword, or a name or an index after a keyword. Below an unknown word such as `example`, any
+// value is allowed.
 function isApplied({ schemaKeyword, schemaArrayKeyword, schemaMapKeyword }: typeof Library, address: string): boolean {
   const steps = (address.split('#')[1] ?? '').split('/').slice(1);
   for (let at = 0; at < steps.length; at++) {

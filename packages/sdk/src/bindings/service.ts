@@ -7,7 +7,7 @@ import type { Binding } from './binding.js';
 import { BindingFailure, failureOf } from './failure.js';
 import { encodeFailure, encodeResult, parseInput } from './json.js';
 
-/** Runs one call. Never rejects. */
+/** Runs one call. Returns the encoded result or failure, and never rejects. */
 export async function callBinding(binding: Binding, request: HostRequest): Promise<Uint8Array> {
   const { name, timeoutMs } = binding;
   let end = (_: unknown): void => {};
@@ -19,7 +19,8 @@ export async function callBinding(binding: Binding, request: HostRequest): Promi
     end(new BindingFailure('ERR_BINDING_TIMEOUT', message, { timeoutMs }));
     request.abort(new DOMException(message, 'TimeoutError'));
   }, timeoutMs).unref();
-  // The dispatcher has replied already. The rejection ends the wait.
+  // The rejection ends the waits of this function. The dispatcher drops the result of an abandoned
+  // call.
   request.onAbandoned(() => end(new BindingFailure('ERR_BINDING_FAILED', `The call of the binding '${name}' was abandoned`)));
   try {
     return await Promise.race([runHandler(binding, request, over), over]);

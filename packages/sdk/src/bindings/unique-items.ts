@@ -2,10 +2,10 @@
 // of a hostile guest would block this process for minutes. If a schema has the keyword, the cost of
 // an input is computed before the validation. Next: `validator.ts`.
 
-/** Comparisons of single values: about a quarter of a second. */
+/** The largest number of comparisons of single values: about a quarter of a second of work. */
 const MAX_COMPARISONS = 4_000_000;
 
-/** Returns whether a schema contains `uniqueItems`. */
+/** Returns whether a schema contains `uniqueItems: true`. */
 export function asksForUnique(schema: unknown): boolean {
   if (typeof schema !== 'object' || schema === null) return false;
   return Object.entries(schema).some(([key, inner]) => (key === 'uniqueItems' && inner === true) || asksForUnique(inner));

@@ -1,6 +1,7 @@
 // Converts schemas to functions that validate an input. A schema is a Standard Schema of a library,
 // such as zod, or a JSON Schema. The validator of JSON Schema is loaded with the first JSON Schema.
-// A message names the keyword's requirement and the place in the input. Next: `binding.ts`.
+// An error message names the place in the input and the requirement that the input breaks. Next:
+// `binding.ts`.
 
 import type { Schema } from '@cfworker/json-schema';
 import { isStandardSchema, type JsonSchema, type StandardIssue, type StandardSchema } from '../options/bindings.js';
@@ -23,7 +24,7 @@ interface Issue {
 const MAX_ISSUES = 8;
 const MAX_THOROUGH_BYTES = 16_384;
 
-/** Makes a validator. Throws an error that names an invalid part of the schema. */
+/** Makes a validator. Rejects with an error that names the first invalid part of a JSON Schema. */
 export async function validatorOf(name: string, schema: JsonSchema | StandardSchema): Promise<Validate> {
   return isStandardSchema(schema) ? ofStandard(name, schema) : ofJsonSchema(name, schema);
 }
@@ -46,7 +47,8 @@ function issueOf({ path = [], message }: StandardIssue): Issue {
 
 async function ofJsonSchema(name: string, given: JsonSchema): Promise<Validate> {
   const library = await import('@cfworker/json-schema');
-  // A copy, because the validator writes into the schema, and the caller may change the original.
+  // The schema is copied, because the validator writes into the schema, and the caller may change
+  // the original.
   const schema = JSON.parse(JSON.stringify(given)) as Schema;
   // For a large input only the first problem is reported, because a hostile input may have a
   // million problems.
@@ -62,7 +64,8 @@ async function ofJsonSchema(name: string, given: JsonSchema): Promise<Validate> 
     try {
       result = validator.validate(input);
     } catch {
-      // A key with a lone surrogate has no JSON pointer.
+      // The validator throws for a key with a lone surrogate, because such a key has no JSON
+      // pointer.
       throw refusal(name, [{ path: 'input', message: 'it cannot be compared with the schema' }]);
     }
     if (result.valid) return input;
@@ -95,7 +98,7 @@ function draftOf(schema: JsonSchema): '4' | '7' | '2019-09' | '2020-12' {
   return draft.includes('2019-09') ? '2019-09' : '2020-12';
 }
 
-// Decodes a step of a JSON pointer behind `#`.
+// Decodes one step of a JSON pointer that is a URL's fragment.
 const unescaped = (step: string): string => decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~');
 
 function pathOf(keys: readonly PropertyKey[]): string {

@@ -1,10 +1,10 @@
-// The exchange of messages with one sidecar over any transport: requests out, replies in.
+// Exchanges messages with one sidecar over any transport: requests out, replies in.
 //
-// The channel sends with the transport's `write`. The transport calls `receive` and `close`.
-// Transports are sockets, the addon and tests. One map has all pending requests. A request is
+// The channel sends with the transport's `write`. The transport calls `receive` and `close`. A
+// transport is a socket, the addon or a test. One map has all pending requests. A request is
 // removed by its reply or error. If the channel closes, all pending requests fail with one error.
-// While no request is pending, `onIdle` lets the transport release Node's event loop. Messages that
-// belong to no request go to the subscriber. Next: `connection.ts`.
+// When the last pending request has ended, `onIdle` lets the transport release Node's event loop.
+// Messages that belong to no pending request are passed to the subscriber. Next: `connection.ts`.
 
 import { type Deferred, deferred } from '../deferred.js';
 import { fromWire, protocolError, versionMismatch } from '../errors/make.js';
@@ -14,7 +14,10 @@ import type { Pid, RequestId, SidecarHello } from '../protocol/generated/message
 import { EVENTS, NOTICES, type Notices, REQUESTS, type Requests } from '../protocol/generated/tables.js';
 import { type EventSubscriber, SUBSCRIBER_EVENTS } from './events.js';
 
-/** The id of frames that belong to no request. */
+/**
+ * The id of frames that concern the whole connection: the hello, and an error that ends the
+ * connection.
+ */
 const CONNECTION_ID = 0;
 
 /**
@@ -23,7 +26,9 @@ const CONNECTION_ID = 0;
  */
 export type OutputListener = (fd: 1 | 2, data: Uint8Array) => void;
 
-/** Receives the pid of a live program, before its reply. Does not throw. */
+/**
+ * Receives the pid of a live program, before the reply to the program's request. Does not throw.
+ */
 export type StartListener = (pid: Pid) => void;
 
 /** The channel's interface to the transport. */
@@ -43,7 +48,7 @@ export interface ChannelOptions {
   onClose(error: Error): void;
   /** Called when a request becomes the only pending request. */
   onBusy(): void;
-  /** Called when the last pending request has ended. */
+  /** Called when the last pending request has ended. Not called when the channel closes. */
   onIdle(): void;
 }
 
@@ -82,10 +87,11 @@ export interface Channel {
   expect<R>(id: RequestId, check: (value: unknown, at: string) => R): Promise<R>;
   /** Resolves the promise that `expect` returned for `id`. */
   settle(id: RequestId, result: unknown): void;
-  /** Sets the receiver of messages that belong to no request. */
+  /** Sets the receiver of messages that belong to no pending request. */
   subscribe(subscriber: EventSubscriber): void;
   /**
-   * Resolves when the last pending request has ended. Returns `undefined` if no request is pending.
+   * Resolves when the last pending request has ended or the channel has closed. Returns `undefined`
+   * if no request is pending.
    */
   idle(): Promise<void> | undefined;
   /** Returns whether the channel has closed. */
@@ -103,7 +109,10 @@ interface Pending {
   reject(error: Error): void;
 }
 
-/** Makes a channel and sends its hello at once. Requests need not wait for the sidecar's hello. */
+/**
+ * Makes a channel, whose first message is this package's hello. Requests need not wait for the
+ * sidecar's hello.
+ */
 export function createChannel(options: ChannelOptions): Channel {
   const pending = new Map<number, Pending>();
   const writer = new FrameWriter();
@@ -215,7 +224,8 @@ export function createChannel(options: ChannelOptions): Channel {
     if (fd !== 1 && fd !== 2) throw protocolError('output.fd is not 1 or 2');
     const listener = pending.get(id)?.options?.onOutput;
     if (listener === undefined) throw protocolError(`output for request ${id}, which asked for none`);
-    // A copy, because `data` is a view of the socket's buffer and the listener may keep the bytes.
+    // The bytes are copied, because `data` is a view of the transport's buffer, and the listener
+    // may keep the bytes.
     listener(fd, new Uint8Array(data));
   }
 

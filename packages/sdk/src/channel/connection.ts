@@ -1,4 +1,6 @@
-// The connection to a sidecar over a channel. Next: `network-link.ts`, inbound connections.
+// Implements the calls of a connection over a channel, so that every transport shares one
+// implementation. Events of the channel are passed to the host call dispatcher and to the listeners
+// of their runtimes. Next: `network-link.ts`, inbound connections.
 
 import { HostCallDispatcher } from '../host-calls/dispatcher.js';
 import type { RuntimeId } from '../protocol/generated/messages.js';
@@ -7,7 +9,7 @@ import { ChannelNetwork } from './network-link.js';
 import type { DecisionListener, ProcessConnection } from './sidecar-connection.js';
 import { WarningListeners } from './warnings.js';
 
-/** Calls that a transport implements faster than frames. */
+/** Calls that a transport may implement without frames, which is faster. */
 export type FastCalls = Pick<ProcessConnection, 'createRuntime' | 'start' | 'evaluate'>;
 
 /**

@@ -1,7 +1,8 @@
-// The messages that belong to no request, and the notification for each.
+// The messages that belong to no pending request, and the notification for each message.
 //
-// A body is checked before the subscriber is notified. Bytes are a view of the transport's buffer,
-// and the subscriber may keep them, so they are copied. Next: `channel.ts`.
+// A body is checked before the subscriber is notified. The bytes in a body are a view of the
+// transport's buffer. The bytes are copied, because the subscriber may keep them. Next:
+// `channel.ts`.
 
 import { fromWire } from '../errors/make.js';
 import {
@@ -16,7 +17,7 @@ import {
 import type { HostCall, LimitWarning, PermissionsEvents, RequestId, RuntimeId } from '../protocol/generated/messages.js';
 import { EVENTS } from '../protocol/generated/tables.js';
 
-/** Receives the messages that belong to no request. Does not throw. */
+/** Receives the messages that belong to no pending request. Does not throw. */
 export interface EventSubscriber {
   /** A program calls a service. The subscriber may keep the input. */
   hostCall(number: number, call: HostCall): void;

@@ -7,9 +7,9 @@ import type { EventSubscriber } from './events.js';
 
 /** Receives the events of a connection. Does not throw. */
 export interface StreamListener {
-  /** Receives bytes of the guest and may keep them. */
+  /** The guest has written bytes. The listener may keep the bytes. */
   data(bytes: Uint8Array): void;
-  /** The guest's end of the connection has accepted this number of bytes. */
+  /** The guest's end of the connection has accepted `bytes` more bytes. */
   credit(bytes: number): void;
   /** The guest has ended its side. */
   ended(): void;
@@ -34,8 +34,8 @@ export interface OpenStream {
   /** Returns credit for consumed bytes of the guest. */
   credit(bytes: number): void;
   /**
-   * Closes the connection without further events. `reset`: the guest gets a reset instead of an
-   * end.
+   * Closes the connection without further events. If `reset` is true, the guest gets a reset
+   * instead of an end.
    */
   close(reset: boolean): void;
 }
@@ -99,7 +99,7 @@ export class ChannelNetwork implements NetworkLink {
     return { answer, cancel: () => notify('listener.cancel', id, { runtime: target.runtime }) };
   }
 
-  /** Closes all connections, because the sidecar has ended. */
+  /** Closes all connections with `error`, because the channel has closed. */
   close(error: Error): void {
     for (const id of [...this.#listeners.keys()]) this.#close(id, error);
   }

@@ -1,4 +1,5 @@
-// The outcome of a program in the form of every transport.
+// The outcome of a program or a snippet, in the form that every transport returns. Captured output
+// may be text, because some outputs are cheaper to pass as text.
 
 import type { Outcome as OutcomeMessage } from '../protocol/generated/messages.js';
 

@@ -25,24 +25,31 @@ import type { Outcome } from './outcome.js';
 /** Receives permission decisions. Does not throw. */
 export type DecisionListener = (decisions: Pick<PermissionsEvents, 'events' | 'lost'>) => void;
 
-/** The connection to one sidecar. Every promise rejects when the sidecar ends. */
+/**
+ * The connection to one sidecar. When the sidecar ends, the promises of all pending calls except
+ * `dispose()` reject.
+ */
 export interface SidecarConnection {
   /** The pid of the process that runs the guests. */
   readonly pid: number;
   /** Sends a request. Resolves with its reply, whose bytes may be a view of reused memory. */
   request<N extends keyof Requests>(name: N, body: Requests[N]['body']): Promise<Requests[N]['reply']>;
   /**
-   * Creates a runtime. If `warn` is set, `onWarning` receives the limit warnings of the runtime.
+   * Creates a runtime. `onWarning` receives the limit warnings of the runtime, which the sidecar
+   * sends if the option `warn` is set.
    */
   createRuntime(options: RuntimeCreate, onWarning?: LimitWarningListener): Promise<RuntimeCreated>;
-  /** Makes clones. If `warn` is set, `onWarning` receives the limit warnings of the clones. */
+  /**
+   * Makes clones. `onWarning` receives the limit warnings of the clones, which the sidecar sends if
+   * `warn` of `clone` is set.
+   */
   cloneRuntime(clone: RuntimeClone, onWarning?: LimitWarningListener): Promise<RuntimeCopy[]>;
-  /** Ends a runtime and its programs, and aborts its host calls. */
+  /** Ends a runtime and its programs, and aborts the programs' host calls. */
   disposeRuntime(runtime: RuntimeId): Promise<void>;
   /** Connections into the runtimes, and waits for listeners in the runtimes. */
   readonly network: NetworkLink;
   /**
-   * Registers the service for the host calls of a runtime that have `name`, until the runtime is
+   * Registers `service` under `name` for the host calls of a runtime, until the runtime is
    * disposed.
    */
   serve(runtime: RuntimeId, name: string, service: HostService): void;
@@ -52,8 +59,7 @@ export interface SidecarConnection {
    */
   expectCalls(): () => void;
   /**
-   * Abandons the runtime's pending host calls, because their programs have ended. The services stay
-   * registered.
+   * Abandons the pending host calls of a runtime that was paused. The services stay registered.
    */
   dropCalls(runtime: RuntimeId): void;
   /** Sets or removes the listener for permission decisions. */
@@ -61,19 +67,20 @@ export interface SidecarConnection {
   /** Returns an id for `start`, `evaluate` or `attach`, which `cancel` and `credit` use. */
   nextId(): RequestId;
   /**
-   * Runs a program. Returns the outcome without a promise if the program ends during the call.
-   * `onStarted` receives the pid of the program, unless the call fails or the program has ended.
+   * Runs a program. Returns the outcome without a promise if the program ends during the call. If
+   * `live` of `program` is set, `onStarted` receives the pid of the program when the program has
+   * started.
    */
   start(id: RequestId, program: ProcessStart, onOutput?: OutputListener, onStarted?: StartListener): Outcome | Promise<Outcome>;
   /** Evaluates a snippet in a resident runner. Returns as `start` does. */
   evaluate(id: RequestId, snippet: RunnerEval, onOutput?: OutputListener): Outcome | Promise<Outcome>;
-  /** Attaches to a restored program. Returns as `start` does. */
+  /** Attaches to a restored program. `onStarted` receives the pid. Returns as `start` does. */
   attach(id: RequestId, attach: ProcessAttach, onOutput?: OutputListener, onStarted?: StartListener): Outcome | Promise<Outcome>;
   /** Cancels a program or an evaluation. The pending call still returns an outcome. */
   cancel(id: RequestId): void;
   /** Returns credit for consumed bytes of a program's output. */
   credit(id: RequestId, bytes: number): void;
-  /** Whether the sidecar has ended or was disposed. */
+  /** Returns whether the sidecar has ended or was disposed. */
   isOver(): boolean;
   /** Ends the sidecar. Pending calls reject. Resolves when the sidecar has ended. */
   dispose(): Promise<void>;
@@ -85,25 +92,34 @@ export type Requester = Pick<SidecarConnection, 'request'>;
 /** A connection to a sidecar process, which a runtime may own. */
 export interface ProcessConnection extends SidecarConnection {
   /**
-   * Resolves when the last pending request has ended. Returns `undefined` if no request is pending.
+   * Resolves when the last pending request has ended or the channel has closed. Returns `undefined`
+   * if no request is pending.
    */
   idle(): Promise<void> | undefined;
 }
 
-/** A new connection, and the duration of its opening. Requests need not wait for `opened`. */
+/** A new connection, and the durations of its opening. Requests need not wait for `opened`. */
 export interface Opening<C extends SidecarConnection = SidecarConnection> {
   /** The connection, usable at once. */
   readonly connection: C;
-  /** Resolves with the sidecar's hello. Rejects if the sidecar could not be started. */
+  /**
+   * Resolves with the durations when the sidecar's hello has arrived. Rejects if the sidecar could
+   * not be started.
+   */
   readonly opened: Promise<Opened>;
 }
 
-/** The duration of an opening in milliseconds. */
+/** The durations of the steps of an opening, in milliseconds. */
 export interface Opened {
   /** The time until the process was started. `undefined` without a process. */
   readonly spawnMs?: number;
-  /** The time from the process's start, or from the call without a process, until the hello. */
+  /**
+   * The time until the hello: from the process's start, or from the call if no process was started.
+   */
   readonly sessionMs: number;
-  /** The load time of the precompiled module, which is part of `spawnMs` and `sessionMs`. */
+  /**
+   * The load time of the precompiled module, which is included in the sum of `spawnMs` and
+   * `sessionMs`.
+   */
   readonly moduleLoadMs: number;
 }

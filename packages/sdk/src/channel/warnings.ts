@@ -8,7 +8,7 @@ import type { RuntimeId, LimitWarning as WarningMessage } from '../protocol/gene
 export class WarningListeners {
   readonly #listeners = new Map<RuntimeId, LimitWarningListener>();
 
-  /** Sets the listener of a runtime. */
+  /** Sets the listener of a runtime. Does nothing if `listener` is `undefined`. */
   listen(runtime: RuntimeId, listener: LimitWarningListener | undefined): void {
     if (listener !== undefined) this.#listeners.set(runtime, listener);
   }
@@ -24,7 +24,7 @@ export class WarningListeners {
   notify(runtime: RuntimeId, { limit, ...rest }: Omit<WarningMessage, 'runtime'>): void {
     const listener = this.#listeners.get(runtime);
     if (listener === undefined) return;
-    // A sidecar of this version knows no other names.
+    // A sidecar of this version sends no other names.
     const warning = { limit: limit as LimitName, ...rest } as LimitWarning;
     queueMicrotask(() => listener(warning));
   }

@@ -19,7 +19,7 @@ export interface FailureFacts {
   ERR_MEMORY_LIMIT: { memoryBytes: number; limit: string };
   /** The program returned more JSON than `limits.resultBytes`. */
   ERR_RESULT_LIMIT: { resultBytes: number };
-  /** The app cancelled the program. */
+  /** The app cancelled the program, or disposed the runner that evaluated the snippet. */
   ERR_CANCELED: object;
   /** The runtime was disposed while the program ran, or before the call. */
   ERR_RUNTIME_DISPOSED: { runtime?: number };
@@ -45,12 +45,12 @@ export interface RequestFacts {
   ERR_RUNTIME_NOT_FOUND: { runtime: number };
   /**
    * A resource of the sidecar's process is exhausted (address space, mappings, threads), or a limit
-   * of the runtime is reached.
+   * of the runtime, the sidecar or the store is reached.
    */
   ERR_RESOURCE_EXHAUSTED: { resource: string; limit: number };
   /**
-   * An archive is damaged, incomplete, or contains a refused entry. `entry` is the name of that
-   * entry. Files of earlier entries stay.
+   * An archive is damaged, incomplete, or contains a refused entry. `entry` is the name of the
+   * faulty entry, or empty if the whole archive is at fault. Files of earlier entries stay.
    */
   ERR_ARCHIVE: { entry: string; reason: string };
   /** The guest image at `path` is missing, damaged or from another build. */
@@ -107,8 +107,8 @@ export interface LocalFacts {
   /** The sidecar could not be started. */
   ERR_SIDECAR_SPAWN: { path: string; reason: string };
   /**
-   * The sidecar's process ended while it was needed. `stderr` has the last lines that the sidecar
-   * wrote to its stderr.
+   * The sidecar's process ended before or during the call. `stderr` has the last lines that the
+   * sidecar wrote to its stderr.
    */
   ERR_SIDECAR_EXITED: { pid: number; exitCode: number | null; signal: string | null; stderr: string };
   /** `dispose()` was called on the sidecar before or during the call. */
@@ -121,12 +121,15 @@ export interface LocalFacts {
 
 /** Failures of a pool. */
 export interface PoolFacts {
-  /** `maxWaiting` calls wait for a slot already. */
+  /**
+   * The queue of waiting calls is full (`maxWaiting`). The error rejects the new call, or the
+   * newest call of the tenant with the most waiting calls.
+   */
   ERR_POOL_EXHAUSTED: { tenant: string; size: number; busy: number; waiting: number; maxWaiting: number };
   /**
    * No slot became free within `timeoutMs`. `cause` is the reason if a slot could not be made.
-   * Without `tenant`, the error means that a step of a slot, such as a rollback, exceeded
-   * `timeoutMs`.
+   * Without `tenant`, the error means that a step of a slot, such as a rollback, or the pool's
+   * template exceeded `timeoutMs`.
    */
   ERR_POOL_TIMEOUT: { timeoutMs: number; tenant?: string; size?: number; busy?: number; waiting?: number };
   /**
@@ -179,13 +182,16 @@ export type FileFacts = Record<FileErrorCode, { path: string; syscall: string }>
 export interface BindingFacts {
   /** No binding has this name. */
   ERR_BINDING_NOT_FOUND: object;
-  /** The input breaks the schema (`issues`), is too large or too deep, or has a key `__proto__`. */
+  /**
+   * The input is not JSON, breaks the schema (`issues`), is too large or too deep, or has a key
+   * `__proto__`.
+   */
   ERR_BINDING_INPUT: { issues?: readonly { path: string; message: string }[] };
   /** The handler's result is not JSON, or is too large. */
   ERR_BINDING_OUTPUT: { bytes?: number; maxBytes?: number };
   /** The handler has not settled within the binding's `timeoutMs`. */
   ERR_BINDING_TIMEOUT: { timeoutMs: number };
-  /** The runtime has too many pending calls. */
+  /** The runtime has too many pending calls of bindings, or too many bytes of their inputs. */
   ERR_BINDING_LIMIT: object;
   /** The handler threw an error without a code. */
   ERR_BINDING_FAILED: object;
@@ -194,7 +200,7 @@ export interface BindingFacts {
 /** The codes of `callBinding()`. */
 export type BindingErrorCode = keyof BindingFacts;
 
-/** Facts by code. */
+/** The facts of each `ColdframeError`, by its code. */
 export interface ErrorFacts extends FailureFacts, RequestFacts, SnapshotFacts, LocalFacts, NetworkFacts, PoolFacts, FileFacts {}
 
 /** Every code of a `ColdframeError`. */

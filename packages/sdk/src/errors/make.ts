@@ -1,5 +1,6 @@
-// Makes the errors of this package. Every message text is in this module, except the messages of
-// errors that the sidecar sends.
+// Makes the errors of this package, with one function for each error, so that the texts of the
+// messages are in one place. An error of the sidecar arrives with its message, and `fromWire`
+// converts the error.
 
 import type { ErrorCode, ErrorFacts } from './codes.js';
 import { ColdframeError, type ColdframeErrorOf } from './error.js';
@@ -9,47 +10,50 @@ function make<C extends ErrorCode>(code: C, message: string, facts: ErrorFacts[C
   return new ColdframeError(code, message, facts as Record<string, unknown>, options) as ColdframeErrorOf<C>;
 }
 
-/** An option or argument is wrong. `hint` is a further sentence, usually with the right name. */
+/**
+ * Makes the error for a wrong option or argument. `hint` is a further sentence, usually with the
+ * right name.
+ */
 export function invalidOption(where: string, facts: ErrorFacts['ERR_INVALID_OPTION'], hint?: string) {
   const message = `Invalid \`${facts.option}\` in ${where}: expected ${facts.expected}, received ${facts.received}.`;
   return make('ERR_INVALID_OPTION', hint === undefined ? message : `${message} ${hint}`, facts);
 }
 
-/** The sidecar could not be started. */
+/** Makes the error for a sidecar that could not be started from `path`. */
 export function sidecarSpawn(path: string, reason: string, cause?: unknown) {
   return make('ERR_SIDECAR_SPAWN', `The sidecar could not be started from ${path}: ${reason}`, { path, reason }, cause);
 }
 
-/** The sidecar's process has ended. */
+/** Makes the error for a call to a sidecar whose process has ended. */
 export function sidecarExited(facts: ErrorFacts['ERR_SIDECAR_EXITED']) {
   const how = facts.signal === null ? `with exit code ${facts.exitCode ?? 'unknown'}` : `by signal ${facts.signal}`;
   const last = facts.stderr === '' ? '' : `. Its last output:\n${facts.stderr}`;
   return make('ERR_SIDECAR_EXITED', `The sidecar (process ${facts.pid}) ended ${how}${last}`, facts);
 }
 
-/** The app has disposed the sidecar. */
+/** Makes the error for a call to a sidecar that the app has disposed. */
 export function sidecarDisposed() {
   return make('ERR_SIDECAR_DISPOSED', 'The sidecar has been disposed', {});
 }
 
-/** The app has disposed the runtime. */
+/** Makes the error for a call to a runtime that the app has disposed. */
 export function runtimeDisposed(runtime: number) {
   return make('ERR_RUNTIME_DISPOSED', 'The runtime has been disposed', { runtime });
 }
 
-/** The app has paused the runtime. */
+/** Makes the error for a call to a runtime that the app has paused. */
 export function runtimePaused(runtime: number) {
   return make('ERR_RUNTIME_PAUSED', 'The runtime is paused: call resume() first', { runtime });
 }
 
-/** The app has rolled the runtime back. */
+/** Makes the error for a pending call that a rollback of the runtime has ended. */
 export function rolledBack() {
   return make('ERR_ROLLED_BACK', 'The runtime was rolled back to a snapshot', {});
 }
 
 /**
- * A snapshot is missing because the sidecar that stored the snapshot has ended. The memory of that
- * sidecar is lost, and another sidecar may have another folder.
+ * Makes the error for a snapshot that is missing because the sidecar that stored the snapshot has
+ * ended. The memory of that sidecar is lost, and another sidecar may have another folder.
  */
 export function snapshotLost(snapshot: string, tenant: string, stored: 'memory' | 'disk' | 'both', cause: unknown) {
   const where =
@@ -61,59 +65,65 @@ export function snapshotLost(snapshot: string, tenant: string, stored: 'memory' 
   return make('ERR_SNAPSHOT_NOT_FOUND', message, { snapshot, tenant }, cause);
 }
 
-/** The app has disposed the runner. */
+/** Makes the error for a call to a runner that the app has disposed. */
 export function runnerDisposed(runner: number) {
   return make('ERR_RUNNER_DISPOSED', 'The resident runner has been disposed', { runner });
 }
 
-/** No process listened within the time of the wait. */
+/** Makes the error for a wait during which no process listened. */
 export function listenerTimeout(facts: ErrorFacts['ERR_LISTENER_TIMEOUT']) {
   const where = facts.path ?? `${facts.host ?? 'localhost'}:${facts.port}`;
   return make('ERR_LISTENER_TIMEOUT', `No process listened at ${where} within ${facts.timeoutMs} ms`, facts);
 }
 
-/** The guest's response was not complete within `timeoutMs`. */
+/** Makes the error for a guest's response that was not complete within `timeoutMs`. */
 export function fetchTimeout(port: number, timeoutMs: number) {
   return make('ERR_FETCH_TIMEOUT', `The response of port ${port} took longer than ${timeoutMs} ms`, { timeoutMs, port });
 }
 
-/** The guest's response has more than `maxResponseBytes` bytes. */
+/** Makes the error for a guest's response with more than `maxResponseBytes` bytes. */
 export function responseTooLarge(port: number, maxResponseBytes: number) {
   const bound = `${maxResponseBytes} bytes (maxResponseBytes, or limits.fetchResponseBytes)`;
   const message = `The response of port ${port} has more than ${bound}`;
   return make('ERR_RESPONSE_TOO_LARGE', message, { maxResponseBytes, port });
 }
 
-/** The guest's response is not HTTP. */
+/** Makes the error for a guest's response that is not HTTP. */
 export function responseInvalid(port: number, reason: string, cause: unknown) {
   const message = `The response of port ${port} is not HTTP: ${reason}`;
   return make('ERR_RESPONSE_INVALID', message, { reason, port }, cause);
 }
 
-/** The program has ended and reads no stdin. */
+/** Makes the error for a write to the stdin of a program that has ended. */
 export function noReader(pid: number) {
   return make('EPIPE', `EPIPE: broken pipe, write '${pid}'`, { syscall: 'write', path: String(pid) });
 }
 
-/** The process of a `ProcessEntry` has ended. */
+/** Makes the error for `attach()` of a `ProcessEntry` that was listed before a rollback. */
 export function noProcess(pid: number) {
   return make('ESRCH', `ESRCH: no such process, attach '${pid}'`, { syscall: 'attach', path: String(pid) });
 }
 
-/** The guest's server closed the connection before the response was complete. */
+/** Makes the error for a connection that closed before the guest's response was complete. */
 export function connectionLost(port: number, cause: unknown) {
   const message = `ECONNRESET: connection closed before the response was complete, read 'localhost:${port}'`;
   return make('ECONNRESET', message, { syscall: 'read', path: `localhost:${port}` }, cause);
 }
 
-/** The pool's queue is full. */
+/**
+ * Makes the error for a call that finds the pool's queue full, or that loses its place in the
+ * queue.
+ */
 export function poolExhausted(facts: ErrorFacts['ERR_POOL_EXHAUSTED']) {
   const { busy, size, waiting, maxWaiting } = facts;
   const message = `The pool has ${busy} of ${size} slots in use and ${waiting} calls waiting (maxWaiting: ${maxWaiting})`;
   return make('ERR_POOL_EXHAUSTED', message, facts);
 }
 
-/** No slot was free in time. Without `tenant`: a step of a slot exceeded its deadline. */
+/**
+ * Makes the error for a call for which no slot became free in time. Without `tenant`, the error is
+ * for a slot's step or a template that exceeded its deadline.
+ */
 export function poolTimeout(facts: ErrorFacts['ERR_POOL_TIMEOUT'], cause?: unknown) {
   const { timeoutMs, tenant, size, busy, waiting } = facts;
   const call = `No slot of the pool became free within ${timeoutMs} ms: ${busy} of ${size} are in use, ${waiting} calls wait`;
@@ -121,29 +131,29 @@ export function poolTimeout(facts: ErrorFacts['ERR_POOL_TIMEOUT'], cause?: unkno
   return make('ERR_POOL_TIMEOUT', message, facts, cause);
 }
 
-/** The pool is drained or disposed. */
+/** Makes the error for a call to a pool that is being drained or was disposed. */
 export function poolDisposed(draining: boolean) {
   return make('ERR_POOL_DISPOSED', draining ? 'The pool is being drained' : 'The pool has been disposed', { draining });
 }
 
-/** The caller has released the runtime to its pool. */
+/** Makes the error for a call to a runtime that the caller has released to its pool. */
 export function poolReleased() {
   return make('ERR_POOL_RELEASED', 'The runtime has been released to its pool', {});
 }
 
-/** SDK and sidecar have different releases. */
+/** Makes the error for an SDK and a sidecar of different releases. */
 export function versionMismatch(sdk: string, sidecar: string) {
   const message = `The SDK has version ${sdk}, the sidecar ${sidecar}: install one release of both`;
   return make('ERR_VERSION_MISMATCH', message, { sdk, sidecar });
 }
 
-/** A frame is, or claims to be, larger than `maxBytes`. */
+/** Makes the error for a frame whose size, in its header or when it is sent, exceeds `maxBytes`. */
 export function frameTooLarge(bytes: number, maxBytes: number) {
   const message = `A message of ${bytes} bytes does not fit into a frame of at most ${maxBytes} bytes`;
   return make('ERR_FRAME_TOO_LARGE', message, { bytes, maxBytes });
 }
 
-/** The sidecar sent a message that the protocol does not allow. */
+/** Makes the error for a message of the sidecar that the protocol does not allow. */
 export function protocolError(reason: string) {
   return make('ERR_PROTOCOL', `The sidecar broke the protocol: ${reason}`, { reason });
 }

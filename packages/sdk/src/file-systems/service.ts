@@ -1,17 +1,20 @@
-// The service behind app file systems: finds the method of a host call, waits for its result within
-// the mount's timeout, and checks the result. Next: `wire.ts`.
+// The service behind app file systems. The service finds the method of a host call, waits for the
+// result within the mount's timeout, and encodes the result. Next: `wire.ts`.
 
 import type { HostRequest, HostService } from '../host-calls/dispatcher.js';
 import { HostError } from '../host-calls/host-error.js';
 import type { FileSystem, FileSystemMount } from '../options/file-system.js';
 import { CallReader, checkBytes, encodeEntries, encodeStat, encodeTarget } from './wire.js';
 
-/** Milliseconds that a program waits if the mount has no `timeout`. */
+/** Milliseconds that a program waits for a method if the mount has no `timeout`. */
 const TIMEOUT_MS = 30_000;
 
 const NOTHING = new Uint8Array(0);
 
-/** The codes that a file system may use. `ENOTSUP` has the number of `EOPNOTSUPP`. */
+/**
+ * The error codes that a method may use. `ENOTSUP` becomes `EOPNOTSUPP`, because both names have
+ * one number on Linux.
+ */
 const CODES = new Set(
   `E2BIG EACCES EAGAIN EBUSY ECANCELED ECONNREFUSED ECONNRESET EEXIST EFBIG EINTR EINVAL EIO EISDIR ELOOP EMFILE
    EMLINK ENAMETOOLONG ENFILE ENOENT ENOMEM ENOSPC ENOSYS ENOTDIR ENOTEMPTY EOPNOTSUPP EOVERFLOW EPERM EROFS
@@ -79,7 +82,8 @@ export function fileSystemService(mounts: readonly FileSystemMount[]): HostServi
   };
 }
 
-// The timer does not keep this process alive, because only the guest waits for the result.
+// Rejects with `ETIMEDOUT` if `work` takes longer than `ms`. The timer does not keep this process
+// alive, because only the guest waits for the result.
 function within<T>(work: Promise<T>, ms: number, request: HostRequest): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     const late = () => reject(new HostError('ETIMEDOUT', `the file system did not answer within ${ms} ms`));

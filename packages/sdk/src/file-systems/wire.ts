@@ -1,6 +1,6 @@
-// Host calls of app file systems as bytes: numbers are little-endian, a text is its length (u32)
-// and its UTF-8. The sidecar encodes the calls and decodes the results.
-// `docs/internals/protocol.md` has the table of calls.
+// Decodes the host calls of app file systems, and encodes the results. Numbers are little-endian. A
+// text is its length (u32) and its UTF-8 bytes. `docs/internals/protocol.md` has the table of
+// calls.
 
 import { HostError } from '../host-calls/host-error.js';
 import type { FileSystemEntry, FileSystemStat } from '../options/file-system.js';
@@ -60,7 +60,7 @@ function time(value: unknown): bigint {
   return BigInt(Math.round(value * NS_PER_MS));
 }
 
-/** Encodes a status. */
+/** Encodes a status in 57 bytes. Throws `EIO` for an invalid status. */
 export function encodeStat(stat: FileSystemStat): Uint8Array {
   if (typeof stat !== 'object' || stat === null || !Object.hasOwn(KINDS, stat.type)) throw invalidResult('a stat without a type');
   const { type, size, mode = MODES[type], ino = 0, nlink = 1, mtimeMs = 0, atimeMs = mtimeMs, ctimeMs = mtimeMs } = stat;
@@ -75,7 +75,10 @@ export function encodeStat(stat: FileSystemStat): Uint8Array {
   return bytes;
 }
 
-/** Encodes the entries of a directory. */
+/**
+ * Encodes each entry of a directory as its type, the length of its name, and its name. Throws `EIO`
+ * for an invalid entry.
+ */
 export function encodeEntries(entries: readonly FileSystemEntry[]): Uint8Array {
   if (!Array.isArray(entries)) throw invalidResult('no list of entries');
   const parts: Buffer[] = [];
@@ -90,13 +93,16 @@ export function encodeEntries(entries: readonly FileSystemEntry[]): Uint8Array {
   return Buffer.concat(parts);
 }
 
-/** Returns the bytes that `read` returned. Fails with `EIO` if there are more than `length`. */
+/**
+ * Returns the bytes that `read` returned. Throws `EIO` for more than `length` bytes, or for any
+ * other value.
+ */
 export function checkBytes(data: Uint8Array, length: number): Uint8Array {
   if (!(data instanceof Uint8Array) || data.length > length) throw invalidResult('no bytes, or too many');
   return data;
 }
 
-/** Encodes the target of a link. */
+/** Encodes the target of a link. Throws `EIO` for a target that is empty or contains NUL. */
 export function encodeTarget(target: string): Uint8Array {
   if (typeof target !== 'string' || target === '' || target.includes('\0')) throw invalidResult('an invalid target');
   return Buffer.from(target);

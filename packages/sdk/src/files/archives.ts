@@ -1,5 +1,5 @@
-// Tar archives of a runtime's files. The sidecar packs and unpacks; this module connects the
-// archives to streams and compresses them.
+// Tar archives of a runtime's files. The sidecar packs and unpacks the archives. This module
+// connects the archives to streams, and compresses or decompresses the streams.
 
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -12,7 +12,9 @@ import { exportStream, writeStream } from './streams.js';
 
 const GZIP_MAGIC = [0x1f, 0x8b];
 
-/** Returns an archive of `path`. `ready` rejects if an argument of the call is wrong. */
+/**
+ * Returns a stream of an archive of `path`. `ready` rejects if an argument of the call is wrong.
+ */
 export function exportTar(
   sidecar: Requester,
   runtime: RuntimeId,
@@ -28,7 +30,10 @@ export function exportTar(
   return compressed;
 }
 
-/** Unpacks an archive into `path`. */
+/**
+ * Unpacks an archive into `path`. If `gzip` is `undefined`, detects compression from the first two
+ * bytes.
+ */
 export async function importTar(
   sidecar: Requester,
   runtime: RuntimeId,

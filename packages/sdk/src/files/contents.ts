@@ -1,5 +1,5 @@
-// Whole files of a runtime, read and written in pieces that fit into a frame, and listings in the
-// form that Node's `fs` returns.
+// Reads and writes whole files of a runtime in pieces that fit into a frame. Converts the sidecar's
+// listings and statuses to the public types.
 
 import type { Requester } from '../channel/sidecar-connection.js';
 import { isColdframeError } from '../errors/error.js';
@@ -20,7 +20,7 @@ const PIECE_BYTES = 16 * 1024 * 1024;
 export interface DirectoryEntry {
   /** The name without the directory. */
   name: string;
-  /** The type. A link is not followed. */
+  /** The type of the entry. A link is not followed. */
   type: FileType;
   isDirectory: boolean;
   isSymbolicLink: boolean;
@@ -28,7 +28,7 @@ export interface DirectoryEntry {
 
 /** The status of a file. Times are milliseconds since 1970. */
 export interface FileStatus {
-  /** The type. */
+  /** The type of the file. */
   type: FileType;
   isDirectory: boolean;
   isSymbolicLink: boolean;
@@ -50,8 +50,8 @@ export interface FileStatus {
 export const toBytes = (data: string | Uint8Array): Uint8Array => (typeof data === 'string' ? Buffer.from(data) : data);
 
 /**
- * Replaces a file. A file larger than a piece is not replaced atomically. The file stays open until
- * all pieces are written, so that a rollback in between fails the call.
+ * Replaces a file. A file larger than a piece is not replaced atomically. Such a file stays open
+ * until all pieces are written, so that a rollback before the last piece fails the call.
  */
 export async function writeFile(
   sidecar: Requester,
@@ -71,15 +71,15 @@ export async function writeFile(
 /** Reads a whole file. All pieces belong to one state of the runtime. */
 export async function readFile(sidecar: Requester, runtime: RuntimeId, path: string): Promise<Uint8Array> {
   const first = await sidecar.request('file.read', { runtime, path, length: PIECE_BYTES });
-  // A copy, because the channel reuses the memory of the bytes.
+  // The bytes are copied, because the transport may reuse their memory.
   if (first.data.length >= first.size) return Uint8Array.from(first.data);
-  // The file is read again from the start, because since the first read the path may name another
-  // file, or a rollback may have happened.
+  // The file is read again from the start. After the first read, the path may name another file, or
+  // the runtime may have been rolled back.
   return whileOpen(sidecar, { runtime, path, for: 'read' }, async ({ handle, size }) => {
     const pieces: Uint8Array[] = [];
     for (let offset = 0; offset < size; ) {
       const { data } = await sidecar.request('file.pull', { runtime, handle, offset, length: PIECE_BYTES });
-      if (data.length === 0) break; // the file became shorter
+      if (data.length === 0) break; // the file has become shorter
       pieces.push(Uint8Array.from(data));
       offset += data.length;
     }
@@ -87,7 +87,8 @@ export async function readFile(sidecar: Requester, runtime: RuntimeId, path: str
   });
 }
 
-// Ignores a failure to close the file, because the result of `work` matters more.
+// Runs `work` with the open file, then closes the file. Ignores a failure to close the file,
+// because the result of `work` matters more.
 async function whileOpen<T>(sidecar: Requester, open: FileOpen, work: (file: FileHandle) => Promise<T>): Promise<T> {
   const file = await sidecar.request('file.open', open);
   try {
@@ -130,7 +131,7 @@ export function statusOf({ atimeUs, mtimeUs, ctimeUs, birthtimeUs, type, ...rest
   };
 }
 
-/** Returns whether a path, or the target of a link, exists. */
+/** Returns whether a path, or the target of a link, exists and can be reached. */
 export async function exists(sidecar: Requester, runtime: RuntimeId, path: string): Promise<boolean> {
   try {
     await sidecar.request('file.stat', { runtime, path });

@@ -1,5 +1,5 @@
-// The initial files and the mounts of a runtime, as messages. Small files are part of the message
-// that creates the runtime. Large files are written by later requests.
+// Converts the initial files and the mounts of a runtime to messages. Small files are part of the
+// message that creates the runtime. Large files are written by later requests.
 
 import { posix, relative, resolve } from 'node:path';
 import type { FileSystemMount } from '../options/file-system.js';
@@ -8,16 +8,17 @@ import type { FileSystemId, Mount as MountMessage } from '../protocol/generated/
 import { toBytes } from './contents.js';
 
 /**
- * The largest total size of files, in bytes, in the message that creates a runtime: a quarter of a
- * frame.
+ * The largest total size of files and their paths, in bytes, in the message that creates a runtime:
+ * a quarter of a frame.
  */
 const MESSAGE_BYTES = 8 * 1024 * 1024;
 /**
- * The largest number of files in the message that creates a runtime. The sidecar accepts 65,536.
+ * The largest number of files in the message that creates a runtime. The sidecar accepts 65,536
+ * files.
  */
 const MESSAGE_FILES = 16_384;
 
-/** The working directory of a runtime without the option `cwd`. */
+/** The working directory of a new runtime without the option `cwd`. */
 export const DEFAULT_CWD = '/workspace';
 
 /** The initial files in the message, and the initial files of later requests. */
@@ -31,7 +32,7 @@ export function initialFilesOf(files: Readonly<Record<string, string | Uint8Arra
   const later: [string, Uint8Array][] = [];
   if (files === undefined) return { message: undefined, later };
   let [bytes, count] = [0, 0];
-  // The object has no prototype, because a path could equal the name of an inherited property.
+  // The object has no prototype, so that no path can name an inherited property.
   const message: Record<string, Uint8Array> = { __proto__: null as never };
   for (const path of Object.keys(files)) {
     const data = toBytes(files[path] as string | Uint8Array);
@@ -61,7 +62,10 @@ export function fileSystemsOf({ mounts }: Pick<MountOptions, 'mounts'>): FileSys
   return (mounts ?? []).filter(isSystem);
 }
 
-/** Returns all mounts, `nodeModules` included, with outer mounts before the mounts inside them. */
+/**
+ * Returns all mounts, `nodeModules` included, with outer mounts before inner mounts. Returns
+ * `undefined` if neither option is set.
+ */
 export function mountsOf({ mounts, nodeModules, cwd = DEFAULT_CWD }: MountOptions): MountMessage[] | undefined {
   if (mounts === undefined && nodeModules === undefined) return undefined;
   const systems = fileSystemsOf(mounts === undefined ? {} : { mounts });

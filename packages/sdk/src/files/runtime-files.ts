@@ -1,6 +1,6 @@
-// The files of one runtime: checks arguments, sends requests and converts results. Permissions are
-// not checked, because the calls are the app's own. Next: `contents.ts`, `streams.ts`,
-// `archives.ts`.
+// Implements the calls for the files of one runtime: checks arguments, sends requests and converts
+// results. Permissions are not checked, because the calls are the app's own. Next: `contents.ts`,
+// `streams.ts`, `archives.ts`.
 
 import type { Readable, Writable } from 'node:stream';
 import { checkArgument, checkOptions, type OptionCall } from '../options/check.js';
@@ -142,13 +142,13 @@ export class RuntimeFiles {
     const path = options.path ?? this.#cwd;
     checkOptions('importTar()', options);
     const { connection, runtime } = this.#checked('importTar()', path);
-    await undefined; // The app's code of `source` runs after `importTar()` has returned.
+    await undefined; // the app's iterator must not run before `importTar()` has returned
     await importTar(connection, runtime, path, source, options.gzip);
   }
 
   // Checks the arguments of a call that returns a stream or a watch. Returns `undefined` for
-  // correct arguments, else a promise that rejects. The stream reports the rejection, so an unused
-  // stream causes no unhandled rejection.
+  // correct arguments, else a promise that rejects. The stream or the watch reports the rejection.
+  // If the app uses neither, no unhandled rejection occurs.
   #ready(call: OptionCall, path: unknown, options: unknown): Promise<void> | undefined {
     try {
       checkOptions(call, options);

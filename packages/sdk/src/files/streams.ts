@@ -7,7 +7,9 @@ import type { Requester } from '../channel/sidecar-connection.js';
 import type { ReadStreamOptions } from '../options/files.js';
 import type { FileOpen, HandleId, RuntimeId } from '../protocol/generated/messages.js';
 
-/** Bytes that one request reads or writes. */
+/**
+ * The usual number of bytes that one request reads, and the largest number that one request writes.
+ */
 export const PIECE_BYTES = 256 * 1024;
 
 type Callback = (error?: Error | null) => void;
@@ -54,7 +56,10 @@ class StreamFile {
   }
 }
 
-/** Reads a file. `ready` rejects if an argument of the call is wrong. */
+/**
+ * Returns a stream that reads a file from `start` to `end`. `ready` rejects if an argument of the
+ * call is wrong.
+ */
 export function readStream(
   sidecar: Requester,
   runtime: RuntimeId,
@@ -69,13 +74,16 @@ export function readStream(
     if (length <= 0) return null;
     const { data } = await sidecar.request('file.pull', { runtime, handle: file.handle, offset: at, length });
     at += data.length;
-    // Copied, because the channel reuses the memory behind the bytes.
+    // The bytes are copied, because the transport may reuse their memory.
     return data.length === 0 ? null : Buffer.from(data);
   };
   return readableOf(file, { path, for: 'read' }, ready, read, signal);
 }
 
-/** Reads a tar archive of `path`. `ready` rejects if an argument of the call is wrong. */
+/**
+ * Returns a stream that reads a tar archive of `path`. `ready` rejects if an argument of the call
+ * is wrong.
+ */
 export function exportStream(sidecar: Requester, runtime: RuntimeId, path: string, ready: Promise<void> | undefined): Readable {
   const file = new StreamFile(sidecar, runtime);
   const read = async (): Promise<Uint8Array | null> => {
@@ -106,7 +114,10 @@ function readableOf(
   });
 }
 
-/** Writes a file, or unpacks an archive. `ready` rejects if an argument of the call is wrong. */
+/**
+ * Returns a stream that writes a file or unpacks an archive. `ready` rejects if an argument of the
+ * call is wrong.
+ */
 export function writeStream(
   sidecar: Requester,
   runtime: RuntimeId,

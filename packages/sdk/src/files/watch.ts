@@ -31,7 +31,10 @@ export class Watch implements AsyncIterableIterator<FileChange> {
   #open = false;
   #ended = false;
 
-  /** Starts the watch immediately. `ready` rejects if an argument of the call is wrong. */
+  /**
+   * Starts the watch without waiting for `next()`. `ready` rejects if an argument of the call is
+   * wrong.
+   */
   constructor(
     sidecar: Requester,
     runtime: RuntimeId,
@@ -44,10 +47,11 @@ export class Watch implements AsyncIterableIterator<FileChange> {
     this.#path = path;
     this.#signal = signal;
     const open = () => sidecar.request('file.watch', { runtime, path, recursive });
-    // The request is sent in this turn if possible, so that the sidecar opens the watch before it
+    // Without `ready`, the request is sent in this turn. The sidecar then opens the watch before it
     // handles later requests of the caller.
     this.#opening = ready === undefined ? open() : ready.then(open);
-    // The iteration reports a failure. Without an iteration the rejection needs no handler.
+    // `next()` reports a failed opening. If the app never calls `next()`, the rejection needs no
+    // other handler.
     this.#opening.then(
       () => {
         this.#open = true;
@@ -96,7 +100,7 @@ export class Watch implements AsyncIterableIterator<FileChange> {
     } catch (error) {
       const ended = this.#ended;
       await this.#end();
-      // The disposal of the runtime ends an open watch without an error.
+      // The disposal of the runtime or the sidecar ends an open watch without an error.
       const isEnd = ended || (this.#open && isColdframeError(error, 'ERR_RUNTIME_DISPOSED', 'ERR_SIDECAR_DISPOSED'));
       if (!isEnd) throw error;
     }

@@ -59,7 +59,10 @@ interface ServedRuntime {
 export class HostCallDispatcher {
   readonly #runtimes = new Map<RuntimeId, ServedRuntime>();
   readonly #replies: HostCallReplies;
-  /** Calls of runtimes that have no service yet, held while `expectRuntimes()` is in effect. */
+  /**
+   * Calls of runtimes that have no service yet. They are stored until the function that
+   * `expectRuntimes()` returned is called.
+   */
   readonly #early: { number: number; incoming: IncomingCall }[] = [];
   #expected = 0;
 
@@ -68,8 +71,8 @@ export class HostCallDispatcher {
   }
 
   /**
-   * Registers the service for a runtime's calls that have `name`. Replaces an earlier service for
-   * `name`.
+   * Registers `service` under `name` for the host calls of a runtime. Replaces an earlier service
+   * of that name.
    */
   serve(runtime: RuntimeId, name: string, service: HostService): void {
     let served = this.#runtimes.get(runtime);
@@ -108,7 +111,7 @@ export class HostCallDispatcher {
     for (const call of calls) call.abandon();
   }
 
-  /** Removes every runtime, because the sidecar has ended. */
+  /** Removes every runtime, because the channel has closed. */
   close(): void {
     for (const runtime of [...this.#runtimes.keys()]) this.removeRuntime(runtime);
   }

@@ -1,6 +1,6 @@
-// Open files, archives and watches of a runtime with an idle policy. Each of these handles counts
-// as use of the runtime until the handle is closed. A pause or a rollback closes all handles,
-// because they belong to the runtime's previous state.
+// Records the open files, archives and watches of a runtime with an idle policy. Each of these
+// handles counts as use of the runtime until the handle is closed. A pause or a rollback closes all
+// handles, because they belong to the runtime's previous state.
 
 import type { FileClose, FileHandle, HandleId } from '../protocol/generated/messages.js';
 import type { Requests } from '../protocol/generated/tables.js';

@@ -111,7 +111,7 @@ export class IdlePolicy<S extends PauseSnapshot = PauseSnapshot> {
     return result.finally(done) as Promise<Awaited<T>>;
   }
 
-  /** Ends the policy of a disposed runtime and deletes its snapshot. */
+  /** Ends the policy of a disposed runtime and deletes the snapshot of the policy's pause. */
   async end(): Promise<void> {
     const snapshot = await this.stop();
     await Promise.all([this.#deletion, this.#delete(snapshot)]);
@@ -128,7 +128,7 @@ export class IdlePolicy<S extends PauseSnapshot = PauseSnapshot> {
     return this.isPaused ? this.#handOver() : undefined;
   }
 
-  /** Takes back the snapshot that `stop()` returned, because the app's own pause failed. */
+  /** Restores the field `#snapshot` after `stop()`, because the app's own pause failed. */
   takeBack(snapshot: S | undefined): void {
     this.#snapshot = snapshot;
   }
@@ -186,7 +186,7 @@ export class IdlePolicy<S extends PauseSnapshot = PauseSnapshot> {
   }
 
   // A snapshot that the store no longer has needs no deletion. If the sidecar has ended, the store
-  // deletes the snapshot later.
+  // may evict the snapshot later.
   async #delete(snapshot: S | undefined): Promise<void> {
     try {
       await snapshot?.delete();
@@ -195,8 +195,8 @@ export class IdlePolicy<S extends PauseSnapshot = PauseSnapshot> {
     }
   }
 
-  // Passes an error to `onError`, or to a warning of the process, because no call can report the
-  // error.
+  // Passes an error to `onError`, because no call can report the error. Without `onError`, emits a
+  // warning of the process.
   readonly #report = (error: unknown): void => {
     const { onError } = this.options;
     if (onError !== undefined) callListener(() => onError(error));

@@ -15,11 +15,11 @@ import type { IdlePolicy } from './policy.js';
 const DIRECT_REQUESTS: ReadonlySet<keyof Requests> = new Set<keyof Requests>([
   'ping',
   'resources',
-  // The resumption itself sends the bindings.
+  // The caller keeps the runtime running, or creates the runtime. A resumption sends all bindings.
   'bindings.set',
 ]);
 
-/** Wraps `connection`. */
+/** Returns a connection that resumes the runtime before each call that counts as use. */
 export function resumingConnection(connection: SidecarConnection, policy: IdlePolicy): SidecarConnection {
   const programs = new WaitingPrograms(connection, policy);
   const files = new OpenFiles(policy);
@@ -159,8 +159,8 @@ function resumingNetwork(link: NetworkLink, policy: IdlePolicy): NetworkLink {
 }
 
 /**
- * A connection that is opened after the resumption. Calls made before are stored, and repeated in
- * order when the connection is opened.
+ * A connection that is opened after the resumption. Earlier calls are stored, and are made in order
+ * when the connection is opened.
  */
 class DelayedStream implements OpenStream {
   readonly opened: Promise<void>;

@@ -43,7 +43,7 @@ export class ExposedPort implements AsyncDisposable {
     return new ExposedPort(server, sockets, onClose);
   }
 
-  /** The address as a URL: `http://127.0.0.1:41234`. */
+  /** The address and the port as a URL, such as `http://127.0.0.1:41234`. */
   get url(): string {
     return `http://${this.host.includes(':') ? `[${this.host}]` : this.host}:${this.port}`;
   }

@@ -1,6 +1,6 @@
 // Sends one request to a guest's server and reads the whole response. The guest is not trusted. The
-// response is bounded in bytes and in time, and undici bounds its head. Redirects are not followed,
-// and no body is decompressed.
+// response is bounded in bytes and in time, and undici bounds the response's head. Redirects are
+// not followed, and no body is decompressed.
 
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
@@ -60,7 +60,9 @@ export function fromRequest(request: Request): FetchOptions {
   return { method, path: pathname + search, headers, body: body ?? undefined, signal };
 }
 
-/** Sends a request and reads the response. */
+/**
+ * Sends a request and reads the whole response. Rejects with `ERR_FETCH_TIMEOUT` after `timeoutMs`.
+ */
 export async function fetchFrom(dispatcher: Dispatcher, port: number, options: FetchOptions): Promise<GuestResponse> {
   const { timeoutMs = DEFAULT_TIMEOUT_MS, signal } = options;
   signal?.throwIfAborted();
@@ -111,8 +113,8 @@ async function exchange(
   }
 }
 
-// Translates undici's errors. Any other error was thrown by the caller's request body, and is
-// returned unchanged.
+// Returns the error of this package for an error of undici. Any other error was thrown by the
+// caller's request body, and is returned unchanged.
 function translated(port: number, error: unknown): unknown {
   const { name, code = '', message } = error as { name?: unknown; code?: unknown; message?: unknown };
   if (isColdframeError(error) || typeof code !== 'string') return error;

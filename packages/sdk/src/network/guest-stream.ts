@@ -110,7 +110,7 @@ export class GuestStream extends Duplex {
     return this;
   }
 
-  /** Does nothing, because a lost connection is always noticed. */
+  /** Does nothing, because the sidecar reports every lost connection. */
   setKeepAlive(): this {
     return this;
   }

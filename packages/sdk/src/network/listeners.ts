@@ -1,5 +1,5 @@
 // Listeners in a runtime, and the wait for a listener. The sidecar replies when a guest calls
-// listen, so that no poll is needed.
+// listen, so that this process sends only one request.
 
 import type { NetworkLink } from '../channel/network-link.js';
 import { listenerTimeout } from '../errors/make.js';
@@ -18,7 +18,7 @@ export interface GuestListener {
   readonly path?: string;
 }
 
-/** Converts the sidecar's message about a listener. */
+/** Converts the sidecar's message about a listener. Omits missing fields. */
 export function listenerOf({ pid, host, port, path }: Listener): GuestListener {
   return {
     processId: pid,
@@ -39,7 +39,10 @@ export interface WaitEnds {
   onDispose(end: (error: Error) => void): () => void;
 }
 
-/** Waits for a listener at `target`. */
+/**
+ * Waits for a listener at `target`. Rejects after `timeoutMs`, after an abort, and when the runtime
+ * is disposed.
+ */
 export function waitFor(link: NetworkLink, target: NetworkTarget, query: ListenerQuery, ends: WaitEnds): Promise<GuestListener> {
   const { timeoutMs, signal, onDispose } = ends;
   return new Promise((resolve, reject) => {

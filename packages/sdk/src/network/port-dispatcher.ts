@@ -11,7 +11,7 @@ import type { GuestStream } from './guest-stream.js';
 
 /**
  * The largest number of connections to one port. These connections and the guest's ends fit into
- * the runtime's limit of sockets. Further requests wait for a connection.
+ * the default of `limits.sockets`. Further requests wait for a connection.
  */
 const CONNECTIONS = 64;
 /**

@@ -1,6 +1,6 @@
 // The calls of the app into the network of one runtime. Objects that must end with the runtime, or
-// with its present state, are registered here. The calls connect the app to guests. The calls allow
-// no connection from a guest to the host machine.
+// with its present state, are registered in this module. The calls connect the app to guests. The
+// calls allow no connection from a guest to the host machine.
 //
 // The module `undici` and the modules of asynchronous calls are loaded at their first use. The
 // types of undici are public, so that a dispatcher can be passed to `fetch()` and to undici. Next:
@@ -29,8 +29,8 @@ import { type PortDispatcher, portDispatcher } from './port-dispatcher.js';
 const DEFAULT_WAIT_MS = 10_000;
 
 /**
- * The time between two restores of the runtime. A rollback or a resumption starts a new era. A
- * request of one era must not reach a later era.
+ * A period in the life of a runtime. A rollback or a resumption ends the present era and starts
+ * another era. A request of one era must not reach a later era.
  */
 interface Era {
   /** The reason why the era has ended. */
@@ -128,9 +128,9 @@ export class RuntimeNetwork {
 
   /**
    * Runs `restore`, which restores another state of the runtime. If `restore` succeeds, requests
-   * that started before its end fail with `reason`, also requests that wait for a connection. No
-   * connection is made during the restore, because the connection could reach the old or the new
-   * state.
+   * that started before the end of `restore` fail with `reason`, including requests that wait for a
+   * connection. No connection is made during the restore, because the connection could reach the
+   * old or the new state.
    */
   async whileRestoring<T>(reason: Error, restore: () => Promise<T>): Promise<T> {
     const restored = restore().then((result) => {
@@ -193,7 +193,7 @@ export class RuntimeNetwork {
   }
 }
 
-// Throws if the era ended during an `await`.
+// Throws the reason if the era ended, which may happen during an `await`.
 function assertCurrent(era: Era): void {
   if (era.ended !== undefined) throw era.ended;
 }

@@ -1,9 +1,10 @@
-// Bindings: functions of the app that guests can call, as an option.
+// The option `bindings`: functions of the app that guests can call. `bindings/binding.ts` converts
+// the checked definitions.
 
 import { CALLBACK, type Fault, FLAG, isObject, isPlain, listOf, mapOf, matching, type Rule, rule, TEXT, whole } from './rule.js';
 import { known, type OptionTable, objectWith, required } from './table.js';
 
-/** A JSON Schema: draft 2020-12, or the draft that its `$schema` names. */
+/** A JSON Schema of draft 2020-12, or of draft 4, 6, 7 or 2019-09 if `$schema` names that draft. */
 export type JsonSchema = boolean | { readonly [keyword: string]: unknown };
 
 /**
@@ -32,8 +33,8 @@ export interface StandardIssue {
 /** The second argument of a handler. */
 export interface BindingContext {
   /**
-   * Aborts when the call is abandoned: its process has ended or has aborted the call, its time is
-   * over, or the runtime is disposed.
+   * Aborts when `timeoutMs` has passed or the call is abandoned. A call is abandoned when its
+   * process ends or aborts the call, and when the runtime is paused or disposed.
    */
   readonly signal: AbortSignal;
   /** The pid of the calling process. */
@@ -53,7 +54,7 @@ export interface BindingExample {
  * a command of that name.
  */
 export interface BindingDefinition {
-  /** A description for people and models. `--help` prints it. */
+  /** A description for people and models, which `--help` of the binding's command prints. */
   readonly description: string;
   /** The schema of the input, which is checked in this process before the handler runs. */
   readonly inputSchema: JsonSchema | StandardSchema;
@@ -68,7 +69,9 @@ export interface BindingDefinition {
    * @default 30_000; at most 300_000
    */
   readonly timeoutMs?: number;
-  /** Number of calls that run at a time. Further calls wait for a permit. @default 64 */
+  /**
+   * Number of calls that run at a time. Further calls wait for a permit. @default 64; at most 1_024
+   */
   readonly maxConcurrency?: number;
   /** The largest input in bytes of JSON. @default 1_048_576; at most 16_777_216 */
   readonly maxInputBytes?: number;
@@ -77,8 +80,8 @@ export interface BindingDefinition {
   /** Inputs that show the use of the binding. */
   readonly examples?: readonly BindingExample[];
   /**
-   * Whether a command has the binding's name. `false` for the name of a command of the sandbox,
-   * such as `echo`.
+   * Whether a command has the binding's name. Must be `false` if the sandbox has a command of that
+   * name, such as `echo`.
    * @default true
    */
   readonly command?: boolean;

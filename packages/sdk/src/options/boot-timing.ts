@@ -12,16 +12,20 @@ export interface BootTiming {
  * The steps that `onBootTiming` reports.
  *
  * - `sidecar_spawn`: from the call until the operating system has started the sidecar's process.
- * - `session_open`: from the end of `sidecar_spawn` until the sidecar has sent its hello.
+ * - `session_open`: from the end of `sidecar_spawn`, or from the call in embedded mode, until the
+ *   sidecar's hello has arrived.
  * - `module_load`: inside these two steps, the sidecar loads the precompiled engine. Each sidecar
  *   reports this step once, to the first call with `onBootTiming`.
- * - `vm_create`: from the end of `session_open`, or from the call if the sidecar ran already, until
- *   the runtime exists. Does not include `vm_configure`.
- * - `vm_configure`: inside the sidecar, checks and stores the runtime's options.
- * - `runtime_create_total`: all of `NodeRuntime.create()`.
- * - `memory_map`, `instantiate`, `guest_start`, `guest_run`: the steps of each program in the
- *   sidecar. The steps map the guest's memory, make the instance, reach the program's first
- *   instruction, and run the program to its end.
+ * - `vm_create`: from the end of `session_open`, or from the request if the sidecar ran already,
+ *   until the runtime exists with its files and bindings. Does not include `vm_configure`.
+ * - `vm_configure`: inside `NodeRuntime.create()`, the sidecar checks and stores the runtime's
+ *   options.
+ * - `runtime_create_total`: all of `NodeRuntime.create()` after its options were checked and
+ *   prepared.
+ * - `memory_map`, `instantiate`, `guest_start`, `guest_run`: the sidecar's steps for each program
+ *   of `exec()`, `run()` and `execFile()`. The steps map the guest's memory, make the VM, reach the
+ *   program's first instruction, and run the program to its end. A new resident runner reports the
+ *   first three steps, and each snippet reports `guest_run`.
  */
 export type BootPhase =
   | 'sidecar_spawn'

@@ -1,4 +1,4 @@
-// Checks the options and arguments of every public call once, before the call does anything else.
+// Checks the options and arguments of every public call once, before the call has an effect.
 // Next: `hints.ts`, which finds the right name for a wrong name.
 
 import { invalidOption } from '../errors/make.js';
@@ -22,7 +22,7 @@ const tree = objectWith(TREE);
 const acquire = objectWith(ACQUIRE);
 const storeCall = objectWith(STORE_CALL);
 
-/** The options of each call. The names of the calls appear in messages. */
+/** The rule for the options of each call. The names of the calls appear in messages. */
 export const CALLS = {
   'NodeRuntime.create()': RUNTIME_OPTIONS,
   'exec()': run,
@@ -81,8 +81,9 @@ export function checkGivenOptions(call: OptionCall, options: unknown): void {
 }
 
 /**
- * Throws `ERR_INVALID_OPTION` if an argument breaks `rule`. In a list, the error names the argument
- * and the index. In an object, the error names the property, as for an option.
+ * Throws `ERR_INVALID_OPTION` if an argument breaks `rule`. For an item of a list, the error names
+ * the argument and the index. For a property of an object, the error names the property, as for an
+ * option.
  */
 export function checkArgument(call: string, argument: string, rule: Rule, value: unknown): void {
   const fault = rule.fault(value);

@@ -8,13 +8,13 @@ export interface FileSystemStat {
   size: number;
   /** Permission bits. @default 0o755 for directories, 0o777 for links, 0o644 for files */
   mode?: number;
-  /** The time of the last change in milliseconds since 1970, as all times. @default 0 */
+  /** The time of the last change. All times are milliseconds since 1970. @default 0 */
   mtimeMs?: number;
-  /** @default mtimeMs */
+  /** The time of the last read. @default mtimeMs */
   atimeMs?: number;
-  /** @default mtimeMs */
+  /** The time of the last change of the status. @default mtimeMs */
   ctimeMs?: number;
-  /** @default ctimeMs */
+  /** The time of the creation. @default ctimeMs */
   birthtimeMs?: number;
   /** A number that identifies the file and never changes. @default derived from the path */
   ino?: number;
@@ -35,15 +35,16 @@ export type Eventually<T> = T | Promise<T>;
  * Files that an app provides, for `mounts: [{ guestPath, fileSystem }]`. Paths are absolute, and
  * `/` is the root of the mount. Links in a path have been followed already.
  *
- * A method fails with an error whose `code` is the name of a Linux error number, such as `ENOENT`.
- * Any other error becomes `EIO` in the guest, and its text does not leave this process. A method
- * that exceeds the mount's `timeout` fails with `ETIMEDOUT`. A missing method fails with `EROFS` if
- * it changes files or directories, else with `EOPNOTSUPP`. Several calls may run concurrently.
+ * A method fails with an error whose `code` is the name of a Linux error number for files, such as
+ * `ENOENT`. Any other error becomes `EIO` in the guest, and its text does not leave this process. A
+ * method that exceeds the mount's `timeout` fails with `ETIMEDOUT`. A missing `write`, `create`,
+ * `truncate`, `mkdir`, `remove` or `rename` fails with `EROFS`, and any other missing method with
+ * `EOPNOTSUPP`. Several calls may run concurrently.
  */
 export interface FileSystem {
   /**
-   * Returns the status of a file. Does not follow a link at `path`. `ENOENT` if nothing exists at
-   * `path`.
+   * Returns the status of a file. Does not follow a link at `path`. Fails with `ENOENT` if nothing
+   * exists at `path`.
    */
   stat(path: string): Eventually<FileSystemStat>;
   /** Returns all entries of a directory in any order, without `.` and `..`. */
@@ -56,17 +57,20 @@ export interface FileSystem {
    * Writes all of `data`. Fills a gap before `offset` with zeros. The method may keep the bytes.
    */
   write?(path: string, offset: number, data: Uint8Array): Eventually<void>;
-  /** Makes an empty file. `EEXIST` if `path` exists. */
+  /** Makes an empty file. Fails with `EEXIST` if `path` exists. */
   create?(path: string, mode: number): Eventually<void>;
   /** Sets the size of a file. Fills added bytes with zeros. */
   truncate?(path: string, length: number): Eventually<void>;
-  /** Makes a directory. `EEXIST` if `path` exists. */
+  /** Makes a directory. Fails with `EEXIST` if `path` exists. */
   mkdir?(path: string, mode: number): Eventually<void>;
-  /** Removes a file, a link, or an empty directory. `ENOTEMPTY` if the directory has entries. */
+  /**
+   * Removes a file, a link, or an empty directory. Fails with `ENOTEMPTY` if the directory has
+   * entries.
+   */
   remove?(path: string): Eventually<void>;
   /**
    * Renames a file, a link or a directory. Replaces a file, a link or an empty directory at `to`.
-   * `ENOTEMPTY` if the directory at `to` has entries.
+   * Fails with `ENOTEMPTY` if the directory at `to` has entries.
    */
   rename?(from: string, to: string): Eventually<void>;
   /** Makes a symbolic link. */
@@ -75,7 +79,7 @@ export interface FileSystem {
   readlink?(path: string): Eventually<string>;
   /** Sets permission bits. */
   chmod?(path: string, mode: number): Eventually<void>;
-  /** Sets times, in milliseconds since 1970. */
+  /** Sets the times of the last read and the last change, in milliseconds since 1970. */
   utimes?(path: string, atimeMs: number, mtimeMs: number): Eventually<void>;
 }
 

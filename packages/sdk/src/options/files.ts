@@ -27,12 +27,12 @@ export interface TreeOptions {
 /** Options of `runtime.watch()`. */
 export interface WatchOptions {
   /**
-   * Whether all files and directories below the directory are watched too. Not possible in a
-   * mounted folder without an overlay.
+   * Whether all files and directories below the directory are watched too. A recursive watch of a
+   * mounted folder without an overlay fails with `ENOSYS`.
    * @default false
    */
   recursive?: boolean;
-  /** Ends the watch when it aborts. The iteration then throws the signal's reason. */
+  /** Ends the watch when the signal aborts. The iteration then throws the signal's reason. */
   signal?: AbortSignal;
 }
 
@@ -42,7 +42,7 @@ export interface ReadStreamOptions {
   start?: number;
   /** The position of the last byte, which is read too, as in Node. @default the end of the file */
   end?: number;
-  /** Ends the stream with an error when it aborts. */
+  /** Ends the stream with an error when the signal aborts. */
   signal?: AbortSignal;
 }
 
@@ -52,7 +52,7 @@ export interface WriteStreamOptions {
   append?: boolean;
   /** Permission bits of a new file, such as 0o755. @default 0o644 */
   mode?: number;
-  /** Ends the stream with an error when it aborts. */
+  /** Ends the stream with an error when the signal aborts. */
   signal?: AbortSignal;
 }
 
@@ -70,7 +70,7 @@ export interface ImportTarOptions {
   gzip?: boolean;
 }
 
-/** The content of an archive. */
+/** The bytes of an archive, whole or in chunks. */
 export type TarSource = Uint8Array | AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 
 /** Permission bits, with the sticky bit. */
@@ -78,21 +78,21 @@ const MODE_BITS = whole(0, 0o1777, 'permissions');
 const POSITION = whole(0, Number.MAX_SAFE_INTEGER - 1, 'bytes');
 const RECURSIVE = known(FLAG, ['force']);
 
-/** Options of `writeFile()`. */
+/** The option table of `writeFile()`. */
 export const WRITE_FILE: OptionTable<WriteFileOptions> = { mode: MODE_BITS };
-/** Options of `stat()`. */
+/** The option table of `stat()`. */
 export const STAT: OptionTable<StatOptions> = { followSymlinks: known(FLAG, ['follow']) };
-/** Options of `mkdir()` and `remove()`. */
+/** The option table of `mkdir()` and `remove()`. */
 export const TREE: OptionTable<TreeOptions> = { recursive: RECURSIVE };
-/** Options of `watch()`. */
+/** The option table of `watch()`. */
 export const WATCH: OptionTable<WatchOptions> = { recursive: RECURSIVE, signal: SIGNAL };
-/** Options of `createReadStream()`. */
+/** The option table of `createReadStream()`. */
 export const READ_STREAM: OptionTable<ReadStreamOptions> = { start: POSITION, end: POSITION, signal: SIGNAL };
-/** Options of `createWriteStream()`. */
+/** The option table of `createWriteStream()`. */
 export const WRITE_STREAM: OptionTable<WriteStreamOptions> = { append: FLAG, mode: MODE_BITS, signal: SIGNAL };
-/** Options of `exportTar()`. */
+/** The option table of `exportTar()`. */
 export const EXPORT_TAR: OptionTable<ExportTarOptions> = { gzip: FLAG };
-/** Options of `importTar()`. */
+/** The option table of `importTar()`. */
 export const IMPORT_TAR: OptionTable<ImportTarOptions> = { path: guestPath('/workspace'), gzip: FLAG };
 
 /** The argument `path`, and `from` and `to` of `rename()`. */

@@ -24,7 +24,7 @@ interface Index {
 
 /**
  * Option names of other libraries that correspond to no single option of this package, with a hint
- * for each.
+ * for each name.
  */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
   __proto__: null as never,
@@ -51,7 +51,7 @@ export function hintFor(name: string, table: AnyTable, call: string, calls: Call
   const { places, tables } = index;
   const right = nearest(name, Object.keys(table));
   if (!tables.has(table)) {
-    // A name in a policy is looked up only in the tables of the policy.
+    // For a name in a policy, only the options next to the name are searched.
     const own = Object.keys(table).find((option) => table[option]?.aliases?.names.includes(name)) ?? right;
     return own && `It is called \`${own}\`.`;
   }

@@ -7,7 +7,7 @@ import { type OptionTable, objectWith, required } from './table.js';
 export interface IdleOptions {
   /**
    * Milliseconds without use until the action, 1 to 2,147,483,647. Pending calls, running programs
-   * and open streams, watches and connections are use.
+   * and open streams, watches and connections count as use.
    */
   afterMs: number;
   /**
@@ -17,9 +17,9 @@ export interface IdleOptions {
    */
   action: 'pause' | 'dispose';
   /**
-   * Receives an error that no call can report: the runtime could not be paused, or the snapshot of
-   * an earlier pause could not be deleted. After a failed pause the runtime stays running, and the
-   * next attempt waits twice as long. An error that the handler throws is an uncaught exception.
+   * Receives an error that no call can report: a failed pause or disposal, or a failed deletion of
+   * an earlier pause's snapshot. After a failed pause the runtime stays running, and the next
+   * attempt waits twice as long. An error that the handler throws is an uncaught exception.
    * @default a warning of the process
    */
   onError?: (error: unknown) => void;

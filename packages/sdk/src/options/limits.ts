@@ -6,8 +6,8 @@ import { MAX_TIMER_MS, oneOf, whole } from './rule.js';
 import { known, type OptionTable, objectWith } from './table.js';
 
 /**
- * Limits of a runtime. If a program exceeds a limit, the program or the caller gets an error. Other
- * runtimes are not affected.
+ * Limits of a runtime. If a program reaches a limit, an operation fails or waits, or the program is
+ * ended: see `docs/limits.md`. Other runtimes are not affected.
  */
 export interface Limits {
   /**
@@ -40,7 +40,7 @@ export interface Limits {
    */
   cpuMs?: number;
   /**
-   * Wall-clock limit in milliseconds of a program or an evaluation without a `timeout`. 0 is no
+   * Wall-clock limit in milliseconds of a program or an evaluation without a `timeout`. 0 means no
    * limit.
    * @default 0
    */
@@ -86,7 +86,7 @@ export interface Limits {
    */
   filesystemBytes?: number;
   /**
-   * Files, directories and links in memory.
+   * Files, directories and links in memory. Beyond the limit, making a file fails with `ENOSPC`.
    * @default 16_384
    */
   inodes?: number;
@@ -126,8 +126,8 @@ export interface Limits {
    */
   stdinBytes?: number;
   /**
-   * Bytes of stdout that are captured for one program, and bytes of stderr. Further output is not
-   * captured, and the result is marked as truncated. The program continues.
+   * Bytes of stdout that are captured for one program. The limit for stderr is equal. Further
+   * output is not captured, and the result is marked as truncated. The program continues.
    * @default 16_777_216 (16 MiB)
    */
   outputBytes?: number;
@@ -169,8 +169,8 @@ export type LimitWarningListener = (warning: LimitWarning) => void;
 const MIB = 1_048_576;
 const TERABYTE = 1_099_511_627_776;
 /**
- * The largest number that Node accepts as milliseconds of a timer. The largest size of a buffer in
- * bytes is the same number.
+ * The largest number that Node accepts as milliseconds of a timer. The sidecar uses this number
+ * also as the bound of `stdinBytes` and `outputBytes`.
  */
 const LARGEST = MAX_TIMER_MS;
 /** The largest body of a response in bytes: the longest text that Node's engine can store. */
@@ -208,7 +208,7 @@ export const LIMITS: OptionTable<Limits> = {
   stdinBytes: bytes(0, LARGEST),
   outputBytes: known(bytes(0, LARGEST), ['maxBuffer', 'maxOutputBytes'], IN_BYTES),
   resultBytes: bytes(0, 16 * MIB),
-  // This package enforces this limit. The sidecar does not know the limit.
+  // This package enforces this limit. The limit is not sent to the sidecar.
   fetchResponseBytes: bytes(0, MAX_RESPONSE_BYTES),
   profile: oneOf(['default', 'hardened'], "'default' or 'hardened'"),
 };

@@ -1,4 +1,5 @@
 // Options that place files of the host machine, or of the app, in the guest's tree.
+// `files/initial-files.ts` converts the checked mounts to messages.
 
 import type { FileSystemMount } from './file-system.js';
 import { type Fault, FLAG, guestPath, HOST_FOLDER, isObject, listOf, type Rule, rule, TIMEOUT_MS } from './rule.js';

@@ -28,7 +28,7 @@ export interface ConnectOptions extends ListenerQuery {
 export interface WaitForListenerOptions {
   /** The longest wait, in milliseconds. @default 10_000 */
   timeoutMs?: number;
-  /** Ends the wait when it aborts. The call then rejects with the signal's reason. */
+  /** Ends the wait when the signal aborts. The call then rejects with the signal's reason. */
   signal?: AbortSignal;
 }
 
@@ -42,7 +42,7 @@ export interface ExposePortOptions {
 
 /** The request of `fetch()`, and its bounds. */
 export interface FetchOptions {
-  /** @default 'GET' */
+  /** The method of the request. @default 'GET' */
   method?: string;
   /** The path and the query of the URL, beginning with `/`. @default '/' */
   path?: string;
@@ -50,7 +50,7 @@ export interface FetchOptions {
   headers?: IncomingHttpHeaders | Iterable<[string, string | string[] | undefined]>;
   /** The body: bytes, text, or an async iterable whose chunks are sent as they arrive. */
   body?: string | Uint8Array | AsyncIterable<string | Uint8Array>;
-  /** Ends the request when it aborts. The call then rejects with the signal's reason. */
+  /** Ends the request when the signal aborts. The call then rejects with the signal's reason. */
   signal?: AbortSignal;
   /** Milliseconds until the whole response must have arrived. @default 30_000 */
   timeoutMs?: number;
@@ -68,16 +68,16 @@ const isBody = (value: unknown): boolean =>
   value instanceof Uint8Array ||
   (typeof value === 'object' && value !== null && Symbol.asyncIterator in value);
 
-/** Options of `waitForListener()`. */
+/** The option table of `waitForListener()`. */
 export const WAIT_FOR_LISTENER: OptionTable<WaitForListenerOptions> = { timeoutMs: TIMEOUT_MS, signal: SIGNAL };
 
-/** Options of `exposePort()`. */
+/** The option table of `exposePort()`. */
 export const EXPOSE_PORT: OptionTable<ExposePortOptions> = {
   host: matching(LOOPBACK_HOST, "an address of this machine's loopback: 127.0.0.1, ::1 or localhost"),
   hostPort: whole(0, 65_535),
 };
 
-/** Options of `fetch()`. */
+/** The option table of `fetch()`. */
 export const FETCH: OptionTable<FetchOptions> = {
   method: matching(METHOD, 'a method of HTTP such as GET'),
   path: matching(REQUEST_PATH, 'a path that begins with / and has no white space'),

@@ -6,7 +6,7 @@ import { type Fault, isObject, listOf, oneOf, type Rule, rule } from './rule.js'
 import { type AnyTable, known, type OptionTable, objectWith, required } from './table.js';
 
 /**
- * Whether an operation is allowed. A denied operation fails with `EACCES` in the program. A denied
+ * The result of a permission check. A denied operation fails with `EACCES` in the program. A denied
  * environment variable does not exist in the program.
  */
 export type PermissionMode = 'allow' | 'deny';
@@ -54,14 +54,14 @@ export interface FsPermissionRule {
   paths?: readonly string[];
 }
 
-/** A rule for any other scope. */
+/** A rule for a scope other than `fs`. */
 export interface PatternPermissionRule<S extends Exclude<PermissionScope, 'fs'>> {
   mode: PermissionMode;
   /** The operations that the rule is for. @default all */
   operations?: readonly PermissionOperations[S][];
   /**
-   * The resources that the rule is for: `host:port` for the network, paths or names of programs,
-   * names of variables and bindings.
+   * The resources that the rule is for. Examples are `host:port` for the network, paths or names of
+   * programs, `SIGTERM:12` for a signal, and names of variables and bindings.
    * @default everything
    */
   patterns?: readonly string[];
@@ -86,7 +86,7 @@ export type PermissionRules<Rule> =
 export interface PermissionsPolicy {
   /** Files. @default 'allow' */
   fs?: PermissionRules<FsPermissionRule>;
-  /** Sockets. @default inside the runtime: `localhost`, and Unix sockets without a file */
+  /** Sockets. @default connections inside the runtime: patterns `localhost` and `unix:*` */
   network?: PermissionRules<PatternPermissionRule<'network'>>;
   /** Starting programs. @default 'allow' */
   childProcess?: PermissionRules<PatternPermissionRule<'childProcess'>>;
@@ -98,11 +98,11 @@ export interface PermissionsPolicy {
   binding?: PermissionRules<PatternPermissionRule<'binding'>>;
 }
 
-/** A decision about a permission. */
+/** The result of one permission check. */
 export interface PermissionEvent {
   readonly scope: PermissionScope;
   readonly operation: string;
-  /** The path, address, variable or name. */
+  /** The checked resource, such as the path, the address, or the name of the variable. */
   readonly resource: string;
   readonly decision: PermissionMode;
   /**
@@ -119,7 +119,7 @@ export interface PermissionEvent {
   readonly time: number;
 }
 
-/** The operations of each scope, in the order of the sidecar. */
+/** The operations of each scope, in the order of the sidecar's table. */
 export const OPERATIONS: { readonly [S in PermissionScope]: readonly PermissionOperations[S][] } = {
   fs: [
     'read',

@@ -1,5 +1,5 @@
-// Options of `RuntimePool`. The types of the handles are parameters, because their classes are
-// above the options; `pool/options.ts` supplies the types.
+// Options of `RuntimePool`. The types of the handles are parameters, because the classes of the
+// handles import the options. `pool/options.ts` supplies the types.
 
 import { isSidecar } from './handles.js';
 import { CALLBACK, type Fault, isObject, MAX_TIMER_MS, oneOf, rule, SIGNAL, TIMEOUT_MS, whole } from './rule.js';
@@ -15,18 +15,19 @@ export interface PoolOptions<Sidecar, Snapshot, Runtime, RuntimeOptions> {
    */
   sidecar?: Sidecar;
   /**
-   * The template, of which every slot is a copy: a snapshot, or its id or name. Without this option
-   * the pool makes a runtime with `options` and takes its snapshot.
+   * The template, from which every slot is restored: a `Snapshot`, or an id, digest or name.
+   * Without this option the pool makes a runtime with `options` and takes a snapshot of that
+   * runtime.
    */
   snapshot?: Snapshot | string;
   /**
-   * Options of the runtimes. If `snapshot` is set, only options that a snapshot does not contain,
-   * such as bindings and mounts, and limits.
+   * Options of the runtimes. If `snapshot` is set, the options have the same effect as in
+   * `NodeRuntime.create({ snapshot })`.
    */
   options?: RuntimeOptions;
   /**
-   * Prepares the runtime that is made with `options`, before its snapshot is taken: loads packages,
-   * starts a resident runner.
+   * Prepares the runtime that is made with `options`, before its snapshot is taken. An example is a
+   * function that loads packages or starts a resident runner.
    */
   prepare?: (runtime: Runtime) => unknown;
   /** The largest number of slots that use memory at a time, in use or idle, 1 to 10,000. */
@@ -49,21 +50,21 @@ export interface PoolOptions<Sidecar, Snapshot, Runtime, RuntimeOptions> {
    */
   reuse?: number;
   /**
-   * When a slot is rolled back to the template. `'each-use'`: after each use. After `reuse` uses
-   * the slot is replaced. `'last-use'`: after `reuse` uses. Until then each use sees the changes of
-   * earlier uses, which are uses of one tenant.
+   * The rule for rollbacks. `'each-use'`: a slot is rolled back to the template after each use, and
+   * replaced after `reuse` uses. `'last-use'`: a slot is rolled back after `reuse` uses. Until the
+   * rollback each use sees the changes of earlier uses, which are uses of one tenant.
    * @default 'each-use'
    */
   recycle?: 'each-use' | 'last-use';
   /**
-   * Milliseconds that a slot beyond `min` may be idle before it is paused on disk. After the same
-   * time on disk the slot is ended.
+   * Milliseconds that a slot beyond `min` may be idle before the slot is paused on disk. After the
+   * same time on disk the slot is ended.
    * @default 60_000
    */
   idleTimeoutMs?: number;
   /** Milliseconds that a call may wait for a slot. @default 30_000 */
   acquireTimeoutMs?: number;
-  /** Calls that may wait for slots that are in use, 0 to 1,000,000. @default 1_000 */
+  /** Calls that may be admitted beyond `size` calls, 0 to 1,000,000. @default 1_000 */
   maxWaiting?: number;
 }
 
@@ -83,7 +84,7 @@ export interface AcquireOptions {
 
 /** Options of `pool.dispose()`. */
 export interface PoolDisposeOptions {
-  /** Milliseconds until slots in use are ended. @default 5_000 */
+  /** Milliseconds from the call until slots in use are ended. @default 5_000 */
   timeoutMs?: number;
 }
 
@@ -92,8 +93,8 @@ const MAX_USES = 1_000_000;
 const DAY_MS = 86_400_000;
 const WITHOUT = ['sidecar', 'snapshot', 'tenant', 'idle'];
 
-// Rejects options that a pool sets itself. `NodeRuntime.create()` checks the other options when the
-// first runtime is made.
+// Returns false for an object with an option that the pool itself sets. `NodeRuntime.create()`
+// checks the other options when the first runtime is made.
 const isRuntimeOptions = (value: unknown): boolean => isObject(value) && WITHOUT.every((name) => !(name in value));
 
 const POOL: OptionTable<PoolOptions<unknown, unknown, unknown, unknown>> = {
@@ -130,8 +131,8 @@ function fitting({ size, min, snapshot, prepare, tenant }: Readonly<Record<strin
 /** Accepts the options of a pool. */
 export const POOL_OPTIONS = objectWith(POOL, undefined, fitting);
 
-/** Options of `acquire()` and `withRuntime()`. */
+/** The option table of `acquire()` and `withRuntime()`. */
 export const ACQUIRE: OptionTable<AcquireOptions> = { tenant: POOL_TENANT, signal: SIGNAL };
 
-/** Options of `RuntimePool.dispose()`. */
+/** The option table of `RuntimePool.dispose()`. */
 export const POOL_DISPOSE: OptionTable<PoolDisposeOptions> = { timeoutMs: whole(0, DAY_MS, 'milliseconds') };

@@ -14,9 +14,12 @@ export type SignalName = NodeJS.Signals;
 
 /** Options of every call that evaluates code. */
 export interface EvaluationOptions {
-  /** Wall-clock limit in milliseconds, a whole number from 1. @default none */
+  /** Wall-clock limit in milliseconds, a whole number from 1. @default `limits.wallMs` */
   timeout?: number;
-  /** Ends the program when it aborts. The call then rejects with the signal's reason. */
+  /**
+   * Ends the program or the evaluation when the signal aborts. The call then rejects with the
+   * signal's reason.
+   */
   signal?: AbortSignal;
   /**
    * Receives stdout while the program runs. If the handler returns a promise, the next chunk waits
@@ -39,7 +42,8 @@ interface ProgramPlace {
 /** Options of `runtime.exec()`, `runtime.execFile()`, `runtime.run()` and `runtime.spawn()`. */
 export interface RunOptions extends ProgramPlace, EvaluationOptions {
   /**
-   * `process.argv` after its first entry, as with `node -e`: the program has no name.
+   * The entries of `process.argv` after the first entry, as with `node -e`. In `execFile()`, the
+   * entries follow the path of the file.
    * @default []
    */
   args?: readonly string[];
@@ -55,7 +59,10 @@ export interface RunOptions extends ProgramPlace, EvaluationOptions {
    * @default 'javascript'
    */
   language?: 'javascript' | 'typescript';
-  /** The content of the program's stdin. @default nothing: end of file */
+  /**
+   * The content of the program's stdin. `spawn()` keeps stdin open after this content. @default
+   * nothing
+   */
   stdin?: string | Uint8Array;
 }
 
@@ -92,7 +99,7 @@ export const PLACE: OptionTable<ProgramPlace> = {
 
 const STDIN = known(CONTENT, ['input']);
 
-/** Options of programs that are given as code or as a file. */
+/** The option table of programs that are given as code or as a file. */
 export const RUN: OptionTable<RunOptions> = {
   ...EVALUATION,
   ...PLACE,
@@ -102,16 +109,16 @@ export const RUN: OptionTable<RunOptions> = {
   stdin: STDIN,
 };
 
-/** Options of commands. */
+/** The option table of commands. */
 export const COMMAND: OptionTable<CommandOptions> = { ...EVALUATION, ...PLACE, stdin: STDIN };
 
-/** Options of a new resident runner. */
+/** The option table of a new resident runner. */
 export const RESIDENT_RUNNER: OptionTable<ResidentRunnerOptions> = PLACE;
 
-/** Options of an evaluation in a resident runner. */
+/** The option table of an evaluation in a resident runner. */
 export const RESIDENT_EXEC: OptionTable<ResidentExecOptions> = EVALUATION;
 
-/** Options of a handle for a program from a snapshot. */
+/** The option table of a handle for a program from a snapshot. */
 export const ATTACH: OptionTable<AttachOptions> = {
   onStdout: EVALUATION.onStdout,
   onStderr: EVALUATION.onStderr,

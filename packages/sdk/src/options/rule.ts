@@ -39,7 +39,7 @@ export interface InnerOptions {
   readonly options: Readonly<Record<string, Rule>>;
 }
 
-/** Makes a rule of a test. */
+/** Makes a rule from a test. */
 export function rule(test: (value: unknown) => boolean, expected: string): Rule {
   return { expected, fault: (value) => (test(value) ? undefined : { path: [], expected, received: value }) };
 }
@@ -124,7 +124,7 @@ export const TEXT = rule((value) => typeof value === 'string', 'text');
 export const PROGRAM_TEXT = rule((value) => typeof value === 'string' && !value.includes('\0'), 'text without NUL');
 /** Accepts the content of a file or of stdin. */
 export const CONTENT = rule((value) => typeof value === 'string' || value instanceof Uint8Array, 'text or a Uint8Array');
-/** Accepts a wall-clock limit. */
+/** Accepts milliseconds of a timer. */
 export const TIMEOUT_MS = whole(1, MAX_TIMER_MS, 'milliseconds');
 /** Accepts the path of a folder of the host machine. */
 export const HOST_FOLDER = rule(isHostPath, 'a folder of this machine');

@@ -1,5 +1,5 @@
-// Options of `NodeRuntime.create()`. The types of the handles are parameters, because their classes
-// are above the options; `runtime/options.ts` supplies the types.
+// Options of `NodeRuntime.create()`. The types of the handles are parameters, because the classes
+// of the handles import the options. `runtime/options.ts` supplies the types.
 
 import { BINDINGS, type Bindings } from './bindings.js';
 import type { BootTimingListener } from './boot-timing.js';
@@ -50,11 +50,12 @@ export interface RuntimeOptions<Sidecar, Snapshot> {
    */
   mounts?: readonly (Mount | FileSystemMount)[];
   /**
-   * A `node_modules` folder of the host machine, mounted read-only at `guestPath`, so that programs
-   * below it can import its packages. A package whose link leaves the folder, as in a workspace of
-   * pnpm, is found if a folder in `roots` contains the link's target. The folders in `roots` are
-   * mounted read-only too, where the links lead in the guest. A link to a target outside of these
-   * folders fails with `EACCES`, and the message names the target.
+   * A `node_modules` folder of the host machine, mounted read-only at `guestPath`. Programs below
+   * the parent of `guestPath` can import the packages of the folder. A package whose link leaves
+   * the folder, as in a workspace of pnpm, is found if a folder in `roots` contains the link's
+   * target. The folders in `roots` are mounted read-only too, where the links lead in the guest. A
+   * link to a target outside of these folders fails with `EACCES`, and the message names the
+   * target.
    * @default guestPath: `node_modules` in `cwd`
    */
   nodeModules?: string | NodeModulesMount;
@@ -62,10 +63,11 @@ export interface RuntimeOptions<Sidecar, Snapshot> {
   limits?: Limits;
   /**
    * A snapshot to restore: a `Snapshot`, or an id, digest or name, which selects the newest such
-   * snapshot of the tenant. Files, processes and resident runners are restored from the snapshot.
-   * Mounted folders and app file systems must be passed again in `mounts`, and `bindings` too.
-   * `env`, `cwd`, `limits` and `permissions` replace the snapshot's values if they are set. Without
-   * `sidecar`, the runtime uses the sidecar of the `Snapshot` while that sidecar lives.
+   * snapshot of the tenant. Files, processes and resident runners are restored from the snapshot. A
+   * snapshot contains no bindings, no mounted folders and no app file systems, so `bindings` and
+   * `mounts` must be passed again. `env`, `cwd`, `limits` and `permissions` replace the snapshot's
+   * values if they are set. Without `sidecar`, the runtime uses the sidecar of the `Snapshot` while
+   * that sidecar lives.
    */
   snapshot?: Snapshot | string;
   /**
@@ -78,11 +80,14 @@ export interface RuntimeOptions<Sidecar, Snapshot> {
    */
   idle?: IdleOptions;
   /**
-   * Called when the use of a limit reaches 80 %. Called again for that limit only after the use was
-   * below 60 %, and at most once a second for each limit.
+   * Called when the use of a limit reaches 80 %. Called again for a limit only after the use of
+   * that limit was below 60 %, and at most once a second.
    */
   onLimitWarning?: LimitWarningListener;
-  /** Called with the duration of each step, at creation and after each program. */
+  /**
+   * Called with the duration of each step: at creation, and after each program and evaluation.
+   * Programs of `spawn()`, `spawnCommand()` and `execCommand()` report no steps.
+   */
   onBootTiming?: BootTimingListener;
 }
 

@@ -1,5 +1,5 @@
-// A value in an error message: its type and, when it is short, its text. The content of an object
-// never appears, because it may be secret or long.
+// Describes a wrong value for an error message: the type, and the text of a short value. The
+// content of an object never appears, because the content may be secret or long.
 
 const MAX_TEXT = 40;
 

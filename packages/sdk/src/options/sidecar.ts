@@ -24,9 +24,9 @@ export interface SidecarOptions {
   maxRuntimes?: number;
   /**
    * Microseconds, 0 to 10,000, that a thread polls for more work after a reply before it sleeps. A
-   * program that is started in that time starts without delay. While the thread polls, it uses a
-   * processor. In embedded mode, Node's own thread also polls for this time when exactly one call
-   * is pending.
+   * program that is started in that time starts without delay. While the thread polls, the thread
+   * uses a processor. In embedded mode, Node's own thread also polls for this time when exactly one
+   * call is pending.
    * @default 50 in a process, 100 embedded (0 with an inline budget)
    */
   spinUs?: number;
@@ -51,11 +51,11 @@ export interface SidecarEmbeddedOptions extends SidecarOptions {
   inlineBudgetMs?: number;
 }
 
-/** No event loop should block for more than one second. */
+/** The largest `inlineBudgetMs`, because a guest on the calling thread blocks the event loop. */
 const MAX_INLINE_BUDGET_MS = 1_000;
 const isBudget = (value: unknown): boolean => typeof value === 'number' && value >= 0 && value <= MAX_INLINE_BUDGET_MS;
 
-/** Options of a sidecar process. */
+/** The option table of a sidecar process. */
 export const SIDECAR: OptionTable<SidecarSpawnOptions> = {
   onBootTiming: CALLBACK,
   workers: known(whole(1, 256, 'threads'), ['threads']),
@@ -65,7 +65,7 @@ export const SIDECAR: OptionTable<SidecarSpawnOptions> = {
   snapshots: SNAPSHOT_STORE,
 };
 
-/** Options of an embedded sidecar. */
+/** The option table of an embedded sidecar. */
 export const EMBEDDED_SIDECAR: OptionTable<SidecarEmbeddedOptions> = {
   ...SIDECAR,
   inlineBudgetMs: known(

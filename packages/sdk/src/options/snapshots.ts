@@ -16,7 +16,7 @@ export interface SnapshotOptions {
   labels?: Readonly<Record<string, string>>;
   /**
    * The place of the snapshot. `'memory'`: in the sidecar's memory until the sidecar ends.
-   * `'disk'`: also in a file in the store's folder.
+   * `'disk'`: in the sidecar's memory, and in a file in the store's folder.
    * @default 'memory'
    */
   store?: 'memory' | 'disk';
@@ -114,7 +114,7 @@ export const CLONE_COUNT = whole(1, 10_000, 'copies');
 
 const QUIESCE_MS = whole(1, 300_000, 'milliseconds');
 
-/** Options of `snapshot()`. */
+/** The option table of `snapshot()`. */
 export const SNAPSHOT: OptionTable<SnapshotOptions> = {
   name: known(matching(SNAPSHOT_NAME_PATTERN, `${SHORT_TEXT} that is no id of a snapshot`), ['label']),
   labels: known(
@@ -126,13 +126,13 @@ export const SNAPSHOT: OptionTable<SnapshotOptions> = {
   timeoutMs: QUIESCE_MS,
 };
 
-/** Options of `clone()`. */
+/** The option table of `clone()`. */
 export const CLONE: OptionTable<CloneOptions> = { timeoutMs: QUIESCE_MS, settle: FLAG };
 
-/** Options of `pause()`. */
+/** The option table of `pause()`. */
 export const PAUSE: OptionTable<QuietOptions> = { timeoutMs: QUIESCE_MS };
 
-/** Options of the calls of a store. */
+/** The option table of the calls of a store. */
 export const STORE_CALL: OptionTable<TenantOptions> = { tenant: TENANT };
 
 const STORE: OptionTable<SnapshotStoreOptions> = {

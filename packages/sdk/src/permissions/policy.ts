@@ -14,7 +14,7 @@ const DEFAULT_POLICY: Required<PermissionsPolicy> = {
   binding: 'allow',
 };
 
-/** The common shape of all rules. */
+/** The common shape of the rules of all scopes. */
 interface AnyRules {
   default?: PermissionMode;
   rules: readonly {

@@ -27,8 +27,8 @@ export class RuntimePermissions {
   readonly #access: RuntimeAccess;
   readonly #subscribers = new Set<Subscriber>();
   /**
-   * A request is sent after the previous request has ended, so that the last request takes effect
-   * last.
+   * The end of the last request. The next request is sent after that end, so that the last request
+   * takes effect last.
    */
   #lastRequest: Promise<void> = Promise.resolve();
   #isWatched = false;
@@ -91,7 +91,7 @@ export class RuntimePermissions {
 
   readonly #deliver: DecisionListener = ({ events, lost }) => {
     for (const { timeUs, scope, ...rest } of events) {
-      // A sidecar of this version knows no other scopes.
+      // A sidecar of this version sends no other scopes.
       const event = { scope: scope as PermissionScope, ...rest, time: timeUs / 1_000 } as PermissionEvent;
       for (const { listener } of this.#subscribers) callListener(() => listener(event));
     }

@@ -47,7 +47,7 @@ export class FairQueue<W extends WaitingCall> {
     return true;
   }
 
-  /** Removes served calls and moves their tenants to the end. */
+  /** Removes served calls and moves their tenants to the end of the order. */
   served(calls: readonly W[]): void {
     for (const call of calls) {
       if (!this.remove(call)) continue;
@@ -59,8 +59,8 @@ export class FairQueue<W extends WaitingCall> {
   }
 
   /**
-   * Yields all calls in the order of service: the first of each tenant in turn, then the second of
-   * each, then the third. The queue must not change during the iteration.
+   * Yields all calls in the order of service: the first call of each tenant in turn, then the
+   * second calls, then the third calls. The queue must not change during the iteration.
    */
   *inTurn(): Generator<W, void> {
     let lines: Iterator<W>[] = [];

@@ -13,7 +13,7 @@ export interface PoolLease<R> extends AsyncDisposable {
    * Further calls do nothing.
    */
   release(): void;
-  /** Releases the runtime as unusable. The pool ends it. */
+  /** Releases the runtime as unusable. The pool ends the runtime. */
   discard(): void;
 }
 
@@ -42,7 +42,7 @@ export class Lease<R extends PoolableRuntime> implements PoolLease<R> {
     this.#end(false);
   }
 
-  /** Ends the lease while its user may still use the runtime. */
+  /** Ends the lease although its user may still use the runtime. Passes `error` to `onRevoked`. */
   revoke(error: Error): void {
     this.onRevoked?.(error);
     this.discard();

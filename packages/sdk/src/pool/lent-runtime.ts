@@ -1,7 +1,7 @@
 // The proxy of a slot's runtime for one user.
 //
 // After the release the proxy refuses every call, because the slot may belong to another user. The
-// programs and runners that the proxy returned refuse calls too. The proxy also notices effects
+// programs and runners that the proxy returned refuse calls too. The proxy also records effects
 // that a rollback does not undo, and calls that are still pending. The proxy refuses calls that
 // would leave data where other tenants can find the data.
 
@@ -21,7 +21,7 @@ export interface LentRuntime<R> {
 
 type Method = (...args: unknown[]) => unknown;
 
-/** Lends `runtime` to `tenant`. */
+/** Returns a proxy of `runtime` for one user of `tenant`. */
 export function lend<R extends PoolableRuntime>(
   runtime: R,
   tenant: string,
@@ -116,8 +116,8 @@ class Loan {
   }
 }
 
-// Fails as the method itself would, by a rejection or by an exception. A call that disposes a
-// handle again is always allowed.
+// Fails as the method itself would, by a rejection or by an exception. A call of `dispose()`
+// resolves without an effect.
 function refuse({ immediate }: CallRules, name: PropertyKey, error: unknown): unknown {
   if (name === 'dispose' || name === asyncDispose) return Promise.resolve();
   if (immediate.has(name) || Object.hasOwn(Object.prototype, name)) throw error;

@@ -1,4 +1,5 @@
-// The options of `RuntimePool`, with the classes of their handles.
+// The options of `RuntimePool`. This module supplies the classes of the handles, which
+// `options/pool.ts` cannot import.
 
 import type { PoolOptions } from '../options/pool.js';
 import type { NodeRuntime } from '../runtime/node-runtime.js';

@@ -49,9 +49,9 @@ export class RuntimePool implements AsyncDisposable {
   }
 
   /**
-   * Runs `work` with a runtime and returns its result. The runtime starts in the state of the
-   * template and is released also after an error. If the signal aborts, rejects without waiting for
-   * `work`.
+   * Runs `work` with a runtime and returns the result of `work`. The runtime starts in the state of
+   * the template and is released also after an error. If the signal aborts, rejects without waiting
+   * for `work`.
    *
    * @throws the error of `work`, the signal's reason, `ERR_POOL_EXHAUSTED`, `ERR_POOL_TIMEOUT`,
    * `ERR_POOL_DISPOSED`, `ERR_INVALID_OPTION`; as `NodeRuntime.create()` if no runtime can be made
@@ -86,8 +86,8 @@ export class RuntimePool implements AsyncDisposable {
   }
 
   /**
-   * Ends the pool, and its own sidecar. Waiting calls fail with `ERR_POOL_DISPOSED`. Runtimes in
-   * use are ended after `timeoutMs`. Further calls do nothing.
+   * Ends the pool, and the sidecar that the pool started. Waiting calls fail with
+   * `ERR_POOL_DISPOSED`. Runtimes in use are ended after `timeoutMs`. Further calls do nothing.
    *
    * @throws `ERR_INVALID_OPTION`
    */

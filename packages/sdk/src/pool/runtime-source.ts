@@ -24,7 +24,7 @@ import { Template } from './template.js';
 /** The template of runtimes, and their sidecar. */
 interface RuntimeOrigin {
   template: Snapshot;
-  /** Missing if the template itself names its sidecar. */
+  /** Missing if the sidecar of the `Snapshot` is used. */
   sidecar?: Sidecar;
 }
 
@@ -54,8 +54,8 @@ export class RuntimeSource implements SlotSource<NodeRuntime> {
     this.#options = options;
     const { snapshot, tenant } = options;
     this.tenant = tenant ?? (typeof snapshot === 'object' ? snapshot.tenant : DEFAULT_TENANT);
-    // Acquired for the life of the pool, because the snapshot's runtime may be disposed before the
-    // first slot is made.
+    // The lease is acquired for the life of the pool, because the snapshot's runtime may be
+    // disposed before the first slot is made.
     const lease = options.sidecar === undefined ? originOf(snapshot) : undefined;
     if (lease?.isOpen()) {
       lease.acquire();
@@ -88,8 +88,8 @@ export class RuntimeSource implements SlotSource<NodeRuntime> {
     }
   }
 
-  // Restores the template that the runtime was made from. A later template would not undo all
-  // effects of its `prepare`.
+  // Restores the template that the runtime was made from. Another template results from another
+  // call of `prepare`, and may have another content.
   async restore(runtime: NodeRuntime): Promise<void> {
     const origin = this.#origins.get(runtime) as RuntimeOrigin;
     try {
@@ -152,7 +152,7 @@ export class RuntimeSource implements SlotSource<NodeRuntime> {
   // made.
   #isTemplateLost(origin: RuntimeOrigin, error: unknown): boolean {
     if (this.#options.snapshot !== undefined || !isColdframeError(error, 'ERR_SNAPSHOT_NOT_FOUND')) return false;
-    // The first call that notices the loss makes another template, which later calls share.
+    // The first call after the loss makes another template, which later calls share.
     if (this.#latest === origin) this.#opening = this.#latest = undefined;
     return true;
   }
@@ -184,7 +184,7 @@ export class RuntimeSource implements SlotSource<NodeRuntime> {
       this.#latest = { template, sidecar };
       return this.#latest;
     } catch (error) {
-      // The next attempt uses the sidecar again if it is alive.
+      // The next attempt uses the sidecar again if the sidecar is alive.
       if (callerSidecar === undefined && connection.isOver()) await this.#discardSidecar(sidecar);
       throw error;
     }

@@ -3,8 +3,9 @@
 // One function runs after every event and reads the present state only. Waiting calls are handled
 // in the order of service. Each call gets an idle slot, reserves a slot that is being prepared, or
 // causes the start of a slot. To start a slot, the scheduler resumes or makes a slot, or ends the
-// longest idle slot of another tenant. When no call needs a slot, the reserve is filled. Each event
-// costs at most one step for each slot that is being prepared.
+// longest idle slot of another tenant. When no call needs a slot, the reserve, which is `min` ready
+// slots, is filled. Usually the work for one event grows with the number of slots, not with the
+// number of waiting calls.
 
 import type { FairQueue, WaitingCall } from './fair-queue.js';
 import type { SlotLifecycle } from './slot-lifecycle.js';
@@ -68,8 +69,8 @@ export class Scheduler<R extends PoolableRuntime, W extends WaitingCall> {
     return isForOthers || this.#ready > this.#rules.min;
   }
 
-  // The slots that are ready for the pool's own tenant. Every tenant may use a slot without an
-  // owner.
+  // The number of slots that are ready for the pool's own tenant. Every tenant may use a slot
+  // without an owner.
   get #ready(): number {
     const { idle } = this.#lifecycle;
     return idle.count(undefined) + idle.count(this.#rules.tenant);
@@ -81,7 +82,7 @@ export class Scheduler<R extends PoolableRuntime, W extends WaitingCall> {
     if (lifecycle.slots.mapped + coming.postponed < this.#rules.size) {
       if (!lifecycle.mayStart) coming.postponed++;
       else if (lifecycle.resume(tenant)) return true;
-      // The sidecar's other runtimes are not known here, so only the end of an idle slot frees a
+      // The pool cannot end other runtimes of the sidecar, so only the end of an idle slot frees a
       // place in the sidecar.
       else if (lifecycle.isSidecarFull && this.#makeRoom(coming)) return true;
       else if (lifecycle.backoff.isWaiting) coming.postponed++;

@@ -32,13 +32,16 @@ export interface LifecycleRules {
 
 /** The receiver of notifications about transitions. */
 export interface LifecycleHooks {
-  /** Called when a slot was added, removed, or became idle. */
+  /**
+   * Called when a slot became idle, was paused or was removed, when a snapshot was deleted, and
+   * when the delay after a failure has ended.
+   */
   changed(): void;
   /** Called when a slot could not be made. */
   failed(error: unknown): void;
   /** Returns whether a slot that has been idle for too long may be paused. */
   isSurplus(slot: Slot<PoolableRuntime>): boolean;
-  /** Called when the last slot of this tenant was removed. */
+  /** Called when the last slot that `tenant` owned was removed. */
   ownerLeft(tenant: string): void;
 }
 
@@ -57,7 +60,7 @@ export class SlotLifecycle<R extends PoolableRuntime> {
   readonly #hooks: LifecycleHooks;
   /**
    * Whether the sidecar accepts another slot. `none` after the sidecar refused a slot. `coming`
-   * after a slot has ended, because its place may become free a little later.
+   * after a slot was ended or paused, because the slot's place may become free a little later.
    */
   #room: 'unknown' | 'none' | 'coming' = 'unknown';
   /** Deletions of the snapshots of resumed slots. */
@@ -112,7 +115,10 @@ export class SlotLifecycle<R extends PoolableRuntime> {
     this.#makeIdle(slot);
   }
 
-  /** Takes an idle slot for a tenant, which becomes its owner. */
+  /**
+   * Takes an idle slot for a tenant, which becomes the slot's owner. Returns `undefined` if no such
+   * slot is idle.
+   */
   take(tenant: string): Slot<R> | undefined {
     const slot = this.idle.take(tenant);
     if (slot === undefined) return undefined;
@@ -190,7 +196,7 @@ export class SlotLifecycle<R extends PoolableRuntime> {
     this.#endUnused();
   }
 
-  /** Marks all present slots as lost. */
+  /** Marks all present slots as lost, and ends the unused slots. */
   lost(): void {
     for (const slot of this.slots) slot.lost = true;
     this.#endUnused();

@@ -1,6 +1,6 @@
 // A pool of equal runtimes of any class: admits calls, queues calls that wait for a slot, and ends
-// the pool. The transitions of slots are in `slot-lifecycle.ts`, the assignment to calls in
-// `scheduler.ts`.
+// the pool. `slot-lifecycle.ts` has the transitions of slots, and `scheduler.ts` assigns slots to
+// calls.
 
 import { poolDisposed, poolExhausted, poolTimeout } from '../errors/make.js';
 import { type CountedEvent, Counters } from './counters.js';
@@ -18,7 +18,7 @@ import { Waiter } from './waiter.js';
 export interface PoolRules extends LifecycleRules, SchedulerRules {
   /** Milliseconds that a call may wait for a slot. */
   acquireTimeoutMs: number;
-  /** Calls that may wait beyond the calls for which the pool makes a slot. */
+  /** Calls that may be admitted beyond `size` calls. */
   maxWaiting: number;
 }
 
@@ -129,7 +129,8 @@ export class SlotPool<R extends PoolableRuntime> {
     await this.#source.close();
   }
 
-  // Admits at most `maxWaiting` calls beyond the slots. A full queue is shared among tenants.
+  // Admits a call if fewer than `size + maxWaiting` calls are admitted. Otherwise the tenant with
+  // the most waiting calls loses its newest call, or the new call fails with `ERR_POOL_EXHAUSTED`.
   #admit(tenant: string): void {
     const { size, maxWaiting } = this.#rules;
     if (this.#queue.size + this.#lifecycle.slots.count('busy') < size + maxWaiting) return;
@@ -228,7 +229,8 @@ export class SlotPool<R extends PoolableRuntime> {
     else if (this.#queue.size === 0) this.#end();
   }
 
-  // Ends every unused slot of a draining pool when no call waits.
+  // Ends every unused slot of a draining pool. When no slot is left, resolves the promises of
+  // `drain()`.
   #end(): void {
     this.#lifecycle.close();
     if (!this.#lifecycle.isEmpty) return;

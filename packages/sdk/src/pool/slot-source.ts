@@ -8,7 +8,7 @@ export interface PauseSnapshot {
 
 /** A runtime that can be part of a pool. */
 export interface PoolableRuntime {
-  /** Whether the runtime can be used now. */
+  /** The state of the runtime. Only a running runtime can be used. */
   readonly state: 'running' | 'paused' | 'disposed';
   /** Restores the runtime into memory. */
   resume(): Promise<void>;
@@ -52,7 +52,10 @@ export interface SlotSource<R extends PoolableRuntime> {
    * `undefined`.
    */
   lost(): Promise<Loss> | undefined;
-  /** Ends work for runtimes that are no longer needed. */
+  /**
+   * Ends pending work for runtimes that are no longer needed, such as the preparation of a
+   * template.
+   */
   abandon(reason: Error): void;
   /** Ends the source's own resources. */
   close(): Promise<void>;

@@ -32,7 +32,9 @@ export class SlotSteps<R extends PoolableRuntime> {
     this.#counters.add('recycled');
   }
 
-  /** Restores a used slot first, so that no tenant's data is ever written to disk. */
+  /**
+   * Pauses a slot. Restores a used slot first, so that no tenant's data is ever written to disk.
+   */
   async pause(slot: Slot<R>): Promise<void> {
     if (slot.dirty) await this.restore(slot);
     slot.snapshot = await inTime(this.#source.pause(slot.runtime as R), (snapshot) => snapshot.delete());
@@ -45,8 +47,8 @@ export class SlotSteps<R extends PoolableRuntime> {
   }
 
   /**
-   * Ends the runtime and deletes its snapshot. Never rejects, because the slot is removed after a
-   * failure too.
+   * Ends the runtime and deletes the snapshot of its pause. Never rejects, because the slot is
+   * removed after a failure too.
    */
   async end(slot: Slot<R>): Promise<void> {
     try {

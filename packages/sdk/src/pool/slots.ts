@@ -8,7 +8,7 @@ import type { PauseSnapshot, PoolableRuntime } from './slot-source.js';
  *
  * making ─► idle ◄─► busy            idle ─► pausing ─► paused ─► resuming ─► idle
  *            ▲         └► cleaning ─► idle                 └► forgetting (deletes the snapshot)
- *   from everywhere: ─► ending
+ *   from every state except paused: ─► ending
  */
 export const SLOT_STATES = [
   'making',
@@ -96,7 +96,7 @@ export class SlotTable<R extends PoolableRuntime> implements Iterable<Slot<R>> {
     this.#owners.set(tenant, (this.#owners.get(tenant) ?? 0) + 1);
   }
 
-  /** Removes a slot. Returns whether it was the last slot of its owner. */
+  /** Removes a slot. Returns whether the slot was the last slot of its owner. */
   remove(slot: Slot<R>): boolean {
     this.#slots.delete(slot);
     this.#counts[slot.state]--;

@@ -21,9 +21,9 @@ export interface PoolStats {
   readonly waiting: number;
   /** Calls that found a slot ready. */
   readonly hits: number;
-  /** Admitted calls that found no slot ready, so that the call waited for a slot. */
+  /** Admitted calls that waited, because no slot was ready. */
   readonly misses: number;
-  /** Calls that were not admitted, or had to yield (`ERR_POOL_EXHAUSTED`). */
+  /** Calls that were not admitted, or lost their place in the queue (`ERR_POOL_EXHAUSTED`). */
   readonly refused: number;
   /** Calls that waited for too long (`ERR_POOL_TIMEOUT`). */
   readonly timeouts: number;
@@ -37,19 +37,19 @@ export interface PoolStats {
   readonly recycled: number;
   /**
    * Slots that were ended after use: after `reuse` uses, after a change that a rollback does not
-   * undo, or with pending work.
+   * undo, or with pending work. Slots whose runtime or sidecar has ended count too.
    */
   readonly replaced: number;
   /**
-   * Slots that were ended while unused: idle for too long, or ended so that another tenant could
-   * have a slot.
+   * Slots that were ended while unused: after `idleTimeoutMs` on disk, or so that another tenant
+   * could have a slot.
    */
   readonly evicted: number;
   /** Slots that were paused. */
   readonly pauses: number;
   /** Slots that were resumed. */
   readonly resumed: number;
-  /** Failed steps of slots. Each failure ended a slot. */
+  /** Failed steps of slots, such as a creation, a rollback, or the deletion of a snapshot. */
   readonly errors: number;
   /** The numbers of each tenant that has a slot or a waiting call. */
   readonly tenants: Readonly<Record<string, PoolTenantStats>>;

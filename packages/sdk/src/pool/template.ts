@@ -1,5 +1,5 @@
-// The template of a pool without the option `snapshot`: a runtime is made and prepared, and every
-// slot is a clone of its snapshot.
+// The template of a pool without the option `snapshot`. A runtime is made and prepared, and every
+// slot is restored from a snapshot of that runtime.
 //
 // `prepare` is the app's function and may never settle. A pool does not wait for `prepare` after
 // the pool was closed or `TEMPLATE_MS` have passed.
@@ -13,14 +13,14 @@ import type { Snapshot } from '../sidecar/snapshot.js';
 import type { RuntimePoolOptions } from './options.js';
 
 /**
- * Milliseconds until a template must be ready. The time is longer than a slot's step, because
- * `prepare` may load packages.
+ * Milliseconds until `prepare` must have settled. The time is longer than the deadline of a slot's
+ * step, because `prepare` may load packages.
  */
 const TEMPLATE_MS = 120_000;
 
 /** The template of one sidecar. */
 export class Template {
-  /** The snapshot. */
+  /** Resolves with the snapshot. Rejects if the preparation fails or is ended. */
   readonly ready: Promise<Snapshot>;
   readonly #stopped: Deferred<never> = deferred();
   #reason: Error | undefined;

@@ -42,7 +42,7 @@ export class GuestProcess {
    * read, or when `wait()` or `result` is used.
    */
   readonly stdout: AsyncIterable<Uint8Array>;
-  /** The program's stderr. Behaves as `stdout`. */
+  /** The program's stderr, with the rules of `stdout`. */
   readonly stderr: AsyncIterable<Uint8Array>;
   readonly #connection: SidecarConnection;
   readonly #runtime: RuntimeId;
@@ -76,7 +76,7 @@ export class GuestProcess {
     );
   }
 
-  /** @internal Attaches to a program that a snapshot restored. */
+  /** @internal Attaches to a program that was restored from a snapshot. */
   static attach(context: ProcessContext, pid: Pid, options: AttachOptions): Promise<GuestProcess> {
     return GuestProcess.#begin(context, options, (id, stream, onOutput, onStarted) =>
       context.connection.attach(id, { runtime: context.runtime, pid, stream }, onOutput, onStarted),

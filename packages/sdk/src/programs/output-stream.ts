@@ -1,7 +1,7 @@
 // The output of a live program as an async iterable.
 //
 // The stream works like a pipe: when one window of output is unread, the program blocks. After
-// `drop()` chunks are discarded. The program's result contains the output. Next:
+// `drop()` chunks are discarded. The program's result still contains the captured output. Next:
 // `guest-process.ts`.
 
 import { type Deferred, deferred } from '../deferred.js';

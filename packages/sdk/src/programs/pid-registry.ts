@@ -5,7 +5,7 @@
 
 import type { Pid, RestoredProgram } from '../protocol/generated/messages.js';
 
-/** A handle's claim to a pid. */
+/** The state of a handle that refers to a pid. */
 export interface PidHolder {
   /** Whether the program has ended, so that the pid is free or belongs to another program. */
   over: boolean;
@@ -22,9 +22,9 @@ export class PidRegistry {
   }
 
   /**
-   * Assigns a pid to a new program. The previous holder has ended, even if its outcome has not
-   * arrived yet. A resident runner passes no holder, because requests name a runner by the runner's
-   * id.
+   * Assigns a pid to a new program. The program of the previous holder has ended, even if the
+   * program's outcome has not arrived yet. A resident runner passes no holder, because requests
+   * name a runner by the runner's id.
    */
   assign(pid: Pid, holder?: PidHolder): void {
     const before = this.#holders.get(pid);

@@ -1,8 +1,8 @@
 // The result of a program.
 //
-// Output arrives as bytes and is nearly always used as text, so it is decoded once and the bytes
-// are dropped. Encoding the text restores the bytes if the output is UTF-8. Only other output is
-// kept as bytes too.
+// Output that arrives as bytes is nearly always used as text. So the output is decoded once, and
+// the bytes are dropped. If the output is UTF-8, encoding the text restores the bytes. Output that
+// is not UTF-8 is kept as bytes too.
 
 import type { Outcome } from '../channel/outcome.js';
 import type { Failure } from '../errors/error.js';
@@ -84,8 +84,8 @@ function parse(text: string): unknown {
   }
 }
 
-// The text is JSON that the guest's own code writes. A program that controls the engine can write
-// text that is not JSON. For such text the result is an engine fault.
+// Returns the outcome with an engine fault instead of a value. The value is JSON that the guest's
+// own code writes. Only a program that controls the engine can write text that is not JSON.
 function withFault(outcome: Outcome): Outcome {
   const reason = 'the value that the program returned is not JSON';
   const failure = { code: 'ERR_ENGINE_FAULT', message: `the engine faulted: ${reason}`, details: { reason } };

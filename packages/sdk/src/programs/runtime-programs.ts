@@ -41,9 +41,9 @@ export interface ProcessEntry {
   attach(options?: AttachOptions): Promise<GuestProcess>;
 }
 
-/** Starts and lists the programs of one runtime. */
+/** Starts programs in one runtime, and lists the runtime's processes. */
 export class RuntimePrograms {
-  /** The pids that handles hold. */
+  /** The handles of programs, by their pids. */
   readonly pids = new PidRegistry();
   readonly #access: RuntimeAccess;
   readonly #onBootTiming: BootTimingListener | undefined;

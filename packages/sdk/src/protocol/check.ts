@@ -13,7 +13,7 @@ export function wrong(at: string, field: string, expected: string): Error {
   return protocolError(`${at}.${field} is not ${expected}`);
 }
 
-/** Returns the value as a map. */
+/** Returns the value as a map. Throws `ERR_PROTOCOL` for any other value. */
 export function fields(value: unknown, at: string): Fields {
   if (typeof value !== 'object' || value === null || Array.isArray(value) || value instanceof Uint8Array) {
     throw protocolError(`${at} is not a map`);
@@ -68,7 +68,7 @@ export function listOf(map: Fields, at: string, field: string, values: ReadonlyS
   }
 }
 
-/** Checks that the field is a list, and each entry with `check`. */
+/** Checks that the field is a list, and calls `check` for each entry. */
 export function list(map: Fields, at: string, field: string, check: (entry: unknown, at: string) => unknown): void {
   const path = `${at}.${field}`;
   for (const entry of entries(map, at, field)) check(entry, path);

@@ -6,7 +6,10 @@
 // So the allocated memory is a small multiple of the frame's size. Binary values are views of the
 // frame, not copies. Next: `frames.ts`.
 
-/** The deepest nesting. The deepest valid message has four levels. */
+/**
+ * The deepest nesting. The deepest valid message, a restored runtime with permission rules, has
+ * eight levels.
+ */
 const MAX_DEPTH = 8;
 
 /** A fault of one message. The caller names the frame. */

@@ -1,14 +1,17 @@
 // Encodes the MessagePack types of the protocol: nil, bool, integers, str, bin, array, map. Each
-// value has its shortest form, so that both sides produce equal bytes and the golden frames can be
-// compared.
+// value has its shortest form, so that the SDK and the sidecar produce equal bytes and the golden
+// frames can be compared.
 //
-// No library is used in either direction. The decoder reads bytes of a process that runs untrusted
-// guests, so the decoder must bound its memory and refuse extension types. The usual library
-// (msgpackr) takes 15 ms to import, three times the time that starting a sidecar may take. Next:
-// `decode.ts`, then `frames.ts`.
+// No library is used for encoding or decoding. The decoder reads bytes of a process that runs
+// untrusted guests, so the decoder must bound its memory and refuse extension types. The usual
+// library (msgpackr) takes 15 ms to import, three times the time that starting a sidecar may take.
+// Next: `decode.ts`, then `frames.ts`.
 
 const INITIAL_BYTES = 16 * 1024;
-/** A larger buffer, made for one large message, is not kept. */
+/**
+ * The size of the largest buffer that `take()` keeps. A larger buffer was made for one large
+ * message.
+ */
 const KEPT_BYTES = 1024 * 1024;
 
 /** Appends values to one growing buffer. */
@@ -98,8 +101,8 @@ export class Encoder {
     this.#position += bytes;
   }
 
-  // The fast path of keys and most values, without a call into native code. Appends nothing if a
-  // character is not ASCII.
+  // Appends a short text without a call into native code, which is the fast path of keys and most
+  // values. If a character is not ASCII, appends nothing and returns false.
   #shortAscii(text: string): boolean {
     const length = text.length;
     this.#reserve(1 + length);

@@ -68,13 +68,13 @@ export class FrameReader {
     this.#onFrame = onFrame;
   }
 
-  /** Bytes of memory for an incomplete frame. */
+  /** The number of bytes of memory for an incomplete frame. */
   get bufferedBytes(): number {
     return this.#partial?.length ?? 0;
   }
 
   /**
-   * Processes received bytes. Passes every frame that `chunk` completes to the receiver. Throws
+   * Processes received bytes. Passes every frame that `chunk` completes to `onFrame`. Throws
    * `ERR_FRAME_TOO_LARGE` or `ERR_PROTOCOL`.
    */
   push(chunk: Buffer): void {

@@ -48,7 +48,7 @@ export class ResidentRunner implements AsyncDisposable {
 
   /**
    * Evaluates `code`, an ES module. Resolves when the code and all work that the code started have
-   * ended. If `timeout` passes, the snippet is ended.
+   * ended. If `timeout` passes, the snippet is ended, and the runner keeps its state.
    *
    * @throws the signal's reason, the error of an output handler, `ERR_INVALID_OPTION`,
    * `ERR_RUNNER_DISPOSED`, `ERR_RUNNER_EXITED`, `ERR_SIDECAR_EXITED`, `ERR_SIDECAR_DISPOSED`,
@@ -75,8 +75,8 @@ export class ResidentRunner implements AsyncDisposable {
   }
 
   /**
-   * Ends the runner's process. Running snippets resolve with exit code 137 and `error.code`
-   * `ERR_CANCELED`. Further calls do nothing.
+   * Ends the runner's process. Running and waiting snippets resolve with exit code 137 and
+   * `error.code` `ERR_CANCELED`. Further calls do nothing.
    */
   dispose(): Promise<void> {
     if (this.#disposal === undefined) {

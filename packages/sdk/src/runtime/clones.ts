@@ -32,7 +32,7 @@ export async function cloneRuntime(
   const { lease, runtime, mounts, policy } = provisioned;
   const { connection } = lease;
   const warn = onLimitWarning === undefined ? undefined : true;
-  // The lease is held until every clone has a lease, so that a disposal of the source does not end
+  // During the call the lease has one more holder, so that a disposal of the source does not end
   // the sidecar.
   lease.acquire();
   const releaseCalls = connection.expectCalls();

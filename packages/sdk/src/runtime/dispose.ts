@@ -1,4 +1,5 @@
-// The end of a runtime.
+// Ends a runtime: its network, its idle policy, its programs, and a sidecar that no other runtime
+// uses. Running programs get time to end with an outcome before their sidecar is ended.
 
 import type { ProcessConnection, SidecarConnection } from '../channel/sidecar-connection.js';
 import type { RuntimeNetwork } from '../network/runtime-network.js';
@@ -8,7 +9,7 @@ import type { ProvisionedRuntime } from './provision.js';
 
 /**
  * Milliseconds that running programs may take to end before their sidecar is ended. The sidecar
- * needs at most 50 milliseconds to end them.
+ * needs at most 50 milliseconds to end a program.
  */
 const GRACE_MS = 1_000;
 
@@ -31,7 +32,7 @@ export async function disposeRuntime(
   }
 }
 
-// Ends the runtime in its sidecar, and the sidecar if the runtime owns it. Ending the sidecar alone
+// Ends the runtime in its sidecar, and ends the sidecar if `owned` is set. Ending the sidecar alone
 // would end the programs too, but a running program must end with an outcome, as in a shared
 // sidecar. If no program runs, the sidecar is ended at once.
 async function endInSidecar(

@@ -60,7 +60,7 @@ export class NodeRuntime implements AsyncDisposable {
    * sidecar of the `Snapshot` lives.
    * @throws `ERR_INVALID_OPTION`, `ERR_SNAPSHOT_NOT_FOUND` and other codes of snapshots,
    * `ERR_INVALID_REQUEST` (a mount that cannot be opened), a code of a file error such as `ENOSPC`,
-   * `ERR_RESOURCE_EXHAUSTED`; otherwise as `Sidecar.spawn()`
+   * `ERR_RESOURCE_EXHAUSTED`, `ERR_SIDECAR_DISPOSED`; otherwise as `Sidecar.spawn()`
    */
   static async create(options: NodeRuntimeOptions = {}): Promise<NodeRuntime> {
     checkOptions('NodeRuntime.create()', options);
@@ -72,7 +72,8 @@ export class NodeRuntime implements AsyncDisposable {
    * ended the program: see `error` of the result.
    * @throws the signal's reason, the error of an output handler, `ERR_INVALID_OPTION`,
    * `ERR_RUNTIME_DISPOSED`, `ERR_RUNTIME_PAUSED`, `ERR_SIDECAR_EXITED`, `ERR_SIDECAR_DISPOSED`,
-   * `ERR_FRAME_TOO_LARGE` (code and stdin together above 32 MiB), `ERR_RESOURCE_EXHAUSTED`
+   * `ERR_FRAME_TOO_LARGE` (code and stdin together above 32 MiB), `ERR_RESOURCE_EXHAUSTED`, `E2BIG`
+   * (arguments or environment)
    */
   exec(code: string, options?: RunOptions): Promise<ExecResult> {
     return this.#parts.programs.exec(code, options);
@@ -192,7 +193,7 @@ export class NodeRuntime implements AsyncDisposable {
   /**
    * Replaces the file at `path`, an absolute guest path. The policy is not checked, but read-only
    * mounts are not written. Makes missing parent directories. Text is written as UTF-8. A new file
-   * belongs to the guest and has the permission bits `mode` (0o644).
+   * belongs to the guest and has the permission bits `mode`, by default 0o644.
    * @throws a code such as `ENOSPC`, with `path` and `syscall`; `ERR_INVALID_OPTION`; otherwise as
    * `processes()`
    */
@@ -224,8 +225,8 @@ export class NodeRuntime implements AsyncDisposable {
   }
 
   /**
-   * Returns whether a path exists. For a link, returns whether the target exists. @throws as
-   * `processes()`
+   * Returns whether a path exists. For a link, returns whether the target exists.
+   * @throws `ERR_INVALID_OPTION`; otherwise as `processes()`
    */
   exists(path: string): Promise<boolean> {
     return this.#parts.files.exists(path);
@@ -296,13 +297,16 @@ export class NodeRuntime implements AsyncDisposable {
     return this.#parts.files.watch(path, options);
   }
 
-  /** Reads a file of any size in pieces. @throws as the stream's `error`: as `readFile()` */
+  /**
+   * Returns a stream that reads a file in pieces. @throws as the stream's `error`: as `readFile()`
+   */
   createReadStream(path: string, options: Files.ReadStreamOptions = {}): Readable {
     return this.#parts.files.createReadStream(path, options);
   }
 
   /**
-   * Writes a file in pieces. Replaces its content, or appends with `append`. Makes missing parents.
+   * Returns a stream that writes a file in pieces. The stream replaces the file's content, or
+   * appends to the file with `append`. Makes missing parents.
    * @throws as the stream's `error`: as `writeFile()`
    */
   createWriteStream(path: string, options: Files.WriteStreamOptions = {}): Writable {
@@ -349,7 +353,7 @@ export class NodeRuntime implements AsyncDisposable {
    * Returns a dispatcher of undici that sends requests to a guest's port, for any host in their
    * URL: `fetch(url, { dispatcher })`. The dispatcher streams in both directions, keeps connections
    * open, and does not bound the response. The disposal of the runtime ends the dispatcher. A
-   * rollback or a pause ends its pending requests.
+   * rollback or a pause ends the dispatcher's pending requests.
    * @throws `ERR_INVALID_OPTION`, `ERR_RUNTIME_DISPOSED`, `ERR_RUNTIME_PAUSED`
    */
   dispatcher(port: number): Dispatcher {
@@ -375,8 +379,8 @@ export class NodeRuntime implements AsyncDisposable {
   }
 
   /**
-   * Returns the present listener at a TCP port or Unix socket, or `undefined`. @throws as
-   * `setPermissions()`
+   * Returns the present listener at a TCP port or Unix socket, or `undefined`.
+   * @throws `ERR_INVALID_OPTION`; otherwise as `processes()`
    */
   findListener(query: Network.ListenerQuery): Promise<GuestListener | undefined> {
     return this.#parts.network.findListener(query);
@@ -423,8 +427,9 @@ export class NodeRuntime implements AsyncDisposable {
 
   /**
    * Rolls the runtime back to a snapshot of its tenant. Programs in the snapshot continue from the
-   * snapshot's state, and their handles stay valid. All other programs end with `ERR_ROLLED_BACK`.
-   * Limits, permissions, bindings and mounts do not change. A failed rollback changes nothing.
+   * snapshot's state, and their handles stay valid. All other programs end with `ERR_ROLLED_BACK`,
+   * and so do open connections, requests, file streams and watches of the app. Limits, permissions,
+   * bindings and mounts do not change. A failed rollback changes nothing.
    * @throws `ERR_SNAPSHOT_NOT_FOUND`, `ERR_SNAPSHOT_LACKS`, `ERR_SNAPSHOT_FOREIGN`,
    * `ERR_SNAPSHOT_DAMAGED`, `ERR_RESOURCE_EXHAUSTED`, `ERR_INVALID_OPTION`; otherwise as
    * `processes()`
@@ -451,11 +456,12 @@ export class NodeRuntime implements AsyncDisposable {
 
   /**
    * Pauses the runtime: writes its state to the sidecar's folder and frees its memory. Pending
-   * calls keep waiting. All other calls fail with `ERR_RUNTIME_PAUSED`, through every handle, until
-   * `resume()`. A signal and a runner's `dispose()` take effect at the resumption.
-   * `NodeRuntime.create({ snapshot })` with the snapshot's id restores the runtime in another
-   * sidecar or after a restart of the machine. A failed pause changes nothing. A `pause()` during a
-   * `resume()` pauses the runtime again.
+   * results of programs keep waiting. Open connections, requests, waits, file streams and watches
+   * end with `ERR_RUNTIME_PAUSED`. All later calls except `dispose()` fail with
+   * `ERR_RUNTIME_PAUSED`, through every handle, until `resume()`. An abort of a signal and a
+   * runner's `dispose()` take effect at the resumption. `NodeRuntime.create({ snapshot })` with the
+   * snapshot's id restores the runtime in another sidecar or after a restart of the machine. A
+   * failed pause changes nothing. A `pause()` during a `resume()` pauses the runtime again.
    * @throws as `snapshot()`
    */
   pause(options: QuietOptions = {}): Promise<Snapshot> {
@@ -463,7 +469,8 @@ export class NodeRuntime implements AsyncDisposable {
   }
 
   /**
-   * Resumes the runtime after `pause()` or its idle policy. A running runtime is unchanged.
+   * Resumes the runtime after `pause()`, or after a pause by its idle policy. Does nothing if the
+   * runtime is running.
    * @throws as `rollback()`
    */
   resume(): Promise<void> {

@@ -1,4 +1,5 @@
-// The options of `NodeRuntime.create()`, with the classes of their handles.
+// The options of `NodeRuntime.create()`. This module supplies the classes of the handles, which
+// `options/runtime.ts` cannot import.
 
 import type { RuntimeOptions } from '../options/runtime.js';
 import type { Sidecar } from '../sidecar/sidecar.js';

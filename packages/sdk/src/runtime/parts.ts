@@ -1,6 +1,6 @@
 // The parts of a runtime's handle. Each part has the state and the calls of one area: files,
-// network, programs, runners, permissions, bindings, snapshots, pauses. This module connects them
-// and knows whether the runtime is disposed. Next: `provision.ts`, the runtime in its sidecar.
+// network, programs, runners, permissions, bindings, snapshots, pauses. This module connects the
+// parts and stores the disposal of the runtime. Next: `provision.ts`, the runtime in its sidecar.
 
 import { RuntimeBindings } from '../bindings/runtime-bindings.js';
 import { runtimeDisposed, runtimePaused } from '../errors/make.js';

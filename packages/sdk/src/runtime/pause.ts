@@ -124,8 +124,8 @@ export class RuntimePause {
     const { provisioned, isDisposed } = this.#parts;
     const { policy } = provisioned;
     const stopping = policy?.stop();
-    // The request is sent in this turn if possible, so that the sidecar handles later calls after
-    // the pause.
+    // If the policy has not paused the runtime, the request is sent in this turn. The sidecar then
+    // handles later calls after the pause.
     if (stopping === undefined) return this.#takePause(request);
     const snapshot = await stopping;
     try {

@@ -1,7 +1,7 @@
 // Creates a runtime, empty or from a snapshot: in the caller's sidecar, in the sidecar of a
 // `Snapshot`, or in a new sidecar.
 //
-// To a new sidecar, the request is sent before the sidecar's hello has arrived, which saves a round
+// The request is sent to a new sidecar before the sidecar's hello has arrived, which saves a round
 // trip. A failure after the new sidecar was started ends the new sidecar. Next: `clones.ts`, which
 // clones a runtime.
 
@@ -119,7 +119,8 @@ export async function policyMaker(options: IdleOptions): Promise<(connection: Si
   };
 }
 
-// The module is imported here, because most runtimes have no bindings.
+// Converts the option `bindings`. The module is imported at its first use, because most runtimes
+// have no bindings.
 async function preparedBindings(bindings: Bindings): Promise<Binding[]> {
   const { bindingsOf } = await import('../bindings/binding.js');
   return bindingsOf('NodeRuntime.create()', bindings);
@@ -130,7 +131,8 @@ interface SnapshotSource {
   tenant?: string | undefined;
 }
 
-// The tenant of a `Snapshot` applies if the option `tenant` is missing.
+// Returns the fields of the request for the options `snapshot` and `tenant`. The tenant of a
+// `Snapshot` applies if the option `tenant` is missing.
 function snapshotOf({ snapshot, tenant }: NodeRuntimeOptions): SnapshotSource {
   if (snapshot === undefined || typeof snapshot === 'string') return { snapshot, tenant };
   return { snapshot: snapshot.id, tenant: tenant ?? snapshot.tenant };
@@ -174,8 +176,8 @@ async function complete(
   }
 }
 
-// In the request, the profile is a separate field. `fetchResponseBytes` is not sent, because
-// `network/runtime-network.ts` enforces that limit.
+// Converts limits to the fields of the request. The profile is a separate field.
+// `fetchResponseBytes` is not sent, because `network/runtime-network.ts` enforces that limit.
 function limitsOf(options: Limits | undefined): Pick<RuntimeCreate, 'profile' | 'limits'> {
   if (options === undefined) return {};
   const { profile, fetchResponseBytes: _own, ...limits } = options;

@@ -18,7 +18,7 @@ export interface LimitUse {
   max: number;
 }
 
-/** The limits whose use is counted: all limits except sizes of single objects. */
+/** The limits whose use is counted: all limits except `wallMs` and the sizes of single objects. */
 export type CountedLimit = Exclude<LimitName, 'wallMs' | 'pipeBytes' | 'socketBytes' | 'argvBytes' | 'envBytes' | 'resultBytes'>;
 
 /** The resources of a runtime at one point in time. */

@@ -1,5 +1,5 @@
-// Takes snapshots of one runtime, rolls it back, and clones it. Modules that are seldom needed are
-// loaded at their first use. Next: `clones.ts`.
+// Takes snapshots of one runtime, rolls the runtime back, and clones the runtime. Modules that are
+// seldom needed are loaded at their first use. Next: `clones.ts`.
 
 import { rolledBack } from '../errors/make.js';
 import type { RuntimeNetwork } from '../network/runtime-network.js';

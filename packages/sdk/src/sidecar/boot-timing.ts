@@ -1,4 +1,4 @@
-// Reports the times that the sidecar and the transports measured to `onBootTiming`.
+// Calls `onBootTiming` with the times that the sidecar and the transports have measured.
 
 import type { Opened } from '../channel/sidecar-connection.js';
 import type { BootPhase, BootTimingListener } from '../options/boot-timing.js';
@@ -20,8 +20,8 @@ export function reportModuleLoad(listener: BootTimingListener, opened: Opened): 
 }
 
 /**
- * Reports the creation of a runtime. `opened` is the opening of its sidecar, if known; `isOwn` says
- * whether the runtime opened that sidecar.
+ * Reports the creation of a runtime. `opened`: the opening of the runtime's sidecar, if known.
+ * `isOwn`: whether the sidecar was opened for the runtime.
  */
 export function reportCreation(
   listener: BootTimingListener,
@@ -36,7 +36,7 @@ export function reportCreation(
   }
   const openMs = isOwn && opened !== undefined ? (opened.spawnMs ?? 0) + opened.sessionMs : 0;
   // The request is sent while the sidecar is being opened, and the reply may arrive with the hello.
-  // The subtraction prevents that a time is counted twice.
+  // The subtraction keeps the time of the opening out of the other steps.
   const restMs = Math.max(0, totalMs - openMs);
   const configureMs = Math.min(configureNs / 1e6, restMs);
   report(listener, 'vm_create', restMs - configureMs);

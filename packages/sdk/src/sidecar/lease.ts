@@ -1,9 +1,9 @@
-// Shares one sidecar among runtimes. A sidecar that the caller passed stays. A runtime's own
-// sidecar ends when its last runtime releases its lease. That runtime may be a clone of the first
-// runtime.
+// Shares one sidecar among runtimes. A sidecar that the caller passed continues after its runtimes
+// have ended. A sidecar that was started for a runtime ends when its last runtime releases the
+// lease. That last runtime may be a clone of the first runtime.
 //
-// A snapshot has no lease. A `Snapshot` refers to the sidecar in which the snapshot was taken, and
-// that sidecar may have ended.
+// A `Snapshot` refers to the lease of the sidecar in which the snapshot was taken, but is no holder
+// of the lease. That sidecar may have ended.
 
 import type { ProcessConnection, SidecarConnection } from '../channel/sidecar-connection.js';
 
@@ -29,7 +29,10 @@ export class SidecarLease {
     this.#holders++;
   }
 
-  /** Removes a holder. Returns the connection that the last holder of an owned sidecar must end. */
+  /**
+   * Removes a holder. Returns the connection that the last holder of an owned sidecar must end,
+   * else `undefined`.
+   */
   release(): ProcessConnection | undefined {
     return --this.#holders === 0 ? this.#owned : undefined;
   }

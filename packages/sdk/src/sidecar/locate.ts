@@ -1,6 +1,6 @@
 // Locates the sidecar and the guest image. The packages `@coldframe/sidecar` and
-// `@coldframe/runner` export the paths. If a package has not been built, its message becomes the
-// reason of `ERR_SIDECAR_SPAWN`.
+// `@coldframe/runner` export the paths. If a package has not been built, the message of its error
+// becomes the reason of `ERR_SIDECAR_SPAWN`.
 
 import { imageDir } from '@coldframe/runner';
 import { addonPath, sidecarPath } from '@coldframe/sidecar';

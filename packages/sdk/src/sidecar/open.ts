@@ -1,4 +1,6 @@
-// Opens a sidecar: a process of its own, or the addon in this process.
+// Opens a sidecar: a process of its own, or the addon in this process. The options of the sidecar
+// become command-line arguments or options of the addon. Next: `transports/child-process.ts`,
+// `transports/embedded.ts`.
 
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
@@ -21,7 +23,10 @@ function storeOf({ directory, maxBytes = 10 * GIBIBYTE, memoryBytes = 4 * GIBIBY
 /** Returns the topics of the log for developers (CONTRIBUTING.md). `undefined` means no log. */
 const logTopics = (): string | undefined => process.env['COLDFRAME_LOG'] || undefined;
 
-/** Starts a sidecar process. Throws if the operating system refuses at once. */
+/**
+ * Starts a sidecar process. Throws `ERR_SIDECAR_SPAWN` if the operating system refuses the start
+ * immediately.
+ */
 export function openProcess(options: SidecarSpawnOptions = {}): Opening<ProcessConnection> {
   const { workers, warmSlots, maxRuntimes, spinUs, snapshots } = options;
   const { directory, maxBytes, memoryBytes } = storeOf(snapshots);
@@ -37,7 +42,7 @@ export function openProcess(options: SidecarSpawnOptions = {}): Opening<ProcessC
 }
 
 /**
- * Opens the sidecar in this process. Throws if the addon cannot be loaded. The transport is
+ * Opens the sidecar in this process. Rejects if the addon cannot be loaded. The transport is
  * imported here, because most apps use sidecar processes only.
  */
 export async function openEmbedded(options: SidecarEmbeddedOptions = {}): Promise<Opening> {

@@ -13,8 +13,8 @@ import { register } from './openings.js';
 import { SnapshotStore } from './snapshot-store.js';
 
 /**
- * A process, or a part of this process, that runs the guests of runtimes. Any number of runtimes
- * can share it: pass it to `NodeRuntime.create({ sidecar })`.
+ * A process, or a part of this process, that runs the guests of runtimes. Several runtimes can
+ * share a sidecar: pass the sidecar to each call of `NodeRuntime.create({ sidecar })`.
  *
  * @example
  * await using sidecar = await Sidecar.spawn();
@@ -43,11 +43,12 @@ export class Sidecar implements AsyncDisposable {
   }
 
   /**
-   * Opens a sidecar inside this process, on its own threads. The WebAssembly sandbox is then the
-   * only boundary between guest and app. Use this mode for code that you partly trust, or behind
-   * another boundary.
+   * Opens a sidecar inside this process. Guests run on threads of the sidecar, and with
+   * `inlineBudgetMs` also on the calling thread. The WebAssembly sandbox is the only boundary
+   * between guest and app. Use this mode for code that you partly trust, or behind another
+   * boundary.
    *
-   * @throws `ERR_INVALID_OPTION`, `ERR_SIDECAR_SPAWN`, `ERR_IMAGE`
+   * @throws `ERR_INVALID_OPTION`, `ERR_SIDECAR_SPAWN`, `ERR_IMAGE`, `ERR_VERSION_MISMATCH`
    */
   static async embedded(options?: SidecarEmbeddedOptions): Promise<Sidecar> {
     checkOptions('Sidecar.embedded()', options);
@@ -75,7 +76,7 @@ export class Sidecar implements AsyncDisposable {
 
   /**
    * Resolves when the sidecar has replied. The reply proves that the sidecar lives and that no
-   * guest blocks it.
+   * guest blocks the sidecar.
    *
    * @throws `ERR_SIDECAR_EXITED`, `ERR_SIDECAR_DISPOSED`
    */

@@ -1,5 +1,6 @@
-// The sidecar in which a `Snapshot` was taken or found. Stored apart from the class, so that
-// options and runtimes can read the origin without loading the class.
+// Stores the origin of each `Snapshot`: the sidecar in which the snapshot was taken or found. This
+// module is separate from the class, so that options and runtimes can read the origin without
+// loading the class.
 
 import { isColdframeError } from '../errors/error.js';
 import { snapshotLost } from '../errors/make.js';

@@ -43,7 +43,7 @@ export class SnapshotStore {
     const { tenant } = this.#checked('snapshots.list()', options);
     const { snapshots, damaged } = await allEntries(this.#lease.connection, tenant);
     const { Snapshot } = await import('./snapshot.js');
-    // The sidecar returns the oldest first.
+    // The sidecar returns the oldest snapshot first.
     const list = snapshots.reverse().map((entry) => new Snapshot(this.#lease, entry));
     return Object.assign(list, { damaged });
   }
@@ -59,7 +59,8 @@ export class SnapshotStore {
   }
 
   /**
-   * Deletes one snapshot. Runtimes that were restored from it continue, and their snapshots stay.
+   * Deletes one snapshot. Runtimes that were restored from the snapshot continue, and their
+   * snapshots stay.
    *
    * @throws `ERR_SNAPSHOT_NOT_FOUND`; otherwise as `list()`
    */
@@ -85,8 +86,8 @@ export class SnapshotStore {
    * continue after a restore. Import a file only from a source whose programs you would run in the
    * sandbox.
    *
-   * @throws `ERR_SNAPSHOT_DAMAGED`, `ERR_SNAPSHOT_FOREIGN`, `ERR_RESOURCE_EXHAUSTED`; otherwise as
-   * `list()`
+   * @throws `ERR_SNAPSHOT_DAMAGED`, `ERR_SNAPSHOT_FOREIGN`, `ERR_SNAPSHOT_EXISTS`,
+   * `ERR_RESOURCE_EXHAUSTED`; otherwise as `list()`
    */
   async import(path: string, options?: TenantOptions): Promise<Snapshot> {
     const { tenant } = this.#checked('snapshots.import()', options);

@@ -54,7 +54,7 @@ export class Snapshot {
     registerSnapshot(this, lease);
   }
 
-  /** The place of the snapshot when this handle last received it from the sidecar. */
+  /** The place of the snapshot when the handle was made, or after `persist()`. */
   get stored(): 'memory' | 'disk' | 'both' {
     return this.#stored;
   }
@@ -101,9 +101,9 @@ export class Snapshot {
   }
 
   /**
-   * Writes the snapshot to a file of the host machine. `snapshots.import()` reads the file, here or
-   * on another machine with the same release. The file contains everything that was in the
-   * runtime's memory.
+   * Writes the snapshot to a file of the host machine. `snapshots.import()` reads the file, on this
+   * machine or on another machine with the same release. The file contains everything that was in
+   * the runtime's memory.
    *
    * @throws `ERR_INVALID_OPTION`, `ERR_SNAPSHOT_FILE`; otherwise as `digest()`
    */

@@ -1,4 +1,4 @@
-// Disposes a runner, a runtime or a sidecar that may have ended already.
+// Waits for the disposal of a runner, a runtime or a sidecar that may have ended already.
 
 import { isColdframeError } from '../errors/error.js';
 

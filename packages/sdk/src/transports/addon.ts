@@ -6,7 +6,7 @@
 import type { Outcome } from '../channel/outcome.js';
 import type { Failure, RequestId, RunnerId, RuntimeId } from '../protocol/generated/messages.js';
 
-/** The kind of an event. */
+/** The kinds of events. */
 export const Event = {
   /** The payload is one or more frames. */
   frames: 1,
@@ -77,7 +77,10 @@ export interface AddonSession {
   readonly hello: Buffer;
   /** Handles a frame. Returns the reply as a frame, or null if the reply follows as an event. */
   send(frame: Uint8Array): Buffer | null;
-  /** Creates a runtime. `limits` are names, `values` their values. */
+  /**
+   * Creates a runtime. `limits` are the names of limits, and `values` are the values of these
+   * limits.
+   */
   createRuntime(
     env?: Env,
     cwd?: string,
@@ -87,8 +90,9 @@ export interface AddonSession {
     tenant?: string,
   ): RuntimeId;
   /**
-   * Starts a program. Returns its outcome, or the failure as a frame, if the program has ended.
-   * `mode` is 0 for exec, 1 for run, 2 for file, 3 for command.
+   * Starts a program. Returns its outcome, or the failure as a frame, if the program has ended
+   * within the call, else null. After null, the outcome follows as an event. `mode` is 0 for exec,
+   * 1 for run, 2 for file, 3 for command.
    */
   start(
     id: RequestId,

@@ -2,10 +2,10 @@
 // that no other process can connect. When this process ends, the sidecar reads the end of the
 // socket and ends too.
 //
-// Only a pending request keeps Node's event loop alive. If the sidecar exits unexpectedly, all
-// pending requests fail with one ERR_SIDECAR_EXITED, which has the exit status and the last output.
-// The channel therefore closes when the child has been reaped, not when the socket closes, which
-// happens slightly earlier.
+// Only the opening and pending requests keep Node's event loop alive. If the sidecar exits
+// unexpectedly, all pending requests fail with one ERR_SIDECAR_EXITED, which has the exit status
+// and the last output. The channel therefore closes when the child has been reaped. The socket
+// closes slightly earlier.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';

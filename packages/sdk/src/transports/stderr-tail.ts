@@ -5,7 +5,7 @@ import type { Readable, Writable } from 'node:stream';
 
 const MAX_CHARACTERS = 4_096;
 
-/** Keeps the last bytes of a stream without keeping the event loop alive. */
+/** Keeps the last `MAX_CHARACTERS` characters of a stream without keeping the event loop alive. */
 export class StderrTail {
   #text = '';
 
@@ -22,7 +22,7 @@ export class StderrTail {
     if ('unref' in stream && typeof stream.unref === 'function') stream.unref();
   }
 
-  /** The text without the last line end. */
+  /** The kept text without white space at its end. */
   get text(): string {
     return this.#text.trimEnd();
   }

@@ -1,5 +1,6 @@
-// Tests the validation of inputs against schemas. Some inputs are made to be expensive. The
-// validation of a hostile input must be fast, so a slow test means a defect in the validation.
+// Tests the validation of inputs against schemas. Some inputs would be expensive to validate
+// without a bound. The validation of a hostile input must be fast, so a slow test means a defect in
+// the validation.
 
 import { expect, test } from 'vitest';
 import { bindingOf } from '../../src/bindings/binding.js';

@@ -134,7 +134,7 @@ test('passes output to its request before the reply, in bytes that the listener 
   writer.add(EVENTS.reply, id, OUTCOME);
   const bytes = writer.take();
   channel.receive(bytes);
-  bytes.fill(0); // a socket reuses its buffer
+  bytes.fill(0); // a transport may reuse its buffer
   await running;
   expect(chunks.map(([fd, data]) => [fd, Buffer.from(data).toString()])).toEqual([
     [1, 'a'],

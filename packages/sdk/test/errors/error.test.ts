@@ -1,4 +1,4 @@
-// Tests `ColdframeError`, the class of all errors.
+// Tests `ColdframeError`, the class of all public errors.
 
 import { expect, test, vi } from 'vitest';
 import { ColdframeError, isColdframeError } from '../../src/errors/error.js';

@@ -1,10 +1,10 @@
 // Fuzzes the SDK's frame decoder: `node test/fuzz/frames.mjs [--seconds N] [--seed N]`. Build
 // first, because the fuzzer runs the compiled package.
 //
-// Inputs are golden frames, mutated, joined and cut at random places, and random bytes with valid
-// lengths. For every input the decoder returns frames or throws one of its two errors. The memory
-// of the decoder must be at most a small multiple of the input's size. A failure is printed with
-// the seed that reproduces the failure.
+// Inputs are golden frames and random bytes, which are mutated, joined, and cut at random places.
+// For every input the decoder must return frames or throw `ERR_PROTOCOL` or `ERR_FRAME_TOO_LARGE`.
+// Each frame is then passed to every generated decoder. The growth of memory is bounded. A failure
+// is printed with the seed that reproduces the failure.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -23,7 +23,7 @@ const seeds = readdirSync(folder)
   .map((name) => readFileSync(new URL(name, folder)))
   .filter((bytes) => bytes.length < 10_000);
 const DECODERS = Object.values(decoders);
-// Bytes for mutations: markers of all types with a length, markers of refused types, and bounds of
+// Bytes for mutations: markers of types with a length, markers of refused types, and bounds of
 // integers.
 const BYTES = [
   0x00, 0x7f, 0x80, 0x8f, 0x90, 0x93, 0x9f, 0xa0, 0xbf, 0xc0, 0xc1, 0xc6, 0xc7, 0xcb, 0xcf, 0xd3, 0xd4, 0xd9, 0xdb, 0xdd, 0xdf,
@@ -44,7 +44,7 @@ const byte = () => (random() < 0.5 ? BYTES[below(BYTES.length)] : below(256));
 
 /**
  * Makes one frame: random bytes, or a golden frame with a few bytes changed, removed or inserted.
- * The length in the frame's header is right, slightly wrong or very large.
+ * The length in the frame's header is usually right, else a random number.
  */
 function frame() {
   let payload =
@@ -106,7 +106,8 @@ for (let seed = first; performance.now() < end; seed++) {
   state = seed;
   const before = process.memoryUsage.rss();
   try {
-    // Memory use is read once in 200 rounds, so that the readings hardly slow the rounds.
+    // Memory use is read only between groups of 200 rounds, so that the readings hardly slow the
+    // rounds.
     for (let i = 0; i < 200; i++) frames += round();
   } catch (error) {
     process.stderr.write(`seed ${seed}: ${error?.stack ?? error}\n`);
@@ -115,8 +116,8 @@ for (let seed = first; performance.now() < end; seed++) {
   rounds += 200;
   peak = Math.max(peak, process.memoryUsage.rss());
   const grown = process.memoryUsage.rss() - before;
-  // The rounds use 200 streams of at most 60 KB. The decoder allocates memory for an announced
-  // frame of 32 MiB, but the system maps no page before a write.
+  // The rounds use 200 streams of about 60 KB at most. The decoder allocates memory for an
+  // announced frame of up to 32 MiB, but the system maps no page before a write.
   if (grown > 256 * 1024 * 1024) {
     process.stderr.write(`seed ${seed}: memory grew by ${grown} bytes\n`);
     process.exit(1);

@@ -1,5 +1,5 @@
 // Tests that the dispatcher sends one reply for each host call, regardless of the service and the
-// guest.
+// guest. Calls of a removed runtime get no reply.
 
 import { beforeEach, expect, test } from 'vitest';
 import { HostCallDispatcher, type HostRequest } from '../../src/host-calls/dispatcher.js';

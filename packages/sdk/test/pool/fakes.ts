@@ -1,4 +1,4 @@
-// Provides fake runtimes, and a source of runtimes whose steps wait until the test releases the
+// Provides fake runtimes, and a source of runtimes whose steps can wait until the test releases the
 // steps. Tests do not sleep and read no clock. `settle()` runs all work that does not wait for
 // time.
 
@@ -30,7 +30,7 @@ export class FakeRuntime implements PoolableRuntime {
     return this.marks.join(' ');
   }
 
-  /** Returns the marks without a promise, unlike the other calls. */
+  /** Returns the marks without a promise, unlike `exec()`. */
   look(): readonly string[] {
     return this.marks;
   }
@@ -124,12 +124,12 @@ export class FakeSource implements SlotSource<FakeRuntime> {
     return [...this.live].filter(({ state }) => state === 'running').length;
   }
 
-  /** Makes all later steps of these kinds wait until `release()`. */
+  /** Makes all later steps of the kinds `steps` wait until `release()`. */
   hold(...steps: Step[]): void {
     for (const step of steps) this.#holding.add(step);
   }
 
-  /** Ends the wait of present and later steps of these kinds. */
+  /** Ends the wait of present and later steps of the kinds `steps`. */
   release(...steps: Step[]): void {
     for (const step of steps) this.#holding.delete(step);
     for (const held of this.held.filter(({ step }) => steps.includes(step))) this.endStep(held);
@@ -148,7 +148,7 @@ export class FakeSource implements SlotSource<FakeRuntime> {
     else this.#failing.set(step, error);
   }
 
-  /** Reports the loss of all runtimes that exist now. */
+  /** Makes the next call of `lost()` report the loss of all runtimes. */
   lose(error: Error, final: boolean): void {
     this.#loss = { error, final };
   }

@@ -1,4 +1,4 @@
-// Tests the invariants of a pool with random sequences of events. The sequence decides when each
+// Tests the invariants of a pool with random sequences of events. The sequence determines when each
 // step of a slot ends, in which order, and whether the step fails. After each event the counts of
 // the pool must equal the counts of the model.
 
@@ -149,7 +149,7 @@ test('grants only clean slots of the right tenant, loses no slot, and settles ev
       }
       expect(model.waiting).toEqual([]);
       model.check();
-      // Some slots are still in use, so dispose() revokes them.
+      // After one millisecond, dispose() revokes slots that are still in use.
       const disposed = pool.dispose(1);
       await advanceTime(1);
       await disposed;

@@ -37,7 +37,7 @@ test('restores the exact bytes of any output', () => {
         const memory = Buffer.concat([Buffer.from(bytes), Buffer.from('!')]);
         const view = memory.subarray(0, bytes.length);
         const result = new ExecResult(outcome({ stdout: view, stderr: new Uint8Array(bytes) }));
-        memory.fill(0); // the socket reuses its buffer
+        memory.fill(0); // a transport may reuse its buffer
         expect(Buffer.from(result.stdoutBytes)).toEqual(Buffer.from(bytes));
         expect(Buffer.from(result.stderrBytes)).toEqual(Buffer.from(bytes));
       },

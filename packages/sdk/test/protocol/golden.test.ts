@@ -63,6 +63,6 @@ test.each(withBody)('$file passes the check of its message', (frame) => {
   const decode = decoderOf(frame);
   expect(decode, `a decoder for ${frame.file}`).toBeDefined();
   const decoded = decode?.(frame.body, 'body');
-  // The reply of a request without a result has no value.
+  // The decoder of a reply without fields returns no value.
   if (Object.keys(frame.body as object).length > 0) expect(decoded).toEqual(frame.body);
 });

@@ -18,7 +18,7 @@ export const golden: Golden[] = (JSON.parse(readFileSync(new URL('index.json', F
   (entry) => ({ ...entry, body: withBytes(entry.body), bytes: readFileSync(new URL(entry.file, FOLDER)) }),
 );
 
-// JSON has no binary values. `{ "$base64": "..." }` represents binary values.
+// Replaces each `{ "$base64": "..." }` with its bytes, because JSON has no binary values.
 function withBytes(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(withBytes);

@@ -38,7 +38,7 @@ const caught = (call: string): string =>
     console.log(JSON.stringify({ ...e, name: e.name, message: e.message, stack: e.stack }))
   }`;
 
-/** Returns the error of a call, as the guest gets it. */
+/** Returns the fields of the error that a call throws in the guest. */
 export async function rejection(runtime: NodeRuntime, call: string): Promise<Record<string, unknown>> {
   const { stdout, stderr } = await runtime.exec(caught(call));
   expect(stderr).toBe('');

@@ -1,5 +1,5 @@
-// Makes a thousand calls of every kind at once to eight live runtimes in one sidecar. Every call
-// must get its own result.
+// Makes a thousand calls, of all kinds together, at once to eight live runtimes in one sidecar.
+// Every call must get its own result.
 
 import { expect, test } from 'vitest';
 import type { NodeRuntime, ResidentRunner } from '../../src/index.js';

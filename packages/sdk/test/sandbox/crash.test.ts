@@ -1,4 +1,5 @@
-// Kills processes: a sidecar with calls in flight, and a parent with a sidecar.
+// Kills or disposes sidecars with calls in flight, and kills the parent of a sidecar. Pending calls
+// must reject, and no process may remain.
 
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -19,7 +20,7 @@ test(`every call rejects with one code, and the next create works, after kill -9
       codes.push(killed ? error.code : `before: ${String(error)}`);
     };
     // Each worker repeats its call until the call rejects, so the kill interrupts calls of every
-    // kind in every state.
+    // kind at different times.
     const worker = async (call: () => Promise<unknown>): Promise<void> => {
       for (;;) {
         try {

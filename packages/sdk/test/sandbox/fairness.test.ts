@@ -1,5 +1,5 @@
-// Runs guests with endless loops. Other runtimes and requests of the app must get replies in time,
-// and all guests can be ended.
+// Runs guests with endless loops. Programs of other runtimes must run in time, and `dispose()` must
+// end all guests.
 
 import { describe, expect, test } from 'vitest';
 import { MODES, withMode } from './modes.js';

@@ -5,8 +5,8 @@ import { describe, expect, test } from 'vitest';
 import { createMemoryFileSystem, type FileSystem } from '../../src/index.js';
 import { MODES, withRuntime } from './modes.js';
 
-// A program that uses files and prints their state. The output is equal in the runtime's own tree
-// and in an app file system.
+// A program that uses files and prints their state. The output must be equal in the runtime's own
+// tree and in an app file system.
 const PROGRAM = `
   import assert from 'node:assert';
   import * as fs from 'node:fs';

@@ -1,5 +1,5 @@
 // Tests open watches and streams in a runtime with an idle policy. An open stream or watch keeps
-// the runtime running only while it can still deliver data.
+// the runtime running only while the stream or watch can still deliver data.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -22,7 +22,10 @@ const MODES = [
 
 const untilPaused = (runtime: NodeRuntime) => until(() => runtime.state === 'paused', 10_000, 'the runtime is paused');
 
-/** Waits until the policy tries to pause the runtime. The attempt may end soon. */
+/**
+ * Waits until the policy tries to pause the runtime. Checks the state in every turn, because the
+ * attempt may fail soon.
+ */
 async function untilPausing(runtime: NodeRuntime): Promise<void> {
   const end = Date.now() + 20_000;
   while (runtime.state !== 'paused') {
@@ -161,11 +164,11 @@ describe.each(MODES)('$name', (mode) => {
       const runner = await other.createResidentRunner();
       await runner.exec('setTimeout(() => { for (;;); }, 0).unref()');
       await untilPausing(other);
-      // An attempt to quiesce takes five seconds.
+      // An attempt to quiesce fails after five seconds.
       const call = runtime.exec('setTimeout(() => {}, 2_000)').then(() => 'two seconds');
       expect(await Promise.race([other.dispose().then(() => 'disposed'), call])).toBe('disposed');
       await call;
-      // The other runtime may be paused already.
+      // The policy may have paused `runtime` already.
       await runtime.dispose();
       await untilRuntimes(sidecar, 0);
     }));

@@ -10,8 +10,8 @@ import type { GuestProcess, Limits, NodeRuntime } from '../../src/index.js';
 import { MODES, withMode } from './modes.js';
 
 /**
- * Returns a program that repeats `step` until it throws, and prints the error's code and the number
- * of steps.
+ * Returns a program that repeats `step` until `step` throws, and prints the error's code and the
+ * number of steps.
  */
 const repeat = (prepare: string, step: string) =>
   `${prepare}; let done = 0; try { for (; done < 100_000; done++) { ${step} } } catch (error) { console.log(error.code, done); }`;

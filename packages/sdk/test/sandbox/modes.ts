@@ -4,7 +4,7 @@ import { NodeRuntime, type NodeRuntimeOptions, Sidecar } from '../../src/index.j
 
 /** A source of runtimes. */
 export interface Provisioning {
-  /** Makes a runtime. The caller disposes it. */
+  /** Makes a runtime. The caller disposes the runtime. */
   create(options?: NodeRuntimeOptions): Promise<NodeRuntime>;
   /** Ends the sidecar that the runtimes share. */
   close(): Promise<void>;

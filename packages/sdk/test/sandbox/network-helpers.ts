@@ -18,7 +18,7 @@ export const tcpServer = (handler: string, port = PORT): string => `
   net.createServer({ allowHalfOpen: true }, (socket) => { socket.on('error', (error) => console.log(error.code)); ${handler} })
     .listen(${port});`;
 
-/** Starts a server in the runtime and waits until it listens. */
+/** Starts a server in the runtime and waits until the server listens. */
 export async function serve(runtime: NodeRuntime, code: string, port = PORT): Promise<GuestProcess> {
   const server = await runtime.spawn(code);
   await runtime.waitForListener({ port });

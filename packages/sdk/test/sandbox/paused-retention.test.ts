@@ -31,8 +31,8 @@ async function withFullFolder(work: (write: () => Promise<unknown>, other: Sidec
   await runtime.writeFile('/workspace/file', Buffer.alloc(1 << 20, 1));
   const snapshot = await runtime.snapshot();
   await snapshot.export(join(directory, 'exported'));
-  // The limit exceeds the imported snapshot. The snapshot of the paused runtime is much smaller
-  // than the limit.
+  // The limit is larger than the imported snapshot, and larger than the snapshot of the paused
+  // runtime. The sum of both sizes exceeds the limit.
   await using other = await Sidecar.spawn({ snapshots: { directory, maxBytes: 1_300_000 } });
   await work(() => other.snapshots.import(join(directory, 'exported')), other);
 }

@@ -1,4 +1,4 @@
-// Tests pools of real runtimes. Another use of a slot must not see the changes of earlier uses.
+// Tests pools of real runtimes. A use of a slot must not see the changes of earlier uses.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -127,7 +127,8 @@ describe.each(MODES)('$name', (mode) => {
       }
       await pool.withRuntime(changeEverything, { tenant: 'a' });
       expect(await pool.withRuntime(observe, { tenant: 'b' })).toEqual(CLEAN);
-      // The slot was rolled back for its own tenant, and replaced for the other tenant.
+      // The slot was rolled back for its own tenant. For the other tenant the slot was evicted, and
+      // another slot was made.
       expect(pool.stats()).toMatchObject({ created: 2, evicted: 1, errors: 0, replaced: 0 });
     }));
 

@@ -182,7 +182,8 @@ describe.each(MODES)('$name', (mode) => {
         option: 'timeoutMs',
       });
       const large = runtime.exec('1', { stdin: Buffer.alloc(34_000_000) });
-      // An embedded sidecar has no frames, so `limits.stdinBytes` refuses the input.
+      // An embedded sidecar starts a program without a frame, so `limits.stdinBytes` refuses the
+      // input.
       const code = mode.name.startsWith('embedded') ? 'ERR_RESOURCE_EXHAUSTED' : 'ERR_FRAME_TOO_LARGE';
       await expect(large).rejects.toMatchObject({ code });
       await expect(runtime.exec('1', { env: { A: 'x'.repeat(2 << 20) } })).rejects.toMatchObject({ code: 'E2BIG' });

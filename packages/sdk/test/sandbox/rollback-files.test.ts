@@ -9,7 +9,7 @@ import { usePrivateStoreFolder } from './snapshot-helpers.js';
 
 usePrivateStoreFolder();
 
-// The file needs three messages.
+// The file needs three messages of at most 16 MiB.
 const BYTES = 40 * 1024 * 1024;
 const FILE = '/workspace/file';
 const full = (letter: string): Buffer => Buffer.alloc(BYTES, letter);

@@ -31,8 +31,8 @@ async function startEcho(runtime: NodeRuntime): Promise<{ program: GuestProcess;
 }
 
 /**
- * Returns the reason why a runner has ended: the error of the call, or of the snippet if the handle
- * was not notified yet.
+ * Returns the code of the reason why a runner has ended: the error of the call, or the error of the
+ * snippet.
  */
 async function endOf(runner: ResidentRunner): Promise<string | undefined> {
   return runner.exec('1').then(
@@ -53,8 +53,8 @@ describe.each(MODES)('$name', (mode) => {
   test('the handle of a program that a rollback ended does not reach a later program with its pid', () =>
     withRuntime(mode, {}, async (runtime) => {
       const snapshot = await runtime.snapshot();
-      // The result of the first program waits for its unread output. The second program is notified
-      // late.
+      // The result of the first program waits for the program's unread output. The second program
+      // is busy, so its end arrives late.
       for (const code of [`console.log('unread'); ${KEEP_RUNNING}`, 'for (;;);', KEEP_RUNNING]) {
         const old = await runtime.spawn(code);
         await runtime.rollback(snapshot);

@@ -1,5 +1,5 @@
-// Tests snapshots that the SDK cannot have made: wrong labels, modified files with correct digests,
-// lists longer than a frame. The sidecar must keep working for every tenant.
+// Tests forged snapshots: wrong labels, and modified files with correct digests. Also tests lists
+// of snapshots that are longer than a frame. The sidecar must keep working for every tenant.
 
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -51,7 +51,7 @@ describe.each(MODES)('$name', (mode) => {
         hash.update(chunk);
         bytes += chunk.length;
         // A writer without backpressure writes 100 MB in less than a second, so this delay would
-        // let it run far ahead.
+        // let the writer run far ahead.
         if (bytes % (4 * MEGABYTE) < 65_536) {
           await sleep(40);
           for (const [i, pid] of pids.entries()) peaks[i] = Math.max(peaks[i] ?? 0, residentBytes(pid));

@@ -1,4 +1,5 @@
-// Tests programs that are not ES modules of JavaScript: TypeScript as text, and `--input-type`.
+// Tests programs with a language or options of `node`: TypeScript as text, `--input-type`, and an
+// unknown option.
 
 import { expect, test } from 'vitest';
 import { NodeRuntime } from '../../src/index.js';

@@ -1,4 +1,4 @@
-// Tests the transport of a sidecar process with a fake sidecar that follows or violates the
+// Tests the transport of a sidecar process with a fake sidecar, which follows or violates the
 // protocol. The tests in `test/sandbox` use the real sidecar.
 
 import { execFile } from 'node:child_process';

@@ -3,7 +3,10 @@
 
 import fc from 'fast-check';
 
-/** One action. A number is an index modulo the length that the list has when the action runs. */
+/**
+ * One action. `child`, `to` and `from` are indexes modulo the length of their list when the action
+ * runs.
+ */
 export type Action =
   | { do: 'set'; name: string; value: string }
   | { do: 'write' | 'append'; name: string; text: string }

@@ -1,8 +1,8 @@
 // Runs sequences of actions on a runtime and on a plain model, and compares the runtime with the
 // model.
 //
-// The model has no memory, processes or files: it consists of four lists, and its snapshot is a
-// copy of the lists. Next: `../snapshot-model.test.ts`.
+// The model has no memory, processes or files. The model is a `GuestState`, and a snapshot of the
+// model is a copy of that object. Next: `../snapshot-model.test.ts`.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -37,7 +37,7 @@ export interface EscapeCase {
 
 /**
  * The expected end of a program. Text or a regular expression is compared with the trimmed stdout
- * of a program that succeeds. Of an object, only the properties that are present are compared.
+ * of a program that succeeds. For an object, only the properties that are present are compared.
  */
 export type Expected = string | RegExp | Ending;
 

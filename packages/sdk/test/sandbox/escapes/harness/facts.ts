@@ -5,8 +5,7 @@ import { cpus, homedir, hostname, networkInterfaces, release, userInfo } from 'n
 import type { HostFolders } from './folders.js';
 
 /**
- * The smallest length of a forbidden text. Shorter facts and common names could appear in an output
- * by chance.
+ * The smallest length of a forbidden text. A shorter text could appear in an output by chance.
  */
 const MIN_LENGTH = 7;
 

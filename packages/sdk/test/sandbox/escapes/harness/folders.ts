@@ -27,7 +27,7 @@ const LONG_AGO = new Date('2001-01-01');
  */
 const LATER = new Date('2002-01-01');
 
-/** The folder of the suite. Each case has its own folder inside. */
+/** The folder of the suite. Each case has its own folder in the suite's folder. */
 export class HostFolders {
   readonly root = mkdtempSync(join(tmpdir(), 'coldframe-escapes-'));
   readonly canary = join(this.root, 'canary');

@@ -1,5 +1,5 @@
-// Runs the neighbour: another tenant's runtime on the same sidecar, with every kind of object that
-// a hostile program could attack.
+// Runs the neighbour: a second runtime on the sidecar of the cases, with objects that a hostile
+// program could attack.
 //
 // The neighbour has a secret in its memory, in a file and in its environment, a resident runner, an
 // open descriptor, and servers. The harness checks these objects after each case.
@@ -42,7 +42,7 @@ const REPORT = `
 }
 `;
 
-/** The runtime of another tenant. */
+/** The runtime beside the runtimes of the cases. */
 export class Neighbour {
   readonly secret = `neighbour-${randomUUID()}`;
   #runtime: NodeRuntime | undefined;

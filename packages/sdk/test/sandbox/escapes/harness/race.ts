@@ -26,8 +26,8 @@ export function prepareSwap({ inside }: CaseFolders, kind: Swap): void {
 }
 
 /**
- * Runs `step`, the body of an async function of `round`, during swaps. Returns its distinct
- * results.
+ * Runs `step`, the body of an async function of `round`, during swaps. Returns the distinct results
+ * of all rounds.
  */
 export const race =
   (kind: Swap, step: string) =>

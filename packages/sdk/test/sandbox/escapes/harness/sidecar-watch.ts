@@ -14,8 +14,8 @@ const SLACK_THREADS = 10;
 /** The allowed growth of memory in bytes: free memory that the allocator may keep. */
 const SLACK_BYTES = 512 << 20;
 /**
- * The allowed files beyond the first state. A guest's growth beyond 1 MiB has its own file, and the
- * neighbour may have such a file by now.
+ * The allowed memory files beyond the first state. A guest's growth beyond 1 MiB has its own file,
+ * and the neighbour may have grown since the first state.
  */
 const SLACK_GROWN = 1;
 const isGrowth = (name: string): boolean => name.startsWith('/memfd:coldframe');

@@ -24,7 +24,7 @@ export interface Suite {
 }
 
 export async function openSuite(): Promise<Suite> {
-  // A variable of this process's environment, whose value no guest may see.
+  // No guest may see the value of this environment variable.
   process.env.COLDFRAME_ESCAPES = `host-environment-${randomUUID()}`;
   const folders = new HostFolders();
   const sidecar = await Sidecar.spawn({ workers: 2 });
@@ -37,12 +37,12 @@ async function warmUp(sidecar: Sidecar, folders: HostFolders): Promise<void> {
   const folder = folders.forCase().inside;
   const runtime = await NodeRuntime.create({ sidecar, mounts: [{ guestPath: '/m', hostPath: folder, readOnly: false }] });
   await Promise.all(Array.from({ length: WARM_UP }, () => runtime.exec('await new Promise((done) => setTimeout(done, 50))')));
-  // The library that opens folders opens /proc at the first change of a mode, and keeps that
+  // The sidecar's library for folders opens /proc at the first change of a mode, and keeps that
   // descriptor.
   await runtime.exec(`import fs from 'node:fs'; fs.chmodSync('/m/dir', 0o755); fs.utimesSync('/m/dir', 1, 1);`);
   await runtime.execCommand('sh', ['-c', 'echo x | cat']);
   await runtime.dispose();
-  // The sidecar closes the mounted folder after the last program was taken down.
+  // The sidecar closes the mounted folder after the resources of the last program were released.
   while ((await sidecar.getResourceSnapshot()).runtimes > 1 || descriptorsOf(sidecar.pid).includes(folder)) await sleep(5);
 }
 

@@ -1,8 +1,8 @@
 // Swaps the target of a name as fast as possible until the thread is stopped, and counts the swaps.
 //
-// `directory` swaps a folder and an outward link, `file` a file and an outward link, `chain` an
-// inward and an outward link. `away` moves a folder out and back. `absolute` is like `directory`,
-// with an absolute link.
+// `directory` swaps a folder and an outward link. `absolute` does so with an absolute link. `file`
+// swaps a file and an outward link. `chain` swaps an inward link and an outward link. `away` moves
+// a folder out of the mount and back.
 
 import { renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ const kept = join(outside, 'kept');
 
 /**
  * Replaces the entry with a link, and undoes the replacement. Removes entries that the guest made
- * in between.
+ * between the two steps.
  */
 function swap(target, isLinkAtFirst) {
   if (isLinkAtFirst) rmSync(name, { force: true });

@@ -63,7 +63,7 @@ const BINDINGS = [
   'zlib',
 ];
 
-/** The functions whose purpose is to end or to block the program. */
+/** Functions that are not called, because a call would end, block or reconfigure the program. */
 const NOT_CALLED = [
   'reallyExit',
   'abort',

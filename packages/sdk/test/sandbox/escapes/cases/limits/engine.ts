@@ -161,7 +161,10 @@ const named = (
     ...rest,
   }));
 
-/** The engine reaches the limit inside its parser, so the program may get a plain error. */
+/**
+ * The engine reaches the limit inside its parser, so the program may get an exception instead of
+ * `ERR_MEMORY_LIMIT`.
+ */
 const parser: EscapeCase = {
   name: 'the limit of memory ends a program: functions from text',
   program: `const all = []; for (let i = 0; ; i++) all.push(new Function('return ' + i));`,

@@ -15,7 +15,10 @@ export const mounted =
     ],
   });
 
-/** Compares the digest of a folder before and after a case. */
+/**
+ * Returns a function that records the digest of a folder, and a function that reports a changed
+ * digest.
+ */
 export function unchanged(folder: 'inside' | 'outside' = 'outside') {
   const before = new Map<string, string>();
   return {

@@ -1,8 +1,8 @@
 // Races with the host machine, which replaces a folder with a link out of the mount, or the
 // reverse, while a call uses the name.
 //
-// No call may read or change a file outside of the mount. The protected file must stay unchanged
-// and must stay the only file.
+// No call may read or change a file outside of the mount. The protected file must stay unchanged,
+// and no call may make a file beside the protected file.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -101,8 +101,8 @@ fs.renameSync('/m/swapped/protected', '/m/x');`,
 };
 
 /**
- * Asserts that the outside folder contains only the unchanged protected file and the entry `kept`
- * of the swapping thread.
+ * Returns a sentence about a problem of the outside folder, or `undefined`. The folder may contain
+ * only the unchanged protected file and the entry `kept` of the swapping thread.
  */
 function outsideProblem({ outside, parent }: CaseFolders): string | undefined {
   const others = readdirSync(outside).filter((name) => name !== 'protected' && name !== 'kept');
@@ -116,7 +116,8 @@ const attempt = (kind: Kind, name: string, [swap, step]: [Swap, string]): Escape
   options: mounted(kind),
   prepare: (folders) => prepareSwap(folders, swap),
   attack: race(swap, step),
-  // Accepts everything except facts of the outside folder: its secret, its length, its names.
+  // Accepts everything except facts of the outside folder, a race without swaps, a timeout and an
+  // engine fault.
   expected: /^(?![\s\S]*(canary-|\b43\b|\bprey\b|nothing was swapped|ERR_TIMEOUT|ERR_ENGINE))/,
   after: outsideProblem,
 });

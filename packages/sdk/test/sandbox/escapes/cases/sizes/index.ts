@@ -3,8 +3,8 @@
 import type { EscapeCase, Theme } from '../../harness/case.js';
 
 /**
- * Makes a case of calls. Each call ends with an error of the program, or with the end of the
- * program by its memory limit.
+ * Makes a case of calls. Each call must throw an error, return a small value, or end the program by
+ * its memory limit or its timeout.
  */
 const refused = (name: string, ...calls: string[]): EscapeCase => ({
   name,
