@@ -41,7 +41,9 @@ export const race =
     // thread is never called.
     const ended = new Promise<void>((resolve, reject) => worker.once('error', reject).once('exit', () => resolve()));
     ended.catch(() => {});
-    await new Promise((resolve) => worker.once('online', resolve));
+    // The thread sends a message after the first swap. On a busy machine the thread needs longer to
+    // load its module than the program needs for all tries.
+    await Promise.race([new Promise((resolve) => worker.once('message', resolve)), ended]);
     try {
       const code = `${PRELUDE}
 const step = async (round) => { ${step} };

@@ -1,4 +1,5 @@
 // Swaps the target of a name as fast as possible until the thread is stopped, and counts the swaps.
+// Sends a message after the first swap.
 //
 // `directory` swaps a folder and an outward link. `absolute` does so with an absolute link. `file`
 // swaps a file and an outward link. `chain` swaps an inward link and an outward link. `away` moves
@@ -6,7 +7,7 @@
 
 import { renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { workerData } from 'node:worker_threads';
+import { parentPort, workerData } from 'node:worker_threads';
 
 const { inside, outside, kind, shared } = workerData;
 const [STOP, COUNT] = [0, 1];
@@ -42,7 +43,7 @@ const SWAPS = {
 while (Atomics.load(flags, STOP) === 0) {
   try {
     SWAPS[kind]();
-    Atomics.add(flags, COUNT, 1);
+    if (Atomics.add(flags, COUNT, 1) === 0) parentPort.postMessage('swapping');
   } catch {
     // The guest has made an entry with the name. The entry is removed and the first state is
     // restored. The guest may make an entry again while the state is restored.

@@ -118,7 +118,7 @@ const attempt = (kind: Kind, name: string, [swap, step]: [Swap, string]): Escape
   attack: race(swap, step),
   // Accepts everything except facts of the outside folder, a race without swaps, a timeout and an
   // engine fault.
-  expected: /^(?![\s\S]*(canary-|\b43\b|\bprey\b|nothing was swapped|ERR_TIMEOUT|ERR_ENGINE))/,
+  expected: /^(?![\s\S]*(canary-|\b43\b|\bprotected\b|nothing was swapped|ERR_TIMEOUT|ERR_ENGINE))/,
   after: outsideProblem,
 });
 
