@@ -24,7 +24,7 @@ pub trait Caller: Send + Sync {
         self.process().pid
     }
 
-    /// Returns the command line, which lists of processes show.
+    /// Returns the command line, which process lists show.
     fn command(&self) -> &str;
 
     /// Returns whether the embedder started the program.
@@ -63,8 +63,9 @@ pub trait Caller: Send + Sync {
     /// bytes, 0 at the end of the input.
     fn read_input(&self, buffer: &mut [u8]) -> usize;
 
-    /// Marks the program as blocked in the middle of a turn. Until [`Caller::unblock`], no program
-    /// of the runtime is held for a snapshot, because the program may wait for another program.
+    /// Marks the program as blocked in the middle of a turn. Until [`Caller::unblock`], the
+    /// runtime's programs do not rest for a snapshot, because the blocked program may wait for
+    /// another program.
     fn block(&self);
 
     /// Removes the mark that [`Caller::block`] set.

@@ -26,7 +26,7 @@ pub struct Kernel {
     pub usage: Arc<Usage>,
     /// The host calls in progress.
     pub host_calls: host_calls::HostCalls,
-    /// Whether app file systems are mounted. If set, a filesystem call may wait for a reply of the
+    /// Whether app file systems are mounted. If so, a filesystem call may wait for a reply of the
     /// embedder.
     pub has_app_file_systems: AtomicBool,
     pub(crate) bindings: bindings::Bindings,

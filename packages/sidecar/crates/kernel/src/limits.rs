@@ -1,10 +1,10 @@
 //! Every limit of a runtime: its name in the API, default, value in the hardened profile, and
 //! range.
 //!
-//! This table is the only place with these numbers: `crates/sidecar` and `crates/node` pass names
-//! and values on. `docs/limits.md` shows the table and describes the effect of each limit. A test
-//! compares the table with that page and with the SDK's options. Next: `usage/`, which counts the
-//! use of the limits.
+//! This table is the only place with these numbers. `crates/sidecar` and `crates/node` only forward
+//! names and values. `docs/limits.md` shows the table and describes the effect of each limit. A
+//! test compares the table with that page and with the SDK's options. Next: `usage/`, which counts
+//! the use of the limits.
 
 use coldframe_error::Error;
 use std::time::Duration;
@@ -19,7 +19,7 @@ macro_rules! limits {
             const DEFAULT: Self = Self { $($field: $default,)* };
             const HARDENED: Self = Self { $($field: $hardened,)* };
 
-            /// All names, in order.
+            /// The names of all limits, in the order of the table.
             pub const NAMES: &[&str] = &[$($name),*];
 
             /// Sets the limit `name`. Fails if the name is unknown or the value is out of range.
@@ -97,7 +97,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Returns the limits of a profile.
+    /// Returns the limits of a profile. Fails if `name` is neither `default` nor `hardened`.
     pub fn of_profile(name: &str) -> Result<Self, Error> {
         match name {
             "default" => Ok(Self::DEFAULT),
@@ -113,7 +113,8 @@ impl Limits {
         }
     }
 
-    /// Returns the limits of a profile, with the limits in `values` replaced.
+    /// Returns the limits of a profile, with the limits in `values` replaced. `None` means the
+    /// default profile. Fails like [`Self::of_profile`] and [`Self::set`].
     pub fn build<'a>(profile: Option<&str>, values: impl IntoIterator<Item = (&'a str, u64)>) -> Result<Self, Error> {
         let mut limits = profile.map_or(Ok(Self::DEFAULT), Self::of_profile)?;
         values.into_iter().try_for_each(|(name, value)| limits.set(name, value))?;
@@ -126,8 +127,8 @@ impl Limits {
         (self.wall_ms > 0).then(|| Duration::from_millis(self.wall_ms))
     }
 
-    /// Checks that a program can start: the memory limit must fit the image and at least 1 MiB
-    /// more.
+    /// Checks that a program can start. The limits of memory must allow the image and at least 1
+    /// MiB more, and `cpuMs` must not be 0.
     pub fn check(&self, image_len: u64) -> Result<(), Error> {
         /// The minimum linear memory of a program besides the image.
         const LEAST_HEAP: u64 = 1 << 20;

@@ -25,7 +25,8 @@ pub struct Process {
     pub operations: Arc<Operations>,
     pub(crate) crypto: crypto::Crypto,
     pub(crate) signals: Signals,
-    /// The list of the next waiting call: pairs of a descriptor and a mask, or of a child and 0.
+    /// The list that the next waiting call waits for: pairs of a descriptor and a mask, or of a
+    /// child's pid and 0.
     pub(crate) watched: Mutex<Vec<(u32, u32)>>,
     /// The writing end of the standard input, if the embedder writes to a pipe.
     pub(crate) feed: Mutex<Option<SocketId>>,

@@ -4,7 +4,7 @@
 //!
 //! A restored description holds its inode, as after an open. The files of mounts are opened again.
 //! A file that cannot be opened becomes [`Target::Lost`], and every operation on the description
-//! fails. Next: `fs/snapshot/`, the files.
+//! fails with `EIO`. Next: `fs/snapshot/`, the files.
 
 use super::{Description, HeldObject, Position, Target};
 use crate::ids::SocketId;
@@ -120,7 +120,8 @@ impl DescriptionSnapshot {
 }
 
 impl DescriptionsSnapshot {
-    /// Restores all descriptions. `tree` has the restored files.
+    /// Restores all descriptions. `tree` has the restored files. Fails if listings exceed the limit
+    /// of kernel memory.
     pub(crate) fn restore(&self, tree: &mut FileSystem) -> Result<RestoredDescriptions, Error> {
         let made = self.0.iter().map(|saved| saved.restore(tree).map(Arc::new));
         made.collect::<Result<_, _>>().map(RestoredDescriptions)
@@ -168,7 +169,7 @@ impl RestoredDescriptions {
         self.0.get(at as usize).cloned()
     }
 
-    /// Releases the descriptions that no descriptor or queue refers to. Sockets are closed later,
+    /// Releases the descriptions to which no descriptor or queue refers. Sockets are closed later,
     /// with all other sockets without an owner.
     pub(crate) fn settle(self, tree: &mut FileSystem) {
         for description in self.0 {

@@ -106,7 +106,7 @@ fn carry_out(program: &Arc<dyn Caller>, call: FileCall, arguments: &mut Argument
     }
 }
 
-/// Converts an integer to an offset. Returns `None` for -1.
+/// Converts an integer to an offset. Returns `None` for -1, which means the description's position.
 fn offset(number: i64) -> Result<Option<u64>, Errno> {
     if number == -1 {
         return Ok(None);

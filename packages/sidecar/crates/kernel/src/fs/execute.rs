@@ -47,7 +47,7 @@ impl View<'_> {
         tree.mount(end.mount)?.open(end.mount, &end.path, how)?.read(0, head)
     }
 
-    /// Opens `/dev/null` and holds its inode.
+    /// Opens `/dev/null` for reading and writing, and counts the open in the inode.
     pub(crate) fn open_null(&self) -> Result<Description, Errno> {
         let mut tree = self.lock();
         let PathEnd::Memory(end) = tree.walk(self.user, None, b"/dev/null", FinalLink::Follow)? else {

@@ -1,4 +1,6 @@
-//! Operations on descriptors: reading, writing, listing. Next: `data.rs`.
+//! Operations on descriptors: opening, reading, writing, seeking, listing and changes of
+//! attributes. Each operation selects the code for the kind of object that the descriptor refers
+//! to. Next: `data.rs`.
 
 use super::guard::check_open;
 use super::mounts::Listing;
@@ -57,7 +59,8 @@ pub(crate) fn open(process: &Process, path: &[u8], flags: u32, mode: u32) -> Ans
 /// A function that reads from an offset.
 type Reader<'a> = &'a mut dyn FnMut(u64, &mut [u8]) -> Result<usize, Errno>;
 
-/// Reads from a descriptor. Without `offset`, reads from the descriptor's own position.
+/// Reads from a descriptor. Without `offset`, reads from the description's position and moves the
+/// position.
 pub(crate) fn read(program: &dyn Caller, fd: i64, buffer: &mut [u8], offset: Option<u64>) -> Answer {
     let process = program.process();
     let description = process.files.descriptors.lock().get(fd)?;
@@ -238,7 +241,7 @@ pub(crate) enum Change {
     Sync,
 }
 
-/// Changes the file of a descriptor.
+/// Applies `change` to the file of a descriptor.
 pub(crate) fn change(process: &Process, fd: i64, change: Change) -> Answer {
     let description = process.files.descriptors.lock().get(fd)?;
     let mut tree = process.kernel.files.lock();
@@ -276,7 +279,7 @@ pub(crate) fn change(process: &Process, fd: i64, change: Change) -> Answer {
 
 /// Fills the buffer at `index` with directory entries. An entry is the type, a zero byte, the
 /// name's length as u16, and the name. Returns the number of bytes written, 0 at the directory's
-/// end.
+/// end. Fails with `EINVAL` if the longest name does not fit into the buffer.
 pub(crate) fn readdir(process: &Process, arguments: &mut Arguments<'_>, index: usize) -> Answer {
     let description = process.files.descriptors.lock().get(arguments.int(0))?;
     let Target::Directory(place) = &description.target else { return Err(Errno::ENOTDIR) };

@@ -1,8 +1,8 @@
 //! The embedder's operations on a runtime's files.
 //!
-//! The embedder owns the runtime, so permission bits do not apply to its operations. Files that the
-//! embedder creates belong to the guest. A read-only mount stays read-only. Paths are absolute.
-//! Next: `handles.rs` for open files, and `view.rs`.
+//! The embedder owns the runtime, so permission bits and the policy do not apply to the embedder's
+//! operations. Files that the embedder creates belong to the guest. A read-only mount stays
+//! read-only. Paths are absolute. Next: `handles.rs` for open files, and `view.rs`.
 
 mod archives;
 mod attributes;

@@ -2,10 +2,10 @@
 //!
 //! A runtime with watches of mounted folders has one inotify descriptor and one thread that waits
 //! for events. The first watch starts the thread, and the end of the last watch ends the thread. A
-//! watched file is first opened beneath the mount and then passed to inotify by its handle, so no
-//! link leads out of the mount. Changes are reported as libuv reports them. `recursive` is not
-//! supported here, because on Linux Node's library watches each directory itself. Next:
-//! `fs/watch.rs`.
+//! watched file is first opened beneath the mount. The file's handle is then passed to inotify, so
+//! no link leads out of the mount. Changes are classified as in libuv. Recursive watches are not
+//! supported in mounted folders, because on Linux Node's library adds a watch for each directory.
+//! Next: `fs/watch.rs`.
 
 mod snapshot;
 
@@ -30,7 +30,7 @@ use std::sync::Arc;
 const BUFFER: usize = 16 << 10;
 
 /// The watches of a runtime's mounted folders. A clone of the filesystem has no watches, because
-/// watches belong to running programs.
+/// watches belong to running programs and to the embedder.
 #[derive(Default)]
 pub(in crate::fs) struct HostWatchers(Option<Arc<Shared>>);
 
@@ -208,7 +208,7 @@ impl Shared {
         }
     }
 
-    /// Runs the thread: waits for events and reports them to the watchers.
+    /// Runs the thread: waits for events and reports the events to the watchers.
     fn run(&self) {
         let mut buffer = [MaybeUninit::<u8>::uninit(); BUFFER];
         loop {

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 enum Step {
     Directory,
     File(Vec<u8>),
-    /// Bytes far from the beginning.
+    /// A file whose bytes start at a large offset.
     Sparse(u32, Vec<u8>),
     Symlink(String),
     /// Another name of an earlier file.
