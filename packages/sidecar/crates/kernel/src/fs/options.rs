@@ -15,8 +15,8 @@ pub struct MountOptions {
     pub overlay: bool,
 }
 
-/// How the embedder opens a file. Opening for writing makes the file and its directories, if
-/// missing.
+/// The options with which the embedder opens a file. An open for writing creates a missing file and
+/// missing directories above the file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct OpenOptions {
     /// Whether the file is opened for writing. Otherwise the file is opened for reading.
@@ -29,7 +29,8 @@ pub struct OpenOptions {
     pub mode: Option<u32>,
 }
 
-/// An app file system in the guest's tree. Its calls go to the runtime's [`crate::Embedder`].
+/// An app file system in the guest's tree. The runtime's [`crate::Embedder`] receives the calls of
+/// the file system.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileSystemOptions {
     /// The guest path of the mount point. Must be absolute.

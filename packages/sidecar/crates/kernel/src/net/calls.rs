@@ -210,7 +210,7 @@ fn check_peer(process: &Process, id: SocketId, of_stream: Option<Operations>, ad
 }
 
 /// Returns 0 if the name means the guest's machine. Fails with `EACCES` without the permission, and
-/// with `ENOENT` for every other name, because a runtime cannot reach hosts outside.
+/// with `ENOENT` for every other name, because a runtime cannot reach other machines.
 fn look_up(process: &Process, name: &[u8]) -> Answer {
     let name = std::str::from_utf8(name).map_err(|_| Errno::EINVAL)?;
     process.kernel.permissions.check(About::Peer(Peer::Name(name)), network::DNS).map_err(Denied::errno)?;

@@ -40,7 +40,8 @@ impl Sockets {
         })
     }
 
-    /// Removes and returns the first descriptor in the queue of this end.
+    /// Removes and returns the first descriptor in the queue of this end. Fails with `EAGAIN` if
+    /// the queue is empty.
     pub(crate) fn collect(&self, id: SocketId) -> Result<Arc<Description>, Errno> {
         self.with(|state| {
             let waiting = state.passed.0.get_mut(&id).ok_or(Errno::EAGAIN)?;

@@ -93,8 +93,8 @@ fn hold(mount: &Mount, at: &[u8], kind: Type) -> Result<OwnedFd, Errno> {
 }
 
 impl HostWatchers {
-    /// Watches the file at `end` for `subscriber`. If the subscriber already watches the file, the
-    /// next batch starts after the last batch.
+    /// Watches the file at `end` for `subscriber`. If a watch of the subscriber for this file has
+    /// reported its last batch, the watch continues with a new operation.
     pub(in crate::fs) fn watch(&mut self, mount: &Mount, end: &MountEnd, subscriber: &Subscriber) -> Answer {
         let kind = end.stat.ok_or(Errno::ENOENT)?.kind;
         let shared = match &self.0 {

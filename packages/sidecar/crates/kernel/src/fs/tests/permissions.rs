@@ -77,7 +77,8 @@ fn calls(path: &'static str) -> Vec<(&'static str, &'static str, FileCall, Vec<A
     ]
 }
 
-/// A call succeeds with the operations that it needs, and fails if any of them is missing.
+/// A call succeeds if exactly the call's operations are allowed, and fails if any of these
+/// operations is denied.
 #[test]
 fn each_call_needs_its_operations_and_no_others() {
     for (name, needed, number, arguments) in calls("/tmp/secret/file") {
@@ -174,8 +175,8 @@ fn no_other_path_leads_to_a_denied_file() {
         let read = guest.read_file(way);
         assert!(matches!(read, Err(EACCES | -20)), "{way}: {read:?}");
         assert_ne!(guest.plain(FileCall::Open, &[way.as_str().into(), 2.into(), 0.into()]), 0, "{way}");
-        // The link is in another directory than its target and may be removed. `/proc` allows no
-        // removal.
+        // The links below `/tmp` are in another directory than the denied file and may be removed.
+        // `/proc` allows no removal.
         if !way.starts_with("/tmp/t") && !way.contains("fd") {
             let removed = guest.plain(FileCall::Unlink, &[way.as_str().into()]);
             assert!(matches!(removed, EACCES | -20), "{way}: {removed}");
@@ -226,7 +227,7 @@ fn a_denied_file_stays_denied_when_a_directory_moves() {
     assert_eq!(guest.plain(FileCall::Link, &["/tmp/a/b/secret/file".into(), "/tmp/second".into()]), EACCES);
     assert_eq!(mv(&mut guest, "/tmp/a/b/secret/file", "/tmp/a/b/secret/other"), 0, "a rename within the denied directory works");
     assert_eq!(mv(&mut guest, "/tmp/open", "/tmp/a/b/secret/open"), 0, "a rename into the denied directory works");
-    // A rule that applies to all directories lets directories move.
+    // If a rule applies in every directory, directories can move.
     let mut guest = closed(&[("/tmp/a/.env", "SECRET"), ("/tmp/a/x", "")], &["-**/.env|read"]);
     assert_eq!(mv(&mut guest, "/tmp/a", "/tmp/b"), 0);
     assert_eq!(guest.read_file("/tmp/b/.env"), Err(EACCES));
@@ -335,7 +336,7 @@ const NAMES: &[&str] = &[
     "/proc/self/fd/3",
 ];
 
-/// One call of a sequence: its kind, and two names.
+/// One call of a sequence: the kind of the call, and the indexes of two names in [`NAMES`].
 type Step = (u8, usize, usize);
 
 fn take(guest: &mut Guest, (kind, one, other): Step) {

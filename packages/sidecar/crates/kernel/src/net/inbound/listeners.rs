@@ -47,7 +47,8 @@ impl SocketState {
         self.network.sockets.values().filter_map(entry).collect()
     }
 
-    /// Returns the process and the address of a listener.
+    /// Returns the process and the address of a listener. Returns `None` if the socket does not
+    /// listen.
     pub(super) fn listener(&self, id: SocketId) -> Option<(Pid, Address)> {
         match (self.network.get(id).ok()?, self.network.get(id).ok()?.local.clone()) {
             (Socket { role: Role::Listening(listener), .. }, Some(local)) => Some((listener.pid, local)),
