@@ -1,6 +1,6 @@
 //! The system calls of sockets: decodes the integers of each call (`docs/internals/guest-abi.md`)
-//! and runs the call. A program names a socket by a descriptor. Operations are allotted and
-//! completed in this module, without the lock of the socket table. Next: `sockets.rs`.
+//! and runs the call. A program names a socket by a descriptor. `arm` allots an operation, which
+//! `sockets.rs` completes when the socket is ready. Next: `sockets.rs`.
 
 use super::address::{Address, unbound};
 use super::names;

@@ -2,7 +2,8 @@
 //! inode. A name that begins with NUL is not in the filesystem.
 //!
 //! The inode's number is the address. A connect therefore reaches a renamed socket. A removed
-//! socket cannot be reached, even if another socket has its name. Next: `address.rs`.
+//! socket cannot be reached, even if another socket now has the removed socket's name. Next:
+//! `address.rs`.
 
 use super::address::Address;
 use crate::Process;

@@ -143,7 +143,7 @@ impl Sockets {
     }
 
     /// Returns the present and the highest number of sockets and of pipes, then the bytes in socket
-    /// buffers and standard inputs.
+    /// buffers, standard inputs and queues of inbound connections.
     pub(crate) fn used_and_highest(&self) -> ([(u64, u64); 2], u64) {
         let state = self.state.lock();
         let fed: usize = state.feeds.values().map(|feed| feed.bytes.len()).sum();

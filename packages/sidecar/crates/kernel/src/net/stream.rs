@@ -50,7 +50,8 @@ impl Network {
     }
 
     /// Connects to the socket that listens at `address`. Fails with `ECONNREFUSED` if no socket
-    /// listens, and with `EAGAIN` if the queue of a Unix socket is full.
+    /// listens at the address, with `EAGAIN` if the queue of a Unix socket is full, and with
+    /// `EISCONN` if the socket is not fresh.
     pub(super) fn connect(&mut self, id: SocketId, address: Address) -> Result<Progress, Errno> {
         let socket = self.get(id)?;
         match socket.role {
@@ -100,7 +101,7 @@ impl Network {
     }
 
     /// Removes the next connection from the queue and returns the server's end. A client that
-    /// waited for space enters the queue.
+    /// waited for space enters the queue. Fails with `EAGAIN` if the queue is empty.
     pub(super) fn accept(&mut self, id: SocketId) -> Result<SocketId, Errno> {
         let listener = self.get_mut(id)?;
         let Role::Listening(queue) = &mut listener.role else { return Err(Errno::EINVAL) };
@@ -120,7 +121,7 @@ impl Network {
         Ok(accepted)
     }
 
-    /// Makes two Unix sockets that are connected with each other.
+    /// Makes two Unix sockets that are connected with each other and count as one pipe.
     pub(super) fn pair(&mut self) -> Result<(SocketId, SocketId), Errno> {
         let end = |role| Socket { is_pipe: true, ..Socket::new(Domain::Unix, role) };
         let one = self.add(end(Role::Fresh))?;
@@ -146,7 +147,7 @@ impl Network {
         }
         if stream.incoming.is_empty() {
             return match socket.error.take() {
-                // The socket received a reset for a write to a closed end. Readers still see the
+                // The socket received a reset for a write to a closed end. Reads still return the
                 // end of the stream, and `broken` makes later writes fail.
                 Some(Errno::EPIPE) if stream.ended => Ok(0),
                 Some(error) => Err(error),

@@ -39,9 +39,9 @@ struct Node {
     globs: Vec<(Glob, usize)>,
     /// The child for `**`.
     any: Option<usize>,
-    /// Whether the node stands for `**`. The node then matches each further name and stays active.
+    /// Whether the node is for `**`. Such a node matches each further name and stays active.
     is_any: bool,
-    /// Whether the node stands for `**` or is below such a node.
+    /// Whether the node is for `**` or is below a node for `**`.
     is_anywhere: bool,
     says: Masks,
     rules: Vec<RuleEffect>,
@@ -247,8 +247,8 @@ impl Tree {
     }
 
     /// Returns whether a move from `from` to `to` allows no operation that was denied before. For a
-    /// directory, the same must hold for everything below. If the rules are not enough to decide,
-    /// the result is false.
+    /// directory, this condition must also hold for all paths below. If the matching rules are not
+    /// enough to decide, returns false.
     pub(super) fn keeps(&self, from: &Judged, to: &Judged, is_directory: bool) -> bool {
         if to.allowed & !from.allowed != 0 {
             return false;

@@ -20,8 +20,9 @@ pub enum Status {
 }
 
 impl Status {
-    /// Returns the status of a program with this exit code or failure. Exhausted memory is SIGABRT,
-    /// as in V8. Every other failure is SIGKILL.
+    /// Returns the status of a program with this exit code or failure. The status of a failure by a
+    /// signal is this signal. Exhausted memory has the status SIGABRT, as in V8. Every other
+    /// failure has the status SIGKILL.
     pub fn of(exit_code: i32, failure: Option<&Error>) -> Self {
         match failure {
             None => Self::Code((exit_code & 0xff) as u8),

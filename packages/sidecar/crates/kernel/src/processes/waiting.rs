@@ -21,7 +21,8 @@ enum Watched {
 
 /// Waits until a descriptor is ready for an event in its mask, a child has ended, or `deadline` has
 /// passed. `deadline` is in nanoseconds of the monotonic clock. Returns 1 if the deadline has
-/// passed, otherwise 0. Descriptors that are no sockets are always ready.
+/// passed, otherwise 0. Fails with `EINTR` if the program's work must stop. Descriptors that are no
+/// sockets are always ready.
 pub(crate) async fn wait_for(
     program: &Arc<dyn Caller>,
     descriptors: &[(i64, u32)],

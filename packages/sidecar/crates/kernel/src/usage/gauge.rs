@@ -1,5 +1,5 @@
 //! Gauges: counters of the resources that all programs of a runtime share, such as memory and open
-//! host files. Next: `mark.rs`.
+//! host files. A gauge is an atomic number, so a charge takes no lock. Next: `mark.rs`.
 
 use super::Usage;
 use super::warnings::{is_calm, is_near};

@@ -1,7 +1,7 @@
 //! The highest use by a single process of a runtime, for limits that apply to each process.
 //!
-//! A peak is recorded when a process ends. Rare changes are recorded at once. A report also reads
-//! the live processes. Next: `warnings.rs`.
+//! Most peaks are recorded when a process ends. The peaks of watches and standard inputs are
+//! recorded at each change. A report also reads the live processes. Next: `warnings.rs`.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -32,7 +32,7 @@ pub struct LimitWarning {
 /// The resources that one runtime uses.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RuntimeResources {
-    /// The use of every limit that can be counted.
+    /// The use of each limit that the kernel counts.
     pub limits: Vec<LimitUse>,
     /// The number of open descriptors of all processes.
     pub descriptors: u64,

@@ -34,7 +34,7 @@ pub(super) struct Guest {
 pub(super) enum Arg<'a> {
     Int(i64),
     Bytes(&'a [u8]),
-    /// A buffer of this length. The test receives the bytes that the call has written.
+    /// A buffer of this length. The test receives the buffer's content after the call.
     Room(usize),
 }
 

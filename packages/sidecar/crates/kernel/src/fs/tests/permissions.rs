@@ -135,8 +135,8 @@ fn calls_that_create_or_read_names_need_their_operations() {
         assert_eq!(guest.plain(*number, arguments), EACCES, "{operation} {number:?}");
         let others = super::super::super::permissions::operations::names(Scope::Fs);
         let others: Vec<_> = others.iter().copied().filter(|name| name != operation).collect();
-        // A name in a denied directory has fewer permissions. A second name must have at least the
-        // permissions of the first name.
+        // A name in a denied directory has fewer permissions. Both names of a linked file must have
+        // equal permissions.
         let places = if *number == FileCall::Link { "/tmp/secret /tmp/open" } else { "/tmp/secret" };
         set(&guest.program.process().kernel, Verdict::Allow, &[&format!("-{places}|{}", others.join(" "))]);
         assert!(guest.plain(*number, arguments) >= 0, "{operation} {number:?} needs nothing else");
