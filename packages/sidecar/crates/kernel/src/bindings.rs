@@ -80,7 +80,7 @@ impl Bindings {
 
 impl Kernel {
     /// Copies the bindings of `before`, the kernel that this kernel replaces. The embedder and the
-    /// embedder's functions stay the same.
+    /// embedder's functions do not change.
     pub(super) fn take_over_bindings(&self, before: &Self) -> Result<(), Error> {
         let new = {
             let state = before.bindings.0.lock();
@@ -182,8 +182,8 @@ pub(super) fn call(program: &dyn Caller, call: BindingCall, arguments: &Argument
 }
 
 /// Starts an operation that completes with the embedder's reply. Fails with `EACCES` if the policy
-/// denies the binding, with `ENOENT` if no binding has the name, and with `E2BIG` if the input is
-/// too long.
+/// denies the binding, and with `ENOENT` if no binding has the name. Fails with `E2BIG` if the
+/// input is too long.
 fn ask(program: &dyn Caller, service: &'static str, name: &[u8], input: &[u8]) -> Answer {
     let name = std::str::from_utf8(name).map_err(|_| Errno::ENOENT)?;
     program.process().kernel.permissions.check_binding(name).map_err(Denied::errno)?;

@@ -1,9 +1,9 @@
 //! The program that makes a system call, as the kernel sees it.
 //!
-//! The kernel knows processes, but no VMs, no scheduler and no runtime. [`Caller`] has everything
-//! that the kernel needs from those parts. The kernel stores `Weak<dyn Caller>` in its process
-//! table, and system calls receive a `&dyn Caller`. Next: `process.rs`, the kernel's part of a
-//! program.
+//! The kernel refers to processes, but not to VMs, to the scheduler or to the runtime. [`Caller`]
+//! has everything that the kernel needs from these parts. The kernel stores `Weak<dyn Caller>` in
+//! its process table, and system calls receive a `&dyn Caller`. Next: `process.rs`, the kernel's
+//! part of a program.
 
 use crate::Process;
 use crate::processes::Child;

@@ -41,7 +41,7 @@ pub(crate) enum Target {
     /// A file of a mounted host directory.
     Host(HostFile),
     /// An object that could not be opened again when the runtime was restored. Every operation on
-    /// the description fails with `EIO`.
+    /// the description, except closing, fails with `EIO`.
     Lost,
 }
 
@@ -171,7 +171,7 @@ impl Descriptors {
         self.slots.get(fd as usize)?.as_deref()
     }
 
-    /// Returns the open descriptors.
+    /// Returns the numbers of the open descriptors, in ascending order.
     pub(crate) fn numbers(&self) -> Vec<usize> {
         self.slots.iter().enumerate().filter(|(_, slot)| slot.is_some()).map(|(fd, _)| fd).collect()
     }
@@ -187,7 +187,7 @@ impl Descriptors {
         Ok(Arc::into_inner(description).and_then(|last| last.held()))
     }
 
-    /// Removes all descriptions from the table and returns them.
+    /// Removes and returns all descriptions of the table.
     pub(crate) fn take_all(&mut self) -> Vec<Arc<Description>> {
         self.open = 0;
         std::mem::take(&mut self.slots).into_iter().flatten().collect()

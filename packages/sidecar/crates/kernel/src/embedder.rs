@@ -1,4 +1,4 @@
-//! Host calls: the requests of a runtime to its embedder, and the trait that receives them.
+//! Host calls: the requests of a runtime to its embedder, and the trait that receives host calls.
 //!
 //! A host call has a service name, a function name inside the service, and bytes. The kernel does
 //! not interpret the bytes. Next: `host_calls.rs`, the calls in progress.
@@ -22,7 +22,7 @@ pub trait Embedder: Send + Sync {
     fn network(&self, _id: ConnectionId, _event: NetworkEvent) {}
 }
 
-/// One host call.
+/// A request of a program to the embedder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostCall {
     /// The call's id in its runtime.

@@ -3,9 +3,9 @@
 //!
 //! A host call starts an operation ([`begin`]: the completion has the reply's bytes) or blocks only
 //! its VM ([`ask_and_wait`]). If a program stops waiting for a call, the embedder is notified once.
-//! The call's table entry stays until the embedder replies. So the bounds [`MAX_CALLS`] and
-//! [`MAX_BYTES`] also apply to a program that starts and cancels calls in a loop. A reply to an
-//! unknown number and a second reply are ignored.
+//! The call's table entry stays until the embedder replies. The bounds [`MAX_CALLS`] and
+//! [`MAX_BYTES`] therefore also apply to a program that starts and cancels calls in a loop. A reply
+//! to an unknown number and a second reply are ignored.
 //!
 //! ```text
 //! guest ─ call ─► bindings.rs ─► begin ─► Embedder::call ─► the embedder
@@ -60,7 +60,7 @@ struct CallTable {
 struct Call {
     /// The process that made the call.
     pid: Pid,
-    /// Bytes of the input and the name.
+    /// The number of bytes of the input and the name.
     bytes: usize,
     listener: CallWaiter,
 }

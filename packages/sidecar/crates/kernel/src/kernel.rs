@@ -1,4 +1,5 @@
-//! The state that all programs of a runtime share. Next: `process.rs`, the kernel's part of one
+//! The state that all programs of a runtime share: files, sockets, processes, permissions, usage
+//! and host calls. Each part has its own lock. Next: `process.rs`, the kernel's part of one
 //! program.
 
 use crate::caller::Caller;

@@ -51,7 +51,8 @@ limits! {
     /// Kernel memory for programs besides their memory, their files and the buffers of pipes and
     /// sockets.
     kernel_bytes "kernelBytes" = 128 << 20, hardened 16 << 20, 65_536 to 1 << 40;
-    /// CPU time of one process (for a runner: of one evaluation), in milliseconds.
+    /// CPU time of one process (for a runner: of one evaluation), in milliseconds. The CPU time of
+    /// a child also counts for the child's root program.
     cpu_ms "cpuMs" = 30_000, hardened 10_000, 1 to 2_147_483_647;
     /// Wall time of a program (for a runner: of an evaluation) that has no timeout, in
     /// milliseconds; 0 is no limit.
@@ -68,7 +69,7 @@ limits! {
     sockets "sockets" = 256, hardened 64, 0 to 65_536;
     /// Bytes that may wait in each direction of a connection, or at a datagram socket.
     socket_bytes "socketBytes" = 64 << 10, hardened 64 << 10, 4_096 to 16 << 20;
-    /// Bytes that files in memory may hold.
+    /// Bytes of all files and links in memory.
     filesystem_bytes "filesystemBytes" = 64 << 20, hardened 32 << 20, 0 to 1 << 40;
     /// Files, directories and links that may exist in memory.
     inodes "inodes" = 16_384, hardened 4_096, 0 to 1 << 24;
@@ -84,9 +85,10 @@ limits! {
     env_bytes "envBytes" = 1 << 20, hardened 128 << 10, 4_096 to 16 << 20;
     /// Bytes of standard input that may wait for one process.
     stdin_bytes "stdinBytes" = 16 << 20, hardened 1 << 20, 0 to 2_147_483_647;
-    /// Captured output of one descriptor of one process; output beyond the limit is cut off.
+    /// Bytes of captured output of one descriptor of one process; output beyond the limit is cut
+    /// off.
     output_bytes "outputBytes" = 16 << 20, hardened 1 << 20, 0 to 2_147_483_647;
-    /// JSON text that a program may return.
+    /// Bytes of JSON text that a program may return.
     result_bytes "resultBytes" = 16 << 20, hardened 1 << 20, 0 to 16 << 20;
 }
 

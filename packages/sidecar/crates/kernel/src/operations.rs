@@ -1,9 +1,9 @@
 //! Operations in progress: system calls that have started and whose completion the program has not
 //! received.
 //!
-//! A system call that cannot complete at once allots a number here and returns the number. The code
-//! that finishes the work completes the operation of that number. The program receives the
-//! completion as a COMPLETE event in a later turn. Next: `operations/snapshot.rs`.
+//! A system call that cannot complete at once allots a number in this module and returns the
+//! number. The code that finishes the work completes the operation of that number. The program
+//! receives the completion as a COMPLETE event in a later turn. Next: `operations/snapshot.rs`.
 
 mod snapshot;
 
@@ -118,7 +118,7 @@ impl Operations {
     }
 
     /// Returns the present and the highest number of operations. An operation counts until the
-    /// program takes its event.
+    /// program takes the operation's event.
     pub(crate) fn used_and_highest(&self) -> (u64, u64) {
         let state = self.state.lock();
         (state.count(), state.mark.high())
@@ -186,8 +186,8 @@ impl Operations {
         if !state.pending.remove(&operation) {
             return;
         }
-        // A result stays here until the program takes it. If the bytes exceed the limit of kernel
-        // memory, the program receives `ENOBUFS` instead.
+        // A result stays in the list until the program takes the result. If the bytes exceed the
+        // limit of kernel memory, the program receives `ENOBUFS` instead.
         let fits = bytes.is_empty() || state.charge.grow(bytes.len() as u64);
         let (result, bytes) = if fits { (result, bytes) } else { (Errno::ENOBUFS.negative() as i32, Vec::new()) };
         state.held += bytes.len() as u64;
@@ -213,7 +213,8 @@ impl Operations {
     }
 
     /// Drops the wakers of an ended program. A waker refers to the task, the task owns the program,
-    /// and the program owns these operations. A waker would therefore keep all three alive.
+    /// and the program owns these operations. A waker would therefore keep the task, the program
+    /// and the operations alive.
     pub(crate) fn close(&self) {
         let (waiting, blocked) = {
             let mut state = self.state.lock();

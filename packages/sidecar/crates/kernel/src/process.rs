@@ -21,7 +21,7 @@ pub struct Process {
     pub kernel: Arc<Kernel>,
     /// The number in the process table.
     pub pid: Pid,
-    /// The operations in progress, shared with the code that completes them.
+    /// The operations in progress, shared with the code that completes operations.
     pub operations: Arc<Operations>,
     pub(crate) crypto: crypto::Crypto,
     pub(crate) signals: Signals,

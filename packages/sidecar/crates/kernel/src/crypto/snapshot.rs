@@ -2,8 +2,8 @@
 //! neither queued nor running.
 //!
 //! Such a job has an incomplete request, or a result that the guest has not read. A queued or
-//! running job continues only in the original runtime. In a restored runtime, the operation of such
-//! a job is cancelled. Next: `operations/snapshot.rs`.
+//! running job continues only in the original runtime. In a restored runtime, the operation of a
+//! queued or running job is cancelled. Next: `operations/snapshot.rs`.
 
 use super::Crypto;
 use super::contexts::{Context, Contexts};

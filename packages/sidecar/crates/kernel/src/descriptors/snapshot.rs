@@ -3,8 +3,8 @@
 //! the description by index, so that the restored processes share the descriptions in the same way.
 //!
 //! A restored description holds its inode, as after an open. The files of mounts are opened again.
-//! A file that cannot be opened becomes [`Target::Lost`], and every operation on the description
-//! fails with `EIO`. Next: `fs/snapshot/`, the files.
+//! A file that cannot be opened becomes [`Target::Lost`], and every operation on the description,
+//! except closing, fails with `EIO`. Next: `fs/snapshot/`, the files.
 
 use super::{Description, HeldObject, Position, Target};
 use crate::ids::SocketId;

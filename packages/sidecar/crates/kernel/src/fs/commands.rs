@@ -20,7 +20,7 @@ const OTHERS: &[&str] = &["/usr/bin", "/bin"];
 
 impl EmbedderFiles<'_> {
     /// Creates the file of the command `name` with the content `head`. Fails with `EEXIST` if a
-    /// file or another command has the name, and with `EXDEV` if the folder is a mount.
+    /// file or another command has the name, and with `EXDEV` if the directory is in a mount.
     pub(crate) fn put_command(&self, name: &str, head: &[u8]) -> Result<(), Error> {
         let path = format!("{FOLDER}/{name}");
         self.explained("link", &path, |path| {

@@ -120,7 +120,7 @@ impl<'k> View<'k> {
         permissions.check_move(&real, &new, is_directory, both).map_err(|denied| tree.explain(denied))
     }
 
-    /// Removes the environment variables that a child must not get.
+    /// Removes the environment variables that a child must not receive.
     pub(crate) fn filter_env(&self, env: &mut Vec<(String, String)>, given: Option<&[(String, String)]>) {
         if let Some(permissions) = self.permissions {
             permissions.filter_env(crate::caller_scope::current_caller(), env, given);

@@ -23,15 +23,15 @@ use std::sync::Arc;
 /// The maximum number of bytes that one read of a random device returns. A longer read would occupy
 /// the worker for too long.
 const MOST_RANDOM: usize = 256 << 10;
-/// The number of bytes that a call reads between two checks whether the program must end. The first
-/// access of a guest to 8 MiB of memory takes tens of milliseconds.
+/// The number of bytes that a call reads between two checks of whether the program must end. The
+/// first access of a guest to 8 MiB of memory takes tens of milliseconds.
 const PIECE: usize = 8 << 20;
 
 pub(crate) fn open(process: &Process, path: &[u8], flags: u32, mode: u32) -> Answer {
     let files: &ProcessFiles = &process.files;
     let view = files.view(&process.kernel.files);
-    // The descriptors' lock must be free during the walk, because a path through `/proc` reads the
-    // descriptors.
+    // The descriptors' lock must be free during the path walk, because a path through `/proc` reads
+    // the descriptors.
     if !files.descriptors.lock().has_room() {
         return Err(Errno::EMFILE);
     }
@@ -95,8 +95,8 @@ pub(crate) fn read(program: &dyn Caller, fd: i64, buffer: &mut [u8], offset: Opt
     i64::try_from(count).map_err(|_| Errno::EINVAL)
 }
 
-/// Fills a buffer piece by piece. Stops early if the program must end, because no code reads the
-/// bytes then.
+/// Fills a buffer piece by piece. Stops early if the program must end, because no code will read
+/// the bytes.
 fn in_pieces(
     program: &dyn Caller,
     buffer: &mut [u8],
@@ -142,8 +142,8 @@ pub(crate) fn write(program: &dyn Caller, fd: i64, bytes: &[u8], offset: Option<
         Target::Stream { owner, fd } => {
             match process.kernel.with_program(program, *owner, |owner| owner.write_output(*fd, bytes)) {
                 Some(taken) => taken?,
-                // The program that owns the stream has ended. The output of its remaining children
-                // is dropped.
+                // The program that owns the stream has ended. The output of the program's remaining
+                // children is dropped.
                 None => bytes.len(),
             }
         }

@@ -73,8 +73,8 @@ pub(crate) enum Device {
     Random,
     /// `/dev/tty`. No process has a terminal.
     Tty,
-    /// An open stream or socket of a process, as `/proc/self/fd` names it. No inode has this
-    /// device.
+    /// An open stream or socket of a process, as the target of a link under `/proc/self/fd`. No
+    /// inode has this device.
     Descriptor(u32),
 }
 

@@ -1,11 +1,12 @@
-//! The embedder's options about files: mounts, and how a file is opened.
+//! The embedder's options about files: host directories and app file systems to mount, and the
+//! options of an open.
 
 use std::path::PathBuf;
 
 /// A folder of the host machine that is mounted in a runtime.
 #[derive(Debug, Clone)]
 pub struct MountOptions {
-    /// The guest path of the mount point. Must be absolute.
+    /// The guest path of the mount point, which must be absolute.
     pub guest_path: String,
     /// The folder's path on the host machine.
     pub host_path: PathBuf,
@@ -33,7 +34,7 @@ pub struct OpenOptions {
 /// the file system.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileSystemOptions {
-    /// The guest path of the mount point. Must be absolute.
+    /// The guest path of the mount point, which must be absolute.
     pub guest_path: String,
     /// The file system's number in host calls.
     pub number: u32,

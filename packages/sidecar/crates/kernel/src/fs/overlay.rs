@@ -74,7 +74,7 @@ fn split(path: &[u8]) -> (&[u8], &[u8]) {
 }
 
 impl Below {
-    /// Returns the folder of an overlay's root.
+    /// Returns the folder of the root of the overlay `mount`, without hidden names.
     pub(super) fn root(mount: usize) -> Self {
         Self { mount, path: Vec::new(), gone: RedBlackTreeSetSync::new_sync() }
     }
@@ -171,8 +171,8 @@ impl FileSystem {
         if let Body::Directory(Directory { below: Some(below), .. }) = &mut self.node_mut(directory)?.body {
             below.gone.insert_mut(name.into());
         }
-        // The count may exceed the limit here, because a removal must not fail halfway. The number
-        // of names in the folder bounds the excess.
+        // The count may exceed the limit, because a removal must not fail halfway. The number of
+        // names in the folder bounds the excess.
         self.used.inodes += 1;
         self.update_marks();
         Ok(())
@@ -205,7 +205,7 @@ impl FileSystem {
             }
             Type::Link => Body::Link(Arc::from(source.read_link(&path)?)),
             Type::File => Body::File(content.clone()),
-            // Sockets, pipes and devices of the host machine.
+            // Sockets, pipes and devices of the host machine cannot be raised.
             _ => return Err(Errno::EACCES),
         };
         let ino = self.add(body, stat.mode & 0o1777, (stat.uid, stat.gid))?;

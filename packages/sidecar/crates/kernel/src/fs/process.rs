@@ -101,8 +101,8 @@ impl ProcessFiles {
 
     pub(crate) fn chdir(&self, files: &Mutex<FileSystem>, path: &[u8]) -> Result<(), Errno> {
         let mut tree = files.lock();
-        // The working directory's lock must be free during the walk, because `/proc/self/cwd` reads
-        // the working directory.
+        // The working directory's lock must be free during the path walk, because `/proc/self/cwd`
+        // reads the working directory.
         let from = self.working_directory();
         let place = enter(&self.permissions, &tree, from.as_ref(), path)?;
         let mut context = self.context.lock();

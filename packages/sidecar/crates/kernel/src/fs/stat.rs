@@ -1,5 +1,5 @@
-//! The results of `stat` and `statfs`. The fields and the format of the numbers are those of Node's
-//! own arrays. Next: `tree.rs`.
+//! The results of `stat` and `statfs`. The fields and the format of the numbers equal Node's own
+//! arrays. Next: `tree.rs`.
 
 use super::node::{Body, Device, Ino, Node, Type};
 use super::tree::{User, allows};

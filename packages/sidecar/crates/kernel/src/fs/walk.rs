@@ -42,8 +42,8 @@ pub(crate) enum FinalLink {
 pub(crate) enum Location {
     /// A file in memory, by its inode number.
     Memory(Ino),
-    /// A file in a mount: the mount's number, and the path from the mount's root without slashes at
-    /// both ends.
+    /// A file in a mount: the mount's number, and the path from the mount's root without a slash at
+    /// either end.
     Mount(usize, #[serde(with = "serde_bytes")] Vec<u8>),
 }
 
@@ -267,8 +267,8 @@ impl FileSystem {
                 self.directory(*ino)?;
                 self.check(user, *ino, SEARCH)
             }
-            // The host machine checks the access of the sidecar's user. The guest has no access
-            // beyond that.
+            // The host machine checks the access of the sidecar's user. The guest has no further
+            // access.
             Location::Mount(..) => Ok(()),
         }
     }

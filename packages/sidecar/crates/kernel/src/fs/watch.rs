@@ -48,7 +48,7 @@ pub(super) enum Change {
 /// The receiver of changes.
 #[derive(Clone)]
 pub(super) enum Subscriber {
-    /// A program, which receives changes by operations.
+    /// A program, which receives changes in the completions of operations.
     Program(Arc<Operations>),
     /// The embedder.
     Embedder(Arc<ChangeFeed>),

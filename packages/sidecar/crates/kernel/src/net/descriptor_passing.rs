@@ -56,7 +56,7 @@ impl Sockets {
 
 impl SocketState {
     /// Removes and returns the descriptors whose receiving end is closed, so that no program can
-    /// receive them.
+    /// receive these descriptors.
     pub(super) fn take_lost(&mut self) -> Vec<Arc<Description>> {
         if self.passed.0.is_empty() {
             return Vec::new();

@@ -44,7 +44,7 @@ pub(super) fn make(process: &Process, path: &[u8]) -> Result<Address, Errno> {
 }
 
 /// Returns the address of the Unix socket at `path` for the embedder. The embedder uses absolute
-/// paths, and permissions do not apply.
+/// paths, and permissions do not apply. Fails like [`find`].
 pub(super) fn find_for_embedder(files: &Mutex<FileSystem>, path: &str) -> Result<Address, Errno> {
     if let Some(address) = check(path.as_bytes())? {
         return Ok(address);

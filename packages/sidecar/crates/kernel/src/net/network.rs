@@ -98,7 +98,8 @@ impl Network {
         self.sockets.get_mut(&id).ok_or(Errno::EBADF)
     }
 
-    /// Returns the number of bytes that a read returns without waiting.
+    /// Returns the number of bytes that a read returns without waiting: 0 for a socket that is not
+    /// a connection.
     pub(super) fn waiting(&self, id: SocketId) -> usize {
         match self.sockets.get(&id).map(|socket| &socket.role) {
             Some(Role::Connected(stream)) => stream.incoming.len(),
@@ -184,8 +185,8 @@ impl Network {
     }
 
     /// Binds the socket to an address, and to a free port if the port is 0. Fails with `EINVAL` if
-    /// the socket is already bound, with `EADDRNOTAVAIL` for an address outside the loopback, and
-    /// with `EADDRINUSE` if another socket receives for the address.
+    /// the socket is already bound, and with `EADDRNOTAVAIL` for an address outside the loopback.
+    /// Fails with `EADDRINUSE` if another socket receives for the address.
     pub(super) fn bind(&mut self, id: SocketId, address: Address, only_v6: bool, shares_port: bool) -> Result<(), Errno> {
         let socket = self.get(id)?;
         if socket.local.is_some() || !matches!(socket.role, Role::Fresh | Role::Datagram(_)) {

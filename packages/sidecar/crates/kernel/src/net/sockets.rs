@@ -230,7 +230,7 @@ impl Sockets {
         self.state.lock().network.forget(id, pid)
     }
 
-    /// Removes the entry of a program that has ended.
+    /// Removes the reference to the operations of an ended program.
     pub(crate) fn forget_process(&self, pid: Pid) {
         self.state.lock().waiting.remove(&pid);
     }

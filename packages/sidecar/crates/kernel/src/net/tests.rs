@@ -310,7 +310,7 @@ proptest! {
             check(&network);
         }
         for id in network.sockets.keys().copied().collect::<Vec<_>>() {
-            // Closing a listener has already closed the sockets in its queue.
+            // Closing a listener may already have closed the sockets in its queue.
             let _ = network.close(id, false);
         }
         prop_assert!(network.sockets.is_empty());

@@ -1,4 +1,5 @@
-//! Queries of the process table for `/proc`. Next: `waiting.rs`.
+//! Queries of the process table for `/proc`. The results are copies, so `/proc` holds no lock of
+//! the table. Next: `waiting.rs`.
 
 use super::Processes;
 use coldframe_ids::Pid;

@@ -114,7 +114,7 @@ impl Processes {
         self.0.lock().programs.get(&pid).and_then(Weak::upgrade)
     }
 
-    /// Returns the root process above `pid`. Returns `None` if `pid` is a root process itself.
+    /// Returns the root process above `pid`. Returns `None` if `pid` is a root process or unknown.
     pub fn root_of(&self, pid: Pid) -> Option<Pid> {
         let root = self.0.lock().table.entries.get(&pid)?.root;
         (root != pid).then_some(root)

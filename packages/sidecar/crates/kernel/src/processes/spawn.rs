@@ -74,7 +74,7 @@ pub(super) fn spawn(program: &Arc<dyn Caller>, words: &[u8], texts: &[u8]) -> An
     process.texts = Some(texts);
     let cwd = String::from_utf8_lossy(&cwd).into_owned();
     if let Err(process) = program.start_child(Child { process, parent: program.pid(), command, cwd, memory }) {
-        // The runtime has been disposed.
+        // The start fails only if the runtime has been disposed.
         process.close();
         kernel.processes.remove(pid);
         return Err(Errno::EAGAIN);

@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 /// The highest pid. After this pid, pids start again at 2.
 pub(super) const LAST_PID: Pid = Pid::new(4_194_304);
 
-/// One process.
+/// The entry of one process.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct ProcessRecord {
     pub(super) parent: Pid,

@@ -3,10 +3,9 @@
 //! Three kinds of counters make counting cheap. A resource that many programs share has a
 //! [`Gauge`], an atomic number. A [`Charge`] raises the number. Dropping the charge lowers the
 //! number. Objects under a lock (files, sockets, processes) have a [`Mark`] beside their counter.
-//! The use of a single process is read only on request, and the [`Peaks`] are updated when the
-//! process ends. A use that reaches 80 % of its limit adds a warning. The warning is sent after the
-//! program's slice, when no lock is held (`warnings.rs`). Next: `resources.rs`, which collects all
-//! counters.
+//! The use of a single process is read only on request, and the [`Peaks`] keep the highest use. A
+//! use that reaches 80 % of its limit adds a warning. The warning is sent after the program's
+//! slice, when no lock is held (`warnings.rs`). Next: `resources.rs`, which collects all counters.
 
 mod gauge;
 mod mark;

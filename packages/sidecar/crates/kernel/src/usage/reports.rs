@@ -1,4 +1,5 @@
-//! The reports that the embedder receives about limits and their use. Next: `gauge.rs`.
+//! The reports that the embedder receives about limits and their use. `resources.rs` makes the
+//! reports about resources, and `warnings.rs` sends the warnings. Next: `gauge.rs`.
 
 use coldframe_ids::Pid;
 use std::sync::Arc;

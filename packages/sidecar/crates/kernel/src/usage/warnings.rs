@@ -1,9 +1,9 @@
 //! The warnings of a runtime that wait to be sent.
 //!
-//! Code that raises a use to 80 % of a limit adds a warning here, even while the code holds a lock.
-//! [`Warnings::send`] is called without locks and sends the warnings to the listener. A use must
-//! fall below 60 % before another warning, and each limit warns at most once a second. A program
-//! therefore cannot cause many warnings in a short time. Next: `limits.rs`, the limits.
+//! Code that raises a use to 80 % of a limit adds a warning to the list, even while the code holds
+//! a lock. [`Warnings::send`] is called without locks and sends the warnings to the listener. A use
+//! must fall below 60 % before another warning, and each limit warns at most once a second. A
+//! program therefore cannot cause many warnings in a short time. Next: `limits.rs`, the limits.
 
 use crate::usage::reports::LimitWarning;
 use coldframe_ids::Pid;

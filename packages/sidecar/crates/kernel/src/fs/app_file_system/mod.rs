@@ -1,11 +1,11 @@
 //! App file systems: mounts whose calls the embedder answers.
 //!
-//! An app file system is a kind of mount (`mounts/`), so paths are resolved by the same walk and
-//! checked by the same permissions. For a host directory, the kernel makes system calls of the host
-//! machine. For an app file system, the kernel makes host calls to the embedder, one at a time. The
-//! guest's system call runs again after each reply (`exchange.rs`). Replies are not trusted: an
-//! invalid reply fails the call with `EIO`. No state is stored between two calls: an open file is
-//! only a path. Next: `exchange.rs`, `wire.rs`.
+//! An app file system is a kind of mount (`mounts/`), so the path walk and the permission checks of
+//! other mounts apply. For a host directory, the kernel makes system calls of the host machine. For
+//! an app file system, the kernel makes host calls to the embedder, one at a time. The guest's
+//! system call runs again after each reply (`exchange.rs`). Replies are not trusted: an invalid
+//! reply fails the call with `EIO`. No state is stored between two calls: an open file is only a
+//! path. Next: `exchange.rs`, `wire.rs`.
 
 mod exchange;
 mod wire;

@@ -57,9 +57,9 @@ impl Parts {
         self.total
     }
 
-    /// Returns the offset in the file of byte `at` of the stored data, and the number of stored
-    /// bytes from `at` to the end of the part. Returns `None` beyond the last part. `at` must not
-    /// decrease between calls.
+    /// Returns the offset in the file of byte `at` of the stored data. Also returns the number of
+    /// stored bytes from `at` to the end of the part. Returns `None` beyond the last part. `at`
+    /// must not decrease between calls.
     pub(super) fn place(&mut self, at: u64) -> Option<(u64, u64)> {
         loop {
             let (index, before) = self.current;

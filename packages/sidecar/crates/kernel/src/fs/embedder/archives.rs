@@ -17,7 +17,7 @@ impl EmbedderFiles<'_> {
     }
 
     /// Starts an archive that the embedder writes. The entries are unpacked into the directory
-    /// `path`. The directory is created if it is missing.
+    /// `path`. A missing directory is created.
     pub fn import(&self, path: &str) -> Result<Archive, Error> {
         let base = self.explained("mkdir", path, |path| {
             let mut tree = self.view.lock();

@@ -1,6 +1,6 @@
 //! The embedder's open files, which the SDK's streams use. An open file refers to an inode or to a
-//! file of the host machine, so a rename or removal of the name has no effect on the open file.
-//! Next: `runtime/handles.rs` of the crate `core`, which assigns numbers to the files.
+//! file of the host machine. A rename or a removal of the name therefore has no effect on the open
+//! file. Next: `runtime/handles.rs` of the crate `core`, which assigns numbers to the files.
 
 use super::super::open::{self, APPEND, Opened};
 use super::super::tree::FileSystem;

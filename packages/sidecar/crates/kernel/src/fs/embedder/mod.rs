@@ -89,7 +89,8 @@ impl<'k> EmbedderFiles<'k> {
         self.write_with_mode(path, bytes, append, NEW_FILE)
     }
 
-    /// Replaces a file's bytes, or appends bytes. If the file is new, its mode is `mode`.
+    /// Replaces a file's bytes, or appends bytes. A new file has the mode `mode`, without set-id
+    /// bits.
     pub fn write_with_mode(&self, path: &str, bytes: &[u8], append: bool, mode: u32) -> Result<(), Error> {
         let run = |path: &[u8]| {
             let mut tree = self.view.lock();

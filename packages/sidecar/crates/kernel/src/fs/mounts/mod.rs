@@ -36,7 +36,7 @@ use coldframe_error::Error;
 use std::os::unix::ffi::OsStringExt;
 use std::sync::Arc;
 
-/// One mount.
+/// A host directory, an app file system or `/proc` at a guest path.
 pub(crate) struct Mount {
     source: Source,
     pub(super) read_only: bool,
@@ -194,8 +194,8 @@ impl FileSystem {
     }
 
     /// Returns the directory and the name of a new mount point. Creates missing directories above.
-    /// Fails with `ELOOP` if a link is on the path, because permission rules use the path of the
-    /// options, and checks use the mount's real path.
+    /// Fails with `ELOOP` if a link is on the path. Permission rules use the path of the options,
+    /// and checks use the mount's real path.
     fn mount_point(&mut self, path: &[u8]) -> Result<(Location, Box<[u8]>), Errno> {
         let cut = path.iter().rposition(|byte| *byte == b'/').ok_or(Errno::EINVAL)?;
         let (holder, name) = (&path[..cut], &path[cut + 1..]);

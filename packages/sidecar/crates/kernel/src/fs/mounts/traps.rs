@@ -4,8 +4,8 @@
 //! The target of a guest's link starts with at most as many `..` as the link's directory is deep.
 //! All other parts of the target are names. The link therefore stays inside the mount, even if
 //! other directories or links replace those names, because every new link is checked too. A link
-//! must not move so near to the root that the link leaves the mount: neither by a rename, nor by a
-//! second name, nor with the link's directory. Next: `change.rs`.
+//! must not move so near to the root that the link leaves the mount. The check applies to a rename,
+//! to a second name, and to a rename of the link's directory. Next: `change.rs`.
 
 use super::super::node::Type;
 use super::super::walk::MountEnd;

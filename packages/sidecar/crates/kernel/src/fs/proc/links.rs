@@ -94,7 +94,7 @@ impl Proc {
 fn path_of_file(tree: &FileSystem, ino: Ino) -> Result<Vec<u8>, Errno> {
     let node = tree.node(ino)?;
     if node.meta.links == 0 {
-        // The directory may be removed too. Then the path is the file's last name below the root.
+        // If the directory was removed too, the path is the file's last name below the root.
         let mut path = tree.path_of(&Location::Memory(node.parent)).unwrap_or_else(|_| b"/".to_vec());
         path = join(path, &node.name);
         path.extend_from_slice(b" (deleted)");

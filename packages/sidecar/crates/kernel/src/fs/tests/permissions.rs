@@ -1,5 +1,5 @@
-//! Tests of permission rules about files: each call, and each way to a file besides its path.
-//! Random sequences of calls try to bypass the rules.
+//! Tests of permission rules about files: each call, and access through links, descriptors and
+//! `/proc`. Random sequences of calls try to bypass the rules.
 
 use super::super::super::Kernel;
 use super::super::tree::User;
@@ -82,7 +82,7 @@ fn calls(path: &'static str) -> Vec<(&'static str, &'static str, FileCall, Vec<A
 #[test]
 fn each_call_needs_its_operations_and_no_others() {
     for (name, needed, number, arguments) in calls("/tmp/secret/file") {
-        // The operations on other names are allowed. A rename or a second name must not gain
+        // The operations on other names are allowed. A rename or a second name must not add
         // permissions.
         let allow = format!("+/tmp/secret/file|{needed}");
         let free = "+/tmp/new /tmp/open /tmp/secret/other|read write truncate chmod";

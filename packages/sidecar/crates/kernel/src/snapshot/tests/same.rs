@@ -76,7 +76,7 @@ impl Guest {
         let (port, data) = (80 + i64::from(b % 3), vec![b; usize::from(b) * 16]);
         let (here, file) = ("127.0.0.1", format!("/tmp/{}", b % 3));
         // New pids start at 2, and all other new numbers start at 1. Each new process, operation
-        // and context gets the next number.
+        // and context receives the next number.
         let (pid, number) = (2 + i64::from(a % 8), 1 + i64::from(b % 8));
         match kind {
             4 => self.sys(SocketCall::Pair, &[Arg::Buffer(8)]),

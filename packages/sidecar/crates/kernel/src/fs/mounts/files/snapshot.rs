@@ -1,7 +1,8 @@
 //! Open files and listings of mounts in snapshots. An open file of the host machine is stored as
 //! its mount and path, and is opened again at that path. If the path leads to another file at the
-//! restore, every use of the restored descriptor fails with `EIO`. A listing is stored as the
-//! entries that the listing has not returned, up to a bound. Next: `../watching/snapshot.rs`.
+//! restore, every use of the restored descriptor, except closing, fails with `EIO`. A listing is
+//! stored as the entries that the listing has not returned, up to a bound. Next:
+//! `../watching/snapshot.rs`.
 
 use super::super::super::open::APPEND;
 use super::super::super::stat::Stat;

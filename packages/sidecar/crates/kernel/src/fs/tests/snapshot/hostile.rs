@@ -123,7 +123,7 @@ fn use_all(guest: &mut Guest) {
 fn change(bytes: &mut Vec<u8>, random: &mut Random) {
     for _ in 0..=random.below(3) {
         let at = random.below(bytes.len());
-        // Half of the offsets are in the last 1,500 bytes, so that the short parts at the end are
+        // Half of the offsets are in the last 1,500 bytes. The short parts at the end are therefore
         // changed as often as the contents of files.
         let at = if random.below(2) == 0 { at } else { bytes.len() - 1 - random.below(bytes.len().min(1_500)) };
         match random.below(7) {
