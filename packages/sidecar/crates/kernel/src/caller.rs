@@ -49,11 +49,11 @@ pub trait Caller: Send + Sync {
     fn start_child(&self, child: Child) -> Result<(), Box<Process>>;
 
     /// Writes to the program's standard stream 1 or 2, which the embedder reads. Returns the number
-    /// of bytes written. Fails with `EAGAIN` if the reader has fallen behind.
+    /// of bytes written. Fails with `EAGAIN` if too many bytes of a streamed output are unread.
     fn write_output(&self, fd: u8, bytes: &[u8]) -> Result<usize, Errno>;
 
     /// Returns whether a standard stream accepts a write now. If not, `waker` is called when the
-    /// reader has caught up.
+    /// reader has read enough bytes.
     fn has_output_room(&self, waker: &Waker) -> bool;
 
     /// Sends the buffered output of the program and of its root program to the readers.

@@ -44,18 +44,18 @@ macro_rules! limits {
 }
 
 limits! {
-    /// Linear memory of one process, image included.
+    /// Bytes of linear memory of one process, image included.
     memory_bytes "memoryBytes" = 128 << 20, hardened 64 << 20, 1 to 2 << 30;
-    /// Linear memory of all processes together, images included.
+    /// Bytes of linear memory of all processes together, images included.
     total_memory_bytes "totalMemoryBytes" = 4 << 30, hardened 512 << 20, 1 to 1 << 40;
-    /// Kernel memory for programs besides their memory, their files and the buffers of pipes and
-    /// sockets.
+    /// Bytes of kernel memory for programs. Linear memory, files and the buffers of pipes and
+    /// sockets have limits of their own.
     kernel_bytes "kernelBytes" = 128 << 20, hardened 16 << 20, 65_536 to 1 << 40;
     /// CPU time of one process (for a runner: of one evaluation), in milliseconds. The CPU time of
     /// a child also counts for the child's root program.
     cpu_ms "cpuMs" = 30_000, hardened 10_000, 1 to 2_147_483_647;
     /// Wall time of a program (for a runner: of an evaluation) that has no timeout, in
-    /// milliseconds; 0 is no limit.
+    /// milliseconds; 0 means no limit.
     wall_ms "wallMs" = 0, hardened 60_000, 0 to 2_147_483_647;
     /// Processes that may exist, including ended processes that no parent has waited for.
     processes "processes" = 256, hardened 32, 1 to 65_536;

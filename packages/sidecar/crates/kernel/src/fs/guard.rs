@@ -75,7 +75,8 @@ impl<'k> View<'k> {
         }
     }
 
-    /// Resolves a path and checks the permissions. Returns the path's end and the checked path.
+    /// Resolves a path and checks the permissions. Returns the path's end and the checked path. The
+    /// checked path is `None` for a file without a name and for an open stream.
     fn end(
         &self,
         tree: &FileSystem,

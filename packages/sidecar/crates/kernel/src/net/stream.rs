@@ -51,7 +51,8 @@ impl Network {
 
     /// Connects to the socket that listens at `address`. Fails with `ECONNREFUSED` if no socket
     /// listens at the address, and with `EAGAIN` if the queue of a Unix socket is full. Fails with
-    /// `EISCONN` if the socket is connected or listens.
+    /// `EALREADY` if the socket waits for another connection, and with `EISCONN` if the socket is
+    /// connected or listens.
     pub(super) fn connect(&mut self, id: SocketId, address: Address) -> Result<Progress, Errno> {
         let socket = self.get(id)?;
         match socket.role {

@@ -1,10 +1,10 @@
 //! Rules about paths, stored as a tree of names. One pass over a path checks all rules.
 //!
 //! A pattern is a list of names between slashes. A name is a text, a glob that does not match
-//! slashes, or `**` for any number of names, also none. A pattern covers the path that it describes
-//! **and everything below**. The *depth* of a match is the number of the path's names up to the
-//! pattern's last name. The matching rule with the highest depth decides. If several matching rules
-//! have that depth, a denying rule decides. A `**` at the end of a pattern has no effect.
+//! slashes, or `**` for zero or more names. A pattern covers the path that it describes **and
+//! everything below**. The *depth* of a match is the number of the path's names up to the pattern's
+//! last name. The matching rule with the highest depth decides. If several matching rules have that
+//! depth, a denying rule decides. A `**` at the end of a pattern has no effect.
 //!
 //! ```text
 //! /data/*.db   /data/private   **/.env          root ─ data ─ [*.db]

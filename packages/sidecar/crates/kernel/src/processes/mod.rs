@@ -88,8 +88,8 @@ impl Processes {
         self.enter(|table| table.enter_child(parent, detached))
     }
 
-    /// Stores the program of an entered process. Ends the program if the process was condemned in
-    /// the meantime.
+    /// Stores the program of an entered process. Ends the program if the process has been condemned
+    /// since its entry was made.
     pub fn register(&self, program: &Arc<dyn Caller>) {
         let condemned = {
             let mut state = self.0.lock();

@@ -139,7 +139,7 @@ fn number() -> impl Strategy<Value = i64> {
 }
 
 proptest! {
-    /// After arbitrary calls the program's own table entry exists, and the program of another
+    /// After arbitrary calls, the program's own table entry exists, and the program of another
     /// runtime has not ended.
     #[test]
     fn forged_calls_have_no_effect_on_other_runtimes(

@@ -185,8 +185,8 @@ impl Kernel {
 
     /// Replaces `before` in a runtime. Takes the embedder, the embedder's functions and listeners,
     /// and the policy from `before`, and continues the numbers of host calls and the CPU time. The
-    /// embedder's connections to `before` end with `error`. Fails without a change if another file
-    /// has a command's name.
+    /// embedder's connections to `before` end with `error`. Fails without a change of `before` if
+    /// another file has a command's name.
     pub fn take_over(&self, before: &Self, error: &Error) -> Result<(), Error> {
         self.take_over_bindings(before)?;
         self.usage.warnings.take_over(&before.usage.warnings);

@@ -24,7 +24,7 @@ const PIECE: usize = 1 << 20;
 /// The maximum number of entries of one directory.
 const MAX_ENTRIES: usize = 1 << 20;
 
-/// One app file system.
+/// An app file system, which makes host calls for its files.
 pub(super) struct App {
     /// The file system's number in host calls, which the embedder chose.
     number: u32,
