@@ -19,7 +19,7 @@ pub trait Caller: Send + Sync {
     /// Returns the kernel's part of the program.
     fn process(&self) -> &Process;
 
-    /// Returns the program's pid.
+    /// Returns the pid of the program's process.
     fn pid(&self) -> Pid {
         self.process().pid
     }

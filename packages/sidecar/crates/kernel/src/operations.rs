@@ -112,7 +112,7 @@ impl Operations {
         &self.usage
     }
 
-    /// Returns the pid of the program.
+    /// Returns the pid of the program that has these operations.
     pub(crate) fn pid(&self) -> Pid {
         self.pid
     }

@@ -127,7 +127,8 @@ impl DescriptionsSnapshot {
         made.collect::<Result<_, _>>().map(RestoredDescriptions)
     }
 
-    /// Returns the number of descriptions.
+    /// Returns the number of descriptions. Other parts of a snapshot refer to descriptions by lower
+    /// indices.
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }

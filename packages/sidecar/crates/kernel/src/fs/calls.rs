@@ -1,5 +1,5 @@
-//! The system calls of files: decodes the integers of each call (`docs/internals/guest-abi.md`) and
-//! runs the call. Next: `view.rs`.
+//! The system calls of files. The function [`call`] decodes the integers of a system call
+//! (`docs/internals/guest-abi.md`) and runs the system call. Next: `view.rs`.
 
 use super::io::{self, Change};
 use super::node::Type;

@@ -1,5 +1,6 @@
-//! Reads the first bytes of an executable file, and opens `/dev/null` for unused streams of a
-//! child. Next: `processes/resolve.rs`, which parses the first bytes.
+//! Opens files for the start of a child: the executable file, and `/dev/null` for unused streams.
+//! The first bytes of the executable file select the program that runs. Next:
+//! `processes/resolve.rs`, which parses the first bytes.
 
 use super::guard::RequestedOperations;
 use super::mounts::OpenFlags;

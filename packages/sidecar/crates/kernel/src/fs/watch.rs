@@ -250,17 +250,17 @@ pub(crate) fn unwatch(process: &Process, operation: i64) -> Answer {
 }
 
 impl FileSystem {
-    /// Returns the number of watches.
+    /// Returns the number of watches in memory and in mounted folders.
     pub(crate) fn watches(&self) -> u64 {
         (self.watchers.0.len() + self.host_watchers.count().unwrap_or(0)) as u64
     }
 
-    /// Ends all watches of a process.
+    /// Ends all watches of the process that has these operations.
     pub(crate) fn unwatch_all(&mut self, operations: &Arc<Operations>) {
         self.unwatch_subscriber(&Subscriber::Program(operations.clone()));
     }
 
-    /// Ends all watches of a subscriber.
+    /// Ends all watches of a subscriber, in memory and in mounted folders.
     pub(super) fn unwatch_subscriber(&mut self, subscriber: &Subscriber) {
         self.host_watchers.unwatch_all(subscriber);
         let watchers = std::mem::take(&mut self.watchers.0);

@@ -1,5 +1,5 @@
-//! The data of a socket, as plain values that a snapshot can copy. Next: `network.rs`, the table of
-//! sockets.
+//! The data of a socket, as plain values that a snapshot can copy. `network.rs`, `stream.rs` and
+//! `datagram.rs` change the values. Next: `network.rs`, the table of sockets.
 
 use super::address::Address;
 use crate::ids::{OperationId, SocketId};

@@ -1,5 +1,6 @@
 //! The interface of a runtime's sockets for the other parts of the kernel: reads, writes, waits and
-//! closes. Next: `inbound/`, the embedder's connections.
+//! closes. Each change locks the table, and delivers the waits that the change has completed. Next:
+//! `inbound/`, the embedder's connections.
 
 use super::descriptor_passing::PassedDescriptors;
 use super::inbound::connections::InboundConnections;

@@ -1,4 +1,5 @@
-//! Stream sockets: listening, connecting, accepting, and moving bytes. Next: `datagram.rs`.
+//! Stream sockets: listening, connecting, accepting, and moving bytes. A write stores bytes in the
+//! bounded buffer of the other end. Next: `datagram.rs`.
 
 use super::address::{Address, reaches, unbound};
 use super::network::Network;

@@ -80,7 +80,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A reference implementation without optimisations.
+    /// A reference implementation, which tries every length for each `*`.
     fn slow(pattern: &[char], text: &[char]) -> bool {
         match pattern.split_first() {
             None => text.is_empty(),

@@ -132,7 +132,7 @@ impl Permissions {
         self.checked.store(held.checked_scopes | listened, Ordering::Release);
     }
 
-    /// Returns the listener of decisions.
+    /// Returns the listener of decisions, or `None` if no listener is set.
     pub fn listener(&self) -> Option<Arc<dyn PermissionListener>> {
         self.audit.listener()
     }

@@ -42,7 +42,7 @@ operations! {
     binding of Binding: CALL "call";
 }
 
-/// Returns all operations of a scope.
+/// Returns all operations of a scope, as bits.
 pub(crate) fn all(scope: Scope) -> Operations {
     (1 << names(scope).len()) - 1
 }

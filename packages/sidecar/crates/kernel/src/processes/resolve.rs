@@ -49,7 +49,7 @@ pub struct Command {
 }
 
 impl ProgramKind {
-    /// Returns the program's name.
+    /// Returns the program's name, which permission rules about programs match.
     pub(crate) fn name(&self) -> &str {
         match self {
             Self::Node => "node",

@@ -1,5 +1,5 @@
 //! The signals of a program: signals that the program listens to, pending signals, and the default
-//! actions. Next: `spec.rs`.
+//! actions. A pending signal completes the operation that waits for signals. Next: `spec.rs`.
 
 use super::status::SIGKILL;
 use crate::caller::Caller;

@@ -94,7 +94,7 @@ fn time(text: &[u8]) -> Option<i64> {
     Some(if is_negative { -nanoseconds } else { nanoseconds })
 }
 
-/// Appends a record to `out`.
+/// Appends a record to `out`: the length of the whole record, the key, the value and a line feed.
 pub(super) fn write(out: &mut Vec<u8>, key: &str, value: &[u8]) {
     let rest = key.len() + value.len() + 3;
     let mut len = rest + 1;

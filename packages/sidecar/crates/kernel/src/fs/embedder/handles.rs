@@ -81,7 +81,7 @@ impl EmbedderFiles<'_> {
         })
     }
 
-    /// Closes an open file.
+    /// Closes an open file. The last close of a file without a name frees the file.
     pub fn close(&self, file: &EmbedderFile) {
         let mut tree: super::Guard<'_> = self.view.lock();
         let tree: &mut FileSystem = &mut tree;

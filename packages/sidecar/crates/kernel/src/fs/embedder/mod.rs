@@ -56,7 +56,7 @@ impl From<Type> for FileType {
 }
 
 impl<'k> EmbedderFiles<'k> {
-    /// Makes the embedder's access to `files`.
+    /// Makes the embedder's access to `files`. Permission rules do not apply to the embedder.
     pub(crate) fn new(files: &'k Mutex<FileSystem>) -> Self {
         Self { view: View { files, user: User::Host, cwd: None, umask: 0, permissions: None } }
     }

@@ -132,7 +132,8 @@ impl FileSystem {
     }
 
     /// Mounts a folder. Creates missing directories above the mount point. A directory at the mount
-    /// point is hidden.
+    /// point is hidden. Fails if the folder cannot be opened, or if the guest path cannot be a
+    /// mount point.
     pub(crate) fn add_mount(&mut self, options: &MountOptions) -> Result<(), Error> {
         let source = Source::folder(options)?;
         let wrong_place = |errno: Errno| Error::InvalidRequest {
@@ -169,7 +170,8 @@ impl FileSystem {
         Ok(())
     }
 
-    /// Mounts an app file system.
+    /// Mounts an app file system. Creates missing directories above the mount point. Fails if the
+    /// guest path cannot be a mount point.
     pub(crate) fn add_file_system(&mut self, options: &FileSystemOptions) -> Result<(), Error> {
         let FileSystemOptions { guest_path, number, read_only } = options;
         let wrong_place = |errno: Errno| Error::InvalidRequest {

@@ -1,5 +1,5 @@
 //! The steps of a path walk inside a mount: a step finds the file of a name or the target of a
-//! link. Next: `files.rs`.
+//! link. The path walk of all mounts (`../walk.rs`) calls these steps. Next: `files.rs`.
 
 use super::super::node::Type;
 use super::super::stat::{DEVICE, Stat};

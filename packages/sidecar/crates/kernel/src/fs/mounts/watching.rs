@@ -115,7 +115,7 @@ impl HostWatchers {
         found
     }
 
-    /// Ends all watches of a subscriber.
+    /// Ends all watches of a subscriber. The thread ends with the last watch.
     pub(in crate::fs) fn unwatch_all(&mut self, subscriber: &Subscriber) {
         if let Some(shared) = &self.0 {
             shared.remove(|watcher| watcher.belongs_to(subscriber));

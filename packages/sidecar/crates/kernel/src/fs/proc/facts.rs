@@ -64,7 +64,7 @@ impl Facts {
         }
     }
 
-    /// Returns the path of the program.
+    /// Returns the path of the program, which is the target of the link `exe`.
     pub(super) fn executable(&self) -> String {
         let folder = if matches!(self.kind(), Some(ProgramKind::Shell(_))) { "/bin" } else { "/usr/local/bin" };
         format!("{folder}/{}", self.name())

@@ -55,13 +55,13 @@ impl Guest {
         Self::of(&Arc::new(Kernel::new(&limits)), "/workspace")
     }
 
-    /// Creates a process of `kernel`.
+    /// Creates a root process of `kernel` with the working directory `cwd`.
     pub(super) fn of(kernel: &Arc<Kernel>, cwd: &str) -> Self {
         let pid = kernel.processes.enter_root().expect("room");
         Self::with(Process::new(kernel.clone(), pid, cwd))
     }
 
-    /// Creates a guest for the process.
+    /// Creates a guest for the process. The standard input has the text `input`.
     pub(super) fn with(process: Process) -> Self {
         Self { program: FakeCaller::start(process, b"input"), memory: Vec::new() }
     }

@@ -1,4 +1,4 @@
-//! Tests that single calls have the results of Linux.
+//! Tests that single calls have the results of Linux. `oracle.rs` compares sequences of calls.
 
 use super::super::tree::User;
 use super::super::view::View;

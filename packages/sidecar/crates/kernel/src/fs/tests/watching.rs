@@ -1,4 +1,5 @@
-//! Tests of the events that a watcher receives.
+//! Tests of the events that a watcher of files in memory receives. `mounts.rs` tests watches of
+//! mounted folders.
 
 use super::super::super::Kernel;
 use super::{Arg, Guest};

@@ -99,7 +99,7 @@ impl SocketState {
         }
     }
 
-    /// Ends all waits with `error`.
+    /// Ends all waits. The embedder receives `error` for each wait.
     pub(super) fn end_waits(&mut self, error: &Error) {
         for wait in std::mem::take(&mut self.waits.0).into_keys() {
             if let Some(embedder) = &self.embedder {

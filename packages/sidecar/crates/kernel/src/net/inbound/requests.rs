@@ -114,7 +114,7 @@ impl Kernel {
         })
     }
 
-    /// Returns all listeners.
+    /// Returns all listeners of TCP and Unix sockets.
     pub fn listeners(&self) -> Vec<ListenerEntry> {
         let listeners = self.sockets.lock().listeners();
         listeners.iter().map(|(pid, address)| self.entry(*pid, address)).collect()

@@ -1,4 +1,5 @@
-//! Exchanges archives with the real `tar`, in both directions.
+//! Exchanges archives with the real `tar`, in both directions. The tests run the command `tar` of
+//! the host machine.
 
 use super::{kernel, pack, state, unpack};
 use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt, symlink};

@@ -129,7 +129,7 @@ impl ListingSnapshot {
         Listing { entries: None, more, kept: None, hidden: HashSet::new(), is_incomplete: self.is_incomplete }
     }
 
-    /// Returns whether all names are valid.
+    /// Returns whether `is_name` accepts all names.
     pub(crate) fn is_sound(&self, is_name: impl Fn(&[u8]) -> bool) -> bool {
         self.entries.iter().all(|(name, _)| is_name(name))
     }

@@ -1,4 +1,5 @@
-//! Tests that watches continue in a restored runtime.
+//! Tests that a program's watches continue in a restored runtime. The embedder's watches do not
+//! continue.
 
 use super::super::watching::{one, watch, watch_events};
 use super::*;
