@@ -73,7 +73,7 @@ pub struct PermissionPolicy {
 pub struct Decision {
     /// The scope of the operation.
     pub scope: Scope,
-    /// The operation.
+    /// The name of the operation.
     pub operation: &'static str,
     /// The resource of the operation.
     pub resource: String,

@@ -131,8 +131,9 @@ fn name(signal: u8) -> String {
     NAMES.get(usize::from(signal) - 1).map_or_else(|| signal.to_string(), |name| format!("SIG{name}"))
 }
 
-/// Delivers a signal to a program. A listener receives the signal. Without a listener, Linux's
-/// default action applies.
+/// Delivers a signal to a program. If the program listens to the signal, the signal becomes
+/// pending. Otherwise, Linux's default action applies, but a signal that stops a process has no
+/// effect.
 pub(crate) fn send(program: &dyn Caller, signal: u8) {
     let process = program.process();
     {

@@ -32,7 +32,7 @@ impl Status {
         }
     }
 
-    /// Returns Linux's wait status of this status.
+    /// Returns the status as a number, in the format of Linux's `wait`.
     pub(crate) fn number(self) -> i32 {
         match self {
             Self::Code(code) => i32::from(code) << 8,

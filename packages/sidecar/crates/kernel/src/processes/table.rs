@@ -183,8 +183,8 @@ impl ProcessTable {
     }
 
     /// Removes the caller's ended child and returns the child's status. Fails with `EAGAIN` while
-    /// the child lives, and with `ECHILD` if the process is not a child of the caller. The function
-    /// registers no waiter, because nothing would read the waiter's notification.
+    /// the child is live, and with `ECHILD` if the process is not a child of the caller. The
+    /// function registers no waiter, because nothing would read the waiter's notification.
     pub(super) fn reap(&mut self, caller: Pid, pid: Pid) -> Result<Status, Errno> {
         let entry = self.entries.get(&pid).filter(|entry| entry.parent == caller).ok_or(Errno::ECHILD)?;
         let status = entry.ended.ok_or(Errno::EAGAIN)?;

@@ -89,7 +89,7 @@ enum MoveResult {
 
 impl SocketState {
     /// Connects the embedder to the first listener at one of `addresses`. Fails with `ECONNREFUSED`
-    /// if no socket listens at an address, and with `EEXIST` if `id` is in use.
+    /// if no socket listens at any of the addresses, and with `EEXIST` if `id` is in use.
     pub(super) fn connect_inbound(&mut self, id: ConnectionId, addresses: &[Address], target: &str) -> Result<(), Errno> {
         let embedder = self.embedder()?.clone();
         if self.inbound.sockets.contains_key(&id) {
