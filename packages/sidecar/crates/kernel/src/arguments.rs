@@ -1,8 +1,8 @@
 //! The arguments of a system call: integers, and the guest memory that the integers point into.
 //!
-//! The module checks every argument: a call receives texts, slices and numbers that are valid. An
-//! invalid argument fails with Linux's error number. Next: `descriptors.rs`, the numbers of open
-//! files and sockets.
+//! The methods check ranges of memory, paths and the range of numbers. A call with an invalid
+//! argument fails with the error number that Linux returns. Next: `descriptors.rs`, the table of a
+//! process's open files and sockets.
 
 use crate::ids::{Fd, OperationId};
 use coldframe_error::Errno;
@@ -32,7 +32,7 @@ impl<'a> Arguments<'a> {
         self.memory.len()
     }
 
-    /// Returns the integer at `index`, or 0 beyond the last.
+    /// Returns the integer at `index`, or 0 if `index` is greater than 7.
     pub(crate) fn int(&self, index: usize) -> i64 {
         self.integers.get(index).copied().unwrap_or(0)
     }
@@ -53,8 +53,8 @@ impl<'a> Arguments<'a> {
         NonZeroU32::new(self.number(index)?).map(T::from).ok_or(Errno::EBADF)
     }
 
-    /// Returns the operation that the integer at `index` names. `None` for 0, which names no
-    /// operation.
+    /// Returns the operation that the integer at `index` names, or `None` if the integer is 0.
+    /// Fails with `EINVAL` if the integer is not a u32.
     pub(crate) fn operation(&self, index: usize) -> Result<Option<OperationId>, Errno> {
         self.number(index).map(OperationId::new)
     }
@@ -94,8 +94,9 @@ impl<'a> Arguments<'a> {
         Ok(bytes.to_vec())
     }
 
-    /// Writes as many of `bytes` as fit into the buffer at `index`. Returns the length of `bytes`,
-    /// also if the buffer is smaller.
+    /// Writes as many of `bytes` as fit into the guest's buffer, whose address and length are the
+    /// integers at `index` and `index + 1`. Returns the length of `bytes`, also if the buffer is
+    /// smaller.
     pub(crate) fn put(&mut self, index: usize, bytes: &[u8]) -> Result<i64, Errno> {
         let room = self.bytes_mut(index)?;
         let count = bytes.len().min(room.len());

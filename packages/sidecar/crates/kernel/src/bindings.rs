@@ -2,9 +2,9 @@
 //!
 //! The kernel stores each binding's name and the permitted length of its input. A call of an
 //! unknown name fails with `ENOENT` and does not reach the embedder. Only the guest's library
-//! (`packages/runner/bootstrap/call-binding.js`) and the SDK interpret the bytes of a call. A
-//! command on PATH that calls a binding is a file that names the binding, like the commands of our
-//! other programs (`processes/resolve.rs`, `fs/commands.rs`). Next: `host_calls.rs`.
+//! (`packages/runner/bootstrap/app-bindings/call-binding.js`) and the SDK interpret the bytes of a
+//! call. A binding can have commands. Each command is a file on PATH that contains magic bytes and
+//! the binding's name (`processes/resolve.rs`, `fs/commands.rs`). Next: `host_calls.rs`.
 
 use super::host_calls::{self, HostCallRequest, MAX_INPUT_BYTES};
 use super::permissions::Denied;
@@ -44,8 +44,8 @@ struct State {
     commands: BTreeMap<String, String>,
 }
 
-/// A snapshot of a runtime's bindings. The snapshot contains only the commands, because their files
-/// are in the snapshot too. The embedder passes the functions again after a restore.
+/// The snapshot of a runtime's bindings. Only the commands are included, because the commands'
+/// files are in the filesystem's snapshot. The embedder passes the bindings again after a restore.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct BindingsSnapshot {
     commands: BTreeMap<String, String>,
@@ -71,16 +71,16 @@ impl Bindings {
         BindingsSnapshot { commands: self.0.lock().commands.clone() }
     }
 
-    /// Restores the commands of a snapshot. A call fails with `ENOENT` until the embedder has
-    /// passed the function again.
+    /// Restores the commands of a snapshot. A call of a binding fails with `ENOENT` until the
+    /// embedder has passed the binding again.
     pub(crate) fn restore(BindingsSnapshot { commands }: &BindingsSnapshot) -> Self {
         Self(Mutex::new(State { inputs: BTreeMap::new(), commands: commands.clone() }))
     }
 }
 
 impl Kernel {
-    /// Copies the bindings of `before`, the kernel that this kernel replaces: the embedder and its
-    /// functions have not changed.
+    /// Copies the bindings of `before`, the kernel that this kernel replaces. The embedder and the
+    /// embedder's functions do not change.
     pub(super) fn take_over_bindings(&self, before: &Self) -> Result<(), Error> {
         let new = {
             let state = before.bindings.0.lock();
@@ -89,8 +89,8 @@ impl Kernel {
         self.exchange_bindings(new)
     }
 
-    /// Replaces the runtime's bindings with `bindings`. Fails without a change if another file has
-    /// a command's name.
+    /// Replaces the runtime's bindings with `bindings`. Fails without a change if a name is invalid
+    /// or repeated, or if another file has the name of a new command.
     pub fn set_bindings(&self, bindings: Vec<BindingOptions>) -> Result<(), Error> {
         self.exchange_bindings(State::of(bindings)?)
     }
@@ -147,7 +147,8 @@ impl State {
     }
 }
 
-/// Returns whether `name` can be a file's name and has no special meaning in a shell.
+/// Returns whether `name` is a letter, then letters, digits, `_`, `.` or `-`, and has at most
+/// [`MAX_NAME`] bytes. Such a name is a valid file name and has no special meaning in a shell.
 pub(super) fn is_name(name: &[u8]) -> bool {
     let is_inner = |byte: &u8| byte.is_ascii_alphanumeric() || b"_.-".contains(byte);
     name.len() <= MAX_NAME && name.first().is_some_and(u8::is_ascii_alphabetic) && name.iter().all(is_inner)
@@ -180,8 +181,9 @@ pub(super) fn call(program: &dyn Caller, call: BindingCall, arguments: &Argument
     }
 }
 
-/// Starts an operation that completes with the embedder's reply. Fails with `ENOENT` if no binding
-/// has the name.
+/// Starts an operation that completes with the embedder's reply. Fails with `EACCES` if the policy
+/// denies the binding, and with `ENOENT` if no binding has the name. Fails with `E2BIG` if the
+/// input is too long.
 fn ask(program: &dyn Caller, service: &'static str, name: &[u8], input: &[u8]) -> Answer {
     let name = std::str::from_utf8(name).map_err(|_| Errno::ENOENT)?;
     program.process().kernel.permissions.check_binding(name).map_err(Denied::errno)?;

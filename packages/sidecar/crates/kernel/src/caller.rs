@@ -1,9 +1,9 @@
 //! The program that makes a system call, as the kernel sees it.
 //!
-//! The kernel knows processes, but no VMs, no scheduler and no runtime. [`Caller`] has everything
-//! that the kernel needs from those parts. The kernel stores `Weak<dyn Caller>` in its process
-//! table, and system calls receive a `&dyn Caller`. Next: `process.rs`, the kernel's part of a
-//! program.
+//! The kernel refers to processes, but not to VMs, to the scheduler or to the runtime. [`Caller`]
+//! has everything that the kernel needs from these parts. The kernel stores `Weak<dyn Caller>` in
+//! its process table, and system calls receive a `&dyn Caller`. Next: `process.rs`, the kernel's
+//! part of a program.
 
 use crate::Process;
 use crate::processes::Child;
@@ -19,12 +19,12 @@ pub trait Caller: Send + Sync {
     /// Returns the kernel's part of the program.
     fn process(&self) -> &Process;
 
-    /// Returns the program's pid.
+    /// Returns the pid of the program's process.
     fn pid(&self) -> Pid {
         self.process().pid
     }
 
-    /// Returns the command line, which lists of processes show.
+    /// Returns the command line, which process lists show.
     fn command(&self) -> &str;
 
     /// Returns whether the embedder started the program.
@@ -49,11 +49,11 @@ pub trait Caller: Send + Sync {
     fn start_child(&self, child: Child) -> Result<(), Box<Process>>;
 
     /// Writes to the program's standard stream 1 or 2, which the embedder reads. Returns the number
-    /// of bytes written. Fails with `EAGAIN` if the reader has fallen behind.
+    /// of bytes written. Fails with `EAGAIN` if too many bytes of a streamed output are unread.
     fn write_output(&self, fd: u8, bytes: &[u8]) -> Result<usize, Errno>;
 
     /// Returns whether a standard stream accepts a write now. If not, `waker` is called when the
-    /// reader has caught up.
+    /// reader has read enough bytes.
     fn has_output_room(&self, waker: &Waker) -> bool;
 
     /// Sends the buffered output of the program and of its root program to the readers.
@@ -63,8 +63,9 @@ pub trait Caller: Send + Sync {
     /// bytes, 0 at the end of the input.
     fn read_input(&self, buffer: &mut [u8]) -> usize;
 
-    /// Marks the program as blocked in the middle of a turn. Until [`Caller::unblock`], no program
-    /// of the runtime is held for a snapshot, because the program may wait for another program.
+    /// Marks the program as blocked in the middle of a turn. Until [`Caller::unblock`], the
+    /// runtime's programs do not rest for a snapshot, because the blocked program may wait for
+    /// another program.
     fn block(&self);
 
     /// Removes the mark that [`Caller::block`] set.

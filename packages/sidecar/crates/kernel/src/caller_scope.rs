@@ -1,8 +1,9 @@
 //! The process whose system call runs on this thread.
 //!
 //! The texts of `/proc/self` depend on the calling process, and a permission decision names the
-//! process. The path walk and the policy receive no caller as an argument: they read the scope of
-//! the thread. The scope also stores whether the call is repeated (`fs/app_file_system/`).
+//! process. The path walk and the policy receive no caller as an argument, and read the scope of
+//! the thread instead. The scope also stores whether the call is repeated (`fs/app_file_system/`).
+//! Next: `calls.rs`, which enters the scope.
 
 use coldframe_ids::Pid;
 use std::cell::Cell;

@@ -25,14 +25,14 @@ pub fn call(program: &Arc<dyn Caller>, number: u32, arguments: &mut Arguments<'_
         SystemCall::Binding(call) => bindings::call(&**program, call, arguments),
     };
     if answer == Err(Errno::EACCES) {
-        // Only filesystem calls report a reason. The reason of this call must not appear as the
-        // reason of the next call.
+        // A guest reads the reason of a denial only after a filesystem call. The reason of this
+        // call must not appear as the reason of the next filesystem call.
         let _ = program.process().view().reason();
     }
     answer
 }
 
-/// Sends a request to an app file system. Blocks only this VM until the reply arrives.
+/// Sends a request to an app file system. Blocks only the program's VM until the reply arrives.
 pub async fn ask_file_system(program: &Arc<dyn Caller>, asked: &FileSystemRequest) -> Result<Vec<u8>, Errno> {
     let question = host_calls::HostCallRequest { service: "filesystem", name: asked.name, input: &asked.input };
     // Only the kernel may return `ERESTART`, which repeats the call. If the embedder's failure has

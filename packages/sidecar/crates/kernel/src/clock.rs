@@ -1,7 +1,8 @@
 //! Time zones: the offset of a zone at a point in time.
 //!
-//! The rules come from the zone database of the crate `jiff`. They do not depend on the host
-//! machine's installation, so two machines return equal results.
+//! The rules are from the zone database of the crate `jiff`. The database does not depend on the
+//! host machine's installation, so two machines return equal results. The family has only the call
+//! `zone_offset`.
 
 use super::{Answer, Arguments};
 use coldframe_abi::system_calls::ClockCall;
@@ -13,13 +14,13 @@ use std::sync::LazyLock;
 /// The maximum length of a zone name in bytes. The longest name in the database has 32 bytes.
 const MAX_NAME: usize = 64;
 /// A constant added to each offset, in seconds, so that no result is negative. The absolute value
-/// of every offset is smaller.
+/// of every offset is smaller than the constant.
 const BIAS: i32 = 200_000;
 const MS_PER_DAY: i64 = 86_400_000;
-/// The milliseconds of 400 years. Outside the database's years the rules repeat every 400 years,
-/// like the calendar.
+/// The milliseconds of 400 years. The calendar repeats every 400 years, so a time outside the range
+/// of `jiff` is moved by whole cycles.
 const CYCLE_MS: i64 = 146_097 * MS_PER_DAY;
-/// 0001-01-01 and 9999-12-31 in milliseconds since 1970, a day inside the range of `jiff`.
+/// 0001-01-02 and 9999-12-30 in milliseconds since 1970. Both times are in the range of `jiff`.
 const FIRST_MS: i64 = -62_135_510_400_000;
 const LAST_MS: i64 = 253_402_128_000_000;
 
@@ -51,8 +52,8 @@ fn offset(zone: &TimeZone, ms: i64, is_local: bool) -> (i32, bool) {
     let timestamp = Timestamp::from_millisecond(ms).unwrap_or(Timestamp::UNIX_EPOCH);
     if is_local {
         let civil: DateTime = TimeZone::UTC.to_datetime(timestamp);
-        // "Compatible" disambiguation, as ECMA-262 21.4.1.26 requires. A local time in a gap uses
-        // the offset before the gap. Of two possible times, the earlier time is used.
+        // The disambiguation is "compatible", as ECMA-262 21.4.1.26 requires. A local time in a gap
+        // uses the offset before the gap. Of two possible times, the earlier time is used.
         let utc = zone.to_ambiguous_timestamp(civil).compatible().unwrap_or(timestamp);
         let seconds = timestamp.as_second() - utc.as_second();
         return (i32::try_from(seconds).unwrap_or(0), zone.to_offset_info(utc).dst().is_dst());
@@ -61,7 +62,8 @@ fn offset(zone: &TimeZone, ms: i64, is_local: bool) -> (i32, bool) {
     (info.offset().seconds(), info.dst().is_dst())
 }
 
-/// Moves `ms` by whole 400-year cycles into the years that `jiff` supports.
+/// Moves `ms` by whole 400-year cycles into the range from `FIRST_MS` to `LAST_MS`, which `jiff`
+/// supports.
 fn within_years(ms: i64) -> i64 {
     if ms < FIRST_MS {
         FIRST_MS + (ms - FIRST_MS).rem_euclid(CYCLE_MS)
@@ -89,7 +91,7 @@ mod tests {
 
     #[test]
     fn resolves_a_local_time_that_a_clock_change_skips_or_repeats() {
-        // New York, 2024-03-10 02:30 does not exist; 2024-11-03 01:30 exists twice.
+        // In New York, 2024-03-10 02:30 does not exist, and 2024-11-03 01:30 exists twice.
         assert_eq!(seconds("America/New_York", 1_710_037_800_000, true), (-18_000, true));
         assert_eq!(seconds("America/New_York", 1_730_597_400_000, true), (-14_400, true));
     }

@@ -13,7 +13,8 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::Poll;
 
-/// The descriptor kinds of libuv, in the order of Node's `guessHandleType`.
+/// The numbers of the descriptor kinds that Node's `guessHandleType` uses. `INVALID` means that the
+/// descriptor is not open.
 const TCP: i64 = 0;
 const UDP: i64 = 2;
 const FILE: i64 = 3;
@@ -46,7 +47,7 @@ impl Process {
     }
 
     /// Closes a descriptor. If `abort` is set and no other descriptor refers to the connection, the
-    /// connection is reset.
+    /// connection is reset. Fails with `EBADF` if the descriptor is not open.
     pub(super) fn close_descriptor(&self, fd: Fd, abort: bool) -> Answer {
         let (socket, left) = {
             let mut descriptors = self.files.descriptors.lock();
@@ -77,8 +78,8 @@ impl Process {
         }
     }
 
-    /// Drops the descriptions, and releases the object of each description that no other table
-    /// refers to. Closing a socket drops the descriptions passed to the socket, which may refer to
+    /// Drops the descriptions, and releases the object of each description to which no other table
+    /// refers. Closing a socket drops the descriptions passed to the socket, which may refer to
     /// sockets too. A program can make a long chain of such sockets, so the function loops and does
     /// not recurse.
     pub(super) fn drop_all(&self, mut descriptions: Vec<Arc<Description>>) {
@@ -97,8 +98,8 @@ impl Process {
         self.kernel.sockets.offer(channel, description).map(|()| 0)
     }
 
-    /// Allocates a descriptor for the first socket that was passed to `channel`. If the call fails
-    /// with `EMFILE`, the passed socket stays in the queue.
+    /// Allocates a descriptor for the first description that was passed to `channel`. If no
+    /// descriptor is free, fails with `EMFILE` and leaves the description in the queue.
     pub(super) fn collect(&self, channel: SocketId) -> Result<Fd, Errno> {
         if !self.files.descriptors.lock().has_room() {
             return Err(Errno::EMFILE);
@@ -108,7 +109,7 @@ impl Process {
         added.inspect_err(|_| self.drop_all(vec![description]))
     }
 
-    /// Releases everything that the ended process holds in the kernel.
+    /// Releases the ended process's descriptors, watches, host calls and operations.
     pub fn close(&self) {
         let open = self.files.descriptors.lock().take_all();
         for description in &open {
@@ -129,8 +130,8 @@ impl Process {
         self.operations.close();
     }
 
-    /// Makes a pipe for the process's standard input and keeps the writing end for the embedder.
-    /// The pipe contains `bytes` at first.
+    /// Makes a pipe for the process's standard input and writes `bytes` to the pipe. The embedder
+    /// owns the writing end.
     pub fn open_feed(&self, bytes: &[u8]) -> Result<(), Errno> {
         let (own, feed) = self.kernel.sockets.open_feed()?;
         self.files.descriptors.lock().put(STDIN, Arc::new(Description::new(Target::Socket(own), READ_WRITE)));
@@ -139,12 +140,14 @@ impl Process {
     }
 
     /// Appends `bytes` to the standard input. If `ends` is set, the input ends after these bytes.
+    /// Fails with `EBADF` if the standard input is not a pipe of the embedder.
     pub fn feed(&self, bytes: &[u8], ends: bool) -> Result<(), Errno> {
         let feed = *self.feed.lock();
         self.kernel.sockets.feed(feed.ok_or(Errno::EBADF)?, bytes, ends)
     }
 
-    /// Returns the kind of a descriptor, as Node's `guessHandleType` numbers the kinds.
+    /// Returns the kind of a descriptor as a number of Node's `guessHandleType`. Returns
+    /// [`INVALID`] if the descriptor is not open.
     pub(super) fn kind_of(&self, fd: Result<Fd, Errno>) -> Answer {
         let Ok(description) = fd.and_then(|fd| self.files.descriptors.lock().get(fd)) else { return Ok(INVALID) };
         let Target::Socket(id) = description.target else { return Ok(FILE) };
@@ -156,16 +159,16 @@ impl Process {
     }
 
     /// Returns the socket of a descriptor. Returns `None` if the descriptor refers to another
-    /// object.
+    /// object. Fails with `EBADF` if the descriptor is not open.
     pub(super) fn socket_of(&self, fd: Fd) -> Result<Option<SocketId>, Errno> {
         let description = self.files.descriptors.lock().get(fd)?;
         Ok(if let Target::Socket(id) = description.target { Some(id) } else { None })
     }
 }
 
-/// Writes to a descriptor of any kind: the import `write`. Descriptors 1 and 2 of a root program
-/// reach the embedder even after the program has closed them. The engine writes its last message
-/// there.
+/// Writes to a descriptor of any kind: the import `write`. If a root program has closed descriptor
+/// 1 or 2, the bytes still reach the embedder. The engine writes its last message to these
+/// descriptors.
 pub fn write(program: &dyn Caller, fd: Fd, bytes: &mut [u8]) -> Answer {
     match fs::write(program, fd, bytes, None) {
         Err(Errno::EBADF) if program.is_root() && (fd == STDOUT || fd == STDERR) => {
@@ -180,7 +183,8 @@ pub fn read(program: &dyn Caller, fd: Fd, bytes: &mut [u8]) -> Answer {
     fs::read(program, fd, bytes, None)
 }
 
-/// Blocks the VM until a descriptor is ready for an event in `mask`.
+/// Blocks the VM until a socket or an output stream is ready for an event in `mask`. Other
+/// descriptors are always ready. Fails with `EBADF` if the descriptor is not open.
 pub async fn wait_ready(program: &Arc<dyn Caller>, fd: Fd, mask: u32) -> Answer {
     let process = program.process();
     let description = process.files.descriptors.lock().get(fd)?;
@@ -201,7 +205,8 @@ pub async fn wait_ready(program: &Arc<dyn Caller>, fd: Fd, mask: u32) -> Answer 
     }
 }
 
-/// Blocks the VM until a standard stream of `owner` accepts a write.
+/// Blocks the VM until a standard stream of `owner` accepts a write, `owner` ends or the caller's
+/// work must stop. Fails with `EINTR` if the caller is ending.
 async fn wait_for_output_room(caller: &dyn Caller, owner: &dyn Caller) -> Answer {
     let mut blocked = None;
     poll_fn(|context| {

@@ -1,10 +1,11 @@
 //! A process's descriptor table: small numbers that refer to open descriptions.
 //!
 //! The descriptors 0, 1 and 2 are the standard streams at first: the embedder's streams, or the
-//! descriptions that the parent passes. Descriptors share a description and its position. For
-//! example, `/dev/stdin` opens the description of descriptor 0 again, and a child inherits the
-//! descriptions of its parent. Closing the last descriptor of a file or socket releases the file or
-//! socket. The end of the process closes all its descriptors. Next: `fs/io.rs`.
+//! descriptions that the parent passes. Several descriptors can share a description and the
+//! description's position. For example, `/dev/stdin` opens the description of descriptor 0 again,
+//! and a child inherits the descriptions of its parent. Closing the last descriptor of a file or
+//! socket releases the file or socket. When a process ends, the kernel closes the process's
+//! descriptors. Next: `fs/io.rs`.
 
 mod snapshot;
 
@@ -40,11 +41,12 @@ pub(crate) enum Target {
     /// A file of a mounted host directory.
     Host(HostFile),
     /// An object that could not be opened again when the runtime was restored. Every operation on
-    /// the description fails with `EIO`.
+    /// the description, except closing, fails with `EIO`.
     Lost,
 }
 
-/// The object to release when the last descriptor closes.
+/// The object that a description keeps alive. The object is released when the description's last
+/// descriptor closes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HeldObject {
     Node(Ino),
@@ -90,7 +92,8 @@ impl Description {
         self.flags & ACCESS != READ_ONLY
     }
 
-    /// Returns the object that the description keeps alive.
+    /// Returns the object that the description keeps alive. Returns `None` for a standard stream
+    /// and for objects of mounts.
     pub(crate) fn held(&self) -> Option<HeldObject> {
         match self.target {
             Target::File(ino) | Target::Directory(Location::Memory(ino)) | Target::Device(_, ino) => Some(HeldObject::Node(ino)),
@@ -112,7 +115,7 @@ impl Descriptors {
     pub(crate) fn inherited(slots: Vec<Option<Arc<Description>>>, limit: usize) -> Self {
         let open = slots.iter().flatten().count();
         let mut mark = Mark::default();
-        // A limit of `u64::MAX`, so that inherited descriptors cause no warning.
+        // The limit is `u64::MAX`, so that inherited descriptors cause no warning.
         mark.raise(open as u64, u64::MAX);
         Self { slots, limit, open, mark }
     }
@@ -134,14 +137,15 @@ impl Descriptors {
         u32::try_from(at).map(|at| (Fd::new(at), near)).map_err(|_| Errno::EMFILE)
     }
 
-    /// Replaces the description of a descriptor. The old description must not have been used.
+    /// Replaces the description of a descriptor without releasing the old description's object. The
+    /// old description must therefore be a standard stream.
     pub(crate) fn put(&mut self, fd: Fd, description: Arc<Description>) {
         if let Some(slot) = self.slots.get_mut(fd.index()) {
             *slot = Some(description);
         }
     }
 
-    /// Returns the number of open descriptors and the highest number so far.
+    /// Returns the number of open descriptors, and the highest such number so far.
     pub(crate) fn used_and_highest(&self) -> (u64, u64) {
         (self.open as u64, self.mark.high())
     }
@@ -160,18 +164,20 @@ impl Descriptors {
         &self.slots[..end]
     }
 
-    /// Returns the description of a descriptor by reference, while the table is locked.
+    /// Returns a reference to the description of a descriptor. The reference is valid while the
+    /// table is locked.
     pub(crate) fn peek(&self, fd: Fd) -> Option<&Description> {
         self.slots.get(fd.index())?.as_deref()
     }
 
-    /// Returns the open descriptors.
+    /// Returns the open descriptors, in ascending order.
     pub(crate) fn open(&self) -> Vec<Fd> {
         (0..).zip(&self.slots).filter(|(_, slot)| slot.is_some()).map(|(at, _)| Fd::new(at)).collect()
     }
 
-    /// Closes a descriptor. If this was the last descriptor of its object, returns the object,
-    /// which the caller must release. Fails with `EBADF` if the descriptor is not open.
+    /// Closes a descriptor. If no other descriptor refers to the description, returns the
+    /// description's object, which the caller must release. Fails with `EBADF` if the descriptor is
+    /// not open.
     pub(crate) fn close(&mut self, fd: Fd) -> Result<Option<HeldObject>, Errno> {
         let description = self.slots.get_mut(fd.index()).and_then(Option::take).ok_or(Errno::EBADF)?;
         self.open -= 1;
@@ -179,7 +185,7 @@ impl Descriptors {
         Ok(Arc::into_inner(description).and_then(|last| last.held()))
     }
 
-    /// Removes all descriptions from the table and returns them.
+    /// Removes and returns all descriptions of the table.
     pub(crate) fn take_all(&mut self) -> Vec<Arc<Description>> {
         self.open = 0;
         std::mem::take(&mut self.slots).into_iter().flatten().collect()

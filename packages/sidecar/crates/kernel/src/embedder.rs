@@ -1,4 +1,4 @@
-//! Host calls: the requests of a runtime to its embedder, and the trait that receives them.
+//! Host calls: the requests of a runtime to its embedder, and the trait that receives host calls.
 //!
 //! A host call has a service name, a function name inside the service, and bytes. The kernel does
 //! not interpret the bytes. Next: `host_calls.rs`, the calls in progress.
@@ -22,7 +22,7 @@ pub trait Embedder: Send + Sync {
     fn network(&self, _id: ConnectionId, _event: NetworkEvent) {}
 }
 
-/// One host call.
+/// A request of a program to the embedder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostCall {
     /// The call's id in its runtime.
@@ -66,9 +66,9 @@ pub struct BindingOptions {
 pub struct ListenerEntry {
     /// The process that started to listen.
     pub pid: Pid,
-    /// The address that the socket is bound to, and the port.
+    /// The address that the socket is bound to, and the port. `None` for a Unix socket.
     pub address: Option<(String, u16)>,
-    /// The path of a Unix socket.
+    /// The path of a Unix socket. `None` for a TCP socket.
     pub path: Option<String>,
 }
 
@@ -77,13 +77,13 @@ pub struct ListenerEntry {
 pub enum NetworkEvent {
     /// Bytes that the guest has written.
     Data(Vec<u8>),
-    /// The number of bytes that the guest's socket has accepted. The embedder may send as many
-    /// further bytes.
+    /// The number of bytes that the guest's socket has accepted. The embedder may send this number
+    /// of bytes more.
     Credit(u64),
     /// The guest has ended its sending direction.
     Ended,
-    /// The connection has ended in both directions, or has failed. The last event.
+    /// The connection has ended in both directions, or has failed. No other event follows.
     Closed(Option<Error>),
-    /// A listener was found, or the wait ended without a listener. The last event.
+    /// A listener was found, or the wait ended without a listener. No other event follows.
     Listener(Result<ListenerEntry, Error>),
 }

@@ -1,8 +1,8 @@
 //! Decodes the bytes of snapshots, which may come from an untrusted file.
 //!
-//! A decoded snapshot can use many times the memory of its bytes. [`bounded`] rejects a list that
-//! is longer than any runtime's list. If the bytes suffice for the encoded count, the check
-//! precedes the first value.
+//! A decoded snapshot can use many times the memory of the encoded bytes. [`bounded`] rejects a
+//! list that is longer than any runtime's list. If the remaining bytes suffice for the encoded
+//! count, [`bounded`] rejects such a list before the first value. Next: `snapshot/`.
 
 use coldframe_error::Error as SnapshotError;
 use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
@@ -22,8 +22,8 @@ pub fn bounded<'de, D: Deserializer<'de>, T: Deserialize<'de>, const MOST: usize
 
         fn visit_seq<A: SeqAccess<'de>>(self, mut values: A) -> Result<Vec<T>, A::Error> {
             let mut read = Vec::new();
-            // The encoding has the count before the values. If the bytes are too few for the count,
-            // the size hint is unknown.
+            // The encoding has the count before the values. If the remaining bytes are too few for
+            // the count, the size hint is `None`.
             let mut is_longer = values.size_hint() > Some(MOST);
             while !is_longer && let Some(value) = values.next_element()? {
                 is_longer = read.len() == MOST;
@@ -36,7 +36,7 @@ pub fn bounded<'de, D: Deserializer<'de>, T: Deserialize<'de>, const MOST: usize
     from.deserialize_seq(Bounded::<T, MOST>(PhantomData))
 }
 
-/// Returns the error for bytes that no snapshot has.
+/// Returns the error `SnapshotDamaged`, for bytes that are not a valid snapshot.
 pub(crate) fn damaged(reason: impl Into<String>) -> SnapshotError {
     SnapshotError::SnapshotDamaged { path: "state".to_owned(), reason: reason.into() }
 }

@@ -1,10 +1,11 @@
-//! Host calls in progress: programs send requests, and the embedder replies by number.
+//! Host calls in progress: programs send requests, and the embedder's replies name the requests by
+//! number.
 //!
 //! A host call starts an operation ([`begin`]: the completion has the reply's bytes) or blocks only
 //! its VM ([`ask_and_wait`]). If a program stops waiting for a call, the embedder is notified once.
-//! The call's table entry stays until the embedder replies. So the bounds [`MAX_CALLS`] and
-//! [`MAX_BYTES`] also apply to a program that starts and cancels calls in a loop. A reply to an
-//! unknown number and a second reply are ignored.
+//! The call's table entry stays until the embedder replies. The bounds [`MAX_CALLS`] and
+//! [`MAX_BYTES`] therefore also apply to a program that starts and cancels calls in a loop. A reply
+//! to an unknown number and a second reply are ignored.
 //!
 //! ```text
 //! guest ─ call ─► bindings.rs ─► begin ─► Embedder::call ─► the embedder
@@ -57,9 +58,9 @@ struct CallTable {
 }
 
 struct Call {
-    /// The process that sent the call.
+    /// The process that made the call.
     pid: Pid,
-    /// Bytes of the input and the name.
+    /// The number of bytes of the input and the name.
     bytes: usize,
     listener: CallWaiter,
 }
@@ -102,8 +103,8 @@ impl CallTable {
         Some(call)
     }
 
-    /// Stores a reply. Returns the waiter to notify. For an operation, the reply is returned with
-    /// the waiter.
+    /// Accepts a reply and returns the waiter to notify. A reply to a blocked VM is stored in the
+    /// table. A reply to an operation is returned with the waiter.
     fn answer(&mut self, number: HostCallId, answer: HostAnswer) -> ReplyWaiter {
         match self.calls.get_mut(&number).map(|call| &mut call.listener) {
             Some(listener @ CallWaiter::Waiting(_)) => {
@@ -184,7 +185,8 @@ impl HostCalls {
         }
     }
 
-    /// Returns the operations that wait for the embedder, with their processes, in order.
+    /// Returns the operations that wait for the embedder, with their processes, in the order of
+    /// pids and operations.
     pub(crate) fn waiters(&self) -> Vec<(Pid, OperationId)> {
         let table = self.table.lock();
         let waiter =
@@ -203,7 +205,7 @@ impl HostCalls {
         self.continue_from(before.last());
     }
 
-    /// Returns the number of the last call.
+    /// Returns the number of the last call, or `None` if no program has made a call.
     pub fn last(&self) -> Option<HostCallId> {
         self.table.lock().last
     }
@@ -214,7 +216,8 @@ impl HostCalls {
         self.table.lock().last = last;
     }
 
-    /// Removes the waiters of a process's calls, because the process has ended.
+    /// Removes the waiters of an ended process's calls, and notifies the embedder of each call that
+    /// has no reply yet.
     pub(crate) fn abandon_all(&self, pid: Pid) {
         if self.embedder.get().is_none() {
             return;
@@ -237,7 +240,7 @@ impl HostCalls {
 }
 
 impl Kernel {
-    /// Stores the embedder's reply to a call and wakes the waiter.
+    /// Passes the embedder's reply to the waiter of a call and wakes the waiter.
     pub fn answer(&self, number: HostCallId, answer: HostAnswer) {
         let notified = self.host_calls.table.lock().answer(number, answer);
         match notified {
@@ -261,7 +264,8 @@ fn complete(operations: &Operations, operation: OperationId, answer: HostAnswer)
     }
 }
 
-/// Starts a host call. Returns the operation whose completion is the reply.
+/// Starts a host call. Returns the operation whose completion has the reply. Fails like
+/// `HostCalls::enter`.
 pub(crate) fn begin(program: &dyn Caller, question: &HostCallRequest<'_>) -> Result<OperationId, Errno> {
     let process = program.process();
     let operation = process.operations.begin()?;
@@ -285,7 +289,7 @@ pub(crate) fn cancel(program: &dyn Caller, operation: OperationId) -> Result<(),
     Ok(())
 }
 
-/// Starts a host call, and blocks only this VM until the reply. A kill, or the end of the
+/// Starts a host call, and blocks only the program's VM until the reply. A kill, or the end of the
 /// evaluation, ends the wait with `EINTR`.
 pub(crate) async fn ask_and_wait(program: &Arc<dyn Caller>, question: &HostCallRequest<'_>) -> HostAnswer {
     let calls = &program.process().kernel.host_calls;
@@ -322,7 +326,7 @@ impl HostFailure {
         Self { code: errno.name().to_owned(), message: errno.message().to_owned() }
     }
 
-    /// Returns the error number of the guest's system call.
+    /// Returns the error number that the failure's code names, or `EIO` for another code.
     pub(crate) fn errno(&self) -> Errno {
         Errno::named(&self.code).unwrap_or(Errno::EIO)
     }

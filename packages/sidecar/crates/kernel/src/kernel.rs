@@ -1,4 +1,5 @@
-//! The state that all programs of a runtime share. Next: `process.rs`, the kernel's part of one
+//! The state that all programs of a runtime share: files, sockets, processes, permissions, usage
+//! and host calls. Each part has its own lock. Next: `process.rs`, the kernel's part of one
 //! program.
 
 use crate::caller::Caller;
@@ -26,7 +27,7 @@ pub struct Kernel {
     pub usage: Arc<Usage>,
     /// The host calls in progress.
     pub host_calls: host_calls::HostCalls,
-    /// Whether app file systems are mounted. If set, a filesystem call may wait for a reply of the
+    /// Whether app file systems are mounted. If so, a filesystem call may wait for a reply of the
     /// embedder.
     pub has_app_file_systems: AtomicBool,
     pub(crate) bindings: bindings::Bindings,

@@ -4,8 +4,8 @@
 //! system call is a number and up to eight integers (`docs/internals/guest-abi.md`). [`call`]
 //! dispatches system calls by family. A system call must be short: the gate to the guest's memory
 //! is open during the call, and a kill waits for the call. Longer work starts an operation and
-//! completes it with an [`Event`] (`operations.rs`), or waits in [`call_and_wait`], which blocks
-//! only that VM. Next: `calls.rs`, the entry point of system calls.
+//! completes the operation with an [`Event`] (`operations.rs`), or runs in [`call_and_wait`], which
+//! blocks only the caller's VM. Next: `calls.rs`, the entry point of system calls.
 
 mod arguments;
 mod bindings;

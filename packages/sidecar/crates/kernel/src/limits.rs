@@ -1,10 +1,10 @@
 //! Every limit of a runtime: its name in the API, default, value in the hardened profile, and
 //! range.
 //!
-//! This table is the only place with these numbers: `crates/sidecar` and `crates/node` pass names
-//! and values on. `docs/limits.md` shows the table and describes the effect of each limit. A test
-//! compares the table with that page and with the SDK's options. Next: `usage/`, which counts the
-//! use of the limits.
+//! This table is the only place with these numbers. `crates/sidecar` and `crates/node` only forward
+//! names and values. `docs/limits.md` shows the table and describes the effect of each limit. A
+//! test compares the table with that page and with the SDK's options. Next: `usage/`, which counts
+//! the use of the limits.
 
 use coldframe_error::Error;
 use std::time::Duration;
@@ -19,7 +19,7 @@ macro_rules! limits {
             const DEFAULT: Self = Self { $($field: $default,)* };
             const HARDENED: Self = Self { $($field: $hardened,)* };
 
-            /// All names, in order.
+            /// The names of all limits, in the order of the table.
             pub const NAMES: &[&str] = &[$($name),*];
 
             /// Sets the limit `name`. Fails if the name is unknown or the value is out of range.
@@ -44,17 +44,18 @@ macro_rules! limits {
 }
 
 limits! {
-    /// Linear memory of one process, image included.
+    /// Bytes of linear memory of one process, image included.
     memory_bytes "memoryBytes" = 128 << 20, hardened 64 << 20, 1 to 2 << 30;
-    /// Linear memory of all processes together, images included.
+    /// Bytes of linear memory of all processes together, images included.
     total_memory_bytes "totalMemoryBytes" = 4 << 30, hardened 512 << 20, 1 to 1 << 40;
-    /// Kernel memory for programs besides their memory, their files and the buffers of pipes and
-    /// sockets.
+    /// Bytes of kernel memory for programs. Linear memory, files and the buffers of pipes and
+    /// sockets have limits of their own.
     kernel_bytes "kernelBytes" = 128 << 20, hardened 16 << 20, 65_536 to 1 << 40;
-    /// CPU time of one process (for a runner: of one evaluation), in milliseconds.
+    /// CPU time of one process (for a runner: of one evaluation), in milliseconds. The CPU time of
+    /// a child also counts for the child's root program.
     cpu_ms "cpuMs" = 30_000, hardened 10_000, 1 to 2_147_483_647;
     /// Wall time of a program (for a runner: of an evaluation) that has no timeout, in
-    /// milliseconds; 0 is no limit.
+    /// milliseconds; 0 means no limit.
     wall_ms "wallMs" = 0, hardened 60_000, 0 to 2_147_483_647;
     /// Processes that may exist, including ended processes that no parent has waited for.
     processes "processes" = 256, hardened 32, 1 to 65_536;
@@ -68,7 +69,7 @@ limits! {
     sockets "sockets" = 256, hardened 64, 0 to 65_536;
     /// Bytes that may wait in each direction of a connection, or at a datagram socket.
     socket_bytes "socketBytes" = 64 << 10, hardened 64 << 10, 4_096 to 16 << 20;
-    /// Bytes that files in memory may hold.
+    /// Bytes of all files and links in memory.
     filesystem_bytes "filesystemBytes" = 64 << 20, hardened 32 << 20, 0 to 1 << 40;
     /// Files, directories and links that may exist in memory.
     inodes "inodes" = 16_384, hardened 4_096, 0 to 1 << 24;
@@ -84,9 +85,10 @@ limits! {
     env_bytes "envBytes" = 1 << 20, hardened 128 << 10, 4_096 to 16 << 20;
     /// Bytes of standard input that may wait for one process.
     stdin_bytes "stdinBytes" = 16 << 20, hardened 1 << 20, 0 to 2_147_483_647;
-    /// Captured output of one descriptor of one process; output beyond the limit is cut off.
+    /// Bytes of captured output of one descriptor of one process; output beyond the limit is cut
+    /// off.
     output_bytes "outputBytes" = 16 << 20, hardened 1 << 20, 0 to 2_147_483_647;
-    /// JSON text that a program may return.
+    /// Bytes of JSON text that a program may return.
     result_bytes "resultBytes" = 16 << 20, hardened 1 << 20, 0 to 16 << 20;
 }
 
@@ -97,7 +99,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Returns the limits of a profile.
+    /// Returns the limits of a profile. Fails if `name` is neither `default` nor `hardened`.
     pub fn of_profile(name: &str) -> Result<Self, Error> {
         match name {
             "default" => Ok(Self::DEFAULT),
@@ -113,7 +115,8 @@ impl Limits {
         }
     }
 
-    /// Returns the limits of a profile, with the limits in `values` replaced.
+    /// Returns the limits of a profile, with the limits in `values` replaced. `None` means the
+    /// default profile. Fails like [`Self::of_profile`] and [`Self::set`].
     pub fn build<'a>(profile: Option<&str>, values: impl IntoIterator<Item = (&'a str, u64)>) -> Result<Self, Error> {
         let mut limits = profile.map_or(Ok(Self::DEFAULT), Self::of_profile)?;
         values.into_iter().try_for_each(|(name, value)| limits.set(name, value))?;
@@ -126,8 +129,8 @@ impl Limits {
         (self.wall_ms > 0).then(|| Duration::from_millis(self.wall_ms))
     }
 
-    /// Checks that a program can start: the memory limit must fit the image and at least 1 MiB
-    /// more.
+    /// Checks that a program can start. The limits of memory must allow the image and at least 1
+    /// MiB more, and `cpuMs` must not be 0.
     pub fn check(&self, image_len: u64) -> Result<(), Error> {
         /// The minimum linear memory of a program besides the image.
         const LEAST_HEAP: u64 = 1 << 20;

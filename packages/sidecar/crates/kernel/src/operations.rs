@@ -1,9 +1,9 @@
 //! Operations in progress: system calls that have started and whose completion the program has not
 //! received.
 //!
-//! A system call that cannot complete at once allots a number here and returns the number. The code
-//! that finishes the work completes the operation of that number. The program receives the
-//! completion as a COMPLETE event in a later turn. Next: `operations/snapshot.rs`.
+//! A system call that cannot complete at once allots a number in this module and returns the
+//! number. The code that finishes the work completes the operation of that number. The program
+//! receives the completion as a COMPLETE event in a later turn. Next: `operations/snapshot.rs`.
 
 mod snapshot;
 
@@ -41,7 +41,7 @@ pub struct Operations {
     usage: Arc<Usage>,
     pid: Pid,
     state: Mutex<State>,
-    /// Whether `state.done` is not empty, readable without the lock.
+    /// Whether `state.done` has events. The field can be read without the lock.
     news: AtomicBool,
 }
 
@@ -55,7 +55,7 @@ struct State {
     pending: HashSet<OperationId>,
     done: VecDeque<Event>,
     waiting: Option<Waker>,
-    /// The operations of a call that blocks the VM, each with its result once it has completed.
+    /// The operations that a blocking call waits for. A completed operation has a result.
     blocking: HashMap<OperationId, Option<i32>>,
     blocked: Option<Waker>,
 }
@@ -112,19 +112,20 @@ impl Operations {
         &self.usage
     }
 
-    /// Returns the pid of the program.
+    /// Returns the pid of the program that has these operations.
     pub(crate) fn pid(&self) -> Pid {
         self.pid
     }
 
-    /// Returns the number of operations in progress and the highest number so far.
+    /// Returns the present and the highest number of operations. An operation counts until the
+    /// program takes the operation's event.
     pub(crate) fn used_and_highest(&self) -> (u64, u64) {
         let state = self.state.lock();
         (state.count(), state.mark.high())
     }
 
     /// Allots a number for a new operation. Fails with `ENOBUFS` if too many operations are in
-    /// progress.
+    /// progress or the limit of kernel memory is reached.
     pub(crate) fn begin(&self) -> Result<OperationId, Errno> {
         let mut state = self.state.lock();
         let number = state.allot(&self.usage, self.pid)?;
@@ -132,8 +133,8 @@ impl Operations {
         Ok(number)
     }
 
-    /// Allots a number for an operation that a blocking call waits for.
-    /// The caller must end the operation with [`Operations::end_blocking`].
+    /// Allots a number for an operation that a blocking call waits for. The caller must end the
+    /// operation with [`Operations::end_blocking`]. Fails like [`Operations::begin`].
     pub(crate) fn begin_blocking(&self) -> Result<OperationId, Errno> {
         let mut state = self.state.lock();
         let number = state.allot(&self.usage, self.pid)?;
@@ -152,7 +153,7 @@ impl Operations {
         false
     }
 
-    /// Removes a blocking operation. Returns its result if the operation has completed.
+    /// Removes a blocking operation. Returns the result if the operation has completed.
     pub(crate) fn end_blocking(&self, number: OperationId) -> Option<i32> {
         let mut state = self.state.lock();
         let ended = state.blocking.remove(&number)?;
@@ -168,7 +169,8 @@ impl Operations {
         }
     }
 
-    /// Completes an operation. Has no effect if the operation was cancelled.
+    /// Completes an operation. Has no effect if the operation was cancelled or has completed
+    /// before.
     pub(crate) fn complete(&self, operation: OperationId, result: Result<i32, Errno>, bytes: Vec<u8>) {
         let mut state = self.state.lock();
         let result = result.unwrap_or_else(|errno| i32::try_from(errno.negative()).unwrap_or(-5));
@@ -184,8 +186,8 @@ impl Operations {
         if !state.pending.remove(&operation) {
             return;
         }
-        // A result stays here until the program takes it. If the bytes exceed the limit of kernel
-        // memory, the program receives `ENOBUFS` instead.
+        // A result stays in the list until the program takes the result. If the bytes exceed the
+        // limit of kernel memory, the program receives `ENOBUFS` instead.
         let fits = bytes.is_empty() || state.charge.grow(bytes.len() as u64);
         let (result, bytes) = if fits { (result, bytes) } else { (Errno::ENOBUFS.negative() as i32, Vec::new()) };
         state.held += bytes.len() as u64;
@@ -199,7 +201,8 @@ impl Operations {
     }
 
     /// Cancels an operation, so that the program receives no event of the operation. Returns false
-    /// if the operation is not in progress. The operation's event may then already be in the list.
+    /// if the operation is not in progress. If the function returns false, the operation's event
+    /// may already be in the list.
     pub(crate) fn cancel(&self, operation: OperationId) -> bool {
         let mut state = self.state.lock();
         let cancelled = state.pending.remove(&operation);
@@ -210,7 +213,8 @@ impl Operations {
     }
 
     /// Drops the wakers of an ended program. A waker refers to the task, the task owns the program,
-    /// and the program owns these operations. A waker would therefore keep all three alive.
+    /// and the program owns these operations. A waker would therefore keep the task, the program
+    /// and the operations alive.
     pub(crate) fn close(&self) {
         let (waiting, blocked) = {
             let mut state = self.state.lock();
@@ -219,13 +223,14 @@ impl Operations {
         drop((waiting, blocked));
     }
 
-    /// Returns whether operations are in progress, or the program has not taken all events.
+    /// Returns whether operations that send an event are in progress, or the program has not taken
+    /// all events.
     pub fn are_under_way(&self) -> bool {
         let state = self.state.lock();
         !state.pending.is_empty() || !state.done.is_empty()
     }
 
-    /// Takes the events of the completed operations.
+    /// Removes and returns the events of the completed operations.
     pub fn take(&self) -> Vec<Event> {
         if !self.news.swap(false, Ordering::AcqRel) {
             return Vec::new();

@@ -21,11 +21,12 @@ pub struct Process {
     pub kernel: Arc<Kernel>,
     /// The number in the process table.
     pub pid: Pid,
-    /// The operations in progress, shared with the code that completes them.
+    /// The operations in progress, shared with the code that completes operations.
     pub operations: Arc<Operations>,
     pub(crate) crypto: crypto::Crypto,
     pub(crate) signals: Signals,
-    /// The list of the next waiting call: pairs of a descriptor and a mask, or of a child and 0.
+    /// The list that the next waiting call waits for: pairs of a descriptor and a mask, or of a
+    /// child's pid and 0.
     pub(crate) watched: Mutex<Vec<WatchTarget>>,
     /// The writing end of the standard input, if the embedder writes to a pipe.
     pub(crate) feed: Mutex<Option<SocketId>>,

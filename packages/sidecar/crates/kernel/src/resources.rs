@@ -1,5 +1,5 @@
-//! Collects all counters of a runtime, for the embedder. Each lock is held only for one read, and
-//! never two locks at once, so that no program is delayed.
+//! Collects the counters of a runtime, for the embedder. Each lock is held only while counters are
+//! read, so that programs are not delayed. Next: `usage/`, which stores the counters.
 
 use crate::usage::reports::{LimitUse, RuntimeResources};
 use crate::usage::{Resource, Usage};
@@ -17,7 +17,8 @@ impl Process {
         feed.map_or(0, |feed| self.kernel.sockets.fed(feed))
     }
 
-    /// Records the peaks of a process that has ended.
+    /// Records an ended process's highest numbers of descriptors and operations in the runtime's
+    /// peaks.
     pub fn leave_peaks(&self) {
         let [(_, descriptors), (_, operations)] = self.used_and_highest();
         self.kernel.usage.peaks.descriptors.record(descriptors);
@@ -29,7 +30,7 @@ impl Process {
 pub struct ProgramUse<'a> {
     /// The kernel's part of the program.
     pub process: &'a Process,
-    /// The CPU time that counts for the limit now, in milliseconds.
+    /// The CPU time that counts for the limit `cpuMs`, in milliseconds.
     pub cpu_ms: u64,
     /// The captured output in bytes, of the program's descriptor with the most captured output.
     pub captured: u64,

@@ -1,4 +1,5 @@
-//! A program without a VM, for tests of the kernel.
+//! A program without a VM, for tests of the kernel. The program accepts all output and cannot start
+//! children.
 
 use crate::caller::{AlarmGuard, Caller};
 use crate::ids::{OperationId, SocketId};
@@ -21,7 +22,7 @@ pub(crate) fn socket(number: u32) -> SocketId {
     SocketId::new(number).expect("no id is 0")
 }
 
-/// A program without a VM. Its runtime cannot start children. Output is accepted and dropped.
+/// A program without a VM. A start of a child fails. Output is accepted and dropped.
 pub(crate) struct FakeCaller {
     pub(crate) process: Process,
     is_ending: AtomicBool,
@@ -39,7 +40,7 @@ impl FakeCaller {
         caller
     }
 
-    /// Makes another root program of `kernel`, with an empty standard input.
+    /// Makes a root program of `kernel`, with an empty standard input.
     pub(crate) fn root(kernel: &Arc<Kernel>, cwd: &str) -> Arc<dyn Caller> {
         let pid = kernel.processes.enter_root().expect("room");
         Self::start(Process::new(kernel.clone(), pid, cwd), &[])

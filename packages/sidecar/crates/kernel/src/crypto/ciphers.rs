@@ -1,4 +1,5 @@
-//! The system calls of ciphers. Next: `contexts.rs`, which stores ciphers between calls.
+//! The system calls that open, feed and finish ciphers. One call encrypts or decrypts at most
+//! [`MAX_CHUNK`] bytes. Next: `contexts.rs`, which stores ciphers between calls.
 
 use super::contexts::{Context, Contexts};
 use super::{MAX_CHUNK, chunk, refused};
@@ -63,7 +64,8 @@ pub(super) fn open(contexts: &mut Contexts, arguments: &Arguments<'_>) -> Answer
 }
 
 /// Copies the output to the buffer at `index` and returns the length of the output. If the
-/// computation failed, returns the fault.
+/// computation failed, returns the fault as a negative number. Fails with `EMSGSIZE` if the buffer
+/// is too small.
 fn answer(done: Result<(), Fault>, out: &[u8], arguments: &mut Arguments<'_>, index: usize) -> Answer {
     if let Err(fault) = done {
         return Ok(refused(fault));

@@ -1,5 +1,5 @@
-//! Contexts: the state of digests and ciphers between calls. A program names a context by its
-//! id. Contexts are small plain data. Next: `jobs.rs`.
+//! Contexts: the state of digests and ciphers between calls. A program names a context by the
+//! context's number. Contexts are small plain data. Next: `jobs.rs`.
 
 use crate::Answer;
 use crate::ids::{ContextId, MAX_ID};
@@ -28,13 +28,13 @@ pub(super) enum Context {
     },
     Hmac(Hmac),
     Cipher(Box<Cipher>),
-    /// A context that could not be stored in a file. Every operation on the context fails with
-    /// `ECANCELED`.
+    /// A context that could not be stored in a file. Every operation on the context, except closing
+    /// the context, fails with `ECANCELED`.
     Lost,
 }
 
 /// A context in the form that a file stores. The states of ciphers, of BLAKE2 and of SHAKE are
-/// internal to their libraries and cannot be stored.
+/// private to libraries and cannot be stored.
 #[derive(Serialize, Deserialize)]
 enum StoredContext {
     Hash(u8, Vec<u8>),
@@ -113,7 +113,8 @@ impl Context {
     }
 
     /// Writes the result to `out` and returns the result's length. Unless the digest is extendable,
-    /// `out` must have exactly this length.
+    /// `out` must have exactly this length. Fails with `EMSGSIZE` for another length, and with
+    /// `EINVAL` for a cipher.
     pub(super) fn finish(self, out: &mut [u8]) -> Answer {
         match self {
             Self::Hash { mut hasher, algorithm } => {
@@ -165,7 +166,8 @@ impl Contexts {
         (self.last, copies)
     }
 
-    /// Restores contexts from a snapshot. Returns `None` if the contexts exceed the limit.
+    /// Restores contexts from a snapshot. Returns `None` if the contexts exceed the limit of kernel
+    /// memory.
     pub(super) fn restore(last: Option<ContextId>, saved: &[(ContextId, Context)], usage: &Arc<Usage>) -> Option<Self> {
         let charge = Charge::of(usage, Resource::Kernel, Self::cost(saved.len()))?;
         Some(Self { charge, last, live: saved.iter().map(|(id, context)| (*id, context.copy())).collect() })

@@ -8,10 +8,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Wall time between two charges of CPU time to the program.
+/// The minimum wall time between two charges of CPU time to the program, in nanoseconds.
 const CHARGE_NS: u64 = 2_000_000;
 
-/// Computes the result of `request`.
+/// Computes the result of `request` on the calling thread. Fails with `Fault::Stopped` if the
+/// program must end or the job was cancelled, and with `Fault::Internal` after a panic.
 pub(super) fn compute(
     program: &Arc<dyn Caller>,
     command: Command,
@@ -24,8 +25,8 @@ pub(super) fn compute(
         charged_ns: sys::thread_usage().cpu_ns,
         next_charge: sys::monotonic_ns() + CHARGE_NS,
     };
-    // The libraries promise not to panic. A panic is still caught, so that a guest that causes a
-    // panic cannot end the thread.
+    // The computations do not panic by design. A panic is caught nevertheless, so that a request
+    // that causes a panic does not end the thread.
     let answer = catch_unwind(AssertUnwindSafe(|| watch.step().and_then(|()| run(command, request, &mut watch))));
     watch.charge();
     answer.unwrap_or(Err(Fault::Internal))

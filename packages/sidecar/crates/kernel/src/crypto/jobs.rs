@@ -2,7 +2,7 @@
 //! computes the result, and the guest reads the result.
 //!
 //! `job_begin` makes a job, and `job_add` appends bytes to its request. `job_start` starts the job
-//! as an operation. `job_wait` runs the job while the VM is blocked, and `job_read` reads the
+//! as an operation. `job_wait` runs the job while the VM is blocked, and `job_read` then copies the
 //! result. The bytes of requests and results count for `limits.kernelBytes`. Next: `job.rs`.
 
 use super::{MAX_COPY, job, pool, refused};
@@ -49,7 +49,8 @@ struct Job {
 
 enum Phase {
     Filling,
-    /// Queued or running, with the waiter for the result.
+    /// Queued or running, with the waiter for the result. Also a finished job whose result the
+    /// blocked VM has not received.
     Started(JobWaiter),
     Done,
 }
@@ -135,7 +136,7 @@ impl Jobs {
         JobsSnapshot { last: state.last, idle }
     }
 
-    /// Restores jobs from a snapshot. Returns `None` if the jobs exceed the limit.
+    /// Restores jobs from a snapshot. Returns `None` if the jobs exceed the limit of kernel memory.
     pub(super) fn restore(saved: &JobsSnapshot, usage: &Arc<Usage>) -> Option<Self> {
         let made = Self::new(usage);
         {
@@ -199,7 +200,8 @@ impl Jobs {
         Ok(())
     }
 
-    /// Copies the part of the result at `offset` to `out`. Returns the length of the part.
+    /// Copies the part of the result at `offset` to `out`, at most [`MAX_COPY`] bytes. Returns the
+    /// length of the part. Fails with `EBUSY` if the job has no result yet.
     pub(super) fn read(&self, id: JobId, offset: usize, out: &mut [u8]) -> Answer {
         let mut state = self.0.lock();
         let job = state.job(id)?;
@@ -212,7 +214,8 @@ impl Jobs {
         i64::try_from(len).map_err(|_| Errno::EOVERFLOW)
     }
 
-    /// Removes a job. Fails if the job is queued or runs.
+    /// Removes a job. Fails with `EBUSY` if the job is queued or runs, and with `EBADF` if no job
+    /// has the number.
     pub(super) fn forget(&self, id: JobId) -> Result<(), Errno> {
         let mut state = self.0.lock();
         if matches!(state.job(id)?.phase, Phase::Started(_)) {
@@ -222,7 +225,7 @@ impl Jobs {
         Ok(())
     }
 
-    /// Wakes the VM if the VM is blocked by a job, because the program must stop.
+    /// Wakes the VM if a job blocks the VM. The VM then cancels the job if the program must stop.
     pub(crate) fn wake(&self) {
         let mut waiting = Vec::new();
         for job in self.0.lock().live.values_mut() {
@@ -243,8 +246,8 @@ pub(super) fn start(program: &Arc<dyn Caller>, id: JobId) -> Result<OperationId,
     Ok(operation)
 }
 
-/// Runs a job while the VM is blocked. Returns the length of the result, which [`Jobs::read`] then
-/// copies. If the computation failed, returns the fault.
+/// Runs a job while the VM is blocked. Returns the length of the result, which [`Jobs::read`]
+/// copies. If the computation failed, removes the job and returns the fault as a negative number.
 pub(super) async fn run_and_wait(program: &Arc<dyn Caller>, id: JobId) -> Answer {
     enqueue(program, id, JobWaiter::Waiting(None))?;
     let jobs = &program.process().crypto.jobs;
@@ -290,7 +293,7 @@ fn enqueue(program: &Arc<dyn Caller>, id: JobId, listener: JobWaiter) -> Result<
     Ok(())
 }
 
-/// Passes queued jobs to the pool, up to the id of jobs that may run.
+/// Passes queued jobs to the pool until [`MAX_RUNNING`] jobs of the program run.
 fn run_queued(program: &Arc<dyn Caller>) {
     loop {
         let mut state = program.process().crypto.jobs.0.lock();
@@ -316,7 +319,8 @@ fn run_queued(program: &Arc<dyn Caller>) {
     }
 }
 
-/// Stores a job's result and wakes the waiter.
+/// Completes the operation of a finished job, or stores the result and wakes the blocked VM. A
+/// result that exceeds the limit of kernel memory becomes `Fault::Memory`.
 fn finish(program: &Arc<dyn Caller>, id: JobId, request_len: usize, answer: Result<Vec<u8>, Fault>) {
     let mut state = program.process().crypto.jobs.0.lock();
     state.running -= 1;

@@ -1,10 +1,10 @@
 //! Cryptography: the computations of the guest's `node:crypto`, as system calls.
 //!
-//! The crate `coldframe-crypto` has the computations. This module stores a program's state between
-//! two calls: open digests and ciphers (`contexts.rs`, `ciphers.rs`), and long jobs, which run on
-//! separate threads (`jobs.rs`, `pool.rs`). A call digests at most [`MAX_CHUNK`] bytes, because the
-//! gate to the guest's memory is open during the call. The guest splits longer input and polls
-//! between the calls. Next: `contexts.rs`.
+//! The crate `coldframe-crypto` implements the computations. This module stores a program's state
+//! between two calls: open digests and ciphers (`contexts.rs`, `ciphers.rs`), and long jobs, which
+//! run on separate threads (`jobs.rs`, `pool.rs`). A call digests or encrypts at most [`MAX_CHUNK`]
+//! bytes, because the gate to the guest's memory is open during the call. The guest splits longer
+//! input and polls between the calls. Next: `contexts.rs`.
 
 mod ciphers;
 mod contexts;
@@ -27,9 +27,10 @@ use jobs::Jobs;
 use parking_lot::Mutex;
 use std::sync::Arc;
 
-/// The maximum bytes that one call digests or encrypts.
+/// The maximum bytes that one call digests, encrypts or decrypts.
 const MAX_CHUNK: usize = 64 << 10;
-/// The maximum bytes that one call copies into or out of a job.
+/// The maximum bytes that one call copies into or out of a job, and the maximum length of an
+/// extendable digest.
 const MAX_COPY: usize = 1 << 20;
 
 /// The cryptography state of one program.
@@ -117,8 +118,8 @@ pub(crate) async fn job_wait(program: &Arc<dyn Caller>, job: i64) -> Answer {
 }
 
 /// Implements `digest(algorithm, data, out)`: computes a digest in one call, which is the most
-/// frequent use. The length of `out` must be the digest's length, but an extendable digest fills
-/// any length.
+/// frequent use. The length of `out` must be the digest's length. An extendable digest fills any
+/// length up to [`MAX_COPY`].
 fn digest(arguments: &mut Arguments<'_>) -> Answer {
     let algorithm = algorithm(arguments, 0)?;
     let mut hasher = algorithm.hasher();
@@ -152,7 +153,7 @@ fn copied<'a>(arguments: &'a Arguments<'_>, index: usize) -> Result<&'a [u8], Er
     arguments.bytes(index).and_then(|bytes| if bytes.len() > MAX_COPY { Err(Errno::EMSGSIZE) } else { Ok(bytes) })
 }
 
-/// Converts the fault of a computation to the result of the system call.
+/// Converts the fault of a computation to the result of the system call, a negative number.
 fn refused(fault: Fault) -> i64 {
     fault.negative().into()
 }

@@ -2,9 +2,9 @@
 //! work arrives and ends after an idle time.
 //!
 //! The pool is separate from the scheduler's workers, because a long computation must never delay a
-//! worker. A program has at most two jobs in the pool at a time, and `jobs.rs` queues its other
-//! jobs. A program with many jobs therefore does not delay the single job of another program. Next:
-//! `snapshot.rs`.
+//! worker. A program has at most two jobs in the pool at a time. `jobs.rs` queues the program's
+//! other jobs. A program with many jobs therefore does not delay the single job of another program.
+//! Next: `snapshot.rs`.
 
 use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
@@ -14,9 +14,9 @@ use std::time::Duration;
 type Work = Box<dyn FnOnce() + Send>;
 
 /// The maximum number of threads. The number exceeds the usual number of processors, so that the
-/// system shares the processors among the jobs of several programs.
+/// operating system shares the processors among the jobs of several programs.
 const MAX_THREADS: usize = 8;
-/// The time that a thread waits for more work before it ends.
+/// The time that a thread waits for more work before the thread ends.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(5);
 
 #[derive(Default)]
@@ -60,8 +60,8 @@ fn serve(pool: &Pool) {
     loop {
         if let Some(work) = state.work.pop_front() {
             drop(state);
-            // A panic here would be a defect. `job.rs` catches panics of a computation, and
-            // the program receives a fault.
+            // `work` does not panic: `job.rs` catches the panics of a computation, and the program
+            // receives a fault.
             work();
             state = pool.state.lock();
             continue;

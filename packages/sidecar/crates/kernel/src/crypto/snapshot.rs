@@ -1,9 +1,9 @@
-//! A snapshot of a program's cryptography state: open digests and ciphers, and the jobs that do not
-//! run.
+//! A snapshot of a program's cryptography state: open digests and ciphers, and the jobs that are
+//! neither queued nor running.
 //!
-//! A job that does not run has an incomplete request, or a result that the guest has not read. A
-//! running job continues only in the original runtime. In a restored runtime, the job's operation
-//! is cancelled.
+//! Such a job has an incomplete request, or a result that the guest has not read. A queued or
+//! running job continues only in the original runtime. In a restored runtime, the operation of a
+//! queued or running job is cancelled. Next: `operations/snapshot.rs`.
 
 use super::Crypto;
 use super::contexts::{Context, Contexts};

@@ -3,8 +3,8 @@
 //! the description by index, so that the restored processes share the descriptions in the same way.
 //!
 //! A restored description holds its inode, as after an open. The files of mounts are opened again.
-//! A file that cannot be opened becomes [`Target::Lost`], and every operation on the description
-//! fails. Next: `fs/snapshot/`, the files.
+//! A file that cannot be opened becomes [`Target::Lost`], and every operation on the description,
+//! except closing, fails with `EIO`. Next: `fs/snapshot/`, the files.
 
 use super::{Description, HeldObject, Position, Target};
 use crate::ids::SocketId;
@@ -120,13 +120,15 @@ impl DescriptionSnapshot {
 }
 
 impl DescriptionsSnapshot {
-    /// Restores all descriptions. `tree` has the restored files.
+    /// Restores all descriptions. `tree` has the restored files. Fails if listings exceed the limit
+    /// of kernel memory.
     pub(crate) fn restore(&self, tree: &mut FileSystem) -> Result<RestoredDescriptions, Error> {
         let made = self.0.iter().map(|saved| saved.restore(tree).map(Arc::new));
         made.collect::<Result<_, _>>().map(RestoredDescriptions)
     }
 
-    /// Returns the number of descriptions.
+    /// Returns the number of descriptions. Other parts of a snapshot refer to descriptions by lower
+    /// indices.
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
@@ -168,7 +170,7 @@ impl RestoredDescriptions {
         self.0.get(at as usize).cloned()
     }
 
-    /// Releases the descriptions that no descriptor or queue refers to. Sockets are closed later,
+    /// Releases the descriptions to which no descriptor or queue refers. Sockets are closed later,
     /// with all other sockets without an owner.
     pub(crate) fn settle(self, tree: &mut FileSystem) {
         for description in self.0 {

@@ -1,4 +1,5 @@
-//! Changes the attributes that `stat` shows: modes, owners, times. Next: `data.rs`.
+//! Changes the attributes that `stat` shows: modes, owners, times. A guest can change only the
+//! guest's own files. Other changes of a guest fail with `EPERM`. Next: `data.rs`.
 
 use super::node::{Ino, Type};
 use super::tree::{FileSystem, GUEST, User, now};
@@ -19,8 +20,8 @@ impl FileSystem {
         Ok(())
     }
 
-    /// Changes the owner and the group. `None` keeps an id. Only the embedder can set another
-    /// owner.
+    /// Changes the owner and the group. `None` keeps an id. A guest can only keep the ids of its
+    /// own file or set the guest's group. Every other change of a guest fails with `EPERM`.
     pub(crate) fn chown(&mut self, user: User, ino: Ino, uid: Option<u32>, gid: Option<u32>) -> Result<(), Errno> {
         let node = self.node(ino)?;
         let foreign = uid.is_some_and(|uid| uid != node.meta.uid) || gid.is_some_and(|gid| gid != node.meta.gid && gid != GUEST);

@@ -96,7 +96,7 @@ pub(super) fn nodes() -> &'static HashTrieMapSync<Ino, Node, Dense> {
     &BASE.nodes
 }
 
-/// Returns a filesystem with only the base tree. Its `/proc` shows `processes`.
+/// Returns a filesystem with only the base tree. The filesystem's `/proc` shows `processes`.
 pub(crate) fn base(limits: Space, processes: Arc<Processes>, usage: Arc<Usage>) -> FileSystem {
     let mut made = BASE.clone();
     (made.limits, made.usage) = (limits, usage);

@@ -1,5 +1,5 @@
-//! The system calls of files: decodes the integers of each call (`docs/internals/guest-abi.md`) and
-//! runs the call. Next: `view.rs`.
+//! The system calls of files. The function [`call`] decodes the integers of a system call
+//! (`docs/internals/guest-abi.md`) and runs the system call. Next: `view.rs`.
 
 use super::io::{self, Change};
 use super::node::Type;
@@ -107,7 +107,7 @@ fn carry_out(program: &Arc<dyn Caller>, call: FileCall, arguments: &mut Argument
     }
 }
 
-/// Converts an integer to an offset. Returns `None` for -1.
+/// Converts an integer to an offset. Returns `None` for -1, which means the description's position.
 fn offset(number: i64) -> Result<Option<u64>, Errno> {
     if number == -1 {
         return Ok(None);

@@ -1,6 +1,6 @@
 //! Commands that the embedder adds to a runtime. A command is an executable file in
-//! `/usr/local/bin` that names one of our programs. The guest cannot change a command, and a
-//! command does not replace another file. Next: `bindings.rs` beside this folder, which adds
+//! `/usr/local/bin` that contains magic bytes and names a binding. The guest cannot change a
+//! command, and a command does not replace another file. Next: `../bindings.rs`, which adds
 //! commands.
 
 use super::content::Content;
@@ -12,15 +12,15 @@ use crate::processes::MAGIC;
 use coldframe_error::Errno;
 use coldframe_error::Error;
 
-/// The folder of the commands.
+/// The directory of the embedder's commands.
 const FOLDER: &str = "/usr/local/bin";
-/// The other folders with commands. The embedder's commands must not have the names of these
-/// commands.
+/// The directories of the built-in commands. The embedder's commands must not have the names of
+/// files in these directories.
 const OTHERS: &[&str] = &["/usr/bin", "/bin"];
 
 impl EmbedderFiles<'_> {
     /// Creates the file of the command `name` with the content `head`. Fails with `EEXIST` if a
-    /// file or another command has the name, and with `EXDEV` if the folder is a mount.
+    /// file or another command has the name, and with `EXDEV` if the directory is in a mount.
     pub(crate) fn put_command(&self, name: &str, head: &[u8]) -> Result<(), Error> {
         let path = format!("{FOLDER}/{name}");
         self.explained("link", &path, |path| {
@@ -58,8 +58,8 @@ impl EmbedderFiles<'_> {
     }
 }
 
-/// Resolves a path to an end in memory. Fails for an end in a mount, because commands are never
-/// written to the host machine.
+/// Resolves a path whose last name is in memory. Fails with `EXDEV` if the last name is in a mount,
+/// because commands are never written to the host machine.
 fn in_memory(tree: &FileSystem, path: &[u8]) -> Result<MemoryEnd, Errno> {
     match tree.walk(User::Host, None, path, FinalLink::Name)? {
         PathEnd::Memory(end) => Ok(end),

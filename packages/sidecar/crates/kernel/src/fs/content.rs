@@ -1,21 +1,21 @@
 //! A file's bytes: chunks in a persistent map. A range without writes has no chunk.
 //!
-//! A clone of the content shares its chunks with the original. A write copies only the chunk that
-//! it changes. The last chunk is as long as its bytes, so a small file uses only its own size.
+//! A clone of the content shares the chunks with the original. A write to a shared chunk copies
+//! only this chunk. A chunk ends after its last written byte, so a small file uses little memory.
 //!
-//! `stored` counts for the limit: the bytes of all chunks. Each chunk except a file's first counts
-//! at least [`LEAST`] bytes, because every chunk uses at least that much memory. The limit on
-//! inodes bounds the number of first chunks. A range without a chunk does not count. Next:
-//! `node.rs`.
+//! `stored` counts for the limit: the bytes of all chunks. Each chunk except the chunk 0 counts at
+//! least [`LEAST`] bytes, because every chunk uses at least that much memory. The limit on inodes
+//! bounds the number of chunks 0. A range without a chunk does not count. Next: `node.rs`.
 
 use rpds::RedBlackTreeMapSync;
 use std::sync::Arc;
 
-/// The size of a chunk in bytes. A write after a snapshot copies a whole chunk. The size is small
-/// enough for the allocator's heap.
+/// The size of a chunk in bytes. A write after a snapshot copies a whole chunk. Allocations of this
+/// size are on the allocator's heap, without a mapping of their own.
 pub(crate) const CHUNK: usize = 64 << 10;
 
-/// The minimum number of bytes that a chunk counts: the entry in the map and the allocation.
+/// The minimum number of bytes that a chunk counts. The number covers the entry in the map and the
+/// allocation.
 const LEAST: usize = 256;
 
 /// The content of one file.
@@ -47,7 +47,8 @@ impl Content {
         self.stored
     }
 
-    /// Reads bytes from `offset`. Returns the number of bytes.
+    /// Fills `buffer` with the bytes from `offset`. Returns the number of bytes, which is smaller
+    /// than the buffer at the file's end.
     pub(crate) fn read(&self, offset: u64, buffer: &mut [u8]) -> usize {
         let rest = usize::try_from(self.len.saturating_sub(offset)).unwrap_or(usize::MAX);
         let count = rest.min(buffer.len());
@@ -68,7 +69,7 @@ impl Content {
     }
 
     /// Writes bytes at `offset`. `stored` grows by at most `room`. Returns the number of bytes
-    /// written.
+    /// written, which is smaller than requested if `room` is too small.
     pub(crate) fn write(&mut self, offset: u64, bytes: &[u8], room: u64) -> usize {
         let mut left = bytes;
         let mut at = offset;
@@ -110,8 +111,8 @@ impl Content {
         chunk[start..end].copy_from_slice(piece);
     }
 
-    /// Returns the offsets and lengths of the stored ranges, in order. The ranges between them are
-    /// zeros.
+    /// Returns the offsets and lengths of the stored ranges, in order. All other bytes of the file
+    /// are zeros.
     pub(crate) fn extents(&self) -> Vec<(u64, u64)> {
         let mut extents: Vec<(u64, u64)> = Vec::new();
         for (index, chunk) in &self.chunks {
@@ -145,7 +146,7 @@ impl Content {
         Some(made)
     }
 
-    /// Sets the file's length to `len`. Added bytes are zeros without a chunk.
+    /// Sets the file's length to `len`. Added bytes are zeros and use no chunk.
     pub(crate) fn truncate(&mut self, len: u64) {
         if len < self.len {
             let (index, keep) = place(len);

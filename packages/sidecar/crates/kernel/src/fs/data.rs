@@ -40,7 +40,8 @@ impl FileSystem {
 
     /// Writes at `offset`, or at the file's end if `offset` is `None`. Returns the offset after the
     /// last written byte, and the number of written bytes. The number is smaller than requested if
-    /// the space is not enough.
+    /// the space is not enough. Fails with `ENOSPC` if no byte fits, and with `EFBIG` if `offset`
+    /// is too large.
     pub(crate) fn write(&mut self, ino: Ino, offset: Option<u64>, bytes: &[u8]) -> Result<(u64, usize), Errno> {
         let room = self.limits.bytes.saturating_sub(self.used.bytes);
         let node = self.node_mut(ino)?;
@@ -84,7 +85,7 @@ impl FileSystem {
     }
 
     /// Replaces the content of `to` with the content of `from`. The two files share the bytes until
-    /// one of the files changes.
+    /// one of the files changes. Fails with `ENOSPC` if the content exceeds the limit.
     pub(crate) fn share(&mut self, from: Ino, to: Ino) -> Result<(), Errno> {
         let content = self.content(from)?.clone();
         let held = self.content(to)?.stored();

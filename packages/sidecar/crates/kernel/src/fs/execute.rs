@@ -1,5 +1,6 @@
-//! Reads the first bytes of an executable file, and opens `/dev/null` for unused streams of a
-//! child. Next: `processes/resolve.rs`, which parses the first bytes.
+//! Opens files for the start of a child: the executable file, and `/dev/null` for unused streams.
+//! The first bytes of the executable file select the program that runs. Next:
+//! `processes/resolve.rs`, which parses the first bytes.
 
 use super::guard::RequestedOperations;
 use super::mounts::OpenFlags;
@@ -47,7 +48,7 @@ impl View<'_> {
         tree.mount(end.mount)?.open(end.mount, &end.path, how)?.read(0, head)
     }
 
-    /// Opens `/dev/null` and holds its inode.
+    /// Opens `/dev/null` for reading and writing, and counts the open in the inode.
     pub(crate) fn open_null(&self) -> Result<Description, Errno> {
         let mut tree = self.lock();
         let PathEnd::Memory(end) = tree.walk(self.user, None, b"/dev/null", FinalLink::Follow)? else {

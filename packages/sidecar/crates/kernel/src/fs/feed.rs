@@ -4,7 +4,7 @@
 //! The embedder requests one batch at a time. If changes are stored, the reply follows immediately,
 //! otherwise after the next change. If the embedder sends no requests, changes beyond the bound are
 //! lost, and the next batch reports the loss. Next: `watch.rs`, which adds the changes, and
-//! `embedder/watching.rs`, which requests them.
+//! `embedder/watching.rs`, which requests the changes.
 
 use super::watch::Change;
 use crate::fs::reports::ChangeKind;

@@ -1,12 +1,12 @@
-//! Checks a runtime's permissions on files. Every walk of a program states the operations that
-//! follow, and the check applies to the file at the walk's end.
+//! Checks a runtime's permissions on files. Every path walk of a program has the operations that
+//! follow as an argument. The check applies to the file at the end of the path.
 //!
 //! The check uses the real path of the file, without links, dots and `/proc`, never the path that
-//! the program passed. If a walk fails, the check uses the part of the path that is known. A denied
-//! directory therefore does not reveal its content. An open descriptor was checked when it was
-//! opened. Operations other than reading and writing, such as `fchmod`, are checked again with the
-//! file's present path. A file without a name has no path, so operations on it are not checked.
-//! Next: `open.rs`.
+//! the program passed. If the path walk fails, the check uses the part of the path that is known. A
+//! denied directory therefore does not reveal its content. A descriptor's file was checked at the
+//! open. Operations other than reading and writing, such as `fchmod`, are checked again with the
+//! file's present path. A file without a name has no path, so operations on such a file are not
+//! checked. Next: `open.rs`.
 
 use super::node::Ino;
 use super::node::Type;
@@ -20,7 +20,8 @@ use crate::permissions::policy::Scope;
 use crate::permissions::{About, Denied, Permissions};
 use coldframe_error::Errno;
 
-/// The operations of a call, for each file that the call's walk can find.
+/// The operations of a call for the end of a path: for a file, for a directory, and for a missing
+/// file.
 #[derive(Clone, Copy)]
 pub(crate) struct RequestedOperations {
     pub(super) found: Operations,
@@ -35,13 +36,13 @@ impl RequestedOperations {
 }
 
 impl<'k> View<'k> {
-    /// Returns the permissions to check about files. Returns `None` if no rules exist or the
-    /// embedder makes the call.
+    /// Returns the permissions, if the call must be checked against the rules about files. Returns
+    /// `None` if no such rules exist or the embedder makes the call.
     fn permissions_to_check(&self) -> Option<&'k Permissions> {
         self.permissions.filter(|permissions| permissions.checks(Scope::Fs))
     }
 
-    /// Walks along a path and checks the permissions on the file at the end.
+    /// Resolves a path and checks the permissions on the file at the end.
     pub(crate) fn walk(
         &self,
         tree: &FileSystem,
@@ -55,13 +56,14 @@ impl<'k> View<'k> {
         }
     }
 
-    /// Repeats a walk of the present call. The permissions are not checked again.
+    /// Resolves a path of the present call again. The permissions are not checked again.
     pub(super) fn walk_again(&self, tree: &FileSystem, path: &[u8], last: FinalLink) -> Result<PathEnd, Errno> {
         let mut course = tree.course(self.cwd.as_ref(), path, self.permissions_to_check().is_some())?;
         tree.side(tree.steps(self.user, last, &mut course)?)
     }
 
-    /// Returns the real path of a file. Fails unless the program may read the file's attributes.
+    /// Returns the real path of a file. Fails with `EACCES` if the program may not read the file's
+    /// attributes.
     pub(crate) fn real_path(&self, path: &[u8]) -> Result<Vec<u8>, Errno> {
         let tree = self.lock();
         match self.permissions_to_check() {
@@ -73,7 +75,8 @@ impl<'k> View<'k> {
         }
     }
 
-    /// Walks along a path and checks the permissions. Returns the walk's end and the checked path.
+    /// Resolves a path and checks the permissions. Returns the path's end and the checked path. The
+    /// checked path is `None` for a file without a name and for an open stream.
     fn end(
         &self,
         tree: &FileSystem,
@@ -107,8 +110,8 @@ impl<'k> View<'k> {
         }
     }
 
-    /// Checks the permissions for a rename. If `both` is set, checks a link instead, after which
-    /// the file has both paths. Both paths must have been walked before.
+    /// Checks the permissions for a rename, or for a hard link if `both` is set. After a hard link,
+    /// the file has both paths. The caller must have resolved both paths before.
     pub(super) fn may_move(&self, tree: &FileSystem, from: (&[u8], FinalLink), to: &[u8], both: bool) -> Result<(), Errno> {
         let Some(permissions) = self.permissions_to_check() else { return Ok(()) };
         let end = |path: &[u8], last| tree.steps(self.user, last, &mut tree.course(self.cwd.as_ref(), path, true)?);
@@ -118,7 +121,7 @@ impl<'k> View<'k> {
         permissions.check_move(&real, &new, is_directory, both).map_err(|denied| tree.explain(denied))
     }
 
-    /// Removes the environment variables that a child must not get.
+    /// Removes the environment variables that a child must not receive.
     pub(crate) fn filter_env(&self, env: &mut Vec<(String, String)>, given: Option<&[(String, String)]>) {
         if let Some(permissions) = self.permissions {
             permissions.filter_env(crate::caller_scope::current_caller(), env, given);
@@ -126,7 +129,7 @@ impl<'k> View<'k> {
     }
 
     /// Returns whether operations on the file at a path's end are allowed. The listener of
-    /// decisions receives no report. Used for operations that are only a part of a call.
+    /// decisions receives no report, because the operations are only a part of a call.
     pub(super) fn allows(&self, tree: &FileSystem, path: &[u8], operations: Operations) -> bool {
         let Some(permissions) = self.permissions_to_check() else { return true };
         let end = tree
@@ -136,7 +139,8 @@ impl<'k> View<'k> {
         real.is_ok_and(|real| real.is_none_or(|real| permissions.sees(&real, operations)))
     }
 
-    /// Fails if a file must not be executed. `name` is the name of the program in the file.
+    /// Fails with `EACCES` if the policy denies the execution of a file. `name` is the name of the
+    /// program in the file. `None` means the file's own name.
     pub(super) fn may_run(&self, tree: &FileSystem, path: &[u8], name: Option<&str>) -> Result<(), Errno> {
         let Some(permissions) = self.permissions.filter(|permissions| permissions.checks(Scope::ChildProcess)) else {
             return Ok(());
@@ -166,14 +170,14 @@ impl FileSystem {
         permissions.check(About::Path(path), operations).map_err(|denied| self.explain(denied))
     }
 
-    /// Stores the explanation of a denied operation and returns the error number.
+    /// Stores the reason of a denied operation and returns the error number.
     pub(super) fn explain(&self, denied: Denied) -> Errno {
         self.reason.set(denied.to_string());
         denied.errno()
     }
 
-    /// Fails if a walk must not leave a directory through `..`. A program cannot leave a directory
-    /// whose existence is secret.
+    /// Fails with `EACCES` if the program may not read the attributes of the directory `at`, which
+    /// a path leaves through `..`. Otherwise such a path would reveal whether the directory exists.
     pub(super) fn may_leave(&self, permissions: &Permissions, at: &Location) -> Result<(), Errno> {
         match self.path_of(at) {
             Ok(path) => self.check_path(permissions, &path, files::STAT),
@@ -181,7 +185,7 @@ impl FileSystem {
         }
     }
 
-    /// Returns the path to check for the end of an exact walk. Returns `None` for a file without a
+    /// Returns the path to check for the end of a path walk. Returns `None` for a file without a
     /// name and for an open stream.
     fn path_to_check(&self, end: &End) -> Result<Option<Vec<u8>>, Errno> {
         match (&end.node, &end.name) {
@@ -196,7 +200,8 @@ impl FileSystem {
         }
     }
 
-    /// Returns the path of an inode that the walk did not reach by a name.
+    /// Returns the path of an inode, or `None` for a file without a name. Fails with `EACCES` if
+    /// the path is unknown.
     fn name_of(&self, ino: Ino) -> Result<Option<Vec<u8>>, Errno> {
         if self.node(ino)?.meta.links == 0 {
             return Ok(None);
@@ -229,8 +234,9 @@ pub(super) fn check_open(process: &Process, tree: &FileSystem, target: &Target, 
     path.map_or(Ok(()), |path| tree.check_path(permissions, &path, operations))
 }
 
-/// Fails if a process must not change to a directory. The process needs the permission to read the
-/// directory's attributes and the permission to change its working directory.
+/// Fails with `EACCES` if a process must not change to a directory. The process needs the
+/// permission to read the directory's attributes and the permission to change its working
+/// directory.
 pub(super) fn check_enter(permissions: &Permissions, tree: &FileSystem, place: &Location) -> Result<(), Errno> {
     if !permissions.checks(Scope::Fs) && !permissions.checks(Scope::Process) {
         return Ok(());
@@ -242,7 +248,7 @@ pub(super) fn check_enter(permissions: &Permissions, tree: &FileSystem, place: &
     permissions.check(About::Process(&about), operation).map_err(|denied| tree.explain(denied))
 }
 
-/// Finds the directory for `chdir`. If the walk fails, the error reveals only facts that the
+/// Finds the directory for `chdir`. If the path walk fails, the error reveals only facts that the
 /// permissions allow.
 pub(super) fn find_directory(
     permissions: &Permissions,

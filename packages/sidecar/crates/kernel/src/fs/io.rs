@@ -1,4 +1,6 @@
-//! Operations on descriptors: reading, writing, listing. Next: `data.rs`.
+//! Operations on descriptors: opening, reading, writing, seeking, listing and changes of
+//! attributes. Each operation selects the code for the kind of object that the descriptor refers
+//! to. Next: `data.rs`.
 
 use super::guard::check_open;
 use super::mounts::Listing;
@@ -22,15 +24,15 @@ use std::sync::Arc;
 /// The maximum number of bytes that one read of a random device returns. A longer read would occupy
 /// the worker for too long.
 const MOST_RANDOM: usize = 256 << 10;
-/// The number of bytes that a call reads between two checks whether the program must end. The first
-/// access of a guest to 8 MiB of memory takes tens of milliseconds.
+/// The number of bytes that a call reads between two checks of whether the program must end. The
+/// first access of a guest to 8 MiB of memory takes tens of milliseconds.
 const PIECE: usize = 8 << 20;
 
 pub(crate) fn open(process: &Process, path: &[u8], flags: u32, mode: u32) -> Result<Fd, Errno> {
     let files: &ProcessFiles = &process.files;
     let view = files.view(&process.kernel.files);
-    // The descriptors' lock must be free during the walk, because a path through `/proc` reads the
-    // descriptors.
+    // The descriptors' lock must be free during the path walk, because a path through `/proc` reads
+    // the descriptors.
     if !files.descriptors.lock().has_room() {
         return Err(Errno::EMFILE);
     }
@@ -58,7 +60,8 @@ pub(crate) fn open(process: &Process, path: &[u8], flags: u32, mode: u32) -> Res
 /// A function that reads from an offset.
 type Reader<'a> = &'a mut dyn FnMut(u64, &mut [u8]) -> Result<usize, Errno>;
 
-/// Reads from a descriptor. Without `offset`, reads from the descriptor's own position.
+/// Reads from a descriptor. Without `offset`, reads from the description's position and moves the
+/// position.
 pub(crate) fn read(program: &dyn Caller, fd: Fd, buffer: &mut [u8], offset: Option<u64>) -> Answer {
     let process = program.process();
     let description = process.files.descriptors.lock().get(fd)?;
@@ -93,8 +96,8 @@ pub(crate) fn read(program: &dyn Caller, fd: Fd, buffer: &mut [u8], offset: Opti
     i64::try_from(count).map_err(|_| Errno::EINVAL)
 }
 
-/// Fills a buffer piece by piece. Stops early if the program must end, because no code reads the
-/// bytes then.
+/// Fills a buffer piece by piece. Stops early if the program must end, because no code will read
+/// the bytes.
 fn in_pieces(
     program: &dyn Caller,
     buffer: &mut [u8],
@@ -140,8 +143,8 @@ pub(crate) fn write(program: &dyn Caller, fd: Fd, bytes: &[u8], offset: Option<u
         Target::Stream { owner, fd } => {
             match process.kernel.with_program(program, *owner, |owner| owner.write_output(*fd, bytes)) {
                 Some(taken) => taken?,
-                // The program that owns the stream has ended. The output of its remaining children
-                // is dropped.
+                // The program that owns the stream has ended. The output of the program's remaining
+                // children is dropped.
                 None => bytes.len(),
             }
         }
@@ -239,7 +242,7 @@ pub(crate) enum Change {
     Sync,
 }
 
-/// Changes the file of a descriptor.
+/// Applies `change` to the file of a descriptor.
 pub(crate) fn change(process: &Process, fd: Fd, change: Change) -> Answer {
     let description = process.files.descriptors.lock().get(fd)?;
     let mut tree = process.kernel.files.lock();
@@ -277,7 +280,7 @@ pub(crate) fn change(process: &Process, fd: Fd, change: Change) -> Answer {
 
 /// Fills the buffer at `index` with directory entries. An entry is the type, a zero byte, the
 /// name's length as u16, and the name. Returns the number of bytes written, 0 at the directory's
-/// end.
+/// end. Fails with `EINVAL` if the longest name does not fit into the buffer.
 pub(crate) fn readdir(process: &Process, arguments: &mut Arguments<'_>, index: usize) -> Answer {
     let description = process.files.descriptors.lock().get(arguments.fd(0)?)?;
     let Target::Directory(place) = &description.target else { return Err(Errno::ENOTDIR) };

@@ -6,12 +6,12 @@
 //!     └─ descriptors ─► io.rs ────────────► data.rs ─────────────────────┘
 //! ```
 //!
-//! `content.rs` stores the bytes of files. `overlay.rs` raises a file of an overlay, that is,
-//! copies it to memory before a call changes the file. `proc/` makes the files of `/proc`.
+//! `content.rs` stores the bytes of files. `overlay.rs` raises a file of an overlay: a call that
+//! changes the file first makes an inode in memory. `proc/` makes the files of `/proc`.
 //!
 //! Calls follow Linux's rules, including the order of errors. A test compares random sequences of
 //! operations with a real Linux filesystem. Programs run as user 1000, and permission bits apply to
-//! them. Next: `calls.rs`.
+//! programs. Next: `calls.rs`.
 
 mod app_file_system;
 mod archive;

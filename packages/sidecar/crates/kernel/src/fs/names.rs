@@ -14,8 +14,8 @@ const STICKY: u32 = 0o1000;
 const SET_GROUP: u32 = 0o2000;
 
 impl FileSystem {
-    /// Creates an inode with a new name. The umask is already removed from `mode`. Fails with
-    /// `EEXIST` if the name exists.
+    /// Creates an inode with a new name. The caller must clear the bits of the umask in `mode`.
+    /// Fails with `EEXIST` if the name exists.
     pub(crate) fn create(&mut self, user: User, end: &MemoryEnd, body: Body, mode: u32) -> Result<Ino, Errno> {
         let name = self.free_name(end, matches!(body, Body::Directory(_)))?;
         self.may_change(user, end.parent)?;
@@ -34,7 +34,8 @@ impl FileSystem {
         Ok(ino)
     }
 
-    /// Adds another name for a file.
+    /// Adds the name `end` for an existing file. Fails with `EPERM` for a directory, and for a file
+    /// of another user that `user` may not read and write.
     pub(crate) fn link(&mut self, user: User, ino: Ino, end: &MemoryEnd) -> Result<(), Errno> {
         let name = self.free_name(end, false)?;
         let node = self.node(ino)?;
@@ -92,7 +93,7 @@ impl FileSystem {
     }
 
     /// Removes a directory with its content. The time is proportional to the number of inodes, at
-    /// any depth.
+    /// any depth. Fails with `EBUSY` if the directory contains a mount.
     pub(crate) fn remove_all(&mut self, user: User, end: &MemoryEnd) -> Result<(), Errno> {
         let Name::Plain(name) = &end.name else { return self.rmdir(user, end) };
         let top = end.existing()?;
@@ -186,8 +187,8 @@ impl FileSystem {
         Ok(())
     }
 
-    /// Returns the last name of `end`. Fails if the name exists or is invalid. Only the name of a
-    /// directory may end with a slash.
+    /// Returns the last name of `end`. Fails with `EEXIST` if the name exists. Fails with `ENOENT`
+    /// if the directory was removed, or a slash follows the name of a file.
     fn free_name<'e>(&self, end: &'e MemoryEnd, for_directory: bool) -> Result<&'e [u8], Errno> {
         match &end.name {
             Name::Plain(name) if end.node.is_none() => {
@@ -209,7 +210,7 @@ impl FileSystem {
         self.may_remove_from(user, directory, self.node(ino)?.meta.uid)
     }
 
-    /// Fails if `user` must not remove a file of `owner` from a directory.
+    /// Fails with `EACCES` or `EPERM` if `user` must not remove a file of `owner` from a directory.
     pub(super) fn may_remove_from(&self, user: User, directory: Ino, owner: u32) -> Result<(), Errno> {
         self.may_change(user, directory)?;
         let holder: &Meta = &self.node(directory)?.meta;
@@ -251,7 +252,8 @@ impl FileSystem {
         Ok(false)
     }
 
-    /// Adds a name to a directory.
+    /// Adds a name for the inode `ino` to a directory, and stores the directory and the name in the
+    /// inode.
     pub(super) fn enter(&mut self, directory: Ino, name: &[u8], ino: Ino) -> Result<(), Errno> {
         let entered = self.node_mut(ino)?;
         (entered.parent, entered.name) = (directory, Arc::from(name));

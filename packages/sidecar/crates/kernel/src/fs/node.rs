@@ -1,9 +1,9 @@
-//! Inodes: everything about a file, a directory, a link or a device except its names.
+//! Inodes: the attributes and the data of a file, a directory, a link or a device.
 //!
 //! Inodes are values. The table in `tree.rs` shares inodes between clones, and copies an inode
-//! before a clone changes it. A directory is a persistent map sorted by name. A listing can
-//! therefore continue after the last name that it returned, even if names were added or removed in
-//! the meantime. Next: `tree.rs`.
+//! before a clone changes the inode. A directory is a persistent map sorted by name. A listing can
+//! therefore continue after the last returned name, even if names were added or removed in the
+//! meantime. Next: `tree.rs`.
 
 use super::content::Content;
 use super::overlay::Below;
@@ -112,7 +112,7 @@ impl Type {
         }
     }
 
-    /// Returns the `UV_DIRENT_*` number.
+    /// Returns the `UV_DIRENT_*` number, which Node's `Dirent` uses.
     pub(crate) fn dirent(self) -> u8 {
         match self {
             Self::Unknown => 0,

@@ -1,5 +1,5 @@
-//! Opens paths: finds or creates the file and returns an object for reading and writing. Next:
-//! `descriptors.rs` beside this folder, and `io.rs`.
+//! Opens paths: finds or creates the file and returns an object for reading and writing. The checks
+//! run in Linux's order. Next: `../descriptors.rs` and `io.rs`.
 
 use super::content::Content;
 use super::guard::RequestedOperations;
@@ -21,7 +21,8 @@ const TRUNCATE: u32 = 0o1000;
 pub(super) const APPEND: u32 = 0o2000;
 const DIRECTORY: u32 = 0o200_000;
 const NO_FOLLOW: u32 = 0o400_000;
-/// O_PATH and O_TMPFILE, which Node does not use.
+/// `O_PATH` and `O_TMPFILE`, which Node does not use. An open with these flags fails with
+/// `EOPNOTSUPP`.
 const UNSUPPORTED: u32 = 0o10_000_000 | 0o20_000_000;
 /// The number of bytes that are copied at a time between a mount and memory.
 pub(super) const PIECE: usize = 256 << 10;
@@ -39,8 +40,8 @@ pub(crate) enum Opened {
     Host(HostFile),
 }
 
-/// Opens the file at `path`. Creates the file if `flags` has `O_CREAT`. The umask is already
-/// removed from `mode`.
+/// Opens the file at `path`. Creates the file if `flags` has `O_CREAT`. The caller must clear the
+/// bits of the umask in `mode`.
 pub(super) fn find(tree: &mut Guard<'_>, view: &View<'_>, path: &[u8], flags: u32, mode: u32) -> Result<Opened, Errno> {
     let creates = flags & CREATE != 0;
     if flags & 3 == 3 || (creates && flags & DIRECTORY != 0) {
@@ -79,8 +80,8 @@ pub(super) fn find(tree: &mut Guard<'_>, view: &View<'_>, path: &[u8], flags: u3
                     return Err(Errno::EACCES);
                 }
                 // The bytes of a file that the call truncates need not be read. The check above
-                // allowed the truncation. The path may lead to another file after the copy, so the
-                // permission is checked again.
+                // allowed the truncation. If the tree was unlocked during the raise, the path may
+                // lead to another file, so the permission is checked again.
                 let again = match overlay::raise(tree, &end, Raise::Itself, flags & TRUNCATE == 0)? {
                     Raised::AtOnce => view.walk_again(tree, path, last),
                     Raised::Unlocked => view.walk(tree, path, last, wanted(flags)),
@@ -161,7 +162,7 @@ fn allowed(user: User, stat: &Stat, flags: u32) -> Result<(), Errno> {
     if stat.allows(user, wanted) { Ok(()) } else { Err(Errno::EACCES) }
 }
 
-/// Opens a file of the host machine. Sockets, pipes and devices fail with `EACCES`.
+/// Opens a file of a mount. Sockets, pipes and devices of the host machine fail with `EACCES`.
 pub(super) fn host(tree: &FileSystem, user: User, end: &MountEnd, flags: u32, mode: u32) -> Result<HostFile, Errno> {
     if let Some(stat) = &end.stat {
         allowed(user, stat, flags)?;
@@ -192,7 +193,7 @@ pub(super) fn host(tree: &FileSystem, user: User, end: &MountEnd, flags: u32, mo
 }
 
 impl Opened {
-    /// Returns the mode of the opened file.
+    /// Returns the mode bits of the opened file. Fails with `EISDIR` for a directory of a mount.
     pub(super) fn mode(&self, tree: &FileSystem) -> Result<u32, Errno> {
         match self {
             Self::Memory(ino) | Self::Device(_, ino) | Self::Directory(Location::Memory(ino)) => Ok(tree.node(*ino)?.meta.mode),
@@ -202,14 +203,14 @@ impl Opened {
         }
     }
 
-    /// Holds the inode, so that the file stays after its last name is removed.
+    /// Counts an open of the inode, so that the inode stays after the removal of its last name.
     pub(super) fn hold(&self, tree: &mut FileSystem) {
         if let Some(ino) = self.node() {
             tree.hold(ino);
         }
     }
 
-    /// Releases the hold that [`Self::hold`] added.
+    /// Removes the open that [`Self::hold`] counted.
     pub(super) fn release(&self, tree: &mut FileSystem) {
         if let Some(ino) = self.node() {
             tree.release(ino);
@@ -234,8 +235,8 @@ impl Opened {
 
 /// Copies bytes from `at` between a mount and memory, or within a mount. Copies at most
 /// `MOST_COPIED` bytes. Returns the offset at which to continue, if bytes are left. The filesystem
-/// is unlocked while the call waits for the host machine's disk. The copy stops if the program must
-/// end.
+/// is unlocked while the call waits for the host machine's disk. The copy fails with `EINTR` if the
+/// program must end.
 pub(super) fn copy(tree: &mut Guard<'_>, source: &Opened, target: &Opened, at: u64) -> Result<Option<u64>, Errno> {
     let mut buffer = vec![0; PIECE];
     let (mut at, most) = (at, at.saturating_add(MOST_COPIED));

@@ -1,11 +1,12 @@
-//! The embedder's options about files: mounts, and how a file is opened.
+//! The embedder's options about files: host directories and app file systems to mount, and the
+//! options of an open.
 
 use std::path::PathBuf;
 
 /// A folder of the host machine that is mounted in a runtime.
 #[derive(Debug, Clone)]
 pub struct MountOptions {
-    /// The guest path of the mount point. Must be absolute.
+    /// The guest path of the mount point, which must be absolute.
     pub guest_path: String,
     /// The folder's path on the host machine.
     pub host_path: PathBuf,
@@ -15,8 +16,8 @@ pub struct MountOptions {
     pub overlay: bool,
 }
 
-/// How the embedder opens a file. Opening for writing makes the file and its directories, if
-/// missing.
+/// The options with which the embedder opens a file. An open for writing creates a missing file and
+/// missing directories above the file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct OpenOptions {
     /// Whether the file is opened for writing. Otherwise the file is opened for reading.
@@ -29,10 +30,11 @@ pub struct OpenOptions {
     pub mode: Option<u32>,
 }
 
-/// An app file system in the guest's tree. Its calls go to the runtime's [`crate::Embedder`].
+/// An app file system in the guest's tree. The runtime's [`crate::Embedder`] receives the calls of
+/// the file system.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileSystemOptions {
-    /// The guest path of the mount point. Must be absolute.
+    /// The guest path of the mount point, which must be absolute.
     pub guest_path: String,
     /// The file system's number in host calls.
     pub number: u32,

@@ -7,8 +7,8 @@
 //!
 //! A raised directory refers to its folder on the host machine and has a list of the folder's
 //! removed names. Names that are not in the raised directory are looked up in the folder. A rename
-//! of the directory therefore leaves its content unchanged. Walks and listings combine a raised
-//! directory with its folder.
+//! of a raised directory therefore leaves the content unchanged. Path walks and listings combine a
+//! raised directory with its folder.
 //!
 //! ```text
 //! memory:  /project ─► src ─► main.js (changed)         removed names: src/old.js
@@ -16,7 +16,7 @@
 //! host:    project ───► src ─► main.js, util.js (unchanged), old.js
 //! ```
 //!
-//! A raised file gets a new inode number. A descriptor that was opened for reading before the raise
+//! A raised file has a new inode number. A descriptor that was opened for reading before the raise
 //! still reads the unchanged file. Next: `mounts/`.
 
 use super::content::Content;
@@ -43,13 +43,14 @@ pub(crate) struct Below {
     pub(super) gone: RedBlackTreeSetSync<Box<[u8]>>,
 }
 
-/// The maximum number of times that a call starts again because other programs changed the file.
+/// The maximum number of times that a call raises a file again because other programs changed the
+/// file.
 const ATTEMPTS: usize = 16;
 
 /// The part of a path that must be raised.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Raise {
-    /// The file at the path's end. If the file does not exist, its directory.
+    /// The file at the path's end. If the file does not exist, the directory of the last name.
     Itself,
     /// The directory of the last name.
     Holder,
@@ -73,7 +74,7 @@ fn split(path: &[u8]) -> (&[u8], &[u8]) {
 }
 
 impl Below {
-    /// Returns the folder of an overlay's root.
+    /// Returns the folder of the root of the overlay `mount`, without hidden names.
     pub(super) fn root(mount: usize) -> Self {
         Self { mount, path: Vec::new(), gone: RedBlackTreeSetSync::new_sync() }
     }
@@ -124,7 +125,8 @@ impl FileSystem {
         }
     }
 
-    /// Looks up a name in the folder of a raised directory.
+    /// Looks up a name in the folder of a raised directory. Returns `None` if the name is hidden or
+    /// missing.
     pub(super) fn look_below(&self, directory: &Directory, name: &[u8]) -> Result<Option<Found>, Errno> {
         let Some(below) = &directory.below else { return Ok(None) };
         if below.gone.contains(name) {
@@ -150,7 +152,8 @@ impl FileSystem {
         self.mount(below.mount)?.list_under(&below.path, own, gone).map(Some)
     }
 
-    /// Returns whether a directory is empty.
+    /// Returns whether a directory has no names, neither in memory nor in its folder on the host
+    /// machine.
     pub(super) fn is_empty(&self, ino: Ino) -> Result<bool, Errno> {
         if !self.directory(ino)?.names.is_empty() {
             return Ok(false);
@@ -159,7 +162,7 @@ impl FileSystem {
         Ok(listing.next()?.is_none())
     }
 
-    /// Hides a name of the folder, so that the removed file does not appear again.
+    /// Hides a name of a raised directory's folder, so that a removed file does not appear again.
     pub(super) fn hide(&mut self, directory: Ino, name: &[u8]) -> Result<(), Errno> {
         let Some(below) = &self.directory(directory)?.below else { return Ok(()) };
         if below.gone.contains(name) || self.mount(below.mount)?.look(below.mount, &below.path, name)?.is_none() {
@@ -168,8 +171,8 @@ impl FileSystem {
         if let Body::Directory(Directory { below: Some(below), .. }) = &mut self.node_mut(directory)?.body {
             below.gone.insert_mut(name.into());
         }
-        // The count may exceed the limit here, because a removal must not fail halfway. The number
-        // of names in the folder bounds the excess.
+        // The count may exceed the limit, because a removal must not fail halfway. The number of
+        // names in the folder bounds the excess.
         self.used.inodes += 1;
         self.update_marks();
         Ok(())
@@ -202,7 +205,7 @@ impl FileSystem {
             }
             Type::Link => Body::Link(Arc::from(source.read_link(&path)?)),
             Type::File => Body::File(content.clone()),
-            // Sockets, pipes and devices of the host machine.
+            // Sockets, pipes and devices of the host machine cannot be raised.
             _ => return Err(Errno::EACCES),
         };
         let ino = self.add(body, stat.mode & 0o1777, (stat.uid, stat.gid))?;
@@ -275,8 +278,9 @@ impl FileSystem {
 }
 
 impl View<'_> {
-    /// Walks to a file that a call is about to change. Raises a file in an overlay. The tree may be
-    /// unlocked during the raise, so each walk checks the permissions again.
+    /// Resolves the path of a file that a call will change, and raises a file in an overlay. If the
+    /// tree was unlocked during the raise, the permissions are checked again. Fails with `EBUSY`
+    /// after [`ATTEMPTS`] raises.
     pub(super) fn walk_to(
         &self,
         tree: &mut Guard<'_>,
@@ -303,8 +307,8 @@ impl View<'_> {
     }
 }
 
-/// Raises a file before a call changes it. The caller must walk again, because the tree may have
-/// changed while the bytes were copied.
+/// Raises a file before a call changes the file. The caller must resolve the path again, because
+/// the tree may have changed while the bytes were copied.
 pub(super) fn raise(tree: &mut Guard<'_>, end: &MountEnd, what: Raise, with_bytes: bool) -> Result<Raised, Errno> {
     let there = end.stat.is_some() && what == Raise::Itself;
     if !there {

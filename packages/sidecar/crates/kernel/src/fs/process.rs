@@ -1,4 +1,5 @@
-//! The filesystem state of one process: descriptors, working directory, umask. Next: `open.rs`.
+//! The filesystem state of one process: descriptors, working directory, umask. The working
+//! directory keeps its inode alive. Next: `open.rs`.
 
 mod snapshot;
 
@@ -33,12 +34,14 @@ struct PathContext {
     umask: u32,
 }
 
-/// Returns the inode that a working directory holds.
+/// Returns the inode that a working directory keeps alive. Returns `None` for a directory of a
+/// mount.
 fn held(place: Option<&Location>) -> Option<Ino> {
     if let Some(Location::Memory(ino)) = place { Some(*ino) } else { None }
 }
 
-/// Finds a directory that `chdir` of the guest may select.
+/// Finds the working directory for `chdir` or for a new child. Fails with `ENOTDIR` for a file, and
+/// with `EACCES` if the guest may not enter the directory.
 fn enter(permissions: &Permissions, tree: &FileSystem, from: Option<&Location>, path: &[u8]) -> Result<Location, Errno> {
     let place = guard::find_directory(permissions, tree, from, path)?;
     // `chdir(".")` keeps the directory, so no permission is needed.
@@ -57,8 +60,8 @@ fn enter(permissions: &Permissions, tree: &FileSystem, from: Option<&Location>, 
 }
 
 impl ProcessFiles {
-    /// Makes the state of a process that starts in `cwd`. If `cwd` is not a directory, relative
-    /// paths fail.
+    /// Makes the state of a process that starts in `cwd`. If `cwd` is not a directory, the process
+    /// has no working directory, and relative paths fail.
     pub(crate) fn new(tree: &Mutex<FileSystem>, cwd: &str, descriptors: Descriptors, permissions: Arc<Permissions>) -> Self {
         let mut tree = tree.lock();
         let found = tree.place(User::Guest, None, cwd.as_bytes()).ok();
@@ -91,15 +94,15 @@ impl ProcessFiles {
         self.context.lock().umask
     }
 
-    /// Returns the working directory. Returns `None` if it did not exist at the start.
+    /// Returns the working directory. Returns `None` if the directory did not exist at the start.
     pub(crate) fn working_directory(&self) -> Option<Location> {
         self.context.lock().directory.clone()
     }
 
     pub(crate) fn chdir(&self, files: &Mutex<FileSystem>, path: &[u8]) -> Result<(), Errno> {
         let mut tree = files.lock();
-        // The working directory's lock must be free during the walk, because `/proc/self/cwd` reads
-        // the working directory.
+        // The working directory's lock must be free during the path walk, because `/proc/self/cwd`
+        // reads the working directory.
         let from = self.working_directory();
         let place = enter(&self.permissions, &tree, from.as_ref(), path)?;
         let mut context = self.context.lock();
@@ -113,7 +116,8 @@ impl ProcessFiles {
         Ok(())
     }
 
-    /// Returns the working directory's present path.
+    /// Returns the working directory's present path. If the directory did not exist at the start,
+    /// returns the requested path.
     pub(crate) fn getcwd(&self, tree: &FileSystem) -> Result<Vec<u8>, Errno> {
         let context = self.context.lock();
         match &context.directory {
@@ -122,8 +126,8 @@ impl ProcessFiles {
         }
     }
 
-    /// Makes the state of a child. The child's directory is `cwd`, relative to this process, and
-    /// its umask is that of this process. Also returns the directory's path.
+    /// Makes the state of a child. The child's directory is `cwd`, relative to the directory of
+    /// this process. The child has the umask of this process. Also returns the directory's path.
     pub(crate) fn child(
         &self,
         files: &Mutex<FileSystem>,
@@ -143,7 +147,7 @@ impl ProcessFiles {
         Ok((Self { descriptors: Mutex::new(descriptors), context: Mutex::new(context), permissions }, path))
     }
 
-    /// Releases the hold of the working directory when the process ends.
+    /// Releases the inode of the working directory when the process ends.
     pub(crate) fn leave(&self, tree: &mut FileSystem) {
         let cwd = self.context.lock().directory.take();
         if let Some(ino) = held(cwd.as_ref()) {

@@ -1,4 +1,5 @@
-//! Reports about files for the embedder: attributes, directory entries, changes.
+//! Reports about files for the embedder: attributes, directory entries and changes. The reports are
+//! copies, and do not refer to the tree.
 
 /// The type of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,4 +1,5 @@
-//! The results of `stat` and `statfs`, with the fields and number format of Node's own arrays.
+//! The results of `stat` and `statfs`. The fields and the format of the numbers equal Node's own
+//! arrays. Next: `tree.rs`.
 
 use super::node::{Body, Device, Ino, Node, Type};
 use super::tree::{User, allows};
@@ -64,7 +65,7 @@ impl Stat {
         }
     }
 
-    /// Returns whether the owner and the mode allow `user` the bits `wanted`.
+    /// Returns whether the owner, the group and the mode grant `user` the permission bits `wanted`.
     pub(crate) fn allows(&self, user: User, wanted: u32) -> bool {
         allows(user, (self.uid, self.gid), self.mode, wanted)
     }
@@ -95,7 +96,7 @@ impl Stat {
     }
 
     /// Writes Node's array: dev, mode, nlink, uid, gid, rdev, blksize, ino, size, blocks, and four
-    /// times as seconds and nanoseconds.
+    /// times as seconds and nanoseconds. Fails with `EFAULT` if `out` is too short.
     pub(crate) fn put(&self, out: &mut [u8]) -> Result<(), Errno> {
         let numbers = [
             self.dev,
@@ -121,7 +122,8 @@ impl Stat {
     }
 }
 
-/// Writes numbers in the format of the guest's `Float64Array`.
+/// Writes numbers in the format of the guest's `Float64Array`. Fails with `EFAULT` if `out` is too
+/// short.
 pub(crate) fn put_numbers(numbers: &[f64], out: &mut [u8]) -> Result<(), Errno> {
     if out.len() < numbers.len() * 8 {
         return Err(Errno::EFAULT);

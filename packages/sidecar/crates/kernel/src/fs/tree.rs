@@ -1,8 +1,8 @@
 //! The filesystem in memory: a table of inodes in a persistent map, and counters of the used space.
 //!
 //! A clone shares all inodes with the original. A new runtime copies a few words of the base tree
-//! (`base.rs`), and a snapshot copies as little. A change copies the inode and its path in the
-//! table if another clone shares the inode.
+//! (`base.rs`), and a snapshot copies as little. A change copies the inode and the inode's path in
+//! the table if another clone shares the inode.
 //!
 //! Next: `walk.rs`, which finds the inode of a path. `names.rs` and `attributes.rs` change inodes.
 
@@ -23,7 +23,7 @@ use std::sync::Arc;
 /// The root directory's inode number.
 pub(crate) const ROOT: Ino = Ino::new(1);
 
-/// The user id of the programs in a runtime, and their group id.
+/// The user id and the group id of the programs in a runtime.
 pub(crate) const GUEST: u32 = 1_000;
 
 /// The user of an operation.
@@ -99,7 +99,7 @@ impl Reason {
     }
 
     /// Marks the end of a call that failed with `EACCES`. Removes the sentence of an earlier call,
-    /// because it does not explain this error.
+    /// because that sentence does not explain this error.
     pub(super) fn end_call(&self) {
         let mut held = self.0.lock();
         match held.as_mut() {
@@ -223,7 +223,7 @@ impl FileSystem {
         *self.holds.entry(ino).or_insert(0) += 1;
     }
 
-    /// Drops one hold of the inode. Removes the inode if it has no name and no other hold.
+    /// Drops one hold of the inode. Removes the inode if the inode has no name and no other hold.
     pub(crate) fn release(&mut self, ino: Ino) {
         let Some(count) = self.holds.get_mut(&ino) else { return };
         *count -= 1;
@@ -233,7 +233,7 @@ impl FileSystem {
         }
     }
 
-    /// Removes an inode if it has no name and no hold.
+    /// Removes an inode that has no name and no hold, and returns its space. Other inodes stay.
     pub(crate) fn collect(&mut self, ino: Ino) {
         let Some(node) = self.nodes.get(&ino) else { return };
         if node.meta.links > 0 || self.holds.contains_key(&ino) {
@@ -255,8 +255,8 @@ impl Meta {
     }
 }
 
-/// Returns whether the mode allows `user` the bits `wanted`. The bits of the owner, of the group or
-/// of all other users apply, as on Linux.
+/// Returns whether the mode grants `user` the permission bits `wanted`. The bits of the owner, of
+/// the group or of all other users apply, as on Linux.
 pub(crate) fn allows(user: User, owner: (u32, u32), mode: u32, wanted: u32) -> bool {
     let shift = match (user, owner) {
         (User::Host, _) => return true,

@@ -1,9 +1,9 @@
 //! Operations on paths, for a program through its system calls (`calls.rs`) and for the embedder
 //! (`embedder/`).
 //!
-//! Each operation walks its path and then acts on the path's end, in memory or in a mount. The
-//! filesystem stays locked between the walk and the action, so the result of the walk stays valid.
-//! Next: `open.rs`.
+//! Each operation resolves its path and then acts on the path's end, in memory or in a mount. The
+//! filesystem stays locked between the path walk and the action, so the result of the path walk
+//! stays valid. Next: `open.rs`.
 
 use super::guard::RequestedOperations;
 use super::node::{Body, Directory, Type};
@@ -24,7 +24,8 @@ const BLOCK: u64 = 4_096;
 const PERMISSIONS: u32 = 0o7777;
 
 /// The locked filesystem. A call that waits for the host machine's disk unlocks the filesystem
-/// during the wait. After the wait, the call walks again or uses files that it has opened before.
+/// during the wait. After the wait, the call resolves the path again or uses files that the call
+/// has opened before.
 pub(super) type Guard<'g> = MutexGuard<'g, FileSystem>;
 
 /// One user's access to the filesystem, with a working directory.
@@ -76,8 +77,8 @@ impl View<'_> {
         }
     }
 
-    /// Fails if the user lacks access to a file. `wanted` has the bits 4, 2 and 1 for reading,
-    /// writing and executing.
+    /// Fails with `EACCES` if the user lacks access to a file, and with `EROFS` for writing in a
+    /// read-only mount. `wanted` has the bits 4, 2 and 1 for reading, writing and executing.
     pub(crate) fn access(&self, path: &[u8], wanted: u32) -> Result<(), Errno> {
         if wanted & !7 != 0 {
             return Err(Errno::EINVAL);
@@ -134,8 +135,8 @@ impl View<'_> {
 
     pub(crate) fn rename(&self, from: &[u8], to: &[u8]) -> Result<(), Errno> {
         let mut tree = self.lock();
-        // The old path is walked again after the new path, because raising the new path's directory
-        // may change an overlay.
+        // The old path is resolved again after the new path, because raising the new path's
+        // directory may change an overlay.
         let wanted = RequestedOperations::only(files::RENAME);
         self.walk_to(&mut tree, from, FinalLink::Name, wanted, Raise::Itself)?;
         let new = self.walk_to(&mut tree, to, FinalLink::Name, wanted, Raise::Itself)?;
@@ -319,13 +320,14 @@ impl View<'_> {
             return Ok(None);
         }
         match target.chmod(tree, self.user, mode) {
-            // A filesystem without modes accepts no mode for the copy.
+            // In a filesystem without modes, the copy succeeds without the mode.
             Ok(()) | Err(Errno::EOPNOTSUPP) => Ok(None),
             Err(error) => Err(error),
         }
     }
 
-    /// Changes the file or the link at a path's end.
+    /// Resolves a path and calls `here` for an end in memory, or `there` for an end in a mount.
+    /// Raises a file of an overlay before the call.
     fn change(
         &self,
         path: &[u8],

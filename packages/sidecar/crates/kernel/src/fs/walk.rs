@@ -1,10 +1,10 @@
 //! Resolves paths to inodes or to files of mounts, as Linux does. A walk proceeds name by name,
-//! follows links, and checks permissions in every directory.
+//! follows links, and checks the search permission of every directory in memory.
 //!
 //! The result of a walk is an [`End`]: the last directory, the last name, and the file of that
-//! name, if it exists. Calls that create, remove or rename use the name. All other calls use the
-//! file. [`MemoryEnd`] is an end in memory, and [`MountEnd`] is an end in a mount. Next:
-//! `names.rs`, and `mounts/walk.rs` for the steps inside a mount.
+//! name, if the file exists. Calls that create, remove or rename files use the name. All other
+//! calls use the file. [`MemoryEnd`] is an end in memory, and [`MountEnd`] is an end in a mount.
+//! Next: `names.rs`, and `mounts/walk.rs` for the steps inside a mount.
 
 use super::node::{Body, Ino, MAX_NAME, Type};
 use super::stat::Stat;
@@ -42,8 +42,8 @@ pub(crate) enum FinalLink {
 pub(crate) enum Location {
     /// A file in memory, by its inode number.
     Memory(Ino),
-    /// A file in a mount: the mount's number, and the path from the mount's root without slashes at
-    /// both ends.
+    /// A file in a mount: the mount's number, and the path from the mount's root without a slash at
+    /// either end.
     Mount(usize, #[serde(with = "serde_bytes")] Vec<u8>),
 }
 
@@ -51,9 +51,10 @@ pub(crate) enum Location {
 /// relative to `at`.
 pub(super) struct WalkProgress<'p> {
     pub(super) at: Location,
-    /// The path to walk: the caller's path, or the path with the target of a followed link.
+    /// The path to resolve: the caller's path, or the target of a followed link and the names after
+    /// the link.
     rest: Vec<u8>,
-    /// The offset of the first byte in `rest` that is not walked yet.
+    /// The offset in `rest` of the part that is not resolved yet.
     position: usize,
     /// Whether the result must contain no links, because the caller uses the result's path.
     exact: bool,
@@ -119,8 +120,8 @@ pub(super) struct Found {
 }
 
 impl WalkProgress<'_> {
-    /// Returns the part of the path that was not walked. After an error, this part starts with the
-    /// name that failed.
+    /// Returns the part of the path that is not resolved yet. After an error, this part starts with
+    /// the name that failed.
     pub(super) fn left(&self) -> &[u8] {
         self.rest.get(self.position..).unwrap_or_default()
     }
@@ -134,8 +135,8 @@ impl MemoryEnd {
 }
 
 impl FileSystem {
-    /// Walks along `path`. A relative path starts at `from`. `from` is `None` if the working
-    /// directory does not exist.
+    /// Resolves `path`. A relative path starts at `from`, and fails with `ENOENT` if `from` is
+    /// `None`.
     pub(crate) fn walk(&self, user: User, from: Option<&Location>, path: &[u8], last: FinalLink) -> Result<PathEnd, Errno> {
         self.side(self.steps(user, last, &mut self.course(from, path, false)?)?)
     }
@@ -158,7 +159,8 @@ impl FileSystem {
         if self.node(*ino)?.is_directory() { self.path_of(node) } else { Ok(join(self.path_of(&end.parent)?, name)) }
     }
 
-    /// Starts a walk. A relative path starts at `from`. `exact` is [`WalkProgress::exact`].
+    /// Starts a walk. A relative path starts at `from`. `exact` is [`WalkProgress::exact`]. Fails
+    /// with `ENOENT` for an empty path.
     pub(super) fn course<'p>(&self, from: Option<&Location>, path: &[u8], exact: bool) -> Result<WalkProgress<'p>, Errno> {
         let at = match path.first() {
             None => return Err(Errno::ENOENT),
@@ -244,8 +246,8 @@ impl FileSystem {
             if found.kind != Type::Directory {
                 return Err(Errno::ENOTDIR);
             }
-            // One attempt per mount. If the host machine cannot resolve a path at once, another
-            // attempt with the remaining path fails too.
+            // The walk makes one attempt per mount. If the host machine cannot resolve a path at
+            // once, another attempt with the remaining path fails too.
             asked_host |= matches!(found.place, Location::Mount(..)) && matches!(at, Location::Mount(..));
             *at = found.place;
             *position = next;
@@ -265,8 +267,8 @@ impl FileSystem {
                 self.directory(*ino)?;
                 self.check(user, *ino, SEARCH)
             }
-            // The host machine checks the access of the sidecar's user, and the guest must not have
-            // more access.
+            // The host machine checks the access of the sidecar's user. The guest has no further
+            // access.
             Location::Mount(..) => Ok(()),
         }
     }
@@ -298,7 +300,8 @@ impl FileSystem {
         }
     }
 
-    /// Returns a directory's parent. For a root, returns the root.
+    /// Returns a directory's parent. The parent of `/` is `/`, and the parent of a mount's root is
+    /// the directory of the mount point.
     fn parent_of(&self, at: &Location) -> Result<Location, Errno> {
         match at {
             Location::Memory(ino) => Ok(Location::Memory(self.node(*ino)?.parent)),

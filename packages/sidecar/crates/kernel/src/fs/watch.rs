@@ -1,5 +1,5 @@
-//! Watches: notify programs of changes of files. The tree reports each change when it happens, so
-//! nothing polls.
+//! Watches notify programs and the embedder of changes of files. The tree reports each change when
+//! the change happens, so nothing polls.
 //!
 //! Programs receive the changes that libuv reports from inotify: changes of the watched file
 //! itself, and of the names in a watched directory. The completion of an operation has one batch of
@@ -28,9 +28,10 @@ use crate::{Answer, Process};
 use coldframe_error::Errno;
 use std::sync::Arc;
 
-/// The maximum number of bytes that are stored for a watcher without an operation.
+/// The maximum number of bytes that are stored for a watcher whose program has no waiting
+/// operation.
 const MAX_KEPT: usize = 64 << 10;
-/// The maximum number of directories between a change and a recursive watcher above.
+/// The maximum number of directories between a change and the directory of a recursive watcher.
 const MAX_DEPTH: usize = 4_096;
 
 const RECURSIVE: i64 = 1;
@@ -47,7 +48,7 @@ pub(super) enum Change {
 /// The receiver of changes.
 #[derive(Clone)]
 pub(super) enum Subscriber {
-    /// A program, which receives changes by operations.
+    /// A program, which receives changes in the completions of operations.
     Program(Arc<Operations>),
     /// The embedder.
     Embedder(Arc<ChangeFeed>),
@@ -74,7 +75,7 @@ pub(super) struct Watcher {
 }
 
 /// All watchers of a filesystem. A clone of the filesystem has no watchers, because watchers belong
-/// to running programs.
+/// to running programs and to the embedder.
 #[derive(Default)]
 pub(super) struct Watchers(Vec<Watcher>);
 
@@ -119,8 +120,8 @@ impl Watcher {
         }
     }
 
-    /// Reports a change of the watched file itself. A program receives the file's name, as libuv
-    /// reports the change.
+    /// Reports a change of the watched file itself. A program receives the file's name, as from
+    /// libuv. The embedder receives an empty name.
     pub(super) fn notify_itself(&mut self, change: Change) {
         let name = if let Subscriber::Program(_) = self.subscriber { std::mem::take(&mut self.name) } else { Box::default() };
         self.notify(change, &name);
@@ -168,15 +169,18 @@ impl Watcher {
     }
 }
 
-/// Watches the file at `path` for the process. If the process already watches the file, the next
-/// batch starts after the last batch.
+/// Watches the file at `path` for the process. Returns the operation that receives the next batch.
+/// If a watch of the process for this file has reported its last batch, the watch continues with
+/// the new operation.
 pub(crate) fn watch(process: &Process, path: &[u8], flags: i64) -> Answer {
     let view = process.files.view(&process.kernel.files);
     let permissions = Some(process.kernel.permissions.clone());
     begin(&view, path, flags & RECURSIVE != 0, &Subscriber::Program(process.operations.clone()), permissions)
 }
 
-/// Starts a watch for a subscriber. `permissions` limits the changes that the subscriber receives.
+/// Starts a watch for a subscriber, or continues a watch as [`watch`] does. `permissions` limits
+/// the changes that the subscriber receives. Fails with `ENOSYS` for `/proc`, for app file systems
+/// and for recursive watches of mounted folders.
 pub(super) fn begin(
     view: &View<'_>,
     path: &[u8],
@@ -231,7 +235,8 @@ pub(super) fn may_watch(count: usize, subscriber: &Subscriber) -> Result<(), Err
     Ok(())
 }
 
-/// Ends the watch whose last operation is `operation`.
+/// Ends the watch whose last operation is `operation`. Fails with `EINVAL` if no watch of the
+/// process has this operation.
 pub(crate) fn unwatch(process: &Process, operation: i64) -> Answer {
     let mut tree = process.kernel.files.lock();
     let subscriber = Subscriber::Program(process.operations.clone());
@@ -249,17 +254,17 @@ pub(crate) fn unwatch(process: &Process, operation: i64) -> Answer {
 }
 
 impl FileSystem {
-    /// Returns the number of watches.
+    /// Returns the number of watches in memory and in mounted folders.
     pub(crate) fn watches(&self) -> u64 {
         (self.watchers.0.len() + self.host_watchers.count().unwrap_or(0)) as u64
     }
 
-    /// Ends all watches of a process.
+    /// Ends all watches of the process that has these operations.
     pub(crate) fn unwatch_all(&mut self, operations: &Arc<Operations>) {
         self.unwatch_subscriber(&Subscriber::Program(operations.clone()));
     }
 
-    /// Ends all watches of a subscriber.
+    /// Ends all watches of a subscriber, in memory and in mounted folders.
     pub(super) fn unwatch_subscriber(&mut self, subscriber: &Subscriber) {
         self.host_watchers.unwatch_all(subscriber);
         let watchers = std::mem::take(&mut self.watchers.0);
@@ -289,7 +294,7 @@ impl FileSystem {
         self.watchers.0 = watchers;
     }
 
-    /// Returns whether a recursive watcher may receive a change of this name, by its permissions.
+    /// Returns whether the permissions allow a recursive watcher to receive a change of this name.
     fn may_notify(&self, watcher: &Watcher, directory: Ino, name: &[u8]) -> bool {
         let Some(permissions) = watcher.permissions.as_ref().filter(|permissions| permissions.checks(Scope::Fs)) else {
             return true;
@@ -310,7 +315,7 @@ impl FileSystem {
         self.notify_inode(Change::Content, node);
         let Ok(found) = self.node(node) else { return };
         let (parent, name) = (found.parent, found.name.clone());
-        // The inode's newest name may have been removed since it was stored.
+        // The inode's newest name may have been removed since the name was stored.
         if parent != node && self.directory(parent).is_ok_and(|directory| directory.names.get(&name[..]) == Some(&node)) {
             self.notify_name(Change::Content, parent, &name);
         }

@@ -110,7 +110,7 @@ fn loopback(like: IpAddr) -> IpAddr {
     if like.is_ipv4() { IpAddr::V4(Ipv4Addr::LOCALHOST) } else { IpAddr::V6(Ipv6Addr::LOCALHOST) }
 }
 
-/// Returns the unspecified address of the domain, without a port.
+/// Returns the unspecified address of the domain, with port 0.
 pub(super) fn unbound(domain: Domain) -> Address {
     match domain {
         Domain::Unix => Address::Unnamed,
@@ -132,7 +132,8 @@ pub(super) fn reaches(socket: &Socket, destination: &Address) -> bool {
     }
 }
 
-/// Returns whether two sockets would receive messages or connections for one address.
+/// Returns whether two sockets would receive messages or connections for one address. Returns false
+/// if both sockets share their port.
 pub(super) fn collide(a: &Socket, b: &Socket) -> bool {
     match (&a.local, &b.local) {
         (Some(Address::Ip(one, port)), Some(Address::Ip(other, other_port))) => {

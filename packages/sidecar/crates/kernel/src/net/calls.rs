@@ -1,6 +1,6 @@
 //! The system calls of sockets: decodes the integers of each call (`docs/internals/guest-abi.md`)
-//! and runs the call. A program names a socket by a descriptor. Operations are allotted and
-//! completed in this module, without the lock of the socket table. Next: `sockets.rs`.
+//! and runs the call. A program names a socket by a descriptor. `arm` allots an operation, which
+//! `sockets.rs` completes when the socket is ready. Next: `sockets.rs`.
 
 use super::address::{Address, unbound};
 use super::names;
@@ -209,7 +209,7 @@ fn check_peer(process: &Process, id: SocketId, of_stream: Option<Operations>, ad
 }
 
 /// Returns 0 if the name means the guest's machine. Fails with `EACCES` without the permission, and
-/// with `ENOENT` for every other name, because a runtime cannot reach hosts outside.
+/// with `ENOENT` for every other name, because a runtime cannot reach other machines.
 fn look_up(process: &Process, name: &[u8]) -> Answer {
     let name = std::str::from_utf8(name).map_err(|_| Errno::EINVAL)?;
     process.kernel.permissions.check(About::Peer(Peer::Name(name)), network::DNS).map_err(Denied::errno)?;

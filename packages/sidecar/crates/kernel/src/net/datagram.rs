@@ -1,5 +1,5 @@
-//! Datagram sockets. A message arrives as a whole, or is lost if the receiver's buffer is full.
-//! Next: `calls.rs`.
+//! Datagram sockets. A message arrives as a whole, or is lost if the receiver's buffer is full or
+//! no socket has the address. Next: `calls.rs`.
 
 use super::address::{Address, reaches};
 use super::network::Network;
@@ -13,8 +13,9 @@ const MAX_MESSAGE: usize = 65_507;
 pub(super) const ENTRY: usize = 64;
 
 impl Network {
-    /// Connects the socket to `address`, the only address that it then communicates with. `None`
-    /// disconnects the socket, and fails with `ENOTCONN` if the socket is not connected.
+    /// Connects the socket to `address`. The socket then receives only messages from `address`, and
+    /// sends messages to `address` unless a call names another address. `None` disconnects the
+    /// socket, and fails with `ENOTCONN` if the socket is not connected.
     pub(super) fn set_remote(&mut self, id: SocketId, address: Option<Address>) -> Result<(), Errno> {
         let address = address.map(Address::destination).transpose()?;
         if address.is_some() {
@@ -77,6 +78,7 @@ impl Network {
     }
 
     /// Removes the next message from the queue and returns the message with its sender's address.
+    /// Fails with `EAGAIN` if the queue is empty.
     pub(super) fn receive(&mut self, id: SocketId) -> Result<(Address, Vec<u8>), Errno> {
         let socket = self.get_mut(id)?;
         let Role::Datagram(datagram) = &mut socket.role else { return Err(Errno::EOPNOTSUPP) };

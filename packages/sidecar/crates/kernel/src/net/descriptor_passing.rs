@@ -40,7 +40,8 @@ impl Sockets {
         })
     }
 
-    /// Removes and returns the first descriptor in the queue of this end.
+    /// Removes and returns the first descriptor in the queue of this end. Fails with `EAGAIN` if
+    /// the queue is empty.
     pub(crate) fn collect(&self, id: SocketId) -> Result<Arc<Description>, Errno> {
         self.with(|state| {
             let waiting = state.passed.0.get_mut(&id).ok_or(Errno::EAGAIN)?;
@@ -55,7 +56,7 @@ impl Sockets {
 
 impl SocketState {
     /// Removes and returns the descriptors whose receiving end is closed, so that no program can
-    /// receive them.
+    /// receive these descriptors.
     pub(super) fn take_lost(&mut self) -> Vec<Arc<Description>> {
         if self.passed.0.is_empty() {
             return Vec::new();

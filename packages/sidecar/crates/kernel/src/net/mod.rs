@@ -8,9 +8,9 @@
 //! loopback. A connection is two sockets that refer to each other. The bytes that one end writes
 //! are stored in the other end's bounded buffer until a program reads them. No call waits: a
 //! program arms a socket and receives one notification when the socket is ready. The table is plain
-//! data. It refers to programs and operations by number, so that a snapshot can copy the table.
-//! Pipes are pairs of sockets without names. The embedder connects and waits for listeners through
-//! `inbound/`. Next: `socket.rs`.
+//! data. The table refers to programs and operations by number, so that a snapshot can copy the
+//! table. Pipes are pairs of sockets without names. The embedder connects to listeners and waits
+//! for listeners through `inbound/`. Next: `socket.rs`.
 
 mod address;
 mod calls;

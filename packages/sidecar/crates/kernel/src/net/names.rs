@@ -2,7 +2,8 @@
 //! inode. A name that begins with NUL is not in the filesystem.
 //!
 //! The inode's number is the address. A connect therefore reaches a renamed socket. A removed
-//! socket cannot be reached, even if another socket has its name. Next: `address.rs`.
+//! socket cannot be reached, even if another socket now has the removed socket's name. Next:
+//! `address.rs`.
 
 use super::address::Address;
 use crate::Process;
@@ -43,7 +44,7 @@ pub(super) fn make(process: &Process, path: &[u8]) -> Result<Address, Errno> {
 }
 
 /// Returns the address of the Unix socket at `path` for the embedder. The embedder uses absolute
-/// paths, and permissions do not apply.
+/// paths, and permissions do not apply. Fails like [`find`].
 pub(super) fn find_for_embedder(files: &Mutex<FileSystem>, path: &str) -> Result<Address, Errno> {
     if let Some(address) = check(path.as_bytes())? {
         return Ok(address);

@@ -1,4 +1,4 @@
-//! The table of a runtime's sockets. Sockets are added, found, armed and closed here. Next:
+//! The table of a runtime's sockets. This module adds, finds, binds, arms and closes sockets. Next:
 //! `stream.rs` and `datagram.rs`, the two kinds of sockets.
 
 use super::address::{Address, collide};
@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// The maximum number of a program's operations that wait for one socket. A program needs one
 /// operation to read and one operation to write. The bound is twice that number.
 pub(super) const MAX_WAITERS: usize = 4;
-/// The range of ports that the table chooses from (Linux's range).
+/// The range of ports that the table chooses from: Linux's default range without the last port.
 const EPHEMERAL: std::ops::Range<u16> = 32_768..60_999;
 
 /// A wait that has completed: its owner, the socket and the readiness.
@@ -36,7 +36,7 @@ pub(super) struct Network {
     pub(super) marks: [Mark; 2],
     /// The runtime's counters and limits.
     pub(super) usage: Arc<Usage>,
-    /// The completed waits. The caller takes and delivers them after each call.
+    /// The completed waits. The caller takes the waits after each call and notifies the owners.
     wakes: Vec<Wake>,
 }
 
@@ -98,7 +98,8 @@ impl Network {
         self.sockets.get_mut(&id).ok_or(Errno::EBADF)
     }
 
-    /// Returns the number of bytes that a read returns without waiting.
+    /// Returns the number of bytes that a read returns without waiting: 0 for a socket that is not
+    /// a connection.
     pub(super) fn waiting(&self, id: SocketId) -> usize {
         match self.sockets.get(&id).map(|socket| &socket.role) {
             Some(Role::Connected(stream)) => stream.incoming.len(),
@@ -136,7 +137,8 @@ impl Network {
             }
     }
 
-    /// Completes the waits of a socket whose readiness has an event of their mask.
+    /// Completes the waits of a socket that is ready for an event of the wait's mask. An error and
+    /// the end of the stream complete every wait.
     pub(super) fn notify(&mut self, id: SocketId) {
         let Some(socket) = self.sockets.get(&id).filter(|socket| !socket.waiters.is_empty()) else { return };
         let ready = self.readiness(socket);
@@ -151,8 +153,9 @@ impl Network {
         });
     }
 
-    /// Registers a wait, which completes when the socket is ready for an event in its mask. An
-    /// error and the end of the stream complete every wait.
+    /// Registers a wait, which completes when the socket is ready for an event in the wait's mask.
+    /// An error and the end of the stream complete every wait. Fails with `ENOBUFS` if the program
+    /// has [`MAX_WAITERS`] waits for the socket.
     pub(super) fn arm(&mut self, id: SocketId, waiter: Waiter) -> Result<(), Errno> {
         let socket = self.get_mut(id)?;
         if socket.waiters.iter().filter(|other| other.owner.pid() == waiter.owner.pid()).count() >= MAX_WAITERS {
@@ -168,7 +171,7 @@ impl Network {
         Ok(())
     }
 
-    /// Removes a program's waits for a shared socket, because the program closes its descriptor.
+    /// Removes a program's waits for a socket, because the program closes the socket's descriptor.
     /// Returns the operations of the waits, which will not complete.
     pub(super) fn forget(&mut self, id: SocketId, pid: Pid) -> Vec<OperationId> {
         let Some(socket) = self.sockets.get_mut(&id) else { return Vec::new() };
@@ -182,8 +185,8 @@ impl Network {
     }
 
     /// Binds the socket to an address, and to a free port if the port is 0. Fails with `EINVAL` if
-    /// the socket is already bound, and with `EADDRINUSE` if another socket receives for the
-    /// address.
+    /// the socket is already bound, and with `EADDRNOTAVAIL` for an address outside the loopback.
+    /// Fails with `EADDRINUSE` if another socket receives for the address.
     pub(super) fn bind(&mut self, id: SocketId, address: Address, only_v6: bool, shares_port: bool) -> Result<(), Errno> {
         let socket = self.get(id)?;
         if socket.local.is_some() || !matches!(socket.role, Role::Fresh | Role::Datagram(_)) {
@@ -206,7 +209,7 @@ impl Network {
     }
 
     /// Returns whether another socket already receives the messages or connections for this
-    /// socket's address. A stream socket conflicts only if it listens.
+    /// socket's address. Another stream socket conflicts only if that socket listens.
     pub(super) fn is_taken(&self, id: SocketId) -> bool {
         let Some(socket) = self.sockets.get(&id) else { return false };
         self.sockets.iter().any(|(other_id, other)| {
@@ -228,8 +231,8 @@ impl Network {
         Err(Errno::EADDRINUSE)
     }
 
-    /// Closes a socket. The other end sees the end of the stream. If `abort` is set or the socket
-    /// has unread bytes, the other end sees a reset.
+    /// Closes a socket. The other end receives the end of the stream. If `abort` is set or the
+    /// socket has unread bytes, the other end receives a reset.
     pub(super) fn close(&mut self, id: SocketId, abort: bool) -> Result<(), Errno> {
         let socket = self.sockets.remove(&id).ok_or(Errno::EBADF)?;
         self.pipe_ends -= usize::from(socket.is_pipe);

@@ -1,4 +1,5 @@
-//! The data of a socket, as plain values. Next: `network.rs`, the table of sockets.
+//! The data of a socket, as plain values that a snapshot can copy. `network.rs`, `stream.rs` and
+//! `datagram.rs` change the values. Next: `network.rs`, the table of sockets.
 
 use super::address::Address;
 use crate::ids::{OperationId, SocketId};
@@ -37,7 +38,7 @@ pub(super) struct Socket {
     /// Whether the socket is an end of a pipe. Such sockets count for the limit `pipes`, not for
     /// the limit `sockets`.
     pub(super) is_pipe: bool,
-    /// A pending error. The next call on the socket fails with the error and clears the error.
+    /// A pending error. A later call on the socket fails with the error and clears the error.
     pub(super) error: Option<Errno>,
     pub(super) waiters: Vec<Waiter>,
 }
@@ -53,9 +54,9 @@ pub(super) struct Waiter {
 /// The receiver of a [`Waiter`]'s completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum WaitOwner {
-    /// A process and its operation, which completes.
+    /// A process, and the operation that completes.
     Operation(Pid, OperationId),
-    /// The embedder, whose feed or inbound connection then moves its bytes.
+    /// The embedder. At the completion, the bytes of a feed or of an inbound connection are moved.
     Embedder,
 }
 
@@ -101,8 +102,8 @@ pub(super) struct Stream {
     pub(super) ended: bool,
     /// Whether this end has ended its sending direction.
     pub(super) shut: bool,
-    /// Whether a write fails, because an earlier write has found the other end closed, or the other
-    /// end has reset the connection.
+    /// Whether writes fail: the other end has reset the connection or has closed a Unix connection,
+    /// or an earlier write found the other end closed.
     pub(super) broken: bool,
 }
 

@@ -1,5 +1,6 @@
 //! The interface of a runtime's sockets for the other parts of the kernel: reads, writes, waits and
-//! closes. Next: `inbound/`, the embedder's connections.
+//! closes. Each change locks the table, and delivers the waits that the change has completed. Next:
+//! `inbound/`, the embedder's connections.
 
 use super::descriptor_passing::PassedDescriptors;
 use super::inbound::connections::InboundConnections;
@@ -143,7 +144,7 @@ impl Sockets {
     }
 
     /// Returns the present and the highest number of sockets and of pipes, then the bytes in socket
-    /// buffers and standard inputs.
+    /// buffers, standard inputs and queues of inbound connections.
     pub(crate) fn used_and_highest(&self) -> ([(u64, u64); 2], u64) {
         let state = self.state.lock();
         let fed: usize = state.feeds.values().map(|feed| feed.bytes.len()).sum();
@@ -230,7 +231,7 @@ impl Sockets {
         self.state.lock().network.forget(id, pid)
     }
 
-    /// Removes the entry of a program that has ended.
+    /// Removes the reference to the operations of an ended program.
     pub(crate) fn forget_process(&self, pid: Pid) {
         self.state.lock().waiting.remove(&pid);
     }

@@ -1,4 +1,5 @@
-//! Stream sockets: listening, connecting, accepting, and moving bytes. Next: `datagram.rs`.
+//! Stream sockets: listening, connecting, accepting, and moving bytes. A write stores bytes in the
+//! bounded buffer of the other end. Next: `datagram.rs`.
 
 use super::address::{Address, reaches, unbound};
 use super::network::Network;
@@ -50,7 +51,9 @@ impl Network {
     }
 
     /// Connects to the socket that listens at `address`. Fails with `ECONNREFUSED` if no socket
-    /// listens, and with `EAGAIN` if the queue of a Unix socket is full.
+    /// listens at the address, and with `EAGAIN` if the queue of a Unix socket is full. Fails with
+    /// `EALREADY` if the socket waits for another connection, and with `EISCONN` if the socket is
+    /// connected or listens.
     pub(super) fn connect(&mut self, id: SocketId, address: Address) -> Result<Progress, Errno> {
         let socket = self.get(id)?;
         match socket.role {
@@ -100,7 +103,7 @@ impl Network {
     }
 
     /// Removes the next connection from the queue and returns the server's end. A client that
-    /// waited for space enters the queue.
+    /// waited for space enters the queue. Fails with `EAGAIN` if the queue is empty.
     pub(super) fn accept(&mut self, id: SocketId) -> Result<SocketId, Errno> {
         let listener = self.get_mut(id)?;
         let Role::Listening(queue) = &mut listener.role else { return Err(Errno::EINVAL) };
@@ -120,7 +123,7 @@ impl Network {
         Ok(accepted)
     }
 
-    /// Makes two Unix sockets that are connected with each other.
+    /// Makes two Unix sockets that are connected with each other and count as one pipe.
     pub(super) fn pair(&mut self) -> Result<(SocketId, SocketId), Errno> {
         let end = |role| Socket { is_pipe: true, ..Socket::new(Domain::Unix, role) };
         let one = self.add(end(Role::Fresh))?;
@@ -146,7 +149,7 @@ impl Network {
         }
         if stream.incoming.is_empty() {
             return match socket.error.take() {
-                // The socket received a reset for a write to a closed end. Readers still see the
+                // The socket received a reset for a write to a closed end. Reads still return the
                 // end of the stream, and `broken` makes later writes fail.
                 Some(Errno::EPIPE) if stream.ended => Ok(0),
                 Some(error) => Err(error),

@@ -25,7 +25,8 @@ fn waiter(pid: u32, number: u32, mask: u32) -> Waiter {
     Waiter { owner: owner(pid, number), mask }
 }
 
-/// The default limits of the socket buffer and of the number of sockets.
+/// The default limits: the bytes of a socket's buffer, the number of sockets, and the number of
+/// pipes.
 const BUFFER: usize = 64 << 10;
 const MAX_SOCKETS: usize = 256;
 const MAX_PIPES: usize = 768;
@@ -236,7 +237,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..200)
 }
 
-/// Asserts the invariants of the table. Called after every step.
+/// Asserts the invariants of the table, after every step.
 fn check(network: &Network) {
     for (id, socket) in &network.sockets {
         match &socket.role {
@@ -251,7 +252,8 @@ fn check(network: &Network) {
                 }
             }
             Role::Listening(listener) => {
-                // No step sets a longer backlog. A shorter backlog drops no queued connections.
+                // The longest backlog of a step is 2, and a queue has at most one connection more.
+                // A shorter backlog drops no queued connections.
                 assert!(listener.ready.len() <= 3);
                 for end in listener.ready.iter().chain(&listener.waiting) {
                     assert!(network.sockets.contains_key(end));
@@ -271,7 +273,7 @@ fn check(network: &Network) {
 
 proptest! {
     /// After any sequence of calls, connections are consistent, buffers are bounded, and no
-    /// operation waits although its readiness is met.
+    /// operation waits for an event that has happened.
     #[test]
     fn random_calls_keep_connections_consistent_and_buffers_bounded(steps in steps()) {
         let mut network = Network::default();
@@ -308,7 +310,7 @@ proptest! {
             check(&network);
         }
         for id in network.sockets.keys().copied().collect::<Vec<_>>() {
-            // Closing a listener has already closed the sockets in its queue.
+            // Closing a listener may already have closed the sockets in its queue.
             let _ = network.close(id, false);
         }
         prop_assert!(network.sockets.is_empty());

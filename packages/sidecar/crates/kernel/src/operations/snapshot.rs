@@ -2,7 +2,7 @@
 //! has not taken.
 //!
 //! Wakers are not part of the snapshot. Operations of blocking calls are not part of the snapshot,
-//! because no program is inside such a call when a snapshot is taken.
+//! because no program waits in a blocking call when a snapshot is taken. Next: `../snapshot/`.
 
 use super::{Event, OPERATION_COST, Operations};
 use crate::ids::MAX_ID;
@@ -67,20 +67,20 @@ impl Operations {
             if !state.charge.grow(cost) {
                 return Err(Error::ResourceExhausted { resource: "kernel bytes", limit: usage.limits.kernel_bytes });
             }
-            // A limit of `u64::MAX`, so that restored operations cause no warning.
+            // The limit is `u64::MAX`, so that restored operations cause no warning.
             state.mark.raise(count, u64::MAX);
             made.news.store(!state.done.is_empty(), Ordering::Release);
         }
         Ok(made)
     }
 
-    /// Returns whether the operation has not completed yet.
+    /// Returns whether the operation is in progress and sends an event at the completion.
     pub(crate) fn is_pending(&self, operation: OperationId) -> bool {
         self.state.lock().pending.contains(&operation)
     }
 
-    /// Cancels the pending operations for which `has_completer` returns false, because nothing
-    /// would complete these operations.
+    /// Completes the pending operations for which `has_completer` returns false with `ECANCELED`,
+    /// because no other code would complete these operations.
     pub(crate) fn cancel_orphans(&self, has_completer: impl Fn(OperationId) -> bool) {
         let mut orphans: Vec<OperationId> = {
             let state = self.state.lock();

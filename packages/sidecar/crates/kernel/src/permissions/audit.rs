@@ -57,8 +57,8 @@ impl Audit {
         }
     }
 
-    /// Removes at most `most` decisions from the queue and returns them. If the queue is then
-    /// empty, also returns the number of decisions that were dropped after the last decision.
+    /// Removes and returns at most `most` decisions of the queue. If no decision is left, also
+    /// returns the number of decisions that were dropped after the last decision.
     pub fn take(&self, most: usize) -> Decisions {
         let mut state = self.0.lock();
         let count = state.waiting.len().min(most);

@@ -142,8 +142,8 @@ impl Compiled {
     fn add(&mut self, scope: Scope, pattern: &str, effect: RuleEffect) -> Result<(), &'static str> {
         let ranked = match scope {
             Scope::Fs => return self.fs.add(pattern, effect),
-            // The pattern `*` covers every program, so its rank is that of the path `/`, not that
-            // of a program's name.
+            // The pattern `*` covers every program, so the pattern has the rank of the path `/`,
+            // not the rank of a program's name.
             Scope::ChildProcess if pattern.trim_matches('*').is_empty() => return self.children.add("/", effect),
             Scope::ChildProcess if pattern.contains('/') => return self.children.add(pattern, effect),
             Scope::ChildProcess => {

@@ -21,8 +21,8 @@ pub(super) fn has_wildcard(text: &str) -> bool {
     text.contains(['*', '?'])
 }
 
-/// Returns the length in bytes of the character at `at`. Returns 1 if no valid character begins
-/// there.
+/// Returns the length in bytes of the character at `at`: the first byte and at most three
+/// continuation bytes.
 fn width(text: &[u8], at: usize) -> usize {
     1 + text[at + 1..].iter().take(3).take_while(|byte| *byte & 0xc0 == 0x80).count()
 }
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A reference implementation without optimisations.
+    /// A reference implementation, which tries every length for each `*`.
     fn slow(pattern: &[char], text: &[char]) -> bool {
         match pattern.split_first() {
             None => text.is_empty(),

@@ -1,8 +1,8 @@
 //! Network patterns: `host:port`, `host`, `*:port`, `tcp://host:port`.
 //!
-//! A host is a name with wildcards, an address, `localhost`, or `unix:NAME`. `localhost` covers all
-//! peers inside the runtime. `unix:NAME` covers a Unix socket that has no file. Next:
-//! `compiled.rs`.
+//! A host is a name with wildcards, an address, `localhost`, or `unix:NAME`. `localhost` covers the
+//! loopback addresses and the names that mean the guest's machine. `unix:NAME` covers a Unix socket
+//! that has no file. Next: `compiled.rs`.
 
 use super::glob::Glob;
 use super::operations::{Operations, network};
@@ -119,7 +119,7 @@ fn split(text: &str) -> Result<(&str, Option<&str>), &'static str> {
         };
     }
     match text.split_once(':') {
-        // An IPv6 address without a port.
+        // The text is an IPv6 address without a port.
         Some((_, rest)) if rest.contains(':') => Ok((text, None)),
         Some((host, port)) => Ok((host, Some(port))),
         None => Ok((text, None)),

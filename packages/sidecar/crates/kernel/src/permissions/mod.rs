@@ -1,4 +1,5 @@
-//! Permissions: the operations that the programs of a runtime may use. System calls check them.
+//! Permissions: the operations that the programs of a runtime may use. System calls check the
+//! permissions.
 //!
 //! ```text
 //! fs/guard.rs, net/calls.rs, processes/ ── About, operations ──► Permissions
@@ -44,13 +45,13 @@ const LISTENED: u8 = 0x80;
 
 /// A runtime's policy, and the listener of its decisions.
 pub struct Permissions {
-    /// The scopes that need checks, readable without the lock.
+    /// The scopes that need checks, as bits. The field can be read without the lock.
     checked: AtomicU8,
     policy: RwLock<Arc<Compiled>>,
     audit: Audit,
 }
 
-/// The denied operation of a check. If several operations are denied, the first.
+/// The first denied operation of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Denied {
     pub(crate) scope: Scope,
@@ -58,7 +59,7 @@ pub(crate) struct Denied {
 }
 
 impl Denied {
-    /// Returns the error number of the program's system call.
+    /// Returns `EACCES`, the error number of a denied system call.
     pub(crate) fn errno(self) -> Errno {
         Errno::EACCES
     }
@@ -106,7 +107,7 @@ impl Permissions {
         Self { checked: AtomicU8::new(policy.checked_scopes), policy: RwLock::new(policy), audit: Audit::default() }
     }
 
-    /// Takes the policy and the listener from `before`, the kernel's part that this value replaces.
+    /// Takes the policy and the listener from `before`, the permissions that this value replaces.
     /// The listener receives no further decisions of `before`.
     pub(crate) fn take_over(&self, before: &Self) {
         *self.policy.write() = before.policy.read().clone();
@@ -131,12 +132,12 @@ impl Permissions {
         self.checked.store(held.checked_scopes | listened, Ordering::Release);
     }
 
-    /// Returns the listener of decisions.
+    /// Returns the listener of decisions, or `None` if no listener is set.
     pub fn listener(&self) -> Option<Arc<dyn PermissionListener>> {
         self.audit.listener()
     }
 
-    /// Removes at most `most` decisions from the listener's queue and returns them.
+    /// Removes and returns at most `most` decisions of the listener's queue.
     pub fn take(&self, most: usize) -> Decisions {
         self.audit.take(most)
     }
@@ -199,9 +200,10 @@ impl Permissions {
         self.check(About::Binding(name), operations::binding::CALL)
     }
 
-    /// Checks that a file may be renamed from `from` to `to`. If `both` is set, checks a link
-    /// instead: the file then has both paths. An operation that is denied at the old path must not
-    /// become allowed at the new path. The error names the rename or the link.
+    /// Checks that a file may be renamed from `from` to `to`, or linked if `both` is set. An
+    /// operation that is denied at the old path must not become allowed at the new path. After a
+    /// link, the file has both paths, so the reverse must hold too. The error names the rename or
+    /// the link.
     pub(crate) fn check_move(&self, from: &[u8], to: &[u8], is_directory: bool, both: bool) -> Result<(), Denied> {
         if !self.checks(Scope::Fs) {
             return Ok(());
@@ -219,8 +221,8 @@ impl Permissions {
         Err(first_denied(Scope::Fs, operation))
     }
 
-    /// Returns whether all `operations` on a path are allowed, without a report to the listener.
-    /// Used for resources whose decision was reported before.
+    /// Returns whether all `operations` on a path are allowed. The listener receives no report,
+    /// because an earlier check has reported the decision.
     pub(crate) fn sees(&self, path: &[u8], operations: Operations) -> bool {
         !self.checks(Scope::Fs) || operations & !self.policy.read().judge(path).allowed == 0
     }

@@ -5,7 +5,7 @@
 
 use crate::permissions::policy::Scope;
 
-/// A set of operations of one scope. Bit `n` stands for the operation at index `n` of [`names`].
+/// A set of operations of one scope. Bit `n` means the operation at index `n` of [`names`].
 pub(crate) type Operations = u32;
 
 macro_rules! operations {
@@ -42,7 +42,7 @@ operations! {
     binding of Binding: CALL "call";
 }
 
-/// Returns all operations of a scope.
+/// Returns all operations of a scope, as bits.
 pub(crate) fn all(scope: Scope) -> Operations {
     (1 << names(scope).len()) - 1
 }

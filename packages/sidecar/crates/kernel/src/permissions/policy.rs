@@ -1,4 +1,4 @@
-//! Permission policies as the embedder writes them, and the decisions that the embedder receives.
+//! The permission policies that the embedder passes, and the decisions that the embedder receives.
 //!
 //! `docs/permissions.md` explains policies to users. Next: `compiled.rs`, the form in which a
 //! policy is checked.
@@ -73,7 +73,7 @@ pub struct PermissionPolicy {
 pub struct Decision {
     /// The scope of the operation.
     pub scope: Scope,
-    /// The operation.
+    /// The name of the operation.
     pub operation: &'static str,
     /// The resource of the operation.
     pub resource: String,
@@ -99,9 +99,9 @@ pub struct Decisions {
 
 /// Receives notifications of permission decisions.
 pub trait PermissionListener: Send + Sync {
-    /// Notifies the listener that the queue has decisions. The listener takes them with `take`, or
-    /// later with [`crate::Permissions::take`]. The next notification follows after a `take` has
-    /// returned no decisions. The method runs inside system calls and must not block.
+    /// Notifies the listener that the queue has decisions. The listener takes the decisions with
+    /// `take`, or later with [`crate::Permissions::take`]. The next notification follows after a
+    /// `take` has returned no decisions. The method runs inside system calls and must not block.
     fn pending(&self, take: &dyn Fn(usize) -> Decisions);
 }
 

@@ -34,7 +34,7 @@ impl<P> Ranked<P> {
         self.rules.insert(place, (rank, pattern, effect));
     }
 
-    /// Returns the operations that the matching rules allow.
+    /// Returns the operations that the matching rules and the default allow.
     pub(super) fn judge(&self, matches: impl Fn(&P) -> bool) -> Operations {
         let (mut allowed, mut says, mut rank) = (self.default, Masks::default(), 0);
         for (of, _, effect) in self.rules.iter().filter(|(_, pattern, _)| matches(pattern)) {
@@ -47,7 +47,7 @@ impl<P> Ranked<P> {
         says.after(allowed)
     }
 
-    /// Returns the rule that decides about one operation.
+    /// Returns the rule that decides about one operation. Returns `None` if the default decides.
     pub(super) fn decider(&self, matches: impl Fn(&P) -> bool, operation: Operations) -> Option<u32> {
         let about = |(_, pattern, effect): &&(u64, P, RuleEffect)| effect.operations & operation != 0 && matches(pattern);
         let (rank, ..) = self.rules.iter().rev().find(about)?;

@@ -1,10 +1,10 @@
 //! Rules about paths, stored as a tree of names. One pass over a path checks all rules.
 //!
 //! A pattern is a list of names between slashes. A name is a text, a glob that does not match
-//! slashes, or `**` for any number of names, also none. A pattern covers the path that it describes
-//! **and everything below**. The *depth* of a match is the number of the path's names up to the
-//! pattern's last name. The matching rule with the highest depth decides. If several matching rules
-//! have that depth, a denying rule decides. A `**` at the end of a pattern has no effect.
+//! slashes, or `**` for zero or more names. A pattern covers the path that it describes **and
+//! everything below**. The *depth* of a match is the number of the path's names up to the pattern's
+//! last name. The matching rule with the highest depth decides. If several matching rules have that
+//! depth, a denying rule decides. A `**` at the end of a pattern has no effect.
 //!
 //! ```text
 //! /data/*.db   /data/private   **/.env          root ─ data ─ [*.db]
@@ -39,9 +39,9 @@ struct Node {
     globs: Vec<(Glob, usize)>,
     /// The child for `**`.
     any: Option<usize>,
-    /// Whether the node stands for `**`. The node then matches each further name and stays active.
+    /// Whether the node is for `**`. Such a node matches each further name and stays active.
     is_any: bool,
-    /// Whether the node stands for `**` or is below such a node.
+    /// Whether the node is for `**` or is below a node for `**`.
     is_anywhere: bool,
     says: Masks,
     rules: Vec<RuleEffect>,
@@ -247,8 +247,8 @@ impl Tree {
     }
 
     /// Returns whether a move from `from` to `to` allows no operation that was denied before. For a
-    /// directory, the same must hold for everything below. If the rules are not enough to decide,
-    /// the result is false.
+    /// directory, this condition must also hold for all paths below. If the matching rules are not
+    /// enough to decide, returns false.
     pub(super) fn keeps(&self, from: &Judged, to: &Judged, is_directory: bool) -> bool {
         if to.allowed & !from.allowed != 0 {
             return false;

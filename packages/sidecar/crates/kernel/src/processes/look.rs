@@ -1,4 +1,5 @@
-//! Queries of the process table for `/proc`. Next: `waiting.rs`.
+//! Queries of the process table for `/proc`. The results are copies, so `/proc` holds no lock of
+//! the table. Next: `waiting.rs`.
 
 use super::Processes;
 use coldframe_ids::Pid;
@@ -13,7 +14,8 @@ impl Processes {
         living
     }
 
-    /// Returns a process's parent, group and session.
+    /// Returns a process's parent, group and session. For an unknown pid, the parent is process 1,
+    /// and the group and the session are the pid.
     pub(crate) fn family(&self, pid: Pid) -> (Pid, Pid, Pid) {
         let state = self.0.lock();
         state.table.entries.get(&pid).map_or((Pid::INIT, pid, pid), |entry| (entry.parent, entry.group, entry.session))

@@ -88,8 +88,8 @@ impl Processes {
         self.enter(|table| table.enter_child(parent, detached))
     }
 
-    /// Stores the program of an entered process. Ends the program if the process was condemned in
-    /// the meantime.
+    /// Stores the program of an entered process. Ends the program if the process has been condemned
+    /// since its entry was made.
     pub fn register(&self, program: &Arc<dyn Caller>) {
         let condemned = {
             let mut state = self.0.lock();
@@ -108,12 +108,13 @@ impl Processes {
         state.programs.remove(&pid);
     }
 
-    /// Returns the program of a live process.
+    /// Returns the program of a live process. Returns `None` if the process has ended or is
+    /// unknown.
     pub fn program(&self, pid: Pid) -> Option<Arc<dyn Caller>> {
         self.0.lock().programs.get(&pid).and_then(Weak::upgrade)
     }
 
-    /// Returns the root process above `pid`. Returns `None` if `pid` is a root process itself.
+    /// Returns the root process above `pid`. Returns `None` if `pid` is a root process or unknown.
     pub fn root_of(&self, pid: Pid) -> Option<Pid> {
         let root = self.0.lock().table.entries.get(&pid)?.root;
         (root != pid).then_some(root)
@@ -135,7 +136,7 @@ impl Processes {
     }
 
     /// Sends the embedder's signal to one process. For the signal 0, only checks that the process
-    /// exists.
+    /// exists. Fails with `ESRCH` if no live process has the pid.
     pub fn signal(&self, pid: Pid, signal: i64) -> Result<(), Errno> {
         let signal = if signal == 0 { None } else { Some(signals::check(signal)?) };
         let program = self.program(pid).ok_or(Errno::ESRCH)?;
@@ -175,6 +176,7 @@ impl Processes {
     }
 
     /// Sends a signal for the program `caller`. For the signal 0, only checks that targets exist.
+    /// Fails with `EACCES` if the policy denies the signal for all targets.
     fn kill(&self, caller: &dyn Caller, number: i64, signal: i64) -> Answer {
         let signal = if signal == 0 { None } else { Some(signals::check(signal)?) };
         let mut programs: Vec<_> = {
@@ -238,7 +240,7 @@ fn answer(pid: Pid) -> i64 {
 }
 
 /// Starts an operation that completes with the child's wait status. The completion also removes the
-/// child from the table.
+/// child from the table. Fails with `ECHILD` if `pid` is not a child of the program.
 fn wait(program: &Arc<dyn Caller>, pid: Pid) -> Answer {
     let operations = &program.process().operations;
     let operation = operations.begin()?;
@@ -253,8 +255,8 @@ fn wait(program: &Arc<dyn Caller>, pid: Pid) -> Answer {
     Ok(operation.answer())
 }
 
-/// Sets the list for the next `wait_for_watched`. The list has pairs of u32: a descriptor and its
-/// mask, or a child and 0.
+/// Sets the list for the next `wait_for_watched`. The list has pairs of u32: a descriptor and a
+/// mask, or a child's pid and 0. Fails with `EINVAL` for more than [`MAX_WATCHED`] pairs.
 fn watch(program: &dyn Caller, bytes: &[u8]) -> Answer {
     let pairs = bytes.chunks_exact(8);
     if pairs.len() > MAX_WATCHED || !pairs.remainder().is_empty() {

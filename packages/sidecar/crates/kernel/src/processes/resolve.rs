@@ -3,7 +3,7 @@
 //!
 //! The programs of a runtime are files that begin with [`MAGIC`] and a name from [`ProgramKind`]'s
 //! table. Guests can copy, link and rename these files, but the files do not contain the programs.
-//! `env` is run in this module, because it only prepares the start of another program. Next:
+//! This module runs `env`, because `env` only prepares the start of another program. Next:
 //! `spawn.rs`.
 
 use crate::fs::View;
@@ -19,8 +19,8 @@ const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 /// The maximum number of steps of a resolution: one for each script that another script runs, as on
 /// Linux, and one for `env`.
 const MAX_STEPS: usize = 6;
-/// JavaScript that `node` runs instead of `env`: if no command is given, and if the command is not
-/// found.
+/// The JavaScript that `node` runs instead of `env` if no command is given. [`MISSING`] is the
+/// JavaScript for a command that is not found.
 const PRINT: &str = "for (const key in process.env) console.log(`${key}=${process.env[key]}`)";
 const MISSING: &str = "console.error(`env: '${process.argv[1]}': No such file or directory`); process.exitCode = 127";
 
@@ -49,7 +49,7 @@ pub struct Command {
 }
 
 impl ProgramKind {
-    /// Returns the program's name.
+    /// Returns the program's name, which permission rules about programs match.
     pub(crate) fn name(&self) -> &str {
         match self {
             Self::Node => "node",
@@ -77,7 +77,7 @@ impl ProgramKind {
 }
 
 /// Resolves `file` to a command. The first element of `argv` is the name by which the program is
-/// called.
+/// called. Fails with `ELOOP` after [`MAX_STEPS`] steps.
 pub(crate) fn resolve(
     view: &View<'_>,
     file: &[u8],
@@ -161,7 +161,8 @@ fn interpreter(head: &[u8]) -> Result<(String, Option<String>), Errno> {
 }
 
 /// Parses the arguments `env [-i] [-S TEXT] [NAME=VALUE]... COMMAND ARGUMENTS` and changes the
-/// environment. Returns the command with its arguments, or an empty list.
+/// environment. Returns the command with its arguments, or an empty list. Fails with `EINVAL` for
+/// an unknown option.
 fn env_arguments(argv: Vec<String>, env: &mut Vec<(String, String)>) -> Result<Vec<String>, Errno> {
     let mut rest: std::collections::VecDeque<_> = argv.into_iter().skip(1).collect();
     while let Some(first) = rest.pop_front() {

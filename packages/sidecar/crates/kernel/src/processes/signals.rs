@@ -1,5 +1,5 @@
 //! The signals of a program: signals that the program listens to, pending signals, and the default
-//! actions. Next: `spec.rs`.
+//! actions. A pending signal completes the operation that waits for signals. Next: `spec.rs`.
 
 use super::status::SIGKILL;
 use crate::caller::Caller;
@@ -67,7 +67,7 @@ impl SignalState {
 impl Signals {
     /// Takes a snapshot of the signals and of the program's operations under one lock. Between two
     /// separate snapshots a signal could arrive, and the operation in the second snapshot would
-    /// wait for ever.
+    /// wait forever.
     pub(crate) fn snapshot(&self, operations: &Operations) -> (SignalState, OperationsSnapshot) {
         let state = self.0.lock();
         (*state, operations.snapshot())
@@ -96,7 +96,8 @@ impl Signals {
         Ok(0)
     }
 
-    /// Starts an operation that completes with the next signal's number.
+    /// Starts an operation that completes with the next signal's number. Fails with `EBUSY` if an
+    /// earlier operation still waits.
     pub(super) fn next(&self, operations: &Operations) -> Answer {
         let mut state = self.0.lock();
         if state.operation.is_some() {
@@ -109,8 +110,8 @@ impl Signals {
     }
 }
 
-/// Returns whether `caller` may send `signal` to the process `pid`. `None` stands for a check that
-/// the process exists. A program may send every signal to itself.
+/// Returns whether `caller` may send `signal` to the process `pid`. `None` means a check that the
+/// process exists. A program may send every signal to itself.
 pub(super) fn may_send(caller: &dyn Caller, pid: Pid, signal: Option<u8>) -> bool {
     let permissions = &caller.process().kernel.permissions;
     if caller.pid() == pid || !permissions.checks(Scope::Process) {
@@ -130,8 +131,9 @@ fn name(signal: u8) -> String {
     NAMES.get(usize::from(signal) - 1).map_or_else(|| signal.to_string(), |name| format!("SIG{name}"))
 }
 
-/// Delivers a signal to a program. A listener receives the signal. Without a listener, Linux's
-/// default action applies.
+/// Delivers a signal to a program. If the program listens to the signal, the signal becomes
+/// pending. Otherwise, Linux's default action applies, but a signal that stops a process has no
+/// effect.
 pub(crate) fn send(program: &dyn Caller, signal: u8) {
     let process = program.process();
     {

@@ -1,6 +1,6 @@
 //! A snapshot of the process table: pids, parents, groups, waiters, and the status of ended
-//! processes. The programs are not part of the snapshot. Each program registers itself when it is
-//! restored.
+//! processes. The programs are not part of the snapshot. Each program is registered when the
+//! program is restored. Next: `../snapshot/`.
 
 use super::status::SIGKILL;
 use super::table::{LAST_PID, ProcessRecord};
@@ -81,7 +81,7 @@ impl Processes {
     }
 
     /// Ends the table's live processes that have no restored program. Such a program ended while
-    /// the snapshot was taken. The status of its process is SIGKILL, and the parent is notified.
+    /// the snapshot was taken. The process's status becomes SIGKILL, and the parent is notified.
     pub(crate) fn kill_missing(&self, operations: &HashMap<Pid, Arc<Operations>>) {
         let mut state = self.0.lock();
         let lost: Vec<Pid> = state.table.entries.iter().filter(|(_, entry)| entry.ended.is_none()).map(|(pid, _)| *pid).collect();

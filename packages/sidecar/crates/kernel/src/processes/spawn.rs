@@ -27,14 +27,15 @@ pub struct Child {
     pub memory: Charge,
 }
 
-/// Resolves a command that the embedder starts.
+/// Resolves a command that the embedder starts. Fails with `ENOENT` if the command does not exist.
 pub fn find(process: &Process, file: &str, argv: Vec<String>, env: Vec<(String, String)>) -> Result<Command, Errno> {
     // The embedder chose the command, so permissions do not apply.
     let view = View { permissions: None, ..process.view() };
     resolve(&view, file.as_bytes(), argv, env)
 }
 
-/// Starts a child as a `spawn` call requests. Returns the child's pid.
+/// Starts a child as a `spawn` call requests. Returns the child's pid. Fails with `EAGAIN` if the
+/// process table is full or the runtime has been disposed.
 pub(super) fn spawn(program: &Arc<dyn Caller>, words: &[u8], texts: &[u8]) -> Answer {
     let parent = program.process();
     let kernel = &parent.kernel;
@@ -46,7 +47,8 @@ pub(super) fn spawn(program: &Arc<dyn Caller>, words: &[u8], texts: &[u8]) -> An
     let texts = Charge::of(usage, Resource::Kernel, spec.cost()).ok_or(Errno::ENOMEM)?;
     let memory = Charge::of(usage, Resource::Memory, child_memory).ok_or(Errno::ENOMEM)?;
     let cwd = if spec.cwd.is_empty() { b"." } else { &*spec.cwd };
-    // The child has no descriptors yet. They are added below, after the command was resolved.
+    // The child has no descriptors yet. The descriptors are added below, after the command was
+    // resolved.
     let (files, cwd) = parent.files.child(&kernel.files, cwd, Descriptors::inherited(Vec::new(), kernel.descriptors()))?;
     let began = (|| {
         let view = files.view(&kernel.files);
@@ -72,7 +74,7 @@ pub(super) fn spawn(program: &Arc<dyn Caller>, words: &[u8], texts: &[u8]) -> An
     process.texts = Some(texts);
     let cwd = String::from_utf8_lossy(&cwd).into_owned();
     if let Err(process) = program.start_child(Child { process, parent: program.pid(), command, cwd, memory }) {
-        // The runtime has been disposed.
+        // The start fails only if the runtime has been disposed.
         process.close();
         kernel.processes.remove(pid);
         return Err(Errno::EAGAIN);

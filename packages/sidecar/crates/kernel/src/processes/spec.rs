@@ -99,7 +99,7 @@ impl Spec {
     }
 
     /// Returns the kernel memory of the texts in bytes. The kernel keeps the texts while the child
-    /// lives, because `/proc` shows them.
+    /// is live, because `/proc` shows the texts.
     pub(super) fn cost(&self) -> u64 {
         /// The bytes that a text costs besides its content: the entry in the list, and the
         /// allocator's overhead.

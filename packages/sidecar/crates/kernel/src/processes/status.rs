@@ -20,8 +20,9 @@ pub enum Status {
 }
 
 impl Status {
-    /// Returns the status of a program with this exit code or failure. Exhausted memory is SIGABRT,
-    /// as in V8. Every other failure is SIGKILL.
+    /// Returns the status of a program with this exit code or failure. The status of a failure by a
+    /// signal is this signal. Exhausted memory has the status SIGABRT, as in V8. Every other
+    /// failure has the status SIGKILL.
     pub fn of(exit_code: i32, failure: Option<&Error>) -> Self {
         match failure {
             None => Self::Code((exit_code & 0xff) as u8),
@@ -31,7 +32,7 @@ impl Status {
         }
     }
 
-    /// Returns Linux's wait status of this status.
+    /// Returns the status as a number, in the format of Linux's `wait`.
     pub(crate) fn number(self) -> i32 {
         match self {
             Self::Code(code) => i32::from(code) << 8,

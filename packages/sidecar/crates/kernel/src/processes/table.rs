@@ -1,12 +1,12 @@
 //! The table of a runtime's processes: parents, groups, sessions, and the status of ended
-//! processes. The table is plain data. It refers to programs and operations by number, so that a
-//! snapshot can copy the table.
+//! processes. The table is plain data. The table refers to programs and operations by number, so
+//! that a snapshot can copy the table.
 //!
-//! A process that the embedder starts has a session of its own. Its parent is process 1, which has
-//! no program. A child belongs to its parent's session, but a detached child starts a new session.
-//! When a root process ends, all other processes of its session end too. Detached processes live
-//! until the runtime is disposed, or until the embedder ends their root process. Next: `status.rs`,
-//! the status of an ended process.
+//! A process that the embedder starts has a session of its own. The parent of such a process is
+//! process 1, which has no program. A child belongs to its parent's session, but a detached child
+//! starts a new session. When a root process ends, all other processes of its session end too.
+//! Detached processes live until the runtime is disposed, or until the embedder or a limit ends
+//! their root process. Next: `status.rs`, the status of an ended process.
 
 use super::status::Status;
 use crate::ids::OperationId;
@@ -15,10 +15,10 @@ use coldframe_ids::Pid;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The highest pid. After this pid, pids start again at a low number, as on Linux.
+/// The highest pid. After this pid, pids start again at 2.
 pub(super) const LAST_PID: Pid = Pid::new(4_194_304);
 
-/// One process.
+/// The entry of one process.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct ProcessRecord {
     pub(super) parent: Pid,
@@ -29,7 +29,8 @@ pub(super) struct ProcessRecord {
     /// Whether the process must end because its root process ended. Such a process cannot start
     /// children.
     pub(super) condemned: bool,
-    /// The status of an ended process, which stays in the table until its parent waits for it.
+    /// The status of an ended process. An ended process stays in the table until its parent waits
+    /// for the process.
     pub(super) ended: Option<Status>,
     /// The parent's operation that completes when the process ends.
     pub(super) waiter: Option<Waiter>,
@@ -103,7 +104,7 @@ impl ProcessTable {
     }
 
     /// Returns whether a group, a session or a root process has the number. A new process does not
-    /// get such a number.
+    /// receive such a number.
     fn is_group(&self, number: Pid) -> bool {
         self.entries.values().any(|entry| entry.group == number || entry.session == number || entry.root == number)
     }
@@ -162,7 +163,8 @@ impl ProcessTable {
     }
 
     /// Registers `waiter` for the end of the caller's child. Returns the status if the child has
-    /// already ended. Fails with `ECHILD` if the process is not a child of the caller.
+    /// already ended. Fails with `ECHILD` if the process is not a child of the caller, and with
+    /// `EBUSY` if a wait for the child exists.
     pub(super) fn wait(&mut self, caller: Pid, pid: Pid, waiter: Waiter) -> Result<Option<Status>, Errno> {
         let entry = self.entries.get_mut(&pid).filter(|entry| entry.parent == caller).ok_or(Errno::ECHILD)?;
         match entry.ended {
@@ -180,9 +182,9 @@ impl ProcessTable {
         }
     }
 
-    /// Removes the caller's ended child and returns its status. Fails with `EAGAIN` while the child
-    /// lives. The function registers no waiter, because nothing would read the waiter's
-    /// notification.
+    /// Removes the caller's ended child and returns the child's status. Fails with `EAGAIN` while
+    /// the child is live, and with `ECHILD` if the process is not a child of the caller. The
+    /// function registers no waiter, because nothing would read the waiter's notification.
     pub(super) fn reap(&mut self, caller: Pid, pid: Pid) -> Result<Status, Errno> {
         let entry = self.entries.get(&pid).filter(|entry| entry.parent == caller).ok_or(Errno::ECHILD)?;
         let status = entry.ended.ok_or(Errno::EAGAIN)?;
@@ -216,8 +218,9 @@ impl ProcessTable {
     }
 
     /// Moves the process `pid`, which must be `caller` or a child of `caller`, to a group of its
-    /// session. A `pid` of `None` means `caller`. A `group` of `None` means the process's own
-    /// group.
+    /// session. A `pid` of `None` means `caller`. A `group` of `None` means a group with the number
+    /// of the process. Fails with `EPERM` for the first process of a session and for a group
+    /// outside the session.
     pub(super) fn set_group(&mut self, caller: Pid, pid: Option<Pid>, group: Option<Pid>) -> Result<(), Errno> {
         let pid = pid.unwrap_or(caller);
         let group = group.unwrap_or(pid);

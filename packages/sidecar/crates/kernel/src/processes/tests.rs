@@ -48,8 +48,8 @@ fn reaping_returns_an_end_once_and_leaves_no_waiter() {
     let child = table.enter_child(root, false).expect("room");
     assert_eq!(table.reap(root, child), Err(Errno::EAGAIN));
     assert_eq!(table.reap(child, root), Err(Errno::ECHILD), "not a child of the caller");
-    // The `EAGAIN` of an earlier reap left no waiter, so the ended child stays in the table for
-    // this reap.
+    // An earlier reap, which failed with `EAGAIN`, left no waiter, so the ended child stays in the
+    // table for this reap.
     assert_eq!(table.exited(child, Status::Code(7), false).notified, None);
     assert_eq!(table.reap(root, child), Ok(Status::Code(7)));
     assert_eq!(table.reap(root, child), Err(Errno::ECHILD));
@@ -139,7 +139,7 @@ fn number() -> impl Strategy<Value = i64> {
 }
 
 proptest! {
-    /// After arbitrary calls the program's own table entry exists, and the program of another
+    /// After arbitrary calls, the program's own table entry exists, and the program of another
     /// runtime has not ended.
     #[test]
     fn forged_calls_have_no_effect_on_other_runtimes(

@@ -30,7 +30,8 @@ enum Watched {
 
 /// Waits until a descriptor is ready for an event in its mask, a child has ended, or `deadline` has
 /// passed. `deadline` is in nanoseconds of the monotonic clock. Returns 1 if the deadline has
-/// passed, otherwise 0. Descriptors that are no sockets are always ready.
+/// passed, otherwise 0. Fails with `EINTR` if the program's work must stop. Descriptors that are no
+/// sockets are always ready.
 pub(crate) async fn wait_for(program: &Arc<dyn Caller>, targets: &[WatchTarget], deadline: Option<u64>) -> Answer {
     let mut watched = Vec::new();
     let begun = begin(program, targets, &mut watched);

@@ -1,9 +1,10 @@
 //! The encoding of a kernel snapshot: a version, the digest of the standard files, and one postcard
 //! value.
 //!
-//! The bytes are untrusted. Each part is checked as if a guest had made it. The other code of the
-//! kernel can therefore rely on its invariants. The memory of a decoded snapshot is at most a small
-//! multiple of the number of bytes.
+//! The bytes are untrusted. Each part is checked as if a guest had made the part. The other code of
+//! the kernel can therefore rely on the kernel's invariants. Decoding bounds the lengths of lists
+//! (`../encoding.rs`), because a decoded list can use many times the memory of the bytes. Next:
+//! `../fs/snapshot/record.rs`.
 
 use super::{KernelSnapshot, ProcessSnapshot};
 use crate::encoding::damaged;
@@ -22,8 +23,8 @@ type Checked = Result<(), &'static str>;
 
 impl KernelSnapshot {
     /// Encodes the snapshot for [`KernelSnapshot::decode`]. Some libraries cannot export the state
-    /// of a digest or cipher. After decoding, every operation on such a context fails with
-    /// `ECANCELED`.
+    /// of a digest or cipher. After decoding, every operation on such a context, except closing the
+    /// context, fails with `ECANCELED`.
     pub fn encode(&self) -> Result<Vec<u8>, Error> {
         let failed =
             |error: postcard::Error| Error::Snapshot { reason: format!("the kernel's state cannot be encoded: {error}") };

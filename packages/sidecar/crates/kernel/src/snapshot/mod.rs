@@ -7,14 +7,14 @@
 //!        └───────── restore ────────┘   └──────── decode ────────┘
 //! ```
 //!
-//! Every part of the kernel has its own snapshot (`snapshot.rs` or `snapshot/` beside the part).
-//! This module combines the snapshots and defines their order. Two rules apply to all parts. First,
-//! the embedder's state is not part of a snapshot: connections, functions of bindings, and the
-//! embedder's open files and watches. The embedder passes the functions and mounts again at each
-//! restore. Second, **no program waits for an event that cannot happen**. An operation stays
+//! Each part of the kernel has its own snapshot, mostly in `snapshot.rs` or `snapshot/` beside the
+//! part. This module combines the snapshots and defines their order. Two rules apply to all parts.
+//! First, the embedder's state is not part of a snapshot: connections, functions of bindings, and
+//! the embedder's open files and watches. The embedder passes the functions and mounts again at
+//! each restore. Second, **no program waits for an event that cannot happen**. An operation stays
 //! pending if a part of the snapshot will complete the operation. Such parts are sockets, ends of
-//! children, signals, and watches. The restore completes every other operation. Next:
-//! `descriptors/snapshot.rs`, the shared descriptions; `file.rs`, the encoding.
+//! children, signals, and watches. The restore completes every other operation with `ECANCELED`.
+//! Next: `descriptors/snapshot.rs`, the shared descriptions; `file.rs`, the encoding.
 
 mod file;
 #[cfg(test)]
@@ -110,10 +110,9 @@ impl Kernel {
     /// Takes a snapshot. `processes` are the processes of the live programs. No program may run a
     /// turn or a system call during the snapshot.
     pub fn snapshot(&self, processes: &[&Process]) -> KernelSnapshot {
-        // The embedder may still act, and an operation must not complete after its completer was
-        // stored and before the operation was stored. The completers are therefore stored first. An
-        // operation that is still pending when it is stored was pending when its completer was
-        // stored.
+        // The embedder may still act during the snapshot. The parts that complete operations are
+        // therefore stored before the operations. If an operation is stored as pending, the
+        // operation was also pending when the part that completes the operation was stored.
         let mut descriptions = DescriptionCollector::default();
         let files = self.files.lock().snapshot();
         let sockets = self.sockets.snapshot(&mut descriptions);
@@ -125,8 +124,8 @@ impl Kernel {
         KernelSnapshot { files, descriptions: descriptions.done(), sockets, table, policy, bindings, calls, processes: saved }
     }
 
-    /// Restores the kernel and its processes, for new programs. Fails without an effect outside if
-    /// the limits are too low or a mount is missing.
+    /// Restores the kernel and its processes, for new programs. Fails if the limits are too low or
+    /// a mount is missing. A failed restore changes no other runtime.
     pub fn restore(saved: &KernelSnapshot, with: RestoreInputs<'_>) -> Result<RestoredKernel, Error> {
         let policy = match with.permissions {
             Some(policy) => PolicySnapshot::of(policy)?,
@@ -183,10 +182,10 @@ impl Kernel {
         self.files.lock().reattach()
     }
 
-    /// Replaces `before` in a runtime. Takes the embedder, its functions, its listeners and the
-    /// policy from `before`, and continues the numbers of host calls and the CPU time. The
-    /// embedder's connections to `before` end with `error`. Fails without a change if another file
-    /// has a command's name.
+    /// Replaces `before` in a runtime. Takes the embedder, the embedder's functions and listeners,
+    /// and the policy from `before`, and continues the numbers of host calls and the CPU time. The
+    /// embedder's connections to `before` end with `error`. Fails without a change of `before` if
+    /// another file has a command's name.
     pub fn take_over(&self, before: &Self, error: &Error) -> Result<(), Error> {
         self.take_over_bindings(before)?;
         self.usage.warnings.take_over(&before.usage.warnings);
@@ -241,7 +240,8 @@ impl RestoredKernel {
 impl Process {
     fn snapshot(&self, descriptions: &mut DescriptionCollector) -> ProcessSnapshot {
         let files = self.files.snapshot(descriptions);
-        // Operations are stored after everything that completes them: see [`Kernel::snapshot`].
+        // Operations are stored after the parts that complete operations, as [`Kernel::snapshot`]
+        // explains.
         let (signals, operations) = self.signals.snapshot(&self.operations);
         ProcessSnapshot {
             pid: self.pid,

@@ -1,4 +1,5 @@
-//! Changes to the encoded files of a snapshot, for tests of the files.
+//! Changes to the encoded files of a snapshot, for tests of the files. The changed bytes are
+//! decoded and checked like the bytes of a file.
 
 use super::KernelSnapshot;
 use crate::descriptors::DescriptionsSnapshot;
@@ -26,7 +27,7 @@ impl KernelSnapshot {
         Ok(self)
     }
 
-    /// Calls `change` with the snapshot's files.
+    /// Calls `change` with the snapshot's files. Returns the changed snapshot.
     pub(crate) fn with_files(mut self, change: impl FnOnce(&mut FilesSnapshot)) -> Self {
         change(&mut self.files);
         self

@@ -1,5 +1,5 @@
 //! Gauges: counters of the resources that all programs of a runtime share, such as memory and open
-//! host files. Next: `mark.rs`.
+//! host files. A gauge is an atomic number, so a charge takes no lock. Next: `mark.rs`.
 
 use super::Usage;
 use super::warnings::{is_calm, is_near};
@@ -21,7 +21,7 @@ pub enum Resource {
 impl Resource {
     pub(super) const COUNT: usize = 3;
 
-    /// Returns the limit's name and value.
+    /// Returns the name and the value of the limit on this resource.
     pub(super) fn limit(self, limits: &Limits) -> (&'static str, u64) {
         match self {
             Self::Memory => ("totalMemoryBytes", limits.total_memory_bytes),
@@ -76,7 +76,7 @@ pub struct Charge {
 }
 
 impl Charge {
-    /// Makes a charge of 0.
+    /// Makes a charge of 0, which [`Self::grow`] can raise.
     pub fn none(usage: &Arc<Usage>, resource: Resource) -> Self {
         Self { usage: usage.clone(), resource, amount: 0 }
     }
@@ -87,7 +87,7 @@ impl Charge {
         charge.grow(amount).then_some(charge)
     }
 
-    /// Returns the amount that is charged.
+    /// Returns the charged amount: bytes, or a number of open files.
     pub fn amount(&self) -> u64 {
         self.amount
     }

@@ -1,5 +1,5 @@
-//! Stores the highest value of a counter that a lock protects. A mark is plain data. A snapshot
-//! does not contain marks. Next: `peaks.rs`.
+//! A [`Mark`] stores the highest value of a counter that a lock protects. A mark is plain data, and
+//! no snapshot contains marks. Next: `peaks.rs`.
 
 use super::warnings::{is_calm, is_near};
 

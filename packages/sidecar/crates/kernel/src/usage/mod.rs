@@ -1,9 +1,9 @@
 //! A runtime's use of its limits: the present use, the highest use so far, and warnings.
 //!
 //! Three kinds of counters make counting cheap. A resource that many programs share has a
-//! [`Gauge`], an atomic number. A [`Charge`] raises the number, and lowers it when dropped. Objects
-//! under a lock (files, sockets, processes) have a [`Mark`] beside their counter. The use of a
-//! single process is read only on request, and its [`Peaks`] are recorded when the process ends. A
+//! [`Gauge`], an atomic number. A [`Charge`] raises the number. Dropping the charge lowers the
+//! number. Objects under a lock (files, sockets, processes) have a [`Mark`] beside their counter.
+//! The use of a single process is read only on request, and the [`Peaks`] keep the highest use. A
 //! use that reaches 80 % of its limit adds a warning. The warning is sent after the program's
 //! slice, when no lock is held (`warnings.rs`). Next: `resources.rs`, which collects all counters.
 

@@ -1,7 +1,7 @@
 //! The highest use by a single process of a runtime, for limits that apply to each process.
 //!
-//! A peak is recorded when a process ends. Rare changes are recorded at once. A report also reads
-//! the live processes. Next: `warnings.rs`.
+//! The peaks of descriptors, operations and output are recorded when a process ends. The other
+//! peaks are recorded at each change. A report also reads the live processes. Next: `warnings.rs`.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -33,7 +33,7 @@ pub struct Peaks {
     pub descriptors: Peak,
     /// Operations in progress.
     pub operations: Peak,
-    /// Bytes of output that wait for the embedder.
+    /// Bytes of captured output of one descriptor.
     pub output_bytes: Peak,
     /// Bytes of standard input that are not in the process's pipe yet.
     pub stdin_bytes: Peak,

@@ -1,4 +1,5 @@
-//! The reports that the embedder receives about limits and their use. Next: `gauge.rs`.
+//! The reports that the embedder receives about limits and their use. `resources.rs` makes the
+//! reports about resources, and `warnings.rs` sends the warnings. Next: `gauge.rs`.
 
 use coldframe_ids::Pid;
 use std::sync::Arc;
@@ -32,7 +33,7 @@ pub struct LimitWarning {
 /// The resources that one runtime uses.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RuntimeResources {
-    /// The use of every limit that can be counted.
+    /// The use of each limit that the kernel counts.
     pub limits: Vec<LimitUse>,
     /// The number of open descriptors of all processes.
     pub descriptors: u64,

@@ -1,9 +1,9 @@
 //! The warnings of a runtime that wait to be sent.
 //!
-//! Code that raises a use to 80 % of a limit adds a warning here, even while the code holds a lock.
-//! [`Warnings::send`] is called without locks and sends the warnings to the listener. A use must
-//! fall below 60 % before another warning, and each limit warns at most once a second. So a program
-//! cannot cause a flood of warnings. Next: `limits.rs`, the limits.
+//! Code that raises a use to 80 % of a limit adds a warning to the list, even while the code holds
+//! a lock. [`Warnings::send`] is called without locks and sends the warnings to the listener. A use
+//! must fall below 60 % before another warning, and each limit warns at most once a second. A
+//! program therefore cannot cause many warnings in a short time. Next: `limits.rs`, the limits.
 
 use crate::usage::reports::LimitWarning;
 use coldframe_ids::Pid;
@@ -15,15 +15,15 @@ use std::sync::{Arc, OnceLock};
 /// The minimum time between two warnings of one limit, in nanoseconds.
 const INTERVAL_NS: u64 = 1_000_000_000;
 
-/// The listener for warnings. Called on any thread. Must not block.
+/// The listener for warnings. The function runs on any thread and must not block.
 pub(crate) type Listener = Arc<dyn Fn(LimitWarning) + Send + Sync>;
 
-/// Returns whether a use is near its limit.
+/// Returns whether a use is near its limit: at least 80 % of the limit, and not 0.
 pub fn is_near(used: u64, max: u64) -> bool {
     used > 0 && used >= max - max / 5
 }
 
-/// Returns whether a use is so far below its limit that the next warning is allowed.
+/// Returns whether a use is below 60 % of its limit, so that the next warning is allowed.
 pub(super) fn is_calm(used: u64, max: u64) -> bool {
     used < max - max / 5 * 2
 }
@@ -33,7 +33,7 @@ pub(super) fn is_calm(used: u64, max: u64) -> bool {
 pub struct Warnings {
     /// The listener, set when the runtime is made. Without a listener no warnings are stored.
     listener: OnceLock<Listener>,
-    /// Whether `list` has warnings, readable without the lock.
+    /// Whether `list` has warnings. The field can be read without the lock.
     news: AtomicBool,
     list: Mutex<List>,
 }

@@ -4,13 +4,13 @@
 //! the system call runs again from its beginning. A repeated host call that equals the earlier host
 //! call receives the earlier reply.
 //!
-//! So no code in the kernel waits: no lock is held and no guest memory is borrowed while the
+//! No code in the kernel therefore waits: no lock is held and no guest memory is borrowed while the
 //! embedder works. One function resolves the paths of all mounts, and needs no asynchronous
-//! version. A host call that changes files is made once, because later rounds find its reply. If
+//! version. A host call that changes files is made once, because later rounds find the reply. If
 //! the tree changed between two rounds and the host calls differ, the later replies are dropped.
 //!
-//! The exchange is stored by thread, like the caller (`caller_scope.rs`). Next: `async_imports.rs`
-//! of the crate `vm`, which runs the rounds.
+//! The exchange is stored in a thread-local variable, like the caller (`caller_scope.rs`). Next:
+//! `async_imports.rs` of the crate `vm`, which runs the rounds.
 
 use super::wire::Input;
 use crate::caller_scope::set_repeated;
@@ -22,8 +22,8 @@ use std::sync::Arc;
 /// the bound fails with `ENOBUFS`.
 const MAX_BYTES: usize = 64 << 20;
 /// The maximum number of host calls of one system call. A system call that exceeds the bound fails
-/// with `ENOBUFS`. Each round compares all earlier host calls, so their number must be small. The
-/// longest path without links needs fewer host calls.
+/// with `ENOBUFS`. Each round compares all earlier host calls, so the number must be small. The
+/// longest path without links needs fewer host calls than the bound.
 const MAX_HOST_CALLS: usize = 16_384;
 
 thread_local! {
@@ -75,8 +75,8 @@ impl Exchange {
         result
     }
 
-    /// Returns the host call of the last round that needs a reply, if any. The result of that round
-    /// is then void.
+    /// Returns the host call of the last round that needs a reply. If there is such a host call,
+    /// the result of the round is void.
     pub fn wanted(&mut self) -> Option<FileSystemRequest> {
         self.wanted.take()
     }

@@ -1,11 +1,11 @@
 //! App file systems: mounts whose calls the embedder answers.
 //!
-//! An app file system is a kind of mount (`mounts/`), so paths are resolved by the same walk and
-//! checked by the same permissions. A mounted folder makes system calls to the host machine. An app
-//! file system makes host calls to the embedder instead, one at a time. The guest's system call
-//! runs again after each reply (`exchange.rs`). Replies are not trusted: an invalid reply fails the
-//! call with `EIO`. No state is kept between two calls, and an open file is a path. Next:
-//! `exchange.rs`, `wire.rs`.
+//! An app file system is a kind of mount (`mounts/`), so the path walk and the permission checks of
+//! other mounts apply. For a host directory, the kernel makes system calls of the host machine. For
+//! an app file system, the kernel makes host calls to the embedder, one at a time. The guest's
+//! system call runs again after each reply (`exchange.rs`). Replies are not trusted: an invalid
+//! reply fails the call with `EIO`. No state is stored between two calls: an open file is only a
+//! path. Next: `exchange.rs`, `wire.rs`.
 
 mod exchange;
 mod wire;
@@ -24,7 +24,7 @@ const PIECE: usize = 1 << 20;
 /// The maximum number of entries of one directory.
 const MAX_ENTRIES: usize = 1 << 20;
 
-/// One app file system.
+/// An app file system, which makes host calls for its files.
 pub(super) struct App {
     /// The file system's number in host calls, which the embedder chose.
     number: u32,
@@ -49,8 +49,8 @@ impl App {
     /// Returns the attributes of a file. A link at the path's end is not followed.
     /// `device` is the device number of the mount.
     pub(super) fn stat(&self, device: u64, path: &[u8]) -> Result<Stat, Errno> {
-        // The root always exists, so that the errors of a broken file system appear only below the
-        // root.
+        // The root's attributes need no host call, so that the mount exists even if the embedder's
+        // functions fail.
         if path.is_empty() {
             return Ok(Stat { kind: Type::Directory, mode: 0o755, links: 2, size: 4_096, ..base_stat(device, 1) });
         }
@@ -147,7 +147,8 @@ impl App {
     }
 }
 
-/// Returns the attributes that are equal for all files of an app file system.
+/// Returns attributes with the device number, the inode number and the values that all files of an
+/// app file system share. The caller sets the other fields.
 fn base_stat(dev: u64, ino: u64) -> Stat {
     Stat {
         dev,
@@ -168,7 +169,7 @@ fn base_stat(dev: u64, ino: u64) -> Stat {
 }
 
 /// Returns the inode number of a file to which the app assigned no number: a hash of the path
-/// (FNV-1a). A double represents the number exactly.
+/// (FNV-1a). The number is less than 2^52, so that a double represents the number exactly.
 fn number_of(path: &[u8]) -> u64 {
     let hash = path.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));
     (hash >> 12) | (1 << 51)

@@ -1,12 +1,12 @@
 //! Encodes the host calls of app file systems and decodes the replies. Numbers are little-endian. A
-//! text is its length (u32) and its UTF-8 bytes. The other side is
-//! `packages/sdk/src/file-systems/wire.ts`. `docs/internals/protocol.md` has the table of the
-//! fields.
+//! text is its length (u32) and its UTF-8 bytes. The SDK decodes the host calls and encodes the
+//! replies in `packages/sdk/src/file-systems/wire.ts`. `docs/internals/protocol.md` has the table
+//! of the fields.
 
 use super::super::node::Type;
 use coldframe_error::Errno;
 
-/// The bytes of a host call.
+/// The encoded arguments of a host call.
 pub(super) struct Input(Vec<u8>);
 
 impl Input {
@@ -41,7 +41,7 @@ impl Input {
     }
 }
 
-/// Decodes a reply. A missing field fails with `EIO`.
+/// Decodes a reply. A missing or invalid field fails with `EIO`.
 pub(super) struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {

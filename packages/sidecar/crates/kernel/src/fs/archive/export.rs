@@ -1,10 +1,10 @@
-//! Packs a part of the tree into an archive. The tree is walked name by name while the embedder
-//! reads the archive. The tree is not locked between two reads.
+//! Packs a part of the tree into an archive. The export visits one name after the other while the
+//! embedder reads the archive. The tree is not locked between two reads.
 //!
 //! Programs may therefore change the tree during an export. A file that was removed is left out. A
-//! file that became shorter is filled with zeros. Sockets, devices and `/proc` are always left out.
-//! The second name of a file becomes a link to the first name. Ranges without data are not stored.
-//! Next: `header.rs`.
+//! file that became shorter is filled with zeros. Sockets, devices and the directory `/proc` are
+//! left out. Every further name of a file becomes a link to the first name. Large ranges without
+//! data of files in memory are not stored. Next: `header.rs`.
 
 use super::super::node::Type;
 use super::super::open::{self, Opened, PIECE};
@@ -22,7 +22,7 @@ const DIRECTORY_NO_FOLLOW: u32 = 0o600_000;
 const PERMISSIONS: u32 = 0o7777;
 /// The device number of `/proc`, which is the first mount.
 const PROC: u64 = DEVICE + 1;
-/// The minimum number of bytes without data for which a file is stored as a sparse file.
+/// The minimum number of bytes without data for which a file in memory is stored as a sparse file.
 const LARGE_HOLES: u64 = 64 << 10;
 
 /// An archive that is written piece by piece.
@@ -79,7 +79,7 @@ impl Export {
         Ok(std::mem::replace(&mut self.out, rest))
     }
 
-    /// Closes the file that is being packed. No further bytes are read from the export.
+    /// Closes the file that is being packed. The caller must not read further bytes.
     pub(in crate::fs) fn give_up(&mut self, view: &View<'_>) {
         if let Some(current) = self.current.take() {
             current.opened.release(&mut view.lock());

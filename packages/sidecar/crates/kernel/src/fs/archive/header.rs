@@ -1,5 +1,5 @@
-//! Writes the headers of an archive in ustar format. An extended header precedes a header whose
-//! values do not fit. Next: `export.rs`.
+//! Writes the headers of an archive in ustar format. If values do not fit into a header, an
+//! extended header in pax format precedes the header. Next: `export.rs`.
 
 use super::{BLOCK, padding, pax};
 use tar::{EntryType, Header};
@@ -8,7 +8,7 @@ use tar::{EntryType, Header};
 pub(super) struct Entry<'e> {
     pub(super) kind: EntryType,
     pub(super) path: &'e [u8],
-    /// The target of a link.
+    /// The target of a link. Empty for other entries.
     pub(super) link: &'e [u8],
     pub(super) mode: u32,
     pub(super) owner: (u32, u32),

@@ -1,8 +1,8 @@
 //! Unpacks an archive whose bytes arrive in pieces. An entry is in the tree as soon as all bytes of
 //! the entry have arrived.
 //!
-//! An error ends the import. Earlier entries stay in the tree, and the incomplete file is removed.
-//! Next: `reader.rs`.
+//! The modes and times of directories are set at the end. An error ends the import. Earlier entries
+//! stay in the tree, and the incomplete file is removed. Next: `reader.rs`.
 
 use super::super::view::View;
 use super::Refusal;
@@ -26,7 +26,7 @@ impl Import {
         Self { base, reader: Reader::default(), progress: Progress::default(), stopped: false }
     }
 
-    /// Unpacks the next bytes of the archive.
+    /// Unpacks the next bytes of the archive. Every call after an error fails.
     pub(in crate::fs) fn push(&mut self, view: &View<'_>, bytes: &[u8]) -> Result<(), Failed> {
         if self.stopped {
             return Err(Failed::Archive(Refusal::new(b"", "an earlier error has ended the import")));
@@ -40,7 +40,8 @@ impl Import {
         pushed
     }
 
-    /// Ends the import. Fails if the archive is incomplete.
+    /// Ends the import and sets the modes and times of directories. Fails if the archive is
+    /// incomplete. Has no effect after an error or an earlier end.
     pub(in crate::fs) fn finish(&mut self, view: &View<'_>) -> Result<(), Failed> {
         if self.stopped {
             return Ok(());

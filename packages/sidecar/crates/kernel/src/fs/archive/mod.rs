@@ -1,4 +1,4 @@
-//! Tar archives of a part of the tree. The embedder reads and writes them piece by piece.
+//! Tar archives of a part of the tree. The embedder reads and writes archives piece by piece.
 //!
 //! ```text
 //! export.rs: tree ─► header.rs ─► bytes
@@ -7,8 +7,8 @@
 //! ```
 //!
 //! The writer produces POSIX's pax format, with GNU's records for sparse files. The reader accepts
-//! pax, ustar, GNU's old format and the format before ustar. The `tar` crate parses headers, but
-//! its reader is not used, because it reads from a blocking stream. Here the embedder pushes the
+//! pax, ustar, GNU's old format and the format before ustar. The `tar` crate parses headers. The
+//! crate's reader is not used, because that reader needs a blocking stream. The embedder pushes the
 //! bytes, so an import needs no thread and never blocks. Next: `import.rs`.
 
 mod export;

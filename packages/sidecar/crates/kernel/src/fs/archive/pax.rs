@@ -1,8 +1,8 @@
 //! Reads and writes the records of an extended header. A record is `length key=value` and a
 //! newline. The length includes its own digits.
 //!
-//! The iterator of the `tar` crate is not used, because it splits at newlines, and a value may
-//! contain newlines. Next: `sparse.rs`.
+//! The iterator of the `tar` crate is not used, because that iterator splits at newlines, and a
+//! value may contain newlines. Next: `sparse.rs`.
 
 /// The records of an extended header that an import uses. A malformed value makes the whole header
 /// invalid.
@@ -74,12 +74,13 @@ impl Records {
     }
 }
 
-/// Parses a decimal number without a sign.
+/// Parses a decimal number without a sign. Returns `None` for other text and for a number above
+/// `u64::MAX`.
 pub(super) fn number(text: &[u8]) -> Option<u64> {
     std::str::from_utf8(text).ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()))?.parse().ok()
 }
 
-/// Parses seconds with an optional fraction. Returns nanoseconds.
+/// Parses seconds with an optional fraction. Returns nanoseconds, or `None` for other text.
 fn time(text: &[u8]) -> Option<i64> {
     let (is_negative, text) = text.strip_prefix(b"-").map_or((false, text), |text| (true, text));
     let dot = text.iter().position(|byte| *byte == b'.');
@@ -93,11 +94,11 @@ fn time(text: &[u8]) -> Option<i64> {
     Some(if is_negative { -nanoseconds } else { nanoseconds })
 }
 
-/// Appends a record to `out`.
+/// Appends a record to `out`: the length of the whole record, the key, the value and a line feed.
 pub(super) fn write(out: &mut Vec<u8>, key: &str, value: &[u8]) {
     let rest = key.len() + value.len() + 3;
     let mut len = rest + 1;
-    // The digits of the length count too, so a longer length may need another digit.
+    // The length includes its own digits, so a longer length may need one more digit.
     while len != rest + len.to_string().len() {
         len = rest + len.to_string().len();
     }
@@ -106,7 +107,7 @@ pub(super) fn write(out: &mut Vec<u8>, key: &str, value: &[u8]) {
     out.push(b'\n');
 }
 
-/// Formats nanoseconds as seconds with a fraction.
+/// Formats nanoseconds as seconds with a fraction of nine digits.
 pub(super) fn seconds(nanoseconds: i64) -> String {
     let (sign, size) = (if nanoseconds < 0 { "-" } else { "" }, nanoseconds.unsigned_abs());
     format!("{sign}{}.{:09}", size / 1_000_000_000, size % 1_000_000_000)

@@ -1,5 +1,5 @@
-//! Splits the bytes of an archive into entries and their data, for any lengths of the received
-//! pieces. Every number in an archive is checked.
+//! Splits the bytes of an archive into entries and their data. The bytes arrive in pieces of any
+//! length. Every number in an archive is checked.
 //!
 //! ```text
 //! header ─┬─► extended header, long name ─► its data ──────────► header
@@ -35,14 +35,14 @@ pub(super) struct Entry {
     pub(super) mode: u32,
     /// The time of the last change, in nanoseconds since 1970.
     pub(super) mtime: i64,
-    /// The size of a file.
+    /// The size of a file in bytes.
     pub(super) size: u64,
 }
 
 /// Receives the entries of an archive and the data of each entry.
 pub(super) trait Sink {
     fn begin(&mut self, entry: &Entry) -> Result<(), Failed>;
-    /// Passes bytes of a file with their offset. The offsets are in ascending order.
+    /// Receives bytes of the file and their offset in the file. The offsets are in ascending order.
     fn data(&mut self, offset: u64, bytes: &[u8]) -> Result<(), Failed>;
     fn end(&mut self, entry: &Entry) -> Result<(), Failed>;
 }
@@ -100,7 +100,8 @@ enum State {
 }
 
 impl Reader {
-    /// Reads the next bytes of the archive.
+    /// Reads the next bytes of the archive, and passes the entries and data in these bytes to
+    /// `sink`.
     pub(super) fn push(&mut self, mut bytes: &[u8], sink: &mut impl Sink) -> Result<(), Failed> {
         while !bytes.is_empty() {
             bytes = match &mut self.state {
@@ -193,7 +194,7 @@ impl Reader {
         let name = header.path_bytes().into_owned();
         let mut summed = header.clone();
         summed.set_cksum();
-        // The field may have no number. The comparison then fails too.
+        // The checksum field may contain no number. The comparison then fails too.
         if header.cksum().ok() != summed.cksum().ok() {
             return Err(wrong(b"", "a header's checksum is wrong: the data is no tar archive, or the archive is damaged"));
         }

@@ -20,7 +20,8 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    /// Adds a part. Returns `None` if the part overlaps an earlier part or exceeds the file.
+    /// Adds a part. Returns `None` if the part starts before the end of the last part, exceeds the
+    /// file, or the list is full.
     pub(super) fn add(&mut self, offset: u64, len: u64, size: u64) -> Option<()> {
         let end = offset.checked_add(len).filter(|end| *end <= size)?;
         let before = self.list.last().map_or(0, |(offset, len)| offset + len);
@@ -57,7 +58,8 @@ impl Parts {
     }
 
     /// Returns the offset in the file of byte `at` of the stored data. Also returns the number of
-    /// stored bytes from there to the end of the part. `at` must not decrease between calls.
+    /// stored bytes from `at` to the end of the part. Returns `None` beyond the last part. `at`
+    /// must not decrease between calls.
     pub(super) fn place(&mut self, at: u64) -> Option<(u64, u64)> {
         loop {
             let (index, before) = self.current;
@@ -71,8 +73,8 @@ impl Parts {
     }
 }
 
-/// Decodes the list of parts before an entry's data, in version 1.0. Each line is a number. The
-/// first number is the number of parts.
+/// Decodes the list of parts that precedes an entry's data in version 1.0 of GNU's format. Each
+/// line is a number. The first number is the number of parts.
 #[derive(Debug, Default)]
 pub(super) struct Map {
     text: Vec<u8>,

@@ -3,9 +3,10 @@
 //! An absolute name, or a name that contains `..`, is refused. Links are created unchanged and
 //! never followed: all names between the directory and the entry must be directories. An archive
 //! therefore cannot create a link and then write through the link. An entry replaces a file of the
-//! same name, as in tar. Only a directory replaces a directory. Modes and times of directories are
-//! set at the end, because adding entries changes them. Next: `reader.rs`, which calls this module;
-//! `import.rs`.
+//! same name, as in tar. An existing directory stays, and only a directory's entry may have the
+//! directory's name. Modes and times of directories are set at the end. Otherwise a mode could
+//! forbid new entries, and new entries would change the times. Next: `reader.rs`, which calls this
+//! module; `import.rs`.
 
 use super::super::node::{MAX_NAME, Type};
 use super::super::open::{self, Opened};
@@ -24,7 +25,7 @@ const MAX_PATH: usize = 4_095;
 /// The state of an import between two calls.
 #[derive(Default)]
 pub(super) struct Progress {
-    /// The file whose data is being read.
+    /// The file whose data is being received.
     current: Option<(Vec<u8>, Opened)>,
     /// The modes and times of directories, which are set at the end.
     directories: BTreeMap<Vec<u8>, (u32, i64)>,
@@ -85,7 +86,7 @@ impl Unpacker<'_> {
         Ok(path)
     }
 
-    /// Removes an existing file that has the entry's path.
+    /// Removes an existing file that has the entry's path. Fails if a directory has the path.
     fn make_room(&self, entry: &Entry, path: &[u8]) -> Result<(), Failed> {
         match self.view.stat(path, false) {
             Ok(stat) if stat.kind == Type::Directory => refuse(entry, "a directory has its name"),

@@ -1,5 +1,5 @@
-//! The embedder's archives: exports that it reads and imports that it writes. Next: `archive/`
-//! beside this folder.
+//! The embedder's archives. The embedder reads an export and writes an import, piece by piece.
+//! Next: `../archive/`.
 
 use super::super::archive::{Archive, Export, Failed, Import};
 use super::super::guard::RequestedOperations;
@@ -17,7 +17,7 @@ impl EmbedderFiles<'_> {
     }
 
     /// Starts an archive that the embedder writes. The entries are unpacked into the directory
-    /// `path`. The directory is created if it is missing.
+    /// `path`. A missing directory is created.
     pub fn import(&self, path: &str) -> Result<Archive, Error> {
         let base = self.explained("mkdir", path, |path| {
             let mut tree = self.view.lock();
@@ -32,7 +32,8 @@ impl EmbedderFiles<'_> {
         Ok(Archive::Import(Box::new(Import::new(&base))))
     }
 
-    /// Reads the next bytes of an archive. Returns an empty vector at the archive's end.
+    /// Reads at most `most` of the next bytes of an archive. Returns an empty vector at the
+    /// archive's end.
     pub fn read_archive(&self, archive: &mut Archive, most: usize) -> Result<Vec<u8>, Error> {
         let Archive::Export(export) = archive else { return Err(wrong_way("read", "written")) };
         export.pull(&self.view, most).map_err(|(errno, path)| self.of(errno, "read", &path))
@@ -50,7 +51,8 @@ impl EmbedderFiles<'_> {
         import.finish(&self.view).map_err(|failed| self.of_failed(failed))
     }
 
-    /// Drops an archive before its end.
+    /// Abandons an archive: closes the open file of an export, or removes the incomplete file of an
+    /// import.
     pub fn drop_archive(&self, archive: &mut Archive) {
         match archive {
             Archive::Export(export) => export.give_up(&self.view),

@@ -1,4 +1,5 @@
-//! The embedder's changes of modes, times and links.
+//! The embedder's changes of modes, times and links. An error has the name of the failed call and
+//! the path. Next: `handles.rs`.
 
 use super::{EmbedderFiles, MAX_PATH, PERMISSIONS};
 use coldframe_error::Errno;
@@ -8,7 +9,7 @@ use coldframe_error::Error;
 const UNCHANGED: i64 = i64::MIN;
 
 impl EmbedderFiles<'_> {
-    /// Sets the permission bits.
+    /// Sets the permission bits of a file, without the set-id bits.
     pub fn chmod(&self, path: &str, mode: u32, follow: bool) -> Result<(), Error> {
         self.explained("chmod", path, |path| self.view.chmod(path, mode & PERMISSIONS, follow))
     }
@@ -32,7 +33,7 @@ impl EmbedderFiles<'_> {
         })
     }
 
-    /// Adds another name for a file.
+    /// Adds the name `to` for the file `from`.
     pub fn link(&self, from: &str, to: &str) -> Result<(), Error> {
         self.explained("link", to, |_| Ok(()))?;
         self.explained("link", from, |from| self.view.link(from, to.as_bytes()))

@@ -1,6 +1,6 @@
-//! The embedder's open files, for streams. An open file refers to its inode, so that a rename or
-//! removal of the name has no effect on the open file. Next: `runtime/handles.rs` of the crate
-//! `core`, which assigns numbers to the files.
+//! The embedder's open files, which the SDK's streams use. An open file refers to an inode or to a
+//! file of the host machine. A rename or a removal of the name therefore has no effect on the open
+//! file. Next: `runtime/handles.rs` of the crate `core`, which assigns numbers to the files.
 
 use super::super::open::{self, APPEND, Opened};
 use super::super::tree::FileSystem;
@@ -62,7 +62,8 @@ impl EmbedderFiles<'_> {
         })
     }
 
-    /// Writes all bytes at `offset`, or at the end of a file that was opened for appending.
+    /// Writes all bytes at `offset`, or at the end of a file that was opened for appending. Fails
+    /// with `EBADF` if the file was opened only for reading.
     pub fn write_open(&self, file: &EmbedderFile, offset: u64, bytes: &[u8]) -> Result<(), Error> {
         self.explained("write", &file.path, |_| {
             if !file.writes {
@@ -80,7 +81,7 @@ impl EmbedderFiles<'_> {
         })
     }
 
-    /// Closes an open file.
+    /// Closes an open file. The last close of a file without a name frees the file.
     pub fn close(&self, file: &EmbedderFile) {
         let mut tree: super::Guard<'_> = self.view.lock();
         let tree: &mut FileSystem = &mut tree;

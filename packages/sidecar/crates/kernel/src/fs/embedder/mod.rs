@@ -1,8 +1,8 @@
 //! The embedder's operations on a runtime's files.
 //!
-//! The embedder owns the runtime, so permission bits do not apply to its operations. Files that the
-//! embedder creates belong to the guest. A read-only mount stays read-only. Paths are absolute.
-//! Next: `handles.rs` for open files, and `view.rs`.
+//! The embedder owns the runtime, so permission bits and the policy do not apply to the embedder's
+//! operations. Files that the embedder creates belong to the guest. A read-only mount stays
+//! read-only. Paths are absolute. Next: `handles.rs` for open files, and `view.rs`.
 
 mod archives;
 mod attributes;
@@ -56,7 +56,7 @@ impl From<Type> for FileType {
 }
 
 impl<'k> EmbedderFiles<'k> {
-    /// Makes the embedder's access to `files`.
+    /// Makes the embedder's access to `files`. Permission rules do not apply to the embedder.
     pub(crate) fn new(files: &'k Mutex<FileSystem>) -> Self {
         Self { view: View { files, user: User::Host, cwd: None, umask: 0, permissions: None } }
     }
@@ -89,7 +89,8 @@ impl<'k> EmbedderFiles<'k> {
         self.write_with_mode(path, bytes, append, NEW_FILE)
     }
 
-    /// Replaces a file's bytes, or appends bytes. If the file is new, its mode is `mode`.
+    /// Replaces a file's bytes, or appends bytes. A new file has the mode `mode`, without set-id
+    /// bits.
     pub fn write_with_mode(&self, path: &str, bytes: &[u8], append: bool, mode: u32) -> Result<(), Error> {
         let run = |path: &[u8]| {
             let mut tree = self.view.lock();

@@ -1,4 +1,5 @@
-//! The embedder's watches. Next: `feed.rs` beside this folder, which stores the changes.
+//! The embedder's watches on files and directories. The embedder requests the changes of a watch in
+//! batches. Next: `../feed.rs`, which stores the changes.
 
 use super::super::feed::{ChangeFeed, Waiter};
 use super::super::node::Type;

@@ -1,5 +1,6 @@
-//! Changes files in a writable mount. In a read-only mount, every call fails with `EROFS` before
-//! any other check, as on Linux.
+//! Changes files in a writable mount. In a read-only mount, every change fails with `EROFS`. As on
+//! Linux, only checks of the path's last name precede: for example, `mkdir` of an existing path
+//! fails with `EEXIST`.
 //!
 //! A guest must not be able to harm programs of the host machine through a mount. The guest's links
 //! stay inside the mount (`traps.rs`), and set-id bits are never set. Next: `mod.rs`.
@@ -142,7 +143,8 @@ impl Mount {
         if same { Ok(()) } else { Err(Errno::EPERM) }
     }
 
-    /// Sets the access time and the modification time. A link's own times stay unchanged.
+    /// Sets the access time and the modification time. In a host directory, only files and
+    /// directories have settable times. Other types fail with `EOPNOTSUPP`.
     pub(in crate::fs) fn utimes(&self, end: &MountEnd, atime: i64, mtime: i64) -> Result<(), Errno> {
         self.writable()?;
         self.only_owner(end)?;
@@ -173,7 +175,7 @@ impl Mount {
         self.writable()
     }
 
-    /// Returns whether a mount point is at the path or below it.
+    /// Returns whether a mount point is at the path `at` or below `at`.
     fn holds_mount(&self, at: &[u8]) -> bool {
         self.inner.read().iter().any(|(inner, _)| parts(inner).take(parts(at).count()).eq(parts(at)))
     }
@@ -198,8 +200,8 @@ impl HostFile {
     }
 }
 
-/// Checks a rename whose target exists, as Linux does. The function does not check whether a
-/// directory is empty: the app file system must check that.
+/// Checks a rename in an app file system as Linux does, and then renames. The embedder must check
+/// whether a directory that the rename replaces is empty.
 fn rename_in(app: &App, from: &MountEnd, to: &MountEnd) -> Result<(), Errno> {
     use super::super::node::Type::Directory;
     let is_directory = from.stat.is_some_and(|stat| stat.kind == Directory);

@@ -69,9 +69,9 @@ fn of(error: std::io::Error) -> Errno {
 }
 
 impl Mount {
-    /// Opens a regular file. The walk has refused files of other types. If a file of another type
-    /// has replaced the file after the walk, the open fails. The open then neither waits nor
-    /// affects the replacing file.
+    /// Opens a regular file. The caller's path walk fails for files of other types. If a file of
+    /// another type has replaced the file after the path walk, the open fails. The open neither
+    /// waits nor affects such a file.
     pub(crate) fn open(self: &Arc<Self>, number: usize, at: &[u8], how: OpenFlags) -> Result<HostFile, Errno> {
         if self.read_only && (how.write || how.truncate || how.create.is_some()) {
             return Err(Errno::EROFS);
@@ -119,9 +119,9 @@ impl Mount {
         Ok(Listing { entries: Some(entries), more, kept: None, hidden: hidden.into_iter().collect(), is_incomplete: false })
     }
 
-    /// Lists the folder of a raised directory. The raised directory adds its own names and hides
-    /// other names of the folder. If the folder does not exist, the listing has only the added
-    /// names.
+    /// Lists the folder of a raised directory. The names in `own` replace the folder's entries of
+    /// the same names, and the names in `gone` are hidden. If the folder does not exist, the
+    /// listing has only the names in `own`.
     pub(in crate::fs) fn list_under(
         &self,
         at: &[u8],
@@ -222,7 +222,8 @@ impl Listing {
         self.more.iter().map(|(name, _)| name).chain(&self.hidden).map(|name| (name.len() + NAME) as u64).sum()
     }
 
-    /// Returns the next entry.
+    /// Returns the next entry, or `None` at the end. Fails with `EIO` at the end of an incomplete
+    /// listing.
     pub(crate) fn next(&mut self) -> Result<Option<(Vec<u8>, Type)>, Errno> {
         if let Some(kept) = self.kept.take() {
             return Ok(Some(kept));
@@ -244,7 +245,7 @@ impl Listing {
         if self.is_incomplete { Err(Errno::EIO) } else { Ok(None) }
     }
 
-    /// Puts an entry back, to be returned next.
+    /// Puts an entry back. The next call of [`Self::next`] returns the entry.
     pub(crate) fn keep(&mut self, entry: (Vec<u8>, Type)) {
         self.kept = Some(entry);
     }

@@ -1,11 +1,11 @@
 //! Mounts: folders of the host machine, app file systems and `/proc` inside the guest's tree.
 //!
 //! A mounted folder is an open handle. All files below the folder are opened relative to the handle
-//! and beneath it (`cap-std`). So `..`, links and races with other processes cannot lead out of the
-//! folder. The host machine never follows links. Instead, the walk reads a link and continues in
-//! the mount. If the link's target is in another mounted folder, the walk continues in that mount.
-//! Any other link fails with `EACCES`. Only regular files and directories can be opened. A folder
-//! is read only when the guest requests a file. `/proc` is a mount without a folder (`proc/`).
+//! and beneath the folder (`cap-std`). Therefore `..`, links and races with other processes cannot
+//! lead out of the folder. If a link's target is in another mounted folder, the path walk continues
+//! in that mount. A link to any other target outside the folder fails with `EACCES`. Only regular
+//! files and directories can be opened. The kernel reads a folder only when a program or the
+//! embedder requests a file. `/proc` is a mount without a folder (`proc/`).
 //!
 //! Next: `walk.rs`, then `files.rs`.
 
@@ -36,7 +36,7 @@ use coldframe_error::Error;
 use std::os::unix::ffi::OsStringExt;
 use std::sync::Arc;
 
-/// One mount.
+/// A host directory, an app file system or `/proc` at a guest path.
 pub(crate) struct Mount {
     source: Source,
     pub(super) read_only: bool,
@@ -56,10 +56,10 @@ pub(crate) struct Mount {
 enum Source {
     Folder {
         root: Dir,
-        /// The folder's path on the host machine, without links. The walk compares targets of links
-        /// with this path.
+        /// The folder's path on the host machine, without links. The path walk compares the targets
+        /// of links with this path.
         host_path: Vec<u8>,
-        /// The host machine's user id whose files the guest sees as its own files.
+        /// The id of the host machine's user whose files the guest sees as the guest's own files.
         owner: u32,
     },
     /// `/proc`.
@@ -69,7 +69,8 @@ enum Source {
 }
 
 impl Source {
-    /// Opens the folder of the options' host path.
+    /// Opens the folder at the host path of `options`. Fails if the path is no folder that can be
+    /// opened.
     fn folder(options: &MountOptions) -> Result<Self, Error> {
         let host = &options.host_path;
         let folder = std::fs::canonicalize(host).and_then(|path| Ok((Dir::open_ambient_dir(&path, ambient_authority())?, path)));
@@ -82,7 +83,7 @@ impl Source {
     }
 }
 
-/// Removes dots and repeated slashes from a path.
+/// Removes `.`, `..` and repeated slashes from a path.
 fn plain(path: &[u8]) -> Vec<u8> {
     let mut names: Vec<&[u8]> = Vec::new();
     for name in path.split(|byte| *byte == b'/') {
@@ -131,7 +132,8 @@ impl FileSystem {
     }
 
     /// Mounts a folder. Creates missing directories above the mount point. A directory at the mount
-    /// point is hidden.
+    /// point is hidden. Fails if the folder cannot be opened, or if the guest path cannot be a
+    /// mount point.
     pub(crate) fn add_mount(&mut self, options: &MountOptions) -> Result<(), Error> {
         let source = Source::folder(options)?;
         let wrong_place = |errno: Errno| Error::InvalidRequest {
@@ -168,7 +170,8 @@ impl FileSystem {
         Ok(())
     }
 
-    /// Mounts an app file system.
+    /// Mounts an app file system. Creates missing directories above the mount point. Fails if the
+    /// guest path cannot be a mount point.
     pub(crate) fn add_file_system(&mut self, options: &FileSystemOptions) -> Result<(), Error> {
         let FileSystemOptions { guest_path, number, read_only } = options;
         let wrong_place = |errno: Errno| Error::InvalidRequest {
@@ -192,8 +195,9 @@ impl FileSystem {
         Ok(())
     }
 
-    /// Returns the directory and the name of a new mount point. Fails if a link is on the path,
-    /// because permission rules use the path of the options, and checks use the mount's real path.
+    /// Returns the directory and the name of a new mount point. Creates missing directories above.
+    /// Fails with `ELOOP` if a link is on the path. Permission rules use the path of the options,
+    /// and checks use the mount's real path.
     fn mount_point(&mut self, path: &[u8]) -> Result<(Location, Box<[u8]>), Errno> {
         let cut = path.iter().rposition(|byte| *byte == b'/').ok_or(Errno::EINVAL)?;
         let (holder, name) = (&path[..cut], &path[cut + 1..]);
@@ -238,7 +242,8 @@ impl FileSystem {
     }
 
     /// Creates the directory `path`, which must be absolute, and missing directories above. New
-    /// directories belong to the guest. In a mount that is no overlay, no directories are created.
+    /// directories belong to the guest. In a mount that is no overlay, a missing directory fails
+    /// with `ENOENT`.
     pub(crate) fn make_directories(&mut self, path: &[u8]) -> Result<(), Errno> {
         let ends = path.iter().enumerate().filter(|(at, byte)| **byte == b'/' && *at > 0).map(|(at, _)| at);
         let ends: Vec<usize> = ends.chain([path.len()]).collect();

@@ -77,7 +77,8 @@ impl MountSnapshot {
         self.kind != MountKind::Proc && *self.guest_path == *trimmed(guest_path)
     }
 
-    /// Restores all mounts of a runtime, in the order of their numbers.
+    /// Restores all mounts of a runtime, in the order of their numbers. Fails if the embedder's
+    /// options lack a mount of the snapshot.
     pub(in crate::fs) fn restore_all(snapshots: &[Self], around: &RestoreContext<'_>) -> Result<Vec<Arc<Mount>>, Error> {
         let mounts: Vec<Arc<Mount>> =
             snapshots.iter().map(|mount| mount.restore(around).map(Arc::new)).collect::<Result<_, _>>()?;

@@ -4,8 +4,8 @@
 //! The target of a guest's link starts with at most as many `..` as the link's directory is deep.
 //! All other parts of the target are names. The link therefore stays inside the mount, even if
 //! other directories or links replace those names, because every new link is checked too. A link
-//! must not move nearer to the root: neither by a rename, nor by a second name, nor with its
-//! directory. Next: `change.rs`.
+//! must not move so near to the root that the link leaves the mount. The check applies to a rename,
+//! to a second name, and to a rename of the link's directory. Next: `change.rs`.
 
 use super::super::node::Type;
 use super::super::walk::MountEnd;
@@ -41,8 +41,8 @@ impl Mount {
         if stays(parts(holder(at)).count(), target) { Ok(()) } else { Err(Errno::EACCES) }
     }
 
-    /// Fails if the file at `from` must not have the path `to`, because a link would lead out of
-    /// the mount.
+    /// Fails with `EACCES` if the file at `from` must not have the path `to`, because a link would
+    /// lead out of the mount.
     pub(super) fn check_move(&self, from: &MountEnd, to: &[u8]) -> Result<(), Errno> {
         let depth = parts(holder(to)).count();
         match from.stat.ok_or(Errno::ENOENT)?.kind {
@@ -57,8 +57,8 @@ impl Mount {
 }
 
 /// Fails with `EACCES` if a link below `folder` would lead out of the mount. `depth` is the depth
-/// of the folder after its move. Fails with `EXDEV` if the folder has too many entries. After
-/// `EXDEV`, programs usually copy the folder.
+/// of the folder after its move. Fails with `EXDEV` if the folder has more than [`MOST_ENTRIES`]
+/// entries. After `EXDEV`, programs usually copy the folder.
 fn check_below(folder: Dir, depth: usize) -> Result<(), Errno> {
     let mut folders = vec![(folder, depth)];
     let mut left = MOST_ENTRIES;

@@ -1,5 +1,5 @@
-//! One step of a walk inside a mount: finds the file of a name or the target of a link. Next:
-//! `files.rs`.
+//! The steps of a path walk inside a mount: a step finds the file of a name or the target of a
+//! link. The path walk of all mounts (`../walk.rs`) calls these steps. Next: `files.rs`.
 
 use super::super::node::Type;
 use super::super::stat::{DEVICE, Stat};
@@ -22,6 +22,7 @@ pub(super) fn path(bytes: &[u8]) -> &Path {
 
 impl Mount {
     /// Finds the file `name` in the directory `at` of this mount. `number` is the mount's number.
+    /// Returns `None` if no such file exists.
     pub(in crate::fs) fn look(&self, number: usize, at: &[u8], name: &[u8]) -> Result<Option<Found>, Errno> {
         let full = if at.is_empty() { name.to_vec() } else { join(at.to_vec(), name) };
         if let Some(inner) = self.inner(&full) {
@@ -34,9 +35,10 @@ impl Mount {
         }
     }
 
-    /// Walks all names of `rest` below `at` in one step on the host machine, beneath the mount's
-    /// root. Returns `None` if the step fails or the result needs further steps. The walk then
-    /// continues name by name.
+    /// Resolves all names of `rest` below `at` in one step on the host machine, beneath the mount's
+    /// root. Returns `None` if the step fails or the result needs further steps. The path walk then
+    /// continues name by name. Fails with `ENOENT` if the file is missing and the call does not
+    /// create a file.
     pub(in crate::fs) fn walk_at_once(
         &self,
         number: usize,
@@ -93,8 +95,8 @@ impl Mount {
         Ok(self.stat_of(number, &metadata.map_err(|error| Errno::of(&error))?))
     }
 
-    /// Converts the attributes of a file on the host machine. The guest sees only two owners: its
-    /// own user and `OTHER_USER`.
+    /// Converts the attributes of a file on the host machine. The guest sees only two owners: the
+    /// guest's user and `OTHER_USER`.
     pub(super) fn stat_of(&self, number: usize, metadata: &Metadata) -> Stat {
         let time =
             |seconds: i64, nanoseconds: i64| seconds.checked_mul(1_000_000_000).and_then(|time| time.checked_add(nanoseconds));
@@ -143,11 +145,11 @@ pub(super) fn kind_of(file_type: cap_std::fs::FileType) -> Type {
 }
 
 impl FileSystem {
-    /// Returns the start and the target of a link in a mount. If the target is inside the mount,
-    /// the walk continues in the mount. The text of any other target is compared with the paths of
-    /// the mounted folders. If a folder contains the target, the walk continues in that mount.
-    /// Otherwise the walk fails with `EACCES`, and the embedder must mount the folder that contains
-    /// the target.
+    /// Returns the location and the path with which the path walk continues after a link in a
+    /// mount. If the target is inside the mount, the walk continues in the mount. The text of any
+    /// other target is compared with the paths of the mounted folders. If a folder contains the
+    /// target, the walk continues in that mount. Otherwise the walk fails with `EACCES`, and the
+    /// embedder must mount the folder that contains the target.
     pub(in crate::fs) fn follow_on_host(&self, at: Location, number: usize, link: &[u8]) -> Result<(Location, Vec<u8>), Errno> {
         let mount = self.mount(number)?;
         if let Some(proc) = mount.proc() {

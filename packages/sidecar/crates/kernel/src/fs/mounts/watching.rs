@@ -2,10 +2,10 @@
 //!
 //! A runtime with watches of mounted folders has one inotify descriptor and one thread that waits
 //! for events. The first watch starts the thread, and the end of the last watch ends the thread. A
-//! watched file is first opened beneath the mount and then passed to inotify by its handle, so no
-//! link leads out of the mount. Changes are reported as libuv reports them. `recursive` is not
-//! supported here, because on Linux Node's library watches each directory itself. Next:
-//! `fs/watch.rs`.
+//! watched file is first opened beneath the mount. The file's handle is then passed to inotify, so
+//! no link leads out of the mount. Changes are classified as in libuv. Recursive watches are not
+//! supported in mounted folders, because on Linux Node's library adds a watch for each directory.
+//! Next: `fs/watch.rs`.
 
 mod snapshot;
 
@@ -30,7 +30,7 @@ use std::sync::Arc;
 const BUFFER: usize = 16 << 10;
 
 /// The watches of a runtime's mounted folders. A clone of the filesystem has no watches, because
-/// watches belong to running programs.
+/// watches belong to running programs and to the embedder.
 #[derive(Default)]
 pub(in crate::fs) struct HostWatchers(Option<Arc<Shared>>);
 
@@ -93,8 +93,8 @@ fn hold(mount: &Mount, at: &[u8], kind: Type) -> Result<OwnedFd, Errno> {
 }
 
 impl HostWatchers {
-    /// Watches the file at `end` for `subscriber`. If the subscriber already watches the file, the
-    /// next batch starts after the last batch.
+    /// Watches the file at `end` for `subscriber`. If a watch of the subscriber for this file has
+    /// reported its last batch, the watch continues with a new operation.
     pub(in crate::fs) fn watch(&mut self, mount: &Mount, end: &MountEnd, subscriber: &Subscriber) -> Answer {
         let kind = end.stat.ok_or(Errno::ENOENT)?.kind;
         let shared = match &self.0 {
@@ -115,7 +115,7 @@ impl HostWatchers {
         found
     }
 
-    /// Ends all watches of a subscriber.
+    /// Ends all watches of a subscriber. The thread ends with the last watch.
     pub(in crate::fs) fn unwatch_all(&mut self, subscriber: &Subscriber) {
         if let Some(shared) = &self.0 {
             shared.remove(|watcher| watcher.belongs_to(subscriber));
@@ -208,7 +208,7 @@ impl Shared {
         }
     }
 
-    /// Runs the thread: waits for events and reports them to the watchers.
+    /// Runs the thread: waits for events and reports the events to the watchers.
     fn run(&self) {
         let mut buffer = [MaybeUninit::<u8>::uninit(); BUFFER];
         loop {

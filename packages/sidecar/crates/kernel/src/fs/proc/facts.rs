@@ -1,5 +1,5 @@
 //! Facts about a process: its program, arguments, environment, memory and age. `/proc` shows the
-//! facts, and a snapshot contains them. Next: `machine.rs`.
+//! facts, and a snapshot contains the facts. Next: `machine.rs`.
 
 use crate::processes::ProgramKind;
 use coldframe_sys as sys;
@@ -46,7 +46,8 @@ impl ProcessFactsSnapshot {
 }
 
 impl Facts {
-    /// Sets the facts once, when the process starts.
+    /// Sets the program, the arguments and the environment at the start of the process. A second
+    /// call has no effect.
     pub fn set(&self, kind: &ProgramKind, argv: &[String], env: &[(String, String)]) {
         let _ = self.start.set(Arc::new((kind.clone(), argv.to_vec(), env.to_vec())));
     }
@@ -55,7 +56,7 @@ impl Facts {
         self.start.get().map(|start| &start.0)
     }
 
-    /// Returns the name of the program.
+    /// Returns the name of the shell's command that runs, or `node` for any other program.
     pub(super) fn name(&self) -> &str {
         match self.kind() {
             Some(ProgramKind::Shell(name)) => name,
@@ -63,7 +64,7 @@ impl Facts {
         }
     }
 
-    /// Returns the path of the program.
+    /// Returns the path of the program, which is the target of the link `exe`.
     pub(super) fn executable(&self) -> String {
         let folder = if matches!(self.kind(), Some(ProgramKind::Shell(_))) { "/bin" } else { "/usr/local/bin" };
         format!("{folder}/{}", self.name())
@@ -77,8 +78,8 @@ impl Facts {
         self.start.get().map_or(&[], |start| &start.2)
     }
 
-    /// Records the length of the process's memory. Called at each system call that does not block
-    /// the VM.
+    /// Records the length of the process's memory. Each system call that does not block the VM
+    /// calls this function.
     pub(crate) fn set_memory(&self, bytes: u64) {
         self.memory.store(bytes, Ordering::Relaxed);
     }

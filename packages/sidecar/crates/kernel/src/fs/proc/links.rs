@@ -28,7 +28,7 @@ impl Proc {
         if let ProcEntry::Link(link) = self.entry(at)? { Ok(link) } else { Err(Errno::EINVAL) }
     }
 
-    /// Returns the text of a link.
+    /// Returns the text of a link. Fails with `EINVAL` if the file at `at` is no link.
     pub(in crate::fs) fn read_link(&self, tree: &FileSystem, at: &[u8]) -> Result<Vec<u8>, Errno> {
         match self.link(at)? {
             Link::Own(pid) => Ok(pid.to_string().into_bytes()),
@@ -52,7 +52,7 @@ impl Proc {
         }
     }
 
-    /// Returns the target of a link: a location, and a path that starts there.
+    /// Returns the target of a link: a location, and a path that starts at the location.
     pub(in crate::fs) fn follow(&self, tree: &FileSystem, at: &[u8]) -> Result<(Location, Vec<u8>), Errno> {
         let place = match self.link(at)? {
             Link::Cwd(program) => program.process().files.working_directory().ok_or(Errno::ENOENT)?,
@@ -77,8 +77,8 @@ impl Proc {
         Ok((place, Vec::new()))
     }
 
-    /// Returns the descriptor of a path that [`Proc::follow`] made. Fails with `EACCES` for a
-    /// descriptor of another process.
+    /// Returns the descriptor of a path that [`Proc::follow`] made, or `None` for any other path.
+    /// Fails with `EACCES` for a descriptor of another process.
     pub(in crate::fs) fn own_stream(&self, at: &[u8]) -> Result<Option<Fd>, Errno> {
         match self.entry(at)? {
             ProcEntry::Stream(pid, fd) if current_caller() == Some(pid) => Ok(Some(fd)),
@@ -95,7 +95,7 @@ impl Proc {
 fn path_of_file(tree: &FileSystem, ino: Ino) -> Result<Vec<u8>, Errno> {
     let node = tree.node(ino)?;
     if node.meta.links == 0 {
-        // The directory may be removed too. Then the path is the file's last name below the root.
+        // If the directory was removed too, the path is the file's last name below the root.
         let mut path = tree.path_of(&Location::Memory(node.parent)).unwrap_or_else(|_| b"/".to_vec());
         path = join(path, &node.name);
         path.extend_from_slice(b" (deleted)");

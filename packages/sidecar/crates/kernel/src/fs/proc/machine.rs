@@ -1,5 +1,5 @@
 //! The texts of `/proc` about the guest's machine. The facts equal the values of `node:os` in the
-//! guest (`os.js` of the internal bindings), and say nothing about the host machine. Next:
+//! guest (`os.js` of the internal bindings), and do not depend on the host machine. Next:
 //! `process.rs`.
 
 use super::Proc;
@@ -50,8 +50,8 @@ pub(super) fn ticks(nanoseconds: u64) -> u64 {
 }
 
 impl Proc {
-    /// Returns the memory of the calling process in bytes, and the age of the process. The age also
-    /// serves as the machine's uptime.
+    /// Returns the memory of the calling process in bytes, and the age of the process in
+    /// nanoseconds. The age also serves as the machine's uptime.
     fn of_caller(&self) -> (u64, u64) {
         let program = current_caller().and_then(|pid| self.processes.program(pid));
         program.map_or((0, 0), |program| (program.process().facts.memory(), program.process().facts.age_ns()))
@@ -114,7 +114,8 @@ fn uuid() -> String {
     text + "\n"
 }
 
-/// Lists the mounts. A host directory is shown by its guest path only.
+/// Returns a line for each mount, in the format of Linux. A line has the guest path, and never a
+/// host path.
 pub(super) fn mounts(tree: &FileSystem) -> String {
     let mut text = "tmpfs / tmpfs rw,relatime 0 0\n".to_owned();
     for (number, mount) in tree.mounts.iter().enumerate() {

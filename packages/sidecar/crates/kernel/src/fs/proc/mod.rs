@@ -1,8 +1,8 @@
 //! `/proc`: facts about the machine and about processes, in Linux's format.
 //!
 //! Nothing in `/proc` is stored. Names are looked up in the process table. The text of a file is
-//! made when the file is opened. The texts agree with `node:os` and `process` in the guest, and
-//! show nothing of the host machine. `/proc` is a mount, so all calls treat it as a read-only
+//! made when the file is opened. The texts agree with `node:os` and `process` in the guest, and do
+//! not depend on the host machine. `/proc` is a mount, so all calls treat `/proc` as a read-only
 //! directory. The links under `fd` lead to the open file of a descriptor, as on Linux. Next:
 //! `machine.rs`, `process.rs`, `links.rs`.
 
@@ -37,8 +37,8 @@ enum ProcEntry {
     Link(Link),
     Machine(machine::Text),
     Process(Arc<dyn Caller>, process::Text),
-    /// An open stream or socket of a process. The links under `fd` lead here. The path contains a
-    /// NUL, so no program can pass the path to a system call.
+    /// An open stream or socket of a process, as the target of a link under `fd`. The path contains
+    /// a NUL, so no program can pass the path to a system call.
     Stream(Pid, Fd),
 }
 
@@ -51,7 +51,8 @@ enum Folder {
     Descriptors(Arc<dyn Caller>),
 }
 
-/// Parses a number in the form that names of processes and descriptors have.
+/// Parses the decimal number of a process or a descriptor. Fails with `ENOENT` for any other name,
+/// for example with leading zeros.
 fn number(name: &[u8]) -> Result<u32, Errno> {
     let number: Option<u32> = std::str::from_utf8(name).ok().and_then(|text| text.parse().ok());
     number.filter(|number| number.to_string().as_bytes() == name).ok_or(Errno::ENOENT)
@@ -190,7 +191,8 @@ impl Proc {
     }
 }
 
-/// Returns an inode number for a path, within the integers that a double represents.
+/// Returns the inode number for a path: a hash, within the integers that a double represents
+/// exactly.
 fn inode(at: &[u8]) -> u64 {
     let hash = at.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3));
     (hash >> 12) | 1 << 40

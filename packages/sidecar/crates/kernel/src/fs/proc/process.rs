@@ -1,4 +1,5 @@
-//! The texts of `/proc` about one process. Next: `links.rs`.
+//! The texts of `/proc` about one process. The formats are Linux's formats. Values that the kernel
+//! does not count are constants. Next: `links.rs`.
 
 use super::Proc;
 use super::machine::{mounts, ticks};
@@ -35,7 +36,8 @@ pub(super) const TEXTS: &[(&str, Text)] = &[
 
 const PAGE: u64 = 4_096;
 
-/// Returns the state of a process. A process that reads its own state is running.
+/// Returns the state of a process. The calling process is running, and every other process is
+/// sleeping.
 fn state(program: &dyn Caller) -> (char, &'static str) {
     if current_caller() == Some(program.pid()) { ('R', "running") } else { ('S', "sleeping") }
 }

@@ -33,8 +33,9 @@ impl ProcessFiles {
 }
 
 impl ProcessFilesSnapshot {
-    /// Restores the process's files. `open` has the restored open descriptions.
-    /// `limit` is the maximum number of descriptors.
+    /// Restores the process's files. `open` has the restored open descriptions. `limit` is the
+    /// maximum number of descriptors. Fails if the snapshot exceeds `limit` or names a missing
+    /// description.
     pub(crate) fn restore(
         &self,
         tree: &mut FileSystem,

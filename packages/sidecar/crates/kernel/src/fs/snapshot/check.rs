@@ -1,6 +1,6 @@
-//! Checks files that were read from bytes, which can be hostile. A runtime must be able to reach
-//! the checked state. The other code of the kernel relies on the checks: walks end, every named
-//! inode exists, and the counters match the inodes. Next: `../tree.rs`.
+//! Checks a filesystem snapshot that was read from bytes. The bytes can be hostile. A snapshot is
+//! valid only if a runtime can reach the state. The other code of the kernel relies on the checks:
+//! path walks end, every named inode exists, and the counters match the inodes. Next: `../tree.rs`.
 
 use super::FilesSnapshot;
 use crate::fs::base::uncounted;
@@ -13,7 +13,7 @@ use std::collections::HashMap;
 
 /// The bound on inode numbers. A guest's double represents all smaller numbers exactly.
 const MOST: Ino = Ino::new(1 << 53);
-/// A bound above the number of inodes that the limit allows in a directory.
+/// The bound on a directory's link count. The highest limit on inodes is lower.
 const MOST_LINKS: u32 = 1 << 31;
 /// The mode bits of inodes.
 const MODE: u32 = 0o7777;
@@ -34,7 +34,8 @@ fn is_mounted(node: &Node, mount: &MountSnapshot) -> bool {
     mount.parent == Location::Memory(node.parent) && node.name[..] == mount.name[..]
 }
 
-/// Returns whether a path is relative to a mount's root, without slashes at both ends.
+/// Returns whether a path is relative to a mount's root: valid names with single slashes between
+/// the names.
 fn is_path(path: &[u8]) -> bool {
     path.is_empty() || path.split(|byte| *byte == b'/').all(is_name)
 }
@@ -195,9 +196,9 @@ impl FilesSnapshot {
         Ok(())
     }
 
-    /// Compares the counters with the inodes. The standard inodes were never counted, but each
-    /// removal of a standard inode lowered the counters. The counters may therefore be lower than
-    /// the sum. The difference is at most the space of the standard inodes.
+    /// Compares the counters with the inodes. The inodes of the base tree were never counted, but
+    /// each removal of such an inode lowered the counters. The counters may therefore be lower than
+    /// the sum. The difference is at most the space of the base tree.
     fn check_counters(&self) -> Checked {
         let all = self.nodes.values().fold(Space { bytes: 0, inodes: 0 }, Space::plus);
         let least = uncounted();

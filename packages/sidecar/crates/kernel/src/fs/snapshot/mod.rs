@@ -101,8 +101,9 @@ impl FileSystem {
 }
 
 impl FilesSnapshot {
-    /// Restores the files, without open descriptions. Each mount has its number from the
-    /// snapshot. `/proc` shows the restored processes.
+    /// Restores the files, without open descriptions. Each mount has its number from the snapshot.
+    /// `/proc` shows the restored processes. Fails if the files exceed a limit or a mount is
+    /// missing.
     pub(crate) fn restore(&self, around: &RestoreContext<'_>) -> Result<FileSystem, Error> {
         let limits = &around.usage.limits;
         let exhausted = |resource: &'static str, limit: u64| Error::ResourceExhausted { resource, limit };
@@ -141,13 +142,14 @@ impl FilesSnapshot {
         Ok(made)
     }
 
-    /// Removes the inodes that have no name and that no description holds. The descriptions must be
-    /// restored before.
+    /// Removes the inodes that have no name and that no description or working directory keeps
+    /// alive. The descriptions and working directories must be restored before.
     pub(crate) fn settle(&self, files: &mut FileSystem) {
         self.nameless.iter().for_each(|ino| files.collect(*ino));
     }
 
-    /// Returns the bytes of the snapshot. Content that other snapshots share counts in full.
+    /// Returns the approximate memory of the snapshot in bytes. Content that other snapshots share
+    /// counts in full.
     pub(crate) fn own_bytes(&self) -> u64 {
         let kept: usize = self.watches.iter().map(WatchSnapshot::bytes).sum();
         self.used.bytes + self.used.inodes.saturating_mul(NODE) + kept as u64

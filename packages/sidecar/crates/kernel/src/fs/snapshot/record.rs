@@ -2,9 +2,10 @@
 //! that equal files have equal bytes. The chunks of a file are written unchanged. A range that was
 //! never written has no chunk.
 //!
-//! Of the standard inodes, with which every runtime starts (`../base.rs`), only changes are
-//! written. An ordinary runtime has mostly the 200 standard inodes, and reading them took a third
-//! of a resume. The hash [`standard`] must be stored beside the bytes. Next: `check.rs`.
+//! Every runtime starts with the standard inodes (`../base.rs`). Only changes of the standard
+//! inodes are written. An ordinary runtime has mostly the 200 standard inodes, and reading these
+//! inodes took a third of a resume. The hash [`standard`] must be stored beside the bytes. Next:
+//! `check.rs`.
 
 use super::FilesSnapshot;
 use crate::encoding::bounded;

@@ -18,7 +18,8 @@ fn guest() -> Guest {
 }
 
 /// Makes a call. `answer` returns the reply to each request, by name and path. Returns the call's
-/// result, its bytes and the requests.
+/// result, the bytes of the call's buffer, and the requests. Gives up after 100 rounds, with
+/// `i64::MIN` as the result.
 fn call(
     guest: &mut Guest,
     number: impl Into<u32> + Copy,

@@ -1,5 +1,5 @@
-//! Measures calls from the kernel's entry point on: `cargo test --release -p coldframe-kernel --lib
-//! -- --ignored cost --nocapture`.
+//! Measures the time of calls, from the kernel's entry point: `cargo test --release -p
+//! coldframe-kernel --lib -- --ignored cost --nocapture`.
 
 use super::super::super::{Arguments, call};
 use super::{Arg, Guest};

@@ -1,4 +1,5 @@
-//! Tests that hostile arguments cause at most an error, and that the tree stays consistent.
+//! Tests that hostile arguments cause at most an error, and that the tree stays consistent. Other
+//! tests cover deep directories, long links and large gaps.
 
 use super::super::super::{Arguments, call};
 use super::Guest;

@@ -1,4 +1,5 @@
-//! Tests of the filesystem's system calls. The calls have integers and a memory, as from a guest.
+//! Tests of the filesystem's system calls. The calls receive integers and a memory, like the calls
+//! of a guest.
 
 mod app_file_system;
 mod cost;
@@ -22,7 +23,7 @@ use crate::{Arguments, Kernel, Process, call};
 use coldframe_abi::system_calls::FileCall;
 use std::sync::Arc;
 
-/// A process without a VM. Its calls start at the kernel's entry point.
+/// A process without a VM. The process's calls start at the kernel's entry point.
 pub(super) struct Guest {
     pub(super) program: Arc<dyn Caller>,
     memory: Vec<u8>,
@@ -33,7 +34,7 @@ pub(super) struct Guest {
 pub(super) enum Arg<'a> {
     Int(i64),
     Bytes(&'a [u8]),
-    /// A buffer of this length. The test receives the bytes that the call has written.
+    /// A buffer of this length. The test receives the buffer's content after the call.
     Room(usize),
 }
 
@@ -54,18 +55,18 @@ impl Guest {
         Self::of(&Arc::new(Kernel::new(&limits)), "/workspace")
     }
 
-    /// Creates a process of `kernel`.
+    /// Creates a root process of `kernel` with the working directory `cwd`.
     pub(super) fn of(kernel: &Arc<Kernel>, cwd: &str) -> Self {
         let pid = kernel.processes.enter_root().expect("room");
         Self::with(Process::new(kernel.clone(), pid, cwd))
     }
 
-    /// Creates a guest for the process.
+    /// Creates a guest for the process. The standard input has the text `input`.
     pub(super) fn with(process: Process) -> Self {
         Self { program: FakeCaller::start(process, b"input"), memory: Vec::new() }
     }
 
-    /// Makes a call. Returns its result and the content of its buffer.
+    /// Makes a call. Returns the call's result and the content of the call's buffer.
     pub(super) fn sys(&mut self, number: impl Into<u32>, arguments: &[Arg<'_>]) -> (i64, Vec<u8>) {
         let mut integers = Vec::new();
         let mut room = 0..0;
@@ -91,7 +92,7 @@ impl Guest {
         (answer.unwrap_or_else(coldframe_error::Errno::negative), self.memory[room].to_vec())
     }
 
-    /// Makes a call without a buffer. Returns its result.
+    /// Makes a call without a buffer. Returns the call's result.
     pub(super) fn plain(&mut self, number: impl Into<u32>, arguments: &[Arg<'_>]) -> i64 {
         self.sys(number, arguments).0
     }

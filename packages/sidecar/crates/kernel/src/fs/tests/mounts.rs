@@ -17,7 +17,8 @@ const EACCES: i64 = -13;
 const EXDEV: i64 = -18;
 const EROFS: i64 = -30;
 
-/// Makes a temporary directory with a folder `inside` to mount and a file `outside/secret`.
+/// A temporary directory with a folder `inside` to mount and a file `outside/secret`. The directory
+/// is removed after the test.
 struct Host(PathBuf);
 
 impl Drop for Host {
@@ -205,7 +206,8 @@ fn a_race_with_the_host_does_not_lead_out() {
                 refused += 1;
             }
         }
-        // Two calls, so that the checked file and the opened file may differ.
+        // A second case opens and reads in two calls, so that the checked file and the opened file
+        // may differ.
         let fd = guest.plain(FileCall::Open, &["/m/dir/secret".into(), 0.into(), 0.into()]);
         if fd >= 0 {
             let (count, bytes) = guest.sys(FileCall::Read, &[fd.into(), Arg::Room(16), (-1).into()]);
@@ -235,7 +237,7 @@ fn refuses_a_folder_that_cannot_be_mounted() {
     assert_eq!(refusal(host.mount("/m", "outside", true)), "mounts.guestPath");
 }
 
-/// Permission rules name the mount's path, so the mount must be at that path and stay there.
+/// Permission rules name the path of the mount's options, so the mount must always be at that path.
 #[test]
 fn a_mount_stays_at_the_path_of_its_options() {
     const EBUSY: i64 = -16;

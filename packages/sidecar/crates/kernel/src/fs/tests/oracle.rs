@@ -5,8 +5,8 @@
 //! The overlay's folder must stay unchanged. At random steps, a program restored from an encoded
 //! snapshot replaces the tested program, and no result may differ.
 //!
-//! `COLDFRAME_ORACLE_STEPS` sets the number of steps. Permissions are not tested here, because
-//! tests may run as root, and Linux does not check root's permissions. `posix.rs` tests
+//! `COLDFRAME_ORACLE_STEPS` sets the number of steps. The sequences do not test permission checks,
+//! because tests may run as root, and Linux does not check root's permissions. `posix.rs` tests
 //! permissions. Next: `oracle_inputs.rs`.
 
 use super::oracle_inputs::{FLAGS, NAMES, TARGETS};
@@ -28,8 +28,8 @@ const SEQUENCE: usize = 200;
 /// The number of operations in all sequences together, unless the environment sets another number.
 const STEPS: usize = 10_000;
 
-/// The directories between the compared root and the working directory. They keep `..` and links to
-/// `..` inside the root on both sides.
+/// The directories between the compared root and the working directory. These directories keep `..`
+/// and links to `..` inside the root on both sides.
 const DEPTH: &str = "1/2/3/4/5/6/7/8/9/10/11/w";
 
 /// The filesystem in which the guest works.
@@ -83,7 +83,7 @@ impl Real {
 
     fn close_all(&mut self) {
         for fd in self.open.drain(..) {
-            // SAFETY: the descriptor is ours.
+            // SAFETY: the test owns the descriptor.
             unsafe { libc::close(fd) };
         }
     }
@@ -147,8 +147,9 @@ impl Pair {
             self.real.open.push(theirs as i32);
         }
         if self.place == Where::Overlay && flags & 3 == 0 && ours >= 0 && theirs >= 0 {
-            // A file that was opened for reading before its first change keeps its old content,
-            // also in Linux's overlay filesystem. The sequence therefore closes the file.
+            // In an overlay, a descriptor that was opened for reading before the file's first
+            // change reads the old content, as in Linux's overlay filesystem. The sequence
+            // therefore closes the file.
             return self.close(self.open.len() - 1);
         }
         (ours.min(0), theirs.min(0))
@@ -156,7 +157,7 @@ impl Pair {
 
     fn close(&mut self, at: usize) -> (i64, i64) {
         let ours = self.guest.plain(FileCall::Close, &[self.open.remove(at).into()]);
-        // SAFETY: the descriptor is ours.
+        // SAFETY: the test owns the descriptor.
         (ours, result(unsafe { libc::close(self.real.open.remove(at)) }))
     }
 
@@ -210,8 +211,8 @@ impl Pair {
         (self.guest.plain(FileCall::Truncate, &[path.into(), len.into()]), theirs)
     }
 
-    /// Returns type, permissions, links and size. The size of a directory is left out, because
-    /// filesystems differ.
+    /// Returns the type and permissions, the link count and the size. The size of a directory is
+    /// left out, because filesystems report different sizes.
     fn stat(&mut self, path: &str, follow: bool) -> (Result<[u64; 3], i64>, Result<[u64; 3], i64>) {
         let ours = self.guest.stat(path, follow).map(|stat| [stat[1], stat[2], stat[8]].map(|number| number as u64));
         let real = self.real.path(path);
@@ -223,25 +224,27 @@ impl Pair {
         (ours.map(plain), theirs.map(plain))
     }
 
-    /// Moves a file's position. Directories are left out, because filesystems differ.
+    /// Moves a file's position. Directories are left out, because filesystems use different
+    /// positions in directories.
     fn seek(&mut self, at: usize, offset: i64, whence: i32) -> (i64, i64) {
         if self.stat_open(at).1[0] & 0o170_000 == 0o040_000 {
             return (0, 0);
         }
         let ours = self.guest.plain(FileCall::Lseek, &[self.open[at].into(), offset.into(), i64::from(whence).into()]);
-        // SAFETY: the descriptor is ours.
+        // SAFETY: the test owns the descriptor.
         (ours, result(unsafe { libc::lseek(self.real.open[at], offset, whence) }))
     }
 
     fn truncate_open(&mut self, at: usize, len: i64) -> (i64, i64) {
         let ours = self.guest.plain(FileCall::Ftruncate, &[self.open[at].into(), len.into()]);
-        // SAFETY: the descriptor is ours.
+        // SAFETY: the test owns the descriptor.
         (ours, result(unsafe { libc::ftruncate(self.real.open[at], len) }))
     }
 
-    /// Returns type and permissions, links, and a file's size.
+    /// Returns the type and permissions, the link count, and the size of an open file. The size of
+    /// a directory is left out.
     fn stat_open(&mut self, at: usize) -> ([u64; 3], [u64; 3]) {
-        // SAFETY: all zeros are a `stat`; the descriptor is ours.
+        // SAFETY: all zeros are a `stat`, and the test owns the descriptor.
         let real = unsafe {
             let mut real: libc::stat = std::mem::zeroed();
             assert_eq!(libc::fstat(self.real.open[at], &raw mut real), 0);
@@ -292,7 +295,7 @@ impl Pair {
         if fd < 0 {
             return (ours, Err(fd));
         }
-        // SAFETY: the descriptor is ours.
+        // SAFETY: the test owns the descriptor.
         unsafe { libc::close(fd as i32) };
         let entries = std::fs::read_dir(real.to_str().expect("text")).expect("a directory").flatten();
         let mut theirs: Vec<(String, u8)> = entries
@@ -378,7 +381,7 @@ fn step(pair: &mut Pair, random: &mut Random) -> (String, String, String) {
         },
         3 | 4 => match any_open(pair, random) {
             Some(at) => {
-                // A write at the last offset leaves a range without data before it.
+                // A write at the last offset leaves a range without data before the written bytes.
                 let offset = random.pick(&[-1, -1, 0, 3, 70_000, 131_071, 1 << 20]);
                 let bytes = vec![b'a' + random.below(26) as u8; random.pick(&[0, 1, 10, 5_000, 66_000])];
                 show(format!("write {at} {offset} {}", bytes.len()), pair.write(at, offset, &bytes))
@@ -457,7 +460,8 @@ fn compare(steps: usize, place: Where) {
         let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let mut done = Vec::new();
         for _ in 0..SEQUENCE {
-            // A restore opens files of the host machine by path, so it cannot find a renamed file.
+            // A restore opens files of the host machine by path, so a restore cannot find a renamed
+            // file.
             if random.below(30) == 0 && (place != Where::Mounted || pair.open.is_empty()) {
                 pair.guest = by_bytes(&pair.guest);
                 done.push("a copy".to_owned());

@@ -42,7 +42,8 @@ fn folder(name: &str) -> Folder {
     Folder(root)
 }
 
-/// Returns the paths, sizes, modes and modification times of all files in a folder.
+/// Returns the path, the size, the mode, and the nanoseconds of the modification time and the
+/// change time of each file in a folder.
 fn state(folder: &Path) -> Vec<(PathBuf, u64, u32, i64, i64)> {
     let (mut found, mut left) = (Vec::new(), vec![folder.to_path_buf()]);
     while let Some(path) = left.pop() {

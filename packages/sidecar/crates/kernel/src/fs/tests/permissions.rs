@@ -1,5 +1,5 @@
-//! Tests of permission rules about files: each call, and each way to a file besides its path.
-//! Random sequences of calls try to bypass the rules.
+//! Tests of permission rules about files: each call, and access through links, descriptors and
+//! `/proc`. Random sequences of calls try to bypass the rules.
 
 use super::super::super::Kernel;
 use super::super::tree::User;
@@ -77,11 +77,12 @@ fn calls(path: &'static str) -> Vec<(&'static str, &'static str, FileCall, Vec<A
     ]
 }
 
-/// A call succeeds with the operations that it needs, and fails if any of them is missing.
+/// A call succeeds if exactly the call's operations are allowed, and fails if any of these
+/// operations is denied.
 #[test]
 fn each_call_needs_its_operations_and_no_others() {
     for (name, needed, number, arguments) in calls("/tmp/secret/file") {
-        // The operations on other names are allowed. A rename or a second name must not gain
+        // The operations on other names are allowed. A rename or a second name must not add
         // permissions.
         let allow = format!("+/tmp/secret/file|{needed}");
         let free = "+/tmp/new /tmp/open /tmp/secret/other|read write truncate chmod";
@@ -134,8 +135,8 @@ fn calls_that_create_or_read_names_need_their_operations() {
         assert_eq!(guest.plain(*number, arguments), EACCES, "{operation} {number:?}");
         let others = super::super::super::permissions::operations::names(Scope::Fs);
         let others: Vec<_> = others.iter().copied().filter(|name| name != operation).collect();
-        // A name in a denied directory has fewer permissions. A second name must have at least the
-        // permissions of the first name.
+        // A name in a denied directory has fewer permissions. Both names of a linked file must have
+        // equal permissions.
         let places = if *number == FileCall::Link { "/tmp/secret /tmp/open" } else { "/tmp/secret" };
         set(&guest.program.process().kernel, Verdict::Allow, &[&format!("-{places}|{}", others.join(" "))]);
         assert!(guest.plain(*number, arguments) >= 0, "{operation} {number:?} needs nothing else");
@@ -174,8 +175,8 @@ fn no_other_path_leads_to_a_denied_file() {
         let read = guest.read_file(way);
         assert!(matches!(read, Err(EACCES | -20)), "{way}: {read:?}");
         assert_ne!(guest.plain(FileCall::Open, &[way.as_str().into(), 2.into(), 0.into()]), 0, "{way}");
-        // The link is in another directory than its target and may be removed. `/proc` allows no
-        // removal.
+        // The links below `/tmp` are in another directory than the denied file and may be removed.
+        // `/proc` allows no removal.
         if !way.starts_with("/tmp/t") && !way.contains("fd") {
             let removed = guest.plain(FileCall::Unlink, &[way.as_str().into()]);
             assert!(matches!(removed, EACCES | -20), "{way}: {removed}");
@@ -226,7 +227,7 @@ fn a_denied_file_stays_denied_when_a_directory_moves() {
     assert_eq!(guest.plain(FileCall::Link, &["/tmp/a/b/secret/file".into(), "/tmp/second".into()]), EACCES);
     assert_eq!(mv(&mut guest, "/tmp/a/b/secret/file", "/tmp/a/b/secret/other"), 0, "a rename within the denied directory works");
     assert_eq!(mv(&mut guest, "/tmp/open", "/tmp/a/b/secret/open"), 0, "a rename into the denied directory works");
-    // A rule that applies to all directories lets directories move.
+    // If a rule applies in every directory, directories can move.
     let mut guest = closed(&[("/tmp/a/.env", "SECRET"), ("/tmp/a/x", "")], &["-**/.env|read"]);
     assert_eq!(mv(&mut guest, "/tmp/a", "/tmp/b"), 0);
     assert_eq!(guest.read_file("/tmp/b/.env"), Err(EACCES));
@@ -335,7 +336,7 @@ const NAMES: &[&str] = &[
     "/proc/self/fd/3",
 ];
 
-/// One call of a sequence: its kind, and two names.
+/// One call of a sequence: the kind of the call, and the indexes of two names in [`NAMES`].
 type Step = (u8, usize, usize);
 
 fn take(guest: &mut Guest, (kind, one, other): Step) {

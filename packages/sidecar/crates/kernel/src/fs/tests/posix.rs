@@ -1,4 +1,4 @@
-//! Tests that single calls have the results of Linux.
+//! Tests that single calls have the results of Linux. `oracle.rs` compares sequences of calls.
 
 use super::super::tree::User;
 use super::super::view::View;
@@ -37,8 +37,8 @@ fn guest() -> Guest {
     Guest::new(Limits::default())
 }
 
-/// Makes a file `f`, a directory `d` with a file, and an empty directory `e`. Also makes a link to
-/// each of these files, a link to a missing file, and a link to itself.
+/// Makes a file `f`, a directory `d` with a file, and an empty directory `e`. Also makes links to
+/// `f`, `d` and `e`, a link to a missing file, and a link that is its own target.
 fn furnished() -> Guest {
     let mut guest = guest();
     for name in ["d", "e"] {

@@ -29,7 +29,7 @@ fn text(guest: &mut Guest, path: &str) -> String {
     assert_eq!(guest.sys(READ, &[fd.into(), Arg::Room(8_192), (-1).into()]).0, 0, "{path} ends");
     guest.plain(FileCall::Close, &[fd.into()]);
     let text = String::from_utf8_lossy(&bytes[..count as usize]).into_owned();
-    // The lengths may differ now, because the size of the test process changes with each call.
+    // The two lengths may differ, because the size of the test process changes with each call.
     let (len, _) = guest.sys(FileCall::ReadFile, &[path.into(), Arg::Room(8_192)]);
     assert_eq!(len > 0, count > 0, "{path} can be read at once");
     text
@@ -41,7 +41,7 @@ fn link(guest: &mut Guest, path: &str) -> String {
     String::from_utf8_lossy(&target[..len as usize]).into_owned()
 }
 
-/// Returns each path below `top`, without following links.
+/// Returns the path and the type of each file below `top`, without following links.
 fn all(guest: &mut Guest, top: &str) -> Vec<(String, u8)> {
     let (mut found, mut left) = (Vec::new(), vec![top.to_owned()]);
     while let Some(path) = left.pop() {
@@ -63,7 +63,8 @@ fn every_listed_file_exists_and_is_readable() {
     let found = all(&mut guest, "/proc");
     assert!(found.len() > 30, "{found:?}");
     for (path, kind) in &found {
-        // The listing contains the descriptor through which the directory is read.
+        // The listing contains the descriptor through which the test read the directory. That
+        // descriptor is closed.
         if path.ends_with("/fd/3") {
             continue;
         }

@@ -1,6 +1,6 @@
 //! A random source whose sequence a test can repeat. Next: `oracle.rs`.
 
-/// A small random generator. The message of a failing test contains the seed.
+/// A xorshift generator of random numbers. The message of a failing test contains the seed.
 pub(super) struct Random(pub(super) u64);
 
 impl Random {

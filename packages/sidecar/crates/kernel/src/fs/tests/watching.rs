@@ -1,4 +1,5 @@
-//! Tests of the events that a watcher receives.
+//! Tests of the events that a watcher of files in memory receives. `mounts.rs` tests watches of
+//! mounted folders.
 
 use super::super::super::Kernel;
 use super::{Arg, Guest};
@@ -45,7 +46,8 @@ fn a_watch_of_a_directory_reports_its_names_and_keeps_events_between_batches() {
     let second = watch(&mut guest, ".", 0);
     let rest = [(CHANGE, "a"), (RENAME, "a"), (RENAME, "b")].map(|(kind, name)| (kind, name.to_owned())).to_vec();
     let (operation, mut batch) = watch_events(&guest).remove(0);
-    // The file `b` was removed right after its creation. Equal events in a row are merged.
+    // The rename to `b` and the removal of `b` cause equal events in a row. The test merges equal
+    // events.
     batch.dedup();
     assert_eq!((operation, batch), (second, rest));
     let third = watch(&mut guest, ".", 0);

@@ -1,6 +1,7 @@
-//! Watches in snapshots. A program's watch continues in every restored runtime. A waiting operation
-//! waits for the next change in the restored runtime, and stored changes are reported there too.
-//! The embedder's watches stay with the original runtime. Next: `mounts/watching/snapshot.rs`.
+//! Watches in snapshots. A program's watch continues in every restored runtime. In the restored
+//! runtime, a waiting operation waits for the next change, and the next operation receives the
+//! stored changes. The embedder's watches stay with the original runtime. Next:
+//! `mounts/watching/snapshot.rs`.
 
 use super::{MAX_KEPT, Subscriber, Watcher, Watchers};
 use crate::fs::node::Ino;
@@ -102,7 +103,7 @@ impl WatchSnapshot {
     }
 }
 
-/// Fails if the limit does not allow `count` watches.
+/// Fails if the limit does not allow `count` watches. Records `count` as the peak.
 pub(in crate::fs) fn check_count(count: usize, around: &RestoreContext<'_>) -> Result<(), Error> {
     let limit = around.usage.limits.watches;
     if count as u64 > limit {

@@ -7,13 +7,14 @@
 //!
 //! An inbound connection is a socket of the table, and this module reads and writes the socket.
 //! Bytes from the guest are sent to the embedder until a window is without credit. Further bytes
-//! stay in the socket until the guest's writes block. Bytes from the embedder are queued until the
-//! guest's socket has space. Credit is sent for the bytes that the socket has accepted. So a slow
-//! reader uses at most the memory of a window and a socket's buffer, and delays only its own
-//! connection.
+//! stay in the socket. When the socket's buffer is full, the guest's writes block. Bytes from the
+//! embedder are queued until the guest's socket has space. Credit is sent for the bytes that the
+//! socket has accepted. A slow reader therefore uses at most the memory of a window and a socket's
+//! buffer, and delays only its own connection.
 //!
 //! Events are sent while the table is locked, so that the embedder receives them in order. A
-//! snapshot contains no inbound connections: a restore resets their sockets. Next: `listeners.rs`.
+//! snapshot contains no inbound connections: a restore resets the guest's sockets of inbound
+//! connections. Next: `listeners.rs`.
 
 use super::{NetworkEvent, STREAM_WINDOW};
 use crate::embedder::Embedder;
@@ -30,8 +31,8 @@ use std::sync::Arc;
 
 /// The maximum number of bytes of one read.
 const PIECE: usize = 64 << 10;
-/// The number of bytes after which credit is sent. A quarter of the window, so that the writer has
-/// most of its window left when the credit arrives.
+/// The number of bytes after which credit is sent. The number is a quarter of the window, so that
+/// the writer has most of its window left when the credit arrives.
 const CREDIT: u64 = STREAM_WINDOW / 4;
 
 /// The inbound connections by socket, and the sockets by the embedder's ids.
@@ -87,7 +88,8 @@ enum MoveResult {
 }
 
 impl SocketState {
-    /// Connects the embedder to the first listener at one of `addresses`.
+    /// Connects the embedder to the first listener at one of `addresses`. Fails with `ECONNREFUSED`
+    /// if no socket listens at any of the addresses, and with `EEXIST` if `id` is in use.
     pub(super) fn connect_inbound(&mut self, id: ConnectionId, addresses: &[Address], target: &str) -> Result<(), Errno> {
         let embedder = self.embedder()?.clone();
         if self.inbound.sockets.contains_key(&id) {
@@ -121,7 +123,8 @@ impl SocketState {
     }
 
     /// Queues bytes of the embedder. If `ends` is set, the embedder's sending direction ends after
-    /// them. Fails with `ENOBUFS` if the bytes exceed the window.
+    /// the bytes. Fails with `ENOBUFS` if the bytes exceed the window, and with `EPIPE` if the
+    /// direction has ended. Has no effect on an ended connection.
     pub(super) fn inbound_write(&mut self, id: ConnectionId, bytes: &[u8], ends: bool) -> Result<(), Errno> {
         let Some(&socket) = self.inbound.sockets.get(&id) else { return Ok(()) };
         let Some(connection) = self.inbound.by_socket.get_mut(&socket) else { return Ok(()) };
@@ -139,7 +142,7 @@ impl SocketState {
         Ok(())
     }
 
-    /// Adds credit for `bytes` that the embedder has read.
+    /// Adds credit for the number of bytes that the embedder has read.
     pub(super) fn inbound_credit(&mut self, id: ConnectionId, bytes: u64) {
         let Some(&socket) = self.inbound.sockets.get(&id) else { return };
         if let Some(connection) = self.inbound.by_socket.get_mut(&socket) {
@@ -148,15 +151,15 @@ impl SocketState {
         self.pump_inbound(socket);
     }
 
-    /// Closes the embedder's end. The embedder receives no further events. The guest sees the end
-    /// of the stream, or a reset if `reset` is set or queued bytes are lost.
+    /// Closes the embedder's end. The embedder receives no further events. The guest receives the
+    /// end of the stream, or a reset if `reset` is set or queued bytes are lost.
     pub(super) fn inbound_close(&mut self, id: ConnectionId, reset: bool) {
         let Some(socket) = self.inbound.sockets.remove(&id) else { return };
         let Some(connection) = self.inbound.by_socket.remove(&socket) else { return };
         let _ = self.network.close(socket, reset || !connection.queue.is_empty());
     }
 
-    /// Ends all inbound connections with `error`.
+    /// Resets all inbound connections and reports `error` to the embedder for each connection.
     pub(super) fn end_inbound(&mut self, error: &Error) {
         self.inbound.sockets.clear();
         for (socket, connection) in std::mem::take(&mut self.inbound.by_socket) {
@@ -195,7 +198,7 @@ fn connect(network: &mut Network, address: &Address) -> Result<SocketId, Errno> 
     };
     let id = network.add(Socket::new(domain, Role::Fresh))?;
     match network.connect(id, address.clone()) {
-        // The listener's queue may be full. Then the socket is connected or refused later, without
+        // If the listener's queue is full, the socket is connected or refused later, without
         // another call.
         Ok(Progress::Connected | Progress::Waiting) => Ok(id),
         Err(error) => {
@@ -219,7 +222,7 @@ impl InboundConnection {
         }
         if self.ended && (self.shut || self.refused.is_some()) {
             // A guest that closes its end with unread bytes resets the connection. The embedder
-            // sees the reset after all bytes of the guest.
+            // receives the reset after all bytes of the guest.
             return MoveResult::Ended(self.refused.map(|_| Errno::ECONNRESET));
         }
         let input = if !self.ended && self.unread < STREAM_WINDOW { IN } else { 0 };
@@ -280,8 +283,8 @@ impl InboundConnection {
         Ok(())
     }
 
-    /// Arms the socket for `mask`. A mask of 0 disarms the socket: an armed socket at the end of
-    /// its stream would be woken again and again.
+    /// Arms the socket for `mask`. A mask of 0 disarms the socket, because an armed socket at the
+    /// end of its stream is always ready.
     fn wait(&mut self, network: &mut Network, socket: SocketId, mask: u32) {
         if self.armed != 0 {
             let _ = network.disarm(socket, WaitOwner::Embedder);

@@ -47,7 +47,8 @@ impl SocketState {
         self.network.sockets.values().filter_map(entry).collect()
     }
 
-    /// Returns the process and the address of a listener.
+    /// Returns the process and the address of a listener. Returns `None` if the socket does not
+    /// listen.
     pub(super) fn listener(&self, id: SocketId) -> Option<(Pid, Address)> {
         match (self.network.get(id).ok()?, self.network.get(id).ok()?.local.clone()) {
             (Socket { role: Role::Listening(listener), .. }, Some(local)) => Some((listener.pid, local)),
@@ -98,7 +99,7 @@ impl SocketState {
         }
     }
 
-    /// Ends all waits with `error`.
+    /// Ends all waits. The embedder receives `error` for each wait.
     pub(super) fn end_waits(&mut self, error: &Error) {
         for wait in std::mem::take(&mut self.waits.0).into_keys() {
             if let Some(embedder) = &self.embedder {

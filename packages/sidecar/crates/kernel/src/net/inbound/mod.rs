@@ -1,9 +1,9 @@
-//! Inbound connections: the embedder's connections to listeners in the runtime, and its waits for
-//! listeners.
+//! Inbound connections: the embedder's connections to listeners in the runtime, and the embedder's
+//! waits for listeners.
 //!
 //! [`requests`] has the functions that the embedder calls. [`connections`] moves the bytes, and
-//! [`listeners`] stores the waits. All three use the runtime's socket table, so that a guest sees
-//! an ordinary connection on the loopback.
+//! [`listeners`] stores the waits. These modules use the runtime's socket table, so a guest has an
+//! ordinary connection on the loopback. Next: `requests.rs`.
 
 pub(super) mod connections;
 pub(super) mod listeners;

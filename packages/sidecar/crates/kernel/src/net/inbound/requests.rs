@@ -59,7 +59,7 @@ impl Sockets {
         });
     }
 
-    /// Adds credit for `bytes` that the embedder has read.
+    /// Adds credit for the number of bytes that the embedder has read.
     pub fn inbound_credit(&self, connection: ConnectionId, bytes: u64) {
         let _ = self.with(|state| {
             state.inbound_credit(connection, bytes);
@@ -67,7 +67,7 @@ impl Sockets {
         });
     }
 
-    /// Closes the embedder's end. The guest sees a reset if `reset` is set or queued bytes are
+    /// Closes the embedder's end. The guest receives a reset if `reset` is set or queued bytes are
     /// lost.
     pub fn inbound_close(&self, connection: ConnectionId, reset: bool) {
         let _ = self.with(|state| {
@@ -103,7 +103,8 @@ impl Kernel {
         })
     }
 
-    /// Connects the embedder to a listener. Events have the id `connection`.
+    /// Connects the embedder to a listener. Events have the id `connection`. Fails if no socket
+    /// listens at `target`.
     pub fn connect_inbound(&self, connection: ConnectionId, target: &Target) -> Result<(), Error> {
         let name = name_of(target);
         let addresses = self.addresses(target).map_err(|error| error.explain("connect", &name))?;
@@ -113,13 +114,13 @@ impl Kernel {
         })
     }
 
-    /// Returns all listeners.
+    /// Returns all listeners of TCP and Unix sockets.
     pub fn listeners(&self) -> Vec<ListenerEntry> {
         let listeners = self.sockets.lock().listeners();
         listeners.iter().map(|(pid, address)| self.entry(*pid, address)).collect()
     }
 
-    /// Returns the listener at `target`, if a socket listens there.
+    /// Returns the listener at `target`. Returns `None` if no socket listens at `target`.
     pub fn listener(&self, target: &Target) -> Result<Option<ListenerEntry>, Error> {
         let addresses = match self.addresses(target) {
             Ok(addresses) => addresses,
@@ -132,7 +133,7 @@ impl Kernel {
     }
 
     /// Starts a wait for a listener at `target`. An event reports the listener when a socket
-    /// listens there.
+    /// listens at `target`.
     pub fn await_listener(&self, wait: ConnectionId, target: &Target) -> Result<(), Error> {
         let name = name_of(target);
         let refused = |errno: Errno| match errno {
@@ -145,7 +146,8 @@ impl Kernel {
             (_, Err(error)) => return Err(error.explain("listen", &name)),
         };
         self.sockets.with(|state| state.await_listener(wait, awaited)).map_err(refused)?;
-        // A later `listen` call finds the wait. A listener that exists already is found here.
+        // A later `listen` call finds the wait. The following check finds a listener that exists
+        // already.
         if let Ok(Some(entry)) = self.listener(target) {
             let _ = self.sockets.with(|state| {
                 state.end_wait(wait, Ok(entry));

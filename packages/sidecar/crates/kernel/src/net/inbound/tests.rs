@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 const WINDOW: usize = STREAM_WINDOW as usize;
 
-/// Records the events of the embedder.
+/// An embedder that records the events of connections.
 #[derive(Default)]
 struct RecordingEmbedder(Mutex<Vec<(ConnectionId, NetworkEvent)>>);
 
@@ -29,8 +29,7 @@ impl Embedder for RecordingEmbedder {
 }
 
 impl RecordingEmbedder {
-    /// Returns the events of connection 1 since the last call, with the bytes of all data events in
-    /// one vector.
+    /// Returns the events since the last call. The bytes of all data events are in one vector.
     fn take(&self) -> (Vec<u8>, Vec<NetworkEvent>) {
         let (mut data, mut rest) = (Vec::new(), Vec::new());
         for (_, event) in std::mem::take(&mut *self.0.lock()) {
@@ -51,7 +50,8 @@ fn local_port() -> Address {
     Address::Ip([127, 0, 0, 1].into(), 80)
 }
 
-/// Makes a listener and the inbound connection 1. Returns the listener and the guest's end.
+/// Makes a listener and the inbound connection 1. Returns the sockets, the embedder, the listener
+/// and the guest's end.
 fn connected() -> (Sockets, Arc<RecordingEmbedder>, SocketId, SocketId) {
     let (sockets, embedder) = (Sockets::default(), Arc::new(RecordingEmbedder::default()));
     sockets.attach(embedder.clone());

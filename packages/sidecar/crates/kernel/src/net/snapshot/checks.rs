@@ -1,5 +1,5 @@
-//! Checks a socket snapshot that may have been read from a file. Values that no program can produce
-//! are refused, so that the table's invariants hold after a restore.
+//! Checks a socket snapshot that may have been read from a file. The checks refuse values that no
+//! program can produce, so that the table's invariants hold after a restore. Next: `../stream.rs`.
 
 use super::SocketsSnapshot;
 use crate::ids::MAX_ID;
@@ -27,7 +27,7 @@ impl SocketsSnapshot {
         }
         for (id, feed) in &self.feeds {
             let is_pipe = self.sockets.get(id).is_some_and(|socket| socket.is_pipe);
-            // A broken feed must have no bytes, because no program could read them.
+            // A broken feed must have no bytes, because no program could read the bytes.
             if !is_pipe || (feed.broken && !feed.bytes.is_empty()) {
                 return Err("a feed without its pipe");
             }

@@ -1,9 +1,10 @@
 //! The snapshot of a runtime's sockets: connections and pipes with their buffers, listeners with
 //! their queues, and waiting operations. Standard input that is not in a pipe yet is also included.
 //!
-//! Inbound connections are not part of a snapshot. Their sockets are listed in
-//! [`SocketsSnapshot::inbound`], and a restore resets them, so that the guest's ends see an
-//! ordinary reset. Waits for listeners stay with the original runtime. Next: `checks.rs`.
+//! Inbound connections are not part of a snapshot. [`SocketsSnapshot::inbound`] lists the
+//! embedder's ends of these connections. A restore closes these ends, so that the guest's ends
+//! receive an ordinary reset. Waits for listeners stay with the original runtime. Next:
+//! `checks.rs`.
 
 mod checks;
 
@@ -203,7 +204,7 @@ impl Network {
         if too_full(false) {
             return Err(exhausted("bytes in a socket", limits.socket_bytes));
         }
-        // A limit of `u64::MAX`, so that restored sockets cause no warning.
+        // The limit is `u64::MAX`, so that restored sockets cause no warning.
         self.marks[0].raise(sockets, u64::MAX);
         self.marks[1].raise(pipes, u64::MAX);
         self.sockets.clone_from(&snapshot.sockets);

@@ -1,5 +1,5 @@
-//! Measures a permission check: `cargo test --release -p coldframe-kernel --lib -- --ignored
-//! prints_the_cost_of_a_check --nocapture`.
+//! Measures the time of a permission check: `cargo test --release -p coldframe-kernel --lib --
+//! --ignored prints_the_cost_of_a_check --nocapture`.
 
 use super::*;
 use std::hint::black_box;

@@ -10,8 +10,8 @@
 use super::*;
 use proptest::prelude::*;
 
-/// Returns the depth of each match of a pattern with the path or with a parent of the path. The
-/// pattern must not end with `**`.
+/// Returns the depth of each match of a pattern with the path or with a parent of the path. A `**`
+/// at the end of the pattern adds no depth.
 fn depths(pattern: &[&str], path: &[&str]) -> Vec<usize> {
     match pattern.split_first() {
         None => vec![0],
@@ -124,8 +124,7 @@ proptest! {
         }
     }
 
-    /// A rename must not allow an operation on a file or directory, or below it, that was denied
-    /// before.
+    /// A rename must not allow a denied operation on a file, on a directory, or below a directory.
     #[test]
     fn a_move_never_allows_a_denied_operation(
         deny in any::<bool>(),

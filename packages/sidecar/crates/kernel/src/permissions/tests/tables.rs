@@ -1,4 +1,5 @@
-//! Tables of requests with the decisions of a policy.
+//! Tables of requests with the expected decisions of a policy. A rule that begins with `-` denies,
+//! and a rule that begins with `+` allows.
 
 use super::*;
 use crate::permissions::hosts::Peer;

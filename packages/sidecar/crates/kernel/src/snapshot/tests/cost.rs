@@ -1,5 +1,5 @@
-//! Measures a snapshot and a restore: `cargo test --profile builder -p coldframe-kernel --lib --
-//! --ignored --nocapture snapshot::tests::cost`.
+//! Measures the time of a snapshot and of a restore: `cargo test --profile builder -p
+//! coldframe-kernel --lib -- --ignored --nocapture snapshot::tests::cost`.
 
 use super::*;
 use coldframe_abi::system_calls::SocketCall;

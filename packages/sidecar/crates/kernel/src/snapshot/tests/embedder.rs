@@ -10,7 +10,7 @@ use coldframe_error::Error;
 use coldframe_ids::{ConnectionId, HostCallId};
 use parking_lot::Mutex;
 
-/// Records the calls and events of the embedder.
+/// An embedder that records the host calls and the events of connections.
 #[derive(Default)]
 struct RecordingEmbedder {
     calls: Mutex<Vec<HostCallId>>,

@@ -1,4 +1,5 @@
-//! Tests of kernel snapshots with programs that have no VM: calls use the kernel's own entry point.
+//! Tests of kernel snapshots with programs that have no VM. The calls start at the kernel's entry
+//! point.
 
 mod bytes;
 mod cost;
@@ -31,7 +32,7 @@ struct Guest {
 enum Arg<'a> {
     Int(i64),
     Bytes(&'a [u8]),
-    /// A buffer of this many bytes. The test receives the bytes that the call has written.
+    /// A buffer of this many bytes. The test receives the buffer's content after the call.
     Buffer(usize),
 }
 
@@ -87,14 +88,14 @@ impl TestKernel {
         self.guests.len() - 1
     }
 
-    /// Returns the pid of the next child.
+    /// Allocates a pid for a child of a program and frees the pid. Returns the pid.
     fn fork_pid(&self, parent: usize) -> Pid {
         let pid = self.kernel.processes.enter_child(self.guests[parent].program.pid(), false).expect("buffer");
         self.kernel.processes.remove(pid);
         pid
     }
 
-    /// Takes a snapshot, encodes it, and decodes the bytes.
+    /// Takes a snapshot, encodes the snapshot, and decodes the bytes.
     fn saved(&self) -> KernelSnapshot {
         KernelSnapshot::decode(&self.snapshot().encode().expect("an encoded snapshot")).expect("a decoded snapshot")
     }
@@ -121,7 +122,7 @@ impl TestKernel {
 }
 
 impl Guest {
-    /// Makes a call. Returns the result and the bytes that the call has written to its buffer.
+    /// Makes a call. Returns the result and the content of the call's buffer.
     fn sys(&self, number: impl Into<u32>, arguments: &[Arg<'_>]) -> (Result<i64, Errno>, Vec<u8>) {
         let (mut integers, mut memory, mut buffer) = (Vec::new(), Vec::new(), 0..0);
         for argument in arguments {

@@ -1,4 +1,5 @@
-//! Tests of each part of a snapshot.
+//! Tests of the parts of a snapshot: pipes, sockets, processes, signals, passed descriptors,
+//! standard inputs and digests.
 
 use super::*;
 use coldframe_abi::system_calls::{CryptographyCall, ProcessCall, SocketCall};
@@ -32,7 +33,7 @@ fn a_wait_for_a_socket_completes_in_the_copy() {
     assert_eq!(world.guests[0].events(), []);
 }
 
-/// Returns the operation and the result of each event that a guest has received.
+/// Returns the operation and the result of each event that the program has not taken.
 fn completions(guest: &Guest) -> Vec<(i64, i32)> {
     guest.events().iter().map(|event| (event.operation.answer(), event.result)).collect()
 }
@@ -97,7 +98,8 @@ fn a_program_that_ended_during_the_snapshot_was_killed_in_the_copy() {
     let pid = i64::from(world.guests[child].program.pid().get());
     let operation = world.guests[0].ok(ProcessCall::Wait, &[pid.into()]);
     let end = world.guests[0].ok(SocketCall::Arm, &[one.into(), READ.into()]);
-    // The snapshot is taken without the child, so it does not contain the child's descriptors.
+    // The snapshot is taken without the child, so the snapshot does not contain the child's
+    // descriptors.
     let saved = world.kernel.snapshot(&[world.guests[0].program.process()]);
     let copy = TestKernel::restore(&saved);
     let mut completed = completions(&copy.guests[0]);

@@ -34,7 +34,7 @@ impl TestKernel {
             }
             kind => self.guests[at].call(kind, a, b),
         };
-        // No scheduler runs here, so the test ends the programs that must end.
+        // The test has no scheduler, so the test itself ends the programs that must end.
         while let Some(ending) = self.guests.iter().position(|guest| guest.program.is_ending()) {
             self.end(ending, Status::Signal(9));
         }
@@ -76,7 +76,7 @@ impl Guest {
         let (port, data) = (80 + i64::from(b % 3), vec![b; usize::from(b) * 16]);
         let (here, file) = ("127.0.0.1", format!("/tmp/{}", b % 3));
         // New pids start at 2, and all other new numbers start at 1. Each new process, operation
-        // and context gets the next number.
+        // and context receives the next number.
         let (pid, number) = (2 + i64::from(a % 8), 1 + i64::from(b % 8));
         match kind {
             4 => self.sys(SocketCall::Pair, &[Arg::Buffer(8)]),
@@ -90,7 +90,7 @@ impl Guest {
                 self.sys(SocketCall::Bind, &[made.into(), file.as_str().into(), 0.into()])
             }
             8 => {
-                // Sockets that are bound have the highest descriptors.
+                // The socket that was bound last usually has the highest descriptor.
                 let listener = open.last().map_or(99, |fd| fd.answer());
                 self.sys(SocketCall::Listen, &[listener.into(), i64::from(b % 3).into()])
             }
@@ -139,7 +139,7 @@ impl Guest {
             29 => self.sys(ProcessCall::Wait, &[pid.into()]),
             30 => self.sys(ProcessCall::Reap, &[pid.into()]),
             31 => self.sys(ProcessCall::Setpgid, &[pid.into(), (1 + number).into()]),
-            // Only algorithms whose state can be stored in a file.
+            // The step uses only algorithms whose state can be stored in a file.
             32 => self.sys(CryptographyCall::HashOpen, &[(1 + i64::from(a % 12)).into()]),
             33 => self.sys(CryptographyCall::Update, &[number.into(), data[..].into()]),
             34 => self.sys(CryptographyCall::Finish, &[number.into(), Arg::Buffer([16, 20, 28, 32, 48, 64][usize::from(a) % 6])]),

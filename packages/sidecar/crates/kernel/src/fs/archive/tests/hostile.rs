@@ -8,7 +8,7 @@ use coldframe_error::Error;
 use proptest::prelude::*;
 use tar::{EntryType, Header};
 
-/// Returns one entry without checks of its fields.
+/// Returns the bytes of one entry. The fields may be invalid.
 fn entry(kind: EntryType, path: &[u8], link: &[u8], data: &[u8]) -> Vec<u8> {
     let mut header = Header::new_gnu();
     header.as_old_mut().name[..path.len()].copy_from_slice(path);
@@ -175,7 +175,7 @@ fn keeps_the_limits_and_frees_entries_that_do_not_fit() {
     assert_eq!(reason(unpack(&embedder, "/tmp/many", &ended(&many), 4_096)), "ENOSPC open");
     embedder.remove("/tmp/many", true).expect("removed");
     embedder.remove("/tmp/t", true).expect("removed");
-    // A file of a terabyte with two bytes uses the space of two pieces.
+    // A file of 1 TiB with two bytes uses the space of two chunks.
     let map = b"2\n0\n1\n1099511627775\n1\n";
     let mut data = map.to_vec();
     data.resize(512, 0);

@@ -1,4 +1,5 @@
-//! Exchanges archives with the real `tar`, in both directions.
+//! Exchanges archives with the real `tar`, in both directions. The tests run the command `tar` of
+//! the host machine.
 
 use super::{kernel, pack, state, unpack};
 use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt, symlink};
@@ -21,8 +22,9 @@ fn folder(name: &str) -> Folder {
     Folder(path)
 }
 
-/// Makes a tree with the cases that are hard for a format. Times are whole seconds, because not
-/// every format stores fractions.
+/// Makes a tree with links, a sparse file and unusual modes. `long` adds names of more than 100
+/// bytes, which older formats cannot store. Times are whole seconds, because not every format
+/// stores fractions.
 fn fill(root: &Path, long: bool) {
     std::fs::create_dir_all(root.join("dir/deep")).expect("made");
     std::fs::write(root.join("dir/plain"), b"plain").expect("written");

@@ -1,5 +1,6 @@
 //! Exports a tree and imports the archive: the trees are equal, for any content and any split of
-//! the bytes.
+//! the bytes. Other tests export a sparse file, a tree that changes during the export, and the
+//! root.
 
 use super::{kernel, pack, state, unpack};
 use proptest::prelude::*;
@@ -8,7 +9,7 @@ use proptest::prelude::*;
 enum Step {
     Directory,
     File(Vec<u8>),
-    /// Bytes far from the beginning.
+    /// A file whose bytes start at a large offset.
     Sparse(u32, Vec<u8>),
     Symlink(String),
     /// Another name of an earlier file.

@@ -1,7 +1,8 @@
 //! Open files and listings of mounts in snapshots. An open file of the host machine is stored as
 //! its mount and path, and is opened again at that path. If the path leads to another file at the
-//! restore, every use of the restored descriptor fails. A listing is stored as its remaining
-//! entries.
+//! restore, every use of the restored descriptor, except closing, fails with `EIO`. A listing is
+//! stored as the entries that the listing has not returned, up to a bound. Next:
+//! `../watching/snapshot.rs`.
 
 use super::super::super::open::APPEND;
 use super::super::super::stat::Stat;
@@ -128,7 +129,7 @@ impl ListingSnapshot {
         Listing { entries: None, more, kept: None, hidden: HashSet::new(), is_incomplete: self.is_incomplete }
     }
 
-    /// Returns whether all names are valid.
+    /// Returns whether `is_name` accepts all names.
     pub(crate) fn is_sound(&self, is_name: impl Fn(&[u8]) -> bool) -> bool {
         self.entries.iter().all(|(name, _)| is_name(name))
     }

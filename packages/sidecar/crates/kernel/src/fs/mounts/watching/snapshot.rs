@@ -1,6 +1,6 @@
 //! Watches of mounted folders in snapshots. A watched file is stored as its mount and path, and a
 //! restored runtime watches the file at that path. A removed file is no longer watched. An
-//! operation that waits for changes of the file is cancelled (`Operations::cancel_orphans`).
+//! operation that waits for changes of a removed file is cancelled (`Operations::cancel_orphans`).
 
 use super::super::super::node::Type;
 use super::super::super::snapshot::RestoreContext;

@@ -1,5 +1,5 @@
-//! Measures taking and restoring: `cargo test --release -p coldframe-kernel --lib -- --ignored
-//! snapshot::cost --nocapture`.
+//! Measures the time of taking and restoring snapshots: `cargo test --release -p coldframe-kernel
+//! --lib -- --ignored snapshot::cost --nocapture`.
 
 use super::*;
 use std::hint::black_box;

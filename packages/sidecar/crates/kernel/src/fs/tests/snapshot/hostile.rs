@@ -12,10 +12,12 @@ use crate::fs::tree::ROOT;
 use crate::fs::walk::Location;
 use coldframe_abi::system_calls::FileCall;
 
-/// The number of changed snapshots that are tested.
+/// The number of changed snapshots that are tested, unless `COLDFRAME_HOSTILE_ROUNDS` sets another
+/// number.
 const ROUNDS: u64 = 3_000;
 
-/// Makes a host folder, and a program with open files and changes of each kind.
+/// A host folder, and a program with open files and changes of each kind. The folder is removed
+/// after the test.
 struct Fixture {
     root: std::path::PathBuf,
     options: RestoreOptions,
@@ -116,12 +118,13 @@ fn use_all(guest: &mut Guest) {
     guest.program.process().close();
 }
 
-/// Changes bytes at random offsets, to random values or to values with a meaning in the format.
+/// Changes, removes or inserts bytes at random offsets. Some of the new values have a meaning in
+/// the format.
 fn change(bytes: &mut Vec<u8>, random: &mut Random) {
     for _ in 0..=random.below(3) {
         let at = random.below(bytes.len());
-        // Half of the changes affect the guest's own files, because most bytes belong to the base
-        // tree.
+        // Half of the offsets are in the last 1,500 bytes. The short parts at the end are therefore
+        // changed as often as the contents of files.
         let at = if random.below(2) == 0 { at } else { bytes.len() - 1 - random.below(bytes.len().min(1_500)) };
         match random.below(7) {
             0 => bytes[at] ^= 1 << random.below(8),
@@ -212,8 +215,8 @@ fn refuses_states_that_no_runtime_can_reach() {
             "a name without an inode",
             Box::new(move |files| names(files, work).names.insert_mut(b"x"[..].into(), Ino::new(9_999_999))),
         ),
-        // A directory that is in two directories, in itself, or in a directory other than its
-        // parent.
+        // The next four cases have a directory that is in two directories, in itself, or in a
+        // directory other than its parent.
         ("an invalid name", Box::new(move |files| names(files, work).names.insert_mut(b"e"[..].into(), e))),
         ("an invalid name", Box::new(move |files| names(files, e).names.insert_mut(b"d"[..].into(), d))),
         ("an invalid name", Box::new(move |files| names(files, e).names.insert_mut(b"e"[..].into(), e))),
@@ -297,7 +300,7 @@ fn refuses_a_mount_at_another_path_than_its_options_name() {
         });
         assert_eq!(moved, Some("a mount at another path than its own"));
     }
-    // The directory of an overlay is renamed alone.
+    // Only the directory of an overlay is renamed.
     let moved = refused(&|files| {
         let ino = names(files, ROOT).names.get(&b"p"[..]).copied().expect("mounted");
         names(files, ROOT).names.remove_mut(&b"p"[..]);

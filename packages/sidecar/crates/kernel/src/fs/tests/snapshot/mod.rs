@@ -28,7 +28,7 @@ fn snapshot(guests: &[&Guest]) -> KernelSnapshot {
     kernel.snapshot(&processes)
 }
 
-/// Returns the options of a restore.
+/// The options of a restore.
 #[derive(Default)]
 struct RestoreOptions {
     limits: Limits,
@@ -87,7 +87,8 @@ fn write(guest: &mut Guest, fd: i64, bytes: &[u8]) -> i64 {
     guest.plain(FileCall::Write, &[fd.into(), Arg::Bytes(bytes), (-1).into()])
 }
 
-/// Returns the names that an open listing has not returned yet.
+/// Returns the names that an open listing has not returned yet. If `once` is set, returns only the
+/// names of the next call.
 fn rest_of(guest: &mut Guest, fd: i64, room: usize, once: bool) -> Result<Vec<String>, i64> {
     let mut names = Vec::new();
     loop {
@@ -122,7 +123,8 @@ fn changes_of_one_runtime_are_not_visible_in_the_other() {
     assert_eq!(other.read_file("/tmp/both").expect("the file exists"), b"the copy's");
     assert_eq!(other.read_file("/tmp/gone").expect("the file exists"), b"x");
     assert_eq!(guest.read_file("/tmp/new"), Err(-2));
-    // The two runtimes may assign equal inode numbers next, because no file has the number yet.
+    // Both runtimes continue the inode numbers of the snapshot, so new files may have equal
+    // numbers.
     assert!(
         other.stat("/tmp/new", true).expect("the file exists")[7] > guest.stat("/tmp/both", true).expect("the file exists")[7]
     );

@@ -1,4 +1,5 @@
-//! Tests that watches continue in a restored runtime.
+//! Tests that a program's watches continue in a restored runtime. The embedder's watches do not
+//! continue.
 
 use super::super::watching::{one, watch, watch_events};
 use super::*;
@@ -20,8 +21,8 @@ fn a_waiting_watch_reports_only_changes_of_its_runtime() {
     other.write_file("/workspace/d/f", b"");
     assert_eq!(watch_events(&other), [(operation, one(RENAME, "d/f"))]);
     assert_eq!(watch_events(&guest), []);
-    // The restored runtime has the watch: a call can use the watch again, and a call can end the
-    // watch.
+    // The restored runtime has the watch: a later call continues the watch, and another call ends
+    // the watch.
     let next = watch(&mut other, "/workspace", 1);
     assert_ne!(next, operation);
     assert_eq!(other.plain(FileCall::Unwatch, &[i64::from(next).into()]), 0);
