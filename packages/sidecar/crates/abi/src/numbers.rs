@@ -55,8 +55,8 @@ numbers! {
         /// is the snippet's UTF-8 text.
         Eval = 4,
         /// The memory was restored from a snapshot. `id` is 0, the payload is the restore block.
-        /// This event is the first of such a VM. The guest draws new entropy before any code of a
-        /// program runs.
+        /// A restored VM receives this event first. The guest draws new entropy before any code of
+        /// a program runs.
         Restore = 5,
     }
 
@@ -95,7 +95,7 @@ numbers! {
 
     /// Exit codes that the guest or the sidecar chooses.
     ExitCode {
-        /// An error in a handler of uncaught errors.
+        /// A handler of uncaught errors has thrown an error.
         BrokenHandler = 7,
         /// A top-level `await` that nothing can settle.
         Unsettled = 13,

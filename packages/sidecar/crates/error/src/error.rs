@@ -57,7 +57,7 @@ pub enum Error {
     Canceled,
     /// a signal ended the program: {signal}
     Signal {
-        /// The signal's number. The embedder sees the exit code instead of this error.
+        /// The signal's number. The embedder receives an exit code instead of this error.
         signal: u8,
     },
     /// the runner has ended with exit code {exit_code}
@@ -81,7 +81,7 @@ pub enum Error {
     File {
         /// The error number's name.
         errno: &'static str,
-        /// Linux's text for the number, with details if details are known.
+        /// The text of the number, with details if the details are known.
         reason: String,
         /// The call that failed.
         call: &'static str,
@@ -90,7 +90,7 @@ pub enum Error {
     },
     /// the archive cannot be unpacked: {reason} (entry '{entry}')
     Archive {
-        /// The name of the faulty entry. Empty if the whole archive is at fault.
+        /// The name of the entry with the defect. Empty if the defect concerns the whole archive.
         entry: String,
         /// The defect.
         reason: String,
@@ -258,7 +258,8 @@ impl Error {
     }
 
     /// Returns the exit code of a program that was ended for this reason. As in shells and Node,
-    /// the code is 124 for time, 134 for memory, and 137 for all other reasons.
+    /// the code is 124 for time, 134 for memory, and 128 plus the number for a signal. The code is
+    /// 137 for all other reasons.
     pub fn exit_code(&self) -> i32 {
         match self {
             Self::Timeout { .. } | Self::CpuLimit { .. } => 124,

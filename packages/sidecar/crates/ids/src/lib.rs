@@ -102,7 +102,7 @@ impl RequestId {
 }
 
 non_zero_id! {
-    /// An evaluation in a resident runner. Its number is that of its request.
+    /// An evaluation in a resident runner. The number is the number of the evaluation's request.
     EvaluationId
 }
 
@@ -145,7 +145,8 @@ id! {
 }
 
 id! {
-    /// An inbound connection, or a wait for a listener. Its number is that of its first request.
+    /// An inbound connection, or a wait for a listener. The number is the id of the request that
+    /// started the connection or the wait.
     ConnectionId
 }
 
