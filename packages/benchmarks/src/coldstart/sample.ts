@@ -15,8 +15,7 @@ import { withDeadline } from '../suite/deadline.js';
 import type { Provisioner, Scenario } from './scenario.js';
 
 /**
- * Milliseconds after which a start counts as hung: orders of magnitude longer than any healthy
- * start.
+ * Milliseconds after which a start counts as hung: much longer than any healthy start.
  */
 const HANG_MS = 10_000;
 

@@ -97,11 +97,11 @@ numbers! {
     ExitCode {
         /// A handler of uncaught errors has thrown an error.
         BrokenHandler = 7,
-        /// A top-level `await` that nothing can settle.
+        /// Nothing can settle a top-level `await`.
         Unsettled = 13,
-        /// Exhausted memory, with V8's "JavaScript heap out of memory" on fd 2.
+        /// The memory is exhausted; fd 2 has V8's "JavaScript heap out of memory".
         Memory = 134,
-        /// A program that the sidecar interrupted or ended.
+        /// The sidecar interrupted or ended the program.
         Interrupted = 137,
     }
 

@@ -1,7 +1,8 @@
 //! The errors that leave the core: one stable code, one sentence, the facts as fields.
 //!
-//! Codes, messages and facts are defined in this file only. `docs/internals/protocol.md` lists the
-//! codes. The shells send an error as `{ code, message, details }` and never parse a message.
+//! Codes, messages and facts are defined in this file only. `docs/errors.md` and
+//! `docs/internals/protocol.md` list the codes. The shells send an error with `code`,
+//! `message` and `details`, and never parse a message.
 
 use crate::errno::Errno;
 use displaydoc::Display;
@@ -173,7 +174,7 @@ impl Error {
         Self::SnapshotFile { path: path.display().to_string(), errno: Errno::of(error).name(), reason }
     }
 
-    /// Returns the stable code, listed in `docs/internals/protocol.md`.
+    /// Returns the stable code, listed in `docs/errors.md` or `docs/internals/protocol.md`.
     pub fn code(&self) -> &'static str {
         match self {
             Self::InvalidRequest { .. } => "ERR_INVALID_REQUEST",
@@ -203,7 +204,7 @@ impl Error {
         }
     }
 
-    /// Returns the facts, with their names in `docs/internals/protocol.md`.
+    /// Returns the facts, with the names that `docs/errors.md` lists.
     pub fn facts(&self) -> Vec<(&'static str, Fact)> {
         let number = |n: u64| Fact::Number(i64::try_from(n).unwrap_or(i64::MAX));
         match self {

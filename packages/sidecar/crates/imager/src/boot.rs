@@ -1,10 +1,10 @@
 //! Runs the guest's initialisation and returns the guest's memory.
 //!
-//! The order is that of `docs/internals/guest-abi.md`: `_initialize`, `cf_boot`, `cf_freeze`,
-//! `cf_info`. The imports of this module exist only for this run: `build_file` reads the inputs,
-//! and `write` prints the guest's output. The clock and the entropy are fixed, so that equal inputs
-//! make equal images. Each program later starts with the real clock and new entropy. Next:
-//! `module/strip.rs`.
+//! The steps have the order of `docs/internals/guest-abi.md`: `_initialize`, `cf_boot`,
+//! `cf_freeze`, `cf_info`. The imports of this module exist only for this run: `build_file` reads
+//! the inputs, and `write` prints the guest's output. The clock and the entropy are fixed, so that
+//! equal inputs make equal images. Each program later starts with the real clock and new entropy.
+//! Next: `module/strip.rs`.
 
 use std::path::{Component, Path, PathBuf};
 

@@ -24,7 +24,7 @@ system_calls! {
         Accept(socket) = 0x204 => Value("the connection's descriptor");
         /// Connects a socket. Fails with `ECONNREFUSED` if no socket listens at the address. Fails
         /// with `EINPROGRESS` while the listener's queue is full: arm the socket for 4, then
-        /// `error` returns the outcome. A datagram socket sends to this address from then on; an
+        /// `error` returns the outcome. A datagram socket sends to this address after the call; an
         /// empty address removes the setting.
         Connect(socket, address: Bytes, port) = 0x205 => Zero;
         /// Reads from a connection. Fails with `EAGAIN` if no bytes wait.
