@@ -112,7 +112,7 @@ test('reads the memory of a process from /proc, and names a missing line in the 
   expect(parseProcessMemory(rollup, 'VmPeak:\t 9 kB\nVmPTE:\t  7 kB\n')).toEqual(memory);
   expect(() => parseProcessMemory(rollup, '')).toThrow('VmPTE');
   expect(readProcessMemory(process.pid).privateDirtyKib).toBeGreaterThan(1000);
-  // The second reading is made after another process has mapped the files.
+  // In the second reading no clean page is private, as after another process has mapped the files.
   expect(privateGrowthKib(memory, { ...memory, privateCleanKib: 0, privateDirtyKib: 30 })).toBe(10);
 });
 

@@ -112,7 +112,7 @@ const OPTIONS: DensityOptions = {
   quick: true,
 };
 
-/** Measures rows as on a machine where each runtime takes `kib`. */
+/** Measures rows as on a machine where each runtime takes `kib` KiB of memory. */
 async function run(kib: number, change: Partial<DensityOptions> = {}, availableKib = 1e9): Promise<Measured<DensityRun>> {
   const options = { ...OPTIONS, ...change };
   const sidecars = new FakeSidecars();

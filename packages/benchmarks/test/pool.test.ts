@@ -60,8 +60,8 @@ test('restores a durable snapshot after the kill of each round, and deletes the 
   const pools = new FakePools();
   const row = await measureCalls(pools.open, scratch, { way: 'durable prewarm', at: 3, rounds: 2 });
   expect(row).toMatchObject({ total: 6, right: 6, hitRatio: 1, wallMs: { count: 2 } });
-  // One sidecar writes the snapshot, one serves the warm-up round, and one serves each counted
-  // round.
+  // A first sidecar writes the snapshot. The warm-up round and each of the two counted rounds have
+  // a sidecar too, and every sidecar is killed.
   expect([pools.kills, pools.live, pools.disk.size]).toEqual([4, 0, 0]);
   const cold = await measureCalls(pools.open, scratch, { way: 'cold', at: 3, rounds: 2 });
   expect([cold.hitRatio, pools.kills, pools.live]).toEqual([undefined, 4, 0]);
@@ -70,7 +70,7 @@ test('restores a durable snapshot after the kill of each round, and deletes the 
 test('counts the resources that a pool leaves behind', async () => {
   const row = await measureCheckouts(new FakePools({ left: 2 }).open, scratch, 5);
   expect(row).toMatchObject({ total: 5, right: 5, releaseMs: { count: 5 }, readyMs: { count: 5 } });
-  // Two pools follow the first count.
+  // Two pools are made after the first count, and each pool leaves two runtimes.
   expect(row.left).toMatchObject({ runtimes: 4, processes: 0, files: 0 });
 });
 

@@ -1,7 +1,7 @@
 // Runs a batch: `size` runtimes, `width` of them at a time.
 //
 // The wall time runs from the first start to the end of the last disposal, failures included. After
-// the deadline no further runtime begins, but each batch begins at least one.
+// the deadline no further runtime is started, but each batch starts at least one runtime.
 
 import { now } from '../statistics/timer.js';
 import { runConcurrently } from '../suite/concurrency.js';

@@ -1,4 +1,5 @@
-// Measures the size of the sidecar's binary, the file that a running sidecar process executes.
+// Measures the size of the sidecar's binary, the file that a running sidecar process executes. The
+// row starts a sidecar for this purpose.
 
 import { Sidecar } from 'coldframe';
 import { type BinarySize, binaryOfProcess } from '../machine/binary.js';

@@ -2,14 +2,14 @@
 // runtime.
 //
 // A few runtimes are created, used and disposed of first, so that the sidecar has allocated the
-// memory that every sidecar keeps. The measured runtimes are created one after the other, so that
+// memory that every sidecar keeps. These first runtimes are created one after the other, so that
 // few used slots remain. A pool full of used slots would hide the cost of the measured runtimes.
-// Then `count` runtimes are created, each runs one checked snippet, and all stay alive. The growth
-// of the sidecar's memory divided by `count` is the result.
+// After the first runtimes, `count` runtimes are created. Each runs one checked snippet and stays
+// alive. The growth of the sidecar's memory divided by the number of live runtimes is the result.
 //
 // Plain runtimes and resident runners are measured. The guest process of a plain runtime has ended
-// with its snippet. The guest of a resident runner is alive and needs more memory. Services use
-// resident runners more. The density benchmark measures larger counts and more kinds.
+// with its snippet. The guest of a resident runner is alive and needs more memory. The density
+// benchmark measures larger counts and more kinds.
 
 import { NodeRuntime, Sidecar } from 'coldframe';
 import { type ProcessMemory, privateGrowthKib, readProcessMemory } from '../machine/footprint.js';

@@ -2,9 +2,9 @@
 // concurrent.
 //
 // Target S10 is a ratio for equal work, of two amortised times in the largest batch. The time of a
-// concurrent runtime is divided by the time of a sequential runtime. The two times include two
-// snippets and the disposal, and are medians of the batches. A batch has one amortised time, the
-// mean over its runtimes.
+// concurrent runtime is divided by the time of a sequential runtime. Each time includes two
+// snippets and the disposal, and is a median over the batches. A batch has one amortised time, the
+// batch's wall time divided by its runtimes.
 
 import { ratioOf } from '../statistics/statistics.js';
 import { timerDoubt } from '../statistics/timer.js';

@@ -1,9 +1,9 @@
-// Draws the parts of a cold start: for each scenario, the medians of its phases as shares of their
-// sum.
+// Draws the parts of a cold start: for each scenario, the medians of its phases as shares of the
+// median of the cold start.
 //
 // The chart shows only phases that do not overlap: the phases of the provisioning, and the phases
-// of the first snippet that the sidecar measures. The rest of the cold start's median is transport,
-// scheduling and the SDK, and is drawn as `rest`.
+// of the first snippet that the sidecar measures. The remainder of the cold start's median is
+// transport, scheduling and the SDK, and is drawn as `rest`.
 
 import { duration } from '../page/axes.js';
 import type { Chart } from '../page/document.js';

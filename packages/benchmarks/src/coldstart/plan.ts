@@ -21,7 +21,8 @@ export interface RowPlan {
 const MODES = ['sequential', 'concurrent'] as const;
 
 /**
- * Enough samples for a p95 of single starts, and enough batches to outweigh one disturbed batch.
+ * Returns the default number of batches. The number is sufficient for a p95 of single starts, and
+ * for a median that one disturbed batch hardly changes.
  */
 const defaultIterations = (batchSize: number): number => Math.max(10, Math.ceil(100 / batchSize));
 

@@ -2,8 +2,8 @@
 // time allows, and summarizes the batches.
 //
 // A row has one sidecar for all its batches, as a server would. The start of the sidecar is
-// `sidecarSetupMs`, and the first start on the fresh sidecar is `firstColdMs`. The two times are
-// reported, and no other figure contains them.
+// `sidecarSetupMs`, and the first warm-up start on the fresh sidecar is `firstColdMs`. The two
+// times are reported, and no other figure contains these times.
 
 import { type UsageShares, withUsage } from '../machine/usage.js';
 import { type Statistics, summarize } from '../statistics/statistics.js';
@@ -48,7 +48,7 @@ export interface RowResult {
 /** Milliseconds after which the start or the end of a sidecar counts as hung. */
 const HANG_MS = 10_000;
 
-/** Each runtime makes two runs. A runtime that could not be started has failed both. */
+/** Each runtime makes two runs. A runtime that could not be started has failed both runs. */
 const RUNS_PER_RUNTIME = 2;
 
 export async function runRow(scenario: Scenario, plan: RowPlan, budgetMs: number, cores: number): Promise<RowResult> {

@@ -5,8 +5,8 @@
 //   |<---------- cold ----------->|<-------- warm -------->|
 //
 // The cold time and the warm time exclude the disposal. The wall time of the batch, and so the
-// amortised time, includes the disposal. One deadline covers the whole life. Its timer is set
-// before the clock starts, so that the times contain only the awaited calls.
+// amortised time, includes the disposal. One deadline covers the provisioning and the snippets, and
+// another deadline the disposal. So setting a timer is no part of the warm time.
 
 import type { Executor } from '../sandbox/executor.js';
 import { makeSnippet, problemOf, type Snippet } from '../sandbox/snippet.js';
@@ -15,8 +15,7 @@ import { withDeadline } from '../suite/deadline.js';
 import type { Provisioner, Scenario } from './scenario.js';
 
 /**
- * Milliseconds after which a start counts as hung: orders of magnitude longer than any healthy
- * start.
+ * Milliseconds after which a start counts as hung: much longer than any healthy start.
  */
 const HANG_MS = 10_000;
 
@@ -73,8 +72,8 @@ export async function takeSample(
 
 async function timedExec(executor: Executor, snippet: Snippet) {
   const startedAt = now();
-  // The output is read before the clock stops, so that a result that decodes its output lazily is
-  // charged for the decoding.
+  // The output is read before the clock stops, so that the time includes the decoding of an output
+  // that is decoded at the first access.
   const { stdout, exitCode } = await executor.exec(snippet.code);
   const endedAt = now();
   return { startedAt, endedAt, problem: problemOf(snippet, { stdout, exitCode }) };

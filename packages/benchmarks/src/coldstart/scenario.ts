@@ -1,6 +1,6 @@
 // A scenario is one way of provisioning a runtime.
 //
-// The matrix knows only the interfaces of this file. Another system can be added as a scenario. The
+// The matrix uses only the interfaces of this file. Another system can be added as a scenario. The
 // tests run the matrix with scenarios that reply wrongly. Next: `scenarios.ts` for the real
 // scenarios, and `sample.ts`, which times one runtime.
 

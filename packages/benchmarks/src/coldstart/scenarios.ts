@@ -1,8 +1,8 @@
-// Declares the scenarios of the cold-start matrix, with the promises about each.
+// Declares the scenarios of the cold-start matrix, with the promises about each scenario.
 //
 // A new scenario needs only an entry in `declared`. Rows, a column in the table of phases and lines
-// on the page follow from the entry. Times are medians over all sequential samples of a scenario,
-// so that no choice of a row affects the result.
+// on the page follow from the entry. The time of a target is the median of all sequential samples
+// of a scenario, so that no choice of a row affects the result.
 
 import { NodeRuntime, Sidecar } from 'coldframe';
 import { type Executor, executorOf } from '../sandbox/executor.js';

@@ -166,7 +166,7 @@ async function startOnce(provisioner: StartProvisioner, kind: StartKind): Promis
   }
 }
 
-/** Returns the median of the starts of a kind, if all of them were right. */
+/** Returns the median of the starts of a kind, or `undefined` if a start was wrong. */
 const startsP50 = ({ starts: all }: StartsRun, kind: string): number | undefined =>
   resultsIn(all).find((row) => row.kind === kind && row.successRate === 1)?.coldMs?.p50;
 

@@ -2,7 +2,7 @@
 // noise.
 //
 // Figures are matched by name. "same" means that the interval around the ratio contains 1, or that
-// the difference is below 5 %. Differences of this size occur between two runs on an unchanged
+// the difference is at most 5 %. Differences of this size occur between two runs on an unchanged
 // machine. The floors are compared too: if the floors changed, the machine changed.
 
 import { readFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ import { flatMapResults } from '../suite/outcomes.js';
 import { isFailure } from '../suite/run.js';
 import { UsageError } from '../suite/usage-error.js';
 
-/** The JSON of a run: the fields that every version of every benchmark has. */
+/** The JSON of a run: the fields that all versions of all benchmarks can have. */
 export interface ComparableReport {
   schema: string;
   floors?: Floors;
@@ -43,7 +43,7 @@ export interface ComparedReports {
 
 const SMALLEST_DIFFERENCE = 0.05;
 
-/** @throws `UsageError` when the file is not the JSON of a run. */
+/** Reads the JSON of a run. @throws `UsageError` for a file without the schema of a benchmark. */
 export function readReport(path: string): ComparableReport {
   let report: unknown;
   try {
@@ -81,7 +81,7 @@ export function figuresOf(report: ComparableReport): ComparableFigure[] {
   );
 }
 
-/** @throws `UsageError` for runs of different benchmarks. */
+/** Compares the figures of two runs. @throws `UsageError` for runs of different benchmarks. */
 export function compareReports(a: ComparableReport, b: ComparableReport): ComparedReports {
   if (a.schema !== b.schema) throw new UsageError(`expected two runs of one benchmark, got ${a.schema} and ${b.schema}`);
   const [left, right] = [byName(a), byName(b)];
@@ -94,8 +94,7 @@ export function compareReports(a: ComparableReport, b: ComparableReport): Compar
 }
 
 /**
- * Returns the figures whose ratio exceeds `limit` by more than their noise.
- * Floors never fail.
+ * Returns the figures whose ratio exceeds `limit` by more than their noise. No floor is returned.
  */
 export const slowerThan = (comparisons: readonly Comparison[], limit: number): Comparison[] =>
   comparisons.filter(({ ratio, noise, isFloor }) => !isFloor && ratio - noise > limit);

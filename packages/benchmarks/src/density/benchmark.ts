@@ -49,7 +49,10 @@ export interface DensitySetup {
   scratch: string;
   measure: typeof measureLive;
   availableKib(): number;
-  /** Private memory of each runtime in the last count of a kind. */
+  /**
+   * Private memory of each runtime in the last count of a kind that has at least `RELIABLE_COUNT`
+   * live runtimes.
+   */
   eachKib: Map<KindName, number>;
 }
 
@@ -61,7 +64,7 @@ const LEAST_LIMIT_MS = 1_000;
 const PROGRESS_STEP = 2_000;
 /** The share of the available memory that a row may use. */
 const MEMORY_SHARE = 0.8;
-/** The least number of runtimes from which the memory of each runtime is computed reliably. */
+/** The least number of live runtimes for a reliable memory of each runtime. */
 const RELIABLE_COUNT = 100;
 /** Rough durations of a row, for the expected end of the run. */
 const [OPEN_MS, EACH_MS] = [200, 1];
@@ -198,8 +201,8 @@ const bursts: Section<DensitySetup, DensityRun, 'bursts'> = {
 };
 
 /**
- * Returns the share of right runtimes. If a kind can exceed the system's limit, a refusal that
- * names the limit counts as right.
+ * Returns the share of right runtimes. If all failures of a row are refusals that name the
+ * exhausted resource, the share is 1.
  */
 const shareOfMade = (row: LiveResult): number => (isRefusedByName(row) && row.outcomes.success > 0 ? 1 : row.successRate);
 

@@ -1,5 +1,5 @@
-// Measures bursts. N callers begin at once, and each caller creates a runtime and waits for its
-// first reply. The result is the smallest N that reaches 90 % of the best rate.
+// Measures bursts. N callers begin at once, and each caller creates a runtime and waits for the
+// runtime's first reply. The knee of a kind is the smallest N that reaches 90 % of the best rate.
 
 import type { MeasuredRuntime, OpenSidecar } from '../sandbox/runtime.js';
 import { type Statistics, summarize } from '../statistics/statistics.js';

@@ -1,4 +1,5 @@
-// The charts of the density benchmark.
+// The charts of the density benchmark: memory by the number of live runtimes, creation by quarter,
+// and bursts.
 
 import { duration } from '../page/axes.js';
 import type { Chart } from '../page/document.js';

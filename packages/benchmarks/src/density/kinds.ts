@@ -1,8 +1,7 @@
 // Declares the kinds of live runtimes that the density benchmark counts.
 //
-// A source creates one live runtime at a time. Each runtime has replied to a probe whose numbers
-// the runtime could not know before. The source can probe a runtime again later. A new kind needs
-// an entry in `KINDS`.
+// A source creates live runtimes, and probes a runtime with new numbers any number of times. A new
+// kind needs an entry in `declared`.
 
 import { createPackageParent, packageQuestion } from '../sandbox/packages.js';
 import { evaluateRight, type MeasuredRuntime, type MeasuredSidecar, type OpenSidecar } from '../sandbox/runtime.js';

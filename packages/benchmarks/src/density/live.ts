@@ -4,8 +4,8 @@
 // A few runtimes are created, probed and disposed of first, so that the sidecar has allocated the
 // memory that every sidecar keeps. The footprint of the process is read before and after the
 // creation, and every runtime is probed again. The difference of the footprints divided by the live
-// runtimes is the cost. The authors of other systems read free(1). The output of free(1) includes
-// the page cache of the image, which Coldframe's runtimes share.
+// runtimes is the cost. Some authors of other systems read free(1), which reports the memory of the
+// whole machine.
 
 import { type Footprint, privateGrowthKib, readFootprint } from '../machine/footprint.js';
 import type { MeasuredRuntime, OpenSidecar } from '../sandbox/runtime.js';
@@ -20,11 +20,11 @@ import { type KindName, type LiveSource, openSource } from './kinds.js';
 /** One result in the JSON. The outcomes are named as in the largest published count. */
 export interface LiveResult {
   kind: KindName;
-  /** Requested runtimes. */
+  /** The number of requested runtimes. */
   count: number;
-  /** Runtimes that were created and replied. */
+  /** The number of runtimes that were created and replied. */
   live: number;
-  /** Creations in flight at once. */
+  /** The largest number of creations in flight. */
   width: number;
   outcomes: {
     success: number;

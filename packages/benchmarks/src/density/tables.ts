@@ -1,4 +1,4 @@
-// The tables of the density benchmark.
+// The tables of the density benchmark: costs, creations, bursts, and published figures.
 
 import { publishedMemory } from '../published/memory.js';
 import { figure, type Table, table, time, times, words } from '../suite/table.js';

@@ -40,8 +40,8 @@ const WORKER_SOURCE =
   "const { parentPort, workerData } = require('node:worker_threads'); parentPort.postMessage(workerData * 2);";
 
 /**
- * The floor of a worker thread, which is the fastest way to start Node a second time. A worker
- * thread is no sandbox.
+ * The floor of a worker thread, which is the fastest way to start a second environment of Node. A
+ * worker thread is no sandbox.
  */
 export const workerFloor: FloorDefinition = {
   name: 'worker_threads',
@@ -72,7 +72,7 @@ async function startWorker(number: number): Promise<number> {
 /**
  * The floor of a round trip to a running sidecar over its socket, without a pause between two round
  * trips. Promise S5 compares the warm evaluation of a resident runner with this floor. The
- * sidecar's thread spins for some tens of microseconds before the thread sleeps, so a ping after
+ * sidecar's thread polls for some tens of microseconds before the thread blocks, so a ping after
  * idle time takes longer (see the README).
  */
 const pingFloor: FloorDefinition = {

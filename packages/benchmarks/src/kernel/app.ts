@@ -2,8 +2,8 @@
 // to an HTTP server in the guest.
 //
 // The time of a binding call, minus a ping of the sidecar, divided by two, is the time of each way.
-// The ping is measured within the same minute. The requests use one connection that stays open.
-// `fetch` on this machine's loopback is measured beside the requests.
+// The pings are measured immediately before the calls. The requests use one connection that stays
+// open. After the requests, `fetch` on this machine's loopback is measured as Node's side.
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

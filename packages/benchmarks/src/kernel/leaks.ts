@@ -1,6 +1,6 @@
-// Runs a thousand processes in one runtime, a few at a time. Counts the remaining processes of the
-// runtime, and the remaining descriptors and private memory of the sidecar's process. The counts
-// begin after the first hundred processes, which fill pools and allocators.
+// Runs a thousand programs in one runtime, a few at a time. Counts the remaining processes of the
+// runtime, and the growth of descriptors and private memory of the sidecar's process. The counts
+// begin after a hundred other programs, which fill pools and allocators.
 
 import { NodeRuntime, type Sidecar } from 'coldframe';
 import { countDescriptors, privateGrowthKib, readProcessMemory } from '../machine/footprint.js';
@@ -22,7 +22,7 @@ export interface LeakResult {
 
 export const LEAKS = { processes: 1_000, warmup: 100, width: 4, boundKib: 2_048 };
 
-/** Starts a child through the shell and reads its output: three processes and two pipes. */
+/** A program that runs a pipeline in a shell and checks the output. */
 const PROGRAM = `
 import { execFile } from 'node:child_process';
 execFile('sh', ['-c', 'echo hi | cat'], (error, stdout) => { if (error || stdout !== 'hi\\n') process.exit(1); });

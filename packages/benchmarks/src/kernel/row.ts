@@ -1,4 +1,5 @@
-// Declares the type of a kernel benchmark's row, and measures a row.
+// Declares the type of a kernel benchmark's row, and measures a row. A row that fails has a result
+// with the reason, and without figures.
 
 import type { Sidecar } from 'coldframe';
 import { type Statistics, scale, summarize } from '../statistics/statistics.js';
@@ -12,7 +13,10 @@ export interface KernelRow {
   unit: KernelUnit;
   /** The promise about the sandbox's median, in the row's unit. */
   target?: { promise: string; atMost: number };
-  /** Returns milliseconds. `node` is absent for a row without an equivalent in Node. */
+  /**
+   * Returns the milliseconds of each sample. `node` is absent for a row without an equivalent in
+   * Node.
+   */
   measure(sidecar: Sidecar): Promise<{ sandbox: number[]; node?: number[] }>;
 }
 

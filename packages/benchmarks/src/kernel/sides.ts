@@ -1,4 +1,5 @@
-// Runs a program in the sandbox and in the pinned Node, and compares the computed values.
+// Runs a program in the sandbox and in the pinned Node, and compares the computed values. Each run
+// has a fresh runtime or a fresh Node process.
 
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

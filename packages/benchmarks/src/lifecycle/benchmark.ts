@@ -2,7 +2,7 @@
 // a warm parent, and live branches. The soak counts the resources that remain after many cycles.
 //
 // The operations declare their rows, targets and chart lines (`operations/`). The budget is for the
-// rows of the operations. The soak runs after them and has no budget.
+// rows of the operations. The soak runs after these rows and has no budget.
 
 import { statfsSync } from 'node:fs';
 import { PACKAGES } from '../sandbox/packages.js';
@@ -29,7 +29,7 @@ export type LifecycleOptions = {
   soak: number;
   budgetSeconds: number;
   settleMs: number;
-  /** The folder for snapshots. If empty, the system's folder for temporary files. */
+  /** The folder for snapshots. Empty: the system's folder for temporary files. */
   directory: string;
   quick: boolean;
 };

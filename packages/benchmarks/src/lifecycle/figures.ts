@@ -10,7 +10,10 @@ export interface Selection extends ShapeSelection {
   measure: string;
 }
 
-/** Returns the median wall time of the selected row in milliseconds. */
+/**
+ * Returns the statistics of the wall time of the selected row, or `undefined` if a runtime of the
+ * row failed.
+ */
 export function wallOf(rows: readonly LifecycleRow[], { operation, measure, n = 1, megabytes = 0, way }: Selection) {
   const row = rows.find(
     (each) => each.operation === operation && each.n === n && each.megabytes === megabytes && each.way === way,
@@ -54,14 +57,14 @@ export const tenAgainstOne = (rows: readonly LifecycleRow[]): TenAgainstOne[] =>
   });
 
 /**
- * Returns the longest time of a single runtime over all rows. The guest's own writing is not
- * included.
+ * Returns the longest single time of all rows: the time of one runtime, or of one call for all
+ * runtimes. The guest's own writing is not included.
  */
 export function slowest(rows: readonly LifecycleRow[]): number | undefined {
   const all = rows.flatMap((row) => Object.values(row.measures).flatMap(({ each }) => each?.max ?? []));
   return all.length === 0 ? undefined : Math.max(...all);
 }
 
-/** Returns the largest value, or `undefined` unless all values exist. */
+/** Returns the largest value, or `undefined` if a value is missing. */
 export const worstOf = (values: readonly (number | undefined)[]): number | undefined =>
   values.length === 0 || values.includes(undefined) ? undefined : Math.max(...values.filter((value) => value !== undefined));

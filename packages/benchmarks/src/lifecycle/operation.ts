@@ -19,7 +19,10 @@ import { makeState, memoryQuestion, plantState, type State, writeMegabytes } fro
 export interface Shape {
   /** The number of runtimes at once, or of clones. */
   n: number;
-  /** Megabytes that the guest writes before the operation. For a rollback, after the snapshot. */
+  /**
+   * Megabytes that the guest writes before the operation. For a rollback, the guest writes after
+   * the snapshot.
+   */
   megabytes: number;
   /** The way of the operation, such as `clone`, if the operation has several ways. */
   way?: string;
@@ -42,7 +45,7 @@ export interface OperationTarget {
   /** Milliseconds. */
   atMost: number;
   measure: string;
-  /** The selected rows. The slowest row is judged. */
+  /** The selected rows. The bound applies to the slowest row. */
   rows: readonly ShapeSelection[];
   /** Whether the wall time is divided by `n`. */
   each?: true;
@@ -57,7 +60,7 @@ export interface Operation {
   readonly sizes: readonly Shape[];
   /** The sizes of the rows with `--quick`, which tests use. */
   readonly quickSizes: readonly Shape[];
-  /** Counted rounds. @default depends on the megabytes, see `plan.ts` */
+  /** Counted rounds. @default depends on `n` and the megabytes, see `plan.ts` */
   readonly rounds?: number;
   /** Guesses the milliseconds of a round. @default `guessFor` */
   guessMs?(shape: Shape): number;

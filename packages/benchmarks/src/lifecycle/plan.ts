@@ -1,6 +1,6 @@
 // Plans the rows of the lifecycle benchmark: each size of each operation, and the number of rounds.
-// A short round is repeated more often. A row whose guest writes a gigabyte has 5 rounds; published
-// scripts have 3 to 5.
+// A short round is repeated more often. By default, a row whose guests write 500 MB or more has 5
+// rounds. Published scripts have 3 to 5 rounds.
 
 import { guessFor, type Shape } from './operation.js';
 import { type OperationName, operations } from './operations/index.js';

@@ -1,7 +1,6 @@
 // Repeats a cycle many times: a runtime is restored from a snapshot, its live runner replies, and
-// the runtime is disposed of. The result is the number of resources that the sidecar has at the end
-// beyond the first count. The first count follows 500 to 1,000 cycles, which fill pools and
-// allocators.
+// the runtime is disposed of. The result is the growth of the sidecar's resources between two
+// counts. Before the first count, 500 to 1,000 cycles fill pools and allocators.
 
 import { readdirSync } from 'node:fs';
 import { type Footprint, privateGrowthKib, readFootprint } from '../machine/footprint.js';
@@ -25,8 +24,8 @@ export interface SoakResult {
   before: Footprint;
   after: Footprint;
   /**
-   * Runtimes and processes that the sidecar reports, descriptors of its process, files in its
-   * folder.
+   * The growth of five counts: runtimes and processes that the sidecar reports, descriptors and
+   * mappings of its process, and files in its folder.
    */
   left: { runtimes: number; processes: number; descriptors: number; files: number; mappings: number };
   grownKib: number;
@@ -43,8 +42,8 @@ export interface SoakShape {
 }
 
 /**
- * The number of cycles at once at the start. After these cycles the sidecar has done its one-time
- * work for a restored snapshot.
+ * The number of cycles that run at once at the start. After these cycles the sidecar has done its
+ * one-time work for a restored snapshot.
  */
 const FIRST_AT_ONCE = 32;
 const LEAST_WARMUP = 500;

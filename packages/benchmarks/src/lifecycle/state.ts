@@ -3,9 +3,9 @@
 //
 // A resident runner keeps a token, a secret number and megabytes of data. A probe multiplies the
 // secret by new numbers each time. So no reply can come from a cache, from the image or from
-// another runtime. The probe of the memory reads one byte of every megabyte. The probe of the
-// memory follows the first reply, outside the clock, because a first reply that reads a gigabyte
-// measures page faults.
+// another runtime. The probe of the memory reads one byte of every megabyte. This probe follows the
+// first reply and is not timed, because the time of reading a gigabyte would be the time of page
+// faults.
 
 import { randomBytes, randomInt } from 'node:crypto';
 import type { Snippet } from '../sandbox/snippet.js';

@@ -1,4 +1,5 @@
-// The tables of the lifecycle benchmark.
+// The tables of the lifecycle benchmark: operations, facts, ten runtimes against one, the soak, and
+// published figures.
 
 import { type PublishedOperation, publishedLifecycle } from '../published/lifecycle.js';
 import { figure, type Table, table, time, times, words } from '../suite/table.js';

@@ -1,6 +1,5 @@
-// Reads the size of a running process's binary. The file is read through the process, because a
-// build may have replaced the file at the path. A stripped binary has no symbol table among its ELF
-// sections.
+// Reads the size of a running process's binary. The path of the binary is the target of the link
+// `/proc/PID/exe`. A stripped binary has no symbol table among its ELF sections.
 
 import { readFileSync, readlinkSync } from 'node:fs';
 

@@ -1,10 +1,10 @@
 // Reads the resources of a process from /proc: memory, page tables, mappings and descriptors.
 //
 // A caller compares two footprints of one process: the difference is the cost of the work between
-// both readings, or a leak. Private pages are the pages of a process that no other process maps.
+// the two readings, or a leak. Private pages are the pages of a process that no other process maps.
 // Pages of the runtime image are shared among runtimes and are charged to no runtime. Page tables
 // are private too, but no map lists page tables, so the code reads their size separately. Pss is
-// recorded too, because Pss reveals memory that is in shared mappings.
+// recorded too, because Pss includes memory in shared mappings.
 
 import { readdirSync, readFileSync } from 'node:fs';
 

@@ -3,7 +3,7 @@
 // `/proc/stat` counts the time of all processors in ticks. The share of this process includes the
 // children that the process has waited for (`/proc/self/stat`). The remaining busy time belongs to
 // other processes, and `steal` is time that the hypervisor gave to another machine. A tick is 10
-// ms, so a span shorter than half a second is not judged.
+// ms, so for a span shorter than half a second no shares are computed.
 
 import { readFileSync } from 'node:fs';
 

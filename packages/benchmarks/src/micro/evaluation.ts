@@ -1,6 +1,6 @@
 // Micro-benchmarks on a sidecar: a warm evaluation in a resident runner, a fresh program, creating
-// and disposing of a runtime, and a ping. The ping is measured back to back, and after idle time,
-// when the sidecar's thread sleeps.
+// and disposing of a runtime, and a ping. The ping is measured without a pause between two pings,
+// and after idle time, when the sidecar's thread blocks.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { NodeRuntime } from 'coldframe';

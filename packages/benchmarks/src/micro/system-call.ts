@@ -1,4 +1,4 @@
-// Micro-benchmarks of a guest's system call: reading the clock, which is the fastest system call,
+// Micro-benchmarks of a guest's call to the sidecar: reading the clock, through the import `clock`,
 // in a loop of one program.
 //
 // A second program has the loop without the call. The difference of the medians is the cost of the

@@ -1,4 +1,4 @@
-// Renders the HTML page of a report: one file without outside assets.
+// Renders the HTML page of a report: one file that loads no other files.
 //
 // The page shows the machine, the warnings, the targets, the charts, and then the tables. The page
 // is made from the JSON alone. Next: `lines.ts` and `ranges.ts` for the charts that benchmarks
@@ -27,7 +27,8 @@ export interface PageContent {
   warnings: readonly string[];
   charts: readonly Chart[];
   /**
-   * The tables of the page. The last table has the targets and is shown first, before the charts.
+   * The tables of the page. The last table is shown first, before the charts. The last table has
+   * the targets, if the benchmark has targets.
    */
   tables: readonly Table[];
 }

@@ -43,7 +43,10 @@ const LEFT = 70;
 const RIGHT = 690;
 const TOP = 14;
 const BOTTOM = 380;
-/** Full and dashed lines are moved apart, so that both are visible at one position. */
+/**
+ * The distance by which full and dashed lines are moved apart, so that the two lines are visible at
+ * one position.
+ */
 const SHIFT = 4;
 
 export function drawLines({ caption, positions, series, levels = [], format }: LineChart): string {

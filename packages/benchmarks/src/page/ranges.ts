@@ -1,5 +1,5 @@
-// Draws one line per entry on a logarithmic axis: the median as a dot, p95 as a tick, and a bar to
-// p99.
+// Draws one line per entry on a logarithmic axis. A dot is the median, a tick is p95, and a bar
+// reaches from the median to p99.
 
 import type { Floors } from '../floors/floor.js';
 import type { Statistics } from '../statistics/statistics.js';

@@ -3,7 +3,9 @@
 export interface Scale {
   at(value: number): number;
   ticks: number[];
-  /** Returns whether a tick gets a label. Long axes label only whole decades. */
+  /**
+   * Returns whether a tick gets a label. Axes of more than two decades label only whole decades.
+   */
   isLabelled(tick: number): boolean;
 }
 

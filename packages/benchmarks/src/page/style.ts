@@ -1,5 +1,5 @@
-// The style of the report page. The page loads nothing, and its colours follow the reader's light
-// or dark setting. `--series-N` are the colours of the charts (`svg.ts`).
+// The style of the report page. The page loads no other files, and its colours depend on the
+// reader's light or dark setting. `--series-N` are the colours of the charts (`svg.ts`).
 
 export const PAGE_STYLE = `
 :root { color-scheme: light dark; --text:#1c2430; --dim:#5c6673; --back:#ffffff; --panel:#f5f7f9; --line:#d5dbe2;

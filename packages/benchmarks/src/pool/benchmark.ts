@@ -20,7 +20,7 @@ import { callTable, checkoutTable, publishedTable, taskTable } from './tables.js
 import { guessTaskMs, measureTasks, type TaskCounts, type TaskResult, type TaskShape, taskShapes, type Way } from './tasks.js';
 
 export type PoolOptions = {
-  /** Uses of a slot until it is replaced or rolled back (K). */
+  /** Uses of a slot until the slot is replaced or rolled back (K). */
   uses: readonly number[];
   /** Tasks of each row. */
   tasks: number;

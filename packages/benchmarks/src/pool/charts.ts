@@ -1,4 +1,4 @@
-// The charts of the pool benchmark.
+// The charts of the pool benchmark: the cost of a task by the uses of a slot, and concurrent calls.
 
 import { duration } from '../page/axes.js';
 import type { Chart } from '../page/document.js';

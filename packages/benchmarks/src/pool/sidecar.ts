@@ -1,7 +1,7 @@
 // The sidecar that the pool benchmark measures: an interface, and its implementation with the SDK.
 //
-// Tests implement the interface without a sandbox. Only this file of the pool benchmark calls the
-// SDK.
+// Tests implement the interface without a sandbox. The pool benchmark calls the SDK only in this
+// file and in `kill-sidecar.ts`.
 
 import { NodeRuntime, RuntimePool, Sidecar } from 'coldframe';
 import { killSidecar } from '../sandbox/kill-sidecar.js';
@@ -24,7 +24,7 @@ export interface PoolCounts {
 }
 
 export interface MeasuredPool {
-  /** Runs a program in a slot of the tenant. Resolves with its output. */
+  /** Runs a program in a slot of the tenant. Resolves with the program's output. */
   run(program: string, tenant: string): Promise<string>;
   /** Acquires a slot. Resolves with a function that releases the slot. */
   take(tenant: string): Promise<() => void>;
@@ -39,7 +39,7 @@ export interface PoolSidecar {
    * Runs one program in a runtime that is created, or restored from a snapshot, and disposed of.
    */
   once(program: string, snapshot?: string): Promise<string>;
-  /** Takes a snapshot of a fresh runtime. Resolves with its id. */
+  /** Takes a snapshot of a fresh runtime. Resolves with the snapshot's id. */
   takeSnapshot(store: 'memory' | 'disk'): Promise<string>;
   deleteSnapshot(id: string): Promise<void>;
   /** Returns the numbers of runtimes and processes that the sidecar reports. */

@@ -1,4 +1,4 @@
-// The tables of the pool benchmark.
+// The tables of the pool benchmark: tasks, calls, checkouts, and published figures.
 
 import { type PublishedPool, publishedPools } from '../published/pool.js';
 import { figure, type Table, table, time, times, words } from '../suite/table.js';

@@ -1,6 +1,6 @@
 // Measures the cost of a task with a pool and without a pool.
 //
-// The clock starts before the pool is created and stops when its last slot has ended. The amortised
+// The clock starts before the pool is created and stops when the pool is disposed. The amortised
 // time therefore includes the work that a pool does in the background: creating, rolling back and
 // ending slots. The time that each caller waited is measured too. Next: `task.ts` for the program.
 
@@ -45,7 +45,7 @@ export interface TaskShape {
   tenants: number;
 }
 
-/** Runs tasks inside the clock. */
+/** Runs the tasks of a row while the clock runs. */
 interface TaskRunner {
   run(program: string, tenant: string): Promise<string>;
   /** Whether a program may find the file of an earlier task of its tenant. */
@@ -59,7 +59,10 @@ interface TaskWay {
   isPooled?: true;
   /** Whether a task takes tens of milliseconds. */
   isSlow?: true;
-  /** Prepares the way before the clock starts. The returned function is called inside the clock. */
+  /**
+   * Prepares the way before the clock starts. The returned function is called after the clock has
+   * started.
+   */
   prepare(sidecar: PoolSidecar, shape: TaskShape, directory: string): Promise<() => TaskRunner>;
 }
 
@@ -69,7 +72,7 @@ const declared = {
     isPooled: true,
     prepare: async (sidecar, shape) => () => runInPool(sidecar, shape),
   },
-  /** A slot is ended after its last use, and its tenant keeps the files until then. */
+  /** A slot is rolled back after K uses. Before the rollback, each task finds earlier files. */
   'pool, shared uses': {
     isPooled: true,
     prepare: async (sidecar, shape) => () => ({ ...runInPool(sidecar, shape), shared: true }),
@@ -168,7 +171,9 @@ async function slotMemory(sidecar: PoolSidecar, shape: TaskShape): Promise<Pick<
   };
 }
 
-/** Runs a program in a Node process with a folder of its own, as a slot has files of its own. */
+/**
+ * Runs a program in a Node process with a new folder, as a fresh slot has no files of other tasks.
+ */
 async function runInNode(program: string, directory: string): Promise<string> {
   const folder = mkdtempSync(join(directory, 'task-'));
   try {

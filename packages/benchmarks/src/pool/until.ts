@@ -1,4 +1,5 @@
-// Waits for the background work of a pool.
+// Waits for the background work of a pool. The pool reports no event for this work, so the
+// condition is polled.
 
 import { now } from '../statistics/timer.js';
 

@@ -13,7 +13,7 @@ export interface PublishedOperation extends PublishedRig {
    * Megabytes that the guest had written before the operation. Absent if the source states no size.
    */
   megabytes?: number;
-  /** Wall time of all `n`. */
+  /** The wall time of all `n` runtimes together. */
   ms: number;
   is: 'mean' | 'p50' | 'p95' | 'claim';
   note?: string;

@@ -1,8 +1,8 @@
 // The systems whose published figures are shown beside the figures of a run.
 //
-// Other people measured the published figures on other machines. Each system has a class of
-// isolation, and the table shows the class beside the figure. A micro-VM and a WebAssembly sandbox
-// do not stop the same attackers. Next: `lifecycle.ts`, `memory.ts`, `pool.ts`.
+// The authors of other systems measured the published figures on other machines. Each system has a
+// class of isolation, and the table shows the class beside the figure. A micro-VM and a WebAssembly
+// sandbox protect against different attackers. Next: `lifecycle.ts`, `memory.ts`, `pool.ts`.
 
 export type Isolation = 'micro-VM' | 'container' | 'process' | 'isolate' | 'wasm';
 

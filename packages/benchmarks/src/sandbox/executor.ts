@@ -1,4 +1,5 @@
-// A live runtime, or a live resident runner, that executes snippets until it is disposed of.
+// An executor is a live runtime or a live resident runner. The executor executes snippets until its
+// disposal.
 
 import type { NodeRuntime } from 'coldframe';
 import type { ExecResult } from './snippet.js';

@@ -1,7 +1,7 @@
 // Prepares a warm runner with packages loaded: all of zod with its languages, and the modules of
 // Node that a server would have loaded. The package is in the runtime's files, as an installed
-// package is, so a snapshot contains the package. The probe calls the loaded package with new
-// numbers.
+// package is, so a snapshot contains the package. A probe calls the loaded package with new
+// numbers, to check that a restored runner still has the package.
 
 import { randomInt } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';

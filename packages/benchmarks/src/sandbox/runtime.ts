@@ -1,6 +1,6 @@
 // The runtimes and sidecars that the lifecycle and density benchmarks measure.
 //
-// The benchmarks know only the interfaces of this file. Tests implement the interfaces with
+// The benchmarks use only the interfaces of this file. Tests implement the interfaces with
 // runtimes that lose their state, reply wrongly, fail or hang. Next: `sdk.ts`, the implementation
 // with the SDK.
 
@@ -21,7 +21,7 @@ export interface Ticker {
 }
 
 export interface MeasuredRuntime {
-  /** Evaluates code in the resident runner. In a clone, in the cloned runner. */
+  /** Evaluates code in the resident runner of the runtime. */
   evaluate(code: string): Promise<ExecResult>;
   /** Runs a fresh program. */
   exec(code: string): Promise<ExecResult>;

@@ -1,5 +1,5 @@
-// Implements the measured runtimes with the SDK. Only this file of the lifecycle and density
-// benchmarks calls the SDK.
+// Implements the measured runtimes with the SDK. The lifecycle and density benchmarks call the SDK
+// only in this file and in the modules that this file imports.
 
 import { NodeRuntime, type ResidentRunner, Sidecar, type Snapshot } from 'coldframe';
 import { killSidecar } from './kill-sidecar.js';

@@ -13,5 +13,5 @@ export type OpenSdkSidecar = () => Promise<Sidecar>;
 
 export const spawnShared: OpenSdkSidecar = () => Sidecar.spawn();
 export const openEmbedded: OpenSdkSidecar = () => Sidecar.embedded();
-/** A turn of a guest begins on the caller's thread. */
+/** Opens an embedded sidecar in which a guest's turn begins on the caller's thread. */
 export const openEmbeddedInline: OpenSdkSidecar = () => Sidecar.embedded({ inlineBudgetMs: INLINE_BUDGET_MS });

@@ -1,8 +1,8 @@
 // Makes guest programs whose output cannot be known without running them.
 //
-// Each program multiplies other numbers and prints them behind a fresh token. So no layer can reply
-// from a cache, and the output of another run is detected. A run counts only if its exit code is 0
-// and its output is exactly the expected text.
+// Each program computes with new random numbers and prints the result after a fresh token. So no
+// layer can reply from a cache, and the output of another run is detected. A run counts only if its
+// exit code is 0 and its output is exactly the expected text.
 
 import { randomBytes, randomInt } from 'node:crypto';
 

@@ -1,9 +1,9 @@
 // Estimates the precision of a median from its own samples.
 //
 // The standard error of a median is about 1.2533 × sigma / sqrt(n). Sigma is estimated as 1.4826 ×
-// MAD, because outliers do not move the MAD. Both factors hold for a normal distribution. Latencies
-// have a longer tail, so the estimate is a lower bound of the noise. The estimate does not include
-// a machine that was slower during a whole run: `compare` shows the floors for that reason.
+// MAD, because outliers hardly change the MAD. The two factors are exact for a normal distribution.
+// Latencies have a longer tail, so the estimate is rough. The estimate does not include a machine
+// that was slower during a whole run. For that reason `bench:compare` shows the floors.
 
 import type { Statistics } from './statistics.js';
 

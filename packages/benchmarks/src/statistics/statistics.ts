@@ -1,10 +1,9 @@
-// Summarizes a list of samples. Samples are milliseconds unless a caller says otherwise.
+// Summarizes a list of samples. Samples are milliseconds, unless a caller passes another unit.
 //
-// The median and the median absolute deviation are the main figures: both keep their value when the
-// machine disturbs one sample in twenty. Percentiles use the nearest rank: the smallest sample that
-// at least p % of the samples do not exceed. Other benchmarks of this field use the nearest rank
-// too, and every percentile in a report was measured. Next: `noise.ts` for the precision of a
-// median.
+// The median and the median absolute deviation are the main figures: a machine that disturbs one
+// sample in twenty hardly changes these figures. Percentiles use the nearest rank: the smallest
+// sample that at least p % of the samples do not exceed. So every percentile in a report is a
+// measured sample. Next: `noise.ts` for the precision of a median.
 
 export interface Statistics {
   count: number;
@@ -29,7 +28,7 @@ export const ascending = (samples: readonly number[]): number[] => [...samples].
 
 export const median = (samples: readonly number[]): number => percentile(ascending(samples), 50);
 
-/** Returns `null` for no samples: a row in which every run failed has no latency. */
+/** Summarizes samples. Returns `null` without samples: a row without a right run has no latency. */
 export function summarize(samples: readonly number[]): Statistics | null {
   if (samples.length === 0) return null;
   const sorted = ascending(samples);
@@ -61,7 +60,7 @@ const QUARTERS = 4;
 
 /**
  * Returns the medians of the first to the last quarter of the samples. Rising medians reveal a cost
- * that grows with the number of calls before. `undefined` marks a call that has no time.
+ * that grows with the number of earlier calls. `undefined` marks a call that has no time.
  */
 export function quarterMedians(samples: readonly (number | undefined)[]): number[] {
   const size = Math.ceil(samples.length / QUARTERS);

@@ -1,9 +1,9 @@
 // Reads the clock and estimates its resolution.
 //
-// Every time in this package comes from `now()`. A sample of a few clock ticks measures the clock
-// and not the operation. For that reason each run measures the resolution at its start and
-// classifies its samples against the resolution. The idea and the first three classes come from
-// tinybench.
+// All times that the benchmark's own process measures are differences of `now()`. A sample of a few
+// clock ticks measures the clock and not the operation. For that reason each run measures the
+// clock's resolution at its start, and the cold-start benchmark compares its samples with the
+// resolution. The idea and the first three classes of doubt come from tinybench.
 
 import { median } from './statistics.js';
 
@@ -26,7 +26,7 @@ export type TimerDoubt = 'zero-dominated' | 'low-distinct' | 'zero-mad' | 'few-t
 
 /**
  * Returns the reason why the clock's resolution is too low for these samples, or `undefined` if the
- * resolution is sufficient. Fewer than 20 samples are not judged.
+ * resolution is sufficient. Fewer than 20 samples cause no doubt.
  */
 export function timerDoubt(samples: readonly number[], resolution: number): TimerDoubt | undefined {
   if (samples.length < 20) return undefined;

@@ -4,7 +4,7 @@
 // A benchmark is a list of sections. A section has rows whose results have one shape, one field in
 // the JSON, and one place in the tables and on the page. A row is measured once in a run. All
 // benchmarks use this folder: `options.ts` reads the command line, `measure.ts` runs the rows, and
-// `targets.ts` judges a run by the benchmark's targets. `command.ts` connects these modules.
+// `targets.ts` compares a run with the benchmark's targets. `command.ts` connects these modules.
 
 import type { Chart } from '../page/document.js';
 import type { Statistics } from '../statistics/statistics.js';
@@ -72,7 +72,8 @@ export interface Section<Setup, Run, Field extends keyof Run & string, Result = 
   /** Set if the JSON has one result instead of a list. The field is `null` if no result exists. */
   readonly isSingle?: true;
   /**
-   * Set when a failed row is recorded in its place, as `{ error }`. Otherwise the row is skipped.
+   * Set when a failed row is recorded in the place of its result, as `{ error }`. Otherwise the row
+   * is skipped.
    */
   readonly recordsFailures?: true;
   open(setup: Setup): OpenSection<Result> | Promise<OpenSection<Result>>;
@@ -112,9 +113,14 @@ export interface Benchmark<Options, Setup, Run> {
   readonly options: OptionTable<Omit<Options, 'quick'>>;
   /** Set when the benchmark has a `--quick` form. `Options` then has the field `quick`. */
   readonly hasQuickForm?: true;
-  /** Samples of each floor. 0 means that the benchmark measures no floors. */
+  /**
+   * Returns the number of samples of each floor. 0 means that the benchmark measures no floors.
+   */
   floorSamples(options: Options): number;
-  /** Milliseconds for the rows of the budget, when the first half of the floors took `floorsMs`. */
+  /**
+   * Returns the milliseconds for the rows of the budget. `floorsMs` is the duration of the first
+   * half of the floors.
+   */
   budgetMs?(options: Options, floorsMs: number): number;
   /**
    * The least share of a row in milliseconds, so that a fast row gets enough rounds even if slow

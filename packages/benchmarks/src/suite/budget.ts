@@ -1,7 +1,7 @@
 // Divides the remaining time among the remaining rows.
 //
-// Each row has a guess of its duration as its weight. Time that a fast row leaves unused goes to
-// the rows after it. After its warm-up, a row computes the number of rounds that fit into its share
+// Each row has a guess of its duration as its weight. Time that a fast row leaves unused is divided
+// among the later rows. After each round, a row computes whether another round fits into its share
 // (`rounds.ts`).
 
 import { now } from '../statistics/timer.js';
@@ -37,7 +37,7 @@ export class Budget {
     return Math.max((leftMs * first.guessMs) / guessOf(rows), Math.min(this.#leastShareMs, leftMs / 4));
   }
 
-  /** Returns the time in which `rows` will probably end. */
+  /** Returns the milliseconds in which `rows` will probably end: their guesses or the rest. */
   expectedMs(rows: readonly Weighted[]): number {
     return Math.min(guessOf(rows), this.leftMs);
   }

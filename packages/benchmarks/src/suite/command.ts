@@ -1,8 +1,8 @@
 // The command line of all benchmarks: help, options, the run, and the three outputs.
 //
-// The JSON goes to stdout or to a file, the page to a file, and the tables to stderr. The exit code
-// is 1 if a run was wrong or a row is missing. Missed targets are shown but do not change the exit
-// code. A wrong command line has exit code 2.
+// The JSON is written to stdout or to a file, the page to a file, and the tables to stderr. The
+// exit code is 1 if a run was wrong or a row is missing. Missed targets are shown but do not change
+// the exit code. A wrong command line, or an error outside a row, has exit code 2.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -58,7 +58,7 @@ export const runBenchmarkCommand = (benchmark: AnyBenchmark, args: readonly stri
     return isComplete(outcomes, report.skipped) ? 0 : 1;
   });
 
-/** Measures a benchmark on this machine and judges the run. */
+/** Measures a benchmark on this machine. Returns the report, with the results of the targets. */
 export async function runBenchmark(
   benchmark: AnyBenchmark,
   options: Record<string, unknown>,

@@ -10,7 +10,7 @@ export interface Concurrency {
   count: number;
   /** The largest number of pieces in flight at a time. */
   width: number;
-  /** Time on the clock of `now()` after which no further piece begins. @default none */
+  /** Time on the clock of `now()` after which no further piece begins. @default no deadline */
   deadline?: number;
   /** The number of pieces that begin even after the deadline. @default 0 */
   atLeast?: number;

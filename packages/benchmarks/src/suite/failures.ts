@@ -18,7 +18,10 @@ export class RowSkipped extends Error {
   override name = 'RowSkipped';
 }
 
-/** Returns why a whole row failed, with the kind of error in front. */
+/**
+ * Returns the reason why a whole row failed. Unless the row was skipped, the error's code or name
+ * precedes the message.
+ */
 export function rowFailure(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof RowSkipped) return error.message;

@@ -2,9 +2,9 @@
 //
 // An option is declared once, in the table of its benchmark: its name, its help text, its default
 // and its check. Names that begin with `--` are flags. Names that begin with `BENCH_` are
-// environment variables. An unknown name of either kind is an error, because a misspelt option
-// would silently measure something else. Each error names the option, the expected value and the
-// received value.
+// environment variables. An unknown flag is an error, because a misspelt option would silently
+// change the measurement. So is an unknown `BENCH_` variable, for a benchmark with variables. Each
+// error of a value names the option, the expected value and the received value.
 
 import { parseArgs } from 'node:util';
 import { UsageError } from './usage-error.js';
@@ -72,7 +72,7 @@ export function positiveNumber(name: string, text: string): number {
   throw new UsageError(`${name}: expected a number above 0, got ${JSON.stringify(text)}`);
 }
 
-/** Parses a comma-separated list without repeated and without empty items. */
+/** Parses a comma-separated list. Refuses repeated items. */
 function list<Item>(name: string, text: string, parse: (item: string) => Item): Item[] {
   const values = text.split(',').map((item) => parse(item.trim()));
   if (new Set(values).size < values.length) {
@@ -84,7 +84,7 @@ function list<Item>(name: string, text: string, parse: (item: string) => Item): 
 export interface Flags {
   values: Record<string, string | undefined>;
   positionals: string[];
-  /** The flags without a value that were given. */
+  /** The flags without a value that the command line contains. */
   switches: ReadonlySet<string>;
   help: boolean;
 }

@@ -1,4 +1,5 @@
-// Collects how many runs of all results were right, for the warnings and the exit code.
+// Collects the numbers of right runs from all results, for the warnings and the exit code. A
+// benchmark is complete if every row has a result and every run was right.
 
 import type { AnySection, Benchmark, Outcome } from './benchmark.js';
 import { isFailure, type Measured } from './run.js';
@@ -22,7 +23,8 @@ export function flatMapResults<Run, Item>(
 }
 
 /**
- * Returns the outcomes of all results. A failed row has no runs, and the benchmark is not complete.
+ * Returns the outcomes of all results. The outcome of a failed row has no runs, and makes the
+ * benchmark incomplete.
  */
 export const outcomesOf = <Run>(benchmark: Pick<Benchmark<never, never, Run>, 'sections'>, run: Measured<Run>): Outcome[] =>
   flatMapResults(benchmark, run, (section, result): readonly Outcome[] =>
@@ -31,11 +33,11 @@ export const outcomesOf = <Run>(benchmark: Pick<Benchmark<never, never, Run>, 's
       : section.outcomes(result),
   );
 
-/** Returns whether every row has a result and every run was right. */
+/** Returns whether no row was skipped and every outcome is right or accepted. */
 export const isComplete = (outcomes: readonly Outcome[], skipped: readonly unknown[]): boolean =>
   skipped.length === 0 && outcomes.every(({ right, total, isAccepted = right === total }) => isAccepted);
 
-/** Returns the share of right runs, or `undefined` for no runs. */
+/** Returns the share of right runs, or `undefined` without runs. */
 export function rightShare(outcomes: readonly Outcome[]): number | undefined {
   const total = outcomes.reduce((sum, outcome) => sum + outcome.total, 0);
   return total === 0 ? undefined : outcomes.reduce((sum, { right }) => sum + right, 0) / total;

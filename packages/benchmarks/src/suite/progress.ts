@@ -1,4 +1,5 @@
-// Writes the progress of a run to stderr, one line for each row. stdout belongs to the JSON.
+// Writes the progress of a run to stderr, at least one line for each row. stdout is only for the
+// JSON.
 
 import { seconds } from './text.js';
 
@@ -7,9 +8,9 @@ export interface RowProgress {
   name: string;
   /** The row's position in its section, from 0. */
   index: number;
-  /** Rows of the section. */
+  /** The number of rows in the section. */
   count: number;
-  /** Length of the longest name in the section. */
+  /** The length of the longest row name in the section. */
   nameWidth: number;
   /**
    * Milliseconds after which the section probably ends. Missing for rows that are not part of the

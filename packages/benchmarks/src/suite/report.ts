@@ -56,7 +56,10 @@ export const renderPage = <Run>(
     tables: tablesOf(benchmark, report),
   });
 
-/** Returns the tables of a report that have rows: the benchmark's own, the floors, the targets. */
+/**
+ * Returns the tables of a report that have rows: the tables of the sections and of the benchmark,
+ * the floors, and the targets.
+ */
 export const tablesOf = <Run>(
   { sections, tables }: Pick<Benchmark<never, never, Run>, 'sections' | 'tables'>,
   report: Measured<Run> & { targets: readonly TargetResult[] },

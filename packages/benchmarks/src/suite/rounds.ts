@@ -7,7 +7,7 @@ export interface RoundCounts {
   rounds: number;
 }
 
-/** Runs the warm-up rounds, and then the counted rounds as long as `fits` allows another. */
+/** Runs the warm-up rounds, and then the counted rounds while `fits` allows another round. */
 export async function runRounds(
   { warmup, rounds }: RoundCounts,
   round: (isWarmup: boolean) => Promise<void>,

@@ -15,7 +15,7 @@ export type Recorded<Result> = Result | RecordedFailure;
 export const isFailure = <Result>(result: Recorded<Result> | null | undefined): result is RecordedFailure =>
   typeof result === 'object' && result !== null && 'error' in result;
 
-/** Returns the results of a list that did not fail. */
+/** Returns the results in a list, without the recorded failures. */
 export const resultsIn = <Result>(list: readonly Recorded<Result>[]): Result[] =>
   list.filter((result): result is Result => !isFailure(result));
 

@@ -1,4 +1,5 @@
-// Judges a run by the promises of `docs/specification.md`.
+// Compares a run with the promises of `docs/specification.md`. The result of a target is `met`,
+// `missed` or `unmeasured`.
 //
 // A target is declared beside the rows that measure the promise, with the promise's number and
 // bound. A test compares the bounds with the specification. A value that could not be measured is
@@ -26,7 +27,7 @@ export type Target<Run> = Bound & {
 
 export type Verdict = 'met' | 'missed' | 'unmeasured';
 
-/** A judged target, as the JSON contains it. */
+/** A target with the measured value and the result, in the form of the JSON. */
 export interface TargetResult {
   /** The promise's row in `docs/specification.md`. */
   id: string;
@@ -41,7 +42,7 @@ export interface TargetResult {
   verdict: Verdict;
 }
 
-/** Returns the judgement of one value, or `null` without a bound. */
+/** Returns the result of comparing one value with its bound, or `null` without a bound. */
 export function judge(measured: number | undefined, bound: number | undefined, atLeast = false): Verdict | null {
   if (bound === undefined) return null;
   return judgeBy(measured, bound, atLeast);
@@ -52,7 +53,7 @@ function judgeBy(measured: number | undefined, bound: number, atLeast: boolean):
   return (atLeast ? measured >= bound : measured <= bound) ? 'met' : 'missed';
 }
 
-/** Judges a run by all targets of its benchmark, in the order of the promises. */
+/** Returns the results of all targets of a benchmark, in the order of the promises. */
 export const judgeTargets = <Run>(benchmark: HasTargets<Run>, run: Measured<Run>): TargetResult[] =>
   targetsOf(benchmark).map((target) => {
     const { promise: id, what, unit, atMost, atLeast } = target;
@@ -86,6 +87,6 @@ export function targetsOf<Run>({ sections, targets = [] }: HasTargets<Run>): Tar
   return declared.sort((a, b) => rank(a) - rank(b));
 }
 
-/** Returns the lowest share in percent, for a target of 100 %. `undefined` for no shares. */
+/** Returns the lowest share in percent, for a target of 100 %, or `undefined` without shares. */
 export const worstPercentage = (shares: readonly number[]): number | undefined =>
   shares.length === 0 ? undefined : 100 * Math.min(...shares);

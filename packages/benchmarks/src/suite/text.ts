@@ -1,4 +1,4 @@
-// Writes numbers and columns for people.
+// Formats numbers and tables as text. The terminal shows the tables, and the pages use the numbers.
 
 /** Formats a value with three significant digits, such as 0.0123 and 123. */
 export function ms(value: number | null | undefined): string {
@@ -8,7 +8,7 @@ export function ms(value: number | null | undefined): string {
   return value.toFixed(Math.min(digits, 5));
 }
 
-/** Writes a share in percent. Only a share of exactly 1 is written as 100 %. */
+/** Formats a share in percent. Only a share of exactly 1 is formatted as 100 %. */
 export const percentage = (share: number): string => (share === 1 ? '100 %' : `${(Math.floor(share * 1000) / 10).toFixed(1)} %`);
 
 export const seconds = (milliseconds: number): string => {
@@ -17,7 +17,8 @@ export const seconds = (milliseconds: number): string => {
 };
 
 /**
- * Writes a table. The columns in `textColumns` are aligned to the left, all others to the right.
+ * Formats a table. The columns in `textColumns` are aligned to the left, all other columns to the
+ * right.
  */
 export function textTable(head: readonly string[], rows: readonly (readonly string[])[], textColumns: readonly number[]): string {
   const widths = head.map((title, column) =>

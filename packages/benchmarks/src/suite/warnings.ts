@@ -1,4 +1,5 @@
-// Lists the reasons to doubt a run. Each warning names the figure that caused it.
+// Lists the reasons to doubt a run. Each warning names the row, the floor or the figure that caused
+// the warning.
 
 import type { FloorResult } from '../floors/floor.js';
 import type { Hardware } from '../machine/hardware.js';
@@ -46,7 +47,7 @@ function floorWarnings(floors: Readonly<Record<string, FloorResult>>): string[] 
   return warnings;
 }
 
-/** One warning covers all rows that have one name and were skipped for one reason. */
+/** Returns one warning for all rows that have one name and were skipped for one reason. */
 function skippedWarnings(
   { nameSkipped = ({ row }) => `${row}` }: Pick<Benchmark<never, never, object>, 'nameSkipped'>,
   { skipped }: Pick<Measured<object>, 'skipped'>,

@@ -1,6 +1,6 @@
 // The userland benchmark: the cost of Node's library in the sandbox, as ratios to the pinned Node.
 //
-// Every row runs alternately in the sandbox and in the pinned Node. A time counts only if the two
+// Every row runs first in the pinned Node and then in the sandbox. A time counts only if the two
 // runs computed equal values. Next: `rows.ts` for the rows.
 
 import { ratioOf, type Statistics, scale, summarize } from '../statistics/statistics.js';

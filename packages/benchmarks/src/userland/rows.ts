@@ -2,18 +2,17 @@
 // the pinned Node run equal programs.
 //
 // `setup` runs once, and `operation` is the measured operation. `check` is a value that must be
-// equal in the sandbox and in Node, or no time counts. All three are JavaScript text, which both
-// programs contain. Data comes from a generator with a fixed seed. A new row needs an entry in
-// `userlandRows`.
-// Next: `program.ts`.
+// equal in the sandbox and in Node, otherwise no time of the row counts. The three fields are
+// JavaScript text. Data comes from a generator with a fixed seed. A new row needs an entry in
+// `userlandRows`. Next: `program.ts`.
 
 export interface UserlandRow {
   /** A unique name of the form `group: detail`. */
   name: string;
   setup?: string;
   /**
-   * An expression; with `waits`, a promise. The program uses its value, so that no engine omits the
-   * expression.
+   * An expression. With `waits`, the expression's value is a promise. The program uses the value,
+   * so that no engine omits the expression.
    */
   operation: string;
   waits?: boolean;
@@ -61,8 +60,8 @@ writeFileSync(file, content);
 `;
 
 /**
- * A call that ends in the engine, and the cheapest call to the kernel. `hostCallUs` is the
- * difference of the two calls.
+ * The names of two rows: a call that ends in the engine, and a cheap call to the kernel.
+ * `hostCallUs` is the difference of their times.
  */
 export const ENGINE_CALL = 'call: the engine alone';
 export const HOST_CALL = 'call: to the host';

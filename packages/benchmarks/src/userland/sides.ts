@@ -1,5 +1,5 @@
-// The two sides of the comparison: the sandbox, through the public SDK, and the pinned Node, whose
-// library the guest image contains.
+// The two sides of the comparison: the sandbox, through the public SDK, and the pinned Node. The
+// guest image contains the library of this Node release.
 
 import { execFile } from 'node:child_process';
 import { NodeRuntime, Sidecar } from 'coldframe';

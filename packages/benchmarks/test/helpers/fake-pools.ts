@@ -1,5 +1,5 @@
-// Provides pools without a sandbox. A slot is the text that the last task has left. The faults make
-// pools dirty, leave runtimes behind, and make tasks fail.
+// Provides pools without a sandbox. A slot is the text that the last task has written. The faults
+// omit rollbacks, leave runtimes behind, and make tasks fail.
 
 import type { MeasuredPool, OpenPoolSidecar, PoolCounts, PoolShape, PoolSidecar } from '../../src/pool/sidecar.js';
 

@@ -1,5 +1,4 @@
-// Makes a whole cold-start report from samples that arithmetic made, for the code that reads
-// reports.
+// Makes a whole cold-start report from computed samples, for tests of the code that reads reports.
 
 import { type ColdstartRun, coldstart } from '../../src/coldstart/benchmark.js';
 import { coldstartOptions } from '../../src/coldstart/options.js';

@@ -1,5 +1,5 @@
-// Tests the kernel command on some rows, the judgement of a figure by its bound, and the count of
-// resources that remain after many processes.
+// Tests the kernel command on some rows, the comparison of a figure with its bound, and the count
+// of resources that remain after many processes.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,8 +1,8 @@
 // Clones a live parent whose guest has written megabytes and reads the clock every millisecond.
 //
-// The row measures the clone, its first reply, and the longest time in which the parent did not
-// read the clock. The longest time without a clone is a fact beside the times. The guest writes 16
-// MB again before each clone.
+// The row measures the clone, the clone's first reply, and the longest time in which the parent did
+// not read the clock. The longest time without a clone is a fact beside the times. Before each
+// clone, the guest writes up to 16 MB again.
 
 import { evaluateRight, evaluationProblem, type MeasuredRuntime, type Ticker } from '../../sandbox/runtime.js';
 import type { Snippet } from '../../sandbox/snippet.js';

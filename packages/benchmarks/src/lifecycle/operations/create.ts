@@ -1,5 +1,5 @@
-// Restores n runtimes from one snapshot at once: until the runtimes exist (`create`), and until the
-// live runner in each runtime has replied (`answer`).
+// Restores n runtimes from one snapshot at once. One time ends when the runtimes exist (`create`),
+// another when the live runner in each runtime has replied (`answer`).
 
 import { evaluationProblem, type MeasuredRuntime, type MeasuredSidecar, type MeasuredSnapshot } from '../../sandbox/runtime.js';
 import { startTogether } from '../../suite/concurrency.js';

@@ -1,5 +1,5 @@
-// Pauses n runtimes at once, and then resumes all of them, until the live runner in each runtime
-// has replied. A pause ends when the state is on disk and the memory is free.
+// Pauses n runtimes at once, and then resumes all runtimes at once. A pause ends when the state is
+// on disk and the memory is free. The time `answer` ends with the first reply of a live runner.
 
 import { privateGrowthKib, readProcessMemory } from '../../machine/footprint.js';
 import { evaluationProblem, type MeasuredSidecar } from '../../sandbox/runtime.js';

@@ -1,6 +1,6 @@
 // Rolls n runtimes back at once, each to its own snapshot, after the state of each runtime has
 // changed. A published script includes the writing in its time. In this row the time of the writing
-// is reported as a fact and not included.
+// is a fact beside the times.
 
 import { evaluateRight, evaluationProblem, type MeasuredSnapshot } from '../../sandbox/runtime.js';
 import { now } from '../../statistics/timer.js';

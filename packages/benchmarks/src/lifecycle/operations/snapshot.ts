@@ -1,11 +1,11 @@
 // Takes snapshots of n runtimes at once. A single snapshot is measured for several sizes of written
 // data, in memory or in files.
 //
-// A single snapshot is also restored, until the live runner in the restored runtime has replied.
-// The source has ended by then, and its memory is free. A published script waits half a second
-// until the memory is free. This row waits a quarter of a millisecond for each megabyte. Before the
-// measured restore, a first restore proves that the snapshot has the whole state. The time of this
-// first restore, right after the end of the source, is `first copy`.
+// For a single snapshot, the time from the restore to the first reply of the live runner is
+// measured too. The source ends before the restore. A published script waits half a second until
+// the source's memory is free. This row waits 5 ms, and a quarter of a millisecond for each
+// megabyte. Before the measured restore, a first restore proves that the snapshot has the whole
+// state. The time of this first restore to its first reply is `first copy`.
 
 import { evaluateRight, evaluationProblem, type MeasuredSidecar, type MeasuredSnapshot } from '../../sandbox/runtime.js';
 import { type Mark, startTogether } from '../../suite/concurrency.js';

@@ -1,7 +1,8 @@
 // Makes n runtimes from one warm parent that has loaded packages, waits until each runtime has
 // replied, and disposes of the runtimes. `total` runs from the first request to the last reply.
 //
-// There are two ways: `clone(n)` of the running parent, and n creations at once from its snapshot.
+// There are two ways: `clone(n)` of the running parent, and n restores at once from a snapshot of
+// the parent.
 
 import { createPackageParent, packageQuestion } from '../../sandbox/packages.js';
 import { evaluationProblem, type MeasuredRuntime, type MeasuredSidecar, type MeasuredSnapshot } from '../../sandbox/runtime.js';
@@ -41,7 +42,7 @@ async function cloneRound(parent: MeasuredRuntime, { n }: Shape): Promise<Round>
   record.time('spawn', spawned);
   const answers = await startTogether(n, (index, mark) => answer(runtimes[index], mark));
   record.add(answers);
-  // All clones exist at once, and reply one by one. So `total` is the sum of the two wall times.
+  // All clones exist before the first probe. So `total` is the sum of the two wall times.
   record.time('total', spawned + (answers.timings['eval']?.wallMs ?? 0));
   return dispose(record, runtimes, from);
 }

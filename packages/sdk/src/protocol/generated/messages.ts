@@ -69,13 +69,13 @@ export interface Output {
 
 /** The reply to `resources`: the resources that all runtimes of the sidecar use together. */
 export interface SidecarResources {
-  /** Live runtimes. */
+  /** The number of live runtimes. */
   runtimes: number;
-  /** Live guest processes, resident runners included. */
+  /** The number of live guest processes, resident runners included. */
   processes: number;
-  /** Mapped memory slots that are clean and wait for the next process. */
+  /** The number of clean slots that are kept ready for the next processes. */
   warmSlots: number;
-  /** Bytes of linear memory that live processes can access now. */
+  /** Bytes of linear memory that the live processes started with. Growth is not included. */
   memoryBytes: number;
   /** Bytes of output that wait for their reader. */
   bufferedBytes: number;
@@ -150,7 +150,10 @@ export interface FileRename {
 
 /** The reply to `file.read` and `file.pull`. */
 export interface FileData {
-  /** The bytes, fewer than requested at the end of the file. */
+  /**
+   * The bytes. Fewer bytes than requested at the end of the file, and if a frame has no space for
+   * more.
+   */
   data: Uint8Array;
   /** The size of the file. 0 for an archive. */
   size: number;
@@ -278,7 +281,7 @@ export type ChangeType = 'rename' | 'change';
 
 /** The reply to `file.changes`: two lists of one length, oldest change first. */
 export interface ChangeList {
-  /** Paths relative to the watched directory. Empty for the watched file itself. */
+  /** Paths relative to the watched directory. The path of the watched file itself is empty. */
   names: string[];
   /** The kind of each change. */
   types: ChangeType[];
@@ -346,7 +349,7 @@ export interface HostCall {
 
 /** `host.result`: either `ok` or `failure`. */
 export interface HostResult {
-  /** The runtime of the program that called. */
+  /** The runtime of the calling program. */
   runtime: RuntimeId;
   /** The result of the call, in the format of the service. */
   ok?: Uint8Array | undefined;
@@ -356,7 +359,7 @@ export interface HostResult {
 
 /** `failure` of `host.result`. */
 export interface HostFailure {
-  /** The name of a Linux error number, or another code. */
+  /** The name of a Linux error number. The guest's call fails with `EIO` for any other code. */
   code: string;
   /** A sentence for people. */
   message: string;
@@ -364,7 +367,7 @@ export interface HostFailure {
 
 /** `host.cancel`. */
 export interface HostCancel {
-  /** The runtime of the program that called. */
+  /** The runtime of the calling program. */
   runtime: RuntimeId;
 }
 
@@ -395,7 +398,7 @@ export interface NetworkTarget {
   runtime: RuntimeId;
   /** The port of a TCP listener. */
   port?: number | undefined;
-  /** A loopback address. Omitted: 127.0.0.1, then ::1. */
+  /** A loopback address. If omitted or `localhost`, 127.0.0.1 is tried first, then ::1. */
   host?: string | undefined;
   /** An absolute guest path, or an abstract name that begins with NUL. */
   path?: string | undefined;
@@ -439,7 +442,7 @@ export interface StreamData {
 
 /** `stream.close` of the sidecar. */
 export interface StreamClosed {
-  /** The reason, unless both directions have ended. */
+  /** The reason why the connection was closed. Omitted if both directions have ended. */
   failure?: Failure | undefined;
 }
 
@@ -466,9 +469,9 @@ export type PermissionMode = 'allow' | 'deny';
 
 /** A policy. An omitted scope has its default, which `docs/permissions.md` documents. */
 export interface Permissions {
-  /** Files. */
+  /** Files and directories. */
   fs?: PermissionScope | undefined;
-  /** Sockets. */
+  /** Sockets and host names. */
   network?: PermissionScope | undefined;
   /** Starting children. */
   childProcess?: PermissionScope | undefined;
@@ -526,7 +529,7 @@ export interface PermissionsEvents {
   runtime: RuntimeId;
   /** Decisions, oldest first. */
   events: PermissionEvent[];
-  /** The number of decisions after the last event that were dropped. */
+  /** The number of dropped decisions that followed the last decision of `events`. */
   lost: number;
 }
 
@@ -540,11 +543,11 @@ export interface PermissionEvent {
   resource: string;
   /** The result. */
   decision: PermissionMode;
-  /** The index of the deciding rule in its scope. */
+  /** The index of the deciding rule in its scope. Omitted if the scope's default decided. */
   rule?: number | undefined;
   /**
-   * The process that made the call, or that receives the environment variable. Absent if the SDK
-   * made the call.
+   * The process that made the call, or that receives the environment variable. 0 means the
+   * embedder.
    */
   pid?: Pid | undefined;
   /** The time of the decision, in microseconds since 1970. */
@@ -576,11 +579,11 @@ export interface ProcessStart {
   execArgv?: readonly string[] | undefined;
   /** Variables that extend or replace the runtime's environment. */
   env?: Readonly<Record<string, string>> | undefined;
-  /** Replaces the runtime's working directory. */
+  /** The working directory, instead of the runtime's working directory. */
   cwd?: string | undefined;
   /** The standard input. With `live`, the first bytes of the standard input. */
   stdin?: Uint8Array | undefined;
-  /** The wall-clock limit. */
+  /** The wall-clock limit of the program. */
   timeoutMs?: number | undefined;
   /** Descriptors whose output is sent while the program runs. */
   stream?: Stream | undefined;
@@ -588,7 +591,7 @@ export interface ProcessStart {
   live?: boolean | undefined;
 }
 
-/** Nanoseconds spent in each step of a start. */
+/** Nanoseconds spent in each step of a start and in the run of the program. */
 export interface Timings {
   /** The time to map the memory image. */
   memoryMapNs: number;
@@ -600,7 +603,10 @@ export interface Timings {
   guestRunNs: number;
 }
 
-/** The reply to `process.start`, `process.attach` and `runner.eval`: how a program ended. */
+/**
+ * The reply to `process.start`, `process.attach` and `runner.eval`: the result of a program or of
+ * an evaluation.
+ */
 export interface Outcome {
   /** The exit code. */
   exitCode: number;
@@ -608,15 +614,15 @@ export interface Outcome {
   stdout: Uint8Array;
   /** The captured output of descriptor 2. */
   stderr: Uint8Array;
-  /** The JSON text of the value that the program returned. */
+  /** The JSON text of the value that the program passed to `__return`. */
   value?: string | undefined;
-  /** The reason, when the sandbox ended the program. */
+  /** The reason why the sandbox ended the program or the evaluation. Omitted for any other end. */
   failure?: Failure | undefined;
   /** Whether the program wrote more to descriptor 1 than `stdout` contains. */
   stdoutTruncated?: boolean | undefined;
   /** Whether the program wrote more to descriptor 2 than `stderr` contains. */
   stderrTruncated?: boolean | undefined;
-  /** The time of each step of the start. */
+  /** The time of each step of the start and of the run. */
   timings: Timings;
 }
 
@@ -673,7 +679,8 @@ export interface ProcessAttach {
   /** A restored root program. */
   pid: Pid;
   /**
-   * Descriptors whose output is sent while the program runs. Output captured so far is sent first.
+   * Descriptors whose output is sent while the program runs. Output that was captured before the
+   * snapshot is sent first.
    */
   stream?: Stream | undefined;
 }
@@ -692,7 +699,7 @@ export interface RunnerCreate {
   runtime: RuntimeId;
   /** Variables that extend or replace the runtime's environment. */
   env?: Readonly<Record<string, string>> | undefined;
-  /** Replaces the runtime's working directory. */
+  /** The working directory, instead of the runtime's working directory. */
   cwd?: string | undefined;
 }
 
@@ -731,11 +738,14 @@ export interface RuntimeCreate {
    * the snapshot's environment.
    */
   env?: Readonly<Record<string, string>> | undefined;
-  /** The working directory of the runtime's processes. */
+  /** The working directory of the runtime's processes. Default with `snapshot`: the snapshot's. */
   cwd?: string | undefined;
-  /** Limits by name. A named limit replaces the limit of `profile`. */
+  /** Limits by name. A named limit replaces the limit of `profile` or of the snapshot. */
   limits?: Readonly<Record<string, number>> | undefined;
-  /** The set of limits for names that `limits` omits: `default` or `hardened`. */
+  /**
+   * The set of limits for names that `limits` omits: `default` or `hardened`. Default with
+   * `snapshot`: the snapshot's limits.
+   */
   profile?: string | undefined;
   /** Whether the sidecar sends `limit.warning`. */
   warn?: boolean | undefined;
@@ -743,7 +753,9 @@ export interface RuntimeCreate {
   files?: Readonly<Record<string, Uint8Array>> | undefined;
   /** Mounts that exist from the start. A mount that contains another mount precedes that mount. */
   mounts?: readonly Mount[] | undefined;
-  /** The permissions of the runtime's programs. */
+  /**
+   * The permissions of the runtime's programs. Default with `snapshot`: the snapshot's permissions.
+   */
   permissions?: Permissions | undefined;
   /** Bindings that exist from the start. */
   bindings?: readonly Binding[] | undefined;
@@ -775,7 +787,10 @@ export interface RuntimeCreated {
   runtime: RuntimeId;
   /** The time in which the sidecar made the runtime, in nanoseconds. */
   configureNs: number;
-  /** The content of the snapshot that the SDK needs. */
+  /**
+   * The programs, the working directory and the permissions of a restored runtime. Omitted for a
+   * new runtime.
+   */
   restored?: Restored | undefined;
 }
 
@@ -833,7 +848,7 @@ export interface LimitWarning {
   used: number;
   /** The bound of the limit. */
   max: number;
-  /** The process, for a limit of each process. */
+  /** The process whose use is reported. Omitted for a limit of the whole runtime. */
   pid?: Pid | undefined;
 }
 
@@ -873,7 +888,7 @@ export interface RuntimeClone {
   count: number;
   /** The time in which the programs must quiesce. Default: 5 seconds. */
   timeoutMs?: number | undefined;
-  /** Whether the other clones stay when one clone fails. */
+  /** Whether the other clones are kept if one clone fails. */
   settle?: boolean | undefined;
   /** Whether the sidecar sends `limit.warning` for the clones. */
   warn?: boolean | undefined;
@@ -917,7 +932,7 @@ export interface RuntimeResume {
   warn?: boolean | undefined;
   /** The mounts of the runtime. */
   mounts?: readonly Mount[] | undefined;
-  /** Bindings that exist from the first turn. */
+  /** Bindings that the runtime has before its programs run. */
   bindings?: readonly Binding[] | undefined;
 }
 
@@ -994,7 +1009,9 @@ export interface SnapshotEntry {
 export interface SnapshotEntries {
   /** Snapshots of the tenant, oldest first. */
   snapshots: SnapshotEntry[];
-  /** Files in the store that cannot be used. Only the first reply of a list has them. */
+  /**
+   * Files in the store that are not valid snapshots. Only the first reply of a list has entries.
+   */
   damaged: DamagedSnapshot[];
   /** Whether more snapshots follow. */
   more?: boolean | undefined;

@@ -125,7 +125,7 @@ export interface Requests {
   'file.open': { body: FileOpen; reply: FileHandle };
   /** Closes a file, an archive or a watch. */
   'file.close': { body: FileClose; reply: void };
-  /** Reads from an open file or archive. An empty reply means the end of an archive. */
+  /** Reads from an open file or archive. For an archive, a reply without bytes means the end. */
   'file.pull': { body: FilePull; reply: FileData };
   /** Writes to an open file or archive. */
   'file.push': { body: FilePush; reply: void };
@@ -181,8 +181,8 @@ export interface Requests {
   /** Puts a snapshot's state in place of the present state of a runtime. */
   'runtime.rollback': { body: RuntimeRollback; reply: RestoredPrograms };
   /**
-   * Makes clones of a runtime. Unless `settle` is true, the request fails without a clone if one
-   * clone fails.
+   * Makes clones of a runtime. If one clone fails and `settle` is not true, the request fails and
+   * no clone is left.
    */
   'runtime.clone': { body: RuntimeClone; reply: RuntimeCopies };
   /** Writes a runtime to disk and frees its memory. */
@@ -199,7 +199,7 @@ export interface Requests {
   'snapshot.export': { body: SnapshotExport; reply: void };
   /** Reads a snapshot from a file of the host machine. */
   'snapshot.import': { body: SnapshotImport; reply: SnapshotEntry };
-  /** Writes a snapshot in memory also to disk. */
+  /** Writes a snapshot that is in memory to disk too. */
   'snapshot.persist': { body: SnapshotNamed; reply: void };
   /** Returns the hash of a snapshot's content. */
   'snapshot.digest': { body: SnapshotNamed; reply: SnapshotDigest };
@@ -209,17 +209,20 @@ export interface Requests {
 export interface Notices {
   /** The SDK's version. The first message of the SDK. */
   hello: SdkHello;
-  /** Bytes of a request's output that the reader has consumed. */
+  /** Reports bytes of a request's output that the reader has consumed. */
   credit: Credit;
-  /** Stops a request. Its reply still follows. */
+  /** Stops a request. The reply to the request still follows. */
   cancel: Empty;
-  /** The result of a host call. Sent at most once for each call, also after `host.cancel`. */
+  /**
+   * The result of a host call. The SDK sends at most one result for each call, also after
+   * `host.cancel`.
+   */
   'host.result': HostResult;
   /** Sends bytes over a connection. */
   'stream.data': StreamWrite;
   /** Reports bytes of a connection that the reader has consumed. */
   'stream.credit': StreamRead;
-  /** Ends this side's direction of a connection. */
+  /** Ends the SDK's direction of a connection. */
   'stream.end': InRuntime;
   /** Closes a connection. */
   'stream.close': StreamLeave;

@@ -1,4 +1,5 @@
-//! Blocks of fixed layout in the guest's memory. All integers are little-endian.
+//! Blocks of fixed layout in the guest's memory. All numbers are little-endian. The sidecar decodes
+//! a block from bytes, and the generator writes each block as a struct of the shim's header.
 
 use crate::GuestStatus;
 
@@ -93,7 +94,7 @@ macro_rules! blocks {
 }
 
 blocks! {
-    /// The addresses that `cf_info` returns.
+    /// The guest's version, addresses and lengths. `cf_info` returns the address of this block.
     InfoBlock: 24 {
         /// The ABI version of the guest.
         0 abi_version: u32,
@@ -103,7 +104,7 @@ blocks! {
         8 inbox_ptr: u32,
         /// The length of the inbox in bytes.
         12 inbox_len: u32,
-        /// The end of the immortal objects.
+        /// The address after the last page of the immortal objects.
         16 frozen_end: u32,
         /// The length of the guest's stack in bytes.
         20 stack_size: u32,
@@ -115,21 +116,22 @@ blocks! {
         0 status: u32,
         /// The exit code. Valid after the exit.
         4 exit_code: i32,
-        /// The deadline of the next timer in milliseconds of the monotonic clock, or -1.
+        /// The deadline of the next timer in milliseconds of the monotonic clock, or -1. A pending
+        /// immediate counts as a timer that is due now.
         8 timer_at: f64,
         /// The reason of the exit.
         16 exit_reason: u32,
         /// Mode `run`: the address of the JSON text that the program passed to `__return`, or 0.
         20 value_ptr: u32,
-        /// The length of that text in bytes.
+        /// The length of the text at `value_ptr` in bytes.
         24 value_len: u32,
         /// Mode `resident`: the id of the evaluation that ended in this turn, or 0.
         28 eval_done: u32,
-        /// The exit code of that evaluation.
+        /// The exit code of the evaluation `eval_done`.
         32 eval_exit_code: i32,
-        /// The reason why that evaluation ended, as `exit_reason`.
+        /// The reason why the evaluation `eval_done` ended, as `exit_reason`.
         36 eval_reason: u32,
-        /// The number of pending operations and referenced handles besides timers.
+        /// The number of referenced operations and handles, without timers and immediates.
         40 keep_alive: u32,
         /// Always 0.
         44 reserved: u32,

@@ -55,8 +55,8 @@ numbers! {
         /// is the snippet's UTF-8 text.
         Eval = 4,
         /// The memory was restored from a snapshot. `id` is 0, the payload is the restore block.
-        /// This event is the first of such a VM. The guest draws new entropy before any code of a
-        /// program runs.
+        /// A restored VM receives this event first. The guest draws new entropy before any code of
+        /// a program runs.
         Restore = 5,
     }
 
@@ -95,13 +95,13 @@ numbers! {
 
     /// Exit codes that the guest or the sidecar chooses.
     ExitCode {
-        /// An error in a handler of uncaught errors.
+        /// A handler of uncaught errors has thrown an error.
         BrokenHandler = 7,
-        /// A top-level `await` that nothing can settle.
+        /// Nothing can settle a top-level `await`.
         Unsettled = 13,
-        /// Exhausted memory, with V8's "JavaScript heap out of memory" on fd 2.
+        /// The memory is exhausted; fd 2 has V8's "JavaScript heap out of memory".
         Memory = 134,
-        /// A program that the sidecar interrupted or ended.
+        /// The sidecar interrupted or ended the program.
         Interrupted = 137,
     }
 

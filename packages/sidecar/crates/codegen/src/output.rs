@@ -1,4 +1,5 @@
-//! Generated files on disk.
+//! Compares generated files with the files of the checkout, and writes files that differ. A file is
+//! generated whole, or as a part between two markers of a hand-written page.
 
 use std::fs;
 use std::path::{Path, PathBuf};

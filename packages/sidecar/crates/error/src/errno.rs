@@ -1,4 +1,5 @@
-//! Linux error numbers, the results of failed system calls. Next: `error.rs`.
+//! Linux error numbers. A failed system call returns the negative number to the guest. A failed
+//! request of the embedder has the number's name as its code. Next: `error.rs`.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +14,8 @@ macro_rules! numbers {
         impl Errno {
             $(pub const $name: Self = Self($number);)+
 
-            /// Returns the number's name on Linux.
+            /// Returns the number's name on Linux. Returns `EIO` for a number that is not in the
+            /// table below.
             pub fn name(self) -> &'static str {
                 match self.0 {
                     $($number => stringify!($name),)+
@@ -21,7 +23,8 @@ macro_rules! numbers {
                 }
             }
 
-            /// Returns the number with this name.
+            /// Returns the number with this name. Returns `None` for a name that is not in the
+            /// table below.
             pub fn named(name: &str) -> Option<Self> {
                 match name {
                     $(stringify!($name) => Some(Self($number)),)+
@@ -59,14 +62,16 @@ impl From<Errno> for i32 {
 }
 
 impl Errno {
-    /// Returns the error number of a failure on the host machine. A failure without a number is
-    /// `EACCES` if a path would leave its folder, and otherwise `EIO`.
+    /// Returns the error number of a failure on the host machine. A failure without a number
+    /// becomes `EACCES` if the kind is `PermissionDenied`, for example because a path would leave
+    /// its folder. Any other failure without a number becomes `EIO`.
     pub fn of(error: &std::io::Error) -> Self {
         let none = if error.kind() == std::io::ErrorKind::PermissionDenied { Self::EACCES } else { Self::EIO };
         error.raw_os_error().filter(|number| (1..4_096).contains(number)).map_or(none, Self)
     }
 
-    /// Returns Linux's text for the numbers that the embedder can receive.
+    /// Returns a text for the number. Most texts are libuv's, as in Node's error messages. A number
+    /// without a text of its own has the text of `EIO`.
     pub fn message(self) -> &'static str {
         match self {
             Self::EPERM => "operation not permitted",
@@ -99,7 +104,7 @@ impl Errno {
         }
     }
 
-    /// Returns the result of the failed system call.
+    /// Returns the negative number, which is the result of a failed system call.
     pub fn negative(self) -> i64 {
         -i64::from(self.0)
     }

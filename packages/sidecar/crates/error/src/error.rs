@@ -1,7 +1,8 @@
 //! The errors that leave the core: one stable code, one sentence, the facts as fields.
 //!
-//! Codes, messages and facts are defined in this file only. `docs/internals/protocol.md` lists the
-//! codes. The shells send an error as `{ code, message, details }` and never parse a message.
+//! Codes, messages and facts are defined in this file only. `docs/errors.md` and
+//! `docs/internals/protocol.md` list the codes. The shells send an error with `code`,
+//! `message` and `details`, and never parse a message.
 
 use crate::errno::Errno;
 use coldframe_ids::Pid;
@@ -58,7 +59,7 @@ pub enum Error {
     Canceled,
     /// a signal ended the program: {signal}
     Signal {
-        /// The signal's number. The embedder sees the exit code instead of this error.
+        /// The signal's number. The embedder receives an exit code instead of this error.
         signal: u8,
     },
     /// the runner has ended with exit code {exit_code}
@@ -82,7 +83,7 @@ pub enum Error {
     File {
         /// The error number's name.
         errno: &'static str,
-        /// Linux's text for the number, with details if details are known.
+        /// The text of the number, with details if the details are known.
         reason: String,
         /// The call that failed.
         call: &'static str,
@@ -91,7 +92,7 @@ pub enum Error {
     },
     /// the archive cannot be unpacked: {reason} (entry '{entry}')
     Archive {
-        /// The name of the faulty entry. Empty if the whole archive is at fault.
+        /// The name of the entry with the defect. Empty if the defect concerns the whole archive.
         entry: String,
         /// The defect.
         reason: String,
@@ -179,7 +180,7 @@ impl Error {
         Self::SnapshotFile { path: path.display().to_string(), errno: Errno::of(error).name(), reason }
     }
 
-    /// Returns the stable code, listed in `docs/internals/protocol.md`.
+    /// Returns the stable code, listed in `docs/errors.md` or `docs/internals/protocol.md`.
     pub fn code(&self) -> &'static str {
         match self {
             Self::InvalidRequest { .. } => "ERR_INVALID_REQUEST",
@@ -209,7 +210,7 @@ impl Error {
         }
     }
 
-    /// Returns the facts, with their names in `docs/internals/protocol.md`.
+    /// Returns the facts, with the names that `docs/errors.md` lists.
     pub fn facts(&self) -> Vec<(&'static str, Fact)> {
         let number = |n: u64| Fact::Number(i64::try_from(n).unwrap_or(i64::MAX));
         match self {
@@ -264,7 +265,8 @@ impl Error {
     }
 
     /// Returns the exit code of a program that was ended for this reason. As in shells and Node,
-    /// the code is 124 for time, 134 for memory, and 137 for all other reasons.
+    /// the code is 124 for time, 134 for memory, and 128 plus the number for a signal. The code is
+    /// 137 for all other reasons.
     pub fn exit_code(&self) -> i32 {
         match self {
             Self::Timeout { .. } | Self::CpuLimit { .. } => 124,

@@ -1,7 +1,7 @@
 //! Ids that cross a boundary: between SDK and sidecar, and between guest and kernel.
 //!
-//! Each id has a type of its own, so that the compiler refuses a runner's id where a runtime's is
-//! needed. The ids of requests, evaluations, runtimes and runners are never 0, so that `Option`
+//! Each id has a type of its own, so that the compiler refuses a runner's id where a runtime's id
+//! is needed. The ids of requests, evaluations, runtimes and runners are never 0, so that `Option`
 //! needs no further space and no number means "none". Each other crate defines the ids that it
 //! alone uses, with the macros of this crate. Ids in messages and in snapshots are plain numbers.
 //! Next: `digest.rs`.
@@ -28,7 +28,7 @@ macro_rules! id {
                 Self(number)
             }
 
-            /// Returns the number, for a boundary.
+            /// Returns the number, for a message or another boundary.
             pub const fn get(self) -> $number {
                 self.0
             }
@@ -60,7 +60,7 @@ macro_rules! non_zero_id {
                 }
             }
 
-            /// Returns the number, for a boundary.
+            /// Returns the number, for a message or another boundary.
             pub const fn get(self) -> u32 {
                 self.0.get()
             }
@@ -102,7 +102,7 @@ impl RequestId {
 }
 
 non_zero_id! {
-    /// An evaluation in a resident runner. Its number is that of its request.
+    /// An evaluation in a resident runner. The number is the number of the evaluation's request.
     EvaluationId
 }
 
@@ -150,7 +150,8 @@ id! {
 }
 
 id! {
-    /// An inbound connection, or a wait for a listener. Its number is that of its first request.
+    /// An inbound connection, or a wait for a listener. The number is the id of the request that
+    /// started the connection or the wait.
     ConnectionId
 }
 

@@ -1,10 +1,10 @@
-//! Runs the guest's initialisation and returns its memory.
+//! Runs the guest's initialisation and returns the guest's memory.
 //!
-//! The order is that of `docs/internals/guest-abi.md`: `_initialize`, `cf_boot`, `cf_freeze`,
-//! `cf_info`. The imports of this module exist only for this run: `build_file` reads the inputs,
-//! and `write` prints the guest's output. The clock and the entropy are fixed, so that equal inputs
-//! make equal images. Each program later starts with the real clock and new entropy. Next:
-//! `module/strip.rs`.
+//! The steps have the order of `docs/internals/guest-abi.md`: `_initialize`, `cf_boot`,
+//! `cf_freeze`, `cf_info`. The imports of this module exist only for this run: `build_file` reads
+//! the inputs, and `write` prints the guest's output. The clock and the entropy are fixed, so that
+//! equal inputs make equal images. Each program later starts with the real clock and new entropy.
+//! Next: `module/strip.rs`.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -78,7 +78,7 @@ fn on_large_stack(engine: &Engine, wasm: &[u8], inputs: &[PathBuf]) -> Result<In
     Ok(Initial { memory: data.to_vec(), info })
 }
 
-/// Calls the export `name`.
+/// Calls the export `name`. An error contains the message that the guest passed to `fatal`.
 fn call<P: WasmParams, R: WasmResults>(
     store: &mut Store<StoreData>,
     instance: &Instance,
@@ -103,7 +103,7 @@ fn bytes<'a>(caller: &'a mut Call<'_>, ptr: u32, len: u32) -> Option<&'a mut [u8
     memory.data_mut(caller).get_mut(ptr..ptr.checked_add(len)?)
 }
 
-/// Returns the imports of the ABI.
+/// Returns the imports of the ABI, with fixed results in place of a kernel, clocks and entropy.
 fn linker(engine: &Engine) -> wasmtime::Result<Linker<StoreData>> {
     const MODULE: &str = "coldframe";
     let mut linker: Linker<StoreData> = Linker::new(engine);
@@ -142,7 +142,8 @@ fn linker(engine: &Engine) -> wasmtime::Result<Linker<StoreData>> {
     Ok(linker)
 }
 
-/// The import `build_file`: copies an input into the guest's memory and returns its length.
+/// The import `build_file`: copies at most `capacity` bytes of an input into the guest's memory and
+/// returns the input's length.
 fn build_file(mut caller: Call<'_>, name: u32, name_len: u32, buffer: u32, capacity: u32) -> i32 {
     let Some(name) = bytes(&mut caller, name, name_len).and_then(|name| String::from_utf8(name.to_vec()).ok()) else {
         return EFAULT;

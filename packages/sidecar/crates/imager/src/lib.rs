@@ -19,7 +19,7 @@ use displaydoc::Display;
 use sha2::{Digest, Sha256};
 use wasmtime::{Engine, OptLevel};
 
-/// The reason why no image was built. The doc comment is the message.
+/// The reason why no image was built. The doc comment of a variant is its message.
 #[derive(Debug, Display, thiserror::Error)]
 pub enum Failure {
     /// {path}: {reason}
@@ -40,7 +40,7 @@ pub enum Failure {
 pub struct Built {
     /// The part of the memory that the image stores.
     pub mapped: usize,
-    /// The pages of that part that are not all zeros.
+    /// The pages of the stored part that are not all zeros.
     pub used: usize,
     /// The precompiled module.
     pub code: usize,
@@ -82,8 +82,8 @@ pub fn build(wasm: &[u8], inputs: &[PathBuf], out: &Path, name: &str) -> Result<
     Ok(Built { mapped: data.len(), used, code: code.len(), module_file: header.module_file })
 }
 
-/// Returns a text for comparing two builders that have equal sources of this crate. If their texts
-/// are equal, the builders make equal images of equal inputs.
+/// Returns a text for comparing two builders that have equal sources of this crate. If the texts of
+/// two builders are equal, the builders make equal images of equal inputs.
 ///
 /// The text names the compiler, its settings and the format of an image file. A change elsewhere in
 /// the core changes the builder's binary and not this text. The build then keeps its images.
@@ -116,16 +116,16 @@ fn data_range(memory: &[u8]) -> std::ops::Range<usize> {
     first * HEADER_LEN..(last + 1) * HEADER_LEN
 }
 
-/// Returns the engine that compiles all code. On x86-64, the code needs only the features of
-/// x86-64-v2, which every server of the last ten years has.
+/// Returns an engine that compiles at the given level. On x86-64, the code needs only the features
+/// of x86-64-v2, which servers of the last ten years have.
 fn engine(level: OptLevel) -> wasmtime::Result<Engine> {
     let mut config = engine_config();
     #[cfg(target_arch = "x86_64")]
     {
         config.target("x86_64-unknown-linux-gnu")?;
         for feature in CPU_FEATURES {
-            // SAFETY: the flags describe the processor. A sidecar on a processor without these
-            // features refuses to load the module.
+            // SAFETY: the flags name features of the processor that runs the code. A sidecar on a
+            // processor without these features refuses to load the module.
             unsafe { config.cranelift_flag_enable(&format!("has_{feature}")) };
         }
     }
@@ -149,7 +149,7 @@ fn replace(path: &Path, parts: &[&[u8]]) -> Result<(), Failure> {
     write().map_err(|error| file(path, &error))
 }
 
-/// Removes the modules of earlier builds of `image`.
+/// Removes the modules of earlier builds of `image` from `folder`. The module `current` stays.
 fn remove_old_modules(folder: &Path, image: &str, current: &str) -> Result<(), Failure> {
     for entry in std::fs::read_dir(folder).map_err(|error| file(folder, &error))?.flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();

@@ -1,5 +1,6 @@
 //! `coldframe-imager --wasm guest.wasm --inputs DIR... --out DIR --name NAME`: the command line of
-//! this crate's library.
+//! this crate's library. `--fingerprint` prints the text by which `pnpm build` compares two
+//! builders.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -57,7 +58,7 @@ struct Arguments {
 }
 
 impl Arguments {
-    /// Parses the command line.
+    /// Parses the command line. The error is a sentence that names the wrong or missing option.
     fn parse() -> Result<Command, String> {
         use lexopt::Arg::Long;
         let [mut wasm, mut out, mut name]: [Option<OsString>; 3] = [None, None, None];

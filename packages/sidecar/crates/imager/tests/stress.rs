@@ -1,5 +1,5 @@
-//! Four threads start, cancel and dispose at once: every program ends exactly once, and no resource
-//! stays in use.
+//! Four threads create and dispose runtimes, and start and cancel programs, at once. Every program
+//! must end exactly once, and no resource may stay in use.
 
 #![expect(clippy::expect_used, reason = "a test that cannot go on has failed")]
 

@@ -1,4 +1,5 @@
-//! The core stops a guest that never polls by taking the guest's memory away.
+//! The core stops a guest that never polls: the core makes the guest's memory inaccessible, and the
+//! next access traps.
 
 #![expect(clippy::expect_used, reason = "a test that cannot go on has failed")]
 

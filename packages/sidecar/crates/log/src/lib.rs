@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use log::{LevelFilter, Log, Metadata, Record};
 
-/// The topics that a log can be restricted to.
+/// The topics of the log: the targets that a line can have.
 pub const TOPICS: [&str; 4] = ["request", "runtime", "program", "snapshot"];
 
 /// The text that [`install`] accepts, for an error message.

@@ -41,7 +41,8 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// Runs `work` and returns the peak of its live memory.
+/// Runs `work`. Returns the result of `work`, and the peak of the memory that `work` allocated, in
+/// bytes.
 fn peak_of<T>(work: impl FnOnce() -> T) -> (T, usize) {
     let before = LIVE.load(Relaxed);
     PEAK.store(before, Relaxed);
@@ -64,7 +65,7 @@ impl Random {
     }
     fn byte(&mut self) -> u8 {
         // Markers of long lists, maps, strings and binary data, and the edges of integers. Random
-        // bytes would contain them too rarely.
+        // bytes would contain these bytes too rarely.
         const LIKELY: &[u8] = &[
             0, 1, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0, 0xc1, 0xc4, 0xc6, 0xc7, 0xcb, 0xcf, 0xd3, 0xd9, 0xdb, 0xdd,
             0xdf, 0xff,
@@ -105,8 +106,8 @@ fn mutate(random: &mut Random, bytes: &mut Vec<u8>, seeds: &[Vec<u8>]) {
     }
 }
 
-/// Returns an input. Most inputs are frames with the right length, so that a mutation reaches the
-/// messages. Some inputs have a mutated length.
+/// Returns a stream of one to three mutated frames. Most frames get the right length, so that a
+/// mutation reaches the messages. Some frames keep a mutated length.
 fn input(random: &mut Random, seeds: &[Vec<u8>]) -> Vec<u8> {
     let mut input = Vec::new();
     for _ in 0..=random.below(3) {
@@ -126,7 +127,7 @@ fn input(random: &mut Random, seeds: &[Vec<u8>]) -> Vec<u8> {
     input
 }
 
-/// Decodes the body as every message. Returns whether any message accepted the body.
+/// Decodes the body as each type of message. Returns whether any type accepted the body.
 fn message(frame: &Frame<'_>) -> bool {
     fn taken<T>(result: Result<T, Invalid>) -> bool {
         black_box(result).is_ok()
@@ -163,9 +164,9 @@ struct Counts {
     peak: usize,
 }
 
-/// Decodes one stream in pieces of random sizes. The decoder may hold its small buffer and, while
-/// it grows, three times the received bytes. A message may take 24 bytes for each byte of its body:
-/// an empty argument is one byte long, and a borrowed string 16.
+/// Decodes one stream in pieces of random sizes. The decoder may allocate 64 KiB and, while its
+/// buffer grows, three times the received bytes. A message may allocate 4 KiB, and 24 bytes for
+/// each byte of its body. An empty argument is one byte long, and a borrowed string 16.
 fn run(random: &mut Random, input: &[u8], counts: &mut Counts) -> Result<(), FrameError> {
     let mut decoder = Decoder::new();
     let mut rest = input;
@@ -210,8 +211,8 @@ fn main() {
         counts.bytes += bytes.len() as u64;
         counts.refused += u64::from(run(&mut random, &bytes, &mut counts).is_err());
     }
-    // A large frame once per run: the decoder must allocate announced bytes only as they arrive,
-    // also near the limit.
+    // One large frame in each run checks that the decoder allocates announced bytes only as the
+    // bytes arrive, also near the limit.
     let data = vec![7; MAX_FRAME_BYTES - 64];
     let large = encode(Kind::Output, 1, &Output { fd: 1, data: &data }, data.len()).unwrap();
     run(&mut random, &large, &mut counts).unwrap();

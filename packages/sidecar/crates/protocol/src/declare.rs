@@ -1,9 +1,9 @@
 //! The macros that declare messages. Each message has one row, beside the struct of its body.
 //!
-//! A family of messages is one file in `messages/`. Its rows are the only place that knows the
-//! number and the name of a message, and the reply of a request. `crates/codegen` reads the same
-//! rows and structs, and writes the SDK's types, decoders and the tables of
-//! `docs/internals/protocol.md`.
+//! A family of messages is one file in `messages/`. Only the rows of that file define the number
+//! and the name of a message, and the reply of a request. `crates/codegen` reads these rows and
+//! structs, and writes the SDK's types, decoders and the tables of `docs/internals/protocol.md`.
+//! Next: `messages/mod.rs`.
 
 /// Declares a family of messages of the SDK: an enum with one variant for each message.
 ///
@@ -34,8 +34,8 @@ macro_rules! requests {
                 },
             )*];
 
-            /// Reads the body of a message of this family. `None` if the kind belongs to another
-            /// family.
+            /// Reads the body of a message of this family. Returns `None` if the kind belongs to
+            /// another family.
             pub(crate) fn decode(
                 kind: $crate::messages::Kind,
                 body: &'a [u8],
@@ -62,7 +62,8 @@ macro_rules! requests {
 
 /// Declares messages of the sidecar. A row is `Name(Body) = NUMBER "name"`.
 ///
-/// `shared` lists messages that have the number and the name of a message of the SDK.
+/// `shared` lists messages of the sidecar that have the number and the name of a message of the
+/// SDK.
 macro_rules! events {
     (
         $rows:ident { $($(#[$doc:meta])* $variant:ident($body:ty) = $number:literal $name:literal,)* }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! ┌──────────────┬──────┬─────────┬───────────────┐
-//! │ u32 LE: N    │ 0x93 │ kind id │ body: map/nil │   N counts the bytes after itself
+//! │ u32 LE: N    │ 0x93 │ kind id │ body: map/nil │   N is the number of bytes that follow N
 //! └──────────────┴──────┴─────────┴───────────────┘
 //! ```
 //!
@@ -20,15 +20,16 @@ use crate::messages::Kind;
 /// The largest N of a frame: 32 MiB.
 pub const MAX_FRAME_BYTES: usize = 32 << 20;
 
-/// The size of the decoder's buffer while frames are small. A larger buffer is freed when its frame
-/// has been handled.
+/// The size of the decoder's buffer while frames are small. A larger buffer is freed when all
+/// received bytes have been handled.
 const SMALL_BUFFER: usize = 64 << 10;
 
 /// The size of the length before each frame.
 const PREFIX: usize = 4;
 
-/// A byte stream that is not a stream of frames, or a message that does not fit into a frame. The
-/// connection cannot continue, because the beginning of the next frame is unknown.
+/// A byte stream that is not a stream of frames, or a message that cannot become a frame. After an
+/// error of the decoder the connection cannot continue, because the beginning of the next frame is
+/// unknown.
 #[derive(Debug, Clone, PartialEq, Eq, Display, thiserror::Error)]
 pub enum FrameError {
     /// a frame of {bytes} bytes is larger than the limit of {max} bytes
@@ -64,7 +65,7 @@ pub struct Frame<'a> {
 }
 
 impl<'a> Frame<'a> {
-    /// Parses the bytes after the length.
+    /// Parses the bytes after the length. Does not check the body.
     pub fn parse(payload: &'a [u8]) -> Result<Self, FrameError> {
         let mut rest = payload;
         let expected = "an array of three";
@@ -94,7 +95,7 @@ fn unsigned(rest: &mut &[u8], expected: &'static str) -> Result<u64, FrameError>
 /// bytes with [`Decoder::filled`], and then calls [`Decoder::next_frame`] until no frame is left.
 #[derive(Debug, Default)]
 pub struct Decoder {
-    /// `start..end` was received and not handled.
+    /// The received bytes. The bytes at `start..end` are not handled yet.
     buffer: Vec<u8>,
     start: usize,
     end: usize,
@@ -127,8 +128,8 @@ impl Decoder {
         &mut self.buffer[self.end..]
     }
 
-    /// Grows the buffer to twice the received bytes, but not beyond the length of the present
-    /// frame.
+    /// Doubles the buffer, but not beyond the length of the present frame. The buffer then has at
+    /// least [`SMALL_BUFFER`] bytes, and space for at least one more byte.
     fn grow(&mut self) {
         let frame = self.announced().map_or(0, |n| n.min(MAX_FRAME_BYTES)) + PREFIX;
         let size = (self.buffer.len() * 2).min(frame).max(SMALL_BUFFER).max(self.end + 1);
@@ -141,8 +142,8 @@ impl Decoder {
         self.end = (self.end + n).min(self.buffer.len());
     }
 
-    /// Copies as many of `bytes` as fit into the buffer and returns their number. For callers that
-    /// do not read into [`Decoder::spare`].
+    /// Copies as many of `bytes` as fit into the buffer and returns the number of copied bytes. A
+    /// caller that does not read into [`Decoder::spare`] uses this method.
     pub fn push(&mut self, bytes: &[u8]) -> usize {
         let spare = self.spare();
         let n = spare.len().min(bytes.len());
@@ -151,7 +152,8 @@ impl Decoder {
         n
     }
 
-    /// Returns the next complete frame. After an error the connection must end.
+    /// Returns the next complete frame. Returns `None` if the next frame is incomplete. After an
+    /// error the connection must end.
     pub fn next_frame(&mut self) -> Result<Option<Frame<'_>>, FrameError> {
         let Some(length) = self.announced() else { return Ok(None) };
         if length > MAX_FRAME_BYTES {
@@ -197,7 +199,7 @@ pub fn encode<T: Serialize>(kind: Kind, id: u32, body: &T, hint: usize) -> Resul
     Ok(sink.bytes)
 }
 
-/// Stores the bytes that fit into a frame and counts the others, so that the error can state the
+/// Stores the bytes that fit into a frame and counts all bytes, so that the error can state the
 /// required size.
 struct Bounded {
     bytes: Vec<u8>,

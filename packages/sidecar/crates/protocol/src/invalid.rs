@@ -11,7 +11,7 @@ use serde::de::{self, Unexpected};
 /// A body or a field with a wrong value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Invalid {
-    /// The path of the field.
+    /// The path of the field, beginning with the message's name.
     pub what: String,
     /// The expected value, in words.
     pub expected: String,

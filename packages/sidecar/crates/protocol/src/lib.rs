@@ -3,7 +3,7 @@
 //! [`frames`] cuts the byte stream into frames, [`reader`] reads a body strictly, and [`messages`]
 //! declares every message. `docs/internals/protocol.md` explains the rules between messages. Tests
 //! of the SDK and of this crate decode the golden frames in `packages/sidecar/fixtures/frames`.
-//! This crate has no runtimes. `crates/session` converts messages to calls of the core.
+//! This crate only defines messages. `crates/session` converts messages to calls of the core.
 
 mod declare;
 pub mod frames;

@@ -1,6 +1,6 @@
-//! Maps with arbitrary keys: environments, files, limits and the facts of an error.
+//! Maps with arbitrary keys: environments, labels, files, limits and the facts of an error.
 //!
-//! A map keeps the order of its entries and is a list inside. No function of this module looks up a
+//! A map is stored as a list of entries in the written order. No function of this module looks up a
 //! key, and decoding a list is cheaper than building a hash map. [`crate::reader`] bounds the
 //! number of entries.
 
@@ -19,19 +19,19 @@ pub enum Fact {
     Text(String),
 }
 
-/// A map of texts, in the written order.
+/// A map from names to texts, in the written order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Pairs<'a>(pub Vec<(&'a str, &'a str)>);
 
-/// A map of binary data, in the written order.
+/// A map from names to binary data, in the written order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Blobs<'a>(pub Vec<(&'a str, &'a [u8])>);
 
-/// A map of whole numbers, in the written order.
+/// A map from names to whole numbers, in the written order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Numbers<'a>(pub Vec<(&'a str, u64)>);
 
-/// A map of facts.
+/// A map from names to facts, in the written order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Details(pub Vec<(Cow<'static, str>, Fact)>);
 

@@ -19,7 +19,8 @@ use crate::invalid::{Invalid, shortened};
 /// The longest list or map that is accepted.
 pub const MAX_ENTRIES: usize = 65_536;
 
-/// The deepest nesting that is accepted. Messages need four levels.
+/// The deepest nesting that is accepted. Messages have at most seven levels: the rules of a
+/// restored runtime's permissions.
 const MAX_DEPTH: u8 = 8;
 
 /// Reads all of `bytes` as one `T`.
@@ -153,7 +154,7 @@ impl<'de> Reader<'de> {
 
     /// Reads a whole number. A float without a fraction is accepted.
     fn whole<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, Invalid> {
-        const EXACT: f64 = 9_007_199_254_740_992.0; // 2^53: beyond, a float does not say which whole number is meant
+        const EXACT: f64 = 9_007_199_254_740_992.0; // 2^53: above this bound, several whole numbers have one float
         match self.head()? {
             Head::Float(n) if n.fract() == 0.0 && n.abs() <= EXACT => visitor.visit_i64(n as i64),
             head => self.visit(head, visitor),
@@ -199,7 +200,7 @@ impl<'de> de::Deserializer<'de> for &mut Reader<'de> {
         visitor.visit_newtype_struct(self)
     }
 
-    /// Reads a struct. Nil stands for the empty map, because all keys may be optional.
+    /// Reads a struct. Nil is read as an empty map, because all keys may be optional.
     fn deserialize_struct<V: Visitor<'de>>(
         self,
         _: &'static str,
@@ -231,7 +232,7 @@ impl<'de> de::Deserializer<'de> for &mut Reader<'de> {
     }
 }
 
-/// The error of a value that is not a name.
+/// Refuses a value that is not a name. The error lists the allowed names.
 struct NoName(&'static [&'static str]);
 
 impl Visitor<'_> for NoName {

@@ -1,9 +1,9 @@
-//! The golden frames in `packages/sidecar/fixtures/frames`: both sides must decode them, byte for
-//! byte.
+//! The golden frames in `packages/sidecar/fixtures/frames`: the files must equal the encoder's
+//! output byte for byte, and each frame must decode to its message.
 //!
-//! `UPDATE_FIXTURES=1 cargo test -p coldframe-protocol --test golden` writes them after a change of
-//! the protocol. Tests of the SDK also read the files. `index.json` describes each file.
-//! `rmp-serde` decodes the bodies for the index, which compares our own reader with another reader.
+//! `UPDATE_FIXTURES=1 cargo test -p coldframe-protocol --test golden` writes the files after a
+//! change of the protocol. Tests of the SDK also read the files. `index.json` describes each file.
+//! `rmp-serde` decodes the bodies for the index, so the index does not depend on our own reader.
 #![expect(clippy::unwrap_used, reason = "a test")]
 
 mod cases;

@@ -12,7 +12,8 @@ use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 
-/// Feeds `chunks` one after the other. Returns the kind, the id and the body of each frame.
+/// Passes `chunks` to a decoder one after the other. Returns the kind, the id and the body of each
+/// frame.
 fn decode<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> Result<Vec<(u8, u32, Vec<u8>)>, FrameError> {
     let mut decoder = Decoder::new();
     let mut frames = Vec::new();

@@ -12,10 +12,10 @@ pub use linux::*;
 /// The host machine's page size. [`check_page_size`] refuses a machine with another size.
 pub const PAGE: usize = 4096;
 
-/// A run of whole pages inside a memory.
+/// A run of whole pages inside a range of memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Run {
-    /// The distance from the memory's base, in bytes.
+    /// The distance from the start of the range, in bytes.
     pub offset: usize,
     /// The length in bytes.
     pub len: usize,

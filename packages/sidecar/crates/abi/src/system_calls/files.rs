@@ -27,7 +27,7 @@ system_calls! {
         Mkdir(path: Path, mode) = 0x107 => Zero;
         /// Removes an empty directory.
         Rmdir(path: Path) = 0x108 => Zero;
-        /// Removes a name of a file.
+        /// Removes a name of a file. The file is freed with its last name and last descriptor.
         Unlink(path: Path) = 0x109 => Zero;
         /// Renames a file or a directory.
         Rename(from: Path, to: Path) = 0x10a => Zero;
@@ -37,8 +37,9 @@ system_calls! {
         Symlink(target: Path, path: Path) = 0x10c => Zero;
         /// Writes the part of a link's target that fits.
         Readlink(path: Path, buffer: Buffer) = 0x10d => Value("the target's length");
-        /// Writes entries back to back: u8 type (`UV_DIRENT_*`), u8 0, u16 length, name. Names are
-        /// sorted, without `.` and `..`. The buffer must hold 259 bytes.
+        /// Writes entries back to back: u8 type (`UV_DIRENT_*`), u8 0, u16 length, name. The names
+        /// of a directory in memory are sorted. `.` and `..` are omitted. The buffer must have at
+        /// least 259 bytes.
         Readdir(fd, buffer: Buffer) = 0x10e => Value("bytes used, 0 at the end");
         /// Sets a file's length.
         Ftruncate(fd, length) = 0x10f => Zero;
@@ -50,7 +51,8 @@ system_calls! {
         Chown(path: Path, uid, gid, follow) = 0x112 => Zero;
         /// Sets the owner and group of an open file.
         Fchown(fd, uid, gid) = 0x113 => Zero;
-        /// Sets a file's times. The lowest i64 leaves a time unchanged, the highest is the present.
+        /// Sets a file's times. The lowest i64 leaves a time unchanged, and the highest i64 sets
+        /// the present time.
         Utimes(path: Path, atime, mtime, follow) = 0x114 => Zero;
         /// Sets the times of an open file.
         Futimes(fd, atime, mtime) = 0x115 => Zero;
@@ -68,19 +70,20 @@ system_calls! {
         /// directory was removed.
         Getcwd(buffer: Buffer) = 0x11b => Value("the path's length");
         /// Copies at most 8 MiB. Call again with the result as `at`, which is 0 at first. With
-        /// `mode` 1 the call fails with `EEXIST` if the copy exists. The copy has the original's
-        /// mode. The files share the bytes until a program writes to one of the files.
+        /// `mode` 1 the call fails with `EEXIST` if the copy exists. The copy gets the original's
+        /// mode if the program may change modes. Two files in memory share the bytes until a
+        /// program writes to one of the files.
         CopyFile(from: Path, to: Path, mode, at) = 0x11c => Value("0 after the last part, else the next `at`");
         /// Tests whether a path leads to a file or to a directory.
         ModuleStat(path: Path) = 0x11d => Value("0 for a file, 1 for a directory");
-        /// Reads a whole file. If the file is longer than the buffer, the call reads nothing: call
+        /// Reads a whole file. If the file is longer than the buffer, the call reads no bytes: call
         /// again with a larger buffer.
         ReadFile(path: Path, buffer: Buffer) = 0x11e => Value("the file's length");
         /// Waits for changes of a file or a directory. With flag 1, also reports changes below the
         /// directory, each with its path. Entries have the form of `readdir`: type 1 for a name
         /// that was made, removed or moved, type 2 for changed bytes or attributes.
         Watch(path: Path, flags) = 0x11f => Operation("the first batch of changes");
-        /// Cancels the last operation of a watch.
+        /// Ends the watch whose last operation is `operation`, and cancels that operation.
         Unwatch(operation) = 0x120 => Zero;
         /// Sets the umask.
         Umask(mask) = 0x121 => Value("the old umask");
@@ -89,8 +92,9 @@ system_calls! {
         /// Writes one sentence with the reason why the last file call failed with `EACCES`. Each
         /// sentence is returned once.
         Reason(buffer: Buffer) = 0x123 => Value("the sentence's length, 0 without a sentence");
-        /// Returns the kind of a descriptor in libuv's numbers. Sockets are 0 TCP and 2 UDP. Files
-        /// and streams of the embedder are 3, pipes and Unix sockets 4, all other descriptors 6.
+        /// Returns the kind of a descriptor in the numbers of Node's `guessHandleType`. A TCP
+        /// socket is 0, and a UDP socket 2. Pipes and Unix sockets are 4, all other descriptors 3.
+        /// A number without a descriptor is 6.
         Kind(fd) = 0x124 => Value("the kind");
     }
 }

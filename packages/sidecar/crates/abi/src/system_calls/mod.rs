@@ -22,9 +22,9 @@ pub use files::FileCall;
 pub use processes::ProcessCall;
 pub use sockets::SocketCall;
 
-/// The most integers that a call has.
+/// The largest number of integers that a call has.
 pub const MAX_INTEGERS: usize = 8;
-/// The bits of a number that name the family.
+/// The bits of a call's number that select the family.
 const FAMILY_MASK: u32 = !0xff;
 
 /// The form of an argument.

@@ -9,16 +9,18 @@ system_calls! {
         /// variables and of descriptors, then a kind and a number for each descriptor. Kind 0
         /// passes no descriptor, or `/dev/null` as one of the first three. Kind 1 passes the
         /// caller's descriptor of that number. `texts` has a NUL behind each text: file, directory
-        /// (empty: the caller's), arguments, variables. Fails with `E2BIG` above 1 MiB of arguments
-        /// or of variables, and with `EAGAIN` if the runtime has too many processes. Fails with
-        /// `ENOENT`, `EACCES`, `ENOEXEC` and `ELOOP` as Linux's `execve` does.
+        /// (empty: the caller's), arguments, variables. Fails with `E2BIG` above the limits
+        /// `argvBytes` and `envBytes`. Fails with `EAGAIN` if the runtime has too many processes,
+        /// and with `ENOMEM` above a memory limit. Fails with `ENOENT`, `EACCES`, `ENOEXEC` and
+        /// `ELOOP` as Linux's `execve` does.
         Spawn(words: Bytes, texts: Bytes) = 0x400 => Value("the child's pid");
-        /// Waits for a child's end. The child is reaped then. Fails with `ECHILD` if `pid` is not a
+        /// Waits for a child's end, and reaps the child. Fails with `ECHILD` if `pid` is not a
         /// child of the caller.
         Wait(pid) = 0x401 => Operation("the child's wait status");
         /// Sends a signal. `pid` 0 means the caller's group, -1 all other processes, and another
         /// negative number the group of the positive number. Signal 0 only checks that the process
-        /// exists. Fails with `EPERM` for pid 1.
+        /// exists. Fails with `EPERM` for pid 1, with `ESRCH` without a target, and with `EACCES`
+        /// without the permission for any target.
         Kill(pid, signal) = 0x402 => Zero;
         /// Returns the parent's pid.
         Getppid() = 0x403 => Value("the pid, 1 if the parent has ended");
@@ -30,10 +32,11 @@ system_calls! {
         NextSignal() = 0x405 => Operation("the number of the next signal");
         /// Returns the group of a process. `pid` 0 is the caller.
         Getpgid(pid) = 0x406 => Value("the group");
-        /// Moves the caller or a child to a group of the same session, or to a group of its own.
+        /// Moves the caller or a child to a group of its session. `pid` 0 is the caller, and
+        /// `group` 0 makes a new group with the number of the process.
         Setpgid(pid, group) = 0x407 => Zero;
         /// Sets the list for the next `wait_for_watched`: at most 64 pairs of u32. A pair is a
-        /// descriptor and a mask (as of `arm`), or a child and 0.
+        /// descriptor and a mask of `arm`, or a child and 0.
         Watch(list: Bytes) = 0x408 => Zero;
         /// Reaps a child that has ended. Fails with `EAGAIN` while the child lives.
         Reap(pid) = 0x40a => Value("the child's wait status");

@@ -1,4 +1,5 @@
-//! The header of the guest's shim.
+//! Writes the header of the guest's shim: constants, and a C struct for each block. An assertion in
+//! the header checks the size of each struct.
 
 use std::fmt::Write;
 

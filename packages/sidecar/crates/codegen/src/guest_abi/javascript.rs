@@ -1,4 +1,5 @@
-//! Constants for JavaScript: the guest's bootstrap and the dev host.
+//! Writes constants for JavaScript: the guest's bootstrap, and the dev host
+//! (`packages/runner/build/dev-host.mjs`), which runs a guest without a sidecar.
 
 use std::fmt::Write;
 

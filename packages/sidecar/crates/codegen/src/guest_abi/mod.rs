@@ -17,7 +17,7 @@ const SOURCE: &str = "packages/sidecar/crates/abi";
 /// The first line of a generated file, without the marks of a comment.
 const NOTICE: &str = "Generated from packages/sidecar/crates/abi by `pnpm generate`. Do not edit.";
 
-/// Makes the files of the guest ABI.
+/// Makes the generated files and page parts of the guest ABI.
 pub fn files() -> Vec<GeneratedFile> {
     let file = |path, text| GeneratedFile { path, part: None, text };
     let mut files = vec![
@@ -64,7 +64,7 @@ fn upper(name: &str) -> String {
     snake(name).to_ascii_uppercase()
 }
 
-/// Named numbers and their prefix in C.
+/// The named numbers of the shim's header, each with its prefix in C.
 const NUMBERS: &[(&str, &[NumberRow])] = &[
     ("CF_EVENT", coldframe_abi::EventKind::ROWS),
     ("CF_MODE", coldframe_abi::ProgramMode::ROWS),

@@ -1,4 +1,5 @@
-//! The tables of `docs/internals/guest-abi.md`.
+//! Writes the tables of `docs/internals/guest-abi.md`: blocks, named numbers, and the system calls
+//! of each family. The doc comments of `crates/abi` are the last column of each table.
 
 use std::fmt::Write;
 

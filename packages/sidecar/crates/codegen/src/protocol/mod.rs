@@ -13,7 +13,8 @@ use crate::output::{GeneratedFile, Part};
 
 const MESSAGES: Part = Part { source: "packages/sidecar/crates/protocol", name: "messages" };
 
-/// Makes the files of the protocol. `crates` is the folder of the workspace's crates.
+/// Makes the generated files of the protocol. `crates` is the folder of the workspace's crates.
+/// Fails if a declaration cannot be parsed.
 pub fn files(crates: &Path) -> Result<Vec<GeneratedFile>, String> {
     let protocol = source::read(&crates.join("protocol/src/messages"), &crates.join("ids/src/lib.rs"))?;
     let file = |path, text| GeneratedFile { path, part: None, text };

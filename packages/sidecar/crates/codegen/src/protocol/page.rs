@@ -1,11 +1,12 @@
-//! The generated tables of `docs/internals/protocol.md`: all messages by family, then all types.
+//! Writes the generated tables of `docs/internals/protocol.md`: a table of messages for each
+//! family, then one table of all types. The doc comments of the declarations are the last column.
 
 use std::fmt::Write;
 
 use super::source::{Kind, Protocol, Row, Shape};
 use super::typescript::plain;
 
-/// Writes the tables.
+/// Returns the tables as Markdown, with an anchor for each type.
 pub fn tables(protocol: &Protocol) -> String {
     let mut text = String::new();
     for family in &protocol.families {

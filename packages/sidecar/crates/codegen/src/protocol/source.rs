@@ -12,7 +12,7 @@ use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Expr, Fields, GenericArgument, Ident, Item, Lit, LitInt, LitStr, Meta, PathArguments, Token, Type};
 
-/// All messages.
+/// The declarations of all message files, and the documentation of the ids.
 pub struct Protocol {
     /// The doc comment of each id.
     pub ids: BTreeMap<String, String>,
@@ -44,7 +44,7 @@ pub struct Row {
     pub reply: Option<String>,
 }
 
-/// A struct or an enum.
+/// A struct or an enum that a message file declares.
 pub struct Declared {
     pub docs: String,
     pub name: String,
@@ -258,7 +258,7 @@ fn structure(item: &syn::ItemStruct) -> Result<Declared, String> {
     Ok(Declared { docs: docs(&item.attrs), name: item.ident.to_string(), shape: Shape::Struct(fields) })
 }
 
-/// Reads an enum. Its variants are written in lower case.
+/// Reads an enum. A message has the name of a variant in lower case.
 fn enumeration(item: &syn::ItemEnum) -> Declared {
     let variant = |variant: &syn::Variant| (variant.ident.to_string().to_lowercase(), docs(&variant.attrs));
     let variants = item.variants.iter().map(variant).collect();
@@ -317,7 +317,7 @@ fn is_serde(attribute: &Attribute, key: &str) -> bool {
         && list.tokens.to_string().split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == key)
 }
 
-/// Returns the doc comment as one text, with a newline between paragraphs' lines.
+/// Returns the doc comment as one line of text.
 fn docs(attributes: &[Attribute]) -> String {
     let line = |attribute: &Attribute| {
         let Meta::NameValue(pair) = &attribute.meta else { return None };

@@ -9,7 +9,7 @@ use super::source::{Declared, Field, Kind, Protocol, Shape};
 
 const HEADER: &str = "// Generated from packages/sidecar/crates/protocol by `pnpm generate`. Do not edit.\n";
 
-/// Writes an interface for each struct and a union for each enum.
+/// Writes a type for each id, an interface for each struct, and a union for each enum.
 pub fn messages(protocol: &Protocol) -> String {
     let mut text = HEADER.to_owned();
     let ids: BTreeSet<_> = fields(protocol).filter_map(|field| id_of(&field.kind)).collect();
@@ -47,8 +47,8 @@ fn interface(text: &mut String, declared: &Declared, fields: &[Field], is_sent: 
     text.push_str("}\n");
 }
 
-/// Returns the TypeScript type. `is_sent` states that the SDK makes the value and does not let the
-/// channel change it.
+/// Returns the TypeScript type. `is_sent` states that the SDK sends the value. Lists and maps of
+/// such a value are read-only, so that the channel cannot change them.
 fn type_of(kind: &Kind, is_sent: bool) -> String {
     match kind {
         Kind::Text => "string".to_owned(),
@@ -64,7 +64,8 @@ fn type_of(kind: &Kind, is_sent: bool) -> String {
     }
 }
 
-/// Writes a decoder for each type that the sidecar sends.
+/// Writes a decoder for each struct with fields that the sidecar sends, and a set of texts for each
+/// enum.
 pub fn decoders(protocol: &Protocol) -> String {
     let replies = protocol.families.iter().flat_map(|family| &family.requests).filter_map(|row| row.reply.as_deref());
     let events = protocol.families.iter().flat_map(|family| &family.events).map(|row| row.body.as_str());
@@ -131,7 +132,8 @@ fn decoder(text: &mut String, protocol: &Protocol, name: &str, fields: &[Field])
     let _ = write!(text, "  return map as unknown as {name};\n}}\n");
 }
 
-/// Writes the numbers of all messages, and for each request its decoder.
+/// Writes the size limits, the types of requests and notices, the numbers of all messages, and the
+/// decoder of each reply.
 pub fn tables(protocol: &Protocol) -> String {
     let rows: Vec<_> = protocol.families.iter().flat_map(|family| &family.requests).collect();
     let requests = || rows.iter().filter_map(|row| Some((*row, row.reply.as_deref()?)));
@@ -228,7 +230,7 @@ fn is_enum(protocol: &Protocol, name: &str) -> bool {
     protocol.types.iter().any(|declared| declared.name == name && matches!(declared.shape, Shape::Enum(_)))
 }
 
-/// Writes a doc comment, without Rust's links.
+/// Writes a doc comment, wrapped at 100 columns and without Rust's links.
 fn doc(text: &mut String, indent: &str, docs: &str) {
     const WIDTH: usize = 100;
     let docs = plain(docs);
@@ -251,7 +253,7 @@ fn doc(text: &mut String, indent: &str, docs: &str) {
     let _ = writeln!(text, "{indent} * {line}\n{indent} */");
 }
 
-/// Replaces Rust's links by their texts.
+/// Replaces each link of Rust's documentation by the link's text.
 pub fn plain(docs: &str) -> String {
     let mut text = String::new();
     let mut rest = docs;

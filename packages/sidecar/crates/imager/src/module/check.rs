@@ -1,10 +1,10 @@
 //! Refuses a module that breaks the guest ABI (`docs/internals/guest-abi.md`).
 //!
-//! A VM snapshot consists only of a linear memory (`docs/internals/snapshots.md`). A module must
-//! therefore have no state outside its memory that survives a turn. The only allowed mutable global
-//! is the stack pointer, which has its initial value after each turn. The table of functions never
-//! changes. The check also refuses bulk-memory instructions (`lower.rs`) and imports that the ABI
-//! does not have.
+//! A VM snapshot has no state of the guest besides the linear memory
+//! (`docs/internals/snapshots.md`). A module must therefore have no state outside its memory that
+//! survives a turn. The only allowed mutable global is the stack pointer, which has its initial
+//! value after each turn. The table of functions never changes. The check also refuses bulk-memory
+//! instructions (`lower.rs`) and imports from any module but `coldframe`.
 
 use wasmparser::{
     FunctionBody, GlobalSectionReader, ImportSectionReader, Operator, Parser, Payload, TypeRef, Validator, WasmFeatures,
@@ -12,9 +12,9 @@ use wasmparser::{
 
 use crate::Failure;
 
-/// The name of the import module that the ABI has.
+/// The module name of all imports of the ABI.
 const ABI_MODULE: &str = "coldframe";
-/// The number of problems that the failure names.
+/// The maximum number of problems that the failure names.
 const REPORTED_PROBLEMS: usize = 20;
 
 /// Fails with a list of the problems if `wasm` breaks the guest ABI.

@@ -22,7 +22,8 @@ struct Callees {
     memset: Option<u32>,
 }
 
-/// Returns the module without `memory.copy`, `memory.fill` and custom sections.
+/// Returns the module without `memory.copy`, `memory.fill` and custom sections. Fails if the module
+/// has such an instruction and no function to replace it.
 ///
 /// The linker's name section names the functions `memmove` and `memset`. Each function accepts the
 /// operands of the instruction that it replaces. The function's result is dropped.
@@ -46,7 +47,7 @@ pub(crate) fn lower_bulk_memory(wasm: &[u8]) -> Result<Vec<u8>, Failure> {
     Ok(module.finish())
 }
 
-/// Finds the callees by their names in the name section.
+/// Finds the functions `memmove` and `memset` in the name section.
 fn find_callees(wasm: &[u8]) -> Result<Callees, Failure> {
     let mut callees = Callees::default();
     for payload in Parser::new(0).parse_all(wasm) {
@@ -75,7 +76,7 @@ fn lower_code(section: BinaryReader<'_>, callees: &Callees) -> Result<CodeSectio
     Ok(code)
 }
 
-/// Returns the bytes of `body` after the replacement.
+/// Returns the bytes of `body` with calls in place of `memory.copy` and `memory.fill`.
 fn lower_body<'a>(body: &FunctionBody<'a>, callees: &Callees) -> Result<Cow<'a, [u8]>, Failure> {
     let (bytes, start) = (body.as_bytes(), body.range().start);
     let mut lowered = Vec::new();

@@ -9,9 +9,9 @@ use wasmparser::{Parser, Payload};
 
 use crate::Failure;
 
-/// Bytes of a page of linear memory.
+/// The size of a page of linear memory in bytes.
 pub(crate) const WASM_PAGE: u64 = 65_536;
-/// The largest memory that the guest ABI allows: 2 GiB.
+/// The largest memory that the guest ABI allows, in pages: 2 GiB.
 const MAX_PAGES: u64 = 32_768;
 
 /// Returns the module without data segments and custom sections. Its memory starts with `pages`

@@ -1,8 +1,8 @@
 //! A guest of a few lines that follows the guest ABI, for tests of the core without an engine.
 //!
-//! The first byte of the program selects the behaviour. `s` spins on its memory and
-//! never polls, `p` polls for ever, and `g` grows its memory for ever. Any other program exits with
-//! code 5.
+//! The first byte of the program selects the behaviour. `s` spins on its memory and never polls,
+//! and `p` polls for ever. `g` grows its memory until the growth fails, and then traps. Any other
+//! program exits with code 5.
 
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, Sender, channel};

@@ -1,4 +1,4 @@
-;; A hostile guest: it executes a list of calls from a test (`script.rs`) with any integers.
+;; A hostile guest. The guest executes a list of calls from a test (`script.rs`) with any integers.
 ;;
 ;; The source of the program is the list. A record has 161 bytes: the letter of an operation and ten
 ;; integers in hexadecimal. The guest copies the list to 2 MiB, because later events overwrite the
@@ -58,7 +58,8 @@
       (br_if $out (i32.le_s (local.get $taken) (i32.const 0)))
       (local.set $at (i32.add (local.get $at) (local.get $taken)))
       (br $more))))
-  ;; Calls as often as the last integer says, each time with the next number, and logs the last result.
+  ;; Makes as many calls as the last integer of the record, each with the next number. Logs the last
+  ;; result.
   (func $calls (param $waits i32)
     (local $i i32) (local $answer i64)
     (loop $more

@@ -17,7 +17,7 @@ use coldframe_core::{
 
 use crate::script::{ROOM, Script};
 
-/// The timeout of each step of a test. A test that reaches this time hangs.
+/// The timeout of each step of a test. A step that reaches the timeout fails the test.
 const STEP_TIMEOUT: Duration = Duration::from_secs(20);
 const SECRET: &str = "the neighbour's secret in memory";
 const FILE_SECRET: &str = "the neighbour's secret in a file";
@@ -75,7 +75,8 @@ pub struct Harness {
     neighbour: Runtime,
     process: coldframe_core::Process,
     events: Receiver<SinkEvent>,
-    /// The number of this process's descriptors before the first case. 0 until then.
+    /// The number of this process's descriptors before the first case. 0 while the harness is being
+    /// made.
     descriptors: usize,
 }
 
@@ -141,12 +142,13 @@ impl Harness {
         harness
     }
 
-    /// Runs a script as a program of its own runtime. Then checks the neighbour and the resources.
+    /// Runs a script as a program of its own runtime. Afterwards checks the neighbour and the
+    /// resources.
     pub fn run(&self, script: &Script) -> CaseResult {
         self.run_with(script, Limits::default(), None)
     }
 
-    /// Runs a script with these limits and this timeout.
+    /// Runs a script like [`Harness::run`], with these limits. `None` means the default timeout.
     pub fn run_with(&self, script: &Script, limits: Limits, timeout: Option<Duration>) -> CaseResult {
         let runtime = self.runtime(limits);
         let (sink, events) = TestSink::new();

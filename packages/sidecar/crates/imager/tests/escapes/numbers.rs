@@ -1,12 +1,12 @@
-//! Every number of a system call, with arguments at the boundaries. The caller receives a result,
-//! and no other program is affected.
+//! Calls every number of a system call with arguments at the boundaries. The caller must receive a
+//! result, and no other program may be affected.
 
 use coldframe_abi::system_calls::BlockingCall;
 
 use crate::harness::{CaseResult, harness};
 use crate::script::{MEMORY, ROOM, Script};
 
-/// The count of numbers with 16 bits, which one program calls.
+/// The number of 16-bit numbers. One program calls all of them.
 const ALL: i64 = 0x1_0000;
 
 /// Calls every number with these integers. A call may end the program, for example by a signal to

@@ -125,8 +125,8 @@ fn refuses_a_context_after_its_end_and_as_another_kind() {
 #[test]
 fn charges_jobs_to_the_memory_limit_of_the_program() {
     let limits = coldframe_core::Limits { memory_bytes: 8 << 20, ..Default::default() };
-    // Twelve jobs of 1 MiB that never start: the ninth exceeds the limit. Then parts and results of
-    // jobs that do not exist.
+    // The script begins twelve jobs of 1 MiB with command 0, which no command has as its number. It
+    // then adds to, reads and removes jobs that do not exist.
     let script = (0..12).fold(Script::default(), |script, _| script.sys(CryptographyCall::JobBegin, &[0, 0, 1 << 20]));
     let script = [0, 1, 999, -1, i64::MAX].iter().fold(script, |script, job| {
         script
@@ -235,7 +235,8 @@ fn refuses_watches_and_signals_beyond_the_limit() {
 
 #[test]
 fn closes_a_connection_of_a_program_with_itself_at_its_end() {
-    // Full socket pairs that are never read, with operations armed on both sides.
+    // The script fills both directions of 40 socket pairs, reads no byte, and arms an operation on
+    // every socket.
     let script = (0..40).fold(Script::default(), |script, _| script.sys(SocketCall::Pair, &[ROOM, 8]));
     let script = (3..83).fold(script, |script, fd| {
         script.sys(SocketCall::Write, &[fd, 0, 1 << 20]).sys(SocketCall::Write, &[fd, 0, 1]).sys(SocketCall::Arm, &[fd, 4])

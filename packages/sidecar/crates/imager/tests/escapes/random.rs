@@ -1,5 +1,5 @@
-//! Random sequences of calls with arguments at the boundaries. The seeds are fixed.
-//! `COLDFRAME_ESCAPES_ROUNDS` sets the number of seeds.
+//! Runs random sequences of calls with arguments at the boundaries. The seeds are fixed. The
+//! variable `COLDFRAME_ESCAPES_ROUNDS` sets the number of seeds of the test with one program.
 
 use std::time::Duration;
 
@@ -53,7 +53,7 @@ impl Random {
         integers
     }
 
-    /// Returns the number of a system call.
+    /// Returns a number in the range of a family. Not every number has a system call.
     fn number(&mut self) -> i64 {
         match self.below(12) {
             0..=5 => 0x100 + self.below(0x26),

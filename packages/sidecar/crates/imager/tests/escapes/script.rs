@@ -7,9 +7,9 @@ pub const MEMORY: i64 = 4 << 20;
 /// The address of memory that the guest itself does not use.
 pub const ROOM: i64 = 0x38_0000;
 
-/// A timer that is always due.
+/// The value of `timer_at` for a timer that is always due: the bits of 0.0.
 pub const NOW: i64 = 0;
-/// The state block's value for no timer: -1.0.
+/// The value of `timer_at` without a timer: the bits of -1.0.
 pub const NEVER: i64 = 0xbff0_0000_0000_0000_u64.cast_signed();
 
 /// The source of a program: one record for each operation.
@@ -32,7 +32,8 @@ impl Script {
         self.calls('s', number, 1, integers)
     }
 
-    /// Adds `count` calls with equal integers, from `number` on. The guest logs the last result.
+    /// Adds calls of `count` numbers, from `number` on, with equal integers. `letter` selects the
+    /// import. The guest logs the last result.
     pub fn calls(self, letter: char, number: impl Into<i64>, count: i64, integers: &[i64]) -> Self {
         let mut all = [0; 10];
         all[0] = number.into();

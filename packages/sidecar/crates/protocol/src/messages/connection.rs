@@ -12,9 +12,9 @@ requests! {
     pub enum ConnectionRequest<'a> {
         /// The SDK's version. The first message of the SDK.
         Hello(SdkHello<'a>) = 1 "hello",
-        /// Bytes of a request's output that the reader has consumed.
+        /// Reports bytes of a request's output that the reader has consumed.
         Credit(Credit) = 5 "credit",
-        /// Stops a request. Its reply still follows.
+        /// Stops a request. The reply to the request still follows.
         Cancel(Empty) = 6 "cancel",
         /// Requests an empty reply, to check the connection.
         Ping(Empty) = 10 "ping" -> Empty,
@@ -102,13 +102,13 @@ pub struct Output<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct SidecarResources {
-    /// Live runtimes.
+    /// The number of live runtimes.
     pub runtimes: u64,
-    /// Live guest processes, resident runners included.
+    /// The number of live guest processes, resident runners included.
     pub processes: u64,
-    /// Mapped memory slots that are clean and wait for the next process.
+    /// The number of clean slots that are kept ready for the next processes.
     pub warm_slots: u64,
-    /// Bytes of linear memory that live processes can access now.
+    /// Bytes of linear memory that the live processes started with. Growth is not included.
     pub memory_bytes: u64,
     /// Bytes of output that wait for their reader.
     pub buffered_bytes: u64,

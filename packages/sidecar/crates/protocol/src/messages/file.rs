@@ -31,7 +31,7 @@ requests! {
         FileOpen(FileOpen<'a>) = 50 "file.open" -> FileHandle,
         /// Closes a file, an archive or a watch.
         FileClose(FileClose) = 51 "file.close" -> Empty,
-        /// Reads from an open file or archive. An empty reply means the end of an archive.
+        /// Reads from an open file or archive. For an archive, a reply without bytes means the end.
         FilePull(FilePull) = 52 "file.pull" -> FileData<'a>,
         /// Writes to an open file or archive.
         FilePush(FilePush<'a>) = 53 "file.push" -> Empty,
@@ -135,7 +135,8 @@ pub struct FileRename<'a> {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FileData<'a> {
-    /// The bytes, fewer than requested at the end of the file.
+    /// The bytes. Fewer bytes than requested at the end of the file, and if a frame has no space
+    /// for more.
     #[serde(borrow, with = "serde_bytes")]
     pub data: &'a [u8],
     /// The size of the file. 0 for an archive.
@@ -206,7 +207,7 @@ pub enum Purpose {
     Write,
     /// Writes at the end of the file. Creates a missing file, and directories above the file.
     Append,
-    /// Reads the path as a tar archive.
+    /// Reads the file or the directory tree at the path as a tar archive.
     Export,
     /// Writes a tar archive, which is unpacked into the directory.
     Import,
@@ -320,7 +321,7 @@ pub enum ChangeType {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ChangeList<'a> {
-    /// Paths relative to the watched directory. Empty for the watched file itself.
+    /// Paths relative to the watched directory. The path of the watched file itself is empty.
     #[serde(borrow)]
     pub names: Vec<&'a str>,
     /// The kind of each change.

@@ -1,7 +1,8 @@
-//! Host calls: requests of a runtime's programs to the embedder, and the bindings behind them.
+//! Host calls: requests of a runtime's programs to the embedder. `bindings.set` declares the
+//! bindings that programs may call.
 //!
-//! The id of these messages is the number of the call in its runtime. The sidecar counts the calls
-//! of each runtime. The numbers are independent of the ids of requests.
+//! The id of a `host.*` message is the number of the call in its runtime. The sidecar counts the
+//! calls of each runtime. The numbers are independent of the ids of requests.
 
 use std::borrow::Cow;
 
@@ -14,7 +15,8 @@ use crate::declare::{events, requests};
 requests! {
     /// Messages about host calls and bindings.
     pub enum HostCallRequest<'a> {
-        /// The result of a host call. Sent at most once for each call, also after `host.cancel`.
+        /// The result of a host call. The SDK sends at most one result for each call, also after
+        /// `host.cancel`.
         HostResult(HostResult<'a>) = 41 "host.result",
         /// Replaces the bindings of a runtime.
         BindingsSet(BindingsSet<'a>) = 43 "bindings.set" -> Empty,
@@ -51,7 +53,7 @@ pub struct HostCall<'a> {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HostResult<'a> {
-    /// The runtime of the program that called.
+    /// The runtime of the calling program.
     pub runtime: RuntimeId,
     /// The result of the call, in the format of the service.
     #[serde(borrow, default, with = "serde_bytes", skip_serializing_if = "Option::is_none")]
@@ -65,7 +67,7 @@ pub struct HostResult<'a> {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HostFailure<'a> {
-    /// The name of a Linux error number, or another code.
+    /// The name of a Linux error number. The guest's call fails with `EIO` for any other code.
     #[serde(borrow)]
     pub code: Cow<'a, str>,
     /// A sentence for people.
@@ -77,7 +79,7 @@ pub struct HostFailure<'a> {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HostCancel {
-    /// The runtime of the program that called.
+    /// The runtime of the calling program.
     pub runtime: RuntimeId,
 }
 

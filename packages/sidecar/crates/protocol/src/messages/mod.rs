@@ -1,11 +1,12 @@
 //! The messages between SDK and sidecar, family by family.
 //!
 //! Each side first sends `hello` with its version. The versions must be equal. The SDK then sends
-//! requests. The sidecar answers each request exactly once, with `reply` or `error`, in the order
-//! of completion. Notices of the SDK and events of the sidecar have no reply.
+//! requests. The sidecar sends exactly one `reply` or `error` for each request, in the order of
+//! completion. Notices of the SDK and events of the sidecar have no reply.
 //!
-//! The structs here are the only declaration of the protocol. `pnpm generate` writes the SDK's
-//! types and decoders from them. `docs/internals/protocol.md` explains the rules between messages.
+//! The structs of this module are the only declaration of the protocol. `pnpm generate` writes the
+//! SDK's types and decoders from these structs. `docs/internals/protocol.md` explains the rules
+//! between messages.
 
 mod connection;
 mod file;
@@ -47,7 +48,7 @@ pub const STREAM_WINDOW_BYTES: u64 = 256 << 10;
 pub struct Kind(pub(crate) u8);
 
 impl Kind {
-    /// Returns the kind with this number. `None` if no message has the number.
+    /// Returns the kind with this number. Returns `None` if no message has the number.
     pub fn of(number: u8) -> Option<Self> {
         Some(Self(number)).filter(|kind| rows().any(|row| row.kind == *kind))
     }
@@ -65,7 +66,8 @@ impl Kind {
         kinds
     }
 
-    /// Returns the name in `docs/internals/protocol.md`. Empty for a number that is no kind.
+    /// Returns the name in `docs/internals/protocol.md`. Returns an empty text for a number that no
+    /// message has.
     pub fn name(self) -> &'static str {
         rows().find(|row| row.kind == self).map_or("", |row| row.name)
     }
@@ -81,7 +83,7 @@ impl Kind {
     }
 }
 
-/// A row of a family.
+/// The facts of one message that the macros declare.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Row {
     pub kind: Kind,

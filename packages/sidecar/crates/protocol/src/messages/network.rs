@@ -1,7 +1,7 @@
 //! Messages about inbound connections and about listeners in a runtime.
 //!
-//! The id of every `stream.*` message is the id of the `stream.open` that began the connection, in
-//! both directions and until the connection is closed.
+//! In both directions, the id of every `stream.*` message is the id of the `stream.open` that
+//! opened the connection. The id stays in use until the connection is closed.
 
 use coldframe_ids::{Pid, RuntimeId};
 use serde::{Deserialize, Serialize};
@@ -18,7 +18,7 @@ requests! {
         StreamData(StreamWrite<'a>) = 31 "stream.data",
         /// Reports bytes of a connection that the reader has consumed.
         StreamCredit(StreamRead) = 32 "stream.credit",
-        /// Ends this side's direction of a connection.
+        /// Ends the SDK's direction of a connection.
         StreamEnd(InRuntime) = 33 "stream.end",
         /// Closes a connection.
         StreamClose(StreamLeave) = 34 "stream.close",
@@ -57,7 +57,7 @@ pub struct NetworkTarget<'a> {
     /// The port of a TCP listener.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub port: Option<u16>,
-    /// A loopback address. Omitted: 127.0.0.1, then ::1.
+    /// A loopback address. If omitted or `localhost`, 127.0.0.1 is tried first, then ::1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<&'a str>,
     /// An absolute guest path, or an abstract name that begins with NUL.
@@ -118,7 +118,7 @@ pub struct StreamData<'a> {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StreamClosed<'a> {
-    /// The reason, unless both directions have ended.
+    /// The reason why the connection was closed. Omitted if both directions have ended.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure<'a>>,
 }

@@ -40,10 +40,10 @@ pub enum PermissionMode {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct Permissions<'a> {
-    /// Files.
+    /// Files and directories.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub fs: Option<PermissionScope<'a>>,
-    /// Sockets.
+    /// Sockets and host names.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub network: Option<PermissionScope<'a>>,
     /// Starting children.
@@ -123,7 +123,7 @@ pub struct PermissionsEvents<'a> {
     /// Decisions, oldest first.
     #[serde(borrow)]
     pub events: Vec<PermissionEvent<'a>>,
-    /// The number of decisions after the last event that were dropped.
+    /// The number of dropped decisions that followed the last decision of `events`.
     pub lost: u64,
 }
 
@@ -139,7 +139,7 @@ pub struct PermissionEvent<'a> {
     pub resource: &'a str,
     /// The result.
     pub decision: PermissionMode,
-    /// The index of the deciding rule in its scope.
+    /// The index of the deciding rule in its scope. Omitted if the scope's default decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<u32>,
     /// The process that made the call, or that receives the environment variable. Absent if the

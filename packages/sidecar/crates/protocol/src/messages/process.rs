@@ -76,13 +76,13 @@ pub struct ProcessStart<'a> {
     /// Variables that extend or replace the runtime's environment.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub env: Option<Pairs<'a>>,
-    /// Replaces the runtime's working directory.
+    /// The working directory, instead of the runtime's working directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<&'a str>,
     /// The standard input. With `live`, the first bytes of the standard input.
     #[serde(borrow, default, with = "serde_bytes", skip_serializing_if = "Option::is_none")]
     pub stdin: Option<&'a [u8]>,
-    /// The wall-clock limit.
+    /// The wall-clock limit of the program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
     /// Descriptors whose output is sent while the program runs.
@@ -93,7 +93,7 @@ pub struct ProcessStart<'a> {
     pub live: Option<bool>,
 }
 
-/// Nanoseconds spent in each step of a start.
+/// Nanoseconds spent in each step of a start and in the run of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct Timings {
@@ -107,7 +107,8 @@ pub struct Timings {
     pub guest_run_ns: u64,
 }
 
-/// The reply to `process.start`, `process.attach` and `runner.eval`: how a program ended.
+/// The reply to `process.start`, `process.attach` and `runner.eval`: the result of a program or of
+/// an evaluation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct Outcome<'a> {
@@ -119,10 +120,10 @@ pub struct Outcome<'a> {
     /// The captured output of descriptor 2.
     #[serde(borrow, with = "serde_bytes")]
     pub stderr: &'a [u8],
-    /// The JSON text of the value that the program returned.
+    /// The JSON text of the value that the program passed to `__return`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<&'a str>,
-    /// The reason, when the sandbox ended the program.
+    /// The reason why the sandbox ended the program or the evaluation. Omitted for any other end.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure<'a>>,
     /// Whether the program wrote more to descriptor 1 than `stdout` contains.
@@ -131,7 +132,7 @@ pub struct Outcome<'a> {
     /// Whether the program wrote more to descriptor 2 than `stderr` contains.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub stderr_truncated: bool,
-    /// The time of each step of the start.
+    /// The time of each step of the start and of the run.
     pub timings: Timings,
 }
 
@@ -202,8 +203,8 @@ pub struct ProcessAttach {
     pub runtime: RuntimeId,
     /// A restored root program.
     pub pid: Pid,
-    /// Descriptors whose output is sent while the program runs. Output captured so far is sent
-    /// first.
+    /// Descriptors whose output is sent while the program runs. Output that was captured before the
+    /// snapshot is sent first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stream: Option<Stream>,
 }

@@ -28,7 +28,7 @@ pub struct RunnerCreate<'a> {
     /// Variables that extend or replace the runtime's environment.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub env: Option<Pairs<'a>>,
-    /// Replaces the runtime's working directory.
+    /// The working directory, instead of the runtime's working directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<&'a str>,
 }

@@ -21,8 +21,8 @@ requests! {
 
 events! {
     EVENTS {
-        /// The use of a limit has passed 80 %. The frame's id is 0. Only runtimes that were created
-        /// with `warn` send warnings.
+        /// The use of a limit has reached 80 % of the limit. The frame's id is 0. The sidecar sends
+        /// warnings only for runtimes that were created with `warn`.
         LimitWarning(LimitWarning<'a>) = 64 "limit.warning",
     }
 }
@@ -35,13 +35,14 @@ pub struct RuntimeCreate<'a> {
     /// replace the snapshot's environment.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub env: Option<Pairs<'a>>,
-    /// The working directory of the runtime's processes.
+    /// The working directory of the runtime's processes. Default with `snapshot`: the snapshot's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<&'a str>,
-    /// Limits by name. A named limit replaces the limit of `profile`.
+    /// Limits by name. A named limit replaces the limit of `profile` or of the snapshot.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub limits: Option<Numbers<'a>>,
-    /// The set of limits for names that `limits` omits: `default` or `hardened`.
+    /// The set of limits for names that `limits` omits: `default` or `hardened`. Default with
+    /// `snapshot`: the snapshot's limits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<&'a str>,
     /// Whether the sidecar sends `limit.warning`.
@@ -53,7 +54,8 @@ pub struct RuntimeCreate<'a> {
     /// Mounts that exist from the start. A mount that contains another mount precedes that mount.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub mounts: Option<Vec<Mount<'a>>>,
-    /// The permissions of the runtime's programs.
+    /// The permissions of the runtime's programs. Default with `snapshot`: the snapshot's
+    /// permissions.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub permissions: Option<Permissions<'a>>,
     /// Bindings that exist from the start.
@@ -93,7 +95,8 @@ pub struct RuntimeCreated<'a> {
     pub runtime: RuntimeId,
     /// The time in which the sidecar made the runtime, in nanoseconds.
     pub configure_ns: u64,
-    /// The content of the snapshot that the SDK needs.
+    /// The programs, the working directory and the permissions of a restored runtime. Omitted for a
+    /// new runtime.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub restored: Option<Restored<'a>>,
 }
@@ -164,7 +167,7 @@ pub struct LimitWarning<'a> {
     pub used: u64,
     /// The bound of the limit.
     pub max: u64,
-    /// The process, for a limit of each process.
+    /// The process whose use is reported. Omitted for a limit of the whole runtime.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pid: Option<Pid>,
 }

@@ -1,4 +1,4 @@
-//! Messages about snapshots, the store that keeps them, and the state of whole runtimes.
+//! Messages about snapshots, the store, and the state of whole runtimes.
 //!
 //! The field `snapshot` of a request is an id, a name, or the beginning of a digest. A name means
 //! the newest snapshot with that name. A tenant sees only its own snapshots.
@@ -17,8 +17,8 @@ requests! {
         SnapshotTake(SnapshotTake<'a>) = 70 "snapshot.take" -> SnapshotEntry<'a>,
         /// Puts a snapshot's state in place of the present state of a runtime.
         RuntimeRollback(RuntimeRollback<'a>) = 71 "runtime.rollback" -> RestoredPrograms,
-        /// Makes clones of a runtime. Unless `settle` is true, the request fails without a clone if
-        /// one clone fails.
+        /// Makes clones of a runtime. If one clone fails and `settle` is not true, the request
+        /// fails and no clone is left.
         RuntimeClone(RuntimeClone<'a>) = 72 "runtime.clone" -> RuntimeCopies<'a>,
         /// Writes a runtime to disk and frees its memory.
         RuntimePause(RuntimePause) = 73 "runtime.pause" -> SnapshotEntry<'a>,
@@ -34,7 +34,7 @@ requests! {
         SnapshotExport(SnapshotExport<'a>) = 78 "snapshot.export" -> Empty,
         /// Reads a snapshot from a file of the host machine.
         SnapshotImport(SnapshotImport<'a>) = 79 "snapshot.import" -> SnapshotEntry<'a>,
-        /// Writes a snapshot in memory also to disk.
+        /// Writes a snapshot that is in memory to disk too.
         SnapshotPersist(SnapshotNamed<'a>) = 81 "snapshot.persist" -> Empty,
         /// Returns the hash of a snapshot's content.
         SnapshotDigest(SnapshotNamed<'a>) = 82 "snapshot.digest" -> SnapshotDigest<'a>,
@@ -90,7 +90,7 @@ pub struct RuntimeClone<'a> {
     /// The time in which the programs must quiesce. Default: 5 seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
-    /// Whether the other clones stay when one clone fails.
+    /// Whether the other clones are kept if one clone fails.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settle: Option<bool>,
     /// Whether the sidecar sends `limit.warning` for the clones.
@@ -154,7 +154,7 @@ pub struct RuntimeResume<'a> {
     /// The mounts of the runtime.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub mounts: Option<Vec<Mount<'a>>>,
-    /// Bindings that exist from the first turn.
+    /// Bindings that the runtime has before its programs run.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub bindings: Option<Vec<Binding<'a>>>,
 }
@@ -260,7 +260,7 @@ pub struct SnapshotEntries<'a> {
     /// Snapshots of the tenant, oldest first.
     #[serde(borrow)]
     pub snapshots: Vec<SnapshotEntry<'a>>,
-    /// Files in the store that cannot be used. Only the first reply of a list has them.
+    /// Files in the store that are not valid snapshots. Only the first reply of a list has entries.
     #[serde(borrow)]
     pub damaged: Vec<DamagedSnapshot<'a>>,
     /// Whether more snapshots follow.

@@ -1,6 +1,6 @@
-//! The messages behind the golden frames: at least one of each kind, and the edge cases. These are
-//! empty bodies, full bodies, the largest id, text that is not ASCII, binary data, and errors
-//! inside outcomes.
+//! The messages of the golden frames: at least one message of each kind, and edge cases. The edge
+//! cases are empty bodies, full bodies, the largest id, text that is not ASCII, binary data, and
+//! errors inside outcomes.
 
 use std::borrow::Cow;
 use std::fmt::Debug;
@@ -20,7 +20,7 @@ pub struct Case {
     pub check: Box<dyn Fn(&Frame<'_>)>,
 }
 
-/// Evaluates the message twice, because the message of the check borrows from another frame.
+/// Adds a case. The macro evaluates `$message` twice, because the check outlives the first message.
 macro_rules! case {
     ($all:ident, $from:literal, $name:literal, $kind:expr, $id:expr, $answers:expr, $type:ty, $message:expr) => {{
         let bytes = encode($kind, $id, &$message, 0).unwrap();
@@ -50,7 +50,7 @@ macro_rules! reply {
     };
 }
 
-// The module must follow the macros that it uses.
+// The module uses the macros above, so the module must follow the macros.
 mod snapshots;
 
 const TIMINGS: Timings =
@@ -496,7 +496,8 @@ pub fn all() -> Vec<Case> {
     all
 }
 
-/// Checks the bounds that the macros rely on: all messages can be compared, written and read.
+/// Checks the bounds that the macros rely on, for one message: a message can be compared, written
+/// and read.
 const _: fn() = || {
     fn message<'a, T: Debug + PartialEq + Serialize + Deserialize<'a>>() {}
     message::<ProcessStart<'static>>();

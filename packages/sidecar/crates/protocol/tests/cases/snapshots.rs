@@ -1,4 +1,4 @@
-//! Golden messages about snapshots.
+//! The messages of the golden frames about snapshots. `mod.rs` has the macros.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,5 @@
-//! MessagePack as JSON, read by `rmp-serde`. Binary data becomes `{ "$base64": "..." }`.
+//! Converts MessagePack to JSON with the reader of `rmp-serde`. Binary data becomes
+//! `{ "$base64": "..." }`.
 
 use std::fmt;
 

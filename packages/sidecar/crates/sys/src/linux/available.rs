@@ -1,8 +1,8 @@
 //! The memory that this process can still allocate. The value is the kernel's estimate of available
 //! memory, bounded by the limits of the process's control groups (a container, a service).
 //!
-//! The functions read a few small files, which takes some tens of microseconds. Callers therefore
-//! check only before they allocate many megabytes. Next: `byte_lock.rs`.
+//! [`available_memory`] reads a few small files, which takes some tens of microseconds. Callers
+//! therefore check only before they allocate many megabytes. Next: `byte_lock.rs`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,8 +27,8 @@ fn group(text: &str, root: &Path) -> Option<PathBuf> {
 }
 
 /// Returns the memory that a group and its ancestors leave: the smallest difference of limit and
-/// use. Inactive files of `memory.stat` do not count as used, because the kernel can drop them.
-/// Other cached files count as used, so the result is rather too small than too large.
+/// use. Inactive files of `memory.stat` do not count as used, because the kernel can drop these
+/// files. Other cached files count as used, so the result can be too small.
 fn left_by(group: &Path) -> Option<u64> {
     let number = |path: PathBuf| fs::read_to_string(path).ok()?.trim().parse::<u64>().ok();
     let left = |folder: &Path| {

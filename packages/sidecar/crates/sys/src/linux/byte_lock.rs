@@ -12,8 +12,8 @@ use std::os::fd::AsRawFd;
 /// The last byte that can be locked.
 pub const LAST_BYTE: u64 = i64::MAX as u64 - 1;
 
-/// Locks a byte for an open file, which must be open for writing. Fails with `WouldBlock` if
-/// another open file has the lock.
+/// Locks a byte of a file that is open for writing. Fails with `WouldBlock` if another open file
+/// has the lock.
 pub fn lock_byte(file: &File, at: u64) -> io::Result<()> {
     set(file, &region(libc::F_WRLCK, at, 1))
 }
@@ -23,8 +23,8 @@ pub fn unlock_byte(file: &File, at: u64) -> io::Result<()> {
     set(file, &region(libc::F_UNLCK, at, 1))
 }
 
-/// Releases all locks of an open file, even if another process has a copy of the descriptor, as
-/// every child has between fork and exec.
+/// Releases all locks of an open file. The call works even if another process has a copy of the
+/// descriptor, as every child has between fork and exec.
 pub fn unlock_all(file: &File) -> io::Result<()> {
     set(file, &region(libc::F_UNLCK, 0, 0))
 }
@@ -47,7 +47,8 @@ pub fn is_byte_locked(file: &File, at: u64) -> io::Result<bool> {
     Ok(found.l_type != libc::F_UNLCK as libc::c_short)
 }
 
-/// Returns a region of a file. A `len` of 0 means up to the end. `l_pid` must be 0 for these locks.
+/// Returns the description of a region for `fcntl`. A `len` of 0 means up to the end of the file.
+/// `l_pid` must be 0 for locks that belong to an open file.
 fn region(what: libc::c_int, at: u64, len: libc::off_t) -> libc::flock {
     libc::flock {
         l_type: what as libc::c_short,

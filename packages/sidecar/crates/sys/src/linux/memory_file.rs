@@ -1,5 +1,5 @@
-//! Files in memory: filled by a save or written through a mapping, then sealed. A sealed file is
-//! part of saved memories. Next: `page_map.rs`.
+//! Files in memory (memfd). A save fills a file, or a guest writes the file through a mapping. The
+//! file is then sealed, so that saved images can share the pages. Next: `page_map.rs`.
 
 use crate::Run;
 use rustix::fs::{MemfdFlags, SealFlags, SeekFrom, fcntl_add_seals, memfd_create, seek};
@@ -15,24 +15,25 @@ pub fn memory_file() -> io::Result<File> {
 /// Seals a file in memory. Afterwards the file cannot be written, mapped for writing, shortened or
 /// extended. The caller must have removed all mappings for writing.
 ///
-/// `F_SEAL_WRITE` would check the mappings for writing. But that seal also waits until the system
-/// uses no page of the file, and fails with `EBUSY` after a tenth of a second. A busy machine that
-/// moves pages can use a page for longer (`memfd_wait_for_pins` in Linux's mm/memfd.c).
+/// `F_SEAL_WRITE` would check that no mapping for writing exists. But that seal also waits until
+/// the system uses no page of the file, and fails with `EBUSY` after a tenth of a second. A busy
+/// machine that moves pages can use a page for longer (`memfd_wait_for_pins` in Linux's
+/// mm/memfd.c).
 pub fn seal(file: &File) -> io::Result<()> {
     // `F_SEAL_FUTURE_WRITE` exists since Linux 5.1.
     let seals = SealFlags::FUTURE_WRITE | SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL;
     Ok(fcntl_add_seals(file, seals)?)
 }
 
-/// Writes part of a memory to a file. The kernel reads the memory: for an inaccessible range the
-/// call fails and does not fault.
+/// Writes `len` bytes at `address` to a file at `offset`. The system's kernel reads the bytes: for
+/// an inaccessible range the call fails and does not fault.
 ///
 /// The code uses `libc`, because rustix takes a slice, and a slice of an inaccessible range is
 /// undefined behaviour.
 ///
 /// # Safety
-/// The range is inside a reservation that the caller owns, and no code writes to it during the
-/// call.
+/// The range is inside a reservation that the caller owns, and no code writes to the range during
+/// the call.
 pub unsafe fn write_out(file: &File, mut offset: u64, mut address: usize, len: usize) -> io::Result<()> {
     let end = address + len;
     while address < end {
@@ -52,8 +53,9 @@ pub unsafe fn write_out(file: &File, mut offset: u64, mut address: usize, len: u
     Ok(())
 }
 
-/// Returns the parts of a file in memory that contain data. The gaps were never written. The parts
-/// are sorted and consist of whole pages. Moves the file's own position.
+/// Returns the parts of the first `len` bytes of a file in memory that contain data. The gaps
+/// between the parts were never written. The parts are sorted and consist of whole pages. The call
+/// moves the file's own position.
 pub fn touched_parts(file: &File, len: usize) -> io::Result<Vec<Run>> {
     let (mut parts, mut at) = (Vec::new(), 0);
     while at < len {

@@ -5,7 +5,7 @@
 //! does not track writes, so the writes of a guest have no additional cost.
 //! `Documentation/admin-guide/mm/pagemap.rst` describes the page map. `page_map.rs` finds the
 //! written pages, `memory_file.rs` has files in memory, and `threads.rs` has clocks and CPU time.
-//! `byte_lock.rs` has locks that end with their process, and `available.rs` the available memory.
+//! `byte_lock.rs` has locks of single bytes of a file. `available.rs` reads the available memory.
 
 mod available;
 mod byte_lock;
@@ -64,12 +64,13 @@ fn small_pages(base: usize, len: usize) {
     let _ = unsafe { madvise(base as *mut c_void, len, Advice::LinuxNoHugepage) };
 }
 
-/// Frees a reservation.
+/// Frees a reservation or a mapping.
 ///
 /// # Safety
-/// `base..base + len` is one whole reservation of [`reserve`], and no code refers to it.
+/// `base..base + len` is one whole result of [`reserve`] or [`map_readonly`], and no code refers to
+/// the range.
 pub unsafe fn release(base: usize, len: usize) {
-    // SAFETY: the caller owns the range. The call fails only if the range is not page-aligned.
+    // SAFETY: the caller owns the range. If the call fails, the range stays mapped.
     let _ = unsafe { munmap(base as *mut c_void, len) };
 }
 
@@ -83,17 +84,17 @@ pub unsafe fn map_private(base: usize, file: BorrowedFd<'_>, offset: u64, len: u
     Ok(())
 }
 
-/// Maps a file for reading.
+/// Maps `len` bytes of a file for reading, from `offset` on. Returns the address of the mapping.
 ///
-/// The mapping is private, because older kernels refuse other mappings of a sealed file. No page is
-/// ever copied, because no code writes to the mapping.
+/// The mapping is private, because older kernels refuse shared mappings of a sealed file. No page
+/// is ever copied, because no code writes to the mapping.
 pub fn map_readonly(file: BorrowedFd<'_>, offset: u64, len: usize) -> io::Result<usize> {
     // SAFETY: a fresh mapping at an address of the kernel's choice aliases nothing.
     Ok(unsafe { mmap(null_mut(), len, ProtFlags::READ, MapFlags::PRIVATE, file, offset) }? as usize)
 }
 
-/// Unmaps the range, which becomes an inaccessible part of the reservation again. Only the first
-/// `used` bytes can have pages.
+/// Makes a mapped range an inaccessible part of its reservation again. Only the first `used` bytes
+/// of the range may have pages.
 ///
 /// # Safety
 /// The conditions of [`map_private`] apply.
@@ -163,11 +164,11 @@ pub unsafe fn let_go(base: usize, len: usize) {
     }
 }
 
-/// Makes every page of a private range a copy of this process, so that no later write faults. The
+/// Makes every page of a private range this process's own copy, so that no later write faults. The
 /// bytes do not change.
 ///
 /// One call replaces two faults for each page. A kernel before 5.14 refuses the call, and every
-/// kernel refuses an inaccessible range. The faults then happen one by one.
+/// kernel refuses an inaccessible range. After a refusal, each page faults at its first accesses.
 ///
 /// # Safety
 /// The conditions of [`map_private`] apply.
@@ -176,14 +177,15 @@ pub unsafe fn make_private(base: usize, len: usize) -> io::Result<()> {
     Ok(unsafe { madvise(base as *mut c_void, len, Advice::LinuxPopulateWrite) }?)
 }
 
-/// Returns the number of descriptors that this process may have now.
+/// Returns the present limit of descriptors of this process (the soft limit of `RLIMIT_NOFILE`).
 pub fn max_descriptors() -> u64 {
     // `None` means that the process has no limit. The kernel's table of descriptors is bounded
     // anyway.
     rustix::process::getrlimit(rustix::process::Resource::Nofile).current.unwrap_or(u64::MAX)
 }
 
-/// Returns the number of mappings that this process may have (`vm.max_map_count`).
+/// Returns the number of mappings that this process may have (`vm.max_map_count`). Returns Linux's
+/// default if the number cannot be read.
 pub fn max_mappings() -> u64 {
     let text = std::fs::read_to_string("/proc/sys/vm/max_map_count").unwrap_or_default();
     text.trim().parse().unwrap_or(65_530)
@@ -201,7 +203,7 @@ pub fn entropy(mut buffer: &mut [u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns the id of the user that owns the files which this process makes.
+/// Returns the effective user id of this process, which owns the files that this process makes.
 pub fn user_id() -> u32 {
     rustix::process::geteuid().as_raw()
 }

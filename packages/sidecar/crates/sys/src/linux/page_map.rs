@@ -1,7 +1,8 @@
-//! The kernel's page map: shows which pages of a private mapping are this process's own copies.
+//! Reads the system kernel's page map, to find the pages of a private mapping that are this
+//! process's own copies.
 //!
-//! The code uses `PAGEMAP_SCAN` (Linux 6.7 and later), and otherwise the page map file. Both return
-//! equal results. Next: `threads.rs`.
+//! The code uses `PAGEMAP_SCAN` (Linux 6.7 and later). On older kernels, the code reads the entries
+//! of the page map file. The two ways return equal results. Next: `threads.rs`.
 
 use crate::{PAGE, Run};
 use rustix::ioctl::{Ioctl, IoctlOutput, Opcode, ioctl, opcode};
@@ -53,7 +54,7 @@ struct Region {
     categories: u64,
 }
 
-/// The call `PAGEMAP_SCAN`. Its result is the number of found regions.
+/// The call `PAGEMAP_SCAN`. The result of the call is the number of found regions.
 struct Scan<'a>(&'a mut ScanArgument);
 
 // SAFETY: `ScanArgument` has the layout that the kernel expects for this code. The kernel writes to

@@ -38,7 +38,8 @@ impl ThreadClock {
     }
 }
 
-/// Lowers the calling thread's priority below that of the process's other threads.
+/// Lowers the calling thread's priority to the nice value 4. Threads of the default priority then
+/// get most of the processor's time.
 pub fn yield_to_others() {
     const NICE: i32 = 4;
     // On Linux, the argument `None` means the calling thread. If the system refuses, the priority
