@@ -546,8 +546,8 @@ export interface PermissionEvent {
   /** The index of the deciding rule in its scope. Omitted if the scope's default decided. */
   rule?: number | undefined;
   /**
-   * The process that made the call, or that receives the environment variable. 0 means the
-   * embedder.
+   * The process that made the call, or that receives the environment variable. Absent if the SDK
+   * made the call.
    */
   pid?: Pid | undefined;
   /** The time of the decision, in microseconds since 1970. */
