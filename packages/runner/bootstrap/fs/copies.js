@@ -73,7 +73,7 @@ function copyTimes(src, dest) {
   checked(sys(NUMBERS.utimes, dest, at(ATIME), at(MTIME), 1), 'utime', dest);
 }
 
-// Copies a tree. A list has the pending directories, because a tree may be deeper than the stack
+// Copies a tree. A list stores the pending directories, because a tree may be deeper than the stack
 // allows.
 function copyTree(src, dest, force, dereference, errorOnExist, verbatimSymlinks, preserveTimestamps) {
   const options = { force, dereference, errorOnExist, verbatimSymlinks, preserveTimestamps };

@@ -85,7 +85,7 @@ function makeTemporary(prefix, encoding) {
   return result < 0 ? result : inEncoding(path, encoding);
 }
 
-// Converts seconds with a fraction to nanoseconds, as a bigint.
+// Converts seconds with a fraction to nanoseconds, as a number.
 function nanoseconds(seconds) {
   const whole = Math.floor(seconds);
   return whole * NS_PER_SECOND + Math.round((seconds - whole) * NS_PER_SECOND);

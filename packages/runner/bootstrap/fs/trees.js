@@ -8,8 +8,8 @@ const { eachEntry } = require('./names.js');
 const { nameOf } = require('../errors/errno.js');
 const { TYPES, statOf, typeOf, isDirectory, parentOf } = require('./tree-facts.js');
 
-// Makes a directory and its missing parents. Returns the first directory that was made, or
-// undefined.
+// Makes a directory and its missing parents. Returns the first directory that was made, undefined
+// if no directory was missing, or a negative errno.
 function makeTree(path, mode) {
   const missing = [];
   let at = textOf(path);
@@ -45,8 +45,8 @@ function makeMissing(missing, mode) {
   return first;
 }
 
-// Removes a tree, the deepest entries first. A loop replaces recursion, because a tree may be
-// deeper than the stack allows.
+// Removes a tree, the deepest entries first. Returns undefined or a negative errno. A loop replaces
+// recursion, because a tree may be deeper than the stack allows.
 function removeTree(path) {
   const waiting = [{ path, opened: false }];
   while (waiting.length > 0) {

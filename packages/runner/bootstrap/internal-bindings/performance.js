@@ -59,8 +59,9 @@ function collections(binding) {
   };
 }
 
-// The steps of Node's boot precede every process here, in the image. Their times are the time
-// origin and the following microseconds, so that the order of the steps stays.
+// Makes the milestones of a process. The image contains the result of Node's boot, so the steps of
+// the boot precede every process. Their times are the microseconds after the time origin, so that
+// the steps keep their order.
 function milestonesOf(constants, written) {
   const { NODE_PERFORMANCE_MILESTONE_TIME_ORIGIN: ORIGIN } = constants;
   const at = (name) => constants[`NODE_PERFORMANCE_MILESTONE_${name}`];
