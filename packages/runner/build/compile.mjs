@@ -74,6 +74,7 @@ function inputsOf(unit, engine, shim, libraries, httpParser) {
 const prefixed = (dir, files) => [...files].map(([name, text]) => [`${dir}/${name}`, text]);
 
 /**
+ * Compiles and links the guest module. `key` is the digest of all inputs.
  * @param {Map<string, string>} engine  patched sources
  * @returns {Promise<{ wasm: Buffer, key: string }>}
  */

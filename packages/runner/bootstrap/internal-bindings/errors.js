@@ -29,7 +29,8 @@ module.exports = function errors(binding) {
   binding.setMaybeCacheGeneratedSourceMap = () => {};
   binding.noSideEffectsToString = describe;
   binding.triggerUncaughtException = native.reportUncaught;
-  // Returns the position of the innermost frame that has a source. The returned column counts from 0.
+  // Returns the position of the innermost frame that has a source. The returned column
+  // counts from 0.
   binding.getErrorSourcePositions = (error) => {
     const [scriptResourceName, lineNumber, column] = native.errorPosition(error) ?? ['', 0, 1];
     const sourceLine = lineOf(scriptResourceName, lineNumber) ?? '';

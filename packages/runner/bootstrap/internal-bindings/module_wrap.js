@@ -122,8 +122,8 @@ module.exports = function moduleWrap(binding, getInternalBinding) {
     context.importModuleDynamically = load;
     installCallbacks(symbols, kEvaluationPhase);
   };
-  // Makes the result of `require` of an ES module with a default export: a namespace with the
-  // module's exports and `__esModule`, which transpiled code tests for.
+  // Makes the result of `require` of an ES module with a default export. The result is a namespace
+  // with the module's exports and `__esModule`, which transpiled code tests for.
   binding.createRequiredModuleFacade = (wrap) => {
     const handle = native.compileModule(FACADE, 'node:internal/require_module_default_facade');
     const original = context.handleOf(wrap);

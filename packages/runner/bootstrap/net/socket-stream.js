@@ -15,7 +15,7 @@ const READ_SIZE = 65_536;
 const READS_IN_A_ROW = 32;
 
 // One buffer for all streams: the bytes of a read are copied out. The buffer is made at the first
-// read, so that the image has none.
+// read, so that the image contains no buffer.
 let scratch;
 
 class SocketStream extends StreamBase {

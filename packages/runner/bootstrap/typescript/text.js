@@ -33,7 +33,7 @@ class Text {
   }
 
   // Returns the first position from `index` on that is neither white space nor in a comment; the
-  // length of the text if there is none.
+  // length of the text if no such position exists.
   next(index) {
     const source = this.#source;
     for (let at = index; at < source.length; at++) {
