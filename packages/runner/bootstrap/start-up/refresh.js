@@ -8,8 +8,8 @@
 //   access.
 // - `process.pid`: lazy, from the start block.
 // - `process.ppid`: read from the kernel at each access.
-// - `process.cwd()`, and Node's cache of the directory: the cache is empty in the image (`prepare`
-//   below empties the cache); the first call reads the start block.
+// - `process.cwd()`, and Node's cache of the directory: `prepare` below empties the cache in the
+//   image; the first call reads the start block.
 // - `process.execArgv`, `node`'s options: empty, unless the start block has some;
 //   ../program/options.js then makes the process's own values.
 // - `process.execPath`, `process.title`: constants, equal for every process, with no fact of a real
@@ -32,8 +32,9 @@
 // - `umask`, `stdin`: in their initial state, because the image's build never uses them.
 //
 // Equal in every process, and no secret: asynchronous ids, the ids of timers, `os` facts
-// (../internal-bindings/os.js). Node reads some variables once, so they have no effect when set for
-// one process: NODE_OPTIONS, NODE_DEBUG, NODE_NO_WARNINGS, NODE_EXTRA_CA_CERTS.
+// (../internal-bindings/os.js). Node reads some variables once, while the image is made. These
+// variables have no effect when set for one process: NODE_DEBUG, NODE_NO_WARNINGS,
+// NODE_EXTRA_CA_CERTS. ../program/options.js reads NODE_OPTIONS in each process.
 //
 // Lazy values cost a process nothing until they are read, so a start runs no JavaScript at all. The
 // list for a restored process is in restore.js. Next: process.js, which calls `defineProcessState`;

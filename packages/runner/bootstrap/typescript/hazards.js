@@ -20,8 +20,8 @@ function blankStatement(node, text) {
   return true;
 }
 
-// Puts a semicolon between `x as T` at the end of a line and a next line that begins with `(`,
-// because TypeScript ends the statement between the lines.
+// Puts a semicolon between `x as T` at the end of a line and a next line that begins with `(`.
+// TypeScript ends the statement between the two lines.
 function endsInExpression(start, end, text) {
   const after = text.next(end);
   if (after > end && CONTINUES_EXPRESSION.test(text.at(after) ?? '') && text.breaksLine(end, after)) text.put(start, ';');
