@@ -25,7 +25,10 @@ export function readAll(fd) {
   return Buffer.concat(pieces);
 }
 
-/** Waits until bytes are available and returns them. Returns no bytes at the end of the input. */
+/**
+ * Waits until bytes are available and returns at most `most` bytes. Returns no bytes at the end of
+ * the input.
+ */
 export function readSome(fd, most = PIECE) {
   const piece = Buffer.allocUnsafeSlow(most);
   return piece.subarray(0, fs.readSync(fd, piece, 0, most, null));
@@ -46,7 +49,7 @@ export function readLine(fd) {
   return Buffer.from(bytes);
 }
 
-/** Returns the two ends of a pipe: [to read, to write]. */
+/** Returns the two ends of a pipe: [read end, write end]. */
 export function pipe() {
   const ends = kernel.pair();
   if (typeof ends === 'number') throw new Error('the limit of pipes is exceeded');
@@ -71,7 +74,7 @@ export function descriptorOf(bytes) {
   return fd;
 }
 
-/** Returns the content of a descriptor of `openUnnamedFile`. */
+/** Returns the content of a descriptor of `openUnnamedFile`, and closes the descriptor. */
 export function readUnnamedFile(fd) {
   kernel.rewind(fd);
   const bytes = readAll(fd);

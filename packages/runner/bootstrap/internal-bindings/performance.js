@@ -1,5 +1,5 @@
-// Clocks, milestones, observers and histograms of `perf_hooks` (node_perf.cc). The time origin is
-// in the shim's memory, which is written at START. Next: ../performance/histogram-handle.js;
+// Clocks, milestones, observers and histograms of `perf_hooks` (node_perf.cc). The shim writes the
+// time origin to shared memory when a process starts. Next: ../performance/histogram-handle.js;
 // ../event-loop/loop-clock.js.
 'use strict';
 
