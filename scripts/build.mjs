@@ -48,7 +48,7 @@ function select(only, dev) {
   return only.length > 0 ? steps.filter((step) => only.includes(step.name)) : steps;
 }
 
-/** Returns the stale steps and the steps that read their outputs. */
+/** Returns the stale steps and the steps that need a stale step. */
 function findStale(steps, force) {
   const stale = new Set();
   for (const step of steps) {
@@ -94,8 +94,8 @@ export async function ensureBuilt({ only = [], force = false, dev = false } = {}
 }
 
 /**
- * Builds, and builds again after every change of an input. A failed build waits for the next
- * change.
+ * Builds, and builds again after every change of an input. After a failed build, waits for the next
+ * change too.
  */
 async function watch(options) {
   const folders = () => [...new Set(select(options.only ?? [], options.dev).flatMap(({ inputs }) => inputs))];

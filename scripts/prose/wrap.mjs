@@ -1,4 +1,4 @@
-// Wraps prose again that is too wide: comments at 100 columns, Markdown at 160.
+// Wraps prose that is too wide: comments at 100 columns, Markdown at 160.
 //
 // Only paragraphs with a line beyond the width change. Tables, fenced blocks, drawings and
 // the tags of JSDoc stay unchanged.

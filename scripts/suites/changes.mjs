@@ -44,8 +44,8 @@ export function rustCalls(files) {
 const isTestFile = (file) => /(^|\/)(test|tests|fixtures|benches)\//.test(file);
 
 /**
- * Returns whether a file is part of a sidecar, an image or the SDK. Only then can running programs
- * show a bug in the file.
+ * Returns whether a file is part of a sidecar, an image or the SDK. A test that runs programs can
+ * detect bugs only in such files.
  */
 export const isProduct = (file) =>
   !isTestFile(file) && /^packages\/(sdk|sidecar|runner)\/.*\.(ts|js|mjs|cjs|rs|c|h|toml|patch)$/.test(file);

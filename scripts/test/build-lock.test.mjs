@@ -1,4 +1,4 @@
-// One build at a time works in a checkout, also after a killed build.
+// Tests that one build at a time works in a checkout, also after a killed build.
 
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
