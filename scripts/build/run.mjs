@@ -9,8 +9,8 @@ import { root } from './paths.mjs';
 const KEPT_LINES = 60;
 
 /**
- * The longest time that a program may run. A program that hangs must not block its caller for ever.
- * Every program of the build ends much sooner.
+ * The longest time that a program may run if the caller sets no other time. A program that hangs
+ * must not block its caller forever. Every program of the build ends much sooner.
  */
 const LONGEST_MS = 30 * 60_000;
 

@@ -43,7 +43,7 @@ function fill(words, width, first, rest) {
   return [...lines, line];
 }
 
-/** Wraps the paragraphs of `lines` that have a line beyond `width`. */
+/** Wraps each paragraph of `lines` that has a line beyond `width`. */
 export function wrapLines(lines, width) {
   const out = [];
   let paragraph = [];

@@ -11,7 +11,8 @@ import { run } from '../build/run.mjs';
 const REPORT = '.build/vitest.json';
 
 /**
- * Sums cargo's `test result:` lines. A run that fails without a failed test throws the error.
+ * Runs the Rust tests and sums cargo's `test result:` lines. A run that fails without a failed test
+ * throws the error.
  */
 async function rust(print) {
   const sum = { passed: 0, failed: 0 };

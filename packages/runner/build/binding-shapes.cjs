@@ -107,7 +107,8 @@ for (const name of BINDINGS) {
   } catch {
     continue; // this version of Node does not have the binding
   }
-  // Of the builtins only the categories are recorded, because their sources are separate files.
+  // For the binding `builtins`, only the categories are recorded, because the sources are separate
+  // files.
   shapes[name] =
     name === 'builtins' ? { t: 'o', v: { builtinCategories: shapeOf(binding.builtinCategories) } } : shapeOf(binding);
 }

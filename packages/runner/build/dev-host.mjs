@@ -90,7 +90,10 @@ export class DevGuest {
     return { ...state, value: valuePtr ? Buffer.from(this.memory.buffer, valuePtr, valueLen).toString() : undefined };
   }
 
-  /** Runs turns until the guest exits, the evaluation ends, or no event can resume the guest. */
+  /**
+   * Runs turns until the guest exits, the evaluation ends, or no event can resume the guest.
+   * Returns the guest's state.
+   */
   async run(...events) {
     let exited = this.turn(...events);
     for (;;) {

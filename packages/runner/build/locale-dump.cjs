@@ -15,8 +15,8 @@ function zoneName(timeZone, date, style) {
   return parts.find((part) => part.type === 'timeZoneName').value;
 }
 
-// Returns a zone's offset at a date. The larger of two offsets is summer time, because a zone south
-// of the equator has its summer in January.
+// Returns a zone's offset at a date, in minutes east of UTC. The larger of two offsets is summer
+// time, because a zone south of the equator has its summer in January.
 function offsetOf(timeZone, date) {
   const parts = new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset' }).formatToParts(date);
   const [, sign, hours = 0, minutes = 0] = /GMT([+-])?(\d+)?:?(\d+)?/.exec(

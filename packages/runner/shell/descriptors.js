@@ -8,7 +8,10 @@ import fs from 'node:fs';
 const PIECE = 65_536;
 const BROKEN_PIPE = 141;
 
-/** Writes all bytes. If the reader has ended, this process ends, as with SIGPIPE. */
+/**
+ * Writes all bytes. Ignores a closed descriptor. If the reader has ended, this process ends, as
+ * with SIGPIPE.
+ */
 export function write(fd, bytes) {
   try {
     for (let at = 0; at < bytes.length; ) at += fs.writeSync(fd, bytes, at);
@@ -18,7 +21,7 @@ export function write(fd, bytes) {
   }
 }
 
-/** Reads until the end. */
+/** Returns all bytes of `fd` up to the end of the input. */
 export function readAll(fd) {
   const pieces = [];
   for (let piece = readSome(fd); piece.length > 0; piece = readSome(fd)) pieces.push(piece);

@@ -34,7 +34,7 @@ prototype.kindOf = function kindOf(name) {
   return own && commands.has(name) ? 'own' : 'program';
 };
 
-// Returns the beginning of the shell's messages.
+// Returns the beginning of the shell's messages: `bash: line 3: `.
 prototype.where = function () {
   const { env, currentLine } = this.ctx.state;
   return `${env.get('0') ?? 'bash'}: line ${currentLine}: `;
@@ -154,7 +154,7 @@ prototype.runCommand = async function (name, args, quoted, stdin, noFunctions, d
   }
 };
 
-/** Starts a program. Waits for the program, unless it belongs to a plan (a pipeline, `&`). */
+/** Starts a program. Waits for the program, unless `plan` is given, for a pipeline or `&`. */
 prototype.runProgram = async function ({ node, prepared, name, args, stdin, owned, plan }) {
   const { state } = this.ctx;
   const file = this.find(name);

@@ -8,8 +8,8 @@ import { stdoutAsBytes } from 'just-bash';
 import { write } from './descriptors.js';
 
 /**
- * `out` is true if standard output is written to this process's descriptor, and `err` is true if
- * standard error is.
+ * `out` is true if standard output is written to this process's descriptor. `err` has the same
+ * meaning for standard error.
  */
 export const sink = { out: true, err: true };
 

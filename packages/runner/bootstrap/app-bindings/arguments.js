@@ -4,8 +4,8 @@
 'use strict';
 
 /**
- * Returns the input, or undefined without words. `stdin` returns all of standard input. `schema`
- * returns the input's schema and is called only if the words are not `--json`.
+ * Returns the input, or undefined if `words` is empty. `stdin` returns all of standard input.
+ * `schema` returns the input's schema and is called only if the words are not `--json`.
  */
 async function readArguments(words, { stdin, schema }) {
   const json = jsonOf(words);

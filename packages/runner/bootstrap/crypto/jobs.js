@@ -57,8 +57,8 @@ class CryptoJob extends AsyncWrap {
     this.#mode = mode;
   }
 
-  // A subclass defines `command` and `request` (or `immediate()`, if the guest computes the
-  // result), `value(bytes)` and `failure(fault)`.
+  // A subclass defines `command` and `request`, or `immediate()` if the guest computes the result.
+  // A subclass may override `value(bytes)` and `failure(fault)`.
   value(bytes) {
     return bytes;
   }

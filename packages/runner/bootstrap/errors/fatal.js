@@ -17,8 +17,9 @@ const ERROR_IN_FATAL_HANDLER = 7;
 // of this value reports no second error.
 const REPORTED = { __proto__: null };
 
-// Returns true if a listener handled the error. Otherwise writes the report and returns false. Sets
-// the exit code in `exitInfo` only if Node's handler is missing or throws.
+// Returns true if a listener handled the error. Otherwise returns false, and writes the report
+// unless the error is REPORTED. Sets the exit code in `exitInfo` only if Node's handler is missing
+// or throws.
 function uncaught(error, fromPromise) {
   if (error === REPORTED) return false;
   const { process } = context;

@@ -46,7 +46,7 @@ function lineOf(file, number) {
 }
 
 // Reads a program from its file, because the engine does not keep the source text. Returns
-// undefined if the file cannot be read or is larger than LARGEST_FILE.
+// undefined for a relative path, and for a file that cannot be read or is larger than LARGEST_FILE.
 function textOfFile(file) {
   const path = file.startsWith('file://') ? context.requireBuiltin('internal/url').fileURLToPath(file) : file;
   if (!path.startsWith('/')) return undefined;

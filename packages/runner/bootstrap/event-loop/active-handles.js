@@ -13,7 +13,8 @@ const remove = (handle) => open.delete(handle);
 // Returns the open handles that `unref` has not released from the event loop.
 const list = () => [...open].filter((handle) => handle.hasRef());
 
-// Returns the program's object of each handle: a `net.Server`, a `net.Socket`.
+// Returns the program's object of each such handle, such as a `net.Server`. A handle without such
+// an object is returned itself.
 const owners = () => list().map((handle) => handle[context.symbols.owner_symbol] ?? handle);
 
 // Node's names of handles, by provider. CLASSES has the names by our class. A handle in neither

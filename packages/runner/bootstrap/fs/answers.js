@@ -90,7 +90,8 @@ function value(req, syscall, path, dest, number, a, b, c, d) {
   return result;
 }
 
-// Does the work of `value` for a call of the kernel without a result.
+// Does the work of `value` for a call of the kernel whose result has no meaning except as an error.
+// Returns undefined for a success.
 function effect(req, syscall, path, dest, number, a, b, c, d) {
   if (req !== undefined) return later(req, syscall, path, dest, () => nothing(sys(number, a, b, c, d)));
   const result = sys(number, a, b, c, d);

@@ -91,7 +91,7 @@ function copyTree(src, dest, force, dereference, errorOnExist, verbatimSymlinks,
     for (const name of names) copyEntry(join(from, name), join(to, name), options, folders);
   }
   // Modes are set last, because a mode may forbid to write to the directory. The deepest directory
-  // is first, so that no later change updates its times.
+  // is first, so that no later change in a directory updates the directory's times.
   for (const [from, to] of folders.reverse()) {
     const stats = statOf(from, true);
     if (isFailure(stats)) continue;

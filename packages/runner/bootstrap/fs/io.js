@@ -22,7 +22,7 @@ function positionOf(position) {
 }
 
 // Returns whether the imports `read` and `write` must do the work: the kernel would have to wait,
-// or no kernel exists.
+// or no kernel exists and `fd` is a standard descriptor.
 const isForImports = (fd, result) => result === ERRNO.EAGAIN || (result === ERRNO.ENOSYS && isStandard(fd));
 
 function readSome(fd, view, offset, length, position) {
@@ -46,7 +46,7 @@ function writeSome(fd, view, offset, length, position) {
 }
 
 // Writes `bytes` from the offset `from` on, and blocks while a pipe is full. Returns the number of
-// written bytes, or a negative errno if no byte was written.
+// written bytes with the first `from` bytes, or a negative errno if that number is 0.
 function writeRest(fd, bytes, from) {
   let done = from;
   while (done < bytes.byteLength) {
@@ -81,6 +81,7 @@ function writeText(fd, text, encoding, position) {
 }
 
 // Transfers views one after the other, up to an error or a view that is transferred only in part.
+// Returns the number of transferred bytes, or the negative errno if that number is 0.
 function each(views, position, transfer) {
   let total = 0;
   let at = positionOf(position);

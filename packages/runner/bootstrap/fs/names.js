@@ -26,7 +26,8 @@ function inEncoding(bytes, encoding) {
 
 const bytesOf = (path) => (typeof path === 'string' ? new Uint8Array(native.encode(path, native.encodings.utf8)) : path);
 
-// Returns the path that a system call writes to a buffer. The call's result is the path's length.
+// Returns the path that a system call writes to a buffer, or a negative errno. The call's result is
+// the path's length.
 function pathFrom(number, path, encoding) {
   let bytes = new Uint8Array(PATH_SIZE);
   for (;;) {

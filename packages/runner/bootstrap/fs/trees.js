@@ -26,8 +26,8 @@ function makeTree(path, mode) {
         if (missing.length === 0) return undefined;
         return makeMissing(missing, mode);
       }
-      // A file is in the place of a directory: the caller's own path exists, or a path above it is
-      // no directory.
+      // A file is in the place of a directory: the caller's own path exists, or a path above the
+      // caller's path is no directory.
       return missing.length === 0 ? ERRNO.EEXIST : ERRNO.ENOTDIR;
     }
     return result;

@@ -134,8 +134,8 @@ function markCachedData(result, code, given, wanted) {
   result.cachedData = createCachedData(code);
 }
 
-// Adds the line with the syntax error to the error's stack, as Node does. The stack has only the
-// loader's own frames.
+// Stores the line with the syntax error in the error, as Node does. Reports print the line, because
+// the stack has only the loader's own frames.
 function showLine(error, code) {
   const position = native.errorPosition(error);
   const line = position && code.split(/\r?\n/)[position[1] - 1];

@@ -32,8 +32,8 @@ module.exports = function credentials(binding) {
   };
 };
 
-// Returns the folder for temporary files. Removes one slash at the end of the path, as Node's C++
-// does.
+// Returns the folder for temporary files that the environment names, or undefined. Removes one
+// slash at the end of the path, as Node's C++ does.
 function temporaryFolder() {
   const env = native.env();
   const folder = env.TMPDIR || env.TMP || env.TEMP;

@@ -47,7 +47,8 @@ module.exports = function moduleWrap(binding, getInternalBinding) {
         this[context.privateSymbols.host_defined_option_symbol] = id;
         remember(url, id, this);
       } else {
-        // A handle instead of a source is the program, which the shim has compiled.
+        // If the argument is a handle and no source text, the module is the program, which the shim
+        // has compiled.
         this.#handle = source;
         this[context.privateSymbols.host_defined_option_symbol] = symbols.source_text_module_default_hdo;
       }

@@ -13,7 +13,7 @@ function zoneName(zone, offset, isSummer) {
 }
 
 // Returns the English abbreviation of a zone, such as EST. Few zones have an abbreviation; for
-// other zones returns the offset, such as GMT+5:30.
+// other zones returns UTC, GMT, or the offset, such as GMT+5:30.
 function shortZoneName(zone, offset, isSummer) {
   const known = zones[zone];
   if (known?.length === 4) return names[known[isSummer ? 3 : 2]];

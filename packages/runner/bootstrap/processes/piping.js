@@ -10,7 +10,7 @@ class Input {
   #fd;
   #rest;
   isOpen = true;
-  // The negative errno of a failed write, or 0.
+  // The negative errno of the failed write, or 0 if no write has failed.
   error = 0;
 
   constructor(fd, input) {

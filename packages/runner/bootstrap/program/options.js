@@ -79,8 +79,8 @@ function use(values, flags) {
   takeEffect(values, flags);
 }
 
-// Splits NODE_OPTIONS into words. Spaces separate words, double quotes group characters, and a
-// backslash within quotes escapes the next character.
+// Splits NODE_OPTIONS into words. White space separates words, double quotes group characters, and
+// a backslash within quotes escapes the next character.
 function splitEnvironment(text) {
   const parts = [];
   for (const [part] of text.matchAll(/(?:[^\s"]|"(?:[^"\\]|\\.)*")+/g))

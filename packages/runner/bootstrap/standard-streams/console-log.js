@@ -78,8 +78,8 @@ function guardsFor(globalConsole, replaced, name, stream) {
   ];
 }
 
-// Returns a guard for the bits of a stream's state word that change when the stream is ended or
-// destroyed.
+// Returns a list with one guard, for the bits of a stream's state word that change when the stream
+// is ended or destroyed.
 function stateGuards(stream) {
   const key = symbolOf(stream._writableState, 'kState');
   const { Writable } = context.requireBuiltin('stream');

@@ -35,7 +35,7 @@ function fixArrow(node, text) {
   const parenthesis = text.previous(returnType.start);
   const arrow = text.next(returnType.end);
   if (!text.breaksLine(parenthesis, arrow)) return;
-  // `)` and `=>` must share a line.
+  // JavaScript requires `)` and `=>` on one line, so `)` is moved to the end of the type.
   text.blank(parenthesis, parenthesis + 1);
   text.put(returnType.end - 1, ')');
 }

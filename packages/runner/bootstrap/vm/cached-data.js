@@ -24,7 +24,7 @@ function createCachedData(text) {
   return context.requireBuiltin('buffer').Buffer.from(mark.buffer);
 }
 
-/** Returns whether `data` is not the mark of `text`. */
+/** Returns true if `data` differs from the mark of `text`. */
 function isRejected(data, text) {
   const mark = new Uint8Array(markOf(text).buffer);
   const given = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);

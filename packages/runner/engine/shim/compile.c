@@ -145,7 +145,8 @@ static JSValue cf_compile_script_value(JSContext *ctx, JSValueConst *argv)
     return result;
 }
 
-/* evalScript(source, filename, options): runs a script. Returns the script's completion value. */
+/* evalScript(source, filename, options): runs a script. Returns the script's completion value.
+   With the option `compileOnly`, only compiles the script and returns undefined. */
 NATIVE(cf_eval_script)
 {
     bool compile_only = cf_bool_option(ctx, argv[2], "compileOnly");

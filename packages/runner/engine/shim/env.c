@@ -55,7 +55,8 @@ static int cf_env_load(JSContext *ctx)
 /* Finds an entry by name, deleted entries included. */
 static CfEnvEntry *cf_env_find(const char *key, size_t len)
 {
-    /* The last entry of a name counts, as in Node, which reads execve's table. */
+    /* If the table has a name twice, the last entry is used, as in Node, which reads execve's
+       table. */
     for (uint32_t i = cf_env_count; i-- > 0;)
         if (cf_env[i].key.len == len && !memcmp(cf_env[i].key.bytes, key, len))
             return &cf_env[i];

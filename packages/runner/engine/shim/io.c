@@ -95,8 +95,8 @@ NATIVE(cf_read_some)
     return js_int32(n ? host_read(fd, p, n) : 0);
 }
 
-/* read(fd, view, offset, length): blocks this VM until bytes are available. Returns 0 at the
-   end. */
+/* read(fd, view, offset, length): blocks this VM until bytes are available. Returns the number
+   of bytes, 0 at the end of the input, or a negative errno. */
 NATIVE(cf_read)
 {
     int fd;

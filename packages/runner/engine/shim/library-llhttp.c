@@ -5,8 +5,8 @@
 
 enum { LLHTTP_MODULE_BYTES = 131072, LLHTTP_INPUT_BYTES = 65536, LLHTTP_DEPTH = 3, LLHTTP_REASON_BYTES = 64 };
 
-/* The module's memory, then an input for each parser that runs inside a callback of another
-   parser. The text of a reason of this file follows. */
+/* The module's memory, then an input for each of the parsers that can run at once, one inside a
+   callback of another. The text of the last reason of http_refuse() follows. */
 static uint8_t llhttp_memory[LLHTTP_MODULE_BYTES + LLHTTP_DEPTH * LLHTTP_INPUT_BYTES + LLHTTP_REASON_BYTES];
 
 #include "llhttp.c"

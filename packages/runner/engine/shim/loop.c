@@ -96,12 +96,14 @@ static void cf_drain(JSContext *ctx)
 
 /* Programs. */
 
-/* Sets the promise of the running program's end and takes its reference. */
+/* Sets the promise of the running program's end, and takes over the caller's reference to the
+   promise. */
 static void cf_set_main_promise(JSContext *ctx, JSValue promise)
 {
     JSPromiseData *s = JS_GetOpaque(promise, JS_CLASS_PROMISE);
     if (s)
-        /* cf_check_main_promise reports the promise's failure, not the tracker of rejections */
+        /* cf_check_main_promise reports the promise's failure, and the tracker of rejections
+           does not */
         js_promise_set_handled(ctx, promise);
     set_value(ctx, &cf.main_promise, promise);
 }

@@ -110,7 +110,7 @@ enum {
     TOO_LARGE = 8,      /* above U+10FFFF */
     SURROGATE = 16,
     OVERLONG_2 = 32,
-    OVERLONG_4 = 64,    /* and lead bytes from F5 on before 80..8F */
+    OVERLONG_4 = 64,    /* also a lead byte from F5 on before 80..8F */
     CONTINUATIONS = 128,
     ANY_LOW = TOO_SHORT | TOO_LONG | CONTINUATIONS,
     LOW_5_F = ANY_LOW | TOO_LARGE | OVERLONG_4,

@@ -1,4 +1,4 @@
-// Runs the engine's own tests on the frozen image: immortal objects, young tables and our other
+// Runs the engine's own tests on the frozen image: immortal objects, young tables and the other
 // patches must not change the results.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,7 +1,8 @@
 // Generates random programs over the objects of prelude.js. Equal seeds make equal programs. The
 // programs test one property: every check "may this block be changed in place" is right for blocks
-// of the image. They therefore append to shared strings, grow shared arrays and maps, add
-// properties to objects with shared shapes, change prototypes, and use closures and iterators.
+// of the image. The programs therefore append to shared strings, grow shared arrays and maps, and
+// add properties to objects with shared shapes. The programs also change prototypes and use
+// closures and iterators.
 
 import { LANGUAGE } from './language.mjs';
 
