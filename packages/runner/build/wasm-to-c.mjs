@@ -363,7 +363,7 @@ function body(module, { start, end, wasm }, index, prefix, nameOf) {
           push('u32', `${module.pages}u`);
           break;
         case 0x40:
-          // Growing the memory always fails, because the guest allocates only two parsers.
+          // Growing the memory always fails, because the memory is an array of a fixed size.
           r.leb();
           pop();
           push('u32', '~0u');

@@ -62,7 +62,8 @@ module.exports = function buffer(binding) {
 
 function makeSlice(encoding) {
   return (view, start, end) => {
-    // Buffer's own methods pass two indexes of a short range. The native clamps the indexes.
+    // Buffer's own methods usually pass two indexes of a short range. The native clamps the
+    // indexes.
     if (isIndex(start) && isIndex(end) && end - start <= SHORT) return native.decode(view, start, end, encoding);
     const length = view.byteLength;
     const from = start === undefined ? 0 : clampIndex(start, length);

@@ -50,8 +50,8 @@ static void cf_print_out_of_memory(void)
 
 static void cf_end_out_of_memory(JSContext *ctx);
 
-/* The program ends when the weights of its failed allocations exceed this sum. Without a limit,
-   a program that catches each error and fills the heap again would never end. */
+/* The program ends when the sum of the weights of its failed allocations exceeds this number.
+   Without a limit, a program that catches each error and fills the heap again would never end. */
 #define CF_EXHAUSTIONS_MAX 200
 /* the weight of an allocation failure when not even CF_EXHAUSTION_PROBE bytes are free */
 #define CF_EXHAUSTION_FULL 4

@@ -39,7 +39,7 @@ static void cf_fill_gap(CfReader *r, int pos)
         return;
     cf_meet(r, over.target);
     cf_run_to(r, over.target, source);
-    cf_note_jump(r, over.target); /* from now on only the position of the jump matters */
+    cf_note_jump(r, over.target); /* adds an entry, which `over` then replaces */
     if (r->jump_count && r->jumps[r->jump_count - 1].target == over.target)
         r->jumps[r->jump_count - 1] = over;
     r->dead = false;
