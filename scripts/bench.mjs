@@ -1,6 +1,6 @@
 // `pnpm bench:NAME`: builds what is missing, then runs the command of `packages/benchmarks` with
-// the given arguments. Files are named relative to the folder in which the command was typed. The
-// command knows the names of the benchmarks (`packages/benchmarks/src/benchmarks.ts`).
+// the given arguments. Paths in the arguments are relative to the folder in which the command was
+// typed. `packages/benchmarks/src/benchmarks.ts` lists the names of the benchmarks.
 
 import { pathToFileURL } from 'node:url';
 import { fromRoot } from './build/paths.mjs';

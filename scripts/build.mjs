@@ -1,8 +1,8 @@
 // `pnpm build`: builds everything that is missing or out of date. `--help` prints the options.
 //
-// Every command that runs from the checkout calls `ensureBuilt` first. With nothing to do the call
-// costs one `stat` per source file. The steps are in build/steps.mjs, the decision whether a step
-// is up to date in build/stamp.mjs.
+// Every command that runs from the checkout calls `ensureBuilt` first. If every step is up to date,
+// the call costs one `stat` per source file. The steps are in build/steps.mjs, the decision whether
+// a step is up to date in build/stamp.mjs.
 
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -48,7 +48,7 @@ function select(only, dev) {
   return only.length > 0 ? steps.filter((step) => only.includes(step.name)) : steps;
 }
 
-/** Returns the stale steps and the steps that read their outputs. */
+/** Returns the stale steps and the steps that need a stale step. */
 function findStale(steps, force) {
   const stale = new Set();
   for (const step of steps) {
@@ -94,8 +94,8 @@ export async function ensureBuilt({ only = [], force = false, dev = false } = {}
 }
 
 /**
- * Builds, and builds again after every change of an input. A failed build waits for the next
- * change.
+ * Builds, and builds again after every change of an input. After a failed build, waits for the next
+ * change too.
  */
 async function watch(options) {
   const folders = () => [...new Set(select(options.only ?? [], options.dev).flatMap(({ inputs }) => inputs))];
@@ -126,7 +126,10 @@ async function main() {
   await (values.watch ? watch(values) : ensureBuilt(values));
 }
 
-/** Runs `work`, the main function of a script. A `BuildFailure` is shown without a stack. */
+/**
+ * Runs `work`, the main function of a script. An error is printed and sets the exit code 1. A
+ * `BuildFailure` is printed without a stack.
+ */
 export async function runMain(work) {
   try {
     await work();

@@ -1,5 +1,5 @@
-// `pnpm check`: formatting, lints, prose and types of the whole repository. `pnpm format` repairs
-// the formatting.
+// `pnpm check`: checks formatting, lints, prose and types of the whole repository. `pnpm format`
+// repairs the formatting.
 
 import { ensureBuilt, runMain } from './build.mjs';
 import { checks } from './suites/checks.mjs';

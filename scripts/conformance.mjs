@@ -35,7 +35,9 @@ function pinned() {
   return { node: require.resolve(`${name}/bin/node`), version: require(`${name}/package.json`).version };
 }
 
-/** Returns the digest of the scripts that run the real Node, because its results depend on them. */
+/**
+ * Returns the digest of ceiling.mjs, because the results of the real Node depend on that script.
+ */
 const ceilingDigest = () =>
   createHash('sha256')
     .update(readFileSync(fromRoot('scripts/conformance/ceiling.mjs')))
@@ -94,7 +96,7 @@ function resultsOf(files, sandbox, ceiling) {
   const lines = files.map((file) => {
     const { result, reason, ms } = sandbox.get(keyOf(file));
     const { result: above, reason: aboveReason } = ceiling.get(keyOf(file));
-    // If Node itself does not pass, its reason explains more than the sandbox's.
+    // If Node does not pass, Node's reason explains more than the sandbox's reason.
     return [file.name, { result, ceiling: above, reason: tidy(above === 'pass' ? reason : aboveReason), ms }];
   });
   return Object.fromEntries(lines);

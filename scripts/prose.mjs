@@ -32,7 +32,7 @@ const options = {
 
 const print = (line) => process.stdout.write(`${line}\n`);
 
-/** Returns the files that the arguments name; a folder stands for the files in it. */
+/** Returns the files that the arguments name. A folder means all files below the folder. */
 function filesOf(names) {
   const paths = names.map((name) => fromRepository(resolve(process.env.INIT_CWD ?? process.cwd(), name)));
   const all = allFiles();

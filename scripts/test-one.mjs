@@ -1,5 +1,5 @@
 // `pnpm test:one NAME`: runs the tests whose name contains NAME, in Rust and in JavaScript, on a
-// development build. NAME is also the path of a vitest file, or the end of such a path.
+// development build. NAME may also be the path of a vitest file, or the end of such a path.
 
 import { BuildFailure } from './build/failure.mjs';
 import { fromRoot } from './build/paths.mjs';
@@ -29,7 +29,7 @@ const escaped = (text) => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 
 /**
  * Returns a pattern for the test's name. `findTests` writes X for a placeholder, and the running
- * test has a value there.
+ * test has a value in its place.
  */
 const patternOf = ({ name }) => escaped(name).replace(/\bX\b/g, '.*');
 

@@ -1,4 +1,4 @@
-// `pnpm test:quick [--since COMMIT]`: the checks and tests that a small change can break, on a
+// `pnpm test:quick [--since COMMIT]`: runs the checks and tests that a small change can break, on a
 // development build, in about two minutes. Before a change is complete, `pnpm test` must run all
 // checks and tests.
 

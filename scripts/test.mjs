@@ -1,5 +1,6 @@
-// `pnpm test`: builds everything that is missing, runs every check and every test, prints a
-// summary. `pnpm test:long` runs the tests with long repetitions, and the slow suites.
+// `pnpm test`: builds everything that is missing, runs every check and every test, and prints a
+// summary. `pnpm test:long` runs no checks, but the tests with long repetitions, and the slow
+// suites.
 
 import { parseArgs } from 'node:util';
 import { ensureBuilt, runMain } from './build.mjs';

@@ -1,8 +1,8 @@
-// Lets one build at a time work in a checkout. A second build waits and then finds everything up to
-// date.
+// Ensures that only one build at a time runs in a checkout. A second build waits, and then usually
+// finds every step up to date.
 //
-// The lock is a file with the holder's process id. A killed holder leaves the file behind. The
-// next build notices that no process has the id, and takes the lock.
+// The lock is a file with the holder's process id. If the holder is killed, the file remains. The
+// next build detects that no process has the id, and takes the lock.
 
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -55,7 +55,10 @@ function takeAway(path, pid) {
   }
 }
 
-/** Runs `work` while no other build runs in this checkout. Calls `onWait` with the holder's pid. */
+/**
+ * Runs `work` while no other build runs in this checkout. If another build runs, first calls
+ * `onWait` once with the holder's pid, and waits.
+ */
 export async function withLock(work, onWait, path = LOCK) {
   mkdirSync(stateDir, { recursive: true });
   let hasReported = false;

@@ -8,8 +8,8 @@ import { stateDir } from './paths.mjs';
 
 const HEARTBEAT_MS = 5_000;
 
-// The longest time that each step took in this checkout. The times serve as estimates, because a
-// step cannot report how much work is left.
+// The file with the longest time that each step took in this checkout. The times serve as
+// estimates, because a step cannot report how much work is left.
 const timesPath = join(stateDir, 'times.json');
 
 function earlierTimes() {

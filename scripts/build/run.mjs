@@ -9,7 +9,8 @@ import { root } from './paths.mjs';
 const KEPT_LINES = 60;
 
 /**
- * A program that hangs must not block its caller for ever. Every program here ends much sooner.
+ * The longest time that a program may run if the caller sets no other time. A program that hangs
+ * must not block its caller forever. Every program of the build ends much sooner.
  */
 const LONGEST_MS = 30 * 60_000;
 

@@ -1,5 +1,5 @@
-// Runs each step as soon as the steps that it needs have ended. Two steps run at a time, and one
-// step per lane.
+// Runs each step as soon as the steps that it needs have ended. At most two steps run at a time,
+// and at most one step of each lane.
 
 const WIDTH = 2;
 

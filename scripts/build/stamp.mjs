@@ -2,8 +2,8 @@
 //
 // A stamp records the size, the modification time and the hash of every file that a finished step
 // read or wrote. A file with the recorded size and time counts as unchanged. Any other file is
-// hashed, so that a checkout or a `touch` that changes no byte rebuilds nothing. With nothing
-// changed the decision costs one `stat` per file.
+// hashed, so that a checkout or a `touch` that changes no byte rebuilds nothing. If no file has
+// changed, the decision costs one `stat` per file.
 
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -33,8 +33,8 @@ function writeStamp(name, stamp) {
 }
 
 /**
- * Returns `[size, mtimeMs, sha256]` of a file. Reuses the hash in `known` if size and time are
- * unchanged.
+ * Returns `[size, mtimeMs, sha256]` of a file, or `undefined` for a path that is no file. Reuses
+ * the hash in `known` if size and time are unchanged.
  */
 function record(path, known) {
   const stat = statSync(fromRoot(path), { throwIfNoEntry: false });

@@ -8,10 +8,10 @@
 //   notices              packages/*             the licence and the notices, for published packages
 //
 // The imager turns wasmtime's compiler on. In one call of cargo, cargo would turn the compiler on
-// for the sidecar as well, which must start fast and contain no compiler. So a release compiles
-// wasmtime twice: for `imager` in the profile `builder`, for `native` in the profile `release`. A
-// development build compiles wasmtime once: it builds `native` in the profile `builder` too, with
-// the compiler and without link-time optimization.
+// for the sidecar as well, which must start fast and contain no compiler. A release therefore
+// compiles wasmtime twice: for `imager` in the profile `builder`, and for `native` in the profile
+// `release`. A development build compiles wasmtime once, because `native` is then also built in the
+// profile `builder`, with the compiler and without link-time optimization.
 
 import { writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';

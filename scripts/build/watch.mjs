@@ -1,6 +1,6 @@
 // Waits for a change below files and folders, given relative to the repository.
 //
-// Node watches a folder without the folders in it, so each folder is watched by itself. Folders
+// Node watches a folder without the folders in it, so each folder is watched separately. Folders
 // that a build writes to or that contain dependencies are skipped. Call `watchFolders` again after
 // each build: new folders are then watched too.
 

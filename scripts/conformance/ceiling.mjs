@@ -1,8 +1,8 @@
-// Runs the files in the real Node. The files that pass there are the most that can pass in the
-// sandbox. Results are cached by the file's digest and by Node's version. Concurrent files have
-// folders of their own, laid out like Node's (`test/parallel`, `test/common`, `test/fixtures`),
-// with temporary files of their own. The tests' helpers name one fixed folder below /tmp, where
-// concurrent files would delete each other's files.
+// Runs the files in the real Node. The files that pass in Node are the most that can pass in the
+// sandbox. Results are cached by the file's digest, Node's version and the digest of this script.
+// Concurrent files have folders of their own, laid out like Node's (`test/parallel`, `test/common`,
+// `test/fixtures`), with temporary files of their own. The tests' helpers name one fixed folder
+// below /tmp, where concurrent files would delete each other's files.
 
 import { spawn } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,7 +13,10 @@ import { resultOf } from './result.mjs';
 
 const MAX_OUTPUT = 1 << 20;
 
-/** Runs files, one per folder at a time. The result of a file is `{ result, reason, ms }`. */
+/**
+ * Returns `run` and `close`. `run` runs a file in a folder that no other running file uses, and
+ * resolves with `{ result, reason, ms }`. `close` removes the folders.
+ */
 export function openCeiling(node, folder) {
   const free = [];
   const made = [];
@@ -42,7 +45,8 @@ export function openCeiling(node, folder) {
   };
 }
 
-// Replaces the helpers' absolute paths by paths below the folder.
+// Makes a folder with the helpers and the fixtures of Node's tests. Replaces the helpers' absolute
+// paths by paths below the folder.
 function layOut(folder, made) {
   const place = mkdtempSync(join(tmpdir(), 'conformance-'));
   made.push(place);

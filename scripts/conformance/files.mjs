@@ -7,7 +7,9 @@ import { join } from 'node:path';
 import { BuildFailure } from '../build/failure.mjs';
 import { GROUPS, groupOf } from './groups.mjs';
 
-/** Matches a file that starts processes, in Node's ways or through its helpers. */
+/**
+ * Matches a file that starts processes, with Node's modules or through the helpers of Node's tests.
+ */
 const STARTS_PROCESSES =
   /require\(['"](?:node:)?(?:child_process|cluster)['"]\)|from ['"](?:node:)?(?:child_process|cluster)['"]|common\/child_process|spawnPromisified/;
 
@@ -24,8 +26,8 @@ export function flagsOf(source) {
 }
 
 /**
- * Returns whether a filter selects the file: `fs` selects a group, `fs-read` every file whose name
- * contains that text.
+ * Returns whether a filter selects the file: `fs` selects a group, and `fs-read` selects every file
+ * whose name contains that text. Without filters, the groups in GROUPS are selected.
  */
 export function chosen(name, filters) {
   const group = groupOf(name);

@@ -1,4 +1,4 @@
-// The features that are missing, and their present behaviour. The generated page lists them
+// The features that are missing, and their present behaviour. The generated page lists the features
 // (page.mjs).
 
 export const LATER = [

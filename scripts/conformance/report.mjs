@@ -44,7 +44,8 @@ export function writeReport(path, report) {
 
 /**
  * Returns a row per group, in the order of GROUPS. A row counts the files, the passes in Node, and
- * the files that pass in Node and in the sandbox.
+ * the files that pass in Node and in the sandbox. `startingProcesses` counts the files that start
+ * processes and pass only in Node.
  */
 export function groupRows({ files, startProcesses = [] }) {
   const startingProcesses = new Set(startProcesses);
@@ -75,7 +76,8 @@ export function totalOf(rows) {
 export const percent = (part, whole) => (whole === 0 ? '–' : `${Math.floor((1000 * part) / whole) / 10} %`);
 
 /**
- * Returns the table of the page. `startingProcesses` counts failures of files that start processes.
+ * Returns the table of the page. The last percentage omits files that start processes and pass only
+ * in Node.
  */
 export function groupTable(report) {
   const rows = groupRows(report);

@@ -18,7 +18,8 @@ export function reasonOf(stderr) {
   return shorten(named ?? thrown ?? any ?? '');
 }
 
-// Paths below the tests' folder and process numbers differ between runs, and the report must not.
+// Removes this machine's paths and process ids from a line, because the report must not differ
+// between runs. Also shortens the line to MAX_REASON characters.
 const shorten = (line) => {
   const text = line
     .trim()

@@ -1,6 +1,6 @@
 // Runs the files in the sandbox through the public SDK: each file in its own runtime, all runtimes
 // in one sidecar. The tests' folder is mounted read-only. Temporary files are stored in the runtime
-// and end with the runtime.
+// and are removed with the runtime.
 
 import { GUEST_ROOT, GUEST_RUNS, GUEST_TESTS } from './paths.mjs';
 import { resultOf } from './result.mjs';
@@ -10,7 +10,7 @@ const MEMORY = 3 * 2 ** 29;
 
 /**
  * Keeps a sidecar, and replaces the sidecar after its end. A file that kills the sidecar must not
- * fail later files.
+ * make later files fail.
  */
 export function openSandbox({ NodeRuntime, Sidecar }, folder, jobs) {
   const spawn = () => Sidecar.spawn({ workers: jobs });

@@ -1,6 +1,6 @@
-// Known results, in a file of lines that grows during a run, so that a stopped run continues later.
-// A line is `{ key, result, reason, ms }`. The last line of a key counts, and an incomplete line at
-// the end (the run was killed) is ignored.
+// Stores known results in a file of lines that grows during a run, so that a stopped run can
+// continue later. A line is `{ key, result, reason, ms }`. If a key has several lines, the last
+// line is used. An incomplete line at the end (the run was killed) is ignored.
 
 import { appendFileSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';

@@ -1,4 +1,5 @@
-// Writes the results of each group, and its failing files with their reasons, for work on a group.
+// Makes a text with the results of each group, and the group's failing files with their reasons,
+// for work on a group.
 
 import { groupOf } from './groups.mjs';
 import { groupTable } from './report.mjs';

@@ -5,7 +5,7 @@ import { breaksIn } from './tokens.mjs';
 /** Matches a comment that is a directive for a tool. */
 const DIRECTIVE = /^\s*(?:biome-ignore\s+[\w/]+(?:\([^)]*\))?:|@ts-[\w-]+|<reference.*|#\s*sourceMappingURL.*)/;
 
-/** The marker of a line comment (`//`, `///`, `//!`) and one space. */
+/** Matches the marker of a line comment (`//`, `///`, `//!`) and one space. */
 const MARKER = /^\/\/[/!]? ?/;
 
 /** Matches drawings and columns of text, which contain no sentences. */

@@ -1,7 +1,7 @@
 // Turns a file into the Markdown document that the linter reads: the file itself, or its comments
 // and the names of its tests.
 //
-// Each line of the document knows its line in the file. Next: lint.mjs.
+// Each line of the document has the number of its line in the file. Next: lint.mjs.
 
 import { commentsOf, hashCommentsOf, headOfPatch, paragraphsOf } from './comments.mjs';
 import { testNamesOf } from './test-names.mjs';

@@ -1,7 +1,7 @@
 // Splits a node of the document into sentences.
 //
-// Code spans and quotations are literals: a sentence sees each of them as one word. Every index in
-// the text maps to an offset in the source.
+// Code spans and quotations are literals: each literal counts as one word of its sentence. Every
+// index in the text maps to an offset in the source.
 
 /**
  * The text in place of a code span: an upper-case letter, because a sentence may begin with a code

@@ -7,7 +7,7 @@ const CALLS = new Set(['describe', 'it', 'suite', 'test']);
 
 const IGNORED = new Set(['WhiteSpace', 'LineTerminatorSequence', 'SingleLineComment', 'MultiLineComment']);
 
-/** Removes the quotes, and replaces each placeholder by a word. */
+/** Returns the text of a string literal without quotes, and with X for each placeholder. */
 const plain = (literal) =>
   literal
     .slice(1, -1)

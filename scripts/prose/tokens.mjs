@@ -1,8 +1,8 @@
 // Splits source text into comments, literals and code, as far as the prose linter needs.
 //
 // `js-tokens` splits JavaScript and TypeScript, because a slash may begin a comment, a division or
-// a pattern. In Rust and C a list of expressions is enough: the first that matches at a position is
-// the token.
+// a pattern. In Rust and C a list of expressions is enough: the first expression that matches at a
+// position finds the token.
 
 import jsTokens from 'js-tokens';
 

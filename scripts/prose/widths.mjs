@@ -1,7 +1,7 @@
-// Lines have a width: prose in source 100 columns, code 130, Markdown 160.
+// Checks the width of lines: at most 100 columns for comments, 130 for code, 160 for Markdown.
 //
-// Exempt are tables, fenced blocks of Markdown, and lines with a token that cannot be divided, such
-// as a URL or a key.
+// Tables, fenced blocks of Markdown, and lines with a token that cannot be divided, such as a URL
+// or a key, are exempt.
 
 export const WIDTHS = { comment: 100, code: 130, markdown: 160 };
 

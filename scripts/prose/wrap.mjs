@@ -1,4 +1,4 @@
-// Wraps prose again that is too wide: comments at 100 columns, Markdown at 160.
+// Wraps prose that is too wide: comments at 100 columns, Markdown at 160.
 //
 // Only paragraphs with a line beyond the width change. Tables, fenced blocks, drawings and
 // the tags of JSDoc stay unchanged.
@@ -43,7 +43,7 @@ function fill(words, width, first, rest) {
   return [...lines, line];
 }
 
-/** Wraps the paragraphs of `lines` that have a line beyond `width`. */
+/** Wraps each paragraph of `lines` that has a line beyond `width`. */
 export function wrapLines(lines, width) {
   const out = [];
   let paragraph = [];

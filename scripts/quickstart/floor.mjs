@@ -1,4 +1,5 @@
-// Measures a program without a sandbox: `node -e 1`, from the spawn to the exit, median of five.
+// Measures a program without a sandbox: the milliseconds of `node -e 1` from the spawn to the exit,
+// the median of five runs.
 
 import { spawn } from 'node:child_process';
 

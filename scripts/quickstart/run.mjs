@@ -1,5 +1,5 @@
 // Runs a program in one mode: once for its output, and a few more times if the first run was quick.
-// The table then shows medians, because the first run is slower: its accesses to memory cause
+// The table then shows medians, because the first run is slower: the first accesses to memory cause
 // faults.
 
 const TIMEOUT_MS = 30_000;

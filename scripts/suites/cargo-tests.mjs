@@ -1,4 +1,4 @@
-// Runs tests of single crates.
+// Runs tests of single crates with cargo, for `pnpm test:one` and `pnpm test:quick`.
 
 import { cargo } from '../build/cargo.mjs';
 

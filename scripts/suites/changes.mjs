@@ -7,9 +7,9 @@ import { cargoCalls } from './names.mjs';
 const git = (...args) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).split('\0').filter(Boolean);
 
 /**
- * Lists the files that differ from commit `since`, and files that git does not track. Without
- * `since`, lists the changes since the last commit, or the last commit's changes if the checkout
- * has no change.
+ * Lists the files that differ from commit `since`, and files that git does not track. Omits deleted
+ * files. Without `since`, lists the changes since the last commit, or the last commit's changes if
+ * the checkout has no change.
  */
 export function changedFiles(since) {
   const differing = (commit) => git('diff', '--name-only', '--diff-filter=d', '-z', commit);
@@ -44,8 +44,8 @@ export function rustCalls(files) {
 const isTestFile = (file) => /(^|\/)(test|tests|fixtures|benches)\//.test(file);
 
 /**
- * Returns whether a file is part of a sidecar, an image or the SDK. Only then can running programs
- * show a bug in the file.
+ * Returns whether a file is part of a sidecar, an image or the SDK. A test that runs programs can
+ * detect bugs only in such files.
  */
 export const isProduct = (file) =>
   !isTestFile(file) && /^packages\/(sdk|sidecar|runner)\/.*\.(ts|js|mjs|cjs|rs|c|h|toml|patch)$/.test(file);
@@ -53,6 +53,9 @@ export const isProduct = (file) =>
 /** Returns whether vitest can find the tests that import a file. */
 export const isScript = (file) => /^(packages|scripts)\/.*\.(ts|mjs)$/.test(file) && !/\/fixtures\//.test(file);
 
-/** Returns whether a file belongs to the guest. */
+/**
+ * Returns whether a file belongs to packages/runner, except the packages and projects that only the
+ * tests of the sandbox run.
+ */
 export const isGuest = (file) =>
   /^packages\/runner\//.test(file) && !/^packages\/runner\/(npm-table|test\/projects)\//.test(file);

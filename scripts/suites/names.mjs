@@ -1,7 +1,7 @@
 // Finds tests by a part of their name, in Rust and in JavaScript.
 //
-// The prose linter extracts the names of tests, and this module searches them. An underscore of a
-// Rust name counts as a space, so that one spelling finds tests of both languages.
+// The prose linter extracts the names of tests, and this module searches the names. An underscore
+// of a Rust name counts as a space, so that one spelling finds tests of both languages.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { fromRoot } from '../build/paths.mjs';

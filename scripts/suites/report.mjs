@@ -2,8 +2,7 @@
 // end.
 //
 // A suite is `{ name, run }`; `run(print)` resolves with `{ passed, failed }`. A suite that throws
-// counts as one failure. Later suites still run, because a reader wants to know every
-// failure.
+// counts as one failure. Later suites still run, so that the summary has every failure.
 
 import { BuildFailure } from '../build/failure.mjs';
 

@@ -1,4 +1,5 @@
-// The files that `pnpm test:quick` runs with real sidecars: each part of the product, in seconds.
+// The files that `pnpm test:quick` runs with real sidecars. The files test each part of the product
+// in seconds.
 
 export const SMOKE = [
   'packages/sdk/test/sandbox/archives.test.ts',

@@ -1,5 +1,5 @@
-// The test suites: the Rust workspace, the TypeScript packages with the repository itself, and
-// short runs of the frame fuzzers.
+// The test suites: the Rust workspace, the TypeScript packages with the repository itself, and runs
+// of the frame fuzzers. `pnpm test:long` also runs the engine's long tests.
 
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,8 @@ import { run } from '../build/run.mjs';
 const REPORT = '.build/vitest.json';
 
 /**
- * Sums cargo's `test result:` lines. A run that fails without such a line counts as one failure.
+ * Runs the Rust tests and sums cargo's `test result:` lines. A run that fails without a failed test
+ * throws the error.
  */
 async function rust(print) {
   const sum = { passed: 0, failed: 0 };

@@ -1,5 +1,5 @@
-// The build's errors on a machine that lacks a program. The errors name the program and its
-// package, and show no stack.
+// Tests the build's errors on a machine that lacks a program. The errors name the program and its
+// package, and contain no stack.
 
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,5 @@
-// One build at a time works in a checkout, also after a killed build.
+// Tests that only one build at a time runs in a checkout, and that the next build takes the lock of
+// a killed build.
 
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// The order of build steps: after the steps that they need, two at once, one per lane, none after a
-// failure.
+// Tests the order of build steps. A step starts after the steps that it needs. At most two steps
+// run at once, and at most one step of a lane. After a failure no step starts.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';

@@ -1,5 +1,5 @@
-// The reasons to run a build step again: changed, new and missing files, but no changed time
-// without changed content.
+// Tests the reasons to run a build step again. Changed, new and missing files are reasons. A
+// changed time without changed content is no reason.
 
 import { mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, expect, test } from 'vitest';

@@ -44,8 +44,8 @@ const sectionsOf = (call) => {
 };
 
 /**
- * Returns the sections that describe the options of a call: its own sections, and the sections of
- * calls that they refer to.
+ * Returns the sections that describe the options of a call: the call's own sections, and the
+ * sections of calls that these sections refer to.
  */
 function describing(call, seen = [call]) {
   const own = sectionsOf(call);

@@ -1,5 +1,5 @@
-// docs/permissions.md names every operation with its scope, and every system call that reaches
-// outside a program. The SDK and the kernel have equal tables of operations.
+// docs/permissions.md names every operation with its scope, and every system call of files,
+// sockets, processes and bindings. The SDK and the kernel have equal tables of operations.
 
 import { expect, test } from 'vitest';
 import { readText } from './tree.mjs';

@@ -1,4 +1,4 @@
-// The prose linter: extraction of comments and test names, rules, widths, wrapping, sampling.
+// Tests the prose linter: extraction of comments and test names, rules, widths, wrapping, sampling.
 
 import { expect, test } from 'vitest';
 import { piecesOf } from '../prose/extract.mjs';

@@ -1,4 +1,6 @@
-// The Rust crates and their modules keep their layers.
+// Tests the layers of the Rust crates and their modules. A crate uses only its listed crates.
+// Modules use each other in a circle only around the process, in the kernel. Next:
+// rust-modules.mjs, which reads the dependencies.
 
 import { expect, test } from 'vitest';
 import { circles, crateArrows, featuresOf, moduleArrows, packagesBelow } from './rust-modules.mjs';

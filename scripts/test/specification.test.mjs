@@ -1,4 +1,4 @@
-// Every promise in the specification has its own id and names the test or benchmark that keeps the
+// Every promise in the specification has its own id and names the test or benchmark that checks the
 // promise. The targets of the benchmarks have the numbers of the specification.
 
 import { existsSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// The repository as its tests see it: every file that git tracks or would add, and the text of a
-// file.
+// Reads the repository for its tests: lists every file that git tracks or would add, and reads the
+// text of a file.
 
 import { execFileSync } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';

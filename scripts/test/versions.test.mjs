@@ -1,4 +1,5 @@
-// Dependencies have exact versions, one version each, and run no code at installation.
+// Dependencies have exact versions, and no dependency has two versions. No package of the workspace
+// runs code at installation.
 
 import { expect, test } from 'vitest';
 import { readJson, readText, trackedFiles } from './tree.mjs';

@@ -7,13 +7,17 @@
 module.exports = {
   /** The options of this process, if any: name → value. */
   cliOptions: undefined,
-  /** The object that Node's scripts call `process`, made by start-up/process.js. */
+  /**
+   * The object that Node's scripts call `process`. The file start-up/process.js makes the object.
+   */
   process: null,
-  /** Filled by internal/per_context/primordials. */
+  /** The primordials, which Node's script internal/per_context/primordials adds. */
   primordials: {},
   /** Exports of the internal/per_context files: DOMException, the message event. */
   perContextExports: {},
-  /** Node's loaders, which internal/bootstrap/realm passes. */
+  /**
+   * Node's loaders, which Node's script internal/bootstrap/realm passes to the binding `builtins`.
+   */
   internalBinding: null,
   requireBuiltin: null,
   /** util.privateSymbols, by name. */

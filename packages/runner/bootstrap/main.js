@@ -1,8 +1,8 @@
 // The first JavaScript of the guest. The shim compiles this file as a function body with the
-// parameters `(native, buildFile)` and calls it once, while the image is built. Nothing here runs
-// again, because a process starts from the frozen memory. This file only makes `require` for the
-// other files of the bootstrap. Each file has one topic. No bundler is needed, because the build
-// provides the files one by one.
+// parameters `(native, buildFile)` and calls the function once, while the image is built. The code
+// of this file never runs again, because a process starts from the frozen memory. This file only
+// makes `require` for the other files of the bootstrap. Each file has one topic. No bundler is
+// needed, because the build provides the files one by one.
 //
 // start-up/           the order of the boot, and the state that a start or a restore refreshes
 // internal-bindings/  `internalBinding(name)` of Node's library, a file for each binding
@@ -46,8 +46,8 @@ function join(folder, request) {
   return parts.join('/');
 }
 
-// Builtins and these files keep no source text. The image is 2.6 MB smaller, and `toString()`
-// returns `[native code]`, as for C++ functions.
+// The engine keeps no source text of builtins and of the bootstrap's files. The image is therefore
+// 2.6 MB smaller, and `toString()` returns `[native code]`, as for C++ functions.
 native.setStrip(true);
 requireFile('start-up/boot.js')();
 native.setStrip(false);

@@ -1,8 +1,8 @@
 // Runs inside the pinned Node (`--expose-internals`) and prints the shape of each internalBinding
-// as JSON on stdout. Constants are copied, functions and classes only by name and shape. The
-// bootstrap makes its bindings from these shapes and replaces the functions that it implements. An
-// upgrade of Node therefore appears as a difference of shapes. NATIVES.md, "Build inputs",
-// describes the format.
+// as JSON on stdout. Constants are copied. Functions and classes are described by name and shape.
+// The bootstrap makes its bindings from these shapes and replaces the functions that the guest
+// implements. An upgrade of Node therefore appears as a difference of shapes. NATIVES.md, "Build
+// inputs", describes the format.
 'use strict';
 const { internalBinding } = require('internal/test/binding');
 
@@ -14,7 +14,8 @@ const BINDINGS = `async_context_frame async_wrap blob block_list buffer builtins
   types udp_wrap url url_pattern util uv v8 wasi wasm_web_api watchdog webstorage worker zlib`.split(/\s+/);
 
 const MAX_DEPTH = 6;
-// Long texts (process.config and similar) are not shapes.
+// The length of the longest recorded text. Longer texts (process.config and similar) are no facts
+// of a shape.
 const MAX_STRING = 20_000;
 const MAX_TYPED_ARRAY = 64;
 
@@ -89,7 +90,8 @@ function shapeOfObject(object, depth, seen) {
   return shape;
 }
 
-// Returns whether an object has Node's C++ constants, which are neither writable nor configurable.
+// Returns whether an object contains only numbers that are neither writable nor configurable, like
+// the constants of Node's C++.
 function isReadOnly(object) {
   const all = Object.values(Object.getOwnPropertyDescriptors(object));
   return (
@@ -105,7 +107,8 @@ for (const name of BINDINGS) {
   } catch {
     continue; // this version of Node does not have the binding
   }
-  // Lists only the ids of the builtins, because their sources are separate files.
+  // For the binding `builtins`, only the categories are recorded, because the sources are separate
+  // files.
   shapes[name] =
     name === 'builtins' ? { t: 'o', v: { builtinCategories: shapeOf(binding.builtinCategories) } } : shapeOf(binding);
 }

@@ -43,8 +43,8 @@ function readShim() {
 }
 
 /**
- * Returns the files that a unit may read. A unit of the engine reads the engine's sources. The unit
- * that contains the shim reads the whole shim.
+ * Returns the files that a unit may read: usually its own source and the headers. The unit that
+ * contains the shim reads the engine's sources and the shim, without the files of other units.
  */
 function inputsOf(unit, engine, shim, libraries, httpParser) {
   if (unit.files) return unit.files;
@@ -74,6 +74,7 @@ function inputsOf(unit, engine, shim, libraries, httpParser) {
 const prefixed = (dir, files) => [...files].map(([name, text]) => [`${dir}/${name}`, text]);
 
 /**
+ * Compiles and links the guest module. `key` is the digest of all inputs.
  * @param {Map<string, string>} engine  patched sources
  * @returns {Promise<{ wasm: Buffer, key: string }>}
  */

@@ -1,7 +1,6 @@
-// The dev host, which replaces the sidecar for developers: runs guest.wasm in Node's own
-// WebAssembly, with the imports of docs/internals/guest-abi.md in JavaScript. The dev host runs the
-// guest without the sidecar, for experiments and for the guest's tests. The dev host isolates
-// nothing.
+// The dev host runs guest.wasm in Node's own WebAssembly, with the imports of
+// docs/internals/guest-abi.md in JavaScript. Developers use the dev host in place of the sidecar,
+// for experiments and for the guest's tests. The dev host isolates nothing.
 //
 //   node packages/runner/build/dev-host.mjs [--no-freeze] [--mode exec|run|resident] [--wasm FILE]
 //     [--main FILE] [--stop-after MS] [--max-memory MIB] [--env KEY=VALUE] [--stats]
@@ -39,7 +38,7 @@ export class GuestFatal extends Error {
   }
 }
 
-/** A booted guest, frozen unless `freeze` is false. */
+/** A guest in Node's WebAssembly. `boot` boots and freezes the guest. */
 export class DevGuest {
   constructor({ wasm = readFileSync(guestPath), module = new WebAssembly.Module(wasm), buildFile, write, read, poll } = {}) {
     this.module = module;
@@ -77,7 +76,7 @@ export class DevGuest {
     bytes.fill(0, image.length);
   }
 
-  /** Delivers events and runs the guest. Returns whether the guest has exited. */
+  /** Delivers events and runs one turn of the guest. Returns whether the guest has exited. */
   turn(...events) {
     const bytes = Buffer.concat(events);
     const ptr = bytes.length > this.inboxLen ? this.exports.cf_inbox(bytes.length) : this.inboxPtr;
@@ -91,7 +90,10 @@ export class DevGuest {
     return { ...state, value: valuePtr ? Buffer.from(this.memory.buffer, valuePtr, valueLen).toString() : undefined };
   }
 
-  /** Runs turns until the guest exits, the evaluation ends, or no event can resume the guest. */
+  /**
+   * Runs turns until the guest exits, the evaluation ends, or no event can resume the guest.
+   * Returns the guest's state.
+   */
   async run(...events) {
     let exited = this.turn(...events);
     for (;;) {
@@ -196,7 +198,7 @@ export function withMemoryLimit(wasm, pages) {
   throw new Error('the module has no memory section');
 }
 
-/** Encodes an event: header and payload, padded to 8. */
+/** Encodes an event: a header, and the payload padded to a multiple of 8 bytes. */
 export function event(kind, id, payload = Buffer.alloc(0), result = 0) {
   const padded = Buffer.alloc(16 + Math.ceil(payload.length / 8) * 8);
   padded.writeUInt32LE(kind, 0);
@@ -322,8 +324,8 @@ async function main() {
 }
 
 /**
- * The engine must reach its stack limit before Node reaches its own, so the thread needs a large
- * stack. The sandbox provides 32 MiB.
+ * The stack size of the guest's thread. The engine must reach its stack limit before Node reaches
+ * Node's limit. The sidecar provides 32 MiB for WebAssembly.
  */
 const HOST_STACK_MIB = Number(process.env.COLDFRAME_DEV_STACK_MIB ?? 200);
 

@@ -1,14 +1,14 @@
 // Reads the guest fixtures (`fixtures/<case>/`) and normalizes the output of a program, so that two
 // runs can be compared. Standard error is normalized, because stacks name frames of the runtime's
 // own files, and warnings have a process id. Frames and ids are not the program's behaviour. Next:
-// record-fixtures.mjs writes expectations; test/fixtures.test.mjs and the SDK's tests compare with
-// them. fixtures/README.md has the rules.
+// record-fixtures.mjs writes expectations; test/fixtures.test.mjs and the SDK's tests compare runs
+// with the expectations. fixtures/README.md has the rules.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageDir } from './paths.mjs';
 
 export const fixturesDir = join(packageDir, 'fixtures');
-/** The working directory of a guest program, unless the case has another. */
+/** The working directory of a guest program. */
 export const WORKSPACE = '/workspace';
 export const EVAL_URL = `file://${WORKSPACE}/[eval1]`;
 
@@ -60,8 +60,8 @@ function readFixture(name) {
 }
 
 /**
- * Adds a case's files. A case with files needs a kernel and runs in a new process. The text of a
- * file may be a list of lines.
+ * Returns the settings of a case with files. The case needs a kernel. With `run`, the case runs
+ * only in the mode `exec`. The text of a file may be a list of lines.
  */
 function withFiles({ files, run, modes }) {
   if (!files) return {};
@@ -103,8 +103,8 @@ export function normalizeStderr(text) {
   return kept.join('\n');
 }
 
-// V8 and the engine name some frames differently (`Timeout._onTimeout`, `async f`); only the
-// position must agree.
+// Removes the function's name and the column from a frame. V8 and the engine name some frames
+// differently (`Timeout._onTimeout`, `async f`), so only file and line must agree.
 function normalizeFrame(line) {
   const [, indent, , place, tail = ''] = /^( +)at (.*?\(?)((?:file:|\/).*?:\d+):\d+\)?,?( \{)?$/.exec(line) ?? [];
   return place === undefined ? line : `${indent}at ${place}${tail}`;

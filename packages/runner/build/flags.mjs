@@ -4,7 +4,7 @@
  * Flags for every file. The flags select a reactor for WASI's libc, and vector instructions. The
  * module must not contain instructions that wasmtime executes with its own memcpy
  * (engine/shim/memory.c has the reason). Assertions of the engine are off, because the sandbox does
- * not rely on assertions, and they make the engine 10 % slower.
+ * not rely on assertions, and assertions make the engine 10 % slower.
  */
 export const COMMON = [
   '--target=wasm32-wasip1',

@@ -1,7 +1,7 @@
 // The guest's part of the build. Makes guest.wasm from the engine's sources and patches, and the
-// folder of build inputs that `build_file` reads while the image is made. Does nothing if all
-// outputs are up to date. Run the script with `node packages/runner/build/guest.mjs`. Next:
-// compile.mjs and stage.mjs.
+// folder of build inputs that `build_file` reads while the image is made. Cached objects are used
+// again, and a file that would not change is not written. Run the script with `node
+// packages/runner/build/guest.mjs`. Next: compile.mjs and stage.mjs.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { compileGuest } from './compile.mjs';
@@ -12,7 +12,7 @@ import { buildShell } from './shell.mjs';
 import { readEngineFiles } from './sources.mjs';
 import { stageInputs } from './stage.mjs';
 
-/** Makes `dist/guest.wasm` and `dist/inputs/`. */
+/** Makes `dist/guest.wasm`, `dist/inputs/` and `dist/shell-inputs/`. */
 export async function buildGuest() {
   const engine = applyPatches(readEngineFiles(), loadPatches());
   const { wasm } = await compileGuest(engine);
@@ -22,7 +22,10 @@ export async function buildGuest() {
   if (fresh || staged) say(`guest.wasm ${(wasm.length / 1024).toFixed(0)} KiB, inputs ${staged ? 'renewed' : 'unchanged'}`);
 }
 
-/** Keeps an identical file unchanged, so that its dependents stay up to date. */
+/**
+ * Writes a file and returns true. Keeps an identical file, so that its dependents stay up to date,
+ * and returns false.
+ */
 function writeIfChanged(path, bytes) {
   if (existsSync(path) && readFileSync(path).equals(bytes)) return false;
   mkdirSync(distDir, { recursive: true });

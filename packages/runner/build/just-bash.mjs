@@ -51,8 +51,8 @@ const CHANGES = [
 ];
 
 /**
- * Names by which the shell reaches parts that the package does not export, with the pattern of each
- * declaration.
+ * The names by which the shell imports parts that the package does not export, with the pattern of
+ * each declaration.
  */
 const EXPORTS = {
   Interpreter: /(\w+)=class\{ctx;constructor\(/,
@@ -91,5 +91,5 @@ function adapt(text) {
   return `${text}\nexport { ${names.join(', ')} };\n`;
 }
 
-// The number of groups in a pattern: `split` adds the groups to its result.
+// Returns the number of groups in a pattern, because `split` adds the groups to its result.
 const groupsOf = (find) => new RegExp(`${find.source}|`).exec('').length - 1;

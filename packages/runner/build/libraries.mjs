@@ -39,8 +39,8 @@ export const LIBRARIES = [
 ];
 
 /**
- * Returns each library as a unit: `files` are its sources and headers as [path, text], `args` the
- * compiler's arguments besides flags.
+ * Returns each library as a unit: `files` are the library's sources and headers as [path, text].
+ * `args` are the compiler's arguments besides the flags.
  */
 export function readLibraries() {
   return LIBRARIES.map(({ name, package: [crate, version], folder, sources, flags }) => {
@@ -60,7 +60,10 @@ const filesBelow = (root) =>
     .map((entry) => relative(root, join(entry.parentPath ?? entry.path, entry.name)))
     .sort();
 
-/** Returns llhttp as C, from Node's own library: `[path, text]`. `wasm-to-c.mjs` translates it. */
+/**
+ * Returns llhttp as C: `[path, text]`. Node's own library contains llhttp as WebAssembly, which
+ * `wasm-to-c.mjs` translates.
+ */
 export async function readHttpParser() {
   const undici = readFileSync(join(await extractNodeLibrary(), 'internal/deps/undici/undici.js'), 'utf8');
   const encoded = /lib\/llhttp\/llhttp-wasm\.js"[\s\S]*?wasmBase64 = "([^"]+)"/.exec(undici)?.[1];

@@ -1,7 +1,7 @@
 // Runs inside the pinned Node and prints facts of its ICU for English as JSON, for
 // `bootstrap/locale`. The facts are the long names of the time zones in standard and in summer
-// time, and the order of ASCII. The guest has no ICU. Programs that do not use `Intl` see only
-// these facts.
+// time, and the order of ASCII. The guest has no ICU. Programs that do not use `Intl` depend only
+// on these facts.
 'use strict';
 
 const WINTER = Date.UTC(2024, 0, 15);
@@ -15,8 +15,8 @@ function zoneName(timeZone, date, style) {
   return parts.find((part) => part.type === 'timeZoneName').value;
 }
 
-// Returns a zone's offset at a date. The larger of two offsets is summer time, because a zone south
-// of the equator has its summer in January.
+// Returns a zone's offset at a date, in minutes east of UTC. The larger of two offsets is summer
+// time, because a zone south of the equator has its summer in January.
 function offsetOf(timeZone, date) {
   const parts = new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset' }).formatToParts(date);
   const [, sign, hours = 0, minutes = 0] = /GMT([+-])?(\d+)?:?(\d+)?/.exec(
@@ -39,7 +39,7 @@ for (const zone of [...Intl.supportedValuesOf('timeZone'), ...ALIASES.split(/\s+
     offset: offsetOf(zone, date),
   }));
   const [standard, summer] = january.offset <= july.offset ? [january, july] : [july, january];
-  // For a zone without a name ICU prints the offset, which bootstrap/locale computes itself.
+  // For a zone without a name ICU prints the offset, which bootstrap/locale computes.
   if (standard.name.startsWith('GMT') && standard.name !== 'Greenwich Mean Time') continue;
   zones[zone] = [indexOf(standard.name), indexOf(summer.name)];
   if (!/^GMT.|^UTC/.test(standard.short)) zones[zone].push(indexOf(standard.short), indexOf(summer.short));

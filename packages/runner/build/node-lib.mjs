@@ -1,7 +1,7 @@
 // Extracts Node's own library from the binary of the pinned npm package.
-// `process.binding('natives')` has every file of `lib/` as text, and the running binary shows the
-// shapes of the bindings below. The sources and the shapes are cached by Node's version and by the
-// scripts that read them. Next: stage.mjs.
+// `process.binding('natives')` has every file of `lib/` as text, and the running binary prints the
+// shapes of its bindings. The sources and the shapes are cached by Node's version, by the
+// processor's architecture, and by the scripts that print them. Next: stage.mjs.
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -46,7 +46,7 @@ export async function extractNodeLibrary() {
   return target;
 }
 
-/** Returns the binary of the pinned package for this machine. */
+/** Returns the paths of the binary and of the licence in the pinned package for this machine. */
 function findNode() {
   const name = `node-linux-${process.arch}`;
   let manifest;
@@ -61,7 +61,10 @@ function findNode() {
   return { binary: join(dir, 'bin', 'node'), license: join(dir, 'LICENSE') };
 }
 
-/** Runs without the caller's NODE_OPTIONS, so that the shapes are the shapes of a plain process. */
+/**
+ * Runs the binary and returns its standard output. Removes the caller's NODE_OPTIONS, so that the
+ * shapes are the shapes of a plain process.
+ */
 function run(binary, args) {
   const env = { ...process.env };
   delete env.NODE_OPTIONS;

@@ -8,7 +8,8 @@ export function say(text) {
 }
 
 /**
- * Runs `work` and prints its begin and its duration. `expected` is free text such as "about 80 s".
+ * Runs `work`. Prints the title at the start, the elapsed time every 10 s, and the duration at the
+ * end. `expected` is free text such as "about 80 s".
  */
 export async function step(title, expected, work) {
   say(expected ? `${title} (${expected}) ...` : `${title} ...`);

@@ -43,7 +43,8 @@ function runIn(fixture, root, cwd) {
   return { exitCode: status, stdout, stderr };
 }
 
-// Replaces the folder in text. Binary output stays unchanged, because it contains no path.
+// Replaces the path of the temporary folder by WORKSPACE. Binary output stays unchanged, because
+// the output contains no path.
 function moved(bytes, cwd) {
   return bytes.includes(cwd) ? Buffer.from(bytes.toString('utf8').replaceAll(cwd, WORKSPACE)) : bytes;
 }

@@ -38,8 +38,8 @@ export const ENGINE_FILES = [
 let packages;
 
 /**
- * Returns the folder of a package that `engine/Cargo.toml` pins, and downloads the package if
- * necessary.
+ * Returns the folder of a package that `engine/Cargo.toml` pins. Cargo downloads the package if it
+ * is not in cargo's cache.
  */
 export function findPackage(name, version) {
   const manifest = join(engineDir, 'Cargo.toml');

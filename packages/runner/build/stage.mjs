@@ -1,5 +1,5 @@
 // Collects the files that `build_file` reads while the image is made: `dist/inputs/bootstrap/...`
-// and `dist/inputs/lib/...`. Next: the imager.
+// and `dist/inputs/lib/...`. Next: the imager (packages/sidecar/crates/imager).
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { digest } from './digest.mjs';
@@ -10,7 +10,7 @@ import { readTypeScriptParser } from './typescript-parser.mjs';
 
 const STAMP = '.digest';
 
-/** Updates the folders. Returns whether a file has changed. */
+/** Writes `dist/inputs/` again if an input has changed. Returns whether the folder was written. */
 export async function stageInputs() {
   const library = await extractNodeLibrary();
   checkSurface(JSON.parse(readFileSync(join(library, 'shapes.json'), 'utf8')));

@@ -16,8 +16,8 @@ const KINDS = { n: 'number', s: 'string', b: 'boolean', big: 'bigint', sym: 'sym
 const COLLECTIONS = { a: 'array', map: 'map', set: 'set', ab: 'ArrayBuffer', cyc: 'object' };
 
 /**
- * Returns lines such as `fs.access function`, in order. Objects of constants are listed one level
- * down.
+ * Returns lines such as `fs.access function`, in order. A nested object, such as an object of
+ * constants, has a line for each property.
  */
 export function surfaceOf(shapes) {
   const lines = [];
@@ -46,7 +46,7 @@ function kindOf(shape) {
   return KINDS[shape.t] ?? COLLECTIONS[shape.t] ?? 'object';
 }
 
-/** Returns the bindings with a file of their own. */
+/** Returns the names of the bindings that have a file of their own. */
 export function implementedBindings() {
   const files = readdirSync(bindingsFolder).filter((file) => file.endsWith('.js'));
   return new Set(files.map((file) => file.slice(0, -3)));

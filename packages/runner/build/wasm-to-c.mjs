@@ -3,9 +3,10 @@
 // library has the parser as WebAssembly, for undici. The translation makes the parser a part of the
 // guest. The parser then runs at the guest's speed, and its memory is inside the guest's memory.
 //
-// A stack slot becomes a C variable for its depth, a block becomes a label. Addresses stay offsets
-// into one array, so the code cannot reach outside. Instructions that the module does not use are
-// not translated: an instruction that is missing in the tables is an error.
+// A stack slot becomes a C variable for its depth. A block becomes a label. Addresses become
+// offsets into one array, without a check of the bounds: the guest's own memory is the only memory
+// in reach. Instructions that the module does not use are not translated: an instruction that is
+// missing in the tables is an error.
 //
 // This tool is JavaScript, unlike the tools for the guest's own module in `crates/imager`. The C is
 // an input of the guest's compiler. The build compiles the guest and the image builder at the same
@@ -362,7 +363,7 @@ function body(module, { start, end, wasm }, index, prefix, nameOf) {
           push('u32', `${module.pages}u`);
           break;
         case 0x40:
-          // Growing the memory is not implemented, because the guest allocates only two parsers.
+          // Growing the memory always fails, because the memory is an array of a fixed size.
           r.leb();
           pop();
           push('u32', '~0u');
@@ -438,7 +439,8 @@ function close(blocks, stack, lines, slot, results) {
   if (block.arity) stack.push(block.type);
 }
 
-// Skips code that cannot be reached, and tracks only the nesting of blocks.
+// Skips an instruction that cannot be reached. Returns the new nesting of skipped blocks; 0 means
+// that the following code can be reached.
 function skip(op, r, depth, blocks, stack, lines) {
   if (op === 0x02 || op === 0x03 || op === 0x04) {
     r.u8();

@@ -25,7 +25,10 @@ const COPIED = [
   'previousDir',
 ];
 
-/** The background children: number → promise of the outcome. */
+/**
+ * The background children: pid → `{ pid, command, status, ended }`. `ended` is a promise of the
+ * exit code.
+ */
 export const jobs = new Map();
 
 export async function background(interpreter, node) {

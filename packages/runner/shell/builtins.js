@@ -1,5 +1,5 @@
-// Builtins that just-bash lacks, or has without processes: wait, jobs, trap, kill, exec, umask,
-// ulimit. Next: background.js, traps.js.
+// Builtins that just-bash lacks, or implements without processes: command, wait, jobs, trap, kill,
+// exec, umask, ulimit. Next: background.js, traps.js.
 
 import fs from 'node:fs';
 import { posix } from 'node:path';
@@ -96,7 +96,8 @@ function kill(_interpreter, args) {
   return result;
 }
 
-// Replaces the shell by a command: the shell ends with the command's exit code.
+// Replaces the shell by a command: the shell ends with the command's exit code. Returns undefined
+// without a command, so that just-bash runs `exec`.
 async function exec(interpreter, args, { quoted, stdin, owned }) {
   let rest = args[0] === '--' ? args.slice(1) : args;
   while (rest[0] === '-c' || rest[0] === '-l' || rest[0] === '-a') rest = rest.slice(rest[0] === '-a' ? 2 : 1);
@@ -121,7 +122,8 @@ function umask(_interpreter, args) {
   return ok();
 }
 
-// Implements `command -v`, and `command NAME` for commands that just-bash does not have itself.
+// Implements `command -v` and `command -V`. Returns undefined for other arguments, so that
+// just-bash runs `command`.
 function command(interpreter, args) {
   const flags = args.filter((arg) => /^-[pvV]+$/.test(arg)).join('');
   if (!/[vV]/.test(flags)) return undefined;

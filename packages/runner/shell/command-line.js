@@ -14,8 +14,8 @@ const LONG = /^--(?:login|norc|noprofile|posix|restricted|noediting|verbose)$/;
 const WITH_VALUE = /^--(?:rcfile|init-file)$/;
 
 /**
- * Returns `{ options, script | file | fromInput, name, args }`, or `{ bad }`, the reason of a
- * failure.
+ * Returns `{ options, script | file | fromInput, name, args }`, `{ version: true }`, or `{ bad }`,
+ * the reason of a failure.
  */
 export function readCommandLine([called, ...line]) {
   const options = {};

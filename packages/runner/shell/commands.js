@@ -1,6 +1,5 @@
 // The commands of the shell: the commands of just-bash by name, and small commands that just-bash
-// lacks. Next: programs.js, the commands that pass on input while reading when they run as
-// processes.
+// lacks. Next: programs.js, which has the commands that write output while they read input.
 
 import fs from 'node:fs';
 import os from 'node:os';
@@ -70,7 +69,7 @@ function realpath(args, { cwd }) {
   return result;
 }
 
-// Resolves a path. The last part need not exist.
+// Resolves a path. The last part must exist only if `all` is set.
 function resolved(path, all) {
   if (all || fs.existsSync(path)) return fs.realpathSync(path);
   return posix.join(fs.realpathSync(posix.dirname(path)), posix.basename(path));
@@ -85,7 +84,8 @@ function id(args) {
   return ok(`uid=${uid}(user) gid=${gid}(user) groups=${gid}(user)\n`);
 }
 
-// Reads only the beginning of a file, because a file such as a device may have no end.
+// Reads only the beginning of a character device, which may have no end. just-bash reads other
+// files.
 async function head(args, context) {
   const read = readHead(args);
   if (read === undefined || read.files.length === 0) return context.origCommand(args);
@@ -113,7 +113,7 @@ function xargs(args, context) {
   return context.origCommand([...apart, ...rest]);
 }
 
-/** The commands that just-bash lacks. `yes` ends only if it runs as a process. */
+/** The commands that just-bash lacks, and the commands of just-bash that this file changes. */
 export const own = [
   ['head', head],
   ['ls', ls],

@@ -8,7 +8,10 @@ import fs from 'node:fs';
 const PIECE = 65_536;
 const BROKEN_PIPE = 141;
 
-/** Writes all bytes. If the reader has ended, this process ends, as with SIGPIPE. */
+/**
+ * Writes all bytes. Ignores a closed descriptor. If the reader has ended, this process ends, as
+ * with SIGPIPE.
+ */
 export function write(fd, bytes) {
   try {
     for (let at = 0; at < bytes.length; ) at += fs.writeSync(fd, bytes, at);
@@ -18,14 +21,17 @@ export function write(fd, bytes) {
   }
 }
 
-/** Reads until the end. */
+/** Returns all bytes of `fd` up to the end of the input. */
 export function readAll(fd) {
   const pieces = [];
   for (let piece = readSome(fd); piece.length > 0; piece = readSome(fd)) pieces.push(piece);
   return Buffer.concat(pieces);
 }
 
-/** Waits until bytes are available and returns them. Returns no bytes at the end of the input. */
+/**
+ * Waits until bytes are available and returns at most `most` bytes. Returns no bytes at the end of
+ * the input.
+ */
 export function readSome(fd, most = PIECE) {
   const piece = Buffer.allocUnsafeSlow(most);
   return piece.subarray(0, fs.readSync(fd, piece, 0, most, null));
@@ -46,7 +52,7 @@ export function readLine(fd) {
   return Buffer.from(bytes);
 }
 
-/** Returns the two ends of a pipe: [to read, to write]. */
+/** Returns the two ends of a pipe: [read end, write end]. */
 export function pipe() {
   const ends = kernel.pair();
   if (typeof ends === 'number') throw new Error('the limit of pipes is exceeded');
@@ -71,7 +77,7 @@ export function descriptorOf(bytes) {
   return fd;
 }
 
-/** Returns the content of a descriptor of `openUnnamedFile`. */
+/** Returns the content of a descriptor of `openUnnamedFile`, and closes the descriptor. */
 export function readUnnamedFile(fd) {
   kernel.rewind(fd);
   const bytes = readAll(fd);

@@ -1,5 +1,5 @@
-// just-bash's filesystem over the runtime's own, through Node's `fs`: every path has the meaning
-// that it has for other programs. The calls are synchronous, because the kernel replies at once.
+// just-bash's filesystem over the runtime's own, through Node's `fs`: a path has the same meaning
+// as for other programs. The calls are synchronous, because the kernel replies at once.
 // Next: interpreter.js.
 
 import fs from 'node:fs';

@@ -1,6 +1,6 @@
 // The shell and the usual commands as one program. The file that was started selects the command
-// (`kernel/processes/resolve.rs`). The language and most commands are just-bash's; processes,
-// descriptors and files are the runtime's. Next: command-line.js, interpreter.js.
+// (crates/kernel/src/processes/resolve.rs). The language and most commands are just-bash's;
+// processes, descriptors and files are the runtime's. Next: command-line.js, interpreter.js.
 
 import fs from 'node:fs';
 import v8 from 'node:v8';
@@ -32,7 +32,7 @@ function makeBash(env, cwd) {
     executionLimits,
     processInfo: { pid: process.pid, ppid: process.ppid, uid: process.getuid?.() ?? 1000, gid: process.getgid?.() ?? 1000 },
   });
-  // As in bash, the variable is set here but not exported to children.
+  // As in bash, the variable is set in the shell but not exported to children.
   if (env.PATH === undefined) {
     bash.state.env.set('PATH', DEFAULT_PATH);
     bash.state.exportedVars.delete('PATH');
@@ -43,7 +43,8 @@ function makeBash(env, cwd) {
       bash.state.exportedVars.delete(name);
     }
   const { execInScope } = bash;
-  // A command that runs commands itself (`xargs`, `find -exec`, ...) receives their output.
+  // A command that runs other commands (`xargs`, `find -exec`, ...) receives the output of these
+  // commands.
   bash.execInScope = async (text, options, scope, depth, ...rest) => {
     const run = () => execInScope.call(bash, text, options, scope, depth, ...rest);
     if (depth === 0) return run();
@@ -103,7 +104,7 @@ async function shell(argv) {
   return run(bash, text);
 }
 
-// Returns whether the text is a single command, so that the shell may end with that command, as in
+// Returns whether the text is a single command, so that the command may replace the shell, as in
 // bash.
 function isOneCommand(text) {
   try {
@@ -160,7 +161,7 @@ async function run(bash, text) {
   return result.exitCode & 0xff;
 }
 
-/** Loads every command while the image is made, so that a process loads none. */
+/** Loads every command while the image is made, so that a process loads no command. */
 export async function warm() {
   Object.assign(sink, { out: false, err: false });
   const bash = makeBash({}, '/');

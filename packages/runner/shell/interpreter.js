@@ -21,8 +21,8 @@ const { prototype } = Interpreter;
 const { executePipeline, executeScript, executeStatement, executeCommandInner, runCommand } = prototype;
 
 /**
- * Returns the kind of a command without a slash: a function, a builtin, a command of just-bash, or
- * another program.
+ * Returns the kind of a command: 'function', 'builtin', 'own' (a command of just-bash), 'program',
+ * or 'missing'.
  */
 prototype.kindOf = function kindOf(name) {
   const { state, commands } = this.ctx;
@@ -34,7 +34,7 @@ prototype.kindOf = function kindOf(name) {
   return own && commands.has(name) ? 'own' : 'program';
 };
 
-// Returns the beginning of the shell's messages.
+// Returns the beginning of the shell's messages: `bash: line 3: `.
 prototype.where = function () {
   const { env, currentLine } = this.ctx.state;
   return `${env.get('0') ?? 'bash'}: line ${currentLine}: `;
@@ -77,7 +77,7 @@ export function beginAnew() {
   isFirst = true;
 }
 
-// When the outermost script ends, runs the due traps with the script's state.
+// Runs a script. When the outermost script ends, also runs the due traps with the script's state.
 prototype.executeScript = async function (node) {
   if (!isFirst) return executeScript.call(this, node);
   isFirst = false;
@@ -95,7 +95,7 @@ prototype.executeScript = async function (node) {
   return done;
 };
 
-// `exit` and similar builtins throw errors that carry a result.
+// Returns the result of a script. `exit` and similar builtins throw errors that carry the result.
 async function outcome(running) {
   try {
     return await running;
@@ -123,7 +123,7 @@ prototype.executeCommandInner = async function (node, stdin, owned) {
 
 /**
  * Runs a simple command whose words are expanded. `owned` is true if `stdin` was given to this
- * command, even if it is empty.
+ * command, even if `stdin` is empty.
  */
 prototype.runSimple = async function (node, prepared, name, args, quoted, stdin, sourceFd, owned) {
   const { plan } = this;
@@ -154,7 +154,7 @@ prototype.runCommand = async function (name, args, quoted, stdin, noFunctions, d
   }
 };
 
-/** Starts a program. Waits for the program, unless it belongs to a plan (a pipeline, `&`). */
+/** Starts a program. Waits for the program, unless `plan` is given, for a pipeline or `&`. */
 prototype.runProgram = async function ({ node, prepared, name, args, stdin, owned, plan }) {
   const { state } = this.ctx;
   const file = this.find(name);
@@ -214,8 +214,8 @@ prototype.runProgram = async function ({ node, prepared, name, args, stdin, owne
 };
 
 // Returns the input of a program: this process's own input, unless other input is given. `release`
-// must be called when the program has ended. The function finds by the file's position which part
-// of a group's input the program has read.
+// must be called when the program has ended. `release` finds by the file's position which part of a
+// group's input the program has read.
 function inputFor(state, stdin, owned) {
   const isGroups = !owned && stdin === '';
   const text = isGroups ? state.groupStdin : stdin;

@@ -1,5 +1,5 @@
 // `ls`. just-bash's own version shows no modes, owners and links, because most filesystems below
-// just-bash have none. Next: commands.js.
+// just-bash have no modes, owners and links. Next: commands.js.
 
 import fs from 'node:fs';
 import { posix } from 'node:path';
@@ -58,8 +58,8 @@ class Listing {
     const whole = posix.resolve(this.#cwd, path);
     try {
       const stats = fs.lstatSync(whole);
-      // `ls` follows a link that is named as an argument, unless the option describes the link
-      // itself.
+      // `ls` follows a link that is named as an argument, unless an option (`-l`, `-d`) describes
+      // the link.
       const target =
         stats.isSymbolicLink() && follow && !this.#flags.has('l') ? fs.statSync(whole, { throwIfNoEntry: false }) : undefined;
       return { name, whole, stats: target ?? stats };

@@ -2,7 +2,8 @@
 // with the output of the previous command. If a command is another program, all commands that can
 // be processes become processes. Real pipes connect the processes, which run concurrently. Output
 // then flows without being collected, and a writer ends when its reader has ended. Other pipelines
-// start no process, because a process costs a few milliseconds, and `echo x | tr a b` needs none.
+// start no process, because a process costs a few milliseconds, and `echo x | tr a b` needs no
+// process.
 // Next: interpreter.js.
 
 import { close, descriptorOf, openUnnamedFile, pipe, readAll, readUnnamedFile } from './descriptors.js';
@@ -19,7 +20,10 @@ export function plainName(node) {
   return plain ? node.name.parts.map(({ value }) => value).join('') : undefined;
 }
 
-/** Returns the kind of a command in a pipeline: 'program', 'own' (may be a process), or 'here'. */
+/**
+ * Returns the kind of a command in a pipeline: 'program', 'own' (may be a process), or 'here' (runs
+ * in this process).
+ */
 export function kindOf(interpreter, node) {
   const name = plainName(node);
   const kind = name === undefined ? 'here' : interpreter.kindOf(name);
@@ -52,8 +56,8 @@ function oneByOne(interpreter, node, plain) {
 }
 
 /**
- * Starts all commands of a pipeline at once. If `waits` is false, returns the numbers of the
- * processes.
+ * Starts all commands of a pipeline at once. Returns the result of the pipeline, or the pids if
+ * `waits` is false.
  */
 export async function atOnce(interpreter, node, kinds, waits = true) {
   const errors = sink.err || !waits ? 2 : openUnnamedFile();

@@ -38,8 +38,8 @@ export function find(name, path, cwd) {
 
 /**
  * Starts `file`. The shell runs scripts whose first line names no interpreter. `fds` maps the
- * child's descriptors to descriptors of this process. Returns the child's number, or the failure:
- * `{ exitCode, message }`.
+ * child's descriptors to descriptors of this process. Returns the child's pid, or the failure: `{
+ * exitCode, message }`.
  */
 export function start({ file, args, env, cwd, fds, detached = false }) {
   const pairs = Object.entries(env).map(([key, value]) => `${key}=${value}`);
@@ -75,13 +75,16 @@ export const ended = (pid) => new Promise((resolve) => kernel.wait(pid, resolve)
 
 const PASSED_ON = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'];
 
-/** Whether the next program replaces the shell, as in `exec` or in `sh -c` with one program. */
+/**
+ * `isGiven` is true if the next program replaces the shell, as in `exec` or in `sh -c` with one
+ * program.
+ */
 export const place = { isGiven: false };
 
 /**
  * Prepares a program that replaces the shell. The program receives the shell's signals, and the
- * shell ends with its exit code. Signals are passed on from this call on, before the program
- * starts, because a reader of the first output may send a signal at once. The result has
+ * shell ends with the program's exit code. Signals are passed on from this call on, before the
+ * program starts, because a reader of the first output may send a signal at once. The result has
  * `ended(pid)`, which resolves like the exported function `ended`. The caller must call `leave()`
  * if no program was started.
  */

@@ -1,6 +1,6 @@
-// Commands that pass on their input while reading, when they are processes of their own. In a
-// pipeline with programs, no command may wait for an end that may never be reached. Next: index.js,
-// which falls back to just-bash for every other option.
+// Commands that write output while they read input, when each command is a process of its own. In a
+// pipeline with programs, no command may wait for the end of its input, which may never be reached.
+// Next: index.js, which falls back to just-bash for every other option.
 
 import fs from 'node:fs';
 import { close, readSome, write } from './descriptors.js';

@@ -9,7 +9,7 @@ import { descriptorOf } from './descriptors.js';
 const BOTH = { out: true, err: true };
 const isNumber = (text) => /^\d+$/.test(text);
 
-/** Returns the streams that redirections direct away from this process's output. */
+/** Returns the streams that redirections replace: `{ out, err }`. */
 export function taken(redirections) {
   const result = { out: false, err: false };
   for (const { operator, fd, target } of redirections) {
@@ -63,7 +63,7 @@ function duplicate(result, operator, fd, text, open, kept) {
   else throw new Error(`${text}: ambiguous redirect`);
 }
 
-// just-bash remembers the file of `exec 3> file` as a path with a prefix.
+// just-bash stores the file of `exec 3> file` as a path with a prefix.
 const KEPT = /^__(?:file|file_append|rw)__:(?:\d+:)?(.*)$/s;
 
 /** Returns a descriptor for a file that the shell keeps open under a number, or undefined. */

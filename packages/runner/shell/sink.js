@@ -8,8 +8,8 @@ import { stdoutAsBytes } from 'just-bash';
 import { write } from './descriptors.js';
 
 /**
- * `out` is true if standard output is written to this process's descriptor, and `err` if standard
- * error is.
+ * `out` is true if standard output is written to this process's descriptor. `err` has the same
+ * meaning for standard error.
  */
 export const sink = { out: true, err: true };
 
@@ -27,7 +27,7 @@ export async function keeping({ out, err }, work) {
 
 /**
  * Returns the bytes of a text. If all characters are below 0x100 and form UTF-8 as bytes, each
- * character is one byte.
+ * character is one byte. Other texts are encoded as UTF-8.
  */
 export function bytesOf(text) {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: every character up to 0xff is a byte
@@ -37,7 +37,10 @@ export function bytesOf(text) {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the bytes below 0x80
 const isUtf8 = (text) => /^[\x00-\x7f]*$/.test(text) || !Buffer.from(text, 'latin1').toString('utf8').includes('\ufffd');
 
-/** Writes the streams of a result that are not kept as values. */
+/**
+ * Writes the streams of a result that are not kept as values. Returns the result without these
+ * streams.
+ */
 export function flush(result) {
   if (result.stderr && sink.err) {
     write(2, bytesOf(result.stderr));

@@ -37,7 +37,10 @@ function record(name) {
   waiting.clear();
 }
 
-/** Runs `trap TEXT NAMES...`; the text `-` removes a trap. Returns false for an unknown name. */
+/**
+ * Runs `trap TEXT WORD`; the text `-` removes a trap. Ignores ERR, DEBUG and RETURN. Returns false
+ * for an unknown name.
+ */
 export function setTrap(text, word) {
   const name = word === '0' || word.toUpperCase() === EXIT ? EXIT : signalName(signalNumber(word));
   if (['ERR', 'DEBUG', 'RETURN'].includes(word)) return true;

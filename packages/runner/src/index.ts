@@ -1,5 +1,5 @@
-// Returns the folder of the images: one image for `node` programs and one with the shell. `build/`
-// makes them of `engine/`, `bootstrap/` and `shell/`.
+// Returns the folder of the images: one image for `node` programs and one with the shell. The build
+// makes the images of `engine/`, `bootstrap/` and `shell/`.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ const FILES = ['guest.image', 'shell.image'];
 
 /**
  * Returns the path of the folder with `guest.image`, `shell.image` and their modules. Throws if
- * this package does not contain them.
+ * this package does not contain the images.
  */
 export function imageDir(): string {
   const folder = fileURLToPath(new URL('.', import.meta.url));

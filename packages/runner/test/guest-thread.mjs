@@ -1,5 +1,5 @@
 // A booted guest in a thread of its own, restored to its image before each run. The guest's own
-// stack limit must be reached before Node's, and only a thread can have a large stack.
+// stack limit must be reached before Node's limit, and only a thread can have a large stack.
 import { once } from 'node:events';
 import { parentPort, Worker, workerData } from 'node:worker_threads';
 import { DevGuest, evalEvent, startEvent } from '../build/dev-host.mjs';

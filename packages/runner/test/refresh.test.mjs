@@ -1,5 +1,5 @@
-// Tests each entry of the list in bootstrap/start-up/refresh.js: a process sees its own values, and
-// two processes never share a value that must differ.
+// Tests each entry of the list in bootstrap/start-up/refresh.js: a process reads its own values,
+// and two processes never share a value that must differ.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { GuestThread } from './guest-thread.mjs';
 

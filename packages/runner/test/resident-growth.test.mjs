@@ -1,5 +1,5 @@
-// A resident runner evaluates any number of modules in one process, and its heap must not grow with
-// their number.
+// A resident runner evaluates any number of modules in one process, and the heap of the process
+// must not grow with the number of modules.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';

@@ -1,5 +1,5 @@
-// A statement begins with its subject, not with a relative clause. Exempt are a sentence that ends
-// with a question mark, the head of a table, and a message that begins with `{field}`.
+// A statement begins with its subject, not with a relative clause. A sentence that ends with a
+// question mark, the head of a table, and a message that begins with `{field}` are exempt.
 
 import { sentencesOf, textOf } from '../sentences.mjs';
 

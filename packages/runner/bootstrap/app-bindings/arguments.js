@@ -1,11 +1,11 @@
 // Reads the words after a binding's command as the binding's input: `--json TEXT`, `--json -` for
 // standard input, or `--key value` for the properties of an object. The binding's schema decides
-// how a value is read. Next: help.js, which prints these words for users.
+// how a value is read. Next: help.js, which explains the words to users.
 'use strict';
 
 /**
- * Returns the input. `stdin` returns all of standard input. `schema` returns the input's schema and
- * is called only if there are keys.
+ * Returns the input, or undefined if `words` is empty. `stdin` returns all of standard input.
+ * `schema` returns the input's schema and is called only if the words are not `--json`.
  */
 async function readArguments(words, { stdin, schema }) {
   const json = jsonOf(words);

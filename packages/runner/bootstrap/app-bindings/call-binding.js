@@ -1,8 +1,9 @@
 // `callBinding(name, input, { signal })` calls a function of the app by name. Input and result are
 // JSON. `callBinding` is a global and not a module, because programs that are written for sandboxes
-// expect a global. A call starts no process. The kernel transfers only an error's name, message and
-// code, so this file makes the error object. Next: command.js, which offers the call as a command;
-// docs/internals/guest-abi.md lists the system calls.
+// expect a global. A call starts no process. The kernel transfers the app's error as JSON: the
+// name, the message, the code and other fields. This file therefore makes the error object. Next:
+// command.js, which offers the call as a command; docs/internals/guest-abi.md lists the system
+// calls.
 'use strict';
 
 const context = require('../context.js');
@@ -25,7 +26,7 @@ const KERNEL = {
   EACCES: (name) => ['EACCES', `EACCES: permission denied, binding.call '${name}'`],
 };
 
-// Makes the error of a call that failed before the app received it. `reason` is the kernel's
+// Makes the error of a call that the app did not answer with an error. `reason` is the kernel's
 // explanation, if any.
 function kernelError(name, errno, reason) {
   const code = nameOf(errno);
@@ -44,7 +45,7 @@ function remoteError({ name, message, ...facts }) {
 }
 
 // Starts a call and returns the operation's number, or undefined if the call did not start.
-// `finish(error, result)` is called once.
+// `finish(error, result)` is called once, but not for an operation that is cancelled.
 function ask(call, name, input, finish) {
   const operation = native.sys(call, name, input);
   if (operation < 0) {

@@ -1,7 +1,7 @@
 // The command of a binding: `weather --json '{"city":"Oslo"}'`, `weather --city Oslo`, `weather
 // --help`. The kernel passes the binding's name in place of `node`'s options. The result is written
 // to stdout, a text unchanged and any other value as JSON. Errors are written to stderr, with exit
-// code 1. Next: arguments.js, which makes an input of the words.
+// code 1. Next: arguments.js, which converts the words to an input.
 'use strict';
 
 const { readArguments } = require('./arguments.js');
@@ -9,7 +9,7 @@ const { helpOf } = require('./help.js');
 const { callBinding, describeBinding } = require('./call-binding.js');
 const context = require('../context.js');
 
-/** Runs the command of this process. Returns false if the command is none of a binding's. */
+/** Runs the command of a binding. Returns false if this process is no command of a binding. */
 function run() {
   const [kind, binding] = native.execArgv();
   if (kind !== 'binding') return false;

@@ -1,5 +1,6 @@
-// The text that `--help` of a binding's command prints: its purpose, its input, examples that can
-// be run unchanged, and the whole schema.
+// Makes the text that `--help` of a binding's command prints: the binding's description, the
+// properties of the input, examples, and the whole schema. Each example is a command line that can
+// be run unchanged.
 'use strict';
 
 const LONGEST = 60;

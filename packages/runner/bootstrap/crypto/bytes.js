@@ -1,9 +1,9 @@
 // Converts the values that Node's C++ accepts as bytes to Uint8Arrays, and encodes requests for the
-// kernel, which are sequences of fields. Next: jobs.js.
+// kernel, which are sequences of fields. Next: jobs.js, which sends the requests.
 'use strict';
 
 // Returns a Uint8Array over an ArrayBufferView, a (Shared)ArrayBuffer or a secret key. Returns an
-// empty Uint8Array for other values.
+// empty Uint8Array for undefined and null.
 function bytesOf(value) {
   if (value === undefined || value === null) return new Uint8Array(0);
   if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
@@ -11,10 +11,10 @@ function bytesOf(value) {
   return new Uint8Array(value);
 }
 
-// Copies the input of an asynchronous job, because the input must not change under the job.
+// Copies the input of an asynchronous job, because the input must not change while the job runs.
 const copyOf = (value) => bytesOf(value).slice();
 
-// Returns a result as Node does: a Buffer over an ArrayBuffer of its own.
+// Returns a result as Node does: a Buffer whose ArrayBuffer contains only the result.
 function toBuffer(bytes) {
   const { bufferPrototype } = require('../context.js');
   const own = bytes.byteLength === bytes.buffer.byteLength ? bytes : bytes.slice();

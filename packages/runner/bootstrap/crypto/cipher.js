@@ -1,7 +1,7 @@
 // `CipherBase`, the class under `createCipheriv` and `createDecipheriv`: the checks of Node's C++,
-// and the order of calls that Node allows. CCM and key wrap convert a message as one piece, of any
-// length, with one command of the kernel. Next: ciphers.js for the names; whole.js for that
-// command.
+// and the order of calls that Node allows. CCM and key wrap convert a whole message, of any length,
+// with one command of the kernel. Next: ciphers.js, which has the ciphers' names; whole.js, which
+// runs the command for whole messages.
 'use strict';
 
 const context = require('../context.js');
@@ -27,8 +27,10 @@ const invalidLength = () => coded(RangeError, 'ERR_CRYPTO_INVALID_MESSAGELEN', '
 
 const isGcmTag = (length) => length === 4 || length === 8 || (length >= 12 && length <= 16);
 
-// Returns the requested length of the tag. Returns undefined if the cipher has no tag, or if the
-// length of a given tag decides.
+// Returns the length of the tag of an AEAD cipher: the requested length, or 16 for
+// chacha20-poly1305. Returns undefined for GCM without a requested length: an encryption then makes
+// 16 bytes, and a decryption accepts the length of the given tag. Throws if the requested length is
+// invalid.
 function tagLengthFor(cipher, name, asked) {
   if (cipher.mode === 'gcm') {
     if (asked === -1) return undefined;
@@ -157,7 +159,7 @@ class CipherBase {
     if (mode === 'ccm' && !this.#whole.done) {
       if (!this.#encrypt) {
         if (this.#tag === undefined) throw new Error(UNAUTHENTICATED);
-        // Like Node, does not check a message without any data.
+        // Like Node, does not authenticate a message if `update` was never called.
         return toBuffer(new Uint8Array(0));
       }
       this.#updateWhole(new Uint8Array(0));

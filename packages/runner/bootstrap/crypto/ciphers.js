@@ -1,10 +1,11 @@
-// The symmetric ciphers by OpenSSL's names, and `getCipherInfo`. Next: cipher.js.
+// The symmetric ciphers by OpenSSL's names, and `getCipherInfo`. Next: cipher.js, which encrypts
+// and decrypts.
 'use strict';
 
 // The kernel's number of each mode (crates/crypto/src/cipher/mod.rs).
 const MODES = { ecb: 1, cbc: 2, ctr: 3, gcm: 4, ccm: 5, wrap: 7, ofb: 8, cfb: 9, cfb8: 10 };
 
-// mode → [block size, bytes of the vector]
+// mode → [block size, length of the initialization vector in bytes]
 const SHAPES = {
   ecb: [16, 0],
   cbc: [16, 16],
@@ -84,7 +85,7 @@ function cipherNamed(name) {
 
 const isAead = (cipher) => cipher.mode === 'gcm' || cipher.mode === 'ccm' || cipher.poly === true;
 
-// Returns whether the cipher accepts a vector of `length` bytes.
+// Returns whether the cipher accepts an initialization vector of `length` bytes.
 function takesIv(cipher, length) {
   if (cipher.mode === 'gcm') return length > 0;
   if (cipher.mode === 'ccm') return length >= 7 && length <= 13;

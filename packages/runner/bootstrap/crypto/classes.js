@@ -1,5 +1,5 @@
-// The native halves of `KeyObject` and `CryptoKey`: the state that no program can reach. Next:
-// keys.js.
+// Makes the native base classes of `KeyObject` and `CryptoKey`. Private fields of the classes store
+// the state that no program can reach. Next: keys.js.
 'use strict';
 
 const { coded } = require('./faults.js');

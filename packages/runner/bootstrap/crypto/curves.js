@@ -1,7 +1,8 @@
 // The elliptic curves by the names of OpenSSL, NIST and JWK.
 'use strict';
 
-// The kernel's numbers, from crates/crypto/src/key/curve.rs.
+// `id` is the kernel's number of the curve, from crates/crypto/src/key/curve.rs. `length` is the
+// number of bytes of a coordinate.
 const CURVES = [
   { id: 1, name: 'prime256v1', jwk: 'P-256', length: 32 },
   { id: 2, name: 'secp384r1', jwk: 'P-384', length: 48 },

@@ -1,5 +1,5 @@
 // Diffie-Hellman over primes: the classes `DiffieHellman` and `DiffieHellmanGroup`. The kernel
-// computes the powers. Next: groups.js; crates/crypto/src/rsa.rs, `power`.
+// computes the powers and the primes. Next: groups.js; crates/crypto/src/rsa.rs, `power`.
 'use strict';
 
 const { bytesOf, request, toBuffer } = require('./bytes.js');
@@ -11,14 +11,15 @@ const RANDOM_PRIME = 4;
 const CHECK_PRIME = 5;
 const POWER = 22;
 
-// The results of OpenSSL's DH_check.
+// The flags that OpenSSL's DH_check returns.
 const P_NOT_PRIME = 1;
 const P_NOT_SAFE_PRIME = 2;
 const NOT_SUITABLE_GENERATOR = 8;
 const MODULUS_TOO_SMALL = 128;
 
 const LEAST_BITS = 512;
-// Twice the strength of the largest group. A longer exponent would not be harder to find.
+// The most bits of a private exponent: at least twice the strength of the largest group. A longer
+// exponent would not be harder to find.
 const EXPONENT_BITS = 512;
 
 const { hex } = native.encodings;

@@ -1,12 +1,13 @@
 // Makes Node's error of a failed computation, in the words of OpenSSL 3. Node has two kinds of such
-// errors: its synchronous functions put OpenSSL's parts on the error (`code`, `library`, `reason`),
-// its jobs set only the message. Next: sign.js and kdf.js, which throw and report such errors.
+// errors. Node's synchronous functions put OpenSSL's parts on the error (`code`, `library`,
+// `reason`). Node's jobs set only the message. Next: sign.js and kdf.js, which throw and report
+// such errors.
 'use strict';
 
 const PROVIDER = 'Provider routines';
 const ENVELOPE = 'digital envelope routines';
 
-// The numbers of crates/crypto/src/fault.rs → [OpenSSL's number, library, reason].
+// name → [number in crates/crypto/src/fault.rs, OpenSSL's number, library, reason]
 const FAULTS = {
   TooLong: [6, '0180007B', 'bignum routines', 'bits too large'],
   BadDecrypt: [9, '1C800064', PROVIDER, 'bad decrypt'],
@@ -52,7 +53,7 @@ function faultOf(result) {
   return typeof result === 'number' && result < -FAULT_BASE ? -result - FAULT_BASE : undefined;
 }
 
-// The libraries that appear in error codes.
+// The parts of error codes, by library. Codes of other libraries have no such part.
 const PLACES = {
   'rsa routines': 'RSA_',
   'asn1 encoding routines': 'ASN1_',
@@ -76,7 +77,7 @@ function partsOf(fault) {
 }
 
 // Returns the error of a synchronous function. `otherwise` is the error's message if OpenSSL has no
-// words for the fault.
+// words for the fault. A lack of memory has a message of its own.
 function thrown(fault, otherwise = 'The operation failed', twice = false) {
   const parts = partsOf(fault);
   if (parts !== undefined) return opensslError(...parts, twice);

@@ -1,7 +1,7 @@
 // The primes of the groups of RFC 2409 and 3526, such as "modp1". This file stores one number for
 // all primes. Each prime of n bits is 2^n - 2^(n-64) - 1 + 2^64 * (floor(2^(n-130) * pi) + c). The
-// longest prime therefore has the digits of pi for the others, and each other prime is a shift and
-// a small number.
+// longest prime therefore contains the digits of pi for all primes. Each other prime is computed
+// from these digits and its `c`.
 'use strict';
 
 // name → [bits, c]
@@ -37,7 +37,7 @@ const LONGEST = [
 
 const { hex } = native.encodings;
 
-// Returns the group's prime, big-endian, or undefined.
+// Returns the prime of a group as big-endian bytes, or undefined if the name is unknown.
 function groupPrime(name) {
   const group = GROUPS[`${name}`.toLowerCase()];
   if (group === undefined) return undefined;

@@ -1,7 +1,7 @@
-// Digests and message authentication codes: the classes `Hash` and `Hmac`, and `oneShotDigest`. The
-// first data is not sent at once, because most programs feed a digest once. If no more data
-// follows, one system call computes the whole digest, without a context in the kernel. Next:
-// digests.js for the names, system.js for the calls.
+// Digests and message authentication codes: the classes `Hash` and `Hmac`, and `oneShotDigest`. A
+// short first piece of data is not sent at once, because most programs pass data to a digest once.
+// If no more data follows, one system call computes the whole digest, without a context in the
+// kernel. Next: digests.js, which has the names; system.js, which makes the calls.
 'use strict';
 
 const { bytesOf, toBuffer } = require('./bytes.js');
@@ -10,7 +10,7 @@ const { coded, opensslError } = require('./faults.js');
 const system = require('./system.js');
 
 const { utf8 } = native.encodings;
-// A string of this many UTF-16 units has at most MAX_CHUNK bytes.
+// A string of this many UTF-16 units has at most MAX_CHUNK bytes as UTF-8.
 const SHORT_STRING = Math.floor(system.MAX_CHUNK / 3);
 const HELD_BACK = 16_384;
 
@@ -29,7 +29,8 @@ function encoded(bytes, encoding) {
   return native.decode(bytes, 0, bytes.length, encodingOf(encoding));
 }
 
-// The data of a digest: one short piece is stored here; more data goes to a context of the kernel.
+// The data of a digest. `piece` stores one short piece. More data is sent to a context of the
+// kernel.
 class Feed {
   piece = EMPTY;
   handle = 0;
@@ -112,7 +113,8 @@ function invalidDigest(name) {
   return coded(TypeError, 'ERR_CRYPTO_INVALID_DIGEST', `Invalid digest: ${name}`);
 }
 
-// Returns `key`, or the digest of a key that is too long for a system call, as HMAC allows.
+// Returns `key`, or the digest of a key that is too long for a system call. HMAC digests every key
+// that is longer than a block.
 function keyFor(digest, key) {
   return key.length <= system.MAX_CHUNK ? key : digestOf(digest, key);
 }
@@ -153,7 +155,7 @@ function digestOf(digest, view) {
   return system.finish(handle, digest.length);
 }
 
-// Implements `crypto.hash()`. Data that fits into a system call needs only one.
+// Implements `crypto.hash()`. Data that fits into a system call needs only one system call.
 function oneShotDigest(name, id, cache, input, outputEncoding, encoding, length) {
   const digest = digestById(id) ?? digestNamed(name);
   if (digest === undefined) throw new Error(`Digest method ${name} is not supported`);

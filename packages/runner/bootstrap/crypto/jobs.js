@@ -1,8 +1,8 @@
 // Node's `CryptoJob` over the kernel's jobs, in three modes: synchronous (`run` returns `[error,
 // result]`), with a callback (`ondone`), and with a promise for Web Crypto. A synchronous
-// computation is also a job of the kernel. A system call must be short, and a killed program must
-// end at once. Next: kdf.js, sign.js, keygen.js, which define the request and the result of each
-// job.
+// computation is also a job of the kernel, because a system call must be short, and a killed
+// program must end at once. Next: kdf.js, sign.js, keygen.js, which define the request and the
+// result of each job.
 'use strict';
 
 const { AsyncWrap } = require('../event-loop/async-wrap.js');
@@ -18,7 +18,7 @@ const ENOMEM = -12;
 const ASYNC = 0;
 const SYNC = 1;
 
-// Starts a job and returns its number.
+// Makes a job with its request, and returns the job's number. The job does not run yet.
 function begin(command, request) {
   const job = checked(native.sys(NUMBERS.jobBegin, command, part(request, 0, MAX_COPY)));
   for (let at = MAX_COPY; at < request.length; at += MAX_COPY) {
@@ -30,7 +30,8 @@ function begin(command, request) {
   return job;
 }
 
-// Runs a command and blocks the program. Returns the bytes, or a fault (a negative number).
+// Runs a command and blocks the program. Returns the bytes, or a fault (a negative number). Throws
+// if the result is an errno.
 function computeSync(command, request) {
   const job = begin(command, request);
   const length = native.sysWait(NUMBERS.jobWait, job);
@@ -41,13 +42,13 @@ function computeSync(command, request) {
   return out;
 }
 
-// Runs a command. Calls `callback` with the bytes or a fault.
+// Runs a command. Calls `callback` with the bytes, a fault or an errno.
 function compute(command, request, callback) {
   const operation = checked(native.sys(NUMBERS.jobStart, begin(command, request)));
   operations.expect(operation, (result, bytes) => callback(result < 0 ? result : (bytes ?? new Uint8Array(0))));
 }
 
-// A subclass has a `static provider`, which hooks see as the type.
+// A subclass has a `static provider`, which hooks receive as the type.
 class CryptoJob extends AsyncWrap {
   #mode;
 
@@ -56,8 +57,8 @@ class CryptoJob extends AsyncWrap {
     this.#mode = mode;
   }
 
-  // A subclass defines `command` and `request` (or `immediate()`, if the result is computed here),
-  // `value(bytes)` and `failure(fault)`.
+  // A subclass defines `command` and `request`, or `immediate()` if the guest computes the result.
+  // A subclass may override `value(bytes)` and `failure(fault)`.
   value(bytes) {
     return bytes;
   }

@@ -1,5 +1,6 @@
-// The jobs that derive bytes: PBKDF2, scrypt, HKDF; and for Web Crypto digests and message
-// authentication codes. Next: jobs.js; crates/crypto/src/command.rs for the fields of the requests.
+// The jobs that derive bytes (PBKDF2, scrypt, HKDF), and the jobs for Web Crypto's digests and
+// message authentication codes. Next: jobs.js; crates/crypto/src/command.rs for the fields of the
+// requests.
 'use strict';
 
 const { bytesOf, request, toArrayBuffer } = require('./bytes.js');
@@ -28,7 +29,7 @@ class BitsJob extends CryptoJob {
   }
 }
 
-// Fails, because OpenSSL refuses to derive zero bytes.
+// Throws, because OpenSSL refuses to derive zero bytes.
 function deriveNothing() {
   throw new Error('Deriving bits failed');
 }
@@ -82,8 +83,9 @@ class ScryptJob extends BitsJob {
   }
 }
 
-// OpenSSL's rules, in OpenSSL's order. crates/crypto/src/scrypt.rs repeats the rules, because a
-// program can make requests without this file.
+// Returns the message of the first rule of OpenSSL that the costs break, or undefined. The file
+// crates/crypto/src/scrypt.rs repeats the rules, because a program can make requests without this
+// file.
 function costProblem(N, r, p, maxmem) {
   if (N < 2 || (BigInt(N) & (BigInt(N) - 1n)) !== 0n) return 'Invalid scrypt params';
   const tooMuch = p > (2 ** 30 - 1) / r || (16 * r <= 63 && N >= 2 ** (16 * r));

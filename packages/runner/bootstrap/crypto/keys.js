@@ -1,8 +1,9 @@
-// `KeyObjectHandle`: the key object of Node's library. A secret is bytes. An asymmetric key is DER
-// (SubjectPublicKeyInfo or PKCS#8), which the kernel has parsed and checked. The key is passed to
-// the kernel at each use. The kernel keeps no key. A key therefore uses only its program's memory,
-// is freed with its object, and needs no work when a runtime is cloned. Next: key-input.js, which
-// makes keys; key-output.js, which writes keys; classes.js, the objects of programs.
+// `KeyObjectHandle`: the key object of Node's library. A secret key is stored as bytes. An
+// asymmetric key is stored as DER (SubjectPublicKeyInfo or PKCS#8), which the kernel has parsed and
+// checked. Each use passes the key to the kernel, which stores no key. A key therefore uses only
+// its program's memory, is freed with its object, and needs no work when a runtime is cloned. Next:
+// key-input.js, which makes keys; key-output.js, which writes keys; classes.js, which makes the
+// objects of programs.
 'use strict';
 
 const { bytesOf, fieldsOf, numberOf, request, toBuffer } = require('./bytes.js');
@@ -29,7 +30,7 @@ function command(number, ...fields) {
   return bytes.length <= MAX_CHUNK ? run(number, bytes) : computeSync(number, bytes);
 }
 
-// Runs a command that never fails if the key is valid.
+// Runs a command that succeeds for every valid key. Throws the error of a fault.
 function certain(number, ...fields) {
   const result = command(number, ...fields);
   if (typeof result === 'number') throw thrown(faultOf(result));
@@ -69,7 +70,7 @@ class KeyObjectHandle {
     return this;
   }
 
-  /** Returns the key, or its public part if `type` is a public type. */
+  /** Returns the key, or the public part of a private key if `type` is PUBLIC. */
   as(type) {
     const own = { kind: this.#kind, isPrivate: this.#type === PRIVATE, der: this.#bytes };
     return type === PUBLIC && own.isPrivate ? described(certain(KEY_PUBLIC, own.der)) : own;
@@ -91,7 +92,10 @@ class KeyObjectHandle {
     return KINDS[this.#kind];
   }
 
-  /** Returns the fields of crates/crypto/src/key/parts.rs, without the kind. */
+  /**
+   * Returns the parts of an asymmetric key: the fields of crates/crypto/src/key/parts.rs, without
+   * the kind.
+   */
   parts() {
     return fieldsOf(certain(KEY_PARTS, this.#bytes, this.#type === PRIVATE)).slice(1);
   }

@@ -16,7 +16,9 @@ function secureBuffer(length) {
 
 let learned;
 
-/** Is called with every buffer of random bytes. After `learn` a call costs one comparison. */
+/**
+ * Records a buffer of random bytes while `learn` runs. At other times a call costs one comparison.
+ */
 function seen(target) {
   if (learned !== undefined) learned.push(target);
 }
@@ -24,8 +26,8 @@ function seen(target) {
 const BYTES_OF_ONE = 6;
 
 /**
- * Runs while the image is made. Lets `randomInt` fill its cache to find the cache, and empties the
- * cache again.
+ * Finds the cache of `randomInt` while the image is made: calls `randomInt` until the cache is used
+ * up, records the cache and clears its bytes.
  */
 function learn(randomInt) {
   learned = [];
@@ -40,7 +42,7 @@ function learn(randomInt) {
 
 /**
  * Draws all kept bytes again. Fresh bytes also replace the part of a cache that is not used yet. A
- * cache that was never filled is filled before its first use.
+ * cache that was never filled is skipped, because Node fills a cache before its first use.
  */
 function drawAnew() {
   for (const bytes of kept) if (wasDrawn(bytes)) native.random(bytes);

@@ -1,6 +1,6 @@
 // Random bytes and primes. The bytes come from the kernel at each call, because two processes of
-// one image, or two clones, must never see equal bytes. This file keeps no bytes; random-kept.js
-// knows the bytes that Node keeps. Next: jobs.js; crates/crypto/src/prime.rs.
+// one image, or two clones, must never receive equal bytes. This file keeps no bytes;
+// random-kept.js records the bytes that Node keeps. Next: jobs.js; crates/crypto/src/prime.rs.
 'use strict';
 
 const { bytesOf, request, toArrayBuffer } = require('./bytes.js');

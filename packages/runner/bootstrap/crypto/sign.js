@@ -15,7 +15,7 @@ const ABSENT = -100;
 const P1363 = 1;
 const MODE_SIGN = 0;
 
-// The kernel's numbers of the kinds of keys.
+// The kernel's numbers of two kinds of keys (crates/crypto/src/key/mod.rs).
 const EDWARDS = 4;
 const MONTGOMERY = 5;
 
@@ -29,7 +29,7 @@ function signingFailure(fault, signs) {
   return thrown(fault, signs ? 'Sign operation failed' : 'Verify operation failed');
 }
 
-// Throws if RSA's options are invalid, before the kernel receives the options.
+// Throws if the salt length for an RSA key is below -4, the least of OpenSSL's special values.
 function checkOptions(key, { saltLength }) {
   if (key.kind <= 2 && saltLength !== undefined && saltLength < -4)
     throw opensslError('1C800070', PROVIDER, 'invalid salt length');
@@ -58,7 +58,8 @@ class Signing {
     this.#feed().update(data, encoding);
   }
 
-  // Returns the value of the kernel's reply, or throws the error of a fault.
+  // Passes the digest of the input to the kernel. Returns the kernel's reply, or throws the error
+  // of a fault.
   settle(command, key, options, ...more) {
     const data = this.#feed().digest();
     this.#hash = undefined;

@@ -1,7 +1,7 @@
 // The kernel's calls for cryptography (docs/internals/guest-abi.md), as functions over views. The
 // kernel accepts at most 64 KiB per call, because a call cannot be stopped. `update` splits longer
-// data; callers of other functions check the length. Next: faults.js, the meaning of negative
-// results; hash.js and jobs.js, which make most of the calls.
+// data; callers of other functions check the length. Next: faults.js, which converts negative
+// results to errors; hash.js and jobs.js, which make most of the calls.
 'use strict';
 
 const { nameOf } = require('../errors/errno.js');
@@ -10,7 +10,7 @@ const { cryptography: NUMBERS } = require('../generated/system-calls.js');
 const ENFILE = -23;
 const MAX_CHUNK = 65_536;
 
-// Throws if `result` is an errno, which means that a limit of the kernel is reached.
+// Throws if `result` is a negative errno. The usual cause is a limit of the kernel.
 function checked(result) {
   if (result >= 0) return result;
   const error = new Error(`the kernel refused a computation: ${nameOf(result)}`);
@@ -20,8 +20,8 @@ function checked(result) {
 
 // The contexts and their owners. Contexts whose owner is garbage are closed when there are many,
 // and when the kernel refuses to open more. A FinalizationRegistry or WeakRefs would wait until the
-// program is idle. A loop that makes a hundred thousand digests is never idle. The tables belong to
-// the process; in the image they would be shared.
+// program is idle. A loop that makes a hundred thousand digests is never idle. The tables are made
+// in the process, because all processes would share tables of the image.
 let owners;
 let handles;
 let many = 256;
@@ -73,7 +73,7 @@ const system = {
     return out;
   },
 
-  /** Opens a context, which is closed when `owner` is garbage. */
+  /** Opens a context. A later sweep closes the context if `owner` is garbage. */
   openHash(owner, id) {
     return open(owner, NUMBERS.hashOpen, id);
   },

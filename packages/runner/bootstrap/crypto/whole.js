@@ -72,8 +72,8 @@ const MODES = ['ctr', 'cbc', 'gcm', 'wrap'];
 const BITS = [128, 192, 256];
 const WRAP_IV = new Uint8Array(8).fill(0xa6);
 
-// CTR's counter may have fewer bits than the block. The message is then cut where the counter
-// overflows.
+// The counter of CTR may have fewer bits than a block. `counted` then splits the message where the
+// counter overflows.
 const COUNTER_BITS = 128;
 
 class AESCipherJob extends WholeJob {

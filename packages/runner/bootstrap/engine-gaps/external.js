@@ -1,5 +1,5 @@
-// V8's External, which wraps a pointer of C++ for JavaScript. Here an External wraps nothing:
-// programs can distinguish an External from other objects and compare two Externals. Next:
+// V8's External, which wraps a pointer of C++ for JavaScript. In the guest an External wraps
+// nothing: programs can distinguish an External from other objects and compare two Externals. Next:
 // ../net/stream-base.js, whose streams have an External; ../internal-bindings/types.js and util.js,
 // which test for Externals and return their addresses.
 'use strict';

@@ -1,15 +1,16 @@
-// A `FinalizationRegistry` that holds the tokens of `unregister` weakly, as the language requires.
+// Makes `FinalizationRegistry` hold the tokens of `unregister` weakly, as the language requires.
 // The engine holds the tokens strongly. An object that is its own token, like Node's signals of
-// `AbortSignal.timeout`, would then never be freed. The engine gets a stand-in instead, which a
-// WeakMap maps from the token. Next: globals.js, which installs this class before Node's library
-// takes the functions.
+// `AbortSignal.timeout`, would then never be freed. The engine therefore receives a stand-in
+// object, and a WeakMap maps the token to the stand-in. Next: globals.js, which calls this function
+// before Node's library reads the methods.
 'use strict';
 
 module.exports = function holdTokensWeakly() {
   const { prototype } = FinalizationRegistry;
   const { register, unregister } = prototype;
   const standIns = new WeakMap();
-  // Returns the stand-in of a token. The engine refuses an invalid token.
+  // Returns the stand-in of a token. Returns an invalid token unchanged, because the engine refuses
+  // it.
   const standInOf = (token) => {
     if (!canBeHeld(token)) return token;
     let standIn = standIns.get(token);

@@ -1,12 +1,12 @@
-// Adds properties of the global object and of call sites that Node's library expects and the engine
-// lacks. Each addition is a few lines of JavaScript, which may move into the engine later. Next:
+// Changes the global object and the call sites of the engine to what Node's library and packages
+// expect. Each change is a few lines of JavaScript, which may move into the engine later. Next:
 // ../start-up/process.js.
 'use strict';
 
 const holdTokensWeakly = require('./finalization.js');
 
-// The engine's own versions of globals that Node defines. The engine's versions are removed so that
-// Node's versions appear, in Node's order.
+// The globals of the engine that are removed. Node then defines its own versions, in Node's order.
+// Node has no `print`, and has `gc` only with a flag.
 const REPLACED = ['queueMicrotask', 'btoa', 'atob', 'performance', 'navigator', 'DOMException', 'console', 'print', 'gc'];
 
 module.exports = function prepareGlobals() {
@@ -16,8 +16,8 @@ module.exports = function prepareGlobals() {
   holdTokensWeakly();
 };
 
-// Defines the missing functions of Atomics. A process has one thread, so every operation is atomic.
-// `wait` must not block a thread that no other thread can notify.
+// Defines Atomics, which the engine lacks if it is built without threads. A process has one thread,
+// so every operation is atomic. `wait` must not block a thread that no other thread can notify.
 function defineAtomics() {
   const update = (combine) => (array, index, value) => {
     const old = array[index];
@@ -91,8 +91,8 @@ function completeCallSites() {
     if (prototype[name] !== undefined) continue;
     Object.defineProperty(prototype, name, { value: missing[name], writable: true, configurable: true });
   }
-  // V8 returns undefined for functions of strict code, and all of Node's library is strict code. A
-  // stack therefore exposes no internal function to programs.
+  // V8's `getFunction` returns undefined for functions of strict code, and all of Node's library is
+  // strict code. A stack therefore must expose no internal function to programs.
   const { getFunction, getFileName } = prototype;
   const { apply } = Reflect;
   const own = {

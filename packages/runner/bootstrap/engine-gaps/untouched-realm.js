@@ -1,8 +1,8 @@
 // The global object of the realm that Node's library keeps for itself (internal/util's
 // `getInternalGlobal`). The library takes `RegExp` from there, so that a program that patches
-// `RegExp.prototype` cannot see into the library. No realm is needed: the methods are the engine's
-// own functions, which this file keeps before any program runs. The methods look up `exec` and the
-// flags on this prototype. Next: ../internal-bindings/contextify.js.
+// `RegExp.prototype` cannot change the library's behaviour. No realm is needed: the methods are the
+// engine's own functions, which this file keeps before any program runs. The methods look up `exec`
+// and the flags on `Untouched.prototype`. Next: ../internal-bindings/contextify.js.
 'use strict';
 
 const descriptors = Object.getOwnPropertyDescriptors(RegExp.prototype);

@@ -1,14 +1,14 @@
 // Puts the source line above the stack of an error that a `vm` script threw, or of the syntax error
 // of a script (node_errors.cc DecorateErrorStack). Next: ../internal-bindings/contextify.js;
-// fatal.js does not change a decorated error.
+// fatal.js, which quotes no line above a decorated error.
 'use strict';
 
 const context = require('../context.js');
 const { quote } = require('./source-lines.js');
 
 /**
- * `code` is the text that was compiled as `filename`. The number of its first line is `lineOffset`
- * + 1.
+ * Decorates `error`, unless the error is decorated or no line can be quoted. `code` is the text
+ * that was compiled as `filename`. The number of the text's first line is `lineOffset` + 1.
  */
 function decorateStack(error, code, filename, lineOffset) {
   const { arrow_message_private_symbol: arrow, decorated_private_symbol: decorated } = context.privateSymbols;

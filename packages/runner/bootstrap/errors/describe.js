@@ -1,5 +1,5 @@
-// V8's NoSideEffectsToString: describes a value without running any of its code. Messages about
-// rejected promises use it.
+// Implements V8's NoSideEffectsToString: describes a value without running code of the program.
+// Messages about rejected promises contain the description.
 'use strict';
 
 function describe(value) {

@@ -19,7 +19,7 @@ function messageOf(errno) {
 const PERMISSION = /^the permission (\S+) is denied$/;
 
 // Makes Node's UVException: `EBADF: bad file descriptor, write`. The message ends with `reason` in
-// brackets, if given.
+// parentheses, if `reason` is given.
 function uvException(errno, syscall, path, dest, reason) {
   const code = nameOf(errno);
   let message = `${code}: ${messageOf(errno)}, ${syscall}`;

@@ -1,7 +1,7 @@
 // Handles uncaught errors: calls Node's handler, and prints the report if there was no listener
 // (node_errors.cc TriggerUncaughtException, ReportFatalException, GetErrorSource). Node does this
-// work in C++. People and models read the text of the report first. Next: source-lines.js for the
-// quoted line; ../event-loop/hooks.js, which registers `uncaught` as the shim's hook.
+// work in C++. The report's text equals Node's text. Next: source-lines.js for the quoted line;
+// ../event-loop/hooks.js, which registers `uncaught` as the shim's hook.
 'use strict';
 
 const context = require('../context.js');
@@ -13,12 +13,13 @@ const HAS_EXIT_CODE = 2;
 const INVALID_FATAL_HANDLER = 6;
 const ERROR_IN_FATAL_HANDLER = 7;
 
-// The value with which the shim unwinds after `triggerUncaughtException` has reported. Such a throw
-// reports no second error.
+// The value that unwinds the stack after `triggerUncaughtException` has reported an error. A throw
+// of this value reports no second error.
 const REPORTED = { __proto__: null };
 
-// Returns true if a listener handled the error. Otherwise writes the report and sets the exit code
-// in `exitInfo`.
+// Returns true if a listener handled the error. Otherwise returns false, and writes the report
+// unless the error is REPORTED. Sets the exit code in `exitInfo` only if Node's handler is missing
+// or throws.
 function uncaught(error, fromPromise) {
   if (error === REPORTED) return false;
   const { process } = context;
@@ -82,7 +83,7 @@ function reportPrimitive(error) {
   return `${String(error)}\n${hint}\n`;
 }
 
-// Returns where an error was made, which V8 reports if the error was never thrown. The shim knows
+// Returns where an error was made, which V8 reports if the error was never thrown. The shim returns
 // the position until the stack has been read. Afterwards the stack's text has the position.
 function locationOf(error) {
   if (!native.types.isNativeError(error)) return undefined;

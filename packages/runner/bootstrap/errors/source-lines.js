@@ -45,7 +45,8 @@ function lineOf(file, number) {
   return source === undefined ? undefined : source.split(/\r?\n/)[number - 1];
 }
 
-// Reads a program from its file, because the engine does not keep the source text.
+// Reads a program from its file, because the engine does not keep the source text. Returns
+// undefined for a relative path, and for a file that cannot be read or is larger than LARGEST_FILE.
 function textOfFile(file) {
   const path = file.startsWith('file://') ? context.requireBuiltin('internal/url').fileURLToPath(file) : file;
   if (!path.startsWith('/')) return undefined;

@@ -2,7 +2,7 @@
 // functions throw only when they are called, because `require('tls')` must succeed: many programs
 // load a module without calling its functions. The error names the missing function, with a code
 // that programs can test for.
-// Next: ../internal-bindings/shapes.js, which installs them.
+// Next: ../internal-bindings/shapes.js, which installs the functions.
 'use strict';
 
 const context = require('../context.js');
@@ -12,8 +12,8 @@ function unavailableError(name) {
   return new ERR_FEATURE_UNAVAILABLE_ON_PLATFORM(name);
 }
 
-// `binding.name` appears in the message: `The feature fs.open is unavailable on the current
-// platform, ...`
+// Makes a function that throws when it is called. The message names `binding.name`: `The feature
+// fs.open is unavailable on the current platform, ...`
 function unavailableFunction(binding, name) {
   const feature = `${binding}.${name}`;
   const missing = function () {

@@ -10,13 +10,15 @@ const open = new Set();
 const add = (handle) => open.add(handle);
 const remove = (handle) => open.delete(handle);
 
-// Returns the handles that keep the event loop alive.
+// Returns the open handles that `unref` has not released from the event loop.
 const list = () => [...open].filter((handle) => handle.hasRef());
 
-// Returns the program's object of each handle: a `net.Server`, a `net.Socket`.
+// Returns the program's object of each such handle, such as a `net.Server`. A handle without such
+// an object is returned itself.
 const owners = () => list().map((handle) => handle[context.symbols.owner_symbol] ?? handle);
 
-// Node's names of its C++ classes, where our class has another name.
+// Node's names of handles, by provider. CLASSES has the names by our class. A handle in neither
+// table has the name of our class.
 const NAMES = { __proto__: null, TCPWRAP: 'TCPSocketWrap', TCPSERVERWRAP: 'TCPServerWrap' };
 const CLASSES = {
   __proto__: null,

@@ -1,9 +1,9 @@
 // The base class of every object that calls back later: requests, handles, parsers (`AsyncWrap` of
 // async_wrap.h). The object has an id and notifies the hooks of `async_hooks` about its life. The
-// object also keeps the async context (AsyncLocalStorage) that was current when the object was
-// made. Hooks are checked before every step: without a hook, the usual case, a callback costs two
-// array reads more than a plain call. Next: ../internal-bindings/async_wrap.js, which connects this
-// class; ../fs/answers.js and the handles, which extend it.
+// object also keeps the async context (AsyncLocalStorage) that was current when the object was made
+// or reset. The class checks the number of hooks before each step, so that no function of Node's
+// hooks is called without a hook, the usual case. Next: ../internal-bindings/async_wrap.js, which
+// connects this class; ../fs/answers.js and the handles, which extend this class.
 'use strict';
 
 const activeHandles = require('./active-handles.js');
@@ -17,8 +17,8 @@ let constants;
 let hooksOf;
 let binding;
 
-// Receives the arrays that Node's JavaScript shares, and the functions that Node's JavaScript
-// registers, from internal-bindings/async_wrap.js.
+// Stores the arrays that Node's JavaScript shares, and the function that returns the hooks that
+// Node's JavaScript registers. Called by internal-bindings/async_wrap.js.
 function connect(asyncWrap, getHooks) {
   binding = asyncWrap;
   fields = asyncWrap.async_hook_fields;
@@ -42,8 +42,8 @@ class AsyncWrap {
   #triggerId = 0;
   #frame;
 
-  // `provider` is a name in Node's list, which hooks see as the type. Without a provider, hooks do
-  // not see the object until `beginEvent` is called.
+  // `provider` is a name in Node's list, which hooks receive as the type. Without a provider, hooks
+  // are not notified of the object until `beginEvent` is called.
   constructor(provider) {
     if (provider !== undefined) this.beginEvent(provider, this);
   }
@@ -60,7 +60,7 @@ class AsyncWrap {
   getAsyncContextFrameForDebuggingOnly() {
     return this.#frame;
   }
-  // Assigns a new id, because each use of a reused object is a new event. Hooks see `resource`.
+  // Assigns a new id, because each use of a reused object is a new event. Hooks receive `resource`.
   asyncReset(resource = this) {
     this.beginEvent(this.#provider, resource);
   }
@@ -73,13 +73,14 @@ class AsyncWrap {
     this.#frame = native.getContinuationData();
     if (fields[constants.kInit] > 0) hooksOf().init(this.#asyncId, this.#provider, this.#triggerId, resource);
   }
-  // Reports to the hooks that no callback will follow.
+  // Notifies the `destroy` hooks that no callback will follow.
   emitDestroy() {
     if (this.#asyncId === NO_EVENT) return;
     if (fields[constants.kDestroy] > 0) binding.queueDestroyAsyncId(this.#asyncId);
     this.#asyncId = NO_EVENT;
   }
-  // Calls the program from the loop, then runs ticks and microtasks. An error is reported as
+  // Calls `callback` with the ids and the async context of this event, and notifies the hooks
+  // before and after. The loop runs ticks and microtasks afterwards, and reports a thrown error as
   // uncaught.
   makeCallback(callback, ...args) {
     const before = native.getContinuationData();
@@ -87,7 +88,7 @@ class AsyncWrap {
     const asyncId = this.#asyncId;
     native.setContinuationData(this.#frame);
     binding.pushAsyncContext(asyncId, this.#triggerId);
-    // the result of executionAsyncResource()
+    // `executionAsyncResource()` returns this object during the callback.
     binding.execution_async_resources[fields[constants.kStackLength] - 1] = this;
     let done = false;
     try {
@@ -98,7 +99,7 @@ class AsyncWrap {
       return result;
     } finally {
       // An error that leaves the outermost callback is handled as an error of this event. The
-      // error's handler unwinds the whole stack.
+      // error's handler clears the whole stack of ids.
       if (done) binding.popAsyncContext(asyncId);
       else while (depth > 0 && fields[constants.kStackLength] > depth) binding.popAsyncContext(ids[constants.kExecutionAsyncId]);
       native.setContinuationData(before);
@@ -141,7 +142,8 @@ class HandleWrap extends AsyncWrap {
   hasRef() {
     return this.#ref && !this.#closed;
   }
-  // `release` frees the handle's resource. The callback runs in the next round of the loop.
+  // Closes the handle. `release` frees the handle's resource. The callback runs in the next round
+  // of the loop.
   close(callback) {
     if (this.#closing) return;
     this.setActive(false);

@@ -1,7 +1,8 @@
-// The functions that the shim calls in a process: linking of the program, ticks, timers,
-// immediates, errors and the end (NATIVES.md, "The loop"). There is no `start` hook, because no
-// JavaScript runs when a process starts (../start-up/refresh.js). Next: ../modules/linking.js,
-// ../errors/fatal.js, and Node's own functions, which are registered here unchanged.
+// The functions that the shim calls in a process (NATIVES.md, "The loop"). The functions link and
+// start the program, run ticks, completions, timers and immediates, and handle errors, restores and
+// the end. There is no `start` hook, because no JavaScript runs when a process starts
+// (../start-up/refresh.js). Next: ../modules/linking.js, ../errors/fatal.js, and Node's own
+// functions, which this file registers.
 'use strict';
 
 const callBinding = require('../app-bindings/call-binding.js');
@@ -23,8 +24,8 @@ const RESIDENT = 2;
 function install() {
   const { process } = context;
   const { emit } = process;
-  // Most programs listen neither to `beforeExit` nor to `exit`. A package that patches
-  // `process.emit` sees every event.
+  // Events without a listener are not emitted, because most programs listen neither to `beforeExit`
+  // nor to `exit`. A package that patches `process.emit` receives every event.
   const hasListener = (event) => process.emit !== emit || process._events[event] !== undefined;
   native.setHooks({
     link,
@@ -37,7 +38,7 @@ function install() {
     timers: timed((now) => apply(context.processTimers, process, [now])),
     immediates: timed(() => {
       // Unref'd immediates do not run if nothing else keeps the event loop alive. A resident
-      // process continues and runs them.
+      // process continues and runs the immediates.
       if (isAlive() || native.mode() === RESIDENT) apply(context.processImmediate, process, []);
       else native.loop.immediateInfo.fill(0);
     }),

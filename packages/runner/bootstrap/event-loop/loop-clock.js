@@ -1,7 +1,7 @@
 // Measures when the loop began and how long it has waited, for
-// `performance.eventLoopUtilization()`. The clock starts at the first read. Every callback of the
-// loop calls this file (hooks.js). A call costs one comparison if the program never reads the
-// clock. Next: hooks.js, ../internal-bindings/performance.js.
+// `performance.eventLoopUtilization()`. Waits are measured from the first read on. Every callback
+// of the loop calls this file (hooks.js). If the program never reads the clock, only the first call
+// reads the time. Next: hooks.js, ../internal-bindings/performance.js.
 'use strict';
 
 const NOT_YET = -1;

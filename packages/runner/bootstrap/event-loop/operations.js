@@ -1,7 +1,7 @@
 // The operations of the kernel that are pending for this process: the callback of each, and whether
 // the operation keeps the event loop alive. There is one table because the shim delivers a
 // completion as a number. Everything that waits for the kernel (sockets, pipes, watchers, long
-// computations) has an entry, so `ref` and `unref` of handles work equally everywhere. Next: the
+// computations) has an entry, so `ref` and `unref` work equally for all handles. Next: the
 // bindings that start operations; hooks.js registers `complete`.
 'use strict';
 

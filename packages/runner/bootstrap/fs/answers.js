@@ -1,7 +1,7 @@
 // The three ways in which Node's library calls an operation. A synchronous call throws in the
 // binding. An asynchronous call has a request object whose `oncomplete` is called, or returns a
 // promise (node_file.cc, `FSReqBase`). Every asynchronous call runs as a task of the loop, although
-// the kernel replies at once. Programs rely on the order: the callback never precedes the caller's
+// the kernel replies at once. Programs rely on this order: the callback never precedes the caller's
 // own code, its ticks and its microtasks. Next: stats.js, io.js, names.js and trees.js, which
 // define the operations.
 'use strict';
@@ -29,8 +29,8 @@ class FSReqPromise extends AsyncWrap {
   }
 }
 
-// The result of `run` if a descriptor is not ready: the operation continues when the descriptor is
-// ready.
+// The result of an operation's `run` function if a descriptor is not ready: the operation continues
+// when the descriptor is ready.
 class NotReady {
   constructor(fd, mask, errno) {
     this.fd = fd;
@@ -51,8 +51,7 @@ function usePromisesSymbol(symbol) {
   kUsePromises = symbol;
 }
 
-// Makes the error of a failed operation. `errno` is negative. `paths` is [path, dest]; either may
-// be missing.
+// Makes the error of a failed operation. `errno` is negative. `path` and `dest` may be missing.
 function failure(errno, syscall, path, dest) {
   return uvException(errno, syscall, textOf(path), textOf(dest), errno === EACCES ? reason() : undefined);
 }
@@ -71,7 +70,8 @@ function textOf(path) {
 
 const isFailure = (value) => typeof value === 'number' && value < 0;
 
-// Runs an operation. `run` returns the value, or a negative errno, or throws an error of its own.
+// Runs an operation. `run` returns the value or a negative errno, or throws an error of its own.
+// The `run` of an asynchronous call may also return a NotReady.
 function answer(req, syscall, path, dest, run) {
   if (req === undefined) {
     const value = run();
@@ -90,7 +90,8 @@ function value(req, syscall, path, dest, number, a, b, c, d) {
   return result;
 }
 
-// Does the work of `value` for a call of the kernel without a result.
+// Does the work of `value` for a call of the kernel whose result has no meaning except as an error.
+// Returns undefined for a success.
 function effect(req, syscall, path, dest, number, a, b, c, d) {
   if (req !== undefined) return later(req, syscall, path, dest, () => nothing(sys(number, a, b, c, d)));
   const result = sys(number, a, b, c, d);

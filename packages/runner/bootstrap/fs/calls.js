@@ -23,8 +23,8 @@ const O_DIRECTORY = 0o200000;
 
 const { sys } = native;
 
-// Copies a file. One system call copies at most 8 MiB. Between two calls other programs run, and a
-// killed program ends.
+// Copies a file. Returns 0 or a negative errno. One system call copies at most 8 MiB. Between two
+// calls other programs run, and a killed program ends.
 function copyFile(from, to, mode) {
   let at = 0;
   do at = sys(NUMBERS.copyFile, from, to, mode, at);

@@ -73,7 +73,7 @@ function copyTimes(src, dest) {
   checked(sys(NUMBERS.utimes, dest, at(ATIME), at(MTIME), 1), 'utime', dest);
 }
 
-// Copies a tree. A list has the pending directories, because a tree may be deeper than the stack
+// Copies a tree. A list stores the pending directories, because a tree may be deeper than the stack
 // allows.
 function copyTree(src, dest, force, dereference, errorOnExist, verbatimSymlinks, preserveTimestamps) {
   const options = { force, dereference, errorOnExist, verbatimSymlinks, preserveTimestamps };
@@ -91,7 +91,7 @@ function copyTree(src, dest, force, dereference, errorOnExist, verbatimSymlinks,
     for (const name of names) copyEntry(join(from, name), join(to, name), options, folders);
   }
   // Modes are set last, because a mode may forbid to write to the directory. The deepest directory
-  // is first, so that no later change updates its times.
+  // is first, so that no later change in a directory updates the directory's times.
   for (const [from, to] of folders.reverse()) {
     const stats = statOf(from, true);
     if (isFailure(stats)) continue;

@@ -1,6 +1,7 @@
 // Opens, reads and writes files. The kernel's file calls never wait. If a call would have to wait,
-// the ABI's own imports are used, which block only this VM. A read with a callback does not block:
-// the read waits for the descriptor, like a read of a socket. Next: names.js.
+// this file calls the ABI's imports `read` and `write`, which block only this VM. A read with a
+// callback does not block: the read waits for the descriptor, like a read of a socket. Next:
+// names.js.
 'use strict';
 
 const { NUMBERS, ERRNO, O_RDONLY, sys } = require('./calls.js');
@@ -21,7 +22,7 @@ function positionOf(position) {
 }
 
 // Returns whether the imports `read` and `write` must do the work: the kernel would have to wait,
-// or no kernel exists.
+// or no kernel exists and `fd` is a standard descriptor.
 const isForImports = (fd, result) => result === ERRNO.EAGAIN || (result === ERRNO.ENOSYS && isStandard(fd));
 
 function readSome(fd, view, offset, length, position) {
@@ -44,8 +45,8 @@ function writeSome(fd, view, offset, length, position) {
   return writeRest(fd, bytes, Math.max(count, 0));
 }
 
-// Writes `bytes` from the offset `from` on, and blocks while a pipe is full. A file that accepts
-// fewer bytes is full.
+// Writes `bytes` from the offset `from` on, and blocks while a pipe is full. Returns the number of
+// written bytes with the first `from` bytes, or a negative errno if that number is 0.
 function writeRest(fd, bytes, from) {
   let done = from;
   while (done < bytes.byteLength) {
@@ -80,6 +81,7 @@ function writeText(fd, text, encoding, position) {
 }
 
 // Transfers views one after the other, up to an error or a view that is transferred only in part.
+// Returns the number of transferred bytes, or the negative errno if that number is 0.
 function each(views, position, transfer) {
   let total = 0;
   let at = positionOf(position);
@@ -93,10 +95,11 @@ function each(views, position, transfer) {
   return total;
 }
 
-// Reads a whole file in one call if the kernel knows its length, else piece by piece.
+// Reads a whole file. A path that is opened only for reading needs one call, or two if the file is
+// large. A descriptor, or a path with other flags, is read piece by piece.
 function readAll(target, flags) {
   if (typeof target !== 'number' && flags === O_RDONLY) {
-    // The buffer is small at first: most files fit, and unused memory costs nothing.
+    // The first buffer is small, because most files fit.
     let bytes = new Uint8Array(SMALL_FILE);
     for (;;) {
       const length = sys(NUMBERS.readFile, target, bytes);

@@ -26,7 +26,8 @@ function inEncoding(bytes, encoding) {
 
 const bytesOf = (path) => (typeof path === 'string' ? new Uint8Array(native.encode(path, native.encodings.utf8)) : path);
 
-// Returns the path that a system call writes to a buffer. The call's result is the path's length.
+// Returns the path that a system call writes to a buffer, or a negative errno. The call's result is
+// the path's length.
 function pathFrom(number, path, encoding) {
   let bytes = new Uint8Array(PATH_SIZE);
   for (;;) {
@@ -85,7 +86,7 @@ function makeTemporary(prefix, encoding) {
   return result < 0 ? result : inEncoding(path, encoding);
 }
 
-// Converts seconds with a fraction to nanoseconds, as a bigint.
+// Converts seconds with a fraction to nanoseconds, as a number.
 function nanoseconds(seconds) {
   const whole = Math.floor(seconds);
   return whole * NS_PER_SECOND + Math.round((seconds - whole) * NS_PER_SECOND);

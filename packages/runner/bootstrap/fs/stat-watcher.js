@@ -1,6 +1,6 @@
-// `fs.watchFile` (node_stat_watcher.cc, libuv's uv_fs_poll): a timer that reads the file's numbers
-// and reports differences. Polling is the definition of watchFile, although the kernel has events:
-// the caller chooses the interval, and a missing file can be watched.
+// `fs.watchFile` (node_stat_watcher.cc, libuv's uv_fs_poll): a timer that reads the file's `stat`
+// and reports differences. `watchFile` polls by definition, although the kernel has events: the
+// caller chooses the interval, and a missing file can be watched.
 'use strict';
 
 const { HandleWrap } = require('../event-loop/async-wrap.js');
@@ -8,7 +8,8 @@ const context = require('../context.js');
 const { NUMBERS, sys } = require('./calls.js');
 
 const FIELDS = 18;
-// The indexes of the compared facts: mode, size and all times but the access time.
+// The indexes of the compared fields: device, mode, links, owner, group, inode, size, and all times
+// except the access time.
 const COMPARED = [0, 1, 2, 3, 4, 7, 8, 12, 13, 14, 15, 16, 17];
 
 module.exports = function installStatWatcher(binding) {

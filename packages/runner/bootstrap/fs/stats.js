@@ -1,6 +1,6 @@
 // stat, lstat, fstat and statfs. The kernel writes the numbers in the order of Node's own array.
 // The synchronous calls share the binding's array, because Node's library reads the array before
-// any other call. Requests have an array each. Next: io.js.
+// any other call. Each request has an array of its own. Next: io.js.
 'use strict';
 
 const { NUMBERS, ERRNO, sys } = require('./calls.js');

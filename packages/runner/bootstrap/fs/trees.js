@@ -8,8 +8,8 @@ const { eachEntry } = require('./names.js');
 const { nameOf } = require('../errors/errno.js');
 const { TYPES, statOf, typeOf, isDirectory, parentOf } = require('./tree-facts.js');
 
-// Makes a directory and its missing parents. Returns the first directory that was made, or
-// undefined.
+// Makes a directory and its missing parents. Returns the first directory that was made, undefined
+// if no directory was missing, or a negative errno.
 function makeTree(path, mode) {
   const missing = [];
   let at = textOf(path);
@@ -26,8 +26,8 @@ function makeTree(path, mode) {
         if (missing.length === 0) return undefined;
         return makeMissing(missing, mode);
       }
-      // A file is in the place of a directory: the caller's own path exists, or a path above it is
-      // no directory.
+      // A file is in the place of a directory: the caller's own path exists, or a path above the
+      // caller's path is no directory.
       return missing.length === 0 ? ERRNO.EEXIST : ERRNO.ENOTDIR;
     }
     return result;
@@ -45,8 +45,8 @@ function makeMissing(missing, mode) {
   return first;
 }
 
-// Removes a tree, the deepest entries first. A loop replaces recursion, because a tree may be
-// deeper than the stack allows.
+// Removes a tree, the deepest entries first. Returns undefined or a negative errno. A loop replaces
+// recursion, because a tree may be deeper than the stack allows.
 function removeTree(path) {
   const waiting = [{ path, opened: false }];
   while (waiting.length > 0) {

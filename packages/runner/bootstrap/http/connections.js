@@ -1,5 +1,5 @@
-// The connections of an HTTP server by the age of their messages (node_http_parser.cc,
-// `ConnectionsList`). Connections are idle, active, or expired because a message has taken too
+// The connections of an HTTP server, each represented by its parser (node_http_parser.cc,
+// `ConnectionsList`). A connection is idle, active, or expired because a message has taken too
 // long.
 'use strict';
 
@@ -18,7 +18,8 @@ class ConnectionsList {
   active() {
     return [...this.#active];
   }
-  // Returns the connections whose headers, or whose whole request, are late, each only once.
+  // Returns the connections whose headers, or whose whole request, are late. Each connection is
+  // returned only once. The timeouts are in milliseconds; 0 means no timeout.
   expired(headersTimeout, requestTimeout) {
     const now = native.clockNs(1);
     const headersSince = headersTimeout > 0 ? now - headersTimeout * NS_PER_MS : 0;

@@ -1,6 +1,6 @@
 // The HTTP parser as Node's library uses it (node_http_parser.cc). llhttp itself is C in the guest
-// (engine/shim/library-llhttp.c). The library calls back with complete headers and pieces of
-// bodies. Next: connections.js, which knows the parsers of a server.
+// (engine/shim/library-llhttp.c). The shim calls back with complete headers and pieces of bodies.
+// Next: connections.js, which lists the parsers of a server.
 'use strict';
 
 const { AsyncWrap } = require('../event-loop/async-wrap.js');
@@ -35,8 +35,8 @@ class HTTPParser extends AsyncWrap {
   #running = false;
   #pausePending = false;
   #closed = false;
-  // The time at which the current message began, in nanoseconds; 0 between messages. The next field
-  // is true if the message's headers are complete.
+  // The time at which the current message began, in nanoseconds; 0 between messages.
+  // `headersCompleted` is true if the message's headers are complete.
   began = 0;
   headersCompleted = false;
 
@@ -51,7 +51,7 @@ class HTTPParser extends AsyncWrap {
     this.began = 0;
     this.beginEvent(type === REQUEST ? 'HTTPINCOMINGMESSAGE' : 'HTTPCLIENTREQUEST', resource);
     if (connections !== undefined) {
-      // A connection that never sends anything counts from this time.
+      // A connection that never sends anything expires by its age since this time.
       this.began = native.clockNs(1);
       connections.add(this);
       connections.activate(this);
@@ -159,8 +159,8 @@ class HTTPParser extends AsyncWrap {
     const callback = this[which];
     if (typeof callback === 'function') this.makeCallback(callback, ...args);
   }
-  // Returns a Buffer over the input if the input is the program's own. A stream's read buffer is
-  // reused, so its pieces are copied.
+  // Returns a Buffer over the input if the input is the program's own. The read buffer of a stream
+  // is reused, so pieces of a stream are copied.
   #piece(offset, length) {
     const { Buffer } = context.requireBuiltin('buffer');
     const { buffer, byteOffset } = this.#buffer;

@@ -1,16 +1,16 @@
 // The object that undici, which is Node's `fetch`, uses in place of WebAssembly. The guest has no
-// WebAssembly, so only undici's own file sees this object. The package undici brings llhttp as a
-// module and uses the module through a memory and a handful of exports. The llhttp in the guest,
-// which is C (engine/shim/library-llhttp.c), implements these exports. Next: parser.js, which uses
-// this parser for `http`.
+// WebAssembly, so only undici's own file sees this object. The package undici contains llhttp as a
+// WebAssembly module and uses the module through a memory and a few exports. The llhttp in the
+// guest, which is C (engine/shim/library-llhttp.c), implements these exports. Next: parser.js,
+// which uses this parser for `http`.
 'use strict';
 
 const { replaceBuiltin, sourceOf, MODULE } = require('../start-up/builtins.js');
 
 const UNDICI = 'internal/deps/undici/undici';
 
-// The shim's events (engine/shim/library-llhttp.c) by number, and the events that have a piece of
-// the input.
+// The callbacks of undici by the number of the shim's event (engine/shim/library-llhttp.c), and
+// whether the event has a piece of the input.
 const EVENTS = [
   ['wasm_on_message_begin', false],
   undefined,
@@ -22,11 +22,11 @@ const EVENTS = [
   ['wasm_on_header_value', true],
 ];
 
-// The memory that undici sees: the text of a reason, and after that text the single buffer that
-// undici requests.
+// The offsets in the memory that undici reads: the text of an error's reason, and the single buffer
+// that undici requests.
 const REASON_AT = 8;
 const INPUT_AT = 512;
-// Here llhttp does not count the header bytes of a response, but undici does.
+// llhttp needs no limit for the header bytes of a response, because undici counts the bytes.
 const NO_LIMIT = 0xffffffff;
 
 class Instance {
@@ -89,7 +89,7 @@ class Instance {
 const webAssembly = { __proto__: null, Module: class Module {}, Instance };
 
 function install() {
-  // Removes the bytes of the two modules from the source, because no program reads them.
+  // Removes the bytes of the two modules from the source, because no program reads the bytes.
   const source = sourceOf(UNDICI).replace(/(wasmBase64 = )"[^"]+"/g, '$1""');
   const compiled = native.compileFunction(source, `node:${UNDICI}`, [...MODULE, 'WebAssembly']);
   replaceBuiltin(UNDICI, (...given) => compiled(...given.slice(0, MODULE.length), webAssembly));

@@ -1,7 +1,7 @@
 // The stack of asynchronous ids (async_wrap.cc, env.cc AsyncHooks). Node's JavaScript keeps the top
 // in typed arrays. Node's JavaScript calls this file if the typed array is full, and to clear the
-// stack. The arrays are plain here: Node shares them with C++, which pushes ids for its own
-// callbacks; ../event-loop/async-wrap.js pushes ours.
+// stack. In Node, C++ shares the arrays and pushes ids for its own callbacks. In the guest,
+// ../event-loop/async-wrap.js pushes these ids.
 'use strict';
 
 const { connect } = require('../event-loop/async-wrap.js');
@@ -13,8 +13,8 @@ module.exports = function asyncWrap(binding) {
   const hookFields = binding.async_hook_fields;
   const idFields = binding.async_id_fields;
   const resources = binding.execution_async_resources;
-  // [executionAsyncId, triggerAsyncId] pairs. A longer array replaces a full one: Node's JavaScript
-  // reads the property each time.
+  // [executionAsyncId, triggerAsyncId] pairs. A longer array can replace a full array, because
+  // Node's JavaScript reads the property each time.
   binding.async_ids_stack = new Float64Array(STACK_DEPTH * 2);
   let hooks;
   connect(binding, () => hooks);
@@ -82,7 +82,7 @@ module.exports = function asyncWrap(binding) {
     resources.length = 0;
   };
 
-  // Destroy hooks never run inside the code that queued them.
+  // Destroy hooks run in a task of the loop, and never inside the code that queues an id.
   const destroyed = [];
   binding.queueDestroyAsyncId = (asyncId) => {
     if (destroyed.push(asyncId) > 1) return;

@@ -26,7 +26,8 @@ module.exports = function blob(binding) {
   binding.revokeObjectURL = (url) => {
     stored.delete(/^blob:nodedata:(.*)$/.exec(url)?.[1]);
   };
-  // Returns the handle, or throws if the file's size and time cannot be read.
+  // Returns the handle and the length of the file. Throws if the file's size and time cannot be
+  // read.
   binding.createBlobFromFilePath = (path) => {
     const part = FilePart.of(path);
     if (typeof part === 'number') throw unableToOpen();
@@ -94,7 +95,7 @@ class BlobHandle {
       return undefined;
     };
     return {
-      // Is never needed, because a read of a part never waits.
+      // Does nothing, because a read of a part never waits.
       setWakeup() {},
       pull(callback) {
         native.enqueueTask(() => {
@@ -108,7 +109,7 @@ class BlobHandle {
   }
 }
 
-// Merges adjacent bytes into one part.
+// Returns the parts of a Blob. Merges all bytes into one part if no part is a file.
 function partsOf(sources, length) {
   const parts = sources.flatMap((source) => {
     const last = Array.isArray(source) ? source[source.length - 1] : source;

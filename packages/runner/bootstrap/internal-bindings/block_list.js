@@ -1,5 +1,6 @@
 // Addresses as objects, and lists of rules about them (node_sockaddr.cc). Addresses and other rules
-// are kept apart, newest first, because Node prints them in that order. Next: ../net/ip.js.
+// are stored in two lists, newest first, because Node prints the rules in this order. Next:
+// ../net/ip.js.
 'use strict';
 
 const { format, parseV4, parseV6 } = require('../net/ip.js');

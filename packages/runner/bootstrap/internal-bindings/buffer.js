@@ -62,7 +62,8 @@ module.exports = function buffer(binding) {
 
 function makeSlice(encoding) {
   return (view, start, end) => {
-    // Buffer's own methods pass two indexes of a short range. The native clamps them.
+    // Buffer's own methods usually pass two indexes of a short range. The native clamps the
+    // indexes.
     if (isIndex(start) && isIndex(end) && end - start <= SHORT) return native.decode(view, start, end, encoding);
     const length = view.byteLength;
     const from = start === undefined ? 0 : clampIndex(start, length);
@@ -83,8 +84,9 @@ function charactersOf(bytes, encoding) {
   return encoding === base64 || encoding === base64url ? Math.ceil((bytes * 4) / 3) : bytes;
 }
 
-// The shim writes whole characters into the buffer, but Node cuts the last character where the
-// space ends.
+// Returns the pattern of a fill: a text, bytes or a number. A text that does not fit is converted
+// to bytes: the shim writes whole characters, but Node cuts the last character where the space
+// ends.
 function patternOf(value, encoding = utf8, room) {
   if (typeof value !== 'string') return ArrayBuffer.isView(value) ? value : value >>> 0;
   const text = value;
@@ -112,7 +114,8 @@ function clampIndex(value, limit) {
   return Math.min(index, limit);
 }
 
-// Searches `view` for `needle`. A match must end before the offset `end`.
+// Searches `view` for `needle`. Bytes from the offset `end` on are not searched. Returns the offset
+// of the match, or -1.
 function indexOf(view, needle, offset, encoding, forward, end) {
   if (end === undefined || end >= view.byteLength) return native.indexOf(view, needle, offset, encoding, forward);
   const start = offset < 0 ? Math.max(offset + view.byteLength, forward ? 0 : -1) : offset;

@@ -60,7 +60,8 @@ function later(req, ...args) {
   return 0;
 }
 
-// Looks up a name in the kernel, which also checks the permission.
+// Looks up a name in the kernel, which also checks the permission. Returns EACCES without the
+// permission, and EAI_NONAME for any other failure.
 function lookUp(name) {
   const found = sys(NUMBERS.lookUp, name);
   return found < 0 && found !== EACCES ? EAI_NONAME : found;

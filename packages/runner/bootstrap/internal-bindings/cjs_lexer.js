@@ -1,5 +1,5 @@
-// Finds the names that a CommonJS module exports, for `import` (node_cjs_lexer.cc), with the
-// library that Node uses, in the guest.
+// Finds the names that a CommonJS module exports, for `import` (node_cjs_lexer.cc). The guest
+// contains the library that Node uses.
 'use strict';
 
 module.exports = function cjsLexer(binding) {

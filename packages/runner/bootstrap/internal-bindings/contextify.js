@@ -54,8 +54,8 @@ module.exports = function contextify(binding) {
       const [code, filename, line, column] = this.#text;
       return native.compileScript(code, filename, { line, column, context: handle });
     }
-    // A script belongs to the realm that compiled it. Each other realm compiles the script
-    // once.
+    // A script belongs to the realm that compiled it. Each other context compiles the script once,
+    // and the main realm compiles the script of another context at each run.
     #runIn(handle) {
       if (this.#parsed.run === untouchedGlobal || this.#parsed.handle === handle) return this.#parsed.run;
       if (handle === undefined) return this.#compile(undefined);
@@ -134,8 +134,8 @@ function markCachedData(result, code, given, wanted) {
   result.cachedData = createCachedData(code);
 }
 
-// Adds the line with the syntax error to the error's stack, as Node does. The stack has only the
-// loader's own frames.
+// Stores the line with the syntax error in the error, as Node does. Reports print the line, because
+// the stack has only the loader's own frames.
 function showLine(error, code) {
   const position = native.errorPosition(error);
   const line = position && code.split(/\r?\n/)[position[1] - 1];

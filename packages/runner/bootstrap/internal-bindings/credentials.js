@@ -1,5 +1,5 @@
-// The user of the process (node_credentials.cc). The sandbox has one user, whose rights the kernel
-// checks, and no way to become another user. Next: os.js, which names the user.
+// The user of the process (node_credentials.cc). The sandbox has one user, and no way to become
+// another user. The kernel checks the user's access to files. Next: os.js, which names the user.
 'use strict';
 
 const USER_ID = 1000;
@@ -9,7 +9,7 @@ const EPERM = 1;
 const USERS = { __proto__: null, root: 0, nobody: 65534, user: USER_ID };
 const GROUPS = { __proto__: null, root: 0, nogroup: 65534, user: USER_ID };
 
-// Node's JavaScript turns this number into ERR_UNKNOWN_CREDENTIAL.
+// Node's JavaScript turns these results into ERR_UNKNOWN_CREDENTIAL.
 const UNKNOWN = 1;
 const UNKNOWN_GROUP = 2;
 
@@ -32,8 +32,8 @@ module.exports = function credentials(binding) {
   };
 };
 
-// Returns the folder for temporary files. Removes one slash at the end of the path, as Node's C++
-// does.
+// Returns the folder for temporary files that the environment names, or undefined. Removes one
+// slash at the end of the path, as Node's C++ does.
 function temporaryFolder() {
   const env = native.env();
   const folder = env.TMPDIR || env.TMP || env.TEMP;
@@ -48,8 +48,8 @@ function become(id, syscall) {
   throw notPermitted(syscall);
 }
 
-// Makes Node's ErrnoException, which differs from its UVException: the words differ, and the number
-// is positive.
+// Makes Node's ErrnoException, which differs from Node's UVException: the message has other words,
+// and the number is positive.
 function notPermitted(syscall) {
   const error = new Error('EPERM, Operation not permitted');
   error.errno = EPERM;

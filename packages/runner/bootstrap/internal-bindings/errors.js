@@ -1,5 +1,5 @@
-// Stacks and fatal errors (node_errors.cc). Next: ../errors/fatal.js, which prints; Node's
-// internal/process/execution decides which listener gets an error.
+// Stacks and fatal errors (node_errors.cc). Next: ../errors/fatal.js, which prints reports. Node's
+// script internal/process/execution selects the listener of an error.
 'use strict';
 
 const context = require('../context.js');
@@ -8,7 +8,7 @@ const { lineOf } = require('../errors/source-lines.js');
 
 module.exports = function errors(binding) {
   let hasSourceMaps = false;
-  // The shim requests only the first line and formats the frames itself. Node formats the whole
+  // The shim requests only the first line from Node, and formats the frames. Node formats the whole
   // text if a formatter is set for this error, or if positions are mapped to other sources.
   binding.setPrepareStackTraceCallback = (prepare) => {
     const { ErrorPrepareStackTrace, overrideStackTrace } = context.requireBuiltin('internal/errors');
@@ -29,7 +29,8 @@ module.exports = function errors(binding) {
   binding.setMaybeCacheGeneratedSourceMap = () => {};
   binding.noSideEffectsToString = describe;
   binding.triggerUncaughtException = native.reportUncaught;
-  // Returns the position of the innermost frame that has a source. Columns count from 0 here.
+  // Returns the position of the innermost frame that has a source. The returned column
+  // counts from 0.
   binding.getErrorSourcePositions = (error) => {
     const [scriptResourceName, lineNumber, column] = native.errorPosition(error) ?? ['', 0, 1];
     const sourceLine = lineOf(scriptResourceName, lineNumber) ?? '';

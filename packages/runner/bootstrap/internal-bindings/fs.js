@@ -1,7 +1,6 @@
 // The filesystem binding (node_file.cc), over the kernel's filesystem. Each topic is a file in
-// ../fs, and all of them extend one skeleton. Next: ../fs/calls.js (the kernel's numbers),
-// ../fs/answers.js (the three ways of replying), then stats, io, names, trees, file-handle,
-// watchers.
+// ../fs, and each file extends the binding's one skeleton. Next: ../fs/calls.js (the kernel's
+// calls), ../fs/answers.js (the three ways of calling), then the files that this file installs.
 'use strict';
 
 const { FSReqCallback, usePromisesSymbol } = require('../fs/answers.js');

@@ -51,7 +51,7 @@ module.exports = function fsDir(binding) {
   binding.opendir = (path, encoding, req) => answer(req, 'opendir', path, undefined, () => open(path));
   binding.opendirSync = (path) => {
     const handle = open(path);
-    // Node's own message has no path here.
+    // The message has no path, as in Node.
     if (typeof handle === 'number') throw failure(handle, 'opendir');
     return handle;
   };

@@ -53,8 +53,8 @@ module.exports = function fsEventWrap(binding) {
     #complete(status, bytes) {
       const completed = this.#operation;
       if (this.#arm() < 0) {
-        // The watched path was removed: these changes are the last, and the handle no longer keeps
-        // the event loop alive.
+        // The path cannot be watched again, usually because it was removed. These changes are the
+        // last, and the handle no longer keeps the event loop alive.
         sys(NUMBERS.unwatch, completed);
         this.setActive(false);
       }

@@ -6,7 +6,7 @@ const { HTTPParser } = require('../http/parser.js');
 const { ConnectionsList } = require('../http/connections.js');
 
 module.exports = function httpParser(binding) {
-  // The real Node's class, whose constants are copied.
+  // The skeleton's class, whose constants our class copies.
   const { HTTPParser: Shape } = binding;
   for (const name of Object.getOwnPropertyNames(Shape))
     if (typeof Shape[name] === 'number' && name !== 'length') HTTPParser[name] = Shape[name];

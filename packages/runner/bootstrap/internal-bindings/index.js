@@ -1,6 +1,6 @@
-// `internalBinding(name)`: the skeleton from the shapes of the real Node, then our implementation
-// over the skeleton. Each binding has a file, because Node changes by binding and readers search by
-// binding. Next: shapes.js, then any of the listed files.
+// Makes the result of `internalBinding(name)`: the skeleton from the shapes of the real Node, which
+// our implementation then changes. Each binding has a file, because Node changes by binding and
+// readers search by binding. Next: shapes.js, then any of the listed files.
 'use strict';
 
 const { hasShape, skeletonOf } = require('./shapes.js');

@@ -1,5 +1,5 @@
 // V8's search for objects by class. The real Node exposes this binding only to its own files, so
-// the build cannot read its shape.
+// the build cannot read the binding's shape.
 'use strict';
 
 const { unavailableFunction } = require('../errors/unavailable.js');

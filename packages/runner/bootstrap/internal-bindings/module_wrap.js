@@ -1,5 +1,5 @@
 // ES modules as Node's loader uses them (module_wrap.cc), over the shim's module handles. Next:
-// ../modules/linking.js, which links a program that imports only builtins without the loader.
+// ../modules/linking.js, which needs no loader for a program that imports only builtins.
 'use strict';
 
 const context = require('../context.js');
@@ -47,7 +47,8 @@ module.exports = function moduleWrap(binding, getInternalBinding) {
         this[context.privateSymbols.host_defined_option_symbol] = id;
         remember(url, id, this);
       } else {
-        // A handle instead of a source is the program, which the shim has compiled.
+        // If the argument is a handle and no source text, the module is the program, which the shim
+        // has compiled.
         this.#handle = source;
         this[context.privateSymbols.host_defined_option_symbol] = symbols.source_text_module_default_hdo;
       }
@@ -122,8 +123,8 @@ module.exports = function moduleWrap(binding, getInternalBinding) {
     context.importModuleDynamically = load;
     installCallbacks(symbols, kEvaluationPhase);
   };
-  // Makes the result of `require` of an ES module with a default export: its namespace, with the
-  // mark that transpiled code tests for.
+  // Makes the result of `require` of an ES module with a default export. The result is a namespace
+  // with the module's exports and `__esModule`, which transpiled code tests for.
   binding.createRequiredModuleFacade = (wrap) => {
     const handle = native.compileModule(FACADE, 'node:internal/require_module_default_facade');
     const original = context.handleOf(wrap);

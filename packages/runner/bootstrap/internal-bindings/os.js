@@ -48,7 +48,7 @@ module.exports = function os(binding) {
   };
   binding.setPriority = (pid, priority, context) => {
     if (!isOwn(pid)) return failed(ESRCH, 'uv_os_setpriority', context);
-    // Only root may set a lower niceness than the present one.
+    // Only root may set a niceness below the present niceness.
     if (priority < niceness) return failed(EACCES, 'uv_os_setpriority', context);
     niceness = priority;
     return 0;

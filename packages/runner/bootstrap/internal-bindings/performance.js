@@ -1,5 +1,5 @@
-// Clocks, milestones, observers and histograms of `perf_hooks` (node_perf.cc). The time origin is
-// in the shim's memory, which is written at START. Next: ../performance/histogram-handle.js;
+// Clocks, milestones, observers and histograms of `perf_hooks` (node_perf.cc). The shim writes the
+// time origin to shared memory when a process starts. Next: ../performance/histogram-handle.js;
 // ../event-loop/loop-clock.js.
 'use strict';
 
@@ -59,8 +59,9 @@ function collections(binding) {
   };
 }
 
-// The steps of Node's boot precede every process here, in the image. Their times are the time
-// origin and the following microseconds, so that the order of the steps stays.
+// Makes the milestones of a process. The image contains the result of Node's boot, so the steps of
+// the boot precede every process. Their times are the microseconds after the time origin, so that
+// the steps keep their order.
 function milestonesOf(constants, written) {
   const { NODE_PERFORMANCE_MILESTONE_TIME_ORIGIN: ORIGIN } = constants;
   const at = (name) => constants[`NODE_PERFORMANCE_MILESTONE_${name}`];

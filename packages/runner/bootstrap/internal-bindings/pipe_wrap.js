@@ -34,7 +34,7 @@ class Pipe extends SocketStream {
     this.adopt(fd, UNIX);
   }
   // The channel between processes carries servers, connections and datagram sockets beside its
-  // messages. The kernel stores a sent descriptor before the message that refers to it.
+  // messages. The kernel stores a sent descriptor before the message that refers to the descriptor.
   writeUtf8String(req, text, handle) {
     if (this.#isChannel && handle) {
       const status = sys(NUMBERS.offer, this.socket, handle.fd ?? -1);

@@ -51,7 +51,7 @@ module.exports = function processMethods(binding) {
   };
 };
 
-// Returns the objects that keep the event loop alive, by Node's names.
+// Returns Node's names of the objects that keep the event loop alive.
 function activeResources() {
   const requests = activeRequests.list().map((request) => request.constructor.name);
   const timers = new Array(native.loop.timerInfo[0]).fill('Timeout');
@@ -62,7 +62,7 @@ function activeResources() {
 // Changes the directory. The kernel resolves and stores the path; the shim keeps the path as text.
 function chdir(directory) {
   const result = sys(NUMBERS.chdir, directory);
-  // without a kernel, the image is being made
+  // Without a kernel, the image is being made.
   if (result === ENOSYS) return native.chdir(directory);
   if (result < 0) throw uvException(result, 'chdir', native.cwd(), directory);
   const bytes = new Uint8Array(PATH_SIZE);
@@ -80,8 +80,9 @@ function clocks(binding) {
   binding.uptime = () => (native.clockNs(1) - native.timeOrigin()[0]) / 1e9;
 }
 
-// The shim counts the engine's allocations. The sidecar does not report CPU time to the guest, so
-// the guest reports the time since its start.
+// Installs the functions that report memory and CPU time. The shim counts the engine's allocations.
+// The sidecar does not report CPU time to the guest, so the guest reports the time since the
+// process started.
 function memory(binding) {
   binding.memoryUsage = (fields) => {
     const usage = native.memoryUsage();

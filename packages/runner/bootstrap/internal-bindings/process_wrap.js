@@ -19,7 +19,8 @@ class Process extends HandleWrap {
   spawn(file, args, cwd, env, stdio, flags, uid, gid) {
     const ends = [];
     const pid = start({ file, args, cwd, env, stdio, detached: (flags & DETACHED) !== 0, uid, gid }, ends);
-    // Runs even if no child was started: the streams have then ended, as in libuv.
+    // The streams receive their ends even if no child was started. The streams have then ended, as
+    // in libuv.
     ends.forEach((fd, index) => {
       stdio[index].handle.takePipe(fd);
     });

@@ -13,8 +13,8 @@ function hasShape(name) {
   return shapes[name] !== undefined;
 }
 
-// Returns the shape of a binding and removes the shape from the table. Each shape is needed once,
-// and the image need not store used shapes.
+// Returns the skeleton of a binding, or an empty object for a binding without a shape. Removes the
+// shape from the table: each shape is needed once, and the image need not store used shapes.
 function skeletonOf(name) {
   const shape = take(name);
   return shape === undefined ? {} : build(shape, name, '');

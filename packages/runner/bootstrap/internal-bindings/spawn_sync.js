@@ -1,7 +1,7 @@
 // Runs a child while this process waits (spawn_sync.cc): writes the input, collects the output, and
-// suspends only this process. The loop is here and not in the kernel. The output is then already in
-// the program's memory, and the kernel needs no buffers. Next: ../processes/start.js,
-// ../processes/piping.js.
+// suspends only this process. The loop that moves the bytes is in the guest. The output is
+// therefore already in the program's memory, and the kernel needs no buffers. Next:
+// ../processes/start.js, ../processes/piping.js.
 'use strict';
 
 const context = require('../context.js');
@@ -54,7 +54,8 @@ class Run {
     return this.#result();
   }
 
-  // Moves all bytes that can move without waiting. Returns whether more bytes can follow.
+  // Moves all bytes that can move without waiting. Returns whether the child still runs or more
+  // bytes can follow.
   #step() {
     let open = 0;
     for (const pipe of this.#pipes) {
@@ -86,7 +87,8 @@ class Run {
     if (left !== FOREVER && native.clockNs(1) >= deadline) this.#end(ETIMEDOUT);
   }
 
-  // Kills the child if it still runs, and closes its pipes.
+  // Sets the error of the run, sends the kill signal to the child, and closes the pipes. Sends
+  // SIGKILL if the kill signal is invalid.
   #end(error) {
     if (this.#killed) return;
     this.#killed = true;

@@ -71,8 +71,8 @@ function keepHighSurrogate(state, text, buffered) {
   return true;
 }
 
-// Completes the incomplete character with the first bytes of `bytes`. Returns the number of bytes
-// used.
+// Completes the incomplete character with the first bytes of `bytes`. Returns the number of used
+// bytes.
 function completeCharacter(state, bytes, encoding) {
   let used = 0;
   if (encoding === utf8) {

@@ -10,7 +10,8 @@ module.exports = function taskQueue(binding) {
   binding.setTickCallback = (callback) => {
     context.tickCallback = callback;
   };
-  // A JavaScript function hides the native from stacks, as stacks omit V8's function.
+  // A JavaScript function of Node's library calls the native, so that a stack does not contain the
+  // native. In Node, a stack omits V8's function.
   binding.runMicrotasks = () => native.runMicrotasks();
   binding.enqueueMicrotask = native.enqueueMicrotask;
   // The engine's type numbers (0 rejected without a handler, 1 handler added) equal Node's

@@ -1,5 +1,5 @@
-// TCP over the kernel's loopback (tcp_wrap.cc). The options are accepted without effect: between
-// two sockets of one kernel nothing is delayed and no peer becomes unreachable. Next:
+// TCP over the kernel's loopback (tcp_wrap.cc). Options of sockets are accepted without effect:
+// between two sockets of one kernel nothing is delayed and no peer becomes unreachable. Next:
 // ../net/socket-stream.js.
 'use strict';
 

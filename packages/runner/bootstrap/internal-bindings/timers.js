@@ -1,5 +1,5 @@
 // The single timer and the counters of immediates (timers.cc). Node's JavaScript keeps the lists of
-// timers. The shim knows when the next timer is due.
+// timers. The shim stores the time at which the next timer is due.
 'use strict';
 
 const context = require('../context.js');

@@ -1,6 +1,6 @@
 // `util.types`: the kind of an object, by the engine's class and by nothing that a program can
-// forge (node_types.cc). The tests are C in the shim, because util.inspect runs about twenty of
-// them for each object.
+// forge (node_types.cc). The tests are C in the shim, because util.inspect runs about twenty tests
+// for each object.
 'use strict';
 
 const { External } = require('../engine-gaps/external.js');

@@ -183,7 +183,7 @@ class UDP extends HandleWrap {
   }
 }
 
-// Joining a group fails with this errno, because the sandbox has no network with groups.
+// The errno of the methods for multicast groups: the sandbox has no network with groups.
 const ENODEV = -19;
 for (const name of [
   'setMulticastInterface',

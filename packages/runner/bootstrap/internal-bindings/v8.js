@@ -1,7 +1,7 @@
-// The functions of `node:v8` that have a meaning on another engine (node_v8.cc). This heap has one
-// space, which is reported as V8's old space. Parts that only V8 has are reported as empty, as V8
-// reports unused spaces. These parts are the spaces of code and of hidden classes, and the heap of
-// C++ objects. Next: serdes.js; heap snapshots stay unavailable.
+// The functions of `node:v8` that have a meaning on another engine (node_v8.cc). The engine's heap
+// has one space, which is reported as V8's old space. Parts that only V8 has are reported as empty,
+// as V8 reports unused spaces. These parts are the spaces of code and of hidden classes, and the
+// heap of C++ objects. Next: serdes.js; heap snapshots stay unavailable.
 'use strict';
 
 const LIMIT = 2 ** 31;

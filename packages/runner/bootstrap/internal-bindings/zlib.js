@@ -1,6 +1,6 @@
-// The zlib binding (node_zlib.cc) over zlib, Brotli and Zstandard themselves, which are C in the
-// guest (engine/shim/library-*.c). In the guest, a stream's window and tables are memory of the
-// process: limited, freed and snapshotted with the process. Next: ../zlib/base.js.
+// The zlib binding (node_zlib.cc) over the libraries zlib, Brotli and Zstandard, which are C code
+// in the guest (engine/shim/library-*.c). In the guest, a stream's window and tables are memory of
+// the process: limited, freed and snapshotted with the process. Next: ../zlib/base.js.
 'use strict';
 
 const { BrotliDecoder, BrotliEncoder } = require('../zlib/brotli.js');

@@ -91,8 +91,8 @@ function expand(text) {
   return out;
 }
 
-// Appends a run of digits as its length without leading zeros, then its digits. Returns the end of
-// the run.
+// Appends a run of digits to `letters`: the weight of a digit, the length without leading zeros,
+// and the digits. Returns the index of the last digit.
 function numberAt(string, start, letters, zero) {
   let end = start;
   while (end + 1 < string.length && isDigit(string.charCodeAt(end + 1))) end++;

@@ -57,7 +57,8 @@ function chooseFields(given, wanted) {
   return fields;
 }
 
-// Returns the time's fields in a zone: the process's own, or a named zone.
+// Returns a time in the process's own zone or in a named zone. The UTC fields of `local` are the
+// fields of the zone. `offset` is the zone's offset in seconds.
 function zonedTime(time, timeZone) {
   const own = timeZone === undefined;
   const offset = own ? -new Date(time).getTimezoneOffset() * 60 : native.zoneOffset(`${timeZone}`, time, false);

@@ -1,7 +1,7 @@
 // The methods of built-in prototypes that depend on the locale, in English, and the names of time
-// zones. A Node without other locales' data (`small-icu`) returns equal results. `Intl` itself is
-// absent, because programs test `typeof Intl`, and half of `Intl` would be worse than none. Next:
-// collate.js, numbers.js, dates.js, zone-names.js.
+// zones. A Node without other locales' data (`small-icu`) returns equal results. `Intl` is absent,
+// because a program that finds `Intl` expects the whole API. Next: collate.js, numbers.js,
+// dates.js, zone-names.js.
 'use strict';
 
 const { compareTexts } = require('./collate.js');

@@ -1,5 +1,5 @@
 // `toLocaleString` of numbers, in English: grouping, fraction digits, percent and currencies.
-// Rounding is half away from zero on the decimal digits, as ICU's default.
+// Rounding is half away from zero on the decimal digits, as ICU rounds by default.
 'use strict';
 
 const SYMBOLS = {

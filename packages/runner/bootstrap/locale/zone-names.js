@@ -12,7 +12,8 @@ function zoneName(zone, offset, isSummer) {
   return known === undefined ? offsetName(offset) : names[known[isSummer ? 1 : 0]];
 }
 
-// Returns the abbreviation, which English has for few zones: EST, or GMT+5:30.
+// Returns the English abbreviation of a zone, such as EST. Few zones have an abbreviation; for
+// other zones returns UTC, GMT, or the offset, such as GMT+5:30.
 function shortZoneName(zone, offset, isSummer) {
   const known = zones[zone];
   if (known?.length === 4) return names[known[isSummer ? 3 : 2]];

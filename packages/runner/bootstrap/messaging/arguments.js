@@ -2,7 +2,7 @@
 // `transfer` is such an iterable (ReadIterable and MessagePort::PostMessage in node_messaging.cc).
 'use strict';
 
-// Makes an error as C++ throws it: without the marks of errors that Node's JavaScript makes.
+// Makes a TypeError as Node's C++ does, without the marks of errors that Node's JavaScript makes.
 function typeError(code, message) {
   const error = new TypeError(message);
   error.code = code;

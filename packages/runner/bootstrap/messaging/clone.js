@@ -1,7 +1,7 @@
 // structuredClone by the HTML standard, with V8's order and texts, and Node's protocol for its own
 // cloneable and transferable objects (node_messaging.cc). The copy is recursive and not a
-// serialization: there is one realm and one thread, so bytes in between would be discarded. Next:
-// transfer.js (the transfer list), describe.js (names of objects in errors), port.js and
+// serialization: there is one realm and one thread, so serialized bytes would only be discarded.
+// Next: transfer.js (the transfer list), describe.js (names of objects in errors), port.js and
 // ../internal-bindings/messaging.js, which call `clone`.
 'use strict';
 
@@ -19,8 +19,8 @@ function setDeserializer(create) {
   createObject = create;
 }
 
-// Copies `value` and moves the items of `transfer`. `source` is the sending port, which must not
-// send itself. Returns the copy and the ports in the copy.
+// Copies `value` and moves the items of `transfer`. `source` is the sending port, which must not be
+// in `transfer`. Returns the copy and the moved ports.
 function clone(value, transfer, source) {
   const transferred = checkTransferList(transfer, source);
   const seen = new Map();
@@ -91,7 +91,7 @@ function cloneBuffer(buffer, transferred) {
 }
 
 // A Buffer becomes a Uint8Array, as in Node: the engine's class decides, not the prototype. Offset
-// and length are read first, because a moved buffer has neither.
+// and length are read first, because the view of a moved buffer loses offset and length.
 function cloneView(view, kind, inner) {
   const { byteOffset, byteLength, length } = view;
   const tag = Object.prototype.toString.call(view).slice(8, -1);
@@ -148,8 +148,8 @@ function cloneHostObject(value, mode, seen, transferred) {
   return copy;
 }
 
-// The data that an object of Node provides for its copy may contain handles of bindings: C++
-// objects that all copies share.
+// Copies the data that an object of Node provides for its copy. The data may contain handles of
+// bindings, which all copies share: C++ objects in Node.
 function cloneData(data, seen, transferred) {
   if (context.isSharedHandle(data)) return data;
   if (data === null || native.classId(data) !== classes.OBJECT || modeOf(data) !== undefined || context.isMessagePort(data)) {

@@ -6,7 +6,8 @@ const context = require('../context.js');
 
 const { classes } = native;
 
-// The tags of objects that V8 makes without a constructor.
+// The classes of objects that V8 makes without a constructor. V8 describes such an object by its
+// tag.
 const NAMED_BY_TAG = new Set([
   classes.GENERATOR,
   classes.ASYNC_GENERATOR,

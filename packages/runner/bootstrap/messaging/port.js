@@ -10,7 +10,7 @@ const context = require('../context.js');
 const { transferListOf, typeError } = require('./arguments.js');
 const { clone } = require('./clone.js');
 
-// Ports that were closed or transferred keep a detached state.
+// Port → its state. Ports that were closed or transferred keep a detached state.
 const ports = new WeakMap();
 
 const stateOf = (port) => {
@@ -20,7 +20,7 @@ const stateOf = (port) => {
 };
 
 // Methods of C++ classes are enumerable. Inherited methods are on a prototype of their own: Node's
-// worker/io.js keeps that prototype and puts NodeEventTarget's in its place.
+// worker/io.js replaces that prototype with the prototype of NodeEventTarget.
 class PortHandle {
   close() {
     close(stateOf(this));
@@ -92,7 +92,7 @@ function detach(state) {
   native.enqueueTask(() => port[context.symbols.handle_onclose]?.());
 }
 
-// Moves the port's queue and peers to another object. The old object is then detached.
+// Moves the port's queue and peers to a new port, detaches the old port, and returns the new port.
 function move(port) {
   const state = stateOf(port);
   const moved = makePort(state.group, state.broadcast);

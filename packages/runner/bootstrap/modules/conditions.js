@@ -1,7 +1,7 @@
 // The conditions under which the loaders choose among a package's `exports`, for a process with
 // options such as `--conditions`. The list is changed in place, because Node's ES module loader is
-// made in the image and keeps the list of that time. Next: program/options.js; start-up/boot.js
-// calls `keepOpen` before Node's library makes the list.
+// made in the image and keeps a reference to the image's list. Next: program/options.js;
+// start-up/boot.js calls `keepOpen` before Node's library makes the list.
 'use strict';
 
 const context = require('../context.js');

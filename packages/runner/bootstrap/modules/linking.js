@@ -1,9 +1,9 @@
-// Resolves and links the program's imports. A program that imports only builtins is linked here, to
+// Resolves and links the program's imports. This file links a program that imports only builtins to
 // the facades that start-up/preload.js made. Node's own ES module loader links any other program,
-// with its resolution and its messages. The short way exists because Node's loader costs tens of
-// microseconds per run, and most programs import builtins or nothing. A program without imports
-// never calls this file. Next: internal-bindings/module_wrap.js, through which Node's loader works;
-// event-loop/hooks.js registers `link`.
+// with Node's resolution and Node's messages. Node's loader is not used for every program. The
+// loader costs tens of microseconds per run, and most programs import builtins or nothing. A
+// program without imports never calls this file. Next: internal-bindings/module_wrap.js, through
+// which Node's loader works; event-loop/hooks.js registers `link`.
 'use strict';
 
 const context = require('../context.js');
@@ -30,10 +30,10 @@ function prepareFacades() {
   }
 }
 
-// Node's loader caches the resolution of specifiers by the URL of the importing module. In a
-// runner each snippet would add an entry, so entries of snippets are not kept. The resolution
-// depends on the module's folder and not on its name, so a file that many modules of a folder
-// import is resolved once. Resolving took half of the time for loading a thousand small
+// Node's loader caches the resolution of specifiers by the URL of the importing module. In a runner
+// each snippet would add an entry, so entries of snippets are not kept. The resolution depends on
+// the importing module's folder and not on the module's name. A file that many modules of a folder
+// import is therefore resolved once. Resolving took half of the time for loading a thousand small
 // files.
 function adaptResolveCache() {
   const { prototype } = context.requireBuiltin('internal/modules/esm/module_map').ResolveCache;
@@ -52,7 +52,8 @@ function adaptResolveCache() {
   };
 }
 
-// Returns the folder's URL, with a slash at the end. A query may contain slashes.
+// Returns the URL of a module's folder, with a slash at the end. Returns undefined for a URL that
+// is no file, or that has a query or a fragment, which may contain slashes.
 function folderOf(url) {
   const { StringPrototypeIncludes, StringPrototypeLastIndexOf, StringPrototypeSlice, StringPrototypeStartsWith } =
     context.primordials;
@@ -81,12 +82,13 @@ function linkWithLoader(handle, url) {
   wrap.isMain = true;
   const done = loader.executeModuleJob(url, wrap, true);
   // Node's loader keeps each module by its URL. No module can import the evaluated module, and a
-  // runner evaluates any number of modules. The loader's own `delete` would keep the name.
+  // runner evaluates any number of modules. The entry is therefore deleted. The loader's own
+  // `delete` would keep the name.
   context.primordials.MapPrototypeDelete(loader.loadCache, url);
   return done;
 }
 
-// A missing export is reported with the line that imports it.
+// Instantiates a module. The error of a missing export quotes the line that imports the name.
 function instantiate(handle) {
   try {
     native.instantiateModule(handle);

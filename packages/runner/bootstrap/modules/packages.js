@@ -26,8 +26,8 @@ function readText(path) {
   }
 }
 
-// Reads a `package.json` file. Returns undefined if the file does not exist. `importer` and
-// `specifier` are named in errors.
+// Reads a `package.json` file. Returns undefined if the file cannot be read. Throws if the text is
+// no JSON object; the error names `importer` and `specifier`.
 function readPackage(path, importer, specifier) {
   const before = known?.get(path);
   if (before !== undefined) return before;

@@ -1,17 +1,17 @@
 // Finds the code that handles `import()` and `import.meta` of code that `node:vm` compiled, by the
-// compiled name. Knows the main module. Names are the keys, because the engine knows only the name
-// of the calling code. Node asks V8 for a symbol attached to the code. Only the newest entries are
-// kept, because the engine does not report when code is freed, and a process may compile any amount
-// of code. Next: linking.js, which calls this module; internal-bindings/contextify.js and
-// module_wrap.js, which register code.
+// compiled name. Also stores the URL of the main module. Names are the keys, because the engine
+// reports only the name of the calling code. In Node, V8 returns a symbol that is attached to the
+// code. Only the newest entries are kept, because the engine does not report when code is freed,
+// and a process may compile any amount of code. Next: linking.js, which calls this module;
+// internal-bindings/contextify.js and module_wrap.js, which register code.
 'use strict';
 
 const context = require('../context.js');
 
 const KEPT = 1024;
 
-// Name → { option, wrap }: the symbol by which Node's library knows the code, and the ModuleWrap of
-// a module.
+// Name → { option, wrap }: the symbol by which Node's library identifies the code, and the
+// ModuleWrap of a module.
 const special = new Map();
 let main;
 

@@ -101,7 +101,8 @@ function readName(bytes, length) {
   return [bytes[0] | (bytes[1] << 8), bytes[2] | (bytes[3] << 8), text];
 }
 
-// Writes an address to `target`, as Node's AddressToJS.
+// Writes the result of `nameOf` to `target`, as Node's AddressToJS. Returns 0, or the result itself
+// if the result is a negative errno.
 function putName(name, target) {
   if (typeof name === 'number') return name;
   target.address = name[2];

@@ -55,7 +55,7 @@ function format(bytes) {
   if (bytes.length === 4) return bytes.join('.');
   const groups = [];
   for (let i = 0; i < 16; i += 2) groups.push((bytes[i] << 8) | bytes[i + 1]);
-  // The longest run of at least two zeros is omitted.
+  // The longest run of at least two zero groups is written as `::`.
   let best = { start: -1, length: 1 };
   for (let start = 0; start < 8; start++) {
     let length = 0;

@@ -1,6 +1,6 @@
 // Requests of streams: a write or a shutdown that did not finish at once, and a connect
-// (req_wrap.h). A request gets its asynchronous id when the request is dispatched: most writes
-// finish at once, and hooks must not see them. Next: stream-base.js.
+// (req_wrap.h). A request receives its asynchronous id when the request is dispatched. Most writes
+// finish at once, and hooks must not be notified of these writes. Next: stream-base.js.
 'use strict';
 
 const { AsyncWrap } = require('../event-loop/async-wrap.js');
@@ -9,7 +9,7 @@ class Request {
   #wrap;
   #ref = false;
 
-  // The provider's name, which hooks see.
+  // The provider's name, which hooks receive as the type.
   get provider() {
     return 'WRITEWRAP';
   }
@@ -19,7 +19,8 @@ class Request {
     this.#ref = ref;
     if (ref) native.loop.keepAlive[0]++;
   }
-  // Calls `oncomplete(status, ...)`.
+  // Calls `oncomplete(status, ...)` if the request was dispatched. The request no longer keeps the
+  // event loop alive.
   finish(...args) {
     const wrap = this.#wrap;
     if (wrap === undefined) return;

@@ -15,7 +15,7 @@ const READ_SIZE = 65_536;
 const READS_IN_A_ROW = 32;
 
 // One buffer for all streams: the bytes of a read are copied out. The buffer is made at the first
-// read, so that the image has none.
+// read, so that the image contains no buffer.
 let scratch;
 
 class SocketStream extends StreamBase {
@@ -52,7 +52,7 @@ class SocketStream extends StreamBase {
     return this.#domain;
   }
   // Uses a descriptor of the process as this stream's socket if the descriptor is of the kind
-  // `kind`.
+  // `kind`. Returns 0 or a negative errno.
   takeOver(fd, kind) {
     if (this.#socket !== NONE) return ERRNO.EBUSY;
     const found = sys(FILES.kind, fd);
@@ -65,7 +65,7 @@ class SocketStream extends StreamBase {
     return 0;
   }
 
-  // Makes the socket unless the stream already has a socket.
+  // Makes the socket unless the stream already has a socket. Returns 0 or a negative errno.
   make(domain) {
     if (this.#socket !== NONE) return this.#domain === domain ? 0 : ERRNO.EINVAL;
     const socket = sys(NUMBERS.socket, domain, STREAM);

@@ -55,7 +55,7 @@ class StreamBase extends HandleWrap {
     return this.#external;
   }
 
-  // Sets a function of the bindings that gets the reads instead of `onread`: `listener(nread,
+  // Sets a function of the bindings that receives the reads instead of `onread`: `listener(nread,
   // view)`. undefined restores `onread`.
   setReadListener(listener) {
     this.#listener = listener;
@@ -64,7 +64,8 @@ class StreamBase extends HandleWrap {
     this.#userBuffer = buffer;
     return 0;
   }
-  // Returns the program's buffer for the next read, if there is one.
+  // Returns the program's buffer for the next read. Returns undefined without such a buffer, and
+  // while a read listener is set.
   get userBuffer() {
     return this.#listener === undefined ? this.#userBuffer : undefined;
   }

@@ -31,7 +31,7 @@ class HistogramHandle {
   min() {
     return this.#values.minimum();
   }
-  // Without values Node returns the largest number of 64 bits.
+  // Without values Node returns the largest signed number of 64 bits.
   minBigInt() {
     const min = this.#values.minimum();
     return min === 2 ** 63 ? 2n ** 63n - 1n : BigInt(min);
@@ -103,7 +103,8 @@ class HistogramHandle {
   }
 }
 
-// A histogram of the loop's delay: how much later than requested a timer runs.
+// A histogram of the loop's delay: the nanoseconds between two runs of a timer, which should run
+// every `resolution` milliseconds.
 class IntervalHistogram extends HistogramHandle {
   #resolution;
   #timer;
@@ -129,7 +130,8 @@ class IntervalHistogram extends HistogramHandle {
   }
 }
 
-// Installs the class. Methods of Node's class that this class lacks throw when they are called.
+// Adds the methods of Node's class that HistogramHandle lacks. The added methods throw when they
+// are called.
 function install(shape) {
   for (const name of Object.getOwnPropertyNames(shape)) {
     if (name in HistogramHandle.prototype) continue;

@@ -44,7 +44,7 @@ class Histogram {
     return sub * 2 ** bucket * this.unit;
   }
 
-  /** Returns how many values share a bucket with `value`. */
+  /** Returns the number of values in the bucket of `value`. */
   rangeOf(value) {
     return this.unit * 2 ** this.bucketOf(value);
   }
@@ -61,7 +61,9 @@ class Histogram {
     return this.lowestOf(value) + Math.floor(this.rangeOf(value) / 2);
   }
 
-  /** Counts a value. Returns false if the value is outside the range of this histogram. */
+  /**
+   * Counts a value. Returns false if the value is negative or above the histogram's highest value.
+   */
   record(value, count = 1) {
     if (value < 0 || value > this.highest) return false;
     this.addAt(this.indexOf(value), count);
@@ -123,7 +125,7 @@ class Histogram {
     return Math.sqrt(this.moment(2));
   }
 
-  /** Returns the skewness; 0 without values, as in Node. */
+  /** Returns the skewness; 0 without values or without variance, as in Node. */
   skewness() {
     const variance = this.total === 0 ? 0 : this.moment(2);
     return variance === 0 ? 0 : this.moment(3) / variance ** 1.5;

@@ -1,5 +1,5 @@
-// The two directions of a pipe to a child that this process waits for: bytes to feed, and bytes to
-// collect. Next: ../internal-bindings/spawn_sync.js.
+// The two directions of a pipe to a child that this process waits for. This process writes the
+// child's input and reads the child's output. Next: ../internal-bindings/spawn_sync.js.
 'use strict';
 
 const { ERRNO, NUMBERS, sys } = require('../net/calls.js');
@@ -10,7 +10,7 @@ class Input {
   #fd;
   #rest;
   isOpen = true;
-  // The errno of a write, if the child did not read all bytes.
+  // The negative errno of the failed write, or 0 if no write has failed.
   error = 0;
 
   constructor(fd, input) {

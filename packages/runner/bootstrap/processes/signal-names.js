@@ -6,7 +6,7 @@ const context = require('../context.js');
 
 let names;
 
-// Returns the name of a signal, or '' for 0.
+// Returns the name of a signal, or '' for 0 and for an unknown number.
 function signalName(signal) {
   if (signal === 0) return '';
   if (names === undefined) {

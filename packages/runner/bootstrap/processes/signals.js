@@ -1,8 +1,8 @@
 // The signals that this process listens to. The kernel keeps the list and reports the listed
-// signals here. For other signals the kernel does what Linux does by default, which mostly ends the
-// process. One operation serves all signals: the kernel completes the operation with the number of
-// the next signal, in a separate turn. Next: ../internal-bindings/signal_wrap.js, which listens;
-// ../internal-bindings/process_methods.js, which has `_kill`.
+// signals to this file. For other signals the kernel does what Linux does by default, which mostly
+// ends the process. One operation serves all signals: the kernel completes the operation with the
+// number of the next signal, in a separate turn. Next: ../internal-bindings/signal_wrap.js, which
+// calls `listen`; ../internal-bindings/process_methods.js, which calls `send`.
 'use strict';
 
 const operations = require('../event-loop/operations.js');
@@ -32,7 +32,8 @@ function forget(signal, handle) {
   sys(NUMBERS.listen, signal, 0);
 }
 
-// The operation does not keep the event loop alive; the handles of signals can.
+// Starts the operation for the next signal. The operation does not keep the event loop alive. The
+// handles of signals can keep the event loop alive.
 function waitForNext() {
   if (waiting) return;
   const operation = sys(NUMBERS.nextSignal);

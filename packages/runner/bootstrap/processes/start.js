@@ -11,8 +11,8 @@ const EPERM = -1;
 const USER = 1000;
 
 /**
- * Starts a child. `stdio` is Node's list. `ends` becomes, by index, this process's end of each
- * pipe; without a child no process has the other end. Returns the child's number, or a negative
+ * Starts a child. `stdio` is Node's list. `ends` receives this process's end of each pipe, by
+ * index. If no child starts, the other ends are closed. Returns the child's pid, or a negative
  * errno.
  */
 function start({ file, args, cwd, env, stdio, detached, uid, gid }, ends) {

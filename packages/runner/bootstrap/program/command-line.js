@@ -1,9 +1,9 @@
 // A process that another process started as `node OPTIONS FILE ARGUMENTS`. This file reads the
 // command line, and Node's own scripts for each way of running (internal/main) continue. The
 // scripts run unchanged, because they define the meaning of `-e`, `-p`, `--check` and standard
-// input. Their first two functions would prepare the process. The image is already prepared, so the
-// two functions do nothing here. Next: options.js, which reads the options; run-file.js, which runs
-// files.
+// input. The first two functions that the scripts call would prepare the process. The image is
+// already prepared, so this file replaces the two functions with empty functions. Next: options.js,
+// which reads the options; run-file.js, which runs files.
 'use strict';
 
 const { compileBuiltin } = require('../start-up/builtins.js');
@@ -41,8 +41,8 @@ function runMain(name) {
   compileBuiltin(`internal/main/${name}`)(context.process, context.requireBuiltin, context.internalBinding, context.primordials);
 }
 
-// Runs Node's setupChildProcessIpcChannel and initializeClusterIPC, which the image's preparation
-// did not need.
+// Does the work of Node's setupChildProcessIpcChannel and initializeClusterIPC, which the image's
+// preparation cannot do.
 function openChannel() {
   const { env } = context.process;
   if (!env.NODE_CHANNEL_FD) return;

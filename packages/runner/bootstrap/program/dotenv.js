@@ -1,6 +1,6 @@
 // The `.env` format, as Node's C++ reads it (node_dotenv.cc): `KEY=value` lines, `export`, three
-// kinds of quotes, comments. Next: internal-bindings/util.js and process_methods.js, which use the
-// parser.
+// kinds of quotes, comments. Next: internal-bindings/util.js, which exports the parser to Node's
+// library.
 'use strict';
 
 const LINE = /^\s*(?:export\s+)?([^\s=#]+)[ \t]*=[ \t]*('[^']*'|"[^"]*"|`[^`]*`|[^\r\n#]*)?[^\r\n]*$/gm;

@@ -1,7 +1,7 @@
-// Runs a program that is passed as text, in CommonJS or TypeScript
-// (`--input-type`). Node's `--eval` runs texts with these functions too
-// (internal/main/eval_string). Next: options.js, which calls this file;
-// run-file.js, which runs files.
+// Runs a program that is passed as text. `--input-type` selects an ES module or CommonJS, each in
+// JavaScript or TypeScript. Node's `--eval` runs texts with these functions too
+// (internal/main/eval_string). Next: options.js, which calls this file; run-file.js, which runs
+// files.
 'use strict';
 
 const context = require('../context.js');

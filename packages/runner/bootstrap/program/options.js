@@ -29,7 +29,8 @@ const CHOICES = {
   __proto__: null,
   '--unhandled-rejections': ['warn-with-error-code', 'throw', 'strict', 'warn', 'none'],
 };
-// Options of V8, which do not change a program's result. This engine ignores these options.
+// Options of V8, which do not change a program's result. The guest ignores these options, except
+// that `--expose-gc` defines `gc`.
 const ENGINE =
   /^--(?:(?:no-)?(?:expose[-_]gc|harmony[-\w]*|opt|stress[-\w]*|jitless|lite-mode|use-strict|interpreted-frames-native-stack|abort-on-uncaught-exception)|(?:max|min|stack|initial|gc|predictable|random|v8|turbo|sparkplug|maglev|concurrent|optimize|trace-gc|huge|single|perf)[-_\w]*)(?:=.*)?$/;
 
@@ -78,7 +79,8 @@ function use(values, flags) {
   takeEffect(values, flags);
 }
 
-// Spaces separate words, double quotes group characters, and a backslash within quotes escapes.
+// Splits NODE_OPTIONS into words. White space separates words, double quotes group characters, and
+// a backslash within quotes escapes the next character.
 function splitEnvironment(text) {
   const parts = [];
   for (const [part] of text.matchAll(/(?:[^\s"]|"(?:[^"\\]|\\.)*")+/g))

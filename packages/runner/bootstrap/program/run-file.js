@@ -1,4 +1,4 @@
-// Runs a file as the program, like `node FILE ARGS`: Node's own entry point decides which of its
+// Runs a file as the program, like `node FILE ARGS`: Node's own entry point selects which of Node's
 // loaders loads the file. Next: event-loop/hooks.js, which registers this function for the shim.
 'use strict';
 
@@ -26,7 +26,7 @@ function runFile(path) {
   const { popAsyncContext, pushAsyncContext } = requireBuiltin('internal/async_hooks');
   const main = requireBuiltin('path').resolve(path);
   process.argv[1] = main;
-  // Removes the properties that only a program of `-e` has.
+  // A file has no `--input-type`, which is for programs that are passed as text.
   const values = context.cliOptions ?? context.internalBinding('options').getCLIOptionsValues();
   if (values['--input-type'] !== '') {
     context.cliOptions = { ...values, '--input-type': '' };
@@ -40,7 +40,7 @@ function runFile(path) {
 }
 
 // Runs before `exit` is emitted. An ES module whose await can never settle ends the process with
-// 13, as in Node's SpinEventLoop.
+// the exit code 13, as in Node's SpinEventLoop.
 function checkUnsettled() {
   const promise = globalThis[context.privateSymbols.entry_point_promise_private_symbol];
   if (promise === undefined || native.promiseDetails(promise)[0] !== PENDING) return;

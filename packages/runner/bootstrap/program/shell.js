@@ -1,7 +1,8 @@
-// The shell, in the image with the shell. The bundle (packages/runner/shell) is loaded while that
-// image is made. Every process of the image is one of the shell's commands; the kernel passes the
-// command in place of `node`'s options. The shell has an image of its own, so that `node` programs
-// map and start only what they need. Next: run-file.js, which calls this file.
+// Loads and runs the shell, in the image that contains the shell. The bundle
+// (packages/runner/shell) is loaded while that image is made. Every process of the image is one of
+// the shell's commands; the kernel passes the command in place of `node`'s options. The shell has
+// an image of its own, so that `node` programs map and start only what they need. Next:
+// run-file.js, which calls this file.
 'use strict';
 
 const context = require('../context.js');
@@ -36,7 +37,8 @@ function compile() {
   body = native.compileFunction(source, 'coldframe:shell.js', ['exports', 'require', 'module', 'process', 'Buffer']);
 }
 
-// Installs the shell when Node's own modules are loaded; `settle` runs the due work.
+// Installs the shell after Node's own modules are loaded. `settle` runs the due work of the loop.
+// Throws if the shell is not ready afterwards.
 function install(settle) {
   if (body === undefined) return;
   const module = { exports: {} };

@@ -1,7 +1,7 @@
 // The growing buffer of a serializer, and the primitive encodings of V8's wire format. Functions
 // are read from the primordials when they are called, because this file is loaded before the
-// primordials exist. The prototypes cannot be used, because a program may have changed them. Next:
-// writer.js.
+// primordials exist. The prototypes cannot be used, because a program may have changed the
+// prototypes. Next: writer.js.
 'use strict';
 
 const context = require('../context.js');

@@ -1,6 +1,7 @@
 // `Deserializer` of the serdes binding: converts V8's wire format to a value. Versions down to 13
-// are accepted, because older files of Node have these versions. Every step checks its input: the
-// bytes come from a program, and invalid bytes must throw V8's error and never return half a value.
+// are accepted, because older versions of Node wrote data with these versions. Every step checks
+// its input: the bytes come from a program, and invalid bytes must throw V8's error and never
+// return an incomplete value.
 // Next: object-readers.js.
 'use strict';
 

@@ -1,6 +1,6 @@
 // `Serializer` of the serdes binding (node_serdes.cc over v8::ValueSerializer): converts a value to
-// V8's wire format. This code does not share the clone of ../messaging/clone.js, because here the
-// bytes are the result. A value is written in one pass; a repeated object becomes a reference.
+// V8's wire format. This code does not share the clone of ../messaging/clone.js, because the result
+// of a Serializer is bytes. A value is written in one pass; a repeated object becomes a reference.
 // Next: object-writers.js (arrays, maps, errors, buffers), reader.js, which reads the result.
 'use strict';
 
@@ -137,8 +137,7 @@ function writeString(out, string) {
 function writeObject(state, value) {
   const { out, seen } = state;
   const isView = ArrayBuffer.isView(value);
-  // A view's buffer is written first: the reader makes the view over the buffer that it has just
-  // read.
+  // A view's buffer is written first: the reader makes the view over the last buffer.
   if (isView && !seen.has(value) && !state.viewsAreHostObjects) writeObject(state, value.buffer);
   const known = seen.get(value);
   if (known !== undefined) {

@@ -42,7 +42,7 @@ function watchStream(globalConsole, key, replaced, streams, name) {
     configurable: true,
     enumerable: false,
     get() {
-      // The value is read first, because the getter may replace this property.
+      // The value is read first, because the getter of `process` may clear `streams`.
       const now = process[name];
       streams[name] ||= now;
       return streams[name];
@@ -78,8 +78,8 @@ function guardsFor(globalConsole, replaced, name, stream) {
   ];
 }
 
-// Returns a guard for the bits of a stream's state word that change when the stream is ended or
-// destroyed.
+// Returns a list with one guard, for the bits of a stream's state word that change when the stream
+// is ended or destroyed.
 function stateGuards(stream) {
   const key = symbolOf(stream._writableState, 'kState');
   const { Writable } = context.requireBuiltin('stream');

@@ -1,7 +1,7 @@
 // `process.stdin`, `stdout` and `stderr` of a process whose descriptors differ from the image's,
 // such as pipes of a child. The streams are replaced at the first access: the image holds the
 // streams that nearly every program needs, and `console.log` does not read the properties. A child
-// whose program reads a stream gets Node's own stream for the kind of its descriptor. Next:
+// whose program reads a stream receives Node's own stream for the descriptor's kind. Next:
 // console-log.js, which calls Node's method when the streams differ.
 'use strict';
 
@@ -9,7 +9,8 @@ const context = require('../context.js');
 const { NUMBERS, sys } = require('../fs/calls.js');
 const { FILE_KIND } = require('../net/calls.js');
 
-// Defines the properties. `onReset` is called if this process has other streams than the image.
+// Makes the three properties check the descriptors at the first access. `onReset` is called if this
+// process needs other streams than the image has.
 function install(onReset) {
   const { process } = context;
   const { resetStdioForTesting } = context.internalBinding('process_methods');

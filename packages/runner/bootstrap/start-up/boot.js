@@ -44,9 +44,9 @@ module.exports = function boot() {
   require('./refresh.js').prepare();
 };
 
-// Runs Node's preparation of a process for all processes at once. A flag makes Node's scripts
-// believe that a start-up snapshot is being built. The scripts then keep `process.argv0`
-// configurable, which refresh.js needs.
+// Runs Node's preparation of a process for all processes at once. A flag states that a start-up
+// snapshot is being built. Node's scripts then keep `process.argv0` configurable, which refresh.js
+// needs.
 function prepareExecution(getInternalBinding) {
   const { isBuildingSnapshotBuffer } = getInternalBinding('mksnapshot');
   const { prepareMainThreadExecution, markBootstrapComplete } = context.requireBuiltin('internal/process/pre_execution');

@@ -1,13 +1,13 @@
 // Compiles a file of Node's library by its id, with the parameters that Node's C++ passes to that
 // kind of file (node_builtins.cc). A process has no source text, so compiling works only at build
-// time. The file preload.js compiles every file that a process may need, so that `compileBuiltin`
-// finds the function here. Next: ../internal-bindings/builtins.js, the binding that Node's loader
-// uses.
+// time. The file preload.js compiles in advance every file that a process may need, and
+// `compileBuiltin` returns these functions. Next: ../internal-bindings/builtins.js, the binding
+// that Node's loader uses.
 'use strict';
 
 const ids = JSON.parse(buildFile('lib/ids.json'));
 
-// Compiled functions that have not run, which preload.js keeps for a later `require`.
+// Compiled functions that have not run, by id. preload.js adds the functions for a later `require`.
 const ready = new Map();
 
 const MODULE = ['exports', 'require', 'module', 'process', 'internalBinding', 'primordials'];
@@ -46,7 +46,7 @@ function compileBuiltin(id) {
   return native.compileFunction(source, `node:${id}`, parametersOf(id));
 }
 
-// Compiles `id` without running it, unless it is already compiled.
+// Compiles the file `id` without running the file, unless the file is already compiled.
 function compileAhead(id) {
   if (!ready.has(id)) ready.set(id, compileBuiltin(id));
 }

@@ -1,8 +1,8 @@
 // Work that the image does in advance for each process. Public modules are loaded, every other file
-// of the library is compiled, and dummy programs run through the paths that programs take. A module
-// that a process loads costs a millisecond and its pages in every process. A module in the image
-// costs nothing until its first use. Next: refresh.js, which must run afterwards, because the dummy
-// programs leave traces (a cached working directory).
+// of the library is compiled, and dummy programs run the code that most programs run. A module that
+// a process loads costs a millisecond and the module's pages in every process. A module in the
+// image costs nothing until its first use. Next: refresh.js, which must run afterwards, because the
+// dummy programs change state, such as the cached working directory.
 'use strict';
 
 const context = require('../context.js');
@@ -76,7 +76,7 @@ const INTERNAL = [
   'internal/abort_controller',
 ];
 
-// The ways in which a child process runs (../program/command-line.js).
+// Node's main scripts for the ways in which a child process runs (../program/command-line.js).
 const MAIN = ['check_syntax', 'eval_stdin', 'eval_string'];
 
 // Files that this guest does not need. The files are V8's log processors (ES modules for the
@@ -97,7 +97,7 @@ module.exports = function preload() {
 };
 
 // Compiles the largest files first, and all files before any file is loaded. Compiling leaves free
-// blocks, which later files fill, so the image has no large free blocks.
+// blocks in the heap, which later files fill, so the image has no large free blocks.
 function compileAll() {
   const wanted = ids.filter((id) => !isLoaded(id) && !LEFT_OUT.test(id));
   wanted.push(...MAIN.map((name) => `internal/main/${name}`));

@@ -1,6 +1,6 @@
 // The complete list of the state that must be fresh when a process starts from the image. The list
-// is a security contract. Unlisted state that shows a process the build machine, or that two
-// processes share, is a leak.
+// is a security contract. Unlisted state that has facts of the build machine, or that two processes
+// share, is a leak.
 //
 // - `process.env`: one exotic object of the shim, which reads the start block's table. Nothing of
 //   the build's environment exists in that object.
@@ -8,11 +8,12 @@
 //   access.
 // - `process.pid`: lazy, from the start block.
 // - `process.ppid`: read from the kernel at each access.
-// - `process.cwd()`, and Node's cache of the directory: the cache is empty in the image (`prepare`
-//   below checks that); the first call reads the start block.
+// - `process.cwd()`, and Node's cache of the directory: `prepare` below empties the cache in the
+//   image; the first call reads the start block.
 // - `process.execArgv`, `node`'s options: empty, unless the start block has some;
 //   ../program/options.js then makes the process's own values.
-// - `process.execPath`, `process.title`: constants, equal for every process and true of no machine.
+// - `process.execPath`, `process.title`: constants, equal for every process, with no fact of a real
+//   machine.
 // - `package.json` files that were read: none in the image.
 // - `process.exitCode`, `_exiting`, tick, timer and immediate counters: typed arrays over the
 //   shim's memory, zeroed by the shim at START.
@@ -31,8 +32,9 @@
 // - `umask`, `stdin`: in their initial state, because the image's build never uses them.
 //
 // Equal in every process, and no secret: asynchronous ids, the ids of timers, `os` facts
-// (../internal-bindings/os.js). Node reads some variables once, so they have no effect when set for
-// one process: NODE_OPTIONS, NODE_DEBUG, NODE_NO_WARNINGS, NODE_EXTRA_CA_CERTS.
+// (../internal-bindings/os.js). Node reads some variables once, while the image is made. These
+// variables have no effect when set for one process: NODE_DEBUG, NODE_NO_WARNINGS,
+// NODE_EXTRA_CA_CERTS. ../program/options.js reads NODE_OPTIONS in each process.
 //
 // Lazy values cost a process nothing until they are read, so a start runs no JavaScript at all. The
 // list for a restored process is in restore.js. Next: process.js, which calls `defineProcessState`;
@@ -58,7 +60,8 @@ function defineProcessState(process) {
   process.env = native.env();
 }
 
-// Checks and resets the state of the process. Must run after Node's preparation of the process.
+// Resets the state of the process for the image. Must run after Node's preparation of the process
+// and after the dummy programs.
 function prepare() {
   const { process } = context;
   loopClock.reset();
@@ -77,7 +80,8 @@ function prepare() {
   context.trackRejections();
 }
 
-// Returns the parent's id at each access, because a process whose parent ends gets another parent.
+// Returns the parent's pid. The kernel is called at each access, because a process whose parent
+// ends receives another parent.
 function parent() {
   const pid = sys(NUMBERS.getppid);
   return pid < 0 ? native.ppid() : pid;

@@ -1,6 +1,6 @@
 // The complete list of the state that must be fresh when a process is restored from a snapshot,
 // once or as one of many clones. Like refresh.js, the list is a security contract: two clones never
-// agree on a random number that either draws after the restore.
+// draw equal random numbers after the restore.
 //
 // - `Math.random()`: the shim reseeds the generator of every realm before other code of the guest
 //   runs.
@@ -21,10 +21,10 @@
 // omit. The seed of the engine's hash tables is the image's own, equal in every process. The seed
 // only orders buckets. No program can read the seed, and the seed is no secret.
 //
-// Not fresh, and out of reach from here: random bytes that a program drew before the snapshot and
-// keeps, such as a package's own pool. The `Date` header of http is Node's cache, up to a second of
-// the process's time old. Next: event-loop/hooks.js, which registers `restore` as the shim's hook;
-// shim/process.c has the C half of the list.
+// Not fresh, and not reachable by this file: random bytes that a program drew before the snapshot
+// and keeps, such as a package's own pool. The `Date` header of http is Node's cache, up to a
+// second of the process's time old. Next: event-loop/hooks.js, which registers `restore` as the
+// shim's hook; shim/process.c has the C half of the list.
 'use strict';
 
 const context = require('../context.js');
@@ -53,7 +53,7 @@ function changeEnvironment(env, change) {
   else env[change.slice(0, at)] = change.slice(at + 1);
 }
 
-// Returns whether a listener exists. A package that patches `process.emit` sees every event.
+// Returns whether a listener exists. A package that patches `process.emit` receives every event.
 function hasListener(process) {
   return process.emit !== context.requireBuiltin('events').prototype.emit || process._events?.[EVENT] !== undefined;
 }

@@ -1,10 +1,11 @@
-// The two errors of stripping a TypeScript program, as Node's stripper reports them: a code, and
-// the lines with a mark below them. Next: index.js.
+// Makes the errors of stripping a TypeScript program, as Node's stripper reports errors: a code, a
+// message, and the lines with a mark. Next: index.js.
 'use strict';
 
 const TAB = '    ';
 
-// Returns [line, column] of an index: lines from 1, columns from 0, a tab as wide as four.
+// Returns [line, column] of an index: lines count from 1, columns from 0, and a tab is four
+// columns.
 function place(source, index) {
   const before = source.slice(0, index).split('\n');
   return [before.length, before[before.length - 1].replaceAll('\t', TAB).length];
@@ -25,8 +26,8 @@ function problem(code, message, source, filename, start, end) {
   };
 }
 
-// Returns the lines with the line before and the line after. A mark is below a single line. Of
-// several lines, the first and the last have a mark before them.
+// Returns the marked lines, with the line before and the line after. A single line has its mark
+// below. Of several lines, the first and the last have a mark at the left.
 function snippet(source, startLine, startColumn, endLine, endColumn) {
   const lines = source.split('\n').map((line) => line.replace(/\r$/, '').replaceAll('\t', TAB));
   const isLong = endLine > startLine;

@@ -1,14 +1,14 @@
 // The places where a blank would change the meaning of the text after it, because JavaScript ends
-// statements at line breaks. First, a removed statement before a line that begins with `(`. Second,
-// an arrow that would be on a line of its own. Third, an argument that would begin on the next
-// line. Next: strip.js.
+// statements at line breaks. The first place is a removed statement before a line that begins with
+// `(`. The second place is an arrow that would be on a line of its own. The third place is an
+// argument that would begin on the next line. Next: strip.js.
 'use strict';
 
 const CONTINUES_STATEMENT = /[([`/]/;
 const CONTINUES_EXPRESSION = /[([`]/;
 
-// Blanks a statement. Returns true, because the statement's child nodes are blanked too. Where the
-// next line would continue the previous statement, a semicolon remains.
+// Blanks a statement. Returns true, because the statement's child nodes are blanked too. Puts a
+// semicolon in the statement's place if the next line would continue the previous statement.
 function blankStatement(node, text) {
   text.blank(node.start, node.end);
   const before = text.previous(node.start);
@@ -20,8 +20,8 @@ function blankStatement(node, text) {
   return true;
 }
 
-// TypeScript ends the statement between `x as T` at the end of a line and a next line that begins
-// with `(`.
+// Puts a semicolon between `x as T` at the end of a line and a next line that begins with `(`.
+// TypeScript ends the statement between the two lines.
 function endsInExpression(start, end, text) {
   const after = text.next(end);
   if (after > end && CONTINUES_EXPRESSION.test(text.at(after) ?? '') && text.breaksLine(end, after)) text.put(start, ';');
@@ -35,12 +35,13 @@ function fixArrow(node, text) {
   const parenthesis = text.previous(returnType.start);
   const arrow = text.next(returnType.end);
   if (!text.breaksLine(parenthesis, arrow)) return;
-  // `)` and `=>` must share a line.
+  // JavaScript requires `)` and `=>` on one line, so `)` is moved to the end of the type.
   text.blank(parenthesis, parenthesis + 1);
   text.put(returnType.end - 1, ')');
 }
 
-// Handles `return <T>` if the parameters are on the next line.
+// Moves the parenthesis of `return <T>(...)` to the line of `return` if the parameters are on the
+// next line.
 function fixArrowArgument(node, text) {
   const arrow = node.argument;
   const list = arrow?.type === 'ArrowFunctionExpression' && !arrow.async ? arrow.typeParameters : undefined;

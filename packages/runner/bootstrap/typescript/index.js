@@ -30,7 +30,8 @@ function createTransform(load) {
   };
 }
 
-// Parses a text as a module, or as a script if the text can only be a script.
+// Parses a text as a module, or as a script if the text can only be a script. Throws the error of
+// the module if the text is neither.
 function parse(Parser, source, filename) {
   try {
     return parseAs(Parser, source, AS_MODULE);

@@ -1,5 +1,5 @@
-// Installs our TypeScript stripper where Node's library looks for its own. `assertTypeScript` is
-// replaced, because that function requires WebAssembly, which our parser does not need. Next:
+// Installs our TypeScript stripper in place of the stripper of Node's library. `assertTypeScript`
+// is replaced, because that function requires WebAssembly, which our parser does not need. Next:
 // index.js.
 'use strict';
 
@@ -11,7 +11,8 @@ const ID = 'internal/deps/amaro/dist/index';
 const ACORN = 'internal/deps/acorn/acorn/dist/acorn';
 
 function install() {
-  // Compiled here without running: the parser runs only in programs with TypeScript.
+  // The parser is compiled in the image without running, because only programs with TypeScript need
+  // the parser.
   const parser = native.compileFunction(buildFile('lib/typescript-parser.js'), 'coldframe:typescript-parser', [
     'require',
     'module',

@@ -1,5 +1,5 @@
 // The parser: acorn with its TypeScript plugin, adapted to accept what Node's stripper accepts.
-// Some rules are removed, because the parser only has to know where the types are. The engine
+// Some rules are removed, because the parser only has to find the types. The engine
 // reports duplicate names, exports of missing names and similar errors, as V8 reports them after
 // Node's stripper. Next: index.js.
 'use strict';

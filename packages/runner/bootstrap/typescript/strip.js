@@ -1,8 +1,8 @@
-// Walks the syntax tree of a TypeScript program and blanks the parts that are only type. Parts that
-// would need code of their own (enums, namespaces with values, parameter properties) are reported
-// instead. One table lists the node types with TypeScript parts; other nodes are only walked. Next:
-// members.js for classes, hazards.js and grouping.js for the places where a blank changes the
-// meaning of the code after it.
+// Visits the syntax tree of a TypeScript program and blanks the parts that are only types. Parts
+// that would need code of their own (enums, namespaces with values, parameter properties) are
+// reported instead. One table lists the node types with TypeScript parts; of other nodes, only the
+// children are visited. Next: members.js for classes, hazards.js and grouping.js for the places
+// where a blank changes the meaning of the code after it.
 'use strict';
 
 const { blankStatement, endsInExpression, fixArrow, fixArrowArgument } = require('./hazards.js');
@@ -21,7 +21,7 @@ const UNSUPPORTED = {
     "Instead, use the 'as' syntax: `expr as T`.",
 };
 
-// Returns whether a statement is only type.
+// Returns whether a statement declares only types.
 function isOnlyType(node) {
   switch (node?.type) {
     case 'TSInterfaceDeclaration':
@@ -49,8 +49,8 @@ const isTypeKind = (node) => node.importKind === 'type' || (node.exportKind === 
 
 const bodyOf = ['consequent', 'alternate', 'body'];
 
-// Node type → the function that runs before its children are walked; if the function returns
-// `true`, the children are not walked.
+// Node type → the function that runs before the node's children are visited. If the function
+// returns `true`, the children are not visited.
 const VISIT = {
   __proto__: null,
   ImportDeclaration: importOrExport,

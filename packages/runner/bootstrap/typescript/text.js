@@ -32,8 +32,8 @@ class Text {
     return LINE_BREAK.test(this.#source.slice(start, end));
   }
 
-  // Returns the first position from `index` on that is neither white space nor in a comment; the
-  // length of the text if there is none.
+  // Returns the first position from `index` on that is neither white space nor in a comment.
+  // Returns the length of the text if no such position exists.
   next(index) {
     const source = this.#source;
     for (let at = index; at < source.length; at++) {

@@ -1,7 +1,7 @@
-// V8's code cache as scripts and modules show it: `createCachedData`, `cachedData`,
+// The interface of V8's code cache on scripts and modules: `createCachedData`, `cachedData`,
 // `cachedDataRejected`. The data has no code, because the engine compiles faster than such data
-// could be checked. The data is a mark of the source text. The engine accepts only the mark of the
-// compiled text, as V8 accepts only the data of an equal source. Next:
+// could be checked. The data is a mark of the source text: the length and a hash. The engine
+// accepts only the mark of the compiled text, as V8 accepts only the data of an equal source. Next:
 // ../internal-bindings/contextify.js and module_wrap.js.
 'use strict';
 
@@ -24,7 +24,7 @@ function createCachedData(text) {
   return context.requireBuiltin('buffer').Buffer.from(mark.buffer);
 }
 
-/** Returns whether `data` does not belong to that text. */
+/** Returns true if `data` differs from the mark of `text`. */
 function isRejected(data, text) {
   const mark = new Uint8Array(markOf(text).buffer);
   const given = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);

@@ -52,7 +52,8 @@ function handleOf(object) {
 
 /**
  * Calls `run` and returns its result. `timeout` is in milliseconds; a negative number means no
- * limit. If the context has a microtask queue of its own, that queue is used.
+ * limit. If the context has a microtask queue of its own, that queue is used. Throws
+ * `ERR_SCRIPT_EXECUTION_TIMEOUT` when the time is over.
  */
 function runLimited(run, timeout, handle) {
   const withMicrotasks = handle?.[MICROTASKS] ? handle : undefined;

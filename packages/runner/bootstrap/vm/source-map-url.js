@@ -1,5 +1,5 @@
-// Finds the `sourceMappingURL` comment of a source text, as V8 does while scanning. The last
-// comment counts.
+// Finds the `sourceMappingURL` comment of a source text, as V8 does while scanning. Returns the URL
+// of the last such comment, or undefined.
 'use strict';
 
 const LENGTH = '//# sourceMappingURL='.length;

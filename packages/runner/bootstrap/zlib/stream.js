@@ -71,7 +71,8 @@ class ZlibHandle extends CompressionHandle {
     if (this.#error === Z_OK && this.#dictionary !== undefined) this.#giveDictionary();
   }
   #giveDictionary() {
-    // Zlib requests the dictionary of an inflating stream later, but not of a raw stream.
+    // `inflate` requests the dictionary when the data needs the dictionary, but never for a raw
+    // stream.
     if (compresses(this.#mode) || this.#mode === INFLATERAW) {
       this.#error = native.zlibDictionary(this.#stream, this.#dictionary);
       if (this.#error !== Z_OK) this.#fail('Failed to set dictionary');
@@ -103,7 +104,7 @@ class ZlibHandle extends CompressionHandle {
     if (this.#error === Z_OK) {
       this.#step(input.subarray(input.byteLength - this.left[1]), output.subarray(output.byteLength - this.left[0]));
     } else if (this.#error === Z_DATA_ERROR) {
-      // a wrong dictionary has another error than a missing dictionary
+      // `problem` has separate messages for a wrong and for a missing dictionary.
       this.#error = Z_NEED_DICT;
     }
   }

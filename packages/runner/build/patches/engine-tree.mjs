@@ -22,7 +22,7 @@ const BRANCH = 'patches';
 // patches have equal ids on every machine.
 const COMMITTER = 'Coldframe <engine@coldframe.invalid> 946684800 +0000';
 
-/** Makes the tree in `dir`, which must not exist or be empty. */
+/** Makes the tree in `dir`, a folder that is missing or empty. */
 export function makeEngineTree(dir, { sources = readEngineFiles(), patches = loadPatches(), version = ENGINE_VERSION } = {}) {
   mkdirSync(dir, { recursive: true });
   if (readdirSync(dir).length > 0) throw new Error(`${dir} is not empty: remove the folder or name another one`);

@@ -27,7 +27,10 @@ export function parseMessage(place, message) {
   return { name, subject };
 }
 
-/** Returns the paragraphs of a message's section, for example of `Tests`, as one text. */
+/**
+ * Returns the paragraphs of a message's section, for example of `Tests`, as one text. Returns an
+ * empty text if the section is missing.
+ */
 export function sectionOf(message, title) {
   const found = new RegExp(`^${title}:\\n?([\\s\\S]*?)(?=\\n\\n[A-Z][a-z]+:|(?![\\s\\S]))`, 'm').exec(message);
   return found?.[1].trim() ?? '';

@@ -19,5 +19,5 @@ export function git(dir, args, { input } = {}) {
   }
 }
 
-/** The tag of the unchanged sources. */
+/** Returns the name of the tag of the unchanged sources. */
 export const tagOf = (version) => `quickjs-ng-${version}`;

@@ -1,8 +1,9 @@
 // Reads the series of patches in `engine/patches` and applies the series to the engine's sources.
 // The files apply in the order of their numbers, which run from 0001 without a gap. A patch must
 // fit exactly: if a hunk's place has another text, the build fails and names the place. No other
-// place is searched, because there a hunk may change the wrong function. Next: ../compile.mjs,
-// which compiles the result; engine-tree.mjs makes a git tree of the series for developers.
+// place is searched, because a hunk could change the wrong function in another place. Next:
+// ../compile.mjs, which compiles the result; engine-tree.mjs makes a git tree of the series for
+// developers.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { applyPatch, parsePatch } from 'diff';

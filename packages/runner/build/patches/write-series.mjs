@@ -15,8 +15,8 @@ import { formatPatchFile, parseMessage, patchFileName } from './format.mjs';
 import { git, tagOf } from './git.mjs';
 import { patchFiles } from './series.mjs';
 
-// Options that a user's configuration could override. With the options, equal commits make equal
-// files.
+// The options for settings that a user's configuration could change. With the options, equal
+// commits make equal files.
 const DIFF_OPTIONS = ['-p', '--unified=3', '--diff-algorithm=histogram', '--no-renames', '--no-color', '--no-ext-diff'];
 
 /** Returns the patch files that the commits of the tree in `dir` make, in order. */

@@ -1,17 +1,18 @@
 /* The guest's heap: a two-level segregated fit, with one bitmap search per allocation. Adjacent
    free blocks are merged. Three needs explain why the guest has a heap of its own:
 
-   - The end of the heap is stored in linear memory and is not the size of the memory. A rolled-back
-   guest therefore finds a consistent heap although its memory has grown.
-   - After the freeze the image's blocks are never written: free() ignores them and realloc()
-   copies out of them. New blocks come from fresh pages in the order of the requests, so a
-   short run dirties few pages. Free blocks of the image are not reused. Writing a page of the
-   image costs a fault and a copy, but writing a fresh page costs only a fault.
-   - Fresh pages are zero, and calloc() knows which pages are fresh: a large empty ArrayBuffer
-   writes nothing.
+   - The end of the heap is stored in linear memory and is not the size of the memory. A
+     rolled-back guest therefore finds a consistent heap although its memory has grown.
+   - After the freeze the image's blocks are never written: free() ignores these blocks, and
+     realloc() copies their content to new blocks. New blocks come from fresh pages in the order
+     of the requests, so a short run dirties few pages. Free blocks of the image are not reused.
+     Writing a page of the image costs a fault and a copy, but writing a fresh page costs only a
+     fault.
+   - Fresh pages are zero, and calloc() does not clear fresh pages: a large empty ArrayBuffer
+     writes nothing.
 
-   A block has 8 bytes of header, then the payload, whose address is divisible by 16. Sizes include
-   the header and are multiples of 16.
+   A block has 8 bytes of header, then the payload, whose address is divisible by 16. Sizes
+   include the header and are multiples of 16.
 
    | size + flags | previous block |  payload ...              |
    |   (4 bytes)  |   (4 bytes)    |  free: next, previous     |
@@ -48,7 +49,7 @@ static struct {
     uint32_t sl_bits[FL_COUNT];
     Block *lists[FL_COUNT][SL_COUNT];
     uintptr_t top, end;   /* the part of the linear memory that no block uses */
-    uintptr_t high;       /* from here on, memory is unused and still zero */
+    uintptr_t high;       /* memory from this address on is unused and zero */
     Block *last;          /* the block just below the top */
     size_t used, base;
     uint32_t reserve;     /* bytes at the end that only an emergency may use */
@@ -284,7 +285,7 @@ void *calloc(size_t count, size_t size)
         return NULL;
     touched(b);
     uintptr_t p = (uintptr_t)payload_of(b), end = p + (size_t)n;
-    if (high && end > high) /* memory from there on was never written */
+    if (high && end > high) /* memory from `high` on was never written */
         end = high > p ? high : p;
     memset((void *)p, 0, end - p);
     return (void *)p;

@@ -15,8 +15,8 @@ void cf_heap_freeze(void);
 /* Adds the emergency reserve to the heap. Returns false if the reserve is already in use. */
 bool cf_heap_use_reserve(void);
 
-/* The number of bytes in allocated blocks, and the number of bytes that the guest has requested
-   from the sidecar. */
+/* Return the number of bytes in allocated blocks, and the number of bytes of the linear memory
+   that belong to the heap. */
 size_t cf_heap_used(void);
 size_t cf_heap_total(void);
 

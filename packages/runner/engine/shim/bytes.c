@@ -18,7 +18,7 @@ NATIVE(cf_compare)
     return js_int32(cf_order(a, n, b, m));
 }
 
-/* compareOffset(a, b, aStart, bStart, aLength, bLength): -1, 0 or 1 */
+/* compareOffset(a, b, aStart, bStart, aLength, bLength): returns -1, 0 or 1 */
 NATIVE(cf_compare_offset)
 {
     uint8_t *a, *b;
@@ -67,7 +67,7 @@ static void cf_repeat(uint8_t *to, size_t m, size_t n)
     }
 }
 
-/* fill(view, value, start, end, enc): -1 if out of range, -2 if there are no bytes to fill with */
+/* fill(view, value, start, end, enc): returns -1 if out of range, -2 if `value` has no bytes */
 NATIVE(cf_fill)
 {
     uint8_t *p, *pattern;
@@ -125,8 +125,8 @@ NATIVE(cf_fill)
     return JS_UNDEFINED;
 }
 
-/* The number of places between two polls, because the sidecar must be able to stop a long
-   search. */
+/* The number of places that a search tests between two polls. The sidecar must be able to stop a
+   long search. */
 #define CF_SEARCH_POLL (1u << 16)
 
 static int64_t cf_find(JSContext *ctx, const uint8_t *hay, size_t n, const uint8_t *needle, size_t m,
@@ -155,9 +155,9 @@ static int64_t cf_find(JSContext *ctx, const uint8_t *hay, size_t n, const uint8
     }
 }
 
-/* indexOf(hay, needle, byteOffset, enc, forward) by Node's rules: a negative offset counts from the
-   end, and an empty needle is found at the offset. UTF-16 is searched by whole units: an odd byte
-   at the end is ignored, an odd offset is rounded down. */
+/* indexOf(hay, needle, byteOffset, enc, forward) by Node's rules: a negative offset counts from
+   the end, and an empty needle is found at the offset. UTF-16 is searched by whole units: an odd
+   byte at the end is ignored, and an odd offset is rounded down. */
 NATIVE(cf_index_of)
 {
     uint8_t *hay, *needle, byte;

@@ -20,8 +20,9 @@ size_t codec_base64_length(size_t n, CodecAlphabet alphabet)
     return n / 3 * 4 + (rest == 0 ? 0 : alphabet == CODEC_BASE64 ? 4 : rest + 1);
 }
 
-/* Converts sixteen values below 64 to characters. Values up to 51 share two offsets, each other
-   group has an offset of its own. Saturation maps the groups to 0..12. */
+/* Converts sixteen values below 64 to characters. The two cases of letters have one offset each,
+   and each value above 51 has an offset of its own. `which` is the index of the offset: 0 for
+   small letters, 13 for capital letters, 1 to 12 for values above 51. */
 static inline v128_t base64_characters(v128_t values, v128_t offsets)
 {
     v128_t which = wasm_u8x16_sub_sat(values, wasm_u8x16_splat(51));
@@ -39,7 +40,7 @@ void codec_base64_encode(uint8_t *to, const uint8_t *from, size_t n, CodecAlphab
 
     for (; i + 16 <= n; i += 12, to += 16) {
         v128_t x = wasm_v128_load(from + i);
-        /* three bytes per lane, the first byte on top */
+        /* three bytes per lane, with the first byte in the upper bits */
         x = wasm_i8x16_shuffle(x, x, 2, 1, 0, 0, 5, 4, 3, 3, 8, 7, 6, 6, 11, 10, 9, 9);
         v128_t values = wasm_v128_and(wasm_u32x4_shr(x, 18), wasm_i32x4_splat(0x3F));
         values = wasm_v128_or(values, wasm_v128_and(wasm_u32x4_shr(x, 4), wasm_i32x4_splat(0x3F00)));
@@ -252,8 +253,8 @@ size_t codec_hex_decode(uint8_t *to, size_t max, const uint8_t *text, size_t n)
 
 /* Search. */
 
-/* Tests sixteen places at once. The rest of the needle is compared where its first and last bytes
-   match. */
+/* Tests sixteen places at once. Returns a bit for each place at which the first and the last
+   byte of the needle match. */
 static inline uint32_t likely_places(const uint8_t *hay, v128_t head, v128_t tail, size_t m)
 {
     return wasm_i8x16_bitmask(wasm_v128_and(wasm_i8x16_eq(wasm_v128_load(hay), head),
@@ -287,7 +288,7 @@ int64_t codec_find(const uint8_t *hay, int64_t at, int64_t last, const uint8_t *
 int64_t codec_find_last(const uint8_t *hay, int64_t at, const uint8_t *needle, size_t m, size_t unit, uint32_t *budget)
 {
     const v128_t head = wasm_u8x16_splat(needle[0]), tail = wasm_u8x16_splat(needle[m - 1]);
-    /* Bit 15 is the place `at`, so with units of two bytes the valid places are the odd ones. */
+    /* Bit 15 is the place `at`, so with units of two bytes the valid places are the odd bits. */
     const uint32_t price = 1 + m / 16, starts = unit == 2 ? 0xAAAA : 0xFFFF;
 
     while (at >= 0) {

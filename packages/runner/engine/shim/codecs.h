@@ -26,8 +26,9 @@ typedef struct CodecBase64 {
    Returns the number of bytes written. */
 size_t codec_base64_decode(CodecBase64 *state, uint8_t *to, size_t max, const uint8_t *text, size_t n);
 
-/* Decodes the longest prefix of the standard alphabet whose length is a multiple of four. Returns
-   the length of the prefix and writes three bytes for every four characters. */
+/* Decodes blocks of sixteen characters, up to the first block with a character outside the
+   standard alphabet. Returns the number of decoded characters, and writes three bytes for every
+   four characters. */
 size_t codec_base64_strict_prefix(uint8_t *to, const uint8_t *text, size_t n);
 
 /* Returns the value of a digit, or -1 for a character of neither alphabet. */
@@ -41,8 +42,8 @@ size_t codec_hex_decode(uint8_t *to, size_t max, const uint8_t *text, size_t n);
    beyond `last`. `unit` is 1, or 2 if only every second place counts. The work is subtracted
    from `*budget`. If the budget reaches 0, returns the place from which the caller can continue. */
 int64_t codec_find(const uint8_t *hay, int64_t at, int64_t last, const uint8_t *needle, size_t m, size_t unit, uint32_t *budget);
-/* Searches downward from `at`. Returns a place below 0 if there is no match. The haystack has at +
-   m bytes. */
+/* Searches downward from `at`. Returns a place below 0 if there is no match. The haystack has at
+   least at + m bytes. */
 int64_t codec_find_last(const uint8_t *hay, int64_t at, const uint8_t *needle, size_t m, size_t unit, uint32_t *budget);
 
 /* Reverses each group of `width` bytes: 2, 4 or 8. */
@@ -58,8 +59,8 @@ void codec_widen(void *units, const uint8_t *from, size_t n);
 void codec_narrow(uint8_t *to, const void *units, size_t n);
 bool codec_fits_latin1(const void *units, size_t n);
 
-/* Returns whether the bytes are UTF-8 as WHATWG defines it. If so, also sets the length in UTF-16
-   and whether a unit is above 0xFF. */
+/* Returns whether the bytes are UTF-8 as WHATWG defines UTF-8. For valid bytes, codec_utf8_units
+   returns the length in UTF-16, and sets `*wide` to whether a unit is above 0xFF. */
 bool codec_utf8_valid(const uint8_t *bytes, size_t n);
 size_t codec_utf8_units(const uint8_t *bytes, size_t n, bool *wide);
 /* Converts valid UTF-8 that has exactly `units` UTF-16 units. */

@@ -4,7 +4,7 @@
 #define COLDFRAME_H
 
 #define CF_STACK_SIZE (4u << 20)
-/* kept free below the engine's limit, for C functions that do not check the stack */
+/* the part of the stack that is left to C functions that do not check the stack */
 #define CF_STACK_MARGIN (192u << 10)
 #define CF_INBOX_SIZE (64u << 10)
 
@@ -26,7 +26,7 @@ enum {
 
 static struct Coldframe {
     CfState state;
-    /* Arrays that native.loop shows to JavaScript, in Node's layouts. */
+    /* Arrays that native.loop exposes to JavaScript, in Node's layouts. */
     uint32_t immediate_info[3]; /* count, refCount, hasOutstanding */
     int32_t timer_info[1];      /* timers that keep the event loop alive */
     int32_t exit_info[3];       /* exiting, exitCode, hasExitCode */
@@ -36,7 +36,7 @@ static struct Coldframe {
     double deadline_ns;         /* deadline of a vm script with a timeout, else 0 */
     bool running_jobs;
     bool timer_ref;
-    uint32_t exhaustions;       /* number of times the heap was full in this process */
+    uint32_t exhaustions;       /* weights of the failed allocations of this process (errors.c) */
 
     uint32_t mode, pid, ppid, argc, envc, execc;
     void *start_block;
@@ -55,7 +55,8 @@ static struct Coldframe {
     void *big_inbox;
 } cf;
 
-/* State that is written only while the image is built. */
+/* State that is written while the image is built. A process rarely writes this state, for
+   example the promise hooks of a program. */
 static struct {
     JSRuntime *rt;
     JSContext *ctx;

@@ -1,7 +1,7 @@
 /* Compiles text: function bodies with parameters (Node's builtins and CommonJS) and scripts. The
    bootstrap decides whether functions keep their source text. modules.c compiles ES modules. */
 
-/* Returns the source as NUL-terminated UTF-8. */
+/* Returns the source as NUL-terminated UTF-8. Throws a TypeError if the value is no string. */
 static const char *cf_source(JSContext *ctx, JSValueConst value, size_t *len)
 {
     if (!JS_IsString(value)) {
@@ -47,7 +47,8 @@ static int cf_wrap_function(JSContext *ctx, DynBuf *out, JSValueConst params, in
     int64_t count = 0;
 
     dbuf_putstr(out, "(function (");
-    /* a function that returns the function, inside `with` these objects: the last is innermost */
+    /* With scopes, the result is a function that returns the compiled function from inside
+       nested `with` statements. The last scope is the innermost scope. */
     if (scopes) {
         dbuf_putstr(out, ") { ");
         for (int i = 0; i < scopes; i++)
@@ -91,7 +92,7 @@ static bool cf_is_one_function(JSValueConst program, size_t text_len)
     return !b->source || (size_t)b->source_len == text_len - 2;
 }
 
-/* compileFunction(source, filename, params, options): a function with the body `source` */
+/* compileFunction(source, filename, params, options): returns a function whose body is `source` */
 NATIVE(cf_compile_function)
 {
     size_t len;
@@ -144,7 +145,8 @@ static JSValue cf_compile_script_value(JSContext *ctx, JSValueConst *argv)
     return result;
 }
 
-/* evalScript(source, filename, options): runs a script. Returns the script's completion value. */
+/* evalScript(source, filename, options): runs a script. Returns the script's completion value.
+   With the option `compileOnly`, only compiles the script and returns undefined. */
 NATIVE(cf_eval_script)
 {
     bool compile_only = cf_bool_option(ctx, argv[2], "compileOnly");
@@ -164,7 +166,7 @@ static JSValue cf_run_script(JSContext *ctx, JSValueConst this_val, int argc, JS
     return JS_EvalFunction(b->realm, js_dup(data[0]));
 }
 
-/* compileScript(source, filename, options): a function that runs the script */
+/* compileScript(source, filename, options): returns a function that runs the script */
 NATIVE(cf_compile_script)
 {
     JSValue program = cf_compile_script_value(ctx, argv);

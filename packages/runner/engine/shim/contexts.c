@@ -5,8 +5,8 @@
    including the unexpected behaviour: an assignment changes the sandbox and `real`.
 
    References: handle → realm → ContextGlobal → sandbox and real; the sandbox references the
-   handle by a private symbol. The collector sees all of them, so a context is freed with the
-   last of its values. The patch `contexts` changes the engine for realms. Next:
+   handle by a private symbol. The collector follows all these references, so a context is freed
+   with the last of its values. The patch `contexts` changes the engine for realms. Next:
    bootstrap/vm/contexts.js. */
 
 typedef struct CfContextGlobal {
@@ -75,8 +75,8 @@ static JSValue cf_context_get(JSContext *ctx, JSValueConst obj, JSAtom prop, JSV
     return value;
 }
 
-/* Implements `in`: a property that the sandbox inherits is absent here, although a program can
-   read the property. */
+/* Implements `in`: a property that the sandbox inherits is absent for `in`, although a program
+   can read the property. */
 static int cf_context_has(JSContext *ctx, JSValueConst obj, JSAtom prop)
 {
     CfContextGlobal *g = cf_context_global(obj);
@@ -88,7 +88,7 @@ static int cf_context_has(JSContext *ctx, JSValueConst obj, JSAtom prop)
     return has;
 }
 
-/* Returns whether the name `prop` is defined in the context of `global`. */
+/* Returns whether the name `prop` is defined in the context of `global`, or -1 on exception. */
 static int cf_context_knows(JSContext *ctx, JSObject *global, JSAtom prop)
 {
     JSValueConst obj = JS_MKPTR(JS_TAG_OBJECT, global);
@@ -102,8 +102,8 @@ static int cf_context_set(JSContext *ctx, JSValueConst obj, JSAtom prop, JSValue
     int on_global, on_sandbox, global_flags = 0, sandbox_flags = 0;
     JSValue target;
 
-    /* An assignment through a prototype chain, or by Reflect.set: sets an ordinary property of
-       the receiver. */
+    /* The receiver is another object, because of a prototype chain or of Reflect.set. Sets an
+       ordinary property of the receiver. */
     if (!JS_IsObject(receiver) || JS_VALUE_GET_PTR(receiver) != JS_VALUE_GET_PTR(obj))
         return JS_SetPropertyInternal2(ctx, g->real, prop, js_dup(value), receiver, flags);
 
@@ -158,7 +158,7 @@ static int cf_context_define(JSContext *ctx, JSValueConst obj, JSAtom prop, JSVa
     if (!cf_is_read_only(found, own_flags) || (own_flags & JS_PROP_CONFIGURABLE)) {
         int sandbox_flags = flags & (JS_PROP_HAS_ENUMERABLE | JS_PROP_ENUMERABLE |
                                      JS_PROP_HAS_CONFIGURABLE | JS_PROP_CONFIGURABLE);
-        /* V8's interceptor always names both accessors, or a value */
+        /* V8's interceptor always passes both accessors, or a value */
         if (flags & (JS_PROP_HAS_GET | JS_PROP_HAS_SET))
             sandbox_flags |= JS_PROP_HAS_GET | JS_PROP_HAS_SET;
         else
@@ -223,8 +223,8 @@ static int cf_context_define_var(JSContext *ctx, JSAtom prop, int flags)
 }
 
 /* Assigns a function declaration on the sandbox and defines the function in the realm. Returns 0
-   on success. The engine itself would define the function on the global object, which stands for
-   the sandbox and the realm's object. */
+   on success. The engine would define the function on the global object, which represents the
+   sandbox and the realm's object. */
 static int cf_context_set_function(JSContext *ctx, JSAtom prop, JSValueConst func)
 {
     CfContextGlobal *g = cf_context_global(ctx->global_obj);
@@ -308,7 +308,7 @@ static int cf_contextify(JSContext *realm, JSValueConst sandbox)
     return JS_DefinePropertyValue(realm, g->real, JS_ATOM_globalThis, js_dup(global), JS_PROP_CONFIGURABLE | JS_PROP_WRITABLE);
 }
 
-/* makeContext(sandbox or undefined, codeFromStrings, prepare): [handle, global].
+/* makeContext(sandbox or undefined, codeFromStrings, prepare): returns [handle, global].
    `prepare(handle, global)` receives the realm's own global object, before the sandbox is in
    use. */
 NATIVE(cf_make_context)
@@ -342,8 +342,9 @@ NATIVE(cf_make_context)
     return cf_array(ctx, 2, values);
 }
 
-/* Returns the realm that `options.context` names, or the caller's; NULL with an exception. The
-   realm lives as long as the handle, which the caller references. */
+/* Returns the realm that `options.context` names, or the caller's realm. Returns NULL with an
+   exception if the handle is invalid. The realm lives as long as the handle, which the caller
+   references. */
 static JSContext *cf_option_context(JSContext *ctx, JSValueConst options)
 {
     JSContext *realm;
@@ -393,8 +394,9 @@ static void cf_run_realm_jobs(JSContext *ctx, JSContext *realm, bool drop)
     } while (any && (drop || !cf.stop));
 }
 
-/* runLimited(fn, timeoutMs, handle): the result of fn, after the microtasks of the handle's realm
-   if a handle is given; `absent` on a timeout. A timeout below 0 means none. */
+/* runLimited(fn, timeoutMs, handle): calls fn, then runs the microtasks of the handle's realm if
+   a handle is given. Returns the result of fn, or `absent` on a timeout. A negative timeout
+   means no timeout. */
 NATIVE(cf_run_limited)
 {
     double timeout, outer = cf.deadline_ns, deadline = 0;

@@ -1,6 +1,6 @@
 /* The engine and the parts of the shim that need its internals, as one translation unit: the
    patched quickjs.c first, then a file per topic. Engine and shim call static functions of each
-   other (the patches call the cf_ functions that are defined here), and the compiler optimizes
+   other (the patches call the cf_ functions of these files), and the compiler optimizes
    across both. */
 #include "quickjs.c"
 

@@ -1,5 +1,5 @@
-/* The exports of docs/internals/guest-abi.md: boot, freeze, and turn. Next: loop.c, which a turn
-   runs. */
+/* The exports of docs/internals/guest-abi.md: boot, freeze, info, inbox and turn. Next: loop.c,
+   which a turn runs. */
 
 static uint8_t cf_inbox_memory[CF_INBOX_SIZE] __attribute__((aligned(16)));
 
@@ -12,7 +12,7 @@ static void *cf_js_realloc(void *opaque, void *p, size_t size) { return realloc(
 
 static const JSMallocFunctions cf_malloc_functions = { cf_js_calloc, cf_js_malloc, cf_js_free, cf_js_realloc, cf_usable_size };
 
-/* buildFile(name): text, or undefined */
+/* buildFile(name): returns the text of a build input, or undefined */
 NATIVE(cf_build_file)
 {
     size_t name_len;
@@ -71,7 +71,7 @@ static JSContext *cf_make_engine(void)
     cf_make_class(rt, &cf_context_global_class, &cf_context_global_class_def);
     cf_make_class(rt, &cf_context_handle_class, &cf_context_handle_class_def);
 
-    /* The C stack is [0, CF_STACK_SIZE), and a turn always begins at its top. */
+    /* The C stack is [0, CF_STACK_SIZE), and a turn always begins at the top of the stack. */
     rt->stack_size = CF_STACK_SIZE - CF_STACK_MARGIN;
     rt->stack_top = CF_STACK_SIZE;
     update_stack_limit(rt);

@@ -55,7 +55,8 @@ static int cf_env_load(JSContext *ctx)
 /* Finds an entry by name, deleted entries included. */
 static CfEnvEntry *cf_env_find(const char *key, size_t len)
 {
-    /* The last entry of a name wins, as in Node, which reads execve's table. */
+    /* If the table has a name twice, the last entry is used, as in Node, which reads execve's
+       table. */
     for (uint32_t i = cf_env_count; i-- > 0;)
         if (cf_env[i].key.len == len && !memcmp(cf_env[i].key.bytes, key, len))
             return &cf_env[i];
@@ -67,8 +68,8 @@ static bool cf_is_symbol(JSContext *ctx, JSAtom atom)
     return JS_AtomGetKind(ctx, atom) != JS_ATOM_KIND_STRING;
 }
 
-/* Sets `*out` to the live entry of a property key. Returns -1 on exception. Symbols are never
-   entries. */
+/* Sets `*out` to the live entry of a property key. Returns 1 if the entry exists, 0 if not, and
+   -1 on exception. Symbols are never entries. */
 static int cf_env_lookup(JSContext *ctx, JSAtom atom, CfEnvEntry **out)
 {
     size_t len;
@@ -113,7 +114,7 @@ static int cf_env_store(JSContext *ctx, JSAtom atom, JSValueConst value)
     text = key ? JS_ToCStringLen(ctx, &value_len, value) : NULL;
     if (!text)
         goto done;
-    if (!key_len) { /* an impossible name is ignored without an error, as in Node */
+    if (!key_len) { /* an empty name is ignored without an error, as in Node */
         result = 1;
         goto done;
     }

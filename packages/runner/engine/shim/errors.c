@@ -1,10 +1,10 @@
 /* Ends a guest early: the sidecar stops the guest, memory is exhausted, process.exit unwinds, or
    an error stays uncaught.
 
-   Unwinding uses one immortal error object that the engine treats as uncatchable. `cf.stop` stays
-   set, and the engine polls on every call and every backward jump. Code that swallows the error by
-   accident (a promise, an iterator's return) therefore fails again at once. Next: the patch
-   `interrupts`. */
+   Unwinding uses one immortal error object that the engine treats as uncatchable. `cf.stop`
+   stays set, and the engine polls on every call and every backward jump. Code that drops the
+   error by accident (a promise, an iterator's return) therefore fails again at once. Next: the
+   patch `interrupts`. */
 
 static void cf_throw_stop(JSContext *ctx)
 {
@@ -50,15 +50,15 @@ static void cf_print_out_of_memory(void)
 
 static void cf_end_out_of_memory(JSContext *ctx);
 
-/* The program ends when the weights of its failed allocations exceed this sum. Without a limit,
-   a program that catches each error and fills the heap again would never end. */
+/* The program ends when the sum of the weights of its failed allocations exceeds this number.
+   Without a limit, a program that catches each error and fills the heap again would never end. */
 #define CF_EXHAUSTIONS_MAX 200
-/* the weight of an allocation failure when not even a small block is free */
+/* the weight of an allocation failure when not even CF_EXHAUSTION_PROBE bytes are free */
 #define CF_EXHAUSTION_FULL 4
 #define CF_EXHAUSTION_PROBE (64u << 10)
 
-/* Handles a failed allocation: releases the reserve, so that the error can be reported, and makes
-   the next allocation of an object collect garbage. */
+/* Handles a failed allocation: releases the reserve, so that the error can be reported. Makes
+   the next allocation of an object collect garbage, and counts the failure. */
 static void cf_out_of_memory(JSRuntime *rt)
 {
     void *probe;
@@ -94,7 +94,8 @@ static bool cf_is_memory_error(JSContext *ctx, JSValueConst error)
     return JS_VALUE_GET_OBJ(error)->class_id == JS_CLASS_ERROR && JS_VALUE_GET_OBJ(error)->is_memory_error;
 }
 
-/* Prints `message` and stack of a thrown value without calling any code of the program. */
+/* Prints the stack of a thrown value, or the value as a text. Serves only if the bootstrap has
+   no hook, or if the hook throws. */
 static void cf_print_plainly(JSContext *ctx, JSValueConst error)
 {
     JSValue stack = JS_IsObject(error) ? JS_GetPropertyStr(ctx, error, "stack") : JS_UNDEFINED;
@@ -111,7 +112,8 @@ static void cf_print_plainly(JSContext *ctx, JSValueConst error)
     JS_FreeValue(ctx, stack);
 }
 
-/* Ends the program. In a resident runner, ends only the running evaluation, if there is one. */
+/* Ends the program. In a resident runner, ends only the running evaluation, if an evaluation is
+   running. */
 static void cf_end_uncaught(JSContext *ctx, int code)
 {
     if (cf.mode == CF_MODE_RESIDENT) {
@@ -179,7 +181,8 @@ static void cf_report_exception(JSContext *ctx, bool from_promise)
     cf_report_uncaught(ctx, JS_GetException(ctx), from_promise);
 }
 
-/* reportUncaught(error, fromPromise): implements `triggerUncaughtException` of process */
+/* reportUncaught(error, fromPromise): implements `triggerUncaughtException` of Node's binding
+   `errors` */
 NATIVE(cf_report_uncaught_native)
 {
     cf_report_uncaught(ctx, js_dup(argv[0]), JS_ToBool(ctx, argv[1]));

@@ -1,8 +1,8 @@
 /* Runs through a function's bytecode up to an instruction, with the steps of expressions.c, and
-   records the expressions that the instruction finds. Next: messages.c. */
+   records the expressions of the instruction's operands. Next: messages.c. */
 
-/* Returns the goto that leads back to `pos` if no instruction before `pos` leads there. The
-   operands of `pos` are then computed later in the bytecode. */
+/* Returns the offset of the first goto after `pos` that leads back to `pos`, or -1. Such a goto
+   means that the operands of `pos` are computed later in the bytecode. */
 static int cf_goto_back_to(CfReader *r, int pos)
 {
     const uint8_t *code = r->b->byte_code_buf;
@@ -27,8 +27,8 @@ static bool cf_is_noted(CfReader *r, int pos)
 
 static int cf_run_to(CfReader *r, int pos, int at);
 
-/* Follows the jump over a destructuring pattern to its value and back, because the pattern precedes
-   the value in the bytecode. */
+/* Follows the jump over a destructuring pattern to the pattern's value and back, because the
+   pattern precedes the value in the bytecode. */
 static void cf_fill_gap(CfReader *r, int pos)
 {
     int source = r->jump_count ? cf_goto_back_to(r, pos) : -1;
@@ -39,7 +39,7 @@ static void cf_fill_gap(CfReader *r, int pos)
         return;
     cf_meet(r, over.target);
     cf_run_to(r, over.target, source);
-    cf_note_jump(r, over.target); /* from now on only the position of the jump matters */
+    cf_note_jump(r, over.target); /* adds an entry, which `over` then replaces */
     if (r->jump_count && r->jumps[r->jump_count - 1].target == over.target)
         r->jumps[r->jump_count - 1] = over;
     r->dead = false;

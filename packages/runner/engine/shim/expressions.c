@@ -1,9 +1,9 @@
 /* Reads the text of an expression out of the bytecode that computes the expression. The message
-   "object.method is not a function" needs `object.method`; the engine knows only a value. V8
-   prints its syntax tree. Here the function's bytecode is interpreted once, with expressions in
-   place of values, up to the failed instruction. This method also works for functions without
-   source text, and runs only after an operation has failed. Next: messages.c, which makes
-   sentences of these texts. */
+   "object.method is not a function" needs `object.method`, but the engine has only a value. V8
+   prints a part of its syntax tree. The shim interprets the function's bytecode once, with
+   expressions in place of values, up to the failed instruction. This method also works for
+   functions without source text, and runs only after an operation has failed. Next: messages.c,
+   which makes messages of these texts. */
 
 typedef enum CfKind {
     X_OTHER, X_NAME, X_INT, X_STRING, X_CONST, X_WORD, X_FIELD, X_ELEMENT, X_CALL, X_LIST, X_BINARY, X_UNARY,
@@ -101,7 +101,8 @@ static void cf_note_jump(CfReader *r, int target)
         jump->stack[i] = r->stack[r->depth - 1 - i];
 }
 
-/* Merges the stacks of two paths. Entries that differ become entries without a name. */
+/* Merges the stacks of all jumps to `pos` into the present stack. Entries that differ become
+   entries without a name. */
 static void cf_meet(CfReader *r, int pos)
 {
     int kept = 0;

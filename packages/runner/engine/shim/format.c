@@ -1,6 +1,6 @@
-/* vsnprintf for the formats that the engine uses: integers, strings, characters and pointers. The
-   version of libc needs files, floating point and bulk-memory instructions. Numbers of JavaScript
-   are never formatted here (dtoa.c formats them). An unknown conversion is written unchanged. */
+/* vsnprintf for the formats that the engine uses: integers, strings, characters and pointers.
+   The version of libc needs files, floating point and bulk-memory instructions. dtoa.c formats
+   the numbers of JavaScript. An unknown conversion is written unchanged. */
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>

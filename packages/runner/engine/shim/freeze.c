@@ -3,8 +3,8 @@
    rules for frozen blocks. Before the freeze, values that every process would make lazily are
    made once. */
 
-/* Places in the array of atoms for the atoms of a process: consecutive entries behind the
-   image's. */
+/* The number of entries that the array of atoms reserves for a process: consecutive entries
+   behind the image's entries. */
 #define CF_YOUNG_ATOMS 4096
 #define CF_YOUNG_ATOM_HASH 256
 /* The amount of allocated memory at which a process first collects garbage. */
@@ -50,8 +50,8 @@ static void cf_reserve_atoms(JSRuntime *rt)
     rt->atom_free_index = start;
 }
 
-/* Zeroes the free blocks of the engine's arenas, which stay free, like the free blocks of the
-   heap. */
+/* Zeroes the free blocks of the engine's arenas. A process never uses these blocks, like the
+   free blocks of the image's heap. */
 static void cf_zero_free_blocks(JSRuntime *rt)
 {
     for (int i = 0; i < JS_ARENA_BLOCK_SIZE_COUNT; i++) {
@@ -68,7 +68,7 @@ static void cf_zero_free_blocks(JSRuntime *rt)
     }
 }
 
-/* Moves the entries of a list to the ring around `ring`, and leaves the list's head in place. */
+/* Moves the entries of a list to the ring around `ring`, and leaves the list empty. */
 static void cf_move_list(struct list_head *head, struct list_head *ring)
 {
     init_list_head(ring);

@@ -1,5 +1,5 @@
-/* Reads the insides of values as util.inspect, assert and the loaders do through V8's API. No
-   function here runs code of the program. */
+/* Reads the internal state of values, as util.inspect, assert and the loaders do through V8's
+   API. Only ownNonIndexKeys can run code of the program: the traps of a proxy. */
 
 NATIVE(cf_private_symbol)
 {
@@ -99,7 +99,8 @@ NATIVE(cf_preview_entries)
     return JS_UNDEFINED;
 }
 
-/* ownNonIndexKeys(object, onlyEnumerable, skipSymbols): as V8's getOwnNonIndexProperties */
+/* ownNonIndexKeys(object, onlyEnumerable, skipSymbols): returns the keys of V8's
+   getOwnNonIndexProperties */
 NATIVE(cf_own_non_index_keys)
 {
     JSPropertyEnum *keys;

@@ -1,7 +1,8 @@
 /* Descriptors, clocks and entropy: the plain imports. A write that the sidecar cannot accept yet
    blocks only this VM, in `wait_writable`. */
 
-/* Returns 0, or a negative errno. */
+/* Writes all bytes, and blocks this VM while the sidecar cannot accept bytes. Returns 0, or a
+   negative errno. */
 static int cf_write_all(int fd, const void *bytes, size_t len)
 {
     const uint8_t *p = bytes;
@@ -94,8 +95,8 @@ NATIVE(cf_read_some)
     return js_int32(n ? host_read(fd, p, n) : 0);
 }
 
-/* read(fd, view, offset, length): blocks this VM until bytes are available. Returns 0 at the
-   end. */
+/* read(fd, view, offset, length): blocks this VM until bytes are available. Returns the number
+   of bytes, 0 at the end of the input, or a negative errno. */
 NATIVE(cf_read)
 {
     int fd;
@@ -114,7 +115,7 @@ NATIVE(cf_read)
     return js_int32(0);
 }
 
-/* clock(id): the time in milliseconds */
+/* clock(id): returns the time of a clock in milliseconds */
 NATIVE(cf_clock)
 {
     int id;
@@ -190,7 +191,7 @@ NATIVE(cf_memory_usage)
     return usage;
 }
 
-/* memoryDetails(): the uses of the engine's heap, for work on the image's size */
+/* memoryDetails(): returns the uses of the engine's heap, for work on the image's size */
 NATIVE(cf_memory_details)
 {
     JSMemoryUsage u;

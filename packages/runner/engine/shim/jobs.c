@@ -88,8 +88,8 @@ static void cf_promise_settled_again(JSContext *ctx, JSValueConst promise, JSVal
     JS_FreeValue(ctx, result);
 }
 
-/* An exception of a hook is reported as uncaught, and does not affect the code that caused the
-   hook. */
+/* Calls a promise hook. An exception of the hook is reported as uncaught, and does not affect
+   the code that triggered the hook. */
 static void cf_promise_hook(JSContext *ctx, JSPromiseHookType type, JSValueConst promise, JSValueConst parent, void *opaque)
 {
     static const uint8_t places[] = {
@@ -108,7 +108,7 @@ static void cf_promise_hook(JSContext *ctx, JSPromiseHookType type, JSValueConst
     JS_FreeValue(ctx, result);
 }
 
-/* setPromiseHooks(init, before, after, settled): V8's context promise hooks. */
+/* setPromiseHooks(init, before, after, settled): sets V8's context promise hooks. */
 NATIVE(cf_set_promise_hooks)
 {
     bool any = false;

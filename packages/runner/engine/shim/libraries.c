@@ -1,7 +1,7 @@
 /* C libraries that do heavy work inside the guest, as natives. This unit includes only quickjs.h
-   of the engine, so that a change here does not compile the engine again. Each library has a
-   file of its own. This file has the code that the libraries share and the list of their tables
-   of natives. */
+   of the engine, so that a change of a library's file does not compile the engine again. Each
+   library has a file of its own. This file has the code that the libraries share and the list of
+   their tables of natives. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +16,8 @@ typedef struct LibraryNative {
     int length;
 } LibraryNative;
 
-/* Returns the bytes of a Uint8Array; NULL and an exception for other values. An empty array has an
-   address too. */
+/* Returns the bytes of a Uint8Array. Returns NULL with an exception for other values. An empty
+   array has an address too. */
 static uint8_t *library_bytes(JSContext *ctx, JSValueConst value, size_t *len)
 {
     static uint8_t nothing;
@@ -27,9 +27,9 @@ static uint8_t *library_bytes(JSContext *ctx, JSValueConst value, size_t *len)
     return bytes;
 }
 
-/* The operators new and delete of C++, over the guest's allocator. The C++ runtime's own operators
-   would bring libc's allocator and streams. A failed allocation ends the guest, as an uncaught
-   bad_alloc would. */
+/* The operators new and delete of C++, over the guest's allocator. The C++ runtime's own
+   operators would add libc's allocator and streams to the module. A failed allocation ends the
+   guest, as an uncaught bad_alloc would. */
 void *_Znwm(size_t size);
 void *_Znwm(size_t size)
 {
@@ -54,7 +54,7 @@ void *_ZnwmRKSt9nothrow_t(size_t size, const void *nothrow) { return malloc(size
 void *_ZnamRKSt9nothrow_t(size_t size, const void *nothrow);
 void *_ZnamRKSt9nothrow_t(size_t size, const void *nothrow) { return malloc(size ? size : 1); }
 
-/* The guest's allocator aligns to 16 bytes, which is enough for all C++ code here. */
+/* The guest's allocator aligns to 16 bytes, which is enough for the C++ code of the libraries. */
 void *_ZnwmSt11align_val_t(size_t size, size_t alignment);
 void *_ZnwmSt11align_val_t(size_t size, size_t alignment) { return _Znwm(size); }
 void _ZdlPvSt11align_val_t(void *memory, size_t alignment);
@@ -69,14 +69,16 @@ int posix_memalign(void **out, size_t alignment, size_t size)
     return *out ? 0 : 12; /* ENOMEM */
 }
 
-/* C++ registers functions for the end of a program here. A guest never runs them. */
+/* Ignores the functions that C++ registers for the end of a program, because a guest never runs
+   such functions. */
 int __cxa_atexit(void (*function)(void *), void *argument, void *object);
 int __cxa_atexit(void (*function)(void *), void *argument, void *object)
 {
     return 0;
 }
 
-/* Is called when the C++ runtime must abort. Sends the message to the sidecar. */
+/* The C++ runtime calls the next two functions in order to abort. Each function sends the format
+   of the message to the sidecar. */
 _Noreturn void _ZNSt3__222__libcpp_verbose_abortEPKcz(const char *format, ...);
 void _ZNSt3__222__libcpp_verbose_abortEPKcz(const char *format, ...)
 {

@@ -14,7 +14,7 @@ static const char *url_text(JSContext *ctx, JSValueConst value, size_t *len)
         return NULL;
     for (size_t i = 0; i + 2 < *len; i++)
         if ((uint8_t)text[i] == 0xed && (uint8_t)text[i + 1] >= 0xa0)
-            /* `text` is a copy here: only an ASCII string is returned in place */
+            /* `text` is a copy, because only an ASCII string is returned in place */
             memcpy((char *)text + i, "\xef\xbf\xbd", 3);
     return text;
 }
@@ -63,7 +63,7 @@ static int url_parse_text(JSContext *ctx, JSValueConst input, JSValueConst base,
     return 0;
 }
 
-/* urlParse(input, base, parts): the URL's text, or undefined */
+/* urlParse(input, base, parts): returns the URL's text, or undefined */
 LIBRARY_NATIVE(url_parse)
 {
     ada_url url;
@@ -72,7 +72,7 @@ LIBRARY_NATIVE(url_parse)
     return url ? url_publish(ctx, url, argv[2]) : JS_UNDEFINED;
 }
 
-/* urlCanParse(input, base): whether the text is a URL */
+/* urlCanParse(input, base): returns whether the text is a URL */
 LIBRARY_NATIVE(url_can_parse)
 {
     size_t len, base_len = 0;
@@ -104,8 +104,8 @@ static bool url_set(ada_url url, int action, const char *text, size_t len)
     }
 }
 
-/* urlUpdate(href, action, value, parts): the new text; false if the value is refused, undefined if
-   `href` is no URL */
+/* urlUpdate(href, action, value, parts): returns the new text, false if the value is refused, or
+   undefined if `href` is no URL */
 LIBRARY_NATIVE(url_update)
 {
     ada_url url;
@@ -129,8 +129,8 @@ LIBRARY_NATIVE(url_update)
     return JS_FALSE;
 }
 
-/* urlTrim(href, keepHash, keepSearch, keepCredentials, parts): the text without the omitted parts,
-   or undefined */
+/* urlTrim(href, keepHash, keepSearch, keepCredentials, parts): returns the text without the
+   omitted parts, or undefined if `href` is no URL */
 LIBRARY_NATIVE(url_trim)
 {
     ada_url url;
@@ -149,7 +149,8 @@ LIBRARY_NATIVE(url_trim)
     return url_publish(ctx, url, argv[4]);
 }
 
-/* urlHost(name, toUnicode): a name in the form of a URL's host, empty if impossible */
+/* urlHost(name, toUnicode): returns the name as the host of a URL, or an empty text if the name
+   cannot be a host */
 LIBRARY_NATIVE(url_host)
 {
     size_t len;
@@ -174,7 +175,7 @@ LIBRARY_NATIVE(url_host)
     return result;
 }
 
-/* idna(name, toUnicode): empty if the conversion fails */
+/* idna(name, toUnicode): returns the converted name, or an empty text if the conversion fails */
 LIBRARY_NATIVE(url_idna)
 {
     size_t len;
@@ -188,7 +189,7 @@ LIBRARY_NATIVE(url_idna)
     return result;
 }
 
-/* urlOrigin(input): undefined if the input is no URL */
+/* urlOrigin(input): returns the origin, or undefined if the input is no URL */
 LIBRARY_NATIVE(url_origin)
 {
     ada_url url;

@@ -1,5 +1,5 @@
 /* Brotli: one encoder or decoder per object of the class BrotliStream. The binding
-   (bootstrap/zlib/brotli.js) knows Node's errors. This file runs the streams and limits the work
+   (bootstrap/zlib/brotli.js) makes Node's errors. This file runs the streams and limits the work
    of one step where the library allows a limit. The encoder does nothing until a block is full,
    and then compresses the whole block. */
 #include "brotli/decode.h"
@@ -57,7 +57,7 @@ static void brotli_prepare(JSContext *ctx)
     JS_NewClass(JS_GetRuntime(ctx), brotli_class, &brotli_class_def);
 }
 
-/* brotliNew() */
+/* brotliNew(): returns an object without a stream */
 LIBRARY_NATIVE(brotli_new)
 {
     BrotliStream *s = calloc(1, sizeof(*s));
@@ -70,7 +70,7 @@ LIBRARY_NATIVE(brotli_new)
     return object;
 }
 
-/* brotliInit(stream, encodes): resets the stream; false if memory is exhausted */
+/* brotliInit(stream, encodes): resets the stream. Returns false if memory is exhausted. */
 LIBRARY_NATIVE(brotli_init)
 {
     BrotliStream *s = JS_GetOpaque2(ctx, argv[0], brotli_class);
@@ -84,7 +84,7 @@ LIBRARY_NATIVE(brotli_init)
     return JS_NewBool(ctx, s->encoder || s->decoder);
 }
 
-/* brotliParameter(stream, key, value): whether the library accepts the value */
+/* brotliParameter(stream, key, value): returns whether the library accepts the value */
 LIBRARY_NATIVE(brotli_parameter)
 {
     BrotliStream *s = JS_GetOpaque2(ctx, argv[0], brotli_class);
@@ -97,7 +97,7 @@ LIBRARY_NATIVE(brotli_parameter)
                            : s->decoder ? BrotliDecoderSetParameter(s->decoder, key, value) : false);
 }
 
-/* brotliDictionary(stream, bytes): 0, 1 if preparing failed, 2 if attaching failed */
+/* brotliDictionary(stream, bytes): returns 0, 1 if preparing failed, or 2 if attaching failed */
 LIBRARY_NATIVE(brotli_dictionary)
 {
     BrotliStream *s = JS_GetOpaque2(ctx, argv[0], brotli_class);
@@ -120,9 +120,9 @@ LIBRARY_NATIVE(brotli_dictionary)
     return JS_NewInt32(ctx, problem);
 }
 
-/* brotliRun(stream, input, output, operation, left): left[0] and left[1] become the numbers of
-   unused bytes of output and input. An encoder returns 0 for a failure. A decoder returns 0 for a
-   failure, 1 at the end, 2 for more input, 3 for more output. */
+/* brotliRun(stream, input, output, operation, left): sets left[0] and left[1] to the numbers of
+   unused bytes of output and input. An encoder returns 0 for a failure. A decoder returns 0 for
+   a failure, 1 at the end, 2 for more input, 3 for more output. */
 LIBRARY_NATIVE(brotli_run)
 {
     BrotliStream *s = JS_GetOpaque2(ctx, argv[0], brotli_class);
@@ -163,7 +163,7 @@ LIBRARY_NATIVE(brotli_run)
     return JS_NewInt32(ctx, result);
 }
 
-/* brotliError(stream): a decoder's [code, name] */
+/* brotliError(stream): returns a decoder's [code, name], or undefined for an encoder */
 LIBRARY_NATIVE(brotli_error)
 {
     BrotliStream *s = JS_GetOpaque2(ctx, argv[0], brotli_class);

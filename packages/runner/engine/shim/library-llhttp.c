@@ -5,8 +5,8 @@
 
 enum { LLHTTP_MODULE_BYTES = 131072, LLHTTP_INPUT_BYTES = 65536, LLHTTP_DEPTH = 3, LLHTTP_REASON_BYTES = 64 };
 
-/* The module's memory, then an input for each parser that runs inside a callback of another
-   parser. The text of a reason of this file follows. */
+/* The module's memory, then an input for each of the parsers that can run at once, one inside a
+   callback of another. The text of the last reason of http_refuse() follows. */
 static uint8_t llhttp_memory[LLHTTP_MODULE_BYTES + LLHTTP_DEPTH * LLHTTP_INPUT_BYTES + LLHTTP_REASON_BYTES];
 
 #include "llhttp.c"
@@ -194,7 +194,7 @@ static u32 http_gather(HttpText *text, u32 at, u32 len)
     return error;
 }
 
-/* Passes a piece of the input to a handler that collects the pieces. */
+/* Passes the place of a piece of the input to the handler, which collects the pieces. */
 static u32 http_piece(int kind, u32 at, u32 len)
 {
     return http_call(kind, JS_NewUint32(http_now.ctx, at - http_now.input), JS_NewUint32(http_now.ctx, len), JS_UNDEFINED);
@@ -284,7 +284,7 @@ static u32 llhttp_wasm_on_message_complete(u32 parser)
     return http_call(EVENT_COMPLETE, JS_UNDEFINED, JS_UNDEFINED, JS_UNDEFINED) < 0 ? LLHTTP_USER : LLHTTP_OK;
 }
 
-/* httpNew() */
+/* httpNew(): returns an object without a parser */
 LIBRARY_NATIVE(http_new)
 {
     HttpParser *p = calloc(1, sizeof(*p));
@@ -298,8 +298,8 @@ LIBRARY_NATIVE(http_new)
     return object;
 }
 
-/* httpInit(state, type, maxHeaderBytes, lenient, raw): returns a mask for Node's binding, or
-   false if there is no space for another parser */
+/* httpInit(state, type, maxHeaderBytes, lenient, raw): makes a parser. `lenient` is a mask of
+   Node's binding. Returns false if the module has no space for another parser. */
 LIBRARY_NATIVE(http_init)
 {
     typedef void (*Lenient)(u32, u32);
@@ -340,8 +340,9 @@ static HttpParser *http_get(JSContext *ctx, JSValueConst value)
     return p;
 }
 
-/* httpRun(state, handler, bytes, offset, length, result): result[0] is llhttp's error, result[1]
-   its place, result[2] whether the message is an upgrade. Without bytes the input has ended. */
+/* httpRun(state, handler, bytes, offset, length, result): parses bytes. Sets result[0] to
+   llhttp's error, result[1] to the number of parsed bytes, and result[2] to whether the message
+   is an upgrade. Undefined bytes mean that the input has ended. */
 LIBRARY_NATIVE(http_run)
 {
     HttpParser *p = http_get(ctx, argv[0]);
@@ -366,7 +367,7 @@ LIBRARY_NATIVE(http_run)
         result[0] = llhttp_finish_(p->parser);
     while (!ends && done < length) {
         u32 slice = length - done < LLHTTP_INPUT_BYTES ? length - done : LLHTTP_INPUT_BYTES;
-        /* Fetched each time: a callback may have detached the buffer. */
+        /* The bytes are fetched each time, because a callback may have detached the buffer. */
         bytes = library_bytes(ctx, argv[2], &total);
         if (!bytes || offset > total || length > total - offset) {
             if (bytes)
@@ -404,7 +405,7 @@ LIBRARY_NATIVE(http_run)
     return JS_UNDEFINED;
 }
 
-/* httpFacts(state): [major, minor, method, status, upgrade, keepAlive] */
+/* httpFacts(state): returns [major, minor, method, status, upgrade, keepAlive] */
 LIBRARY_NATIVE(http_facts)
 {
     HttpParser *p = http_get(ctx, argv[0]);
@@ -428,7 +429,7 @@ LIBRARY_NATIVE(http_pause)
     return JS_UNDEFINED;
 }
 
-/* httpReason(state, error): [name, reason] */
+/* httpReason(state, error): returns [name, reason] */
 LIBRARY_NATIVE(http_reason)
 {
     HttpParser *p = http_get(ctx, argv[0]);

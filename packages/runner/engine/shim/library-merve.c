@@ -16,8 +16,8 @@ static JSValue merve_names(JSContext *ctx, merve_analysis analysis, size_t count
     return array;
 }
 
-/* parseCommonJs(source): [exports, reexports]; two empty arrays for a text that the lexer
-   rejects */
+/* parseCommonJs(source): returns [exports, reexports], two empty arrays for a text that the
+   lexer rejects */
 LIBRARY_NATIVE(merve_parse)
 {
     size_t len;

@@ -1,7 +1,6 @@
-/* zlib: one stream per object of the class ZlibStream. The binding
-   (bootstrap/internal-bindings/zlib.js) knows Node's modes and errors. This file runs the
-   streams and divides the work into slices, so that the sidecar can stop a guest between two
-   slices. */
+/* zlib: one stream per object of the class ZlibStream. The binding (bootstrap/zlib/stream.js)
+   has Node's modes and errors. This file runs the streams and divides the work into slices, so
+   that the sidecar can stop a guest between two slices. */
 #include "zlib.h"
 
 enum { ZLIB_NONE, ZLIB_DEFLATE, ZLIB_INFLATE };
@@ -52,7 +51,7 @@ static void zlib_prepare(JSContext *ctx)
     JS_NewClass(JS_GetRuntime(ctx), zlib_class, &zlib_class_def);
 }
 
-/* zlibNew(): an object without a stream */
+/* zlibNew(): returns an object without a stream */
 LIBRARY_NATIVE(zlib_new)
 {
     ZlibStream *s = calloc(1, sizeof(*s));
@@ -76,7 +75,7 @@ static int zlib_integers(JSContext *ctx, JSValueConst *argv, int count, int32_t 
     return 0;
 }
 
-/* zlibInit(stream, deflate, level, windowBits, memLevel, strategy): zlib's result */
+/* zlibInit(stream, deflate, level, windowBits, memLevel, strategy): returns zlib's result */
 LIBRARY_NATIVE(zlib_init)
 {
     ZlibStream *s = JS_GetOpaque2(ctx, argv[0], zlib_class);
@@ -105,7 +104,7 @@ LIBRARY_NATIVE(zlib_reset)
                             : s->kind == ZLIB_INFLATE ? inflateReset(&s->z) : Z_STREAM_ERROR);
 }
 
-/* zlibParams(stream, level, strategy): zlib's result */
+/* zlibParams(stream, level, strategy): returns zlib's result */
 LIBRARY_NATIVE(zlib_params)
 {
     ZlibStream *s = JS_GetOpaque2(ctx, argv[0], zlib_class);
@@ -120,7 +119,7 @@ LIBRARY_NATIVE(zlib_params)
     return JS_NewInt32(ctx, s->kind == ZLIB_DEFLATE ? deflateParams(&s->z, a[0], a[1]) : Z_STREAM_ERROR);
 }
 
-/* zlibDictionary(stream, bytes): zlib's result */
+/* zlibDictionary(stream, bytes): returns zlib's result */
 LIBRARY_NATIVE(zlib_dictionary)
 {
     ZlibStream *s = JS_GetOpaque2(ctx, argv[0], zlib_class);
@@ -133,8 +132,8 @@ LIBRARY_NATIVE(zlib_dictionary)
     return JS_NewInt32(ctx, result);
 }
 
-/* zlibRun(stream, input, output, flush, left): left[0] and left[1] become the numbers of unused
-   bytes of output and input */
+/* zlibRun(stream, input, output, flush, left): sets left[0] and left[1] to the numbers of unused
+   bytes of output and input. Returns zlib's result. */
 LIBRARY_NATIVE(zlib_run)
 {
     ZlibStream *s = JS_GetOpaque2(ctx, argv[0], zlib_class);
@@ -172,7 +171,7 @@ LIBRARY_NATIVE(zlib_run)
     return JS_NewInt32(ctx, result);
 }
 
-/* zlibMessage(stream): zlib's own text for the last error, or undefined */
+/* zlibMessage(stream): returns zlib's own text for the last error, or undefined */
 LIBRARY_NATIVE(zlib_message)
 {
     ZlibStream *s = JS_GetOpaque2(ctx, argv[0], zlib_class);
@@ -191,7 +190,7 @@ LIBRARY_NATIVE(zlib_close)
     return JS_UNDEFINED;
 }
 
-/* crc32(bytes, value): the CRC-32 of `bytes`, continued from `value` */
+/* crc32(bytes, value): returns the CRC-32 of `bytes`, continued from `value` */
 LIBRARY_NATIVE(zlib_crc32)
 {
     size_t len;

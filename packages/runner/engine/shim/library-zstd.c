@@ -1,5 +1,5 @@
 /* Zstandard: one compressor or decompressor per object of the class ZstdStream. The binding
-   (bootstrap/zlib/zstd.js) knows Node's errors. This file runs the streams and keeps the output
+   (bootstrap/zlib/zstd.js) makes Node's errors. This file runs the streams and keeps the output
    of a step short, so that the sidecar can stop a guest between two steps. The input is passed
    whole: a frame that begins with all of its input records the input's length. */
 #include "zstd.h"
@@ -38,7 +38,7 @@ static void zstd_prepare(JSContext *ctx)
     JS_NewClass(JS_GetRuntime(ctx), zstd_class, &zstd_class_def);
 }
 
-/* zstdNew() */
+/* zstdNew(): returns an object without a stream */
 LIBRARY_NATIVE(zstd_new)
 {
     ZstdStream *s = calloc(1, sizeof(*s));
@@ -51,7 +51,7 @@ LIBRARY_NATIVE(zstd_new)
     return object;
 }
 
-/* zstdInit(stream, compresses): resets the stream; false if memory is exhausted */
+/* zstdInit(stream, compresses): resets the stream. Returns false if memory is exhausted. */
 LIBRARY_NATIVE(zstd_init)
 {
     ZstdStream *s = JS_GetOpaque2(ctx, argv[0], zstd_class);
@@ -65,7 +65,7 @@ LIBRARY_NATIVE(zstd_init)
     return JS_NewBool(ctx, s->compressor || s->decompressor);
 }
 
-/* zstdParameter(stream, key, value): whether the library accepts the value */
+/* zstdParameter(stream, key, value): returns whether the library accepts the value */
 LIBRARY_NATIVE(zstd_parameter)
 {
     ZstdStream *s = JS_GetOpaque2(ctx, argv[0], zstd_class);
@@ -78,7 +78,8 @@ LIBRARY_NATIVE(zstd_parameter)
                                                        : ZSTD_DCtx_setParameter(s->decompressor, key, value)));
 }
 
-/* zstdPledge(stream, size): announces the input's length; whether the library accepts the length */
+/* zstdPledge(stream, size): sets the length of the whole input. Returns whether the library
+   accepts the length. */
 LIBRARY_NATIVE(zstd_pledge)
 {
     ZstdStream *s = JS_GetOpaque2(ctx, argv[0], zstd_class);
@@ -88,7 +89,7 @@ LIBRARY_NATIVE(zstd_pledge)
     return JS_NewBool(ctx, s->compressor && !ZSTD_isError(ZSTD_CCtx_setPledgedSrcSize(s->compressor, size)));
 }
 
-/* zstdDictionary(stream, bytes): whether the library accepts the dictionary */
+/* zstdDictionary(stream, bytes): returns whether the library accepts the dictionary */
 LIBRARY_NATIVE(zstd_dictionary)
 {
     ZstdStream *s = JS_GetOpaque2(ctx, argv[0], zstd_class);
@@ -147,7 +148,7 @@ LIBRARY_NATIVE(zstd_run)
     return JS_NewInt32(ctx, ZSTD_isError(result) ? ZSTD_getErrorCode(result) : 0);
 }
 
-/* zstdMessage(error): the library's text */
+/* zstdMessage(error): returns the library's text for an error number */
 LIBRARY_NATIVE(zstd_message)
 {
     int32_t error;

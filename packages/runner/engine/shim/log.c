@@ -1,5 +1,5 @@
-/* The short path of console.log. A line of primitive values is passed to the kernel without
-   Node's console, Writable and inspect, which cost a hundred times as much. The output must be
+/* A fast console.log. A line of primitive values is passed to the kernel without Node's console,
+   Writable and inspect, which cost about thirty times as much. The output must be
    indistinguishable, so Node's console is used after any change that could affect the output.
    Guards list the state that must be unchanged. Checking guards runs no code of the program. */
 
@@ -130,7 +130,7 @@ static int cf_log_value(JSContext *ctx, DynBuf *out, JSValueConst v)
     return failed;
 }
 
-/* A shorter text is assembled on the stack, with its line break. */
+/* A text below this length is assembled on the stack, with its line break. */
 #define CF_LOG_INLINE 480
 
 static JSValue cf_log_line(JSContext *ctx, int fd, int argc, JSValueConst *argv)
@@ -243,7 +243,7 @@ static int cf_read_guard(JSContext *ctx, CfGuard *g, JSValueConst triple)
     return g->key == JS_ATOM_NULL || JS_IsException(g->expected) ? -1 : 0;
 }
 
-/* makeLog(fd, slow, guards) */
+/* makeLog(fd, slow, guards): returns a function for console.log (NATIVES.md, "Descriptors") */
 NATIVE(cf_make_log)
 {
     int fd;

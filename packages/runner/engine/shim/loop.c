@@ -59,8 +59,8 @@ NATIVE(cf_set_hooks)
     return JS_UNDEFINED;
 }
 
-/* Calls a hook. Returns false if the hook is not registered, or if the hook threw an error,
-   which is then reported. */
+/* Calls a hook. Returns false if the hook is not registered, if the program must stop, or if the
+   hook threw an error. Reports the error. */
 static bool cf_call_hook(JSContext *ctx, int which, int argc, JSValueConst *argv, JSValue *result)
 {
     JSValue value;
@@ -78,7 +78,8 @@ static bool cf_call_hook(JSContext *ctx, int which, int argc, JSValueConst *argv
     return true;
 }
 
-/* Does the work of Node's InternalCallbackScope::Close. */
+/* Runs the microtasks and ticks that follow a callback, as Node's InternalCallbackScope::Close
+   does. */
 static void cf_drain(JSContext *ctx)
 {
     if (!cf.tick_info[0])
@@ -95,12 +96,14 @@ static void cf_drain(JSContext *ctx)
 
 /* Programs. */
 
-/* Sets the promise of the running program's end and takes its reference. */
+/* Sets the promise of the running program's end, and takes over the caller's reference to the
+   promise. */
 static void cf_set_main_promise(JSContext *ctx, JSValue promise)
 {
     JSPromiseData *s = JS_GetOpaque(promise, JS_CLASS_PROMISE);
     if (s)
-        /* the promise's failure is reported here, not as an unhandled rejection */
+        /* cf_check_main_promise reports the promise's failure, and the tracker of rejections
+           does not */
         js_promise_set_handled(ctx, promise);
     set_value(ctx, &cf.main_promise, promise);
 }
@@ -142,7 +145,7 @@ static void cf_run_program(JSContext *ctx, CfText source, const char *url)
     cf_run_jobs(ctx);
 }
 
-/* Checks whether the program's module has ended. */
+/* Records that the program's module has ended, and reports the module's error. */
 static void cf_check_main_promise(JSContext *ctx)
 {
     JSPromiseStateEnum state;
@@ -169,7 +172,7 @@ static bool cf_timer_due(void)
     return cf_next_timer != CF_NO_TIMER && cf_loop_now() >= cf_next_timer;
 }
 
-/* Does the work of Node's RunTimers. */
+/* Calls the hook of due timers and schedules the next timer, as Node's RunTimers does. */
 static void cf_run_timers(JSContext *ctx)
 {
     JSValue result = JS_UNDEFINED;
@@ -222,7 +225,7 @@ static void cf_finish_program(JSContext *ctx)
     cf_drain(ctx);
     cf_check_main_promise(ctx);
     if (cf.stop || cf_refs() > 0 || cf.immediate_info[0])
-        return; /* new work or a pending stop: the program does not end here */
+        return; /* new work or a pending stop: the program does not end now */
     if (!cf.program_done && !cf.exit_info[2]) {
         cf_warn_unsettled(ctx);
         cf.exit_info[1] = CF_EXIT_UNSETTLED;
@@ -278,8 +281,7 @@ static void cf_run_loop(JSContext *ctx)
         if (cf.immediate_info[0]) {
             cf_run_immediates(ctx);
             cf_check_main_promise(ctx);
-            /* With pending operations the sidecar must be able to complete one between two
-               rounds. */
+            /* The sidecar must be able to complete a pending operation between two rounds. */
             if (cf.immediate_info[0] && cf.state.keep_alive)
                 return;
             continue;
@@ -317,7 +319,7 @@ static void cf_run_loop_for_image(JSContext *ctx)
     }
 }
 
-/* runLoop(): only while the image is built */
+/* runLoop(): runs the loop, only while the image is built */
 NATIVE(cf_run_loop_native)
 {
     if (cf_image.booted)
@@ -346,7 +348,8 @@ static void cf_on_start(JSContext *ctx, const CfEvent *event, const uint8_t *pay
         return;
     }
     if (cf.mode == CF_MODE_FILE) {
-        /* Node's own loaders run the program, and detect an ES module whose await never settles. */
+        /* Node's own loaders run the program. bootstrap/program/run-file.js detects an ES module
+           whose await never settles. */
         JSValue path = cf_text_value(ctx, cf.source);
         cf.program_done = true;
         host_mark(CF_MARK_USER_CODE);

@@ -1,11 +1,11 @@
 /* memcpy, memmove, memset and memcmp without wasm's bulk-memory instructions.
 
-The sidecar kills a VM by removing its memory: every access then traps. wasmtime executes a bulk
-instruction with its own memcpy. A fault in that function would crash the sidecar and not trap
-the guest. The module therefore contains no bulk instruction (the build checks that), and these
-functions replace libc's. The functions move 16 bytes at a time with vector instructions and are
-almost as fast. The flag -fno-builtin keeps the compiler from turning the loops into calls of
-these functions. */
+   The sidecar kills a VM by removing its memory: every access then traps. wasmtime executes a
+   bulk instruction with its own memcpy. A fault in that function would crash the sidecar and not
+   trap the guest. The module therefore contains no bulk instruction, and the image builder
+   checks this rule. These functions replace libc's functions. The functions move 16 bytes at a
+   time with vector instructions and are almost as fast as bulk instructions. The flag
+   -fno-builtin keeps the compiler from turning the loops into calls of these functions. */
 #include <stddef.h>
 #include <stdint.h>
 #include <wasm_simd128.h>

@@ -80,7 +80,8 @@ static JSValue cf_throw_regexp(JSContext *ctx, JSValueConst pattern, int flags, 
     return cf_throw_text(ctx, JS_SYNTAX_ERROR, &out);
 }
 
-/* Moves `chars` code points before or after a place, within [begin, end]. */
+/* Returns the place `chars` code points after `at`, within [begin, end]. A negative number means
+   code points before `at`. */
 static const uint8_t *cf_walk_chars(const uint8_t *begin, const uint8_t *end, const uint8_t *at, int chars)
 {
     for (; chars < 0 && at > begin; chars++)

@@ -1,4 +1,4 @@
-/* Names values in messages without running any code of the program. Next: messages.c. */
+/* Describes values in messages without running any code of the program. Next: messages.c. */
 
 static void cf_put_value(JSContext *ctx, DynBuf *out, JSValueConst value)
 {
@@ -23,7 +23,8 @@ static void cf_put_function(JSContext *ctx, DynBuf *out, JSValueConst function)
     JS_FreeCString(ctx, name);
 }
 
-/* Returns an own data property, or a data property inherited through ordinary objects. */
+/* Returns the value of an own data property, or of a data property inherited through ordinary
+   objects. Returns undefined for other properties. */
 static JSValueConst cf_plain_property(JSObject *p, JSAtom name)
 {
     for (; p && p->class_id != JS_CLASS_PROXY; p = p->shape->proto) {
@@ -84,7 +85,7 @@ static void cf_put_object(JSContext *ctx, DynBuf *out, JSValueConst object)
     dbuf_putc(out, ']');
 }
 
-/* Appends what V8's NoSideEffectsToString returns. */
+/* Appends the text that V8's NoSideEffectsToString returns. */
 static void cf_put_plainly(JSContext *ctx, DynBuf *out, JSValueConst value)
 {
     if (JS_IsSymbol(value)) {

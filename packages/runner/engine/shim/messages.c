@@ -1,6 +1,6 @@
-/* Error messages of V8 that quote the program (expressions.c) or a value. No function here runs
-   code of the program: a value is described from its own data. Next: messages-values.c and
-   messages-texts.c. */
+/* Error messages of V8 that quote the program (expressions.c) or a value. No function of this
+   file runs code of the program: a value is described from its own data. Next: messages-values.c
+   and messages-texts.c. */
 
 static JSValue cf_throw_text(JSContext *ctx, JSErrorEnum type, DynBuf *text)
 {
@@ -116,7 +116,7 @@ static bool cf_put_path(JSContext *ctx, DynBuf *out, JSValueConst value)
     return found;
 }
 
-/* Returns the builtin that runs now if the builtin is a method. */
+/* Returns the C function that is running, or undefined if the engine runs bytecode. */
 static JSValueConst cf_running_builtin(JSContext *ctx)
 {
     JSStackFrame *sf = ctx->rt->current_stack_frame;
@@ -217,8 +217,8 @@ static JSValue cf_throw_nullish_receiver(JSContext *ctx)
     return cf_throw_text(ctx, JS_TYPE_ERROR, &out);
 }
 
-/* Begins reading the failing instruction. Returns false if the instruction does not belong to
-   the program. The caller must always call cf_end_reading. */
+/* Begins reading the failing instruction. Returns false if no bytecode is running, or if the
+   instruction cannot be read. The caller must always call cf_end_reading. */
 static bool cf_read_failing(JSContext *ctx, CfReader *r, int *pos)
 {
     JSStackFrame *sf = ctx->rt->current_stack_frame;
@@ -411,7 +411,8 @@ static JSValue cf_throw_bad_index(JSContext *ctx, JSValueConst value)
     return cf_throw_about(ctx, JS_RANGE_ERROR, pattern, JS_ATOM_NULL, value);
 }
 
-/* Throws V8's error for the private method `method` of `home`, which is a class or a prototype. */
+/* Throws V8's error for a wrong receiver of the private method `method`. The method's home
+   object is a class or a prototype. */
 static JSValue cf_throw_wrong_brand(JSContext *ctx, JSValueConst method)
 {
     JSObject *home = JS_VALUE_GET_OBJ(method)->u.func.home_object;

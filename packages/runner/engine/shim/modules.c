@@ -94,7 +94,8 @@ static int cf_run_synthetic(JSContext *ctx, JSModuleDef *m)
     return 0;
 }
 
-/* syntheticModule(url, names, evaluate): the handle of a module whose exports `evaluate` sets */
+/* syntheticModule(url, names, evaluate): returns the handle of a module whose exports `evaluate`
+   sets */
 NATIVE(cf_synthetic_module)
 {
     int64_t count;
@@ -198,8 +199,8 @@ NATIVE(cf_evaluate_module)
     return m ? cf_evaluate(ctx, m) : JS_EXCEPTION;
 }
 
-/* The modules that a walk over a graph has visited: an open hash table of their addresses. The
-   time of a walk is therefore linear in the number of imports. */
+/* The modules that a traversal of a graph has visited: an open hash table of their addresses.
+   The time of a traversal is therefore linear in the number of imports. */
 typedef struct CfModuleSet {
     JSModuleDef **slots, **order;
     uint32_t count, capacity; /* a power of two, at most half full */
@@ -241,7 +242,7 @@ static bool cf_module_set_add(CfModuleSet *set, JSModuleDef *m)
 }
 
 /* Returns whether `root` or a module of its graph has top-level await. If memory is exhausted,
-   returns true, which is safe. */
+   returns true, so that the caller refuses a synchronous evaluation. */
 static bool cf_is_graph_async(JSModuleDef *root)
 {
     CfModuleSet set = { 0 };
@@ -259,7 +260,7 @@ static bool cf_is_graph_async(JSModuleDef *root)
     return is_async;
 }
 
-/* evaluateModuleSync(handle): the namespace, or throws the module's error */
+/* evaluateModuleSync(handle): returns the namespace, or throws the module's error */
 NATIVE(cf_evaluate_module_sync)
 {
     JSModuleDef *m = cf_module_of(ctx, argv[0]);

@@ -74,7 +74,8 @@ static JSValue cf_new_types(JSContext *ctx)
 
 /* Lazy properties. */
 
-/* defineLazyProperty(object, key, make, enumerable = true) */
+/* defineLazyProperty(object, key, make, enumerable = true): defines a property whose value is
+   the result of `make`, which is called at the first access */
 NATIVE(cf_define_lazy_property)
 {
     bool enumerable = argc < 4 || JS_IsUndefined(argv[3]) || JS_ToBool(ctx, argv[3]);
@@ -169,7 +170,7 @@ static JSValue cf_place(JSContext *ctx, JSValueConst func, uint32_t pc)
     return cf_array(ctx, 3, values);
 }
 
-/* throwLocation(error): [file, line, column] of the `throw` statement that last threw this
+/* throwLocation(error): returns [file, line, column] of the `throw` statement that last threw this
    value, or undefined */
 NATIVE(cf_throw_location)
 {
@@ -179,8 +180,8 @@ NATIVE(cf_throw_location)
     return cf_place(ctx, rt->throw_func, rt->throw_pc);
 }
 
-/* awaitLocation(): [file, line, column] of the top-level await at which a module last stopped,
-   or undefined */
+/* awaitLocation(): returns [file, line, column] of the top-level await at which a module last
+   stopped, or undefined */
 NATIVE(cf_await_location)
 {
     return cf_place(ctx, ctx->rt->await_func, ctx->rt->await_pc);
@@ -205,7 +206,8 @@ static CfText *cf_source_named(const char *url, size_t len)
     return len == cf.url.len && !memcmp(url, cf.url.bytes, len) ? &cf.source : NULL;
 }
 
-/* sourceOf(url): the text of the running program or evaluation with this URL, or undefined */
+/* sourceOf(url): returns the text of the running program or evaluation with this URL, or
+   undefined */
 NATIVE(cf_source_of)
 {
     size_t len;

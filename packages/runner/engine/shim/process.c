@@ -170,7 +170,7 @@ NATIVE(cf_time_origin)
     return cf_array(ctx, 2, values);
 }
 
-/* exit(code): unwinds without calling a hook */
+/* exit(code): ends the process without calling a hook */
 NATIVE(cf_exit)
 {
     int code = 0;

@@ -1,8 +1,8 @@
 /* Makes the text of err.stack at the first read. The patch `error-stack` captures the frames.
-   The text is made in one of three ways, in Node's order. First is the program's own
-   Error.prepareStackTrace. Second is the bootstrap's callback, for errors that the bootstrap's
-   header function selects. Third are header and frames in V8's format, without call site
-   objects. */
+   The text is made in one of three ways, in Node's order. The first way is the program's own
+   Error.prepareStackTrace. The second way is the bootstrap's callback, for errors that the
+   bootstrap's header function selects. The third way is header and frames in V8's format,
+   without call site objects. */
 
 static const char *cf_frame_name(JSContext *ctx, JSValueConst func)
 {
@@ -14,7 +14,7 @@ static const char *cf_frame_name(JSContext *ctx, JSValueConst func)
     return name;
 }
 
-/* Sets line and column of a frame. Returns false for native code. */
+/* Sets file, line and column of a frame. Returns false for native code. */
 static bool cf_frame_position(JSContext *ctx, const JSStackTraceFrame *f, JSAtom *file, int *line, int *col)
 {
     JSFunctionBytecode *b;
@@ -39,7 +39,7 @@ static bool cf_frame_position(JSContext *ctx, const JSStackTraceFrame *f, JSAtom
 }
 
 /* Appends the result of V8's GetTypeName: the name of a function, else the constructor's name,
-   else the tag. Runs no code. Returns false if there is no name. */
+   else the tag. Runs no code of the program. Returns false if no name is found. */
 static bool cf_put_type(JSContext *ctx, DynBuf *out, JSValueConst receiver)
 {
     const char *text = NULL;
@@ -81,7 +81,7 @@ static bool cf_put_type(JSContext *ctx, DynBuf *out, JSValueConst receiver)
 #define CF_METHODS_LOOKED_AT 500
 
 /* Returns the name of the receiver's property that has the function. Returns NULL if no property
-   or more than one has the function. */
+   or more than one property has the function. */
 static const char *cf_method_name(JSContext *ctx, JSValueConst receiver, JSValueConst func)
 {
     JSObject *p = JS_IsObject(receiver) ? JS_VALUE_GET_OBJ(receiver) : NULL, *wanted = JS_VALUE_GET_OBJ(func);
@@ -112,8 +112,8 @@ static bool cf_ends_with_word(const char *text, const char *word)
     return n >= m && !strcmp(text + n - m, word) && (n == m || text[n - m - 1] == '.' || text[n - m - 1] == ' ');
 }
 
-/* V8 puts the receiver's type only before a name that is an identifier. Any other name was
-   chosen by a program and stays unchanged. */
+/* Returns whether a name is an identifier. V8 puts the receiver's type only before a name that
+   is an identifier. Any other name was chosen by a program and stays unchanged. */
 static bool cf_is_identifier(const char *name)
 {
     for (const unsigned char *c = (const unsigned char *)name; *c; c++) {
@@ -222,7 +222,7 @@ static JSValue cf_call_sites(JSContext *ctx, const JSStackTrace *st)
     return array;
 }
 
-/* Calls prepare(error, callSites) as V8 does, with Error as receiver. */
+/* Calls prepare(error, callSites) as V8 does, with `receiver` as `this`. */
 static JSValue cf_call_prepare(JSContext *ctx, JSValueConst prepare, JSValueConst receiver,
                                JSValueConst error, const JSStackTrace *st)
 {
@@ -235,7 +235,8 @@ static JSValue cf_call_prepare(JSContext *ctx, JSValueConst prepare, JSValueCons
     return result;
 }
 
-/* Returns Error.prepareStackTrace if it is a function of the program. Runs no code. */
+/* Returns Error.prepareStackTrace if the property is a function other than Node's default, else
+   undefined. Runs no code of the program. */
 static JSValue cf_user_prepare(JSContext *ctx)
 {
     JSProperty *pr;
@@ -294,7 +295,7 @@ static JSValue cf_format_stack(JSContext *ctx, JSValueConst error, JSStackTrace 
         return header;
     js_dbuf_init(ctx, &out);
     for (int i = 0; i < st->count; i++) {
-        /* The position of a syntax error is only for reports. V8's stacks do not show the
+        /* The position of a syntax error is only for reports. V8's stacks do not contain the
            position. */
         if (JS_IsUndefined(st->frames[i].func) && !st->frames[i].combinator)
             continue;
@@ -318,7 +319,7 @@ NATIVE(cf_set_prepare_stack_trace)
     return JS_UNDEFINED;
 }
 
-/* callSites(skip, limit): the current stack, innermost first, as plain objects */
+/* callSites(skip, limit): returns the current stack, innermost first, as plain objects */
 NATIVE(cf_native_call_sites)
 {
     int64_t skip, limit;
@@ -361,8 +362,8 @@ fail:
     return JS_EXCEPTION;
 }
 
-/* errorPosition(error): [file, line, column] of the innermost frame in JavaScript, until the stack
-   has been read */
+/* errorPosition(error): returns [file, line, column] of the innermost frame in JavaScript, or
+   undefined when the stack has been read */
 NATIVE(cf_error_position)
 {
     JSProperty *pr;

@@ -116,14 +116,14 @@ static JSValue cf_sys_run(JSContext *ctx, int argc, JSValueConst *argv, bool wai
     return js_int64(result);
 }
 
-/* sys(number, ...args): at most eight integers; undefined is 0. Returns the result, or a negative
-   errno. */
+/* sys(number, ...args): makes a system call with at most eight integers; undefined is 0. Returns
+   the result, or a negative errno. */
 NATIVE(cf_sys)
 {
     return cf_sys_run(ctx, argc, argv, false);
 }
 
-/* sysWait(number, ...args): sys() for calls that block only this VM */
+/* sysWait(number, ...args): makes a system call that may block only this VM */
 NATIVE(cf_sys_wait)
 {
     return cf_sys_run(ctx, argc, argv, true);

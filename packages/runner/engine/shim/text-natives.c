@@ -1,7 +1,7 @@
 /* The natives for text and bytes: encoding and decoding as the bootstrap calls them, over text.c.
    Next: NATIVES.md. */
 
-/* decode(view, start, end, enc): the bytes from start to end as a string */
+/* decode(view, start, end, enc): returns the bytes from start to end as a string */
 NATIVE(cf_decode)
 {
     uint8_t *p;
@@ -19,8 +19,8 @@ NATIVE(cf_decode)
     return cf_decode_bytes(ctx, p + start, end - start, enc);
 }
 
-/* decodeUtf8(view, start, end, ignoreBom, fatal): a string by WHATWG's rules. If `fatal`, throws
-   ERR_ENCODING_INVALID_ENCODED_DATA for invalid bytes. */
+/* decodeUtf8(view, start, end, ignoreBom, fatal): returns a string by WHATWG's rules. If `fatal`
+   is true, throws ERR_ENCODING_INVALID_ENCODED_DATA for invalid bytes. */
 NATIVE(cf_decode_utf8)
 {
     uint8_t *p;
@@ -50,7 +50,7 @@ NATIVE(cf_decode_utf8)
     return cf_utf8(ctx, p, n);
 }
 
-/* encode(string, enc): ArrayBuffer */
+/* encode(string, enc): returns the bytes of the string as an ArrayBuffer */
 NATIVE(cf_encode)
 {
     int enc;
@@ -76,7 +76,8 @@ NATIVE(cf_encode)
     return buffer;
 }
 
-/* writeString(view, string, offset, length, enc): bytes written */
+/* writeString(view, string, offset, length, enc): writes whole characters and returns the number
+   of written bytes */
 NATIVE(cf_write_string)
 {
     uint8_t *p;
@@ -178,7 +179,8 @@ NATIVE(cf_btoa)
     return result;
 }
 
-/* WHATWG forgiving-base64 decode: a latin1 string, or Node's error number. */
+/* atob(string): decodes base64 by WHATWG's forgiving rules. Returns a latin1 string, or Node's
+   error number. */
 NATIVE(cf_atob)
 {
     enum { SINGLE_CHARACTER = -1, INVALID_CHARACTER = -2 };

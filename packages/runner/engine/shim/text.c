@@ -177,7 +177,8 @@ static size_t cf_utf8_length(const JSString *s)
                            : codec_utf8_length_latin1(str8((JSString *)s), s->len);
 }
 
-/* Writes only whole characters, and sets `*read` to the number of code units. */
+/* Writes only whole characters, and returns the number of bytes. Sets `*read` to the number of
+   code units read, unless `read` is NULL. */
 static size_t cf_write_utf8(const JSString *s, uint8_t *to, size_t max, uint32_t *read)
 {
     size_t units, k = s->is_wide_char ? codec_utf16_to_utf8(to, max, str16((JSString *)s), s->len, &units)

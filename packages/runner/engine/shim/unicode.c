@@ -97,10 +97,11 @@ bool codec_fits_latin1(const void *units, size_t n)
 /* Validation of UTF-8.
 
    Two adjacent bytes are wrong for one of eight reasons, or for none. Three tables list the
-   possible reasons. One is for the upper half of the first byte, one for its lower half, and one
-   for the upper half of the second byte. A reason that all three allow is an error. The bytes two
-   and three positions before a byte show whether the byte must be the third or fourth of a
-   character. Only such a byte may be the second of two adjacent continuations. */
+   possible reasons. The tables `first_high` and `first_low` are for the upper and the lower half
+   of the first byte. The table `second_high` is for the upper half of the second byte. A reason
+   that all three tables list is an error. The bytes two and three positions before a byte show
+   whether the byte must be the third or fourth of a character. Only such a byte may be the
+   second of two adjacent continuations. */
 
 enum {
     TOO_SHORT = 1,      /* a lead byte without a continuation */
@@ -109,7 +110,7 @@ enum {
     TOO_LARGE = 8,      /* above U+10FFFF */
     SURROGATE = 16,
     OVERLONG_2 = 32,
-    OVERLONG_4 = 64,    /* and lead bytes from F5 on before 80..8F */
+    OVERLONG_4 = 64,    /* also a lead byte from F5 on before 80..8F */
     CONTINUATIONS = 128,
     ANY_LOW = TOO_SHORT | TOO_LONG | CONTINUATIONS,
     LOW_5_F = ANY_LOW | TOO_LARGE | OVERLONG_4,
@@ -279,9 +280,9 @@ size_t codec_utf8_length_utf16(const uint16_t *text, size_t n)
     return length;
 }
 
-/* A vector is stored whole and then partly overwritten. The store is correct only if later
-   characters overwrite the rest of the vector. At most three bytes at the end stay unwritten,
-   because a character does not fit. */
+/* The number of free bytes that a store of a vector needs. A vector is stored whole and then
+   partly overwritten. The store is correct only if later characters overwrite the rest of the
+   vector. At most three bytes at the end stay unwritten, because a character does not fit. */
 #define VECTOR_ROOM 19
 
 size_t codec_latin1_to_utf8(uint8_t *to, size_t max, const uint8_t *text, size_t n, size_t *read)

@@ -35,7 +35,7 @@ static int32_t cf_zone_offset(int64_t ms, bool is_local)
     return (int32_t)(cf_zone_ask(ms, is_local) / 2) - ZONE_BIAS;
 }
 
-/* Returns `text`, followed by the zone's name in brackets. */
+/* Returns `text`, followed by the zone's name in parentheses. */
 static JSValue cf_zone_append(JSContext *ctx, JSValueConst date, const char *text, size_t len)
 {
     double ms;
@@ -60,14 +60,15 @@ static JSValue cf_zone_append(JSContext *ctx, JSValueConst date, const char *tex
     return JS_ConcatString(ctx, head, tail);
 }
 
-/* setZoneNames((zone, offset, isSummer) => name) */
+/* setZoneNames((zone, offset, isSummer) => name): sets the function that returns a zone's name */
 NATIVE(cf_set_zone_names)
 {
     set_value(ctx, &cf_image.zone_names, js_dup(argv[0]));
     return JS_UNDEFINED;
 }
 
-/* zoneOffset(zone, ms, isLocal): seconds east, or undefined for an unknown zone */
+/* zoneOffset(zone, ms, isLocal): returns the seconds east of UTC, or undefined for an unknown
+   zone */
 NATIVE(cf_native_zone_offset)
 {
     double ms;

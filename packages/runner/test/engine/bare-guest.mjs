@@ -12,7 +12,10 @@ const DEV_HOST = fileURLToPath(new URL('../../build/dev-host.mjs', import.meta.u
 let module;
 const compiled = () => (module ??= new WebAssembly.Module(readFileSync(guestPath)));
 
-/** A frozen guest whose output is collected in `out`. Each program starts from the image. */
+/**
+ * A guest whose output is collected in `out`, frozen unless `freeze` is false. Each program starts
+ * from the image.
+ */
 export class BareGuest {
   out = '';
   #image;
@@ -49,7 +52,10 @@ export class BareGuest {
 /** The wasm stack that the sandbox provides (crates/vm, WASM_STACK). */
 const SANDBOX_STACK_MIB = '32';
 
-/** Runs a program in a new process of Node, with the sandbox's stack, or with little memory. */
+/**
+ * Runs a program in a new process of Node, with the sandbox's stack and at most `maxMemoryMiB` of
+ * memory.
+ */
 export function runInProcess(source, { maxMemoryMiB, timeoutMs = 120_000 } = {}) {
   const args = [DEV_HOST, '--main', BARE, ...(maxMemoryMiB ? ['--max-memory', String(maxMemoryMiB)] : []), '--source', source];
   const env = { ...process.env, COLDFRAME_DEV_STACK_MIB: SANDBOX_STACK_MIB };

@@ -1,5 +1,5 @@
-// The smallest bootstrap, for tests of the engine and the shim without Node's library. Parameters:
-// native, buildFile.
+// The smallest bootstrap, for tests of the engine and the shim without Node's library. The
+// parameters are `native` and `buildFile`.
 'use strict';
 const text = (value) => (typeof value === 'string' ? value : String(value));
 let timer;

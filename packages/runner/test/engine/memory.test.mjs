@@ -1,5 +1,5 @@
-// Exhausted memory is an error. A program can catch the error if memory is left to continue.
-// Uncaught, the error ends the program as in V8.
+// Tests that exhausted memory throws an error. A program can catch the error if enough memory is
+// left to continue. An uncaught error ends the program, as in V8.
 import { describe, expect, it } from 'vitest';
 import { runInProcess } from './bare-guest.mjs';
 

@@ -1,4 +1,4 @@
-// Modules are collected, because a resident runner evaluates any number of them.
+// Modules are collected, because a resident runner evaluates any number of modules.
 import { expect, it } from 'vitest';
 import { BareGuest } from './bare-guest.mjs';
 

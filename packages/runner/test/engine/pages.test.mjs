@@ -24,7 +24,7 @@ function dirtyPages(guest, image) {
 }
 
 describe('the private memory of a process', async () => {
-  // The product has no global for the collector, so this bootstrap adds one.
+  // The product has no global for the collector, so this bootstrap adds the global `__collect`.
   const main = Buffer.concat([
     readFileSync(join(inputsDir, 'bootstrap/main.js')),
     Buffer.from('\nglobalThis.__collect = native.gc; globalThis.__nothing = () => {};\n'),

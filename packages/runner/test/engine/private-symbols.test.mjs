@@ -1,4 +1,5 @@
-// V8's private symbols: no proxy trap sees them, and no reflection lists them.
+// Tests V8's private symbols: no proxy trap is called for such a symbol, and no reflection lists
+// the symbol.
 import { expect, it } from 'vitest';
 import { BareGuest } from './bare-guest.mjs';
 

@@ -1,9 +1,9 @@
 // `pnpm test:engine [--quickjs-tests DIR]` runs each test file of QuickJS-ng on the patched engine,
 // frozen, and on the unpatched engine, and compares output and outcome. DIR is the folder `tests`
-// of QuickJS-ng's repository; the pinned package has the default. Two errors are equal if they have
-// equal classes and are thrown at equal lines. Texts are compared too but counted separately,
-// because patches replace the engine's error texts by V8's. Other differences must be in DIFFERENT
-// with their reason. docs/internals/differential.md has the result.
+// of QuickJS-ng's repository, by default the folder of the pinned package. Two errors are equal if
+// they have equal classes and are thrown at equal lines. Texts are compared too but counted
+// separately, because patches replace the engine's error texts by V8's. Other differences must be
+// in DIFFERENT with their reason. docs/internals/differential.md has the result.
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -14,7 +14,10 @@ const { firstSeed, digests: recorded } = JSON.parse(
 /** `pnpm test:long` runs all recorded programs, and `pnpm test` every fifth. */
 const STEP = process.env.COLDFRAME_TESTS === 'long' ? 1 : 5;
 const programs = recorded.map((digest, index) => ({ digest, seed: firstSeed + index })).filter(({ seed }) => seed % STEP === 0);
-/** Only every fifth program also runs in V8, because V8 needs a fresh context for each program. */
+/**
+ * Only every fifth of `programs` also runs in V8, because V8 needs a fresh context for each
+ * program.
+ */
 const V8_EVERY = 5;
 const MS_PER_PROGRAM = 60;
 

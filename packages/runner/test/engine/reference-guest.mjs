@@ -1,5 +1,5 @@
 // The unpatched engine (build/reference.mjs) as a guest of a test: boots once, runs its prelude,
-// and restores a copy of that memory before each program.
+// and restores a copy of the memory before each program.
 import { buildReference } from '../../build/reference.mjs';
 
 const ROOM = 1 << 20;
@@ -28,9 +28,9 @@ export class ReferenceGuest {
   }
 
   /**
-   * Returns the program's output, with `Uncaught …` for an exception; a trap is the last line.
-   * `round` is a script for a turn of an event loop, which runs `rounds` times when the jobs are
-   * done.
+   * Runs a program. Returns whether the program failed, and the output. The output contains
+   * `Uncaught …` for an exception, and ends with a line for a trap. `round` is a script for a turn
+   * of an event loop, which runs `rounds` times when the jobs are done.
    */
   run(source, { name = 'program.mjs', isModule = true, rounds = 0, round = '' } = {}) {
     this.#restore();
@@ -45,8 +45,9 @@ export class ReferenceGuest {
     }
   }
 
-  // After a program that made the memory grow, the allocator's state does not fit the copy. A new
-  // instance is cheaper than a repair.
+  // Restores the memory from the copy, or makes a new instance. After a program that made the
+  // memory grow, the allocator's state does not fit the copy. A new instance is cheaper than a
+  // repair.
   #restore() {
     if (this.#instance && this.#instance.exports.memory.buffer.byteLength === this.#image.length) {
       new Uint8Array(this.#instance.exports.memory.buffer).set(this.#image);

@@ -1,6 +1,6 @@
-// Programs that stay in one native loop of the engine for seconds. The interrupt handler must stop
-// each program soon after a request to stop. `prepare` runs before the clock starts; `loop` must be
-// stoppable.
+// Programs that stay in one loop for seconds, most of them in a native loop of the engine. The
+// interrupt handler must stop each program soon after a request to stop. `prepare` runs before the
+// clock starts; `loop` must be stoppable.
 
 const big = "const text = 'abcdefghij'.repeat(3_000_000);";
 const wide = "const text = 'äbcdefghij€'.repeat(600_000);";

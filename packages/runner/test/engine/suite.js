@@ -1,6 +1,7 @@
-// A bootstrap that runs the engine's own test files. It has a loader over the texts of the build
-// input `suite/files.json`, and the globals that the files expect. It also has the parts of
-// `qjs:std` that make sense without an operating system. Parameters: native, buildFile.
+// A bootstrap that runs the engine's own test files. The bootstrap has a loader over the texts of
+// the build input `suite/files.json`, and the globals that the files expect. The bootstrap also has
+// the parts of `qjs:std` that make sense without an operating system. The parameters are `native`
+// and `buildFile`.
 'use strict';
 const files = JSON.parse(buildFile('suite/files.json'));
 const modules = new Map();

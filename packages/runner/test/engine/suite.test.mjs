@@ -1,5 +1,5 @@
-// The engine's own tests on the frozen image: immortal objects, young tables and our other patches
-// do not change the results.
+// Runs the engine's own tests on the frozen image: immortal objects, young tables and the other
+// patches must not change the results.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,7 +12,7 @@ const SUITE = fileURLToPath(new URL('suite.js', import.meta.url));
 
 const DEEP = 'recurses deeper than the WebAssembly stack of Node; recursion.test.mjs has a host with a larger stack';
 
-/** Tests that cannot pass in the guest, each with the reason. */
+/** Files that are no tests, or that cannot pass in the guest, each with the reason. */
 const LEFT_OUT = new Map([
   ['assert.js', 'a helper'],
   ['empty.js', 'a helper'],

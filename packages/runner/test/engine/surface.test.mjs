@@ -1,5 +1,5 @@
-// The build stops with the difference if a new version of Node changes a binding that the guest
-// implements.
+// Tests that the build stops with the difference if a new version of Node changes a binding that
+// the guest implements.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

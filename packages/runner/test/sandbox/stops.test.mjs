@@ -6,7 +6,7 @@ import { STOP_CASES } from '../engine/stop-cases.mjs';
 
 const RUNS_FOR_MS = 30;
 /**
- * The promise is 50 ms on an idle machine. A busy machine may need this time. If no poll stops the
+ * The promise is 50 ms on an idle machine. A busy machine may need more time. If no poll stops the
  * guest, the sidecar kills the guest, which needs no poll.
  */
 const STOPS_WITHIN_MS = 400;

@@ -1,5 +1,5 @@
 // Runs a random program on all engines and returns the difference, if there is one. The unpatched
-// engine and the booted guest run every program. V8, which is slowest, runs some.
+// engine and the booted guest run every program. V8, which is slowest, runs some programs.
 import { makeGuest, makeReference, runInV8 } from './engines.mjs';
 import { generateProgram } from './generate.mjs';
 

@@ -1,7 +1,8 @@
 // Generates random programs over the objects of prelude.js. Equal seeds make equal programs. The
 // programs test one property: every check "may this block be changed in place" is right for blocks
-// of the image. They therefore append to shared strings, grow shared arrays and maps, add
-// properties to objects with shared shapes, change prototypes, and use closures and iterators.
+// of the image. The programs therefore append to shared strings, grow shared arrays and maps, and
+// add properties to objects with shared shapes. The programs also change prototypes and use
+// closures and iterators.
 
 import { LANGUAGE } from './language.mjs';
 
@@ -45,8 +46,8 @@ const OBJECTS = [
 ];
 const STRINGS = ['w.text', 'w.wide', 'w.rope', 'w.strings[0]', 'w.strings[2]', 'local.text', 'w.shared.kind'];
 /**
- * The objects except the prototypes of all objects, where the engine's fast arrays do not look for
- * accessors of an index.
+ * The objects without Object.prototype and Array.prototype. The engine's fast arrays do not look
+ * for accessors of an index on these prototypes.
  */
 const PLAIN = OBJECTS.filter((name) => name !== 'Object.prototype' && name !== 'Array.prototype');
 const KEYS = ['a', 'b', 'x', 'k3', 'k39', 'fresh', '0', '2', '7', 'kind', 'length', 'sum', 'name'];
@@ -171,8 +172,8 @@ const TEMPLATES = [
 const pick = (random, list) => list[Math.floor(random() * list.length)];
 
 /**
- * Fills a statement, which names only one array: a loop over an array's length must use the array
- * that grows.
+ * Fills the placeholders of a statement. All placeholders for arrays receive one array, because a
+ * loop over an array's length must use the array that grows.
  */
 function fill(template, random) {
   const array = pick(random, ARRAYS);

@@ -1,6 +1,6 @@
-// Statements over the language itself rather than over the image. They cover control flow,
-// bindings, classes, generators, and errors that our patches word differently or throw from another
-// place. Each statement is also valid in the unpatched engine and in V8.
+// Statements over the language itself rather than over the image. The statements cover control
+// flow, bindings, classes, generators, and errors that our patches word differently or throw from
+// another place. Each statement is also valid in the unpatched engine and in V8.
 
 const THROWS = [
   '($V).missing.deeper',

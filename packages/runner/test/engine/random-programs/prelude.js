@@ -88,7 +88,7 @@ globalThis.makeWorld = () => {
     counter: counter(),
     other: counter(),
     args: (function () {
-      // biome-ignore lint/complexity/noArguments: the exotic object is what is wanted
+      // biome-ignore lint/complexity/noArguments: the test needs the exotic object
       return arguments;
     })(1, 'two', shared),
   };

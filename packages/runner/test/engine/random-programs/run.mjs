@@ -1,7 +1,7 @@
 // `pnpm test:random [COUNT] [FIRST_SEED]` runs random programs on the patched engine (frozen and
-// booted), on the unpatched engine and, every tenth, in V8. The command uses all processors, prints
-// a line of progress every ten seconds, and prints each difference with its program. The exit code
-// is 1 if there is a difference.
+// booted), and on the unpatched engine. Every tenth program also runs in V8. The command uses all
+// processors, prints a line of progress every ten seconds, and prints each difference with its
+// program. The exit code is 1 if there is a difference.
 import { availableParallelism } from 'node:os';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { buildReference } from '../../../build/reference.mjs';
