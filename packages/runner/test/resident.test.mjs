@@ -95,9 +95,9 @@ test('__return sets a JSON result in run mode only', async () => {
   expect(String(elsewhere.stderr)).toContain('__return() sets the result of NodeRuntime.run()');
 });
 
-// Node's own loader keeps every module and the resolution of its specifiers by the module's URL;
-// the entries of snippets must be removed. The test compares the smallest heap sizes, because the
-// heap grows between two collections.
+// Node's own loader caches every module, and the resolution of the module's specifiers, under the
+// module's URL. The cached entries of snippets must be removed. The test compares the smallest heap
+// sizes, because the heap grows between two collections.
 test('snippets that use the loader leave no entries behind', async () => {
   const BLOCKS = 48;
   const SIZE = 500;

@@ -66,7 +66,9 @@ const PROGRESS_STEP = 2_000;
 const MEMORY_SHARE = 0.8;
 /** The least number of live runtimes for a reliable memory of each runtime. */
 const RELIABLE_COUNT = 100;
-/** Rough durations of a row, for the expected end of the run. */
+/**
+ * Rough milliseconds to open a sidecar and to create one runtime, for the expected end of the run.
+ */
 const [OPEN_MS, EACH_MS] = [200, 1];
 
 async function measureRow(

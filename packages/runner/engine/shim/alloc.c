@@ -388,8 +388,8 @@ void cf_heap_freeze(void)
 {
     if (!heap.end)
         start();
-    /* Freed memory of the image is never used again. Zeroed memory compresses to nothing, and
-       whole zero pages are not stored. */
+    /* No program uses freed memory of the image again, so this memory is zeroed. Zeros compress
+       well, and the imager does not store zero pages at the end of the memory. */
     for (uint32_t fl = 0; fl < FL_COUNT; fl++)
         for (uint32_t sl = 0; sl < SL_COUNT; sl++)
             for (Block *b = heap.lists[fl][sl], *next; b; b = next) {

@@ -1,6 +1,6 @@
 // The only public error class of this package. The facts of an error are fields of the error.
-// `instanceof` works across two copies of this package, because an app and one of its dependencies
-// may each install a copy. Next: `make.ts`, the messages.
+// `instanceof` must work across two copies of this package, because an app and one of its
+// dependencies may each install a copy. Next: `make.ts`, the messages.
 
 import type { ErrorCode, ErrorFacts, FailureCode } from './codes.js';
 

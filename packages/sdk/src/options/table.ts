@@ -1,6 +1,6 @@
-// Tables of options: one row for each option, with its test, the words after "expected", and its
-// names in other libraries. A table is complete by its type: if an option of the interface has no
-// row, the table does not compile. Next: `check.ts`, the tables of all calls.
+// Tables of options: one row for each option, with its rule, the words after "expected", and its
+// names in other libraries. A table is complete by its type: if an option of the TypeScript
+// interface has no row, the table does not compile. Next: `check.ts`, the tables of all calls.
 
 import { type Fault, faultBelow, isObject, type Rule } from './rule.js';
 

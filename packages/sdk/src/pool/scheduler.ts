@@ -37,7 +37,10 @@ export class Scheduler<R extends PoolableRuntime, W extends WaitingCall> {
     this.#grant = grant;
   }
 
-  /** Assigns slots to all waiting calls that can have a slot now. */
+  /**
+   * Assigns slots to all waiting calls that can have a slot now. For the other calls, starts slots,
+   * or ends idle slots of other keys.
+   */
   serve(): void {
     const granted: [W, Slot<R>][] = [];
     const coming = new ComingSlots(this.#lifecycle);

@@ -336,8 +336,8 @@ export class NodeRuntime implements AsyncDisposable {
 
   /**
    * Sends a request to a guest's HTTP server and reads the whole response. Redirects are not
-   * followed, and the body is not decompressed. `request` is a path, options, or a `Request` with
-   * its path and query.
+   * followed, and the body is not decompressed. `request` is a path, options, or a `Request`, of
+   * whose URL only the path and the query are used.
    * @throws `ECONNREFUSED`, `ECONNRESET`, `ERR_FETCH_TIMEOUT`, `ERR_RESPONSE_TOO_LARGE`,
    * `ERR_RESPONSE_INVALID`, the signal's reason, `ERR_INVALID_OPTION`; otherwise as `processes()`
    */

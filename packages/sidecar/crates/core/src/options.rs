@@ -3,6 +3,7 @@
 
 use coldframe_kernel::usage::WarningListener;
 use coldframe_kernel::{FileSystemOptions, Limits, MountOptions, PermissionPolicy};
+use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -48,7 +49,7 @@ pub struct RuntimeOptions {
 }
 
 /// The purpose of a process.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Mode {
     /// Runs a program to its end.
     Exec,

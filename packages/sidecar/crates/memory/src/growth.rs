@@ -121,7 +121,7 @@ const HOLE: usize = 1 << 20;
 const PARTS: usize = 8;
 
 /// Opens a file for growth from the offset `at`. Returns `None` if the budget has no descriptor or
-/// mappings for the file. The memory then grows without a file.
+/// mappings for the file, or if the system refuses the file. The memory then grows without a file.
 fn open(image: &Image, at: usize, mappings: &mut Charge) -> Option<Open> {
     let descriptor = image.budget().charge(0, 1).ok()?;
     let file = sys::memory_file().ok()?;

@@ -9,11 +9,12 @@
 //!    (`growth.rs`).
 //! 4. Overlay the memory's image with the copy and the frozen file. The result is the saved image,
 //!    which is mapped, restored and cloned like every image (`image/mod.rs`).
-//! 5. If the copy has at least [`super::Policy::rebase`] bytes, map the copy in place of
-//!    the original. The next save then finds only later writes.
+//! 5. If the copy has at least [`super::Policy::rebase`] bytes, map the copy in place of the
+//!    original pages. The next save then finds only later writes.
 //!
-//! A save does not change the guest's bytes. If a step before step 3 fails, the guest's mapping is
-//! also unchanged.
+//! A successful save does not change the guest's bytes. If a step before step 3 fails, bytes and
+//! mapping are unchanged. If the system refuses a mapping in step 3 or 5, the memory is lost and
+//! becomes inaccessible.
 
 use super::occupied_slot::{Occupant, OccupiedSlot};
 use super::{Gate, RESERVATION};

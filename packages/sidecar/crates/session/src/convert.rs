@@ -102,8 +102,8 @@ pub(crate) fn violation(what: &str, expected: &str, received: String) -> Failure
     failure(&core::Error::InvalidRequest { what, expected, received }, ErrorContext::NONE)
 }
 
-/// Makes the error for a stream that is not a stream of frames, and for a message that is too large
-/// for a frame.
+/// Makes the error for bytes that are not frames, and for a message that cannot be encoded or is
+/// too large for a frame.
 pub fn frame_violation(error: &FrameError) -> Failure<'static> {
     let number = |n: u64| messages::Fact::Number(i64::try_from(n).unwrap_or(i64::MAX));
     match error {

@@ -60,7 +60,7 @@ struct State {
     waiting: usize,
     /// Whether the socket is full. The reading thread continues when the socket is writable.
     blocked: bool,
-    /// Whether the embedder has disconnected. Further frames are dropped.
+    /// Whether the embedder has disconnected. If so, further frames are dropped.
     disconnected: bool,
 }
 

@@ -53,7 +53,7 @@ pub enum MemoryRefusal {
 }
 
 impl MemoryRefusal {
-    /// Returns the error for the embedder.
+    /// Returns the error for the embedder, with the limit that refused the memory.
     pub fn error(self, limits: &Limits) -> Error {
         match self {
             Self::Process => Error::MemoryLimit { limit: "memoryBytes", bytes: limits.memory_bytes },

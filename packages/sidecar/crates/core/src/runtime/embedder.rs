@@ -20,8 +20,8 @@ impl Runtime {
         self.inner.kernel().answer(id, answer);
     }
 
-    /// Replaces the bindings that programs can call. If a command has the name of a binding, the
-    /// call fails with `EEXIST` and the bindings stay unchanged.
+    /// Replaces the bindings that programs can call. If another file already has the name of a new
+    /// command, the call fails with `EEXIST` and the bindings stay unchanged.
     pub fn set_bindings(&self, bindings: Vec<BindingOptions>) -> Result<(), Error> {
         self.inner.kernel().set_bindings(bindings)
     }

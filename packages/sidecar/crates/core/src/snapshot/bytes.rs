@@ -60,7 +60,7 @@ struct ProgramState {
     ppid: Pid,
     lineage: Lineage,
     command: String,
-    mode: u8,
+    mode: Mode,
     streams: [bool; 2],
     stdout: (Vec<u8>, bool),
     stderr: (Vec<u8>, bool),
@@ -72,8 +72,6 @@ struct ProgramState {
     queue: Vec<EvaluationSnapshot>,
 }
 
-const MODES: [Mode; 4] = [Mode::Exec, Mode::Run, Mode::Resident, Mode::File];
-
 impl ProgramState {
     fn of(program: &ProgramSnapshot) -> Self {
         Self {
@@ -81,7 +79,7 @@ impl ProgramState {
             ppid: program.ppid,
             lineage: program.lineage,
             command: program.command.clone(),
-            mode: MODES.iter().position(|mode| *mode == program.mode).unwrap_or(0) as u8,
+            mode: program.mode,
             streams: program.streams,
             stdout: program.output.stdout.clone(),
             stderr: program.output.stderr.clone(),
@@ -95,15 +93,14 @@ impl ProgramState {
 
     /// Returns the program with this VM. Returns `None` if no program can have this state.
     fn with(self, memory: StoredMemory) -> Option<ProgramSnapshot> {
-        let mode = *MODES.get(usize::from(self.mode))?;
         let waits = self.evaluation.is_some() || !self.queue.is_empty();
-        let is_sound = self.pid == memory.pid && self.ppid != self.pid && (mode == Mode::Resident || !waits);
+        let is_sound = self.pid == memory.pid && self.ppid != self.pid && (self.mode == Mode::Resident || !waits);
         is_sound.then(|| ProgramSnapshot {
             pid: self.pid,
             ppid: self.ppid,
             lineage: self.lineage,
             command: self.command,
-            mode,
+            mode: self.mode,
             streams: self.streams,
             output: OutputSnapshot { stdout: self.stdout, stderr: self.stderr },
             input: self.input,

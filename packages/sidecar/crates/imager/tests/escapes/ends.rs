@@ -141,7 +141,8 @@ fn ends_a_program_that_requests_a_gigabyte_of_entropy() {
     let script = Script::default().op('g', &[16_000]).op('e', &[MEMORY, 1_000 << 20]).op('e', &[MEMORY, 1_000 << 20]);
     let ended = harness().run_with(&script, limits, Some(Duration::from_millis(50)));
     assert_eq!(ended.code(), "ERR_TIMEOUT");
-    // Converting a gigabyte would take seconds. The bound leaves time for a busy machine.
+    // Filling a gigabyte with random bytes would take seconds. The bound leaves time for a busy
+    // machine.
     assert!(ended.elapsed < Duration::from_millis(1_500), "{:?}", ended.elapsed);
 }
 

@@ -20,11 +20,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Poll, Waker};
 
-/// The maximum id of jobs of a program.
+/// The maximum number of live jobs of a program.
 const MAX_JOBS: usize = 16_384;
 /// The kernel memory of a job in bytes, besides its request and result.
 const JOB_COST: u64 = 256;
-/// The maximum id of jobs of a program that run at a time.
+/// The maximum number of jobs of a program that run at a time.
 const MAX_RUNNING: usize = 2;
 
 /// The jobs of one program.

@@ -168,7 +168,7 @@ impl Content {
     }
 }
 
-/// Returns the number of bytes that the chunk `index` of length `len` counts for the limit.
+/// Returns the bytes of the limit that the chunk `index` of length `len` uses.
 fn cost(index: u64, len: usize) -> usize {
     if index == 0 || len == 0 { len } else { len.max(LEAST) }
 }

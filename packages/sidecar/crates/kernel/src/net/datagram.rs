@@ -78,7 +78,8 @@ impl Network {
     }
 
     /// Removes the next message from the queue and returns the message with its sender's address.
-    /// Fails with `EAGAIN` if the queue is empty.
+    /// Fails with the socket's pending error, with `EAGAIN` if the queue is empty, and with
+    /// `EOPNOTSUPP` if the socket is not a datagram socket.
     pub(super) fn receive(&mut self, id: SocketId) -> Result<(Address, Vec<u8>), Errno> {
         let socket = self.get_mut(id)?;
         let Role::Datagram(datagram) = &mut socket.role else { return Err(Errno::EOPNOTSUPP) };

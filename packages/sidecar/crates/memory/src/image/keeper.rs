@@ -234,7 +234,8 @@ impl Keeper {
         }
     }
 
-    /// Returns whether a further image may be gathered. Frees unused gathered images first.
+    /// Returns whether a further image may be gathered. If the limit is reached, first frees the
+    /// gathered files of images that were unused for [`RESTING`].
     fn has_room(&self) -> bool {
         let full = || self.state.lock().gathered.len() >= MAX_GATHERED;
         if full() {

@@ -3,8 +3,8 @@
 //! A saved memory is the image, overlaid with a dozen small runs. To map such a run, a new memory
 //! needs two mappings for its whole life, and each mapping takes 3 µs. The guest writes the pages
 //! of these runs first, which makes the pages private anyway. Therefore the thread that runs the
-//! guest writes small runs into the memory before its first turn (`../slot.rs`), and only large
-//! runs are mapped. Next: `gather.rs`, for images that are cloned often.
+//! guest writes small runs into the memory before the guest's first turn (`../slot.rs`), and only
+//! large runs are mapped. Next: `gather.rs`, for images that are cloned often.
 
 use super::{Extent, Image, overlay};
 use coldframe_sys::{PAGE, Run};

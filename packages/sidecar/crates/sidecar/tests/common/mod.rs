@@ -156,7 +156,7 @@ impl Parent {
         self.ask(Kind::RuntimeCreate, 1, &RuntimeCreate::default()).read::<RuntimeCreated>().runtime
     }
 
-    /// Checks that the connection works.
+    /// Checks that the sidecar replies to a ping.
     pub fn assert_alive(&mut self) {
         let received = self.ask(Kind::Ping, 4_000_000_000, &Empty {});
         assert_eq!(received.kind, Kind::Reply);

@@ -1,7 +1,8 @@
-//! Linux: mappings in this file, and all other calls in the files of this folder.
+//! System calls of Linux. This file has the calls for mappings, the limits of the process, random
+//! bytes and the user id. The other files of this folder have the other calls.
 //!
 //! A VM's memory is a private mapping of the image. A page that the guest has written is an
-//! anonymous page, and the kernel's page map shows which pages are anonymous. The sidecar itself
+//! anonymous page, and Linux's page map shows which pages are anonymous. The sidecar itself
 //! does not track writes, so the writes of a guest have no additional cost.
 //! `Documentation/admin-guide/mm/pagemap.rst` describes the page map. `page_map.rs` finds the
 //! written pages, `memory_file.rs` has files in memory, and `threads.rs` has clocks and CPU time.

@@ -98,7 +98,7 @@ impl FilesSnapshot {
         let path = mount.path();
         let above = |path: &[u8], name: &[u8]| path.strip_suffix(name)?.strip_suffix(b"/").map(<[u8]>::len);
         // The part of the path that is left to compare. Each name shortens the part, so the loop
-        // ends for any parents.
+        // ends even if the parents form a cycle.
         let mut left = above(&path, &mount.name)?;
         let mut place = mount.parent.clone();
         loop {

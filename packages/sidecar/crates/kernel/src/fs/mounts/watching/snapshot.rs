@@ -1,6 +1,7 @@
 //! Watches of mounted folders in snapshots. A watched file is stored as its mount and path, and a
-//! restored runtime watches the file at that path. A removed file is no longer watched. An
-//! operation that waits for changes of a removed file is cancelled (`Operations::cancel_orphans`).
+//! restored runtime watches the file at that path. A file that was removed after the snapshot is no
+//! longer watched. An operation that waits for changes of a removed file is cancelled
+//! (`Operations::cancel_orphans`).
 
 use super::super::super::node::Type;
 use super::super::super::snapshot::RestoreContext;
