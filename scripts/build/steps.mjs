@@ -12,6 +12,9 @@
 // compiles wasmtime twice: for `imager` in the profile `builder`, and for `native` in the profile
 // `release`. A development build compiles wasmtime once, because `native` is then also built in the
 // profile `builder`, with the compiler and without link-time optimization.
+//
+// `native` precedes `imager`, because link-time optimization takes minutes on one processor. The
+// other processor then compiles the imager.
 
 import { writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -116,8 +119,11 @@ const typescript = (name, needs, dependencies) => ({
  * Returns all steps, each after the steps that it needs. Steps with the same `lane` run one at a
  * time. `dev` chooses the development build of `native`; the other steps do not depend on `dev`.
  */
-export const steps = ({ dev = false } = {}) =>
-  [
+export const steps = ({ dev = false } = {}) => {
+  // The two steps that call cargo have the same profile in a development build. Cargo locks the
+  // folder of a profile.
+  const lane = dev ? 'cargo' : undefined;
+  return [
     {
       name: 'guest',
       title: 'engine to WebAssembly, and the files that go into the image',
@@ -129,27 +135,27 @@ export const steps = ({ dev = false } = {}) =>
       run: buildGuest,
     },
     {
-      name: 'imager',
-      title: 'image builder with the WebAssembly compiler',
-      needs: [],
-      lane: 'cargo',
-      inputs: crateInputs(['coldframe-imager']),
-      skip: TESTS,
-      outputs: [IMAGER, FINGERPRINT],
-      expectedSeconds: 180,
-      run: buildImager,
-    },
-    {
       name: 'native',
       title: dev ? 'sidecar and Node-API addon, for development' : 'sidecar and Node-API addon',
       key: dev ? `${machine}, for development` : machine,
       needs: [],
-      lane: 'cargo',
+      lane,
       inputs: crateInputs(['coldframe-sidecar', 'coldframe-node']),
       skip: TESTS,
       outputs: [SIDECAR, ADDON],
       expectedSeconds: dev ? 20 : 120,
       run: (report) => buildNative(report, dev),
+    },
+    {
+      name: 'imager',
+      title: 'image builder with the WebAssembly compiler',
+      needs: [],
+      lane,
+      inputs: crateInputs(['coldframe-imager']),
+      skip: TESTS,
+      outputs: [IMAGER, FINGERPRINT],
+      expectedSeconds: 180,
+      run: buildImager,
     },
     {
       name: 'image',
@@ -185,3 +191,4 @@ export const steps = ({ dev = false } = {}) =>
       run: copyNotices,
     },
   ].map((step) => ({ key: machine, ...step }));
+};
