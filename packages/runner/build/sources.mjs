@@ -11,8 +11,8 @@ const PACKAGE_VERSION = '0.14.0';
 export const ENGINE_VERSION = '0.16.2';
 
 /**
- * The files that the guest is compiled from. The engine's libc bindings, its shell and its tests
- * are omitted.
+ * The engine's files that the guest is compiled from. The engine's libc bindings, its shell and its
+ * tests are omitted.
  */
 export const ENGINE_FILES = [
   'quickjs.c',

@@ -25,7 +25,10 @@ export const wallP50 = (rows: readonly LifecycleRow[], selection: Selection): nu
 
 const [ONE, TEN] = [1, 10];
 
-/** The measures for which the benchmark has rows with one runtime and with ten runtimes. */
+/**
+ * The compared selections: each measure of `tenAgainstOne`, for each size and way that has rows
+ * with one runtime and with ten runtimes.
+ */
 const comparedWithTen: readonly Selection[] = OPERATION_NAMES.flatMap((operation) => {
   const { sizes, tenAgainstOne } = operations[operation];
   const sizesOf = (n: number) => sizes.filter((shape) => shape.n === n);

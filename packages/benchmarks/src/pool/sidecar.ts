@@ -1,7 +1,7 @@
 // The sidecar that the pool benchmark measures: an interface, and its implementation with the SDK.
 //
-// Tests implement the interface without a sandbox. The pool benchmark calls the SDK only in this
-// file and in `kill-sidecar.ts`.
+// Tests implement the interface without a sandbox. In this folder only this file calls the SDK. It
+// also uses `../sandbox/kill-sidecar.ts`.
 
 import { NodeRuntime, RuntimePool, Sidecar } from 'coldframe';
 import { killSidecar } from '../sandbox/kill-sidecar.js';

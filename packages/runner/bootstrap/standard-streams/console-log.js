@@ -42,7 +42,7 @@ function watchStream(globalConsole, key, replaced, streams, name) {
     configurable: true,
     enumerable: false,
     get() {
-      // The value is read first, because the getter of `process` may clear `streams`.
+      // `process[name]` is read first, because its getter may clear `streams`.
       const now = process[name];
       streams[name] ||= now;
       return streams[name];

@@ -295,8 +295,8 @@ static JSValue cf_format_stack(JSContext *ctx, JSValueConst error, JSStackTrace 
         return header;
     js_dbuf_init(ctx, &out);
     for (int i = 0; i < st->count; i++) {
-        /* The position of a syntax error is only for reports. V8's stacks do not contain the
-           position. */
+        /* A frame without a function is the position of a syntax error. The position is only for
+           reports, because V8's stacks do not contain it. */
         if (JS_IsUndefined(st->frames[i].func) && !st->frames[i].combinator)
             continue;
         dbuf_putc(&out, '\n');

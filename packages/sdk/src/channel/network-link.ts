@@ -25,8 +25,7 @@ export interface OpenStream {
   /** Resolves when the connection is established. Rejects if no process listens at the target. */
   readonly opened: Promise<void>;
   /**
-   * Sends a copy of the bytes. At most `STREAM_WINDOW_BYTES` may be sent for which no credit has
-   * arrived.
+   * Sends a copy of the bytes. At most `STREAM_WINDOW_BYTES` sent bytes may be without credit.
    */
   write(bytes: Uint8Array): void;
   /** Ends the direction to the guest. The guest then reads the end of the stream. */

@@ -238,8 +238,9 @@ class Sequence {
   }
 
   /**
-   * Continues the sequence in `copy`, a clone, or in the original runtime. Changes and disposes the
-   * other runtime first. The changes must not be visible in the runtime that continues.
+   * Continues the sequence in the clone `copy` if `move` is true, otherwise in the original
+   * runtime. Changes and disposes the other runtime first. The changes must not be visible in the
+   * runtime that continues.
    */
   async #choose(copy: NodeRuntime, move: boolean): Promise<void> {
     const runner = await onlyRunner(copy);

@@ -25,7 +25,8 @@ use crate::tasks::SessionTasks;
 
 /// The largest number of live runtimes of a session.
 pub const MAX_RUNTIMES: usize = 65_536;
-/// The largest number of live runners of a session.
+/// The largest number of runners of a session. Paused runners, and ended runners that were not
+/// disposed, count too.
 const MAX_RUNNERS: usize = 65_536;
 
 /// The runners of a session. `None` if the runner is being created or is paused.

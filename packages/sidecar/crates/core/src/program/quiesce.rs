@@ -292,7 +292,7 @@ impl Quiesce {
         });
     }
 
-    /// Returns the next action of a program without work.
+    /// Registers a program without work as resting. Returns the next action of the program.
     pub(super) fn rest(&self, program: &Arc<Program>, waker: &Waker) -> RestStep {
         let mut follow_up = FollowUp::default();
         let mut rounds = self.rounds.lock();

@@ -16,7 +16,7 @@ pub struct Processes {
 }
 
 impl Runtime {
-    /// Returns the runtime's processes.
+    /// Returns the embedder's access to the runtime's processes.
     pub fn processes(&self) -> Processes {
         Processes { inner: self.inner.clone() }
     }

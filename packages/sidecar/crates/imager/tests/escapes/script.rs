@@ -32,8 +32,9 @@ impl Script {
         self.calls('s', number, 1, integers)
     }
 
-    /// Adds calls of `count` numbers, from `number` on, with equal integers. `letter` selects the
-    /// import. The guest logs the last result.
+    /// Adds an operation that makes `count` calls. Each call has the next number, starting at
+    /// `number`, and the arguments `integers`. `letter` selects the import. The guest logs only the
+    /// last result.
     pub fn calls(self, letter: char, number: impl Into<i64>, count: i64, integers: &[i64]) -> Self {
         let mut all = [0; 10];
         all[0] = number.into();

@@ -228,8 +228,8 @@ pub(super) fn call(program: &Arc<dyn Caller>, call: ProcessCall, arguments: &mut
     }
 }
 
-/// Returns the process that the integer at `index` names. Returns `None` for 0, which names the
-/// caller.
+/// Returns the pid or the process group in the integer at `index`, or `None` for 0. As a pid, 0
+/// means the caller. As a group, 0 means the number of the process that is moved.
 fn pid(arguments: &Arguments<'_>, index: usize) -> Result<Option<Pid>, Errno> {
     let number = arguments.number(index)?;
     Ok(if number == 0 { None } else { Some(Pid::new(number)) })

@@ -163,8 +163,9 @@ impl ProcessTable {
     }
 
     /// Registers `waiter` for the end of the caller's child. Returns the status if the child has
-    /// already ended. Fails with `ECHILD` if the process is not a child of the caller, and with
-    /// `EBUSY` if a wait for the child exists.
+    /// already ended. If `waiter.reaps` is true, also removes the ended child. Fails with `ECHILD`
+    /// if the process is not a child of the caller, and with `EBUSY` if a wait for the child
+    /// exists.
     pub(super) fn wait(&mut self, caller: Pid, pid: Pid, waiter: Waiter) -> Result<Option<Status>, Errno> {
         let entry = self.entries.get_mut(&pid).filter(|entry| entry.parent == caller).ok_or(Errno::ECHILD)?;
         match entry.ended {

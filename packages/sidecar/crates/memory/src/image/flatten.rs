@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 /// Runs of at least this length stay in their files.
 const LARGE: usize = 4 << 20;
-/// Small runs with at most this gap are joined.
+/// Small runs are joined if the gap between them is at most this long.
 const GAP: usize = 64 * PAGE;
 /// The largest number of remaining small runs. The larger numbers apply if joining runs would copy
 /// large gaps.
