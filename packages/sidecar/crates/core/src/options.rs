@@ -41,7 +41,7 @@ pub struct RuntimeOptions {
     pub mounts: Vec<MountOptions>,
     /// The permissions of all programs in the runtime.
     pub permissions: PermissionPolicy,
-    /// The listener that is called when the use of a limit passes 80 %. The listener must not
+    /// The listener that is called when the use of a limit reaches 80 %. The listener must not
     /// block.
     pub warnings: Option<WarningListener>,
     /// The initial app file systems.

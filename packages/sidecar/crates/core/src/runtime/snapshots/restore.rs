@@ -47,7 +47,7 @@ pub struct RestoreOptions {
     pub file_systems: Vec<FileSystemOptions>,
     /// The bindings. `None` keeps the names of the snapshot's bindings.
     pub bindings: Option<Vec<BindingOptions>>,
-    /// The listener that is called when the use of a limit passes 80 %. The listener must not
+    /// The listener that is called when the use of a limit reaches 80 %. The listener must not
     /// block.
     pub warnings: Option<WarningListener>,
     /// The embedder that receives host calls and network events.
