@@ -17,17 +17,18 @@ const userlandPath = fromRoot('docs/userland.json');
 const INTRO = `# Node compatibility
 
 Programs in the sandbox run on Node's own library: Node's unmodified JavaScript over Coldframe's internal
-bindings. This page shows the compatibility with Node. \`node scripts/conformance/page.mjs\` generates
-the page; do not edit the page.`;
+bindings. \`node scripts/conformance/page.mjs\` generates this page; do not edit the page.`;
 
 const TESTS = (report) => `## Node's own tests
 
-The table counts the files of Node's \`test/parallel\`. Each file runs in its own runtime and in the
-pinned Node ${report.node}. The files that pass in Node are the most that can pass in the sandbox. A file
-that skips itself does not pass. "Start processes" counts failures of files that start other processes. Run the
-tests with \`pnpm conformance --node-tests DIR\`. [conformance.json](conformance.json) has every file with
-its result and reason. The tests belong to Node and are not part of this repository. DIR is the folder
-\`test/\` of Node's sources.
+The table counts files of Node's \`test/parallel\` by group, the second word of a file's name. Each file
+runs in its own runtime and in the pinned Node ${report.node}. A file that skips itself does not pass. The
+first percentage is the share of the files that pass in Node and also in the sandbox. "Start processes" counts
+the files that start other processes and pass only in Node. The last percentage leaves out these files.
+[conformance.json](conformance.json) has the result of every file, and the reason of a failure.
+
+\`pnpm conformance --node-tests DIR\` runs the tests. The tests belong to Node and are not part of this
+repository. DIR is the folder \`test/\` of Node's sources.
 
 ${groupTable(report)}`;
 
@@ -53,10 +54,10 @@ function userland() {
   return `## Cost
 
 The table has the medians of one run of \`pnpm bench:userland\` on ${hardware.cores} × ${hardware.cpu}, Linux
-${hardware.kernel}. Both sides computed equal values. The guest is an interpreter. Work of Node's JavaScript
-costs many times more in the sandbox; work of Node's C code costs about as much. A call to the kernel
-costs ${short(hostCallUs)} µs more than a call within the engine. "–" means absent in this version, or
-unequal values.
+${hardware.kernel}. A row has times only if both sides computed equal values; "–" marks a row without times. The
+sandbox interprets JavaScript, so work of Node's JavaScript costs many times as much in the sandbox. Work of Node's C
+code costs between a fraction and a few times as much. A call to the kernel costs ${short(hostCallUs)} µs
+more than a call within the engine.
 
 | µs per operation | Node | sandbox | sandbox / Node |
 |---|---:|---:|---:|
@@ -65,8 +66,9 @@ ${rows.join('\n')}`;
 
 const later = () => `## Missing features
 
-A missing feature can be required and fails at use. The error has the code
-\`ERR_FEATURE_UNAVAILABLE_ON_PLATFORM\` unless the table names another.
+A module with missing functions can be loaded, unless the table names an error of \`require\`. A missing
+function throws an error when the function is called. The code of the error is
+\`ERR_FEATURE_UNAVAILABLE_ON_PLATFORM\` unless the table names another code.
 
 | feature | present behaviour |
 |---|---|

@@ -1,4 +1,4 @@
-// babel-core: a transform with a plugin of one's own, and a source map.
+// babel-core: a transform with a custom plugin, and a source map.
 
 import { parseSync, types as t, transformAsync, traverse } from '@babel/core';
 

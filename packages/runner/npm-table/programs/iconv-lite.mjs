@@ -1,4 +1,4 @@
-// iconv-lite: encodings of the world.
+// iconv-lite: encodings of several languages.
 
 import iconv from 'iconv-lite';
 

@@ -1,4 +1,4 @@
-// js-yaml: loading, dumping and errors with places.
+// js-yaml: loading, dumping and errors with positions.
 
 import * as yaml from 'js-yaml';
 

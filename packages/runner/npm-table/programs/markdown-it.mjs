@@ -1,4 +1,4 @@
-// markdown-it: Markdown with a rule of one's own.
+// markdown-it: Markdown with a custom rule.
 
 import MarkdownIt from 'markdown-it';
 

@@ -1,4 +1,4 @@
-// marked: Markdown with tables, code and a renderer of one's own.
+// marked: Markdown with tables, code and a custom renderer.
 
 import { Marked } from 'marked';
 

@@ -1,4 +1,4 @@
-// ramda: functions put together.
+// ramda: composed functions.
 
 import * as R from 'ramda';
 
