@@ -216,7 +216,7 @@ export interface FileOpen {
 
 /** The reply to `file.open` and `file.watch`. */
 export interface FileHandle {
-  /** The handle, valid until `file.close`. */
+  /** The handle, valid until `file.close`, a pause, a rollback or the end of the runtime. */
   handle: HandleId;
   /** The size of a file. 0 for an archive or a watch. */
   size: number;

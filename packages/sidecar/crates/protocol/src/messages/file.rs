@@ -232,7 +232,7 @@ pub struct FileOpen<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FileHandle {
-    /// The handle, valid until `file.close`.
+    /// The handle, valid until `file.close`, a pause, a rollback or the end of the runtime.
     pub handle: HandleId,
     /// The size of a file. 0 for an archive or a watch.
     pub size: u64,

@@ -25,8 +25,8 @@ requests! {
 
 events! {
     EVENTS {
-        /// The pid of a program that was started live. Sent once, before the output and the reply
-        /// of the request.
+        /// The pid of the program of a live `process.start` or of a `process.attach`. Sent once,
+        /// before the output and the reply of the request.
         Started(Started) = 7 "started",
     }
 }
