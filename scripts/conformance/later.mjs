@@ -5,19 +5,22 @@ export const LATER = [
   ['`worker_threads` with threads', '`new Worker()` throws; ports, channels and `structuredClone` work'],
   [
     '`vm`: signals and columns',
-    '`breakOnSigint` and `columnOffset` do nothing, and `lineOffset` does nothing for modules; contexts, timeouts and modules in contexts work',
+    '`breakOnSigint` and `columnOffset` do nothing, and `lineOffset` does nothing for modules; ' +
+      'contexts, timeouts and modules in contexts work',
   ],
   ['`Intl`', 'absent; `toLocaleString` and similar methods write English'],
   [
     '`WebAssembly` in the guest',
-    'absent, so npm packages that contain WebAssembly (`undici`) fail when the package is used; the global `fetch` and `WebSocket` work',
+    'absent, so npm packages that contain WebAssembly (`undici`) fail when the package is used; ' +
+      'the global `fetch` and `WebSocket` work',
   ],
   ['`http2`', 'the functions of the module throw'],
   ['`inspector`', '`require` throws `ERR_INSPECTOR_NOT_AVAILABLE`, as in a Node that was built without the inspector'],
   ['`sqlite`', 'the classes of the module throw'],
   [
     'connections to other machines, and TLS',
-    'a connection to another machine fails with `EACCES`, and TLS throws; loopback inside a runtime works, with `fetch` and `WebSocket` too',
+    'a connection to another machine fails with `EACCES`, and TLS throws; ' +
+      'loopback inside a runtime works, with `fetch` and `WebSocket` too',
   ],
   [
     '`TextDecoder` for Chinese, Japanese and Korean encodings',
