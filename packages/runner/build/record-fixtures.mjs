@@ -43,8 +43,8 @@ function runIn(fixture, root, cwd) {
   return { exitCode: status, stdout, stderr };
 }
 
-// Replaces the path of the temporary folder by WORKSPACE. Binary output stays unchanged, because
-// the output contains no path.
+// Replaces the path of the temporary folder by WORKSPACE. Output without the path stays
+// unchanged byte for byte, so binary output is not decoded.
 function moved(bytes, cwd) {
   return bytes.includes(cwd) ? Buffer.from(bytes.toString('utf8').replaceAll(cwd, WORKSPACE)) : bytes;
 }

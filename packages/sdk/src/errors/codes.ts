@@ -127,9 +127,9 @@ export interface PoolFacts {
    */
   ERR_POOL_EXHAUSTED: { tenant: string; size: number; busy: number; waiting: number; maxWaiting: number };
   /**
-   * No slot became free within `timeoutMs`. `cause` is the reason if a slot could not be made.
-   * Without `tenant`, the error means that a step of a slot, such as a rollback, or the pool's
-   * template exceeded `timeoutMs`.
+   * No slot became free within `timeoutMs`. If slots could not be made, `cause` is the error
+   * of the last attempt. Without `tenant`, a step of a slot, such as a rollback, or making the
+   * pool's template took longer than `timeoutMs`.
    */
   ERR_POOL_TIMEOUT: { timeoutMs: number; tenant?: string; size?: number; busy?: number; waiting?: number };
   /**

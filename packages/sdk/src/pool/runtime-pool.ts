@@ -86,8 +86,9 @@ export class RuntimePool implements AsyncDisposable {
   }
 
   /**
-   * Ends the pool, and the sidecar that the pool started. Waiting calls fail with
-   * `ERR_POOL_DISPOSED`. Runtimes in use are ended after `timeoutMs`. Further calls do nothing.
+   * Ends the pool, and the sidecar that the pool started. Waiting and new calls fail with
+   * `ERR_POOL_DISPOSED`. Runtimes that are still in use after `timeoutMs` are ended. A further
+   * `dispose()` waits for the first disposal.
    *
    * @throws `ERR_INVALID_OPTION`
    */

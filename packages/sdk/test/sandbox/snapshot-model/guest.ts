@@ -7,7 +7,7 @@ import type { ResidentRunner } from '../../../src/index.js';
 export interface GuestState {
   values: Record<string, string>;
   files: Record<string, string>;
-  /** The sum of each child. */
+  /** For each child, the sum of the numbers that the child has received. */
   counts: number[];
   /** The timers that have fired, in the order of their creation. */
   fired: string[];

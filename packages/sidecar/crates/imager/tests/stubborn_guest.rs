@@ -1,5 +1,5 @@
 //! The core stops a guest that never polls: the core makes the guest's memory inaccessible, and the
-//! next access traps.
+//! next access traps. The core also ends a guest whose memory reaches its limit.
 
 #![expect(clippy::expect_used, reason = "a test that cannot go on has failed")]
 

@@ -38,7 +38,7 @@ pub fn connection_error(failure: &Failure<'_>) -> Vec<u8> {
     error_frame(0, failure)
 }
 
-/// Encodes the reply of a request that ran a program.
+/// Encodes the outcome of a program or an evaluation as the reply to the request `id`.
 pub(crate) fn outcome(id: RequestId, outcome: &core::Outcome, context: ErrorContext) -> Vec<u8> {
     let core::Outcome { exit_code, value, failure, timings: times, .. } = outcome;
     let value_len = value.as_deref().map_or(0, str::len);

@@ -58,7 +58,8 @@ struct State {
     sent: usize,
     /// Bytes in `queue` that were not sent.
     waiting: usize,
-    /// Whether the socket is full. The reading thread continues when the socket is writable.
+    /// Whether the socket is full. The reading thread sends the queued frames when the socket is
+    /// writable.
     blocked: bool,
     /// Whether the embedder has disconnected. If so, further frames are dropped.
     disconnected: bool,

@@ -1,5 +1,5 @@
 //! The content that the store keeps: the facts, the state as bytes, and memories. Tests store
-//! substitutes of snapshots. Next: `content.rs`.
+//! substitutes for snapshots. Next: `content.rs`.
 
 use super::SnapshotInfo;
 use crate::installation::Installation;

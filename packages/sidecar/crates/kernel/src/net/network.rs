@@ -36,7 +36,8 @@ pub(super) struct Network {
     pub(super) marks: [Mark; 2],
     /// The runtime's counters and limits.
     pub(super) usage: Arc<Usage>,
-    /// The completed waits. The caller takes the waits after each call and notifies the owners.
+    /// The completed waits. `SocketState` takes the waits after each use of the network and
+    /// notifies the owners.
     wakes: Vec<Wake>,
 }
 

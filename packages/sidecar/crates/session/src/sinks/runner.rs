@@ -55,8 +55,8 @@ impl RunnerSink {
         self.created_by
     }
 
-    /// Marks that the table has the runner's process. Answers `runner.create` if the runner is
-    /// ready.
+    /// Marks that the session's table has the runner's process. Sends the reply to `runner.create`
+    /// if the runner is ready.
     pub fn entered(&self) {
         let before = std::mem::replace(&mut *self.creation.lock(), Creation::Entered);
         if let Creation::Ready(timings) = before {

@@ -1,4 +1,4 @@
-//! The memory that this process can still allocate. The value is the kernel's estimate of available
+//! The memory that this process can still allocate. The value is Linux's estimate of available
 //! memory, bounded by the limits of the process's control groups (a container, a service).
 //!
 //! [`available_memory`] reads a few small files, which takes some tens of microseconds. Callers

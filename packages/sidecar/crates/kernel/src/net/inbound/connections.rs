@@ -168,7 +168,8 @@ impl SocketState {
         }
     }
 
-    /// Moves bytes in both directions. Has no effect if `socket` is not an inbound connection.
+    /// Moves bytes between the embedder and the guest's socket, and closes a connection that has
+    /// ended. Has no effect if `socket` is not an inbound connection.
     pub(in crate::net) fn pump_inbound(&mut self, socket: SocketId) {
         let Some(connection) = self.inbound.by_socket.get_mut(&socket) else { return };
         match connection.move_bytes(&mut self.network, socket) {
