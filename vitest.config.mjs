@@ -11,7 +11,7 @@ export default defineConfig({
   test: {
     projects: [
       {
-        test: { name: 'unit', include: TESTS, exclude: SANDBOX_TESTS, maxWorkers: 2, testTimeout: 20_000 },
+        test: { name: 'unit', include: TESTS, exclude: SANDBOX_TESTS, maxWorkers: 2, testTimeout: 60_000 },
       },
       {
         test: {

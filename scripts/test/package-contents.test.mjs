@@ -1,4 +1,6 @@
 // Each public package contains the intended files: compares `npm pack --dry-run` with a list.
+//
+// npm compresses the images to find the size of the package, which takes up to 20 seconds.
 
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';

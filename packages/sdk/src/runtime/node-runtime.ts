@@ -1,6 +1,5 @@
 // The public handle of a runtime: one method for each call, with its documentation. Each method
-// calls the part of the handle that implements the method and checks its arguments. Next:
-// `parts.ts`.
+// calls the part that implements the method and checks its arguments. Next: `parts.ts`.
 
 import type { Readable, Writable } from 'node:stream';
 import type { Dispatcher } from 'undici';
@@ -336,8 +335,7 @@ export class NodeRuntime implements AsyncDisposable {
 
   /**
    * Sends a request to a guest's HTTP server and reads the whole response. Redirects are not
-   * followed, and the body is not decompressed. `request` is a path, options, or a `Request`, of
-   * whose URL only the path and the query are used.
+   * followed, and the body is not decompressed. The host in the URL of a `Request` is ignored.
    * @throws `ECONNREFUSED`, `ECONNRESET`, `ERR_FETCH_TIMEOUT`, `ERR_RESPONSE_TOO_LARGE`,
    * `ERR_RESPONSE_INVALID`, the signal's reason, `ERR_INVALID_OPTION`; otherwise as `processes()`
    */

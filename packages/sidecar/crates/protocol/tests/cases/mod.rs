@@ -112,15 +112,8 @@ fn policy() -> Permissions<'static> {
 }
 
 fn decided(resource: &str, decision: PermissionMode, rule: Option<u32>) -> PermissionEvent<'_> {
-    PermissionEvent {
-        scope: "fs",
-        operation: "read",
-        resource,
-        decision,
-        rule,
-        pid: Some(Pid::new(2)),
-        time_us: 1_700_000_000_123_456,
-    }
+    let pid = Some(Pid::new(2));
+    PermissionEvent { scope: "fs", operation: "read", resource, decision, rule, pid, time_us: 1_700_000_000_123_456 }
 }
 
 fn runtime(number: u32) -> RuntimeId {
