@@ -82,7 +82,10 @@ export interface SnapshotFacts {
    * guest path.
    */
   ERR_SNAPSHOT_LACKS: { what: string; missing: string };
-  /** A program did not quiesce within `timeoutMs`. */
+  /**
+   * A program did not quiesce within `timeoutMs`. Without `pid`, another snapshot was in progress,
+   * or a program was ending.
+   */
   ERR_NOT_QUIET: { pid?: number; command?: string; timeoutMs?: number };
   /** The runtime is paused. Call `resume()`. */
   ERR_RUNTIME_PAUSED: { runtime: number };

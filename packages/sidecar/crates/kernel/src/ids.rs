@@ -18,11 +18,6 @@ impl Fd {
         u32::try_from(number.into()).map(Self::new).map_err(|_| Errno::EBADF)
     }
 
-    /// Returns the result of the system call that allocates the descriptor.
-    pub(crate) fn answer(self) -> i64 {
-        i64::from(self.get())
-    }
-
     /// Returns the index in the table.
     pub(crate) fn index(self) -> usize {
         self.get() as usize
@@ -34,23 +29,9 @@ non_zero_id! {
     OperationId
 }
 
-impl OperationId {
-    /// Returns the result of the system call that begins the operation.
-    pub(crate) fn answer(self) -> i64 {
-        i64::from(self.get())
-    }
-}
-
 non_zero_id! {
     /// A context of a program: an open digest or cipher.
     ContextId
-}
-
-impl ContextId {
-    /// Returns the result of the system call that opens the context.
-    pub(crate) fn answer(self) -> i64 {
-        i64::from(self.get())
-    }
 }
 
 non_zero_id! {
@@ -58,15 +39,24 @@ non_zero_id! {
     JobId
 }
 
-impl JobId {
-    /// Returns the result of the system call that begins the job.
-    pub(crate) fn answer(self) -> i64 {
-        i64::from(self.get())
-    }
-}
-
 non_zero_id! {
     /// A socket of a runtime, or an end of a pipe. A runtime uses a number again only after
     /// `MAX_ID` other numbers.
     SocketId
 }
+
+/// Defines `answer` for ids that system calls return.
+macro_rules! answers {
+    ($($id:ident)*) => {
+        $(
+            impl $id {
+                /// Returns the result of the system call that assigns the id.
+                pub(crate) fn answer(self) -> i64 {
+                    i64::from(self.get())
+                }
+            }
+        )*
+    };
+}
+
+answers! { Fd OperationId ContextId JobId }
