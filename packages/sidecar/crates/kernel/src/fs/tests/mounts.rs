@@ -162,7 +162,7 @@ fn refuses_to_open_pipes_and_sockets_of_the_host() {
     assert_eq!(unsafe { libc::mkfifo(pipe.as_ptr(), 0o666) }, 0);
     let _socket = std::os::unix::net::UnixListener::bind(host.path("inside/socket")).expect("a socket");
     let mut guest = host.guest(false);
-    let began = Instant::now();
+    // A call that waits for a writer of the pipe never returns.
     for name in ["/m/pipe", "/m/socket"] {
         assert!(guest.stat(name, true).is_ok());
         for flags in [0, 1, 2] {
@@ -170,7 +170,6 @@ fn refuses_to_open_pipes_and_sockets_of_the_host() {
         }
         assert_eq!(guest.read_file(name), Err(EACCES));
     }
-    assert!(began.elapsed() < Duration::from_secs(1), "nothing waited for a writer");
 }
 
 /// A thread of the host machine replaces a directory by a link that leads out, and back, as fast as
@@ -266,7 +265,7 @@ fn a_mount_stays_at_the_path_of_its_options() {
 
 /// Waits for watch events of the host machine. Returns the kinds and names of the events.
 fn next_events(guest: &Guest) -> Vec<(u8, String)> {
-    let until = Instant::now() + Duration::from_secs(5);
+    let until = Instant::now() + Duration::from_secs(30);
     loop {
         let mut found = Vec::new();
         for event in guest.program.process().operations.take() {
