@@ -1,7 +1,7 @@
 // The public API of `coldframe`. This module only exports.
 
 export type { BindingErrorCode, BindingFacts, ErrorCode, ErrorFacts, FailureCode, FileErrorCode } from './errors/codes.js';
-export { ColdframeError, type ColdframeErrorOf, type Failure, isColdframeError } from './errors/error.js';
+export { ColdframeError, type ColdframeErrorOf, type ErrorJson, type Failure, isColdframeError } from './errors/error.js';
 export { createMemoryFileSystem, type MemoryFileSystemOptions } from './file-systems/memory.js';
 export type { DirectoryEntry, FileStatus } from './files/contents.js';
 export type { FileChange } from './files/watch.js';

@@ -4,10 +4,19 @@
 
 import type { ErrorCode, ErrorFacts, FailureCode } from './codes.js';
 
+/** An error as a plain object. */
+export interface ErrorJson {
+  name: string;
+  code: string;
+  message: string;
+  /** The facts of the code, and `cause`. */
+  [fact: string]: unknown;
+}
+
 const BRAND = Symbol.for('coldframe.error');
 
 /** Names of fields that facts from the sidecar must not replace. */
-const RESERVED = new Set(['name', 'message', 'stack', 'code', 'cause', '__proto__', 'constructor', 'toString']);
+const RESERVED = new Set(['name', 'message', 'stack', 'code', 'cause', '__proto__', 'constructor', 'toString', 'toJSON']);
 
 /**
  * The error of every operation of this package. The reason of an abort signal and errors that a
@@ -26,9 +35,28 @@ export class ColdframeError<C extends ErrorCode = ErrorCode> extends Error {
     }
   }
 
+  /**
+   * Returns a plain object with the name, the code, the message, the facts and the cause.
+   * `JSON.stringify()` uses this form. `structuredClone()` of an error keeps only the message, the
+   * stack and the cause, but `structuredClone()` of this form keeps every field. The form has no
+   * stack, because a stack contains paths of the app's machine.
+   */
+  toJSON(): ErrorJson {
+    const { name, code, message, cause } = this;
+    return { name, code, message, ...(this as object), ...(cause === undefined ? {} : { cause: plainCause(cause) }) };
+  }
+
   static override [Symbol.hasInstance](value: unknown): boolean {
     return typeof value === 'object' && value !== null && BRAND in value;
   }
+}
+
+// Returns the cause in a form that JSON and `structuredClone()` keep.
+function plainCause(cause: unknown): unknown {
+  if (!(cause instanceof Error)) return String(cause);
+  const { name, message, code } = cause as Error & { code?: unknown };
+  if (isColdframeError(cause) && typeof cause.toJSON === 'function') return cause.toJSON();
+  return typeof code === 'string' ? { name, code, message } : { name, message };
 }
 
 // Both properties are on the prototype, so that they do not appear when an error is printed or

@@ -12,6 +12,8 @@ export class ExposedPort implements AsyncDisposable {
   readonly port: number;
   /** The address of the host machine. */
   readonly host: string;
+  /** The address and the port as a URL, such as `http://127.0.0.1:41234`. */
+  readonly url: string;
   readonly #server: Server;
   readonly #sockets: Set<Socket>;
   readonly #onClose: (port: ExposedPort) => void;
@@ -21,6 +23,7 @@ export class ExposedPort implements AsyncDisposable {
     const { address, port } = server.address() as AddressInfo;
     this.host = address;
     this.port = port;
+    this.url = `http://${address.includes(':') ? `[${address}]` : address}:${port}`;
     this.#server = server;
     this.#sockets = sockets;
     this.#onClose = onClose;
@@ -41,11 +44,6 @@ export class ExposedPort implements AsyncDisposable {
     server.listen(hostPort, host);
     await once(server, 'listening');
     return new ExposedPort(server, sockets, onClose);
-  }
-
-  /** The address and the port as a URL, such as `http://127.0.0.1:41234`. */
-  get url(): string {
-    return `http://${this.host.includes(':') ? `[${this.host}]` : this.host}:${this.port}`;
   }
 
   /** Stops serving and ends all connections. */

@@ -6,6 +6,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { isColdframeError } from '../errors/error.js';
 import { connectionLost, fetchTimeout, invalidOption, responseInvalid, responseTooLarge } from '../errors/make.js';
+import { base64Field, bytesBeyond } from '../exact-bytes.js';
 import type { FetchOptions } from '../options/network.js';
 import { show } from '../options/show.js';
 
@@ -18,28 +19,25 @@ export class GuestResponse {
   readonly status: number;
   /** The reason phrase. */
   readonly statusText: string;
+  /** Whether the status is 200 to 299. */
+  readonly ok: boolean;
   /** Headers by lower-case names, as in Node: a list for `set-cookie`, else joined by commas. */
   readonly headers: IncomingHttpHeaders;
+  /** The body, decoded as UTF-8. */
+  readonly body: string;
   readonly #bytes: Buffer;
-  #text: string | undefined;
 
   /** @internal */
   constructor(status: number, statusText: string, headers: IncomingHttpHeaders, bytes: Buffer) {
     this.status = status;
     this.statusText = statusText;
+    this.ok = status >= 200 && status < 300;
     this.headers = headers;
+    this.body = bytes.toString('utf8');
     this.#bytes = bytes;
-  }
-
-  /** Returns whether the status is 200 to 299. */
-  get ok(): boolean {
-    return this.status >= 200 && this.status < 300;
-  }
-
-  /** The body, decoded as UTF-8. */
-  get body(): string {
-    this.#text ??= this.#bytes.toString('utf8');
-    return this.#text;
+    // A body that is not UTF-8 is a field too, so that `structuredClone()` copies the bytes.
+    const exact = bytesBeyond(this.body, bytes);
+    if (exact !== undefined) Object.defineProperty(this, 'bodyBytes', { value: exact, enumerable: true });
   }
 
   /** The exact bytes of the body. */
@@ -50,6 +48,15 @@ export class GuestResponse {
   /** Parses the body as JSON. Throws a `SyntaxError` for other text. */
   json<T = unknown>(): T {
     return JSON.parse(this.body) as T;
+  }
+
+  /**
+   * Returns the response as a plain object, which `JSON.stringify()` uses. A body that is not UTF-8
+   * is also in `bodyBase64`.
+   */
+  toJSON(): Record<string, unknown> {
+    const { bodyBytes, ...fields }: Partial<GuestResponse> = { ...this };
+    return { ...fields, ...base64Field('bodyBase64', bodyBytes) };
   }
 }
 

@@ -104,7 +104,7 @@ class Loan {
     const lent = new Proxy(handle, {
       get: (target, name) => {
         const value: unknown = Reflect.get(target, name, target);
-        if (typeof value !== 'function' || name === 'constructor') return value;
+        if (typeof value !== 'function' || name === 'constructor' || name === 'toJSON') return value;
         return (...args: unknown[]): unknown =>
           this.closed
             ? refuse(this.#handleCalls, name, poolReleased())

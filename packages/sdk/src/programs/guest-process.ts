@@ -113,6 +113,11 @@ export class GuestProcess {
     return this.#exitCode;
   }
 
+  /** Returns the pid and the exit code, for `JSON.stringify()`. */
+  toJSON(): { pid: number; exitCode: number | undefined } {
+    return { pid: this.pid, exitCode: this.exitCode };
+  }
+
   /**
    * Waits until the program has ended and returns its exit code.
    *

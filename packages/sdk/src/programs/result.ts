@@ -2,11 +2,13 @@
 //
 // Output that arrives as bytes is nearly always used as text. So the output is decoded once, and
 // the bytes are dropped. If the output is UTF-8, encoding the text restores the bytes. Output that
-// is not UTF-8 is kept as bytes too.
+// is not UTF-8 is kept as bytes too, in a field of the result, so that `structuredClone()` copies
+// the bytes.
 
 import type { Outcome } from '../channel/outcome.js';
 import type { Failure } from '../errors/error.js';
 import { fromWire } from '../errors/make.js';
+import { base64Field, bytesBeyond } from '../exact-bytes.js';
 
 /** The result of a program. */
 export class ExecResult {
@@ -29,32 +31,49 @@ export class ExecResult {
   /** Whether the program wrote more to stderr than was captured. */
   declare readonly stderrTruncated?: boolean;
 
-  readonly #stdoutBytes: Buffer | undefined;
-  readonly #stderrBytes: Buffer | undefined;
-
   /** @internal */
   constructor(outcome: Outcome) {
     this.stdout = decode(outcome.stdout);
     this.stderr = decode(outcome.stderr);
     this.exitCode = outcome.exitCode;
-    this.#stdoutBytes = undecodable(outcome.stdout, this.stdout);
-    this.#stderrBytes = undecodable(outcome.stderr, this.stderr);
     if (outcome.failure !== undefined) {
       const { code, message, details } = outcome.failure;
       this.error = fromWire(code, message, details) as Failure;
     }
     if (outcome.stdoutTruncated === true) this.stdoutTruncated = true;
     if (outcome.stderrTruncated === true) this.stderrTruncated = true;
+    this.#keep('stdoutBytes', this.stdout, outcome.stdout);
+    this.#keep('stderrBytes', this.stderr, outcome.stderr);
   }
 
   /** The exact bytes of stdout. Output that is UTF-8 is encoded again at each access. */
   get stdoutBytes(): Uint8Array {
-    return this.#stdoutBytes ?? Buffer.from(this.stdout, 'utf8');
+    return Buffer.from(this.stdout, 'utf8');
   }
 
   /** The exact bytes of stderr. Output that is UTF-8 is encoded again at each access. */
   get stderrBytes(): Uint8Array {
-    return this.#stderrBytes ?? Buffer.from(this.stderr, 'utf8');
+    return Buffer.from(this.stderr, 'utf8');
+  }
+
+  /**
+   * Returns the result as a plain object, which `JSON.stringify()` uses. Output that is not UTF-8
+   * is also in `stdoutBase64` or `stderrBase64`.
+   */
+  toJSON(): Record<string, unknown> {
+    const { stdoutBytes, stderrBytes, error, ...fields }: Partial<ExecResult> = { ...this };
+    return {
+      ...fields,
+      ...(error && { error: error.toJSON() }),
+      ...base64Field('stdoutBase64', stdoutBytes),
+      ...base64Field('stderrBase64', stderrBytes),
+    };
+  }
+
+  // Stores output that is not UTF-8 in a field, which replaces the accessor of the class.
+  #keep(name: 'stdoutBytes' | 'stderrBytes', text: string, output: Uint8Array | string): void {
+    const bytes = typeof output === 'string' ? undefined : bytesBeyond(text, output);
+    if (bytes !== undefined) Object.defineProperty(this, name, { value: bytes, enumerable: true });
   }
 }
 
@@ -97,10 +116,4 @@ function decode(output: Uint8Array | string): string {
   if (output.length === 0) return '';
   const buffer = Buffer.isBuffer(output) ? output : Buffer.from(output.buffer, output.byteOffset, output.byteLength);
   return buffer.toString('utf8');
-}
-
-// Returns the bytes if the text contains U+FFFD, so that encoding the text may not restore the
-// bytes. If the program itself wrote U+FFFD, the copy is unnecessary but correct.
-function undecodable(output: Uint8Array | string, text: string): Buffer | undefined {
-  return typeof output !== 'string' && text.includes('\ufffd') ? Buffer.from(output) : undefined;
 }

@@ -100,17 +100,16 @@ export class RuntimePrograms {
     const { generation } = this.pids;
     const { pids, ppids, groups, commands } = await connection.request('process.list', { runtime });
     assertSameLength(pids, ppids, groups, commands);
-    return pids.map((pid, at) => ({
-      pid,
-      ppid: ppids[at] as number,
-      group: groups[at] as number,
-      command: commands[at] as string,
-      attach: async (options = {}) => {
+    return pids.map((pid, at) => {
+      const attach: ProcessEntry['attach'] = async (options = {}) => {
         checkOptions('attach()', options);
         if (this.pids.generation !== generation) throw noProcess(pid);
         return GuestProcess.attach(this.#context, pid, options);
-      },
-    }));
+      };
+      const [ppid, group, command] = [ppids[at] as number, groups[at] as number, commands[at] as string];
+      // The function is not enumerable, because `structuredClone()` refuses functions.
+      return Object.defineProperty({ pid, ppid, group, command, attach }, 'attach', { enumerable: false });
+    });
   }
 
   get #context(): ProcessContext {

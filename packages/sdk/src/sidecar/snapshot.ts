@@ -33,8 +33,9 @@ export class Snapshot {
   readonly tenant: string;
   /** The number of live programs in the snapshot. */
   readonly programs: number;
+  /** The place of the snapshot when the handle was made, or after `persist()`. */
+  readonly stored: 'memory' | 'disk' | 'both';
   readonly #lease: SidecarLease;
-  #stored: 'memory' | 'disk' | 'both';
   #digest: Promise<string> | undefined;
 
   /** @internal */
@@ -49,14 +50,9 @@ export class Snapshot {
     this.imageVersion = image;
     this.tenant = tenant;
     this.programs = programs;
+    this.stored = stored;
     this.#lease = lease;
-    this.#stored = stored;
     registerSnapshot(this, lease);
-  }
-
-  /** The place of the snapshot when the handle was made, or after `persist()`. */
-  get stored(): 'memory' | 'disk' | 'both' {
-    return this.#stored;
   }
 
   /**
@@ -87,7 +83,7 @@ export class Snapshot {
    */
   async persist(): Promise<void> {
     await this.#lease.connection.request('snapshot.persist', this.#named());
-    if (this.#stored === 'memory') this.#stored = 'both';
+    if (this.stored === 'memory') Object.assign(this, { stored: 'both' });
   }
 
   /**

@@ -80,6 +80,10 @@ export class FakeProgram {
     this.killed++;
   }
 
+  toJSON(): object {
+    return { killed: this.killed };
+  }
+
   async attach(): Promise<this> {
     return this;
   }

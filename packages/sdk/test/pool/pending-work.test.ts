@@ -101,6 +101,7 @@ test('refuses calls of handles after the release, but keeps their properties rea
   await expect(program.kill()).rejects.toMatchObject({ code: 'ERR_POOL_RELEASED' });
   await program.dispose();
   expect(program.killed).toBe(1);
+  expect(JSON.stringify(program)).toBe('{"killed":1}');
   await settle();
   expect(pool.stats()).toMatchObject({ recycled: 1, replaced: 0 });
 });

@@ -9,6 +9,7 @@ import {
   type BootTiming,
   ColdframeError,
   type DirectoryEntry,
+  type ErrorJson,
   type ExecResult,
   type ExposedPort,
   type Failure,
@@ -80,6 +81,8 @@ export async function everything(): Promise<void> {
     onStdout: (chunk: Uint8Array) => chunk.length,
     onStderr: async () => {},
   });
+  const json: Record<string, unknown> = result.toJSON();
+  use(json, result.error?.toJSON() satisfies ErrorJson | undefined);
   const text: string = result.stdout + result.stderr;
   const bytes: Uint8Array = result.stdoutBytes;
   const code: number = result.exitCode;
