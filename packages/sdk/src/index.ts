@@ -31,6 +31,7 @@ export type { IdleOptions } from './options/idle.js';
 export type { LimitName, Limits, LimitWarning, LimitWarningListener } from './options/limits.js';
 export type { Mount } from './options/mounts.js';
 export type {
+  AwaitedProgram,
   ConnectOptions,
   ExposePortOptions,
   FetchOptions,

@@ -95,6 +95,21 @@ export interface SnapshotFacts {
 export interface NetworkFacts {
   /** No process began to listen within `timeoutMs`. */
   ERR_LISTENER_TIMEOUT: { timeoutMs: number; port?: number; host?: string; path?: string };
+  /**
+   * The awaited program ended before a process listened, or the last program of the runtime failed.
+   * `stderr` has the last lines of the program's stderr. `signal` is the signal that ends a program
+   * with this exit code. If the sandbox ended the program, `reason` is the code of the failure.
+   */
+  ERR_PROGRAM_EXITED: {
+    exitCode: number;
+    stderr: string;
+    pid?: number;
+    signal?: string;
+    reason?: string;
+    port?: number;
+    host?: string;
+    path?: string;
+  };
   /** The guest's response was not complete within `timeoutMs`. */
   ERR_FETCH_TIMEOUT: { timeoutMs: number; port: number };
   /** The guest's response has more bytes than `maxResponseBytes`. */
@@ -172,6 +187,7 @@ export type FileErrorCode =
   | 'ENOSYS'
   | 'ENOTDIR'
   | 'ENOTEMPTY'
+  | 'EOPNOTSUPP'
   | 'EPERM'
   | 'EPIPE'
   | 'EROFS'

@@ -72,8 +72,11 @@ export function runnerDisposed(runner: number) {
 
 /** Makes the error for a wait during which no process listened. */
 export function listenerTimeout(facts: ErrorFacts['ERR_LISTENER_TIMEOUT']) {
-  const where = facts.path ?? `${facts.host ?? 'localhost'}:${facts.port}`;
-  return make('ERR_LISTENER_TIMEOUT', `No process listened at ${where} within ${facts.timeoutMs} ms`, facts);
+  return make('ERR_LISTENER_TIMEOUT', `No process listened at ${placeOf(facts)} within ${facts.timeoutMs} ms`, facts);
+}
+
+function placeOf({ port, host, path }: { port?: number; host?: string; path?: string }): string {
+  return path ?? `${host ?? 'localhost'}:${port}`;
 }
 
 /** Makes the error for a guest's response that was not complete within `timeoutMs`. */
@@ -92,6 +95,28 @@ export function responseTooLarge(port: number, maxResponseBytes: number) {
 export function responseInvalid(port: number, reason: string, cause: unknown) {
   const message = `The response of port ${port} is not HTTP: ${reason}`;
   return make('ERR_RESPONSE_INVALID', message, { reason, port }, cause);
+}
+
+const NO_DIRECTORY = {
+  ENOENT: 'no such directory',
+  ENOTDIR: 'not a directory',
+  EOPNOTSUPP: 'no program can start below the mount point of an app file system',
+} as const;
+
+/** Makes the error for a `cwd`, an option of `call`, that a program cannot start in. */
+export function noWorkingDirectory(call: string, code: keyof typeof NO_DIRECTORY, path: string) {
+  return make(code, `${code}: ${NO_DIRECTORY[code]}, chdir '${path}' (option \`cwd\` of ${call})`, { syscall: 'chdir', path });
+}
+
+/**
+ * Makes the error for a wait during which the program ended, or the last program of the runtime.
+ */
+export function programExited(facts: ErrorFacts['ERR_PROGRAM_EXITED'], cause?: unknown) {
+  const { pid, exitCode, stderr } = facts;
+  const program = pid === undefined ? 'The program' : `The program (process ${pid})`;
+  const last = stderr === '' ? '' : `. Its last output:\n${stderr}`;
+  const message = `${program} ended with exit code ${exitCode} before a process listened at ${placeOf(facts)}${last}`;
+  return make('ERR_PROGRAM_EXITED', message, facts, cause);
 }
 
 /** Makes the error for a write to the stdin of a program that has ended. */

@@ -5,6 +5,7 @@ import type { NetworkLink } from '../channel/network-link.js';
 import { listenerTimeout } from '../errors/make.js';
 import type { ListenerQuery } from '../options/network.js';
 import type { Listener, NetworkTarget } from '../protocol/generated/messages.js';
+import type { WaitEnd } from './program-exit.js';
 
 /** A listener in a runtime. */
 export interface GuestListener {
@@ -37,14 +38,16 @@ export interface WaitEnds {
    * removes the registration.
    */
   onDispose(end: (error: Error) => void): () => void;
+  /** Registers a function that is called when no program is left that could listen. */
+  onExit: WaitEnd;
 }
 
 /**
- * Waits for a listener at `target`. Rejects after `timeoutMs`, after an abort, and when the runtime
- * is disposed.
+ * Waits for a listener at `target`. Rejects after `timeoutMs`, after an abort, when no program is
+ * left that could listen, and when the runtime is disposed.
  */
 export function waitFor(link: NetworkLink, target: NetworkTarget, query: ListenerQuery, ends: WaitEnds): Promise<GuestListener> {
-  const { timeoutMs, signal, onDispose } = ends;
+  const { timeoutMs, signal, onDispose, onExit } = ends;
   return new Promise((resolve, reject) => {
     const wait = link.wait(target);
     const fail = (error: unknown): void => {
@@ -56,10 +59,12 @@ export function waitFor(link: NetworkLink, target: NetworkTarget, query: Listene
     const abort = (): void => fail(signal?.reason);
     signal?.addEventListener('abort', abort, { once: true });
     const unregister = onDispose(fail);
+    const removeExit = onExit(fail);
     function finish(): void {
       clearTimeout(timer);
       signal?.removeEventListener('abort', abort);
       unregister();
+      removeExit();
     }
     wait.answer.then(
       (listener) => {

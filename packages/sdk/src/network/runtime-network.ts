@@ -25,6 +25,7 @@ import type { GuestResponse } from './fetch.js';
 import { GuestStream } from './guest-stream.js';
 import type { GuestListener } from './listeners.js';
 import { type PortDispatcher, portDispatcher } from './port-dispatcher.js';
+import type { ProgramFailures } from './program-exit.js';
 
 const DEFAULT_WAIT_MS = 10_000;
 
@@ -40,6 +41,7 @@ interface Era {
 /** The calls of `NodeRuntime` for servers in the guest. */
 export class RuntimeNetwork {
   readonly #access: RuntimeAccess;
+  readonly #failures: ProgramFailures;
   readonly #streams = new Set<GuestStream>();
   readonly #dispatchers = new Map<number, PortDispatcher>();
   readonly #exposed = new Set<ExposedPort>();
@@ -50,8 +52,9 @@ export class RuntimeNetwork {
   #era: Era = {};
 
   /** `maxResponseBytes`: the bound for calls of `fetch()` without that option. */
-  constructor(access: RuntimeAccess, maxResponseBytes?: number) {
+  constructor(access: RuntimeAccess, failures: ProgramFailures, maxResponseBytes?: number) {
     this.#access = access;
+    this.#failures = failures;
     this.#maxResponseBytes = maxResponseBytes;
   }
 
@@ -86,9 +89,9 @@ export class RuntimeNetwork {
     checkArgument('waitForListener()', 'target', LISTENER_QUERY, query);
     checkOptions('waitForListener()', options);
     this.#access.assertUsable();
-    const { timeoutMs = DEFAULT_WAIT_MS, signal } = options;
-    const era = this.#era;
-    const { waitFor } = await import('./listeners.js');
+    const { timeoutMs = DEFAULT_WAIT_MS, signal, process: program } = options;
+    const [era, earlierFailures] = [this.#era, this.#failures.failures];
+    const [{ waitFor }, { endOfWait }] = await Promise.all([import('./listeners.js'), import('./program-exit.js')]);
     assertCurrent(era);
     signal?.throwIfAborted();
     const onDispose = (end: (error: Error) => void) => {
@@ -96,7 +99,8 @@ export class RuntimeNetwork {
       return () => this.#waits.delete(end);
     };
     const { connection, runtime } = this.#access;
-    return waitFor(connection.network, { runtime, ...query }, query, { timeoutMs, signal, onDispose });
+    const onExit = endOfWait(this.#access, this.#failures, { query, program, earlierFailures });
+    return waitFor(connection.network, { runtime, ...query }, query, { timeoutMs, signal, onDispose, onExit });
   }
 
   async findListener(query: ListenerQuery): Promise<GuestListener | undefined> {

@@ -3,7 +3,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { MAX_RESPONSE_BYTES } from './limits.js';
 import { type Fault, FLAG, guestPath, matching, rule, SIGNAL, TIMEOUT_MS, whole } from './rule.js';
-import { type OptionTable, objectWith } from './table.js';
+import { known, type OptionTable, objectWith } from './table.js';
 
 /** Names a listener in a runtime: a TCP `port`, or the `path` of a Unix socket. */
 export interface ListenerQuery {
@@ -24,12 +24,23 @@ export interface ConnectOptions extends ListenerQuery {
   allowHalfOpen?: boolean;
 }
 
+/** A program that `spawn()` or `spawnCommand()` returned: a `GuestProcess`. */
+export interface AwaitedProgram {
+  readonly pid: number;
+  wait(): Promise<number>;
+}
+
 /** Options of `waitForListener()`. */
 export interface WaitForListenerOptions {
   /** The longest wait, in milliseconds. @default 10_000 */
   timeoutMs?: number;
   /** Ends the wait when the signal aborts. The call then rejects with the signal's reason. */
   signal?: AbortSignal;
+  /**
+   * The program that is going to listen, or whose children are. The wait ends with the program.
+   * @default the wait ends when a program fails and no process of the runtime is left
+   */
+  process?: AwaitedProgram;
 }
 
 /** Options of `exposePort()`. */
@@ -63,13 +74,23 @@ const METHOD = /^[A-Za-z][A-Za-z-]*$/;
 const GUEST_HOST = /^(localhost|127(\.\d{1,3}){3}|0\.0\.0\.0|::1?)$/;
 const LOOPBACK_HOST = /^(localhost|127(\.\d{1,3}){3}|::1)$/;
 
+// A pool lends proxies of programs, so the class of the value is not compared.
+function isAwaitedProgram(value: unknown): boolean {
+  const { pid, ended } = Object(value) as { pid?: unknown; ended?: unknown };
+  return typeof pid === 'number' && ended instanceof Promise;
+}
+
 const isBody = (value: unknown): boolean =>
   typeof value === 'string' ||
   value instanceof Uint8Array ||
   (typeof value === 'object' && value !== null && Symbol.asyncIterator in value);
 
 /** The option table of `waitForListener()`. */
-export const WAIT_FOR_LISTENER: OptionTable<WaitForListenerOptions> = { timeoutMs: TIMEOUT_MS, signal: SIGNAL };
+export const WAIT_FOR_LISTENER: OptionTable<WaitForListenerOptions> = {
+  timeoutMs: TIMEOUT_MS,
+  signal: SIGNAL,
+  process: known(rule(isAwaitedProgram, 'a GuestProcess of this copy of coldframe'), ['program', 'pid'], ', a GuestProcess'),
+};
 
 /** The option table of `exposePort()`. */
 export const EXPOSE_PORT: OptionTable<ExposePortOptions> = {

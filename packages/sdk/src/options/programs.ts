@@ -1,6 +1,6 @@
 // Options of the calls that run programs: `exec()`, `spawn()`, `execCommand()`, resident runners.
 
-import { ARGUMENTS, CALLBACK, CONTENT, CWD, ENV, listOf, oneOf, PROGRAM_TEXT, SIGNAL, TEXT, TIMEOUT_MS } from './rule.js';
+import { ARGUMENTS, CALLBACK, CONTENT, CWD, ENV, FLAG, listOf, oneOf, PROGRAM_TEXT, SIGNAL, TEXT, TIMEOUT_MS } from './rule.js';
 import { known, type OptionTable } from './table.js';
 
 /** Environment variables. A name has no `=`. Names and values have no NUL. */
@@ -29,13 +29,21 @@ export interface EvaluationOptions {
   onStdout?: OutputHandler;
   /** Receives stderr as `onStdout` receives stdout. */
   onStderr?: OutputHandler;
+  /**
+   * Whether `stderr` of the result ends with a line that names the limit, if a limit ended the
+   * program or the evaluation. `onStderr` does not receive the line.
+   * @default false
+   */
+  explainLimits?: boolean;
 }
 
 /** Environment and working directory of a program. */
 interface ProgramPlace {
   /** Variables that are added to the runtime's environment and replace its values. */
   env?: Env;
-  /** An absolute guest path. @default the runtime's working directory */
+  /**
+   * An absolute guest path. The directory must exist. @default the runtime's working directory
+   */
   cwd?: string;
 }
 
@@ -89,6 +97,7 @@ const EVALUATION: OptionTable<EvaluationOptions> = {
   signal: known(SIGNAL, ['abortSignal']),
   onStdout: known(CALLBACK, ['stdout'], ', a function'),
   onStderr: known(CALLBACK, ['stderr'], ', a function'),
+  explainLimits: known(FLAG, ['timeoutMessage', 'explainTimeout']),
 };
 
 /** Environment and working directory. */

@@ -2,6 +2,7 @@
 // that is not listed in this module returns a promise, and ends when the promise settles.
 
 import { asyncDispose } from '../async-dispose.js';
+import type { RunOptions } from '../options/programs.js';
 import type { GuestProcess } from '../programs/guest-process.js';
 import type { ProcessEntry } from '../programs/runtime-programs.js';
 import type { ResidentRunner } from '../runner/resident-runner.js';
@@ -51,6 +52,8 @@ export const RUNTIME_CALLS: CallRules = {
   // the program. `execCommand()` is not listed because it first resolves the command. `spawn()` is
   // not listed because its program has a handle.
   startsProgram: new Set<keyof NodeRuntime>(['exec', 'run', 'execFile']),
+  // These calls check the option `cwd` before they start the program.
+  checksFirst: ([, options]) => (options as RunOptions | undefined)?.cwd !== undefined,
   returnsHandles: new Set<keyof NodeRuntime>(['spawn', 'spawnCommand', 'processes', 'createResidentRunner', 'residentRunners']),
   immediate: new Set(Object.keys(IMMEDIATE)),
 };

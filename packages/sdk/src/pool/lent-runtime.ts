@@ -91,7 +91,8 @@ class Loan {
   call(rules: CallRules, target: object, name: PropertyKey, method: Method, args: unknown[]): unknown {
     if (rules.lasting.has(name)) this.isChanged = true;
     const returned: unknown = Reflect.apply(method, target, args);
-    const result = rules.startsProgram.has(name) ? returned : this.pending.follow(returned);
+    const startsProgram = rules.startsProgram.has(name) && !rules.checksFirst?.(args);
+    const result = startsProgram ? returned : this.pending.follow(returned);
     return rules.returnsHandles.has(name) ? (result as Promise<unknown>).then((handles) => this.#lend(handles)) : result;
   }
 

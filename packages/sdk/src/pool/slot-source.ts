@@ -25,6 +25,8 @@ export interface CallRules {
    * calls started.
    */
   readonly startsProgram: ReadonlySet<PropertyKey>;
+  /** Returns whether calls of `startsProgram` with these arguments send another request first. */
+  readonly checksFirst?: (args: readonly unknown[]) => boolean;
   /** Calls whose promise is a handle with calls of its own, or a list of handles. */
   readonly returnsHandles: ReadonlySet<PropertyKey>;
   /** Calls that return no promise. */

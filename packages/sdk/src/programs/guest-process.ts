@@ -11,8 +11,10 @@ import { type AttachOptions, type CommandOptions, type SignalName, STDIN_DATA } 
 import { rule } from '../options/rule.js';
 import type { Pid, ProcessStart, RuntimeId } from '../protocol/generated/messages.js';
 import { type Begin, evaluate } from './evaluation.js';
+import { explained } from './limit-line.js';
 import { OutputStream } from './output-stream.js';
 import type { PidHolder, PidRegistry } from './pid-registry.js';
+import { endOf, type ProgramEnd, type ProgramEnds } from './program-ends.js';
 import { ExecResult } from './result.js';
 
 const NOTHING = new Uint8Array(0);
@@ -30,6 +32,7 @@ export interface ProcessContext {
   connection: SidecarConnection;
   runtime: RuntimeId;
   pids: PidRegistry;
+  ends: ProgramEnds;
 }
 
 /** The handle of a program in a runtime. */
@@ -50,9 +53,15 @@ export class GuestProcess {
   readonly #holder: PidHolder;
   readonly #streams: readonly OutputStream[];
   readonly #result: Promise<ExecResult>;
+  readonly #ended: Promise<ProgramEnd>;
   #exitCode: number | undefined;
 
-  private constructor({ connection, runtime }: ProcessContext, pid: Pid, { streams, outcome, holder }: FollowedProgram) {
+  private constructor(
+    { connection, runtime }: ProcessContext,
+    pid: Pid,
+    { streams, outcome, holder, ended }: FollowedProgram,
+    options: CommandOptions,
+  ) {
     this.pid = pid;
     this.#pid = pid;
     [this.stdout, this.stderr] = streams;
@@ -60,8 +69,10 @@ export class GuestProcess {
     this.#runtime = runtime;
     this.#holder = holder;
     this.#streams = streams;
-    this.#result = outcome.then((ended) => {
-      const result = new ExecResult(ended);
+    this.#ended = ended.then((early) => endOf(early, pid));
+    this.#ended.catch(() => {});
+    this.#result = outcome.then((complete) => {
+      const result = new ExecResult(explained(complete, options));
       this.#exitCode = result.exitCode;
       return result;
     });
@@ -83,7 +94,7 @@ export class GuestProcess {
     );
   }
 
-  static async #begin(context: ProcessContext, options: AttachOptions, begin: BeginLive): Promise<GuestProcess> {
+  static async #begin(context: ProcessContext, options: CommandOptions, begin: BeginLive): Promise<GuestProcess> {
     const started = deferred<Pid>();
     const followed = follow(context.connection, options, (id, stream, onOutput) => begin(id, stream, onOutput, started.resolve));
     followed.outcome.catch(started.reject);
@@ -93,10 +104,13 @@ export class GuestProcess {
     // If `ended` rejects, the connection has failed, and calls through the handle report that
     // failure.
     ended.then(
-      () => context.pids.end(pid, holder),
+      (outcome) => {
+        context.pids.end(pid, holder);
+        context.ends.ended(outcome, pid);
+      },
       () => {},
     );
-    return new GuestProcess(context, pid, followed);
+    return new GuestProcess(context, pid, followed, options);
   }
 
   /**
@@ -111,6 +125,14 @@ export class GuestProcess {
   /** The program's exit code, or `undefined` while the program runs. */
   get exitCode(): number | undefined {
     return this.#exitCode;
+  }
+
+  /**
+   * @internal The end of the program. Unlike `result`, this promise waits for no reader of the
+   * output and discards no output.
+   */
+  get ended(): Promise<ProgramEnd> {
+    return this.#ended;
   }
 
   /** Returns the pid and the exit code, for `JSON.stringify()`. */
@@ -179,7 +201,7 @@ interface FollowedProgram {
    * Settles when the program has ended, also after an abort. `outcome` settles later, when all
    * output has been read.
    */
-  ended: Promise<unknown>;
+  ended: Promise<Outcome>;
 }
 
 type BeginLive = (...args: [...Parameters<Begin>, onStarted: (pid: Pid) => void]) => ReturnType<Begin>;
@@ -192,7 +214,7 @@ function follow(connection: SidecarConnection, options: AttachOptions, begin: Be
   };
   const streams = [new OutputStream(dropOther), new OutputStream(dropOther)] as const;
   const { signal, onStdout = (data) => streams[0].push(data), onStderr = (data) => streams[1].push(data) } = options;
-  const ended = deferred<unknown>();
+  const ended = deferred<Outcome>();
   ended.promise.catch(() => {});
   const observed: Begin = (...args) => {
     const outcome = begin(...args);

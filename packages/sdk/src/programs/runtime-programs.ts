@@ -14,10 +14,14 @@ import { reportGuestRun, reportGuestStart } from '../sidecar/boot-timing.js';
 import type { RuntimeAccess } from '../sidecar/runtime-access.js';
 import { evaluate } from './evaluation.js';
 import { GuestProcess, type ProcessContext } from './guest-process.js';
+import { explained } from './limit-line.js';
 import { PidRegistry } from './pid-registry.js';
+import { ProgramEnds } from './program-ends.js';
 import { ExecResult, RunResult } from './result.js';
+import { assertWorkingDirectory } from './working-directory.js';
 
 const INPUT_TYPE = '--input-type=';
+const CALL_NAMES = { exec: 'exec()', run: 'run()', file: 'execFile()' } as const;
 
 /** A process of a runtime: a program, a resident runner, or a child of either. */
 export interface ProcessEntry {
@@ -45,6 +49,8 @@ export interface ProcessEntry {
 export class RuntimePrograms {
   /** The handles of programs, by their pids. */
   readonly pids = new PidRegistry();
+  /** The ends of the programs that this handle started. */
+  readonly ends = new ProgramEnds(this.pids);
   readonly #access: RuntimeAccess;
   readonly #onBootTiming: BootTimingListener | undefined;
 
@@ -56,27 +62,31 @@ export class RuntimePrograms {
   async exec(code: string, options: RunOptions | undefined): Promise<ExecResult> {
     checkOptions('exec()', options);
     checkArgument('exec()', 'code', PROGRAM, code);
-    return new ExecResult(await this.#run('exec', code, options));
+    return new ExecResult(explained(await this.#run('exec', code, options), options));
   }
 
   async run<T>(code: string, options: RunOptions | undefined): Promise<RunResult<T>> {
     checkOptions('run()', options);
     checkArgument('run()', 'code', PROGRAM, code);
-    return new RunResult<T>(await this.#run('run', code, options));
+    return new RunResult<T>(explained(await this.#run('run', code, options), options));
   }
 
   async execFile(path: string, options: RunOptions | undefined): Promise<ExecResult> {
     checkOptions('execFile()', options);
     checkArgument('execFile()', 'path', PROGRAM, path);
-    return new ExecResult(await this.#run('file', path, options));
+    return new ExecResult(explained(await this.#run('file', path, options), options));
   }
 
   async execCommand(command: string, args: readonly string[], options: CommandOptions): Promise<ExecResult> {
     const program = this.#command('execCommand()', command, args, options);
+    if (program.cwd !== undefined) await assertWorkingDirectory(this.#access, 'execCommand()', program.cwd);
     const { connection } = this.#access;
-    return new ExecResult(
-      await evaluate(connection, options, (id, stream, onOutput) => connection.start(id, { ...program, stream }, onOutput)),
+    this.ends.started();
+    const outcome = await evaluate(connection, options, (id, stream, onOutput) =>
+      connection.start(id, { ...program, stream }, onOutput),
     );
+    this.ends.ended(outcome);
+    return new ExecResult(explained(outcome, options));
   }
 
   async spawn(code: string, options: RunOptions): Promise<GuestProcess> {
@@ -84,13 +94,18 @@ export class RuntimePrograms {
     checkArgument('spawn()', 'code', PROGRAM, code);
     this.#access.assertUsable();
     const { args, env, cwd, stdin, timeout: timeoutMs } = options;
+    if (cwd !== undefined) await assertWorkingDirectory(this.#access, 'spawn()', cwd);
     const { text, execArgv } = sourceOf('exec', code, options);
     const program = { runtime: this.#access.runtime, mode: 'exec', code: text, args, execArgv, env, cwd, timeoutMs } as const;
+    this.ends.started();
     return GuestProcess.start(this.#context, { ...program, stdin: bytesOf(stdin) }, options);
   }
 
   async spawnCommand(command: string, args: readonly string[], options: CommandOptions): Promise<GuestProcess> {
-    return GuestProcess.start(this.#context, this.#command('spawnCommand()', command, args, options), options);
+    const program = this.#command('spawnCommand()', command, args, options);
+    if (program.cwd !== undefined) await assertWorkingDirectory(this.#access, 'spawnCommand()', program.cwd);
+    this.ends.started();
+    return GuestProcess.start(this.#context, program, options);
   }
 
   async list(): Promise<ProcessEntry[]> {
@@ -114,12 +129,16 @@ export class RuntimePrograms {
 
   get #context(): ProcessContext {
     const { connection, runtime } = this.#access;
-    return { connection, runtime, pids: this.pids };
+    return { connection, runtime, pids: this.pids, ends: this.ends };
   }
 
   async #run(mode: 'exec' | 'run' | 'file', code: string, options: RunOptions | undefined): Promise<Outcome> {
     this.#access.assertUsable();
+    const cwd = options?.cwd;
+    if (cwd !== undefined) await assertWorkingDirectory(this.#access, CALL_NAMES[mode], cwd);
+    this.ends.started();
     const outcome = await this.#begin(mode, code, options);
+    this.ends.ended(outcome);
     if (this.#onBootTiming !== undefined) {
       reportGuestStart(this.#onBootTiming, outcome.timings);
       reportGuestRun(this.#onBootTiming, outcome.timings);

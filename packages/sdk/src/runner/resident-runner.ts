@@ -10,6 +10,7 @@ import type { BootTimingListener } from '../options/boot-timing.js';
 import { checkArgument, checkOptions } from '../options/check.js';
 import { PROGRAM, type ResidentExecOptions } from '../options/programs.js';
 import { evaluate } from '../programs/evaluation.js';
+import { explained } from '../programs/limit-line.js';
 import { ExecResult } from '../programs/result.js';
 import type { RunnerId } from '../protocol/generated/messages.js';
 import { reportGuestRun } from '../sidecar/boot-timing.js';
@@ -62,7 +63,7 @@ export class ResidentRunner implements AsyncDisposable {
       const outcome = await this.#begin(code, options);
       if (outcome.failure?.code === EXITED) this.#exited = true;
       if (this.#onBootTiming !== undefined) reportGuestRun(this.#onBootTiming, outcome.timings);
-      return new ExecResult(outcome);
+      return new ExecResult(explained(outcome, options));
     } catch (error) {
       if (isColdframeError(error, EXITED)) this.#exited = true;
       throw error;

@@ -4,6 +4,7 @@ import type { BootTimingListener } from '../options/boot-timing.js';
 import { checkOptions } from '../options/check.js';
 import type { ResidentRunnerOptions } from '../options/programs.js';
 import type { PidRegistry } from '../programs/pid-registry.js';
+import { assertWorkingDirectory } from '../programs/working-directory.js';
 import type { Pid, RestoredProgram, RestoredPrograms, RunnerId } from '../protocol/generated/messages.js';
 import { reportGuestStart } from '../sidecar/boot-timing.js';
 import type { RuntimeAccess } from '../sidecar/runtime-access.js';
@@ -30,6 +31,7 @@ export class Runners {
     checkOptions('createResidentRunner()', options);
     this.#access.assertUsable();
     const { connection, runtime } = this.#access;
+    if (options?.cwd !== undefined) await assertWorkingDirectory(this.#access, 'createResidentRunner()', options.cwd);
     const { runner, pid, timings } = await connection.request('runner.create', { runtime, ...options });
     if (this.#onBootTiming !== undefined) reportGuestStart(this.#onBootTiming, timings);
     // Handles of ended runners are removed at each power of two, which is constant work for each

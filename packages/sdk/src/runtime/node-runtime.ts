@@ -72,7 +72,7 @@ export class NodeRuntime implements AsyncDisposable {
    * @throws the signal's reason, the error of an output handler, `ERR_INVALID_OPTION`,
    * `ERR_RUNTIME_DISPOSED`, `ERR_RUNTIME_PAUSED`, `ERR_SIDECAR_EXITED`, `ERR_SIDECAR_DISPOSED`,
    * `ERR_FRAME_TOO_LARGE` (code and stdin together above 32 MiB), `ERR_RESOURCE_EXHAUSTED`, `E2BIG`
-   * (arguments or environment)
+   * (arguments or environment). A wrong `cwd` is `ENOENT` or `ENOTDIR`.
    */
   exec(code: string, options?: RunOptions): Promise<ExecResult> {
     return this.#parts.programs.exec(code, options);
@@ -130,7 +130,7 @@ export class NodeRuntime implements AsyncDisposable {
 
   /**
    * Starts a guest process that evaluates snippets one after another, with one global state.
-   * @throws `ERR_INVALID_OPTION`, `ERR_RESOURCE_EXHAUSTED`; otherwise as `processes()`
+   * @throws `ERR_INVALID_OPTION`, `ERR_RESOURCE_EXHAUSTED`, as `exec()` for `cwd` and the runtime
    */
   createResidentRunner(options?: ResidentRunnerOptions): Promise<ResidentRunner> {
     return this.#parts.runners.create(options);
@@ -249,8 +249,7 @@ export class NodeRuntime implements AsyncDisposable {
   }
 
   /**
-   * Renames a file or a directory. Replaces a file or an empty directory at `to`. @throws as
-   * `stat()`
+   * Renames a file or directory. Replaces a file or empty directory at `to`. @throws as `stat()`
    */
   rename(from: string, to: string): Promise<void> {
     return this.#parts.files.rename(from, to);
@@ -368,9 +367,9 @@ export class NodeRuntime implements AsyncDisposable {
   }
 
   /**
-   * Waits until a process of the runtime listens at a TCP port or Unix socket.
-   * @throws `ERR_LISTENER_TIMEOUT`, the signal's reason, `ERR_INVALID_OPTION`; otherwise as
-   * `processes()`
+   * Waits until a process listens at a TCP port or Unix socket, or no program is left to listen.
+   * @throws `ERR_LISTENER_TIMEOUT`, `ERR_PROGRAM_EXITED`, the signal's reason,
+   * `ERR_INVALID_OPTION`; otherwise as `processes()`
    */
   waitForListener(query: Network.ListenerQuery, options: Network.WaitForListenerOptions = {}): Promise<GuestListener> {
     return this.#parts.network.waitForListener(query, options);
@@ -467,8 +466,7 @@ export class NodeRuntime implements AsyncDisposable {
   }
 
   /**
-   * Resumes the runtime after `pause()`, or after a pause by its idle policy. Does nothing if the
-   * runtime is running.
+   * Resumes the runtime after `pause()` or a pause by its idle policy. Ignores a running runtime.
    * @throws as `rollback()`
    */
   resume(): Promise<void> {

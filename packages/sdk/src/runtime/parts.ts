@@ -91,7 +91,7 @@ export class RuntimeParts {
 
   /** The network, which is made at its first use. */
   get network(): RuntimeNetwork {
-    this.#usedNetwork ??= new RuntimeNetwork(this.#access, this.#options.limits?.fetchResponseBytes);
+    this.#usedNetwork ??= new RuntimeNetwork(this.#access, this.programs.ends, this.#options.limits?.fetchResponseBytes);
     return this.#usedNetwork;
   }
 

@@ -9,7 +9,7 @@ import { SCHEMAS } from './schemas.js';
 
 const TESTED = Object.keys(SCHEMAS) as (keyof typeof SCHEMAS)[];
 const NAMES = [
-  'env cwd args stdin timeout signal onStdout onStderr limits sidecar',
+  'env cwd args stdin timeout signal onStdout onStderr explainLimits process limits sidecar',
   'onBootTiming inlineBudgetMs workers warmSlots maxRuntimes spinUs',
   'snapshot tenant name labels store settle snapshots directory maxBytes memoryBytes',
   'bindings files mounts nodeModules recursive followSymlinks memoryBytes timeoutMs',
@@ -116,6 +116,8 @@ const value: fc.Arbitrary<unknown> = fc.oneof(
   ),
   fc.constantFrom(
     () => {},
+    { pid: 7, ended: Promise.resolve() },
+    { pid: 7 },
     new AbortController().signal,
     Buffer.from('x'),
     new Uint8Array(1),
@@ -217,6 +219,9 @@ const wrong: [OptionCall, unknown, string, string, RegExp][] = [
   ['exec()', { stdin: 5 }, 'stdin', '5 (number)', /text or a Uint8Array/],
   ['exec()', { signal: {} }, 'signal', 'an object', /an AbortSignal/],
   ['exec()', { onStdout: 'inherit' }, 'onStdout', '"inherit" (string)', /a function/],
+  ['exec()', { explainLimits: 'yes' }, 'explainLimits', '"yes" (string)', /true or false/],
+  ['waitForListener()', { process: 7 }, 'process', '7 (number)', /a GuestProcess/],
+  ['waitForListener()', { process: { pid: 7 } }, 'process', 'an object', /a GuestProcess/],
   ['exec()', null, 'options', 'null', /an object with options/],
   ['exec()', 'fast', 'options', '"fast" (string)', /an object with options/],
   ['NodeRuntime.create()', { limits: { memoryBytes: 0 } }, 'limits.memoryBytes', '0 (number)', /bytes from 1 to 2147483648/],
@@ -272,6 +277,8 @@ test('accepts surrogate pairs as characters', () => {
 
 const unknown: [OptionCall, unknown, string, RegExp][] = [
   ['exec()', { timeoutMs: 5 }, 'timeoutMs', /It is called `timeout`, in milliseconds\.$/],
+  ['exec()', { timeoutMessage: true }, 'timeoutMessage', /It is called `explainLimits`\.$/],
+  ['waitForListener()', { pid: 7 }, 'pid', /It is called `process`, a GuestProcess\.$/],
   ['exec()', { input: 'x' }, 'input', /It is called `stdin`\.$/],
   ['exec()', { Timeout: 5 }, 'Timeout', /It is spelled `timeout`\.$/],
   ['exec()', { tiemout: 5 }, 'tiemout', /expected one of .*timeout.*, received 5 \(number\)\. It is spelled `timeout`\.$/],

@@ -23,6 +23,7 @@ const flag = z.optional(z.boolean());
 const callback = custom((value) => typeof value === 'function');
 const signal = custom((value) => value instanceof AbortSignal);
 const isContent = (value: unknown) => typeof value === 'string' || value instanceof Uint8Array;
+const isProgram = (value: unknown) => typeof Object(value).pid === 'number' && Object(value).ended instanceof Promise;
 const env = z.optional(z.record(matching(/^[^=\0]+$/s), TEXT));
 const cwd = z.optional(matching(GUEST_PATH));
 
@@ -163,7 +164,7 @@ const idle = z.strictObject({
   onError: callback,
 });
 
-const evaluation = { timeout: number(1, MAX_MS), signal, onStdout: callback, onStderr: callback };
+const evaluation = { timeout: number(1, MAX_MS), signal, onStdout: callback, onStderr: callback, explainLimits: flag };
 const stdin = custom(isContent);
 const run = z.strictObject({
   ...evaluation,
@@ -231,7 +232,11 @@ export const SCHEMAS: Readonly<Record<Exclude<OptionCall, 'new RuntimePool()'>, 
   'createWriteStream()': z.strictObject({ append: flag, mode: permissionBits, signal }),
   'exportTar()': z.strictObject({ gzip: flag }),
   'importTar()': z.strictObject({ path: cwd, gzip: flag }),
-  'waitForListener()': z.strictObject({ timeoutMs: number(1, MAX_MS), signal }),
+  'waitForListener()': z.strictObject({
+    timeoutMs: number(1, MAX_MS),
+    signal,
+    process: custom(isProgram),
+  }),
   'exposePort()': z.strictObject({
     host: z.optional(matching(/^(localhost|127(\.\d{1,3}){3}|::1)$/)),
     hostPort: number(0, 65_535),

@@ -4,6 +4,7 @@
 
 import { vi } from 'vitest';
 import { fromWire } from '../../src/errors/make.js';
+import { RUNTIME_CALLS } from '../../src/pool/call-rules.js';
 import { type PoolRules, SlotPool } from '../../src/pool/slot-pool.js';
 import type { Loss, PauseSnapshot, PoolableRuntime, SlotSource } from '../../src/pool/slot-source.js';
 
@@ -47,8 +48,8 @@ export class FakeRuntime implements PoolableRuntime {
     return result;
   }
 
-  /** Runs a program until `end` settles. */
-  async wait(end: Promise<void>): Promise<void> {
+  /** Runs a program until `end` settles. With `cwd`, checks the directory first. */
+  async wait(end: Promise<void>, _options: { cwd?: string } = {}): Promise<void> {
     await end;
   }
 
@@ -98,6 +99,7 @@ export class FakeSource implements SlotSource<FakeRuntime> {
   readonly calls = {
     lasting: new Set(['registerBindings', 'pause', 'dispose']),
     startsProgram: new Set(['wait']),
+    checksFirst: RUNTIME_CALLS.checksFirst,
     returnsHandles: new Set(['spawn']),
     immediate: new Set(['look', 'open']),
   };

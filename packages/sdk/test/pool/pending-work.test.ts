@@ -31,6 +31,12 @@ test('recycles a slot with a running program, which ends with the rollback', asy
   expect(await afterUse((runtime) => void runtime.wait(new Promise(() => {})))).toBe('recycled');
 });
 
+test('replaces a slot with a start that waits for a check of its options', async () => {
+  const start = (options: object) => afterUse((runtime) => void runtime.wait(new Promise(() => {}), options));
+  expect(await start({ cwd: '/tmp' })).toBe('replaced');
+  expect(await start({})).toBe('recycled');
+});
+
 test('rejects a call of a released slot for its caller alone', async () => {
   const { pool } = await fakePool({ size: 1 });
   const lease = await pool.acquire();

@@ -80,6 +80,7 @@ export async function everything(): Promise<void> {
     signal: AbortSignal.timeout(5),
     onStdout: (chunk: Uint8Array) => chunk.length,
     onStderr: async () => {},
+    explainLimits: true,
   });
   const json: Record<string, unknown> = result.toJSON();
   use(json, result.error?.toJSON() satisfies ErrorJson | undefined);
@@ -130,6 +131,10 @@ export async function everything(): Promise<void> {
   const cookies: string[] | undefined = (await runtime.fetch(3000, '/a', { maxResponseBytes: 1 })).headers['set-cookie'];
   await runtime.fetch(3000, new Request('http://a/b'));
   const listener: GuestListener = await runtime.waitForListener({ port: 3000, host: '::1' }, { timeoutMs: 5 });
+  const server: GuestProcess = await runtime.spawnCommand('node', ['server.js']);
+  await runtime.waitForListener({ port: 3000 }, { process: server });
+  // @ts-expect-error an entry of the list of processes has no end
+  await runtime.waitForListener({ port: 3000 }, { process: (await runtime.processes())[0] });
   const found: GuestListener | undefined = await runtime.findListener({ path: '/tmp/a.sock' });
   const duplex: Duplex = runtime.connect({ port: 3000, allowHalfOpen: true }).setTimeout(5).unref();
   await using exposed: ExposedPort = await runtime.exposePort(3000, { host: '127.0.0.1', hostPort: 0 });
@@ -191,6 +196,7 @@ export function caught(error: unknown): string | undefined {
   if (isColdframeError(error, 'ERR_INVALID_OPTION', 'ERR_INVALID_REQUEST')) {
     return error.code === 'ERR_INVALID_OPTION' ? error.option : error.what;
   }
+  if (isColdframeError(error, 'ERR_PROGRAM_EXITED')) return `${error.pid} ${error.exitCode} ${error.signal} ${error.stderr}`;
   if (isColdframeError(error, 'ERR_POOL_EXHAUSTED'))
     return `${error.tenant} ${error.busy} ${error.size} ${error.waiting} ${error.maxWaiting}`;
   return error instanceof ColdframeError ? error.code : undefined;
