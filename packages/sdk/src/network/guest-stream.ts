@@ -7,6 +7,7 @@
 
 import { Duplex } from 'node:stream';
 import type { NetworkLink, OpenStream, StreamListener } from '../channel/network-link.js';
+import { holdEventLoop, releaseEventLoop } from '../event-loop.js';
 import type { NetworkTarget } from '../protocol/generated/messages.js';
 import { STREAM_WINDOW_BYTES } from '../protocol/generated/tables.js';
 
@@ -18,25 +19,7 @@ const PIECE_BYTES = 65_536;
  */
 const CREDIT_BYTES = STREAM_WINDOW_BYTES / 4;
 
-const FOREVER_MS = 2_147_483_647;
-
 type Done = (error?: Error | null) => void;
-
-// An open stream keeps Node's event loop alive, as an open socket does, over any transport. One
-// timer serves all streams.
-const referenced = new Set<GuestStream>();
-let timer: NodeJS.Timeout | undefined;
-
-function reference(stream: GuestStream): void {
-  referenced.add(stream);
-  timer ??= setInterval(() => {}, FOREVER_MS);
-}
-
-function unreference(stream: GuestStream): void {
-  if (!referenced.delete(stream) || referenced.size > 0) return;
-  clearInterval(timer);
-  timer = undefined;
-}
 
 /**
  * A connection into a runtime. Emits `connect`, or `error` with `ECONNREFUSED` if no process
@@ -65,7 +48,8 @@ export class GuestStream extends Duplex {
   /** @internal */
   constructor(link: NetworkLink, target: NetworkTarget, allowHalfOpen: boolean) {
     super({ allowHalfOpen, readableHighWaterMark: PIECE_BYTES, writableHighWaterMark: PIECE_BYTES });
-    reference(this);
+    // An open stream keeps Node's event loop alive, as an open socket does, over any transport.
+    holdEventLoop(this);
     const listener: StreamListener = {
       data: (bytes) => this.#receive(bytes),
       credit: (bytes) => this.#send(bytes),
@@ -81,13 +65,13 @@ export class GuestStream extends Duplex {
 
   /** Keeps Node's event loop alive while the stream is open, which is the default. */
   ref(): this {
-    if (!this.destroyed && !this.#over) reference(this);
+    if (!this.destroyed && !this.#over) holdEventLoop(this);
     return this;
   }
 
   /** Lets the process end although the stream is open. */
   unref(): this {
-    unreference(this);
+    releaseEventLoop(this);
     return this;
   }
 
@@ -131,7 +115,7 @@ export class GuestStream extends Duplex {
   }
 
   override _destroy(error: Error | null, done: Done): void {
-    unreference(this);
+    releaseEventLoop(this);
     clearTimeout(this.#timer);
     this.#incoming.length = 0;
     // After both directions have ended, bytes may still be in transit to the guest. The connection
@@ -165,7 +149,7 @@ export class GuestStream extends Duplex {
     this.#over = true;
     this.#failure = error;
     // A closed connection does not keep the process alive, even if bytes are unread.
-    unreference(this);
+    releaseEventLoop(this);
     // After the connection has closed, a pending write never gets credit.
     if (error !== undefined && this.#outgoing !== undefined) this.destroy(error);
     else this.#deliver();

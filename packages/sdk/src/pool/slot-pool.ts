@@ -3,6 +3,7 @@
 // calls.
 
 import { poolDisposed, poolExhausted, poolTimeout } from '../errors/make.js';
+import { holdEventLoop, releaseEventLoop } from '../event-loop.js';
 import { type CountedEvent, Counters } from './counters.js';
 import { FairQueue } from './fair-queue.js';
 import { Lease } from './lease.js';
@@ -227,6 +228,14 @@ export class SlotPool<R extends PoolableRuntime> {
     this.#isRunning = false;
     if (this.#state === 'open') this.#refillLater();
     else if (this.#queue.size === 0) this.#end();
+    this.#holdWhileDraining();
+  }
+
+  // A slot that is being made may wait for the app's `prepare`, and the deadline of that wait does
+  // not keep the event loop alive. Without a hold, the process could end before `drain()` resolves.
+  #holdWhileDraining(): void {
+    if (this.#onEmpty.length > 0 && this.#lifecycle.slots.count('making') > 0) holdEventLoop(this);
+    else releaseEventLoop(this);
   }
 
   // Ends every unused slot of a draining pool. When no slot is left, resolves the promises of

@@ -60,6 +60,14 @@ export function spawnSidecar(
     child.once('close', () => clearTimeout(timer));
   }
 
+  // Node emits `close` of the child when the child has exited and its streams have closed. The
+  // stream of stderr may close after the exit, and must keep the event loop alive until then.
+  function waitForEnd(): Promise<void> {
+    child.ref();
+    tail.ref();
+    return ended;
+  }
+
   // A caller that does not wait for the opening gets a failure from its pending requests.
   opening.promise.catch(() => {});
 
@@ -91,18 +99,16 @@ export function spawnSidecar(
   // The exit status of the child is more precise than EPIPE or ECONNRESET; `close` follows.
   socket.on('error', () => {});
   socket.once('close', () => {
-    child.ref();
     end();
-    ended.then(() => {
+    waitForEnd().then(() => {
       const { exitCode, signalCode: signal } = child;
       channel.close(sidecarExited({ pid: child.pid ?? 0, exitCode, signal, stderr: tail.text }));
     });
   });
 
   const dispose = (): Promise<void> => {
-    child.ref();
     channel.close(sidecarDisposed());
-    return ended;
+    return waitForEnd();
   };
   return { connection: connectChannel(channel, { pid: child.pid ?? 0, dispose }), opened: opening.promise };
 }

@@ -1,16 +1,25 @@
 // Keeps the last lines of a sidecar's stderr. Without a log, a sidecar writes to stderr only when
 // it fails, and the lines explain the failure.
 
+import type { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 
 const MAX_CHARACTERS = 4_096;
 
-/** Keeps the last `MAX_CHARACTERS` characters of a stream without keeping the event loop alive. */
+/** The stream of a child process is a socket, although its type is `Readable`. */
+type ChildStream = Readable & Partial<Pick<Socket, 'ref' | 'unref'>>;
+
+/**
+ * Keeps the last `MAX_CHARACTERS` characters of a stream. Before `ref()`, the stream does not keep
+ * the event loop alive.
+ */
 export class StderrTail {
+  readonly #stream: ChildStream | null;
   #text = '';
 
   /** `copyTo` receives all data of the stream. */
   constructor(stream: Readable | null, copyTo?: Writable) {
+    this.#stream = stream as ChildStream | null;
     if (stream === null) return;
     stream.setEncoding('utf8');
     stream.on('data', (chunk: string) => {
@@ -18,8 +27,12 @@ export class StderrTail {
       copyTo?.write(chunk);
     });
     stream.on('error', () => {});
-    // The stream of a child process is a socket, which has `unref`.
-    if ('unref' in stream && typeof stream.unref === 'function') stream.unref();
+    this.#stream?.unref?.();
+  }
+
+  /** Keeps the event loop alive until the stream has closed. */
+  ref(): void {
+    this.#stream?.ref?.();
   }
 
   /** The kept text without white space at its end. */

@@ -125,10 +125,10 @@ test('passes no environment to the sidecar', async () => {
 
 // Runs a program with a sidecar and returns its output. An idle sidecar must not keep the program
 // alive. A pending request must keep the program alive.
-async function runParent(body: string): Promise<string> {
+async function runParent(body: string, behaviour = 'well'): Promise<string> {
   const script = `
     import { spawnSidecar } from ${JSON.stringify(new URL('../../dist/transports/child-process.js', import.meta.url).href)};
-    const { connection, opened } = spawnSidecar(process.execPath, [${JSON.stringify(FAKE)}, 'well']);
+    const { connection, opened } = spawnSidecar(process.execPath, [${JSON.stringify(FAKE)}, '${behaviour}']);
     ${body}`;
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], { timeout: 10_000 });
   return stdout;
@@ -145,4 +145,14 @@ test('a pending request keeps the parent alive', async () => {
   const body = "opened.then(() => setTimeout(() => process.kill(connection.pid, 'SIGKILL'), 200).unref());";
   const ending = "connection.start(1, { runtime: 1, mode: 'exec', code: 'hang' }).catch((error) => console.log(error.code));";
   expect(await runParent(`${body} await opened; ${ending}`)).toBe('ERR_SIDECAR_EXITED\n');
+});
+
+test('dispose() keeps the parent alive until stderr has closed after the exit of the sidecar', async () => {
+  expect(await runParent("await opened; await connection.dispose(); console.log('end');", 'late-stderr')).toBe('end\n');
+});
+
+test('a request after a crash keeps the parent alive until stderr has closed', async () => {
+  const body = "await opened; process.kill(connection.pid, 'SIGKILL');";
+  const ending = "await connection.request('ping', {}).catch((error) => console.log(error.code, error.signal));";
+  expect(await runParent(`${body} ${ending}`, 'late-stderr')).toBe('ERR_SIDECAR_EXITED SIGKILL\n');
 });
