@@ -10,7 +10,7 @@ export interface MemoryFileSystemOptions {
    * `ENOSPC`.
    * @default 67_108_864 (64 MiB)
    */
-  maxBytes?: number;
+  maxBytes?: number | undefined;
 }
 
 const MAX_BYTES = 64 * 1024 * 1024;

@@ -45,7 +45,7 @@ export interface BindingContext {
  * An input that shows the use of a binding. `--help` of the binding's command prints the example.
  */
 export interface BindingExample {
-  readonly description?: string;
+  readonly description?: string | undefined;
   readonly input: unknown;
 }
 
@@ -68,25 +68,25 @@ export interface BindingDefinition {
    * Milliseconds that a call may take, including the wait for a permit.
    * @default 30_000; at most 300_000
    */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /**
    * Number of calls that run at a time. Further calls wait for a permit. @default 64; at most 1_024
    */
-  readonly maxConcurrency?: number;
+  readonly maxConcurrency?: number | undefined;
   /** The largest input in bytes of JSON. @default 1_048_576; at most 16_777_216 */
-  readonly maxInputBytes?: number;
+  readonly maxInputBytes?: number | undefined;
   /** The largest result in bytes of JSON. @default 1_048_576; at most 16_777_216 */
-  readonly maxOutputBytes?: number;
+  readonly maxOutputBytes?: number | undefined;
   /** Inputs that show the use of the binding. */
-  readonly examples?: readonly BindingExample[];
+  readonly examples?: readonly BindingExample[] | undefined;
   /**
    * Whether a command has the binding's name. Must be `false` if the sandbox has a command of that
    * name, such as `echo`.
    * @default true
    */
-  readonly command?: boolean;
+  readonly command?: boolean | undefined;
   /** Further names of the command. */
-  readonly commandAliases?: readonly string[];
+  readonly commandAliases?: readonly string[] | undefined;
 }
 
 /** Bindings by name: a letter, then letters, digits, `_`, `.` or `-`, at most 64 characters. */

@@ -7,19 +7,19 @@ export interface FileSystemStat {
   /** Size in bytes. */
   size: number;
   /** Permission bits. @default 0o755 for directories, 0o777 for links, 0o644 for files */
-  mode?: number;
+  mode?: number | undefined;
   /** The time of the last change. All times are milliseconds since 1970. @default 0 */
-  mtimeMs?: number;
+  mtimeMs?: number | undefined;
   /** The time of the last read. @default mtimeMs */
-  atimeMs?: number;
+  atimeMs?: number | undefined;
   /** The time of the last change of the status. @default mtimeMs */
-  ctimeMs?: number;
+  ctimeMs?: number | undefined;
   /** The time of the creation. @default ctimeMs */
-  birthtimeMs?: number;
+  birthtimeMs?: number | undefined;
   /** A number that identifies the file and never changes. @default derived from the path */
-  ino?: number;
+  ino?: number | undefined;
   /** Number of names of the file. @default 1 */
-  nlink?: number;
+  nlink?: number | undefined;
 }
 
 /** An entry of a directory. */
@@ -95,7 +95,7 @@ export interface FileSystemMount {
    * Whether the mount refuses changes with `EROFS`, even if the object has methods for changes.
    * @default false
    */
-  readOnly?: boolean;
+  readOnly?: boolean | undefined;
   /** Milliseconds that a program waits for one method. @default 30_000 */
-  timeout?: number;
+  timeout?: number | undefined;
 }

@@ -6,13 +6,13 @@ import { known, type OptionTable } from './table.js';
 /** Options of `runtime.writeFile()`. */
 export interface WriteFileOptions {
   /** Permission bits of a new file, such as 0o755. @default 0o644 */
-  mode?: number;
+  mode?: number | undefined;
 }
 
 /** Options of `runtime.stat()`. */
 export interface StatOptions {
   /** Whether a symbolic link is followed. @default true */
-  followSymlinks?: boolean;
+  followSymlinks?: boolean | undefined;
 }
 
 /** Options of `runtime.mkdir()` and `runtime.remove()`. */
@@ -21,7 +21,7 @@ export interface TreeOptions {
    * Whether `mkdir()` makes missing parents, and `remove()` removes the entries of a directory.
    * @default false
    */
-  recursive?: boolean;
+  recursive?: boolean | undefined;
 }
 
 /** Options of `runtime.watch()`. */
@@ -31,43 +31,43 @@ export interface WatchOptions {
    * mounted folder without an overlay fails with `ENOSYS`.
    * @default false
    */
-  recursive?: boolean;
+  recursive?: boolean | undefined;
   /** Ends the watch when the signal aborts. The iteration then throws the signal's reason. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 /** Options of `runtime.createReadStream()`. */
 export interface ReadStreamOptions {
   /** The position of the first byte. @default 0 */
-  start?: number;
+  start?: number | undefined;
   /** The position of the last byte, which is read too, as in Node. @default the end of the file */
-  end?: number;
+  end?: number | undefined;
   /** Ends the stream with an error when the signal aborts. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 /** Options of `runtime.createWriteStream()`. */
 export interface WriteStreamOptions {
   /** Whether the file keeps its content and the bytes are written at its end. @default false */
-  append?: boolean;
+  append?: boolean | undefined;
   /** Permission bits of a new file, such as 0o755. @default 0o644 */
-  mode?: number;
+  mode?: number | undefined;
   /** Ends the stream with an error when the signal aborts. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 /** Options of `runtime.exportTar()`. */
 export interface ExportTarOptions {
   /** Whether the archive is compressed. @default false */
-  gzip?: boolean;
+  gzip?: boolean | undefined;
 }
 
 /** Options of `runtime.importTar()`. */
 export interface ImportTarOptions {
   /** The target directory, which is made if missing. @default the runtime's working directory */
-  path?: string;
+  path?: string | undefined;
   /** Whether the archive is compressed. @default detected from its first bytes */
-  gzip?: boolean;
+  gzip?: boolean | undefined;
 }
 
 /** The bytes of an archive, whole or in chunks. */

@@ -22,7 +22,7 @@ export interface IdleOptions {
    * attempt waits twice as long. An error that the handler throws is an uncaught exception.
    * @default a warning of the process
    */
-  onError?: (error: unknown) => void;
+  onError?: ((error: unknown) => void) | undefined;
 }
 
 const IDLE: OptionTable<IdleOptions> = {

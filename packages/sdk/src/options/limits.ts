@@ -15,17 +15,17 @@ export interface Limits {
    * than `default`, for code that is expected to be hostile.
    * @default 'default'
    */
-  profile?: 'default' | 'hardened';
+  profile?: 'default' | 'hardened' | undefined;
   /**
    * Linear memory of one program in bytes, engine and library included.
    * @default 134_217_728 (128 MiB)
    */
-  memoryBytes?: number;
+  memoryBytes?: number | undefined;
   /**
    * Linear memory of all programs of the runtime together, in bytes.
    * @default 4_294_967_296 (4 GiB)
    */
-  totalMemoryBytes?: number;
+  totalMemoryBytes?: number | undefined;
   /**
    * Bytes of memory that the sidecar uses for programs, beside their memory, their files and the
    * buffers of their pipes and sockets. Examples are requests and results of computations, watches,
@@ -33,116 +33,116 @@ export interface Limits {
    * `ENOBUFS`.
    * @default 134_217_728 (128 MiB)
    */
-  kernelBytes?: number;
+  kernelBytes?: number | undefined;
   /**
    * Processor time in milliseconds of one program, or of one evaluation in a resident runner.
    * @default 30_000
    */
-  cpuMs?: number;
+  cpuMs?: number | undefined;
   /**
    * Wall-clock limit in milliseconds of a program or an evaluation without a `timeout`. 0 means no
    * limit.
    * @default 0
    */
-  wallMs?: number;
+  wallMs?: number | undefined;
   /**
    * Processes of the runtime at a time: programs, resident runners, and their children. An ended
    * child counts until its parent has waited for it. Beyond the limit `spawn` fails with `EAGAIN`
    * in the program, and `exec` fails with `ERR_RESOURCE_EXHAUSTED`.
    * @default 256
    */
-  processes?: number;
+  processes?: number | undefined;
   /**
    * Open descriptors of one program, its three standard streams included. Beyond the limit, opening
    * fails with `EMFILE`.
    * @default 256
    */
-  descriptors?: number;
+  descriptors?: number | undefined;
   /**
    * Pipes of the runtime. Beyond the limit, making a pipe fails with `ENFILE`.
    * @default 768, three for each process
    */
-  pipes?: number;
+  pipes?: number | undefined;
   /**
    * Bytes that may wait in each direction of a pipe. The writer of a full pipe waits.
    * @default 65_536 (64 KiB)
    */
-  pipeBytes?: number;
+  pipeBytes?: number | undefined;
   /**
    * Sockets of the runtime. Beyond the limit, making a socket fails with `ENFILE`.
    * @default 256
    */
-  sockets?: number;
+  sockets?: number | undefined;
   /**
    * Bytes that may wait in each direction of a connection, or at a datagram socket. The writer of a
    * full connection waits; a full datagram socket drops further datagrams.
    * @default 65_536 (64 KiB)
    */
-  socketBytes?: number;
+  socketBytes?: number | undefined;
   /**
    * Bytes of files in memory. Mounted folders do not count. Beyond the limit a write fails with
    * `ENOSPC` in the program.
    * @default 67_108_864 (64 MiB)
    */
-  filesystemBytes?: number;
+  filesystemBytes?: number | undefined;
   /**
    * Files, directories and links in memory. Beyond the limit, making a file fails with `ENOSPC`.
    * @default 16_384
    */
-  inodes?: number;
+  inodes?: number | undefined;
   /**
    * Open files and directories of mounted folders. Each is a descriptor of the sidecar's process.
    * Beyond the limit, opening fails with `ENFILE`.
    * @default 256
    */
-  hostFiles?: number;
+  hostFiles?: number | undefined;
   /**
    * Watches (`fs.watch`) of the runtime. Beyond the limit, watching fails with `ENOSPC`.
    * @default 1_024
    */
-  watches?: number;
+  watches?: number | undefined;
   /**
    * Pending operations of one program: reads of sockets, computations, watches, ends of children.
    * Beyond the limit, operations fail with `ENOBUFS`.
    * @default 16_384
    */
-  operations?: number;
+  operations?: number | undefined;
   /**
    * Bytes of the arguments of one process. Beyond the limit, starting the process fails with
    * `E2BIG`.
    * @default 1_048_576 (1 MiB)
    */
-  argvBytes?: number;
+  argvBytes?: number | undefined;
   /**
    * Bytes of the environment of one process. Beyond the limit, starting the process fails with
    * `E2BIG`.
    * @default 1_048_576 (1 MiB)
    */
-  envBytes?: number;
+  envBytes?: number | undefined;
   /**
    * Bytes that may wait for one program to read them from its stdin. Beyond the limit
    * `writeStdin()` fails with `ENOBUFS`, and a longer `stdin` with `ERR_RESOURCE_EXHAUSTED`.
    * @default 16_777_216 (16 MiB)
    */
-  stdinBytes?: number;
+  stdinBytes?: number | undefined;
   /**
    * Bytes of stdout that are captured for one program. The limit for stderr is equal. Further
    * output is not captured, and the result is marked as truncated. The program continues.
    * @default 16_777_216 (16 MiB)
    */
-  outputBytes?: number;
+  outputBytes?: number | undefined;
   /**
    * Bytes of JSON that a program may return with `__return()`. Beyond the limit `error` of the
    * result has the code `ERR_RESULT_LIMIT`.
    * @default 16_777_216 (16 MiB)
    */
-  resultBytes?: number;
+  resultBytes?: number | undefined;
   /**
    * Bytes of a response body that `runtime.fetch()` accepts without `maxResponseBytes`. Beyond the
    * limit the call fails with `ERR_RESPONSE_TOO_LARGE`.
    * @default 1_048_576 (1 MiB)
    */
-  fetchResponseBytes?: number;
+  fetchResponseBytes?: number | undefined;
 }
 
 /** The name of a limit that the sidecar enforces. */

@@ -18,14 +18,14 @@ export interface Mount {
    */
   hostPath: string;
   /** Whether programs cannot change the folder. @default true */
-  readOnly?: boolean;
+  readOnly?: boolean | undefined;
   /**
    * Whether programs may change their view of the folder while the folder itself is never written.
    * The changes are stored in the runtime's memory and count towards `limits.filesystemBytes`. With
    * `overlay`, `readOnly` is ignored.
    * @default false
    */
-  overlay?: boolean;
+  overlay?: boolean | undefined;
 }
 
 /**
@@ -34,8 +34,8 @@ export interface Mount {
  */
 export interface NodeModulesMount {
   hostPath: string;
-  guestPath?: string;
-  roots?: readonly string[];
+  guestPath?: string | undefined;
+  roots?: readonly string[] | undefined;
 }
 
 const hasMethods = (value: unknown): boolean =>

@@ -8,11 +8,11 @@ import { known, type OptionTable, objectWith } from './table.js';
 /** Names a listener in a runtime: a TCP `port`, or the `path` of a Unix socket. */
 export interface ListenerQuery {
   /** A TCP port. */
-  port?: number;
+  port?: number | undefined;
   /** An address of the guest's loopback. @default '127.0.0.1', then '::1' */
-  host?: string;
+  host?: string | undefined;
   /** An absolute guest path. */
-  path?: string;
+  path?: string | undefined;
 }
 
 /** The target of `connect()`, and its options. */
@@ -21,7 +21,7 @@ export interface ConnectOptions extends ListenerQuery {
    * Whether writing stays possible after the guest has ended its side, as with `net.connect()`.
    * @default false
    */
-  allowHalfOpen?: boolean;
+  allowHalfOpen?: boolean | undefined;
 }
 
 /** A program that `spawn()` or `spawnCommand()` returned: a `GuestProcess`. */
@@ -33,40 +33,40 @@ export interface AwaitedProgram {
 /** Options of `waitForListener()`. */
 export interface WaitForListenerOptions {
   /** The longest wait, in milliseconds. @default 10_000 */
-  timeoutMs?: number;
+  timeoutMs?: number | undefined;
   /** Ends the wait when the signal aborts. The call then rejects with the signal's reason. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   /**
    * The program that is going to listen, or whose children are. The wait ends with the program.
    * @default the wait ends when a program fails and no process of the runtime is left
    */
-  process?: AwaitedProgram;
+  process?: AwaitedProgram | undefined;
 }
 
 /** Options of `exposePort()`. */
 export interface ExposePortOptions {
   /** A loopback address of the host machine. @default '127.0.0.1' */
-  host?: string;
+  host?: string | undefined;
   /** A port of the host machine. 0 chooses a free port. @default 0 */
-  hostPort?: number;
+  hostPort?: number | undefined;
 }
 
 /** The request of `fetch()`, and its bounds. */
 export interface FetchOptions {
   /** The method of the request. @default 'GET' */
-  method?: string;
+  method?: string | undefined;
   /** The path and the query of the URL, beginning with `/`. @default '/' */
-  path?: string;
+  path?: string | undefined;
   /** The headers: an object, pairs, or `Headers`. `host` is `localhost:PORT` unless set. */
-  headers?: IncomingHttpHeaders | Iterable<[string, string | string[] | undefined]>;
+  headers?: IncomingHttpHeaders | Iterable<[string, string | string[] | undefined]> | undefined;
   /** The body: bytes, text, or an async iterable whose chunks are sent as they arrive. */
-  body?: string | Uint8Array | AsyncIterable<string | Uint8Array>;
+  body?: string | Uint8Array | AsyncIterable<string | Uint8Array> | undefined;
   /** Ends the request when the signal aborts. The call then rejects with the signal's reason. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   /** Milliseconds until the whole response must have arrived. @default 30_000 */
-  timeoutMs?: number;
+  timeoutMs?: number | undefined;
   /** The largest response body in bytes. @default `limits.fetchResponseBytes` (1 MiB) */
-  maxResponseBytes?: number;
+  maxResponseBytes?: number | undefined;
 }
 
 const REQUEST_PATH = /^\/[^\s\0]*$/;

@@ -44,27 +44,27 @@ export type PermissionScope = keyof PermissionOperations;
 export interface FsPermissionRule {
   mode: PermissionMode;
   /** The operations that the rule is for. @default all */
-  operations?: readonly PermissionOperations['fs'][];
+  operations?: readonly PermissionOperations['fs'][] | undefined;
   /**
    * Absolute guest paths, or paths that begin with `**` and a slash. Each path matches the file at
    * the path and all files below. `*` matches text without slashes, `?` one character that is no
    * slash, `**` any number of names.
    * @default everything
    */
-  paths?: readonly string[];
+  paths?: readonly string[] | undefined;
 }
 
 /** A rule for a scope other than `fs`. */
 export interface PatternPermissionRule<S extends Exclude<PermissionScope, 'fs'>> {
   mode: PermissionMode;
   /** The operations that the rule is for. @default all */
-  operations?: readonly PermissionOperations[S][];
+  operations?: readonly PermissionOperations[S][] | undefined;
   /**
    * The resources that the rule is for. Examples are `host:port` for the network, paths or names of
    * programs, `SIGTERM:12` for a signal, and names of variables and bindings.
    * @default everything
    */
-  patterns?: readonly string[];
+  patterns?: readonly string[] | undefined;
 }
 
 /**
@@ -75,7 +75,7 @@ export type PermissionRules<Rule> =
   | PermissionMode
   | {
       /** The mode of an operation that no rule matches. @default 'deny' */
-      default?: PermissionMode;
+      default?: PermissionMode | undefined;
       rules: readonly Rule[];
     };
 
@@ -85,18 +85,21 @@ export type PermissionRules<Rule> =
  */
 export interface PermissionsPolicy {
   /** Files. @default 'allow' */
-  fs?: PermissionRules<FsPermissionRule>;
+  fs?: PermissionRules<FsPermissionRule> | undefined;
   /** Sockets. @default connections inside the runtime: patterns `localhost` and `unix:*` */
-  network?: PermissionRules<PatternPermissionRule<'network'>>;
+  network?: PermissionRules<PatternPermissionRule<'network'>> | undefined;
   /** Starting programs. @default 'allow' */
-  childProcess?: PermissionRules<PatternPermissionRule<'childProcess'>>;
+  childProcess?: PermissionRules<PatternPermissionRule<'childProcess'>> | undefined;
   /** Signals to other processes, the working directory, process groups. @default 'allow' */
-  process?: PermissionRules<PatternPermissionRule<'process'>>;
+  process?: PermissionRules<PatternPermissionRule<'process'>> | undefined;
   /** Environment variables of the programs. @default 'allow' */
-  env?: PermissionRules<PatternPermissionRule<'env'>>;
+  env?: PermissionRules<PatternPermissionRule<'env'>> | undefined;
   /** Bindings. @default 'allow' */
-  binding?: PermissionRules<PatternPermissionRule<'binding'>>;
+  binding?: PermissionRules<PatternPermissionRule<'binding'>> | undefined;
 }
+
+/** A policy with the permissions of every scope. */
+export type CompletePolicy = { readonly [S in PermissionScope]: NonNullable<PermissionsPolicy[S]> };
 
 /** The result of one permission check. */
 export interface PermissionEvent {

@@ -13,59 +13,59 @@ export interface PoolOptions<Sidecar, Snapshot, Runtime, RuntimeOptions> {
    * that sidecar lives, else a sidecar that the pool starts. The pool replaces its own sidecar
    * after a crash, and ends its own sidecar in `dispose()`.
    */
-  sidecar?: Sidecar;
+  sidecar?: Sidecar | undefined;
   /**
    * The template, from which every slot is restored: a `Snapshot`, or an id, digest or name.
    * Without this option the pool makes a runtime with `options` and takes a snapshot of that
    * runtime.
    */
-  snapshot?: Snapshot | string;
+  snapshot?: Snapshot | string | undefined;
   /**
    * Options of the runtimes. If `snapshot` is set, the options have the same effect as in
    * `NodeRuntime.create({ snapshot })`.
    */
-  options?: RuntimeOptions;
+  options?: RuntimeOptions | undefined;
   /**
    * Prepares the runtime that is made with `options`, before its snapshot is taken. An example is a
    * function that loads packages or starts a resident runner.
    */
-  prepare?: (runtime: Runtime) => unknown;
+  prepare?: ((runtime: Runtime) => unknown) | undefined;
   /** The largest number of slots that use memory at a time, in use or idle, 1 to 10,000. */
   size: number;
   /**
    * The number of slots that are kept ready, 0 to `size`. These slots are made while no call waits.
    * @default 1
    */
-  min?: number;
+  min?: number | undefined;
   /**
    * The owner of the pool and its template. The pool of 'default', which is the app itself, serves
    * every tenant, each from its own slots. The pool of any other tenant serves that tenant alone.
    * @default the tenant of the `Snapshot`, else 'default'
    */
-  tenant?: string;
+  tenant?: string | undefined;
   /**
    * Uses of a slot, 1 to 1,000,000. After these uses the slot is replaced, or rolled back
    * (`recycle`).
    * @default 100
    */
-  reuse?: number;
+  reuse?: number | undefined;
   /**
    * The rule for rollbacks. `'each-use'`: a slot is rolled back to the template after each use, and
    * replaced after `reuse` uses. `'last-use'`: a slot is rolled back after `reuse` uses. Until the
    * rollback each use sees the changes of earlier uses, which are uses of one tenant.
    * @default 'each-use'
    */
-  recycle?: 'each-use' | 'last-use';
+  recycle?: 'each-use' | 'last-use' | undefined;
   /**
    * Milliseconds that a slot beyond `min` may be idle before the slot is paused on disk. After the
    * same time on disk the slot is ended.
    * @default 60_000
    */
-  idleTimeoutMs?: number;
+  idleTimeoutMs?: number | undefined;
   /** Milliseconds that a call may wait for a slot. @default 30_000 */
-  acquireTimeoutMs?: number;
+  acquireTimeoutMs?: number | undefined;
   /** Calls that may be admitted beyond `size` calls, 0 to 1,000,000. @default 1_000 */
-  maxWaiting?: number;
+  maxWaiting?: number | undefined;
 }
 
 /** Options of `pool.acquire()` and `pool.withRuntime()`. */
@@ -74,18 +74,18 @@ export interface AcquireOptions {
    * The tenant of the call. A slot that one tenant has used never serves another tenant.
    * @default the pool's tenant
    */
-  tenant?: string;
+  tenant?: string | undefined;
   /**
    * Ends the wait when the signal aborts. The call rejects with the signal's reason. In
    * `withRuntime()`, also ends the use and the slot.
    */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 /** Options of `pool.dispose()`. */
 export interface PoolDisposeOptions {
   /** Milliseconds from the call until slots in use are ended. @default 5_000 */
-  timeoutMs?: number;
+  timeoutMs?: number | undefined;
 }
 
 const MAX_SLOTS = 10_000;

@@ -15,36 +15,36 @@ export type SignalName = NodeJS.Signals;
 /** Options of every call that evaluates code. */
 export interface EvaluationOptions {
   /** Wall-clock limit in milliseconds, a whole number from 1. @default `limits.wallMs` */
-  timeout?: number;
+  timeout?: number | undefined;
   /**
    * Ends the program or the evaluation when the signal aborts. The call then rejects with the
    * signal's reason.
    */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   /**
    * Receives stdout while the program runs. If the handler returns a promise, the next chunk waits
    * for the promise. The program's writes block once 256 KiB wait. An error that the handler throws
    * ends the program and rejects the call.
    */
-  onStdout?: OutputHandler;
+  onStdout?: OutputHandler | undefined;
   /** Receives stderr as `onStdout` receives stdout. */
-  onStderr?: OutputHandler;
+  onStderr?: OutputHandler | undefined;
   /**
    * Whether `stderr` of the result ends with a line that names the limit, if a limit ended the
    * program or the evaluation. `onStderr` does not receive the line.
    * @default false
    */
-  explainLimits?: boolean;
+  explainLimits?: boolean | undefined;
 }
 
 /** Environment and working directory of a program. */
 interface ProgramPlace {
   /** Variables that are added to the runtime's environment and replace its values. */
-  env?: Env;
+  env?: Env | undefined;
   /**
    * An absolute guest path. The directory must exist. @default the runtime's working directory
    */
-  cwd?: string;
+  cwd?: string | undefined;
 }
 
 /** Options of `runtime.exec()`, `runtime.execFile()`, `runtime.run()` and `runtime.spawn()`. */
@@ -54,24 +54,24 @@ export interface RunOptions extends ProgramPlace, EvaluationOptions {
    * entries follow the path of the file.
    * @default []
    */
-  args?: readonly string[];
+  args?: readonly string[] | undefined;
   /**
    * Options of `node` itself, such as `--no-warnings` or `--conditions=development`.
    * @default []
    */
-  execArgv?: readonly string[];
+  execArgv?: readonly string[] | undefined;
   /**
    * The language of `code`. Types of TypeScript are removed before the program runs, as in Node 24.
    * Syntax that needs generated code, such as enums, is refused. `execFile()` derives the language
    * from the file's extension.
    * @default 'javascript'
    */
-  language?: 'javascript' | 'typescript';
+  language?: 'javascript' | 'typescript' | undefined;
   /**
    * The content of the program's stdin. `spawn()` keeps stdin open after this content. @default
    * nothing
    */
-  stdin?: string | Uint8Array;
+  stdin?: string | Uint8Array | undefined;
 }
 
 /** Options of `runtime.execCommand()` and `runtime.spawnCommand()`. */
@@ -80,7 +80,7 @@ export interface CommandOptions extends ProgramPlace, EvaluationOptions {
    * The content of the command's stdin. `spawnCommand()` keeps stdin open after this content.
    * @default nothing
    */
-  stdin?: string | Uint8Array;
+  stdin?: string | Uint8Array | undefined;
 }
 
 /** Options of `runtime.createResidentRunner()`. */

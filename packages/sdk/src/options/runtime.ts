@@ -19,36 +19,36 @@ export interface RuntimeOptions<Sidecar, Snapshot> {
   /**
    * Environment of the programs. No variable of this process's environment is added. @default {}
    */
-  env?: Env;
+  env?: Env | undefined;
   /** Working directory of the programs, an absolute guest path. @default '/workspace' */
-  cwd?: string;
+  cwd?: string | undefined;
   /**
    * Permissions of the programs, merged over the default: files, processes, environment and
    * bindings are allowed, and the network inside the runtime. Calls of the app itself, such as
    * `runtime.readFile()`, are not checked. See `docs/permissions.md`.
    */
-  permissions?: PermissionsPolicy;
+  permissions?: PermissionsPolicy | undefined;
   /**
    * The sidecar of the runtime. Without this option the runtime uses the sidecar of the `Snapshot`
    * (see `snapshot`), or spawns its own sidecar and ends that sidecar in `dispose()`.
    */
-  sidecar?: Sidecar;
+  sidecar?: Sidecar | undefined;
   /**
    * Functions of this process that programs can call: `callBinding(name, input)`, or a command of
    * that name.
    * @default {}
    */
-  bindings?: Bindings;
+  bindings?: Bindings | undefined;
   /**
    * Initial files by their absolute guest paths. Missing parent directories are made. The files are
    * stored in memory and belong to the guest.
    */
-  files?: Readonly<Record<string, string | Uint8Array>>;
+  files?: Readonly<Record<string, string | Uint8Array>> | undefined;
   /**
    * Folders of the host machine and app file systems in the guest's tree. No file of a folder is
    * read before a program uses the file.
    */
-  mounts?: readonly (Mount | FileSystemMount)[];
+  mounts?: readonly (Mount | FileSystemMount)[] | undefined;
   /**
    * A `node_modules` folder of the host machine, mounted read-only at `guestPath`. Programs below
    * the parent of `guestPath` can import the packages of the folder. A package whose link leaves
@@ -58,9 +58,9 @@ export interface RuntimeOptions<Sidecar, Snapshot> {
    * target.
    * @default guestPath: `node_modules` in `cwd`
    */
-  nodeModules?: string | NodeModulesMount;
+  nodeModules?: string | NodeModulesMount | undefined;
   /** Limits of the programs: a profile, and single limits that replace the profile's limits. */
-  limits?: Limits;
+  limits?: Limits | undefined;
   /**
    * A snapshot to restore: a `Snapshot`, or an id, digest or name, which selects the newest such
    * snapshot of the tenant. Files, processes and resident runners are restored from the snapshot. A
@@ -69,26 +69,26 @@ export interface RuntimeOptions<Sidecar, Snapshot> {
    * values if they are set. Without `sidecar`, the runtime uses the sidecar of the `Snapshot` while
    * that sidecar lives.
    */
-  snapshot?: Snapshot | string;
+  snapshot?: Snapshot | string | undefined;
   /**
    * The owner of the runtime, 1 to 200 characters. A tenant sees no snapshot of another tenant.
    * @default the tenant of the `Snapshot`, else 'default'
    */
-  tenant?: string;
+  tenant?: string | undefined;
   /**
    * The policy that pauses or disposes the unused runtime. @default none: the runtime stays running
    */
-  idle?: IdleOptions;
+  idle?: IdleOptions | undefined;
   /**
    * Called when the use of a limit reaches 80 %. Called again for a limit only after the use of
    * that limit was below 60 %, and at most once a second.
    */
-  onLimitWarning?: LimitWarningListener;
+  onLimitWarning?: LimitWarningListener | undefined;
   /**
    * Called with the duration of each step: at creation, and after each program and evaluation.
    * Programs of `spawn()`, `spawnCommand()` and `execCommand()` report no steps.
    */
-  onBootTiming?: BootTimingListener;
+  onBootTiming?: BootTimingListener | undefined;
 }
 
 const FILES_EXPECTED = 'a map of absolute guest paths to text or Uint8Arrays';

@@ -8,20 +8,20 @@ import { known, type OptionTable } from './table.js';
 /** Options of every sidecar. The defaults suit an app that runs many short programs. */
 export interface SidecarOptions {
   /** Threads that run guests, 1 to 256. @default one for each processor */
-  workers?: number;
+  workers?: number | undefined;
   /**
    * Warm slots: memory slots that are kept mapped and clean for the next programs, 0 to 4,096. A
    * program that finds no warm slot waits until a slot is mapped.
    * @default 16
    */
-  warmSlots?: number;
+  warmSlots?: number | undefined;
   /**
    * The largest number of runtimes at a time, 1 to 65,536. Beyond the limit, a new runtime fails
    * with `ERR_RESOURCE_EXHAUSTED`. The number of running programs has a further bound: each program
    * needs about five memory mappings, and Linux allows 65,530 mappings in a process.
    * @default 10,000
    */
-  maxRuntimes?: number;
+  maxRuntimes?: number | undefined;
   /**
    * Microseconds, 0 to 10,000, that a thread polls for more work after a reply before it sleeps. A
    * program that is started in that time starts without delay. While the thread polls, the thread
@@ -29,11 +29,11 @@ export interface SidecarOptions {
    * call is pending.
    * @default 50 in a process, 100 embedded (0 with an inline budget)
    */
-  spinUs?: number;
+  spinUs?: number | undefined;
   /** The store of snapshots. */
-  snapshots?: SnapshotStoreOptions;
+  snapshots?: SnapshotStoreOptions | undefined;
   /** Receives `sidecar_spawn` (of a process), `session_open` and `module_load`. */
-  onBootTiming?: BootTimingListener;
+  onBootTiming?: BootTimingListener | undefined;
 }
 
 /** Options of `Sidecar.spawn()`. */
@@ -48,7 +48,7 @@ export interface SidecarEmbeddedOptions extends SidecarOptions {
    * the calling thread.
    * @default 0
    */
-  inlineBudgetMs?: number;
+  inlineBudgetMs?: number | undefined;
 }
 
 /** The largest `inlineBudgetMs`, because a guest on the calling thread blocks the event loop. */

@@ -11,23 +11,23 @@ export interface SnapshotOptions {
    * the name selects the newest snapshot.
    * @default none
    */
-  name?: string;
+  name?: string | undefined;
   /** Labels of the app: up to 64 names with text. @default {} */
-  labels?: Readonly<Record<string, string>>;
+  labels?: Readonly<Record<string, string>> | undefined;
   /**
    * The place of the snapshot. `'memory'`: in the sidecar's memory until the sidecar ends.
    * `'disk'`: in the sidecar's memory, and in a file in the store's folder.
    * @default 'memory'
    */
-  store?: 'memory' | 'disk';
+  store?: 'memory' | 'disk' | undefined;
   /** Milliseconds that programs may take to quiesce. @default 5_000 */
-  timeoutMs?: number;
+  timeoutMs?: number | undefined;
 }
 
 /** Options of `runtime.clone()` and `runtime.pause()`. */
 export interface QuietOptions {
   /** Milliseconds that programs may take to quiesce. @default 5_000 */
-  timeoutMs?: number;
+  timeoutMs?: number | undefined;
 }
 
 /** Options of `runtime.clone(n)`. */
@@ -37,7 +37,7 @@ export interface CloneOptions extends QuietOptions {
    * the runtime, or the error.
    * @default false
    */
-  settle?: boolean;
+  settle?: boolean | undefined;
 }
 
 /** Selects the tenant whose snapshots a call uses. */
@@ -46,7 +46,7 @@ export interface TenantOptions {
    * A tenant, 1 to 200 characters. @default the runtime's tenant, or 'default' for
    * `sidecar.snapshots`
    */
-  tenant?: string;
+  tenant?: string | undefined;
 }
 
 /** The store of a sidecar: `snapshots` of `Sidecar.spawn()` and `Sidecar.embedded()`. */
@@ -56,19 +56,19 @@ export interface SnapshotStoreOptions {
    * snapshot. Other users of the host machine must not be able to write in the folder.
    * @default `coldframe/snapshots` in `$XDG_DATA_HOME`, or in `~/.local/share`
    */
-  directory?: string;
+  directory?: string | undefined;
   /**
    * The largest total size of all snapshots on disk, in bytes. Beyond the limit the least recently
    * used snapshots are deleted.
    * @default 10_737_418_240 (10 GiB)
    */
-  maxBytes?: number;
+  maxBytes?: number | undefined;
   /**
    * The largest number of bytes in memory that only snapshots use. Beyond the limit the least
    * recently used snapshots are deleted.
    * @default 4_294_967_296 (4 GiB)
    */
-  memoryBytes?: number;
+  memoryBytes?: number | undefined;
 }
 
 /** The tenant of a runtime without the option `tenant`. */

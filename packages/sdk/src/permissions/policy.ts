@@ -1,11 +1,11 @@
 // Converts policies to messages and back, and computes the policy in force. The sidecar uses its
 // default for each scope that a message omits. Next: `runtime-permissions.ts`.
 
-import { type PermissionMode, type PermissionsPolicy, SCOPES } from '../options/permissions.js';
+import { type CompletePolicy, type PermissionMode, type PermissionsPolicy, SCOPES } from '../options/permissions.js';
 import type { PermissionRule, PermissionScope, Permissions } from '../protocol/generated/messages.js';
 
 /** The policy of a runtime without the option `permissions`. */
-const DEFAULT_POLICY: Required<PermissionsPolicy> = {
+const DEFAULT_POLICY: CompletePolicy = {
   fs: 'allow',
   network: { default: 'deny', rules: [{ mode: 'allow', patterns: ['localhost', 'unix:*'] }] },
   childProcess: 'allow',
@@ -63,7 +63,7 @@ export function policyOf(wire: Permissions): PermissionsPolicy {
 }
 
 /** Returns a policy merged over the default, as a frozen copy. */
-export function policyInForce(policy: PermissionsPolicy = {}): Readonly<Required<PermissionsPolicy>> {
+export function policyInForce(policy: PermissionsPolicy = {}): CompletePolicy {
   const merged = { ...DEFAULT_POLICY };
   for (const scope of SCOPES) if (policy[scope] !== undefined) Object.assign(merged, { [scope]: policy[scope] });
   return frozen(structuredClone(merged));

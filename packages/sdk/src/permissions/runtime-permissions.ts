@@ -6,7 +6,7 @@
 import { callListener } from '../call-listener.js';
 import type { DecisionListener } from '../channel/sidecar-connection.js';
 import { checkArgument, checkGivenOptions } from '../options/check.js';
-import type { PermissionEvent, PermissionScope, PermissionsPolicy } from '../options/permissions.js';
+import type { CompletePolicy, PermissionEvent, PermissionScope, PermissionsPolicy } from '../options/permissions.js';
 import { CALLBACK } from '../options/rule.js';
 import type { RuntimeAccess } from '../sidecar/runtime-access.js';
 import { policyInForce, wirePolicy } from './policy.js';
@@ -32,7 +32,7 @@ export class RuntimePermissions {
    */
   #lastRequest: Promise<void> = Promise.resolve();
   #isWatched = false;
-  #policy: Readonly<Required<PermissionsPolicy>> | undefined;
+  #policy: CompletePolicy | undefined;
   #initial: PermissionsPolicy | undefined;
 
   constructor(access: RuntimeAccess, initial: PermissionsPolicy | undefined) {
@@ -43,7 +43,7 @@ export class RuntimePermissions {
   }
 
   /** The policy in force. */
-  get policy(): Readonly<Required<PermissionsPolicy>> {
+  get policy(): CompletePolicy {
     this.#policy ??= policyInForce(this.#initial);
     return this.#policy;
   }

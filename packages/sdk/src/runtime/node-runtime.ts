@@ -14,7 +14,7 @@ import type { Bindings } from '../options/bindings.js';
 import { checkOptions } from '../options/check.js';
 import type * as Files from '../options/files.js';
 import type * as Network from '../options/network.js';
-import type { PermissionsPolicy } from '../options/permissions.js';
+import type { CompletePolicy, PermissionsPolicy } from '../options/permissions.js';
 import type { CommandOptions, ResidentRunnerOptions, RunOptions } from '../options/programs.js';
 import type { CloneOptions, QuietOptions, SnapshotOptions } from '../options/snapshots.js';
 import type { LostListener, PermissionListener } from '../permissions/runtime-permissions.js';
@@ -145,7 +145,7 @@ export class NodeRuntime implements AsyncDisposable {
   }
 
   /** The permissions in force, with the default for every scope that is not set. */
-  get permissions(): Readonly<Required<PermissionsPolicy>> {
+  get permissions(): CompletePolicy {
     return this.#parts.permissions.policy;
   }
 
