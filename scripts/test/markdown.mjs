@@ -3,8 +3,8 @@
 const FENCE = /^(`{3,})([^\n]*)\n([\s\S]*?)^\1[ \t]*$/gm;
 
 /**
- * Returns the fenced blocks in order: `{ language, flags, text }`. The block of ` ```ts run ` has
- * the language `ts` and the flags `['run']`.
+ * Returns the fenced blocks in order: `{ language, flags, text }`. The block of ` ```js run ` has
+ * the language `js` and the flags `['run']`.
  */
 export function fencedBlocks(markdown) {
   return [...markdown.matchAll(FENCE)].map(([, , info, text]) => {
