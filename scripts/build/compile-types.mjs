@@ -1,10 +1,11 @@
-// Compiles one TypeScript package into its `dist/`.
+// Compiles one TypeScript package into its `dist/`, and bundles the entry point of the SDK.
 //
 // The compiler writes to a folder next to `dist/` first, and each file is renamed into place. A
 // program that runs from `dist/` meanwhile reads complete files. Files without a source are
 // removed.
 
 import { rmSync } from 'node:fs';
+import { bundle } from './bundle.mjs';
 import { listFiles } from './inputs.mjs';
 import { fromRoot } from './paths.mjs';
 import { placeFile } from './place.mjs';
@@ -21,11 +22,16 @@ const tsc = () => fromRoot('node_modules/typescript/bin/tsc');
 export const compiledFiles = (folder) =>
   listFiles([`${folder}/dist`], ['inputs', 'shell-inputs']).filter((path) => COMPILED.test(path));
 
-export async function compileTypes(folder) {
+/**
+ * Compiles the package in `folder`. `bundled`: whether `index.js` contains all modules of the
+ * package. The single modules are then placed too, for tests.
+ */
+export async function compileTypes(folder, { bundled = false } = {}) {
   const fresh = `${folder}/.tsc`;
   rmSync(fromRoot(fresh), { recursive: true, force: true });
   try {
     await run(process.execPath, [tsc(), '-p', `${folder}/tsconfig.json`, '--outDir', fresh, '--pretty', 'false']);
+    if (bundled) await bundle(fromRoot(fresh, 'index.js'));
     const wanted = new Set(listFiles([fresh]).map((path) => path.slice(fresh.length + 1)));
     for (const path of wanted) placeFile(fromRoot(fresh, path), fromRoot(folder, 'dist', path));
     for (const path of compiledFiles(folder)) {

@@ -4,7 +4,7 @@
 //   guest ──► image      packages/runner/dist   the guest image and its precompiled module
 //   imager ─┴► shell     packages/runner/dist   the image with the shell
 //   native               packages/sidecar/dist  the sidecar's binary and the Node-API addon
-//   runner, sidecar ► sdk ► benchmarks          TypeScript
+//   runner, sidecar ► sdk ► benchmarks          TypeScript; sdk is bundled into one module
 //   notices              packages/*             the licence and the notices, for published packages
 //
 // The imager turns wasmtime's compiler on. In one call of cargo, cargo would turn the compiler on
@@ -97,7 +97,7 @@ async function copyNotices() {
   for (const path of noticeCopies) placeFile(fromRoot(basename(path)), fromRoot(path), 0o644);
 }
 
-const typescript = (name, needs, dependencies) => ({
+const typescript = (name, needs, dependencies, options) => ({
   name,
   title: `TypeScript of packages/${name}`,
   needs,
@@ -112,7 +112,7 @@ const typescript = (name, needs, dependencies) => ({
   outputs: [`packages/${name}/dist`],
   listOutputs: () => compiledFiles(`packages/${name}`),
   expectedSeconds: 2,
-  run: () => compileTypes(`packages/${name}`),
+  run: () => compileTypes(`packages/${name}`, options),
 });
 
 /**
@@ -179,7 +179,7 @@ export const steps = ({ dev = false } = {}) => {
     },
     typescript('runner', [], []),
     typescript('sidecar', [], []),
-    typescript('sdk', ['runner', 'sidecar'], ['runner', 'sidecar']),
+    typescript('sdk', ['runner', 'sidecar'], ['runner', 'sidecar'], { bundled: true }),
     typescript('benchmarks', ['sdk'], ['sdk']),
     {
       name: 'notices',

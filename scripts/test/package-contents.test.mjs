@@ -20,20 +20,19 @@ async function pack(name) {
   return new Map(files.map(({ path, size }) => [path, size]));
 }
 
-/** Returns the files that `tsc` compiles from the sources of a package. */
-const compiled = (name) =>
+/** Returns the declarations that `tsc` makes of the sources of a package. */
+const declarations = (name) =>
   listFiles([`packages/${name}/src`])
     .filter((path) => path.endsWith('.ts'))
-    .flatMap((path) => {
-      const module = path.slice(`packages/${name}/src/`.length, -'.ts'.length);
-      return [`dist/${module}.js`, `dist/${module}.d.ts`];
-    });
+    .map((path) => `dist/${path.slice(`packages/${name}/src/`.length, -'.ts'.length)}.d.ts`);
 
 const isMap = (path) => path.endsWith('.map');
 
-test('packs only the compiled sources into coldframe', async () => {
+test('packs only the bundle and the declarations into coldframe', async () => {
   const files = [...(await pack('sdk')).keys()].filter((path) => !isMap(path));
-  expect(files.sort()).toEqual(['LICENSE', 'NOTICE', 'README.md', 'package.json', ...compiled('sdk')].sort());
+  expect(files.sort()).toEqual(
+    ['LICENSE', 'NOTICE', 'README.md', 'package.json', 'dist/index.js', ...declarations('sdk')].sort(),
+  );
 });
 
 test('packs the binary and the addon into @coldframe/sidecar', async () => {

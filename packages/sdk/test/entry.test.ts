@@ -1,0 +1,36 @@
+// Tests the entry point of the built package. An import loads one module of the package and no
+// dependency. Exports have their names. `require()` works where Node can require ES modules.
+
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { dependenciesIn, loadedBy } from './loaded-modules.js';
+
+const ENTRY = new URL('../dist/index.js', import.meta.url).href;
+
+test('an import of the package loads one of its modules, and no module of a dependency', async () => {
+  const urls = await loadedBy('coldframe');
+  expect(urls.filter((url) => url.startsWith(new URL('../dist/', import.meta.url).href))).toEqual([ENTRY]);
+  expect(dependenciesIn(urls)).toEqual([]);
+});
+
+test('the exports of the built package have their names', async () => {
+  const exported: Record<string, unknown> = await import(ENTRY);
+  expect(Object.keys(exported)).toContain('NodeRuntime');
+  expect(Object.entries(exported).filter(([name, value]) => (value as { name?: unknown }).name !== name)).toEqual([]);
+});
+
+test.each(['undici', 'zod/mini', '@cfworker/json-schema'])('the list of loaded modules shows an import of %s', async (name) => {
+  expect(dependenciesIn(await loadedBy('coldframe', name))).not.toEqual([]);
+});
+
+const FLAG = '--experimental-require-module';
+const withoutSupport = process.allowedNodeEnvironmentFlags.has(FLAG) ? [FLAG.replace('--', '--no-')] : [];
+
+test.each([[[]], [withoutSupport]])('`require()` of the package works or fails with one code, with %j', async (flags) => {
+  const app = fileURLToPath(new URL('fixtures/require-app.cjs', import.meta.url));
+  const { stdout } = await promisify(execFile)(process.execPath, [...flags, app]);
+  const { isSupported, result } = JSON.parse(stdout);
+  expect(result).toBe(isSupported ? 'same' : 'ERR_REQUIRE_ESM');
+});
