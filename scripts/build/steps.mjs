@@ -107,6 +107,7 @@ const typescript = (name, needs, dependencies, options) => ({
     `packages/${name}/package.json`,
     'tsconfig.json',
     'pnpm-lock.yaml',
+    ...(options?.bundled ? ['scripts/build/bundle.mjs'] : []),
     ...dependencies.map((dependency) => `packages/${dependency}/src`),
   ],
   outputs: [`packages/${name}/dist`],
