@@ -97,6 +97,27 @@ export const userlandRows: readonly UserlandRow[] = [
   { name: 'json: parse 9 KiB', setup: DOCUMENT, operation: 'JSON.parse(json)', check: 'JSON.stringify(result)' },
   { name: 'json: stringify 9 KiB', setup: DOCUMENT, operation: 'JSON.stringify(value)', check: 'result' },
   {
+    name: 'map: get of 1,000 integers',
+    setup: `const map = new Map(Array.from({ length: 1000 }, (_, i) => [i, i]));
+const sum = () => { let total = 0; for (let i = 0; i < 1000; i++) total += map.get(i); return total; };`,
+    operation: 'sum()',
+    check: 'result',
+  },
+  {
+    name: 'map: get of 1,000 objects',
+    setup: `const keys = Array.from({ length: 1000 }, (_, i) => ({ i }));
+const map = new Map(keys.map((key) => [key, key.i]));
+const sum = () => { let total = 0; for (let i = 0; i < 1000; i++) total += map.get(keys[i]); return total; };`,
+    operation: 'sum()',
+    check: 'result',
+  },
+  {
+    name: 'regexp: /^x/ on 64 Ki other characters',
+    setup: "const string = 'a'.repeat(65536);",
+    operation: '/^x/.test(string)',
+    check: 'result',
+  },
+  {
     name: 'hash: sha256 of 1 KiB',
     setup: `${HASH} const data = bytes(1024);`,
     operation: 'sha256(data)',

@@ -14,10 +14,11 @@ const compiled = () => (module ??= new WebAssembly.Module(readFileSync(guestPath
 
 /**
  * A guest whose output is collected in `out`, frozen unless `freeze` is false. Each program starts
- * from the image.
+ * from the image. `polls` counts the polls of the program.
  */
 export class BareGuest {
   out = '';
+  polls = 0;
   #image;
   #stopAt = Infinity;
 
@@ -29,7 +30,11 @@ export class BareGuest {
       return bytes.length;
     };
     const buildFile = (name) => (name === 'bootstrap/main.js' ? main : inputs[name]);
-    this.guest = new DevGuest({ module: compiled(), buildFile, write, poll: () => performance.now() > this.#stopAt });
+    const poll = () => {
+      this.polls++;
+      return performance.now() > this.#stopAt;
+    };
+    this.guest = new DevGuest({ module: compiled(), buildFile, write, poll });
     this.guest.boot({ freeze });
     this.#image = this.guest.snapshot();
   }
@@ -43,6 +48,7 @@ export class BareGuest {
   async run(source, options = {}) {
     this.guest.restore(this.#image);
     this.out = '';
+    this.polls = 0;
     this.#stopAt = Infinity;
     const state = await this.guest.run(startEvent({ source, ...options }));
     return { ...state, out: this.out };
