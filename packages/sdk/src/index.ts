@@ -28,7 +28,7 @@ export type {
   WriteStreamOptions,
 } from './options/files.js';
 export type { IdleOptions } from './options/idle.js';
-export type { LimitName, Limits, LimitWarning, LimitWarningListener } from './options/limits.js';
+export type { LimitName, Limits, LimitWarning, LimitWarningListener, ProgramLimits } from './options/limits.js';
 export type { Mount } from './options/mounts.js';
 export type {
   AwaitedProgram,
@@ -54,6 +54,7 @@ export type {
   CommandOptions,
   Env,
   EvaluationOptions,
+  ExecFilesOptions,
   OutputHandler,
   ResidentExecOptions,
   ResidentRunnerOptions,
@@ -74,10 +75,11 @@ export type { RuntimePoolOptions } from './pool/options.js';
 export { RuntimePool } from './pool/runtime-pool.js';
 export type { PoolStats, PoolTenantStats } from './pool/stats.js';
 export type { GuestProcess } from './programs/guest-process.js';
-export type { ExecResult, RunResult } from './programs/result.js';
+export type { ExecResult, ExecTimings, RunResult } from './programs/result.js';
 export type { ProcessEntry } from './programs/runtime-programs.js';
 export type { FileType, SidecarResources as SidecarResourceSnapshot } from './protocol/generated/messages.js';
 export type { ResidentRunner } from './runner/resident-runner.js';
+export type { ProgramFiles } from './runtime/exec-files.js';
 export { NodeRuntime } from './runtime/node-runtime.js';
 export type { NodeRuntimeOptions } from './runtime/options.js';
 export type { RuntimeState } from './runtime/parts.js';

@@ -11,6 +11,7 @@ const { link } = require('../modules/linking.js');
 const { uncaught } = require('../errors/fatal.js');
 const loopClock = require('./loop-clock.js');
 const { complete } = require('./operations.js');
+const evaluationPlace = require('../program/evaluation-place.js');
 const { applyOptions } = require('../program/options.js');
 const { restore } = require('../start-up/restore.js');
 const { checkUnsettled, main } = require('../program/run-file.js');
@@ -18,12 +19,12 @@ const { checkUnsettled, main } = require('../program/run-file.js');
 const { apply } = Reflect;
 const { stringify } = JSON;
 const EXITING = 0;
-const RUN = 1;
 const RESIDENT = 2;
 
 function install() {
   const { process } = context;
   const { emit } = process;
+  evaluationPlace.install(process);
   // Events without a listener are not emitted, because most programs listen neither to `beforeExit`
   // nor to `exit`. A package that patches `process.emit` receives every event.
   const hasListener = (event) => process.emit !== emit || process._events[event] !== undefined;
@@ -32,6 +33,8 @@ function install() {
     options: applyOptions,
     main,
     restore,
+    evalPlace: evaluationPlace.enter,
+    evalDone: evaluationPlace.leave,
     // Node's C++ calls these functions as methods of `process`, and stacks show the receiver.
     tick: context.tickCallback.bind(process),
     complete: timed(complete),
@@ -76,10 +79,9 @@ function isAlive() {
   return immediateInfo[REF_COUNT] > 0 || immediateInfo[OUTSTANDING] > 0 || timerInfo[0] > 0 || keepAlive[0] > 0;
 }
 
-// Sets the result of `NodeRuntime.run`, as JSON.
+// Sets the result of `run()` of a runtime or of a resident runner, as JSON.
 function returnValue(value) {
-  if (native.mode() !== RUN)
-    throw new TypeError('__return() sets the result of NodeRuntime.run(), which did not start this program');
+  if (!native.returnsValue()) throw new TypeError('__return() sets the result of run(), which did not start this program');
   const json = stringify(value);
   native.setReturnValue(json === undefined ? 'null' : json);
 }

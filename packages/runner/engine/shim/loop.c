@@ -39,7 +39,7 @@ NATIVE(cf_toggle_immediate_ref)
 
 static const char *const cf_hook_names[HOOK_COUNT] = {
     "start", "link", "tick", "timers", "immediates", "complete", "uncaught", "beforeExit", "exit", "evalDone", "options", "main",
-    "restore",
+    "restore", "evalPlace",
 };
 
 NATIVE(cf_set_hooks)
@@ -383,11 +383,22 @@ static void cf_on_eval(JSContext *ctx, const CfEvent *event, const uint8_t *payl
        independent of these numbers. */
     static uint32_t snippets;
     char url[300];
+    const char *place = (const char *)payload + 4, *source = place;
+    uint32_t place_count = cf_u32_at((const char *)payload);
+    CfText cwd = cf.cwd, next;
+    for (uint32_t i = 0; i < place_count; i++) {
+        source = cf_next_text(source, &next);
+        if (i == 0 && next.len)
+            cwd = next;
+    }
+    uint32_t len = event->len - (uint32_t)(source - (const char *)payload);
     /* The parser needs a NUL after the text. The sidecar pads the text to 8 bytes, which need
        not add a NUL. */
-    char *text = js_malloc(ctx, event->len + 1);
+    char *text = js_malloc(ctx, len + 1);
 
     cf.eval_id = event->id;
+    cf.eval_returns = event->result;
+    cf_free_return_value(ctx);
     cf.program_done = false;
     cf.state.eval_reason = CF_REASON_NORMAL;
     cf.state.eval_exit_code = 0;
@@ -396,12 +407,25 @@ static void cf_on_eval(JSContext *ctx, const CfEvent *event, const uint8_t *payl
         cf_report_exception(ctx, false);
         return;
     }
-    memcpy(text, payload, event->len);
-    text[event->len] = 0;
-    snprintf(url, sizeof(url), "file://%s%s[eval%u]", cf.cwd.len < 256 ? cf.cwd.bytes : "",
-             cf.cwd.len && cf.cwd.bytes[cf.cwd.len - 1] == '/' ? "" : "/", ++snippets);
-    cf_note_eval(ctx, text, event->len, url);
-    cf_run_program(ctx, (CfText){ text, event->len }, url);
+    memcpy(text, source, len);
+    text[len] = 0;
+    snprintf(url, sizeof(url), "file://%s%s[eval%u]", cwd.len < 256 ? cwd.bytes : "",
+             cwd.len && cwd.bytes[cwd.len - 1] == '/' ? "" : "/", ++snippets);
+    cf_note_eval(ctx, text, len, url);
+    /* The hook also removes the place of an evaluation that was interrupted. */
+    if (place_count || cf.eval_placed) {
+        JSValue texts = cf_texts(ctx, place, place_count);
+        cf.eval_placed = place_count > 0;
+        if (JS_IsException(texts) || !cf_call_hook(ctx, HOOK_EVAL_PLACE, 1, vc(&texts), NULL)) {
+            if (JS_IsException(texts))
+                cf_report_exception(ctx, false);
+            JS_FreeValue(ctx, texts);
+            cf.program_done = true;
+            return;
+        }
+        JS_FreeValue(ctx, texts);
+    }
+    cf_run_program(ctx, (CfText){ text, len }, url);
 }
 
 /* Refreshes a process that was restored from a snapshot. process.c and

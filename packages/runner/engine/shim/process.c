@@ -183,6 +183,20 @@ NATIVE(cf_exit)
     return cf_stop(ctx, CF_STOP_EXIT);
 }
 
+/* returnsValue(): returns whether the program or the running evaluation may return a value */
+NATIVE(cf_returns_value)
+{
+    return js_bool(cf.mode == CF_MODE_RUN || (cf.mode == CF_MODE_RESIDENT && cf.eval_id && cf.eval_returns));
+}
+
+static void cf_free_return_value(JSContext *ctx)
+{
+    if (cf.state.value_ptr)
+        js_free(ctx, (void *)(uintptr_t)cf.state.value_ptr);
+    cf.state.value_ptr = 0;
+    cf.state.value_len = 0;
+}
+
 /* setReturnValue(json): sets the JSON text that the run returns to the app */
 NATIVE(cf_set_return_value)
 {
@@ -193,8 +207,7 @@ NATIVE(cf_set_return_value)
     char *copy = js_malloc(ctx, len + 1);
     if (copy) {
         memcpy(copy, text, len + 1);
-        if (cf.state.value_ptr)
-            js_free(ctx, (void *)(uintptr_t)cf.state.value_ptr);
+        cf_free_return_value(ctx);
         cf.state.value_ptr = (uint32_t)(uintptr_t)copy;
         cf.state.value_len = len;
     }

@@ -122,6 +122,11 @@ export interface NetworkFacts {
 export interface LocalFacts {
   /** An option or argument is wrong. `option` is its path, such as `limits.memoryBytes`. */
   ERR_INVALID_OPTION: { option: string; expected: string; received: string };
+  /**
+   * The program failed, and the option `throwOnError` is set. If the sandbox ended the program,
+   * `reason` is the code of the failure, and `cause` is the failure.
+   */
+  ERR_PROGRAM_FAILED: { exitCode: number; stdout: string; stderr: string; reason?: string };
   /** The sidecar could not be started. */
   ERR_SIDECAR_SPAWN: { path: string; reason: string };
   /**

@@ -5,6 +5,9 @@
 import type { ErrorCode, ErrorFacts } from './codes.js';
 import { ColdframeError, type ColdframeErrorOf } from './error.js';
 
+/** The largest number of characters of a program's output in a message. */
+const MAX_TAIL = 4_096;
+
 function make<C extends ErrorCode>(code: C, message: string, facts: ErrorFacts[C], cause?: unknown): ColdframeErrorOf<C> {
   const options = cause === undefined ? undefined : { cause };
   return new ColdframeError(code, message, facts as Record<string, unknown>, options) as ColdframeErrorOf<C>;
@@ -117,6 +120,14 @@ export function programExited(facts: ErrorFacts['ERR_PROGRAM_EXITED'], cause?: u
   const last = stderr === '' ? '' : `. Its last output:\n${stderr}`;
   const message = `${program} ended with exit code ${exitCode} before a process listened at ${placeOf(facts)}${last}`;
   return make('ERR_PROGRAM_EXITED', message, facts, cause);
+}
+
+/** Makes the error for a program that failed, if the option `throwOnError` is set. */
+export function programFailed(facts: ErrorFacts['ERR_PROGRAM_FAILED'], cause?: { message: string }) {
+  const { exitCode, stderr } = facts;
+  const why = cause === undefined ? '' : `: ${cause.message}`;
+  const last = stderr === '' ? '' : `. Its last output:\n${stderr.slice(-MAX_TAIL)}`;
+  return make('ERR_PROGRAM_FAILED', `The program failed with exit code ${exitCode}${why}${last}`, facts, cause);
 }
 
 /** Makes the error for a write to the stdin of a program that has ended. */

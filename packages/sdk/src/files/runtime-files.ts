@@ -5,6 +5,7 @@
 import type { Readable, Writable } from 'node:stream';
 import { checkArgument, checkOptions, type OptionCall } from '../options/check.js';
 import {
+  DIRECTORY_PREFIX,
   type ExportTarOptions,
   FILE_DATA,
   FILE_MODE,
@@ -26,6 +27,7 @@ import type { RuntimeAccess } from '../sidecar/runtime-access.js';
 import { exportTar, importTar } from './archives.js';
 import { type DirectoryEntry, entriesOf, exists, type FileStatus, readFile, statusOf, toBytes, writeFile } from './contents.js';
 import { readStream, writeStream } from './streams.js';
+import { makeTemporaryDirectory } from './temporary-directory.js';
 import { type FileChange, Watch } from './watch.js';
 
 /** The calls of `NodeRuntime` for files. */
@@ -76,6 +78,12 @@ export class RuntimeFiles {
     checkOptions('mkdir()', options);
     const { connection, runtime } = this.#checked('mkdir()', path);
     await connection.request('file.mkdir', { runtime, path, recursive: options?.recursive });
+  }
+
+  async mkdtemp(prefix: string): Promise<string> {
+    checkArgument('mkdtemp()', 'prefix', DIRECTORY_PREFIX, prefix);
+    this.#access.assertUsable();
+    return makeTemporaryDirectory(this.#access, prefix);
   }
 
   async remove(path: string, options: TreeOptions | undefined): Promise<void> {

@@ -8,7 +8,7 @@ import { hintFor } from './hints.js';
 import { EXPOSE_PORT, FETCH, WAIT_FOR_LISTENER } from './network.js';
 import { PERMISSIONS } from './permissions.js';
 import { ACQUIRE, POOL_DISPOSE, POOL_OPTIONS } from './pool.js';
-import { ATTACH, COMMAND, RESIDENT_EXEC, RESIDENT_RUNNER, RUN } from './programs.js';
+import { ATTACH, COMMAND, EXEC_FILES, RESIDENT_EXEC, RESIDENT_RUNNER, RUN } from './programs.js';
 import type { Fault, Rule } from './rule.js';
 import { RUNTIME_OPTIONS } from './runtime.js';
 import { show } from './show.js';
@@ -27,12 +27,14 @@ export const CALLS = {
   'NodeRuntime.create()': RUNTIME_OPTIONS,
   'exec()': run,
   'execFile()': run,
+  'execFiles()': objectWith(EXEC_FILES),
   'run()': run,
   'spawn()': run,
   'execCommand()': command,
   'spawnCommand()': command,
   'createResidentRunner()': objectWith(RESIDENT_RUNNER),
   'ResidentRunner.exec()': objectWith(RESIDENT_EXEC),
+  'ResidentRunner.run()': objectWith(RESIDENT_EXEC),
   'attach()': objectWith(ATTACH),
   'registerBindings()': objectWith({ bindings: BINDINGS }),
   'setPermissions()': PERMISSIONS,

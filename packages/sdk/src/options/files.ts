@@ -97,6 +97,8 @@ export const IMPORT_TAR: OptionTable<ImportTarOptions> = { path: guestPath('/wor
 
 /** The argument `path`, and `from` and `to` of `rename()`. */
 export const FILE_PATH = guestPath('/workspace/data.json');
+/** The argument `prefix` of `mkdtemp()`. */
+export const DIRECTORY_PREFIX = guestPath('/tmp/job-');
 /** The argument `data` of `writeFile()`. */
 export const FILE_DATA = CONTENT;
 /** The argument `mode` of `chmod()`. */

@@ -38,10 +38,10 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
 /** The largest number of calls that a message names. */
 const MAX_CALLS = 6;
 /**
- * Calls that no message names. `spawnCommand()` has the options of `execCommand()`, and messages
- * name `execCommand()`.
+ * Calls that no message names, because messages name a similar call: `execCommand()`, `execFile()`
+ * and `ResidentRunner.exec()`.
  */
-const UNNAMED_CALLS: ReadonlySet<string> = new Set(['spawnCommand()']);
+const UNNAMED_CALLS: ReadonlySet<string> = new Set(['spawnCommand()', 'execFiles()', 'ResidentRunner.run()']);
 
 let index: Index | undefined;
 

@@ -145,6 +145,12 @@ export interface Limits {
   fetchResponseBytes?: number | undefined;
 }
 
+/**
+ * Limits of one program, below the limits of its runtime. The children of the program have the same
+ * limits.
+ */
+export interface ProgramLimits extends Pick<Limits, 'memoryBytes' | 'cpuMs' | 'outputBytes' | 'resultBytes'> {}
+
 /** The name of a limit that the sidecar enforces. */
 export type LimitName = Exclude<keyof Limits, 'profile' | 'fetchResponseBytes'>;
 
@@ -212,6 +218,17 @@ export const LIMITS: OptionTable<Limits> = {
   fetchResponseBytes: bytes(0, MAX_RESPONSE_BYTES),
   profile: oneOf(['default', 'hardened'], "'default' or 'hardened'"),
 };
+
+/** Accepts limits of one program. */
+export const PROGRAM_LIMITS = objectWith(
+  {
+    memoryBytes: LIMITS.memoryBytes,
+    cpuMs: LIMITS.cpuMs,
+    outputBytes: LIMITS.outputBytes,
+    resultBytes: LIMITS.resultBytes,
+  } satisfies OptionTable<ProgramLimits>,
+  'an object with memoryBytes, cpuMs, outputBytes or resultBytes',
+);
 
 /** Accepts limits. */
 export const LIMIT_OPTIONS = objectWith(LIMITS, 'an object with limits');

@@ -1,7 +1,27 @@
 // Options of the calls that run programs: `exec()`, `spawn()`, `execCommand()`, resident runners.
 
-import { ARGUMENTS, CALLBACK, CONTENT, CWD, ENV, FLAG, listOf, oneOf, PROGRAM_TEXT, SIGNAL, TEXT, TIMEOUT_MS } from './rule.js';
+import { PROGRAM_LIMITS, type ProgramLimits } from './limits.js';
+import {
+  ARGUMENTS,
+  CALLBACK,
+  CONTENT,
+  CWD,
+  ENV,
+  FLAG,
+  listOf,
+  mapOf,
+  matching,
+  oneOf,
+  PROGRAM_TEXT,
+  SIGNAL,
+  TEXT,
+  TIMEOUT_MS,
+} from './rule.js';
 import { known, type OptionTable } from './table.js';
+
+/** The pattern of a path without `.`, `..`, empty names and NUL, relative to a directory. */
+const RELATIVE = /^(?!\.{1,2}(?:\/|$))[^/\0]+(?:\/(?!\.{1,2}(?:\/|$))[^/\0]+)*$/s;
+const RELATIVE_PATH = "a file such as 'lib/add.js'";
 
 /** Environment variables. A name has no `=`. Names and values have no NUL. */
 export type Env = Readonly<Record<string, string>>;
@@ -35,6 +55,12 @@ export interface EvaluationOptions {
    * @default false
    */
   explainLimits?: boolean | undefined;
+  /**
+   * Whether the call rejects with `ERR_PROGRAM_FAILED` if the exit code is not 0 or the sandbox
+   * ended the program. The error has the result. Of a spawned program, `result` rejects.
+   * @default false
+   */
+  throwOnError?: boolean | undefined;
 }
 
 /** Environment and working directory of a program. */
@@ -47,8 +73,18 @@ interface ProgramPlace {
   cwd?: string | undefined;
 }
 
+/** Environment, working directory and limits of a new process. */
+interface ProcessPlace extends ProgramPlace {
+  /**
+   * Limits of this program, below the limits of the runtime: `memoryBytes`, `cpuMs`, `outputBytes`
+   * and `resultBytes`. `timeout` limits the wall-clock time.
+   * @default the limits of the runtime
+   */
+  limits?: ProgramLimits | undefined;
+}
+
 /** Options of `runtime.exec()`, `runtime.execFile()`, `runtime.run()` and `runtime.spawn()`. */
-export interface RunOptions extends ProgramPlace, EvaluationOptions {
+export interface RunOptions extends ProcessPlace, EvaluationOptions {
   /**
    * The entries of `process.argv` after the first entry, as with `node -e`. In `execFile()`, the
    * entries follow the path of the file.
@@ -74,8 +110,14 @@ export interface RunOptions extends ProgramPlace, EvaluationOptions {
   stdin?: string | Uint8Array | undefined;
 }
 
+/** Options of `runtime.execFiles()`. */
+export interface ExecFilesOptions extends RunOptions {
+  /** The file that runs. @default the first file */
+  entry?: string | undefined;
+}
+
 /** Options of `runtime.execCommand()` and `runtime.spawnCommand()`. */
-export interface CommandOptions extends ProgramPlace, EvaluationOptions {
+export interface CommandOptions extends ProcessPlace, EvaluationOptions {
   /**
    * The content of the command's stdin. `spawnCommand()` keeps stdin open after this content.
    * @default nothing
@@ -84,10 +126,13 @@ export interface CommandOptions extends ProgramPlace, EvaluationOptions {
 }
 
 /** Options of `runtime.createResidentRunner()`. */
-export interface ResidentRunnerOptions extends ProgramPlace {}
+export interface ResidentRunnerOptions extends ProcessPlace {}
 
-/** Options of `runner.exec()`. */
-export interface ResidentExecOptions extends EvaluationOptions {}
+/**
+ * Options of `runner.exec()` and `runner.run()`. `env` and `cwd` apply to this evaluation. After
+ * the evaluation, the runner has its own variables and working directory again.
+ */
+export interface ResidentExecOptions extends ProgramPlace, EvaluationOptions {}
 
 /** Options of `attach()` of an entry of `runtime.processes()`. */
 export type AttachOptions = Pick<EvaluationOptions, 'onStdout' | 'onStderr' | 'signal'>;
@@ -98,6 +143,7 @@ const EVALUATION: OptionTable<EvaluationOptions> = {
   onStdout: known(CALLBACK, ['stdout'], ', a function'),
   onStderr: known(CALLBACK, ['stderr'], ', a function'),
   explainLimits: known(FLAG, ['timeoutMessage', 'explainTimeout']),
+  throwOnError: known(FLAG, ['reject', 'throws', 'check']),
 };
 
 /** Environment and working directory. */
@@ -106,26 +152,37 @@ export const PLACE: OptionTable<ProgramPlace> = {
   cwd: known(CWD, ['workingDirectory', 'workdir', 'workDir', 'dir']),
 };
 
+const PROCESS: OptionTable<ProcessPlace> = { ...PLACE, limits: PROGRAM_LIMITS };
+
 const STDIN = known(CONTENT, ['input']);
 
 /** The option table of programs that are given as code or as a file. */
 export const RUN: OptionTable<RunOptions> = {
   ...EVALUATION,
-  ...PLACE,
+  ...PROCESS,
   args: known(ARGUMENTS, ['argv', 'arguments']),
   execArgv: known(ARGUMENTS, ['nodeArgs']),
   language: oneOf(['javascript', 'typescript'], "'javascript' or 'typescript'"),
   stdin: STDIN,
 };
 
+/** The option table of files that run together. */
+export const EXEC_FILES: OptionTable<ExecFilesOptions> = {
+  ...RUN,
+  entry: known(matching(RELATIVE, `the path of ${RELATIVE_PATH}`), ['main', 'entryPoint', 'entrypoint']),
+};
+
+/** The argument `files` of `execFiles()`. */
+export const PROGRAM_FILES = mapOf(RELATIVE, CONTENT, `a map of the path of ${RELATIVE_PATH} to text or a Uint8Array`);
+
 /** The option table of commands. */
-export const COMMAND: OptionTable<CommandOptions> = { ...EVALUATION, ...PLACE, stdin: STDIN };
+export const COMMAND: OptionTable<CommandOptions> = { ...EVALUATION, ...PROCESS, stdin: STDIN };
 
 /** The option table of a new resident runner. */
-export const RESIDENT_RUNNER: OptionTable<ResidentRunnerOptions> = PLACE;
+export const RESIDENT_RUNNER: OptionTable<ResidentRunnerOptions> = PROCESS;
 
 /** The option table of an evaluation in a resident runner. */
-export const RESIDENT_EXEC: OptionTable<ResidentExecOptions> = EVALUATION;
+export const RESIDENT_EXEC: OptionTable<ResidentExecOptions> = { ...EVALUATION, ...PLACE };
 
 /** The option table of a handle for a program from a snapshot. */
 export const ATTACH: OptionTable<AttachOptions> = {

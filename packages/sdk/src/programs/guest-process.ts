@@ -15,7 +15,7 @@ import { explained } from './limit-line.js';
 import { OutputStream } from './output-stream.js';
 import type { PidHolder, PidRegistry } from './pid-registry.js';
 import { endOf, type ProgramEnd, type ProgramEnds } from './program-ends.js';
-import { ExecResult } from './result.js';
+import { ExecResult, finished } from './result.js';
 
 const NOTHING = new Uint8Array(0);
 const SIGNALS: Readonly<Record<string, number | undefined>> = constants.signals;
@@ -54,6 +54,7 @@ export class GuestProcess {
   readonly #streams: readonly OutputStream[];
   readonly #result: Promise<ExecResult>;
   readonly #ended: Promise<ProgramEnd>;
+  readonly #options: CommandOptions;
   #exitCode: number | undefined;
 
   private constructor(
@@ -69,6 +70,7 @@ export class GuestProcess {
     this.#runtime = runtime;
     this.#holder = holder;
     this.#streams = streams;
+    this.#options = options;
     this.#ended = ended.then((early) => endOf(early, pid));
     this.#ended.catch(() => {});
     this.#result = outcome.then((complete) => {
@@ -92,6 +94,12 @@ export class GuestProcess {
     return GuestProcess.#begin(context, options, (id, stream, onOutput, onStarted) =>
       context.connection.attach(id, { runtime: context.runtime, pid, stream }, onOutput, onStarted),
     );
+  }
+
+  // Discards the output that has no reader, because the program's writes wait for a reader.
+  #complete(): Promise<ExecResult> {
+    for (const stream of this.#streams) stream.drop();
+    return this.#result;
   }
 
   static async #begin(context: ProcessContext, options: CommandOptions, begin: BeginLive): Promise<GuestProcess> {
@@ -118,8 +126,7 @@ export class GuestProcess {
    * output (`limits.outputBytes`).
    */
   get result(): Promise<ExecResult> {
-    for (const stream of this.#streams) stream.drop();
-    return this.#result;
+    return this.#complete().then((result) => finished(result, this.#options));
   }
 
   /** The program's exit code, or `undefined` while the program runs. */
@@ -147,7 +154,7 @@ export class GuestProcess {
    * `ERR_SIDECAR_DISPOSED`
    */
   async wait(): Promise<number> {
-    return (await this.result).exitCode;
+    return (await this.#complete()).exitCode;
   }
 
   /**

@@ -7,8 +7,20 @@
 
 import type { Outcome } from '../channel/outcome.js';
 import type { Failure } from '../errors/error.js';
-import { fromWire } from '../errors/make.js';
+import { fromWire, programFailed } from '../errors/make.js';
 import { base64Field, bytesBeyond } from '../exact-bytes.js';
+import type { EvaluationOptions } from '../options/programs.js';
+
+/** The durations of a program, in milliseconds, as the sidecar measured them. */
+export interface ExecTimings {
+  /**
+   * From the request to the program's first instruction. Includes mapping the memory, making the VM
+   * and starting Node. 0 for an evaluation in a resident runner.
+   */
+  readonly startMs: number;
+  /** From the first instruction to the end of the program or the evaluation. */
+  readonly runMs: number;
+}
 
 /** The result of a program. */
 export class ExecResult {
@@ -24,6 +36,8 @@ export class ExecResult {
    * 137.
    */
   readonly exitCode: number;
+  /** The durations of the program's start and run. Both are 0 if the program never ran. */
+  readonly timings: ExecTimings;
   /** The reason why the sandbox ended the program. Absent if the program ended by itself. */
   declare readonly error?: Failure;
   /** Whether the program wrote more to stdout than was captured (`limits.outputBytes`). */
@@ -36,6 +50,7 @@ export class ExecResult {
     this.stdout = decode(outcome.stdout);
     this.stderr = decode(outcome.stderr);
     this.exitCode = outcome.exitCode;
+    this.timings = timingsOf(outcome.timings);
     if (outcome.failure !== undefined) {
       const { code, message, details } = outcome.failure;
       this.error = fromWire(code, message, details) as Failure;
@@ -91,6 +106,20 @@ export class RunResult<T = unknown> extends ExecResult {
     super(parsed === BROKEN ? withFault(outcome) : outcome);
     if (parsed !== undefined && parsed !== BROKEN) this.value = parsed as T;
   }
+}
+
+/**
+ * Returns the result. With the option `throwOnError`, throws `ERR_PROGRAM_FAILED` if the program
+ * has failed.
+ */
+export function finished<R extends ExecResult>(result: R, options: EvaluationOptions | undefined): R {
+  const { exitCode, error, stdout, stderr } = result;
+  if (options?.throwOnError !== true || (exitCode === 0 && error === undefined)) return result;
+  throw programFailed({ exitCode, stdout, stderr, ...(error && { reason: error.code }) }, error);
+}
+
+function timingsOf({ memoryMapNs, instantiateNs, guestStartNs, guestRunNs }: Outcome['timings']): ExecTimings {
+  return { startMs: (memoryMapNs + instantiateNs + guestStartNs) / 1e6, runMs: guestRunNs / 1e6 };
 }
 
 const BROKEN = Symbol('not JSON');

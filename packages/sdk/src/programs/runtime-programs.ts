@@ -17,7 +17,8 @@ import { GuestProcess, type ProcessContext } from './guest-process.js';
 import { explained } from './limit-line.js';
 import { PidRegistry } from './pid-registry.js';
 import { ProgramEnds } from './program-ends.js';
-import { ExecResult, RunResult } from './result.js';
+import { given } from './program-limits.js';
+import { ExecResult, finished, RunResult } from './result.js';
 import { assertWorkingDirectory } from './working-directory.js';
 
 const INPUT_TYPE = '--input-type=';
@@ -62,19 +63,19 @@ export class RuntimePrograms {
   async exec(code: string, options: RunOptions | undefined): Promise<ExecResult> {
     checkOptions('exec()', options);
     checkArgument('exec()', 'code', PROGRAM, code);
-    return new ExecResult(explained(await this.#run('exec', code, options), options));
+    return finished(new ExecResult(explained(await this.#run('exec', code, options), options)), options);
   }
 
   async run<T>(code: string, options: RunOptions | undefined): Promise<RunResult<T>> {
     checkOptions('run()', options);
     checkArgument('run()', 'code', PROGRAM, code);
-    return new RunResult<T>(explained(await this.#run('run', code, options), options));
+    return finished(new RunResult<T>(explained(await this.#run('run', code, options), options)), options);
   }
 
   async execFile(path: string, options: RunOptions | undefined): Promise<ExecResult> {
     checkOptions('execFile()', options);
     checkArgument('execFile()', 'path', PROGRAM, path);
-    return new ExecResult(explained(await this.#run('file', path, options), options));
+    return finished(new ExecResult(explained(await this.#run('file', path, options), options)), options);
   }
 
   async execCommand(command: string, args: readonly string[], options: CommandOptions): Promise<ExecResult> {
@@ -86,17 +87,18 @@ export class RuntimePrograms {
       connection.start(id, { ...program, stream }, onOutput),
     );
     this.ends.ended(outcome);
-    return new ExecResult(explained(outcome, options));
+    return finished(new ExecResult(explained(outcome, options)), options);
   }
 
   async spawn(code: string, options: RunOptions): Promise<GuestProcess> {
     checkOptions('spawn()', options);
     checkArgument('spawn()', 'code', PROGRAM, code);
     this.#access.assertUsable();
-    const { args, env, cwd, stdin, timeout: timeoutMs } = options;
+    const { args, env, cwd, limits, stdin, timeout: timeoutMs } = options;
     if (cwd !== undefined) await assertWorkingDirectory(this.#access, 'spawn()', cwd);
     const { text, execArgv } = sourceOf('exec', code, options);
-    const program = { runtime: this.#access.runtime, mode: 'exec', code: text, args, execArgv, env, cwd, timeoutMs } as const;
+    const { runtime } = this.#access;
+    const program = { runtime, mode: 'exec', code: text, args, execArgv, env, cwd, limits: given(limits), timeoutMs } as const;
     this.ends.started();
     return GuestProcess.start(this.#context, { ...program, stdin: bytesOf(stdin) }, options);
   }
@@ -150,10 +152,11 @@ export class RuntimePrograms {
     const { connection, runtime } = this.#access;
     if (options === undefined) return connection.start(connection.nextId(), { runtime, mode, code });
     const { args, env, cwd, timeout: timeoutMs } = options;
+    const limits = given(options.limits);
     const { text, execArgv } = sourceOf(mode, code, options);
     const stdin = bytesOf(options.stdin);
     return evaluate(connection, options, (id, stream, onOutput) =>
-      connection.start(id, { runtime, mode, code: text, args, execArgv, env, cwd, stdin, timeoutMs, stream }, onOutput),
+      connection.start(id, { runtime, mode, code: text, args, execArgv, env, cwd, limits, stdin, timeoutMs, stream }, onOutput),
     );
   }
 
@@ -169,7 +172,8 @@ export class RuntimePrograms {
     this.#access.assertUsable();
     const { env, cwd, stdin, timeout: timeoutMs } = options;
     const { runtime } = this.#access;
-    return { runtime, mode: 'command', code: command, args, env, cwd, stdin: bytesOf(stdin), timeoutMs };
+    const limits = given(options.limits);
+    return { runtime, mode: 'command', code: command, args, env, cwd, limits, stdin: bytesOf(stdin), timeoutMs };
   }
 }
 

@@ -3,7 +3,6 @@
 
 import { asyncDispose } from '../async-dispose.js';
 import type { Outcome } from '../channel/outcome.js';
-import type { SidecarConnection } from '../channel/sidecar-connection.js';
 import { isColdframeError } from '../errors/error.js';
 import { runnerDisposed } from '../errors/make.js';
 import type { BootTimingListener } from '../options/boot-timing.js';
@@ -11,9 +10,11 @@ import { checkArgument, checkOptions } from '../options/check.js';
 import { PROGRAM, type ResidentExecOptions } from '../options/programs.js';
 import { evaluate } from '../programs/evaluation.js';
 import { explained } from '../programs/limit-line.js';
-import { ExecResult } from '../programs/result.js';
+import { ExecResult, finished, RunResult } from '../programs/result.js';
+import { assertWorkingDirectory } from '../programs/working-directory.js';
 import type { RunnerId } from '../protocol/generated/messages.js';
 import { reportGuestRun } from '../sidecar/boot-timing.js';
+import type { RuntimeAccess } from '../sidecar/runtime-access.js';
 import { unlessEnded } from '../sidecar/unless-ended.js';
 
 /**
@@ -33,16 +34,16 @@ const EXITED = 'ERR_RUNNER_EXITED';
 export class ResidentRunner implements AsyncDisposable {
   /** The pid of the runner's process in the runtime. */
   readonly pid: number;
-  readonly #connection: SidecarConnection;
+  readonly #access: RuntimeAccess;
   readonly #runner: RunnerId;
   readonly #onBootTiming: BootTimingListener | undefined;
   #disposal: Promise<void> | undefined;
   #exited = false;
 
   /** @internal */
-  constructor(connection: SidecarConnection, runner: RunnerId, pid: number, onBootTiming: BootTimingListener | undefined) {
+  constructor(access: RuntimeAccess, runner: RunnerId, pid: number, onBootTiming: BootTimingListener | undefined) {
     this.pid = pid;
-    this.#connection = connection;
+    this.#access = access;
     this.#runner = runner;
     this.#onBootTiming = onBootTiming;
   }
@@ -56,18 +57,21 @@ export class ResidentRunner implements AsyncDisposable {
    * `ERR_FRAME_TOO_LARGE`
    */
   async exec(code: string, options?: ResidentExecOptions): Promise<ExecResult> {
-    checkOptions('ResidentRunner.exec()', options);
-    checkArgument('ResidentRunner.exec()', 'code', PROGRAM, code);
-    if (this.#disposal !== undefined) throw runnerDisposed(this.#runner);
-    try {
-      const outcome = await this.#begin(code, options);
-      if (outcome.failure?.code === EXITED) this.#exited = true;
-      if (this.#onBootTiming !== undefined) reportGuestRun(this.#onBootTiming, outcome.timings);
-      return new ExecResult(explained(outcome, options));
-    } catch (error) {
-      if (isColdframeError(error, EXITED)) this.#exited = true;
-      throw error;
-    }
+    const outcome = await this.#evaluate('ResidentRunner.exec()', code, options, undefined);
+    return finished(new ExecResult(outcome), options);
+  }
+
+  /**
+   * Evaluates `code` as `exec()` does. The snippet can return a value with `__return(value)`,
+   * through JSON.
+   *
+   * @throws as `exec()`
+   * @example
+   * const { value } = await runner.run<number>('__return(n)');
+   */
+  async run<T = unknown>(code: string, options?: ResidentExecOptions): Promise<RunResult<T>> {
+    const outcome = await this.#evaluate('ResidentRunner.run()', code, options, true);
+    return finished(new RunResult<T>(outcome), options);
   }
 
   /** @internal Whether the runner was disposed, or its process is known to have ended. */
@@ -81,7 +85,7 @@ export class ResidentRunner implements AsyncDisposable {
    */
   dispose(): Promise<void> {
     if (this.#disposal === undefined) {
-      this.#disposal = unlessEnded(this.#connection.request('runner.dispose', { runner: this.#runner }));
+      this.#disposal = unlessEnded(this.#access.connection.request('runner.dispose', { runner: this.#runner }));
       // After a failed request the process still runs, so a further `dispose()` sends the request
       // again.
       this.#disposal.catch(() => {
@@ -96,13 +100,34 @@ export class ResidentRunner implements AsyncDisposable {
     return this.dispose();
   }
 
-  #begin(code: string, options: ResidentExecOptions | undefined): Outcome | Promise<Outcome> {
-    const connection = this.#connection;
+  async #evaluate(
+    call: 'ResidentRunner.exec()' | 'ResidentRunner.run()',
+    code: string,
+    options: ResidentExecOptions | undefined,
+    returns: true | undefined,
+  ): Promise<Outcome> {
+    checkOptions(call, options);
+    checkArgument(call, 'code', PROGRAM, code);
+    if (this.#disposal !== undefined) throw runnerDisposed(this.#runner);
+    if (options?.cwd !== undefined) await assertWorkingDirectory(this.#access, call, options.cwd);
+    try {
+      const outcome = await this.#begin(code, options, returns);
+      if (outcome.failure?.code === EXITED) this.#exited = true;
+      if (this.#onBootTiming !== undefined) reportGuestRun(this.#onBootTiming, outcome.timings);
+      return explained(outcome, options);
+    } catch (error) {
+      if (isColdframeError(error, EXITED)) this.#exited = true;
+      throw error;
+    }
+  }
+
+  #begin(code: string, options: ResidentExecOptions | undefined, returns: true | undefined): Outcome | Promise<Outcome> {
+    const { connection } = this.#access;
     const runner = this.#runner;
-    if (options === undefined) return connection.evaluate(connection.nextId(), { runner, code });
-    const timeoutMs = options.timeout;
+    if (options === undefined) return connection.evaluate(connection.nextId(), { runner, code, returns });
+    const { env, cwd, timeout: timeoutMs } = options;
     return evaluate(connection, options, (id, stream, onOutput) =>
-      connection.evaluate(id, { runner, code, timeoutMs, stream }, onOutput),
+      connection.evaluate(id, { runner, code, returns, env, cwd, timeoutMs, stream }, onOutput),
     );
   }
 }

@@ -4,6 +4,7 @@ import type { BootTimingListener } from '../options/boot-timing.js';
 import { checkOptions } from '../options/check.js';
 import type { ResidentRunnerOptions } from '../options/programs.js';
 import type { PidRegistry } from '../programs/pid-registry.js';
+import { given } from '../programs/program-limits.js';
 import { assertWorkingDirectory } from '../programs/working-directory.js';
 import type { Pid, RestoredProgram, RestoredPrograms, RunnerId } from '../protocol/generated/messages.js';
 import { reportGuestStart } from '../sidecar/boot-timing.js';
@@ -32,7 +33,12 @@ export class Runners {
     this.#access.assertUsable();
     const { connection, runtime } = this.#access;
     if (options?.cwd !== undefined) await assertWorkingDirectory(this.#access, 'createResidentRunner()', options.cwd);
-    const { runner, pid, timings } = await connection.request('runner.create', { runtime, ...options });
+    const { runner, pid, timings } = await connection.request('runner.create', {
+      runtime,
+      env: options?.env,
+      cwd: options?.cwd,
+      limits: given(options?.limits),
+    });
     if (this.#onBootTiming !== undefined) reportGuestStart(this.#onBootTiming, timings);
     // Handles of ended runners are removed at each power of two, which is constant work for each
     // runner on average.
@@ -74,7 +80,7 @@ export class Runners {
   #handle(id: RunnerId, pid: Pid): ResidentRunner {
     let handle = this.#handles.get(id);
     if (handle === undefined || handle.isOver) {
-      handle = new ResidentRunner(this.#access.connection, id, pid, this.#onBootTiming);
+      handle = new ResidentRunner(this.#access, id, pid, this.#onBootTiming);
       this.#handles.set(id, handle);
     }
     return handle;

@@ -4,36 +4,18 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { asyncDispose } from '../async-dispose.js';
-import type { DirectoryEntry, FileStatus } from '../files/contents.js';
-import type { FileChange } from '../files/watch.js';
-import type { ExposedPort } from '../network/exposed-port.js';
-import type { GuestResponse } from '../network/fetch.js';
-import type { GuestStream } from '../network/guest-stream.js';
-import type { GuestListener } from '../network/listeners.js';
-import type { Bindings } from '../options/bindings.js';
 import { checkOptions } from '../options/check.js';
 import type * as Files from '../options/files.js';
 import type * as Network from '../options/network.js';
-import type { CompletePolicy, PermissionsPolicy } from '../options/permissions.js';
-import type { CommandOptions, ResidentRunnerOptions, RunOptions } from '../options/programs.js';
-import type { CloneOptions, QuietOptions, SnapshotOptions } from '../options/snapshots.js';
-import type { LostListener, PermissionListener } from '../permissions/runtime-permissions.js';
-import type { GuestProcess } from '../programs/guest-process.js';
-import type { ExecResult, RunResult } from '../programs/result.js';
-import type { ProcessEntry } from '../programs/runtime-programs.js';
-import type { ResidentRunner } from '../runner/resident-runner.js';
-import type { Snapshot } from '../sidecar/snapshot.js';
-import type { SnapshotStore } from '../sidecar/snapshot-store.js';
-import type { NodeRuntimeOptions } from './options.js';
-import { RuntimeParts, type RuntimeState } from './parts.js';
+import { RuntimeParts } from './parts.js';
 import { provision } from './provision.js';
-import type { ResourceSnapshot } from './resources.js';
+import type * as Types from './signature-types.js';
 
 /**
  * Pauses a runtime as `pause()` does, but the store may evict the snapshot after the sidecar has
  * ended.
  */
-export let pauseTemporarily: (runtime: NodeRuntime) => Promise<Snapshot>;
+export let pauseTemporarily: (runtime: NodeRuntime) => Promise<Types.Snapshot>;
 
 /**
  * One sandbox for Node programs. Each call of `exec` and `run` starts a new guest process in the
@@ -61,7 +43,7 @@ export class NodeRuntime implements AsyncDisposable {
    * `ERR_INVALID_REQUEST` (a mount that cannot be opened), a code of a file error such as `ENOSPC`,
    * `ERR_RESOURCE_EXHAUSTED`, `ERR_SIDECAR_DISPOSED`; otherwise as `Sidecar.spawn()`
    */
-  static async create(options: NodeRuntimeOptions = {}): Promise<NodeRuntime> {
+  static async create(options: Types.NodeRuntimeOptions = {}): Promise<NodeRuntime> {
     checkOptions('NodeRuntime.create()', options);
     return new NodeRuntime(new RuntimeParts(await provision(options), options));
   }
@@ -74,7 +56,7 @@ export class NodeRuntime implements AsyncDisposable {
    * `ERR_FRAME_TOO_LARGE` (code and stdin together above 32 MiB), `ERR_RESOURCE_EXHAUSTED`, `E2BIG`
    * (arguments or environment). A wrong `cwd` is `ENOENT` or `ENOTDIR`.
    */
-  exec(code: string, options?: RunOptions): Promise<ExecResult> {
+  exec(code: string, options?: Types.RunOptions): Promise<Types.ExecResult> {
     return this.#parts.programs.exec(code, options);
   }
 
@@ -83,7 +65,7 @@ export class NodeRuntime implements AsyncDisposable {
    * JSON.
    * @throws as `exec()`
    */
-  run<T = unknown>(code: string, options?: RunOptions): Promise<RunResult<T>> {
+  run<T = unknown>(code: string, options?: Types.RunOptions): Promise<Types.RunResult<T>> {
     return this.#parts.programs.run<T>(code, options);
   }
 
@@ -92,8 +74,18 @@ export class NodeRuntime implements AsyncDisposable {
    * Node's own rules. A relative path is resolved against the working directory.
    * @throws as `exec()`; a missing file is an error of the program, with exit code 1
    */
-  execFile(path: string, options?: RunOptions): Promise<ExecResult> {
+  execFile(path: string, options?: Types.RunOptions): Promise<Types.ExecResult> {
     return this.#parts.programs.execFile(path, options);
+  }
+
+  /**
+   * Runs a program of several files. `files` has their paths, relative to a new directory, and
+   * their contents. The program runs in that directory as `execFile()` runs `entry`. The directory
+   * is removed afterwards.
+   * @throws as `exec()`
+   */
+  execFiles(files: Types.ProgramFiles, options?: Types.ExecFilesOptions): Promise<Types.ExecResult> {
+    return this.#parts.execFiles(files, options);
   }
 
   /**
@@ -101,7 +93,7 @@ export class NodeRuntime implements AsyncDisposable {
    * path.
    * @throws as `exec()`; `ENOENT`, `EACCES` or `ENOEXEC` for a command that cannot be run
    */
-  execCommand(command: string, args: readonly string[] = [], options: CommandOptions = {}): Promise<ExecResult> {
+  execCommand(command: string, args: readonly string[] = [], options: Types.CommandOptions = {}): Promise<Types.ExecResult> {
     return this.#parts.programs.execCommand(command, args, options);
   }
 
@@ -110,12 +102,12 @@ export class NodeRuntime implements AsyncDisposable {
    * output can be read while the program runs.
    * @throws as `exec()`
    */
-  spawn(code: string, options: RunOptions = {}): Promise<GuestProcess> {
+  spawn(code: string, options: Types.RunOptions = {}): Promise<Types.GuestProcess> {
     return this.#parts.programs.spawn(code, options);
   }
 
   /** Starts a command and returns a handle, as `spawn()` does. @throws as `execCommand()` */
-  spawnCommand(command: string, args: readonly string[] = [], options: CommandOptions = {}): Promise<GuestProcess> {
+  spawnCommand(command: string, args: readonly string[] = [], options: Types.CommandOptions = {}): Promise<Types.GuestProcess> {
     return this.#parts.programs.spawnCommand(command, args, options);
   }
 
@@ -124,7 +116,7 @@ export class NodeRuntime implements AsyncDisposable {
    * @throws `ERR_RUNTIME_DISPOSED`, `ERR_RUNTIME_PAUSED`, `ERR_SIDECAR_EXITED`,
    * `ERR_SIDECAR_DISPOSED`
    */
-  processes(): Promise<ProcessEntry[]> {
+  processes(): Promise<Types.ProcessEntry[]> {
     return this.#parts.programs.list();
   }
 
@@ -132,7 +124,7 @@ export class NodeRuntime implements AsyncDisposable {
    * Starts a guest process that evaluates snippets one after another, with one global state.
    * @throws `ERR_INVALID_OPTION`, `ERR_RESOURCE_EXHAUSTED`, as `exec()` for `cwd` and the runtime
    */
-  createResidentRunner(options?: ResidentRunnerOptions): Promise<ResidentRunner> {
+  createResidentRunner(options?: Types.ResidentRunnerOptions): Promise<Types.ResidentRunner> {
     return this.#parts.runners.create(options);
   }
 
@@ -140,12 +132,12 @@ export class NodeRuntime implements AsyncDisposable {
    * Returns all live resident runners, including the runners that a snapshot restored.
    * @throws as `processes()`
    */
-  residentRunners(): Promise<ResidentRunner[]> {
+  residentRunners(): Promise<Types.ResidentRunner[]> {
     return this.#parts.runners.list();
   }
 
   /** The permissions in force, with the default for every scope that is not set. */
-  get permissions(): CompletePolicy {
+  get permissions(): Types.CompletePolicy {
     return this.#parts.permissions.policy;
   }
 
@@ -156,7 +148,7 @@ export class NodeRuntime implements AsyncDisposable {
    * @throws `ERR_INVALID_OPTION`, `ERR_INVALID_REQUEST` (an invalid pattern); otherwise as
    * `processes()`
    */
-  setPermissions(policy: PermissionsPolicy): Promise<void> {
+  setPermissions(policy: Types.PermissionsPolicy): Promise<void> {
     return this.#parts.permissions.set(policy);
   }
 
@@ -166,7 +158,7 @@ export class NodeRuntime implements AsyncDisposable {
    * lost, and `onLost` receives their number.
    * @throws `ERR_INVALID_OPTION`; otherwise as `processes()`
    */
-  onPermission(listener: PermissionListener, onLost?: LostListener): Promise<() => Promise<void>> {
+  onPermission(listener: Types.PermissionListener, onLost?: Types.LostListener): Promise<() => Promise<void>> {
     return this.#parts.permissions.listen(listener, onLost);
   }
 
@@ -177,7 +169,7 @@ export class NodeRuntime implements AsyncDisposable {
    * @throws `ERR_INVALID_OPTION`; `EEXIST` if the sandbox has another command with one of the
    * names; otherwise as `processes()`
    */
-  registerBindings(bindings: Bindings): Promise<void> {
+  registerBindings(bindings: Types.Bindings): Promise<void> {
     return this.#parts.bindings.register(bindings);
   }
 
@@ -214,12 +206,12 @@ export class NodeRuntime implements AsyncDisposable {
   }
 
   /** Returns the names in a directory with their types. @throws as `readDir()` */
-  readDirWithTypes(path: string): Promise<DirectoryEntry[]> {
+  readDirWithTypes(path: string): Promise<Types.DirectoryEntry[]> {
     return this.#parts.files.readDirWithTypes(path);
   }
 
   /** Returns the status of a file. @throws a code such as `ENOENT`; otherwise as `writeFile()` */
-  stat(path: string, options?: Files.StatOptions): Promise<FileStatus> {
+  stat(path: string, options?: Files.StatOptions): Promise<Types.FileStatus> {
     return this.#parts.files.stat(path, options);
   }
 
@@ -237,6 +229,15 @@ export class NodeRuntime implements AsyncDisposable {
    */
   mkdir(path: string, options?: Files.TreeOptions): Promise<void> {
     return this.#parts.files.mkdir(path, options);
+  }
+
+  /**
+   * Makes a directory whose name is `prefix` and random characters. Makes missing parents. Returns
+   * the path.
+   * @throws as `mkdir()`
+   */
+  mkdtemp(prefix = '/tmp/'): Promise<string> {
+    return this.#parts.files.mkdtemp(prefix);
   }
 
   /**
@@ -291,7 +292,7 @@ export class NodeRuntime implements AsyncDisposable {
    * @throws in the iteration: a code such as `ENOENT`, `ENOSYS` for files that cannot be watched;
    * otherwise as `writeFile()`
    */
-  watch(path: string, options: Files.WatchOptions = {}): AsyncIterableIterator<FileChange> {
+  watch(path: string, options: Files.WatchOptions = {}): AsyncIterableIterator<Types.FileChange> {
     return this.#parts.files.watch(path, options);
   }
 
@@ -342,7 +343,7 @@ export class NodeRuntime implements AsyncDisposable {
     port: number,
     request: string | Network.FetchOptions | Request = {},
     options: Network.FetchOptions = {},
-  ): Promise<GuestResponse> {
+  ): Promise<Types.GuestResponse> {
     return this.#parts.network.fetch(port, request, options);
   }
 
@@ -362,7 +363,7 @@ export class NodeRuntime implements AsyncDisposable {
    * with `ECONNREFUSED`. The disposal of the runtime closes the connection.
    * @throws as `dispatcher()`
    */
-  connect(target: Network.ConnectOptions): GuestStream {
+  connect(target: Network.ConnectOptions): Types.GuestStream {
     return this.#parts.network.connect(target);
   }
 
@@ -371,7 +372,7 @@ export class NodeRuntime implements AsyncDisposable {
    * @throws `ERR_LISTENER_TIMEOUT`, `ERR_PROGRAM_EXITED`, the signal's reason,
    * `ERR_INVALID_OPTION`; otherwise as `processes()`
    */
-  waitForListener(query: Network.ListenerQuery, options: Network.WaitForListenerOptions = {}): Promise<GuestListener> {
+  waitForListener(query: Network.ListenerQuery, options: Network.WaitForListenerOptions = {}): Promise<Types.GuestListener> {
     return this.#parts.network.waitForListener(query, options);
   }
 
@@ -379,12 +380,12 @@ export class NodeRuntime implements AsyncDisposable {
    * Returns the present listener at a TCP port or Unix socket, or `undefined`.
    * @throws `ERR_INVALID_OPTION`; otherwise as `processes()`
    */
-  findListener(query: Network.ListenerQuery): Promise<GuestListener | undefined> {
+  findListener(query: Network.ListenerQuery): Promise<Types.GuestListener | undefined> {
     return this.#parts.network.findListener(query);
   }
 
   /** Returns all listeners. @throws as `processes()` */
-  listeners(): Promise<GuestListener[]> {
+  listeners(): Promise<Types.GuestListener[]> {
     return this.#parts.network.listeners();
   }
 
@@ -395,12 +396,12 @@ export class NodeRuntime implements AsyncDisposable {
    * @throws the error of Node's `listen()` for an address in use, `ERR_INVALID_OPTION`; otherwise
    * as `processes()`
    */
-  exposePort(port: number, options: Network.ExposePortOptions = {}): Promise<ExposedPort> {
+  exposePort(port: number, options: Network.ExposePortOptions = {}): Promise<Types.ExposedPort> {
     return this.#parts.network.exposePort(port, options);
   }
 
   /** The state of the runtime. */
-  get state(): RuntimeState {
+  get state(): Types.RuntimeState {
     return this.#parts.state;
   }
 
@@ -408,7 +409,7 @@ export class NodeRuntime implements AsyncDisposable {
    * The snapshots that the sidecar keeps for the runtime's tenant. The snapshots outlive the
    * runtime.
    */
-  get snapshots(): SnapshotStore {
+  get snapshots(): Types.SnapshotStore {
     return this.#parts.snapshots.store;
   }
 
@@ -418,7 +419,7 @@ export class NodeRuntime implements AsyncDisposable {
    * @throws `ERR_NOT_QUIET` (a program did not quiesce in time), `ERR_SNAPSHOT`,
    * `ERR_SNAPSHOT_FILE`, `ERR_RESOURCE_EXHAUSTED`, `ERR_INVALID_OPTION`; otherwise as `processes()`
    */
-  snapshot(options: SnapshotOptions = {}): Promise<Snapshot> {
+  snapshot(options: Types.SnapshotOptions = {}): Promise<Types.Snapshot> {
     return this.#parts.snapshots.take(options);
   }
 
@@ -431,7 +432,7 @@ export class NodeRuntime implements AsyncDisposable {
    * `ERR_SNAPSHOT_DAMAGED`, `ERR_RESOURCE_EXHAUSTED`, `ERR_INVALID_OPTION`; otherwise as
    * `processes()`
    */
-  rollback(snapshot: Snapshot | string): Promise<void> {
+  rollback(snapshot: Types.Snapshot | string): Promise<void> {
     return this.#parts.snapshots.rollback(snapshot);
   }
 
@@ -441,12 +442,12 @@ export class NodeRuntime implements AsyncDisposable {
    * and returns a result for each. The caller disposes each clone.
    * @throws as `snapshot()`
    */
-  clone(options?: QuietOptions): Promise<NodeRuntime>;
-  clone(n: number, options: CloneOptions & { settle: true }): Promise<PromiseSettledResult<NodeRuntime>[]>;
-  clone(n: number, options?: CloneOptions): Promise<NodeRuntime[]>;
+  clone(options?: Types.QuietOptions): Promise<NodeRuntime>;
+  clone(n: number, options: Types.CloneOptions & { settle: true }): Promise<PromiseSettledResult<NodeRuntime>[]>;
+  clone(n: number, options?: Types.CloneOptions): Promise<NodeRuntime[]>;
   clone(
-    n?: number | QuietOptions,
-    options: CloneOptions = {},
+    n?: number | Types.QuietOptions,
+    options: Types.CloneOptions = {},
   ): Promise<NodeRuntime | NodeRuntime[] | PromiseSettledResult<NodeRuntime>[]> {
     return this.#parts.clone(n, options, (parts) => new NodeRuntime(parts));
   }
@@ -461,7 +462,7 @@ export class NodeRuntime implements AsyncDisposable {
    * failed pause changes nothing. A `pause()` during a `resume()` pauses the runtime again.
    * @throws as `snapshot()`
    */
-  pause(options: QuietOptions = {}): Promise<Snapshot> {
+  pause(options: Types.QuietOptions = {}): Promise<Types.Snapshot> {
     return this.#parts.pause.pause(options);
   }
 
@@ -478,7 +479,7 @@ export class NodeRuntime implements AsyncDisposable {
    * The field `sidecar` has the resources of all runtimes of the sidecar.
    * @throws as `processes()`
    */
-  getResourceSnapshot(): Promise<ResourceSnapshot> {
+  getResourceSnapshot(): Promise<Types.ResourceSnapshot> {
     return this.#parts.resources();
   }
 

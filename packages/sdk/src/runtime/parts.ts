@@ -7,13 +7,16 @@ import { runtimeDisposed, runtimePaused } from '../errors/make.js';
 import { DEFAULT_CWD } from '../files/initial-files.js';
 import { RuntimeFiles } from '../files/runtime-files.js';
 import { RuntimeNetwork } from '../network/runtime-network.js';
+import type { ExecFilesOptions } from '../options/programs.js';
 import type { CloneOptions, QuietOptions } from '../options/snapshots.js';
 import { policyOf } from '../permissions/policy.js';
 import { RuntimePermissions } from '../permissions/runtime-permissions.js';
+import type { ExecResult } from '../programs/result.js';
 import { RuntimePrograms } from '../programs/runtime-programs.js';
 import { Runners } from '../runner/runners.js';
 import type { RuntimeAccess } from '../sidecar/runtime-access.js';
 import { disposeRuntime } from './dispose.js';
+import { execFiles, type ProgramFiles } from './exec-files.js';
 import type { NodeRuntimeOptions } from './options.js';
 import { RuntimePause } from './pause.js';
 import type { ProvisionedRuntime } from './provision.js';
@@ -98,6 +101,10 @@ export class RuntimeParts {
   get state(): RuntimeState {
     if (this.#disposal !== undefined) return 'disposed';
     return this.pause.isPaused ? 'paused' : 'running';
+  }
+
+  execFiles(files: ProgramFiles, options: ExecFilesOptions | undefined): Promise<ExecResult> {
+    return execFiles(this.#access, (path, run) => this.programs.execFile(path, run), files, options);
   }
 
   async resources(): Promise<ResourceSnapshot> {

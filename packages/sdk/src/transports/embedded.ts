@@ -80,16 +80,16 @@ function fastCalls(session: AddonSession, channel: Channel, framed: FastCalls): 
       return { runtime, configureNs: (performance.now() - begin) * 1e6 };
     },
     start(id, program, onOutput, onStarted) {
-      const { runtime, mode, code, args, execArgv, env, cwd, stdin, timeoutMs, stream, live } = program;
-      if (stream !== undefined || live === true) return framed.start(id, program, onOutput, onStarted);
+      const { runtime, mode, code, args, execArgv, env, cwd, stdin, timeoutMs, limits, stream, live } = program;
+      if (stream !== undefined || live === true || limits !== undefined) return framed.start(id, program, onOutput, onStarted);
       return endOf(
         id,
         call(() => session.start(id, runtime, MODES[mode], code, args, env, cwd, stdin, timeoutMs, execArgv)),
       );
     },
     evaluate(id, snippet, onOutput) {
-      const { runner, code, timeoutMs, stream } = snippet;
-      if (stream !== undefined) return framed.evaluate(id, snippet, onOutput);
+      const { runner, code, timeoutMs, stream, returns, env, cwd } = snippet;
+      if ([stream, returns, env, cwd].some((option) => option !== undefined)) return framed.evaluate(id, snippet, onOutput);
       return endOf(
         id,
         call(() => session.evaluate(id, runner, code, timeoutMs)),

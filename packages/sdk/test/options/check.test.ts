@@ -283,8 +283,15 @@ const unknown: [OptionCall, unknown, string, RegExp][] = [
   ['exec()', { Timeout: 5 }, 'Timeout', /It is spelled `timeout`\.$/],
   ['exec()', { tiemout: 5 }, 'tiemout', /expected one of .*timeout.*, received 5 \(number\)\. It is spelled `timeout`\.$/],
   ['NodeRuntime.create()', { limits: { memoryByte: 5 } }, 'limits.memoryByte', /It is spelled `memoryBytes`\.$/],
-  ['exec()', { memoryLimit: 5 }, 'memoryLimit', /`limits\.memoryBytes`, in bytes, and an option of NodeRuntime\.create\(\)\.$/],
-  ['exec()', { limits: {} }, 'limits', /It is an option of NodeRuntime\.create\(\)\.$/],
+  ['exec()', { memoryLimit: 5 }, 'memoryLimit', /It is called `limits\.memoryBytes`, in bytes\.$/],
+  [
+    'fetch()',
+    { memoryLimit: 5 },
+    'memoryLimit',
+    /`limits\.memoryBytes`, in bytes, and an option of NodeRuntime\.create\(\), exec/,
+  ],
+  ['fetch()', { limits: {} }, 'limits', /It is an option of NodeRuntime\.create\(\), exec\(\), .* and others\.$/],
+  ['ResidentRunner.exec()', { limits: {} }, 'limits', /It is an option of NodeRuntime\.create\(\), exec\(\), /],
   ['exec()', { pipeBytes: 5 }, 'pipeBytes', /It is an option of NodeRuntime\.create\(\)\. It is `limits\.pipeBytes` there\.$/],
   ['NodeRuntime.create()', { memoryLimit: 5 }, 'memoryLimit', /It is called `limits\.memoryBytes`, in bytes\.$/],
   [

@@ -164,7 +164,23 @@ const idle = z.strictObject({
   onError: callback,
 });
 
-const evaluation = { timeout: number(1, MAX_MS), signal, onStdout: callback, onStderr: callback, explainLimits: flag };
+const evaluation = {
+  timeout: number(1, MAX_MS),
+  signal,
+  onStdout: callback,
+  onStderr: callback,
+  explainLimits: flag,
+  throwOnError: flag,
+};
+const processLimits = z.optional(
+  z.strictObject({
+    memoryBytes: number(1, 2_048 * MIB),
+    cpuMs: number(1, MAX_MS),
+    outputBytes: number(0, MAX_MS),
+    resultBytes: number(0, 16 * MIB),
+  }),
+);
+const RELATIVE = /^(?!\/)(?!.*(?:^|\/)(?:\.{0,2})(?:\/|$))[^\0]+$/s;
 const stdin = custom(isContent);
 const run = z.strictObject({
   ...evaluation,
@@ -174,8 +190,9 @@ const run = z.strictObject({
   execArgv: z.optional(z.array(TEXT)),
   language: oneOf('javascript', 'typescript'),
   stdin,
+  limits: processLimits,
 });
-const command = z.strictObject({ ...evaluation, env, cwd, stdin });
+const command = z.strictObject({ ...evaluation, env, cwd, stdin, limits: processLimits });
 const runtime = z
   .strictObject({
     env,
@@ -214,12 +231,14 @@ export const SCHEMAS: Readonly<Record<Exclude<OptionCall, 'new RuntimePool()'>, 
   'NodeRuntime.create()': runtime,
   'exec()': run,
   'execFile()': run,
+  'execFiles()': z.extend(run, { entry: z.optional(matching(RELATIVE)) }),
   'run()': run,
   'spawn()': run,
   'spawnCommand()': command,
   'execCommand()': command,
-  'createResidentRunner()': z.strictObject({ env, cwd }),
-  'ResidentRunner.exec()': z.strictObject(evaluation),
+  'createResidentRunner()': z.strictObject({ env, cwd, limits: processLimits }),
+  'ResidentRunner.exec()': z.strictObject({ ...evaluation, env, cwd }),
+  'ResidentRunner.run()': z.strictObject({ ...evaluation, env, cwd }),
   'attach()': z.strictObject({ onStdout: callback, onStderr: callback, signal }),
   'registerBindings()': z.strictObject({ bindings }),
   'setPermissions()': permissions,

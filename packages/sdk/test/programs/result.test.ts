@@ -20,9 +20,9 @@ test('reports a value that is not JSON as a fault of the engine', () => {
   expect('value' in result).toBe(false);
 });
 
-test('has three fields for a program that ended by itself', () => {
+test('has four fields for a program that ended by itself', () => {
   const result = new ExecResult(outcome({ stdout: Buffer.from('ä\n'), exitCode: 3 }));
-  expect(Object.keys(result)).toEqual(['stdout', 'stderr', 'exitCode']);
+  expect(Object.keys(result)).toEqual(['stdout', 'stderr', 'exitCode', 'timings']);
   expect(result).toMatchObject({ stdout: 'ä\n', stderr: '', exitCode: 3 });
 });
 

@@ -10,7 +10,7 @@ const ROUNDS = 15;
 const LOOP_CPU_MS = 1_000;
 
 describe.each(MODES.filter(({ name }) => name !== 'owned'))('$name', (mode) => {
-  test(`${ROUNDS} programs end before any of ${SPINNERS} loops has computed for ${LOOP_CPU_MS} ms, and dispose() ends the loops`, () =>
+  test(`${ROUNDS} programs end before ${SPINNERS} loops have computed for ${LOOP_CPU_MS} ms, and dispose() ends the loops`, () =>
     withMode(mode, async (provisioning) => {
       const quiet = await provisioning.create();
       const limits = { cpuMs: LOOP_CPU_MS };

@@ -127,6 +127,7 @@ const result: Checks<ExecResult> = {
   stdout: data,
   stderr: data,
   exitCode: data,
+  timings: data,
   stdoutBytes: bytes,
   stderrBytes: bytes,
   error: none,

@@ -13,7 +13,8 @@ describe.each(MODES)('$name', (mode) => {
         console.error("e");
         process.exitCode = 3`;
       const result = await runtime.exec(code, { env: { B: '3' }, cwd: '/tmp', args: ['x', 'y z'] });
-      expect(result).toEqual({ stdout: "1 3 /tmp [ 'x', 'y z' ]\n", stderr: 'e\n', exitCode: 3 });
+      const timings = { startMs: expect.any(Number), runMs: expect.any(Number) };
+      expect(result).toEqual({ stdout: "1 3 /tmp [ 'x', 'y z' ]\n", stderr: 'e\n', exitCode: 3, timings });
       expect((await runtime.exec('console.log(process.cwd(), Object.keys(process.env))')).stdout).toBe(
         "/workspace [ 'A', 'B' ]\n",
       );
@@ -26,6 +27,7 @@ describe.each(MODES)('$name', (mode) => {
         stdout: '',
         stderr: '',
         exitCode: 0,
+        timings: { startMs: expect.any(Number), runMs: expect.any(Number) },
         value: { n: 42, list: [null, 'ä'] },
       });
       expect('value' in (await runtime.run('1'))).toBe(false);

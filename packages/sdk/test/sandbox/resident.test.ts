@@ -14,9 +14,10 @@ describe.each(MODES)('$name', (mode) => {
         runner.exec('n++; console.log("first", n); await new Promise((r) => setTimeout(r, 30)); console.error("late")'),
         runner.exec('n++; console.log("second", n, process.env.A, process.env.B, process.cwd())'),
       ]);
+      const timings = { startMs: 0, runMs: expect.any(Number) };
       expect(results).toEqual([
-        { stdout: 'first 41\n', stderr: 'late\n', exitCode: 0 },
-        { stdout: 'second 42 1 2 /tmp\n', stderr: '', exitCode: 0 },
+        { stdout: 'first 41\n', stderr: 'late\n', exitCode: 0, timings },
+        { stdout: 'second 42 1 2 /tmp\n', stderr: '', exitCode: 0, timings },
       ]);
       expect((await runtime.exec('console.log(typeof n)')).stdout).toBe('undefined\n');
       await runner.dispose();

@@ -238,7 +238,9 @@ export async function snapshots(runtime: NodeRuntime, sidecar: Sidecar): Promise
 
 export async function refused(runtime: NodeRuntime, runner: ResidentRunner): Promise<void> {
   // @ts-expect-error an option of another call
-  await runtime.exec('1', { limits: {} });
+  await runtime.exec('1', { permissions: {} });
+  // @ts-expect-error a limit of the runtime
+  await runtime.exec('1', { limits: { processes: 1 } });
   // @ts-expect-error an unknown option
   await runtime.exec('1', { timeoutMs: 5 });
   // @ts-expect-error a value of the wrong type

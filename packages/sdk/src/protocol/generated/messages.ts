@@ -585,6 +585,8 @@ export interface ProcessStart {
   stdin?: Uint8Array | undefined;
   /** The wall-clock limit of the program. */
   timeoutMs?: number | undefined;
+  /** Limits that the program has instead of the runtime's. */
+  limits?: Readonly<Record<string, number>> | undefined;
   /** Descriptors whose output is sent while the program runs. */
   stream?: Stream | undefined;
   /** Whether `started` is sent and the standard input stays open for `process.write`. */
@@ -701,6 +703,8 @@ export interface RunnerCreate {
   env?: Readonly<Record<string, string>> | undefined;
   /** The working directory, instead of the runtime's working directory. */
   cwd?: string | undefined;
+  /** Limits that the runner has instead of the runtime's. */
+  limits?: Readonly<Record<string, number>> | undefined;
 }
 
 /** The reply to `runner.create`. */
@@ -719,6 +723,12 @@ export interface RunnerEval {
   runner: RunnerId;
   /** The snippet. */
   code: string;
+  /** Whether the snippet may return a value. */
+  returns?: boolean | undefined;
+  /** Variables that extend or replace the runner's environment during the evaluation. */
+  env?: Readonly<Record<string, string>> | undefined;
+  /** The working directory during the evaluation, instead of the runner's working directory. */
+  cwd?: string | undefined;
   /** The wall-clock limit of the evaluation. */
   timeoutMs?: number | undefined;
   /** Descriptors whose output is sent while the evaluation runs. */

@@ -121,7 +121,8 @@ blocks! {
         8 timer_at: f64,
         /// The reason of the exit.
         16 exit_reason: u32,
-        /// Mode `run`: the address of the JSON text that the program passed to `__return`, or 0.
+        /// The address of the JSON text that the program or the evaluation passed to `__return`, or
+        /// 0. Modes `run` and `resident`.
         20 value_ptr: u32,
         /// The length of the text at `value_ptr` in bytes.
         24 value_len: u32,

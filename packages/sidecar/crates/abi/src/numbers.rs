@@ -51,8 +51,11 @@ numbers! {
         /// An operation has completed. `id` is the operation, `result` its value or a negative
         /// error number, the payload its bytes.
         Complete = 3,
-        /// Evaluates a snippet in a resident runner. `id` is the evaluation and not 0, the payload
-        /// is the snippet's UTF-8 text.
+        /// Evaluates a snippet in a resident runner. `id` is the evaluation and not 0. `result` is
+        /// 1 if the snippet may return a value, else 0. The payload is a number of texts as a u32,
+        /// the texts in the encoding of the start block, and the snippet's UTF-8 text. Without
+        /// texts, the evaluation has the program's environment and working directory. Otherwise the
+        /// first text is the working directory, or empty, and the other texts are variables.
         Eval = 4,
         /// The memory was restored from a snapshot. `id` is 0, the payload is the restore block.
         /// A restored VM receives this event first. The guest draws new entropy before any code of

@@ -59,6 +59,7 @@ fn main() {
                 cwd: None,
                 stdin: vec![],
                 timeout: None,
+                limits: vec![],
                 streams: Streams::default(),
                 live: false,
             };

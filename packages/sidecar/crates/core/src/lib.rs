@@ -42,7 +42,9 @@ pub use coldframe_kernel::{
 pub use coldframe_memory::{FORMAT_VERSION, HEADER_LEN, Header};
 pub use coldframe_vm::{CPU_FEATURES, engine_config};
 pub use core::Core;
-pub use options::{CoreOptions, DEFAULT_MAX_RUNTIMES, Dispatch, Mode, ProcessOptions, RuntimeOptions, Streams};
+pub use options::{
+    CoreOptions, DEFAULT_MAX_RUNTIMES, Dispatch, EvaluationSettings, Mode, ProcessOptions, RuntimeOptions, Streams,
+};
 pub use outcome::{Outcome, ProcessEntry, Resources, Sink, Timings};
 pub use program::ProgramInfo;
 pub use runtime::{

@@ -3,6 +3,7 @@
 
 use coldframe_kernel::usage::WarningListener;
 use coldframe_kernel::{FileSystemOptions, Limits, MountOptions, PermissionPolicy};
+use coldframe_vm::abi::Place;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -73,6 +74,34 @@ pub struct Streams {
     pub stderr: bool,
 }
 
+/// The settings of one evaluation in a resident process.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EvaluationSettings {
+    /// Whether the snippet may return a value.
+    pub returns: bool,
+    /// Variables that extend or replace the environment of the process during the evaluation.
+    pub env: Vec<(String, String)>,
+    /// The working directory during the evaluation: an absolute guest path. `None` means the
+    /// working directory of the process.
+    pub cwd: Option<String>,
+}
+
+impl EvaluationSettings {
+    /// Returns `env` and `cwd` for the guest, or nothing if the evaluation has the environment and
+    /// the working directory of the process.
+    pub(crate) fn place(&self) -> Vec<u8> {
+        if self.env.is_empty() && self.cwd.is_none() {
+            return Vec::new();
+        }
+        Place { cwd: self.cwd.as_deref(), env: &self.env }.encode()
+    }
+
+    /// Returns the number of bytes of the texts.
+    pub(crate) fn bytes(&self) -> usize {
+        self.env.iter().map(|(name, value)| name.len() + value.len()).sum::<usize>() + self.cwd.as_ref().map_or(0, String::len)
+    }
+}
+
 /// The options of a process.
 #[derive(Debug, Clone)]
 pub struct ProcessOptions {
@@ -93,6 +122,9 @@ pub struct ProcessOptions {
     pub stdin: Vec<u8>,
     /// The limit of wall-clock time, from the start to the end of the process.
     pub timeout: Option<Duration>,
+    /// The names and values of the limits that the process has instead of the runtime's
+    /// ([`Limits::OF_PROGRAMS`]).
+    pub limits: Vec<(String, u64)>,
     /// The streamed descriptors.
     pub streams: Streams,
     /// Whether the standard input is a pipe that stays open for further writes

@@ -27,7 +27,7 @@ macro_rules! limits {
             pub fn set(&mut self, name: &str, value: u64) -> Result<(), Error> {
                 match name {
                     $($name => self.$field = within($name, value, $least, $most)?,)*
-                    _ => return Err(unknown(name)),
+                    _ => return Err(unknown(name, Self::NAMES)),
                 }
                 Ok(())
             }
@@ -123,6 +123,37 @@ impl Limits {
         Ok(limits)
     }
 
+    /// The names of the limits that a program may have below its runtime's limits.
+    pub const OF_PROGRAMS: [&str; 4] = ["memoryBytes", "cpuMs", "outputBytes", "resultBytes"];
+
+    /// Lowers the limit `name` for one program. Fails if programs have no limit of this name, or if
+    /// the value is out of range or larger than the runtime's limit. The error has the expected
+    /// values.
+    pub fn lower(&mut self, name: &str, value: u64) -> Result<(), Error> {
+        if !Self::OF_PROGRAMS.contains(&name) {
+            return Err(unknown(name, &Self::OF_PROGRAMS));
+        }
+        let most = self.value(name);
+        within(name, value, 0, most)?;
+        self.set(name, value)
+    }
+
+    /// Returns the limits of a program in a runtime with the limits `self`. `own` has the names and
+    /// values of the program's limits, which a snapshot may have stored under larger limits.
+    pub fn with_own<'a>(&self, own: impl IntoIterator<Item = (&'a str, u64)>) -> Self {
+        let mut limits = *self;
+        for (name, value) in own {
+            let _ = limits.lower(name, value.min(self.value(name)));
+        }
+        limits
+    }
+
+    /// Returns the names and values of the limits that are below `runtime`'s.
+    pub fn own(&self, runtime: &Self) -> Vec<(String, u64)> {
+        let lower = Self::OF_PROGRAMS.into_iter().filter(|name| self.value(name) < runtime.value(name));
+        lower.map(|name| (name.to_owned(), self.value(name))).collect()
+    }
+
     /// Returns the time limit of a program or an evaluation that has no timeout. Returns `None` if
     /// no limit is set.
     pub fn wall(&self) -> Option<Duration> {
@@ -150,9 +181,9 @@ fn within(name: &str, value: u64, least: u64, most: u64) -> Result<u64, Error> {
     Err(Error::InvalidRequest { what: format!("limits.{name}"), expected, received: value.to_string() })
 }
 
-fn unknown(name: &str) -> Error {
+fn unknown(name: &str, known: &[&str]) -> Error {
     let name: String = name.chars().take(100).collect();
-    let expected = format!("one of {}", Limits::NAMES.join(", "));
+    let expected = format!("one of {}", known.join(", "));
     Error::InvalidRequest { what: format!("limits.{name}"), expected, received: "an unknown name".to_owned() }
 }
 
@@ -185,5 +216,27 @@ mod tests {
         assert_eq!(what(Limits::build(None, [("memory", 1)]).expect_err("unknown")), "limits.memory");
         assert_eq!(what(Limits::build(None, [("descriptors", 2)]).expect_err("too few")), "limits.descriptors");
         assert_eq!(what(Limits::build(Some("loose"), []).expect_err("no profile")), "limits.profile");
+    }
+
+    #[test]
+    fn lowers_limits_of_programs_and_refuses_others() {
+        let runtime = Limits { cpu_ms: 500, ..Limits::default() };
+        let mut limits = runtime;
+        limits.lower("cpuMs", 50).expect("below the runtime's");
+        assert_eq!((limits.cpu_ms, limits.memory_bytes), (50, runtime.memory_bytes));
+        assert_eq!(limits.own(&runtime), [("cpuMs".to_owned(), 50)]);
+        let what = |error: Error| if let Error::InvalidRequest { what, .. } = error { what } else { error.to_string() };
+        let mut limits = runtime;
+        assert_eq!(what(limits.lower("cpuMs", 501).expect_err("above the runtime's")), "limits.cpuMs");
+        assert_eq!(what(limits.lower("cpuMs", 0).expect_err("below the range")), "limits.cpuMs");
+        assert_eq!(what(limits.lower("processes", 1).expect_err("no limit of a program")), "limits.processes");
+        assert_eq!(limits, runtime);
+    }
+
+    #[test]
+    fn a_restored_program_has_the_lower_of_its_own_and_the_runtimes_limits() {
+        let runtime = Limits { cpu_ms: 500, output_bytes: 10, ..Limits::default() };
+        let own = [("cpuMs", 50), ("outputBytes", 1_000), ("processes", 1)];
+        assert_eq!(runtime.with_own(own), Limits { cpu_ms: 50, ..runtime });
     }
 }

@@ -8,6 +8,7 @@ use crate::descriptors::Descriptors;
 use crate::fs::{self, ProcessFiles};
 use crate::ids::SocketId;
 use crate::kernel::Kernel;
+use crate::limits::Limits;
 use crate::operations::Operations;
 use crate::processes::{Signals, WatchTarget};
 use crate::usage::Charge;
@@ -21,6 +22,9 @@ pub struct Process {
     pub kernel: Arc<Kernel>,
     /// The number in the process table.
     pub pid: Pid,
+    /// The limits of the process: the runtime's limits, of which the embedder may have lowered some
+    /// for one program. The children of the program have the program's limits.
+    pub limits: Limits,
     /// The operations in progress, shared with the code that completes operations.
     pub operations: Arc<Operations>,
     pub(crate) crypto: crypto::Crypto,
@@ -54,6 +58,7 @@ impl Process {
         let (crypto, signals) = (crypto::Crypto::new(&kernel.usage), Signals::default());
         let operations = Arc::new(Operations::new(&kernel.usage, pid));
         Self {
+            limits: kernel.usage.limits,
             kernel,
             pid,
             operations,

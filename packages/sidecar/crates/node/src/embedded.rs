@@ -248,6 +248,7 @@ impl Embedded {
             cwd: cwd.as_deref(),
             stdin: arguments.optional(7, "stdin", "a Uint8Array")?,
             timeout_ms: arguments.optional_whole(8, "timeoutMs")?,
+            limits: None,
             stream: None,
             live: None,
         };
@@ -259,7 +260,8 @@ impl Embedded {
         let id = arguments.id(0, "id")?;
         let code: String = arguments.required(2, "code", "a string")?;
         let (runner, timeout_ms) = (arguments.id(1, "runner")?, arguments.optional_whole(3, "timeoutMs")?);
-        self.run_program(env, id, RunnerRequest::RunnerEval(RunnerEval { runner, code: &code, timeout_ms, stream: None }))
+        let eval = RunnerEval { runner, code: &code, returns: None, env: None, cwd: None, timeout_ms, stream: None };
+        self.run_program(env, id, RunnerRequest::RunnerEval(eval))
     }
 
     fn run_program<'a>(&self, env: &Env, id: RequestId, request: impl Into<Request<'a>>) -> Result<Option<Raw>> {

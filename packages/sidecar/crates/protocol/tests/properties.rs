@@ -44,6 +44,7 @@ proptest! {
         env in option::of(vec(any::<(String, String)>(), 0..40)),
         stdin in option::of(vec(any::<u8>(), 0..2000)),
         timeout_ms in any::<Option<u64>>(),
+        limits in option::of(vec(any::<(String, u64)>(), 0..4)),
         stream in any::<Option<(Option<bool>, Option<bool>)>>(),
     ) {
         let message = ProcessStart {
@@ -56,6 +57,7 @@ proptest! {
             cwd: cwd.as_deref(),
             stdin: stdin.as_deref(),
             timeout_ms,
+            limits: limits.as_ref().map(|all| Numbers(all.iter().map(|(k, v)| (k.as_str(), *v)).collect())),
             stream: stream.map(|(stdout, stderr)| Stream { stdout, stderr }),
             live: None,
         };
@@ -117,7 +119,15 @@ proptest! {
 
 #[test]
 fn every_single_cut_returns_equal_frames() {
-    let start = RunnerEval { runner: RunnerId::new(1).unwrap(), code: "1 + 1", timeout_ms: Some(5), stream: None };
+    let start = RunnerEval {
+        runner: RunnerId::new(1).unwrap(),
+        code: "1 + 1",
+        returns: None,
+        env: None,
+        cwd: None,
+        timeout_ms: Some(5),
+        stream: None,
+    };
     let bytes = [encode(Kind::Ping, 1, &Empty {}, 0).unwrap(), encode(Kind::RunnerEval, 2, &start, 0).unwrap()].concat();
     let whole = decode([bytes.as_slice()]).unwrap();
     assert_eq!(whole.len(), 2);

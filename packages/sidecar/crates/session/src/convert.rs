@@ -121,6 +121,11 @@ pub(crate) fn pairs(pairs: Option<messages::Pairs<'_>>) -> Vec<(String, String)>
     pairs.unwrap_or_default().0.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
 }
 
+/// Converts a map from names to numbers.
+pub(crate) fn numbers(numbers: Option<messages::Numbers<'_>>) -> Vec<(String, u64)> {
+    numbers.unwrap_or_default().0.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
 /// Converts a list of texts.
 pub(crate) fn texts(texts: Option<Vec<&str>>) -> Vec<String> {
     texts.unwrap_or_default().into_iter().map(str::to_owned).collect()

@@ -55,6 +55,7 @@ impl Session {
             cwd: start.cwd.map(str::to_owned),
             stdin: start.stdin.unwrap_or_default().to_vec(),
             timeout: start.timeout_ms.map(Duration::from_millis),
+            limits: convert::numbers(start.limits),
             streams: convert::streams(start.stream),
             live,
         };

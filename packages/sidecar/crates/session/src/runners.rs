@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use coldframe_core::{Mode, ProcessOptions, Streams};
+use coldframe_core::{EvaluationSettings, Mode, ProcessOptions, Streams};
 use coldframe_ids::{RequestId, RunnerId};
 use coldframe_protocol::messages::{RunnerCreate, RunnerEval, RunnerRequest};
 
@@ -59,6 +59,7 @@ impl Session {
             cwd: create.cwd.map(str::to_owned),
             stdin: Vec::new(),
             timeout: None,
+            limits: convert::numbers(create.limits),
             streams: Streams::default(),
             live: false,
         };
@@ -95,9 +96,14 @@ impl Session {
         let replies = self.replies.clone();
         replies.requests.attach(id, process.clone());
         let (code, streams) = (eval.code.to_owned(), convert::streams(eval.stream));
+        let settings = EvaluationSettings {
+            returns: eval.returns.unwrap_or(false),
+            env: convert::pairs(eval.env),
+            cwd: eval.cwd.map(str::to_owned),
+        };
         let timeout = eval.timeout_ms.map(Duration::from_millis);
         Ok(self.start(may_run_here, move |dispatch| {
-            if let Err(error) = process.evaluate(id.evaluation(), code, timeout, streams, dispatch) {
+            if let Err(error) = process.evaluate(id.evaluation(), code, settings, timeout, streams, dispatch) {
                 replies.fail(id, &error, ErrorContext::runner(runner));
             }
         }))

@@ -10,11 +10,14 @@ use common::{Parent, fact, program, runtime};
 
 fn runner(parent: &mut Parent) -> RunnerId {
     let runtime = parent.runtime();
-    parent.ask(Kind::RunnerCreate, 2, &RunnerCreate { runtime, env: None, cwd: None }).read::<RunnerCreated>().runner
+    parent
+        .ask(Kind::RunnerCreate, 2, &RunnerCreate { runtime, env: None, cwd: None, limits: None })
+        .read::<RunnerCreated>()
+        .runner
 }
 
 fn eval(runner: RunnerId, code: &str) -> RunnerEval<'_> {
-    RunnerEval { runner, code, timeout_ms: None, stream: None }
+    RunnerEval { runner, code, returns: None, env: None, cwd: None, timeout_ms: None, stream: None }
 }
 
 #[test]

@@ -41,6 +41,11 @@ pub enum Event<'a> {
         id: u32,
         /// The code of the snippet.
         source: &'a str,
+        /// Whether the snippet may return a value.
+        returns: bool,
+        /// The environment and the working directory of this evaluation: an encoded [`Place`].
+        /// Empty if the evaluation has the program's.
+        place: &'a [u8],
     },
     /// The restore of the memory from a snapshot.
     Restore {
@@ -52,17 +57,42 @@ pub enum Event<'a> {
 impl Event<'_> {
     /// Appends the event in the layout of the inbox.
     pub fn encode(&self, out: &mut Vec<u8>) {
-        let (kind, id, result, payload): (EventKind, u32, i32, &[u8]) = match self {
-            Self::Start { mode, block } => (EventKind::Start, mode.number(), 0, block),
-            Self::Timer => (EventKind::Timer, 0, 0, &[]),
-            Self::Complete { operation, result, bytes } => (EventKind::Complete, *operation, *result, bytes),
-            Self::Eval { id, source } => (EventKind::Eval, *id, 0, source.as_bytes()),
-            Self::Restore { block } => (EventKind::Restore, 0, 0, block),
+        let (kind, id, result, payload): (EventKind, u32, i32, [&[u8]; 3]) = match self {
+            Self::Start { mode, block } => (EventKind::Start, mode.number(), 0, [block, &[], &[]]),
+            Self::Timer => (EventKind::Timer, 0, 0, [&[]; 3]),
+            Self::Complete { operation, result, bytes } => (EventKind::Complete, *operation, *result, [bytes, &[], &[]]),
+            Self::Eval { id, source, returns, place } => {
+                let place = if place.is_empty() { &[0; 4] } else { *place };
+                (EventKind::Eval, *id, i32::from(*returns), [place, source.as_bytes(), &[]])
+            }
+            Self::Restore { block } => (EventKind::Restore, 0, 0, [block, &[], &[]]),
         };
-        let header = EventHeader { kind: kind.number(), id, result, len: payload.len() as u32 };
+        let len = payload.iter().map(|part| part.len() as u32).sum();
+        let header = EventHeader { kind: kind.number(), id, result, len };
         out.extend_from_slice(&header.encode());
-        out.extend_from_slice(payload);
+        payload.iter().for_each(|part| out.extend_from_slice(part));
         out.resize(out.len().next_multiple_of(8), 0);
+    }
+}
+
+/// The environment and the working directory of one evaluation.
+pub struct Place<'a> {
+    /// The working directory. `None` means the program's.
+    pub cwd: Option<&'a str>,
+    /// Variables that extend or replace the program's environment.
+    pub env: &'a [(String, String)],
+}
+
+impl Place<'_> {
+    /// Encodes the place: the number of texts, the working directory or an empty text, and a text
+    /// for each variable.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut out = (1 + self.env.len() as u32).to_le_bytes().to_vec();
+        push_string(&mut out, &[self.cwd.unwrap_or_default()]);
+        for (key, value) in self.env {
+            push_string(&mut out, &[key, "=", value]);
+        }
+        out
     }
 }
 
@@ -181,11 +211,22 @@ mod tests {
     #[test]
     fn pads_events_to_eight_bytes() {
         let mut out = Vec::new();
-        Event::Eval { id: 3, source: "1+1" }.encode(&mut out);
+        Event::Eval { id: 3, source: "1+1", returns: true, place: &[] }.encode(&mut out);
         Event::Timer.encode(&mut out);
         assert_eq!(out.len(), 16 + 8 + 16);
-        assert_eq!(&out[..4], &4_u32.to_le_bytes());
-        assert_eq!(&out[16..24], b"1+1\0\0\0\0\0");
+        assert_eq!(&out[..16], b"\x04\0\0\0\x03\0\0\0\x01\0\0\0\x07\0\0\0");
+        assert_eq!(&out[16..24], b"\0\0\0\x001+1\0");
         assert_eq!(&out[24..28], &2_u32.to_le_bytes());
+    }
+
+    #[test]
+    fn lays_out_the_place_of_an_evaluation_as_documented() {
+        let env = [("A".to_owned(), "é".to_owned())];
+        let place = Place { cwd: None, env: &env }.encode();
+        let mut out = Vec::new();
+        Event::Eval { id: 3, source: "1", returns: false, place: &place }.encode(&mut out);
+        let expected: &[u8] = b"\x02\0\0\0\0\0\0\0\0\0\0\0\x04\0\0\0A=\xc3\xa9\0\0\0\x001\0\0\0\0\0\0\0";
+        assert_eq!(&out[8..16], b"\0\0\0\0\x19\0\0\0");
+        assert_eq!(&out[16..], expected);
     }
 }

@@ -137,12 +137,12 @@ impl Vm {
     ) -> Result<(Self, StartCost), Error> {
         let began = sys::monotonic_ns();
         let kernel = owner.process().kernel.clone();
-        let limits = &kernel.usage.limits;
+        let limits = owner.process().limits;
         if image.len() > factory.image.len() {
             // The memory of the snapshot has grown. wasmtime charges only for the module's initial
             // memory.
             if !charge.raise_to(image.len() as u64) {
-                return Err(MemoryRefusal::Runtime.error(limits));
+                return Err(MemoryRefusal::Runtime.error(&limits));
             }
             owner.grows(factory.image.len() as u64, image.len() as u64);
         }
@@ -177,7 +177,7 @@ impl Vm {
         let fault = |error: wasmtime::Error| Error::EngineFault { reason: format!("{error:#}") };
         let missing = |name: &str| Error::EngineFault { reason: format!("the module's {name} is not what it must be") };
         if let (Err(_), Some(refusal)) = (&instance, store.data().refused_memory) {
-            return Err(refusal.error(limits));
+            return Err(refusal.error(&limits));
         }
         let instance = instance.map_err(fault)?;
         let function =

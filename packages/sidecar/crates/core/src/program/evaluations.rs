@@ -7,7 +7,7 @@
 
 use super::deadline::Deadline;
 use super::{INTERRUPT_GRACE, Program, nanos};
-use crate::options::Streams;
+use crate::options::{EvaluationSettings, Streams};
 use crate::outcome::{Outcome, Sink, Timings};
 use crate::sched::Alarm;
 use coldframe_error::Error;
@@ -24,6 +24,7 @@ pub(crate) struct Request {
     pub(crate) id: EvaluationId,
     pub(crate) code: String,
     pub(crate) streams: Streams,
+    pub(crate) settings: EvaluationSettings,
 }
 
 /// An evaluation that waits for its turn.
@@ -120,9 +121,9 @@ impl Program {
         Ok(control.waiting.take())
     }
 
-    /// Starts the next evaluation, unless an evaluation is running. Returns the evaluation's id and
-    /// code.
-    pub(super) fn next_evaluation(&self) -> Option<(EvaluationId, String)> {
+    /// Starts the next evaluation, unless an evaluation is running. Returns the evaluation's
+    /// request.
+    pub(super) fn next_evaluation(&self) -> Option<Request> {
         let mut control = self.control.lock();
         if control.evaluations.current.is_some() {
             return None;
@@ -138,7 +139,7 @@ impl Program {
         drop(control);
         self.begin_cpu();
         self.output.lock().set_streams(request.streams);
-        Some((request.id, request.code))
+        Some(request)
     }
 
     /// Makes the state of the running evaluation and sets the alarm of its deadline.
@@ -223,7 +224,7 @@ impl Program {
     }
 
     /// Reports the end of the running evaluation.
-    pub(super) fn finish_evaluation(&self, exit_code: i32, failure: Option<Error>) {
+    pub(super) fn finish_evaluation(&self, exit_code: i32, value: Option<String>, failure: Option<Error>) {
         // Without the guard, a thread could take the sink after the evaluation's removal and before
         // its report. The end of the evaluation would never be reported.
         let held = self.sink.hold();
@@ -233,7 +234,7 @@ impl Program {
         let failure = current.failure.or(failure);
         let exit_code = failure.as_ref().map_or(exit_code, Error::exit_code);
         let timings = Timings { guest_run_ns: sys::monotonic_ns() - current.began, ..Timings::default() };
-        let outcome = self.outcome(exit_code, None, failure, timings);
+        let outcome = self.outcome(exit_code, value, failure, timings);
         if !current.is_detached {
             self.sink.send(|sink| sink.evaluated(current.id, outcome));
         }

@@ -173,7 +173,7 @@ impl Program {
             home: parts.home,
             root: OnceLock::new(),
             quiesce: parts.quiesce,
-            output: Mutex::new(Output::new(parts.streams, parts.process.kernel.usage.limits.output_bytes)),
+            output: Mutex::new(Output::new(parts.streams, parts.process.limits.output_bytes)),
             process: parts.process,
             gate: Arc::default(),
             meter: Arc::default(),
@@ -235,8 +235,10 @@ impl Program {
         self.scheduler.timers()
     }
 
+    /// Returns the limits of the program: the runtime's limits, of which the embedder may have
+    /// lowered some.
     pub(crate) fn limits(&self) -> &Limits {
-        &self.process.kernel.usage.limits
+        &self.process.limits
     }
 
     /// Returns the number of output bytes that wait for readers.

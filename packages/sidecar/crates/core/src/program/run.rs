@@ -7,6 +7,7 @@
 
 use super::Membership;
 use super::Program;
+use super::evaluations::Request;
 use super::rest::rest;
 use crate::installation::Installation;
 use crate::options::Mode;
@@ -53,7 +54,7 @@ impl Launch {
 enum Step {
     Timer,
     Complete(Vec<kernel::Event>),
-    Evaluate(EvaluationId, String),
+    Evaluate(Request),
     /// Ends the running evaluation without running guest code.
     Abandon,
     End,
@@ -175,7 +176,10 @@ async fn give_turns(program: &Arc<Program>, vm: &mut Vm, is_shell: bool, mut rea
         program.flush_all();
         if EvaluationId::new(state.eval_done).is_some_and(|done| program.control.lock().evaluations.current_id() == Some(done)) {
             let failure = (state.eval_reason == ExitReason::Memory.number()).then(|| memory_limit(program, vm));
-            program.finish_evaluation(state.eval_exit_code, failure);
+            match value_of(program, vm, &state) {
+                Ok(value) => program.finish_evaluation(state.eval_exit_code, value, failure),
+                Err(error) => program.finish_evaluation(ExitCode::Interrupted.code(), None, Some(failure.unwrap_or(error))),
+            }
         }
         if state.has_exited() {
             return Exit::Normal(state);
@@ -195,8 +199,11 @@ async fn give_turns(program: &Arc<Program>, vm: &mut Vm, is_shell: bool, mut rea
                     vm.deliver(Event::Complete { operation: operation.get(), result, bytes: &bytes });
                 }
             }
-            Step::Evaluate(id, source) => vm.deliver(Event::Eval { id: id.get(), source: &source }),
-            Step::Abandon => program.finish_evaluation(ExitCode::Interrupted.code(), None),
+            Step::Evaluate(Request { id, code, settings, .. }) => {
+                let place = settings.place();
+                vm.deliver(Event::Eval { id: id.get(), source: &code, returns: settings.returns, place: &place });
+            }
+            Step::Abandon => program.finish_evaluation(ExitCode::Interrupted.code(), None, None),
             Step::End => return Exit::Failed(None),
         }
     }
@@ -231,8 +238,8 @@ async fn next_step(program: &Program, due: Option<u64>) -> Option<Step> {
         if program.quiesce.must_rest() {
             return Poll::Ready(None);
         }
-        if let Some((id, code)) = program.next_evaluation() {
-            return Poll::Ready(Some(Step::Evaluate(id, code)));
+        if let Some(request) = program.next_evaluation() {
+            return Poll::Ready(Some(Step::Evaluate(request)));
         }
         let events = program.process.operations.take();
         if !events.is_empty() {
@@ -281,19 +288,27 @@ fn finish_normally(program: &Program, vm: &mut Vm, state: &StateBlock) -> (i32, 
     if state.exit_reason == ExitReason::Memory.number() {
         program.control.lock().failure.get_or_insert(memory_limit(program, vm));
     }
-    let most = program.limits().result_bytes;
-    if state.value_ptr != 0 && u64::from(state.value_len) > most {
-        program.control.lock().failure.get_or_insert(Error::ResultLimit { bytes: most });
-        return (ExitCode::Interrupted.code(), None);
-    }
-    let value = (state.value_ptr != 0).then(|| vm.text(state.value_ptr, state.value_len));
-    match value.transpose() {
+    match value_of(program, vm, state) {
         Ok(value) => (state.exit_code, value),
         Err(error) => {
-            program.control.lock().failure.get_or_insert(Error::EngineFault { reason: format!("{error:#}") });
+            program.control.lock().failure.get_or_insert(error);
             (ExitCode::Interrupted.code(), None)
         }
     }
+}
+
+/// Returns the JSON text that the program or the evaluation returned. Fails if the text is longer
+/// than the limit, or outside the guest's memory.
+fn value_of(program: &Program, vm: &mut Vm, state: &StateBlock) -> Result<Option<String>, Error> {
+    if state.value_ptr == 0 {
+        return Ok(None);
+    }
+    let most = program.limits().result_bytes;
+    if u64::from(state.value_len) > most {
+        return Err(Error::ResultLimit { bytes: most });
+    }
+    let value = vm.text(state.value_ptr, state.value_len);
+    value.map(Some).map_err(|error| Error::EngineFault { reason: format!("{error:#}") })
 }
 
 /// Records the reason of a failure, unless the program already has a reason to end.

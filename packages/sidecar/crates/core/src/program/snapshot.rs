@@ -11,7 +11,7 @@ use super::deadline::Deadline;
 use super::evaluations::{Queued, Request};
 use super::output::OutputSnapshot;
 use super::{Home, Input, Parts, Program, ProgramInfo, Quiesce};
-use crate::options::{Mode, Streams};
+use crate::options::{EvaluationSettings, Mode, Streams};
 use crate::outcome::Sink;
 use crate::sched::Scheduler;
 use coldframe_error::Error;
@@ -45,6 +45,7 @@ pub(crate) struct EvaluationSnapshot {
     pub(crate) code: String,
     pub(crate) time: Option<Remaining>,
     pub(crate) streams: [bool; 2],
+    pub(crate) settings: EvaluationSettings,
 }
 
 /// The snapshot of a program.
@@ -62,6 +63,8 @@ pub(crate) struct ProgramSnapshot {
     pub(crate) time: Option<Remaining>,
     /// The CPU time that counts for the limit, in nanoseconds.
     pub(crate) cpu_ns: u64,
+    /// The limits that are below the runtime's.
+    pub(crate) limits: Vec<(String, u64)>,
     pub(crate) evaluation: Option<EvaluationSnapshot>,
     /// The waiting evaluations. Kept only for a program whose runtime is paused.
     pub(crate) queue: Vec<EvaluationSnapshot>,
@@ -100,6 +103,7 @@ impl Program {
             code: String::new(),
             time: deadline.map(Deadline::remaining),
             streams: [own.stdout, own.stderr],
+            settings: EvaluationSettings::default(),
         });
         let waiting = control.evaluations.queue().filter(|_| keeps_queue);
         let queue = waiting.map(|Queued { request, deadline, .. }| EvaluationSnapshot {
@@ -107,6 +111,7 @@ impl Program {
             code: request.code.clone(),
             time: deadline.map(Deadline::remaining),
             streams: [request.streams.stdout, request.streams.stderr],
+            settings: request.settings.clone(),
         });
         ProgramSnapshot {
             pid: self.pid,
@@ -119,6 +124,7 @@ impl Program {
             input,
             time: control.deadline.map(Deadline::remaining),
             cpu_ns: self.limited_cpu_ns(),
+            limits: self.limits().own(&self.process.kernel.usage.limits),
             evaluation,
             queue: queue.collect(),
             vm,
@@ -140,7 +146,8 @@ impl Program {
             return;
         }
         let queue = saved.queue.iter().map(|waiting| {
-            let request = Request { id: waiting.id, code: waiting.code.clone(), streams: streams(waiting.streams) };
+            let EvaluationSnapshot { id, code, settings, .. } = waiting.clone();
+            let request = Request { id, code, streams: streams(waiting.streams), settings };
             self.queued(request, waiting.time.map(Remaining::deadline))
         });
         self.control.lock().evaluations.append(queue);
@@ -165,7 +172,9 @@ impl ProgramSnapshot {
 
     /// Returns the size of the snapshot in bytes, without the VM snapshot.
     pub(crate) fn own_bytes(&self) -> u64 {
-        let of_evaluation = |evaluation: &EvaluationSnapshot| size_of::<EvaluationSnapshot>() + evaluation.code.len();
+        let of_evaluation = |evaluation: &EvaluationSnapshot| {
+            size_of::<EvaluationSnapshot>() + evaluation.code.len() + evaluation.settings.bytes()
+        };
         let evaluations: usize = self.evaluation.iter().chain(&self.queue).map(of_evaluation).sum();
         let texts = self.command.len() + self.input.len();
         self.output.own_bytes() + (size_of::<Self>() + evaluations + texts) as u64
@@ -192,8 +201,10 @@ impl ProgramSnapshot {
 
     /// Makes the program, without a VM. Fails if the unread input or the captured output exceeds a
     /// limit.
-    pub(crate) fn restore(&self, target: RestoreTarget) -> Result<Arc<Program>, Error> {
-        self.check(&target.process.kernel.usage.limits)?;
+    pub(crate) fn restore(&self, mut target: RestoreTarget) -> Result<Arc<Program>, Error> {
+        let own = self.limits.iter().map(|(name, value)| (name.as_str(), *value));
+        target.process.limits = target.process.limits.with_own(own);
+        self.check(&target.process.limits)?;
         let program = Program::of_lineage(
             self.lineage,
             Parts {

@@ -119,7 +119,9 @@ impl Runtime {
     /// before this call returns.
     pub fn start(&self, options: ProcessOptions, sink: Arc<dyn Sink>, dispatch: Dispatch) -> Result<Process, Error> {
         let inner = &self.inner;
-        let limits = inner.limits();
+        let mut limits = *inner.limits();
+        options.limits.iter().try_for_each(|(name, value)| limits.lower(name, *value))?;
+        limits.check(inner.image_len())?;
         let mut launch = inner.launch(&options)?;
         let Generation { kernel, quiesce } = inner.generation();
         // No snapshot is taken until the program is complete, because a snapshot must contain the
@@ -140,7 +142,8 @@ impl Runtime {
             .processes
             .enter_root()
             .map_err(|_| Error::ResourceExhausted { resource: "processes in the runtime", limit: limits.processes })?;
-        let process = KernelProcess::new(kernel.clone(), pid, &launch.cwd);
+        let mut process = KernelProcess::new(kernel.clone(), pid, &launch.cwd);
+        process.limits = limits;
         let title = match options.mode {
             Mode::File | Mode::Command => title(&launch.argv),
             _ => "node".to_owned(),

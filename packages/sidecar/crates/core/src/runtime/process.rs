@@ -1,7 +1,7 @@
 //! The embedder's handle of one guest program. Next: `processes.rs`.
 
-use crate::checks::invalid;
-use crate::options::{Dispatch, Mode, Streams};
+use crate::checks::{check_cwd, check_env, check_size, env_bytes, invalid};
+use crate::options::{Dispatch, EvaluationSettings, Mode, Streams};
 use crate::program::{Program, ProgramInfo, Request};
 use crate::runtime::Runtime;
 use coldframe_error::Error;
@@ -58,6 +58,7 @@ impl Process {
         &self,
         id: EvaluationId,
         code: String,
+        settings: EvaluationSettings,
         timeout: Option<Duration>,
         streams: Streams,
         dispatch: Dispatch,
@@ -65,7 +66,10 @@ impl Process {
         if self.program.mode() != Mode::Resident {
             return Err(invalid("eval", "an evaluation in a resident process".to_owned(), id.to_string()));
         }
-        let request = Request { id, code, streams };
+        settings.cwd.as_deref().map_or(Ok(()), check_cwd)?;
+        check_env(&settings.env)?;
+        check_size("env", env_bytes(&settings.env), self.program.limits().env_bytes)?;
+        let request = Request { id, code, streams, settings };
         let Some(waker) = self.program.evaluate(request, timeout)? else { return Ok(()) };
         match (dispatch, self.program.task()) {
             (Dispatch::Inline(budget), Some(task)) => task.wake_inline(budget),

@@ -67,6 +67,7 @@ struct ProgramState {
     input: Vec<u8>,
     time: Option<Remaining>,
     cpu_ns: u64,
+    limits: Vec<(String, u64)>,
     evaluation: Option<EvaluationSnapshot>,
     #[serde(deserialize_with = "bounded::<_, _, MAX_QUEUE>")]
     queue: Vec<EvaluationSnapshot>,
@@ -86,6 +87,7 @@ impl ProgramState {
             input: program.input.clone(),
             time: program.time,
             cpu_ns: program.cpu_ns,
+            limits: program.limits.clone(),
             evaluation: program.evaluation.clone(),
             queue: program.queue.clone(),
         }
@@ -106,6 +108,7 @@ impl ProgramState {
             input: self.input,
             time: self.time,
             cpu_ns: self.cpu_ns,
+            limits: self.limits,
             evaluation: self.evaluation,
             queue: self.queue,
             vm: VmState { snapshot: memory.snapshot, is_shell: memory.is_shell },

@@ -9,7 +9,8 @@ mod residents;
 mod snapshots;
 
 use crate::{
-    Core, CoreOptions, Dispatch, Limits, Mode, Outcome, Process, ProcessOptions, Runtime, RuntimeOptions, Sink, Streams, Timings,
+    Core, CoreOptions, Dispatch, EvaluationSettings, Limits, Mode, Outcome, Process, ProcessOptions, Runtime, RuntimeOptions,
+    Sink, Streams, Timings,
 };
 use coldframe_error::Error;
 use coldframe_ids::EvaluationId;
@@ -44,6 +45,7 @@ pub(super) fn exec(code: &str) -> ProcessOptions {
         cwd: None,
         stdin: vec![],
         timeout: None,
+        limits: vec![],
         streams: Streams::default(),
         live: false,
     }

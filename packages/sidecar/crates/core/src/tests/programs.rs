@@ -96,7 +96,7 @@ fn spinning_guests_do_not_delay_others_and_can_be_killed() {
     // 21 short programs end before any loop has computed for a second. A load of the machine slows
     // the loops too.
     let limits = Limits { cpu_ms: 1_000, ..Limits::default() };
-    let spinners: Vec<_> = (0..8).map(|_| limited(&core, limits.clone())).collect();
+    let spinners: Vec<_> = (0..8).map(|_| limited(&core, limits)).collect();
     let running: Vec<_> = spinners.iter().map(|runtime| start(runtime, exec("for (;;) {}"), Dispatch::Worker)).collect();
     let quick = runtime(&core);
     for _ in 0..21 {
@@ -200,7 +200,9 @@ fn the_cpu_limit_ends_a_program_that_never_yields() {
         let options = ProcessOptions { mode, streams, ..exec(if mode == Mode::Exec { code } else { "" }) };
         let process = runtime.start(options, stubborn.clone(), Dispatch::Worker).expect("start");
         if mode == Mode::Resident {
-            process.evaluate(evaluation(1), code.to_owned(), None, streams, Dispatch::Worker).expect("evaluate");
+            process
+                .evaluate(evaluation(1), code.to_owned(), EvaluationSettings::default(), None, streams, Dispatch::Worker)
+                .expect("evaluate");
         }
         assert!(stubborn.process.set(process).is_ok());
         assert_eq!(super::code(&exited(&events)), Some("ERR_CPU_LIMIT"), "{mode:?}");

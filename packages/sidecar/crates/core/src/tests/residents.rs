@@ -26,7 +26,9 @@ fn evaluate(
     dispatch: Dispatch,
 ) -> Outcome {
     let timeout = timeout.map(Duration::from_millis);
-    process.evaluate(evaluation(id), code.to_owned(), timeout, Streams::default(), dispatch).expect("evaluate");
+    process
+        .evaluate(evaluation(id), code.to_owned(), EvaluationSettings::default(), timeout, Streams::default(), dispatch)
+        .expect("evaluate");
     evaluated(events, id)
 }
 
@@ -59,7 +61,9 @@ fn snippets_run_in_order_and_can_be_cancelled() {
     let core = core();
     let (process, events) = resident(&runtime(&core));
     let evaluate_snippet = |id: u32, code: &str| {
-        process.evaluate(evaluation(id), code.to_owned(), None, Streams::default(), Dispatch::Worker).expect("evaluate")
+        process
+            .evaluate(evaluation(id), code.to_owned(), EvaluationSettings::default(), None, Streams::default(), Dispatch::Worker)
+            .expect("evaluate")
     };
     evaluate_snippet(1, "await new Promise((done) => setTimeout(done, 50)); console.log(1)");
     evaluate_snippet(2, "console.log(2)");
@@ -78,7 +82,16 @@ fn a_timeout_includes_the_time_in_the_queue() {
     let (process, events) = resident(&runtime);
     let evaluate_snippet = |id: u32, code: &str, timeout: Option<u64>| {
         let timeout = timeout.map(Duration::from_millis);
-        process.evaluate(evaluation(id), code.to_owned(), timeout, Streams::default(), Dispatch::Worker).expect("evaluate")
+        process
+            .evaluate(
+                evaluation(id),
+                code.to_owned(),
+                EvaluationSettings::default(),
+                timeout,
+                Streams::default(),
+                Dispatch::Worker,
+            )
+            .expect("evaluate")
     };
     evaluate_snippet(1, "await new Promise((done) => setTimeout(done, 60_000))", None);
     evaluate_snippet(2, "console.log('never')", Some(20));
@@ -98,8 +111,16 @@ fn a_timeout_includes_the_time_in_the_queue() {
 fn exit_ends_the_program_and_the_queued_snippets() {
     let core = core();
     let (process, events) = resident(&runtime(&core));
-    let evaluate_snippet =
-        |id: u32, code: &str| process.evaluate(evaluation(id), code.to_owned(), None, Streams::default(), Dispatch::Worker);
+    let evaluate_snippet = |id: u32, code: &str| {
+        process.evaluate(
+            evaluation(id),
+            code.to_owned(),
+            EvaluationSettings::default(),
+            None,
+            Streams::default(),
+            Dispatch::Worker,
+        )
+    };
     evaluate_snippet(1, "await new Promise((done) => setTimeout(done, 30)); process.exit(7)").expect("evaluate");
     evaluate_snippet(2, "console.log('never')").expect("evaluate");
     assert_eq!(evaluated(&events, 1).exit_code, 7);

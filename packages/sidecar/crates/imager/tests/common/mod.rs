@@ -105,6 +105,7 @@ pub fn start(runtime: &Runtime, code: &str, timeout: Option<u64>, dispatch: Disp
         cwd: None,
         stdin: vec![],
         timeout: timeout.map(Duration::from_millis),
+        limits: vec![],
         streams: Streams::default(),
         live: false,
     };

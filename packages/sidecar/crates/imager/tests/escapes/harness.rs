@@ -89,6 +89,7 @@ fn options(script: &Script) -> ProcessOptions {
         cwd: None,
         stdin: b"input".to_vec(),
         timeout: Some(STEP_TIMEOUT / 2),
+        limits: vec![],
         streams: Streams::default(),
         live: false,
     }

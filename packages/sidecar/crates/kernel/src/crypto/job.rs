@@ -63,6 +63,6 @@ impl Watch for ProgramWatch {
     }
 
     fn memory(&self) -> usize {
-        usize::try_from(self.program.process().kernel.usage.limits.memory_bytes).unwrap_or(usize::MAX)
+        usize::try_from(self.program.process().limits.memory_bytes).unwrap_or(usize::MAX)
     }
 }

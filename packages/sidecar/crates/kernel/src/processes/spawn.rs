@@ -71,6 +71,7 @@ pub(super) fn spawn(program: &Arc<dyn Caller>, words: &[u8], texts: &[u8]) -> An
     };
     *files.descriptors.lock() = Descriptors::inherited(slots, kernel.descriptors());
     let mut process = Process::with_files(kernel.clone(), pid, files);
+    process.limits = parent.limits;
     process.texts = Some(texts);
     let cwd = String::from_utf8_lossy(&cwd).into_owned();
     if let Err(process) = program.start_child(Child { process, parent: program.pid(), command, cwd, memory }) {

@@ -280,6 +280,7 @@ impl ProcessSnapshot {
             charge.ok_or(Error::ResourceExhausted { resource: "kernel bytes", limit: usage.limits.kernel_bytes })
         });
         Ok(Process {
+            limits: usage.limits,
             kernel: kernel.clone(),
             pid: self.pid,
             crypto: Crypto::restore(&self.crypto, usage)?,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Empty, Failure};
 use crate::declare::{events, requests};
-use crate::maps::Pairs;
+use crate::maps::{Numbers, Pairs};
 
 requests! {
     /// Requests about programs and processes.
@@ -85,6 +85,9 @@ pub struct ProcessStart<'a> {
     /// The wall-clock limit of the program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
+    /// Limits that the program has instead of the runtime's.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub limits: Option<Numbers<'a>>,
     /// Descriptors whose output is sent while the program runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stream: Option<Stream>,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Empty, Outcome, Stream, Timings};
 use crate::declare::requests;
-use crate::maps::Pairs;
+use crate::maps::{Numbers, Pairs};
 
 requests! {
     /// Requests about resident runners.
@@ -31,6 +31,9 @@ pub struct RunnerCreate<'a> {
     /// The working directory, instead of the runtime's working directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<&'a str>,
+    /// Limits that the runner has instead of the runtime's.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub limits: Option<Numbers<'a>>,
 }
 
 /// The reply to `runner.create`.
@@ -53,6 +56,15 @@ pub struct RunnerEval<'a> {
     pub runner: RunnerId,
     /// The snippet.
     pub code: &'a str,
+    /// Whether the snippet may return a value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub returns: Option<bool>,
+    /// Variables that extend or replace the runner's environment during the evaluation.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub env: Option<Pairs<'a>>,
+    /// The working directory during the evaluation, instead of the runner's working directory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<&'a str>,
     /// The wall-clock limit of the evaluation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,

@@ -73,6 +73,7 @@ fn everything() -> ProcessStart<'static> {
         cwd: Some("/workspace/ordner"),
         stdin: Some(BYTES),
         timeout_ms: Some(4_294_967_296),
+        limits: Some(Numbers(vec![("memoryBytes", 33_554_432), ("cpuMs", 50)])),
         stream: Some(Stream { stdout: Some(true), stderr: Some(false) }),
         live: Some(true),
     }
@@ -80,7 +81,20 @@ fn everything() -> ProcessStart<'static> {
 
 fn least(code: &'static str) -> ProcessStart<'static> {
     let (args, exec_argv, env, cwd, stdin, timeout_ms, stream) = (None, None, None, None, None, None, None);
-    ProcessStart { runtime: runtime(1), mode: Mode::Exec, code, args, exec_argv, env, cwd, stdin, timeout_ms, stream, live: None }
+    ProcessStart {
+        runtime: runtime(1),
+        mode: Mode::Exec,
+        code,
+        args,
+        exec_argv,
+        env,
+        cwd,
+        stdin,
+        timeout_ms,
+        limits: None,
+        stream,
+        live: None,
+    }
 }
 
 fn outcome<'a>(stdout: &'a [u8], failure: Option<Failure<'a>>) -> Outcome<'a> {
@@ -166,9 +180,21 @@ pub fn all() -> Vec<Case> {
         let stream = Some(Stream::default());
         ProcessStart { args: Some(vec![]), env: Some(Pairs::default()), stdin: Some(b""), stream, ..least("") }
     });
-    sdk!(all, "runner-create", RunnerCreate, 5, RunnerCreate, RunnerCreate { runtime: runtime(1), env: None, cwd: None });
+    sdk!(
+        all,
+        "runner-create",
+        RunnerCreate,
+        5,
+        RunnerCreate,
+        RunnerCreate { runtime: runtime(1), env: None, cwd: None, limits: None }
+    );
     sdk!(all, "runner-create-everything", RunnerCreate, 5, RunnerCreate, {
-        RunnerCreate { runtime: runtime(1), env: Some(Pairs(vec![("MODE", "resident")])), cwd: Some("/") }
+        RunnerCreate {
+            runtime: runtime(1),
+            env: Some(Pairs(vec![("MODE", "resident")])),
+            cwd: Some("/"),
+            limits: Some(Numbers(vec![("cpuMs", 50)])),
+        }
     });
     sdk!(
         all,
@@ -176,11 +202,19 @@ pub fn all() -> Vec<Case> {
         RunnerEval,
         6,
         RunnerEval,
-        RunnerEval { runner: runner(1), code: "1 + 1", timeout_ms: None, stream: None }
+        RunnerEval { runner: runner(1), code: "1 + 1", returns: None, env: None, cwd: None, timeout_ms: None, stream: None }
     );
     sdk!(all, "runner-eval-everything", RunnerEval, 6, RunnerEval, {
         let stream = Some(Stream { stdout: None, stderr: Some(true) });
-        RunnerEval { runner: runner(u32::MAX), code: "await 0 // ☃", timeout_ms: Some(1), stream }
+        RunnerEval {
+            runner: runner(u32::MAX),
+            code: "await 0 // ☃",
+            returns: Some(true),
+            env: Some(Pairs(vec![("A", "1")])),
+            cwd: Some("/tmp"),
+            timeout_ms: Some(1),
+            stream,
+        }
     });
     sdk!(all, "runner-dispose", RunnerDispose, 7, RunnerDispose, RunnerDispose { runner: runner(200) });
     sdk!(all, "resources", Resources, 8, Empty, Empty {});

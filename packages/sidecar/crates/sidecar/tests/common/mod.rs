@@ -184,7 +184,20 @@ impl Drop for Parent {
 /// Makes a request that starts a program.
 pub fn program(runtime: RuntimeId, code: &str) -> ProcessStart<'_> {
     let (args, exec_argv, env, cwd, stdin, timeout_ms, stream) = (None, None, None, None, None, None, None);
-    ProcessStart { runtime, mode: Mode::Exec, code, args, exec_argv, env, cwd, stdin, timeout_ms, stream, live: None }
+    ProcessStart {
+        runtime,
+        mode: Mode::Exec,
+        code,
+        args,
+        exec_argv,
+        env,
+        cwd,
+        stdin,
+        timeout_ms,
+        limits: None,
+        stream,
+        live: None,
+    }
 }
 
 /// Waits until a process has exited.

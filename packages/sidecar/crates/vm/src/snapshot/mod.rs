@@ -68,7 +68,7 @@ impl VmSnapshot {
         if needed != found {
             return Err(Error::SnapshotForeign { what: "the image", needed: needed.to_owned(), found: found.to_owned() });
         }
-        let limit = owner.process().kernel.usage.limits.memory_bytes;
+        let limit = owner.process().limits.memory_bytes;
         if self.memory.len() as u64 > limit {
             return Err(Error::MemoryLimit { limit: "memoryBytes", bytes: limit });
         }

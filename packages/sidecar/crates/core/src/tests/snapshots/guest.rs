@@ -186,7 +186,7 @@ impl Guest {
     /// without the last line break.
     pub(super) fn eval(&mut self, code: &str) -> String {
         self.evaluations += 1;
-        self.vm.deliver(Event::Eval { id: self.evaluations, source: code });
+        self.vm.deliver(Event::Eval { id: self.evaluations, source: code, returns: false, place: &[] });
         let began = Instant::now();
         loop {
             let state = self.turn();

@@ -94,7 +94,7 @@ fn status(proc: &Proc, program: &dyn Caller) -> String {
 }
 
 fn limits(program: &dyn Caller) -> String {
-    let limits = &program.process().kernel.usage.limits;
+    let limits = &program.process().limits;
     let mut text = format!("{:<25} {:<20} {:<20} {:<10}\n", "Limit", "Soft Limit", "Hard Limit", "Units");
     let mut line = |name: &str, value: Option<u64>, unit: &str| {
         let value = value.map_or_else(|| "unlimited".to_owned(), |value| value.to_string());

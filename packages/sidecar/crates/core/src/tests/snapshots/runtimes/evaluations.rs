@@ -41,7 +41,7 @@ fn a_restored_evaluation_keeps_its_remaining_time() {
     let timeout = Some(Duration::from_millis(300));
     original
         .process
-        .evaluate(evaluation(9), endless.to_owned(), timeout, Streams::default(), Dispatch::Worker)
+        .evaluate(evaluation(9), endless.to_owned(), EvaluationSettings::default(), timeout, Streams::default(), Dispatch::Worker)
         .expect("a live program");
     let snapshot = take(&source);
     let (_runtime, mut copied) = copy(&core, &snapshot).runner();
@@ -66,7 +66,8 @@ fn a_rollback_ends_the_present_evaluations() {
     assert_eq!(code(&runner.ended(queued)), Some("ERR_ROLLED_BACK"));
     runner.continue_with(&programs);
     assert_eq!(runner.eval("console.log(n)"), "1");
-    let asked = stale.evaluate(evaluation(77), String::new(), None, Streams::default(), Dispatch::Worker);
+    let asked =
+        stale.evaluate(evaluation(77), String::new(), EvaluationSettings::default(), None, Streams::default(), Dispatch::Worker);
     assert_eq!(asked, Err(Error::RolledBack), "a handle of the state before the rollback");
     families::until_left(&source, (1, 1, 0));
 }
@@ -102,7 +103,14 @@ fn requests_that_are_not_in_the_snapshot_fail_with_rolled_back() {
     assert_eq!(code(&runner.ended(current)), Some("ERR_ROLLED_BACK"));
     assert_eq!(code(&runner.ended(queued)), Some("ERR_ROLLED_BACK"), "a queued evaluation fails too");
     assert_eq!(code(&exited(&runner.events)), Some("ERR_ROLLED_BACK"));
-    let asked = runner.process.evaluate(evaluation(77), String::new(), None, Streams::default(), Dispatch::Worker);
+    let asked = runner.process.evaluate(
+        evaluation(77),
+        String::new(),
+        EvaluationSettings::default(),
+        None,
+        Streams::default(),
+        Dispatch::Worker,
+    );
     assert_eq!(asked, Err(Error::RolledBack));
     assert_eq!(source.files().write_open(file, 0, b"x"), Err(Error::RolledBack), "its open file is closed");
     assert_eq!(source.files().stat("/workspace/f", true).map_err(|error| error.code()), Err("ENOENT"));
@@ -148,7 +156,12 @@ fn a_program_restored_with_its_old_sink_continues_and_reports() {
     let (mut sinks, carryover) = held.expect("held").into_sinks();
     families::until_left(&source, (0, 0, 0));
     assert!(runner.events.try_recv().is_err(), "nothing is reported while the program is held");
-    assert!(runner.process.evaluate(evaluation(1), String::new(), None, Streams::default(), Dispatch::Worker).is_err());
+    assert!(
+        runner
+            .process
+            .evaluate(evaluation(1), String::new(), EvaluationSettings::default(), None, Streams::default(), Dispatch::Worker)
+            .is_err()
+    );
     let resume = RestoreOptions { resume: Some(carryover), ..RestoreOptions::default() };
     let ((_runtime, programs), _) =
         core.restore(&snapshot, resume, &mut |info, _| sinks.remove(&info.lineage).expect("its sink")).expect("a copy");
@@ -166,7 +179,10 @@ fn time_while_held_does_not_count_for_a_timeout() {
     let runner = runner(&source);
     let short = Duration::from_millis(100);
     let waits = "await new Promise((done) => setTimeout(done, 60_000))".to_owned();
-    runner.process.evaluate(evaluation(9), waits, Some(short), Streams::default(), Dispatch::Worker).expect("a live program");
+    runner
+        .process
+        .evaluate(evaluation(9), waits, EvaluationSettings::default(), Some(short), Streams::default(), Dispatch::Worker)
+        .expect("a live program");
     let (_snapshot, held) = try_take(&source, SnapshotOptions { hold: true, ..SnapshotOptions::default() }).expect("a snapshot");
     std::thread::sleep(short * 3);
     assert!(runner.events.try_recv().is_err(), "the timeout has not fired");

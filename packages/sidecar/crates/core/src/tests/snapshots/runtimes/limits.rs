@@ -56,9 +56,23 @@ fn programs_and_copies_beyond_the_mappings_are_refused() {
     assert_eq!(code(&one_more), Some("ERR_RESOURCE_EXHAUSTED"), "{one_more:?}");
     // A runner that could not be made fails every evaluation with the reason.
     let (process, events) = start(&runtime, ProcessOptions { mode: Mode::Resident, ..exec("") }, Dispatch::Worker);
-    let early = process.evaluate(evaluation(1), "1".to_owned(), None, Streams::default(), Dispatch::Worker);
+    let early = process.evaluate(
+        evaluation(1),
+        "1".to_owned(),
+        EvaluationSettings::default(),
+        None,
+        Streams::default(),
+        Dispatch::Worker,
+    );
     assert_eq!(code(&exited(&events)), Some("ERR_RESOURCE_EXHAUSTED"));
-    let late = process.evaluate(evaluation(2), "1".to_owned(), None, Streams::default(), Dispatch::Worker);
+    let late = process.evaluate(
+        evaluation(2),
+        "1".to_owned(),
+        EvaluationSettings::default(),
+        None,
+        Streams::default(),
+        Dispatch::Worker,
+    );
     for refused in [early, late].into_iter().filter_map(Result::err) {
         assert_eq!(refused.code(), "ERR_RESOURCE_EXHAUSTED");
     }

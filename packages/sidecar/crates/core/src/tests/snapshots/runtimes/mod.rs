@@ -40,8 +40,14 @@ impl Runner {
     /// Starts an evaluation of a snippet. Returns the number of the evaluation.
     pub(super) fn begin(&mut self, code: &str) -> u32 {
         self.evaluations += 1;
-        let begun =
-            self.process.evaluate(evaluation(self.evaluations), code.to_owned(), None, Streams::default(), Dispatch::Worker);
+        let begun = self.process.evaluate(
+            evaluation(self.evaluations),
+            code.to_owned(),
+            EvaluationSettings::default(),
+            None,
+            Streams::default(),
+            Dispatch::Worker,
+        );
         begun.expect("a live program");
         self.evaluations
     }
