@@ -1,4 +1,4 @@
-// Compiles one TypeScript package into its `dist/`, and bundles the entry point of the SDK.
+// Compiles one TypeScript package into its `dist/`, and bundles the entry points of the SDK.
 //
 // The compiler writes to a folder next to `dist/` first, and each file is renamed into place. A
 // program that runs from `dist/` meanwhile reads complete files. Files without a source are
@@ -6,6 +6,7 @@
 
 import { rmSync } from 'node:fs';
 import { bundle } from './bundle.mjs';
+import { bundleSecureExec } from './bundle-secure-exec.mjs';
 import { listFiles } from './inputs.mjs';
 import { fromRoot } from './paths.mjs';
 import { placeFile } from './place.mjs';
@@ -31,7 +32,10 @@ export async function compileTypes(folder, { bundled = false } = {}) {
   rmSync(fromRoot(fresh), { recursive: true, force: true });
   try {
     await run(process.execPath, [tsc(), '-p', `${folder}/tsconfig.json`, '--outDir', fresh, '--pretty', 'false']);
-    if (bundled) await bundle(fromRoot(fresh, 'index.js'));
+    if (bundled) {
+      await bundleSecureExec(fromRoot(fresh));
+      await bundle(fromRoot(fresh, 'index.js'));
+    }
     const wanted = new Set(listFiles([fresh]).map((path) => path.slice(fresh.length + 1)));
     for (const path of wanted) placeFile(fromRoot(fresh, path), fromRoot(folder, 'dist', path));
     for (const path of compiledFiles(folder)) {

@@ -107,7 +107,7 @@ const typescript = (name, needs, dependencies, options) => ({
     `packages/${name}/package.json`,
     'tsconfig.json',
     'pnpm-lock.yaml',
-    ...(options?.bundled ? ['scripts/build/bundle.mjs'] : []),
+    ...(options?.bundled ? ['scripts/build/bundle.mjs', 'scripts/build/bundle-secure-exec.mjs'] : []),
     ...dependencies.map((dependency) => `packages/${dependency}/src`),
   ],
   outputs: [`packages/${name}/dist`],

@@ -28,10 +28,10 @@ const declarations = (name) =>
 
 const isMap = (path) => path.endsWith('.map');
 
-test('packs only the bundle and the declarations into coldframe', async () => {
+test('packs only the bundles and the declarations into coldframe', async () => {
   const files = [...(await pack('sdk')).keys()].filter((path) => !isMap(path));
   expect(files.sort()).toEqual(
-    ['LICENSE', 'NOTICE', 'README.md', 'package.json', 'dist/index.js', ...declarations('sdk')].sort(),
+    ['LICENSE', 'NOTICE', 'README.md', 'package.json', 'dist/index.js', 'dist/secure-exec.js', ...declarations('sdk')].sort(),
   );
 });
 

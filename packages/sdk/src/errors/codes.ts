@@ -138,6 +138,8 @@ export interface LocalFacts {
   ERR_SIDECAR_DISPOSED: object;
   /** `dispose()` was called on the runner before the call. */
   ERR_RUNNER_DISPOSED: { runner: number };
+  /** A call or an option of secure-exec has no equivalent. `instead` names what to do instead. */
+  ERR_NOT_SUPPORTED: { what: string; instead: string };
   /** The sidecar sent a message that the protocol does not allow. */
   ERR_PROTOCOL: { reason: string };
 }

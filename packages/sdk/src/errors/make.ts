@@ -22,6 +22,11 @@ export function invalidOption(where: string, facts: ErrorFacts['ERR_INVALID_OPTI
   return make('ERR_INVALID_OPTION', hint === undefined ? message : `${message} ${hint}`, facts);
 }
 
+/** Makes the error for a part of secure-exec that has no equivalent. */
+export function notSupported(what: string, instead: string) {
+  return make('ERR_NOT_SUPPORTED', `Coldframe does not support ${what}: ${instead}`, { what, instead });
+}
+
 /** Makes the error for a sidecar that could not be started from `path`. */
 export function sidecarSpawn(path: string, reason: string, cause?: unknown) {
   return make('ERR_SIDECAR_SPAWN', `The sidecar could not be started from ${path}: ${reason}`, { path, reason }, cause);
