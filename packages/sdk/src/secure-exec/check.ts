@@ -1,5 +1,6 @@
 // Checks options that only this module has. All other options are passed on, and the SDK checks
-// them. The rules are those of the SDK's option tables. Next: `class-options.ts`, `vm-options.ts`.
+// them. The SDK's option tables have the same kind of rules. Next: `class-options.ts`,
+// `vm-options.ts`.
 
 import { invalidOption } from '../errors/make.js';
 import type { Rule } from '../options/rule.js';

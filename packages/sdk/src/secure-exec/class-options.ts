@@ -1,14 +1,14 @@
 // The options of `NodeRuntime.create()` of secure-exec 0.3 as options of the SDK. The SDK checks
 // every option that both have.
 
-import type { Bindings, NodeRuntimeOptions, PermissionsPolicy, Sidecar } from '../index.js';
 import { invalidOption } from '../errors/make.js';
+import type { Bindings, NodeRuntimeOptions, PermissionsPolicy, Sidecar } from '../index.js';
 import { isObject, type Rule } from '../options/rule.js';
 import { type OptionTable, objectWith } from '../options/table.js';
 import { checkOptions } from './check.js';
 import { flatLimits, NESTED_LIMITS, type NestedLimits } from './limits.js';
-import { ownPermissions, type Permissions } from './permissions.js';
 import { DEFAULT_CWD, isPackagePath, withPackageMounts } from './package-mounts.js';
+import { ownPermissions, type Permissions } from './permissions.js';
 import { LOOPBACK_EXEMPT_PORTS, PASSED_ON, without } from './rules.js';
 import type { BindingDefinition, HostDirectoryMount, NodeModulesMount, NodeRuntimeBootTiming } from './types.js';
 

@@ -1,8 +1,8 @@
 // Runs code in a VM: in a new process, or in a context. `evaluate` wraps an expression in a program
 // that returns the value, or the error, as JSON.
 
-import type { NodeRuntime, RunOptions } from '../index.js';
 import { notSupported } from '../errors/make.js';
+import type { NodeRuntime, RunOptions } from '../index.js';
 import { checkOptions } from './check.js';
 import type { Contexts } from './context.js';
 import {
@@ -73,7 +73,11 @@ export class CodeRunner {
     return executionResult(await settle(run, options.signal), options.output?.capture);
   }
 
-  async #inContext<R>(language: Language, contextId: string, run: (context: ReturnType<Contexts['get']>) => Promise<R>): Promise<R> {
+  async #inContext<R>(
+    language: Language,
+    contextId: string,
+    run: (context: ReturnType<Contexts['get']>) => Promise<R>,
+  ): Promise<R> {
     if (language === 'typescript') throw notSupported('TypeScript in a context', 'remove the types first');
     return run(this.#contexts.get(contextId));
   }
@@ -84,8 +88,8 @@ export class CodeRunner {
   }
 }
 
-// Returns a program that passes the value of `expression` to the function `deliver`. The variable has
-// a long name, because the expression could use a global with a short name.
+// Returns a program that passes the value of `expression` to the function `deliver`. The variable
+// has a long name, because the expression could use a global with a short name.
 function programOf(expression: string, deliver: string): string {
   return `try { const coldframeEvaluated = await (${expression}
 ); if (JSON.stringify(coldframeEvaluated) === undefined) throw new TypeError('the value of the expression is not JSON');

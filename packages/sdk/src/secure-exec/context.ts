@@ -1,12 +1,12 @@
 // Contexts: JavaScript state of a VM that stays between calls. A context is a resident runner.
 
-import { asyncDispose } from '../async-dispose.js';
 import { randomUUID } from 'node:crypto';
-import { type NodeRuntime, type ResidentExecOptions, type ResidentRunner, isColdframeError } from '../index.js';
+import { asyncDispose } from '../async-dispose.js';
 import { invalidOption } from '../errors/make.js';
+import { isColdframeError, type NodeRuntime, type ResidentExecOptions, type ResidentRunner } from '../index.js';
 import { show } from '../options/show.js';
 import type { CodeRunner } from './code-runner.js';
-import type { JavaScriptEvaluationOptions, JavaScriptExecutionOptions, LanguageExecutionOptions } from './execution-options.js';
+import type { JavaScriptEvaluationOptions, JavaScriptExecutionOptions } from './execution-options.js';
 import {
   type CodeEvaluationResult,
   type CodeExecutionResult,
@@ -88,9 +88,8 @@ class ContextState {
   }
 
   /** Converts options. The SDK refuses options that an evaluation in a process cannot have. */
-  optionsOf(options: LanguageExecutionOptions): ResidentExecOptions {
-    const { timeoutMs, contextId: _, output: __, ...same } = options;
-    const { inputs: ___, format: ____, ...own } = same as typeof same & JavaScriptExecutionOptions;
+  optionsOf(options: JavaScriptExecutionOptions): ResidentExecOptions {
+    const { timeoutMs, contextId, output, inputs, format, ...own } = options;
     return { ...own, timeout: timeoutMs } as ResidentExecOptions;
   }
 

@@ -1,12 +1,12 @@
 // The handle of a running program with the synchronous methods of secure-exec. The methods send
 // their requests in the order of the calls.
 
-import type { GuestProcess } from '../index.js';
 import { notSupported } from '../errors/make.js';
+import type { GuestProcess } from '../index.js';
 import type { NodeRuntimeProcess } from './types.js';
 
-// Callers of secure-exec ignore the results of these methods. A failure that nobody reads must not
-// be an unhandled rejection.
+// Callers of secure-exec ignore the results of these methods. A failure that no caller reads must
+// not be an unhandled rejection.
 function mayBeIgnored<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => {});
   return promise;

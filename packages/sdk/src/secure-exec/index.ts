@@ -19,7 +19,14 @@ export type { HostFunction, HostFunctionCollection, HostFunctionCollections, Hos
 export type { NestedLimits } from './limits.js';
 export { createHostDirBackend, type HostDirBackend, hostDirMount, type MountConfig, nodeModulesMount } from './mounts.js';
 export { NodeRuntime } from './node-runtime.js';
-export { type EvaluateOptions, type ExecuteFileOptions, type ExecuteOptions, evaluate, execute, executeFile } from './one-shot.js';
+export {
+  type EvaluateOptions,
+  type ExecuteFileOptions,
+  type ExecuteOptions,
+  evaluate,
+  execute,
+  executeFile,
+} from './one-shot.js';
 export type { Permissions } from './permissions.js';
 export type {
   CodeEvaluationResult,

@@ -1,5 +1,5 @@
-// Mounts of secure-exec 0.2.21: a path with the description of a plugin. One plugin exists here, the
-// folder of the host machine. `ownMounts` converts mounts to mounts of the SDK.
+// Mounts of secure-exec 0.2.21: a path with the description of a plugin. One plugin exists here,
+// the folder of the host machine. `ownMounts` converts mounts to mounts of the SDK.
 
 import type { Mount } from '../index.js';
 import { FLAG, guestPath, HOST_FOLDER, listOf, oneOf } from '../options/rule.js';

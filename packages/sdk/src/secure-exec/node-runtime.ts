@@ -55,11 +55,7 @@ export class NodeRuntime implements AsyncDisposable {
   }
 
   /** Starts a command and returns a handle at once. `wait()` rejects if the start fails. */
-  spawnCommand(
-    command: string,
-    args?: readonly string[],
-    options?: Types.NodeRuntimeSpawnOptions,
-  ): Types.NodeRuntimeProcess {
+  spawnCommand(command: string, args?: readonly string[], options?: Types.NodeRuntimeSpawnOptions): Types.NodeRuntimeProcess {
     return new StartingProcess(this.coldframe.spawnCommand(command, args, options));
   }
 
@@ -70,8 +66,8 @@ export class NodeRuntime implements AsyncDisposable {
   }
 
   /**
-   * Returns the present listener, or `null`. secure-exec returns the listener synchronously; here
-   * the sidecar is asked.
+   * Returns the present listener, or `null`. secure-exec returns the listener synchronously. This
+   * method waits for a reply of the sidecar.
    */
   async findListener(query: Types.NodeRuntimeListenerQuery): Promise<Types.NodeRuntimeListener | null> {
     const listener = await this.coldframe.findListener(query);

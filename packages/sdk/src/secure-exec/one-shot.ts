@@ -1,5 +1,5 @@
-// The functions of secure-exec 0.2.21 that run one program in a VM of its own. Their options are the
-// options of the VM and of the execution together.
+// The functions of secure-exec 0.2.21 that run one program in a VM of its own. Their options are
+// the options of the VM and of the execution together.
 
 import { isObject } from '../options/rule.js';
 import type { JavaScriptExecutionOptions, LanguageExecutionOptions } from './execution-options.js';
@@ -19,7 +19,9 @@ export function execute(source: string, options?: ExecuteOptions): Promise<CodeE
   return inVm(options, (vm, own) => vm.javascript.execute(source, own));
 }
 
-/** Evaluates one expression in a new VM. Waits for a promise, and returns the value through JSON. */
+/**
+ * Evaluates one expression in a new VM. Waits for a promise, and returns the value through JSON.
+ */
 export function evaluate<T = JsonValue>(expression: string, options?: EvaluateOptions): Promise<CodeEvaluationResult<T>> {
   return inVm(options, (vm, own) => vm.javascript.evaluate<T>(expression, own));
 }

@@ -1,8 +1,8 @@
 // The permissions of secure-exec as permissions of the SDK. Only the name of one scope differs
 // between the releases of secure-exec: `tool`, `binding` and `hostFunction` are one scope.
 
-import type { PermissionsPolicy } from '../index.js';
 import { invalidOption } from '../errors/make.js';
+import type { PermissionsPolicy } from '../index.js';
 import { isObject } from '../options/rule.js';
 
 /** A policy. Omitted scopes have the default of the call. */

@@ -1,7 +1,7 @@
 // `vm.filesystem` of secure-exec 0.2.21: the files of the VM, for the app.
 
-import type { DirectoryEntry, FileStatus, NodeRuntime } from '../index.js';
 import { notSupported } from '../errors/make.js';
+import type { DirectoryEntry, FileStatus, NodeRuntime } from '../index.js';
 
 /** An entry of a tree. */
 export interface DirEntry {

@@ -1,7 +1,7 @@
-// The options of `createVm()` of secure-exec 0.2.21 as options of the SDK. Options of agents, and of
-// software that secure-exec downloads, are refused.
+// The options of `createVm()` of secure-exec 0.2.21 as options of the SDK. Options of agents, and
+// of software that secure-exec downloads, are refused.
 
-import type { LimitWarning as OwnLimitWarning, NodeRuntimeOptions, Sidecar } from '../index.js';
+import type { NodeRuntimeOptions, LimitWarning as OwnLimitWarning, Sidecar } from '../index.js';
 import { CALLBACK, FLAG, oneOf, type Rule, rule } from '../options/rule.js';
 import { type OptionTable, objectWith, required } from '../options/table.js';
 import { checkOptions } from './check.js';

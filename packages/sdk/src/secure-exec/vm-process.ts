@@ -1,10 +1,15 @@
 // `vm.process` of secure-exec 0.2.21: commands and running programs, by their pids.
 
 import { constants } from 'node:os';
-import type { ExecResult, GuestProcess, NodeRuntime } from '../index.js';
 import { invalidOption, notSupported } from '../errors/make.js';
+import type { ExecResult, GuestProcess, NodeRuntime } from '../index.js';
 import { checkOptions } from './check.js';
-import { EXECUTION_OPTIONS, type LanguageExecutionOptions, type LanguageSpawnOptions, ownExecution } from './execution-options.js';
+import {
+  EXECUTION_OPTIONS,
+  type LanguageExecutionOptions,
+  type LanguageSpawnOptions,
+  ownExecution,
+} from './execution-options.js';
 import { type CodeExecutionResult, executionResult, settle } from './results.js';
 
 /** A process of the VM. */
@@ -59,7 +64,9 @@ export class VmProcess {
     return this.keep(await this.#runtime.spawnCommand(command, [...args, ...more], own), command);
   }
 
-  /** Keeps a program, so that the other calls find it by its pid. Its unread output is discarded. */
+  /**
+   * Keeps a program, so that the other calls find it by its pid. Its unread output is discarded.
+   */
   keep(program: GuestProcess, command: string): ProcessDescriptor {
     const { pid } = program;
     this.#programs.set(pid, program);

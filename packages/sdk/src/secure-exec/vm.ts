@@ -1,8 +1,8 @@
 // The VM of secure-exec 0.2.21: a runtime of the SDK, with its calls in namespaces.
 
 import { asyncDispose } from '../async-dispose.js';
-import { NodeRuntime, type Sidecar } from '../index.js';
 import { notSupported } from '../errors/make.js';
+import { NodeRuntime, type Sidecar } from '../index.js';
 import { checkOptions } from './check.js';
 import { CodeRunner } from './code-runner.js';
 import { type Context, Contexts } from './context.js';
@@ -17,7 +17,7 @@ import {
 import { joinHeaders } from './headers.js';
 import { commandsOf, globalsOf } from './host-functions.js';
 import type { CodeEvaluationResult, CodeExecutionResult, JsonValue } from './results.js';
-import { sharedSidecar } from './shared-sidecar.js';
+import { withSharedSidecar } from './shared-sidecar.js';
 import { VmFilesystem } from './vm-filesystem.js';
 import { checkVmOptions, ownVmOptions, type VmOptions } from './vm-options.js';
 import { type ProcessDescriptor, VmProcess } from './vm-process.js';
@@ -85,8 +85,8 @@ export async function createVm(options: VmOptions = {}): Promise<Vm> {
   const call = 'createVm()';
   checkVmOptions(call, options);
   const { hostFunctions = {}, sidecar } = options;
-  const host: Sidecar = sidecar?.kind === 'explicit' ? sidecar.handle : await sharedSidecar();
-  const runtime = await NodeRuntime.create(ownVmOptions(call, options, host));
+  const create = (host: Sidecar): Promise<NodeRuntime> => NodeRuntime.create(ownVmOptions(call, options, host));
+  const runtime = await (sidecar?.kind === 'explicit' ? create(sidecar.handle) : withSharedSidecar(create));
   try {
     for (const [path, script] of commandsOf(hostFunctions)) await runtime.writeFile(path, script, { mode: EXECUTABLE });
   } catch (error) {

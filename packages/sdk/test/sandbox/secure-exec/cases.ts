@@ -18,10 +18,7 @@ export interface Case {
 }
 
 /** Runs `work` with a runtime, and disposes the runtime. */
-export async function withRuntime<T>(
-  options: NodeRuntimeCreateOptions,
-  work: (runtime: NodeRuntime) => Promise<T>,
-): Promise<T> {
+export async function withRuntime<T>(options: NodeRuntimeCreateOptions, work: (runtime: NodeRuntime) => Promise<T>): Promise<T> {
   const runtime = await NodeRuntime.create(options);
   try {
     return await work(runtime);

@@ -41,7 +41,8 @@ export const EXAMPLES: readonly Case[] = [
         await runtime.writeFile('/home/agent/second.txt', 'two');
         const { value } = await runtime.run(`
           const { readFileSync } = await import('node:fs');
-          __return([JSON.parse(readFileSync('/home/agent/first.json', 'utf8')).n, readFileSync('/home/agent/second.txt', 'utf8')]);
+          const read = (name) => readFileSync('/home/agent/' + name, 'utf8');
+          __return([JSON.parse(read('first.json')).n, read('second.txt')]);
         `);
         expect(value).toEqual([1, 'two']);
       }),

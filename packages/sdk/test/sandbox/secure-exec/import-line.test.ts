@@ -31,7 +31,7 @@ test('the module loads the SDK once, and no module of a dependency', async () =>
   expect(dependenciesIn(urls)).toEqual([]);
 });
 
-test('classes and errors of the module are those of the SDK', async () => {
+test('the module exports classes of the SDK, and rejects with errors of the SDK', async () => {
   const output = await run(`
     import * as coldframe from 'coldframe';
     import { NodeRuntime, Sidecar, SidecarRejectedError } from 'coldframe/secure-exec';

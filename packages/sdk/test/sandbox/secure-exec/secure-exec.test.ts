@@ -1,5 +1,5 @@
-// Tests `coldframe/secure-exec` with the subjects of secure-exec's examples, and with its documented
-// behaviour. Prints how many of them hold.
+// Tests `coldframe/secure-exec` with the subjects of secure-exec's examples, and with documented
+// behaviour of secure-exec. Prints the number of cases that hold.
 
 import { afterAll, describe, expect, test } from 'vitest';
 import { shutdown } from '../../../src/secure-exec/index.js';

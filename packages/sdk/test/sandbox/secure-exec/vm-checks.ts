@@ -74,7 +74,10 @@ export const VM_CHECKS: readonly Case[] = [
       expect(failed).toMatchObject({ outcome: 'failed', error: { name: 'SyntaxError' } });
       expect(failed.stderr).toContain('SyntaxError');
       expect(await execute('process.exit(2)')).toMatchObject({ outcome: 'failed', exitCode: 2 });
-      expect(await execute('for (;;);', { timeoutMs: 50 })).toMatchObject({ outcome: 'timed_out', error: { code: 'ERR_TIMEOUT' } });
+      expect(await execute('for (;;);', { timeoutMs: 50 })).toMatchObject({
+        outcome: 'timed_out',
+        error: { code: 'ERR_TIMEOUT' },
+      });
       const signal = AbortSignal.abort();
       expect(await evaluate('1', { signal })).toMatchObject({ outcome: 'cancelled', error: { name: 'AbortError' } });
     },
