@@ -7,7 +7,8 @@ import { type OptionTable, objectWith, required } from '../options/table.js';
 import { without } from './rules.js';
 
 const PLUGIN = 'host_dir';
-const ROOT_MODULES = '/root/node_modules';
+/** The home of the user that secure-exec runs programs as. */
+const HOME = '/root';
 
 /** The description of a folder of the host machine. */
 export interface HostDirBackend {
@@ -36,7 +37,7 @@ export function hostDirMount(path: string, hostPath: string, options: { readOnly
 
 /** Mounts a `node_modules` folder of the host machine, whose packages programs can import. */
 export function nodeModulesMount(hostPath: string, options?: { readOnly?: boolean | undefined }): MountConfig {
-  return hostDirMount(ROOT_MODULES, hostPath, options);
+  return hostDirMount(`${HOME}/node_modules`, hostPath, options);
 }
 
 const CONFIG: OptionTable<HostDirBackend['config']> = { hostPath: required(HOST_FOLDER), readOnly: FLAG };

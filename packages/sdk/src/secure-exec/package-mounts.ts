@@ -1,6 +1,6 @@
 // Mounts of packages. A program of secure-exec is a file in `/tmp`, and finds packages in
-// `/tmp/node_modules` and `/root/node_modules`. A program of the SDK has no file, and finds
-// packages from its working directory. So packages are mounted there too.
+// `node_modules` of `/tmp` and `/root`. A program of the SDK has no file, and finds packages from
+// its working directory. So packages are mounted there too.
 
 import type { Mount } from '../index.js';
 import { isObject } from '../options/rule.js';

@@ -6,6 +6,8 @@ import { expect } from 'vitest';
 import { NodeRuntime, type NodeRuntimeBootTiming, Sidecar } from '../../../src/secure-exec/index.js';
 import { type Case, SERVER, withFolder, withRuntime } from './cases.js';
 
+/** The home of the user that secure-exec runs programs as. */
+const HOME = '/root';
 const ALLOWED = { permissions: { network: 'allow' } } as const;
 const ADD = {
   description: 'the sum of two numbers',
@@ -72,11 +74,11 @@ export const CLASS_CHECKS: readonly Case[] = [
       }),
   },
   {
-    name: 'a package that is mounted in /root/node_modules is found',
+    name: 'a package that is mounted in node_modules of /root is found',
     check: () =>
       withFolder(async (folder) => {
         await addPackage(folder, 'one');
-        const mounts = [{ guestPath: '/root/node_modules/one', hostPath: join(folder, 'one') }];
+        const mounts = [{ guestPath: `${HOME}/node_modules/one`, hostPath: join(folder, 'one') }];
         await withRuntime({ mounts }, async (runtime) => {
           expect((await runtime.exec(`import one from 'one'; console.log(one)`)).stdout).toBe('package one\n');
         });

@@ -37,11 +37,11 @@ export const EXAMPLES: readonly Case[] = [
   {
     name: 'files of the app',
     check: () =>
-      withRuntime({ files: { '/home/agent/first.json': '{"n":1}' } }, async (runtime) => {
-        await runtime.writeFile('/home/agent/second.txt', 'two');
+      withRuntime({ files: { '/data/first.json': '{"n":1}' } }, async (runtime) => {
+        await runtime.writeFile('/data/second.txt', 'two');
         const { value } = await runtime.run(`
           const { readFileSync } = await import('node:fs');
-          const read = (name) => readFileSync('/home/agent/' + name, 'utf8');
+          const read = (name) => readFileSync('/data/' + name, 'utf8');
           __return([JSON.parse(read('first.json')).n, read('second.txt')]);
         `);
         expect(value).toEqual([1, 'two']);
