@@ -23,8 +23,8 @@ export async function init(): Promise<void> {
 }
 
 /**
- * Calls `use` with the shared sidecar. If the process of that sidecar has ended, calls `use` once
- * more with a new sidecar.
+ * Calls `use` with the shared sidecar. If the process of that sidecar has ended, calls `use` again
+ * with a new sidecar.
  */
 export async function withSharedSidecar<T>(use: (sidecar: Sidecar) => Promise<T>): Promise<T> {
   const present = sharedSidecar();
