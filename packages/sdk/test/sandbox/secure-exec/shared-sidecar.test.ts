@@ -15,10 +15,16 @@ test('`init` spawns one sidecar, which all calls share', async () => {
 });
 
 test('a call after a crash of the sidecar runs in a new sidecar', async () => {
-  const { pid } = await sharedSidecar();
-  process.kill(pid, 'SIGKILL');
+  const crashed = await sharedSidecar();
+  process.kill(crashed.pid, 'SIGKILL');
+  const replies = (): Promise<boolean> =>
+    crashed.ping().then(
+      () => true,
+      () => false,
+    );
+  while (await replies());
   expect(await evaluate('1 + 2')).toMatchObject({ outcome: 'succeeded', value: 3 });
-  expect((await sharedSidecar()).pid).not.toBe(pid);
+  expect((await sharedSidecar()).pid).not.toBe(crashed.pid);
 });
 
 test('`shutdown` without a sidecar does nothing', async () => {
