@@ -6,8 +6,8 @@
 
 import { createHash } from 'node:crypto';
 import { readFileSync, realpathSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
+import { pinnedNode } from '@coldframe/pinned-node';
 import { BuildFailure } from './build/failure.mjs';
 import { fromRoot } from './build/paths.mjs';
 import { ensureBuilt, runMain } from './build.mjs';
@@ -28,13 +28,6 @@ const BUILT = ['packages/runner/dist/guest.image', 'packages/sidecar/dist/coldfr
 
 const keyOf = (file) => `${file.name} ${file.digest}`;
 
-/** Returns the pinned Node whose library the sandbox contains. */
-function pinned() {
-  const require = createRequire(fromRoot('packages/runner/package.json'));
-  const name = `node-linux-${process.arch}`;
-  return { node: require.resolve(`${name}/bin/node`), version: require(`${name}/package.json`).version };
-}
-
 /**
  * Returns the digest of ceiling.mjs, because the results of the real Node depend on that script.
  */
@@ -45,7 +38,7 @@ const ceilingDigest = () =>
     .slice(0, 8);
 
 async function runCeiling(files, { folder, jobs, timeoutMs }) {
-  const { node, version } = pinned();
+  const { binary: node, version } = pinnedNode();
   const state = openState(join(stateFolder, `node-${version}-${ceilingDigest()}.jsonl`));
   const missing = files.filter((file) => state.get(keyOf(file)) === undefined);
   const ceiling = openCeiling(node, folder);

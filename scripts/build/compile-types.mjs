@@ -34,7 +34,7 @@ export async function compileTypes(folder, { bundled = false } = {}) {
     await run(process.execPath, [tsc(), '-p', `${folder}/tsconfig.json`, '--outDir', fresh, '--pretty', 'false']);
     if (bundled) {
       await bundleSecureExec(fromRoot(fresh));
-      await bundle(fromRoot(fresh, 'index.js'));
+      await bundle(fromRoot(fresh));
     }
     const wanted = new Set(listFiles([fresh]).map((path) => path.slice(fresh.length + 1)));
     for (const path of wanted) placeFile(fromRoot(fresh, path), fromRoot(folder, 'dist', path));

@@ -1,24 +1,30 @@
-// Each public package contains the intended files: compares `npm pack --dry-run` with a list.
-//
-// npm compresses the images to find the size of the package, which takes up to 20 seconds.
+// Each published package contains the intended files, and its manifest is one that npm can install.
+// publint and "are the types wrong" find no fault in the packages.
 
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
-import { expect, test } from 'vitest';
+import { readFileSync, statSync } from 'node:fs';
+import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
+import { publint } from 'publint';
+import { formatMessage } from 'publint/utils';
+import { beforeAll, expect, test } from 'vitest';
 import { listFiles } from '../build/inputs.mjs';
-import { fromRoot } from '../build/paths.mjs';
-
-const runFile = promisify(execFile);
+import { SIDECAR_PLATFORMS } from '../pack/platforms.mjs';
+import { packedPackages } from './packed.mjs';
+import { readJson } from './tree.mjs';
 
 const MB = 1_000_000;
+const PACKING_MS = 240_000;
 
-async function pack(name) {
-  const { stdout } = await runFile('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
-    cwd: fromRoot('packages', name),
-  });
-  const [{ files }] = JSON.parse(stdout);
-  return new Map(files.map(({ path, size }) => [path, size]));
-}
+const { version } = readJson('packages/sdk/package.json');
+
+/** @type {Map<string, Awaited<ReturnType<typeof packedPackages>>[number]>} */
+let packages;
+
+beforeAll(async () => {
+  packages = new Map((await packedPackages()).map((each) => [each.manifest.name, each]));
+}, PACKING_MS);
+
+const find = (pattern) => [...packages.values()].filter(({ manifest }) => pattern.test(manifest.name));
+const pathsOf = ({ entries }) => entries.map(({ path }) => path).sort();
 
 /** Returns the declarations that `tsc` makes of the sources of a package. */
 const declarations = (name) =>
@@ -26,29 +32,108 @@ const declarations = (name) =>
     .filter((path) => path.endsWith('.ts'))
     .map((path) => `dist/${path.slice(`packages/${name}/src/`.length, -'.ts'.length)}.d.ts`);
 
-const isMap = (path) => path.endsWith('.map');
+const COMMON = ['LICENSE', 'NOTICE', 'README.md', 'package.json'];
 
-test('packs only the bundles and the declarations into coldframe', async () => {
-  const files = [...(await pack('sdk')).keys()].filter((path) => !isMap(path));
-  expect(files.sort()).toEqual(
-    ['LICENSE', 'NOTICE', 'README.md', 'package.json', 'dist/index.js', 'dist/secure-exec.js', ...declarations('sdk')].sort(),
-  );
+test('packs the main packages and the platform packages of this machine', () => {
+  expect(find(/^(coldframe|@coldframe\/(runner|sidecar))$/)).toHaveLength(3);
+  expect(find(/^@coldframe\/runner-linux-/).length).toBeGreaterThan(0);
+  expect(find(/^@coldframe\/sidecar-linux-/).length).toBeGreaterThan(0);
 });
 
-test('packs the binary and the addon into @coldframe/sidecar', async () => {
-  const files = await pack('sidecar');
-  expect([...files.keys()]).toEqual(expect.arrayContaining(['dist/coldframe-sidecar', 'dist/coldframe.node', 'NOTICE']));
-  expect([...files.keys()].filter((path) => /\.(rs|toml|lock)$|test|fixtures/.test(path))).toEqual([]);
-  expect(files.get('dist/coldframe-sidecar')).toBeLessThanOrEqual(5 * MB);
+test('packs only the bundles and the declarations into coldframe', () => {
+  const files = pathsOf(packages.get('coldframe'));
+  expect(files).toEqual([...COMMON, 'dist/index.js', 'dist/secure-exec.js', 'dist/zod-json-schema.js', ...declarations('sdk')].sort());
 });
 
-test('packs images and precompiled modules into @coldframe/runner, without their sources', async () => {
-  const files = await pack('runner');
-  expect([...files.keys()]).toEqual(expect.arrayContaining(['dist/guest.image', 'dist/shell.image', 'NOTICE']));
-  for (const name of ['guest', 'shell']) {
-    const modules = [...files.keys()].filter((path) => new RegExp(`^dist/${name}-[0-9a-f]{16}\\.cwasm$`).test(path));
-    expect(modules, name).toHaveLength(1);
+test.each(['runner', 'sidecar'])('packs only modules into @coldframe/%s', (name) => {
+  const modules = declarations(name).flatMap((path) => [path, path.replace('.d.ts', '.js')]);
+  expect(pathsOf(packages.get(`@coldframe/${name}`))).toEqual([...COMMON, ...modules].sort());
+});
+
+test('packs the program and the addon into the platform packages of the sidecar', () => {
+  for (const each of find(/^@coldframe\/sidecar-linux-/)) {
+    expect(pathsOf(each), each.manifest.name).toEqual([...COMMON, 'coldframe-sidecar', 'coldframe.node'].sort());
+    const program = each.entries.find(({ path }) => path === 'coldframe-sidecar');
+    expect(program.mode).toBe('-rwxr-xr-x');
+    expect(program.size).toBeLessThanOrEqual(5 * MB);
+    expect(each.manifest.publishConfig.executableFiles).toEqual(['coldframe-sidecar']);
   }
-  expect(files.get('dist/shell.image')).toBeLessThanOrEqual(26 * MB);
-  expect([...files.keys()].filter((path) => /\.(c|h|patch|wasm)$|inputs|test|fixtures/.test(path))).toEqual([]);
+});
+
+test('packs images and precompiled modules into the platform packages of the runner', () => {
+  for (const each of find(/^@coldframe\/runner-linux-/)) {
+    const rest = pathsOf(each).filter((path) => !COMMON.includes(path));
+    expect(rest.map((path) => path.replace(/[0-9a-f]{16}/, 'HASH'))).toEqual([
+      'guest-HASH.cwasm',
+      'guest.image',
+      'shell-HASH.cwasm',
+      'shell.image',
+    ]);
+    expect(each.entries.find(({ path }) => path === 'shell.image').size).toBeLessThanOrEqual(26 * MB);
+  }
+});
+
+test('every dependency of a packed manifest has an exact version', () => {
+  const wanted = [...packages.values()].flatMap(({ manifest }) =>
+    Object.entries({ ...manifest.dependencies, ...manifest.optionalDependencies }),
+  );
+  expect(wanted.length).toBeGreaterThan(5);
+  expect(wanted.filter(([, range]) => !/^\d+\.\d+\.\d+(-[\w.-]+)?$/.test(range))).toEqual([]);
+  expect(wanted.filter(([name, range]) => /^@coldframe\//.test(name) && range !== version)).toEqual([]);
+});
+
+test('a package names Node neither as a dependency nor as a program', () => {
+  for (const { manifest } of packages.values()) {
+    const names = Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies });
+    expect(names.filter((name) => /^node-|pinned-node/.test(name))).toEqual([]);
+    expect(manifest).not.toHaveProperty('bin');
+    expect(manifest).not.toHaveProperty('scripts');
+    expect(manifest).not.toHaveProperty('devDependencies');
+  }
+});
+
+test('@coldframe/sidecar has one optional dependency for each platform', () => {
+  const { manifest } = packages.get('@coldframe/sidecar');
+  const names = SIDECAR_PLATFORMS.map(({ name }) => `@coldframe/sidecar-${name}`);
+  expect(Object.keys(manifest.optionalDependencies)).toEqual(names);
+});
+
+test('every package names its repository, its access and its provenance', () => {
+  for (const { manifest } of packages.values()) {
+    expect(manifest.repository).toMatchObject({ type: 'git', directory: expect.stringMatching(/^packages\//) });
+    expect(manifest.publishConfig).toMatchObject({ access: 'public', provenance: true });
+  }
+});
+
+test('the entries of a tarball have one time and one owner', () => {
+  for (const { entries } of packages.values()) {
+    expect(new Set(entries.map(({ owner }) => owner))).toEqual(new Set(['0/0']));
+    expect(new Set(entries.map(({ modified }) => modified)).size).toBe(1);
+  }
+});
+
+test('the tarballs of one machine have at most 20 MB together', () => {
+  const here = [...find(/^(coldframe|@coldframe\/(runner|sidecar))$/), find(/\/runner-linux-/)[0], find(/\/sidecar-linux-/)[0]];
+  const total = here.reduce((sum, { path }) => sum + statSync(path).size, 0);
+  expect(total).toBeLessThanOrEqual(20 * MB);
+});
+
+test('publint finds no fault', async () => {
+  for (const { path, manifest } of packages.values()) {
+    const { buffer } = new Uint8Array(readFileSync(path));
+    const { messages, pkg } = await publint({ pack: { tarball: buffer }, strict: true });
+    expect(messages.map((message) => formatMessage(message, pkg)), manifest.name).toEqual([]);
+  }
+});
+
+// A CommonJS module cannot require the packages in every supported Node, and the types say so. The
+// tool calls this profile "esm-only".
+const ESM_ONLY = ['node16-esm', 'bundler'];
+
+test('the types of the main packages resolve for ES modules and bundlers', async () => {
+  for (const { path, manifest } of find(/^(coldframe|@coldframe\/(runner|sidecar))$/)) {
+    const { problems } = await checkPackage(createPackageFromTarballData(new Uint8Array(readFileSync(path))));
+    const relevant = problems.filter(({ resolutionKind }) => resolutionKind === undefined || ESM_ONLY.includes(resolutionKind));
+    expect(relevant, manifest.name).toEqual([]);
+  }
 });

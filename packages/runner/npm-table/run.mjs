@@ -2,13 +2,11 @@
 // output as text for comparison.
 
 import { execFile } from 'node:child_process';
-import { createRequire } from 'node:module';
+import { pinnedNode } from '@coldframe/pinned-node';
 
 const TIMEOUT_MS = 60_000;
 
-const require = createRequire(import.meta.url);
-
-const node = require.resolve(`node-linux-${process.arch}/bin/node`);
+const node = pinnedNode().binary;
 
 // Equal in both runs: nothing of this machine's environment, and a time zone without summer time.
 const env = { TZ: 'UTC', HOME: '/tmp' };

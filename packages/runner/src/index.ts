@@ -1,19 +1,65 @@
 // Returns the folder of the images: one image for `node` programs and one with the shell. The build
 // makes the images of `engine/`, `bootstrap/` and `shell/`.
+//
+// An image names its precompiled module, which is code of one kind of processor. A published release
+// therefore has the images in a package for each kind of processor, and a checkout has them in this
+// package.
 
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const FILES = ['guest.image', 'shell.image'];
 
+/** The platforms that have a package, as `os-cpu`. The C library makes no difference to a guest. */
+export const PLATFORMS: readonly string[] = ['linux-x64', 'linux-arm64'];
+
+/** The part of the names of the platform packages before the platform. */
+const PREFIX = '@coldframe/runner-';
+
+/** The platform package for this machine is missing, or no platform package fits this machine. */
+export class PlatformPackageError extends Error {
+  readonly code = 'ERR_PLATFORM_PACKAGE';
+  /** The name of the missing package. Empty if no platform package fits this machine. */
+  readonly package: string;
+  /** The installed platform packages, which are for other machines. */
+  readonly installed: readonly string[];
+
+  constructor(name: string, installed: readonly string[]) {
+    super(name === '' ? 'there is no package for this machine' : `the package ${name} is missing`);
+    this.package = name;
+    this.installed = installed;
+  }
+}
+
+const hasImages = (folder: string): boolean => FILES.every((name) => existsSync(join(folder, name)));
+
 /**
- * Returns the path of the folder with `guest.image`, `shell.image` and their modules. Throws if
- * this package does not contain the images.
+ * Returns the path of the folder with `guest.image`, `shell.image` and their modules.
+ *
+ * @throws `PlatformPackageError` if the platform package is not installed.
  */
 export function imageDir(): string {
-  const folder = fileURLToPath(new URL('.', import.meta.url));
-  const missing = FILES.map((name) => join(folder, name)).find((path) => !existsSync(path));
-  if (missing === undefined) return folder;
-  throw new Error(`${missing} is missing: install a release for this machine, or build it with \`node scripts/build.mjs\``);
+  const built = fileURLToPath(new URL('.', import.meta.url));
+  return hasImages(built) ? built : platformDir();
+}
+
+function platformDir(): string {
+  const require = createRequire(import.meta.url);
+  const folderOf = (platform: string): string | undefined => {
+    try {
+      return dirname(require.resolve(`${PREFIX}${platform}/package.json`));
+    } catch {
+      return undefined;
+    }
+  };
+  const wanted = `${process.platform}-${process.arch}`;
+  const folder = PLATFORMS.includes(wanted) ? folderOf(wanted) : undefined;
+  if (folder !== undefined && hasImages(folder)) return folder;
+  const installed = PLATFORMS.filter((platform) => platform !== wanted && folderOf(platform) !== undefined);
+  throw new PlatformPackageError(
+    PLATFORMS.includes(wanted) ? PREFIX + wanted : '',
+    installed.map((platform) => PREFIX + platform),
+  );
 }

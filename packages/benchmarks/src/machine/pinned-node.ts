@@ -1,17 +1,14 @@
 // Finds the pinned Node that floors and comparisons start. The guest image contains the library of
 // this release. The benchmark itself may run in another release.
 
-import { createRequire } from 'node:module';
-import { arch } from 'node:os';
+import { pinnedNode as find } from '@coldframe/pinned-node';
 
 /**
  * Returns the path of the pinned binary.
  * @throws when the package is not installed, or does not exist for the processor architecture of
  * this machine.
  */
-export function pinnedNode(): string {
-  return createRequire(import.meta.url).resolve(`node-linux-${arch()}/bin/node`);
-}
+export const pinnedNode = (): string => find().binary;
 
 /** Returns the environment without Node's own variables, which would slow a Node process down. */
 export function environmentForNode(): NodeJS.ProcessEnv {

@@ -86,7 +86,7 @@ async function jsonSchemaOf(schema: JsonSchema | StandardSchema): Promise<unknow
     const { jsonSchema, vendor } = schema['~standard'] as { jsonSchema?: { input(options: object): unknown }; vendor: string };
     if (jsonSchema !== undefined) return jsonSchema.input({ target: 'draft-2020-12' });
     if (vendor !== 'zod') return undefined;
-    const { toJSONSchema } = await import('zod/mini');
+    const { toJSONSchema } = await import('./zod-json-schema.js');
     return toJSONSchema(schema as unknown as Parameters<typeof toJSONSchema>[0], { io: 'input', unrepresentable: 'any' });
   } catch {
     return undefined;

@@ -130,6 +130,11 @@ export interface LocalFacts {
   /** The sidecar could not be started. */
   ERR_SIDECAR_SPAWN: { path: string; reason: string };
   /**
+   * The package with the native files for this machine is not installed. `package` is its name, or
+   * empty if no package fits this machine. `installed` has the packages of other machines.
+   */
+  ERR_PLATFORM_PACKAGE: { package: string; os: string; cpu: string; libc: string; installed: string[] };
+  /**
    * The sidecar's process ended before or during the call. `stderr` has the last lines that the
    * sidecar wrote to its stderr.
    */

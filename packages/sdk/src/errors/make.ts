@@ -32,6 +32,29 @@ export function sidecarSpawn(path: string, reason: string, cause?: unknown) {
   return make('ERR_SIDECAR_SPAWN', `The sidecar could not be started from ${path}: ${reason}`, { path, reason }, cause);
 }
 
+/**
+ * Makes the error for a machine without its platform package. `platforms` lists the platforms that
+ * have packages.
+ */
+export function platformPackage(facts: ErrorFacts['ERR_PLATFORM_PACKAGE'], platforms: readonly string[], cause: unknown) {
+  const { package: name, os, cpu, libc, installed } = facts;
+  const machine = `os ${os}, cpu ${cpu}, libc ${libc}`;
+  return make('ERR_PLATFORM_PACKAGE', name === '' ? unsupported() : missing(), facts, cause);
+
+  function unsupported(): string {
+    return `Coldframe has no package for this machine (${machine}). It has packages for ${platforms.join(', ')}.`;
+  }
+
+  function missing(): string {
+    const reason =
+      installed.length > 0
+        ? `${installed.join(' and ')} is installed, for another machine: node_modules was copied, or installed for another platform.`
+        : 'It is an optional dependency, and the installation left it out: by --omit=optional or --no-optional, or without network.';
+    const remedy = `Run \`npm install --include=optional\` on this machine, or add ${name} to the dependencies.`;
+    return `The package ${name} is not installed. It has Coldframe's native files for this machine (${machine}). ${reason} ${remedy}`;
+  }
+}
+
 /** Makes the error for a call to a sidecar whose process has ended. */
 export function sidecarExited(facts: ErrorFacts['ERR_SIDECAR_EXITED']) {
   const how = facts.signal === null ? `with exit code ${facts.exitCode ?? 'unknown'}` : `by signal ${facts.signal}`;

@@ -1,0 +1,47 @@
+// Makes sure that the sidecar's program has the permission to run. Some tools that pack or copy
+// packages drop the permission: `pnpm pack` without `publishConfig.executableFiles`, zip archives,
+// and copies between file systems.
+
+import { accessSync, chmodSync, constants, copyFileSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+
+function canRun(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The private copies of this process, by the path of the original. */
+const copies = new Map<string, string>();
+
+/**
+ * Returns a path at which the program `path` can be run: `path` itself, after its mode has been
+ * corrected if necessary. If the mode cannot be changed, as in a read-only installation, returns the
+ * path of a copy in a new folder that only this user can enter. The copy exists until this process
+ * exits.
+ */
+export function runnable(path: string): string {
+  if (canRun(path)) return path;
+  try {
+    chmodSync(path, statSync(path).mode | 0o111);
+    if (canRun(path)) return path;
+  } catch {
+    // Another user owns the file, or the file system is read-only.
+  }
+  return copies.get(path) ?? copyOf(path);
+}
+
+function copyOf(path: string): string {
+  // `mkdtemp` makes a new folder with mode 0700, so no other user can replace the program.
+  const folder = mkdtempSync(join(tmpdir(), 'coldframe-program-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  const copy = join(folder, basename(path));
+  copyFileSync(path, copy);
+  chmodSync(copy, 0o700);
+  copies.set(path, copy);
+  return copy;
+}

@@ -1,0 +1,93 @@
+// Writes each package as it will be published into a folder of its own: the manifest, the built
+// files, the licence and the notices.
+
+import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { BuildFailure } from '../build/failure.mjs';
+import { listFiles } from '../build/inputs.mjs';
+import { fromRoot } from '../build/paths.mjs';
+import { EXECUTABLES, mainManifest, platformManifest } from './manifests.mjs';
+import { platformOf, RUNNER_PLATFORMS, SIDECAR_PLATFORMS } from './platforms.mjs';
+
+/** The folders of the published packages, each after the packages that it depends on. */
+const MAIN = ['runner', 'sidecar', 'sdk'];
+
+/** The package whose declarations and modules are published, by folder. */
+const PUBLISHED = {
+  runner: /^dist\/index\.(js|d\.ts)$/,
+  sidecar: /^dist\/\w+\.(js|d\.ts)$/,
+  sdk: /^dist\/((index|zod-json-schema)\.js|.+\.d\.ts)$/,
+};
+
+/** The native files of a platform package, by folder. */
+const NATIVE = {
+  runner: /^dist\/(guest|shell)(\.image|-[0-9a-f]{16}\.cwasm)$/,
+  sidecar: /^dist\/(coldframe-sidecar|coldframe\.node)$/,
+};
+const NATIVE_COUNT = { runner: 4, sidecar: 2 };
+
+function built(folder, pattern) {
+  const prefix = `packages/${folder}/`;
+  return listFiles([`${prefix}dist`], ['inputs', 'shell-inputs'])
+    .map((path) => path.slice(prefix.length))
+    .filter((path) => pattern.test(path));
+}
+
+function place(from, to, mode = 0o644) {
+  mkdirSync(dirname(to), { recursive: true });
+  copyFileSync(from, to);
+  chmodSync(to, mode);
+}
+
+function writePackage(into, manifest, readme) {
+  mkdirSync(into, { recursive: true });
+  writeFileSync(join(into, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+  writeFileSync(join(into, 'README.md'), readme);
+  for (const file of ['LICENSE', 'NOTICE']) place(fromRoot(file), join(into, file));
+}
+
+function stageMain(folder, into) {
+  writePackage(into, mainManifest(folder), readFileSync(fromRoot('packages', folder, 'README.md'), 'utf8'));
+  const files = built(folder, PUBLISHED[folder]);
+  if (files.length === 0) throw new BuildFailure(`packages/${folder}/dist has no modules: run \`pnpm build\``);
+  for (const path of files) place(fromRoot('packages', folder, path), join(into, path));
+}
+
+function platformReadme({ name, description }, { tested }) {
+  const state = tested ? '' : '\nThe release workflow builds and tests this package. The tests of a checkout do not run it.\n';
+  return `# ${name}\n\n${description}. Install the package \`coldframe\`, which installs the platform packages that it needs.\n${state}`;
+}
+
+function stagePlatform(folder, platform, into) {
+  const manifest = platformManifest(folder, platform);
+  writePackage(into, manifest, platformReadme(manifest, platform));
+  const files = built(folder, NATIVE[folder]);
+  if (files.length !== NATIVE_COUNT[folder]) {
+    throw new BuildFailure(`packages/${folder}/dist has ${files.join(', ') || 'no native files'}: run \`pnpm build\``);
+  }
+  for (const path of files) {
+    const file = basename(path);
+    place(fromRoot('packages', folder, path), join(into, file), EXECUTABLES[folder].includes(file) ? 0o755 : undefined);
+  }
+}
+
+/** Lists the packages that `machine` can pack: `name`, and `stage(into)`. */
+export function packagesFor(machine) {
+  const platforms = { runner: platformOf(RUNNER_PLATFORMS, machine), sidecar: platformOf(SIDECAR_PLATFORMS, machine) };
+  const native = Object.entries(platforms)
+    .filter(([, platform]) => platform !== undefined)
+    .map(([folder, platform]) => ({
+      name: platformManifest(folder, platform).name,
+      stage: (into) => stagePlatform(folder, platform, into),
+    }));
+  const main = MAIN.map((folder) => ({ name: mainManifest(folder).name, stage: (into) => stageMain(folder, into) }));
+  return [...native, ...main];
+}
+
+/** Stages a package in a new folder. Returns the folder. */
+export function stage({ name, stage }, root) {
+  const into = join(root, name.replace('@', '').replace('/', '-'));
+  rmSync(into, { recursive: true, force: true });
+  stage(into);
+  return into;
+}
