@@ -22,12 +22,12 @@ const copies = new Map<string, string>();
  * Returns a path at which the program `path` can be run: `path` itself, after its mode has been
  * corrected if necessary. If the mode cannot be changed, as in a read-only installation, returns the
  * path of a copy in a new folder that only this user can enter. The copy exists until this process
- * exits.
+ * exits. `chmod` changes the mode of a file.
  */
-export function runnable(path: string): string {
+export function runnable(path: string, chmod: (path: string, mode: number) => void = chmodSync): string {
   if (canRun(path)) return path;
   try {
-    chmodSync(path, statSync(path).mode | 0o111);
+    chmod(path, statSync(path).mode | 0o111);
     if (canRun(path)) return path;
   } catch {
     // Another user owns the file, or the file system is read-only.
