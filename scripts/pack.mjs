@@ -1,5 +1,5 @@
 // `pnpm pack:all`: writes the tarballs of all packages that this machine can build into one folder.
-// The tarballs can be published as they are. `--help` prints the options.
+// The tarballs are ready for publishing. `--help` prints the options.
 //
 // npm writes the tarballs, with fixed times and owners. So equal files make equal tarballs with one
 // release of npm and Node.

@@ -1,9 +1,9 @@
 // Bundles the compiled modules of a package into one module. Node needs many times longer to load a
 // hundred modules than to load one module of their total size.
 //
-// The modules of other packages are not bundled, except the parts of zod that convert schemas: they
-// become a separate module, which is loaded at its first use. esbuild is a dependency of the
-// runner's build, which bundles the shell.
+// The modules of other packages are not bundled, except the parts of zod that convert schemas.
+// These parts become a separate module, which is loaded at its first use. esbuild is a dependency
+// of the runner's build, which bundles the shell.
 
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

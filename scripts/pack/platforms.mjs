@@ -1,13 +1,13 @@
 // The platforms that have packages. A platform package of `@coldframe/sidecar` has the program and
-// the addon, which depend on the C library. A platform package of `@coldframe/runner` has the images
-// and their precompiled modules, which depend on the processor only.
+// the addon, which depend on the C library. A platform package of `@coldframe/runner` has the
+// images and their precompiled modules, which depend on the processor only.
 //
 // The lists in `packages/sidecar/src/platform.ts` and `packages/runner/src/index.ts` are equal to
 // these lists (scripts/test/packages.test.mjs).
 
 /**
- * `tested`: whether `pnpm test` runs the packages on a machine of this platform. The release workflow
- * builds and tests the other platforms (.github/workflows/release.yml).
+ * `tested`: whether `pnpm test` runs the packages on a machine of this platform. The release
+ * workflow builds and tests the other platforms (.github/workflows/release.yml).
  */
 export const SIDECAR_PLATFORMS = [
   { name: 'linux-x64-gnu', os: 'linux', cpu: 'x64', libc: 'glibc', tested: true },

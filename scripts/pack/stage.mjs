@@ -55,7 +55,8 @@ function stageMain(folder, into) {
 
 function platformReadme({ name, description }, { tested }) {
   const state = tested ? '' : '\nThe release workflow builds and tests this package. The tests of a checkout do not run it.\n';
-  return `# ${name}\n\n${description}. Install the package \`coldframe\`, which installs the platform packages that it needs.\n${state}`;
+  const use = 'Install the package `coldframe`, which installs the platform packages that it needs.';
+  return `# ${name}\n\n${description}. ${use}\n${state}`;
 }
 
 function stagePlatform(folder, platform, into) {

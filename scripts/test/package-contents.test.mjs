@@ -122,7 +122,10 @@ test('publint finds no fault', async () => {
   for (const { path, manifest } of packages.values()) {
     const { buffer } = new Uint8Array(readFileSync(path));
     const { messages, pkg } = await publint({ pack: { tarball: buffer }, strict: true });
-    expect(messages.map((message) => formatMessage(message, pkg)), manifest.name).toEqual([]);
+    expect(
+      messages.map((message) => formatMessage(message, pkg)),
+      manifest.name,
+    ).toEqual([]);
   }
 });
 

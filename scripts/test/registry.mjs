@@ -1,6 +1,6 @@
 // A package registry on the loopback, for tests that install tarballs. The registry has the packed
-// packages, and the manifests of platform packages that this machine cannot build. Installers ask for
-// the manifests of all platforms, and download the package of their own platform only.
+// packages, and the manifests of platform packages that this machine cannot build. Installers ask
+// for the manifests of all platforms, and download the package of their own platform only.
 
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';

@@ -20,7 +20,7 @@ test('a release replaces the versions of the crates of the workspace', () => {
   expect(changed).toHaveLength(lock.match(/^name = "coldframe-/gm).length);
 });
 
-test('changesets give all published packages one version', () => {
+test('changesets raise all published packages to one version', () => {
   const { fixed } = readJson('.changeset/config.json');
   expect(fixed).toEqual([['coldframe', '@coldframe/sidecar', '@coldframe/runner']]);
 });

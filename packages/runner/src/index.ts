@@ -1,9 +1,9 @@
 // Returns the folder of the images: one image for `node` programs and one with the shell. The build
 // makes the images of `engine/`, `bootstrap/` and `shell/`.
 //
-// An image names its precompiled module, which is code of one kind of processor. A published release
-// therefore has the images in a package for each kind of processor, and a checkout has them in this
-// package.
+// An image names its precompiled module, which is code of one kind of processor. A published
+// release therefore has the images in a package for each kind of processor, and a checkout has them
+// in this package.
 
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';

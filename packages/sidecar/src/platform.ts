@@ -1,6 +1,6 @@
-// Finds the platform package: the package with the native files for this machine. npm installs the
-// platform package whose `os`, `cpu` and `libc` fit, because `@coldframe/sidecar` lists all platform
-// packages as optional dependencies. Next: `runnable.ts`.
+// Finds the platform package, which has the native files for this machine. `@coldframe/sidecar`
+// lists all platform packages as optional dependencies. npm installs the package whose `os`, `cpu`
+// and `libc` fit. Next: `runnable.ts`.
 
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -19,10 +19,10 @@ function canRun(path: string): boolean {
 const copies = new Map<string, string>();
 
 /**
- * Returns a path at which the program `path` can be run: `path` itself, after its mode has been
- * corrected if necessary. If the mode cannot be changed, as in a read-only installation, returns the
- * path of a copy in a new folder that only this user can enter. The copy exists until this process
- * exits. `chmod` changes the mode of a file.
+ * Returns a path at which the program `path` can be run. The path is `path` itself, after its mode
+ * has been corrected if necessary. In a read-only installation, the path is a copy in a new folder
+ * that only this user can enter. The copy exists until this process exits. `chmod` changes the mode
+ * of a file.
  */
 export function runnable(path: string, chmod: (path: string, mode: number) => void = chmodSync): string {
   if (canRun(path)) return path;

@@ -1,8 +1,8 @@
 // The packed packages can be installed into an empty project, and run there the programs of the
 // READMEs, without Rust and without the checkout.
 //
-// npm installs `coldframe` from its tarball and its dependencies from a registry on the loopback. So
-// npm itself chooses the platform packages. The long form installs with pnpm and Yarn as well.
+// npm installs `coldframe` from its tarball and its dependencies from a registry on the loopback.
+// So npm itself chooses the platform packages. The long form installs with pnpm and Yarn as well.
 
 import { execFile, execFileSync } from 'node:child_process';
 import {
@@ -72,7 +72,9 @@ function emptyProject(name) {
   return folder;
 }
 
-/** Runs a program in the project. An error has both outputs, because Yarn prints errors on stdout. */
+/**
+ * Runs a program in the project. An error has both outputs, because Yarn prints errors on stdout.
+ */
 const inProject = (folder, command, ...args) =>
   runFile(command, args, { cwd: folder, env, timeout: HANG_MS }).catch((error) => {
     throw new Error(`${error.message}\n${error.stdout}`, { cause: error });
@@ -129,7 +131,12 @@ test('programs run after an installation by npm', { timeout: HANG_MS }, async ()
   expect(installedBytes(join(folder, 'node_modules'))).toBeLessThanOrEqual(57 * MB);
 
   // An archive or a copy may lose the permission to run.
-  const program = join(folder, 'node_modules/@coldframe', scope.find((name) => name.startsWith('sidecar-')), 'coldframe-sidecar');
+  const program = join(
+    folder,
+    'node_modules/@coldframe',
+    scope.find((name) => name.startsWith('sidecar-')),
+    'coldframe-sidecar',
+  );
   expect(statSync(program).mode & 0o111).toBe(0o111);
   chmodSync(program, 0o644);
   expect((await runProgram(folder, HELLO)).stdout).toBe('42\n\n');
@@ -160,24 +167,28 @@ test.skipIf(!isLong)('programs run after an installation by pnpm', { timeout: HA
   await expectPrograms(folder);
 });
 
-test.skipIf(!isLong).each(['node-modules', 'pnp'])('programs run after an installation by Yarn: %s', { timeout: HANG_MS }, async (linker) => {
-  const folder = emptyProject(`yarn-${linker}`);
-  const { stdout: upstream } = await inProject(folder, 'npm', 'config', 'get', 'registry');
-  const configuration = {
-    nodeLinker: linker,
-    enableTelemetry: false,
-    enableGlobalCache: false,
-    npmRegistryServer: upstream.trim(),
-    unsafeHttpWhitelist: ['127.0.0.1', new URL(upstream.trim()).hostname],
-    npmScopes: { coldframe: { npmRegistryServer: registry.url } },
-  };
-  writeFileSync(join(folder, '.yarnrc.yml'), JSON.stringify(configuration));
-  writeFileSync(join(folder, 'yarn.lock'), '');
-  const yarn = (...args) => inProject(folder, 'npx', '--yes', '--package=@yarnpkg/cli-dist@4.18.1', 'yarn', ...args);
-  // Yarn refuses packages that were published a short time ago.
-  await yarn('add', '--no-time-gate', `coldframe@file:${sdk}`);
-  if (linker === 'node-modules') return expectPrograms(folder);
-  writeFileSync(join(folder, 'app.mjs'), HELLO);
-  expect((await yarn('node', 'app.mjs')).stdout).toBe('42\n\n');
-});
-
+test.skipIf(!isLong).each(['node-modules', 'pnp'])(
+  'programs run after an installation by Yarn: %s',
+  { timeout: HANG_MS },
+  async (linker) => {
+    const folder = emptyProject(`yarn-${linker}`);
+    const { stdout: upstream } = await inProject(folder, 'npm', 'config', 'get', 'registry');
+    const configuration = {
+      nodeLinker: linker,
+      enableTelemetry: false,
+      // Yarn keeps manifests by name, and another run of this test has another registry.
+      globalFolder: join(root, 'yarn'),
+      npmRegistryServer: upstream.trim(),
+      unsafeHttpWhitelist: ['127.0.0.1', new URL(upstream.trim()).hostname],
+      npmScopes: { coldframe: { npmRegistryServer: registry.url } },
+    };
+    writeFileSync(join(folder, '.yarnrc.yml'), JSON.stringify(configuration));
+    writeFileSync(join(folder, 'yarn.lock'), '');
+    const yarn = (...args) => inProject(folder, 'npx', '--yes', '--package=@yarnpkg/cli-dist@4.18.1', 'yarn', ...args);
+    // Yarn refuses packages that were published a short time ago.
+    await yarn('add', '--no-time-gate', `coldframe@file:${sdk}`);
+    if (linker === 'node-modules') return expectPrograms(folder);
+    writeFileSync(join(folder, 'app.mjs'), HELLO);
+    expect((await yarn('node', 'app.mjs')).stdout).toBe('42\n\n');
+  },
+);

@@ -46,12 +46,12 @@ export function platformPackage(facts: ErrorFacts['ERR_PLATFORM_PACKAGE'], platf
   }
 
   function missing(): string {
+    const what = `The package ${name} is not installed. It has Coldframe's native files for this machine (${machine}).`;
     const reason =
       installed.length > 0
-        ? `${installed.join(' and ')} is installed, for another machine: node_modules was copied, or installed for another platform.`
-        : 'It is an optional dependency, and the installation left it out: by --omit=optional or --no-optional, or without network.';
-    const remedy = `Run \`npm install --include=optional\` on this machine, or add ${name} to the dependencies.`;
-    return `The package ${name} is not installed. It has Coldframe's native files for this machine (${machine}). ${reason} ${remedy}`;
+        ? `For another machine, ${installed.join(' and ')} is installed: node_modules was copied, or installed for that machine.`
+        : 'The installation left out this optional dependency: by --omit=optional or --no-optional, or without network.';
+    return `${what} ${reason} Run \`npm install --include=optional\` on this machine, or add ${name} to the dependencies.`;
   }
 }
 

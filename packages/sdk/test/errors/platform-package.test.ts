@@ -1,4 +1,5 @@
-// The message of a missing platform package names the package, the machine, the cause and the remedy.
+// The message of a missing platform package names the package, the machine, the cause and the
+// remedy.
 
 import { expect, test } from 'vitest';
 import { platformPackage } from '../../src/errors/make.js';
@@ -18,13 +19,12 @@ test('names the package, the machine and the option that leaves the package out'
 
 test('names an installed package of another machine as the cause', () => {
   const { message } = make({ package: PACKAGE, installed: ['@coldframe/sidecar-linux-x64-musl'] });
-  expect(message).toContain('@coldframe/sidecar-linux-x64-musl is installed, for another machine');
+  expect(message).toContain('For another machine, @coldframe/sidecar-linux-x64-musl is installed');
   expect(message).not.toContain('--omit=optional');
 });
 
 test('lists the platforms when no package fits the machine', () => {
   const { message } = make({ package: '', installed: [] });
-  expect(message).toBe(
-    'Coldframe has no package for this machine (os linux, cpu x64, libc glibc). It has packages for linux-x64-gnu, linux-arm64-gnu.',
-  );
+  const machine = 'Coldframe has no package for this machine (os linux, cpu x64, libc glibc).';
+  expect(message).toBe(`${machine} It has packages for linux-x64-gnu, linux-arm64-gnu.`);
 });
