@@ -1,7 +1,9 @@
 // A release raises every copy of the version, and its workflow builds every platform package.
 
 import { expect, test } from 'vitest';
+import { allPlatformManifests, mainManifest } from '../pack/manifests.mjs';
 import { RUNNER_PLATFORMS, SIDECAR_PLATFORMS } from '../pack/platforms.mjs';
+import { inOrder } from '../release/publish.mjs';
 import { withCrateVersions, withVersion } from '../release/version.mjs';
 import { readJson, readText } from './tree.mjs';
 
@@ -18,6 +20,25 @@ test('a release replaces the versions of the crates of the workspace', () => {
   const changed = raised.split('\n').filter((line, index) => line !== lock.split('\n')[index]);
   expect(new Set(changed)).toEqual(new Set(['version = "9.8.7"']));
   expect(changed).toHaveLength(lock.match(/^name = "coldframe-/gm).length);
+});
+
+test('a release publishes every package after its dependencies', () => {
+  const manifests = [mainManifest('sdk'), mainManifest('runner'), ...allPlatformManifests(), mainManifest('sidecar')];
+  const packages = manifests.map((manifest) => ({ manifest }));
+  const published = inOrder(packages, mainManifest('sdk').version).map(({ manifest }) => manifest);
+  expect(published).toHaveLength(9);
+  for (const [index, { dependencies, optionalDependencies }] of published.entries()) {
+    const earlier = published.slice(0, index).map(({ name }) => name);
+    const own = Object.keys({ ...dependencies, ...optionalDependencies }).filter((name) => name.startsWith('@coldframe/'));
+    expect(own.filter((name) => !earlier.includes(name))).toEqual([]);
+  }
+});
+
+test('a release without one of its packages is refused', () => {
+  const packages = allPlatformManifests().map((manifest) => ({ manifest }));
+  const { version } = mainManifest('sdk');
+  expect(() => inOrder(packages.slice(1), version)).toThrow(/expected one tarball of @coldframe\/runner-linux-x64, found 0/);
+  expect(() => inOrder(packages, '9.9.9')).toThrow(/expected version 9.9.9/);
 });
 
 test('changesets raise all published packages to one version', () => {
