@@ -43,6 +43,7 @@ test('copies a program whose mode cannot be changed into a folder of this user',
   expect(modeOf(dirname(copy))).toBe(0o700);
   expect(execFileSync(copy, { encoding: 'utf8' })).toBe('ran\n');
   expect(runnable(program, readOnly), 'a second call').toBe(copy);
+  rmSync(dirname(copy), { recursive: true });
 });
 
 test('removes the copy when the process exits', () => {
