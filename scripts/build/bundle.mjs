@@ -1,17 +1,25 @@
-// Bundles the compiled modules of a package into one module. Node needs many times longer to load a
-// hundred modules than to load one module of their total size.
+// Bundles the compiled modules of a package into one module for each entry point. Node needs many
+// times longer to load a hundred modules than to load one module of their total size.
 //
-// The modules of other packages are not bundled, except the parts of zod that convert schemas.
-// These parts become a separate module, which is loaded at its first use. esbuild is a dependency
-// of the runner's build, which bundles the shell.
+// The main entry point is one module. Another entry point imports the package by its name, and may
+// have modules in `chunks/` that are loaded at their first use. The packages of `dependencies` are
+// not bundled. Packages of `devDependencies` are. The main entry point loads the parts of zod that
+// convert schemas at their first use. These parts are an entry point of their own. esbuild is a
+// dependency of the runner's build, which bundles the shell.
 
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { fromRoot } from './paths.mjs';
 
-/** The module that is bundled with the packages that it imports. */
+/** The folder of the modules that an entry point loads at their first use. */
+const CHUNKS = 'chunks';
+
+/** The entry point that the main entry point loads at its first use. */
 const SEPARATE = 'zod-json-schema.js';
+
+/** Modules whose exports the main entry point has, so that an app has each class once. */
+const EXPORTED = ['index.js', 'errors/error.js'];
 
 /** The import of a module of the same package at run time. */
 const LATER_IMPORT = /\bimport\('(\.[^']+)'\)/g;
@@ -30,41 +38,62 @@ function importAtOnce(text) {
   return [...imports, contents].join('\n');
 }
 
-const staticImports = {
+const staticImports = (folder) => ({
   name: 'static imports',
-  setup: ({ onLoad }) => onLoad({ filter: /\.js$/ }, ({ path }) => ({ contents: importAtOnce(readFileSync(path, 'utf8')) })),
-};
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /\.js$/ }, ({ path }) =>
+      path.startsWith(join(folder, '/')) ? { contents: importAtOnce(readFileSync(path, 'utf8')) } : undefined,
+    ),
+});
 
-/** The bundle imports the separate module from its own folder. */
+/** The main entry point imports the separate module from its own folder. */
 const separateModule = {
   name: 'separate module',
   setup: ({ onResolve }) => onResolve({ filter: /\/zod-json-schema\.js$/ }, () => ({ path: `./${SEPARATE}`, external: true })),
 };
 
+/** Replaces imports of modules that the package exports with imports of the package. */
+const importPackage = (folder, name) => ({
+  name: 'import of the package',
+  setup: ({ onResolve }) =>
+    onResolve({ filter: /^\.\.?\// }, ({ path, resolveDir }) =>
+      EXPORTED.includes(relative(folder, resolve(resolveDir, path))) ? { path: name, external: true } : undefined,
+    ),
+});
+
 /**
- * Replaces `FOLDER/index.js` with a module that contains all modules of its package, and writes the
- * separate module.
+ * Bundles the modules in `folder`, the compiled package of `manifest`. `entries` has the module of
+ * each entry point by the name of the bundle. The entry point `index` is one module.
  */
-export async function bundle(folder) {
+export async function bundle(folder, { manifest, entries }) {
   const { build } = createRequire(fromRoot('packages/runner/package.json'))('esbuild');
-  const common = { bundle: true, platform: 'node', format: 'esm', target: 'node20.11', logLevel: 'warning' };
-  const entry = join(folder, 'index.js');
-  await build({
-    ...common,
-    entryPoints: [entry],
-    outfile: entry,
-    allowOverwrite: true,
-    packages: 'external',
-    // esbuild renames some classes. Their names are part of messages and of printed objects.
-    keepNames: true,
-    plugins: [staticImports, separateModule],
-  });
-  await build({
-    ...common,
-    entryPoints: [join(folder, 'bindings', SEPARATE)],
-    outfile: join(folder, SEPARATE),
-    absWorkingDir: fromRoot('packages/sdk'),
-    // zod does not mark all of its modules as free of side effects.
-    treeShaking: true,
-  });
+  const { name, dependencies = {} } = JSON.parse(readFileSync(manifest, 'utf8'));
+  const outputs = [];
+  for (const [out, module] of Object.entries(entries)) {
+    const isMain = out === 'index';
+    const { outputFiles } = await build({
+      entryPoints: [{ out, in: join(folder, module) }],
+      outdir: folder,
+      write: false,
+      bundle: true,
+      splitting: !isMain,
+      chunkNames: `${CHUNKS}/[name]-[hash]`,
+      external: Object.keys(dependencies).flatMap((dependency) => [dependency, `${dependency}/*`]),
+      nodePaths: [join(dirname(manifest), 'node_modules')],
+      platform: 'node',
+      format: 'esm',
+      target: 'node20.11',
+      // esbuild renames some classes. Their names are part of messages and of printed objects.
+      keepNames: true,
+      plugins: isMain ? [staticImports(folder), separateModule] : [importPackage(folder, name)],
+      // zod does not mark all of its modules as free of side effects.
+      treeShaking: true,
+      logLevel: 'warning',
+    });
+    outputs.push(...outputFiles);
+  }
+  for (const { path, contents } of outputs) {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, contents);
+  }
 }

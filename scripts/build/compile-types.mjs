@@ -6,7 +6,6 @@
 
 import { rmSync } from 'node:fs';
 import { bundle } from './bundle.mjs';
-import { bundleSecureExec } from './bundle-secure-exec.mjs';
 import { listFiles } from './inputs.mjs';
 import { fromRoot } from './paths.mjs';
 import { placeFile } from './place.mjs';
@@ -24,18 +23,15 @@ export const compiledFiles = (folder) =>
   listFiles([`${folder}/dist`], ['inputs', 'shell-inputs']).filter((path) => COMPILED.test(path));
 
 /**
- * Compiles the package in `folder`. `bundled`: whether `index.js` contains all modules of the
- * package. The single modules are then placed too, for tests.
+ * Compiles the package in `folder`. `bundles` has the entry points that are bundled (bundle.mjs).
+ * The single modules are then placed too, for tests.
  */
-export async function compileTypes(folder, { bundled = false } = {}) {
+export async function compileTypes(folder, { bundles } = {}) {
   const fresh = `${folder}/.tsc`;
   rmSync(fromRoot(fresh), { recursive: true, force: true });
   try {
     await run(process.execPath, [tsc(), '-p', `${folder}/tsconfig.json`, '--outDir', fresh, '--pretty', 'false']);
-    if (bundled) {
-      await bundleSecureExec(fromRoot(fresh));
-      await bundle(fromRoot(fresh));
-    }
+    if (bundles) await bundle(fromRoot(fresh), { manifest: fromRoot(folder, 'package.json'), ...bundles });
     const wanted = new Set(listFiles([fresh]).map((path) => path.slice(fresh.length + 1)));
     for (const path of wanted) placeFile(fromRoot(fresh, path), fromRoot(folder, 'dist', path));
     for (const path of compiledFiles(folder)) {

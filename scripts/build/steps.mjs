@@ -4,7 +4,7 @@
 //   guest ──► image      packages/runner/dist   the guest image and its precompiled module
 //   imager ─┴► shell     packages/runner/dist   the image with the shell
 //   native               packages/sidecar/dist  the sidecar's binary and the Node-API addon
-//   runner, sidecar ► sdk ► benchmarks          TypeScript; sdk is bundled into one module
+//   runner, sidecar ► sdk ► benchmarks          TypeScript; the entry points of sdk are bundled
 //   notices              packages/*             the licence and the notices, for published packages
 //
 // The imager turns wasmtime's compiler on. In one call of cargo, cargo would turn the compiler on
@@ -97,6 +97,16 @@ async function copyNotices() {
   for (const path of noticeCopies) placeFile(fromRoot(basename(path)), fromRoot(path), 0o644);
 }
 
+/** The entry points of the SDK: the module of each bundle. */
+const SDK_BUNDLES = {
+  entries: {
+    index: 'index.js',
+    'zod-json-schema': 'bindings/zod-json-schema.js',
+    command: 'command/main.js',
+    'secure-exec': 'secure-exec/index.js',
+  },
+};
+
 const typescript = (name, needs, dependencies, options) => ({
   name,
   title: `TypeScript of packages/${name}`,
@@ -107,7 +117,7 @@ const typescript = (name, needs, dependencies, options) => ({
     `packages/${name}/package.json`,
     'tsconfig.json',
     'pnpm-lock.yaml',
-    ...(options?.bundled ? ['scripts/build/bundle.mjs', 'scripts/build/bundle-secure-exec.mjs'] : []),
+    ...(options?.bundles ? ['scripts/build/bundle.mjs'] : []),
     ...dependencies.map((dependency) => `packages/${dependency}/src`),
   ],
   outputs: [`packages/${name}/dist`],
@@ -180,7 +190,7 @@ export const steps = ({ dev = false } = {}) => {
     },
     typescript('runner', [], []),
     typescript('sidecar', [], []),
-    typescript('sdk', ['runner', 'sidecar'], ['runner', 'sidecar'], { bundled: true }),
+    typescript('sdk', ['runner', 'sidecar'], ['runner', 'sidecar'], { bundles: SDK_BUNDLES }),
     typescript('benchmarks', ['sdk'], ['sdk']),
     {
       name: 'notices',

@@ -9,6 +9,7 @@ import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 import { beforeAll, expect, test } from 'vitest';
 import { listFiles } from '../build/inputs.mjs';
+import { fromRoot } from '../build/paths.mjs';
 import { SIDECAR_PLATFORMS } from '../pack/platforms.mjs';
 import { packAll } from '../pack.mjs';
 import { packedPackages } from './packed.mjs';
@@ -37,6 +38,19 @@ const declarations = (name) =>
 
 const COMMON = ['LICENSE', 'NOTICE', 'README.md', 'package.json'];
 
+// esbuild writes the path of each module of another package as a comment.
+test('NOTICE has every package that the bundles of coldframe contain', () => {
+  const bundles = listFiles(['packages/sdk/dist/chunks']).filter((path) => path.endsWith('.js'));
+  const names = bundles.flatMap((path) =>
+    [...readFileSync(fromRoot(path), 'utf8').matchAll(/^\s*\/\/ \S*\/node_modules\/(?!\.pnpm)((?:@[^/\n]+\/)?[^/\n]+)\//gm)].map(
+      ([, name]) => name,
+    ),
+  );
+  const notice = readFileSync(fromRoot('NOTICE'), 'utf8');
+  expect(new Set(names)).toContain('@modelcontextprotocol/sdk');
+  expect([...new Set(names)].filter((name) => !new RegExp(`^ +(.*, )?${name}[ ,]`, 'm').test(notice))).toEqual([]);
+});
+
 test('packs the main packages and the platform packages of this machine', () => {
   expect(find(/^(coldframe|@coldframe\/(runner|sidecar))$/)).toHaveLength(3);
   expect(find(/^@coldframe\/runner-linux-/).length).toBeGreaterThan(0);
@@ -44,8 +58,10 @@ test('packs the main packages and the platform packages of this machine', () => 
 });
 
 test('packs only the bundles and the declarations into coldframe', () => {
-  const files = pathsOf(packages.get('coldframe'));
-  expect(files).toEqual([...COMMON, 'dist/index.js', 'dist/secure-exec.js', 'dist/zod-json-schema.js', ...declarations('sdk')].sort());
+  const chunks = listFiles(['packages/sdk/dist/chunks']).map((path) => path.slice('packages/sdk/'.length));
+  const declared = declarations('sdk').filter((path) => !path.startsWith('dist/command/'));
+  const bundles = ['index', 'command', 'secure-exec', 'zod-json-schema'].map((name) => `dist/${name}.js`);
+  expect(pathsOf(packages.get('coldframe'))).toEqual([...COMMON, ...bundles, ...chunks, ...declared].sort());
 });
 
 test.each(['runner', 'sidecar'])('packs only modules into @coldframe/%s', (name) => {
@@ -89,7 +105,7 @@ test('a package names Node neither as a dependency nor as a program', () => {
   for (const { manifest } of packages.values()) {
     const names = Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies });
     expect(names.filter((name) => /^node-|pinned-node/.test(name))).toEqual([]);
-    expect(manifest).not.toHaveProperty('bin');
+    expect(Object.keys(manifest.bin ?? {})).toEqual(manifest.name === 'coldframe' ? ['coldframe'] : []);
     expect(manifest).not.toHaveProperty('scripts');
     expect(manifest).not.toHaveProperty('devDependencies');
   }

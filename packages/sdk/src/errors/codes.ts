@@ -171,6 +171,16 @@ export interface PoolFacts {
   ERR_POOL_RELEASED: object;
 }
 
+/** Failures of the command `coldframe`. */
+export interface CommandFacts {
+  /** A file of the host machine, which an argument names, cannot be read. */
+  ERR_COMMAND_FILE: { path: string; reason: string };
+  /** The server of `coldframe mcp` has no session with that id. */
+  ERR_SESSION_NOT_FOUND: { session: string };
+  /** The server of `coldframe mcp` has as many sessions as `maxSessions` allows. */
+  ERR_SESSION_LIMIT: { sessions: number; maxSessions: number };
+}
+
 /**
  * Failures of files, processes and connections, by the names of Linux's error numbers. `path` is
  * the guest path, the command, the pid, or the host and port.
@@ -232,7 +242,15 @@ export interface BindingFacts {
 export type BindingErrorCode = keyof BindingFacts;
 
 /** The facts of each `ColdframeError`, by its code. */
-export interface ErrorFacts extends FailureFacts, RequestFacts, SnapshotFacts, LocalFacts, NetworkFacts, PoolFacts, FileFacts {}
+export interface ErrorFacts
+  extends FailureFacts,
+    RequestFacts,
+    SnapshotFacts,
+    LocalFacts,
+    NetworkFacts,
+    PoolFacts,
+    CommandFacts,
+    FileFacts {}
 
 /** Every code of a `ColdframeError`. */
 export type ErrorCode = keyof ErrorFacts;

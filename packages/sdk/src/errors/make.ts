@@ -205,6 +205,21 @@ export function poolReleased() {
   return make('ERR_POOL_RELEASED', 'The runtime has been released to its pool', {});
 }
 
+/** Makes the error for a file of the host machine that the command cannot read. */
+export function commandFile(path: string, reason: string, cause?: unknown) {
+  return make('ERR_COMMAND_FILE', `The file ${path} cannot be read: ${reason}`, { path, reason }, cause);
+}
+
+/** Makes the error for an unknown session of the command's server. */
+export function sessionNotFound(session: string) {
+  return make('ERR_SESSION_NOT_FOUND', `There is no session ${JSON.stringify(session)}`, { session });
+}
+
+/** Makes the error for a new session beyond the limit of the command's server. */
+export function sessionLimit(facts: ErrorFacts['ERR_SESSION_LIMIT']) {
+  return make('ERR_SESSION_LIMIT', `The server has ${facts.sessions} of ${facts.maxSessions} sessions (--max-sessions)`, facts);
+}
+
 /** Makes the error for an SDK and a sidecar of different releases. */
 export function versionMismatch(sdk: string, sidecar: string) {
   const message = `The SDK has version ${sdk}, the sidecar ${sidecar}: install one release of both`;

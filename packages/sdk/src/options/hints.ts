@@ -93,9 +93,11 @@ function listOf(calls: ReadonlySet<string>): string {
   return named.length > MAX_CALLS ? `${named.slice(0, MAX_CALLS).join(', ')} and others` : named.join(', ');
 }
 
-// Returns the closest of `names` if it differs from `name` by at most two edits, or one edit for a
-// short name.
-function nearest(name: string, names: readonly string[]): string | undefined {
+/**
+ * Returns the closest of `names` if it differs from `name` by at most two edits, or one edit for a
+ * short name.
+ */
+export function nearest(name: string, names: readonly string[]): string | undefined {
   const bound = name.length < 6 ? 1 : 2;
   const [first] = names
     .map((one) => ({ one, edits: distance(name.toLowerCase(), one.toLowerCase()) }))
