@@ -10,6 +10,15 @@ import { pinnedNode as find } from '@coldframe/pinned-node';
  */
 export const pinnedNode = (): string => find().binary;
 
+/** Returns the pinned Node, or the Node of this process if the pinned Node is not installed. */
+export function pinnedOrOwnNode(): string {
+  try {
+    return pinnedNode();
+  } catch {
+    return process.execPath;
+  }
+}
+
 /** Returns the environment without Node's own variables, which would slow a Node process down. */
 export function environmentForNode(): NodeJS.ProcessEnv {
   const { NODE_OPTIONS: _options, NODE_V8_COVERAGE: _coverage, ...environment } = process.env;

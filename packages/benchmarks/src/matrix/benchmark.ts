@@ -4,13 +4,13 @@
 //
 // Next: `operations/` for the operations, `row.ts` for the measurement of a row.
 
+import { pinnedOrOwnNode } from '../machine/pinned-node.js';
 import type { Benchmark, Section } from '../suite/benchmark.js';
 import { namesOption, numberOption, numbersOption, textOption } from '../suite/options.js';
 import { ms } from '../suite/text.js';
 import { matrixCharts } from './charts.js';
 import { columnName, medianOf, planColumns } from './columns.js';
 import type { Side } from './lane.js';
-import { nodeOfLanes } from './node-lane.js';
 import type { Operation } from './operation.js';
 import { operations, operationsNamed } from './operations/index.js';
 import { type MatrixRow, measureRow } from './row.js';
@@ -138,6 +138,6 @@ processor, and in Node.`,
     }
     return { setup: { operations: operationsNamed(options.only, operations), sides, options }, close };
   },
-  facts: () => ({ nodeOfPrograms: nodeOfLanes() === process.execPath ? 'the Node of the benchmark' : 'the pinned Node' }),
+  facts: () => ({ nodeOfPrograms: pinnedOrOwnNode() === process.execPath ? 'the Node of the benchmark' : 'the pinned Node' }),
   sections: [rows],
 };

@@ -13,8 +13,7 @@ import { MODE_NAMES, type SideName } from './sides.js';
 
 const ALONE = { width: 1, isBesideNeighbour: false };
 
-const sideColor = (side: SideName): string =>
-  side === 'node' ? 'var(--floor)' : seriesColor(MODE_NAMES.indexOf(side));
+const sideColor = (side: SideName): string => (side === 'node' ? 'var(--floor)' : seriesColor(MODE_NAMES.indexOf(side)));
 
 const legendOf = (rows: readonly MatrixRow[]) => sidesOf(rows).map((name) => ({ name, color: sideColor(name) }));
 

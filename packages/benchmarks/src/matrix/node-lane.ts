@@ -12,7 +12,7 @@ import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { environmentForNode, pinnedNode } from '../machine/pinned-node.js';
+import { environmentForNode, pinnedOrOwnNode } from '../machine/pinned-node.js';
 import type { ExecResult } from '../sandbox/snippet.js';
 import { answer, type Lane, type LiveProgram, NEIGHBOUR, type Place, type Side } from './lane.js';
 import { linesOf, nextLine } from './lines.js';
@@ -22,15 +22,6 @@ const SHARED_MEMORY = '/dev/shm';
 const MODULE = ['--input-type=module', '-e'];
 const RETURN = 'globalThis.__return = (value) => process.stdout.write(JSON.stringify(value));\n';
 const PERFORMER = fileURLToPath(new URL('./node-performer.js', import.meta.url));
-
-/** Returns the path of the Node that runs the programs of Node's side. */
-export function nodeOfLanes(): string {
-  try {
-    return pinnedNode();
-  } catch {
-    return process.execPath;
-  }
-}
 
 export const nodeSide = (scratch: string): Side => ({
   openLane: async () => openNodeLane(scratch),
@@ -46,7 +37,7 @@ function openNodeLane(scratch: string): Lane {
   const onDisk = mkdtempSync(join(scratch, 'node-'));
   const inMemory = existsSync(SHARED_MEMORY) ? mkdtempSync(join(SHARED_MEMORY, 'coldframe-matrix-')) : onDisk;
   const folders: Readonly<Record<Place, string>> = { memory: inMemory, mount: onDisk, app: inMemory };
-  const run = (args: readonly string[]) => runProgram(nodeOfLanes(), args, inMemory);
+  const run = (args: readonly string[]) => runProgram(pinnedOrOwnNode(), args, inMemory);
   let performer: Promise<Performer> | undefined;
   return {
     exec: (code) => run([...MODULE, code]),
@@ -84,7 +75,7 @@ function runProgram(program: string, args: readonly string[], cwd: string): Prom
 }
 
 function spawnNode(code: string, cwd: string): LiveProgram {
-  const child: ChildProcessByStdio<Writable, Readable, null> = spawn(nodeOfLanes(), [...MODULE, code], {
+  const child: ChildProcessByStdio<Writable, Readable, null> = spawn(pinnedOrOwnNode(), [...MODULE, code], {
     cwd,
     env: environmentIn(cwd),
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -128,7 +119,7 @@ type PerformerMessage =
   | { done: number; error: string };
 
 async function startPerformer(cwd: string): Promise<Performer> {
-  const child: ChildProcess = fork(PERFORMER, { execPath: nodeOfLanes(), execArgv: [], cwd, env: environmentIn(cwd) });
+  const child: ChildProcess = fork(PERFORMER, { execPath: pinnedOrOwnNode(), execArgv: [], cwd, env: environmentIn(cwd) });
   const waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
   let last = 0;
   const failAll = (error: Error) => {

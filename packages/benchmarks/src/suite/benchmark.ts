@@ -6,6 +6,7 @@
 // benchmarks use this folder: `options.ts` reads the command line, `measure.ts` runs the rows, and
 // `targets.ts` compares a run with the benchmark's targets. `command.ts` connects these modules.
 
+import type { Observed } from '../machine/observe.js';
 import type { Chart } from '../page/document.js';
 import type { Statistics } from '../statistics/statistics.js';
 import type { OptionTable } from './options.js';
@@ -139,6 +140,8 @@ export interface Benchmark<Options, Setup, Run> {
   readonly targets?: readonly Target<Run>[];
   /** Tables that need more than one section. These tables follow the tables of the sections. */
   tables?(run: Measured<Run>): readonly Table[];
+  /** Writes further outputs of a run, such as a baseline, after the JSON and the page. */
+  afterRun?(run: Measured<Run>, options: Options, head: Observed): void;
   /** Returns further reasons to doubt the run. */
   warnings?(run: Measured<Run>, resolutionMs: number): readonly string[];
   /**

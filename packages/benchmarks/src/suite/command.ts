@@ -11,7 +11,7 @@ import { allFloors } from '../floors/definitions.js';
 import { observe } from '../machine/observe.js';
 import type { AnyBenchmark } from './benchmark.js';
 import { measureBenchmark } from './measure.js';
-import { describeOptions, flagNames, readFlags, readOptions } from './options.js';
+import { describeOptions, flagNames, readFlags, readOptions, switchNames } from './options.js';
 import { isComplete, outcomesOf, rightShare } from './outcomes.js';
 import { progressOnStderr } from './progress.js';
 import { makeReport, type Report, renderPage, tablesOf, toJson } from './report.js';
@@ -43,18 +43,20 @@ export async function runCommand(help: string, work: () => Promise<number | type
 export const runBenchmarkCommand = (benchmark: AnyBenchmark, args: readonly string[]): Promise<void> =>
   runCommand(helpOf(benchmark), async () => {
     const flags = ['out', 'report', ...flagNames(benchmark.options)];
-    const switches = benchmark.hasQuickForm ? ['quick'] : [];
+    const switches = [...(benchmark.hasQuickForm ? ['quick'] : []), ...switchNames(benchmark.options)];
     const { values, switches: given, help } = readFlags(args, flags, { min: 0, max: 0 }, switches);
     if (help) return HELP;
     const isQuick = given.has('quick');
-    const options = readOptions(benchmark.options, { flags: values, env: process.env, isQuick });
-    const report = await runBenchmark(benchmark, { ...options, ...(benchmark.hasQuickForm && { quick: isQuick }) });
+    const options = readOptions(benchmark.options, { flags: values, switches: given, env: process.env, isQuick });
+    const complete = { ...options, ...(benchmark.hasQuickForm && { quick: isQuick }) };
+    const report = await runBenchmark(benchmark, complete);
     const outcomes = outcomesOf(benchmark, report);
     showReport(benchmark, report, rightShare(outcomes));
     const json = `${toJson(report)}\n`;
     if (values.out === undefined) process.stdout.write(json);
     else writeFileSync(values.out, json);
     if (values.report !== undefined) writeFileSync(values.report, renderPage(benchmark, report));
+    benchmark.afterRun?.(report, complete, report);
     return isComplete(outcomes, report.skipped) ? 0 : 1;
   });
 
@@ -91,7 +93,7 @@ function showReport(benchmark: AnyBenchmark, report: Report<Record<string, unkno
 
 function helpOf({ name, summary, options, hasQuickForm }: AnyBenchmark): string {
   const flags = Object.values(options).flatMap((option) =>
-    option.name.startsWith('--') ? [`[${option.name} ${option.placeholder}]`] : [],
+    option.name.startsWith('--') ? [`[${`${option.name} ${option.placeholder}`.trimEnd()}]`] : [],
   );
   const usage = [`bench:${name} [--out FILE.json] [--report FILE.html]`, ...flags, ...(hasQuickForm ? ['[--quick]'] : [])].join(
     ' ',

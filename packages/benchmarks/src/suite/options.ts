@@ -18,6 +18,8 @@ export interface Option<Value> {
   readonly fallback: Value;
   /** The default of the `--quick` form. @default the ordinary default */
   readonly quick?: Value;
+  /** Whether the flag has no value. A given flag has the value `true`. */
+  readonly isSwitch?: true;
   parse(text: string): Value;
 }
 
@@ -59,6 +61,15 @@ export const namesOption = <Name extends string>(
 });
 
 export const textOption = (option: Declaration<string>): Option<string> => ({ ...option, parse: (text) => text });
+
+/** Declares a flag without a value. */
+export const switchOption = (option: Pick<Declaration<boolean>, 'name' | 'help'>): Option<boolean> => ({
+  ...option,
+  placeholder: '',
+  fallback: false,
+  isSwitch: true,
+  parse: (text) => text === 'true',
+});
 
 export function wholeNumber(name: string, text: string, from: number, to: number): number {
   const value = /^\d+$/.test(text.trim()) ? Number(text) : Number.NaN;
@@ -120,20 +131,30 @@ export function readFlags(
 
 const isFlag = (name: string): boolean => name.startsWith('--');
 
-/** Returns the flags of a table, without their dashes. */
+/** Returns the flags of a table that have a value, without their dashes. */
 export const flagNames = (table: object): string[] =>
-  optionsOf(table).flatMap(({ name }) => (isFlag(name) ? [name.slice(2)] : []));
+  optionsOf(table).flatMap(({ name, isSwitch }) => (isFlag(name) && !isSwitch ? [name.slice(2)] : []));
+
+/** Returns the flags of a table that have no value, without their dashes. */
+export const switchNames = (table: object): string[] =>
+  optionsOf(table).flatMap(({ name, isSwitch }) => (isSwitch ? [name.slice(2)] : []));
 
 const optionsOf = (table: object): Option<unknown>[] => Object.values(table);
 
 /** Returns the value of every option of a table: the given text, checked, or the default. */
 export function readOptions<Options>(
   table: OptionTable<Options>,
-  given: { flags: Flags['values']; env: Readonly<Record<string, string | undefined>>; isQuick?: boolean },
+  given: {
+    flags: Flags['values'];
+    switches?: Flags['switches'];
+    env: Readonly<Record<string, string | undefined>>;
+    isQuick?: boolean;
+  },
 ): Options {
   const variables = optionsOf(table).flatMap(({ name }) => (isFlag(name) ? [] : [name]));
   if (variables.length > 0) refuseUnknown(variables, given.env);
-  const read = ({ name, fallback, quick = fallback, parse }: Option<unknown>): unknown => {
+  const read = ({ name, fallback, quick = fallback, parse, isSwitch }: Option<unknown>): unknown => {
+    if (isSwitch) return given.switches?.has(name.slice(2)) ?? fallback;
     // An empty environment variable counts as not set.
     const text = isFlag(name) ? given.flags[name.slice(2)] : given.env[name] || undefined;
     return text === undefined ? (given.isQuick ? quick : fallback) : parse(text);
@@ -151,7 +172,7 @@ function refuseUnknown(known: readonly string[], env: Readonly<Record<string, st
 export function describeOptions(table: object, hasQuickForm: boolean): string[] {
   const lines = optionsOf(table).map(({ name, placeholder, help, fallback }) => {
     const text = defaultText(fallback);
-    return [isFlag(name) ? `${name} ${placeholder}` : name, text === '' ? help : `${help} (default ${text})`] as const;
+    return [isFlag(name) ? `${name} ${placeholder}`.trimEnd() : name, text === '' ? help : `${help} (default ${text})`] as const;
   });
   if (hasQuickForm) lines.push(['--quick', 'few and small rows: shows that everything works, measures nothing']);
   const width = Math.max(...lines.map(([name]) => name.length));
@@ -159,4 +180,4 @@ export function describeOptions(table: object, hasQuickForm: boolean): string[] 
 }
 
 const defaultText = (fallback: unknown): string =>
-  Array.isArray(fallback) ? fallback.join(',') : fallback === undefined ? '' : String(fallback);
+  Array.isArray(fallback) ? fallback.join(',') : fallback === undefined || fallback === false ? '' : String(fallback);
