@@ -133,6 +133,32 @@ const FIRST_VERSIONS: Record<string, { json: object; names: string[] }> = {
     },
     names: ['ping'],
   },
+  'coldframe-matrix/1': {
+    json: {
+      rows: [
+        {
+          operation: 'exec',
+          cells: [
+            { side: 'shared', width: 4, isBesideNeighbour: false, statistics },
+            { side: 'node', width: 1, isBesideNeighbour: true, statistics },
+          ],
+        },
+      ],
+    },
+    names: ['exec, shared, 4 at once', 'exec, node, neighbour'],
+  },
+  'coldframe-gate/1': {
+    json: { gate: { rows: [{ name: 'exec, shared', operationMs: statistics, floorMs: statistics }], missing: [] } },
+    names: ['exec, shared', 'exec, shared, floor'],
+  },
+  'coldframe-peers/1': {
+    json: {
+      peers: {
+        results: [{ name: 'node:vm', package: null, cold: statistics, warm: statistics, computations: { calls: statistics } }],
+      },
+    },
+    names: ['node:vm, cold', 'node:vm, warm', 'node:vm, calls'],
+  },
 };
 
 test.each(benchmarks.map(({ schema }) => schema))('reads the figures of the first version of %s', (schema) => {

@@ -4,7 +4,15 @@ import { expect, test } from 'vitest';
 import { benchmarks } from '../src/benchmarks.js';
 import { coldstartOptions } from '../src/coldstart/options.js';
 import { density } from '../src/density/benchmark.js';
-import { describeOptions, positiveNumber, readFlags, readOptions } from '../src/suite/options.js';
+import {
+  describeOptions,
+  flagNames,
+  positiveNumber,
+  readFlags,
+  readOptions,
+  switchNames,
+  switchOption,
+} from '../src/suite/options.js';
 
 const readKnobs = (env: Record<string, string>) => readOptions(coldstartOptions, { flags: {}, env });
 
@@ -81,6 +89,18 @@ test('uses the quick values of options in the quick form, and given values in bo
   expect(read(false)).toMatchObject({ counts: [1, 5, 10, 20, 100, 1_000, 10_000], hold: 1_000, budgetSeconds: 300 });
   expect(read(true)).toMatchObject({ counts: [1, 5, 20], hold: 20, budgetSeconds: 300 });
   expect(read(true, { counts: '7', kinds: 'clone' })).toMatchObject({ counts: [7], kinds: ['clone'], hold: 20 });
+});
+
+test('reads a flag without a value', () => {
+  const options = { update: switchOption({ name: '--update', help: 'updates' }) };
+  expect([flagNames(options), switchNames(options)]).toEqual([[], ['update']]);
+  const read = (args: string[]) => {
+    const { values, switches } = readFlags(args, flagNames(options), { min: 0, max: 0 }, switchNames(options));
+    return readOptions(options, { flags: values, switches, env: {} });
+  };
+  expect([read([]), read(['--update'])]).toEqual([{ update: false }, { update: true }]);
+  expect(() => read(['--update=yes'])).toThrow();
+  expect(describeOptions(options, false)).toEqual(['--update  updates']);
 });
 
 test.each(benchmarks.map(({ name, options }) => [name, options] as const))('describes every option of %s', (_name, options) => {
