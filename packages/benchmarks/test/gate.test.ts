@@ -1,4 +1,4 @@
-// Tests the gate without a sandbox: verdicts, rounds, further attempts, and the baseline.
+// Tests the gate without a sandbox: comparisons, rounds, further attempts, and the baseline.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -66,7 +66,7 @@ test('a row that takes twice the time always regresses at a threshold of 1.3', (
   );
 });
 
-test('a verdict does not depend on the unit of the values', () => {
+test('a comparison does not depend on the unit of the values', () => {
   fc.assert(
     fc.property(roundsAround(1), roundsAround(1.4), fc.integer({ min: -20, max: 20 }), threshold, (a, b, power, limit) => {
       const [baseline, current] = [summary(a), summary(b)];
@@ -77,7 +77,7 @@ test('a verdict does not depend on the unit of the values', () => {
   );
 });
 
-test('a slower row has no better verdict', () => {
+test('a slower row has no better result', () => {
   const rank = ['faster', 'same', 'unsure', 'regressed'];
   fc.assert(
     fc.property(

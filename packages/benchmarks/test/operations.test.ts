@@ -85,7 +85,7 @@ test('counts calls at once for each lane, and starts and stops a neighbour for e
   expect(row.notes).toEqual([]);
 });
 
-test('gives no time to wrong calls, and names the reason', async () => {
+test('records no time for wrong calls, and names the reason', async () => {
   let calls = 0;
   const side = fakeSide(async () => (++calls % 2 === 0 ? 'right' : 'wrong'));
   const { cells } = await measureRow(asking('ask'), new Map([['shared', side]]), { ...SHAPE, columns: planColumns([4]) });

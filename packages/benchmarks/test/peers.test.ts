@@ -1,5 +1,5 @@
-// Tests the benchmark of peers without their packages: the catalogue, the installation, the code
-// that the peers evaluate, and results of peers that are right, wrong, or not installed.
+// Tests the benchmark of peers without their packages: the catalogue, the installation and the code
+// of the peers. Fake peers are right, wrong, or not installed.
 
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

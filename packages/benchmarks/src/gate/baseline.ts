@@ -1,5 +1,5 @@
-// Reads and writes the baseline of the gate: a JSON file with the figures and the threshold of each
-// row, and the machine that the figures were measured on.
+// Reads and writes the baseline of the gate. The baseline is a JSON file with the figures and the
+// threshold of each row, and with the machine of the figures.
 //
 // The thresholds of the file replace the thresholds of the rows, so that a project can adapt a
 // threshold to its machines. An update keeps the thresholds of the file.

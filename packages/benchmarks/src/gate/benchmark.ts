@@ -246,6 +246,6 @@ baseline. Compare runs of one machine.`,
 const gateWarnings = ({ rows, differences }: GateResults): string[] => [
   ...differences.map((difference) => `the baseline is of another machine: ${difference}`),
   ...rows.flatMap(({ name, verdict, ratio, noise }) =>
-    verdict === 'unsure' ? [`${name}: ${ratio?.toFixed(2)} ± ${noise?.toFixed(2)} × its baseline, too noisy for a verdict`] : [],
+    verdict === 'unsure' ? [`${name}: ${ratio?.toFixed(2)} ± ${noise?.toFixed(2)} × its baseline, too noisy for a decision`] : [],
   ),
 ];

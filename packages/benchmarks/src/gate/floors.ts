@@ -1,7 +1,8 @@
 // The floors of the gate: steps of the machine that do not depend on Coldframe.
 //
-// A floor is measured before and after each slice of a row. The time of the row is divided by the
-// time of the floor, so that a machine that is slower as a whole changes no figure.
+// A floor is measured before and after each slice of a row. The figure of the row is the time of
+// the row divided by the time of the floor. A machine that is slower as a whole therefore changes
+// no figure.
 
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -11,7 +11,8 @@ import type { Statistics } from '../statistics/statistics.js';
 
 /**
  * `regressed` and `missing` fail the gate. `unsure`: the ratio is above the threshold, but not the
- * ratio minus the noise. `new`: the baseline does not have the row. `failed`: the run has no figure.
+ * ratio minus the noise. `new`: the baseline does not have the row. `failed`: the run has no
+ * figure.
  */
 export type GateVerdict = 'same' | 'faster' | 'unsure' | 'regressed' | 'new' | 'failed' | 'missing';
 
@@ -34,13 +35,16 @@ function verdictOf(ratio: number, noise: number, threshold: number): GateVerdict
   return ratio + noise < 1 / threshold ? 'faster' : 'same';
 }
 
-/** Returns whether a verdict needs another attempt. */
+/** Returns whether the row must be measured again. */
 export const needsAnotherAttempt = ({ verdict }: Judged): boolean => verdict === 'regressed' || verdict === 'unsure';
 
-/** Returns whether a verdict passes the gate. */
+/** Returns whether a row with this result passes the gate. */
 export const passes = (verdict: GateVerdict): boolean => verdict !== 'regressed' && verdict !== 'failed' && verdict !== 'missing';
 
-/** Returns the attempt with the lowest ratio. An attempt without a ratio counts only if all have none. */
+/**
+ * Returns the attempt with the lowest ratio. An attempt without a ratio counts only if all have
+ * none.
+ */
 export function bestAttempt<Attempt extends Judged>(attempts: readonly [Attempt, ...Attempt[]]): Attempt {
   const [first, ...others] = attempts;
   return others.reduce<Attempt>(

@@ -1,6 +1,6 @@
-// The matrix benchmark: operations of the public API and of guests, in each mode, one call at a
-// time, several calls at once, and beside a neighbour that uses a processor. Node's equivalent of
-// each operation is measured in turns with the modes.
+// The matrix benchmark measures operations of the public API and of guests in each mode. Calls are
+// measured one at a time, several at once, and beside a neighbour that uses a processor. Node's
+// equivalent of each operation is measured in turns with the modes.
 //
 // Next: `operations/` for the operations, `row.ts` for the measurement of a row.
 

@@ -29,7 +29,9 @@ export interface Operation {
   group: Group;
   /** The file systems that the operation uses. */
   places: readonly Place[];
-  /** Prepares the calls of a lane. Resolves with `undefined` if the lane's side has no such call. */
+  /**
+   * Prepares the calls of a lane. Resolves with `undefined` if the lane's side has no such call.
+   */
   open(lane: Lane): Promise<OpenedOperation | undefined>;
 }
 
@@ -89,7 +91,9 @@ export const equals =
       ? undefined
       : `the result was ${JSON.stringify(result)?.slice(0, 80)} instead of ${JSON.stringify(expected)}`;
 
-/** A call that a program in the guest repeats. The fields other than `waits` are JavaScript text. */
+/**
+ * A call that a program in the guest repeats. The fields other than `waits` are JavaScript text.
+ */
 export interface GuestCall {
   /** Statements before the calls. */
   setup?: string;

@@ -1,8 +1,8 @@
 // The interface of a peer: something that a user would choose instead of Coldframe, or a mode of
 // Coldframe.
 //
-// An adapter runs in a process of its own (`host-process.ts`), so that the memory of one peer is not
-// the memory of another peer. All peers evaluate equal code.
+// An adapter runs in a process of its own (`host-process.ts`), so that the memory of one peer is
+// not the memory of another peer. All peers evaluate equal code.
 
 /** A live sandbox, process or context. */
 export interface Instance {

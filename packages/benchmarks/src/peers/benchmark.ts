@@ -87,7 +87,9 @@ const section: Section<PeerSetup, PeerRun, 'peers'> = {
   charts: ({ peers: run }) => (run ? peerCharts(run.results) : []),
 };
 
-/** Installs and starts the chosen peers. A peer that cannot be installed or started has a reason. */
+/**
+ * Installs and starts the chosen peers. A peer that cannot be installed or started has a reason.
+ */
 async function openPeers({ only, cache }: PeerOptions, scratch: string): Promise<OpenPeer[]> {
   const wanted = only.split(',').map((text) => text.trim());
   const open: OpenPeer[] = [];

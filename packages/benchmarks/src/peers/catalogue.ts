@@ -1,4 +1,4 @@
-// The peers, with their packages at exact versions and the isolation that each peer gives.
+// The peers, with their packages at exact versions and the isolation of each peer.
 //
 // A new peer needs an entry in `peers` and an adapter in `adapters/`.
 

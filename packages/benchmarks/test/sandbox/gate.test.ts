@@ -1,6 +1,6 @@
 // Tests the gate command on real sandboxes: the update, a run that passes, and a run that fails.
 // The thresholds and values of the baseline are changed so that the noise of the machine cannot
-// change a verdict.
+// change a result.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -41,11 +41,12 @@ test('bench:gate writes a baseline, passes within the thresholds, and fails beyo
 
   change(({ value }) => ({ threshold: 1e6, value }));
   const out = join(folder, 'out.json');
-  const passed = await gate('--out', out);
+  const passed = await gate('--only', 'exec', '--out', out);
   expect(passed.stderr).toContain('none has regressed');
   expect(passed.code).toBe(0);
   const { gate: results } = JSON.parse(readFileSync(out, 'utf8')) as Report<GateRun>;
-  expect(results?.rows.map(({ name, runs }) => [name, runs.successRate])).toEqual(gateRows.map(({ name }) => [name, 1]));
+  const chosen = gateRows.filter(({ name }) => name.includes('exec'));
+  expect(results?.rows.map(({ name, runs }) => [name, runs.successRate])).toEqual(chosen.map(({ name }) => [name, 1]));
 
   // No noise: the median is exact, and no run is a million times faster than before.
   change(({ value }) => ({ threshold: 1.5, value: { ...scale(value, 1e-6), mad: 0 } }));

@@ -13,12 +13,12 @@ test('bench:matrix measures operations in each mode and in Node', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'coldframe-bench-'));
   try {
     const [out, page] = [join(folder, 'out.json'), join(folder, 'page.html')];
-    const chosen = 'run,stdin,fetch,readFile,binding,stat (';
+    const chosen = 'execFile,stdin,fetch,readFile,binding,stat (';
     const { code, stderr } = await command('matrix', ['--quick', '--only', chosen, '--out', out, '--report', page]);
     const { rows, skipped } = JSON.parse(readFileSync(out, 'utf8')) as Report<MatrixRun>;
     expect(skipped).toEqual([]);
     expect(rows.map(({ operation }) => operation)).toEqual([
-      'run',
+      'execFile',
       'a line to stdin and back',
       'fetch',
       'readFile 4 KiB',

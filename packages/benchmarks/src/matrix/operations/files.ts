@@ -1,5 +1,5 @@
-// Operations on files: calls of the app on a runtime's files, and calls of a guest on the files of
-// its runtime, of a mounted folder, and of an app file system.
+// Operations on files. The app calls for files of a runtime. A guest calls for files of its
+// runtime, of a mounted folder, and of an app file system.
 
 import { join } from 'node:path/posix';
 import { type Lane, PLACES, type Place } from '../lane.js';
@@ -30,7 +30,9 @@ export const appFileOperations: readonly Operation[] = [
   fileCall('readDir of 10', async (lane, path) => (await lane.names(join(path, '..'))).length, NAMES),
 ];
 
-/** The setup of a guest's calls: a folder with ten files of 4 KiB, and the text `path` of a file. */
+/**
+ * The setup of a guest's calls: a folder with ten files of 4 KiB, and the text `path` of a file.
+ */
 const setupIn = (folder: string): string => `
 const fs = await import('node:fs');
 const folder = fs.mkdtempSync('${folder}/calls-');
