@@ -14,16 +14,19 @@ export interface Range {
 }
 
 const WIDTH = 860;
+/** The least space for the names, and the space for one character of the longest name. */
 const LEFT = 230;
+const CHARACTER = 7;
 const RIGHT = 780;
 const ROW = 26;
 
 export function drawRanges(entries: readonly Range[], caption: string): string {
   if (entries.length === 0) return '';
   const bottom = 14 + entries.length * ROW;
+  const left = Math.max(LEFT, 24 + CHARACTER * Math.max(...entries.map(({ name }) => name.length)));
   const scale = logScale(
     entries.flatMap(({ statistics }) => [statistics.p50, statistics.p99]),
-    LEFT,
+    left,
     RIGHT,
   );
   const y = bandScale(entries.length, 14, bottom);
@@ -34,7 +37,7 @@ export function drawRanges(entries: readonly Range[], caption: string): string {
       'g',
       { style: `color:${color}` },
       title(text),
-      label(LEFT - 12, at + 4, name, { 'text-anchor': 'end' }),
+      label(left - 12, at + 4, name, { 'text-anchor': 'end' }),
       line(scale.at(statistics.p50), at, scale.at(statistics.p99), at, { class: 'range' }),
       line(scale.at(statistics.p95), at - 5, scale.at(statistics.p95), at + 5, { class: 'tick' }),
       el('circle', { cx: scale.at(statistics.p50), cy: at, r: 5, fill: 'currentColor' }),

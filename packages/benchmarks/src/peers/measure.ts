@@ -1,8 +1,8 @@
 // Measures all peers in one run.
 //
 // Cold starts, warm evaluations and computations are measured in rounds: each round has some work
-// of each peer, so a disturbance of the machine affects all peers. The memory follows, one peer at
-// a time, because live instances of one peer would disturb another peer.
+// of each peer. A disturbance of the machine therefore affects all peers. The memory follows, one
+// peer at a time, because live instances of one peer would disturb another peer.
 
 import { type Statistics, summarize } from '../statistics/statistics.js';
 import { now } from '../statistics/timer.js';
