@@ -144,6 +144,18 @@ test('a peer with a wrong value has no figures', async () => {
   expect(result?.runs.right).toBeLessThan(result?.runs.total ?? 0);
 });
 
+test('a process that ends gets no further work, and its peer has no figures', async () => {
+  let requests = 0;
+  const { host, read } = fakeHost();
+  const work: PeerHost['work'] = () => {
+    requests++;
+    return Promise.reject(new Error('the process ended'));
+  };
+  const [result] = await measurePeers([{ peer: peerNamed('a'), host: { ...host, work } }], SHAPE, undefined, read);
+  expect(requests).toBe(1);
+  expect(result).toMatchObject({ cold: null, memory: null, runs: { total: 1, failures: { 'the process ended': 1 } } });
+});
+
 const OPTIONS = { only: '', cache: '', rounds: 2, live: 2, budgetSeconds: 60, quick: true };
 const measure = (open: PeerSetup['open']) => measureBenchmark(peersBenchmark, OPTIONS, { open, options: OPTIONS }, silent);
 

@@ -58,7 +58,7 @@ const SLICE_MS = 12;
 const QUICK_SLICE_MS = 1;
 const FLOOR_SAMPLES = 10;
 
-/** Measures all rows, and measures rows that seem to have regressed again. */
+/** Measures all rows, and measures all rows again while a row seems to have regressed. */
 export async function measureGate(
   { rows, baseline, differences, options }: GateSetup,
   { budgetMs, progress }: Pick<Allowance, 'budgetMs' | 'progress'>,
@@ -73,18 +73,18 @@ export async function measureGate(
   const begun = now();
   const taken = new Map<string, GateResult[]>();
   let left = rows;
-  for (let attempt = 0; attempt < attempts && left.length > 0; attempt++) {
-    // The first attempt has half of the time, so that time is left for another attempt.
-    const deadline = begun + budgetMs * (attempt === 0 && attempts > 1 ? 0.5 : 1);
-    if (attempt > 0) progress(`again: ${left.map(({ name }) => name).join('; ')}`);
-    const figures = await measureRounds(
-      left.map(({ open }) => open),
-      { ...shape, deadline },
-      progress,
-    );
-    const judged = left.map((row, index) => resultOf(row, figures[index], update ? undefined : baseline?.rows[row.name]));
-    for (const result of judged) taken.set(result.name, [...(taken.get(result.name) ?? []), result]);
-    left = left.filter((_, index) => judged[index] && needsAnotherAttempt(judged[index]));
+  for (let attempt = 1; attempt <= attempts && left.length > 0; attempt++) {
+    // Each attempt has an equal part of the time.
+    const deadline = begun + (budgetMs * attempt) / attempts;
+    if (attempt > 1) progress(`again: ${left.map(({ name }) => name).join('; ')}`);
+    // All rows are measured again, because a row that follows itself would have other conditions.
+    const open = rows.map((row) => row.open);
+    const figures = await measureRounds(open, { ...shape, deadline }, progress);
+    left = left.filter((row) => {
+      const result = resultOf(row, figures[rows.indexOf(row)], update ? undefined : baseline?.rows[row.name]);
+      taken.set(row.name, [...(taken.get(row.name) ?? []), result]);
+      return needsAnotherAttempt(result);
+    });
   }
   const names = new Set(rows.map(({ name }) => name));
   return {

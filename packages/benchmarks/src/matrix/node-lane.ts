@@ -6,7 +6,7 @@
 
 import { type ChildProcess, type ChildProcessByStdio, execFile, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
@@ -35,7 +35,7 @@ export const nodeSide = (scratch: string): Side => ({
 
 function openNodeLane(scratch: string): Lane {
   const onDisk = mkdtempSync(join(scratch, 'node-'));
-  const inMemory = existsSync(SHARED_MEMORY) ? mkdtempSync(join(SHARED_MEMORY, 'coldframe-matrix-')) : onDisk;
+  const inMemory = isWritable(SHARED_MEMORY) ? mkdtempSync(join(SHARED_MEMORY, 'coldframe-matrix-')) : onDisk;
   const folders: Readonly<Record<Place, string>> = { memory: inMemory, mount: onDisk, app: inMemory };
   const run = (args: readonly string[]) => runProgram(pinnedOrOwnNode(), args, inMemory);
   let performer: Promise<Performer> | undefined;
@@ -61,6 +61,15 @@ function openNodeLane(scratch: string): Lane {
       for (const folder of [onDisk, inMemory]) rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+function isWritable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 const environmentIn = (folder: string): NodeJS.ProcessEnv => ({ ...environmentForNode(), TMPDIR: folder });

@@ -74,8 +74,8 @@ const section: Section<PeerSetup, PeerRun, 'peers'> = {
       ...(error !== undefined && { isAccepted: true }),
     })),
   figures: ({ results }) =>
-    results.flatMap(({ name, cold, warm, computations, package: installed }) => {
-      const isFloor = !name.startsWith('coldframe') || installed !== null;
+    results.flatMap(({ name, cold, warm, computations }) => {
+      const isFloor = !name.startsWith('coldframe ');
       return [
         { name: `${name}, cold`, statistics: cold, isFloor },
         { name: `${name}, warm`, statistics: warm, isFloor },

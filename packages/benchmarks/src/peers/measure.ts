@@ -114,8 +114,13 @@ async function measureRound(
 ): Promise<void> {
   const short = (length: number): Work[] => Array.from({ length }, shortWork);
   const take = async (kind: 'cold' | 'warm', work: readonly Work[], into: number[]) => {
-    const { samples, failures } = await host.work(kind, work).catch((error) => ({ samples: [], failures: [reason(error)] }));
-    if (isWarmup) return;
+    if (!each.host) return;
+    const { samples, failures } = await host.work(kind, work).catch((error) => {
+      // A process that has ended or hangs gets no further work.
+      delete each.host;
+      return { samples: [], failures: [reason(error)] };
+    });
+    if (isWarmup && failures.length === 0) return;
     into.push(...samples);
     each.total += samples.length + failures.length;
     each.failures.push(...failures);
