@@ -9,7 +9,7 @@ import { type Baseline, machineDifferences, readBaseline, writeBaseline } from '
 import { baselineOf, type GateOptions, type GateSetup, gateBenchmark, measureGate } from '../src/gate/benchmark.js';
 import { measureRounds, type OpenRow } from '../src/gate/rounds.js';
 import { type GateRow, gateRows } from '../src/gate/rows.js';
-import { bestAttempt, judgeRow, passes } from '../src/gate/verdict.js';
+import { bestAttempt, FEWEST_ROUNDS, judgeRow, passes } from '../src/gate/verdict.js';
 import { describeHardware } from '../src/machine/hardware.js';
 import { operations } from '../src/matrix/operations/index.js';
 import { type Statistics, scale, summarize } from '../src/statistics/statistics.js';
@@ -31,7 +31,8 @@ const summary = (samples: readonly number[]): Statistics => {
   return statistics;
 };
 
-const exactly = (value: number): Statistics => summary([value]);
+/** The figures of enough rounds without noise. */
+const exactly = (value: number): Statistics => summary(Array.from({ length: FEWEST_ROUNDS }, () => value));
 
 /** Rounds whose values differ by at most 12 % from a value. */
 const roundsAround = (value: number) =>
@@ -105,7 +106,17 @@ test('without noise, a row regresses exactly above its threshold', () => {
 });
 
 test('a ratio whose noise reaches the threshold is unsure', () => {
-  expect(judgeRow(summary([1, 1.5, 4]), exactly(1), 1.3)).toMatchObject({ verdict: 'unsure', ratio: 1.5 });
+  expect(judgeRow(summary([1, 1, 1.5, 4, 4]), exactly(1), 1.3)).toMatchObject({ verdict: 'unsure', ratio: 1.5 });
+});
+
+test('fewer than five rounds, of the run or of the baseline, never regress', () => {
+  fc.assert(
+    fc.property(fc.array(positive, { minLength: 1, maxLength: FEWEST_ROUNDS - 1 }), positive, threshold, (few, value, limit) => {
+      for (const { verdict } of [judgeRow(summary(few), exactly(value), limit), judgeRow(exactly(value), summary(few), limit)]) {
+        expect(['same', 'unsure']).toContain(verdict);
+      }
+    }),
+  );
 });
 
 test('a row without a baseline is new, and a row without a figure has failed', () => {
@@ -181,7 +192,7 @@ const OPTIONS: GateOptions = {
   baseline: 'unused',
   update: false,
   only: '',
-  rounds: 3,
+  rounds: FEWEST_ROUNDS,
   attempts: 3,
   budgetSeconds: 60,
   quick: true,
@@ -220,7 +231,7 @@ test('measures a slower row again, and fails if the row stays slower', async () 
 
 test('passes a row that was slower only once', async () => {
   let calls = 0;
-  const { rows } = await measureGate(setupWith([openRow('a', () => (++calls <= 3 ? 9 : 1))], { a: 1 }), ALLOWANCE);
+  const { rows } = await measureGate(setupWith([openRow('a', () => (++calls <= FEWEST_ROUNDS ? 9 : 1))], { a: 1 }), ALLOWANCE);
   expect(rows).toMatchObject([{ verdict: 'same', ratio: 1, attempts: [9, 1] }]);
 });
 
@@ -278,10 +289,13 @@ test('writes a baseline that reads as written, and keeps thresholds and other ro
   expect(machineDifferences(before, { ...head.hardware, cpu: 'x', cores: 2, kernel: 'b', node: 'c' })).toEqual(['cpu a is x']);
 });
 
-test('refuses to update the baseline with a row that has no figure', () => {
+test('refuses to update the baseline with a row that has no figure or too few rounds', () => {
   const head = { startedAt: '', hardware: describeHardware() };
   expect(() => baselineOf([{ name: 'a', threshold: 1.4, value: null }], head, undefined)).toThrow(
     'the baseline was not updated: a has no figure',
+  );
+  expect(() => baselineOf([{ name: 'a', threshold: 1.4, value: summary([1]) }], head, undefined)).toThrow(
+    'a has 1 rounds, at least 5 are needed',
   );
 });
 

@@ -14,7 +14,7 @@ import { BASELINE_SCHEMA, type Baseline, readBaseline, writeBaseline } from './b
 import { openGate } from './open.js';
 import { measureRounds, type OpenRow, type RowFigures } from './rounds.js';
 import type { GateRow } from './rows.js';
-import { bestAttempt, type GateVerdict, type Judged, judgeRow, needsAnotherAttempt, passes } from './verdict.js';
+import { bestAttempt, FEWEST_ROUNDS, type GateVerdict, type Judged, judgeRow, needsAnotherAttempt, passes } from './verdict.js';
 
 export type GateOptions = {
   baseline: string;
@@ -70,12 +70,11 @@ export async function measureGate(
     sliceMs: quick ? QUICK_SLICE_MS : SLICE_MS,
     floorSamples: quick ? 1 : FLOOR_SAMPLES,
   };
-  const begun = now();
   const taken = new Map<string, GateResult[]>();
   let left = rows;
   for (let attempt = 1; attempt <= attempts && left.length > 0; attempt++) {
     // Each attempt has an equal part of the time.
-    const deadline = begun + (budgetMs * attempt) / attempts;
+    const deadline = now() + budgetMs / attempts;
     if (attempt > 1) progress(`again: ${left.map(({ name }) => name).join('; ')}`);
     // All rows are measured again, because a row that follows itself would have other conditions.
     const open = rows.map((row) => row.open);
@@ -186,6 +185,9 @@ export function baselineOf(
   const kept = (name: string, own: number) => before?.rows[name]?.threshold ?? own;
   const entries = rows.map(({ name, threshold, value }) => {
     if (value === null) throw new Error(`the baseline was not updated: ${name} has no figure`);
+    if (value.count < FEWEST_ROUNDS) {
+      throw new Error(`the baseline was not updated: ${name} has ${value.count} rounds, at least ${FEWEST_ROUNDS} are needed`);
+    }
     return [name, { threshold: kept(name, threshold), value }] as const;
   });
   const { cpu, cores, kernel, node } = hardware;
@@ -208,7 +210,7 @@ baseline. Compare runs of one machine.`,
     baseline: textOption({ name: '--baseline', placeholder: 'FILE', help: 'the baseline', fallback: 'gate-baseline.json' }),
     update: switchOption({ name: '--update', help: 'replace the baseline by this run; keeps the thresholds of the file' }),
     only: textOption({ name: '--only', placeholder: 'TEXT', help: 'only the rows whose name contains TEXT', fallback: '' }),
-    rounds: numberOption({ name: '--rounds', placeholder: 'N', help: 'rounds', fallback: 21, quick: 3, from: 1, to: 10_000 }),
+    rounds: numberOption({ name: '--rounds', placeholder: 'N', help: 'rounds', fallback: 21, quick: 5, from: 1, to: 10_000 }),
     attempts: numberOption({
       name: '--attempts',
       placeholder: 'N',
@@ -245,6 +247,9 @@ baseline. Compare runs of one machine.`,
 
 const gateWarnings = ({ rows, differences }: GateResults): string[] => [
   ...differences.map((difference) => `the baseline is of another machine: ${difference}`),
+  ...rows.flatMap(({ name, rounds }) =>
+    rounds.length < FEWEST_ROUNDS ? [`${name}: ${rounds.length} rounds, too few for a decision (--seconds)`] : [],
+  ),
   ...rows.flatMap(({ name, verdict, ratio, noise }) =>
     verdict === 'unsure' ? [`${name}: ${ratio?.toFixed(2)} ± ${noise?.toFixed(2)} × its baseline, too noisy for a decision`] : [],
   ),

@@ -16,6 +16,9 @@ import type { Statistics } from '../statistics/statistics.js';
  */
 export type GateVerdict = 'same' | 'faster' | 'unsure' | 'regressed' | 'new' | 'failed' | 'missing';
 
+/** The fewest rounds of a run, and of a baseline, whose spread estimates the noise. */
+export const FEWEST_ROUNDS = 5;
+
 export interface Judged {
   verdict: GateVerdict;
   ratio: number | null;
@@ -26,8 +29,14 @@ export function judgeRow(current: Statistics | null, baseline: Statistics | unde
   if (current === null) return { verdict: 'failed', ratio: null, noise: null };
   if (baseline === undefined) return { verdict: 'new', ratio: null, noise: null };
   const { ratio, noise } = ratioOfMedians(baseline, current);
-  return { verdict: verdictOf(ratio, noise, threshold), ratio, noise };
+  const verdict = verdictOf(ratio, noise, threshold);
+  const isCertain = Math.min(current.count, baseline.count) >= FEWEST_ROUNDS;
+  return { verdict: isCertain ? verdict : uncertain(verdict), ratio, noise };
 }
+
+/** Returns the result for rounds that are too few for an estimate of the noise. */
+const uncertain = (verdict: GateVerdict): GateVerdict =>
+  verdict === 'regressed' ? 'unsure' : verdict === 'faster' ? 'same' : verdict;
 
 function verdictOf(ratio: number, noise: number, threshold: number): GateVerdict {
   if (ratio - noise > threshold) return 'regressed';
