@@ -13,9 +13,9 @@ import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { environmentForNode, pinnedOrOwnNode } from '../machine/pinned-node.js';
+import { linesOf, nextLine } from '../sandbox/lines.js';
 import type { ExecResult } from '../sandbox/snippet.js';
 import { answer, type Lane, type LiveProgram, NEIGHBOUR, type Place, type Side } from './lane.js';
-import { linesOf, nextLine } from './lines.js';
 
 /** The file system in memory of the machine. */
 const SHARED_MEMORY = '/dev/shm';

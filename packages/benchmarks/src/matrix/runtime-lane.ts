@@ -3,9 +3,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createMemoryFileSystem, NodeRuntime, type NodeRuntimeOptions, type ResidentRunner, type Sidecar } from 'coldframe';
+import { linesOf, nextLine } from '../sandbox/lines.js';
 import type { ExecResult } from '../sandbox/snippet.js';
 import { ANSWER, answer, type Lane, type LiveProgram, NEIGHBOUR, type Neighbour, type Place, type Side } from './lane.js';
-import { linesOf, nextLine } from './lines.js';
 
 export interface RuntimeSideOptions {
   /** The sidecar of all lanes. Without a sidecar, every runtime has a sidecar of its own. */

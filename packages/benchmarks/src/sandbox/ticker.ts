@@ -2,7 +2,8 @@
 // readings. The program receives requests on its stdin and replies on its stdout. Requests go only
 // to the program in the original runtime, so the program of a clone writes nothing.
 
-import type { GuestProcess, NodeRuntime } from 'coldframe';
+import type { NodeRuntime } from 'coldframe';
+import { linesOf, nextLine } from './lines.js';
 import type { Ticker } from './runtime.js';
 
 const PROGRAM = `
@@ -25,26 +26,11 @@ console.log(0);
 
 export async function startTicker(runtime: NodeRuntime): Promise<Ticker> {
   const program = await runtime.spawn(PROGRAM, { stdin: undefined });
-  const replies = linesOf(program);
-  await next(replies);
+  const replies = linesOf(program.stdout);
+  await nextLine(replies);
   const request = async () => {
     await program.writeStdin('\n');
-    return Number(await next(replies));
+    return Number(await nextLine(replies));
   };
   return { begin: async () => void (await request()), worst: request };
-}
-
-async function next(lines: AsyncIterator<string>): Promise<string> {
-  const { value, done } = await lines.next();
-  if (done) throw new Error('the ticker has ended');
-  return value;
-}
-
-async function* linesOf({ stdout }: GuestProcess): AsyncGenerator<string> {
-  let rest = '';
-  for await (const chunk of stdout) {
-    const lines = (rest + Buffer.from(chunk).toString('utf8')).split('\n');
-    rest = lines.pop() ?? '';
-    yield* lines;
-  }
 }

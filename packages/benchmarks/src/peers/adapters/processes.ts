@@ -7,7 +7,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { environmentForNode } from '../../machine/pinned-node.js';
-import { linesOf, nextLine } from '../../matrix/lines.js';
+import { linesOf, nextLine } from '../../sandbox/lines.js';
 import type { AdapterFiles, Instance, OpenAdapter } from '../adapter.js';
 import { peers } from '../catalogue.js';
 

@@ -7,7 +7,7 @@ import { writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { linesOf, nextLine } from '../../matrix/lines.js';
+import { linesOf, nextLine } from '../../sandbox/lines.js';
 import type { Instance, OpenAdapter } from '../adapter.js';
 import { programOf } from './processes.js';
 
