@@ -4,8 +4,12 @@
 
 import { defineConfig } from 'vitest/config';
 
-const TESTS = ['packages/*/test/**/*.test.{ts,mjs}', 'scripts/test/**/*.test.mjs'];
-const SANDBOX_TESTS = ['packages/*/test/sandbox/**/*.test.{ts,mjs}', 'scripts/test/sandbox/**/*.test.mjs'];
+const TESTS = ['packages/*/test/**/*.test.{ts,mjs}', 'scripts/test/**/*.test.mjs', 'examples/*/test/**/*.test.mjs'];
+const SANDBOX_TESTS = [
+  'packages/*/test/sandbox/**/*.test.{ts,mjs}',
+  'scripts/test/sandbox/**/*.test.mjs',
+  'examples/*/test/sandbox/**/*.test.mjs',
+];
 
 export default defineConfig({
   test: {

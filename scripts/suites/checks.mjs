@@ -1,5 +1,5 @@
 // Checks a change without running the changed code: formatting and lints of both languages with
-// warnings denied, prose, generated files, types.
+// warnings denied, prose, generated files, types. Also checks the links of the documentation site.
 
 import { cargo, runGenerator } from '../build/cargo.mjs';
 import { root } from '../build/paths.mjs';
@@ -15,6 +15,8 @@ const check = (name, work) => ({
   },
 });
 
+const types = (project, print) => run(local('tsc'), ['-p', project, '--pretty', 'false'], { onLine: print });
+
 // Clippy uses the profile `builder`, because the build has already compiled the dependencies in
 // that profile.
 const clippy = ['clippy', '--locked', '--profile', 'builder', '--workspace', '--all-targets', '--', '-D', 'warnings'];
@@ -23,7 +25,9 @@ export const checks = [
   check('biome', (print) => run(local('biome'), ['ci', '--error-on-warnings', '--colors=off', '.'], { onLine: print })),
   check('prose', (print) => run(process.execPath, ['scripts/prose.mjs'], { onLine: print })),
   check('generated files', (print) => runGenerator(['--check'], print)),
-  check('types', (print) => run(local('tsc'), ['-p', 'tsconfig.tests.json', '--pretty', 'false'], { onLine: print })),
+  check('types', (print) => types('tsconfig.tests.json', print)),
+  check('types of the recipes', (print) => types('examples/recipes', print)),
+  check('documentation site', (print) => run(process.execPath, ['packages/site/build.mjs', '--check'], { onLine: print })),
   check('rustfmt', (print) => cargo(['fmt', '--all', '--check'], print)),
   check('clippy', (print) => cargo(clippy, print)),
 ];

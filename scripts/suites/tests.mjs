@@ -1,5 +1,6 @@
 // The test suites: the Rust workspace, the TypeScript packages with the repository itself, and runs
-// of the frame fuzzers. `pnpm test:long` also runs the engine's long tests.
+// of the frame fuzzers. `pnpm test:long` also runs the engine's long tests, and opens the
+// documentation site in a browser.
 
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -89,6 +90,8 @@ const LONGEST_MS = 3 * 60 * 60_000;
 const engine = (script) => (print) =>
   run(process.execPath, [`packages/runner/test/engine/${script}`], { onLine: print, longestMs: LONGEST_MS });
 
+const look = (print) => run(process.execPath, ['packages/site/browser/look.mjs'], { onLine: print });
+
 export const tests = [
   { name: 'Rust tests', run: rust },
   { name: 'TypeScript tests', run: vitest },
@@ -100,4 +103,5 @@ export const tests = [
 export const longTests = [
   single('QuickJS tests', engine('quickjs-tests.mjs')),
   single('random programs', engine('random-programs/run.mjs')),
+  single('documentation site in a browser', look),
 ];

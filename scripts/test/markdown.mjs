@@ -20,16 +20,18 @@ export function links(markdown) {
   return [...withoutCode(markdown).matchAll(/\]\(([^()\s]+)\)/g)].map(([, target]) => target);
 }
 
+/** Returns the anchor that GitHub makes for the first heading with this text. */
+export const slug = (heading) =>
+  heading
+    .trim()
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replace(/\s/g, '-');
+
 /** Returns the anchors that GitHub makes for headings, and the ids of `<a id="...">`. */
 export function anchors(markdown) {
   const text = markdown.replace(FENCE, '');
   const ids = [...text.matchAll(/<a id="([^"]+)">/g)].map(([, id]) => id);
-  const headings = [...text.matchAll(/^#+ +(.+)$/gm)].map(([, heading]) =>
-    heading
-      .trim()
-      .toLowerCase()
-      .replace(/[^\p{L}\p{N}\s_-]/gu, '')
-      .replace(/\s/g, '-'),
-  );
+  const headings = [...text.matchAll(/^#+ +(.+)$/gm)].map(([, heading]) => slug(heading));
   return [...headings, ...ids];
 }

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { readJson, readText, trackedFiles } from './tree.mjs';
 
 const manifests = trackedFiles()
-  .filter((path) => /^(packages\/[^/]+\/)?package\.json$/.test(path))
+  .filter((path) => /^((packages|examples)\/[^/]+\/)?package\.json$/.test(path))
   .map((path) => ({ path, manifest: readJson(path) }));
 
 const KINDS = ['dependencies', 'devDependencies', 'optionalDependencies'];
