@@ -1,4 +1,4 @@
-// The default theme with a component for the landing page. The site adds no other style.
+// The default theme with the colours of the site and a component for the landing page.
 
 import DefaultTheme from 'vitepress/theme';
 import MeasuredFigures from './measured-figures.mjs';
