@@ -112,15 +112,17 @@ async function limits(): Promise<Finding> {
 
 const REINSTALL = 'Install the packages again: `npm install coldframe`, without `--omit=optional`.';
 
-async function installation(): Promise<Finding> {
-  const { locateAddon, locateImage, locateSidecar } = await import('../sidecar/locate.js');
-  const found: string[] = [];
+async function installedFiles(): Promise<Finding> {
+  const { installation } = await import('../sidecar/locate.js');
+  let sidecar: string;
   try {
-    for (const locate of [locateSidecar, locateAddon, locateImage]) found.push(locate());
+    const installed = await installation();
+    sidecar = installed.locateSidecar();
+    installed.locateAddon();
+    installed.locateImage();
   } catch (error) {
     return failed((error as Error).message, REINSTALL);
   }
-  const [sidecar] = found as [string];
   const isExecutable = await access(sidecar, constants.X_OK).then(
     () => true,
     () => false,
@@ -183,7 +185,7 @@ export const CHECKS: Readonly<Record<string, () => Promise<Finding>>> = {
   overcommit,
   mappings,
   limits,
-  installation,
+  installation: installedFiles,
   'sandbox in a process': owned,
   'sandbox in this process': embedded,
   shell,

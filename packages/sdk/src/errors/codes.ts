@@ -127,6 +127,11 @@ export interface LocalFacts {
    * `reason` is the code of the failure, and `cause` is the failure.
    */
   ERR_PROGRAM_FAILED: { exitCode: number; stdout: string; stderr: string; reason?: string };
+  /**
+   * A package that this package needs at run time is not installed where the app runs. `searched`
+   * lists the folders without the package. The app may be a bundle that runs without its packages.
+   */
+  ERR_PACKAGE_NOT_FOUND: { package: string; searched: string[] };
   /** The sidecar could not be started. */
   ERR_SIDECAR_SPAWN: { path: string; reason: string };
   /**

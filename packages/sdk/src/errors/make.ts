@@ -27,6 +27,25 @@ export function notSupported(what: string, instead: string) {
   return make('ERR_NOT_SUPPORTED', `Coldframe does not support ${what}: ${instead}`, { what, instead });
 }
 
+/** The line of each bundler's configuration that keeps `coldframe` out of a bundle. */
+const EXTERNAL_LINES: readonly (readonly [bundler: string, line: string])[] = [
+  ['esbuild', "external: ['coldframe']"],
+  ['Rollup', "external: ['coldframe']"],
+  ['Vite', "ssr: { external: ['coldframe'] }"],
+  ['webpack', "externals: { coldframe: 'module coldframe' }"],
+  ['Next.js', "serverExternalPackages: ['coldframe']"],
+];
+
+/** Makes the error for a package that is not installed in any of the folders `searched`. */
+export function packageNotFound(name: string, searched: readonly string[]) {
+  const lines = EXTERNAL_LINES.map(([bundler, line]) => `${bundler}: ${line}`).join('; ');
+  const message =
+    `The package ${name} is not installed where the app runs. Searched: ${searched.join(', ')}. ` +
+    'Run `npm install coldframe` in a folder that contains the app. ' +
+    `A bundle cannot contain the native files of coldframe: keep the package out of the bundle (${lines}).`;
+  return make('ERR_PACKAGE_NOT_FOUND', message, { package: name, searched: [...searched] });
+}
+
 /** Makes the error for a sidecar that could not be started from `path`. */
 export function sidecarSpawn(path: string, reason: string, cause?: unknown) {
   return make('ERR_SIDECAR_SPAWN', `The sidecar could not be started from ${path}: ${reason}`, { path, reason }, cause);

@@ -4,9 +4,9 @@
 // Next: `runtime-network.ts`, which starts a new state.
 
 import type { EventEmitter } from 'node:events';
-import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
 import type { Agent, Dispatcher } from 'undici';
+import { requireInstalled } from '../packages/installed.js';
 import type { GuestStream } from './guest-stream.js';
 
 /**
@@ -20,10 +20,14 @@ const CONNECTIONS = 64;
  */
 const KEEP_ALIVE_MS = 4_000;
 
+/**
+ * undici by the name of its file. Bun replaces the module `undici` with a module of its own, whose
+ * agents cannot use a given connection.
+ */
+const UNDICI = 'undici/index.js';
+
 /** The events of undici's agents that the dispatcher emits too. */
 const EVENTS = ['connect', 'disconnect', 'connectionError', 'drain'];
-
-const require = createRequire(import.meta.url);
 
 /**
  * A dispatcher for the app, and the function that replaces the dispatcher's connections when the
@@ -44,7 +48,7 @@ export type WithinState = (work: () => void) => Promise<void>;
 
 /** Makes a dispatcher for a guest's port. Calls `enter` for each state of the runtime. */
 export function portDispatcher(port: number, connect: () => GuestStream, enter: () => WithinState): PortDispatcher {
-  const undici = require('undici') as typeof import('undici');
+  const undici = requireInstalled<typeof import('undici')>(UNDICI);
   // undici needs an origin, but only the path and the query of a URL are used. The guest reads the
   // host of the origin in the header `host`.
   const origin = `http://localhost:${port}`;

@@ -21,6 +21,7 @@ import { wirePolicy } from '../permissions/policy.js';
 import type { Mount, Restored, RuntimeCreate, RuntimeId } from '../protocol/generated/messages.js';
 import { reportCreation } from '../sidecar/boot-timing.js';
 import { SidecarLease } from '../sidecar/lease.js';
+import { type Installation, installation } from '../sidecar/locate.js';
 import { openProcess } from '../sidecar/open.js';
 import { openingOf } from '../sidecar/openings.js';
 import type { Snapshot } from '../sidecar/snapshot.js';
@@ -62,8 +63,9 @@ export async function provision(options: NodeRuntimeOptions): Promise<Provisione
   const permissions = options.permissions === undefined ? undefined : wirePolicy(options.permissions);
   const { snapshot, tenant } = snapshotOf(options);
   const makePolicy = options.idle && (await policyMaker(options.idle));
+  const native = options.sidecar === undefined ? await installation() : undefined;
   const begin = performance.now();
-  const { lease, opened, isOwn } = leaseFor(options);
+  const { lease, opened, isOwn } = leaseFor(options, native);
   const { connection, policy } = makePolicy?.(lease.connection) ?? { connection: lease.connection, policy: undefined };
   // Programs of a snapshot run at once, so their bindings are part of the request. A new runtime
   // gets its bindings by a later request.
@@ -145,14 +147,15 @@ interface OpenedLease {
   isOwn: boolean;
 }
 
-function leaseFor({ sidecar, snapshot }: NodeRuntimeOptions): OpenedLease {
+// `native` is set if the option `sidecar` is missing.
+function leaseFor({ sidecar, snapshot }: NodeRuntimeOptions, native: Installation | undefined): OpenedLease {
   if (sidecar !== undefined) {
     const { connection, opened } = openingOf(sidecar);
     return { lease: new SidecarLease(connection), opened, isOwn: false };
   }
   const origin = originOf(snapshot);
   if (origin?.isOpen()) return { lease: origin, opened: undefined, isOwn: false };
-  const { connection, opened } = openProcess();
+  const { connection, opened } = openProcess(native as Installation);
   return { lease: new SidecarLease(connection, connection), opened, isOwn: true };
 }
 

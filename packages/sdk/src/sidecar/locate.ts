@@ -1,19 +1,71 @@
 // Locates the sidecar and the guest image. The packages `@coldframe/sidecar` and
+// Locates the sidecar and the guest image. The packages `@coldframe/sidecar` and
 // `@coldframe/runner` return the paths. Their native files are in platform packages, which npm
 // installs as optional dependencies. A missing platform package becomes `ERR_PLATFORM_PACKAGE`.
+//
+// The two packages are imported when the first sidecar is opened, in a way that no bundler follows,
+// because a bundle cannot contain native files.
 
-import { imageDir } from '@coldframe/runner';
-import { addonPath, PLATFORMS, sidecarPath, thisMachine } from '@coldframe/sidecar';
+import type * as Runner from '@coldframe/runner';
+import type * as Sidecar from '@coldframe/sidecar';
 import { platformPackage, sidecarSpawn } from '../errors/make.js';
+import { importInstalled } from '../packages/installed.js';
 
-/** Returns the path of the sidecar's program. */
-export const locateSidecar = (): string => located('@coldframe/sidecar', sidecarPath);
+/** The two packages with native files. */
+export class Installation {
+  readonly #runner: typeof Runner;
+  readonly #sidecar: typeof Sidecar;
 
-/** Returns the path of the addon of the embedded sidecar. */
-export const locateAddon = (): string => located('@coldframe/sidecar', addonPath);
+  private constructor(runner: typeof Runner, sidecar: typeof Sidecar) {
+    this.#runner = runner;
+    this.#sidecar = sidecar;
+  }
 
-/** Returns the folder of the guest image. */
-export const locateImage = (): string => located('@coldframe/runner', imageDir);
+  /** Imports the packages. @throws `ERR_PACKAGE_NOT_FOUND` */
+  static async load(): Promise<Installation> {
+    const [runner, sidecar] = await Promise.all([
+      importInstalled<typeof Runner>('@coldframe/runner'),
+      importInstalled<typeof Sidecar>('@coldframe/sidecar'),
+    ]);
+    return new Installation(runner, sidecar);
+  }
+
+  /** Returns the path of the sidecar's program. @throws `ERR_SIDECAR_SPAWN`, `ERR_PLATFORM_PACKAGE` */
+  locateSidecar(): string {
+    return this.#located('@coldframe/sidecar', this.#sidecar.sidecarPath);
+  }
+
+  /** Returns the path of the addon of the embedded sidecar. @throws `ERR_SIDECAR_SPAWN`, `ERR_PLATFORM_PACKAGE` */
+  locateAddon(): string {
+    return this.#located('@coldframe/sidecar', this.#sidecar.addonPath);
+  }
+
+  /** Returns the folder of the guest image. @throws `ERR_SIDECAR_SPAWN`, `ERR_PLATFORM_PACKAGE` */
+  locateImage(): string {
+    return this.#located('@coldframe/runner', this.#runner.imageDir);
+  }
+
+  #located(name: string, path: () => string): string {
+    try {
+      return path();
+    } catch (error) {
+      if (!isMissingPackage(error)) throw sidecarSpawn(name, (error as Error).message, error);
+      const facts = { package: error.package, ...this.#sidecar.thisMachine(), installed: [...error.installed] };
+      throw platformPackage(facts, this.#sidecar.PLATFORMS, error);
+    }
+  }
+}
+
+let loading: Promise<Installation> | undefined;
+
+/** Returns the installed packages. A failed search is repeated by the next call. */
+export function installation(): Promise<Installation> {
+  loading ??= Installation.load().catch((error) => {
+    loading = undefined;
+    throw error;
+  });
+  return loading;
+}
 
 /** The fields of the errors that the two packages throw. */
 interface MissingPackage {
@@ -24,13 +76,3 @@ interface MissingPackage {
 
 const isMissingPackage = (error: unknown): error is MissingPackage =>
   (error as Partial<MissingPackage>).code === 'ERR_PLATFORM_PACKAGE';
-
-function located(name: string, path: () => string): string {
-  try {
-    return path();
-  } catch (error) {
-    if (!isMissingPackage(error)) throw sidecarSpawn(name, (error as Error).message, error);
-    const facts = { package: error.package, ...thisMachine(), installed: [...error.installed] };
-    throw platformPackage(facts, PLATFORMS, error);
-  }
-}

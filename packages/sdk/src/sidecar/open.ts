@@ -8,7 +8,7 @@ import type { Opening, ProcessConnection } from '../channel/sidecar-connection.j
 import type { SidecarEmbeddedOptions, SidecarSpawnOptions } from '../options/sidecar.js';
 import type { SnapshotStoreOptions } from '../options/snapshots.js';
 import { spawnSidecar } from '../transports/child-process.js';
-import { locateAddon, locateImage, locateSidecar } from './locate.js';
+import { type Installation, installation } from './locate.js';
 
 const GIBIBYTE = 1_073_741_824;
 
@@ -27,10 +27,10 @@ const logTopics = (): string | undefined => process.env['COLDFRAME_LOG'] || unde
  * Starts a sidecar process. Throws `ERR_SIDECAR_SPAWN` if the operating system refuses the start
  * immediately.
  */
-export function openProcess(options: SidecarSpawnOptions = {}): Opening<ProcessConnection> {
+export function openProcess(files: Installation, options: SidecarSpawnOptions = {}): Opening<ProcessConnection> {
   const { workers, warmSlots, maxRuntimes, spinUs, snapshots } = options;
   const { directory, maxBytes, memoryBytes } = storeOf(snapshots);
-  const args = ['--image', locateImage(), '--snapshots', directory];
+  const args = ['--image', files.locateImage(), '--snapshots', directory];
   args.push('--snapshot-bytes', String(maxBytes), '--snapshot-memory', String(memoryBytes));
   if (workers !== undefined) args.push('--workers', String(workers));
   if (warmSlots !== undefined) args.push('--warm-slots', String(warmSlots));
@@ -38,7 +38,7 @@ export function openProcess(options: SidecarSpawnOptions = {}): Opening<ProcessC
   if (spinUs !== undefined) args.push('--spin-us', String(spinUs));
   const log = logTopics();
   if (log !== undefined) args.push('--log', log);
-  return spawnSidecar(locateSidecar(), args, { copyTo: log === undefined ? undefined : process.stderr });
+  return spawnSidecar(files.locateSidecar(), args, { copyTo: log === undefined ? undefined : process.stderr });
 }
 
 /**
@@ -48,9 +48,9 @@ export function openProcess(options: SidecarSpawnOptions = {}): Opening<ProcessC
 export async function openEmbedded(options: SidecarEmbeddedOptions = {}): Promise<Opening> {
   const { workers, warmSlots, maxRuntimes, spinUs, inlineBudgetMs = 0, snapshots } = options;
   const inlineUs = Math.round(inlineBudgetMs * 1_000);
-  const { openAddon } = await import('../transports/embedded.js');
-  return openAddon(locateAddon(), {
-    imageDir: locateImage(),
+  const [files, { openAddon }] = await Promise.all([installation(), import('../transports/embedded.js')]);
+  return openAddon(files.locateAddon(), {
+    imageDir: files.locateImage(),
     workers,
     warmSlots,
     maxRuntimes,

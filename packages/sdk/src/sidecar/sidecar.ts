@@ -8,6 +8,7 @@ import { DEFAULT_TENANT } from '../options/snapshots.js';
 import type { SidecarResources } from '../protocol/generated/messages.js';
 import { reportModuleLoad, reportOpening } from './boot-timing.js';
 import { SidecarLease } from './lease.js';
+import { installation } from './locate.js';
 import { openEmbedded, openProcess } from './open.js';
 import { register } from './openings.js';
 import { SnapshotStore } from './snapshot-store.js';
@@ -35,11 +36,12 @@ export class Sidecar implements AsyncDisposable {
    * Starts a sidecar process. Resolves when the sidecar is ready for runtimes. The process ends
    * after `dispose()`, or when this process ends.
    *
-   * @throws `ERR_INVALID_OPTION`, `ERR_SIDECAR_SPAWN`, `ERR_SIDECAR_EXITED`, `ERR_VERSION_MISMATCH`
+   * @throws `ERR_INVALID_OPTION`, `ERR_PACKAGE_NOT_FOUND`, `ERR_SIDECAR_SPAWN`,
+   * `ERR_SIDECAR_EXITED`, `ERR_VERSION_MISMATCH`
    */
   static async spawn(options?: SidecarSpawnOptions): Promise<Sidecar> {
     checkOptions('Sidecar.spawn()', options);
-    return Sidecar.#open(openProcess(options), options?.onBootTiming);
+    return Sidecar.#open(openProcess(await installation(), options), options?.onBootTiming);
   }
 
   /**
@@ -48,7 +50,8 @@ export class Sidecar implements AsyncDisposable {
    * between guest and app. Use this mode for code that you partly trust, or behind another
    * boundary.
    *
-   * @throws `ERR_INVALID_OPTION`, `ERR_SIDECAR_SPAWN`, `ERR_IMAGE`, `ERR_VERSION_MISMATCH`
+   * @throws `ERR_INVALID_OPTION`, `ERR_PACKAGE_NOT_FOUND`, `ERR_SIDECAR_SPAWN`, `ERR_IMAGE`,
+   * `ERR_VERSION_MISMATCH`
    */
   static async embedded(options?: SidecarEmbeddedOptions): Promise<Sidecar> {
     checkOptions('Sidecar.embedded()', options);

@@ -6,13 +6,13 @@
 // `inlineBudgetMs`), the call returns the outcome without a promise. Next: `addon.ts`, the addon's
 // functions.
 
-import { createRequire } from 'node:module';
 import { type Channel, createChannel } from '../channel/channel.js';
 import { connectChannel, type FastCalls } from '../channel/connection.js';
 import type { Outcome } from '../channel/outcome.js';
 import type { Opened, Opening } from '../channel/sidecar-connection.js';
 import { deferred } from '../deferred.js';
 import { fromWire, sidecarDisposed, sidecarSpawn } from '../errors/make.js';
+import { requireFile } from '../packages/installed.js';
 import { outcome } from '../protocol/generated/decoders.js';
 import type { Failure, RequestId, RuntimeCreate } from '../protocol/generated/messages.js';
 import { VERSION } from '../version.js';
@@ -52,7 +52,7 @@ export function openAddon(path: string, options: AddonOptions): Opening {
 
 function load(path: string): Addon {
   try {
-    return createRequire(import.meta.url)(path) as Addon;
+    return requireFile<Addon>(path);
   } catch (error) {
     throw sidecarSpawn(path, (error as Error).message, error);
   }

@@ -1,0 +1,5 @@
+// The configuration of the Next.js app.
+
+export default {
+  serverExternalPackages: ['coldframe'],
+};
