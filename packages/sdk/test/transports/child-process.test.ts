@@ -130,7 +130,7 @@ async function runParent(body: string, behaviour = 'well'): Promise<string> {
     import { spawnSidecar } from ${JSON.stringify(new URL('../../dist/transports/child-process.js', import.meta.url).href)};
     const { connection, opened } = spawnSidecar(process.execPath, [${JSON.stringify(FAKE)}, '${behaviour}']);
     ${body}`;
-  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], { timeout: 10_000 });
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], { timeout: 50_000 });
   return stdout;
 }
 
