@@ -7,6 +7,7 @@
 'use strict';
 
 const context = require('../context.js');
+const { namePermission, reasonOf } = require('../errors/denials.js');
 const { nameOf } = require('../errors/errno.js');
 const operations = require('../event-loop/operations.js');
 const { bindings: NUMBERS } = require('../generated/system-calls.js');
@@ -23,18 +24,18 @@ const KERNEL = {
   ENOENT: (name) => ['ERR_BINDING_NOT_FOUND', `There is no binding with the name '${name}'`],
   E2BIG: (name) => ['ERR_BINDING_INPUT', `The input of the binding '${name}' exceeds its limit`],
   ENOBUFS: () => ['ERR_BINDING_LIMIT', 'Too many calls of bindings are pending'],
-  EACCES: (name) => ['EACCES', `EACCES: permission denied, binding.call '${name}'`],
+  EACCES: (name, reason) => ['EACCES', `EACCES: permission denied, binding.call '${name}'${reason ? ` (${reason})` : ''}`],
 };
 
 // Makes the error of a call that the app did not answer with an error. `reason` is the kernel's
 // explanation, if any.
 function kernelError(name, errno, reason) {
   const code = nameOf(errno);
-  const [known, message] = KERNEL[code]?.(name) ?? [
+  const [known, message] = KERNEL[code]?.(name, reason) ?? [
     'ERR_BINDING_FAILED',
     `The binding '${name}' cannot be called: ${reason || code}`,
   ];
-  return Object.assign(new Error(message), { code: known });
+  return namePermission(Object.assign(new Error(message), { code: known }), reason ?? '');
 }
 
 function remoteError({ name, message, ...facts }) {
@@ -49,7 +50,7 @@ function remoteError({ name, message, ...facts }) {
 function ask(call, name, input, finish) {
   const operation = native.sys(call, name, input);
   if (operation < 0) {
-    finish(kernelError(name, operation));
+    finish(kernelError(name, operation, reasonOf(operation)));
     return undefined;
   }
   operations.expect(operation, (result, bytes) => {

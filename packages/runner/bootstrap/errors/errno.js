@@ -3,6 +3,7 @@
 'use strict';
 
 const { recorded } = require('../internal-bindings/shapes.js');
+const { namePermission } = require('./denials.js');
 
 /** errno (negative) → [name, message]. */
 const errorMap = recorded('__errorMap');
@@ -14,9 +15,6 @@ function nameOf(errno) {
 function messageOf(errno) {
   return errorMap.get(errno)?.[1] ?? `Unknown system error ${errno}`;
 }
-
-// The kernel's text when the runtime's policy denies an operation.
-const PERMISSION = /^the permission (\S+) is denied$/;
 
 // Makes Node's UVException: `EBADF: bad file descriptor, write`. The message ends with `reason` in
 // parentheses, if `reason` is given.
@@ -32,9 +30,7 @@ function uvException(errno, syscall, path, dest, reason) {
   error.syscall = syscall;
   if (path !== undefined) error.path = path;
   if (dest !== undefined) error.dest = dest;
-  const permission = PERMISSION.exec(reason ?? '');
-  if (permission !== null) error.permission = permission[1];
-  return error;
+  return reason === undefined ? error : namePermission(error, reason);
 }
 
 module.exports = { errorMap, nameOf, messageOf, uvException };

@@ -8,13 +8,11 @@
 
 const { AsyncWrap } = require('../event-loop/async-wrap.js');
 const activeRequests = require('../event-loop/active-requests.js');
+const { reasonOf } = require('../errors/denials.js');
 const { uvException } = require('../errors/errno.js');
 const operations = require('../event-loop/operations.js');
 const { arm: ARM } = require('../net/calls.js').NUMBERS;
-const { NUMBERS, sys } = require('./calls.js');
-
-const EACCES = -13;
-const LONGEST_REASON = 1024;
+const { sys } = require('./calls.js');
 
 class FSReqCallback extends AsyncWrap {
   constructor(bigint = false) {
@@ -53,14 +51,7 @@ function usePromisesSymbol(symbol) {
 
 // Makes the error of a failed operation. `errno` is negative. `path` and `dest` may be missing.
 function failure(errno, syscall, path, dest) {
-  return uvException(errno, syscall, textOf(path), textOf(dest), errno === EACCES ? reason() : undefined);
-}
-
-// Returns the kernel's explanation of the call that was just denied.
-function reason() {
-  const bytes = new Uint8Array(LONGEST_REASON);
-  const length = sys(NUMBERS.reason, bytes);
-  return length > 0 ? native.decode(bytes, 0, Math.min(length, LONGEST_REASON), native.encodings.utf8) : undefined;
+  return uvException(errno, syscall, textOf(path), textOf(dest), reasonOf(errno));
 }
 
 function textOf(path) {

@@ -6,6 +6,7 @@
 'use strict';
 
 const { replaceBuiltin, sourceOf, MODULE } = require('../start-up/builtins.js');
+const { edit } = require('./undici-edits.js');
 
 const UNDICI = 'internal/deps/undici/undici';
 
@@ -89,9 +90,7 @@ class Instance {
 const webAssembly = { __proto__: null, Module: class Module {}, Instance };
 
 function install() {
-  // Removes the bytes of the two modules from the source, because no program reads the bytes.
-  const source = sourceOf(UNDICI).replace(/(wasmBase64 = )"[^"]+"/g, '$1""');
-  const compiled = native.compileFunction(source, `node:${UNDICI}`, [...MODULE, 'WebAssembly']);
+  const compiled = native.compileFunction(edit(sourceOf(UNDICI)), `node:${UNDICI}`, [...MODULE, 'WebAssembly']);
   replaceBuiltin(UNDICI, (...given) => compiled(...given.slice(0, MODULE.length), webAssembly));
 }
 

@@ -1,13 +1,14 @@
 // Name resolution (cares_wrap.cc). Only `localhost`, its subdomains and addresses resolve, because
-// a sandbox has no network yet. Queries fail with ECONNREFUSED, which c-ares returns where no
-// server answers and which programs expect. Next: ../net/ip.js.
+// a sandbox has no network yet. The kernel denies lookups and queries of other names. Queries of
+// names inside the sandbox fail with ECONNREFUSED, which c-ares returns where no server answers and
+// which programs expect. Next: ../net/ip.js.
 'use strict';
 
+const { EACCES, reasonOf, reportWith } = require('../errors/denials.js');
 const { AsyncWrap } = require('../event-loop/async-wrap.js');
 const { ERRNO, NUMBERS, sys } = require('../net/calls.js');
 const { format, parse, parseV4, parseV6 } = require('../net/ip.js');
 
-const EACCES = -13;
 const EAI_FAMILY = -3005;
 const EAI_NONAME = -3008;
 const LOOPBACK = { 4: '127.0.0.1', 6: '::1' };
@@ -51,14 +52,17 @@ function requestClass(name, provider) {
   }[name];
 }
 
-// Completes a request in a later round of the loop.
+// Completes a request in a later round of the loop. `args` begin with the error, if any.
 function later(req, ...args) {
+  const reason = reasonOf(args[0]);
   native.enqueueTask(() => {
-    req.makeCallback(req.oncomplete, ...args);
+    reportWith(reason, () => req.makeCallback(req.oncomplete, ...args));
     req.emitDestroy();
   });
   return 0;
 }
+
+const isLoopback = (bytes) => (bytes.length === 4 ? bytes[0] === 127 : format(bytes) === '::1');
 
 // Looks up a name in the kernel, which also checks the permission. Returns EACCES without the
 // permission, and EAI_NONAME for any other failure.
@@ -88,7 +92,7 @@ module.exports = function caresWrap(binding) {
   };
   binding.getnameinfo = (req, address, port) => {
     const bytes = parse(address);
-    const local = bytes !== undefined && (bytes.length === 4 ? bytes[0] === 127 : format(bytes) === '::1');
+    const local = bytes !== undefined && isLoopback(bytes);
     return later(req, null, local ? 'localhost' : address, SERVICES[port] ?? `${port}`);
   };
   binding.canonicalizeIP = (address) => {
@@ -102,6 +106,11 @@ module.exports = function caresWrap(binding) {
   binding.strerror = (code) => MESSAGES[code] ?? 'unknown';
   binding.ChannelWrap = channelClass();
 };
+
+// Completes a query: with EACCES if the kernel denies the lookup of the name.
+function query(req, name) {
+  return later(req, lookUp(name) === EACCES ? EACCES : 'ECONNREFUSED');
+}
 
 const QUERIES = ['Any', 'A', 'Aaaa', 'Caa', 'Cname', 'Mx', 'Naptr', 'Ns', 'Ptr', 'Srv', 'Soa', 'Tlsa', 'Txt'];
 const DNS_PORT = 53;
@@ -132,9 +141,11 @@ function channelClass() {
     }
     cancel() {}
     getHostByAddr(req, address) {
-      return parse(address) === undefined ? ERRNO.EINVAL : later(req, 'ECONNREFUSED');
+      const bytes = parse(address);
+      if (bytes === undefined) return ERRNO.EINVAL;
+      return isLoopback(bytes) ? later(req, 'ECONNREFUSED') : query(req, address);
     }
   }
-  for (const name of QUERIES) ChannelWrap.prototype[`query${name}`] = (req) => later(req, 'ECONNREFUSED');
+  for (const name of QUERIES) ChannelWrap.prototype[`query${name}`] = query;
   return ChannelWrap;
 }

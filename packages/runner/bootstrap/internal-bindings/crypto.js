@@ -1,6 +1,6 @@
 // Node's crypto binding: its classes and functions, each from a file of ../crypto/, over the
-// kernel's calls. The functions of features without a file there (X.509, TLS contexts, the newest
-// key types) throw when they are called. Next: ../crypto/jobs.js and ../crypto/hash.js.
+// kernel's calls. The functions of features without a file there (X.509, the newest key types)
+// throw when they are called. Next: ../crypto/jobs.js and ../crypto/hash.js.
 'use strict';
 
 const { CipherBase } = require('../crypto/cipher.js');
@@ -18,6 +18,7 @@ const { KeyObjectHandle } = require('../crypto/keys.js');
 const random = require('../crypto/random.js');
 const { secureBuffer } = require('../crypto/random-kept.js');
 const rsa = require('../crypto/rsa.js');
+const { secureContextClass } = require('../crypto/secure-context.js');
 const { Sign, Verify, SignJob } = require('../crypto/sign.js');
 const { AESCipherJob, ChaCha20Poly1305CipherJob } = require('../crypto/whole.js');
 
@@ -35,6 +36,7 @@ module.exports = function crypto(binding) {
   binding.getBundledRootCertificates = () => [];
   binding.startLoadingCertificatesOffThread = () => {};
   binding.getOpenSSLSecLevelCrypto = () => 1;
+  binding.SecureContext = secureContextClass(binding.SecureContext);
 
   const { PBKDF2Job, HKDFJob, ScryptJob, HashJob, HmacJob } = kdf;
   Object.assign(binding, { Hash, Hmac, oneShotDigest, timingSafeEqual });

@@ -53,6 +53,7 @@ const IMPLEMENTED = [
   'task_queue',
   'tcp_wrap',
   'timers',
+  'tls_wrap',
   'trace_events',
   'tty_wrap',
   'types',

@@ -3,11 +3,13 @@
 'use strict';
 
 const context = require('../context.js');
+const { EACCES, reasonOf } = require('../errors/denials.js');
 const { ERRNO, NUMBERS, PIPE_KIND, TCP_KIND, UDP_KIND, UNIX, nameOf, sys } = require('../net/calls.js');
 const { NUMBERS: FILES } = require('../fs/calls.js');
 const { PipeConnectWrap } = require('../net/requests.js');
 const { SocketStream } = require('../net/socket-stream.js');
 
+const ENOENT = -2;
 const STREAM_HANDLE = 0;
 const SERVER = 1;
 const IPC = 2;
@@ -55,7 +57,11 @@ class Pipe extends SocketStream {
     let status = this.make(UNIX);
     if (status === 0) status = sys(NUMBERS.bind, this.socket, name, 0, 0);
     // Like libuv, reports EACCES for Linux's ENOENT if the directory does not exist.
-    if (status === -2) return -13;
+    if (status === ENOENT) {
+      // Removes the reason of an earlier call, which does not explain this error.
+      reasonOf(EACCES);
+      return EACCES;
+    }
     if (status === 0) this.#bound = name;
     return status;
   }

@@ -5,6 +5,7 @@
 
 const activeHandles = require('../event-loop/active-handles.js');
 const activeRequests = require('../event-loop/active-requests.js');
+const { reasonOf } = require('../errors/denials.js');
 const { uvException } = require('../errors/errno.js');
 const { send } = require('../processes/signals.js');
 const { unavailableError } = require('../errors/unavailable.js');
@@ -64,7 +65,7 @@ function chdir(directory) {
   const result = sys(NUMBERS.chdir, directory);
   // Without a kernel, the image is being made.
   if (result === ENOSYS) return native.chdir(directory);
-  if (result < 0) throw uvException(result, 'chdir', native.cwd(), directory);
+  if (result < 0) throw uvException(result, 'chdir', native.cwd(), directory, reasonOf(result));
   const bytes = new Uint8Array(PATH_SIZE);
   const length = sys(NUMBERS.getcwd, bytes);
   return native.chdir(length < 0 ? directory : native.decode(bytes, 0, length, native.encodings.utf8));

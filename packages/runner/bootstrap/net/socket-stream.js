@@ -5,6 +5,7 @@
 // pipe_wrap.js, which add the functions of each kind of socket.
 'use strict';
 
+const { reasonOf, reportWith } = require('../errors/denials.js');
 const { NUMBERS: FILES } = require('../fs/calls.js');
 const { ERRNO, IN, INVALID_KIND, NUMBERS, OUT, STREAM, Waiting, nameOf, putName, sys } = require('./calls.js');
 const { StreamBase } = require('./stream-base.js');
@@ -114,7 +115,8 @@ class SocketStream extends StreamBase {
     this.#connecting = req;
     req.dispatch();
     if (status < 0 && status !== ERRNO.EINPROGRESS) {
-      native.enqueueTask(() => this.#finishConnecting(req, status));
+      const reason = reasonOf(status);
+      native.enqueueTask(() => reportWith(reason, () => this.#finishConnecting(req, status)));
       return 0;
     }
     return this.#output.start(this.#socket);

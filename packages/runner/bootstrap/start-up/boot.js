@@ -22,6 +22,7 @@ module.exports = function boot() {
   for (const id of ['primordials', 'domexception', 'messageport']) {
     compileBuiltin(`internal/per_context/${id}`)(perContextExports, primordials, privateSymbols, symbols);
   }
+  require('../errors/denials.js').install();
   compileBuiltin('internal/bootstrap/realm')(process, noLinkedBinding, getInternalBinding, primordials);
   require('../typescript/install.js').install();
   require('../http/undici-parser.js').install();

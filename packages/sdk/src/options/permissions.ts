@@ -114,6 +114,16 @@ export interface PermissionEvent {
    */
   readonly rule?: number;
   /**
+   * The pattern of the deciding rule that matched, as the app wrote the pattern. Absent if no rule
+   * decided, or if the rule applies to every resource.
+   */
+  readonly pattern?: string;
+  /**
+   * The sentence that explains a denied operation, as in the program's error. Absent for an allowed
+   * operation.
+   */
+  readonly reason?: string;
+  /**
    * The pid of the process that made the call, or that receives the environment variable. Absent if
    * the app made the call.
    */

@@ -248,6 +248,8 @@ export function permissionEvent(value: unknown, at: string): PermissionEvent {
   text(map, at, 'resource');
   oneOf(map, at, 'decision', PERMISSION_MODE);
   if (map['rule'] !== undefined) natural(map, at, 'rule');
+  if (map['pattern'] !== undefined) text(map, at, 'pattern');
+  if (map['reason'] !== undefined) text(map, at, 'reason');
   if (map['pid'] !== undefined) natural(map, at, 'pid');
   natural(map, at, 'timeUs');
   return map as unknown as PermissionEvent;

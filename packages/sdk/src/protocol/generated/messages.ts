@@ -546,6 +546,16 @@ export interface PermissionEvent {
   /** The index of the deciding rule in its scope. Omitted if the scope's default decided. */
   rule?: number | undefined;
   /**
+   * The pattern of the deciding rule that matched. Omitted if no rule decided, or if the rule
+   * applies to every resource.
+   */
+  pattern?: string | undefined;
+  /**
+   * The sentence that explains a denied operation, as in the program's error. Omitted for an
+   * allowed operation.
+   */
+  reason?: string | undefined;
+  /**
    * The process that made the call, or that receives the environment variable. Absent if the SDK
    * made the call.
    */

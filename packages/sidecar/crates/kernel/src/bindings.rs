@@ -7,7 +7,6 @@
 //! the binding's name (`processes/resolve.rs`, `fs/commands.rs`). Next: `host_calls.rs`.
 
 use super::host_calls::{self, HostCallRequest, MAX_INPUT_BYTES};
-use super::permissions::Denied;
 use super::processes::MAGIC;
 use super::{Answer, Arguments, Kernel};
 use crate::caller::Caller;
@@ -186,7 +185,7 @@ pub(super) fn call(program: &dyn Caller, call: BindingCall, arguments: &Argument
 /// input is too long.
 fn ask(program: &dyn Caller, service: &'static str, name: &[u8], input: &[u8]) -> Answer {
     let name = std::str::from_utf8(name).map_err(|_| Errno::ENOENT)?;
-    program.process().kernel.permissions.check_binding(name).map_err(Denied::errno)?;
+    program.process().kernel.permissions.check_binding(name).map_err(|denied| program.process().explain(denied))?;
     let most = *program.process().kernel.bindings.0.lock().inputs.get(name).ok_or(Errno::ENOENT)?;
     if input.len() > most {
         return Err(Errno::E2BIG);

@@ -25,9 +25,7 @@ pub fn call(program: &Arc<dyn Caller>, number: u32, arguments: &mut Arguments<'_
         SystemCall::Binding(call) => bindings::call(&**program, call, arguments),
     };
     if answer == Err(Errno::EACCES) {
-        // A guest reads the reason of a denial only after a filesystem call. The reason of this
-        // call must not appear as the reason of the next filesystem call.
-        let _ = program.process().view().reason();
+        program.process().view().end_denied_call();
     }
     answer
 }

@@ -10,8 +10,10 @@ use crate::ids::SocketId;
 use crate::kernel::Kernel;
 use crate::limits::Limits;
 use crate::operations::Operations;
+use crate::permissions::Denied;
 use crate::processes::{Signals, WatchTarget};
 use crate::usage::Charge;
+use coldframe_error::Errno;
 use coldframe_ids::Pid;
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -52,6 +54,12 @@ impl Process {
     /// Returns the filesystem as the process sees it.
     pub(crate) fn view(&self) -> fs::View<'_> {
         self.files.view(&self.kernel.files)
+    }
+
+    /// Stores the reason of a denied operation, which the program can read, and returns the error
+    /// number.
+    pub(crate) fn explain(&self, denied: Denied) -> Errno {
+        self.kernel.files.lock().explain(denied)
     }
 
     pub(crate) fn with_files(kernel: Arc<Kernel>, pid: Pid, files: ProcessFiles) -> Self {

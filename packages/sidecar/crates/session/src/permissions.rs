@@ -63,7 +63,7 @@ fn send(runtime: RuntimeId, taken: &Decisions, outlet: &dyn Outlet) {
         return;
     }
     let body = PermissionsEvents { runtime, events: taken.decisions.iter().map(event).collect(), lost: taken.lost };
-    outlet.send(Message::event(Kind::PermissionsEvents, 0, &body, 64 + 160 * taken.decisions.len()));
+    outlet.send(Message::event(Kind::PermissionsEvents, 0, &body, 64 + 320 * taken.decisions.len()));
 }
 
 fn event(decision: &core::Decision) -> PermissionEvent<'_> {
@@ -73,6 +73,8 @@ fn event(decision: &core::Decision) -> PermissionEvent<'_> {
         resource: &decision.resource,
         decision: mode(decision.verdict),
         rule: decision.rule,
+        pattern: decision.pattern.as_deref(),
+        reason: decision.reason.as_deref(),
         pid: decision.pid,
         time_us: decision.time_us,
     }

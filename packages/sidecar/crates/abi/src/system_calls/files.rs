@@ -89,8 +89,8 @@ system_calls! {
         Umask(mask) = 0x121 => Value("the old umask");
         /// Sets the length of the file at a path.
         Truncate(path: Path, length) = 0x122 => Zero;
-        /// Writes one sentence with the reason why the last file call failed with `EACCES`. Each
-        /// sentence is returned once.
+        /// Writes one sentence with the reason why the last call of any family failed with
+        /// `EACCES`. Each sentence is returned once.
         Reason(buffer: Buffer) = 0x123 => Value("the sentence's length, 0 without a sentence");
         /// Returns the kind of a descriptor in the numbers of Node's `guessHandleType`. A TCP
         /// socket is 0, and a UDP socket 2. Pipes and Unix sockets are 4, all other descriptors 3.

@@ -171,7 +171,7 @@ impl FileSystem {
     }
 
     /// Stores the reason of a denied operation and returns the error number.
-    pub(super) fn explain(&self, denied: Denied) -> Errno {
+    pub(crate) fn explain(&self, denied: Denied) -> Errno {
         self.reason.set(denied.to_string());
         denied.errno()
     }

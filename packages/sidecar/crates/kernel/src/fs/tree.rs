@@ -10,8 +10,10 @@ use super::mounts::{HostWatchers, Mount};
 use super::node::{Body, Directory, Ino, Meta, Node, Type};
 use super::walk::Location;
 use super::watch::Watchers;
+use crate::caller_scope::current_caller;
 use crate::usage::{Mark, Usage};
 use coldframe_error::Errno;
+use coldframe_ids::Pid;
 use coldframe_sys as sys;
 use parking_lot::Mutex;
 use rpds::{HashTrieMapSync, RedBlackTreeMapSync};
@@ -72,8 +74,8 @@ pub(crate) struct FileSystem {
     pub(super) mounts: Vec<Arc<Mount>>,
     /// The raised directories of overlays, by the overlay's number and the path in the overlay.
     pub(super) raised: RedBlackTreeMapSync<(usize, Box<[u8]>), Ino>,
-    /// The explanation of the last `EACCES` that a link of a mount or a denied permission caused.
-    /// The next such error replaces the explanation.
+    /// The explanation of the last `EACCES` that a link of a mount or a denied permission caused,
+    /// in any system call. The next such error replaces the explanation.
     pub(super) reason: Reason,
     pub(super) watchers: Watchers,
     pub(super) host_watchers: HostWatchers,
@@ -85,17 +87,20 @@ pub(super) struct Reason(Mutex<Option<Sentence>>);
 
 struct Sentence {
     text: String,
+    /// The process whose call caused the sentence. `None` means the embedder.
+    caller: Option<Pid>,
     /// Whether the call that caused the sentence has ended.
     call_has_ended: bool,
 }
 
 impl Reason {
     pub(super) fn set(&self, text: String) {
-        *self.0.lock() = Some(Sentence { text, call_has_ended: false });
+        *self.0.lock() = Some(Sentence { text, caller: current_caller(), call_has_ended: false });
     }
 
+    /// Removes and returns the sentence, unless a call of another process caused the sentence.
     pub(super) fn take(&self) -> Option<String> {
-        self.0.lock().take().map(|sentence| sentence.text)
+        self.0.lock().take_if(|sentence| sentence.caller == current_caller()).map(|sentence| sentence.text)
     }
 
     /// Marks the end of a call that failed with `EACCES`. Removes the sentence of an earlier call,
@@ -103,6 +108,7 @@ impl Reason {
     pub(super) fn end_call(&self) {
         let mut held = self.0.lock();
         match held.as_mut() {
+            Some(sentence) if sentence.caller != current_caller() => {}
             Some(sentence) if !sentence.call_has_ended => sentence.call_has_ended = true,
             _ => *held = None,
         }

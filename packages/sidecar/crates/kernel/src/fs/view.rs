@@ -62,7 +62,7 @@ impl View<'_> {
     }
 
     /// Marks the end of a guest's call that failed with `EACCES`.
-    pub(super) fn end_denied_call(&self) {
+    pub(crate) fn end_denied_call(&self) {
         self.lock().reason.end_call();
     }
 

@@ -41,7 +41,7 @@ impl Address {
     pub(super) fn destination(self) -> Result<Self, Errno> {
         match self {
             Self::Ip(ip, port) if ip.is_unspecified() => Ok(Self::Ip(loopback(ip), port)),
-            Self::Ip(ip, _) if !ip.is_loopback() => Err(Errno::EACCES),
+            outside if outside.is_outside() => Err(Errno::EACCES),
             other => Ok(other),
         }
     }
@@ -49,9 +49,14 @@ impl Address {
     /// Fails with `EADDRNOTAVAIL` if the address is outside the loopback and not unspecified.
     pub(super) fn check_local(&self) -> Result<(), Errno> {
         match self {
-            Self::Ip(ip, _) if !ip.is_loopback() && !ip.is_unspecified() => Err(Errno::EADDRNOTAVAIL),
+            outside if outside.is_outside() => Err(Errno::EADDRNOTAVAIL),
             _ => Ok(()),
         }
+    }
+
+    /// Returns whether the address is outside the runtime.
+    pub(super) fn is_outside(&self) -> bool {
+        matches!(self, Self::Ip(ip, _) if !ip.is_loopback() && !ip.is_unspecified())
     }
 
     /// Returns the local address of a socket that is bound to this address and communicates with

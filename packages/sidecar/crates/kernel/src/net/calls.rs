@@ -12,7 +12,7 @@ use crate::descriptors::{HeldObject, Target};
 use crate::ids::{Fd, SocketId};
 use crate::permissions::operations::{Operations, network};
 use crate::permissions::policy::Scope;
-use crate::permissions::{About, Denied, Peer, is_local_name};
+use crate::permissions::{About, Peer, is_local_name};
 use crate::{Answer, Arguments, Process};
 use coldframe_abi::system_calls::SocketCall;
 use coldframe_error::Errno;
@@ -94,7 +94,7 @@ fn listen(process: &Process, id: SocketId, arguments: &Arguments<'_>) -> Answer 
             Ok((socket.is_datagram(), socket.local.clone().unwrap_or_else(|| unbound(socket.domain))))
         })?;
         if let Some(peer) = local.peer().filter(|_| !is_datagram) {
-            permissions.check(About::Peer(peer), network::LISTEN).map_err(Denied::errno)?;
+            permissions.check(About::Peer(peer), network::LISTEN).map_err(|denied| process.explain(denied))?;
         }
     }
     let backlog = usize::try_from(arguments.int(1)).unwrap_or(0);
@@ -111,7 +111,7 @@ fn accept(process: &Process, id: SocketId) -> Answer {
 
 fn connect(process: &Process, id: SocketId, arguments: &Arguments<'_>) -> Answer {
     let address = remote(process, id, arguments, 1)?;
-    check_peer(process, id, Some(network::CONNECT), address.as_ref())?;
+    check_destination(process, id, Some(network::CONNECT), address.as_ref())?;
     process.kernel.sockets.with(|state| {
         let network = &mut state.network;
         if network.get(id)?.is_datagram() {
@@ -126,7 +126,7 @@ fn connect(process: &Process, id: SocketId, arguments: &Arguments<'_>) -> Answer
 
 fn send(process: &Process, id: SocketId, arguments: &Arguments<'_>) -> Answer {
     let address = remote(process, id, arguments, 3)?;
-    check_peer(process, id, None, address.as_ref())?;
+    check_destination(process, id, None, address.as_ref())?;
     process.kernel.sockets.with(|state| state.network.send(id, arguments.bytes(1)?, address).and_then(count))
 }
 
@@ -205,15 +205,47 @@ fn check_peer(process: &Process, id: SocketId, of_stream: Option<Operations>, ad
     let is_datagram = process.kernel.sockets.with(|state| Ok(state.network.get(id)?.is_datagram()))?;
     let operation = if is_datagram { Some(network::UDP) } else { of_stream };
     let (Some(operation), Some(peer)) = (operation, address.and_then(Address::peer)) else { return Ok(()) };
-    permissions.check(About::Peer(peer), operation).map_err(Denied::errno)
+    permissions.check(About::Peer(peer), operation).map_err(|denied| process.explain(denied))
+}
+
+/// Checks the permission like [`check_peer`]. Fails with `EACCES` for every address outside the
+/// runtime.
+fn check_destination(
+    process: &Process,
+    id: SocketId,
+    of_stream: Option<Operations>,
+    address: Option<&Address>,
+) -> Result<(), Errno> {
+    let Some(outside) = address.filter(|address| address.is_outside()).and_then(Address::peer) else {
+        return check_peer(process, id, of_stream, address);
+    };
+    let is_datagram = process.kernel.sockets.with(|state| Ok(state.network.get(id)?.is_datagram()))?;
+    let operation = if is_datagram { Some(network::UDP) } else { of_stream };
+    operation.map_or(Ok(()), |operation| Err(process.explain(process.kernel.permissions.deny_outside(outside, operation))))
 }
 
 /// Returns 0 if the name means the guest's machine. Fails with `EACCES` without the permission, and
-/// with `ENOENT` for every other name, because a runtime cannot reach other machines.
+/// for every other name, because a runtime cannot reach other machines. Fails with `ENOENT` for a
+/// name that never exists.
 fn look_up(process: &Process, name: &[u8]) -> Answer {
     let name = std::str::from_utf8(name).map_err(|_| Errno::EINVAL)?;
-    process.kernel.permissions.check(About::Peer(Peer::Name(name)), network::DNS).map_err(Denied::errno)?;
-    if is_local_name(name) { Ok(0) } else { Err(Errno::ENOENT) }
+    let (permissions, peer) = (&process.kernel.permissions, Peer::Name(name));
+    if is_local_name(name) {
+        permissions.check(About::Peer(peer), network::DNS).map(|()| 0).map_err(|denied| process.explain(denied))
+    } else if never_exists(name) {
+        Err(Errno::ENOENT)
+    } else {
+        Err(process.explain(permissions.deny_outside(peer, network::DNS)))
+    }
+}
+
+/// Returns whether a name never exists. DNS bounds the lengths of names and labels (RFC 1035), and
+/// reserves the top-level domain `invalid` (RFC 6761).
+fn never_exists(name: &str) -> bool {
+    let name = name.strip_suffix('.').unwrap_or(name);
+    let is_label = |label: &str| (1..=63).contains(&label.len());
+    let is_reserved = name.rsplit('.').next().is_some_and(|domain| domain.eq_ignore_ascii_case("invalid"));
+    is_reserved || name.len() > 253 || !name.split('.').all(is_label)
 }
 
 impl Process {

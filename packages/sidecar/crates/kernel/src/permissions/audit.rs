@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 /// The maximum number of decisions in the queue.
 pub(super) const MOST: usize = 4_096;
-/// The maximum bytes of the resources in the queue.
+/// The maximum bytes of the texts in the queue.
 const MOST_BYTES: usize = 1 << 20;
 
 /// The queue of decisions and its listener.
@@ -45,10 +45,10 @@ impl Audit {
     pub(super) fn add(&self, decision: Decision) {
         let mut state = self.0.lock();
         let Some(listener) = state.listener.clone() else { return };
-        if state.lost > 0 || state.waiting.len() >= MOST || state.bytes + decision.resource.len() > MOST_BYTES {
+        if state.lost > 0 || state.waiting.len() >= MOST || state.bytes + text_bytes(&decision) > MOST_BYTES {
             state.lost += 1;
         } else {
-            state.bytes += decision.resource.len();
+            state.bytes += text_bytes(&decision);
             state.waiting.push_back(decision);
         }
         if !std::mem::replace(&mut state.is_notified, true) {
@@ -63,11 +63,17 @@ impl Audit {
         let mut state = self.0.lock();
         let count = state.waiting.len().min(most);
         let decisions: Vec<Decision> = state.waiting.drain(..count).collect();
-        state.bytes -= decisions.iter().map(|decision| decision.resource.len()).sum::<usize>();
+        state.bytes -= decisions.iter().map(text_bytes).sum::<usize>();
         let lost = if state.waiting.is_empty() { std::mem::take(&mut state.lost) } else { 0 };
         if decisions.is_empty() && lost == 0 {
             state.is_notified = false;
         }
         Decisions { decisions, lost }
     }
+}
+
+/// Returns the number of bytes of a decision's texts.
+fn text_bytes(decision: &Decision) -> usize {
+    let bytes = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+    decision.resource.len() + bytes(&decision.pattern) + bytes(&decision.reason)
 }

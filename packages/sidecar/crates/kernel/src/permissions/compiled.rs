@@ -3,6 +3,7 @@
 //! The embedder has written the policy, but every rule is validated. If an invalid rule were
 //! ignored, an operation that should be denied could be allowed. Next: `audit.rs`.
 
+use super::denied::{Denied, DeniedBy};
 use super::glob::Glob;
 use super::hosts::{Pattern, Peer};
 use super::operations::{self, Operations, all, files, names};
@@ -102,9 +103,9 @@ impl Compiled {
         if policy.network.is_none() {
             // The kernel cannot reach peers outside the runtime, so these patterns affect only the
             // decisions that the listener receives.
-            for pattern in INSIDE_PEERS {
-                let effect = RuleEffect { verdict: Verdict::Allow, operations: all(Scope::Network), rule: 0 };
-                made.add(Scope::Network, pattern, effect).map_err(|expected| wrong("permissions.network", expected, pattern))?;
+            for (pattern, text) in (0..).zip(INSIDE_PEERS) {
+                let effect = RuleEffect { verdict: Verdict::Allow, operations: all(Scope::Network), rule: 0, pattern };
+                made.add(Scope::Network, text, effect).map_err(|expected| wrong("permissions.network", expected, text))?;
             }
         }
         Ok(made)
@@ -119,7 +120,7 @@ impl Compiled {
                 Some(given) => operations_of(scope, given, &place)?,
             };
             let rule_number = u32::try_from(number).unwrap_or(u32::MAX);
-            let effect = RuleEffect { verdict: rule.verdict, operations, rule: rule_number };
+            let effect = RuleEffect { verdict: rule.verdict, operations, rule: rule_number, pattern: 0 };
             let whole = [match scope {
                 Scope::Fs | Scope::ChildProcess => "/".to_owned(),
                 _ => "*".to_owned(),
@@ -133,6 +134,7 @@ impl Compiled {
                 if pattern.is_empty() || pattern.len() > MAX_PATTERN_BYTES {
                     return Err(wrong(&what(), "text of 1 to 4095 bytes", pattern));
                 }
+                let effect = RuleEffect { pattern: u32::try_from(at).unwrap_or(u32::MAX), ..effect };
                 self.add(scope, pattern, effect).map_err(|expected| wrong(&what(), expected, pattern))?;
             }
         }
@@ -183,9 +185,8 @@ impl Compiled {
         }
     }
 
-    /// Returns the index of the rule that decides about an operation. Returns `None` if the default
-    /// decides.
-    pub(super) fn decider(&self, about: About<'_>, operation: Operations) -> Option<u32> {
+    /// Returns the rule that decides about an operation. Returns `None` if the default decides.
+    pub(super) fn decider(&self, about: About<'_>, operation: Operations) -> Option<RuleEffect> {
         match about {
             About::Path(path) => self.fs.decider(path, &[], operation),
             About::Peer(peer) => self.network.decider(|pattern| pattern.matches(peer), operation),
@@ -194,6 +195,27 @@ impl Compiled {
             About::Variable(name) => self.env.decider(|glob| glob.matches(name.as_bytes()), operation),
             About::Binding(name) => self.binding.decider(|glob| glob.matches(name.as_bytes()), operation),
         }
+    }
+
+    /// Returns the reason why the first of the `denied` operations is denied on a resource.
+    pub(super) fn denied(&self, about: About<'_>, denied: Operations) -> Denied {
+        let scope = about.scope();
+        let (first, operation) = operations::each(scope, denied).next().unwrap_or((0, ""));
+        let by = match self.decider(about, first) {
+            Some(effect) => DeniedBy::Rule(effect.rule),
+            None if self.source.scope(scope).is_some() => DeniedBy::ScopeDefault,
+            None => DeniedBy::DefaultPolicy,
+        };
+        Denied { scope, operation, by, is_outside: false }
+    }
+
+    /// Returns the pattern of a rule as the embedder wrote the pattern. Returns `None` for a rule
+    /// that applies to every resource.
+    pub(super) fn pattern(&self, scope: Scope, effect: RuleEffect) -> Option<&str> {
+        let pattern = usize::try_from(effect.pattern).ok()?;
+        let Some(policy) = self.source.scope(scope) else { return INSIDE_PEERS.get(pattern).copied() };
+        let rule = policy.rules.get(usize::try_from(effect.rule).ok()?)?;
+        rule.patterns.as_ref()?.get(pattern).map(String::as_str)
     }
 
     fn programs_named<'n>(&'n self, name: &'n str) -> impl Iterator<Item = RuleEffect> + 'n {

@@ -13,6 +13,7 @@
 
 mod audit;
 mod compiled;
+mod denied;
 mod glob;
 mod hosts;
 pub(crate) mod operations;
@@ -23,12 +24,12 @@ mod tests;
 mod tree;
 
 pub(crate) use compiled::About;
+pub(crate) use denied::{Denied, DeniedBy};
 pub(crate) use hosts::{Peer, is_local_name};
 
 use crate::caller_scope::{current_caller, is_repeated};
 use crate::permissions::policy::{Decision, Decisions, PermissionListener, PermissionPolicy, Scope, Verdict};
 use audit::Audit;
-use coldframe_error::Errno;
 use coldframe_error::Error;
 use coldframe_ids::Pid;
 use coldframe_sys as sys;
@@ -49,20 +50,6 @@ pub struct Permissions {
     checked: AtomicU8,
     policy: RwLock<Arc<Compiled>>,
     audit: Audit,
-}
-
-/// The first denied operation of a check.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Denied {
-    pub(crate) scope: Scope,
-    pub(crate) operation: &'static str,
-}
-
-impl Denied {
-    /// Returns `EACCES`, the error number of a denied system call.
-    pub(crate) fn errno(self) -> Errno {
-        Errno::EACCES
-    }
 }
 
 impl Default for Permissions {
@@ -159,36 +146,43 @@ impl Permissions {
     fn check_as(&self, pid: Option<Pid>, about: About<'_>, operations: Operations) -> Result<(), Denied> {
         let policy = self.policy.read();
         let allowed = policy.allowed(about);
-        if self.checked.load(Ordering::Acquire) & LISTENED != 0 {
-            self.report_decisions(&policy, pid, about, operations, allowed);
-        }
+        self.report_decisions(&policy, pid, about, operations, |operation| {
+            (allowed & operation == 0).then(|| policy.denied(about, operation))
+        });
         match operations & !allowed {
             0 => Ok(()),
-            denied => Err(first_denied(about.scope(), denied)),
+            denied => Err(policy.denied(about, denied)),
         }
     }
 
+    /// Reports the decision about each operation to the listener, if any. `denied` returns the
+    /// reason of a denied operation, and `None` for an allowed operation.
     fn report_decisions(
         &self,
         policy: &Compiled,
         pid: Option<Pid>,
         about: About<'_>,
         operations: Operations,
-        allowed: Operations,
+        denied: impl Fn(Operations) -> Option<Denied>,
     ) {
         // A call that waits for an app file system runs again after each reply, and must report
         // each decision once.
-        if is_repeated() {
+        if self.checked.load(Ordering::Acquire) & LISTENED == 0 || is_repeated() {
             return;
         }
         let time_us = sys::wall_ns() / 1_000;
         for (operation, name) in each(about.scope(), operations) {
+            let denied = denied(operation);
+            let decided_by_rule = !matches!(denied.map(|denied| denied.by), Some(DeniedBy::Move | DeniedBy::Boundary));
+            let decider = decided_by_rule.then(|| policy.decider(about, operation)).flatten();
             self.audit.add(Decision {
                 scope: about.scope(),
                 operation: name,
                 resource: about.to_string(),
-                verdict: if allowed & operation != 0 { Verdict::Allow } else { Verdict::Deny },
-                rule: policy.decider(about, operation),
+                verdict: if denied.is_none() { Verdict::Allow } else { Verdict::Deny },
+                rule: decider.map(|effect| effect.rule),
+                pattern: decider.and_then(|effect| policy.pattern(about.scope(), effect)).map(str::to_owned),
+                reason: denied.map(|denied| denied.to_string()),
                 pid,
                 time_us,
             });
@@ -198,6 +192,18 @@ impl Permissions {
     /// Checks that a program may call the app binding `name`.
     pub(crate) fn check_binding(&self, name: &str) -> Result<(), Denied> {
         self.check(About::Binding(name), operations::binding::CALL)
+    }
+
+    /// Returns the reason why an operation on a peer outside the runtime is denied. Reports the
+    /// decision to the listener.
+    pub(crate) fn deny_outside(&self, peer: Peer<'_>, operation: Operations) -> Denied {
+        let (policy, about) = (self.policy.read(), About::Peer(peer));
+        let is_allowed = policy.allowed(about) & operation == operation;
+        let denied = policy.denied(about, operation);
+        let by = if is_allowed { DeniedBy::Boundary } else { denied.by };
+        let denied = Denied { by, is_outside: true, ..denied };
+        self.report_decisions(&policy, current_caller(), about, operation, |_| Some(denied));
+        denied
     }
 
     /// Checks that a file may be renamed from `from` to `to`, or linked if `both` is set. An
@@ -215,10 +221,9 @@ impl Permissions {
             return Ok(());
         }
         let operation = if both { files::LINK } else { files::RENAME };
-        if self.checked.load(Ordering::Acquire) & LISTENED != 0 {
-            self.report_decisions(&policy, current_caller(), About::Path(to), operation, 0);
-        }
-        Err(first_denied(Scope::Fs, operation))
+        let denied = Denied { by: DeniedBy::Move, ..policy.denied(About::Path(to), operation) };
+        self.report_decisions(&policy, current_caller(), About::Path(to), operation, |_| Some(denied));
+        Err(denied)
     }
 
     /// Returns whether all `operations` on a path are allowed. The listener receives no report,
@@ -239,16 +244,5 @@ impl Permissions {
             let operations = if set { env::READ | env::WRITE } else { env::READ };
             self.check_as(pid, About::Variable(&pair.0), operations).is_ok()
         });
-    }
-}
-
-fn first_denied(scope: Scope, denied: Operations) -> Denied {
-    let operation = each(scope, denied).next().map_or("", |(_, name)| name);
-    Denied { scope, operation }
-}
-
-impl std::fmt::Display for Denied {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "the permission {}.{} is denied", self.scope.name(), self.operation)
     }
 }

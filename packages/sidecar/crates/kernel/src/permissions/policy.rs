@@ -81,6 +81,12 @@ pub struct Decision {
     pub verdict: Verdict,
     /// The index of the deciding rule in the scope's list. `None` if no rule decided.
     pub rule: Option<u32>,
+    /// The pattern of the rule that matched, as the embedder wrote the pattern. `None` if no rule
+    /// decided, or if the rule applies to every resource.
+    pub pattern: Option<String>,
+    /// The sentence that explains a denied operation, as in the program's error. `None` for an
+    /// allowed operation.
+    pub reason: Option<String>,
     /// The process that made the call, or that receives the environment variable. `None` means the
     /// embedder.
     pub pid: Option<Pid>,

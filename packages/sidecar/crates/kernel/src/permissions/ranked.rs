@@ -48,7 +48,7 @@ impl<P> Ranked<P> {
     }
 
     /// Returns the rule that decides about one operation. Returns `None` if the default decides.
-    pub(super) fn decider(&self, matches: impl Fn(&P) -> bool, operation: Operations) -> Option<u32> {
+    pub(super) fn decider(&self, matches: impl Fn(&P) -> bool, operation: Operations) -> Option<RuleEffect> {
         let about = |(_, pattern, effect): &&(u64, P, RuleEffect)| effect.operations & operation != 0 && matches(pattern);
         let (rank, ..) = self.rules.iter().rev().find(about)?;
         let rules: Vec<RuleEffect> =

@@ -58,12 +58,14 @@ pub(super) struct Masks {
     pub(super) deny: Operations,
 }
 
-/// The effect of one rule, and the rule's index in the scope's list.
+/// The effect of one rule, the rule's index in the scope's list, and the index of the pattern in
+/// the rule.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RuleEffect {
     pub(super) verdict: Verdict,
     pub(super) operations: Operations,
     pub(super) rule: u32,
+    pub(super) pattern: u32,
 }
 
 /// The allowed operations of a path, and the nodes that match the path.
@@ -94,9 +96,9 @@ impl Masks {
 
 /// Returns the first rule that denies the operation. If no rule denies the operation, returns the
 /// first rule that allows the operation. All rules must have the same depth.
-pub(super) fn first<'r>(rules: impl Iterator<Item = &'r RuleEffect> + Clone, operation: Operations) -> Option<u32> {
+pub(super) fn first<'r>(rules: impl Iterator<Item = &'r RuleEffect> + Clone, operation: Operations) -> Option<RuleEffect> {
     let about = |verdict| rules.clone().find(move |effect| effect.verdict == verdict && effect.operations & operation != 0);
-    about(Verdict::Deny).or_else(|| about(Verdict::Allow)).map(|effect| effect.rule)
+    about(Verdict::Deny).or_else(|| about(Verdict::Allow)).copied()
 }
 
 fn names(path: &[u8]) -> impl Iterator<Item = &[u8]> {
@@ -228,9 +230,8 @@ impl Tree {
         Judged { allowed, active }
     }
 
-    /// Returns the index of the rule that decides about one operation. Returns `None` if the
-    /// default decides.
-    pub(super) fn decider(&self, path: &[u8], own: &[RuleEffect], operation: Operations) -> Option<u32> {
+    /// Returns the rule that decides about one operation. Returns `None` if the default decides.
+    pub(super) fn decider(&self, path: &[u8], own: &[RuleEffect], operation: Operations) -> Option<RuleEffect> {
         let (mut active, mut next) = (Vec::new(), Vec::new());
         self.enter(0, &mut active);
         let mut decided = None;

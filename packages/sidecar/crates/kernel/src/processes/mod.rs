@@ -29,7 +29,7 @@ pub use spawn::{Child, find};
 pub use status::{SIGKILL, SIGPIPE, Status};
 pub(crate) use waiting::{WatchTarget, wait_for};
 
-use super::permissions::{About, Denied, operations};
+use super::permissions::{About, operations};
 use super::usage::{Mark, Usage};
 use super::{Answer, Arguments};
 use crate::caller::Caller;
@@ -184,10 +184,12 @@ impl Processes {
             let targets = state.table.targets(caller.pid(), number)?;
             targets.iter().filter_map(|pid| state.programs.get(pid).and_then(Weak::upgrade)).collect()
         };
-        let target_count = programs.len();
-        programs.retain(|program| signals::may_send(caller, program.pid(), signal));
-        if programs.is_empty() && target_count > 0 {
-            return Err(Errno::EACCES);
+        let mut last_denied = None;
+        programs.retain(|program| {
+            signals::check_send(caller, program.pid(), signal).map_err(|denied| last_denied = Some(denied)).is_ok()
+        });
+        if let Some(denied) = last_denied.filter(|_| programs.is_empty()) {
+            return Err(caller.process().explain(denied));
         }
         if let Some(signal) = signal {
             programs.iter().for_each(|program| signals::send(&**program, signal));
@@ -217,7 +219,7 @@ pub(super) fn call(program: &Arc<dyn Caller>, call: ProcessCall, arguments: &mut
             let (pid, group) = (pid(arguments, 0)?, pid(arguments, 1)?);
             let about = pid.unwrap_or(program.pid());
             let checked = process.kernel.permissions.check(About::Process(&about.to_string()), operations::process::SETPGID);
-            checked.map_err(Denied::errno)?;
+            checked.map_err(|denied| process.explain(denied))?;
             processes.0.lock().table.set_group(program.pid(), pid, group).map(|()| 0)
         }
         ProcessCall::Watch => watch(&**program, arguments.bytes(0)?),

@@ -6,7 +6,7 @@ use crate::caller::Caller;
 use crate::ids::OperationId;
 use crate::operations::OperationsSnapshot;
 use crate::permissions::policy::Scope;
-use crate::permissions::{About, operations::process};
+use crate::permissions::{About, Denied, operations::process};
 use crate::{Answer, Operations};
 use coldframe_error::Errno;
 use coldframe_error::Error;
@@ -110,15 +110,15 @@ impl Signals {
     }
 }
 
-/// Returns whether `caller` may send `signal` to the process `pid`. `None` means a check that the
+/// Checks that `caller` may send `signal` to the process `pid`. `None` means a check that the
 /// process exists. A program may send every signal to itself.
-pub(super) fn may_send(caller: &dyn Caller, pid: Pid, signal: Option<u8>) -> bool {
+pub(super) fn check_send(caller: &dyn Caller, pid: Pid, signal: Option<u8>) -> Result<(), Denied> {
     let permissions = &caller.process().kernel.permissions;
     if caller.pid() == pid || !permissions.checks(Scope::Process) {
-        return true;
+        return Ok(());
     }
     let name = signal.map_or("0".to_owned(), name);
-    permissions.check(About::Process(&format!("{name}:{pid}")), process::SIGNAL).is_ok()
+    permissions.check(About::Process(&format!("{name}:{pid}")), process::SIGNAL)
 }
 
 /// Returns a signal's name on Linux. For a real-time signal, returns the number.

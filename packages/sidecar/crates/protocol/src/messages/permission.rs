@@ -142,6 +142,14 @@ pub struct PermissionEvent<'a> {
     /// The index of the deciding rule in its scope. Omitted if the scope's default decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<u32>,
+    /// The pattern of the deciding rule that matched. Omitted if no rule decided, or if the rule
+    /// applies to every resource.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<&'a str>,
+    /// The sentence that explains a denied operation, as in the program's error. Omitted for an
+    /// allowed operation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<&'a str>,
     /// The process that made the call, or that receives the environment variable. Absent if the
     /// SDK made the call.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -127,7 +127,17 @@ fn policy() -> Permissions<'static> {
 
 fn decided(resource: &str, decision: PermissionMode, rule: Option<u32>) -> PermissionEvent<'_> {
     let pid = Some(Pid::new(2));
-    PermissionEvent { scope: "fs", operation: "read", resource, decision, rule, pid, time_us: 1_700_000_000_123_456 }
+    PermissionEvent {
+        scope: "fs",
+        operation: "read",
+        resource,
+        decision,
+        rule,
+        pattern: rule.map(|_| "/workspace/**"),
+        reason: (decision == PermissionMode::Deny).then_some("the permission fs.read is denied"),
+        pid,
+        time_us: 1_700_000_000_123_456,
+    }
 }
 
 fn runtime(number: u32) -> RuntimeId {

@@ -3,6 +3,7 @@
 
 mod app_file_system;
 mod cost;
+mod denials;
 mod hostile;
 mod many;
 mod mounts;

@@ -2,6 +2,7 @@
 //! from the sentences of `docs/permissions.md`. `fs/tests/permissions.rs` and the SDK's tests cover
 //! the effect on programs.
 
+mod denials;
 mod listening;
 mod paths;
 mod reference;

@@ -117,8 +117,8 @@ proptest! {
             for (operation, bit) in [("read", files::READ), ("write", files::WRITE), ("stat", files::STAT)] {
                 let expected = slow(default, &rules, path, operation);
                 prop_assert_eq!(allowed & bit != 0, expected, "{} {} {:?} {:?}", operation, path, default, rules);
-                if let Some(rule) = policy.decider(About::Path(path.as_bytes()), bit) {
-                    prop_assert!(rules[rule as usize].1.contains(&operation));
+                if let Some(effect) = policy.decider(About::Path(path.as_bytes()), bit) {
+                    prop_assert!(rules[effect.rule as usize].1.contains(&operation));
                 }
             }
         }

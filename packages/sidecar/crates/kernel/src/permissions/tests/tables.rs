@@ -2,6 +2,7 @@
 //! and a rule that begins with `+` allows.
 
 use super::*;
+use crate::permissions::DeniedBy;
 use crate::permissions::hosts::Peer;
 use Verdict::{Allow, Deny};
 
@@ -156,7 +157,7 @@ fn a_name_with_fewer_wildcards_ranks_higher() {
     let permissions = Permissions::default();
     permissions.set(&policy(Scope::Binding, Allow, &["-db.*"])).expect("a good policy");
     let denied = permissions.check_binding("db.drop").expect_err("denied");
-    assert_eq!(denied.to_string(), "the permission binding.call is denied");
+    assert_eq!(denied.by, DeniedBy::Rule(0));
     assert_eq!(permissions.check_binding("mail"), Ok(()));
 }
 
@@ -183,11 +184,12 @@ fn matches_programs_by_file_and_by_name() {
 #[test]
 fn returns_the_rule_that_decides() {
     let policy = compiled(Scope::Fs, Allow, &["-/a | write", "+/a/b", "-/a/b | read", "-/a/b"]);
-    let rule = |path: &str, operation| policy.decider(About::Path(path.as_bytes()), operation);
+    let rule = |path: &str, operation| policy.decider(About::Path(path.as_bytes()), operation).map(|effect| effect.rule);
     assert_eq!((rule("/a/x", files::WRITE), rule("/a/x", files::READ)), (Some(0), None));
     assert_eq!((rule("/a/b/c", files::READ), rule("/a/b", files::WRITE)), (Some(2), Some(3)));
     let policy = compiled(Scope::Network, Deny, &["+*", "-localhost", "-localhost:80"]);
     let peer = |port| About::Peer(Peer::Address("127.0.0.1".parse().expect("an address"), port));
     let listen = bit(Scope::Network, "listen");
-    assert_eq!((policy.decider(peer(80), listen), policy.decider(peer(81), listen)), (Some(2), Some(1)));
+    let rule = |port| policy.decider(peer(port), listen).map(|effect| effect.rule);
+    assert_eq!((rule(80), rule(81)), (Some(2), Some(1)));
 }
