@@ -26,5 +26,9 @@ export const LATER = [
     '`TextDecoder` for Chinese, Japanese and Korean encodings',
     '`RangeError` with `ERR_ENCODING_NOT_SUPPORTED`; UTF-8, UTF-16 and all single-byte encodings work',
   ],
+  [
+    'options of `node`: `--watch`, `--inspect`, `--cpu-prof`, `--heap-prof`, `--permission`, `--report-on-signal`, …',
+    '`node` ends with exit code 9, and names a replacement; `bootstrap/program/unsupported-options.js` has all options',
+  ],
   ['statistics of histograms beyond the basic ones (`ksTest`, `percentileCI`, …)', 'these functions throw'],
 ];

@@ -1,13 +1,15 @@
 // `node`'s own options of a process (node_options.cc). `execArgv` and NODE_OPTIONS are parsed into
 // the values that Node's library reads. The library made some decisions from options while the
 // image was made. These decisions are repeated. The shim calls `applyOptions` only for a process
-// that has options, so other starts are not slower. Next: internal-bindings/options.js, which has
-// the values; run-file.js, which runs afterwards.
+// that has options, so other starts are not slower. Next: unsupported-options.js, which has the
+// options that are refused; internal-bindings/options.js, which has the values; run-file.js, which
+// runs afterwards.
 'use strict';
 
 const { applyConditions } = require('../modules/conditions.js');
 const context = require('../context.js');
 const { evaluate } = require('./evaluate.js');
+const { reasonAgainst } = require('./unsupported-options.js');
 
 const FILE = 3;
 const BAD_OPTION_EXIT_CODE = 9;
@@ -104,6 +106,8 @@ function parse(flags, values, isCommandLine = false) {
       continue;
     }
     const name = ALIASES[dashed] ?? dashed;
+    const unsupported = reasonAgainst(name);
+    if (unsupported !== undefined) return { bad: unsupported };
     if (!Object.hasOwn(values, name) || values[name] === undefined) {
       if (ENGINE.test(flags[i])) {
         if (/^--expose[-_]gc$/.test(flags[i])) defineGc();
