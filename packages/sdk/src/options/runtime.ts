@@ -17,7 +17,8 @@ import { known, type OptionTable, objectWith } from './table.js';
 /** Options of a new runtime. */
 export interface RuntimeOptions<Sidecar, Snapshot> {
   /**
-   * Environment of the programs. No variable of this process's environment is added. @default {}
+   * Environment of the programs, added to `HOME`, `LOGNAME`, `PATH`, `SHELL`, `TMPDIR` and `USER`
+   * of a login. No variable of this process's environment is added. @default {}
    */
   env?: Env | undefined;
   /** Working directory of the programs, an absolute guest path. @default '/workspace' */

@@ -2,6 +2,7 @@
 
 use coldframe_error::Errno;
 use coldframe_error::Error;
+use coldframe_kernel::processes::DEFAULT_PATH;
 
 pub(crate) fn failed(errno: Errno, call: &'static str, path: &str) -> Error {
     Error::File { errno: errno.name(), reason: errno.message().to_owned(), call, path: shorten(path) }
@@ -35,6 +36,28 @@ pub(crate) fn check_env(env: &[(String, String)]) -> Result<(), Error> {
         return Err(invalid("env", format!("at most {MAX_ENV} variables"), format!("{} variables", env.len())));
     }
     Ok(())
+}
+
+/// The environment that a login of the guest's user sets. `HOME` and `SHELL` equal the user's line
+/// in `/etc/passwd`, and `PATH` equals the search path of the kernel for an environment without
+/// `PATH`.
+const LOGIN_ENV: [(&str, &str); 6] = [
+    ("HOME", "/home/user"),
+    ("LOGNAME", "user"),
+    ("PATH", DEFAULT_PATH),
+    ("SHELL", "/bin/sh"),
+    ("TMPDIR", "/tmp"),
+    ("USER", "user"),
+];
+
+/// Returns the environment of a new runtime: the variables of the app, and the variables of a login
+/// that the app does not set.
+pub(crate) fn login_env(given: Vec<(String, String)>) -> Vec<(String, String)> {
+    let is_given = |key: &str| given.iter().any(|(name, _)| name == key);
+    let missing = LOGIN_ENV.iter().filter(|(key, _)| !is_given(key));
+    let mut env: Vec<_> = missing.map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+    env.extend(given);
+    env
 }
 
 /// Adds the variables of `over` to `env`. A variable of `env` with an equal name is replaced.

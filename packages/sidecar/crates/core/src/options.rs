@@ -30,7 +30,8 @@ pub const DEFAULT_MAX_RUNTIMES: u64 = 10_000;
 /// The options of a runtime.
 #[derive(Clone, Default)]
 pub struct RuntimeOptions {
-    /// The environment of the runtime's processes.
+    /// The environment of the runtime's processes. The variables of a login are added: `HOME`,
+    /// `LOGNAME`, `PATH`, `SHELL`, `TMPDIR` and `USER`, unless this list has them.
     pub env: Vec<(String, String)>,
     /// The working directory of the runtime's processes: an absolute guest path.
     pub cwd: Option<String>,

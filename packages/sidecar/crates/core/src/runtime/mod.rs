@@ -24,7 +24,7 @@ pub use processes::Processes;
 pub(crate) use registry::Registry;
 pub use snapshots::{AssignSinks, Carryover, Held, RestoreOptions, RestoredRuntime, SnapshotOptions, Starting};
 
-use crate::checks::{check_cwd, check_env, check_size, env_bytes, failed, lay_over};
+use crate::checks::{check_cwd, check_env, check_size, env_bytes, failed, lay_over, login_env};
 use crate::options::{Dispatch, Mode, ProcessOptions, RuntimeOptions, Streams};
 use crate::outcome::{Outcome, Sink, Timings};
 use crate::program::{Home, Launch, Membership, Origin, Parts, Program, Quiesce, run};
@@ -97,7 +97,8 @@ impl Runtime {
         check_cwd(&cwd)?;
         check_env(&options.env)?;
         options.limits.check(registry.installation().image_len())?;
-        check_size("env", env_bytes(&options.env), options.limits.env_bytes)?;
+        let env = login_env(options.env);
+        check_size("env", env_bytes(&env), options.limits.env_bytes)?;
         let kernel = Arc::new(Kernel::new(&options.limits));
         if options.permissions != PermissionPolicy::default() {
             kernel.permissions.set(&options.permissions)?;
@@ -107,7 +108,7 @@ impl Runtime {
         }
         kernel.has_app_file_systems.store(!options.file_systems.is_empty(), Ordering::Relaxed);
         kernel.embedder_files().furnish(&options.mounts, &options.file_systems, &options.files, &cwd)?;
-        Ok(Self { inner: Inner::new(registry, charge, kernel, options.env, cwd) })
+        Ok(Self { inner: Inner::new(registry, charge, kernel, env, cwd) })
     }
 
     #[cfg(test)]

@@ -24,7 +24,7 @@ const DIRECTORIES: &[(&str, u32, u32)] = &[
     ("/home", 0o755, 0),
     ("/home/user", 0o755, GUEST),
     ("/opt", 0o755, 0),
-    ("/root", 0o700, 0),
+    ("/root", 0o755, 0),
     ("/run", 0o755, 0),
     ("/tmp", 0o1777, 0),
     ("/usr", 0o755, 0),
@@ -53,10 +53,12 @@ const PROGRAMS: &[(&str, &str)] = &[("/usr/local/bin/node", "node"), ("/usr/bin/
 
 /// The commands of the shell's image (`packages/runner/shell`). Each command has a file in `/bin`
 /// and a link in `/usr/bin`.
-const COMMANDS: &str = "awk base64 basename bash cat chmod column comm cp cut date diff dirname du echo egrep expand expr false \
-    fgrep file find fold grep gunzip gzip head hostname id join jq kill ln ls md5sum mkdir mktemp mv nl nproc od paste printenv \
-    printf pwd readlink realpath rev rg rm rmdir sed seq sh sha1sum sha256sum sleep sort split stat strings sync tac tail tar \
-    tee test [ timeout touch tr tree true uname unexpand uniq wc which whoami xargs yes zcat";
+const COMMANDS: &str = "[ arch awk base64 basename bash cat chgrp chmod chown clear cmp column comm cp curl cut date dd df \
+    diff dirname du echo egrep expand expr false fgrep file find fold free getent grep groups gunzip gzip head hexdump \
+    hostname id install join jq kill killall less ln logname ls md5sum mkdir mktemp more mv nc nice nl nohup nproc od paste \
+    pgrep pidof pkill printenv printf ps pwd readlink realpath rev rg rm rmdir sed seq setsid sh sha1sum sha256sum shuf sleep \
+    sort split stat strings stty sync tac tail tar tee test timeout touch tput tr tree true truncate tty uname unexpand uniq \
+    uptime wc wget which whoami xargs xxd yes zcat";
 
 const DEVICES: &[(&str, Device)] = &[
     ("/dev/null", Device::Null),

@@ -22,7 +22,7 @@ mod tests;
 mod waiting;
 
 pub(crate) use resolve::MAGIC;
-pub use resolve::{Command, ProgramKind};
+pub use resolve::{Command, DEFAULT_PATH, ProgramKind};
 pub(crate) use signals::{SignalState as SignalsSnapshot, Signals};
 pub(crate) use snapshot::ProcessTableSnapshot;
 pub use spawn::{Child, find};

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 /// `binding` and the binding's name.
 pub(crate) const MAGIC: &[u8] = b"\x7fCOLDFRAME ";
 /// The search path if the environment has no PATH.
-const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+pub const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 /// The maximum number of steps of a resolution: one for each script that another script runs, as on
 /// Linux, and one for `env`.
 const MAX_STEPS: usize = 6;

@@ -97,7 +97,7 @@ say(
     tried(() => fs.readFileSync('closed/file')), tried(() => fs.readdirSync('closed')), tried(() => process.chdir('closed')),
     tried(() => fs.statSync('closed/../closed/file'))
   ]),
-  tried(() => fs.readdirSync('/root'))
+  tried(() => fs.writeFileSync('/root/file', 'x'))
 );`,
     expected: 'EACCES EACCES',
   },
