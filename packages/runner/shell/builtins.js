@@ -130,6 +130,10 @@ function command(interpreter, args) {
   const { state } = interpreter.ctx;
   const result = ok();
   for (const name of args.filter((arg) => !/^-[pvV]+$/.test(arg))) {
+    if (KEYWORDS.has(name)) {
+      result.stdout += flags.includes('V') ? `${name} is a shell keyword\n` : `${name}\n`;
+      continue;
+    }
     const kind = interpreter.kindOf(name);
     const path = interpreter.find(name);
     const missing = kind === 'missing' || (name.includes('/') && !isExecutable(posix.resolve(state.cwd, name)));
@@ -144,6 +148,7 @@ function command(interpreter, args) {
   return result;
 }
 
+const KEYWORDS = new Set('if then elif else fi for while until do done case esac function time in { } ! [['.split(' '));
 const SHELL_WORDS = new Set(['echo', 'printf', 'pwd', 'true', 'false', 'test', '[', 'kill']);
 
 function isExecutable(path) {

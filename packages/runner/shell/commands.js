@@ -1,14 +1,21 @@
-// The commands of the shell: the commands of just-bash by name, and small commands that just-bash
-// lacks. Next: programs.js, which has the commands that write output while they read input.
+// The commands of the shell that run in its process: the commands of just-bash by name, and
+// commands that just-bash lacks. Next: programs.js, which has the commands that are always
+// processes.
 
 import fs from 'node:fs';
 import os from 'node:os';
 import { posix } from 'node:path';
 import { defineCommand, getCommandNames } from 'just-bash';
+import { cmp, hexdump, shuf, truncate, xxd } from './commands/bytes.js';
+import { arch, chgrp, chown, df, free, getent, groups, install, logname, uptime } from './commands/machine.js';
+import { killall, pgrep, pidof, pkill } from './commands/processes.js';
+import { clear, stty, tput, tty } from './commands/terminal.js';
 import { ls } from './ls.js';
+import { echo, printf } from './printf.js';
 import { passHead, readHead } from './programs.js';
 
-const NOT_OURS = new Set(['bash', 'sh', 'env', 'node', 'html-to-markdown', 'yq', 'xan', 'sqlite3', 'help', 'clear', 'history']);
+// The commands of just-bash that this shell does not use. Coldframe's code implements `timeout`.
+const NOT_OURS = new Set(['bash', 'sh', 'env', 'node', 'yq', 'xan', 'sqlite3', 'help', 'history', 'timeout', 'html-to-markdown']);
 
 /** The names of the commands of just-bash that this shell uses. */
 export const names = getCommandNames().filter((name) => !NOT_OURS.has(name));
@@ -113,10 +120,16 @@ function xargs(args, context) {
   return context.origCommand([...apart, ...rest]);
 }
 
+// Separates `-tx1` into two words, because just-bash reads the type from the next word.
+const od = (args, context) => context.origCommand(args.flatMap((arg) => (/^-t./.test(arg) ? ['-t', arg.slice(2)] : [arg])));
+
+const usage = (name) => ok(`Usage: ${name} [OPTION]... [OPERAND]...\n`);
+
 /** The commands that just-bash lacks, and the commands of just-bash that this file changes. */
 export const own = [
   ['head', head],
   ['ls', ls],
+  ['od', od],
   ['xargs', xargs],
   ['uname', uname],
   ['mktemp', mktemp],
@@ -124,4 +137,12 @@ export const own = [
   ['id', id],
   ['nproc', () => ok(`${os.availableParallelism()}\n`)],
   ['sync', () => ok()],
-].map(([name, run]) => defineCommand(name, async (args, context) => run(args, context)));
+  ['printf', (args, context) => printf(args, context.origCommand)],
+  ['echo', (args, context) => echo(args, context.origCommand)],
+  ...Object.entries({ arch, chgrp, chown, clear, cmp, df, free, getent, groups, hexdump, install, killall, logname }),
+  ...Object.entries({ pgrep, pidof, pkill, shuf, stty, tput, truncate, tty, uptime, xxd }),
+].map(([name, run]) =>
+  defineCommand(name, async (args, context) =>
+    args[0] === '--help' && context.origCommand === undefined ? usage(name) : run(args, context),
+  ),
+);

@@ -10,6 +10,7 @@ import { readCommandLine } from './command-line.js';
 import { names, own } from './commands.js';
 import { close, readAll, write } from './descriptors.js';
 import { filesystem } from './filesystem.js';
+import { filter, isFilter } from './filters.js';
 import { beginAnew } from './interpreter.js';
 import { executionLimits } from './limits.js';
 import { applet, place } from './processes.js';
@@ -72,11 +73,19 @@ export async function main(name, argv) {
 }
 
 async function command(name, args) {
-  const exitCode = programs.get(name)?.(args);
+  const exitCode = await programs.get(name)?.(args);
   if (exitCode !== undefined) return exitCode;
   applet.name = name;
+  if (isFilter(name, args)) return filter(name, await loaded(name), args);
   const quoted = [name, ...args].map((arg) => `'${arg.replaceAll("'", "'\\''")}'`);
   return run(makeBash(process.env, process.cwd()), quoted.join(' '));
+}
+
+// Returns a command of just-bash.
+async function loaded(name) {
+  const { commands } = makeBash(process.env, process.cwd());
+  const known = commands.get(name);
+  return known.internalOriginalCommand ?? known;
 }
 
 async function shell(argv) {

@@ -10,8 +10,10 @@ import { Interpreter, shellBuiltins } from 'just-bash';
 import { background } from './background.js';
 import { ownBuiltins } from './builtins.js';
 import { close, descriptorOf, openUnnamedFile, pipe, readAll, readLine, readUnnamedFile } from './descriptors.js';
+import { follows, hasOwnInput, inputMayWait, readsAsItComes } from './input.js';
+import { cannotRun, isLauncher, launched, withoutCommand } from './launchers.js';
 import { runPipeline } from './pipelines.js';
-import { ended, exitCodeOf, find, place, start, takePlace } from './processes.js';
+import { applet, ended, exitCodeOf, find, place, start, takePlace } from './processes.js';
 import { keptDescriptor, redirect, taken } from './redirections.js';
 import { flush, keeping, sink } from './sink.js';
 import { runTraps, takeExitTrap, trapsDue } from './traps.js';
@@ -129,10 +131,24 @@ prototype.runSimple = async function (node, prepared, name, args, quoted, stdin,
   const { plan } = this;
   this.plan = undefined;
   const kind = this.kindOf(name);
-  if (kind === 'program' || (plan !== undefined && kind === 'own'))
+  if (kind === 'program' || (kind === 'own' && (plan !== undefined || this.mustBeProcess(node, name, args, stdin, owned))))
     return this.runProgram({ node, prepared, name, args, stdin, owned, plan });
   const run = () => this.runCommand(name, args, quoted, stdin, false, false, sourceFd, owned);
   return node.redirections.length > 0 ? keeping(taken(node.redirections), run) : run();
+};
+
+/** Returns whether a command without input of its own reads descriptor 0. */
+prototype.readsDescriptor = function () {
+  return applet.name === undefined && this.ctx.state.groupStdin === undefined;
+};
+
+// Returns whether a command of just-bash must be a process, because its input may have no end. A
+// command that was started as a process runs in this process.
+prototype.mustBeProcess = function (node, name, args, stdin, owned) {
+  if (applet.name !== undefined) return false;
+  if (follows(name, args)) return true;
+  const readsShell = !owned && stdin === '' && this.readsDescriptor() && !hasOwnInput(node);
+  return readsShell && readsAsItComes(name, args) && inputMayWait();
 };
 
 prototype.runCommand = async function (name, args, quoted, stdin, noFunctions, defaultPath, sourceFd, owned) {
@@ -157,9 +173,22 @@ prototype.runCommand = async function (name, args, quoted, stdin, noFunctions, d
 /** Starts a program. Waits for the program, unless `plan` is given, for a pipeline or `&`. */
 prototype.runProgram = async function ({ node, prepared, name, args, stdin, owned, plan }) {
   const { state } = this.ctx;
-  const file = this.find(name);
-  if (file === undefined)
-    return { stdout: '', stderr: `${this.where()}${name}: command not found\n`, exitCode: 127, written: false };
+  let file = this.find(name);
+  let [launcher, detached] = [undefined, false];
+  while (isLauncher(name) && (file === `/bin/${name}` || file === `/usr/bin/${name}`)) {
+    const command = launched(name, args);
+    if (command === undefined) return { ...withoutCommand(name), written: false };
+    launcher = name;
+    detached ||= command.detached;
+    ({ name, args } = command);
+    file = this.find(name);
+  }
+  const missing = (reason) =>
+    launcher === undefined ? `${this.where()}${name}: ${reason}\n` : cannotRun(launcher, name, reason);
+  if (file === undefined) {
+    const reason = launcher === undefined ? 'command not found' : 'No such file or directory';
+    return { stdout: '', stderr: missing(reason), exitCode: 127, written: false };
+  }
   const opened = [];
   const given = plan?.stdin === undefined ? inputFor(state, stdin, owned) : { fd: plan.stdin, release: () => {} };
   // Captured output is read from a pipe. Captured errors are read from a file, because no code
@@ -183,7 +212,7 @@ prototype.runProgram = async function ({ node, prepared, name, args, stdin, owne
             opened,
           )
         : plain;
-    pid = start({ file, args: [name, ...args], env: this.buildExportedEnv(), cwd: state.cwd, fds, detached: false });
+    pid = start({ file, args: [name, ...args], env: this.buildExportedEnv(), cwd: state.cwd, fds, detached });
   } catch (error) {
     pid = { exitCode: 1, message: messageOf(error) };
   }
@@ -195,7 +224,7 @@ prototype.runProgram = async function ({ node, prepared, name, args, stdin, owne
     given.release();
     if (to !== 1) close(from);
     if (errors !== 2) close(errors);
-    return { ...result, written: false, stderr: `${this.where()}${name}: ${pid.message}\n`, exitCode: pid.exitCode };
+    return { ...result, written: false, stderr: missing(pid.message), exitCode: pid.exitCode };
   }
   if (plan !== undefined) {
     plan.pid = pid;

@@ -1,12 +1,13 @@
 // Pipelines. If every command can run in this process, the commands run one after the other, each
 // with the output of the previous command. If a command is another program, all commands that can
-// be processes become processes. Real pipes connect the processes, which run concurrently. Output
-// then flows without being collected, and a writer ends when its reader has ended. Other pipelines
-// start no process, because a process costs a few milliseconds, and `echo x | tr a b` needs no
-// process.
+// be processes become processes. A pipeline whose input may have no end is also started as
+// processes. Real pipes connect the processes, which run concurrently. Output then flows without
+// being collected, and a writer ends when its reader has ended. Other pipelines start no process,
+// because a process costs a few milliseconds, and `echo x | tr a b` needs no process.
 // Next: interpreter.js.
 
 import { close, descriptorOf, openUnnamedFile, pipe, readAll, readUnnamedFile } from './descriptors.js';
+import { follows, hasOwnInput, inputMayWait, plainArguments, readsAsItComes } from './input.js';
 import { ended, exitCodeOf } from './processes.js';
 import { keeping, sink } from './sink.js';
 
@@ -32,7 +33,18 @@ export function kindOf(interpreter, node) {
 
 export async function runPipeline(interpreter, node, plain) {
   const kinds = node.commands.map((command) => kindOf(interpreter, command));
-  return kinds.includes('program') ? atOnce(interpreter, node, kinds) : oneByOne(interpreter, node, plain);
+  const startsProcesses = kinds.includes('program') || mayNotEnd(interpreter, node, kinds);
+  return startsProcesses ? atOnce(interpreter, node, kinds) : oneByOne(interpreter, node, plain);
+}
+
+// Returns whether a command of just-bash must write output before its input has ended. Such a
+// command follows a file, or is the first command and reads the shell's own input.
+function mayNotEnd(interpreter, { commands }, kinds) {
+  const own = commands.filter((_, index) => kinds[index] === 'own');
+  if (own.some((command) => follows(plainName(command), plainArguments(command)))) return true;
+  const [first] = commands;
+  if (kinds[0] !== 'own' || hasOwnInput(first) || !interpreter.readsDescriptor()) return false;
+  return readsAsItComes(plainName(first), plainArguments(first)) && inputMayWait();
 }
 
 // Runs the commands of a pipeline one after the other. Only the last command may write to this

@@ -85,7 +85,8 @@ export const place = { isGiven: false };
  * Prepares a program that replaces the shell. The program receives the shell's signals, and the
  * shell ends with the program's exit code. Signals are passed on from this call on, before the
  * program starts, because a reader of the first output may send a signal at once. The result has
- * `ended(pid)`, which resolves like the exported function `ended`. The caller must call `leave()`
+ * `ended(pid)`, which resolves like the exported function `ended`, and `passTo(pid)`, which only
+ * passes signals on. The caller must call `leave()`
  * if no program was started.
  */
 export function takePlace() {
@@ -101,11 +102,15 @@ export function takePlace() {
   const leave = () => {
     for (const name of PASSED_ON) process.removeListener(name, pass);
   };
+  const passTo = (pid) => {
+    child = pid;
+  };
   return {
     leave,
+    passTo,
     async ended(pid) {
       // `child` is set in the turn of the start, before a signal can be delivered.
-      child = pid;
+      passTo(pid);
       const status = await ended(pid);
       leave();
       if ((status & 0x7f) > 0) process.kill(process.pid, status & 0x7f);

@@ -1,9 +1,17 @@
 // Commands that write output while they read input, when each command is a process of its own. In a
 // pipeline with programs, no command may wait for the end of its input, which may never be reached.
-// Next: index.js, which falls back to just-bash for every other option.
+// Next: index.js, which falls back to just-bash for every other option; input.js, which decides
+// when the shell starts these commands as processes.
 
 import fs from 'node:fs';
+import { dd } from './commands/dd.js';
+import { runPs } from './commands/processes.js';
 import { close, readSome, write } from './descriptors.js';
+import { tail } from './follow.js';
+import { runLauncher, timeout } from './launchers.js';
+import { curl } from './network/curl.js';
+import { nc } from './network/nc.js';
+import { wget } from './network/wget.js';
 
 const PIECE = 65_536;
 
@@ -93,8 +101,31 @@ function yes(args) {
   for (;;) write(1, piece);
 }
 
+// Prints files or standard input like `cat`, because no terminal shows pages.
+const pager = (args) => cat(args.filter((arg) => !/^[-+]./.test(arg)));
+
 /**
- * Name → function that runs the command. The result undefined means that the arguments are not
- * supported.
+ * Name → function that runs the command and returns the exit code, or a promise of the exit code.
+ * The result undefined means that the arguments are not supported. The shell starts a command that
+ * is not in just-bash's table too as a process.
  */
-export const programs = new Map(Object.entries({ cat, head, tee, yes }));
+export const programs = new Map(
+  Object.entries({
+    cat,
+    curl,
+    dd,
+    head,
+    less: pager,
+    more: pager,
+    nc,
+    nice: runLauncher('nice'),
+    nohup: runLauncher('nohup'),
+    ps: runPs,
+    setsid: runLauncher('setsid'),
+    tail,
+    tee,
+    timeout,
+    wget,
+    yes,
+  }),
+);
