@@ -30,7 +30,16 @@ const recipes = [
   page('Mastra', '/recipes/mastra'),
 ];
 
+const start = [
+  page('Installation', '/installation'),
+  page('The command', '/command'),
+  page('Hosts', '/hosts'),
+  page('Bundlers', '/bundlers'),
+  page('From secure-exec', '/migrating-from-secure-exec'),
+];
+
 const topics = [
+  page('Commands of the shell', '/shell-commands'),
   page('Limits', '/limits'),
   page('Permissions', '/permissions'),
   page('Snapshots', '/snapshots'),
@@ -80,6 +89,7 @@ export const navigation = [
 ];
 
 export const sidebar = [
+  { text: 'Start', collapsed: false, items: start },
   { text: 'Guides', collapsed: false, items: guides },
   { text: 'Recipes', collapsed: false, items: recipes },
   { text: 'Topics', collapsed: false, items: topics },

@@ -30,12 +30,17 @@ export class Installation {
     return new Installation(runner, sidecar);
   }
 
-  /** Returns the path of the sidecar's program. @throws `ERR_SIDECAR_SPAWN`, `ERR_PLATFORM_PACKAGE` */
+  /**
+   * Returns the path of the sidecar's program. @throws `ERR_SIDECAR_SPAWN`, `ERR_PLATFORM_PACKAGE`
+   */
   locateSidecar(): string {
     return this.#located('@coldframe/sidecar', this.#sidecar.sidecarPath);
   }
 
-  /** Returns the path of the addon of the embedded sidecar. @throws `ERR_SIDECAR_SPAWN`, `ERR_PLATFORM_PACKAGE` */
+  /**
+   * Returns the path of the addon of the embedded sidecar. @throws `ERR_SIDECAR_SPAWN`,
+   * `ERR_PLATFORM_PACKAGE`
+   */
   locateAddon(): string {
     return this.#located('@coldframe/sidecar', this.#sidecar.addonPath);
   }

@@ -1,6 +1,6 @@
-// Tests the statements of docs/commands.md: the table, the environment, input that does not end,
-// and processes in the background. Also tests the options of `node` that are refused. The fixture
-// `shell-commands`, recorded from real commands, tests what the commands print.
+// Tests the statements of docs/shell-commands.md: the table, the environment, input that does not
+// end, and processes in the background. Also tests the options of `node` that are refused. The
+// fixture `shell-commands`, recorded from real commands, tests what the commands print.
 
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
@@ -8,7 +8,7 @@ import type { NodeRuntime, NodeRuntimeOptions } from '../../src/index.js';
 import { MODES, withRuntime } from './modes.js';
 
 const [, SHARED] = MODES as [unknown, (typeof MODES)[number]];
-const DOCUMENT = new URL('../../../../docs/commands.md', import.meta.url);
+const DOCUMENT = new URL('../../../../docs/shell-commands.md', import.meta.url);
 const LOGIN = {
   HOME: '/home/user',
   LOGNAME: 'user',
