@@ -104,6 +104,8 @@ const SDK_BUNDLES = {
     'zod-json-schema': 'bindings/zod-json-schema.js',
     command: 'command/main.js',
     'secure-exec': 'secure-exec/index.js',
+    check: 'check/index.js',
+    'check-worker': 'check/worker.js',
   },
 };
 

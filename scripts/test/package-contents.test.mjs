@@ -60,7 +60,9 @@ test('packs the main packages and the platform packages of this machine', () => 
 test('packs only the bundles and the declarations into coldframe', () => {
   const chunks = listFiles(['packages/sdk/dist/chunks']).map((path) => path.slice('packages/sdk/'.length));
   const declared = declarations('sdk').filter((path) => !path.startsWith('dist/command/'));
-  const bundles = ['index', 'command', 'secure-exec', 'zod-json-schema'].map((name) => `dist/${name}.js`);
+  const bundles = ['index', 'check', 'check-worker', 'command', 'secure-exec', 'zod-json-schema'].map(
+    (name) => `dist/${name}.js`,
+  );
   expect(pathsOf(packages.get('coldframe'))).toEqual([...COMMON, ...bundles, ...chunks, ...declared].sort());
 });
 

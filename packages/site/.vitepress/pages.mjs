@@ -54,6 +54,7 @@ const api = [
   page('Overview', '/api/'),
   page('Runtimes', '/api/runtime'),
   page('Programs', '/api/programs'),
+  page('Checks of code', '/api/check'),
   page('Resident runners', '/api/runners'),
   page('Files', '/api/files'),
   page('Mounts', '/api/mounts'),

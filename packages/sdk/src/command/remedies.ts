@@ -41,6 +41,7 @@ const REMEDIES: Readonly<Record<Known, string>> = {
   ERR_PACKAGE_NOT_FOUND: REINSTALL,
   ERR_PLATFORM_PACKAGE: `Install the package again, without \`--omit=optional\`. ${DOCTOR}`,
   ERR_PROGRAM_FAILED: 'Read the output of the program.',
+  ERR_CHECK_FAILED: 'Check shorter code, or allow more time.',
   ERR_SIDECAR_SPAWN: REINSTALL,
   ERR_SIDECAR_EXITED: `Try again. ${DOCTOR}`,
   ERR_SIDECAR_DISPOSED: 'Try again.',

@@ -132,6 +132,8 @@ export interface LocalFacts {
    * lists the folders without the package. The app may be a bundle that runs without its packages.
    */
   ERR_PACKAGE_NOT_FOUND: { package: string; searched: string[] };
+  /** `check()` has no result: the compiler took too long, or needed too much memory. */
+  ERR_CHECK_FAILED: { reason: string };
   /** The sidecar could not be started. */
   ERR_SIDECAR_SPAWN: { path: string; reason: string };
   /**

@@ -27,6 +27,11 @@ export function notSupported(what: string, instead: string) {
   return make('ERR_NOT_SUPPORTED', `Coldframe does not support ${what}: ${instead}`, { what, instead });
 }
 
+/** Makes the error for a check of code that has no result. */
+export function checkFailed(reason: string, cause?: unknown) {
+  return make('ERR_CHECK_FAILED', `The code could not be checked: ${reason}`, { reason }, cause);
+}
+
 /** The line of each bundler's configuration that keeps `coldframe` out of a bundle. */
 const EXTERNAL_LINES: readonly (readonly [bundler: string, line: string])[] = [
   ['esbuild', "external: ['coldframe']"],

@@ -3,6 +3,7 @@
 
 import { invalidOption } from '../errors/make.js';
 import { BINDINGS } from './bindings.js';
+import { CHECK_OPTIONS } from './check-code.js';
 import { EXPORT_TAR, IMPORT_TAR, READ_STREAM, STAT, TREE, WATCH, WRITE_FILE, WRITE_STREAM } from './files.js';
 import { hintFor } from './hints.js';
 import { EXPOSE_PORT, FETCH, WAIT_FOR_LISTENER } from './network.js';
@@ -36,6 +37,7 @@ export const CALLS = {
   'ResidentRunner.exec()': objectWith(RESIDENT_EXEC),
   'ResidentRunner.run()': objectWith(RESIDENT_EXEC),
   'attach()': objectWith(ATTACH),
+  'check()': CHECK_OPTIONS,
   'registerBindings()': objectWith({ bindings: BINDINGS }),
   'setPermissions()': PERMISSIONS,
   'writeFile()': objectWith(WRITE_FILE),

@@ -22,6 +22,7 @@ const HOST_PATH = matching(/^[^\0]+$/s);
 const flag = z.optional(z.boolean());
 const callback = custom((value) => typeof value === 'function');
 const signal = custom((value) => value instanceof AbortSignal);
+const isFile = (value: unknown) => value instanceof URL || (typeof value === 'string' && /^[^\0]+$/s.test(value));
 const isContent = (value: unknown) => typeof value === 'string' || value instanceof Uint8Array;
 const isProgram = (value: unknown) => typeof Object(value).pid === 'number' && Object(value).ended instanceof Promise;
 const env = z.optional(z.record(matching(/^[^=\0]+$/s), TEXT));
@@ -239,6 +240,12 @@ export const SCHEMAS: Readonly<Record<Exclude<OptionCall, 'new RuntimePool()'>, 
   'createResidentRunner()': z.strictObject({ env, cwd, limits: processLimits }),
   'ResidentRunner.exec()': z.strictObject({ ...evaluation, env, cwd }),
   'ResidentRunner.run()': z.strictObject({ ...evaluation, env, cwd }),
+  'check()': z.strictObject({
+    language: oneOf('javascript', 'typescript'),
+    types: flag,
+    from: custom(isFile),
+    timeout: number(1, MAX_MS),
+  }),
   'attach()': z.strictObject({ onStdout: callback, onStderr: callback, signal }),
   'registerBindings()': z.strictObject({ bindings }),
   'setPermissions()': permissions,
