@@ -16,7 +16,7 @@ const MAIN = ['runner', 'sidecar', 'sdk'];
 const PUBLISHED = {
   runner: /^dist\/index\.(js|d\.ts)$/,
   sidecar: /^dist\/\w+\.(js|d\.ts)$/,
-  sdk: /^dist\/((index|zod-json-schema)\.js|.+\.d\.ts)$/,
+  sdk: /^dist\/((check|check-worker|command|index|secure-exec|zod-json-schema)\.js|chunks\/[^/]+\.js|(?!command\/).+\.d\.ts)$/,
 };
 
 /** The native files of a platform package, by folder. */

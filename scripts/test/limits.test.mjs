@@ -87,7 +87,7 @@ test('finds the sidecar’s limits and bounds in the options of the SDK', () => 
 
 test('finds the sidecar’s defaults in the comments of the options', () => {
   const types = readText('packages/sdk/src/options/limits.ts');
-  const documented = [...types.matchAll(/@default ([\d_]+)[^@]*?\*\/\n {2}(\w+)\?: number;/g)];
+  const documented = [...types.matchAll(/@default ([\d_]+)[^@]*?\*\/\n {2}(\w+)\?: number \| undefined;/g)];
   const own = value(/const DEFAULT_RESPONSE_BYTES = ([\d_]+);/.exec(readText('packages/sdk/src/network/fetch.ts'))?.[1] ?? '');
   expect(documented.map(([, number, name]) => [name, value(number)])).toEqual([
     ...limits.map(({ name, standard }) => [name, standard]),

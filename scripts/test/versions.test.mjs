@@ -14,14 +14,20 @@ const wanted = manifests.flatMap(({ path, manifest }) =>
   KINDS.flatMap((kind) => Object.entries(manifest[kind] ?? {}).map(([name, version]) => ({ path, name, version }))),
 );
 
+/** The version of each package of this workspace. An example outside the workspace names the version. */
+const own = new Map(manifests.map(({ manifest: { name, version } }) => [name, version]));
+
 test('every dependency has an exact version or is in this workspace', () => {
-  const loose = wanted.filter(({ version }) => !/^(\d+\.\d+\.\d+(-[\w.-]+)?|workspace:\*)$/.test(version));
+  const loose = wanted.filter(({ version }) => !/^((npm:[\w-]+@)?\d+\.\d+\.\d+(-[\w.-]+)?|workspace:\*)$/.test(version));
   expect(loose).toEqual([]);
 });
 
 test('no dependency has two versions', () => {
   const byName = new Map();
-  for (const { name, version } of wanted) byName.set(name, new Set([...(byName.get(name) ?? []), version]));
+  for (const { name, version } of wanted) {
+    const exact = version === 'workspace:*' ? own.get(name) : version;
+    byName.set(name, new Set([...(byName.get(name) ?? []), exact]));
+  }
   expect([...byName].filter(([, set]) => set.size > 1)).toEqual([]);
 });
 

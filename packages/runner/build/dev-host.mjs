@@ -236,9 +236,9 @@ export function startEvent({
   return event(EVENT.start, MODE[mode], Buffer.concat([head, ...blocks]));
 }
 
-/** Encodes an EVAL event. */
+/** Encodes an EVAL event, without an environment or a working directory of its own. */
 export function evalEvent(id, source) {
-  return event(EVENT.eval, id, Buffer.from(source));
+  return event(EVENT.eval, id, Buffer.concat([Buffer.alloc(4), Buffer.from(source)]));
 }
 
 function readOptions(args) {

@@ -59,7 +59,8 @@ fn replies_reach_their_calls_in_any_order_and_forged_replies_are_refused() {
     runtime.answer(calls[1].number, Err(HostFailure { code: "EACCES".to_owned(), message: "no".to_owned() }));
     runtime.answer(calls[0].number, Ok(b"!{\"name\":\"Error\",\"message\":\"m\",\"code\":\"C\"}".to_vec()));
     let outcome = exited(&events);
-    assert_eq!(text(&outcome.stdout), "[ 'Cm', \"EACCESEACCES: permission denied, binding.call 'a'\", { x: 3 } ]\n");
+    let lines = ["[", "  'Cm',", "  \"EACCESEACCES: permission denied, binding.call 'a' (no)\",", "  { x: 3 }", "]", ""];
+    assert_eq!(text(&outcome.stdout), lines.join("\n"));
     assert_eq!(runtime.inner().host_calls(), (0, 0));
 }
 
