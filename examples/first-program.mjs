@@ -18,5 +18,5 @@ try {
   console.log('An error is an error:', error instanceof TypeError);
 }
 
-const secret = process.env.HOME ?? process.env.PATH ?? 'nothing';
+const secret = process.env.PWD ?? 'nothing';
 console.log(`Of the host's environment I see ${secret}.`);

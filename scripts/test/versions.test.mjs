@@ -14,7 +14,7 @@ const wanted = manifests.flatMap(({ path, manifest }) =>
   KINDS.flatMap((kind) => Object.entries(manifest[kind] ?? {}).map(([name, version]) => ({ path, name, version }))),
 );
 
-/** The version of each package of this workspace. An example outside the workspace names the version. */
+/** The version of each package of this workspace. Examples outside the workspace name versions. */
 const own = new Map(manifests.map(({ manifest: { name, version } }) => [name, version]));
 
 test('every dependency has an exact version or is in this workspace', () => {

@@ -73,10 +73,11 @@ export class ExecResult {
 
   /**
    * Returns the result as a plain object, which `JSON.stringify()` uses. Output that is not UTF-8
-   * is also in `stdoutBase64` or `stderrBase64`.
+   * is also in `stdoutBase64` or `stderrBase64`. The object has no `timings`, so that equal runs
+   * have equal texts, for example in the prompt of a model.
    */
   toJSON(): Record<string, unknown> {
-    const { stdoutBytes, stderrBytes, error, ...fields }: Partial<ExecResult> = { ...this };
+    const { stdoutBytes, stderrBytes, error, timings: _, ...fields }: Partial<ExecResult> = { ...this };
     return {
       ...fields,
       ...(error && { error: error.toJSON() }),

@@ -2,7 +2,7 @@
 // its result. Next: `class-options.ts`, the options of `create()`.
 
 import { asyncDispose } from '../async-dispose.js';
-import { type GuestListener, type ResidentRunner, NodeRuntime as Runtime } from '../index.js';
+import { type ExecResult, type GuestListener, type ResidentRunner, NodeRuntime as Runtime } from '../index.js';
 import { type NodeRuntimeCreateOptions, ownOptions } from './class-options.js';
 import { withToolCalls } from './guest-code.js';
 import { StartingProcess } from './guest-process.js';
@@ -32,12 +32,12 @@ export class NodeRuntime implements AsyncDisposable {
 
   /** Runs `code`, an ES module, to its end. */
   async exec(code: string, options?: Types.NodeRuntimeExecOptions): Promise<Types.NodeRuntimeExecResult> {
-    return { ...(await this.coldframe.exec(programOf(code), options)) };
+    return withoutTimings(await this.coldframe.exec(programOf(code), options));
   }
 
   /** Runs `code`. The program can return a value with `__return(value)`, through JSON. */
   async run<T = unknown>(code: string, options?: Types.NodeRuntimeExecOptions): Promise<Types.NodeRuntimeRunResult<T>> {
-    return { ...(await this.coldframe.run<T>(programOf(code), options)) };
+    return withoutTimings(await this.coldframe.run<T>(programOf(code), options));
   }
 
   /** Runs a command of the guest to its end. */
@@ -46,7 +46,7 @@ export class NodeRuntime implements AsyncDisposable {
     args?: readonly string[],
     options?: Types.NodeRuntimeExecOptions,
   ): Promise<Types.NodeRuntimeExecResult> {
-    return { ...(await this.coldframe.execCommand(command, args, options)) };
+    return withoutTimings(await this.coldframe.execCommand(command, args, options));
   }
 
   /** Starts `code` and returns a handle. */
@@ -144,7 +144,7 @@ class Runner implements Types.NodeRuntimeResidentRunner {
   }
 
   async exec(code: string, options?: Types.NodeRuntimeResidentRunnerExecOptions): Promise<Types.NodeRuntimeExecResult> {
-    return { ...(await this.#runner.exec(programOf(code), options)) };
+    return withoutTimings(await this.#runner.exec(programOf(code), options));
   }
 
   dispose(): Promise<void> {
@@ -163,3 +163,9 @@ const listenerOf = ({ processId, ...place }: GuestListener): Types.NodeRuntimeLi
   ...place,
   processId: String(processId),
 });
+
+// The results of secure-exec have no durations.
+function withoutTimings<R extends Types.NodeRuntimeExecResult>(result: R & Pick<ExecResult, 'timings'>): R {
+  const { timings: _, ...fields } = result;
+  return fields as unknown as R;
+}

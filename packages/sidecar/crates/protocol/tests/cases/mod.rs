@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::fmt::Debug;
 
-use coldframe_ids::{HandleId, Pid, RunnerId, RuntimeId};
+use coldframe_ids::{HandleId, Pid};
 use coldframe_protocol::messages::*;
 use coldframe_protocol::{Frame, encode, reader};
 use serde::{Deserialize, Serialize};

