@@ -4,6 +4,10 @@
 
 import { defineConfig } from 'vitest/config';
 
+// pnpm sets the variable for scripts. With the variable, an app of a test would find packages that
+// are not installed for the app.
+delete process.env.NODE_PATH;
+
 const TESTS = ['packages/*/test/**/*.test.{ts,mjs}', 'scripts/test/**/*.test.mjs', 'examples/*/test/**/*.test.mjs'];
 const SANDBOX_TESTS = [
   'packages/*/test/sandbox/**/*.test.{ts,mjs}',
