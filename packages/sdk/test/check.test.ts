@@ -3,7 +3,7 @@
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type CheckOptions, check, type Diagnostic } from 'coldframe/check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -57,9 +57,10 @@ test('reports mistakes of syntax, also without types', async () => {
   expect(await mistakes('const n: number = 1;', { language: 'javascript' })).toMatchObject([{ code: 'TS8010' }]);
 });
 
-test('accepts the file of the app as a URL', async () => {
+test('accepts the file of the app as a URL and as a relative path', async () => {
   expect(await mistakes('1;', { from: pathToFileURL(from), types: false })).toEqual([]);
   expect(await mistakes('1;', { from: pathToFileURL(from).href, types: false })).toEqual([]);
+  expect(await mistakes('1;', { from: relative(process.cwd(), from), types: false })).toEqual([]);
 });
 
 test('the code reads no file of the machine', async () => {
@@ -93,6 +94,10 @@ test.each([
   [{ language: 'python' }, 'language'],
   [{ types: 1 }, 'types'],
   [{ from: 5 }, 'from'],
+  [{ from: '' }, 'from'],
+  [{ from: new URL('https://localhost/app.mjs') }, 'from'],
+  [{ from: 'https://localhost/app.mjs' }, 'from'],
+  [{ from: 'file://elsewhere/app.mjs' }, 'from'],
   [{ timeout: 0 }, 'timeout'],
 ])('refuses the options %j', async (options, option) => {
   await expect(check('1', options as CheckOptions)).rejects.toMatchObject({ code: 'ERR_INVALID_OPTION', option });

@@ -5,7 +5,8 @@
 // thread is ended after the timeout. Next: worker.ts.
 
 import { createRequire } from 'node:module';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { checkFailed, notSupported, packageNotFound } from '../errors/make.js';
 import { checkArgument, checkOptions } from '../options/check.js';
@@ -54,7 +55,7 @@ export async function check(code: string, options: CheckOptions = {}): Promise<C
 
 function fileOf(from: string | URL | undefined): string {
   if (from instanceof URL || from?.startsWith('file:')) return fileURLToPath(from);
-  return from ?? process.argv[1] ?? fileURLToPath(pathToFileURL(`${process.cwd()}/app.js`));
+  return resolve(from ?? process.argv[1] ?? 'app.js');
 }
 
 function resolved(from: string, specifier: string): string {
@@ -85,9 +86,9 @@ async function run(task: CheckTask, timeoutMs: number): Promise<Diagnostic[]> {
   });
   let timer: NodeJS.Timeout | undefined;
   try {
-    return await new Promise((resolve, reject) => {
+    return await new Promise((done, reject) => {
       timer = setTimeout(() => reject(checkFailed(`the check took longer than ${timeoutMs} ms`)), timeoutMs);
-      worker.once('message', resolve);
+      worker.once('message', done);
       worker.once('error', (error) => reject(checkFailed(error.message, error)));
       worker.once('exit', (exitCode) => reject(checkFailed(`the compiler ended with exit code ${exitCode}`)));
     });

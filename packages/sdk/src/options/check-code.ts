@@ -1,5 +1,6 @@
 // Options of `check()`, which checks the syntax and the types of code.
 
+import { fileURLToPath } from 'node:url';
 import { FLAG, HOST_FILE, oneOf, rule, TIMEOUT_MS } from './rule.js';
 import { type OptionTable, objectWith } from './table.js';
 
@@ -19,10 +20,18 @@ export interface CheckOptions {
   timeout?: number | undefined;
 }
 
-const FILE = rule(
-  (value) => value instanceof URL || HOST_FILE.fault(value) === undefined,
-  'a file of the app, as a path or a URL',
-);
+const SCHEME = /^[a-z][a-z\d+.-]+:/i;
+const FILE = rule(isFile, 'a file of the app, as a path or a URL with file:');
+
+function isFile(value: unknown): boolean {
+  const text = value instanceof URL ? value.href : value;
+  if (typeof text !== 'string' || !SCHEME.test(text)) return HOST_FILE.fault(text) === undefined;
+  try {
+    return fileURLToPath(text) !== '';
+  } catch {
+    return false;
+  }
+}
 
 /** The option table of `check()`. */
 const CHECK: OptionTable<CheckOptions> = {

@@ -22,7 +22,10 @@ const HOST_PATH = matching(/^[^\0]+$/s);
 const flag = z.optional(z.boolean());
 const callback = custom((value) => typeof value === 'function');
 const signal = custom((value) => value instanceof AbortSignal);
-const isFile = (value: unknown) => value instanceof URL || (typeof value === 'string' && /^[^\0]+$/s.test(value));
+const isFile = (value: unknown) =>
+  value instanceof URL
+    ? /^file:\/\/\//.test(value.href)
+    : typeof value === 'string' && /^(?![a-z][a-z\d+.-]+:)[^\0]+$|^file:\/\/\/[^\0]*$/is.test(value);
 const isContent = (value: unknown) => typeof value === 'string' || value instanceof Uint8Array;
 const isProgram = (value: unknown) => typeof Object(value).pid === 'number' && Object(value).ended instanceof Promise;
 const env = z.optional(z.record(matching(/^[^=\0]+$/s), TEXT));
