@@ -54,14 +54,11 @@ export class CodeRunner {
   ): Promise<CodeEvaluationResult<T>> {
     checkOptions('evaluate()', EXECUTION_OPTIONS, options);
     const { contextId, signal, output } = options;
-    const prelude = this.#prelude(options);
-    if (contextId !== undefined) {
-      return this.#inContext(language, contextId, (context) =>
-        context.evaluate<T>((deliver) => prelude + programOf(expression, deliver), options),
-      );
-    }
-    const program = `${prelude}${programOf(expression, '__return')}`;
-    const run = this.#runtime.run<Evaluated<T>>(program, { ...ownExecution(options), language });
+    const program = this.#prelude(options) + programOf(expression);
+    const run =
+      contextId === undefined
+        ? this.#runtime.run<Evaluated<T>>(program, { ...ownExecution(options), language })
+        : this.#inContext(language, contextId, ({ runner, optionsOf }) => runner.run<Evaluated<T>>(program, optionsOf(options)));
     const result = await settle(run, signal);
     return evaluationResult<T>(result, 'value' in result ? result.value : undefined, output?.capture);
   }
@@ -88,14 +85,14 @@ export class CodeRunner {
   }
 }
 
-// Returns a program that passes the value of `expression` to the function `deliver`. The variable
-// has a long name, because the expression could use a global with a short name.
-function programOf(expression: string, deliver: string): string {
+// Returns a program that returns the value of `expression`, or the error. The variable has a long
+// name, because the expression could use a global with a short name.
+function programOf(expression: string): string {
   return `try { const coldframeEvaluated = await (${expression}
 ); if (JSON.stringify(coldframeEvaluated) === undefined) throw new TypeError('the value of the expression is not JSON');
-${deliver}({ value: coldframeEvaluated }); } catch (error) {
+__return({ value: coldframeEvaluated }); } catch (error) {
 console.error(error);
 const { name = 'Error', message = String(error), code = 'ERR_PROGRAM_EXITED', stack } = Object(error);
-${deliver}({ error: { code: String(code), name: String(name), message: String(message), stack: stack && String(stack) } });
+__return({ error: { code: String(code), name: String(name), message: String(message), stack: stack && String(stack) } });
 }`;
 }

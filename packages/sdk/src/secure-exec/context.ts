@@ -3,18 +3,11 @@
 import { randomUUID } from 'node:crypto';
 import { asyncDispose } from '../async-dispose.js';
 import { invalidOption } from '../errors/make.js';
-import { isColdframeError, type NodeRuntime, type ResidentExecOptions, type ResidentRunner } from '../index.js';
+import type { NodeRuntime, ResidentExecOptions, ResidentRunner } from '../index.js';
 import { show } from '../options/show.js';
 import type { CodeRunner } from './code-runner.js';
 import type { JavaScriptEvaluationOptions, JavaScriptExecutionOptions } from './execution-options.js';
-import {
-  type CodeEvaluationResult,
-  type CodeExecutionResult,
-  type Evaluated,
-  evaluationResult,
-  type JsonValue,
-  settle,
-} from './results.js';
+import type { CodeEvaluationResult, CodeExecutionResult, JsonValue } from './results.js';
 
 /** State of JavaScript that stays between calls. Calls wait for each other. */
 export interface Context extends AsyncDisposable {
@@ -67,7 +60,7 @@ export class Contexts {
   }
 
   async #start(contextId: string): Promise<void> {
-    this.#states.set(contextId, new ContextState(this.#runtime, await this.#runtime.createResidentRunner()));
+    this.#states.set(contextId, new ContextState(await this.#runtime.createResidentRunner()));
   }
 
   async #end(contextId: string): Promise<void> {
@@ -79,11 +72,9 @@ export class Contexts {
 
 /** The process of a context. */
 class ContextState {
-  readonly #runtime: NodeRuntime;
   readonly runner: ResidentRunner;
 
-  constructor(runtime: NodeRuntime, runner: ResidentRunner) {
-    this.#runtime = runtime;
+  constructor(runner: ResidentRunner) {
     this.runner = runner;
   }
 
@@ -91,30 +82,5 @@ class ContextState {
   optionsOf(options: JavaScriptExecutionOptions): ResidentExecOptions {
     const { timeoutMs, contextId, output, inputs, format, ...own } = options;
     return { ...own, timeout: timeoutMs } as ResidentExecOptions;
-  }
-
-  /**
-   * Evaluates a program in the process. A resident runner returns no values, so the program writes
-   * the value to a file. `programOf` receives the expression of the function that writes the file.
-   */
-  async evaluate<T>(
-    programOf: (deliver: string) => string,
-    options: JavaScriptEvaluationOptions,
-  ): Promise<CodeEvaluationResult<T>> {
-    const path = `/tmp/.coldframe-value-${randomUUID()}`;
-    const deliver = `((value) => process.getBuiltinModule('fs').writeFileSync('${path}', JSON.stringify(value)))`;
-    const result = await settle(this.runner.exec(programOf(deliver), this.optionsOf(options)), options.signal);
-    return evaluationResult<T>(result, await this.#take<Evaluated<T>>(path), options.output?.capture);
-  }
-
-  async #take<T>(path: string): Promise<T | undefined> {
-    try {
-      const text = Buffer.from(await this.#runtime.readFile(path)).toString();
-      await this.#runtime.remove(path);
-      return JSON.parse(text) as T;
-    } catch (error) {
-      if (isColdframeError(error, 'ENOENT')) return undefined;
-      throw error;
-    }
   }
 }
