@@ -14,8 +14,9 @@ import type { EvaluationOptions } from '../options/programs.js';
 /** The durations of a program, in milliseconds, as the sidecar measured them. */
 export interface ExecTimings {
   /**
-   * From the request to the program's first instruction. Includes mapping the memory, making the VM
-   * and starting Node. 0 for an evaluation in a resident runner.
+   * The start of the process, up to the program's first instruction: mapping the memory, making the
+   * VM and starting Node. Waiting for a worker is not included. 0 for an evaluation in a resident
+   * runner.
    */
   readonly startMs: number;
   /** From the first instruction to the end of the program or the evaluation. */

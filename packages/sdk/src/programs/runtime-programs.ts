@@ -17,7 +17,6 @@ import { GuestProcess, type ProcessContext } from './guest-process.js';
 import { explained } from './limit-line.js';
 import { PidRegistry } from './pid-registry.js';
 import { ProgramEnds } from './program-ends.js';
-import { given } from './program-limits.js';
 import { ExecResult, finished, RunResult } from './result.js';
 import { assertWorkingDirectory } from './working-directory.js';
 
@@ -98,7 +97,7 @@ export class RuntimePrograms {
     if (cwd !== undefined) await assertWorkingDirectory(this.#access, 'spawn()', cwd);
     const { text, execArgv } = sourceOf('exec', code, options);
     const { runtime } = this.#access;
-    const program = { runtime, mode: 'exec', code: text, args, execArgv, env, cwd, limits: given(limits), timeoutMs } as const;
+    const program = { runtime, mode: 'exec', code: text, args, execArgv, env, cwd, limits, timeoutMs } as const;
     this.ends.started();
     return GuestProcess.start(this.#context, { ...program, stdin: bytesOf(stdin) }, options);
   }
@@ -151,8 +150,7 @@ export class RuntimePrograms {
   #begin(mode: 'exec' | 'run' | 'file', code: string, options: RunOptions | undefined): Outcome | Promise<Outcome> {
     const { connection, runtime } = this.#access;
     if (options === undefined) return connection.start(connection.nextId(), { runtime, mode, code });
-    const { args, env, cwd, timeout: timeoutMs } = options;
-    const limits = given(options.limits);
+    const { args, env, cwd, limits, timeout: timeoutMs } = options;
     const { text, execArgv } = sourceOf(mode, code, options);
     const stdin = bytesOf(options.stdin);
     return evaluate(connection, options, (id, stream, onOutput) =>
@@ -170,9 +168,8 @@ export class RuntimePrograms {
     checkArgument(call, 'command', PROGRAM, command);
     checkArgument(call, 'args', COMMAND_ARGUMENTS, args);
     this.#access.assertUsable();
-    const { env, cwd, stdin, timeout: timeoutMs } = options;
+    const { env, cwd, limits, stdin, timeout: timeoutMs } = options;
     const { runtime } = this.#access;
-    const limits = given(options.limits);
     return { runtime, mode: 'command', code: command, args, env, cwd, limits, stdin: bytesOf(stdin), timeoutMs };
   }
 }

@@ -4,7 +4,6 @@ import type { BootTimingListener } from '../options/boot-timing.js';
 import { checkOptions } from '../options/check.js';
 import type { ResidentRunnerOptions } from '../options/programs.js';
 import type { PidRegistry } from '../programs/pid-registry.js';
-import { given } from '../programs/program-limits.js';
 import { assertWorkingDirectory } from '../programs/working-directory.js';
 import type { Pid, RestoredProgram, RestoredPrograms, RunnerId } from '../protocol/generated/messages.js';
 import { reportGuestStart } from '../sidecar/boot-timing.js';
@@ -37,7 +36,7 @@ export class Runners {
       runtime,
       env: options?.env,
       cwd: options?.cwd,
-      limits: given(options?.limits),
+      limits: options?.limits,
     });
     if (this.#onBootTiming !== undefined) reportGuestStart(this.#onBootTiming, timings);
     // Handles of ended runners are removed at each power of two, which is constant work for each
