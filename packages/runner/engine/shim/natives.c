@@ -43,7 +43,7 @@ static const struct {
     { "swap16", cf_swap16, 1 }, { "swap32", cf_swap32, 1 }, { "swap64", cf_swap64, 1 },
     { "detachArrayBuffer", cf_detach_array_buffer, 1 }, { "atob", cf_atob, 1 }, { "btoa", cf_btoa, 1 },
 
-    { "compileModule", cf_native_compile_module, 2 }, { "syntheticModule", cf_synthetic_module, 3 },
+    { "compileModule", cf_native_compile_module, 3 }, { "syntheticModule", cf_synthetic_module, 3 },
     { "moduleRequests", cf_module_requests, 1 }, { "linkModule", cf_link_module, 2 },
     { "instantiateModule", cf_instantiate_module, 1 }, { "evaluateModule", cf_evaluate_module, 1 },
     { "evaluateModuleSync", cf_evaluate_module_sync, 1 }, { "moduleNamespace", cf_module_namespace, 1 },

@@ -271,7 +271,7 @@ static const struct {
     JSCFunction *function;
     int length;
 } cf_node_natives[] = {
-    { "defineLazyProperty", cf_define_lazy_property, 3 }, { "enqueueTask", cf_enqueue_task, 1 },
+    { "defineLazyProperty", cf_define_lazy_property, 4 }, { "enqueueTask", cf_enqueue_task, 1 },
     { "throwLocation", cf_throw_location, 1 }, { "awaitLocation", cf_await_location, 0 }, { "sourceOf", cf_source_of, 1 },
 };
 

@@ -52,7 +52,6 @@ say(codes.every((code) => /^(ERR_|MODULE_NOT_FOUND|[A-Z][a-z]+Error|E[A-Z]|\\[ob
       name: 'an import of the environment of a process as CommonJS is a syntax error',
       program: `say(await later(() => import('/proc/self/environ')));`,
       expected: { error: /^none$/, stdout: /^SyntaxError$/ },
-      fails: 'the engine faults at an import of a CommonJS file with a syntax error',
     },
     pack(
       'a package cannot export targets outside of itself',
