@@ -7,6 +7,7 @@ import { dirname, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type CheckOptions, check, type Diagnostic } from 'coldframe/check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { isLong } from './repetitions.js';
 
 const folderOf = (name: string): string => dirname(createRequire(import.meta.url).resolve(`${name}/package.json`));
 
@@ -80,9 +81,18 @@ test('ends a check that computes for too long', async () => {
   });
 });
 
+test.runIf(isLong)('ends a check that needs too much memory', { timeout: 300_000 }, async () => {
+  const code = `${'[1],'.repeat(3_000_000)}1`;
+  await expect(check(code, { from, types: false, timeout: 240_000 })).rejects.toMatchObject({
+    code: 'ERR_CHECK_FAILED',
+    reason: expect.stringContaining('out of memory'),
+  });
+});
+
 test('names a missing package and an unsupported release', async () => {
   const none = makeApp('none', {});
   await expect(check('1', { from: none })).rejects.toMatchObject({ code: 'ERR_PACKAGE_NOT_FOUND', package: 'typescript' });
+  await expect(check('1', { from: none })).rejects.toThrow('Run `npm install --save-dev typescript@6` in a folder');
   const untyped = makeApp('untyped', { typescript: folderOf('typescript-5') });
   await expect(check('1', { from: untyped })).rejects.toMatchObject({ code: 'ERR_PACKAGE_NOT_FOUND', package: '@types/node' });
   expect((await check('1', { from: untyped, types: false })).ok).toBe(true);

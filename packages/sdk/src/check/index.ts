@@ -8,7 +8,7 @@ import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
-import { checkFailed, notSupported, packageNotFound } from '../errors/make.js';
+import { appPackageNotFound, checkFailed, notSupported } from '../errors/make.js';
 import { checkArgument, checkOptions } from '../options/check.js';
 import type { CheckOptions } from '../options/check-code.js';
 import { PROGRAM } from '../options/programs.js';
@@ -46,7 +46,7 @@ export async function check(code: string, options: CheckOptions = {}): Promise<C
   checkArgument('check()', 'code', PROGRAM, code);
   const { language = 'typescript', types = true, timeout = DEFAULT_TIMEOUT_MS } = options;
   const from = fileOf(options.from);
-  const typescript = resolved(from, 'typescript');
+  const typescript = resolved(from, 'typescript', `typescript@${NATIVE_TYPESCRIPT - 1}`);
   assertSupported(createRequire(from)('typescript/package.json'));
   const nodeTypes = types ? resolved(from, '@types/node/package.json') : undefined;
   const diagnostics = await run({ code, language, typescript, nodeTypes }, timeout);
@@ -58,13 +58,13 @@ function fileOf(from: string | URL | undefined): string {
   return resolve(from ?? process.argv[1] ?? 'app.js');
 }
 
-function resolved(from: string, specifier: string): string {
+function resolved(from: string, specifier: string, wanted?: string): string {
   const require = createRequire(from);
   try {
     return require.resolve(specifier);
   } catch {
     const name = specifier.replace(/\/package\.json$/, '');
-    throw packageNotFound(name, require.resolve.paths(specifier) ?? []);
+    throw appPackageNotFound(name, require.resolve.paths(specifier) ?? [], wanted);
   }
 }
 

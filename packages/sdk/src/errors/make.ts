@@ -41,13 +41,23 @@ const EXTERNAL_LINES: readonly (readonly [bundler: string, line: string])[] = [
   ['Next.js', "serverExternalPackages: ['coldframe']"],
 ];
 
-/** Makes the error for a package that is not installed in any of the folders `searched`. */
+/** Makes the error for a package of Coldframe that is in none of the folders `searched`. */
 export function packageNotFound(name: string, searched: readonly string[]) {
   const lines = EXTERNAL_LINES.map(([bundler, line]) => `${bundler}: ${line}`).join('; ');
-  const message =
-    `The package ${name} is not installed where the app runs. Searched: ${searched.join(', ')}. ` +
-    'Run `npm install coldframe` in a folder that contains the app. ' +
-    `A bundle cannot contain the native files of coldframe: keep the package out of the bundle (${lines}).`;
+  const bundle = `A bundle cannot contain the native files of coldframe: keep the package out of the bundle (${lines}).`;
+  return notInstalled(name, searched, `Run \`npm install coldframe\` in a folder that contains the app. ${bundle}`);
+}
+
+/**
+ * Makes the error for a package that only the app can install, and that is in none of the folders
+ * `searched`. `wanted` is the package for `npm install`, with a release if the newest does not fit.
+ */
+export function appPackageNotFound(name: string, searched: readonly string[], wanted = name) {
+  return notInstalled(name, searched, `Run \`npm install --save-dev ${wanted}\` in a folder that contains the app.`);
+}
+
+function notInstalled(name: string, searched: readonly string[], remedy: string) {
+  const message = `The package ${name} is not installed where the app runs. Searched: ${searched.join(', ')}. ${remedy}`;
   return make('ERR_PACKAGE_NOT_FOUND', message, { package: name, searched: [...searched] });
 }
 
