@@ -27,6 +27,10 @@ function packages() {
 /** The programs of the bundlers, in the folder `node_modules` of the download. */
 const PROGRAMS = { vite: 'vite/bin/vite.js', webpack: 'webpack-cli/bin/cli.js', next: 'next/dist/bin/next' };
 
+/** Next.js builds with Turbopack or with webpack. */
+const NEXT_WEBPACK = 'next --webpack';
+const NEXT_ENV = { NEXT_TELEMETRY_DISABLED: '1' };
+
 /** The line of each configuration that mentions coldframe. */
 const LINES = /^.*\['?coldframe'?\].*$|^.*coldframe: 'module coldframe'.*$/m;
 
@@ -34,9 +38,10 @@ const CONFIGURATIONS = {
   vite: 'vite/vite.config.mjs',
   webpack: 'webpack/webpack.config.mjs',
   next: 'next/next.config.mjs',
+  [NEXT_WEBPACK]: 'next/next.config.mjs',
 };
 
-const CASES = ['vite', 'webpack', 'next'].flatMap((name) => [
+const CASES = ['vite', 'webpack', 'next', NEXT_WEBPACK].flatMap((name) => [
   { name, line: 'with the line' },
   { name, line: 'without the line' },
 ]);
@@ -46,7 +51,7 @@ async function served(program, app, use) {
   const server = spawn(process.execPath, [program, 'start', 'next', '--port', '0'], {
     cwd: app,
     stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...process.env, NEXT_TELEMETRY_DISABLED: '1', NO_COLOR: '1' },
+    env: { ...process.env, ...NEXT_ENV, NO_COLOR: '1' },
   });
   const closed = once(server, 'close');
   try {
@@ -77,16 +82,19 @@ describe.runIf(isLong)('bundlers', () => {
   const build = {
     vite: () => runNode([program('vite'), 'build', 'vite'], app),
     webpack: () => runNode([program('webpack'), '--config', 'webpack/webpack.config.mjs'], app),
-    next: () => runNode([program('next'), 'build', 'next'], app, { NEXT_TELEMETRY_DISABLED: '1' }),
+    next: () => runNode([program('next'), 'build', 'next'], app, NEXT_ENV),
+    [NEXT_WEBPACK]: () => runNode([program('next'), 'build', 'next', '--webpack'], app, NEXT_ENV),
   };
+  const checkNext = () =>
+    served(program('next'), app, async (url) => {
+      const response = await fetch(`${url}/api/run`);
+      expect(await response.json()).toEqual({ exitCode: 0, stdout: '42\n' });
+    });
   const check = {
     vite: async () => expect(await runNode(['vite/dist/app.js'], app)).toBe(OUTPUT),
     webpack: async () => expect(await runNode(['webpack/dist/app.mjs'], app)).toBe(OUTPUT),
-    next: async () =>
-      served(program('next'), app, async (url) => {
-        const response = await fetch(`${url}/api/run`);
-        expect(await response.json()).toEqual({ exitCode: 0, stdout: '42\n' });
-      }),
+    next: checkNext,
+    [NEXT_WEBPACK]: checkNext,
   };
 
   test.each(CASES)(
@@ -96,8 +104,12 @@ describe.runIf(isLong)('bundlers', () => {
       const text = readFileSync(file, 'utf8');
       expect(text).toMatch(LINES);
       if (line === 'without the line') writeFileSync(file, text.replace(LINES, ''));
-      await build[name]();
-      await check[name]();
+      try {
+        await build[name]();
+        await check[name]();
+      } finally {
+        writeFileSync(file, text);
+      }
     },
     LONGEST_MS,
   );
