@@ -16,6 +16,14 @@ test('docs/errors.md has exactly the codes of the SDK', () => {
   expect(documented).toEqual(codesIn(readText('packages/sdk/src/errors/codes.ts')));
 });
 
+test('the sidecar uses only documented codes, and ERR_SIGNAL in its log', () => {
+  const documented = [...codesIn(readText('docs/errors.md')), 'ERR_SIGNAL'];
+  const source = readText('packages/sidecar/crates/error/src/error.rs');
+  expect(codesIn(source).filter((code) => !documented.includes(code))).toEqual([]);
+  expect(codesIn(source).length).toBeGreaterThan(15);
+  expect(codesIn(readText('CONTRIBUTING.md'))).toContain('ERR_SIGNAL');
+});
+
 test('every code of the wire is a code of the SDK', () => {
   const known = codesIn(readText('packages/sdk/src/errors/codes.ts'));
   expect(codesIn(readText('docs/internals/protocol.md')).filter((code) => !known.includes(code))).toEqual([]);

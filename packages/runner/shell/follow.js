@@ -6,6 +6,7 @@ import fs from 'node:fs';
 import net from 'node:net';
 import { posix } from 'node:path';
 import { close, readSome, write } from './descriptors.js';
+import { reasonOf } from './reasons.js';
 
 const PIECE = 65_536;
 const LINE_FEED = 10;
@@ -126,9 +127,6 @@ class Follower {
     }
   }
 }
-
-const reasonOf = ({ code }) =>
-  ({ ENOENT: 'No such file or directory', EACCES: 'Permission denied', EISDIR: 'Is a directory' })[code] ?? code;
 
 // Calls `changed` after each change of a file. The folder of a file that is followed by name is
 // watched, because another file can receive the name.

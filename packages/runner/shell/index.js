@@ -15,11 +15,11 @@ import { beginAnew } from './interpreter.js';
 import { executionLimits } from './limits.js';
 import { applet, place } from './processes.js';
 import { programs } from './programs.js';
+import { reasonOf } from './reasons.js';
 import { bytesOf, sink } from './sink.js';
 
 const UNUSABLE = 2;
 const DEFAULT_PATH = '/usr/local/bin:/usr/bin:/bin';
-const REASONS = { __proto__: null, ENOENT: 'No such file or directory', EISDIR: 'Is a directory' };
 const SHELLS = new Set(['sh', 'bash']);
 
 function makeBash(env, cwd) {
@@ -132,8 +132,7 @@ function read({ file, fromInput }) {
   try {
     return fs.readFileSync(file, 'utf8').replace(/^#!.*/, '');
   } catch (error) {
-    const reason = REASONS[error.code] ?? 'Permission denied';
-    write(2, Buffer.from(`bash: ${file}: ${reason}\n`));
+    write(2, Buffer.from(`bash: ${file}: ${reasonOf(error)}\n`));
     return error.code === 'ENOENT' ? 127 : 126;
   }
 }

@@ -14,13 +14,14 @@ import { follows, hasOwnInput, inputMayWait, readsAsItComes } from './input.js';
 import { cannotRun, isLauncher, launched, withoutCommand } from './launchers.js';
 import { runPipeline } from './pipelines.js';
 import { applet, ended, exitCodeOf, find, place, start, takePlace } from './processes.js';
+import { reasonOf } from './reasons.js';
 import { keptDescriptor, redirect, taken } from './redirections.js';
 import { flush, keeping, sink } from './sink.js';
 import { runTraps, takeExitTrap, trapsDue } from './traps.js';
 
 const ALL = { out: true, err: true };
 const { prototype } = Interpreter;
-const { executePipeline, executeScript, executeStatement, executeCommandInner, runCommand } = prototype;
+const { executePipeline, executeScript, executeStatement, executeCommandInner, executeSubshell, runCommand } = prototype;
 
 /**
  * Returns the kind of a command: 'function', 'builtin', 'own' (a command of just-bash), 'program',
@@ -59,12 +60,26 @@ prototype.inputOf = function (given) {
   return readAll(0).toString('latin1');
 };
 
-/** Runs `work` and returns its output as a value. */
+// A subshell has its own umask, which its programs and files get.
+async function withOwnUmask(work) {
+  const mask = process.umask();
+  try {
+    return await work();
+  } finally {
+    process.umask(mask);
+  }
+}
+
+prototype.executeSubshell = function (...args) {
+  return withOwnUmask(() => executeSubshell.apply(this, args));
+};
+
+/** Runs `work` in a subshell and returns its output as a value. */
 prototype.captured = async function (work) {
   const { plan } = this;
   this.plan = undefined;
   try {
-    return await keeping(ALL, work);
+    return await withOwnUmask(() => keeping(ALL, work));
   } finally {
     this.plan = plan;
   }
@@ -257,12 +272,4 @@ function inputFor(state, stdin, owned) {
   return { fd, release };
 }
 
-const messageOf = (error) =>
-  ({
-    ENOENT: 'No such file or directory',
-    EACCES: 'Permission denied',
-    EISDIR: 'Is a directory',
-    EEXIST: 'cannot overwrite existing file',
-    EROFS: 'Read-only file system',
-    ENOSPC: 'No space left on device',
-  })[error.code] ?? error.message;
+const messageOf = (error) => (error.code === 'EEXIST' ? 'cannot overwrite existing file' : reasonOf(error));

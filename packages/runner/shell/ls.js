@@ -3,6 +3,7 @@
 
 import fs from 'node:fs';
 import { posix } from 'node:path';
+import { reasonOf } from './reasons.js';
 
 const FLAGS = 'aAlhRrStd1Fincpug';
 const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');
@@ -70,9 +71,7 @@ class Listing {
   }
 
   #fail(what, error, exitCode) {
-    const reason =
-      error.code === 'ENOENT' ? 'No such file or directory' : error.code === 'EACCES' ? 'Permission denied' : error.message;
-    this.#stderr += `ls: ${what}: ${reason}\n`;
+    this.#stderr += `ls: ${what}: ${reasonOf(error)}\n`;
     this.#exitCode = Math.max(this.#exitCode, exitCode);
   }
 

@@ -12,6 +12,7 @@ import { runLauncher, timeout } from './launchers.js';
 import { curl } from './network/curl.js';
 import { nc } from './network/nc.js';
 import { wget } from './network/wget.js';
+import { reasonOf } from './reasons.js';
 
 const PIECE = 65_536;
 
@@ -27,9 +28,8 @@ function* inputs(name, files, result) {
       if (fs.fstatSync(fd).isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' });
       yield fd;
     } catch (error) {
-      const reason = { ENOENT: 'No such file or directory', EACCES: 'Permission denied', EISDIR: 'Is a directory' }[error.code];
-      if (reason === undefined) throw error;
-      write(2, Buffer.from(`${name}: ${file}: ${reason}\n`));
+      if (error.code === undefined) throw error;
+      write(2, Buffer.from(`${name}: ${file}: ${reasonOf(error)}\n`));
       result.exitCode = 1;
     } finally {
       if (fd !== undefined) close(fd);

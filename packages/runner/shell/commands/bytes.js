@@ -3,11 +3,10 @@
 
 import fs from 'node:fs';
 import { posix } from 'node:path';
+import { reasonOf } from '../reasons.js';
 
 const ok = (stdout = '') => ({ stdout, stderr: '', exitCode: 0, stdoutKind: 'bytes' });
 const fail = (stderr, exitCode = 1) => ({ stdout: '', stderr: `${stderr}\n`, exitCode });
-const REASONS = { __proto__: null, ENOENT: 'No such file or directory', EISDIR: 'Is a directory', EACCES: 'Permission denied' };
-const reasonOf = (error) => REASONS[error.code] ?? error.message;
 
 const hex = (number, width) => number.toString(16).padStart(width, '0');
 const SIZES = { __proto__: null, '': 1, b: 512, k: 1_024, K: 1_024, kB: 1_000, KB: 1_000, M: 1 << 20, MB: 1_000_000, G: 2 ** 30 };

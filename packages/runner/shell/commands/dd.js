@@ -2,6 +2,7 @@
 
 import fs from 'node:fs';
 import { close, write } from '../descriptors.js';
+import { reasonOf } from '../reasons.js';
 import { sizeOf } from './bytes.js';
 
 const OPERANDS = new Set(['if', 'of', 'bs', 'ibs', 'obs', 'count', 'skip', 'seek', 'conv', 'status', 'iflag', 'oflag']);
@@ -30,13 +31,11 @@ function readBlock(fd, block) {
   return block.subarray(0, length);
 }
 
-const REASONS = { __proto__: null, ENOENT: 'No such file or directory', EACCES: 'Permission denied', EISDIR: 'Is a directory' };
-
 function open(path, flags) {
   try {
     return fs.openSync(path, flags);
   } catch (error) {
-    throw new Error(`failed to open '${path}': ${REASONS[error.code] ?? error.message}`);
+    throw new Error(`failed to open '${path}': ${reasonOf(error)}`);
   }
 }
 

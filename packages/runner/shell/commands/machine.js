@@ -3,6 +3,7 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import { posix } from 'node:path';
+import { reasonOf } from '../reasons.js';
 
 const ok = (stdout = '') => ({ stdout, stderr: '', exitCode: 0 });
 const fail = (stderr, exitCode = 1) => ({ stdout: '', stderr: `${stderr}\n`, exitCode });
@@ -130,13 +131,6 @@ export function getent([database, ...keys]) {
   return { ...ok(found.map((line) => `${print(line)}\n`).join('')), exitCode: found.length === shown.length ? 0 : 2 };
 }
 
-const MESSAGES = {
-  __proto__: null,
-  ENOENT: 'No such file or directory',
-  EPERM: 'Operation not permitted',
-  EACCES: 'Permission denied',
-};
-
 function installFiles({ operands, mode, isVerbose, folder, makesParents, cwd }) {
   const targets = folder === undefined ? operands.slice(0, -1) : operands;
   const last = posix.resolve(cwd, folder ?? operands.at(-1));
@@ -179,7 +173,7 @@ export function install(args, { cwd }) {
     }
     return ok();
   } catch (error) {
-    return fail(`install: cannot install '${operands[0]}': ${MESSAGES[error.code] ?? error.message}`);
+    return fail(`install: cannot install '${operands[0]}': ${reasonOf(error)}`);
   }
 }
 
@@ -214,7 +208,7 @@ function changeOwners(command, read) {
         for (const each of isRecursive ? everyPath(whole) : [whole]) fs.lchownSync(each, user, group);
       } catch (error) {
         const verb = error.code === 'ENOENT' ? 'cannot access' : 'changing ownership of';
-        stderr += `${command}: ${verb} '${path}': ${MESSAGES[error.code] ?? error.message}\n`;
+        stderr += `${command}: ${verb} '${path}': ${reasonOf(error)}\n`;
       }
     }
     return { ...ok(), stderr, exitCode: stderr === '' ? 0 : 1 };

@@ -3,10 +3,10 @@
 // of their runtimes. Next: `network-link.ts`, inbound connections.
 
 import { HostCallDispatcher } from '../host-calls/dispatcher.js';
-import type { RuntimeId } from '../protocol/generated/messages.js';
 import type { Channel } from './channel.js';
+import { DecisionReader } from './decisions.js';
 import { ChannelNetwork } from './network-link.js';
-import type { DecisionListener, ProcessConnection } from './sidecar-connection.js';
+import type { ProcessConnection } from './sidecar-connection.js';
 import { WarningListeners } from './warnings.js';
 
 /** Calls that a transport may implement without frames, which is faster. */
@@ -27,20 +27,14 @@ export function connectChannel(
     failure: (runtime, number, code, message) => notify('host.result', number, { runtime, failure: { code, message } }),
   });
   const warnings = new WarningListeners();
-  const decisions = new Map<RuntimeId, DecisionListener>();
+  const decisions = new DecisionReader(request);
   const network = new ChannelNetwork(channel);
   channel.subscribe({
     ...network.events,
     hostCall: (number, call) => dispatcher.call(number, call),
     hostCancel: (number, runtime) => dispatcher.cancel(runtime, number),
     limitWarning: ({ runtime, ...warning }) => warnings.notify(runtime, warning),
-    permissionsEvents({ runtime, events, lost }) {
-      // The listener is missing if the subscription ended while the message was being sent.
-      const listener = decisions.get(runtime);
-      if (listener === undefined) return;
-      listener({ events, lost });
-      notify('permissions.taken', nextId(), { runtime });
-    },
+    permissionsPending: (runtime) => decisions.pending(runtime),
     closed(error) {
       dispatcher.close();
       network.close(error);
@@ -66,17 +60,18 @@ export function connectChannel(
     disposeRuntime(runtime) {
       dispatcher.removeRuntime(runtime);
       warnings.remove(runtime);
-      decisions.delete(runtime);
+      decisions.listen(runtime, undefined);
       return request('runtime.dispose', { runtime });
     },
     serve: (runtime, name, service) => dispatcher.serve(runtime, name, service),
     expectCalls: () => dispatcher.expectRuntimes(),
     dropCalls: (runtime) => dispatcher.abandonCalls(runtime),
-    watchPermissions(runtime, listener) {
-      if (listener === undefined) decisions.delete(runtime);
-      else decisions.set(runtime, listener);
-      return request('permissions.watch', { runtime, on: listener !== undefined });
+    async watchPermissions(runtime, listener) {
+      if (listener !== undefined) decisions.listen(runtime, listener);
+      await request('permissions.watch', { runtime, on: listener !== undefined });
+      if (listener === undefined) decisions.listen(runtime, undefined);
     },
+    takeDecisions: (runtime, listener) => decisions.takeAll(runtime, listener),
     start: (id, program, onOutput, onStarted) => request('process.start', program, { id, onOutput, onStarted }),
     evaluate: (id, snippet, onOutput) => request('runner.eval', snippet, { id, onOutput }),
     attach: (id, attach, onOutput, onStarted) => request('process.attach', attach, { id, onOutput, onStarted }),

@@ -10,11 +10,11 @@ import {
   hostCall,
   hostCancel,
   limitWarning,
-  permissionsEvents,
+  permissionsPending,
   streamClosed,
   streamData,
 } from '../protocol/generated/decoders.js';
-import type { HostCall, LimitWarning, PermissionsEvents, RequestId, RuntimeId } from '../protocol/generated/messages.js';
+import type { HostCall, LimitWarning, RequestId, RuntimeId } from '../protocol/generated/messages.js';
 import { EVENTS } from '../protocol/generated/tables.js';
 
 /** Receives the messages that belong to no pending request. Does not throw. */
@@ -24,7 +24,8 @@ export interface EventSubscriber {
   /** A program has aborted the host call `number`. */
   hostCancel(number: number, runtime: RuntimeId): void;
   limitWarning(warning: LimitWarning): void;
-  permissionsEvents(events: PermissionsEvents): void;
+  /** The sidecar holds permission decisions of the runtime. */
+  permissionsPending(runtime: RuntimeId): void;
   /**
    * The guest has written bytes, which the subscriber may keep. `id`: the id of the request
    * `stream.open`.
@@ -52,8 +53,8 @@ export const SUBSCRIBER_EVENTS: ReadonlyMap<number, Notify> = new Map<number, No
   [EVENTS['host.cancel'], (subscriber, number, body) => subscriber.hostCancel(number, hostCancel(body, 'host.cancel').runtime)],
   [EVENTS['limit.warning'], (subscriber, _, body) => subscriber.limitWarning(limitWarning(body, 'limit.warning'))],
   [
-    EVENTS['permissions.events'],
-    (subscriber, _, body) => subscriber.permissionsEvents(permissionsEvents(body, 'permissions.events')),
+    EVENTS['permissions.pending'],
+    (subscriber, _, body) => subscriber.permissionsPending(permissionsPending(body, 'permissions.pending').runtime),
   ],
   [
     EVENTS['stream.data'],

@@ -6,7 +6,7 @@
 import type { HostService } from '../host-calls/dispatcher.js';
 import type { LimitWarningListener } from '../options/limits.js';
 import type {
-  PermissionsEvents,
+  PermissionsTaken,
   ProcessAttach,
   ProcessStart,
   RequestId,
@@ -23,7 +23,7 @@ import type { NetworkLink } from './network-link.js';
 import type { Outcome } from './outcome.js';
 
 /** Receives permission decisions. Does not throw. */
-export type DecisionListener = (decisions: Pick<PermissionsEvents, 'events' | 'lost'>) => void;
+export type DecisionListener = (decisions: PermissionsTaken) => void;
 
 /**
  * The connection to one sidecar. When the sidecar ends, the promises of all pending calls except
@@ -62,8 +62,15 @@ export interface SidecarConnection {
    * Abandons the pending host calls of a runtime that was paused. The services stay registered.
    */
   dropCalls(runtime: RuntimeId): void;
-  /** Sets or removes the listener for permission decisions. */
+  /**
+   * Sets or removes the listener for permission decisions. A failed removal leaves the listener.
+   */
   watchPermissions(runtime: RuntimeId, listener: DecisionListener | undefined): Promise<void>;
+  /**
+   * Passes all decisions that the sidecar holds to `listener`, after all earlier decisions. The
+   * runtime may be paused.
+   */
+  takeDecisions(runtime: RuntimeId, listener: DecisionListener): Promise<void>;
   /** Returns an id for `start`, `evaluate` or `attach`, which `cancel` and `credit` use. */
   nextId(): RequestId;
   /**

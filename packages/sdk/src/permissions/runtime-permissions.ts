@@ -1,14 +1,17 @@
 // The permissions of one runtime: the policy in force, and the listeners for decisions.
 //
-// The sidecar sends decisions only while a listener exists, and keeps a bounded number for this
-// process. Each message is acknowledged after every listener has received its decisions.
+// The sidecar records decisions only while a listener exists, and holds a bounded number for this
+// process. All listeners receive each decision. The end of a listener first takes the decisions
+// that the sidecar holds.
 
 import { callListener } from '../call-listener.js';
 import type { DecisionListener } from '../channel/sidecar-connection.js';
+import { isColdframeError } from '../errors/error.js';
 import { checkArgument, checkGivenOptions } from '../options/check.js';
 import type { CompletePolicy, PermissionEvent, PermissionScope, PermissionsPolicy } from '../options/permissions.js';
 import { CALLBACK } from '../options/rule.js';
 import type { RuntimeAccess } from '../sidecar/runtime-access.js';
+import { unlessEnded } from '../sidecar/unless-ended.js';
 import { policyInForce, wirePolicy } from './policy.js';
 
 /** Receives a decision. An error that the listener throws becomes an uncaught exception. */
@@ -61,6 +64,8 @@ export class RuntimePermissions {
     this.#access.assertUsable();
     checkArgument('onPermission()', 'listener', CALLBACK, listener);
     if (onLost !== undefined && onLost !== null) checkArgument('onPermission()', 'onLost', CALLBACK, onLost);
+    // After the last `stop()` of a paused runtime, the recording has not ended yet.
+    if (this.#subscribers.size === 0) await this.#updateWatch();
     const subscriber = { listener, onLost };
     this.#subscribers.add(subscriber);
     try {
@@ -69,13 +74,29 @@ export class RuntimePermissions {
       this.#subscribers.delete(subscriber);
       throw error;
     }
-    return async () => {
-      if (this.#subscribers.delete(subscriber)) await this.#updateWatch();
+    let stopped: Promise<void> | undefined;
+    return () => {
+      stopped ??= this.#stop(subscriber);
+      return stopped;
     };
   }
 
-  // Starts the sidecar's messages if a subscriber exists when the request is sent, else stops the
-  // messages.
+  // Removes a subscriber after the subscriber has received all decisions that were made so far.
+  // Without a runtime there are no decisions to deliver.
+  async #stop(subscriber: Subscriber): Promise<void> {
+    const { connection, runtime } = this.#access;
+    try {
+      await unlessEnded(connection.takeDecisions(runtime, this.#deliver));
+    } finally {
+      this.#subscribers.delete(subscriber);
+    }
+    await unlessEnded(this.#updateWatch()).catch((error: unknown) => {
+      // A paused runtime makes no decisions. `#deliver` ends the watch after the resumption.
+      if (!isColdframeError(error, 'ERR_RUNTIME_PAUSED')) throw error;
+    });
+  }
+
+  // Starts the recording if a subscriber exists when the request is sent, else ends the recording.
   #updateWatch(): Promise<void> {
     const update = async (): Promise<void> => {
       const isWanted = this.#subscribers.size > 0;
@@ -90,6 +111,7 @@ export class RuntimePermissions {
   }
 
   readonly #deliver: DecisionListener = ({ events, lost }) => {
+    if (this.#subscribers.size === 0) this.#updateWatch().catch(() => {});
     for (const { timeUs, scope, ...rest } of events) {
       // A sidecar of this version sends no other scopes.
       const event = { scope: scope as PermissionScope, ...rest, time: timeUs / 1_000 } as PermissionEvent;

@@ -79,7 +79,8 @@ export class RuntimePool implements AsyncDisposable {
 
   /**
    * Refuses new calls with `ERR_POOL_DISPOSED`. Resolves when all admitted calls, including waiting
-   * calls, have released their runtimes and all slots have ended.
+   * calls, have released their runtimes and all slots have ended. The pool's template and its own
+   * sidecar stay until `dispose()`.
    */
   drain(): Promise<void> {
     return this.#pool.drain();

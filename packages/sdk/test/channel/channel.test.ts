@@ -208,7 +208,7 @@ const IGNORE: EventSubscriber = {
   hostCall: () => {},
   hostCancel: () => {},
   limitWarning: () => {},
-  permissionsEvents: () => {},
+  permissionsPending: () => {},
   streamData: () => {},
   streamCredit: () => {},
   streamEnd: () => {},
@@ -248,7 +248,7 @@ test.each([
   [EVENTS['stream.credit'], { bytes: -1 }],
   [EVENTS['stream.close'], { failure: { code: 1 } }],
   [EVENTS['limit.warning'], { runtime: 1 }],
-  [EVENTS['permissions.events'], { runtime: 1 }],
+  [EVENTS['permissions.pending'], { runtime: -1 }],
 ])('a malformed event closes the channel (%i %o)', async (kind, body) => {
   const { channel, reply, greet, closed } = open();
   channel.subscribe(IGNORE);

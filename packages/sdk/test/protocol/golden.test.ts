@@ -42,7 +42,7 @@ const EVENT_DECODERS: Record<string, Decoder> = {
   'stream.close': decoders.streamClosed,
   'host.call': decoders.hostCall,
   'host.cancel': decoders.hostCancel,
-  'permissions.events': decoders.permissionsEvents,
+  'permissions.pending': decoders.permissionsPending,
   'limit.warning': decoders.limitWarning,
 };
 // Frames of replies are named after their request: `reply-file-read.bin`.

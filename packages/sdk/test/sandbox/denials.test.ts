@@ -296,3 +296,33 @@ test('the permission event has the pattern and the sentence of the error', () =>
       expect((error as { message: string }).message).toBe(`getaddrinfo EACCES db.internal.test (${reason})`);
     },
   ));
+
+const SHELL_COMMANDS = {
+  "cat /data/file | node -e ''": 'cat: /data/file',
+  'cmp /data/file /tmp': 'cmp: /data/file',
+  'dd if=/data/file': "dd: failed to open '/data/file'",
+  'hexdump /data/file': 'hexdump: /data/file',
+  'ls /data/file': "ls: cannot access '/data/file'",
+  'sh /data/file': 'bash: /data/file',
+  'truncate -s 0 /data/file': "truncate: cannot open '/data/file' for writing",
+  'xxd /data/file': 'xxd: /data/file',
+};
+
+test('commands of the shell name the rule that denies a file', () => {
+  const permissions = { fs: { default: 'allow', rules: [{ mode: 'deny', paths: ['/data'] }] } } as const;
+  return withRuntime({ files: { '/data/file': 'x' }, permissions }, async (runtime) => {
+    for (const [command, start] of Object.entries(SHELL_COMMANDS)) {
+      const { stderr } = await runtime.execCommand('sh', ['-c', command], { timeout: 60_000 });
+      const sentence =
+        / \(the permission (fs\.\w+) is denied by the rule permissions\.fs\.rules\[0\]; the app can allow it .*\)\n$/;
+      expect([command, stderr.replace(sentence, ' ($1)')]).toEqual([
+        command,
+        expect.stringMatching(/: Permission denied \(fs\.\w+\)$/),
+      ]);
+      expect(stderr.startsWith(`${start}: `), `${command}: ${stderr}`).toBe(true);
+    }
+    // A file whose mode denies the access has no rule.
+    const { stderr } = await runtime.execCommand('sh', ['-c', "echo > own; chmod 0 own; cat own | node -e ''"]);
+    expect(stderr).toBe('cat: own: Permission denied\n');
+  });
+});

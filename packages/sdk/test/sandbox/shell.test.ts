@@ -38,6 +38,16 @@ describe.each(MODES)('$name', (mode) => {
       expect([exitCode, stdout, stderr]).toEqual([0, 'built\n', '']);
     }));
 
+  test('children have the umask of their parent, and a subshell has a umask of its own', () =>
+    withRuntime(mode, {}, async (runtime) => {
+      const show = `node -p 'process.umask().toString(8)'`;
+      const script = `umask 027; ${show}; (umask 077; ${show}; sh -c umask); echo $(umask 7; umask)
+        umask; echo > file; ls -l file`;
+      const { stdout, stderr } = await runtime.execCommand('sh', ['-c', script]);
+      const lines = stdout.split('\n').map((line) => line.split(' ')[0]);
+      expect([lines, stderr]).toEqual([['27', '77', '0077', '0007', '0027', '-rw-r-----', ''], '']);
+    }));
+
   test('reads stdin line by line and writes output at once', () =>
     withRuntime(mode, {}, async (runtime) => {
       const given = await runtime.execCommand('sh', ['-c', 'read x; echo "[$x]"; node -p "fs.readFileSync(0, \'utf8\')"'], {

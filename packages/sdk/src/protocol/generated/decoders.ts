@@ -22,7 +22,8 @@ import type {
   PermissionRule,
   PermissionScope,
   Permissions,
-  PermissionsEvents,
+  PermissionsPending,
+  PermissionsTaken,
   ProcessTable,
   Restored,
   RestoredProgram,
@@ -231,13 +232,19 @@ export function permissionRule(value: unknown, at: string): PermissionRule {
   return map as unknown as PermissionRule;
 }
 
-/** Checks a `PermissionsEvents`. */
-export function permissionsEvents(value: unknown, at: string): PermissionsEvents {
+/** Checks a `PermissionsPending`. */
+export function permissionsPending(value: unknown, at: string): PermissionsPending {
   const map = fields(value, at);
   natural(map, at, 'runtime');
+  return map as unknown as PermissionsPending;
+}
+
+/** Checks a `PermissionsTaken`. */
+export function permissionsTaken(value: unknown, at: string): PermissionsTaken {
+  const map = fields(value, at);
   list(map, at, 'events', permissionEvent);
   natural(map, at, 'lost');
-  return map as unknown as PermissionsEvents;
+  return map as unknown as PermissionsTaken;
 }
 
 /** Checks a `PermissionEvent`. */

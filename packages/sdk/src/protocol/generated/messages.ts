@@ -513,20 +513,26 @@ export interface PermissionsSet {
 export interface PermissionsWatch {
   /** The runtime. */
   runtime: RuntimeId;
-  /** Whether decisions are sent from now on. */
+  /** Whether decisions are recorded from now on. Decisions in the queue are dropped. */
   on: boolean;
 }
 
-/** `permissions.taken`. */
-export interface PermissionsTaken {
+/** `permissions.pending`. */
+export interface PermissionsPending {
   /** The runtime. */
   runtime: RuntimeId;
 }
 
-/** `permissions.events`. */
-export interface PermissionsEvents {
+/** `permissions.take`. */
+export interface PermissionsTake {
   /** The runtime. */
   runtime: RuntimeId;
+  /** Whether the reply has all decisions in the queue. Default: at most 128 decisions. */
+  all?: boolean | undefined;
+}
+
+/** The reply to `permissions.take`. */
+export interface PermissionsTaken {
   /** Decisions, oldest first. */
   events: PermissionEvent[];
   /** The number of dropped decisions that followed the last decision of `events`. */

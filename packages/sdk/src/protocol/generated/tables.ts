@@ -11,6 +11,7 @@ import {
   listener,
   listeners,
   outcome,
+  permissionsTaken,
   processTable,
   restoredPrograms,
   runnerCreated,
@@ -54,6 +55,7 @@ import type {
   NetworkTarget,
   Outcome,
   PermissionsSet,
+  PermissionsTake,
   PermissionsTaken,
   PermissionsWatch,
   ProcessAttach,
@@ -152,8 +154,13 @@ export interface Requests {
   'listener.wait': { body: NetworkTarget; reply: Listener };
   /** Replaces the policy of a runtime, from the next system call on. */
   'permissions.set': { body: PermissionsSet; reply: void };
-  /** Starts or stops `permissions.events` for a runtime. */
+  /** Starts or stops the recording of a runtime's permission decisions. */
   'permissions.watch': { body: PermissionsWatch; reply: void };
+  /**
+   * Removes decisions from the queue of a runtime and returns the decisions. The runtime may be
+   * paused.
+   */
+  'permissions.take': { body: PermissionsTake; reply: PermissionsTaken };
   /** Runs a program to its end. */
   'process.start': { body: ProcessStart; reply: Outcome };
   /** Writes to the standard input of a live program. */
@@ -230,10 +237,6 @@ export interface Notices {
    * Cancels the `listener.wait` with this id. The reply to the wait is the error `ERR_CANCELED`.
    */
   'listener.cancel': InRuntime;
-  /**
-   * The SDK has handled a `permissions.events`. The sidecar may send the next `permissions.events`.
-   */
-  'permissions.taken': PermissionsTaken;
 }
 
 /** The number of a request's kind, and the decoder of its reply. */
@@ -268,6 +271,7 @@ export const REQUESTS: { readonly [N in keyof Requests]: RequestRow<Requests[N][
   'listener.wait': { kind: 36, reply: listener },
   'permissions.set': { kind: 60, reply: done },
   'permissions.watch': { kind: 61, reply: done },
+  'permissions.take': { kind: 63, reply: permissionsTaken },
   'process.start': { kind: 13, reply: outcome },
   'process.write': { kind: 25, reply: done },
   'process.signal': { kind: 26, reply: done },
@@ -304,7 +308,6 @@ export const NOTICES: { readonly [N in keyof Notices]: number } = {
   'stream.end': 33,
   'stream.close': 34,
   'listener.cancel': 37,
-  'permissions.taken': 63,
 };
 
 /** The numbers of the sidecar's messages. */
@@ -320,6 +323,6 @@ export const EVENTS = {
   'stream.close': 34,
   'host.call': 40,
   'host.cancel': 42,
-  'permissions.events': 62,
+  'permissions.pending': 62,
   'limit.warning': 64,
 } as const;

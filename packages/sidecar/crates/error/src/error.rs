@@ -180,7 +180,8 @@ impl Error {
         Self::SnapshotFile { path: path.display().to_string(), errno: Errno::of(error).name(), reason }
     }
 
-    /// Returns the stable code, listed in `docs/errors.md` or `docs/internals/protocol.md`.
+    /// Returns the stable code, listed in `docs/errors.md`. Only the log has the code `ERR_SIGNAL`.
+    /// The embedder receives the exit code of the signal without an error.
     pub fn code(&self) -> &'static str {
         match self {
             Self::InvalidRequest { .. } => "ERR_INVALID_REQUEST",

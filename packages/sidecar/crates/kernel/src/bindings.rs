@@ -11,6 +11,7 @@ use super::processes::MAGIC;
 use super::{Answer, Arguments, Kernel};
 use crate::caller::Caller;
 use crate::embedder::BindingOptions;
+use crate::fs::CommandFile;
 use crate::ids::OperationId;
 use coldframe_abi::system_calls::BindingCall;
 use coldframe_error::Errno;
@@ -96,25 +97,13 @@ impl Kernel {
 
     fn exchange_bindings(&self, new: State) -> Result<(), Error> {
         let mut state = self.bindings.0.lock();
-        let files = self.embedder_files();
-        let mut made = Vec::new();
-        for (command, binding) in new.commands.iter().filter(|(command, _)| !state.commands.contains_key(*command)) {
-            if let Err(error) = files.put_command(command, &head_of(binding)) {
-                made.into_iter().for_each(|command: &String| files.drop_command(command));
-                return Err(error);
-            }
-            made.push(command);
-        }
-        for (command, binding) in &state.commands {
-            match new.commands.get(command) {
-                Some(other) if other == binding => {}
-                Some(other) => {
-                    files.drop_command(command);
-                    files.put_command(command, &head_of(other))?;
-                }
-                None => files.drop_command(command),
-            }
-        }
+        let changed = new.commands.iter().filter(|(command, binding)| state.commands.get(*command) != Some(*binding));
+        let written: Vec<_> = changed
+            .map(|(name, binding)| CommandFile { name, head: head_of(binding), exists: state.commands.contains_key(name) })
+            .collect();
+        let dropped = state.commands.keys().filter(|command| !new.commands.contains_key(*command));
+        self.embedder_files().exchange_commands(&written, dropped.map(String::as_str))?;
+        drop(written);
         *state = new;
         Ok(())
     }
@@ -243,6 +232,41 @@ mod tests {
         kernel.embedder_files().write("/usr/local/bin/a", b"#!/bin/sh", false).expect("free space");
         kernel.set_bindings(vec![]).expect("no bindings");
         assert_eq!(listed(&kernel), ["a", "mine"]);
+    }
+
+    #[test]
+    fn changes_nothing_if_a_changed_command_cannot_be_written() {
+        let content = |kernel: &Kernel, name: &str| {
+            kernel.embedder_files().read(&format!("/usr/local/bin/{name}"), 0, 100).expect("the file exists").0
+        };
+        let kernel = kernel();
+        kernel.set_bindings(vec![binding("a", &["first", "second"])]).expect("free names");
+        kernel.embedder_files().write("/usr/local/bin/second", b"#!/bin/sh", false).expect("free space");
+        let changed = vec![binding("other", &["first", "new", "second"])];
+        assert_eq!(code(kernel.set_bindings(changed.clone())), "EEXIST");
+        assert_eq!(listed(&kernel), ["first", "second"]);
+        assert_eq!(content(&kernel, "first"), [MAGIC, b"binding a\n"].concat());
+        assert_eq!(kernel.bindings.0.lock().commands.get("first").map(String::as_str), Some("a"));
+        kernel.embedder_files().remove("/usr/local/bin/second", false).expect("the file exists");
+        kernel.set_bindings(changed).expect("free names");
+        assert_eq!(listed(&kernel), ["first", "new", "second"]);
+        assert_eq!(content(&kernel, "first"), [MAGIC, b"binding other\n"].concat());
+    }
+
+    #[test]
+    fn changes_nothing_if_the_filesystem_is_full() {
+        let kernel = Kernel::new(&Limits { filesystem_bytes: 4_096, ..Limits::default() });
+        kernel.set_bindings(vec![binding("a", &["x", "y"])]).expect("free space");
+        let used = kernel.embedder_files().read("/usr/local/bin/x", 0, 100).expect("the file exists").0.len() * 2;
+        kernel.embedder_files().write("/tmp/full", &vec![1; 4_096 - used - 10], false).expect("free space");
+        let longer = vec![binding("abcdefgh", &["x", "y"])];
+        assert_eq!(code(kernel.set_bindings(longer.clone())), "ENOSPC");
+        for command in ["x", "y"] {
+            let (bytes, _) = kernel.embedder_files().read(&format!("/usr/local/bin/{command}"), 0, 100).expect("the file exists");
+            assert_eq!(bytes, [MAGIC, b"binding a\n"].concat(), "{command}");
+        }
+        kernel.embedder_files().remove("/tmp/full", false).expect("the file exists");
+        kernel.set_bindings(longer).expect("free space");
     }
 
     #[test]

@@ -48,10 +48,10 @@ pub use limits::Limits;
 pub use net::inbound::{STREAM_WINDOW, Target};
 pub use net::{IN, OUT};
 pub use operations::{Event, Operations};
-pub use permissions::Permissions;
 pub use permissions::policy::{
     Decision, Decisions, PermissionListener, PermissionPolicy, PermissionRule, Scope, ScopePolicy, Verdict,
 };
+pub use permissions::{Audit, Permissions};
 pub use process::Process;
 pub use processes::Status;
 pub use resources::{ProgramUse, gather};

@@ -3,8 +3,8 @@
 //! With an inline budget the core may run a program on Node's thread, inside the call. If the
 //! program ends inside the call, its reply is sent on this thread before the call returns. Delivery
 //! through the event loop would take longer than many programs run, so [`run`] captures the reply.
-//! An event of the request is delivered through the event loop. A reply after the event is not
-//! captured, because the reply must not overtake the event.
+//! An event is delivered through the event loop. A program's reply after an event is not captured,
+//! because the reply must not overtake the event.
 
 use std::cell::RefCell;
 
@@ -39,6 +39,16 @@ fn capture<T>(request: Option<RequestId>, call: impl FnOnce() -> T) -> (T, Vec<M
     CAPTURE.set(Some(Capture { request, has_event: false, replies: Vec::new() }));
     let value = call();
     (value, CAPTURE.take().map(|capture| capture.replies).unwrap_or_default())
+}
+
+/// Ends the capture of the reply of [`run`] on this thread, because an event that belongs to no
+/// request is in the event loop.
+pub fn give_up() {
+    CAPTURE.with_borrow_mut(|capture| {
+        if let Some(capture) = capture {
+            capture.has_event = true;
+        }
+    });
 }
 
 /// Captures a message for the call that runs on this thread. Otherwise returns the message, which

@@ -24,7 +24,7 @@ pub struct Linger {
 
 struct Expected {
     request: RequestId,
-    /// Whether an event of the request is in the event loop. The reply must not overtake the event.
+    /// Whether an event is in the event loop. The reply must not overtake the event.
     has_event: bool,
     reply: Option<Message>,
 }
@@ -54,6 +54,9 @@ impl Linger {
 
     /// Ends the wait, because the event loop has other work. Any thread may call this function.
     pub fn give_up(&self) {
+        if let Some(expected) = self.expected.lock().as_mut() {
+            expected.has_event = true;
+        }
         self.is_over.store(true, Ordering::Release);
     }
 

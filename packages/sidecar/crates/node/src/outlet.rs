@@ -71,6 +71,7 @@ impl Outlet for NodeOutlet {
     fn send(&self, message: Message) {
         if message.request().is_none() {
             // The event loop has other work: a host call or another event needs Node's thread.
+            capture::give_up();
             self.linger.give_up();
             return self.post(Event::Message(message));
         }

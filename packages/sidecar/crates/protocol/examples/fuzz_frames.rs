@@ -14,8 +14,9 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use coldframe_protocol::messages::{
-    Failure, HostCall, HostCancel, LimitWarning, Listeners, Outcome, Output, PermissionsEvents, RestoredPrograms, RunnerCreated,
-    RuntimeCopies, RuntimeCreated, RuntimeUsage, SidecarHello, SidecarResources, SnapshotEntries, StreamClosed, StreamData,
+    Failure, HostCall, HostCancel, LimitWarning, Listeners, Outcome, Output, PermissionsPending, PermissionsTaken,
+    RestoredPrograms, RunnerCreated, RuntimeCopies, RuntimeCreated, RuntimeUsage, SidecarHello, SidecarResources,
+    SnapshotEntries, StreamClosed, StreamData,
 };
 use coldframe_protocol::{Decoder, Frame, FrameError, Invalid, Kind, MAX_FRAME_BYTES, Request, encode, reader};
 
@@ -144,7 +145,8 @@ fn message(frame: &Frame<'_>) -> bool {
         | taken(reader::read::<RuntimeUsage<'_>>(body))
         | taken(reader::read::<HostCall>(body))
         | taken(reader::read::<HostCancel>(body))
-        | taken(reader::read::<PermissionsEvents>(body))
+        | taken(reader::read::<PermissionsPending>(body))
+        | taken(reader::read::<PermissionsTaken>(body))
         | taken(reader::read::<Listeners>(body))
         | taken(reader::read::<StreamClosed>(body))
         | taken(reader::read::<StreamData>(body))

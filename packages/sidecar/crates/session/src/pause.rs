@@ -132,6 +132,11 @@ impl Session {
         self.runtimes.get(runtime).or_else(pausing).map(|live| &live.runtime)
     }
 
+    /// Returns the carryover of a paused runtime.
+    pub(crate) fn carryover(&self, runtime: RuntimeId) -> Option<&Carryover> {
+        self.paused.get(&runtime).map(|paused| &paused.carryover)
+    }
+
     fn begin_pausing(&mut self, runtime: RuntimeId) {
         let Some(live) = self.runtimes.remove(runtime) else { return };
         self.replies.requests.hold(&live.runtime);

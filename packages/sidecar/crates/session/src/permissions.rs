@@ -1,7 +1,8 @@
 //! Messages about permissions, and the decisions that the kernel reports.
 //!
-//! The next `permissions.events` is sent after the SDK has handled the previous message. A busy
-//! guest therefore fills only the core's own queue, which is bounded.
+//! The SDK is notified of decisions and takes the decisions with requests. A busy guest therefore
+//! fills only the kernel's queue, which is bounded. All decisions are in replies, whose order is
+//! the order of the requests. An event could arrive after a later reply.
 
 use std::sync::Arc;
 
@@ -10,13 +11,15 @@ use coldframe_core::{Decisions, PermissionListener, PermissionPolicy, ScopePolic
 use coldframe_ids::RuntimeId;
 use coldframe_protocol::Kind;
 use coldframe_protocol::messages::{
-    PermissionEvent, PermissionMode, PermissionRequest, PermissionRule, PermissionScope, Permissions, PermissionsEvents,
+    PermissionEvent, PermissionMode, PermissionRequest, PermissionRule, PermissionScope, Permissions, PermissionsPending,
+    PermissionsTaken,
 };
 
 use crate::message::{Message, Outlet};
+use crate::replies::Reply;
 use crate::session::{FrameId, Handled, Session};
 
-/// The largest number of decisions in one message.
+/// The largest number of decisions in the reply to a request without `all`.
 const MAX_EVENTS: usize = 128;
 
 impl Session {
@@ -35,35 +38,43 @@ impl Session {
                     Ok(reply.done())
                 });
             }
-            PermissionRequest::PermissionsTaken(taken) => {
-                if let Some(runtime) = self.live_or_pausing(taken.runtime) {
-                    send(taken.runtime, &runtime.permissions().take(MAX_EVENTS), &*self.replies.outlet);
+            PermissionRequest::PermissionsTake(take) => {
+                let most = if take.all == Some(true) { usize::MAX } else { MAX_EVENTS };
+                match self.take_decisions(take.runtime, most) {
+                    Some(decisions) => self.send(taken(Reply(id.request()?), &decisions)),
+                    None => self.refuse(id.request()?, &self.no_runtime(take.runtime)),
                 }
             }
         }
         Ok(None)
     }
+
+    /// Takes decisions of a live, pausing or paused runtime.
+    fn take_decisions(&self, runtime: RuntimeId, most: usize) -> Option<Decisions> {
+        match self.live_or_pausing(runtime) {
+            Some(runtime) => Some(runtime.permissions().take(most)),
+            None => Some(self.carryover(runtime)?.take_decisions(most)),
+        }
+    }
 }
 
-/// Sends the decisions of one runtime.
+/// Notifies the SDK of the decisions of one runtime.
 struct DecisionSender {
     runtime: RuntimeId,
     outlet: Arc<dyn Outlet>,
 }
 
 impl PermissionListener for DecisionSender {
-    fn pending(&self, take: &dyn Fn(usize) -> Decisions) {
-        send(self.runtime, &take(MAX_EVENTS), &*self.outlet);
+    fn pending(&self) {
+        let body = PermissionsPending { runtime: self.runtime };
+        self.outlet.send(Message::event(Kind::PermissionsPending, 0, &body, 0));
     }
 }
 
-/// Sends decisions, if there are any.
-fn send(runtime: RuntimeId, taken: &Decisions, outlet: &dyn Outlet) {
-    if taken.decisions.is_empty() && taken.lost == 0 {
-        return;
-    }
-    let body = PermissionsEvents { runtime, events: taken.decisions.iter().map(event).collect(), lost: taken.lost };
-    outlet.send(Message::event(Kind::PermissionsEvents, 0, &body, 64 + 320 * taken.decisions.len()));
+/// Encodes the reply that has the decisions.
+fn taken(reply: Reply, taken: &Decisions) -> Message {
+    let body = PermissionsTaken { events: taken.decisions.iter().map(event).collect(), lost: taken.lost };
+    Message::reply(reply.0, &body, 64 + 320 * taken.decisions.len())
 }
 
 fn event(decision: &core::Decision) -> PermissionEvent<'_> {

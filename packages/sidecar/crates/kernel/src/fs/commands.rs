@@ -5,7 +5,7 @@
 
 use super::content::Content;
 use super::embedder::EmbedderFiles;
-use super::node::Body;
+use super::node::{Body, Ino};
 use super::tree::{FileSystem, User};
 use super::walk::{FinalLink, MemoryEnd, PathEnd};
 use crate::processes::MAGIC;
@@ -18,44 +18,108 @@ const FOLDER: &str = "/usr/local/bin";
 /// files in these directories.
 const OTHERS: &[&str] = &["/usr/bin", "/bin"];
 
+/// The file of a command that [`EmbedderFiles::exchange_commands`] writes.
+pub(crate) struct CommandFile<'a> {
+    /// The command's name.
+    pub name: &'a str,
+    /// The content of the file.
+    pub head: Vec<u8>,
+    /// Whether the command exists. Its file then gets the new content.
+    pub exists: bool,
+}
+
+/// The step that undoes the write of a command's file.
+enum Undo {
+    Remove,
+    Write(Content),
+}
+
 impl EmbedderFiles<'_> {
-    /// Creates the file of the command `name` with the content `head`. Fails with `EEXIST` if a
-    /// file or another command has the name, and with `EXDEV` if the directory is in a mount.
-    pub(crate) fn put_command(&self, name: &str, head: &[u8]) -> Result<(), Error> {
-        let path = format!("{FOLDER}/{name}");
-        self.explained("link", &path, |path| {
-            let mut tree = self.view.lock();
-            for folder in OTHERS {
-                let is_taken = match tree.walk(User::Host, None, format!("{folder}/{name}").as_bytes(), FinalLink::Stay) {
-                    Ok(PathEnd::Memory(end)) => end.node.is_some(),
-                    Ok(PathEnd::Mount(end)) => end.stat.is_some(),
-                    Err(_) => false,
-                };
-                if is_taken {
-                    return Err(Errno::EEXIST);
+    /// Writes the files `written`, and then removes the files of the commands `dropped`.
+    ///
+    /// Changes nothing if a file cannot be written. Fails with `EEXIST` if a file or another
+    /// command has the name, and with `EXDEV` if the directory is in a mount. If another file has
+    /// replaced a dropped command, that file stays.
+    pub(crate) fn exchange_commands<'a>(
+        &self,
+        written: &[CommandFile<'a>],
+        dropped: impl Iterator<Item = &'a str>,
+    ) -> Result<(), Error> {
+        // The lock is held until the end, so that no program uses the space that an undo needs.
+        let mut tree = self.view.lock();
+        let mut undos = Vec::new();
+        for command in written {
+            match write_command(&mut tree, command) {
+                Ok(undo) => undos.push((command.name, undo)),
+                Err(errno) => {
+                    undos.into_iter().rev().for_each(|(name, undo)| undo.run(&mut tree, name));
+                    drop(tree);
+                    return self.explained("link", &path_of(command.name), |_| Err(errno));
                 }
             }
-            let end = in_memory(&tree, path)?;
-            let ino = tree.create(User::Host, &end, Body::File(Content::of(head)), 0o755)?;
-            let meta = &mut tree.node_mut(ino)?.meta;
-            (meta.uid, meta.gid) = (0, 0);
-            Ok(())
-        })
+        }
+        dropped.for_each(|name| drop_command(&mut tree, name));
+        Ok(())
     }
+}
 
-    /// Removes the command's file. If another file has replaced the command, that file stays.
-    pub(crate) fn drop_command(&self, name: &str) {
-        let mut tree = self.view.lock();
-        let Ok(end) = in_memory(&tree, format!("{FOLDER}/{name}").as_bytes()) else { return };
-        let mut head = [0; MAGIC.len()];
-        let is_ours = end.node.and_then(|ino| tree.content(ino).ok()).is_some_and(|content| {
-            content.read(0, &mut head);
-            head == MAGIC
-        });
-        if is_ours {
-            let _ = tree.unlink(User::Host, &end);
+impl Undo {
+    fn run(self, tree: &mut FileSystem, name: &str) {
+        match self {
+            Self::Remove => drop_command(tree, name),
+            Self::Write(content) => {
+                if let Ok(Some(ino)) = in_memory(tree, path_of(name).as_bytes()).map(|end| end.node) {
+                    let _ = tree.replace(ino, content);
+                }
+            }
         }
     }
+}
+
+/// Creates or changes the file of a command.
+fn write_command(tree: &mut FileSystem, command: &CommandFile<'_>) -> Result<Undo, Errno> {
+    for folder in OTHERS {
+        let is_taken = match tree.walk(User::Host, None, format!("{folder}/{}", command.name).as_bytes(), FinalLink::Stay) {
+            Ok(PathEnd::Memory(end)) => end.node.is_some(),
+            Ok(PathEnd::Mount(end)) => end.stat.is_some(),
+            Err(_) => false,
+        };
+        if is_taken {
+            return Err(Errno::EEXIST);
+        }
+    }
+    let end = in_memory(tree, path_of(command.name).as_bytes())?;
+    let content = Content::of(&command.head);
+    match end.node.filter(|ino| command.exists && is_command(tree, *ino)) {
+        Some(ino) => tree.replace(ino, content).map(Undo::Write),
+        None => {
+            let ino = tree.create(User::Host, &end, Body::File(content), 0o755)?;
+            let meta = &mut tree.node_mut(ino)?.meta;
+            (meta.uid, meta.gid) = (0, 0);
+            Ok(Undo::Remove)
+        }
+    }
+}
+
+/// Removes the command's file. If another file has replaced the command, that file stays.
+fn drop_command(tree: &mut FileSystem, name: &str) {
+    let Ok(end) = in_memory(tree, path_of(name).as_bytes()) else { return };
+    if end.node.is_some_and(|ino| is_command(tree, ino)) {
+        let _ = tree.unlink(User::Host, &end);
+    }
+}
+
+/// Returns whether a file has the content of a command.
+fn is_command(tree: &FileSystem, ino: Ino) -> bool {
+    let mut head = [0; MAGIC.len()];
+    tree.content(ino).is_ok_and(|content| {
+        content.read(0, &mut head);
+        head == MAGIC
+    })
+}
+
+fn path_of(name: &str) -> String {
+    format!("{FOLDER}/{name}")
 }
 
 /// Resolves a path whose last name is in memory. Fails with `EXDEV` if the last name is in a mount,

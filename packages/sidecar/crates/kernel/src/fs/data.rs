@@ -88,18 +88,25 @@ impl FileSystem {
     /// one of the files changes. Fails with `ENOSPC` if the content exceeds the limit.
     pub(crate) fn share(&mut self, from: Ino, to: Ino) -> Result<(), Errno> {
         let content = self.content(from)?.clone();
-        let held = self.content(to)?.stored();
+        self.replace(to, content).map(drop)
+    }
+
+    /// Replaces the content of a file and returns the old content. Fails with `ENOSPC` if the
+    /// content exceeds the limit.
+    pub(crate) fn replace(&mut self, ino: Ino, content: Content) -> Result<Content, Errno> {
+        let before = self.content(ino)?.clone();
+        let held = before.stored();
         if content.stored() > self.limits.bytes.saturating_sub(self.used.bytes).saturating_add(held) {
             return Err(Errno::ENOSPC);
         }
         self.return_space(held, 0);
         self.used.bytes += content.stored();
         self.update_marks();
-        let node = self.node_mut(to)?;
+        let node = self.node_mut(ino)?;
         node.body = Body::File(content);
         let now = now();
         (node.meta.mtime, node.meta.ctime) = (now, now);
-        self.notify_content(to);
-        Ok(())
+        self.notify_content(ino);
+        Ok(before)
     }
 }

@@ -49,6 +49,7 @@ pub use app_file_system::{Exchange, FileSystemRequest};
 pub use archive::Archive;
 pub(crate) use base::base;
 pub(crate) use calls::call;
+pub(crate) use commands::CommandFile;
 pub use embedder::{EmbedderFile, EmbedderFiles, EmbedderWatch};
 pub use feed::Waiter;
 pub(crate) use guard::RequestedOperations;

@@ -13,8 +13,8 @@ use std::sync::Arc;
 /// The maximum number of a program's operations that wait for one socket. A program needs one
 /// operation to read and one operation to write. The bound is twice that number.
 pub(super) const MAX_WAITERS: usize = 4;
-/// The range of ports that the table chooses from: Linux's default range without the last port.
-const EPHEMERAL: std::ops::Range<u16> = 32_768..60_999;
+/// The range of ports that the table chooses from: Linux's default range.
+pub(super) const EPHEMERAL: std::ops::RangeInclusive<u16> = 32_768..=60_999;
 
 /// A wait that has completed: its owner, the socket and the readiness.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -224,7 +224,7 @@ impl Network {
         let taken: Vec<u16> = taken.filter_map(|socket| socket.local.as_ref()).map(Address::port).collect();
         for _ in EPHEMERAL {
             let next = self.last_port.wrapping_add(1);
-            self.last_port = if EPHEMERAL.contains(&next) { next } else { EPHEMERAL.start };
+            self.last_port = if EPHEMERAL.contains(&next) { next } else { *EPHEMERAL.start() };
             if !taken.contains(&self.last_port) {
                 return Ok(self.last_port);
             }

@@ -1,7 +1,7 @@
 //! Tests of the socket table call by call, and with random sequences of calls.
 
 use super::address::Address;
-use super::network::{Network, Wake};
+use super::network::{EPHEMERAL, Network, Wake};
 use super::socket::{Datagram, Domain, ERR, HUP, IN, OUT, Role, Socket, WaitOwner, Waiter};
 use super::stream::Progress;
 use crate::ids::SocketId;
@@ -333,5 +333,14 @@ proptest! {
             }
         }
         prop_assert!(sent - got <= BUFFER as u64);
+    }
+}
+
+#[test]
+fn every_port_of_the_ephemeral_range_is_chosen_once() {
+    let mut network = Network::default();
+    let first = *EPHEMERAL.start();
+    for expected in EPHEMERAL.chain([first]) {
+        assert_eq!(network.free_port(false), Ok(expected));
     }
 }

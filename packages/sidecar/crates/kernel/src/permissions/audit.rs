@@ -3,7 +3,8 @@
 //! Decisions are stored only while a listener is attached. The queue is bounded and never makes a
 //! program wait: if the queue is full, new decisions are dropped and counted. The listener is
 //! notified once when decisions arrive, and again only after a `take` has returned no decisions.
-//! Next: `mod.rs`, which makes the decisions.
+//! A rollback or a pause passes the queue to the runtime's next kernel. Next: `mod.rs`, which makes
+//! the decisions.
 
 use crate::permissions::policy::{Decision, Decisions, PermissionListener};
 use parking_lot::Mutex;
@@ -17,7 +18,7 @@ const MOST_BYTES: usize = 1 << 20;
 
 /// The queue of decisions and its listener.
 #[derive(Default)]
-pub(super) struct Audit(Mutex<State>);
+pub struct Audit(Mutex<State>);
 
 #[derive(Default)]
 struct State {
@@ -33,13 +34,13 @@ struct State {
 impl Audit {
     /// Sends all further decisions to `listener`, or to no listener. Drops the decisions in the
     /// queue.
-    pub fn listen(&self, listener: Option<Arc<dyn PermissionListener>>) {
+    pub(super) fn listen(&self, listener: Option<Arc<dyn PermissionListener>>) {
         let before = std::mem::replace(&mut *self.0.lock(), State { listener, ..State::default() });
         drop(before);
     }
 
-    pub fn listener(&self) -> Option<Arc<dyn PermissionListener>> {
-        self.0.lock().listener.clone()
+    pub(super) fn has_listener(&self) -> bool {
+        self.0.lock().listener.is_some()
     }
 
     pub(super) fn add(&self, decision: Decision) {
@@ -53,7 +54,7 @@ impl Audit {
         }
         if !std::mem::replace(&mut state.is_notified, true) {
             drop(state);
-            listener.pending(&|most| self.take(most));
+            listener.pending();
         }
     }
 

@@ -29,7 +29,7 @@ pub(crate) use hosts::{Peer, is_local_name};
 
 use crate::caller_scope::{current_caller, is_repeated};
 use crate::permissions::policy::{Decision, Decisions, PermissionListener, PermissionPolicy, Scope, Verdict};
-use audit::Audit;
+pub use audit::Audit;
 use coldframe_error::Error;
 use coldframe_ids::Pid;
 use coldframe_sys as sys;
@@ -49,12 +49,12 @@ pub struct Permissions {
     /// The scopes that need checks, as bits. The field can be read without the lock.
     checked: AtomicU8,
     policy: RwLock<Arc<Compiled>>,
-    audit: Audit,
+    audit: RwLock<Arc<Audit>>,
 }
 
 impl Default for Permissions {
     fn default() -> Self {
-        Self { checked: AtomicU8::new(0), policy: RwLock::new(compiled::default()), audit: Audit::default() }
+        Self { checked: AtomicU8::new(0), policy: RwLock::new(compiled::default()), audit: RwLock::default() }
     }
 }
 
@@ -91,15 +91,17 @@ impl Permissions {
 
     /// Restores a policy from a snapshot, without a listener.
     pub(crate) fn restore(PolicySnapshot(policy): PolicySnapshot) -> Self {
-        Self { checked: AtomicU8::new(policy.checked_scopes), policy: RwLock::new(policy), audit: Audit::default() }
+        Self { checked: AtomicU8::new(policy.checked_scopes), policy: RwLock::new(policy), audit: RwLock::default() }
     }
 
-    /// Takes the policy and the listener from `before`, the permissions that this value replaces.
-    /// The listener receives no further decisions of `before`.
+    /// Takes the policy, the listener and its queue from `before`, the permissions that this value
+    /// replaces. The listener receives no further decisions of `before`. `take` of both values
+    /// returns decisions of the queue, because the session may still refer to `before`.
     pub(crate) fn take_over(&self, before: &Self) {
         *self.policy.write() = before.policy.read().clone();
-        self.listen(before.audit.listener());
-        before.listen(None);
+        self.continue_audit(before.audit());
+        let held = before.policy.write();
+        before.checked.store(held.checked_scopes, Ordering::Release);
     }
 
     /// Replaces the policy for all later checks. Fails without a change if the policy is invalid.
@@ -115,18 +117,26 @@ impl Permissions {
     pub fn listen(&self, listener: Option<Arc<dyn PermissionListener>>) {
         let held = self.policy.write();
         let listened = if listener.is_some() { LISTENED } else { 0 };
-        self.audit.listen(listener);
+        self.audit.read().listen(listener);
         self.checked.store(held.checked_scopes | listened, Ordering::Release);
     }
 
-    /// Returns the listener of decisions, or `None` if no listener is set.
-    pub fn listener(&self) -> Option<Arc<dyn PermissionListener>> {
-        self.audit.listener()
+    /// Returns the listener and its queue, for the permissions that replace this value.
+    pub fn audit(&self) -> Arc<Audit> {
+        self.audit.read().clone()
+    }
+
+    /// Sends all further decisions to the listener of `audit`, after the decisions in its queue.
+    pub fn continue_audit(&self, audit: Arc<Audit>) {
+        let held = self.policy.write();
+        let listened = if audit.has_listener() { LISTENED } else { 0 };
+        *self.audit.write() = audit;
+        self.checked.store(held.checked_scopes | listened, Ordering::Release);
     }
 
     /// Removes and returns at most `most` decisions of the listener's queue.
     pub fn take(&self, most: usize) -> Decisions {
-        self.audit.take(most)
+        self.audit.read().take(most)
     }
 
     /// Returns whether operations of a scope need a check.
@@ -175,7 +185,7 @@ impl Permissions {
             let denied = denied(operation);
             let decided_by_rule = !matches!(denied.map(|denied| denied.by), Some(DeniedBy::Move | DeniedBy::Boundary));
             let decider = decided_by_rule.then(|| policy.decider(about, operation)).flatten();
-            self.audit.add(Decision {
+            self.audit.read().add(Decision {
                 scope: about.scope(),
                 operation: name,
                 resource: about.to_string(),

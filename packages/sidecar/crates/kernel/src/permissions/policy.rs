@@ -105,10 +105,10 @@ pub struct Decisions {
 
 /// Receives notifications of permission decisions.
 pub trait PermissionListener: Send + Sync {
-    /// Notifies the listener that the queue has decisions. The listener takes the decisions with
-    /// `take`, or later with [`crate::Permissions::take`]. The next notification follows after a
-    /// `take` has returned no decisions. The method runs inside system calls and must not block.
-    fn pending(&self, take: &dyn Fn(usize) -> Decisions);
+    /// Notifies the listener that the queue has decisions, which [`crate::Permissions::take`]
+    /// returns. The next notification follows after a `take` has returned no decisions. The method
+    /// runs inside system calls and must not block.
+    fn pending(&self);
 }
 
 impl Scope {

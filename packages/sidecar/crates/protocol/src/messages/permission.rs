@@ -11,18 +11,19 @@ requests! {
     pub enum PermissionRequest<'a> {
         /// Replaces the policy of a runtime, from the next system call on.
         PermissionsSet(PermissionsSet<'a>) = 60 "permissions.set" -> Empty,
-        /// Starts or stops `permissions.events` for a runtime.
+        /// Starts or stops the recording of a runtime's permission decisions.
         PermissionsWatch(PermissionsWatch) = 61 "permissions.watch" -> Empty,
-        /// The SDK has handled a `permissions.events`. The sidecar may send the next
-        /// `permissions.events`.
-        PermissionsTaken(PermissionsTaken) = 63 "permissions.taken",
+        /// Removes decisions from the queue of a runtime and returns the decisions. The runtime may
+        /// be paused.
+        PermissionsTake(PermissionsTake) = 63 "permissions.take" -> PermissionsTaken<'a>,
     }
 }
 
 events! {
     EVENTS {
-        /// At most 128 permission decisions of one runtime. The frame's id is 0.
-        PermissionsEvents(PermissionsEvents<'a>) = 62 "permissions.events",
+        /// The queue of a runtime has permission decisions. Sent again only after a
+        /// `permissions.take` has returned no decisions. The frame's id is 0.
+        PermissionsPending(PermissionsPending) = 62 "permissions.pending",
     }
 }
 
@@ -102,24 +103,33 @@ pub struct PermissionsSet<'a> {
 pub struct PermissionsWatch {
     /// The runtime.
     pub runtime: RuntimeId,
-    /// Whether decisions are sent from now on.
+    /// Whether decisions are recorded from now on. Decisions in the queue are dropped.
     pub on: bool,
 }
 
-/// `permissions.taken`.
+/// `permissions.pending`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct PermissionsTaken {
+pub struct PermissionsPending {
     /// The runtime.
     pub runtime: RuntimeId,
 }
 
-/// `permissions.events`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// `permissions.take`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct PermissionsEvents<'a> {
+pub struct PermissionsTake {
     /// The runtime.
     pub runtime: RuntimeId,
+    /// Whether the reply has all decisions in the queue. Default: at most 128 decisions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub all: Option<bool>,
+}
+
+/// The reply to `permissions.take`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PermissionsTaken<'a> {
     /// Decisions, oldest first.
     #[serde(borrow)]
     pub events: Vec<PermissionEvent<'a>>,

@@ -235,10 +235,19 @@ pub fn all() -> Vec<Case> {
         PermissionsSet { runtime: runtime(1), permissions: policy() }
     );
     sdk!(all, "permissions-watch", PermissionsWatch, 14, PermissionsWatch, PermissionsWatch { runtime: runtime(1), on: true });
-    sdk!(all, "permissions-taken", PermissionsTaken, 15, PermissionsTaken, PermissionsTaken { runtime: runtime(1) });
-    sidecar!(all, "permissions-events", PermissionsEvents, 0, PermissionsEvents<'_>, {
+    sdk!(all, "permissions-take", PermissionsTake, 15, PermissionsTake, PermissionsTake { runtime: runtime(1), all: None });
+    sdk!(
+        all,
+        "permissions-take-all",
+        PermissionsTake,
+        16,
+        PermissionsTake,
+        PermissionsTake { runtime: runtime(1), all: Some(true) }
+    );
+    sidecar!(all, "permissions-pending", PermissionsPending, 0, PermissionsPending, PermissionsPending { runtime: runtime(1) });
+    sidecar!(all, "reply-permissions-take", Reply, 15, PermissionsTaken<'_>, {
         let events = vec![decided("/größe/a", PermissionMode::Deny, Some(0)), decided("/b", PermissionMode::Allow, None)];
-        PermissionsEvents { runtime: runtime(1), events, lost: 4_294_967_296 }
+        PermissionsTaken { events, lost: 4_294_967_296 }
     });
     sdk!(all, "file-rename", FileRename, 9, FileRename, FileRename { runtime: runtime(1), from: path, to: "/tmp/x" });
 

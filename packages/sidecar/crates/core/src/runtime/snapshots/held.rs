@@ -6,8 +6,7 @@ use crate::program::Home;
 use crate::runtime::{Generation, Inner};
 use coldframe_error::Error;
 use coldframe_ids::{HandleId, HostCallId, Lineage};
-use coldframe_kernel::Kernel;
-use coldframe_kernel::PermissionListener;
+use coldframe_kernel::{Audit, Decisions, Kernel};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -29,7 +28,7 @@ impl std::fmt::Debug for Held {
 /// The state that a paused runtime keeps beside its snapshot.
 ///
 /// Handles and host calls continue with the next number, so that an old number never names a new
-/// object. The listener for permission decisions is kept.
+/// object. The listener for permission decisions is kept, with the decisions in its queue.
 #[derive(Clone, Default)]
 pub struct Carryover {
     /// The last assigned handle.
@@ -38,7 +37,7 @@ pub struct Carryover {
     last_host_call: Option<HostCallId>,
     /// CPU time of all programs so far, in nanoseconds.
     cpu_ns: u64,
-    audit: Option<Arc<dyn PermissionListener>>,
+    audit: Arc<Audit>,
 }
 
 impl Carryover {
@@ -47,7 +46,7 @@ impl Carryover {
             last_handle: home.last_handle(),
             last_host_call: kernel.host_calls.last(),
             cpu_ns: kernel.usage.cpu_ns(),
-            audit: kernel.permissions.listener(),
+            audit: kernel.permissions.audit(),
         }
     }
 
@@ -56,9 +55,13 @@ impl Carryover {
         home.continue_handles(self.last_handle);
         kernel.host_calls.continue_from(self.last_host_call);
         kernel.usage.computed(self.cpu_ns);
-        if self.audit.is_some() {
-            kernel.permissions.listen(self.audit);
-        }
+        kernel.permissions.continue_audit(self.audit);
+    }
+
+    /// Takes at most `most` permission decisions of the paused runtime, like
+    /// [`crate::Permissions::take`].
+    pub fn take_decisions(&self, most: usize) -> Decisions {
+        self.audit.take(most)
     }
 }
 

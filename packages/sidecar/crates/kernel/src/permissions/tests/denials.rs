@@ -2,13 +2,13 @@
 
 use super::*;
 use crate::permissions::hosts::Peer;
-use crate::permissions::policy::{Decision, Decisions, PermissionListener};
+use crate::permissions::policy::{Decision, PermissionListener};
 use std::sync::Arc;
 
 struct SilentListener;
 
 impl PermissionListener for SilentListener {
-    fn pending(&self, _take: &dyn Fn(usize) -> Decisions) {}
+    fn pending(&self) {}
 }
 
 fn listened(policy: &PermissionPolicy) -> Permissions {

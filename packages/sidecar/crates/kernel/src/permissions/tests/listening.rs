@@ -1,7 +1,7 @@
 //! Tests that a listener receives every decision in order, and the number of dropped decisions.
 
 use super::*;
-use crate::permissions::policy::{Decisions, PermissionListener};
+use crate::permissions::policy::PermissionListener;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 struct CountingListener(AtomicU32);
 
 impl PermissionListener for CountingListener {
-    fn pending(&self, _take: &dyn Fn(usize) -> Decisions) {
+    fn pending(&self) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
 }
@@ -93,4 +93,20 @@ fn an_invalid_policy_changes_nothing() {
     permissions.set(&policy(Scope::Fs, Verdict::Allow, &["-/a"])).expect("good");
     permissions.set(&policy(Scope::Fs, Verdict::Allow, &["-/b", "-c"])).expect_err("not a path");
     assert!(!ask(&permissions, "/a") && ask(&permissions, "/b"));
+}
+
+#[test]
+fn a_replaced_kernel_passes_its_queue_to_the_next_kernel() {
+    let (before, next) = (Permissions::default(), Permissions::default());
+    let listener = Arc::new(CountingListener::default());
+    before.listen(Some(listener.clone()));
+    ask(&before, "/before");
+    next.take_over(&before);
+    ask(&before, "/ended");
+    ask(&next, "/next");
+    let taken = [&before, &next].map(|permissions| permissions.take(1).decisions.remove(0).resource);
+    assert_eq!(taken, ["/before", "/next"], "both have one queue");
+    assert_eq!(next.take(10).decisions, []);
+    assert_eq!(listener.0.load(Ordering::Relaxed), 1, "the first notification is for both decisions");
+    assert!(!before.checks(Scope::Fs) && next.checks(Scope::Fs));
 }
