@@ -28,6 +28,9 @@ const SEPARATE = 'zod-json-schema.js';
  */
 const LATER = ['parts.js', SEPARATE];
 
+/** The entry point whose bundles are minified: most of their text is from other packages. */
+const MINIFIED = 'command';
+
 /** Modules whose exports the main entry point has, so that an app has each class once. */
 const EXPORTED = ['index.js', 'errors/error.js'];
 
@@ -72,6 +75,12 @@ const importPackage = (folder, name) => ({
     ),
 });
 
+/** Returns a comment that names the packages that a bundle contains, for NOTICE. */
+function contained({ inputs }) {
+  const names = Object.keys(inputs).flatMap((path) => /.*\bnode_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? []);
+  return names.length === 0 ? '' : `// Contains ${[...new Set(names)].sort().join(', ')}\n`;
+}
+
 /**
  * Bundles the modules in `folder`, the compiled package of `manifest`. `entries` has the module of
  * each entry point by the name of the bundle. `index` is the main entry point.
@@ -82,11 +91,13 @@ export async function bundle(folder, { manifest, entries }) {
   const outputs = [];
   for (const [out, module] of Object.entries(entries)) {
     const isMain = out === 'index';
-    const { outputFiles } = await build({
+    const { outputFiles, metafile } = await build({
       entryPoints: [{ out, in: join(folder, module) }],
       outdir: folder,
       write: false,
+      metafile: true,
       bundle: true,
+      minify: out === MINIFIED,
       splitting: true,
       chunkNames: `${CHUNKS}/[name]-[hash]`,
       external: Object.keys(dependencies).flatMap((dependency) => [dependency, `${dependency}/*`]),
@@ -101,10 +112,15 @@ export async function bundle(folder, { manifest, entries }) {
       treeShaking: true,
       logLevel: 'warning',
     });
-    outputs.push(...outputFiles);
+    const made = new Map(Object.entries(metafile.outputs).map(([path, output]) => [resolve(path), output]));
+    for (const { path, text } of outputFiles) {
+      // A minified bundle has another name for the function that keeps names.
+      const named = out === MINIFIED ? text : removeNeedlessNames(text);
+      outputs.push({ path, text: named + contained(made.get(path)) });
+    }
   }
-  for (const { path, contents } of outputs) {
+  for (const { path, text } of outputs) {
     mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, removeNeedlessNames(new TextDecoder().decode(contents)));
+    writeFileSync(path, text);
   }
 }

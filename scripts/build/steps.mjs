@@ -1,8 +1,8 @@
 // The steps of the build: the inputs, the outputs and the command of each step, and the steps that
 // each step needs.
 //
-//   guest ──► image      packages/runner/dist   the guest image and its precompiled module
-//   imager ─┴► shell     packages/runner/dist   the image with the shell
+//   guest ──► image      packages/runner/dist   the guest image and the precompiled module
+//   imager ─┴► shell     packages/runner/dist   the image with the shell, and the same module
 //   native               packages/sidecar/dist  the sidecar's binary and the Node-API addon
 //   runner, sidecar ► sdk ► benchmarks          TypeScript; the entry points of sdk are bundled
 //   notices              packages/*             the licence and the notices, for published packages
@@ -16,12 +16,11 @@
 // `native` precedes `imager`, because link-time optimization takes minutes on one processor. The
 // other processor then compiles the imager.
 
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { cargoBuild } from './cargo.mjs';
 import { compiledFiles, compileTypes } from './compile-types.mjs';
 import { crateInputs } from './crates.mjs';
-import { listFiles } from './inputs.mjs';
 import { fromRoot } from './paths.mjs';
 import { placeFile } from './place.mjs';
 import { run } from './run.mjs';
@@ -82,11 +81,18 @@ async function buildNative(report, dev) {
   placeFile(join(folder, 'libcoldframe_node.so'), fromRoot(ADDON), 0o755);
 }
 
-/** Lists the files of a finished image. */
-const imageFiles = (name) =>
-  listFiles([RUNNER_DIST], ['inputs', 'shell-inputs']).filter((path) =>
-    new RegExp(`/${name}(\\.image|-[0-9a-f]+\\.cwasm)$`).test(path),
-  );
+/**
+ * The place of the module's file name in the header of an image
+ * (crates/memory/src/image/format.rs).
+ */
+const MODULE_NAME = [72, 128];
+
+/** Lists the files of the finished image `name`: the image, and the module that the image names. */
+function imageFiles(name) {
+  const image = `${RUNNER_DIST}/${name}.image`;
+  const module = readFileSync(fromRoot(image)).toString('latin1', ...MODULE_NAME);
+  return [image, `${RUNNER_DIST}/${module.replaceAll('\0', '')}`];
+}
 
 const PUBLISHED = ['runner', 'sdk', 'sidecar'];
 const NOTICES = ['LICENSE', 'NOTICE'];

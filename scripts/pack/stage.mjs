@@ -21,10 +21,10 @@ const PUBLISHED = {
 
 /** The native files of a platform package, by folder. */
 const NATIVE = {
-  runner: /^dist\/(guest|shell)(\.image|-[0-9a-f]{16}\.cwasm)$/,
+  runner: /^dist\/(guest\.image|shell\.image|guest-[0-9a-f]{16}\.cwasm)$/,
   sidecar: /^dist\/(coldframe-sidecar|coldframe\.node)$/,
 };
-const NATIVE_COUNT = { runner: 4, sidecar: 2 };
+const NATIVE_COUNT = { runner: 3, sidecar: 2 };
 
 function built(folder, pattern) {
   const prefix = `packages/${folder}/`;

@@ -1,7 +1,7 @@
 // Returns the folder of the images: one image for `node` programs and one with the shell. The build
 // makes the images of `engine/`, `bootstrap/` and `shell/`.
 //
-// An image names its precompiled module, which is code of one kind of processor. A published
+// The images name one precompiled module, which is code of one kind of processor. A published
 // release therefore has the images in a package for each kind of processor, and a checkout has them
 // in this package.
 
@@ -40,7 +40,7 @@ export class PlatformPackageError extends Error {
 const hasImages = (folder: string): boolean => FILES.every((name) => fs.existsSync(join(folder, name)));
 
 /**
- * Returns the path of the folder with `guest.image`, `shell.image` and their modules.
+ * Returns the path of the folder with `guest.image`, `shell.image` and their module.
  *
  * @throws `PlatformPackageError` if the platform package is not installed.
  */

@@ -11,6 +11,7 @@ const { NUMBERS: FILES } = require('../fs/calls.js');
 const { pair } = require('../net/calls.js');
 const operations = require('../event-loop/operations.js');
 const { NUMBERS, spawn, sys } = require('../processes/calls.js');
+const { body } = require('./shell-bundle.js');
 
 const SET = 0;
 const CURRENT = 1;
@@ -26,16 +27,7 @@ const kernel = {
   wait: (pid, callback) => operations.expect(sys(NUMBERS.wait, pid), callback),
 };
 
-let body;
 let shell;
-
-// Compiles the bundle before all other files. Compiling the largest file leaves free blocks, which
-// the other files then fill, so the image has no large free blocks.
-function compile() {
-  const source = buildFile('shell.js');
-  if (source === undefined) return;
-  body = native.compileFunction(source, 'coldframe:shell.js', ['exports', 'require', 'module', 'process', 'Buffer']);
-}
 
 // Installs the shell after Node's own modules are loaded. `settle` runs the due work of the loop.
 // Throws if the shell is not ready afterwards.
@@ -67,4 +59,4 @@ function run() {
   return true;
 }
 
-module.exports = { compile, install, run };
+module.exports = { install, run };

@@ -6,6 +6,7 @@
 // ../event-loop/hooks.js (the functions that the shim calls in a process).
 'use strict';
 
+require('../program/shell-bundle.js'); // before all other files, which fill the free blocks
 const context = require('../context.js');
 const { compileBuiltin } = require('./builtins.js');
 

@@ -85,7 +85,6 @@ const MAIN = ['check_syntax', 'eval_stdin', 'eval_string'];
 const LEFT_OUT = /^(?:internal\/(?:deps\/(?:amaro|v8)|debugger|quic|streams\/iter)\/|internal\/v8_prof_|stream\/iter$|quic$)/;
 
 module.exports = function preload() {
-  shell.compile();
   compileAll();
   for (const id of [...PUBLIC, ...INTERNAL]) context.requireBuiltin(id);
   touchLazyGlobals();

@@ -44,7 +44,7 @@ impl Core {
         Ok(Self { registry: Arc::new(registry), load_ns })
     }
 
-    /// Returns the installation, which has the images and modules.
+    /// Returns the installation, which has the images and their module.
     pub(crate) fn installation(&self) -> &Arc<Installation> {
         self.registry.installation()
     }

@@ -1,9 +1,10 @@
-//! The installation: the images and modules that the sidecar was started with.
+//! The installation: the images and the module that the sidecar was started with.
 //!
-//! There are two images. The image for `node` is loaded when the core is opened. The image with the
-//! shell and the usual commands is loaded when the first command starts. Most runtimes never start
-//! a command, so their programs start from the smaller image for `node`. The memories of both
-//! images use the process's address ranges. Next: the crates `memory` and `vm`.
+//! There are two images of one module. The module and the image for `node` are loaded when the core
+//! is opened. The image with the shell and the usual commands is loaded when the first command
+//! starts. Most runtimes never start a command, so their programs start from the smaller image for
+//! `node`. The memories of both images use the process's address ranges. Next: the crates `memory`
+//! and `vm`.
 
 use coldframe_error::Error;
 use coldframe_kernel::processes::ProgramKind;
@@ -14,7 +15,7 @@ use parking_lot::Mutex;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The images and modules that the sidecar was started with.
+/// The images and the module that the sidecar was started with.
 pub struct Installation {
     folder: PathBuf,
     warm_slots: usize,
@@ -26,8 +27,8 @@ pub struct Installation {
 impl Installation {
     /// Loads the image for `node`. All memories together use at most `budget`.
     pub(crate) fn open(folder: &Path, warm_slots: usize, budget: Arc<Budget>) -> Result<Self, Error> {
-        let node = load(folder, "guest.image", &budget, warm_slots)?;
-        Ok(Self { folder: folder.to_owned(), warm_slots, budget, node, shell: Mutex::default() })
+        let node = Factory::load(folder, open(folder, "guest.image", &budget, warm_slots)?)?;
+        Ok(Self { folder: folder.to_owned(), warm_slots, budget, node: Arc::new(node), shell: Mutex::default() })
     }
 
     /// Returns the factory for `node`.
@@ -52,7 +53,8 @@ impl Installation {
         if let Some(loaded) = &*shell {
             return Ok(loaded.clone());
         }
-        let loaded = load(&self.folder, "shell.image", &self.budget, self.warm_slots)?;
+        let image = open(&self.folder, "shell.image", &self.budget, self.warm_slots)?;
+        let loaded = Arc::new(self.node.with_image(&self.folder, image)?);
         Ok(shell.insert(loaded).clone())
     }
 
@@ -67,7 +69,6 @@ impl Installation {
     }
 }
 
-fn load(folder: &Path, name: &str, budget: &Arc<Budget>, warm_slots: usize) -> Result<Arc<Factory>, Error> {
-    let image = Image::open(&folder.join(name), budget.clone(), warm_slots)?;
-    Ok(Arc::new(Factory::load(folder, image)?))
+fn open(folder: &Path, name: &str, budget: &Arc<Budget>, warm_slots: usize) -> Result<Arc<Image>, Error> {
+    Image::open(&folder.join(name), budget.clone(), warm_slots)
 }

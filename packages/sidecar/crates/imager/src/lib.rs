@@ -3,15 +3,15 @@
 //!
 //! `module` lowers and checks the linked module, and `boot.rs` runs the guest's initialisation.
 //! [`build`] then writes two files. `NAME.image` is the linear memory after the initialisation.
-//! `NAME-HASH.cwasm` is the precompiled module without its data segments, because the image already
-//! has their bytes. This is the only crate with a compiler. `main.rs` is the command line of this
-//! crate.
+//! `guest-HASH.cwasm` is the precompiled module without its data segments, because the image
+//! already has their bytes. All images of a guest name one module. This is the only crate with a
+//! compiler. `main.rs` is the command line of this crate.
 
 mod boot;
 mod module;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use coldframe_core::{CPU_FEATURES, HEADER_LEN, Header, engine_config};
@@ -48,8 +48,11 @@ pub struct Built {
     pub module_file: String,
 }
 
-/// Builds `NAME.image` and its module `NAME-HASH.cwasm` in the folder `out` from the module `wasm`.
-/// The guest reads the files of the folders `inputs` during its initialisation.
+/// The first part of the file name of a precompiled module.
+const MODULE: &str = "guest";
+
+/// Builds `NAME.image` and its module `guest-HASH.cwasm` in the folder `out` from the module
+/// `wasm`. The guest reads the files of the folders `inputs` during its initialisation.
 pub fn build(wasm: &[u8], inputs: &[PathBuf], out: &Path, name: &str) -> Result<Built, Failure> {
     let compiler = |error: wasmtime::Error| Failure::Module(format!("{error:#}"));
     let wasm = module::lower_bulk_memory(wasm)?;
@@ -57,8 +60,7 @@ pub fn build(wasm: &[u8], inputs: &[PathBuf], out: &Path, name: &str) -> Result<
     // The code of this run is used once, and optimizing the code would take longer than the run.
     let initial = boot::run(&engine(OptLevel::None).map_err(compiler)?, &wasm, inputs)?;
 
-    let pages = initial.memory.len() as u64 / module::WASM_PAGE;
-    let stripped = module::strip(&wasm, pages)?;
+    let stripped = module::strip(&wasm)?;
     let code = engine(OptLevel::Speed).and_then(|engine| engine.precompile_module(&stripped)).map_err(compiler)?;
     let hash = coldframe_core::Digest::new(Sha256::digest(&initial.memory).into());
     let code_hash: String = Sha256::digest(&code)[..8].iter().map(|byte| format!("{byte:02x}")).collect();
@@ -72,12 +74,13 @@ pub fn build(wasm: &[u8], inputs: &[PathBuf], out: &Path, name: &str) -> Result<
         inbox_len: initial.info.inbox_len,
         frozen_end: initial.info.frozen_end,
         hash,
-        module_file: format!("{name}-{code_hash}.cwasm"),
+        module_file: format!("{MODULE}-{code_hash}.cwasm"),
     };
     std::fs::create_dir_all(out).map_err(|error| file(out, &error))?;
-    replace(&out.join(&header.module_file), &[&code])?;
-    replace(&out.join(format!("{name}.image")), &[&header.encode().map_err(Failure::Module)?, &initial.memory[data.clone()]])?;
-    remove_old_modules(out, name, &header.module_file)?;
+    replace(&out.join(&header.module_file), name, &[&code])?;
+    let head = header.encode().map_err(Failure::Module)?;
+    replace(&out.join(format!("{name}.image")), name, &[&head, &initial.memory[data.clone()]])?;
+    remove_old_modules(out)?;
     let used = initial.memory.chunks(HEADER_LEN).filter(|page| page.iter().any(|byte| *byte != 0)).count() * HEADER_LEN;
     Ok(Built { mapped: data.len(), used, code: code.len(), module_file: header.module_file })
 }
@@ -138,9 +141,10 @@ fn file(path: &Path, error: &std::io::Error) -> Failure {
 }
 
 /// Writes a new file and renames the file to `path`. A process that has mapped the old file keeps
-/// the old content.
-fn replace(path: &Path, parts: &[&[u8]]) -> Result<(), Failure> {
-    let temporary = path.with_extension("new");
+/// the old content. `image` makes the name of the new file unique, because the builds of two images
+/// may write their module at the same time.
+fn replace(path: &Path, image: &str, parts: &[&[u8]]) -> Result<(), Failure> {
+    let temporary = path.with_extension(format!("{image}.new"));
     let write = || {
         let mut file = std::fs::File::create(&temporary)?;
         parts.iter().try_for_each(|part| file.write_all(part))?;
@@ -149,13 +153,36 @@ fn replace(path: &Path, parts: &[&[u8]]) -> Result<(), Failure> {
     write().map_err(|error| file(path, &error))
 }
 
-/// Removes the modules of earlier builds of `image` from `folder`. The module `current` stays.
-fn remove_old_modules(folder: &Path, image: &str, current: &str) -> Result<(), Failure> {
-    for entry in std::fs::read_dir(folder).map_err(|error| file(folder, &error))?.flatten() {
-        let name = entry.file_name().to_string_lossy().into_owned();
-        if name.strip_prefix(image).is_some_and(|rest| rest.starts_with('-')) && name.ends_with(".cwasm") && name != current {
-            std::fs::remove_file(entry.path()).map_err(|error| file(&entry.path(), &error))?;
+/// Removes the modules in `folder` that no image in the folder names.
+fn remove_old_modules(folder: &Path) -> Result<(), Failure> {
+    let failed = |error: std::io::Error| file(folder, &error);
+    let entries = std::fs::read_dir(folder).map_err(failed)?.collect::<Result<Vec<_>, _>>().map_err(failed)?;
+    let with = |extension: &str| {
+        let paths = entries.iter().map(std::fs::DirEntry::path);
+        paths.filter(|path| path.extension().is_some_and(|is| is == extension)).collect::<Vec<_>>()
+    };
+    let mut named = Vec::new();
+    for path in with("image") {
+        named.extend(module_of(&path).map_err(|error| file(&path, &error))?);
+    }
+    for path in with("cwasm") {
+        if !named.iter().any(|name| path.ends_with(name)) {
+            // Another build may have removed the file.
+            match std::fs::remove_file(&path) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(file(&path, &error)),
+                _ => {}
+            }
         }
     }
     Ok(())
+}
+
+/// Returns the name of the module of the image file `path`. Returns `None` if the file is no image
+/// of this format.
+fn module_of(path: &Path) -> std::io::Result<Option<String>> {
+    let mut page = Vec::new();
+    let file = std::fs::File::open(path)?;
+    let len = file.metadata()?.len();
+    file.take(HEADER_LEN as u64).read_to_end(&mut page)?;
+    Ok(Header::decode(&page, len).ok().map(|header| header.module_file))
 }

@@ -13,7 +13,7 @@ const USAGE: &str = "usage: coldframe-imager --wasm FILE --inputs DIR... --out D
 
   --wasm FILE    the guest's module
   --inputs DIR   a folder that the guest reads during its initialisation; repeatable
-  --out DIR      the folder that receives NAME.image and NAME-HASH.cwasm
+  --out DIR      the folder that receives NAME.image and guest-HASH.cwasm
   --name NAME    the name of the image
   --fingerprint  print a text that changes if equal inputs would give another image
 ";

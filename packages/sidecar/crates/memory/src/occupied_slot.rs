@@ -19,14 +19,12 @@ pub struct OccupiedSlot {
     meter: Arc<Meter>,
 }
 
-/// The address and the sizes of a memory.
+/// The address and the size of a memory.
 pub struct SlotLayout {
     /// The address of the memory.
     pub base: usize,
     /// The present size in bytes.
     pub size: usize,
-    /// The module's initial memory size in bytes.
-    pub initial_size: usize,
 }
 
 /// A memory whose VM has ended. Dropping this value restores the slot, which takes long if the
@@ -94,8 +92,8 @@ impl OccupiedSlot {
     /// Returns the memory's address and sizes. Returns `None` if the slot is vacant.
     pub fn layout(&self) -> Option<SlotLayout> {
         let state = self.state.lock();
-        let Occupant { slot, image, size, .. } = state.as_ref()?;
-        Some(SlotLayout { base: slot.base(), size: *size, initial_size: image.header().memory_len as usize })
+        let Occupant { slot, size, .. } = state.as_ref()?;
+        Some(SlotLayout { base: slot.base(), size: *size })
     }
 
     /// Grows the memory to `new_size` bytes. Returns the reason if the memory cannot grow.

@@ -7,7 +7,10 @@
 //! Epochs and fuel are not used, because they cost 20 % in an interpreter's dispatch loop. The
 //! guest polls (`imports.rs`), and a guest that does not poll is stopped through its memory
 //! (`gate.rs` of the crate `memory`). Stacks are fibers, so that a guest can be suspended at any
-//! depth. Next: `stack.rs`.
+//! depth. The module has no map from code to the offsets of wasm instructions, and no unwind
+//! tables. Both serve only backtraces of wasm frames, which no error contains, and take a sixth of
+//! the file.
+//! Next: `stack.rs`.
 
 use coldframe_memory::{GUARD, RESERVATION};
 use wasmtime::Config;
@@ -41,6 +44,8 @@ pub fn engine_config() -> Config {
         .async_stack_size(FIBER_STACK)
         .concurrency_support(false)
         .wasm_backtrace_max_frames(None)
+        .generate_address_map(false)
+        .native_unwind_info(false)
         .wasm_simd(true)
         .wasm_relaxed_simd(false)
         .wasm_multi_memory(false)

@@ -42,9 +42,9 @@ unsafe impl MemoryCreator for Creator {
     ) -> Result<Box<dyn LinearMemory>, String> {
         let slot = NEXT.with(|next| next.borrow_mut().take()).ok_or("no slot is prepared for this memory")?;
         let layout = slot.layout().ok_or("the slot is vacant")?;
-        // A restored memory may be larger than the module's initial memory.
-        if reserved != Some(RESERVATION) || guard != GUARD || minimum != layout.initial_size {
-            return Err(format!("memory of {minimum} bytes in {reserved:?} + {guard}, image of {}", layout.initial_size));
+        // The images of one module have different lengths, and a restored memory may have grown.
+        if reserved != Some(RESERVATION) || guard != GUARD || minimum > layout.size {
+            return Err(format!("memory of {minimum} bytes in {reserved:?} + {guard}, slot of {}", layout.size));
         }
         Ok(Box::new(GuestMemory { base: layout.base, size: layout.size, slot }))
     }

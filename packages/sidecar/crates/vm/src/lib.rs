@@ -46,6 +46,8 @@ pub struct Factory {
     async_instance: OnceLock<InstancePre<StoreData>>,
     engine: Engine,
     image: Arc<Image>,
+    /// The length of the memory that the module itself asks for, in bytes. No image is shorter.
+    module_memory: u64,
     turn: ModuleExport,
     inbox: ModuleExport,
     memory: ModuleExport,
@@ -94,9 +96,39 @@ impl Factory {
         let module = unsafe { Module::deserialize_file(&engine, &path) }.map_err(|error| fail(format!("{error:#}")))?;
         let export = |name: &str| module.get_export_index(name).ok_or_else(|| fail(format!("it does not export {name}")));
         let (turn, inbox, memory) = (export("cf_turn")?, export("cf_inbox")?, export("memory")?);
+        let module_memory = memory_of(&module).map_err(fail)?;
         let linker = imports::linker(&engine, &module, false).map_err(|error| fail(format!("{error:#}")))?;
         let instance = linker.instantiate_pre(&module).map_err(|error| fail(format!("{error:#}")))?;
-        Ok(Self { instance, async_instance: OnceLock::new(), engine, image, turn, inbox, memory })
+        let factory = Self { instance, async_instance: OnceLock::new(), engine, image, module_memory, turn, inbox, memory };
+        factory.check_length().map_err(fail)?;
+        Ok(factory)
+    }
+
+    /// Returns the factory for another image. All images of a build name one module, which is then
+    /// not loaded again. `folder` has the module of an image that names another module.
+    pub fn with_image(&self, folder: &Path, image: Arc<Image>) -> Result<Self, Error> {
+        if image.header().module_file != self.image.header().module_file {
+            return Self::load(folder, image);
+        }
+        let fail = |reason: String| Error::Image { path: folder.join(&image.header().module_file).display().to_string(), reason };
+        let factory = Self {
+            instance: self.instance.clone(),
+            async_instance: OnceLock::new(),
+            engine: self.engine.clone(),
+            image: image.clone(),
+            ..*self
+        };
+        factory.check_length().map_err(fail)?;
+        Ok(factory)
+    }
+
+    /// Checks that the image is at least as long as the module's own memory.
+    fn check_length(&self) -> Result<(), String> {
+        let len = self.image.len() as u64;
+        if len < self.module_memory {
+            return Err(format!("its memory has {} bytes at least, the image {len}", self.module_memory));
+        }
+        Ok(())
     }
 
     /// Returns the instance for a runtime with or without app file systems.
@@ -119,6 +151,13 @@ impl Factory {
     }
 }
 
+/// Returns the length of the memory that `module` asks for, in bytes.
+fn memory_of(module: &Module) -> Result<u64, String> {
+    let memory = module.get_export("memory").and_then(|export| export.memory().cloned());
+    let memory = memory.ok_or_else(|| "its export memory is not a memory".to_owned())?;
+    Ok(memory.minimum() * memory.page_size())
+}
+
 impl Vm {
     /// Makes the VM of a new program. `charge` is the VM's charge for memory, and already includes
     /// the image's length.
@@ -138,13 +177,16 @@ impl Vm {
         let began = sys::monotonic_ns();
         let kernel = owner.process().kernel.clone();
         let limits = owner.process().limits;
-        if image.len() > factory.image.len() {
-            // The memory of the snapshot has grown. wasmtime charges only for the module's initial
-            // memory.
-            if !charge.raise_to(image.len() as u64) {
+        let len = image.len() as u64;
+        if len > factory.module_memory {
+            // wasmtime checks and charges only the module's own memory.
+            if len > limits.memory_bytes {
+                return Err(MemoryRefusal::Process.error(&limits));
+            }
+            if !charge.raise_to(len) {
                 return Err(MemoryRefusal::Runtime.error(&limits));
             }
-            owner.grows(factory.image.len() as u64, image.len() as u64);
+            owner.grows(factory.module_memory, len);
         }
         let made_of = factory.instance(kernel.has_app_file_systems.load(Ordering::Relaxed))?;
         let slot = image.pool().take(image)?;

@@ -60,6 +60,21 @@ fn time_cpu_memory_and_output_limits_end_a_program_with_their_codes() {
 }
 
 #[test]
+fn a_command_needs_a_memory_limit_of_at_least_the_shells_image() {
+    let core = core();
+    let image = core.installation().factory_of(true).expect("the shell").image().len() as u64;
+    assert!(core.installation().image_len() < image);
+    let mut command = exec("true");
+    command.mode = Mode::Command;
+    for (memory_bytes, expected) in [(image - 1, Some("ERR_MEMORY_LIMIT")), (image, None)] {
+        let runtime = limited(&core, Limits { memory_bytes, ..Limits::default() });
+        let command = outcome(&runtime, command.clone());
+        assert_eq!((code(&command), command.exit_code == 0), (expected, expected.is_none()));
+        assert_eq!(text(&outcome(&runtime, exec("console.log('alive')")).stdout), "alive\n");
+    }
+}
+
+#[test]
 fn a_streamed_program_waits_for_its_reader_and_ends_when_cancelled() {
     let core = core();
     let runtime = runtime(&core);

@@ -11,7 +11,7 @@ mod strip;
 
 pub(crate) use check::check;
 pub(crate) use lower::lower_bulk_memory;
-pub(crate) use strip::{WASM_PAGE, strip};
+pub(crate) use strip::strip;
 
 use std::ops::Range;
 
