@@ -1,22 +1,32 @@
-// Bundles the compiled modules of a package into one module for each entry point. Node needs many
+// Bundles the compiled modules of a package into few modules for each entry point. Node needs many
 // times longer to load a hundred modules than to load one module of their total size.
 //
-// The main entry point is one module. Another entry point imports the package by its name, and may
-// have modules in `chunks/` that are loaded at their first use. The packages of `dependencies` are
-// not bundled. Packages of `devDependencies` are. The main entry point loads the parts of zod that
-// convert schemas at their first use. These parts are an entry point of their own. esbuild is a
+// The modules in `chunks/` are loaded at their first use, or are shared by bundles. The other entry
+// points import the main entry point by the name of the package.
+//
+// The packages of `dependencies` are not bundled. Packages of `devDependencies` are. esbuild is a
 // dependency of the runner's build, which bundles the shell.
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join, relative, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
+import { removeNeedlessNames } from './needless-names.mjs';
 import { fromRoot } from './paths.mjs';
 
-/** The folder of the modules that an entry point loads at their first use. */
+/** The folder of the modules that are no entry points. */
 const CHUNKS = 'chunks';
 
-/** The entry point that the main entry point loads at its first use. */
+/**
+ * The parts of zod that convert schemas. They are a bundle of their own beside the chunks. In a
+ * common bundle, esbuild would make one more chunk, of its own helpers.
+ */
 const SEPARATE = 'zod-json-schema.js';
+
+/**
+ * The modules that the main entry point loads at their first use: the parts of runtimes, and the
+ * separate module.
+ */
+const LATER = ['parts.js', SEPARATE];
 
 /** Modules whose exports the main entry point has, so that an app has each class once. */
 const EXPORTED = ['index.js', 'errors/error.js'];
@@ -25,13 +35,14 @@ const EXPORTED = ['index.js', 'errors/error.js'];
 const LATER_IMPORT = /\bimport\('(\.[^']+)'\)/g;
 
 /**
- * Makes imports at run time static. For imports at run time, esbuild would put each module into a
- * function, and Node would parse the functions twice.
+ * Makes imports at run time static, except imports of `LATER`. With each further exception, esbuild
+ * would make several chunks of the modules that are loaded at once, and Node needs longer to load
+ * several chunks.
  */
 function importAtOnce(text) {
   const imports = [];
   const contents = text.replace(LATER_IMPORT, (expression, path) => {
-    if (path.endsWith(SEPARATE)) return expression;
+    if (LATER.includes(basename(path))) return expression;
     imports.push(`import * as later${imports.length} from '${path}';`);
     return `Promise.resolve(later${imports.length - 1})`;
   });
@@ -46,7 +57,7 @@ const staticImports = (folder) => ({
     ),
 });
 
-/** The main entry point imports the separate module from its own folder. */
+/** A chunk of the main entry point imports the separate module from its own folder. */
 const separateModule = {
   name: 'separate module',
   setup: ({ onResolve }) => onResolve({ filter: /\/zod-json-schema\.js$/ }, () => ({ path: `./${SEPARATE}`, external: true })),
@@ -63,7 +74,7 @@ const importPackage = (folder, name) => ({
 
 /**
  * Bundles the modules in `folder`, the compiled package of `manifest`. `entries` has the module of
- * each entry point by the name of the bundle. The entry point `index` is one module.
+ * each entry point by the name of the bundle. `index` is the main entry point.
  */
 export async function bundle(folder, { manifest, entries }) {
   const { build } = createRequire(fromRoot('packages/runner/package.json'))('esbuild');
@@ -76,7 +87,7 @@ export async function bundle(folder, { manifest, entries }) {
       outdir: folder,
       write: false,
       bundle: true,
-      splitting: !isMain,
+      splitting: true,
       chunkNames: `${CHUNKS}/[name]-[hash]`,
       external: Object.keys(dependencies).flatMap((dependency) => [dependency, `${dependency}/*`]),
       nodePaths: [join(dirname(manifest), 'node_modules')],
@@ -94,6 +105,6 @@ export async function bundle(folder, { manifest, entries }) {
   }
   for (const { path, contents } of outputs) {
     mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, contents);
+    writeFileSync(path, removeNeedlessNames(new TextDecoder().decode(contents)));
   }
 }

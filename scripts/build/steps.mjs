@@ -101,7 +101,7 @@ async function copyNotices() {
 const SDK_BUNDLES = {
   entries: {
     index: 'index.js',
-    'zod-json-schema': 'bindings/zod-json-schema.js',
+    'chunks/zod-json-schema': 'bindings/zod-json-schema.js',
     command: 'command/main.js',
     'secure-exec': 'secure-exec/index.js',
     check: 'check/index.js',
@@ -119,7 +119,7 @@ const typescript = (name, needs, dependencies, options) => ({
     `packages/${name}/package.json`,
     'tsconfig.json',
     'pnpm-lock.yaml',
-    ...(options?.bundles ? ['scripts/build/bundle.mjs'] : []),
+    ...(options?.bundles ? ['scripts/build/bundle.mjs', 'scripts/build/needless-names.mjs'] : []),
     ...dependencies.map((dependency) => `packages/${dependency}/src`),
   ],
   outputs: [`packages/${name}/dist`],
@@ -191,7 +191,7 @@ export const steps = ({ dev = false } = {}) => {
       run: (report) => makeImage('shell', ['inputs', 'shell-inputs'], report),
     },
     typescript('runner', [], []),
-    typescript('sidecar', [], []),
+    typescript('sidecar', [], [], { bundles: { entries: { index: 'index.js' } } }),
     typescript('sdk', ['runner', 'sidecar'], ['runner', 'sidecar'], { bundles: SDK_BUNDLES }),
     typescript('benchmarks', ['sdk'], ['sdk']),
     {

@@ -15,8 +15,8 @@ const MAIN = ['runner', 'sidecar', 'sdk'];
 /** The package whose declarations and modules are published, by folder. */
 const PUBLISHED = {
   runner: /^dist\/index\.(js|d\.ts)$/,
-  sidecar: /^dist\/\w+\.(js|d\.ts)$/,
-  sdk: /^dist\/((check|check-worker|command|index|secure-exec|zod-json-schema)\.js|chunks\/[^/]+\.js|(?!command\/).+\.d\.ts)$/,
+  sidecar: /^dist\/(index\.js|\w+\.d\.ts)$/,
+  sdk: /^dist\/((check|check-worker|command|index|secure-exec)\.js|chunks\/[^/]+\.js|(?!command\/).+\.d\.ts)$/,
 };
 
 /** The native files of a platform package, by folder. */

@@ -60,15 +60,12 @@ test('packs the main packages and the platform packages of this machine', () => 
 test('packs only the bundles and the declarations into coldframe', () => {
   const chunks = listFiles(['packages/sdk/dist/chunks']).map((path) => path.slice('packages/sdk/'.length));
   const declared = declarations('sdk').filter((path) => !path.startsWith('dist/command/'));
-  const bundles = ['index', 'check', 'check-worker', 'command', 'secure-exec', 'zod-json-schema'].map(
-    (name) => `dist/${name}.js`,
-  );
+  const bundles = ['index', 'check', 'check-worker', 'command', 'secure-exec'].map((name) => `dist/${name}.js`);
   expect(pathsOf(packages.get('coldframe'))).toEqual([...COMMON, ...bundles, ...chunks, ...declared].sort());
 });
 
-test.each(['runner', 'sidecar'])('packs only modules into @coldframe/%s', (name) => {
-  const modules = declarations(name).flatMap((path) => [path, path.replace('.d.ts', '.js')]);
-  expect(pathsOf(packages.get(`@coldframe/${name}`))).toEqual([...COMMON, ...modules].sort());
+test.each(['runner', 'sidecar'])('packs only the bundle and the declarations into @coldframe/%s', (name) => {
+  expect(pathsOf(packages.get(`@coldframe/${name}`))).toEqual([...COMMON, 'dist/index.js', ...declarations(name)].sort());
 });
 
 test('packs the program and the addon into the platform packages of the sidecar', () => {

@@ -5,10 +5,14 @@
 // release therefore has the images in a package for each kind of processor, and a checkout has them
 // in this package.
 
-import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+
+const require = createRequire(import.meta.url);
+// An `import` of `node:fs` reads every export, and makes Node load the modules of streams, promises
+// and `readline` for some of the exports.
+const fs = require('node:fs') as typeof import('node:fs');
 
 const FILES = ['guest.image', 'shell.image'];
 
@@ -33,7 +37,7 @@ export class PlatformPackageError extends Error {
   }
 }
 
-const hasImages = (folder: string): boolean => FILES.every((name) => existsSync(join(folder, name)));
+const hasImages = (folder: string): boolean => FILES.every((name) => fs.existsSync(join(folder, name)));
 
 /**
  * Returns the path of the folder with `guest.image`, `shell.image` and their modules.

@@ -1,18 +1,27 @@
-// Tests the entry point of the built package. An import loads one module of the package and no
-// dependency. Exports have their names. `require()` works where Node can require ES modules.
+// Tests the entry point of the built package. An import loads few modules: its time is mostly the
+// number and the size of the modules. Exports have their names. `require()` works where Node can
+// require ES modules.
 
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { dependenciesIn, loadedBy } from './loaded-modules.js';
+import { builtinsLoadedBy, bundlesIn, dependenciesIn, loadedBy } from './loaded-modules.js';
 
 const ENTRY = new URL('../dist/index.js', import.meta.url).href;
 
-test('an import of the package loads one of its modules, and no module of a dependency', async () => {
+test('an import of the package loads two of its modules, and no module of a dependency', async () => {
   const urls = await loadedBy('coldframe');
-  expect(urls.filter((url) => url.startsWith(new URL('../dist/', import.meta.url).href))).toEqual([ENTRY]);
+  expect(bundlesIn(urls)).toEqual(['index.js', 'chunks/chunk.js']);
   expect(dependenciesIn(urls)).toEqual([]);
+});
+
+test('an import of the package makes Node load none of its modules, except small ones', async () => {
+  expect((await builtinsLoadedBy('coldframe')).filter((name) => !['os', 'path', 'url'].includes(name))).toEqual([]);
+});
+
+test('the list of loaded modules of Node shows an import of a module', async () => {
+  expect(await builtinsLoadedBy('node:net')).toEqual(expect.arrayContaining(['net', 'stream']));
 });
 
 test('the exports of the built package have their names', async () => {

@@ -2,9 +2,8 @@
 // starts or loads them (`packages/sdk/src/transports`). A published release has them in a package
 // for each platform, and a checkout has them in this package.
 
-import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { platformFile } from './platform.js';
+import { fs, platformFile } from './platform.js';
 import { runnable } from './runnable.js';
 
 export { type Machine, PLATFORMS, PlatformPackageError, thisMachine } from './platform.js';
@@ -31,13 +30,13 @@ export const addonPath = (): string => given('coldframe.node', 'COLDFRAME_ADDON'
 
 function located(name: string): string {
   const built = fileURLToPath(new URL(name, import.meta.url));
-  return existsSync(built) ? built : platformFile(PREFIX, name);
+  return fs.existsSync(built) ? built : platformFile(PREFIX, name);
 }
 
 /** Returns the path in an environment variable, or `undefined` if the variable is not set. */
 function given(name: string, variable: string): string | undefined {
   const path = process.env[variable];
   if (!path) return undefined;
-  if (existsSync(path)) return path;
+  if (fs.existsSync(path)) return path;
   throw new Error(`${variable}: expected the path of ${name}, received ${JSON.stringify(path)}, where there is no file`);
 }

@@ -2,11 +2,16 @@
 // lists all platform packages as optional dependencies. npm installs the package whose `os`, `cpu`
 // and `libc` fit. Next: `runnable.ts`.
 
-import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 
 const require = createRequire(import.meta.url);
+
+/**
+ * Node's `fs`. An `import` of `node:fs` reads every export, and makes Node load the modules of
+ * streams, promises and `readline` for some of the exports.
+ */
+export const fs = require('node:fs') as typeof import('node:fs');
 
 /** The platforms that have a package, as `os-cpu-libc`. */
 export const PLATFORMS: readonly string[] = ['linux-x64-gnu', 'linux-arm64-gnu', 'linux-x64-musl', 'linux-arm64-musl'];
@@ -72,7 +77,7 @@ export function platformFile(
   const name = PLATFORMS.includes(wanted) ? prefix + wanted : '';
   const folder = name === '' ? undefined : folderOf(name);
   const path = folder === undefined ? undefined : join(folder, file);
-  if (path !== undefined && existsSync(path)) return path;
+  if (path !== undefined && fs.existsSync(path)) return path;
   const others = PLATFORMS.map((platform) => prefix + platform).filter((other) => other !== name);
   throw new PlatformPackageError(
     name,

@@ -2,13 +2,13 @@
 // packages drop the permission: `pnpm pack` without `publishConfig.executableFiles`, zip archives,
 // and copies between file systems.
 
-import { accessSync, chmodSync, constants, copyFileSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { fs } from './platform.js';
 
 function canRun(path: string): boolean {
   try {
-    accessSync(path, constants.X_OK);
+    fs.accessSync(path, fs.constants.X_OK);
     return true;
   } catch {
     return false;
@@ -24,10 +24,10 @@ const copies = new Map<string, string>();
  * that only this user can enter. The copy exists until this process exits. `chmod` changes the mode
  * of a file.
  */
-export function runnable(path: string, chmod: (path: string, mode: number) => void = chmodSync): string {
+export function runnable(path: string, chmod: (path: string, mode: number) => void = fs.chmodSync): string {
   if (canRun(path)) return path;
   try {
-    chmod(path, statSync(path).mode | 0o111);
+    chmod(path, fs.statSync(path).mode | 0o111);
     if (canRun(path)) return path;
   } catch {
     // Another user owns the file, or the file system is read-only.
@@ -37,11 +37,11 @@ export function runnable(path: string, chmod: (path: string, mode: number) => vo
 
 function copyOf(path: string): string {
   // `mkdtemp` makes a new folder with mode 0700, so no other user can replace the program.
-  const folder = mkdtempSync(join(tmpdir(), 'coldframe-program-'));
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  const folder = fs.mkdtempSync(join(tmpdir(), 'coldframe-program-'));
+  process.once('exit', () => fs.rmSync(folder, { recursive: true, force: true }));
   const copy = join(folder, basename(path));
-  copyFileSync(path, copy);
-  chmodSync(copy, 0o700);
+  fs.copyFileSync(path, copy);
+  fs.chmodSync(copy, 0o700);
   copies.set(path, copy);
   return copy;
 }

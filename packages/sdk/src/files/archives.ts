@@ -2,11 +2,10 @@
 // connects the archives to streams, and compresses or decompresses the streams.
 
 import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import { createGunzip, createGzip } from 'node:zlib';
 import type { Requester } from '../channel/sidecar-connection.js';
 import { checkArgument } from '../options/check.js';
 import { type ExportTarOptions, TAR_CHUNK, type TarSource } from '../options/files.js';
+import { requireBuiltin } from '../packages/installed.js';
 import type { RuntimeId } from '../protocol/generated/messages.js';
 import { exportStream, writeStream } from './streams.js';
 
@@ -24,7 +23,8 @@ export function exportTar(
 ): Readable {
   const tar = exportStream(sidecar, runtime, path, ready);
   if (!gzip) return tar;
-  const compressed = createGzip();
+  const compressed = requireBuiltin('node:zlib').createGzip();
+  const { pipeline } = requireBuiltin('node:stream/promises');
   // An error destroys `compressed`, and the reader of `compressed` receives the error.
   pipeline(tar, compressed).catch(() => {});
   return compressed;
@@ -53,8 +53,9 @@ export async function importTar(
   const head = Buffer.concat(first);
   const archive = Readable.from(joined(head, chunks), { objectMode: false });
   const target = writeStream(sidecar, runtime, { path, for: 'import' }, undefined);
-  if (gzip ?? GZIP_MAGIC.every((byte, index) => head[index] === byte)) await pipeline(archive, createGunzip(), target);
-  else await pipeline(archive, target);
+  const { pipeline } = requireBuiltin('node:stream/promises');
+  if (!(gzip ?? GZIP_MAGIC.every((byte, index) => head[index] === byte))) return pipeline(archive, target);
+  return pipeline(archive, requireBuiltin('node:zlib').createGunzip(), target);
 }
 
 async function* joined(head: Uint8Array, rest: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {

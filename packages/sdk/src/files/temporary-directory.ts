@@ -1,6 +1,5 @@
 // Makes directories with unique names.
 
-import { randomBytes } from 'node:crypto';
 import { isColdframeError } from '../errors/error.js';
 import type { RuntimeAccess } from '../sidecar/runtime-access.js';
 
@@ -14,6 +13,7 @@ const ATTEMPTS = 8;
  * the path.
  */
 export async function makeTemporaryDirectory({ connection, runtime }: RuntimeAccess, prefix: string): Promise<string> {
+  const { randomBytes } = await import('node:crypto');
   const parent = prefix.slice(0, prefix.lastIndexOf('/'));
   if (parent !== '') await connection.request('file.mkdir', { runtime, path: parent, recursive: true });
   for (let attempt = 1; ; attempt++) {

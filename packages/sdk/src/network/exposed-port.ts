@@ -1,9 +1,9 @@
 // Serves a guest's port at a loopback address of the host machine. Each connection to the address
 // becomes a connection into the runtime, until one of the two connections closes.
 
-import { once } from 'node:events';
-import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import type { AddressInfo, Server, Socket } from 'node:net';
 import { asyncDispose } from '../async-dispose.js';
+import { requireBuiltin } from '../packages/installed.js';
 import type { GuestStream } from './guest-stream.js';
 
 /** A guest's port that this process serves, until `close()` or the end of the runtime. */
@@ -37,12 +37,12 @@ export class ExposedPort implements AsyncDisposable {
     onClose: (port: ExposedPort) => void,
   ): Promise<ExposedPort> {
     const sockets = new Set<Socket>();
-    const server = createServer({ allowHalfOpen: true }, (socket) => {
+    const server = requireBuiltin('node:net').createServer({ allowHalfOpen: true }, (socket) => {
       sockets.add(socket.on('close', () => sockets.delete(socket)));
       join(socket, connect());
     });
     server.listen(hostPort, host);
-    await once(server, 'listening');
+    await requireBuiltin('node:events').once(server, 'listening');
     return new ExposedPort(server, sockets, onClose);
   }
 

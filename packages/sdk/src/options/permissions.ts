@@ -245,12 +245,15 @@ function rulesOf(scope: PermissionScope): Rule {
 }
 
 function scopeOf(scope: PermissionScope): Rule {
-  const rules = rulesOf(scope);
+  // The rules are made for the first policy that has rules, because most apps have no such policy.
+  let rules: Rule | undefined;
   return {
     expected: SCOPE_EXPECTED,
     fault(value) {
       if (value === 'allow' || value === 'deny') return undefined;
-      return isObject(value) ? rules.fault(value) : { path: [], expected: SCOPE_EXPECTED, received: value };
+      if (!isObject(value)) return { path: [], expected: SCOPE_EXPECTED, received: value };
+      rules ??= rulesOf(scope);
+      return rules.fault(value);
     },
   };
 }

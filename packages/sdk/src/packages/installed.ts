@@ -4,12 +4,24 @@
 //
 // In a bundle, the present module is the bundle. Packages may then be installed for `coldframe`
 // only, as pnpm installs them, so the search begins in the installed `coldframe`.
+//
+// This module also loads modules of Node that an app may not need.
 
 // webpack replaces calls of the named import `createRequire`.
 import Module from 'node:module';
 import { dirname } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { packageNotFound } from '../errors/make.js';
+
+/** The modules of Node that are loaded when they are first needed. */
+interface Builtins {
+  'node:child_process': typeof import('node:child_process');
+  'node:events': typeof import('node:events');
+  'node:net': typeof import('node:net');
+  'node:stream': typeof import('node:stream');
+  'node:stream/promises': typeof import('node:stream/promises');
+  'node:zlib': typeof import('node:zlib');
+}
 
 // Bundlers that make CommonJS leave `import.meta` empty, and define `__filename`.
 const ownModule = (): string => (import.meta.url as string | undefined) ?? __filename;
@@ -48,16 +60,39 @@ export function resolveInstalled(specifier: string): string {
   throw packageNotFound(name, [...new Set(starts.flatMap(searchedFrom))]);
 }
 
-/** Imports an ES module of an installed package. @throws `ERR_PACKAGE_NOT_FOUND` */
-export function importInstalled<T>(specifier: string): Promise<T> {
-  const { href } = pathToFileURL(resolveInstalled(specifier));
-  // With the comments, bundlers keep the module outside the bundle.
-  return import(/* webpackIgnore: true */ /* turbopackIgnore: true */ /* @vite-ignore */ href);
+// With the comments, bundlers keep the module outside the bundle.
+const importOutside = <T>(specifier: string): Promise<T> =>
+  import(/* webpackIgnore: true */ /* turbopackIgnore: true */ /* @vite-ignore */ specifier);
+
+/**
+ * Imports an ES module of a package that only `coldframe` depends on. The search is only necessary
+ * in a bundle, and takes longer than an import.
+ *
+ * @throws `ERR_PACKAGE_NOT_FOUND`
+ */
+export async function importInstalled<T>(specifier: string): Promise<T> {
+  try {
+    return await importOutside<T>(specifier);
+  } catch {
+    // A module that has thrown throws the same error again.
+    return importOutside<T>(pathToFileURL(resolveInstalled(specifier)).href);
+  }
 }
 
 /** Loads a CommonJS module of an installed package. @throws `ERR_PACKAGE_NOT_FOUND` */
 export function requireInstalled<T>(specifier: string): T {
   return requireFile(resolveInstalled(specifier));
+}
+
+let requireFromRoot: NodeJS.Require | undefined;
+
+/**
+ * Loads a module of Node when it is first needed. An import at the start of a file would make every
+ * app wait for the module.
+ */
+export function requireBuiltin<N extends keyof Builtins>(name: N): Builtins[N] {
+  requireFromRoot ??= Module.createRequire('/');
+  return requireFromRoot(name) as Builtins[N];
 }
 
 /** Loads a CommonJS module or a native addon by its absolute path. */

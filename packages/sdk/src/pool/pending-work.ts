@@ -4,7 +4,7 @@
 // Examples are the next piece of a large file, the first chunk of a late archive, and a rollback
 // that waits for the disk. Each of these requests would disturb the next user.
 
-import { Duplex, Readable, Writable } from 'node:stream';
+import { requireBuiltin } from '../packages/installed.js';
 
 /** The pending work of one user. */
 export class PendingWork {
@@ -22,6 +22,7 @@ export class PendingWork {
    */
   follow(result: unknown): unknown {
     if (result instanceof Promise) return this.#followPromise(result);
+    const { Readable, Writable } = requireBuiltin('node:stream');
     if (result instanceof Readable || result instanceof Writable) result.once('close', this.#add(result));
     else if (isIterator(result)) return this.#followIterator(result);
     return result;
@@ -68,6 +69,7 @@ function isIterator(value: unknown): value is AsyncIterableIterator<unknown> {
 // Returns whether a stream sends no further request while it closes, because all data is written or
 // no more data is read.
 function isOver(work: object): boolean {
+  const { Duplex, Readable, Writable } = requireBuiltin('node:stream');
   if (work instanceof Duplex) return work.closed;
   if (work instanceof Writable) return work.closed || work.writableFinished;
   return work instanceof Readable && (work.destroyed || work.readableEnded);

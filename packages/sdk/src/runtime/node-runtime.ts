@@ -7,7 +7,8 @@ import { asyncDispose } from '../async-dispose.js';
 import { checkOptions } from '../options/check.js';
 import type * as Files from '../options/files.js';
 import type * as Network from '../options/network.js';
-import { RuntimeParts } from './parts.js';
+import { makeParts } from './load-parts.js';
+import type { RuntimeParts } from './parts.js';
 import { provision } from './provision.js';
 import type * as Types from './signature-types.js';
 
@@ -45,7 +46,7 @@ export class NodeRuntime implements AsyncDisposable {
    */
   static async create(options: Types.NodeRuntimeOptions = {}): Promise<NodeRuntime> {
     checkOptions('NodeRuntime.create()', options);
-    return new NodeRuntime(new RuntimeParts(await provision(options), options));
+    return new NodeRuntime(makeParts(await provision(options), options));
   }
 
   /**

@@ -29,7 +29,7 @@ import { RuntimeSnapshots } from './snapshots.js';
 export type RuntimeState = 'running' | 'paused' | 'disposed';
 
 /** The options that remain in effect after the creation, also for clones. */
-type LastingOptions = Pick<NodeRuntimeOptions, 'cwd' | 'permissions' | 'limits' | 'onBootTiming' | 'onLimitWarning'>;
+export type LastingOptions = Pick<NodeRuntimeOptions, 'cwd' | 'permissions' | 'limits' | 'onBootTiming' | 'onLimitWarning'>;
 
 /** The parts of one runtime's handle. */
 export class RuntimeParts {

@@ -8,6 +8,7 @@
 import type { Binding } from '../bindings/binding.js';
 import { BindingRegistry, wireBindings } from '../bindings/binding-registry.js';
 import type { Opened, SidecarConnection } from '../channel/sidecar-connection.js';
+import { now } from '../clock.js';
 import { fileSystemService } from '../file-systems/service.js';
 import { writeFile } from '../files/contents.js';
 import { fileSystemsOf, initialFilesOf, mountsOf } from '../files/initial-files.js';
@@ -26,6 +27,7 @@ import { openProcess } from '../sidecar/open.js';
 import { openingOf } from '../sidecar/openings.js';
 import type { Snapshot } from '../sidecar/snapshot.js';
 import { explainMissing, originOf } from '../sidecar/snapshot-origin.js';
+import { whileLoadingParts } from './load-parts.js';
 import type { NodeRuntimeOptions } from './options.js';
 
 /** A runtime in a sidecar. */
@@ -64,7 +66,7 @@ export async function provision(options: NodeRuntimeOptions): Promise<Provisione
   const { snapshot, tenant } = snapshotOf(options);
   const makePolicy = options.idle && (await policyMaker(options.idle));
   const native = options.sidecar === undefined ? await installation() : undefined;
-  const begin = performance.now();
+  const begin = now();
   const { lease, opened, isOwn } = leaseFor(options, native);
   const { connection, policy } = makePolicy?.(lease.connection) ?? { connection: lease.connection, policy: undefined };
   // Programs of a snapshot run at once, so their bindings are part of the request. A new runtime
@@ -73,10 +75,11 @@ export async function provision(options: NodeRuntimeOptions): Promise<Provisione
   const releaseCalls = snapshot === undefined ? undefined : connection.expectCalls();
   lease.acquire();
   try {
-    const created = await connection.createRuntime(
+    const request = connection.createRuntime(
       { env, cwd, limits, profile, warn, files, mounts, permissions, snapshot, tenant, bindings: restoredBindings },
       onLimitWarning,
     );
+    const created = await whileLoadingParts(request);
     const { runtime, restored } = created;
     if (fileSystems.length > 0) connection.serve(runtime, 'filesystem', fileSystemService(fileSystems));
     const registry = bindings || restored ? new BindingRegistry(connection, runtime, restored && bindings) : undefined;
@@ -85,7 +88,7 @@ export async function provision(options: NodeRuntimeOptions): Promise<Provisione
     releaseCalls?.();
     await completed;
     if (onBootTiming !== undefined) {
-      const totalMs = performance.now() - begin;
+      const totalMs = now() - begin;
       reportCreation(onBootTiming, created, await opened, isOwn, totalMs);
     }
     const owner = tenant ?? DEFAULT_TENANT;

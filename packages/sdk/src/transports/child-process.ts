@@ -7,14 +7,16 @@
 // and the last output. The channel therefore closes when the child has been reaped. The socket
 // closes slightly earlier.
 
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import { createChannel } from '../channel/channel.js';
 import { connectChannel } from '../channel/connection.js';
 import type { Opened, Opening, ProcessConnection } from '../channel/sidecar-connection.js';
+import { now } from '../clock.js';
 import { deferred } from '../deferred.js';
 import { sidecarDisposed, sidecarExited, sidecarSpawn } from '../errors/make.js';
+import { requireBuiltin } from '../packages/installed.js';
 import { VERSION } from '../version.js';
 import { StderrTail } from './stderr-tail.js';
 
@@ -31,9 +33,9 @@ export function spawnSidecar(
   args: readonly string[],
   { copyTo }: { copyTo?: Writable | undefined } = {},
 ): Opening<ProcessConnection> {
-  const begin = performance.now();
+  const begin = now();
   const child = start(path, [...args, '--channel-fd', String(CHANNEL_FD)]);
-  const spawnMs = performance.now() - begin;
+  const spawnMs = now() - begin;
   const socket = child.stdio[CHANNEL_FD] as Socket;
   const tail = new StderrTail(child.stderr, copyTo);
   const opening = deferred<Opened>();
@@ -77,7 +79,7 @@ export function spawnSidecar(
       socket.write(bytes);
     },
     onHello: (hello) => {
-      opening.resolve({ spawnMs, sessionMs: performance.now() - begin - spawnMs, moduleLoadMs: hello.loadNs / 1e6 });
+      opening.resolve({ spawnMs, sessionMs: now() - begin - spawnMs, moduleLoadMs: hello.loadNs / 1e6 });
       if (!waiting) socket.unref();
     },
     onBusy: () => {
@@ -117,7 +119,7 @@ function start(path: string, args: string[]): ChildProcess {
   let child: ChildProcess;
   try {
     // The sidecar has no environment, because it needs none and no variable may reach a guest.
-    child = spawn(path, args, { stdio: ['ignore', 'ignore', 'pipe', 'pipe'], env: {} });
+    child = requireBuiltin('node:child_process').spawn(path, args, { stdio: ['ignore', 'ignore', 'pipe', 'pipe'], env: {} });
   } catch (error) {
     throw sidecarSpawn(path, (error as Error).message, error);
   }

@@ -10,6 +10,7 @@ import { type Channel, createChannel } from '../channel/channel.js';
 import { connectChannel, type FastCalls } from '../channel/connection.js';
 import type { Outcome } from '../channel/outcome.js';
 import type { Opened, Opening } from '../channel/sidecar-connection.js';
+import { now } from '../clock.js';
 import { deferred } from '../deferred.js';
 import { fromWire, sidecarDisposed, sidecarSpawn } from '../errors/make.js';
 import { requireFile } from '../packages/installed.js';
@@ -23,7 +24,7 @@ const MODES = { exec: 0, run: 1, file: 2, command: 3 } as const;
 
 /** Loads the addon at `path` and opens a session in it. */
 export function openAddon(path: string, options: AddonOptions): Opening {
-  const begin = performance.now();
+  const begin = now();
   const opening = deferred<Opened>();
   let failure: Error | undefined;
   const onEvent: OnEvent = (kind, id, payload) => {
@@ -35,7 +36,7 @@ export function openAddon(path: string, options: AddonOptions): Opening {
     version: VERSION,
     immediate: true,
     write: (bytes) => translated(() => session.send(bytes)) ?? undefined,
-    onHello: ({ loadNs }) => opening.resolve({ sessionMs: performance.now() - begin, moduleLoadMs: loadNs / 1e6 }),
+    onHello: ({ loadNs }) => opening.resolve({ sessionMs: now() - begin, moduleLoadMs: loadNs / 1e6 }),
     onBusy: () => session.hold(true),
     onIdle: () => session.hold(false),
     onClose(error) {
@@ -73,11 +74,11 @@ function fastCalls(session: AddonSession, channel: Channel, framed: FastCalls): 
   return {
     async createRuntime(options, onWarning) {
       if (!isPlain(options)) return framed.createRuntime(options, onWarning);
-      const begin = performance.now();
+      const begin = now();
       const { env, cwd, limits, profile, tenant } = options;
       const [names, values] = listsOf(limits);
       const runtime = call(() => session.createRuntime(env, cwd, profile, names, values, tenant));
-      return { runtime, configureNs: (performance.now() - begin) * 1e6 };
+      return { runtime, configureNs: (now() - begin) * 1e6 };
     },
     start(id, program, onOutput, onStarted) {
       const { runtime, mode, code, args, execArgv, env, cwd, stdin, timeoutMs, limits, stream, live } = program;
