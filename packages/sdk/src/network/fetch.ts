@@ -129,5 +129,7 @@ function translated(port: number, error: unknown): unknown {
   if (code === 'UND_ERR_INVALID_ARG' || code === 'UND_ERR_NOT_SUPPORTED' || code === 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH') {
     return invalidOption('fetch()', { option: 'request', expected: 'a valid HTTP request', received: show(message) });
   }
-  return code.startsWith('UND_ERR') || name === 'HTTPParserError' ? responseInvalid(port, String(message), error) : error;
+  // undici asserts that a status is at least 100, and that only a requested upgrade has status 101.
+  const isResponse = code.startsWith('UND_ERR') || name === 'HTTPParserError' || code === 'ERR_ASSERTION';
+  return isResponse ? responseInvalid(port, String(message), error) : error;
 }

@@ -66,6 +66,8 @@ describe.each(MODES)('$name', (mode) => {
           else if (request.url === '/never') ;
           else if (request.url === '/head') { response.setHeader('x-large', 'x'.repeat(100_000)); response.end(); }
           else if (request.url === '/broken') request.socket.end('HTTP/1.1 200 OK\\r\\ncontent-length: 10\\r\\n\\r\\nshort');
+          else if (request.url.startsWith('/status/'))
+            request.socket.end('HTTP/1.1 ' + request.url.slice(8) + ' X\\r\\ncontent-length: 2\\r\\n\\r\\nok');
           else if (request.url === '/noise') request.socket.end('not HTTP at all\\r\\n\\r\\n');
           else response.end('fine');`),
       );
@@ -78,6 +80,9 @@ describe.each(MODES)('$name', (mode) => {
       expect(await fetchCode('/head')).toBe('ERR_RESPONSE_INVALID');
       expect(await fetchCode('/broken')).toBe('ECONNRESET');
       expect(await fetchCode('/noise')).toBe('ERR_RESPONSE_INVALID');
+      for (const status of ['000', '099', '101', '1000', '2x0'])
+        expect(await fetchCode(`/status/${status}`)).toBe('ERR_RESPONSE_INVALID');
+      expect((await runtime.fetch(PORT, '/status/999')).status).toBe(999);
       await expect(runtime.fetch(PORT, '/never', { signal: AbortSignal.timeout(50) })).rejects.toThrow('timeout');
       expect((await runtime.fetch(PORT)).body).toBe('fine');
     }));

@@ -7,7 +7,7 @@ use coldframe_ids::{EvaluationId, Pid};
 /// The end of one program, or of one evaluation in a resident runner.
 #[derive(Debug, Clone)]
 pub struct Outcome {
-    /// The program's exit code. 124, 134 or 137 if `failure` is set.
+    /// The program's exit code, from 0 to 255. 124, 134 or 137 if `failure` is set.
     pub exit_code: i32,
     /// Captured output of descriptor 1.
     pub stdout: Vec<u8>,
@@ -23,6 +23,12 @@ pub struct Outcome {
     pub failure: Option<Error>,
     /// The duration of each step.
     pub timings: Timings,
+}
+
+/// Returns the exit code of a guest that exits with `status`. As in Linux, these are the lowest
+/// eight bits.
+pub(crate) const fn exit_code(status: i32) -> i32 {
+    status & 0xff
 }
 
 impl Outcome {
