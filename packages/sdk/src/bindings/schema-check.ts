@@ -18,10 +18,12 @@ export function checkSchema(library: typeof Library, schema: Library.Schema): vo
   }
 }
 
-// Returns whether the validator evaluates the part at `address`. Each step of such an address is a
-// keyword, or a name or an index after a keyword. Below an unknown word such as `example`, any
-// value is allowed.
-function isApplied({ schemaKeyword, schemaArrayKeyword, schemaMapKeyword }: typeof Library, address: string): boolean {
+/**
+ * Returns whether the validator evaluates the part at `address`. Each step of such an address is a
+ * keyword, or a name or an index after a keyword. Below an unknown word such as `example`, any
+ * value is allowed.
+ */
+export function isApplied({ schemaKeyword, schemaArrayKeyword, schemaMapKeyword }: typeof Library, address: string): boolean {
   const steps = (address.split('#')[1] ?? '').split('/').slice(1);
   for (let at = 0; at < steps.length; at++) {
     const step = steps[at] as string;

@@ -6,6 +6,7 @@
 import type { Schema } from '@cfworker/json-schema';
 import { isStandardSchema, type JsonSchema, type StandardIssue, type StandardSchema } from '../options/bindings.js';
 import { BindingFailure } from './failure.js';
+import { replaceSlowFormats } from './formats.js';
 import { checkSchema } from './schema-check.js';
 import { asksForUnique, isComparable } from './unique-items.js';
 
@@ -50,6 +51,7 @@ async function ofJsonSchema(name: string, given: JsonSchema): Promise<Validate> 
   // The schema is copied, because the validator writes into the schema, and the caller may change
   // the original.
   const schema = JSON.parse(JSON.stringify(given)) as Schema;
+  replaceSlowFormats(library, schema);
   // For a large input only the first problem is reported, because a hostile input may have a
   // million problems.
   const make = (stops: boolean) => new library.Validator(schema, draftOf(given), stops);

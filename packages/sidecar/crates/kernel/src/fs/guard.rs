@@ -14,6 +14,7 @@ use super::tree::FileSystem;
 use super::view::View;
 use super::walk::{End, FinalLink, Location, Name, PathEnd, join};
 use crate::Process;
+use crate::caller_scope::spend;
 use crate::descriptors::Target;
 use crate::permissions::operations::{Operations, files};
 use crate::permissions::policy::Scope;
@@ -180,7 +181,12 @@ impl FileSystem {
     /// a path leaves through `..`. Otherwise such a path would reveal whether the directory exists.
     pub(super) fn may_leave(&self, permissions: &Permissions, at: &Location) -> Result<(), Errno> {
         match self.path_of(at) {
-            Ok(path) => self.check_path(permissions, &path, files::STAT),
+            Ok(path) => {
+                // The path is made and compared name by name, and a walk can leave a deep directory
+                // thousands of times.
+                spend(path.iter().filter(|byte| **byte == b'/').count())?;
+                self.check_path(permissions, &path, files::STAT)
+            }
             Err(_) => Ok(()),
         }
     }

@@ -9,6 +9,7 @@
 use super::node::{Body, Ino, MAX_NAME, Type};
 use super::stat::Stat;
 use super::tree::{FileSystem, ROOT, SEARCH, User};
+use crate::caller_scope::spend;
 use crate::permissions::Permissions;
 use coldframe_error::Errno;
 use serde::{Deserialize, Serialize};
@@ -196,6 +197,7 @@ impl FileSystem {
             if passed > MAX_STEPS {
                 return Err(Errno::ELOOP);
             }
+            spend(1)?;
             let len = part.iter().position(|byte| *byte == b'/').unwrap_or(part.len());
             let (part, after) = part.split_at(len);
             let is_last = after.iter().all(|byte| *byte == b'/');

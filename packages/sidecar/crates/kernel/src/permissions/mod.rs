@@ -37,6 +37,7 @@ use compiled::{Compiled, bit};
 use operations::{Operations, each, env, files};
 use parking_lot::RwLock;
 use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -249,8 +250,9 @@ impl Permissions {
         if !self.checks(Scope::Env) {
             return;
         }
+        let given: Option<HashSet<_>> = given.map(|given| given.iter().collect());
         env.retain(|pair| {
-            let set = given.is_some_and(|given| !given.contains(pair));
+            let set = given.as_ref().is_some_and(|given| !given.contains(pair));
             let operations = if set { env::READ | env::WRITE } else { env::READ };
             self.check_as(pid, About::Variable(&pair.0), operations).is_ok()
         });

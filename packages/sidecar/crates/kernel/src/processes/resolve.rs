@@ -6,9 +6,11 @@
 //! This module runs `env`, because `env` only prepares the start of another program. Next:
 //! `spawn.rs`.
 
+use crate::caller_scope::spend;
 use crate::fs::View;
 use coldframe_error::Errno;
 use serde::{Deserialize, Serialize};
+use std::collections::{HashSet, VecDeque};
 
 /// The first bytes of a program file. The program's name and a line feed follow. In a command of
 /// the shell, the name is `shell` and the command's name. In a binding's command, the name is
@@ -136,6 +138,8 @@ fn search(view: &View<'_>, file: &[u8], env: &[(String, String)]) -> Result<(Vec
     for folder in path.split(':') {
         let folder = if folder.is_empty() { "." } else { folder };
         let candidate = [folder.as_bytes(), b"/", file].concat();
+        // A search without work left fails, because all further directories would fail too.
+        spend(1)?;
         match view.executable(&candidate) {
             Ok(head) => return Ok((candidate, head)),
             Err(Errno::EACCES) => failure = Errno::EACCES,
@@ -164,11 +168,16 @@ fn interpreter(head: &[u8]) -> Result<(String, Option<String>), Errno> {
 /// environment. Returns the command with its arguments, or an empty list. Fails with `EINVAL` for
 /// an unknown option.
 fn env_arguments(argv: Vec<String>, env: &mut Vec<(String, String)>) -> Result<Vec<String>, Errno> {
-    let mut rest: std::collections::VecDeque<_> = argv.into_iter().skip(1).collect();
-    while let Some(first) = rest.pop_front() {
+    let mut rest: VecDeque<_> = argv.into_iter().skip(1).collect();
+    let mut assigned = Vec::new();
+    let command = loop {
+        let Some(first) = rest.pop_front() else { break Vec::new() };
         match first.as_str() {
-            "-i" | "--ignore-environment" => env.clear(),
-            "--" => return Ok(rest.into()),
+            "-i" | "--ignore-environment" => {
+                env.clear();
+                assigned.clear();
+            }
+            "--" => break rest.into(),
             "-S" => {
                 let text = rest.pop_front().ok_or(Errno::EINVAL)?;
                 text.split_whitespace().rev().for_each(|word| rest.push_front(word.to_owned()));
@@ -179,23 +188,36 @@ fn env_arguments(argv: Vec<String>, env: &mut Vec<(String, String)>) -> Result<V
             }
             text if text.starts_with('-') => return Err(Errno::EINVAL),
             text => match text.split_once('=') {
-                Some((key, value)) => {
-                    env.retain(|(known, _)| known != key);
-                    env.push((key.to_owned(), value.to_owned()));
-                }
+                Some((key, value)) => assigned.push((key.to_owned(), value.to_owned())),
                 None => {
                     rest.push_front(first);
-                    return Ok(rest.into());
+                    break rest.into();
                 }
             },
         }
-    }
-    Ok(Vec::new())
+    };
+    assign(env, assigned);
+    Ok(command)
+}
+
+/// Sets variables. The last value of a name counts. The time is linear, because a guest can pass a
+/// hundred thousand names.
+fn assign(env: &mut Vec<(String, String)>, assigned: Vec<(String, String)>) {
+    let mut names = HashSet::new();
+    let mut last: Vec<_> = assigned.into_iter().rev().filter(|(name, _)| names.insert(name.clone())).collect();
+    last.reverse();
+    env.retain(|(name, _)| !names.contains(name));
+    env.append(&mut last);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Kernel;
+    use crate::caller_scope::CallerScope;
+    use crate::limits::Limits;
+    use crate::testing::FakeCaller;
+    use std::sync::Arc;
 
     fn words(text: &str) -> Vec<String> {
         text.split(' ').map(str::to_owned).collect()
@@ -238,5 +260,32 @@ mod tests {
         assert!(env.is_empty());
         assert_eq!(env_arguments(words("env"), &mut env), Ok(vec![]));
         assert_eq!(env_arguments(words("env --unknown"), &mut env), Err(Errno::EINVAL));
+    }
+
+    #[test]
+    fn a_search_through_long_links_is_bounded() {
+        let kernel = Arc::new(Kernel::new(&Limits::default()));
+        let files = kernel.embedder_files();
+        for n in 0..5 {
+            files.symlink(&format!("{}/l{}", "./".repeat(1_990), n + 1), &format!("/tmp/l{n}")).expect("a link");
+        }
+        files.mkdir("/tmp/l5", false).expect("a directory");
+        let program = FakeCaller::root(&kernel, "/tmp");
+        let find = |path: String| {
+            let _scope = CallerScope::enter(program.pid());
+            resolve(&program.process().view(), b"nope", vec!["nope".to_owned()], vec![("PATH".to_owned(), path)])
+        };
+        assert_eq!(find("l0:/usr/bin".to_owned()), Err(Errno::ENOENT));
+        assert_eq!(find("l0:".repeat(60_000)), Err(Errno::ELOOP));
+        assert_eq!(find("none:".repeat(60_000)), Err(Errno::ELOOP));
+    }
+
+    #[test]
+    fn env_sets_a_hundred_thousand_variables() {
+        let mut env: Vec<_> = (0..100_000).map(|index| (format!("A{index}"), String::new())).collect();
+        let argv = std::iter::once("env".to_owned()).chain((0..100_000).map(|index| format!("A{index}=1")));
+        assert_eq!(env_arguments(argv.chain(["node".to_owned()]).collect(), &mut env), Ok(words("node")));
+        assert_eq!(env.len(), 100_000);
+        assert!(env.iter().all(|(_, value)| value == "1"));
     }
 }

@@ -181,6 +181,36 @@ fn a_closed_gate_refuses_entry_and_an_unattached_gate_cannot_be_closed() {
 }
 
 #[test]
+fn a_kill_does_not_wait_for_an_access_and_takes_effect_at_its_end() {
+    let base = sys::reserve(RESERVATION + GUARD).expect("reserve");
+    let gate = Gate::default();
+    gate.attach(base);
+    let access = gate.enter().expect("open");
+    gate.close();
+    drop(access);
+    assert!(gate.enter().is_err());
+    assert!(gate.detach(base).is_err());
+    // SAFETY: the reservation is no longer used.
+    unsafe { sys::release(base, RESERVATION + GUARD) };
+}
+
+#[test]
+fn no_kill_is_lost_between_accesses() {
+    let base = sys::reserve(RESERVATION + GUARD).expect("reserve");
+    for _ in 0..2_000 {
+        let gate = Gate::default();
+        gate.attach(base);
+        std::thread::scope(|scope| {
+            scope.spawn(|| while gate.enter().is_ok() {});
+            gate.close();
+        });
+        assert!(gate.detach(base).is_err());
+    }
+    // SAFETY: the reservation is no longer used.
+    unsafe { sys::release(base, RESERVATION + GUARD) };
+}
+
+#[test]
 fn each_image_has_a_pool_of_its_own() {
     fn pool_of(image: &Image) -> &Pool {
         image.pool()

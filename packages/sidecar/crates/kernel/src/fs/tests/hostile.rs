@@ -86,6 +86,33 @@ fn a_walk_through_long_links_is_bounded() {
 }
 
 #[test]
+fn a_walk_that_often_leaves_a_deep_directory_is_bounded() {
+    use crate::permissions::policy::{PermissionPolicy, PermissionRule, ScopePolicy, Verdict};
+    let mut guest = Guest::new(Limits::default());
+    for _ in 0..3_800 {
+        assert_eq!(guest.plain(FileCall::Mkdir, &["d".into(), 0o755.into()]), 0);
+        assert_eq!(guest.plain(FileCall::Chdir, &["d".into()]), 0);
+    }
+    assert_eq!(guest.plain(FileCall::Mkdir, &["d".into(), 0o755.into()]), 0);
+    for n in 0..5 {
+        let target = format!("{}l{}", "d/../".repeat(800), n + 1);
+        guest.plain(FileCall::Symlink, &[target.as_str().into(), format!("l{n}").as_str().into()]);
+    }
+    assert_eq!(guest.stat("l0", true), Err(-2), "without rules, a walk needs no paths");
+    let rules = vec![PermissionRule { verdict: Verdict::Deny, operations: None, patterns: Some(vec!["/secret".to_owned()]) }];
+    let fs = Some(ScopePolicy { default: Verdict::Allow, rules });
+    guest
+        .program
+        .process()
+        .kernel
+        .permissions
+        .set(&PermissionPolicy { fs, ..PermissionPolicy::default() })
+        .expect("a good policy");
+    assert_eq!(guest.stat("l0", true), Err(-40));
+    assert!(guest.stat("d/../d", true).is_ok());
+}
+
+#[test]
 fn a_program_that_must_end_reads_and_writes_one_piece() {
     const PIECE: i64 = 8 << 20;
     let mut guest = Guest::new(Limits::default());

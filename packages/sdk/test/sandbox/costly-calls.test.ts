@@ -1,0 +1,62 @@
+// Runs guests whose single system calls would take seconds without a bound. Programs of other
+// runtimes must run meanwhile, and the guests must continue afterwards.
+
+import { describe, expect, test } from 'vitest';
+import { MODES, withMode } from './modes.js';
+
+const LINKS = `
+  import { execFileSync, spawnSync } from 'node:child_process';
+  import { mkdirSync, statSync, symlinkSync } from 'node:fs';
+  import process from 'node:process';
+  const codeOf = (call) => { try { call(); return 'none'; } catch (error) { return error.code; } };
+`;
+
+/** The programs, with their output. */
+const GUESTS: [name: string, code: string, output: string][] = [
+  [
+    'a search for a command through long links',
+    `${LINKS}
+    for (let n = 0; n < 5; n++) symlinkSync('./'.repeat(1990) + 'l' + (n + 1), 'l' + n);
+    mkdirSync('l5');
+    const { error } = spawnSync('nope', [], { env: { PATH: 'l0:'.repeat(60000) } });
+    console.log(error.code);`,
+    'ELOOP\n',
+  ],
+  [
+    'a path that often leaves a deep directory',
+    `${LINKS}
+    for (let n = 0; n < 3800; n++) { mkdirSync('d'); process.chdir('d'); }
+    mkdirSync('d');
+    for (let n = 0; n < 5; n++) symlinkSync('d/../'.repeat(800) + 'l' + (n + 1), 'l' + n);
+    console.log(codeOf(() => statSync('l0')));`,
+    'ELOOP\n',
+  ],
+  [
+    'env with 60,000 variables twice',
+    `${LINKS}
+    const names = Array.from({ length: 60000 }, (_, n) => 'A' + n + '=');
+    const text = execFileSync('env', [...names, 'env', ...names, 'sh', '-c', 'echo $A7 done']);
+    console.log(text.toString().trim());`,
+    'done\n',
+  ],
+];
+
+describe.each(MODES)('$name', (mode) => {
+  test.each(GUESTS)('%s is bounded, and a neighbour runs meanwhile', (_, code, output) =>
+    withMode(mode, async (provisioning) => {
+      const fs = { default: 'allow', rules: [{ mode: 'deny', patterns: ['/secret'] }] } as const;
+      const hostile = await provisioning.create({ permissions: { fs } });
+      const neighbour = await provisioning.create();
+      let isOver = false;
+      const running = hostile.exec(code).finally(() => {
+        isOver = true;
+      });
+      do {
+        expect((await neighbour.exec('console.log(1)')).stdout).toBe('1\n');
+      } while (!isOver);
+      expect(await running).toMatchObject({ stdout: output, exitCode: 0 });
+      await hostile.dispose();
+      await neighbour.dispose();
+    }),
+  );
+});
