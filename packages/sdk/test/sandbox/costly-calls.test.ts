@@ -1,6 +1,7 @@
 // Runs guests whose single system calls would take seconds without a bound. Programs of other
 // runtimes must run meanwhile, and the guests must continue afterwards.
 
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { MODES, withMode } from './modes.js';
 
@@ -25,26 +26,27 @@ const GUESTS: [name: string, code: string, output: string][] = [
   [
     'a path that often leaves a deep directory',
     `${LINKS}
-    for (let n = 0; n < 3800; n++) { mkdirSync('d'); process.chdir('d'); }
+    mkdirSync('d/'.repeat(1900), { recursive: true });
+    process.chdir('d/'.repeat(1900));
     mkdirSync('d');
     for (let n = 0; n < 5; n++) symlinkSync('d/../'.repeat(800) + 'l' + (n + 1), 'l' + n);
     console.log(codeOf(() => statSync('l0')));`,
     'ELOOP\n',
   ],
   [
-    'env with 60,000 variables twice',
+    'env with 30,000 variables twice',
     `${LINKS}
-    const names = Array.from({ length: 60000 }, (_, n) => 'A' + n + '=');
-    const text = execFileSync('env', [...names, 'env', ...names, 'sh', '-c', 'echo $A7 done']);
+    const names = Array.from({ length: 30000 }, (_, n) => 'A' + n + '=');
+    const text = execFileSync('env', [...names, 'env', ...names, 'node', '-p', '40 + 2']);
     console.log(text.toString().trim());`,
-    'done\n',
+    '42\n',
   ],
 ];
 
 describe.each(MODES)('$name', (mode) => {
   test.each(GUESTS)('%s is bounded, and a neighbour runs meanwhile', (_, code, output) =>
     withMode(mode, async (provisioning) => {
-      const fs = { default: 'allow', rules: [{ mode: 'deny', patterns: ['/secret'] }] } as const;
+      const fs = { default: 'allow', rules: [{ mode: 'deny', paths: ['/secret'] }] } as const;
       const hostile = await provisioning.create({ permissions: { fs } });
       const neighbour = await provisioning.create();
       let isOver = false;
@@ -53,6 +55,8 @@ describe.each(MODES)('$name', (mode) => {
       });
       do {
         expect((await neighbour.exec('console.log(1)')).stdout).toBe('1\n');
+        // A program that ran in the call leaves no time for other events.
+        await setImmediate();
       } while (!isOver);
       expect(await running).toMatchObject({ stdout: output, exitCode: 0 });
       await hostile.dispose();
