@@ -25,12 +25,6 @@ pub struct Outcome {
     pub timings: Timings,
 }
 
-/// Returns the exit code of a guest that exits with `status`. As in Linux, these are the lowest
-/// eight bits.
-pub(crate) const fn exit_code(status: i32) -> i32 {
-    status & 0xff
-}
-
 impl Outcome {
     /// Returns the outcome of a program or an evaluation that never started.
     pub fn never_ran(failure: Error) -> Self {

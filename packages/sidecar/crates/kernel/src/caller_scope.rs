@@ -48,9 +48,9 @@ pub(crate) fn current_caller() -> Option<Pid> {
     CALLER.get()
 }
 
-/// Charges the system call of this thread for `units` of work. Fails with `ELOOP` if the call has
-/// no work left, as Linux fails if a path has too many links. The work of the embedder is not
-/// bounded.
+/// Charges `units` of work to the budget of this thread's system call. Fails with `ELOOP` if the
+/// budget is used up, as a path with too many links fails in Linux. The work of the embedder has no
+/// budget.
 pub(crate) fn spend(units: usize) -> Result<(), Errno> {
     if CALLER.get().is_none() {
         return Ok(());

@@ -19,8 +19,8 @@ use std::sync::atomic::{AtomicBool, Ordering, fence};
 #[derive(Debug, Default)]
 pub struct Gate {
     state: Mutex<State>,
-    /// Whether a kill waits for the thread that holds the lock. That thread closes the gate when it
-    /// leaves.
+    /// Whether a kill has asked the thread that holds the lock to close the gate. The thread closes
+    /// the gate after it has released the lock.
     is_asked: AtomicBool,
 }
 
@@ -92,7 +92,7 @@ impl Gate {
     fn close_if_asked(&self) {
         while self.is_asked.load(Ordering::Relaxed) {
             let Some(mut state) = self.state.try_lock() else { return };
-            // Another thread may have closed the gate meanwhile. A kill of now asks again.
+            // Another thread may have closed the gate meanwhile. A later kill asks again.
             if self.is_asked.swap(false, Ordering::Relaxed)
                 && let Some(base) = state.base
             {

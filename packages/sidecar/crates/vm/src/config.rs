@@ -9,8 +9,7 @@
 //! (`gate.rs` of the crate `memory`). Stacks are fibers, so that a guest can be suspended at any
 //! depth. The module has no map from code to the offsets of wasm instructions, and no unwind
 //! tables. Both serve only backtraces of wasm frames, which no error contains, and take a sixth of
-//! the file.
-//! Next: `stack.rs`.
+//! the file. Next: `stack.rs`.
 
 use coldframe_memory::{GUARD, RESERVATION};
 use wasmtime::Config;

@@ -11,12 +11,12 @@ use super::evaluations::Request;
 use super::rest::rest;
 use crate::installation::Installation;
 use crate::options::Mode;
-use crate::outcome::{Timings, exit_code};
+use crate::outcome::Timings;
 use coldframe_abi::{ExitCode, ExitReason, ProgramMode, StateBlock};
 use coldframe_error::Error;
 use coldframe_ids::EvaluationId;
 use coldframe_kernel as kernel;
-use coldframe_kernel::processes::{Command, ProgramKind};
+use coldframe_kernel::processes::{Command, ProgramKind, lowest_byte};
 use coldframe_kernel::usage::Charge;
 use coldframe_memory::VacatedSlot;
 use coldframe_sys as sys;
@@ -177,7 +177,7 @@ async fn give_turns(program: &Arc<Program>, vm: &mut Vm, is_shell: bool, mut rea
         if EvaluationId::new(state.eval_done).is_some_and(|done| program.control.lock().evaluations.current_id() == Some(done)) {
             let failure = (state.eval_reason == ExitReason::Memory.number()).then(|| memory_limit(program, vm));
             match value_of(program, vm, &state) {
-                Ok(value) => program.finish_evaluation(exit_code(state.eval_exit_code), value, failure),
+                Ok(value) => program.finish_evaluation(lowest_byte(state.eval_exit_code).into(), value, failure),
                 Err(error) => program.finish_evaluation(ExitCode::Interrupted.code(), None, Some(failure.unwrap_or(error))),
             }
         }
@@ -289,7 +289,7 @@ fn finish_normally(program: &Program, vm: &mut Vm, state: &StateBlock) -> (i32, 
         program.control.lock().failure.get_or_insert(memory_limit(program, vm));
     }
     match value_of(program, vm, state) {
-        Ok(value) => (exit_code(state.exit_code), value),
+        Ok(value) => (lowest_byte(state.exit_code).into(), value),
         Err(error) => {
             program.control.lock().failure.get_or_insert(error);
             (ExitCode::Interrupted.code(), None)

@@ -26,7 +26,7 @@ pub use resolve::{Command, DEFAULT_PATH, ProgramKind};
 pub(crate) use signals::{SignalState as SignalsSnapshot, Signals};
 pub(crate) use snapshot::ProcessTableSnapshot;
 pub use spawn::{Child, find};
-pub use status::{SIGKILL, SIGPIPE, Status};
+pub use status::{SIGKILL, SIGPIPE, Status, lowest_byte};
 pub(crate) use waiting::{WatchTarget, wait_for};
 
 use super::permissions::{About, operations};

@@ -138,7 +138,7 @@ fn search(view: &View<'_>, file: &[u8], env: &[(String, String)]) -> Result<(Vec
     for folder in path.split(':') {
         let folder = if folder.is_empty() { "." } else { folder };
         let candidate = [folder.as_bytes(), b"/", file].concat();
-        // A search without work left fails, because all further directories would fail too.
+        // If the budget of the call is used up, each further directory would fail too.
         spend(1)?;
         match view.executable(&candidate) {
             Ok(head) => return Ok((candidate, head)),

@@ -19,13 +19,19 @@ pub enum Status {
     Signal(u8),
 }
 
+/// Returns the exit code of a process that exits with the number `exit_code`. As in Linux, this is
+/// the lowest byte.
+pub const fn lowest_byte(exit_code: i32) -> u8 {
+    (exit_code & 0xff) as u8
+}
+
 impl Status {
     /// Returns the status of a program with this exit code or failure. The status of a failure by a
     /// signal is this signal. Exhausted memory has the status SIGABRT, as in V8. Every other
     /// failure has the status SIGKILL.
     pub fn of(exit_code: i32, failure: Option<&Error>) -> Self {
         match failure {
-            None => Self::Code((exit_code & 0xff) as u8),
+            None => Self::Code(lowest_byte(exit_code)),
             Some(Error::Signal { signal }) => Self::Signal(*signal),
             Some(Error::MemoryLimit { .. }) => Self::Signal(SIGABRT),
             Some(_) => Self::Signal(SIGKILL),

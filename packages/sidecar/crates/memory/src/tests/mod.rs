@@ -166,48 +166,53 @@ fn a_pool_keeps_at_most_its_configured_number_of_slots() {
     assert_eq!(images.image.pool().waiting(), 2);
 }
 
-#[test]
-fn a_closed_gate_refuses_entry_and_an_unattached_gate_cannot_be_closed() {
+/// Calls `test` with the base of a reservation.
+fn with_reservation(test: impl FnOnce(usize)) {
     let base = sys::reserve(RESERVATION + GUARD).expect("reserve");
-    let gate = Gate::default();
-    gate.close();
-    assert!(gate.enter().is_ok(), "no VM is attached");
-    gate.attach(base);
-    gate.close();
-    assert!(gate.enter().is_err());
-    assert!(gate.detach(base).is_err());
+    test(base);
     // SAFETY: the reservation is no longer used.
     unsafe { sys::release(base, RESERVATION + GUARD) };
+}
+
+#[test]
+fn a_closed_gate_refuses_entry_and_an_unattached_gate_cannot_be_closed() {
+    with_reservation(|base| {
+        let gate = Gate::default();
+        gate.close();
+        assert!(gate.enter().is_ok(), "no VM is attached");
+        gate.attach(base);
+        gate.close();
+        assert!(gate.enter().is_err());
+        assert!(gate.detach(base).is_err());
+    });
 }
 
 #[test]
 fn a_kill_does_not_wait_for_an_access_and_takes_effect_at_its_end() {
-    let base = sys::reserve(RESERVATION + GUARD).expect("reserve");
-    let gate = Gate::default();
-    gate.attach(base);
-    let access = gate.enter().expect("open");
-    gate.close();
-    drop(access);
-    assert!(gate.enter().is_err());
-    assert!(gate.detach(base).is_err());
-    // SAFETY: the reservation is no longer used.
-    unsafe { sys::release(base, RESERVATION + GUARD) };
+    with_reservation(|base| {
+        let gate = Gate::default();
+        gate.attach(base);
+        let access = gate.enter().expect("open");
+        gate.close();
+        drop(access);
+        assert!(gate.enter().is_err());
+        assert!(gate.detach(base).is_err());
+    });
 }
 
 #[test]
 fn no_kill_is_lost_between_accesses() {
-    let base = sys::reserve(RESERVATION + GUARD).expect("reserve");
-    for _ in 0..2_000 {
-        let gate = Gate::default();
-        gate.attach(base);
-        std::thread::scope(|scope| {
-            scope.spawn(|| while gate.enter().is_ok() {});
-            gate.close();
-        });
-        assert!(gate.detach(base).is_err());
-    }
-    // SAFETY: the reservation is no longer used.
-    unsafe { sys::release(base, RESERVATION + GUARD) };
+    with_reservation(|base| {
+        for _ in 0..2_000 {
+            let gate = Gate::default();
+            gate.attach(base);
+            std::thread::scope(|scope| {
+                scope.spawn(|| while gate.enter().is_ok() {});
+                gate.close();
+            });
+            assert!(gate.detach(base).is_err());
+        }
+    });
 }
 
 #[test]

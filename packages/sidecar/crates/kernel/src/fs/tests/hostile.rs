@@ -54,13 +54,18 @@ fn refuses_paths_with_nul_or_beyond_the_limit() {
     }
 }
 
-#[test]
-fn removes_a_directory_of_ten_thousand_levels() {
-    let mut guest = Guest::new(Limits::default());
-    for _ in 0..10_000 {
+/// Makes `levels` directories, each inside the last, and enters the deepest directory.
+fn descend(guest: &mut Guest, levels: usize) {
+    for _ in 0..levels {
         assert_eq!(guest.plain(FileCall::Mkdir, &["d".into(), 0o755.into()]), 0);
         assert_eq!(guest.plain(FileCall::Chdir, &["d".into()]), 0);
     }
+}
+
+#[test]
+fn removes_a_directory_of_ten_thousand_levels() {
+    let mut guest = Guest::new(Limits::default());
+    descend(&mut guest, 10_000);
     assert_eq!(guest.sys(FileCall::Getcwd, &[super::Arg::Room(10)]).0, 10 + 20_000);
     assert_eq!(
         guest.plain(FileCall::Rename, &["/workspace/d".into(), "d".into()]),
@@ -89,10 +94,7 @@ fn a_walk_through_long_links_is_bounded() {
 fn a_walk_that_often_leaves_a_deep_directory_is_bounded() {
     use crate::permissions::policy::{PermissionPolicy, PermissionRule, ScopePolicy, Verdict};
     let mut guest = Guest::new(Limits::default());
-    for _ in 0..3_800 {
-        assert_eq!(guest.plain(FileCall::Mkdir, &["d".into(), 0o755.into()]), 0);
-        assert_eq!(guest.plain(FileCall::Chdir, &["d".into()]), 0);
-    }
+    descend(&mut guest, 3_800);
     assert_eq!(guest.plain(FileCall::Mkdir, &["d".into(), 0o755.into()]), 0);
     for n in 0..5 {
         let target = format!("{}l{}", "d/../".repeat(800), n + 1);
