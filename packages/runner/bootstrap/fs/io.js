@@ -30,9 +30,9 @@ function readSome(fd, view, offset, length, position) {
   return isForImports(fd, count) ? native.read(fd, view, offset, length) : count;
 }
 
-// Reads or writes `bytes`. One system call transfers at most MAX_TRANSFER bytes, and Linux reads and
-// writes any number of a file's bytes at once. Returns the number of bytes, or a negative errno if
-// that number is 0.
+// Reads or writes `bytes`. One system call transfers at most MAX_TRANSFER bytes, and Linux reads
+// and writes any number of a file's bytes at once. Returns the number of bytes, or a negative errno
+// if that number is 0.
 function inCalls(number, fd, bytes, position) {
   let done = sys(number, fd, bytes, position);
   let count = done;

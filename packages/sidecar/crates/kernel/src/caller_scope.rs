@@ -4,8 +4,8 @@
 //! process. The path walk and the policy receive no caller as an argument, and read the scope of
 //! the thread instead. The scope also stores whether the call is repeated (`fs/app_file_system/`).
 //!
-//! The scope of a call also begins the call's steps (`steps.rs`). Next: `calls.rs`, which enters the
-//! scope.
+//! The scope of a call also begins the call's steps (`steps.rs`). Next: `calls.rs`, which enters
+//! the scope.
 
 use crate::steps::StepScope;
 use coldframe_ids::Pid;

@@ -2,11 +2,17 @@
 //!
 //! A program is stopped only between two system calls, and other programs wait for the locks of a
 //! call. Therefore every call is short. A guest chooses the length of a path, the number of names
-//! in a directory, the depth of a tree and the size of a file. Code reaches such data only through
-//! types that charge steps for each visited part, and fail when the call's steps are used up:
-//! `Names` and `Node::parent` (`fs/node.rs`), `Content` (`fs/content.rs`), `Glob` and `Tree`
-//! (`permissions/`), the search for a command (`processes/resolve.rs`), and the texts of a child
-//! (`processes/spec.rs`). A walk, a search, a copy or a list that charges nothing cannot be written.
+//! in a directory, the depth of a tree, and the size of a file. Code reaches such data only through
+//! types that charge steps for each visited part. The charge fails when the call's steps are used
+//! up. These are the types:
+//!
+//! - `Names` and `Node::parent` (`fs/node.rs`);
+//! - `Content` (`fs/content.rs`);
+//! - `Glob` and `Tree` (`permissions/`);
+//! - the search for a command (`processes/resolve.rs`);
+//! - the texts of a child (`processes/spec.rs`).
+//!
+//! A walk, a search, a copy or a list that charges nothing cannot be written.
 //!
 //! Longer work is divided into several calls, between which the guest polls. A read, a write or a
 //! copy ends after [`MAX_TRANSFER`] bytes, and a list ends after the entries that the steps
@@ -20,8 +26,8 @@
 use coldframe_error::Errno;
 use std::cell::Cell;
 
-/// The steps of one call: about 5 ms at most. One step is one lookup in a small table, 100 to 250 ns.
-/// The longest path without links needs about 8,200 steps.
+/// The steps of one call: about 5 ms at most. One step is one lookup in a small table, 100 to 250
+/// ns. The longest path without links needs about 8,200 steps.
 pub(crate) const STEPS_PER_CALL: usize = 24_000;
 
 pub use coldframe_abi::MAX_TRANSFER;
@@ -75,8 +81,8 @@ pub(crate) fn take(steps: usize) -> Result<(), Errno> {
     rest.map(drop).ok_or(Errno::ELOOP)
 }
 
-/// Returns whether the steps of this thread's call are used up. A decision that needed further steps
-/// must be a refusal.
+/// Returns whether the steps of this thread's call are used up. A decision that needed further
+/// steps must be a refusal.
 pub(crate) fn are_used_up() -> bool {
     LEFT.get() == 0
 }
@@ -87,7 +93,8 @@ pub(crate) fn take_bytes(len: usize) -> Result<(), Errno> {
 }
 
 /// Charges the step from an inode to its directory. `len` is the length of the inode's name. The
-/// inodes of a deep path are in separate places of the memory, so a step takes longer than a lookup.
+/// inodes of a deep path are in separate places of the memory, so a step takes longer than a
+/// lookup.
 pub(crate) fn take_ascent(len: usize) -> Result<(), Errno> {
     take(2 + len / NAME_BYTES_PER_STEP)
 }

@@ -47,10 +47,11 @@ pub(crate) fn read(caller: &dyn kernel::Caller, fd: i32, bytes: &mut [u8]) -> An
     kernel::read(caller, kernel::Fd::from_guest(fd)?, &mut bytes[..most])
 }
 
-/// Executes the import `write`. Writes at most [`MAX_TRANSFER`] bytes. Ends the program with `SIGPIPE` if the write fails with `EPIPE`.
+/// Executes the import `write`. Writes at most [`MAX_TRANSFER`] bytes. Ends the program with
+/// `SIGPIPE` if the write fails with `EPIPE`.
 pub(crate) fn write(caller: &dyn kernel::Caller, fd: i32, bytes: &mut [u8]) -> Answer {
     let most = bytes.len().min(MAX_TRANSFER);
-    let written = kernel::Fd::from_guest(fd).and_then(|fd| kernel::write(caller, fd, &bytes[..most]));
+    let written = kernel::Fd::from_guest(fd).and_then(|fd| kernel::write(caller, fd, &mut bytes[..most]));
     if written == Err(Errno::EPIPE) {
         // `console.log` ignores the result of this import. Without a signal, a program that prints
         // forever would run forever.

@@ -13,9 +13,9 @@ system_calls! {
         /// Reads at `offset`, or at the descriptor's own position if `offset` is -1. Reads at most
         /// 1 MiB (`MAX_TRANSFER`), also if the buffer is larger.
         Read(fd, buffer: Buffer, offset) = 0x102 => Value("bytes read");
-        /// Writes at `offset`, or at the descriptor's own position if `offset` is -1. Writes at most
-        /// 1 MiB, and fewer bytes when space runs out. Fails with `EAGAIN` on a stream whose buffer
-        /// is full.
+        /// Writes at `offset`, or at the descriptor's own position if `offset` is -1. Writes at
+        /// most 1 MiB, and fewer bytes when space runs out. Fails with `EAGAIN` on a stream whose
+        /// buffer is full.
         Write(fd, bytes: Bytes, offset) = 0x103 => Value("bytes written");
         /// Writes 18 f64 in the order of Node's stats array. The first 10 are dev, mode, nlink,
         /// uid, gid, rdev, blksize, ino, size and blocks. The others are atime, mtime, ctime and

@@ -22,7 +22,7 @@ pub fn system_calls() -> String {
         }
         text += "  },\n";
     }
-    let _ = writeln!(text, "  // {}", "The largest number of bytes that one read, write or copy of a file transfers.");
+    let _ = writeln!(text, "  // The largest number of bytes that one read, write or copy of a file transfers.");
     let _ = writeln!(text, "  MAX_TRANSFER: {},", coldframe_abi::MAX_TRANSFER);
     text + "};\n"
 }

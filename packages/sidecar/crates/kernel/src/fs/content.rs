@@ -5,8 +5,8 @@
 //!
 //! `stored` counts for the limit: the bytes of all chunks. Each chunk except the chunk 0 counts at
 //! least [`LEAST`] bytes, because every chunk uses at least that much memory. The limit on inodes
-//! bounds the number of chunks 0. A range without a chunk does not count. Reading and writing charge
-//! steps (`steps.rs`). Next: `node.rs`.
+//! bounds the number of chunks 0. A range without a chunk does not count. Reading and writing
+//! charge steps (`steps.rs`). Next: `node.rs`.
 
 use crate::steps;
 use coldframe_error::Errno;

@@ -89,8 +89,8 @@ impl<'k> View<'k> {
         let mut course = tree.course(self.cwd.as_ref(), path, true)?;
         course.permissions = Some(permissions);
         let walked = tree.steps(self.user, last, &mut course);
-        // The check has its own steps. Otherwise the steps that are left would reveal to the program
-        // whether a denied file exists.
+        // The check has its own steps. Otherwise the steps that are left would reveal to the
+        // program whether a denied file exists.
         let _steps = StepScope::begin();
         match walked {
             Ok(end) => {

@@ -30,7 +30,8 @@ impl Ino {
     }
 }
 
-/// The steps of an entry in a listing: the next name, a lookup of the inode, and a copy of the name.
+/// The steps of an entry in a listing: the next name, a lookup of the inode, and a copy of the
+/// name.
 const STEPS_PER_ENTRY: usize = 6;
 
 /// The length of the longest name in bytes.
@@ -167,8 +168,8 @@ impl Names {
         })
     }
 
-    /// Returns all names in order without a charge: for a snapshot, which belongs to no call, and for
-    /// a listing that must be taken at once.
+    /// Returns all names in order without a charge. A snapshot belongs to no call, and some
+    /// listings must be taken at once.
     pub(super) fn recorded(&self) -> impl Iterator<Item = (&[u8], Ino)> {
         self.0.iter().map(|(name, ino)| (&**name, *ino))
     }

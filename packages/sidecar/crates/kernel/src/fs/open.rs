@@ -232,9 +232,9 @@ impl Opened {
 }
 
 /// Copies bytes from `at` between a mount and memory, or within a mount. Copies at most
-/// [`MAX_TRANSFER`] bytes. Returns the offset at which to continue, if bytes are left. The filesystem
-/// is unlocked while the call waits for the host machine's disk. The copy fails with `EINTR` if the
-/// program must end.
+/// [`MAX_TRANSFER`] bytes. Returns the offset at which to continue, if bytes are left. The
+/// filesystem is unlocked while the call waits for the host machine's disk. The copy fails with
+/// `EINTR` if the program must end.
 pub(super) fn copy(tree: &mut Guard<'_>, source: &Opened, target: &Opened, at: u64) -> Result<Option<u64>, Errno> {
     let mut buffer = vec![0; PIECE];
     let (mut at, most) = (at, at.saturating_add(MAX_TRANSFER as u64));

@@ -355,7 +355,8 @@ impl View<'_> {
                 let ino = end.existing()?;
                 tree.check(self.user, ino, READ)?;
                 let len = tree.content(ino)?.len();
-                // The steps may suffice for a part only. The caller then reads through a descriptor.
+                // The steps may suffice for a part only. The caller then reads through a
+                // descriptor.
                 if len <= room.len() as u64 && tree.read(ino, 0, room)? as u64 != len {
                     return Err(Errno::ELOOP);
                 }

@@ -47,9 +47,9 @@ impl Glob {
         Self(parts)
     }
 
-    /// Returns whether the pattern matches the whole text. Charges steps, because the time is at most
-    /// proportional to the product of both lengths. If the steps are used up, the result is false,
-    /// and the caller must refuse.
+    /// Returns whether the pattern matches the whole text. Charges steps, because the time is at
+    /// most proportional to the product of both lengths. If the steps are used up, the result is
+    /// false, and the caller must refuse.
     pub(super) fn matches(&self, text: &[u8]) -> bool {
         let mut compared = 0;
         let matches = self.compare(text, &mut compared);

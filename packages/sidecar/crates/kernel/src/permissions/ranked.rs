@@ -35,8 +35,8 @@ impl<P> Ranked<P> {
         self.rules.insert(place, (rank, pattern, effect));
     }
 
-    /// Returns the operations that the matching rules and the default allow. If the steps of the call
-    /// are used up, nothing is allowed.
+    /// Returns the operations that the matching rules and the default allow. If the steps of the
+    /// call are used up, nothing is allowed.
     pub(super) fn judge(&self, matches: impl Fn(&P) -> bool) -> Operations {
         let (mut allowed, mut says, mut rank) = (self.default, Masks::default(), 0);
         for (of, _, effect) in self.rules.iter().filter(|(_, pattern, _)| matches(pattern)) {

@@ -186,8 +186,8 @@ impl Tree {
         }
     }
 
-    /// Stores the nodes that match after one more name. Charges steps. If the steps are used up, the
-    /// nodes are void, and the caller must refuse.
+    /// Stores the nodes that match after one more name. Charges steps. If the steps are used up,
+    /// the nodes are void, and the caller must refuse.
     fn step(&self, from: &[usize], name: &[u8], into: &mut Vec<usize>) {
         into.clear();
         if steps::take(1 + from.len()).is_err() {

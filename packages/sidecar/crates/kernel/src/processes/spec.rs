@@ -60,8 +60,8 @@ impl<'a> Texts<'a> {
         Ok(text)
     }
 
-    /// Reads `count` texts of at most `most` bytes together. Fails with `E2BIG` for more bytes, and if
-    /// the steps of the call do not suffice.
+    /// Reads `count` texts of at most `most` bytes together. Fails with `E2BIG` for more bytes, and
+    /// if the steps of the call do not suffice.
     fn texts<T>(&mut self, count: u32, most: u64, read: impl Fn(&[u8]) -> Option<T>) -> Result<Vec<T>, Errno> {
         steps::take_texts(count as usize).map_err(|_| Errno::E2BIG)?;
         let (mut texts, mut bytes) = (Vec::new(), 0_usize);
