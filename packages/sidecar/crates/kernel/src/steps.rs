@@ -1,10 +1,9 @@
 //! Steps: the bound of the work of one system call.
 //!
 //! A program is stopped only between two system calls, and other programs wait for the locks of a
-//! call. Therefore every call is short. A guest chooses the length of a path, the number of names
-//! in a directory, the depth of a tree, and the size of a file. Code reaches such data only through
-//! types that charge steps for each visited part. The charge fails when the call's steps are used
-//! up. These are the types:
+//! call. Therefore every call is short. A guest chooses the lengths of paths, lists and files, and
+//! the depth of a tree. Code reaches such data only through types that charge steps for each
+//! visited part. The charge fails when the call's steps are used up. These are the types:
 //!
 //! - `Names` and `Node::parent` (`fs/node.rs`);
 //! - `Content` (`fs/content.rs`);
