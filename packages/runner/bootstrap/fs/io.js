@@ -4,7 +4,7 @@
 // names.js.
 'use strict';
 
-const { NUMBERS, ERRNO, O_RDONLY, sys } = require('./calls.js');
+const { NUMBERS, ERRNO, MAX_TRANSFER, O_RDONLY, sys, readFile } = require('./calls.js');
 const { FILE_KIND, IN } = require('../net/calls.js');
 const { NotReady, answer, value, effect, failure, isFailure } = require('./answers.js');
 const { checkFd } = require('./checks.js');
@@ -26,20 +26,33 @@ function positionOf(position) {
 const isForImports = (fd, result) => result === ERRNO.EAGAIN || (result === ERRNO.ENOSYS && isStandard(fd));
 
 function readSome(fd, view, offset, length, position) {
-  const count = sys(NUMBERS.read, fd, part(view, offset, length), positionOf(position));
+  const count = inCalls(NUMBERS.read, fd, part(view, offset, length), positionOf(position));
   return isForImports(fd, count) ? native.read(fd, view, offset, length) : count;
+}
+
+// Reads or writes `bytes`. One system call transfers at most MAX_TRANSFER bytes, and Linux reads
+// and writes any number of a file's bytes at once. Returns the number of bytes, or a negative errno
+// if that number is 0.
+function inCalls(number, fd, bytes, position) {
+  let done = sys(number, fd, bytes, position);
+  let count = done;
+  while (count === MAX_TRANSFER && done < bytes.byteLength) {
+    count = sys(number, fd, bytes.subarray(done), position === NO_POSITION ? NO_POSITION : position + done);
+    done += Math.max(count, 0);
+  }
+  return done;
 }
 
 // Reads for a request. The read completes when the descriptor has data.
 function readLater(fd, view, offset, length, position) {
-  const count = sys(NUMBERS.read, fd, part(view, offset, length), positionOf(position));
+  const count = inCalls(NUMBERS.read, fd, part(view, offset, length), positionOf(position));
   if (count === ERRNO.EAGAIN) return new NotReady(fd, IN, count);
   return isForImports(fd, count) ? native.read(fd, view, offset, length) : count;
 }
 
 function writeSome(fd, view, offset, length, position) {
   const bytes = part(view, offset, length);
-  const count = sys(NUMBERS.write, fd, bytes, positionOf(position));
+  const count = inCalls(NUMBERS.write, fd, bytes, positionOf(position));
   if (count === length || (count < 0 && !isForImports(fd, count))) return count;
   if (count >= 0 && !isStandard(fd) && sys(NUMBERS.kind, fd) === FILE_KIND) return count;
   return writeRest(fd, bytes, Math.max(count, 0));
@@ -74,10 +87,21 @@ function writeText(fd, text, encoding, position) {
   const number = encodingNumber(encoding);
   if (number === native.encodings.utf8 && !isStandard(fd)) {
     const count = sys(NUMBERS.write, fd, text, positionOf(position));
+    if (count === MAX_TRANSFER) return writeRestOfText(fd, text, position);
     if (!isForImports(fd, count)) return count;
   }
   const bytes = new Uint8Array(native.encode(text, number));
   return writeSome(fd, bytes, 0, bytes.byteLength, position);
+}
+
+// Writes the rest of a text after the first MAX_TRANSFER bytes. Returns the number of bytes with
+// the first bytes.
+function writeRestOfText(fd, text, position) {
+  const bytes = new Uint8Array(native.encode(text, native.encodings.utf8));
+  const at = positionOf(position);
+  const rest = bytes.byteLength - MAX_TRANSFER;
+  if (rest === 0) return MAX_TRANSFER;
+  return MAX_TRANSFER + Math.max(writeSome(fd, bytes, MAX_TRANSFER, rest, at === NO_POSITION ? null : at + MAX_TRANSFER), 0);
 }
 
 // Transfers views one after the other, up to an error or a view that is transferred only in part.
@@ -98,16 +122,8 @@ function each(views, position, transfer) {
 // Reads a whole file. A path that is opened only for reading needs one call, or two if the file is
 // large. A descriptor, or a path with other flags, is read piece by piece.
 function readAll(target, flags) {
-  if (typeof target !== 'number' && flags === O_RDONLY) {
-    // The first buffer is small, because most files fit.
-    let bytes = new Uint8Array(SMALL_FILE);
-    for (;;) {
-      const length = sys(NUMBERS.readFile, target, bytes);
-      if (length < 0) return length;
-      if (length <= bytes.byteLength) return bytes.subarray(0, length);
-      bytes = new Uint8Array(length);
-    }
-  }
+  // The first buffer is small, because most files fit.
+  if (typeof target !== 'number' && flags === O_RDONLY) return readFile(target, new Uint8Array(SMALL_FILE));
   const fd = typeof target === 'number' ? target : sys(NUMBERS.open, target, flags, 0o666);
   if (fd < 0) return fd === target ? ERRNO.EBADF : fd;
   const bytes = readToEnd(fd);

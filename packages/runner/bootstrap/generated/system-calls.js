@@ -106,4 +106,6 @@ module.exports = {
     cancel: 0x601,
     describe: 0x602,
   },
+  // The largest number of bytes that one read, write or copy of a file transfers.
+  MAX_TRANSFER: 1048576,
 };

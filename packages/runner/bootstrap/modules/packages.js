@@ -4,7 +4,7 @@
 'use strict';
 
 const context = require('../context.js');
-const { NUMBERS, sys } = require('../fs/calls.js');
+const { readFile } = require('../fs/calls.js');
 
 const SIZE = 16384;
 const MANIFEST = 'package.json';
@@ -17,13 +17,8 @@ function forget() {
 }
 
 function readText(path) {
-  let bytes = new Uint8Array(SIZE);
-  for (;;) {
-    const length = sys(NUMBERS.readFile, path, bytes);
-    if (length < 0) return undefined;
-    if (length <= bytes.byteLength) return native.decode(bytes, 0, length, native.encodings.utf8);
-    bytes = new Uint8Array(length);
-  }
+  const bytes = readFile(path, new Uint8Array(SIZE));
+  return typeof bytes === 'number' ? undefined : native.decode(bytes, 0, bytes.byteLength, native.encodings.utf8);
 }
 
 // Reads a `package.json` file. Returns undefined if the file cannot be read. Throws if the text is

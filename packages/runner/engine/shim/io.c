@@ -1,8 +1,8 @@
 /* Descriptors, clocks and entropy: the plain imports. A write that the sidecar cannot accept yet
    blocks only this VM, in `wait_writable`. */
 
-/* Writes all bytes, and blocks this VM while the sidecar cannot accept bytes. Returns 0, or a
-   negative errno. */
+/* Writes all bytes, and blocks this VM while the sidecar cannot accept bytes. Between two writes
+   other programs run. Returns 0, or a negative errno. */
 static int cf_write_all(int fd, const void *bytes, size_t len)
 {
     const uint8_t *p = bytes;
@@ -14,6 +14,8 @@ static int cf_write_all(int fd, const void *bytes, size_t len)
             return n;
         p += n;
         len -= n;
+        if (len && cf_image.booted && host_poll())
+            break; /* stopped: the engine's own poll unwinds */
     }
     return 0;
 }

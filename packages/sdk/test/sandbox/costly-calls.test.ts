@@ -12,8 +12,11 @@ const LINKS = `
   const codeOf = (call) => { try { call(); return 'none'; } catch (error) { return error.code; } };
 `;
 
-/** The programs, with their output. */
-const GUESTS: [name: string, code: string, output: string][] = [
+const SECRET = ['/secret'];
+const WILDCARDS = Array.from({ length: 400 }, (_, n) => `/**/n*${n}/**`);
+
+/** The programs, with their output and the paths that they may not use. */
+const GUESTS: [name: string, code: string, output: string, denied: string[]][] = [
   [
     'a search for a command through long links',
     `${LINKS}
@@ -22,6 +25,7 @@ const GUESTS: [name: string, code: string, output: string][] = [
     const { error } = spawnSync('nope', [], { env: { PATH: 'l0:'.repeat(60000) } });
     console.log(error.code);`,
     'ELOOP\n',
+    SECRET,
   ],
   [
     'a path that often leaves a deep directory',
@@ -32,6 +36,7 @@ const GUESTS: [name: string, code: string, output: string][] = [
     for (let n = 0; n < 5; n++) symlinkSync('d/../'.repeat(800) + 'l' + (n + 1), 'l' + n);
     console.log(codeOf(() => statSync('l0')));`,
     'ELOOP\n',
+    SECRET,
   ],
   [
     'env with 30,000 variables twice',
@@ -40,13 +45,26 @@ const GUESTS: [name: string, code: string, output: string][] = [
     const text = execFileSync('env', [...names, 'env', ...names, 'node', '-p', '40 + 2']);
     console.log(text.toString().trim());`,
     '42\n',
+    SECRET,
+  ],
+  [
+    'rules with wildcards for a deep directory',
+    `${LINKS}
+    const name = 'n'.repeat(200);
+    const codes = [];
+    for (let n = 0; n < 500; n++) {
+      codes.push(codeOf(() => mkdirSync(name)), codeOf(() => process.chdir(name)));
+    }
+    console.log(codes[0], codes.at(-1), codeOf(() => statSync('/workspace/' + name)));`,
+    'none EACCES none\n',
+    WILDCARDS,
   ],
 ];
 
 describe.each(MODES)('$name', (mode) => {
-  test.each(GUESTS)('%s is bounded, and a neighbour runs meanwhile', (_, code, output) =>
+  test.each(GUESTS)('%s is bounded, and a neighbour runs meanwhile', (_, code, output, paths) =>
     withMode(mode, async (provisioning) => {
-      const fs = { default: 'allow', rules: [{ mode: 'deny', paths: ['/secret'] }] } as const;
+      const fs = { default: 'allow', rules: [{ mode: 'deny', paths }] } as const;
       const hostile = await provisioning.create({ permissions: { fs } });
       const neighbour = await provisioning.create();
       let isOver = false;

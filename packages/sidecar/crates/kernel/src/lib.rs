@@ -30,6 +30,7 @@ mod process;
 pub mod processes;
 mod resources;
 pub mod snapshot;
+mod steps;
 #[cfg(test)]
 mod testing;
 pub mod usage;

@@ -5,6 +5,7 @@
 
 use crate::abi::errno;
 use crate::data::StoreData;
+use coldframe_abi::MAX_TRANSFER;
 use coldframe_error::{Errno, Error};
 use coldframe_kernel::processes::SIGPIPE;
 use coldframe_kernel::{self as kernel, Answer};
@@ -40,14 +41,17 @@ pub(crate) fn stopped() -> wasmtime::Error {
     wasmtime::Error::msg("the process was ended")
 }
 
-/// Executes the import `read`.
+/// Executes the import `read`. Reads at most [`MAX_TRANSFER`] bytes.
 pub(crate) fn read(caller: &dyn kernel::Caller, fd: i32, bytes: &mut [u8]) -> Answer {
-    kernel::read(caller, kernel::Fd::from_guest(fd)?, bytes)
+    let most = bytes.len().min(MAX_TRANSFER);
+    kernel::read(caller, kernel::Fd::from_guest(fd)?, &mut bytes[..most])
 }
 
-/// Executes the import `write`. Ends the program with `SIGPIPE` if the write fails with `EPIPE`.
+/// Executes the import `write`. Writes at most [`MAX_TRANSFER`] bytes. Ends the program with
+/// `SIGPIPE` if the write fails with `EPIPE`.
 pub(crate) fn write(caller: &dyn kernel::Caller, fd: i32, bytes: &mut [u8]) -> Answer {
-    let written = kernel::Fd::from_guest(fd).and_then(|fd| kernel::write(caller, fd, bytes));
+    let most = bytes.len().min(MAX_TRANSFER);
+    let written = kernel::Fd::from_guest(fd).and_then(|fd| kernel::write(caller, fd, &mut bytes[..most]));
     if written == Err(Errno::EPIPE) {
         // `console.log` ignores the result of this import. Without a signal, a program that prints
         // forever would run forever.

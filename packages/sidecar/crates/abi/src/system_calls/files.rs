@@ -10,10 +10,12 @@ system_calls! {
         /// Closes a descriptor. The standard streams can be closed too. In a program that the
         /// embedder started, the import `write` still writes to 1 and 2.
         Close(fd) = 0x101 => Zero;
-        /// Reads at `offset`, or at the descriptor's own position if `offset` is -1.
+        /// Reads at `offset`, or at the descriptor's own position if `offset` is -1. Reads at most
+        /// 1 MiB (`MAX_TRANSFER`), also if the buffer is larger.
         Read(fd, buffer: Buffer, offset) = 0x102 => Value("bytes read");
-        /// Writes at `offset`, or at the descriptor's own position if `offset` is -1. Writes fewer
-        /// bytes when space runs out. Fails with `EAGAIN` on a stream whose buffer is full.
+        /// Writes at `offset`, or at the descriptor's own position if `offset` is -1. Writes at
+        /// most 1 MiB, and fewer bytes when space runs out. Fails with `EAGAIN` on a stream whose
+        /// buffer is full.
         Write(fd, bytes: Bytes, offset) = 0x103 => Value("bytes written");
         /// Writes 18 f64 in the order of Node's stats array. The first 10 are dev, mode, nlink,
         /// uid, gid, rdev, blksize, ino, size and blocks. The others are atime, mtime, ctime and
@@ -69,7 +71,7 @@ system_calls! {
         /// Writes the part of the working directory's path that fits. Fails with `ENOENT` if the
         /// directory was removed.
         Getcwd(buffer: Buffer) = 0x11b => Value("the path's length");
-        /// Copies at most 8 MiB. Call again with the result as `at`, which is 0 at first. With
+        /// Copies at most 1 MiB. Call again with the result as `at`, which is 0 at first. With
         /// `mode` 1 the call fails with `EEXIST` if the copy exists. The copy gets the original's
         /// mode if the program may change modes. Two files in memory share the bytes until a
         /// program writes to one of the files.
@@ -77,7 +79,8 @@ system_calls! {
         /// Tests whether a path leads to a file or to a directory.
         ModuleStat(path: Path) = 0x11d => Value("0 for a file, 1 for a directory");
         /// Reads a whole file. If the file is longer than the buffer, the call reads no bytes: call
-        /// again with a larger buffer.
+        /// again with a larger buffer. A file that is longer than 1 MiB is never read: open the
+        /// file.
         ReadFile(path: Path, buffer: Buffer) = 0x11e => Value("the file's length");
         /// Waits for changes of a file or a directory. With flag 1, also reports changes below the
         /// directory, each with its path. Entries have the form of `readdir`: type 1 for a name

@@ -8,7 +8,8 @@ use coldframe_abi::{Clock, EventKind, Field, FieldKind, InfoBlock, NumberRow, Pr
 
 use super::{NOTICE, camel};
 
-/// Writes the numbers of all system calls by family, as a module of the bootstrap.
+/// Writes the numbers of all system calls by family and the bound of a transfer, as a module of the
+/// bootstrap.
 pub fn system_calls() -> String {
     let mut text = format!(
         "// {NOTICE}\n// The numbers of the system calls by family (docs/internals/guest-abi.md).\n\
@@ -21,6 +22,8 @@ pub fn system_calls() -> String {
         }
         text += "  },\n";
     }
+    let _ = writeln!(text, "  // The largest number of bytes that one read, write or copy of a file transfers.");
+    let _ = writeln!(text, "  MAX_TRANSFER: {},", coldframe_abi::MAX_TRANSFER);
     text + "};\n"
 }
 

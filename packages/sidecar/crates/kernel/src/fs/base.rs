@@ -158,7 +158,7 @@ fn build() -> FileSystem {
 fn find(tree: &FileSystem, path: &str) -> Ino {
     let names = path.split('/').filter(|name| !name.is_empty());
     names.fold(ROOT, |at, name| {
-        tree.directory(at).ok().and_then(|directory| directory.names.get(name.as_bytes()).copied()).unwrap_or(ROOT)
+        tree.directory(at).ok().and_then(|directory| directory.names.get(name.as_bytes()).ok().flatten()).unwrap_or(ROOT)
     })
 }
 

@@ -112,10 +112,7 @@ fn drop_command(tree: &mut FileSystem, name: &str) {
 /// Returns whether a file has the content of a command.
 fn is_command(tree: &FileSystem, ino: Ino) -> bool {
     let mut head = [0; MAGIC.len()];
-    tree.content(ino).is_ok_and(|content| {
-        content.read(0, &mut head);
-        head == MAGIC
-    })
+    tree.content(ino).is_ok_and(|content| content.read(0, &mut head).is_ok() && head == MAGIC)
 }
 
 fn path_of(name: &str) -> String {

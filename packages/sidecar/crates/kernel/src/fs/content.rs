@@ -5,8 +5,11 @@
 //!
 //! `stored` counts for the limit: the bytes of all chunks. Each chunk except the chunk 0 counts at
 //! least [`LEAST`] bytes, because every chunk uses at least that much memory. The limit on inodes
-//! bounds the number of chunks 0. A range without a chunk does not count. Next: `node.rs`.
+//! bounds the number of chunks 0. A range without a chunk does not count. Reading and writing
+//! charge steps (`steps.rs`). Next: `node.rs`.
 
+use crate::steps;
+use coldframe_error::Errno;
 use rpds::RedBlackTreeMapSync;
 use std::sync::Arc;
 
@@ -14,9 +17,9 @@ use std::sync::Arc;
 /// size are on the allocator's heap, without a mapping of their own.
 pub(crate) const CHUNK: usize = 64 << 10;
 
-/// The minimum number of bytes that a chunk counts. The number covers the entry in the map and the
-/// allocation.
-const LEAST: usize = 256;
+/// The minimum number of bytes that a chunk counts: a page, as in Linux's tmpfs. The number covers
+/// the entry in the map and the allocation, and bounds the time of removing all chunks.
+const LEAST: usize = 4_096;
 
 /// The content of one file.
 #[derive(Clone)]
@@ -34,7 +37,8 @@ impl Content {
     /// Returns the content of a file with `bytes`.
     pub(crate) fn of(bytes: &[u8]) -> Self {
         let mut content = Self::new();
-        content.write(0, bytes, u64::MAX);
+        // The content belongs to no call, so the write cannot fail.
+        let _ = content.write(0, bytes, u64::MAX);
         content
     }
 
@@ -48,15 +52,20 @@ impl Content {
     }
 
     /// Fills `buffer` with the bytes from `offset`. Returns the number of bytes, which is smaller
-    /// than the buffer at the file's end.
-    pub(crate) fn read(&self, offset: u64, buffer: &mut [u8]) -> usize {
+    /// than the buffer at the file's end, and when the steps of the call are used up. Fails with
+    /// `ELOOP` if the steps do not suffice for a byte.
+    pub(crate) fn read(&self, offset: u64, buffer: &mut [u8]) -> Result<usize, Errno> {
         let rest = usize::try_from(self.len.saturating_sub(offset)).unwrap_or(usize::MAX);
         let count = rest.min(buffer.len());
         let mut at = offset;
         let mut left = &mut buffer[..count];
         while !left.is_empty() {
             let (index, start) = place(at);
-            let (piece, others) = left.split_at_mut(left.len().min(CHUNK - start));
+            let len = left.len().min(CHUNK - start);
+            if let Err(error) = steps::take_bytes(len) {
+                return if at == offset { Err(error) } else { Ok((at - offset) as usize) };
+            }
+            let (piece, others) = left.split_at_mut(len);
             let chunk = self.chunks.get(&index).map_or(&[][..], |chunk| chunk);
             let held = chunk.get(start..).unwrap_or_default();
             let held = &held[..held.len().min(piece.len())];
@@ -65,12 +74,13 @@ impl Content {
             at += piece.len() as u64;
             left = others;
         }
-        count
+        Ok(count)
     }
 
     /// Writes bytes at `offset`. `stored` grows by at most `room`. Returns the number of bytes
-    /// written, which is smaller than requested if `room` is too small.
-    pub(crate) fn write(&mut self, offset: u64, bytes: &[u8], room: u64) -> usize {
+    /// written, which is smaller than requested if `room` is too small or the steps of the call are
+    /// used up. Fails with `ELOOP` if the steps do not suffice for a byte.
+    pub(crate) fn write(&mut self, offset: u64, bytes: &[u8], room: u64) -> Result<usize, Errno> {
         let mut left = bytes;
         let mut at = offset;
         let mut room = room;
@@ -83,6 +93,9 @@ impl Content {
             if end <= start || cost(index, end) > most {
                 break;
             }
+            if let Err(error) = steps::take_bytes(end - start) {
+                return if at == offset { Err(error) } else { Ok(bytes.len() - left.len()) };
+            }
             let grown = (cost(index, end.max(held)) - cost(index, held)) as u64;
             let (piece, others) = left.split_at(end - start);
             self.put(index, start, piece);
@@ -91,7 +104,7 @@ impl Content {
             self.len = self.len.max(at);
             left = others;
         }
-        bytes.len() - left.len()
+        Ok(bytes.len() - left.len())
     }
 
     /// Writes bytes that are within one chunk.
@@ -150,6 +163,12 @@ impl Content {
     pub(crate) fn truncate(&mut self, len: u64) {
         if len < self.len {
             let (index, keep) = place(len);
+            if self.chunks.range(..index).count() * 2 < self.chunks.size() {
+                // Most chunks are removed, so a new map of the others takes less time.
+                let kept = self.chunks.range(..=index).map(|(index, chunk)| (*index, chunk.clone())).collect();
+                let before = std::mem::replace(&mut self.chunks, kept);
+                self.stored -= before.range(index + 1..).map(|(index, chunk)| cost(*index, chunk.len()) as u64).sum::<u64>();
+            }
             let beyond: Vec<u64> = self.chunks.range(index..).map(|(index, _)| *index).collect();
             for other in beyond {
                 let held = self.chunks.get(&other).map_or(0, |chunk| chunk.len());
@@ -184,7 +203,7 @@ mod tests {
 
     fn all(content: &Content) -> Vec<u8> {
         let mut bytes = vec![1; content.len() as usize];
-        assert_eq!(content.read(0, &mut bytes), bytes.len());
+        assert_eq!(content.read(0, &mut bytes), Ok(bytes.len()));
         bytes
     }
 
@@ -192,7 +211,7 @@ mod tests {
     fn unwritten_ranges_read_as_zeros_and_cost_nothing() {
         let mut content = Content::new();
         let far = 5 * CHUNK as u64 + 10;
-        assert_eq!(content.write(far, b"end", u64::MAX), 3);
+        assert_eq!(content.write(far, b"end", u64::MAX), Ok(3));
         assert_eq!((content.len(), content.stored()), (far + 3, LEAST as u64));
         let bytes = all(&content);
         assert!(bytes[..far as usize].iter().all(|byte| *byte == 0));
@@ -217,10 +236,10 @@ mod tests {
     #[test]
     fn a_write_stops_at_the_limit_of_new_bytes() {
         let mut content = Content::of(b"0123");
-        assert_eq!(content.write(2, b"abcdef", 3), 5, "two bytes replace old bytes, three are new");
+        assert_eq!(content.write(2, b"abcdef", 3), Ok(5), "two bytes replace old bytes, three are new");
         assert_eq!(all(&content), b"01abcde");
-        assert_eq!(content.write(7, b"x", 0), 0);
-        assert_eq!(content.write(0, b"AB", 0), 2);
+        assert_eq!(content.write(7, b"x", 0), Ok(0));
+        assert_eq!(content.write(0, b"AB", 0), Ok(2));
         assert_eq!(content.stored(), 7);
     }
 

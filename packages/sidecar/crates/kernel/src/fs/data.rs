@@ -23,7 +23,7 @@ impl FileSystem {
     }
 
     pub(crate) fn read(&mut self, ino: Ino, offset: u64, buffer: &mut [u8]) -> Result<usize, Errno> {
-        let count = self.content(ino)?.read(offset, buffer);
+        let count = self.content(ino)?.read(offset, buffer)?;
         self.was_read(ino)?;
         Ok(count)
     }
@@ -55,7 +55,7 @@ impl FileSystem {
         }
         let most = usize::try_from(MAX_SIZE - offset).unwrap_or(usize::MAX).min(bytes.len());
         let before = content.stored();
-        let count = content.write(offset, &bytes[..most], room);
+        let count = content.write(offset, &bytes[..most], room)?;
         let grown = content.stored() - before;
         if count == 0 {
             return Err(Errno::ENOSPC);

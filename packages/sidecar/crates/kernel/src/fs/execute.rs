@@ -30,7 +30,7 @@ impl View<'_> {
                     return Err(Errno::EACCES);
                 }
                 tree.check(self.user, ino, EXECUTE)?;
-                tree.content(ino)?.read(0, &mut head)
+                tree.content(ino)?.read(0, &mut head)?
             }
             PathEnd::Mount(end) => self.read_head(&tree, &end, &mut head)?,
         };

@@ -14,11 +14,11 @@ use super::tree::FileSystem;
 use super::view::View;
 use super::walk::{End, FinalLink, Location, Name, PathEnd, join};
 use crate::Process;
-use crate::caller_scope::spend;
 use crate::descriptors::Target;
 use crate::permissions::operations::{Operations, files};
 use crate::permissions::policy::Scope;
 use crate::permissions::{About, Denied, Permissions};
+use crate::steps::StepScope;
 use coldframe_error::Errno;
 
 /// The operations of a call for the end of a path: for a file, for a directory, and for a missing
@@ -88,7 +88,11 @@ impl<'k> View<'k> {
     ) -> Result<(End, Option<Vec<u8>>), Errno> {
         let mut course = tree.course(self.cwd.as_ref(), path, true)?;
         course.permissions = Some(permissions);
-        match tree.steps(self.user, last, &mut course) {
+        let walked = tree.steps(self.user, last, &mut course);
+        // The check has its own steps. Otherwise the steps that are left would reveal to the
+        // program whether a denied file exists.
+        let _steps = StepScope::begin();
+        match walked {
             Ok(end) => {
                 let real = tree.path_to_check(&end)?;
                 if let Some(real) = &real {
@@ -181,13 +185,10 @@ impl FileSystem {
     /// a path leaves through `..`. Otherwise such a path would reveal whether the directory exists.
     pub(super) fn may_leave(&self, permissions: &Permissions, at: &Location) -> Result<(), Errno> {
         match self.path_of(at) {
-            Ok(path) => {
-                // The path is made and compared name by name, and a walk can leave a deep directory
-                // thousands of times.
-                spend(path.iter().filter(|byte| **byte == b'/').count())?;
-                self.check_path(permissions, &path, files::STAT)
-            }
-            Err(_) => Ok(()),
+            Ok(path) => self.check_path(permissions, &path, files::STAT),
+            // A removed directory has no path.
+            Err(Errno::ENOENT) => Ok(()),
+            Err(error) => Err(error),
         }
     }
 
@@ -265,7 +266,10 @@ pub(super) fn find_directory(
     let user = super::tree::User::Guest;
     let mut course = tree.course(from, path, true)?;
     course.permissions = permissions.checks(Scope::Fs).then_some(permissions);
-    match tree.steps(user, FinalLink::Follow, &mut course) {
+    let walked = tree.steps(user, FinalLink::Follow, &mut course);
+    // As in `View::end`.
+    let _steps = StepScope::begin();
+    match walked {
         Ok(End { node: Some(place), .. }) => Ok(place),
         Err(Errno::ERESTART) => Err(Errno::ERESTART),
         ended => {

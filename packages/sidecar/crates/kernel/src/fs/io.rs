@@ -4,7 +4,7 @@
 
 use super::guard::check_open;
 use super::mounts::Listing;
-use super::node::{Device, Ino, MAX_NAME, Type};
+use super::node::{Device, MAX_NAME, Type};
 use super::open::{self, APPEND, Opened};
 use super::process::ProcessFiles;
 use super::stat::Stat;
@@ -14,21 +14,16 @@ use crate::caller::Caller;
 use crate::descriptors::{Description, HeldObject, Position, Target};
 use crate::ids::Fd;
 use crate::permissions::operations::files;
+use crate::steps::MAX_TRANSFER;
 use crate::usage::{Charge, Resource};
 use crate::{Answer, Arguments, Process};
 use coldframe_error::Errno;
 use coldframe_sys as sys;
-use std::ops::Bound;
 use std::sync::Arc;
 
 /// The maximum number of bytes that one read of a random device returns. A longer read would occupy
 /// the worker for too long.
 const MOST_RANDOM: usize = 256 << 10;
-/// The number of bytes that a call reads or writes between two checks of whether the program must
-/// end. Between two pieces the files' lock is free. The first access of a guest to 8 MiB of memory
-/// takes tens of milliseconds.
-const PIECE: usize = 8 << 20;
-
 pub(crate) fn open(process: &Process, path: &[u8], flags: u32, mode: u32) -> Result<Fd, Errno> {
     let files: &ProcessFiles = &process.files;
     let view = files.view(&process.kernel.files);
@@ -61,9 +56,11 @@ pub(crate) fn open(process: &Process, path: &[u8], flags: u32, mode: u32) -> Res
 /// A function that reads from an offset.
 type Reader<'a> = &'a mut dyn FnMut(u64, &mut [u8]) -> Result<usize, Errno>;
 
-/// Reads from a descriptor. Without `offset`, reads from the description's position and moves the
-/// position.
+/// Reads at most [`MAX_TRANSFER`] bytes from a descriptor. Without `offset`, reads from the
+/// description's position and moves the position.
 pub(crate) fn read(program: &dyn Caller, fd: Fd, buffer: &mut [u8], offset: Option<u64>) -> Answer {
+    let wanted = buffer.len().min(MAX_TRANSFER);
+    let buffer = &mut buffer[..wanted];
     let process = program.process();
     let description = process.files.descriptors.lock().get(fd)?;
     if !description.reads() {
@@ -84,46 +81,20 @@ pub(crate) fn read(program: &dyn Caller, fd: Fd, buffer: &mut [u8], offset: Opti
         }
         Target::Socket(id) => process.kernel.sockets.read(*id, buffer)?,
         Target::Directory(_) => return Err(Errno::EISDIR),
-        Target::Device(device, _) => read_device(program, *device, buffer)?,
-        Target::File(ino) => positioned(
-            &mut |at, buffer| {
-                in_pieces(program, buffer, |done, piece| process.kernel.files.lock().read(*ino, at + done as u64, piece))
-            },
-            buffer,
-        )?,
+        Target::Device(device, _) => read_device(*device, buffer)?,
+        Target::File(ino) => positioned(&mut |at, buffer| process.kernel.files.lock().read(*ino, at, buffer), buffer)?,
         Target::Host(file) => positioned(&mut |at, buffer| file.read(at, buffer), buffer)?,
         Target::Lost => return Err(Errno::EIO),
     };
     i64::try_from(count).map_err(|_| Errno::EINVAL)
 }
 
-/// Fills a buffer piece by piece. Stops early if the program must end, because no code will read
-/// the bytes.
-fn in_pieces(
-    program: &dyn Caller,
-    buffer: &mut [u8],
-    mut read: impl FnMut(usize, &mut [u8]) -> Result<usize, Errno>,
-) -> Result<usize, Errno> {
-    let mut done = 0;
-    loop {
-        let piece = (buffer.len() - done).min(PIECE);
-        let count = read(done, &mut buffer[done..done + piece])?;
-        done += count;
-        if count < piece || done == buffer.len() || program.must_stop() {
-            return Ok(done);
-        }
-    }
-}
-
-fn read_device(program: &dyn Caller, device: Device, buffer: &mut [u8]) -> Result<usize, Errno> {
+fn read_device(device: Device, buffer: &mut [u8]) -> Result<usize, Errno> {
     match device {
         Device::Null | Device::Tty => Ok(0),
         Device::Zero | Device::Full => {
-            let fill = |_, piece: &mut [u8]| {
-                piece.fill(0);
-                Ok(piece.len())
-            };
-            in_pieces(program, buffer, fill)
+            buffer.fill(0);
+            Ok(buffer.len())
         }
         Device::Random => {
             let count = buffer.len().min(MOST_RANDOM);
@@ -133,7 +104,10 @@ fn read_device(program: &dyn Caller, device: Device, buffer: &mut [u8]) -> Resul
     }
 }
 
+/// Writes at most [`MAX_TRANSFER`] bytes to a descriptor. Without `offset`, writes at the
+/// description's position and moves the position.
 pub(crate) fn write(program: &dyn Caller, fd: Fd, bytes: &[u8], offset: Option<u64>) -> Answer {
+    let bytes = &bytes[..bytes.len().min(MAX_TRANSFER)];
     let process = program.process();
     let description = process.files.descriptors.lock().get(fd)?;
     if !description.writes() {
@@ -157,7 +131,7 @@ pub(crate) fn write(program: &dyn Caller, fd: Fd, bytes: &[u8], offset: Option<u
             let mut position = description.position.lock();
             // On Linux, a positioned write to a file opened for appending appends.
             let at = if description.flags & APPEND != 0 { None } else { Some(offset.unwrap_or(position.offset)) };
-            let (end, count) = write_in_pieces(program, *ino, at, bytes)?;
+            let (end, count) = process.kernel.files.lock().write(*ino, at, bytes)?;
             if offset.is_none() && count > 0 {
                 position.offset = end;
             }
@@ -176,21 +150,6 @@ pub(crate) fn write(program: &dyn Caller, fd: Fd, bytes: &[u8], offset: Option<u
         Target::Lost => return Err(Errno::EIO),
     };
     i64::try_from(count).map_err(|_| Errno::EINVAL)
-}
-
-/// Writes bytes piece by piece, at the end of the file if `at` is `None`. Stops early if the file
-/// system is full or the program must end. Returns the offset after the last byte written, and the
-/// number of bytes. Fails only if no byte was written.
-fn write_in_pieces(program: &dyn Caller, ino: Ino, at: Option<u64>, bytes: &[u8]) -> Result<(u64, usize), Errno> {
-    let files = &program.process().kernel.files;
-    let (first, mut left) = bytes.split_at(bytes.len().min(PIECE));
-    let (mut end, mut done) = files.lock().write(ino, at, first)?;
-    while !left.is_empty() && done % PIECE == 0 && !program.must_stop() {
-        let (piece, rest) = left.split_at(left.len().min(PIECE));
-        let Ok((after, count)) = files.lock().write(ino, at.map(|_| end), piece) else { break };
-        (end, done, left) = (after, done + count, rest);
-    }
-    Ok((end, done))
 }
 
 pub(crate) fn fstat(process: &Process, fd: Fd) -> Result<Stat, Errno> {
@@ -320,16 +279,21 @@ pub(crate) fn readdir(process: &Process, arguments: &mut Arguments<'_>, index: u
     match place {
         Location::Memory(ino) if position.listing.is_none() => {
             tree.was_read(*ino)?;
-            let from = position.after.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
             let mut last = None;
-            for (name, entry) in tree.directory(*ino)?.names.range::<[u8], _>((from, Bound::Unbounded)) {
-                if !put_entry(&mut room, name, tree.node(*entry)?.kind()) {
+            for entry in tree.directory(*ino)?.names.after(position.after.as_deref()) {
+                // If the steps are used up, the next call continues after the last name.
+                let (name, entry) = match entry {
+                    Ok(entry) => entry,
+                    Err(_) if last.is_some() => break,
+                    Err(error) => return Err(error),
+                };
+                if !put_entry(&mut room, name, tree.node(entry)?.kind()) {
                     break;
                 }
                 last = Some(name);
             }
             if let Some(last) = last {
-                position.after = Some(last.clone());
+                position.after = Some(last.into());
             }
         }
         _ => {

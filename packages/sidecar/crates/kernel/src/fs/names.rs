@@ -101,12 +101,13 @@ impl FileSystem {
         let (mut directories, mut others, mut left) = (Vec::new(), Vec::new(), vec![top]);
         while let Some(directory) = left.pop() {
             directories.push(directory);
-            for child in self.directory(directory)?.names.values() {
-                match self.node(*child)?.body {
+            for entry in self.directory(directory)?.names.after(None) {
+                let (_, child) = entry?;
+                match self.node(child)?.body {
                     Body::Mount(_) => return Err(Errno::EBUSY),
-                    Body::Directory(_) if self.is_overlay_root(*child) => return Err(Errno::EBUSY),
-                    Body::Directory(_) => left.push(*child),
-                    _ => others.push(*child),
+                    Body::Directory(_) if self.is_overlay_root(child) => return Err(Errno::EBUSY),
+                    Body::Directory(_) => left.push(child),
+                    _ => others.push(child),
                 }
             }
         }
@@ -232,7 +233,7 @@ impl FileSystem {
             if at == ancestor {
                 return Ok(true);
             }
-            let parent = self.node(at)?.parent;
+            let parent = self.node(at)?.parent()?;
             if parent == at {
                 return Ok(false);
             }
@@ -255,16 +256,13 @@ impl FileSystem {
     /// Adds a name for the inode `ino` to a directory, and stores the directory and the name in the
     /// inode.
     pub(super) fn enter(&mut self, directory: Ino, name: &[u8], ino: Ino) -> Result<(), Errno> {
-        let entered = self.node_mut(ino)?;
-        (entered.parent, entered.name) = (directory, Arc::from(name));
-        self.change(directory, |names| names.names.insert_mut(name.into(), ino))
+        self.node_mut(ino)?.set_place(directory, Arc::from(name));
+        self.change(directory, |names| names.names.insert(name, ino))
     }
 
     fn leave(&mut self, directory: Ino, name: &[u8]) -> Result<(), Errno> {
         self.hide(directory, name)?;
-        self.change(directory, |names| {
-            names.names.remove_mut(name);
-        })
+        self.change(directory, |names| names.names.remove(name))
     }
 
     fn change(&mut self, directory: Ino, change: impl FnOnce(&mut Directory)) -> Result<(), Errno> {

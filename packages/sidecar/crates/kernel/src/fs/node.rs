@@ -3,13 +3,19 @@
 //! Inodes are values. The table in `tree.rs` shares inodes between clones, and copies an inode
 //! before a clone changes the inode. A directory is a persistent map sorted by name. A listing can
 //! therefore continue after the last returned name, even if names were added or removed in the
-//! meantime. Next: `tree.rs`.
+//! meantime.
+//!
+//! A guest chooses the number of names in a directory and the depth of a directory. [`Names`] and
+//! [`Node::parent`] therefore charge steps (`steps.rs`). Next: `tree.rs`.
 
 use super::content::Content;
 use super::overlay::Below;
+use crate::steps;
+use coldframe_error::Errno;
 use coldframe_ids::id;
 use rpds::RedBlackTreeMapSync;
 use serde::{Deserialize, Serialize};
+use std::ops::Bound;
 use std::sync::Arc;
 
 id! {
@@ -24,6 +30,10 @@ impl Ino {
     }
 }
 
+/// The steps of an entry in a listing: the next name, a lookup of the inode, and a copy of the
+/// name.
+const STEPS_PER_ENTRY: usize = 6;
+
 /// The length of the longest name in bytes.
 pub(crate) const MAX_NAME: usize = 255;
 
@@ -35,7 +45,7 @@ pub(crate) struct Node {
     /// The inode's directory. `name` is the inode's name in this directory. If a file has several
     /// names, the newest name is stored. A directory has only one name, so its path is found
     /// without a search. The root is its own parent.
-    pub(crate) parent: Ino,
+    parent: Ino,
     pub(crate) name: Arc<[u8]>,
 }
 
@@ -69,10 +79,14 @@ pub(crate) enum Body {
 /// The names in a directory and their inodes.
 #[derive(Clone)]
 pub(crate) struct Directory {
-    pub(crate) names: RedBlackTreeMapSync<Box<[u8]>, Ino>,
+    pub(crate) names: Names,
     /// The host machine's folder under a raised directory (`overlay.rs`).
     pub(crate) below: Option<Box<Below>>,
 }
+
+/// The names of one directory, sorted.
+#[derive(Clone)]
+pub(crate) struct Names(RedBlackTreeMapSync<Box<[u8]>, Ino>);
 
 /// Character devices.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -129,11 +143,77 @@ impl Type {
 
 impl Directory {
     pub(crate) fn new() -> Self {
-        Self { names: RedBlackTreeMapSync::new_sync(), below: None }
+        Self { names: Names(RedBlackTreeMapSync::new_sync()), below: None }
+    }
+}
+
+impl Names {
+    /// Returns the inode of a name. Fails with `ELOOP` if the steps of the call are used up.
+    pub(crate) fn get(&self, name: &[u8]) -> Result<Option<Ino>, Errno> {
+        steps::take_lookup(self.0.size())?;
+        Ok(self.0.get(name).copied())
+    }
+
+    /// Returns the names after `name` in order, or all names, with their inodes. Each name costs
+    /// [`STEPS_PER_ENTRY`]. If the steps are used up, the last item is `ELOOP`.
+    pub(crate) fn after(&self, name: Option<&[u8]>) -> impl Iterator<Item = Result<(&[u8], Ino), Errno>> {
+        let from = name.map_or(Bound::Unbounded, Bound::Excluded);
+        let mut names = self.0.range::<[u8], _>((from, Bound::Unbounded));
+        let mut ended = false;
+        std::iter::from_fn(move || {
+            let (name, ino) = names.next().filter(|_| !ended)?;
+            let charged = steps::take(STEPS_PER_ENTRY);
+            ended = charged.is_err();
+            Some(charged.map(|()| (&**name, *ino)))
+        })
+    }
+
+    /// Returns all names in order without a charge. A snapshot belongs to no call, and some
+    /// listings must be taken at once.
+    pub(super) fn recorded(&self) -> impl Iterator<Item = (&[u8], Ino)> {
+        self.0.iter().map(|(name, ino)| (&**name, *ino))
+    }
+
+    /// Adds a name, or changes the inode of a name. A call adds a bounded number of names.
+    pub(crate) fn insert(&mut self, name: &[u8], ino: Ino) {
+        self.0.insert_mut(name.into(), ino);
+    }
+
+    pub(crate) fn remove(&mut self, name: &[u8]) {
+        self.0.remove_mut(name);
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.0.size()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 }
 
 impl Node {
+    /// Makes an inode at `parent` and `name`.
+    pub(crate) fn new(meta: Meta, body: Body, parent: Ino, name: Arc<[u8]>) -> Self {
+        Self { meta, body, parent, name }
+    }
+
+    /// Returns the inode's directory. Costs steps, because a path can have any number of
+    /// directories. Fails with `ELOOP` if the steps of the call are used up.
+    pub(crate) fn parent(&self) -> Result<Ino, Errno> {
+        steps::take_ascent(self.name.len()).map(|()| self.parent)
+    }
+
+    /// Returns the inode's directory for a snapshot, which belongs to no call.
+    pub(super) fn recorded_parent(&self) -> Ino {
+        self.parent
+    }
+
+    /// Stores the inode's directory and the inode's name in this directory.
+    pub(crate) fn set_place(&mut self, parent: Ino, name: Arc<[u8]>) {
+        (self.parent, self.name) = (parent, name);
+    }
+
     pub(crate) fn kind(&self) -> Type {
         match self.body {
             Body::File(_) => Type::File,

@@ -12,6 +12,7 @@ use super::view::{Guard, View};
 use super::walk::{FinalLink, Location, MemoryEnd, MountEnd, PathEnd};
 use crate::ids::Fd;
 use crate::permissions::operations::files;
+use crate::steps::MAX_TRANSFER;
 use crate::usage::{Charge, Resource};
 use coldframe_error::Errno;
 
@@ -26,9 +27,6 @@ const NO_FOLLOW: u32 = 0o400_000;
 const UNSUPPORTED: u32 = 0o10_000_000 | 0o20_000_000;
 /// The number of bytes that are copied at a time between a mount and memory.
 pub(super) const PIECE: usize = 256 << 10;
-/// The maximum number of bytes that one call copies. During the copy, a kill of the program and the
-/// calls of other programs in the runtime wait.
-const MOST_COPIED: u64 = 8 << 20;
 
 /// An opened file, directory or device.
 pub(crate) enum Opened {
@@ -234,12 +232,12 @@ impl Opened {
 }
 
 /// Copies bytes from `at` between a mount and memory, or within a mount. Copies at most
-/// `MOST_COPIED` bytes. Returns the offset at which to continue, if bytes are left. The filesystem
-/// is unlocked while the call waits for the host machine's disk. The copy fails with `EINTR` if the
-/// program must end.
+/// [`MAX_TRANSFER`] bytes. Returns the offset at which to continue, if bytes are left. The
+/// filesystem is unlocked while the call waits for the host machine's disk. The copy fails with
+/// `EINTR` if the program must end.
 pub(super) fn copy(tree: &mut Guard<'_>, source: &Opened, target: &Opened, at: u64) -> Result<Option<u64>, Errno> {
     let mut buffer = vec![0; PIECE];
-    let (mut at, most) = (at, at.saturating_add(MOST_COPIED));
+    let (mut at, most) = (at, at.saturating_add(MAX_TRANSFER as u64));
     loop {
         if tree.must_stop() {
             return Err(Errno::EINTR);

@@ -29,6 +29,7 @@ use super::tree::{FileSystem, User};
 use super::view::{Guard, View};
 use super::walk::{FinalLink, Found, Location, MountEnd, Name, PathEnd};
 use super::watch::Change;
+use crate::steps;
 use coldframe_error::Errno;
 use rpds::RedBlackTreeSetSync;
 use std::sync::Arc;
@@ -145,8 +146,10 @@ impl FileSystem {
         let directory = self.directory(ino)?;
         let Some(below) = &directory.below else { return Ok(None) };
         let mut own = Vec::new();
-        for (name, child) in &directory.names {
-            own.push((name.to_vec(), self.node(*child)?.kind()));
+        // Between two parts of the listing, a file of the folder could become a file in memory. The
+        // listing would then miss the file. The limit on inodes bounds the names.
+        for (name, child) in directory.names.recorded() {
+            own.push((name.to_vec(), self.node(child)?.kind()));
         }
         let gone = below.gone.iter().map(|name| name.to_vec());
         self.mount(below.mount)?.list_under(&below.path, own, gone).map(Some)
@@ -213,10 +216,10 @@ impl FileSystem {
         let node = self.node_mut(ino)?;
         node.meta =
             Meta { links, atime: stat.atime, mtime: stat.mtime, ctime: stat.ctime, birthtime: stat.birthtime, ..node.meta };
-        (node.parent, node.name) = (parent, Arc::from(name));
+        node.set_place(parent, Arc::from(name));
         // The directory's times stay unchanged, because the directory showed the name before.
         if let Body::Directory(directory) = &mut self.node_mut(parent)?.body {
-            directory.names.insert_mut(name.into(), ino);
+            directory.names.insert(name, ino);
         }
         if stat.kind == Type::Directory {
             self.raised.insert_mut((mount, path.into()), ino);
@@ -230,7 +233,7 @@ impl FileSystem {
         let (at, rest) = self.nearest(mount, path)?;
         let name = rest.split(|byte| *byte == b'/').next().unwrap_or_default();
         let directory = self.directory(at)?;
-        Ok(!name.is_empty() && !directory.names.contains_key(name) && self.look_below(directory, name)?.is_some())
+        Ok(!name.is_empty() && directory.names.get(name)?.is_none() && self.look_below(directory, name)?.is_some())
     }
 
     /// Removes a file that is not raised, by hiding its name.
@@ -335,9 +338,10 @@ fn copy_up(tree: &mut Guard<'_>, end: &MountEnd) -> Result<Content, Errno> {
     let file = tree.mount(end.mount)?.open(end.mount, &end.path, how)?;
     let (mut content, mut buffer, mut at) = (Content::new(), vec![0; PIECE], 0);
     let copied = loop {
-        if tree.must_stop() {
-            break Err(Errno::EINTR);
-        }
+        let _piece = match steps::piece(tree.must_stop()) {
+            Ok(piece) => piece,
+            Err(error) => break Err(error),
+        };
         let count = match Guard::unlocked_fair(tree, || file.read(at, &mut buffer)) {
             Ok(0) => break Ok(()),
             Ok(count) => count,
@@ -345,7 +349,10 @@ fn copy_up(tree: &mut Guard<'_>, end: &MountEnd) -> Result<Content, Errno> {
         };
         let room = tree.limits.bytes.saturating_sub(tree.used.bytes);
         let before = content.stored();
-        let written = content.write(at, &buffer[..count], room);
+        let written = match content.write(at, &buffer[..count], room) {
+            Ok(written) => written,
+            Err(error) => break Err(error),
+        };
         tree.used.bytes += content.stored() - before;
         tree.raising_bytes += content.stored() - before;
         if written < count {

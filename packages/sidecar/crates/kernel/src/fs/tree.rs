@@ -146,8 +146,7 @@ impl FileSystem {
         };
         let now = now();
         let meta = Meta { mode: 0o755, uid: 0, gid: 0, links: 2, atime: now, mtime: now, ctime: now, birthtime: now };
-        made.nodes
-            .insert_mut(ROOT, Node { meta, body: Body::Directory(Directory::new()), parent: ROOT, name: Arc::from(&b""[..]) });
+        made.nodes.insert_mut(ROOT, Node::new(meta, Body::Directory(Directory::new()), ROOT, Arc::from(&b""[..])));
         made
     }
 
@@ -185,7 +184,7 @@ impl FileSystem {
         let now = now();
         let links = if matches!(body, Body::Directory(_)) { 2 } else { 1 };
         let meta = Meta { mode, uid: owner.0, gid: owner.1, links, atime: now, mtime: now, ctime: now, birthtime: now };
-        let node = Node { meta, body, parent: ROOT, name: Arc::from(&b""[..]) };
+        let node = Node::new(meta, body, ROOT, Arc::from(&b""[..]));
         self.reserve(node.stored(), 1)?;
         self.last = self.last.next();
         self.nodes.insert_mut(self.last, node);

@@ -14,6 +14,7 @@ use super::tree::{FileSystem, READ, User, WRITE, now};
 use super::walk::{FinalLink, Location, MemoryEnd, MountEnd, PathEnd};
 use crate::permissions::Permissions;
 use crate::permissions::operations::{Operations, files};
+use crate::steps::MAX_TRANSFER;
 use coldframe_error::Errno;
 use parking_lot::{Mutex, MutexGuard};
 
@@ -343,17 +344,21 @@ impl View<'_> {
         }
     }
 
-    /// Reads the whole file into `room` if the file fits. Returns the file's length, also if the
-    /// file does not fit.
+    /// Reads the whole file into `room` if the file fits and has at most [`MAX_TRANSFER`] bytes.
+    /// Returns the file's length, also if no byte was read.
     pub(crate) fn read_file(&self, path: &[u8], room: &mut [u8]) -> Result<u64, Errno> {
+        let most = room.len().min(MAX_TRANSFER);
+        let room = &mut room[..most];
         let mut tree = self.lock();
         match self.walk(&tree, path, FinalLink::Follow, RequestedOperations::only(files::READ))? {
             PathEnd::Memory(end) => {
                 let ino = end.existing()?;
                 tree.check(self.user, ino, READ)?;
                 let len = tree.content(ino)?.len();
-                if len <= room.len() as u64 {
-                    tree.read(ino, 0, room)?;
+                // The steps may suffice for a part only. The caller then reads through a
+                // descriptor.
+                if len <= room.len() as u64 && tree.read(ino, 0, room)? as u64 != len {
+                    return Err(Errno::ELOOP);
                 }
                 Ok(len)
             }

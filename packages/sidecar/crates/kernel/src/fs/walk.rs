@@ -9,10 +9,11 @@
 use super::node::{Body, Ino, MAX_NAME, Type};
 use super::stat::Stat;
 use super::tree::{FileSystem, ROOT, SEARCH, User};
-use crate::caller_scope::spend;
 use crate::permissions::Permissions;
+use crate::steps;
 use coldframe_error::Errno;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// The maximum number of links that one walk follows.
 const MAX_LINKS: u32 = 40;
@@ -198,7 +199,6 @@ impl FileSystem {
             if passed > MAX_STEPS {
                 return Err(Errno::ELOOP);
             }
-            spend(1)?;
             let len = part.iter().position(|byte| *byte == b'/').unwrap_or(part.len());
             let (part, after) = part.split_at(len);
             let is_last = after.iter().all(|byte| *byte == b'/');
@@ -207,6 +207,7 @@ impl FileSystem {
             let next = *position + len;
             match part {
                 b"." => {
+                    steps::take(1)?;
                     (name, *position) = (Name::Dot, next);
                     continue;
                 }
@@ -285,13 +286,16 @@ impl FileSystem {
         match at {
             Location::Memory(ino) => {
                 let directory = self.directory(*ino)?;
-                let Some(&child) = directory.names.get(name) else { return self.look_below(directory, name) };
+                let Some(child) = directory.names.get(name)? else { return self.look_below(directory, name) };
                 let node = self.node(child)?;
                 let place =
                     if let Body::Mount(mount) = node.body { Location::Mount(mount, Vec::new()) } else { Location::Memory(child) };
                 Ok(Some(Found { place, kind: node.kind(), stat: None }))
             }
-            Location::Mount(mount, path) => self.mount(*mount)?.look(*mount, path, name),
+            Location::Mount(mount, path) => {
+                steps::take(1)?;
+                self.mount(*mount)?.look(*mount, path, name)
+            }
         }
     }
 
@@ -312,9 +316,10 @@ impl FileSystem {
     /// the directory of the mount point.
     fn parent_of(&self, at: &Location) -> Result<Location, Errno> {
         match at {
-            Location::Memory(ino) => Ok(Location::Memory(self.node(*ino)?.parent)),
+            Location::Memory(ino) => Ok(Location::Memory(self.node(*ino)?.parent()?)),
             Location::Mount(mount, path) if path.is_empty() => Ok(self.mount(*mount)?.parent.clone()),
             Location::Mount(mount, path) => {
+                steps::take(1)?;
                 let end = path.iter().rposition(|byte| *byte == b'/').unwrap_or(0);
                 Ok(self.present(Location::Mount(*mount, path[..end].to_vec())))
             }
@@ -350,7 +355,7 @@ impl FileSystem {
     /// Returns the absolute path of a directory in memory or of any file in a mount. Fails with
     /// `ENOENT` if a name on the path was removed.
     pub(crate) fn path_of(&self, place: &Location) -> Result<Vec<u8>, Errno> {
-        let (mut place, mut parts) = (place.clone(), Vec::new());
+        let (mut place, mut parts): (_, Vec<Arc<[u8]>>) = (place.clone(), Vec::new());
         loop {
             place = match place {
                 Location::Memory(ROOT) => break,
@@ -359,28 +364,35 @@ impl FileSystem {
                     if node.meta.links == 0 {
                         return Err(Errno::ENOENT);
                     }
-                    parts.push(node.name.to_vec());
-                    Location::Memory(node.parent)
+                    parts.push(node.name.clone());
+                    Location::Memory(node.parent()?)
                 }
                 Location::Mount(mount, path) if self.is_overlay(mount) => {
                     let (ino, rest) = self.nearest(mount, &path)?;
                     if !rest.is_empty() {
-                        parts.push(rest);
+                        parts.push(rest.into());
                     }
                     Location::Memory(ino)
                 }
                 Location::Mount(mount, path) => {
                     if !path.is_empty() {
-                        parts.push(path);
+                        parts.push(path.into());
                     }
                     let mount = self.mount(mount)?;
-                    parts.push(mount.name.to_vec());
+                    parts.push(mount.name[..].into());
                     mount.parent.clone()
                 }
             };
         }
-        parts.reverse();
-        Ok([&b"/"[..], &parts.join(&b'/')].concat())
+        let mut path = Vec::with_capacity(parts.iter().map(|name| name.len() + 1).sum::<usize>().max(1));
+        for name in parts.iter().rev() {
+            path.push(b'/');
+            path.extend_from_slice(name);
+        }
+        if path.is_empty() {
+            path.push(b'/');
+        }
+        Ok(path)
     }
 }
 

@@ -17,22 +17,26 @@ use super::node::Ino;
 use super::overlay::Raise;
 use super::tree::FileSystem;
 use super::view::View;
-use super::walk::{FinalLink, Location, Name, PathEnd, join};
+use super::walk::{FinalLink, Name, PathEnd};
 use crate::ids::OperationId;
 use crate::operations::Operations;
 use crate::permissions::Permissions;
 use crate::permissions::operations::files;
 use crate::permissions::policy::Scope;
+use crate::steps::StepScope;
 use crate::usage::{Charge, Resource, is_near};
 use crate::{Answer, Process};
 use coldframe_error::Errno;
+use std::cell::Cell;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// The maximum number of bytes that are stored for a watcher whose program has no waiting
 /// operation.
 const MAX_KEPT: usize = 64 << 10;
-/// The maximum number of directories between a change and the directory of a recursive watcher.
-const MAX_DEPTH: usize = 4_096;
+/// The maximum length of a path in a change, as of a path in a system call. A change with a longer
+/// path is lost. A change may reach every watch of the runtime.
+const MAX_REPORTED: usize = 4_095;
 
 const RECURSIVE: i64 = 1;
 
@@ -72,6 +76,38 @@ pub(super) struct Watcher {
     /// The permissions to check for changes below the directory. `None` for watches of mounted
     /// folders, which are not recursive.
     permissions: Option<Arc<Permissions>>,
+}
+
+/// The directories above a changed name, for the recursive watchers.
+struct Way {
+    /// The path from the highest directory of the way to the name.
+    path: Vec<u8>,
+    /// The offset in `path` at which the path from a directory begins.
+    starts: HashMap<Ino, usize>,
+    /// Whether the way begins at the root. Otherwise the path from the root is too long for a
+    /// report.
+    is_whole: bool,
+    /// Whether the permissions of the runtime's programs allow reports of the name, once checked.
+    visible: Cell<Option<bool>>,
+}
+
+impl Way {
+    /// Returns the path from the directory `top` to the name. Returns `None` if the name is not
+    /// below `top`, or the path is too long.
+    fn below(&self, top: Ino) -> Option<&[u8]> {
+        self.starts.get(&top).and_then(|start| self.path.get(*start..)).filter(|path| path.len() <= MAX_REPORTED)
+    }
+
+    /// Returns whether the permissions allow reports of the name. All programs of a runtime have
+    /// the same permissions.
+    fn is_visible(&self, permissions: &Permissions) -> bool {
+        let visible = self.visible.get().unwrap_or_else(|| {
+            let real = || [b"/", &*self.path].concat();
+            !permissions.checks(Scope::Fs) || (self.is_whole && permissions.sees(&real(), files::WATCH))
+        });
+        self.visible.set(Some(visible));
+        visible
+    }
 }
 
 /// All watchers of a filesystem. A clone of the filesystem has no watchers, because watchers belong
@@ -135,7 +171,9 @@ impl Watcher {
             Subscriber::Program(operations) => operations,
             Subscriber::Embedder(feed) => return feed.notify(change, name),
         };
-        let name = &name[..name.len().min(usize::from(u16::MAX))];
+        if name.len() > MAX_REPORTED {
+            return;
+        }
         let mut entry = vec![change as u8, 0];
         entry.extend_from_slice(&(name.len() as u16).to_le_bytes());
         entry.extend_from_slice(name);
@@ -280,26 +318,50 @@ impl FileSystem {
             return;
         }
         let mut watchers = std::mem::take(&mut self.watchers.0);
+        let way = watchers.iter().any(|watcher| watcher.recursive).then(|| self.way_to(directory, name));
         for watcher in &mut watchers {
             if watcher.node == Some(directory) {
                 watcher.notify(change, name);
             } else if watcher.recursive
-                && let Some(mut path) = watcher.node.and_then(|node| self.path_below(node, directory))
-                && self.may_notify(watcher, directory, name)
+                && let Some(way) = &way
+                && let Some(path) = watcher.node.and_then(|node| way.below(node))
+                && watcher.permissions.as_ref().is_none_or(|permissions| way.is_visible(permissions))
             {
-                path.extend_from_slice(name);
-                watcher.notify(change, &path);
+                watcher.notify(change, path);
             }
         }
         self.watchers.0 = watchers;
     }
 
-    /// Returns whether the permissions allow a recursive watcher to receive a change of this name.
-    fn may_notify(&self, watcher: &Watcher, directory: Ino, name: &[u8]) -> bool {
-        let Some(permissions) = watcher.permissions.as_ref().filter(|permissions| permissions.checks(Scope::Fs)) else {
-            return true;
-        };
-        self.path_of(&Location::Memory(directory)).is_ok_and(|path| permissions.sees(&join(path, name), files::WATCH))
+    /// Returns the directories above a name. The way is found once for all watchers, because a
+    /// runtime may have a thousand watchers of a deep directory.
+    fn way_to(&self, directory: Ino, name: &[u8]) -> Way {
+        // A change must not be lost because a call has used up its steps. `MAX_REPORTED` bounds the
+        // way.
+        let _steps = StepScope::begin();
+        let (mut above, mut at, mut len, mut is_whole) = (Vec::new(), directory, name.len(), false);
+        while let Ok(node) = self.node(at)
+            && let Ok(parent) = node.parent()
+            && len <= MAX_REPORTED
+        {
+            above.push((at, node.name.clone()));
+            is_whole = parent == at;
+            if is_whole {
+                break;
+            }
+            len += node.name.len() + 1;
+            at = parent;
+        }
+        let (mut path, mut starts) = (Vec::with_capacity(len), HashMap::with_capacity(above.len()));
+        for (place, (ino, own)) in above.iter().rev().enumerate() {
+            if place > 0 {
+                path.extend_from_slice(own);
+                path.push(b'/');
+            }
+            starts.insert(*ino, path.len());
+        }
+        path.extend_from_slice(name);
+        Way { path, starts, is_whole, visible: Cell::new(None) }
     }
 
     /// Reports that the inode itself was removed, moved or changed.
@@ -313,26 +375,12 @@ impl FileSystem {
             return;
         }
         self.notify_inode(Change::Content, node);
+        let _steps = StepScope::begin();
         let Ok(found) = self.node(node) else { return };
-        let (parent, name) = (found.parent, found.name.clone());
+        let (Ok(parent), name) = (found.parent(), found.name.clone()) else { return };
         // The inode's newest name may have been removed since the name was stored.
-        if parent != node && self.directory(parent).is_ok_and(|directory| directory.names.get(&name[..]) == Some(&node)) {
+        if parent != node && self.directory(parent).is_ok_and(|directory| directory.names.get(&name[..]) == Ok(Some(node))) {
             self.notify_name(Change::Content, parent, &name);
         }
-    }
-
-    /// Returns the path from `top` to `directory`, with a slash at the end. Returns `None` if
-    /// `directory` is not below `top`.
-    fn path_below(&self, top: Ino, directory: Ino) -> Option<Vec<u8>> {
-        let (mut parts, mut at) = (Vec::new(), directory);
-        while at != top {
-            let node = self.node(at).ok()?;
-            if node.parent == at || parts.len() > MAX_DEPTH {
-                return None;
-            }
-            parts.push(node.name.clone());
-            at = node.parent;
-        }
-        Some(parts.iter().rev().flat_map(|name| name.iter().copied().chain([b'/'])).collect())
     }
 }

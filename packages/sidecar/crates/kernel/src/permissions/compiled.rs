@@ -10,6 +10,7 @@ use super::operations::{self, Operations, all, files, names};
 use super::ranked::{Ranked, rank_of};
 use super::tree::{Judged, Masks, RuleEffect, Tree};
 use crate::permissions::policy::{PermissionPolicy, Scope, ScopePolicy, Verdict};
+use crate::steps;
 use coldframe_error::Error;
 use std::sync::{Arc, LazyLock};
 
@@ -202,6 +203,7 @@ impl Compiled {
         let scope = about.scope();
         let (first, operation) = operations::each(scope, denied).next().unwrap_or((0, ""));
         let by = match self.decider(about, first) {
+            _ if steps::are_used_up() => DeniedBy::Steps,
             Some(effect) => DeniedBy::Rule(effect.rule),
             None if self.source.scope(scope).is_some() => DeniedBy::ScopeDefault,
             None => DeniedBy::DefaultPolicy,

@@ -31,6 +31,8 @@ pub(crate) enum DeniedBy {
     DefaultPolicy,
     /// The comparison of the two paths of a rename or a link.
     Move,
+    /// The steps of the call (`steps.rs`), which do not suffice for the comparison with the rules.
+    Steps,
     /// No part of the policy: the resource is outside the runtime.
     Boundary,
 }
@@ -51,12 +53,14 @@ impl Display for Denied {
             DeniedBy::ScopeDefault => write!(f, "by the default of permissions.{scope}")?,
             DeniedBy::DefaultPolicy => f.write_str("by the default policy")?,
             DeniedBy::Move => f.write_str("because the two paths have different rules")?,
+            DeniedBy::Steps => f.write_str("because the comparison with the rules takes too many steps")?,
             DeniedBy::Boundary => f.write_str("because the address is outside the runtime")?,
         }
         let remedy = match self.by {
             _ if self.is_outside => return f.write_str("; no policy can allow connections outside the runtime yet"),
             DeniedBy::Rule(_) => "a deeper rule",
             DeniedBy::Move => "equal rules for both paths",
+            DeniedBy::Steps => "fewer patterns with wildcards",
             _ => "a rule",
         };
         write!(f, "; the app can allow it with {remedy} in the option permissions.{scope}")

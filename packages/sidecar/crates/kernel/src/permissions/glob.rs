@@ -3,9 +3,14 @@
 //! In a path, a pattern is matched with one name, so `*` does not match a slash. All other
 //! characters match themselves, also `[` and `{`. Next: `tree.rs`.
 
+use crate::steps;
+
 /// A compiled glob pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Glob(Vec<Part>);
+
+/// The comparisons of a byte that cost one step.
+const COMPARED_PER_STEP: usize = 32;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
@@ -42,11 +47,21 @@ impl Glob {
         Self(parts)
     }
 
+    /// Returns whether the pattern matches the whole text. Charges steps, because the time is at
+    /// most proportional to the product of both lengths. If the steps are used up, the result is
+    /// false, and the caller must refuse.
     pub(super) fn matches(&self, text: &[u8]) -> bool {
+        let mut compared = 0;
+        let matches = self.compare(text, &mut compared);
+        steps::take(1 + compared / COMPARED_PER_STEP).is_ok() && matches
+    }
+
+    fn compare(&self, text: &[u8], compared: &mut usize) -> bool {
         let (mut part, mut at) = (0, 0);
         // The position to continue from after a mismatch: the last `*` then matches one byte more.
         let mut retry = None;
         loop {
+            *compared += 1;
             match self.0.get(part) {
                 Some(Part::Any) => {
                     part += 1;

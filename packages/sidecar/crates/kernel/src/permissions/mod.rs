@@ -29,6 +29,7 @@ pub(crate) use hosts::{Peer, is_local_name};
 
 use crate::caller_scope::{current_caller, is_repeated};
 use crate::permissions::policy::{Decision, Decisions, PermissionListener, PermissionPolicy, Scope, Verdict};
+use crate::steps;
 pub use audit::Audit;
 use coldframe_error::Error;
 use coldframe_ids::Pid;
@@ -184,7 +185,8 @@ impl Permissions {
         let time_us = sys::wall_ns() / 1_000;
         for (operation, name) in each(about.scope(), operations) {
             let denied = denied(operation);
-            let decided_by_rule = !matches!(denied.map(|denied| denied.by), Some(DeniedBy::Move | DeniedBy::Boundary));
+            let decided_by_rule =
+                !matches!(denied.map(|denied| denied.by), Some(DeniedBy::Move | DeniedBy::Steps | DeniedBy::Boundary));
             let decider = decided_by_rule.then(|| policy.decider(about, operation)).flatten();
             self.audit.read().add(Decision {
                 scope: about.scope(),
@@ -227,12 +229,15 @@ impl Permissions {
         }
         let policy = self.policy.read();
         let (one, other) = (policy.judge(from), policy.judge(to));
-        let kept = policy.keeps(&one, &other, is_directory) && (!both || policy.keeps(&other, &one, is_directory));
+        let kept = !steps::are_used_up()
+            && policy.keeps(&one, &other, is_directory)
+            && (!both || policy.keeps(&other, &one, is_directory));
         if kept {
             return Ok(());
         }
         let operation = if both { files::LINK } else { files::RENAME };
-        let denied = Denied { by: DeniedBy::Move, ..policy.denied(About::Path(to), operation) };
+        let by = if steps::are_used_up() { DeniedBy::Steps } else { DeniedBy::Move };
+        let denied = Denied { by, ..policy.denied(About::Path(to), operation) };
         self.report_decisions(&policy, current_caller(), About::Path(to), operation, |_| Some(denied));
         Err(denied)
     }

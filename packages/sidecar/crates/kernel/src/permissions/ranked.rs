@@ -6,6 +6,7 @@
 use super::glob::{Glob, has_wildcard};
 use super::operations::Operations;
 use super::tree::{Masks, RuleEffect, first};
+use crate::steps;
 
 /// The rank of a text without wildcards.
 const EXACT: u32 = u32::MAX;
@@ -34,7 +35,8 @@ impl<P> Ranked<P> {
         self.rules.insert(place, (rank, pattern, effect));
     }
 
-    /// Returns the operations that the matching rules and the default allow.
+    /// Returns the operations that the matching rules and the default allow. If the steps of the
+    /// call are used up, nothing is allowed.
     pub(super) fn judge(&self, matches: impl Fn(&P) -> bool) -> Operations {
         let (mut allowed, mut says, mut rank) = (self.default, Masks::default(), 0);
         for (of, _, effect) in self.rules.iter().filter(|(_, pattern, _)| matches(pattern)) {
@@ -44,7 +46,7 @@ impl<P> Ranked<P> {
             }
             says.add(*effect);
         }
-        says.after(allowed)
+        if steps::are_used_up() { 0 } else { says.after(allowed) }
     }
 
     /// Returns the rule that decides about one operation. Returns `None` if the default decides.

@@ -18,9 +18,13 @@
 use super::glob::{Glob, has_wildcard};
 use super::operations::Operations;
 use crate::permissions::policy::Verdict;
+use crate::steps;
 
 /// The maximum number of names in a pattern.
 const MAX_NAMES: usize = 64;
+
+/// The steps of a check besides the names of the path.
+const STEPS_PER_CHECK: usize = 4;
 
 /// The rules about paths in one scope.
 #[derive(Debug)]
@@ -182,8 +186,13 @@ impl Tree {
         }
     }
 
+    /// Stores the nodes that match after one more name. Charges steps. If the steps are used up,
+    /// the nodes are void, and the caller must refuse.
     fn step(&self, from: &[usize], name: &[u8], into: &mut Vec<usize>) {
         into.clear();
+        if steps::take(1 + from.len()).is_err() {
+            return;
+        }
         for at in from {
             let node = &self.nodes[*at];
             if node.is_any {
@@ -207,12 +216,17 @@ impl Tree {
     }
 
     /// Returns the allowed operations of an absolute path without links and dots. `own` are further
-    /// rules for this path only.
+    /// rules for this path only. If the steps of the call are used up, nothing is allowed.
     pub(super) fn judge(&self, path: &[u8], own: Masks) -> Judged {
         let (mut active, mut next) = (Vec::with_capacity(8), Vec::with_capacity(8));
+        // A result of zero is kept until the end, where nothing is allowed.
+        let _ = steps::take(STEPS_PER_CHECK);
         self.enter(0, &mut active);
         let (mut before, mut says) = (self.default, self.say(&active));
         for name in names(path) {
+            if steps::are_used_up() {
+                break;
+            }
             before = says.after(before);
             if active.is_empty() {
                 // No node matches the remaining names, so no further rule applies.
@@ -222,6 +236,9 @@ impl Tree {
             self.step(&active, name, &mut next);
             std::mem::swap(&mut active, &mut next);
             says = self.say(&active);
+        }
+        if steps::are_used_up() {
+            return Judged { allowed: 0, active };
         }
         let mut allowed = says.with(own).after(before);
         if self.above_allowed & !allowed != 0 && self.leads_to_allowed(&active) {
@@ -241,7 +258,7 @@ impl Tree {
             let is_last = rest.peek().is_none();
             let own = if is_last { own } else { &[] };
             decided = first(here.chain(own), operation).or(decided);
-            let Some(name) = rest.next() else { return decided };
+            let Some(name) = rest.next().filter(|_| !steps::are_used_up()) else { return decided };
             self.step(&active, name, &mut next);
             std::mem::swap(&mut active, &mut next);
         }

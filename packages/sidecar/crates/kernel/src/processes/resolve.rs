@@ -6,8 +6,8 @@
 //! This module runs `env`, because `env` only prepares the start of another program. Next:
 //! `spawn.rs`.
 
-use crate::caller_scope::spend;
 use crate::fs::View;
+use crate::steps;
 use coldframe_error::Errno;
 use serde::{Deserialize, Serialize};
 use std::collections::{HashSet, VecDeque};
@@ -139,7 +139,7 @@ fn search(view: &View<'_>, file: &[u8], env: &[(String, String)]) -> Result<(Vec
         let folder = if folder.is_empty() { "." } else { folder };
         let candidate = [folder.as_bytes(), b"/", file].concat();
         // If the budget of the call is used up, each further directory would fail too.
-        spend(1)?;
+        steps::take(1)?;
         match view.executable(&candidate) {
             Ok(head) => return Ok((candidate, head)),
             Err(Errno::EACCES) => failure = Errno::EACCES,

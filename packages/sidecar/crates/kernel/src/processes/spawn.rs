@@ -7,6 +7,7 @@ use super::spec::{Spec, SpecLimits, Stdio};
 use crate::caller::Caller;
 use crate::descriptors::{Description, Descriptors};
 use crate::fs::View;
+use crate::steps;
 use crate::usage::{Charge, Resource};
 use crate::{Answer, Process};
 use coldframe_error::Errno;
@@ -43,6 +44,9 @@ pub(super) fn spawn(program: &Arc<dyn Caller>, words: &[u8], texts: &[u8]) -> An
     let most = SpecLimits { descriptors: kernel.descriptors(), argv_bytes: limits.argv_bytes, env_bytes: limits.env_bytes };
     let mut spec = Spec::read(words, texts, most)?;
     kernel.permissions.filter_env(Some(program.pid()), &mut spec.env, Some(parent.facts.env()));
+    if steps::are_used_up() {
+        return Err(Errno::E2BIG);
+    }
     let child_memory = program.child_memory().ok_or(Errno::EAGAIN)?;
     let texts = Charge::of(usage, Resource::Kernel, spec.cost()).ok_or(Errno::ENOMEM)?;
     let memory = Charge::of(usage, Resource::Memory, child_memory).ok_or(Errno::ENOMEM)?;

@@ -2,6 +2,7 @@
 //! Next: `resolve.rs`.
 
 use crate::ids::Fd;
+use crate::steps;
 use coldframe_error::Errno;
 
 /// The bytes that a text counts besides its content: a word, as on Linux.
@@ -59,7 +60,10 @@ impl<'a> Texts<'a> {
         Ok(text)
     }
 
-    fn texts(&mut self, count: u32, most: u64) -> Result<Vec<String>, Errno> {
+    /// Reads `count` texts of at most `most` bytes together. Fails with `E2BIG` for more bytes, and
+    /// if the steps of the call do not suffice.
+    fn texts<T>(&mut self, count: u32, most: u64, read: impl Fn(&[u8]) -> Option<T>) -> Result<Vec<T>, Errno> {
+        steps::take_texts(count as usize).map_err(|_| Errno::E2BIG)?;
         let (mut texts, mut bytes) = (Vec::new(), 0_usize);
         for _ in 0..count {
             let text = self.text()?;
@@ -67,7 +71,7 @@ impl<'a> Texts<'a> {
             if bytes as u64 > most {
                 return Err(Errno::E2BIG);
             }
-            texts.push(String::from_utf8_lossy(text).into_owned());
+            texts.extend(read(text));
         }
         Ok(texts)
     }
@@ -90,8 +94,8 @@ impl Spec {
             });
         }
         let (file, cwd) = (texts.text()?.to_vec(), texts.text()?.to_vec());
-        let argv = texts.texts(argc, most.argv_bytes)?;
-        let env = texts.texts(envc, most.env_bytes)?.iter().filter_map(|entry| entry.split_once('=')).map(own).collect();
+        let argv = texts.texts(argc, most.argv_bytes, |text| Some(owned(text)))?;
+        let env = texts.texts(envc, most.env_bytes, variable)?;
         if !words.0.is_empty() || !texts.0.is_empty() || flags > 1 {
             return Err(Errno::EINVAL);
         }
@@ -109,8 +113,14 @@ impl Spec {
     }
 }
 
-fn own((key, value): (&str, &str)) -> (String, String) {
-    (key.to_owned(), value.to_owned())
+fn owned(text: &[u8]) -> String {
+    String::from_utf8_lossy(text).into_owned()
+}
+
+/// Splits `NAME=VALUE`. Returns `None` for a text without `=`.
+fn variable(text: &[u8]) -> Option<(String, String)> {
+    let at = text.iter().position(|byte| *byte == b'=')?;
+    Some((owned(&text[..at]), owned(&text[at + 1..])))
 }
 
 #[cfg(test)]

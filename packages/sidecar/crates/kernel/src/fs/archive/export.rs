@@ -224,7 +224,7 @@ fn names(view: &View<'_>, path: &[u8]) -> Result<Vec<Vec<u8>>, Errno> {
     let mut listing = match &place {
         Location::Memory(ino) => match tree.merged(*ino)? {
             Some(listing) => listing,
-            None => return Ok(tree.directory(*ino)?.names.keys().map(|name| name.to_vec()).collect()),
+            None => return tree.directory(*ino)?.names.after(None).map(|entry| entry.map(|(name, _)| name.to_vec())).collect(),
         },
         Location::Mount(mount, path) => tree.mount(*mount)?.list(path)?,
     };

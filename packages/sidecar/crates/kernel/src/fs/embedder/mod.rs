@@ -154,7 +154,8 @@ impl<'k> EmbedderFiles<'k> {
                     return std::iter::from_fn(|| listing.next().transpose()).collect();
                 }
                 let names = &tree.directory(ino)?.names;
-                names.iter().map(|(name, ino)| Ok((name.to_vec(), tree.node(*ino)?.kind()))).collect()
+                let entry = |(name, ino): (&[u8], _)| Ok((name.to_vec(), tree.node(ino)?.kind()));
+                names.after(None).map(|named| named.and_then(entry)).collect()
             }
             Location::Mount(mount, path) => {
                 let mut listing = tree.mount(mount)?.list(&path)?;

@@ -226,7 +226,7 @@ impl FileSystem {
     }
 
     fn put_mount(&mut self, parent: Ino, name: &[u8], body: Body) -> Result<(), Errno> {
-        if let Some(&hidden) = self.directory(parent)?.names.get(name) {
+        if let Some(hidden) = self.directory(parent)?.names.get(name)? {
             let is_mount = matches!(self.node(hidden)?.body, Body::Mount(_)) || self.is_overlay_root(hidden);
             if is_mount || !self.node(hidden)?.is_directory() {
                 return Err(if is_mount { Errno::EBUSY } else { Errno::ENOTDIR });

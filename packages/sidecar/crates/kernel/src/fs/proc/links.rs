@@ -96,7 +96,10 @@ fn path_of_file(tree: &FileSystem, ino: Ino) -> Result<Vec<u8>, Errno> {
     let node = tree.node(ino)?;
     if node.meta.links == 0 {
         // If the directory was removed too, the path is the file's last name below the root.
-        let mut path = tree.path_of(&Location::Memory(node.parent)).unwrap_or_else(|_| b"/".to_vec());
+        let mut path = match tree.path_of(&Location::Memory(node.parent()?)) {
+            Err(Errno::ENOENT) => b"/".to_vec(),
+            found => found?,
+        };
         path = join(path, &node.name);
         path.extend_from_slice(b" (deleted)");
         return Ok(path);

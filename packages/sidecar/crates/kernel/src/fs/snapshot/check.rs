@@ -31,7 +31,7 @@ pub(crate) fn is_name(name: &[u8]) -> bool {
 
 /// Returns whether an inode is the mount point of a mount.
 fn is_mounted(node: &Node, mount: &MountSnapshot) -> bool {
-    mount.parent == Location::Memory(node.parent) && node.name[..] == mount.name[..]
+    mount.parent == Location::Memory(node.recorded_parent()) && node.name[..] == mount.name[..]
 }
 
 /// Returns whether a path is relative to a mount's root: valid names with single slashes between
@@ -107,7 +107,7 @@ impl FilesSnapshot {
                 Location::Memory(ino) => {
                     let node = self.nodes.get(&ino).filter(|node| node.meta.links > 0)?;
                     left = above(&path[..left], &node.name)?;
-                    Location::Memory(node.parent)
+                    Location::Memory(node.recorded_parent())
                 }
                 Location::Mount(outer, inside) => {
                     if !inside.is_empty() {
@@ -123,7 +123,7 @@ impl FilesSnapshot {
 
     fn check_nodes(&self) -> Checked {
         let root = self.nodes.get(&ROOT).filter(|root| root.is_directory()).ok_or("no root directory")?;
-        ensure(root.parent == ROOT && root.name.is_empty() && root.meta.links > 0, "an impossible root directory")?;
+        ensure(root.recorded_parent() == ROOT && root.name.is_empty() && root.meta.links > 0, "an impossible root directory")?;
         let mut named: HashMap<Ino, u32> = HashMap::new();
         for (ino, node) in &self.nodes {
             ensure((ROOT..=self.last).contains(ino), "an inode number out of range")?;
@@ -156,12 +156,12 @@ impl FilesSnapshot {
         let links = node.meta.links;
         ensure(links == 0 || (2..MOST_LINKS).contains(&links), "a directory with a wrong link count")?;
         ensure(links > 0 || directory.names.is_empty(), "a removed directory that is not empty")?;
-        for (name, child) in &directory.names {
-            let found = self.nodes.get(child).ok_or("a name without an inode")?;
+        for (name, child) in directory.names.recorded() {
+            let found = self.nodes.get(&child).ok_or("a name without an inode")?;
             let is_single = matches!(found.body, Body::Directory(_) | Body::Mount(_));
-            let is_here = !is_single || (found.parent == ino && found.name[..] == name[..]);
+            let is_here = !is_single || (found.recorded_parent() == ino && found.name[..] == name[..]);
             ensure(is_name(name) && is_here, "an invalid name")?;
-            let count = named.entry(*child).or_insert(0);
+            let count = named.entry(child).or_insert(0);
             *count = count.saturating_add(1);
         }
         if let Some(below) = &directory.below {
@@ -187,7 +187,7 @@ impl FilesSnapshot {
                 ended.insert(at, false);
                 way.push(at);
                 match self.nodes.get(&at) {
-                    Some(node) => at = node.parent,
+                    Some(node) => at = node.recorded_parent(),
                     None => break,
                 }
             }

@@ -144,7 +144,7 @@ impl<'a> NodeRecord<'a> {
                 chunks: content.chunks().map(|(index, chunk)| (index, Bytes::new(chunk))).collect(),
             },
             Body::Directory(directory) => BodyRecord::Directory {
-                names: directory.names.iter().map(|(name, ino)| (Bytes::new(name), *ino)).collect(),
+                names: directory.names.recorded().map(|(name, ino)| (Bytes::new(name), ino)).collect(),
                 below: directory.below.as_deref().map(|below| BelowRecord {
                     mount: below.mount,
                     path: Bytes::new(&below.path),
@@ -156,7 +156,7 @@ impl<'a> NodeRecord<'a> {
             Body::Socket => BodyRecord::Socket,
             Body::Mount(number) => BodyRecord::Mount(*number),
         };
-        Self { ino, meta: node.meta, parent: node.parent, name: Bytes::new(&node.name), body }
+        Self { ino, meta: node.meta, parent: node.recorded_parent(), name: Bytes::new(&node.name), body }
     }
 
     fn node(&self) -> Result<Node, &'static str> {
@@ -168,14 +168,14 @@ impl<'a> NodeRecord<'a> {
             BodyRecord::Directory { names, below } => {
                 let mut directory = Directory::new();
                 for (name, ino) in names {
-                    directory.names.insert_mut(name[..].into(), *ino);
+                    directory.names.insert(name, *ino);
                 }
                 directory.below = below.as_ref().map(|below| {
                     let mut gone = RedBlackTreeSetSync::new_sync();
                     below.gone.iter().for_each(|name| gone.insert_mut(name[..].into()));
                     Box::new(Below { mount: below.mount, path: below.path.to_vec(), gone })
                 });
-                if directory.names.size() != names.len() {
+                if directory.names.len() != names.len() {
                     return Err("a directory with a name twice");
                 }
                 Body::Directory(directory)
@@ -185,7 +185,7 @@ impl<'a> NodeRecord<'a> {
             BodyRecord::Socket => Body::Socket,
             BodyRecord::Mount(number) => Body::Mount(*number),
         };
-        Ok(Node { meta: self.meta, body, parent: self.parent, name: Arc::from(&self.name[..]) })
+        Ok(Node::new(self.meta, body, self.parent, Arc::from(&self.name[..])))
     }
 }
 

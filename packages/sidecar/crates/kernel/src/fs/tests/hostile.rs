@@ -4,8 +4,9 @@
 use super::super::super::{Arguments, call};
 use super::Guest;
 use crate::limits::Limits;
+use crate::steps::MAX_TRANSFER;
 use coldframe_abi::system_calls::FileCall;
-use coldframe_error::{Errno, Error};
+use coldframe_error::Errno;
 use proptest::prelude::*;
 
 const EFAULT: i64 = -14;
@@ -114,22 +115,63 @@ fn a_walk_that_often_leaves_a_deep_directory_is_bounded() {
     assert!(guest.stat("d/../d", true).is_ok());
 }
 
+/// Denies the reading of `/tmp/secret`.
+fn deny(guest: &Guest) {
+    use crate::permissions::policy::{PermissionPolicy, PermissionRule, ScopePolicy, Verdict};
+    let patterns = Some(vec!["/tmp/secret".to_owned()]);
+    let rules = vec![PermissionRule { verdict: Verdict::Deny, operations: None, patterns }];
+    let fs = Some(ScopePolicy { default: Verdict::Allow, rules });
+    let policy = PermissionPolicy { fs, ..PermissionPolicy::default() };
+    guest.program.process().kernel.permissions.set(&policy).expect("a good policy");
+}
+
 #[test]
-fn a_program_that_must_end_reads_and_writes_one_piece() {
-    const PIECE: i64 = 8 << 20;
+fn the_end_of_the_steps_reveals_no_denied_file() {
     let mut guest = Guest::new(Limits::default());
-    let bytes = vec![7_u8; 20 << 20];
-    let all = bytes.len() as i64;
+    for path in ["/tmp/secret", "/tmp/secret/here", "/tmp/secret/here/below"] {
+        guest.plain(FileCall::Mkdir, &[path.into(), 0o755.into()]);
+    }
+    descend(&mut guest, 100);
+    guest.plain(FileCall::Mkdir, &["d".into(), 0o755.into()]);
+    guest.plain(FileCall::Symlink, &["/tmp/secret".into(), "s".into()]);
+    deny(&guest);
+    let mut asked = |repeats: usize, dots: usize, name: &str| {
+        let path = format!("{}{}s/{name}/below/f", "d/../".repeat(repeats), "./".repeat(dots));
+        guest.stat(&path, true).map(|_| ())
+    };
+    let repeats = (1..800).find(|repeats| asked(*repeats, 0, "here") == Err(-40)).expect("the steps end");
+    let mut seen = Vec::new();
+    for dots in 0..200 {
+        let (here, missing) = (asked(repeats - 1, dots, "here"), asked(repeats - 1, dots, "missing"));
+        assert_eq!(here, missing, "{repeats} {dots}");
+        seen.push(here);
+    }
+    assert!(seen.contains(&Err(-40)) && seen.contains(&Err(-13)), "the steps end before, inside and behind the denied directory");
+}
+
+#[test]
+fn a_call_transfers_a_bounded_number_of_bytes() {
+    let most = MAX_TRANSFER as i64;
+    let mut guest = Guest::new(Limits::default());
+    let bytes = vec![7_u8; 3 * MAX_TRANSFER / 2];
     let file = guest.plain(FileCall::Open, &["f".into(), 0o102.into(), 0o600.into()]);
     let zero = guest.plain(FileCall::Open, &["/dev/zero".into(), 0.into(), 0.into()]);
-    assert_eq!(guest.plain(FileCall::Write, &[file.into(), super::Arg::Bytes(&bytes), 0.into()]), all);
-    let (count, read) = guest.sys(FileCall::Read, &[file.into(), super::Arg::Room(bytes.len()), 0.into()]);
-    assert!(count == all && read == bytes, "all pieces are in the file");
-    guest.program.end(Error::Canceled);
-    assert_eq!(guest.plain(FileCall::Write, &[file.into(), super::Arg::Bytes(&bytes), all.into()]), PIECE);
-    for fd in [file, zero] {
-        assert_eq!(guest.sys(FileCall::Read, &[fd.into(), super::Arg::Room(bytes.len()), 0.into()]).0, PIECE);
+    let full = guest.plain(FileCall::Open, &["/dev/null".into(), 1.into(), 0.into()]);
+    for fd in [file, full] {
+        assert_eq!(guest.plain(FileCall::Write, &[fd.into(), super::Arg::Bytes(&bytes), 0.into()]), most);
     }
+    assert_eq!(
+        guest.plain(FileCall::Write, &[file.into(), super::Arg::Bytes(&bytes[..MAX_TRANSFER / 2]), most.into()]),
+        most / 2
+    );
+    for fd in [file, zero] {
+        assert_eq!(guest.sys(FileCall::Read, &[fd.into(), super::Arg::Room(bytes.len()), 0.into()]).0, most);
+    }
+    let (len, read) = guest.sys(FileCall::ReadFile, &["f".into(), super::Arg::Room(bytes.len())]);
+    assert_eq!((len, read.iter().all(|byte| *byte == 0xaa)), (bytes.len() as i64, true), "a longer file is not read");
+    assert_eq!(guest.plain(FileCall::Ftruncate, &[file.into(), most.into()]), 0);
+    let (len, read) = guest.sys(FileCall::ReadFile, &["f".into(), super::Arg::Room(bytes.len())]);
+    assert!(len == most && read[..MAX_TRANSFER] == bytes[..MAX_TRANSFER]);
 }
 
 #[test]
@@ -137,7 +179,10 @@ fn a_write_that_does_not_fit_ends_at_the_limit() {
     let mut guest = Guest::new(Limits { filesystem_bytes: 20 << 20, ..Limits::default() });
     let bytes = vec![7_u8; 30 << 20];
     let fd = guest.plain(FileCall::Open, &["f".into(), 0o2102.into(), 0o600.into()]);
-    let written = guest.plain(FileCall::Write, &[fd.into(), super::Arg::Bytes(&bytes), (-1).into()]);
+    let mut written = 0;
+    while let count @ 1.. = guest.plain(FileCall::Write, &[fd.into(), super::Arg::Bytes(&bytes), (-1).into()]) {
+        written += count;
+    }
     assert!(written > 19 << 20 && written <= 20 << 20, "{written}");
     assert_eq!(guest.plain(FileCall::Write, &[fd.into(), super::Arg::Bytes(&bytes), (-1).into()]), -28);
 }

@@ -6,6 +6,7 @@ mod cost;
 mod denials;
 mod guest_links;
 mod hostile;
+mod longest;
 mod many;
 mod mounts;
 mod oracle;
@@ -20,15 +21,20 @@ mod watching;
 
 use crate::caller::Caller;
 use crate::limits::Limits;
+use crate::steps::MAX_TRANSFER;
 use crate::testing::FakeCaller;
 use crate::{Arguments, Kernel, Process, call};
 use coldframe_abi::system_calls::FileCall;
+use coldframe_sys::ThreadClock;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A process without a VM. The process's calls start at the kernel's entry point.
 pub(super) struct Guest {
     pub(super) program: Arc<dyn Caller>,
     memory: Vec<u8>,
+    /// The processor time of the last call.
+    pub(super) last: Duration,
 }
 
 /// An argument of a call. Bytes and buffers are passed as an address and a length.
@@ -65,7 +71,7 @@ impl Guest {
 
     /// Creates a guest for the process. The standard input has the text `input`.
     pub(super) fn with(process: Process) -> Self {
-        Self { program: FakeCaller::start(process, b"input"), memory: Vec::new() }
+        Self { program: FakeCaller::start(process, b"input"), memory: Vec::new(), last: Duration::ZERO }
     }
 
     /// Makes a call. Returns the call's result and the content of the call's buffer.
@@ -90,7 +96,10 @@ impl Guest {
         }
         integers.resize(8, 0);
         let integers: [i64; 8] = integers.try_into().expect("at most eight");
+        let clock = || ThreadClock::of_this_thread().and_then(ThreadClock::now_ns).unwrap_or(0);
+        let before = clock();
         let answer = call(&self.program, number.into(), &mut Arguments::new(integers, &mut self.memory));
+        self.last = Duration::from_nanos(clock().saturating_sub(before));
         (answer.unwrap_or_else(coldframe_error::Errno::negative), self.memory[room].to_vec())
     }
 
@@ -127,8 +136,25 @@ impl Guest {
         if len < 0 {
             return Err(len);
         }
+        if len > MAX_TRANSFER as i64 {
+            return self.read_pieces(path, len as usize);
+        }
         let (again, bytes) = self.sys(FileCall::ReadFile, &[path.into(), Arg::Room(len as usize)]);
         assert_eq!(again, len);
+        Ok(bytes)
+    }
+
+    fn read_pieces(&mut self, path: &str, len: usize) -> Result<Vec<u8>, i64> {
+        let fd = self.plain(FileCall::Open, &[path.into(), 0.into(), 0.into()]);
+        let mut bytes = Vec::new();
+        while bytes.len() < len {
+            let (count, piece) = self.sys(FileCall::Read, &[fd.into(), Arg::Room(MAX_TRANSFER), (-1).into()]);
+            if count <= 0 {
+                return Err(count);
+            }
+            bytes.extend_from_slice(&piece[..count as usize]);
+        }
+        self.plain(FileCall::Close, &[fd.into()]);
         Ok(bytes)
     }
 
