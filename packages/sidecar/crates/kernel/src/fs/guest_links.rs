@@ -16,7 +16,7 @@
 use super::mounts::Mount;
 use super::tree::{FileSystem, ROOT};
 use super::walk::{Location, join};
-use crate::caller_scope::spend;
+use crate::steps;
 use coldframe_error::Errno;
 use std::cell::RefCell;
 
@@ -84,7 +84,7 @@ impl FileSystem {
             Location::Memory(ino) => *ino,
         };
         while !self.raised.is_empty() {
-            spend(1)?;
+            steps::take(1)?;
             if let Some(number) = (0..self.mounts.len()).find(|number| self.raised.get(&(*number, Box::default())) == Some(&ino))
             {
                 return Ok(Some(number));
@@ -92,7 +92,7 @@ impl FileSystem {
             if ino == ROOT {
                 break;
             }
-            ino = self.node(ino)?.parent;
+            ino = self.node(ino)?.parent()?;
         }
         Ok(None)
     }
