@@ -149,7 +149,11 @@ function command(interpreter, args) {
 }
 
 const KEYWORDS = new Set('if then elif else fi for while until do done case esac function time in { } ! [['.split(' '));
-const SHELL_WORDS = new Set(['echo', 'printf', 'pwd', 'true', 'false', 'test', '[', 'kill']);
+/**
+ * The commands that are a part of the shell in bash too, although files in `/bin` have their names.
+ * The rules about programs do not apply to these words, because a shell starts no program for them.
+ */
+export const SHELL_WORDS = new Set(['echo', 'printf', 'pwd', 'true', 'false', 'test', '[', 'kill']);
 
 function isExecutable(path) {
   try {

@@ -8,12 +8,12 @@ import kernel from 'coldframe:kernel';
 import fs from 'node:fs';
 import { Interpreter, shellBuiltins } from 'just-bash';
 import { background } from './background.js';
-import { ownBuiltins } from './builtins.js';
+import { ownBuiltins, SHELL_WORDS } from './builtins.js';
 import { close, descriptorOf, openUnnamedFile, pipe, readAll, readLine, readUnnamedFile } from './descriptors.js';
 import { follows, hasOwnInput, inputMayWait, readsAsItComes } from './input.js';
 import { cannotRun, isLauncher, launched, withoutCommand } from './launchers.js';
 import { runPipeline } from './pipelines.js';
-import { applet, ended, exitCodeOf, find, place, start, takePlace } from './processes.js';
+import { applet, ended, exitCodeOf, find, place, refused, start, takePlace } from './processes.js';
 import { reasonOf } from './reasons.js';
 import { keptDescriptor, redirect, taken } from './redirections.js';
 import { flush, keeping, sink } from './sink.js';
@@ -176,8 +176,12 @@ prototype.runCommand = async function (name, args, quoted, stdin, noFunctions, d
       const result = await ownBuiltins.get(name)(this, args, { quoted, stdin, owned });
       if (result !== undefined) return result;
     }
-    if (!isFunction && !shellBuiltins.has(name) && this.kindOf(name) !== 'own')
-      return await this.runProgram({ name, args, stdin, owned });
+    if (!isFunction && !shellBuiltins.has(name)) {
+      if (this.kindOf(name) !== 'own') return await this.runProgram({ name, args, stdin, owned });
+      const refusal = SHELL_WORDS.has(name) ? undefined : refused(name, this.find(name), state.cwd);
+      if (refusal !== undefined)
+        return { stdout: '', stderr: `${this.where()}${name}: ${refusal.message}\n`, exitCode: refusal.exitCode };
+    }
     if (name === 'read' && this.openInput && !args.includes('-u')) stdin = readLine(0).toString('latin1');
     return await runCommand.call(this, name, args, quoted, stdin, noFunctions, defaultPath, sourceFd, owned);
   } finally {

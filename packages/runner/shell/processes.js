@@ -15,9 +15,10 @@ const SIGNALED = 128;
 
 /**
  * The command of this process, which is found without PATH. `everything` is true while the image is
- * made, when every command counts as found, because no files exist.
+ * made, when every command counts as found, because no files exist. `hasStarted` is true when the
+ * command of this process runs.
  */
-export const applet = { name: undefined, everything: false };
+export const applet = { name: undefined, everything: false, hasStarted: false };
 
 /** Returns the file of a command's name, or undefined. */
 export function find(name, path, cwd) {
@@ -52,8 +53,26 @@ export function start({ file, args, env, cwd, fds, detached = false }) {
 function failure(error, file, cwd) {
   if (error === ENOENT) return { exitCode: NOT_FOUND, message: 'No such file or directory' };
   if (error !== EACCES) return { exitCode: NOT_EXECUTABLE, message: kernel.describe(error) };
+  const denial = kernel.denial();
+  if (denial !== undefined) return { exitCode: NOT_EXECUTABLE, message: `Permission denied (${denial})` };
   const isDirectory = fs.statSync(posix.resolve(cwd, file), { throwIfNoEntry: false })?.isDirectory();
   return { exitCode: NOT_EXECUTABLE, message: isDirectory ? 'Is a directory' : 'Permission denied' };
+}
+
+/**
+ * Checks whether the policy lets the shell run its own command `name`, whose file is `file`, in
+ * this process. The rules about programs apply to the command as if the command were a process.
+ * Returns the failure: `{ exitCode, message }`, or undefined.
+ */
+export function refused(name, file, cwd) {
+  if (applet.everything) return undefined;
+  // The start of this process was checked, or the app started the command.
+  if (name === applet.name && !applet.hasStarted) {
+    applet.hasStarted = true;
+    return undefined;
+  }
+  const error = kernel.mayRun(posix.resolve(cwd, file));
+  return error < 0 ? failure(error, file, cwd) : undefined;
 }
 
 const NAMES = Object.fromEntries(Object.entries(constants.signals).map(([name, number]) => [number, name]));

@@ -96,6 +96,7 @@ module.exports = {
     watch: 0x408,
     waitForWatched: 0x409,
     reap: 0x40a,
+    mayRun: 0x40b,
   },
   clocks: {
     zoneOffset: 0x500,

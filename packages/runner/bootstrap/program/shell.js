@@ -6,6 +6,7 @@
 'use strict';
 
 const context = require('../context.js');
+const { EACCES, reasonOf } = require('../errors/denials.js');
 const { messageOf } = require('../errors/errno.js');
 const { NUMBERS: FILES } = require('../fs/calls.js');
 const { pair } = require('../net/calls.js');
@@ -21,6 +22,10 @@ const kernel = {
   pair,
   spawn,
   describe: messageOf,
+  /** Returns 0 if this program may start the program in `file`, else a negative error number. */
+  mayRun: (file) => sys(NUMBERS.mayRun, file),
+  /** Returns the sentence about the permission that denied the last call, or undefined. */
+  denial: () => reasonOf(EACCES),
   rewind: (fd) => sys(FILES.lseek, fd, 0, SET),
   position: (fd) => sys(FILES.lseek, fd, 0, CURRENT),
   /** Calls `callback` with the child's wait status. */

@@ -3,6 +3,7 @@
 // input has no key `__proto__`, so that no copy of the input changes a prototype.
 // Next: `service.ts`.
 
+import { mayHaveProtoKey, ownsProtoKey } from '../proto-key.js';
 import { BindingFailure } from './failure.js';
 
 /** The deepest nesting of an input. */
@@ -20,9 +21,8 @@ export function parseInput(name: string, bytes: Uint8Array): unknown {
   } catch {
     throw new BindingFailure('ERR_BINDING_INPUT', `The input of the binding '${name}' is not JSON`);
   }
-  // Shorter text cannot exceed the depth, because a level needs two characters. `\u` may be an
-  // escape in the key `__proto__`.
-  if (text.length > 2 * MAX_DEPTH || /__proto__|\\u/.test(text)) inspect(name, value);
+  // Shorter text cannot exceed the depth, because a level needs two characters.
+  if (text.length > 2 * MAX_DEPTH || mayHaveProtoKey(text)) inspect(name, value);
   return value;
 }
 
@@ -34,7 +34,7 @@ function inspect(name: string, value: unknown): void {
     const next: unknown[] = [];
     for (const item of level) {
       if (typeof item !== 'object' || item === null) continue;
-      if (!Array.isArray(item) && Object.hasOwn(item, '__proto__')) {
+      if (ownsProtoKey(item)) {
         throw new BindingFailure('ERR_BINDING_INPUT', `The input of the binding '${name}' has a key '__proto__'`);
       }
       for (const inner of Object.values(item)) next.push(inner);

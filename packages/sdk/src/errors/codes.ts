@@ -19,6 +19,11 @@ export interface FailureFacts {
   ERR_MEMORY_LIMIT: { memoryBytes: number; limit: string };
   /** The program returned more JSON than `limits.resultBytes`. */
   ERR_RESULT_LIMIT: { resultBytes: number };
+  /**
+   * The value that the program returned has a key that the SDK refuses: `__proto__`, which changes
+   * the prototypes of copies.
+   */
+  ERR_RESULT_REFUSED: { key: string };
   /** The app cancelled the program, or disposed the runner that evaluated the snippet. */
   ERR_CANCELED: object;
   /** The runtime was disposed while the program ran, or before the call. */
@@ -48,6 +53,11 @@ export interface RequestFacts {
    * of the runtime, the sidecar or the store is reached.
    */
   ERR_RESOURCE_EXHAUSTED: { resource: string; limit: number };
+  /**
+   * The path leads through the link `link`, which a program can have made, into the mount `mount`.
+   * The app's calls follow such links only inside one mount. Pass the path in the mount.
+   */
+  ERR_LINK_TO_MOUNT: { link: string; mount: string; path: string; syscall: string };
   /**
    * An archive is damaged, incomplete, or contains a refused entry. `entry` is the name of the
    * faulty entry, or empty if the whole archive is at fault. Files of earlier entries stay.

@@ -130,6 +130,11 @@ export function snapshotLost(snapshot: string, tenant: string, stored: 'memory' 
   return make('ERR_SNAPSHOT_NOT_FOUND', message, { snapshot, tenant }, cause);
 }
 
+/** Makes the error for a returned value with a key that the SDK refuses. */
+export function resultRefused(key: string) {
+  return make('ERR_RESULT_REFUSED', `The value that the program returned has the key ${key}, which is refused`, { key });
+}
+
 /** Makes the error for a call to a runner that the app has disposed. */
 export function runnerDisposed(runner: number) {
   return make('ERR_RUNNER_DISPOSED', 'The resident runner has been disposed', { runner });

@@ -7,9 +7,10 @@
 
 import type { Outcome } from '../channel/outcome.js';
 import type { Failure } from '../errors/error.js';
-import { fromWire, programFailed } from '../errors/make.js';
+import { fromWire, programFailed, resultRefused } from '../errors/make.js';
 import { base64Field, bytesBeyond } from '../exact-bytes.js';
 import type { EvaluationOptions } from '../options/programs.js';
+import { hasProtoKey } from '../proto-key.js';
 
 /** The durations of a program, in milliseconds, as the sidecar measured them. */
 export interface ExecTimings {
@@ -98,15 +99,15 @@ export class ExecResult {
 export class RunResult<T = unknown> extends ExecResult {
   /**
    * The value that the program passed to `__return(value)`, through JSON. Absent if the program did
-   * not call `__return`.
+   * not call `__return`. No object in the value has an own property `__proto__`.
    */
   declare readonly value?: T;
 
   /** @internal */
   constructor(outcome: Outcome) {
     const parsed = outcome.value === undefined ? undefined : parse(outcome.value);
-    super(parsed === BROKEN ? withFault(outcome) : outcome);
-    if (parsed !== undefined && parsed !== BROKEN) this.value = parsed as T;
+    super(parsed === BROKEN ? withFault(outcome) : parsed === REFUSED ? withRefusal(outcome) : outcome);
+    if (parsed !== undefined && parsed !== BROKEN && parsed !== REFUSED) this.value = parsed as T;
   }
 }
 
@@ -125,13 +126,18 @@ function timingsOf({ memoryMapNs, instantiateNs, guestStartNs, guestRunNs }: Out
 }
 
 const BROKEN = Symbol('not JSON');
+const REFUSED = Symbol('a key __proto__');
 
+// An own property `__proto__` would change the prototype of every object that the app copies the
+// value to, property by property.
 function parse(text: string): unknown {
+  let value: unknown;
   try {
-    return JSON.parse(text);
+    value = JSON.parse(text);
   } catch {
     return BROKEN;
   }
+  return hasProtoKey(text, value) ? REFUSED : value;
 }
 
 // Returns the outcome with an engine fault instead of a value. The value is JSON that the guest's
@@ -140,6 +146,12 @@ function withFault(outcome: Outcome): Outcome {
   const reason = 'the value that the program returned is not JSON';
   const failure = { code: 'ERR_ENGINE_FAULT', message: `the engine faulted: ${reason}`, details: { reason } };
   return { ...outcome, exitCode: 137, failure: outcome.failure ?? failure };
+}
+
+// Returns the outcome with the refusal of a value that has a key `__proto__`.
+function withRefusal(outcome: Outcome): Outcome {
+  const { code, message, ...details } = resultRefused('__proto__');
+  return { ...outcome, exitCode: 137, failure: outcome.failure ?? { code, message, details } };
 }
 
 function decode(output: Uint8Array | string): string {

@@ -220,6 +220,21 @@ describe.each(MODES)('$name', (mode) => {
       ).toEqual(['ok', 'ok', 'EACCES']);
     }));
 
+  test('/proc shows a program only the variables that the present policy allows', () =>
+    withRuntime(mode, { env: { SHOWN: '1', HIDDEN: '2' } }, async (runtime) => {
+      const program = await runtime.spawn('process.stdin.resume();');
+      const read = `
+        const names = (pid) => fs.readFileSync('/proc/' + pid + '/environ', 'utf8').match(/SHOWN|HIDDEN/g).sort();
+        console.log(JSON.stringify([${program.pid}, 'self'].map(names)));`;
+      expect(await printed(runtime, read)).toEqual([
+        ['HIDDEN', 'SHOWN'],
+        ['HIDDEN', 'SHOWN'],
+      ]);
+      await runtime.setPermissions({ env: { default: 'allow', rules: [{ mode: 'deny', patterns: ['HIDDEN'] }] } });
+      expect(await printed(runtime, read)).toEqual([['SHOWN'], ['SHOWN']]);
+      await program.kill();
+    }));
+
   test('denies signals to other processes and changes of the working directory', () =>
     within(mode, {}, async (runtime) => {
       const program = `

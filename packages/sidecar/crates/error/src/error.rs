@@ -90,6 +90,18 @@ pub enum Error {
         /// The guest path.
         path: String,
     },
+    /// the link '{link}', which a program may have made, leads into the mount '{mount}': use the
+    /// path of the mount, {call} '{path}'
+    LinkToMount {
+        /// The guest path of the link.
+        link: String,
+        /// The guest path of the mount.
+        mount: String,
+        /// The call that failed.
+        call: &'static str,
+        /// The guest path in the call.
+        path: String,
+    },
     /// the archive cannot be unpacked: {reason} (entry '{entry}')
     Archive {
         /// The name of the entry with the defect. Empty if the defect concerns the whole archive.
@@ -197,6 +209,7 @@ impl Error {
             Self::EngineFault { .. } => "ERR_ENGINE_FAULT",
             Self::ResourceExhausted { .. } => "ERR_RESOURCE_EXHAUSTED",
             Self::File { errno, .. } => errno,
+            Self::LinkToMount { .. } => "ERR_LINK_TO_MOUNT",
             Self::Archive { .. } => "ERR_ARCHIVE",
             Self::NotQuiet | Self::SnapshotInProgress { .. } | Self::Busy { .. } => "ERR_NOT_QUIET",
             Self::RolledBack => "ERR_ROLLED_BACK",
@@ -249,6 +262,12 @@ impl Error {
             Self::File { call, path, .. } => {
                 vec![("syscall", Fact::Text((*call).to_owned())), ("path", Fact::Text(path.clone()))]
             }
+            Self::LinkToMount { link, mount, call, path } => vec![
+                ("link", Fact::Text(link.clone())),
+                ("mount", Fact::Text(mount.clone())),
+                ("syscall", Fact::Text((*call).to_owned())),
+                ("path", Fact::Text(path.clone())),
+            ],
             Self::Archive { entry, reason } => {
                 vec![("entry", Fact::Text(entry.clone())), ("reason", Fact::Text(reason.clone()))]
             }

@@ -40,5 +40,9 @@ system_calls! {
         Watch(list: Bytes) = 0x408 => Zero;
         /// Reaps a child that has ended. Fails with `EAGAIN` while the child lives.
         Reap(pid) = 0x40a => Value("the child's wait status");
+        /// Checks whether `spawn` may start the program in a file, and starts no program. The
+        /// shell asks before it runs one of its own commands in its process. Fails with `ENOENT`
+        /// and `EACCES` as `spawn` does.
+        MayRun(file: Path) = 0x40b => Zero;
     }
 }

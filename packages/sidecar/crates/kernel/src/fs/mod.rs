@@ -25,6 +25,7 @@ mod embedder;
 mod execute;
 mod feed;
 mod guard;
+mod guest_links;
 mod io;
 mod mounts;
 mod names;

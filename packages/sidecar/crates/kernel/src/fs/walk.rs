@@ -178,6 +178,7 @@ impl FileSystem {
         let WalkProgress { at, rest, position, .. } = course;
         let (mut links, mut passed, mut name) = (0, 0, Name::Root);
         let mut asked_host = exact;
+        let mut followed = None;
         loop {
             if let Location::Mount(mount, at) = &*at
                 && !std::mem::replace(&mut asked_host, true)
@@ -228,13 +229,18 @@ impl FileSystem {
                 }
                 return Err(Errno::ENOENT);
             };
+            self.may_enter(followed.as_ref(), &found.place)?;
             let follow = !is_last || matches!(last, FinalLink::Follow | FinalLink::Create) || (last == FinalLink::Stay && slash);
             if found.kind == Type::Link && follow {
                 links += 1;
                 if links > MAX_LINKS {
                     return Err(Errno::ELOOP);
                 }
+                if user == User::Host && followed.is_none() {
+                    followed = self.guest_link(at, part, &found.place)?;
+                }
                 let (start, target) = self.follow(at.clone(), &found.place)?;
+                self.may_enter(followed.as_ref(), &start)?;
                 *rest = [&target[..], after].concat();
                 (*at, *position, name, asked_host) = (self.present(start), 0, Name::Root, exact);
                 continue;

@@ -223,6 +223,7 @@ pub(super) fn call(program: &Arc<dyn Caller>, call: ProcessCall, arguments: &mut
             processes.0.lock().table.set_group(program.pid(), pid, group).map(|()| 0)
         }
         ProcessCall::Watch => watch(&**program, arguments.bytes(0)?),
+        ProcessCall::MayRun => process.view().executable(&arguments.path(0)?).map(|_head| 0),
         ProcessCall::Reap => {
             let reaped = processes.0.lock().table.reap(program.pid(), Pid::new(arguments.number(0)?));
             reaped.map(|status| i64::from(status.number()))

@@ -2,7 +2,8 @@
 //!
 //! The embedder owns the runtime, so permission bits and the policy do not apply to the embedder's
 //! operations. Files that the embedder creates belong to the guest. A read-only mount stays
-//! read-only. Paths are absolute. Next: `handles.rs` for open files, and `view.rs`.
+//! read-only. Paths are absolute, and no link of a program leads an operation into another mount
+//! (`guest_links.rs`). Next: `handles.rs` for open files, and `view.rs`.
 
 mod archives;
 mod attributes;
@@ -13,6 +14,7 @@ pub use handles::EmbedderFile;
 pub use watching::EmbedderWatch;
 
 use super::guard::RequestedOperations;
+use super::guest_links::{Crossing, take_crossing};
 use super::node::{MAX_NAME, Type};
 use super::open::{self, Opened};
 use super::overlay::Raise;
@@ -231,11 +233,15 @@ impl<'k> EmbedderFiles<'k> {
             });
         }
         let too_long = path.len() > MAX_PATH || path.split('/').any(|name| name.len() > MAX_NAME);
+        drop(take_crossing());
         let result = if too_long { Err(Errno::ENAMETOOLONG) } else { run(path.as_bytes()) };
         result.map_err(|errno| self.error(errno, call, path))
     }
 
     fn error(&self, errno: Errno, call: &'static str, path: &str) -> Error {
+        if let (Errno::EXDEV, Some(Crossing { link, mount })) = (errno, take_crossing()) {
+            return Error::LinkToMount { link, mount, call, path: path.to_owned() };
+        }
         let reason = self.view.reason().filter(|_| errno == Errno::EACCES);
         let reason = reason.map_or_else(|| errno.message().to_owned(), |reason| format!("{} ({reason})", errno.message()));
         Error::File { errno: errno.name(), reason, call, path: path.to_owned() }

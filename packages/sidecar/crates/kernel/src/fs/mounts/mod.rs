@@ -121,7 +121,9 @@ impl Mount {
         if let Source::Folder { root, .. } = &self.source { Ok(root) } else { Err(Errno::EROFS) }
     }
 
-    fn host_path(&self) -> Option<&[u8]> {
+    /// Returns the path of the mounted folder on the host machine. Returns `None` for a mount of
+    /// another kind.
+    pub(super) fn host_path(&self) -> Option<&[u8]> {
         if let Source::Folder { host_path, .. } = &self.source { Some(host_path) } else { None }
     }
 }

@@ -17,9 +17,7 @@ pub(super) const TEXTS: &[(&str, Text)] = &[
         program.process().facts.argv().iter().flat_map(|argument| [argument.as_bytes(), b"\0"].concat()).collect()
     }),
     ("comm", |_, _, program| format!("{}\n", program.process().facts.name()).into_bytes()),
-    ("environ", |_, _, program| {
-        program.process().facts.env().iter().flat_map(|(key, value)| format!("{key}={value}\0").into_bytes()).collect()
-    }),
+    ("environ", |_, _, program| environ(program)),
     ("limits", |_, _, program| limits(program).into_bytes()),
     ("maps", |_, _, program| {
         format!("00000000-{:08x} rw-p 00000000 00:00 0                          [heap]\n", program.process().facts.memory())
@@ -35,6 +33,18 @@ pub(super) const TEXTS: &[(&str, Text)] = &[
 ];
 
 const PAGE: u64 = 4_096;
+
+/// Returns the environment at the start of a process, without the variables that the present policy
+/// denies. The policy may have changed since the process received its environment. The embedder
+/// reads all variables.
+fn environ(program: &dyn Caller) -> Vec<u8> {
+    let process = program.process();
+    let mut env = process.facts.env().to_vec();
+    if let Some(reader) = current_caller() {
+        process.kernel.permissions.filter_env(Some(reader), &mut env, None);
+    }
+    env.iter().flat_map(|(key, value)| format!("{key}={value}\0").into_bytes()).collect()
+}
 
 /// Returns the state of a process. The calling process is running, and every other process is
 /// sleeping.

@@ -4,6 +4,7 @@
 mod app_file_system;
 mod cost;
 mod denials;
+mod guest_links;
 mod hostile;
 mod longest;
 mod many;

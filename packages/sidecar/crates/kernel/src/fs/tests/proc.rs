@@ -4,6 +4,7 @@
 use super::super::super::Kernel;
 use super::{Arg, Guest};
 use crate::limits::Limits;
+use crate::permissions::policy::{PermissionPolicy, PermissionRule, ScopePolicy, Verdict};
 use crate::processes::ProgramKind;
 use coldframe_abi::system_calls::FileCall;
 use std::sync::Arc;
@@ -90,6 +91,25 @@ fn every_listed_file_exists_and_is_readable() {
     assert_eq!(link(&mut guest, "/proc/self/cwd"), "/workspace");
     assert_eq!(guest.stat("/proc/self/cwd/x", true), Err(ENOENT));
     assert_eq!(guest.plain(FileCall::Chdir, &["/proc/self/cwd".into()]), 0, "no lock is taken twice");
+}
+
+#[test]
+fn an_environment_shows_the_variables_that_the_present_policy_allows() {
+    let mut guest = guest();
+    let variables = [("KEY".to_owned(), "1".to_owned()), ("SECRET".to_owned(), "2".to_owned())];
+    guest.program.process().facts.set(&ProgramKind::Node, &["node".into()], &variables);
+    let own = format!("/proc/{}/environ", guest.program.pid());
+    assert_eq!(text(&mut guest, &own), "KEY=1\0SECRET=2\0");
+    let rule = PermissionRule { verdict: Verdict::Deny, operations: None, patterns: Some(vec!["SECRET".to_owned()]) };
+    let env = Some(ScopePolicy { default: Verdict::Allow, rules: vec![rule] });
+    let kernel = guest.program.process().kernel.clone();
+    kernel.permissions.set(&PermissionPolicy { env, ..PermissionPolicy::default() }).expect("a good policy");
+    assert_eq!(text(&mut guest, &own), "KEY=1\0");
+    assert_eq!(text(&mut guest, "/proc/self/environ"), "KEY=1\0");
+    let (bytes, _) = kernel.embedder_files().read(&own, 0, 100).expect("read");
+    assert!(bytes.is_empty() || bytes.starts_with(b"KEY=1\0SECRET=2\0"), "the embedder reads all variables");
+    kernel.permissions.set(&PermissionPolicy::default()).expect("a good policy");
+    assert_eq!(text(&mut guest, &own), "KEY=1\0SECRET=2\0");
 }
 
 #[test]
