@@ -72,3 +72,18 @@ export async function until(condition: () => boolean, ms: number, event: string)
 }
 
 export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/**
+ * Returns the bytes of a process's heaps and stacks: the private pages outside mappings of files.
+ * The written pages of a guest's image belong to a mapping of a file.
+ */
+export function heapBytes(pid: number): number {
+  let bytes = 0;
+  let isHeap = false;
+  for (const line of readFileSync(`/proc/${pid}/smaps`, 'utf8').split('\n')) {
+    const mapping = /^[\da-f]+-[\da-f]+ (\S+) \S+ \S+ (\d+)\s*(.*)$/.exec(line);
+    if (mapping) isHeap = mapping[2] === '0' && mapping[1] !== '---p';
+    else if (isHeap && line.startsWith('Anonymous:')) bytes += Number(/\d+/.exec(line)?.[0]) * 1_024;
+  }
+  return bytes;
+}

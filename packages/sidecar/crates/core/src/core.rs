@@ -60,6 +60,13 @@ impl Core {
         self.installation().image_id()
     }
 
+    /// Returns the memory that ended runtimes have freed to the system, within a second. The
+    /// embedder of a process of its own calls this method once. In an app's process, the memory
+    /// stays with the app's allocator.
+    pub fn return_freed_memory(&self) {
+        self.registry.scheduler().enable_reclaim();
+    }
+
     /// Returns the nanoseconds that loading the image and the module took.
     pub fn load_ns(&self) -> u64 {
         self.load_ns

@@ -20,6 +20,7 @@ use super::operations::Operations;
 use crate::caller::{Blocked, Caller};
 use crate::embedder::{Embedder, HostAnswer, HostCall, HostFailure};
 use crate::ids::OperationId;
+use crate::usage::{Charge, Footprint, Resource, fitted};
 use coldframe_error::Errno;
 use coldframe_ids::{HostCallId, Pid};
 use parking_lot::Mutex;
@@ -32,6 +33,8 @@ use std::task::{Poll, Waker};
 const MAX_CALLS: usize = 1_024;
 /// The maximum bytes of the inputs and names of all calls in progress.
 const MAX_BYTES: usize = 32 << 20;
+/// The kernel memory of a call in bytes, besides its input, name and reply.
+const CALL_COST: u64 = 256;
 /// The maximum bytes of one input. A frame of the protocol must have space for the input and the
 /// other fields of the call.
 pub(crate) const MAX_INPUT_BYTES: usize = 16 << 20;
@@ -62,6 +65,8 @@ struct Call {
     pid: Pid,
     /// The number of bytes of the input and the name.
     bytes: usize,
+    /// The charge for the input, the name, and the reply that a blocked VM has not read.
+    charge: Charge,
     listener: CallWaiter,
 }
 
@@ -83,7 +88,7 @@ fn following(last: Option<HostCallId>) -> HostCallId {
 }
 
 impl CallTable {
-    fn enter(&mut self, pid: Pid, bytes: usize, listener: CallWaiter) -> Result<HostCallId, Errno> {
+    fn enter(&mut self, pid: Pid, bytes: usize, charge: Charge, listener: CallWaiter) -> Result<HostCallId, Errno> {
         if self.calls.len() >= MAX_CALLS || bytes > MAX_BYTES - self.bytes {
             return Err(Errno::ENOBUFS);
         }
@@ -93,7 +98,7 @@ impl CallTable {
         }
         self.last = Some(id);
         self.bytes += bytes;
-        self.calls.insert(id, Call { pid, bytes, listener });
+        self.calls.insert(id, Call { pid, bytes, charge, listener });
         Ok(id)
     }
 
@@ -104,22 +109,26 @@ impl CallTable {
     }
 
     /// Accepts a reply and returns the waiter to notify. A reply to a blocked VM is stored in the
-    /// table. A reply to an operation is returned with the waiter.
+    /// table, and becomes `ENOBUFS` if the limit of kernel memory does not allow the reply. A reply
+    /// to an operation is returned with the waiter.
     fn answer(&mut self, number: HostCallId, answer: HostAnswer) -> ReplyWaiter {
-        match self.calls.get_mut(&number).map(|call| &mut call.listener) {
-            Some(listener @ CallWaiter::Waiting(_)) => {
+        match self.calls.get_mut(&number).map(|call| (&mut call.listener, &mut call.charge)) {
+            Some((listener @ CallWaiter::Waiting(_), charge)) => {
+                let answer = answer.map(fitted).and_then(|bytes| {
+                    if charge.grow(bytes.footprint()) { Ok(bytes) } else { Err(HostFailure::of(Errno::ENOBUFS)) }
+                });
                 let before = std::mem::replace(listener, CallWaiter::Replied(answer));
                 if let CallWaiter::Waiting(Some(waker)) = before { ReplyWaiter::Blocked(waker) } else { ReplyWaiter::None }
             }
-            Some(CallWaiter::Operation(operation)) => {
+            Some((CallWaiter::Operation(operation), _)) => {
                 let operation = *operation;
                 self.remove(number).map_or(ReplyWaiter::None, |call| ReplyWaiter::Operation(call.pid, operation, answer))
             }
-            Some(CallWaiter::Abandoned) => {
+            Some((CallWaiter::Abandoned, _)) => {
                 self.remove(number);
                 ReplyWaiter::None
             }
-            Some(CallWaiter::Replied(_)) | None => ReplyWaiter::None,
+            Some((CallWaiter::Replied(_), _)) | None => ReplyWaiter::None,
         }
     }
 
@@ -160,14 +169,17 @@ impl HostCalls {
 
     /// Enters a call in the table and sends the call to the embedder. A reply notifies `listener`.
     /// Fails with `ENOSYS` without an embedder, and with `E2BIG` if the input is too long. Fails
-    /// with `ENOBUFS` if too many calls or bytes are in progress.
+    /// with `ENOBUFS` if too many calls or bytes are in progress, or the limit of kernel memory is
+    /// reached.
     fn enter(&self, program: &dyn Caller, question: &HostCallRequest<'_>, listener: CallWaiter) -> Result<HostCallId, Errno> {
         let embedder = self.embedder.get().ok_or(Errno::ENOSYS)?;
         if question.input.len() > MAX_INPUT_BYTES {
             return Err(Errno::E2BIG);
         }
         let bytes = question.input.len() + question.name.len();
-        let number = self.table.lock().enter(program.pid(), bytes, listener)?;
+        let usage = &program.process().kernel.usage;
+        let charge = Charge::of(usage, Resource::Kernel, CALL_COST + bytes as u64).ok_or(Errno::ENOBUFS)?;
+        let number = self.table.lock().enter(program.pid(), bytes, charge, listener)?;
         embedder.call(HostCall {
             number,
             pid: program.pid(),
@@ -335,6 +347,12 @@ impl HostFailure {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limits::Limits;
+    use crate::usage::Usage;
+
+    fn free() -> Charge {
+        Charge::none(&Arc::default(), Resource::Kernel)
+    }
     use crate::testing::operation;
 
     fn table() -> CallTable {
@@ -344,7 +362,7 @@ mod tests {
     #[test]
     fn returns_a_reply_to_its_operation_once() {
         let mut table = table();
-        let number = table.enter(Pid::new(7), 3, CallWaiter::Operation(operation(9))).expect("room");
+        let number = table.enter(Pid::new(7), 3, free(), CallWaiter::Operation(operation(9))).expect("room");
         assert_eq!(
             (table.bytes, table.find(Pid::new(7), operation(9)), table.find(Pid::new(8), operation(9))),
             (3, Some(number), None)
@@ -359,7 +377,7 @@ mod tests {
     #[test]
     fn counts_an_abandoned_call_until_the_embedder_replies() {
         let mut table = table();
-        let number = table.enter(Pid::new(7), 3, CallWaiter::Operation(operation(9))).expect("room");
+        let number = table.enter(Pid::new(7), 3, free(), CallWaiter::Operation(operation(9))).expect("room");
         assert!(table.abandon(number));
         assert!(!table.abandon(number));
         assert_eq!((table.calls.len(), table.bytes), (1, 3));
@@ -371,12 +389,12 @@ mod tests {
     #[test]
     fn keeps_the_first_reply_for_a_blocked_vm() {
         let mut table = table();
-        let number = table.enter(Pid::new(7), 0, CallWaiter::Waiting(None)).expect("room");
+        let number = table.enter(Pid::new(7), 0, free(), CallWaiter::Waiting(None)).expect("room");
         assert!(matches!(table.answer(number, Ok(vec![1])), ReplyWaiter::None));
         assert!(matches!(table.answer(number, Ok(vec![2])), ReplyWaiter::None));
         let call = table.remove(number).expect("the call waits");
         assert!(matches!(call.listener, CallWaiter::Replied(Ok(bytes)) if bytes == [1]));
-        let number = table.enter(Pid::new(7), 0, CallWaiter::Waiting(Some(Waker::noop().clone()))).expect("room");
+        let number = table.enter(Pid::new(7), 0, free(), CallWaiter::Waiting(Some(Waker::noop().clone()))).expect("room");
         assert!(matches!(table.answer(number, Ok(vec![])), ReplyWaiter::Blocked(_)));
         // After the reply, abandoning the call must not notify the embedder.
         assert!(!table.abandon(number));
@@ -386,17 +404,36 @@ mod tests {
     #[test]
     fn bounds_the_calls_and_their_bytes() {
         let mut table = table();
-        assert_eq!(table.enter(Pid::INIT, MAX_BYTES + 1, CallWaiter::Abandoned), Err(Errno::ENOBUFS));
-        let first = table.enter(Pid::INIT, MAX_BYTES, CallWaiter::Abandoned).expect("room");
-        assert_eq!(table.enter(Pid::INIT, 1, CallWaiter::Abandoned), Err(Errno::ENOBUFS));
+        assert_eq!(table.enter(Pid::INIT, MAX_BYTES + 1, free(), CallWaiter::Abandoned), Err(Errno::ENOBUFS));
+        let first = table.enter(Pid::INIT, MAX_BYTES, free(), CallWaiter::Abandoned).expect("room");
+        assert_eq!(table.enter(Pid::INIT, 1, free(), CallWaiter::Abandoned), Err(Errno::ENOBUFS));
         for _ in 1..MAX_CALLS {
-            table.enter(Pid::INIT, 0, CallWaiter::Abandoned).expect("room");
+            table.enter(Pid::INIT, 0, free(), CallWaiter::Abandoned).expect("room");
         }
-        assert_eq!(table.enter(Pid::INIT, 0, CallWaiter::Abandoned), Err(Errno::ENOBUFS));
+        assert_eq!(table.enter(Pid::INIT, 0, free(), CallWaiter::Abandoned), Err(Errno::ENOBUFS));
         table.remove(first);
         table.last = Some(HostCallId::new(u32::MAX));
         // After the highest number, the numbers continue at 1 and skip the numbers in use.
-        assert_eq!(table.enter(Pid::INIT, 1, CallWaiter::Abandoned), Ok(first));
+        assert_eq!(table.enter(Pid::INIT, 1, free(), CallWaiter::Abandoned), Ok(first));
+    }
+
+    #[test]
+    fn a_reply_that_exceeds_the_kernel_memory_becomes_enobufs() {
+        let usage = Usage::new(&Limits { kernel_bytes: 1_000, ..Limits::default() });
+        let charge = || Charge::of(&usage, Resource::Kernel, CALL_COST).expect("room");
+        let mut table = table();
+        for (len, code) in [(500, "no failure"), (2_000, "ENOBUFS")] {
+            let number = table.enter(Pid::new(7), 0, charge(), CallWaiter::Waiting(None)).expect("room");
+            // A reply's spare capacity is freed, so that the charge is the memory in use.
+            let mut reply = Vec::with_capacity(100_000);
+            reply.resize(len, 7);
+            table.answer(number, Ok(reply));
+            assert!(usage.kernel_bytes() <= 1_000);
+            let call = table.remove(number).expect("the call waits");
+            let CallWaiter::Replied(answer) = call.listener else { unreachable!("a reply was stored") };
+            assert_eq!(answer.err().map_or("no failure".to_owned(), |failure| failure.code), code);
+        }
+        assert_eq!(usage.kernel_bytes(), 0);
     }
 
     #[test]

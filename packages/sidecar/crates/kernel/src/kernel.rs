@@ -7,7 +7,7 @@ use crate::fs::{self, EmbedderFiles, FileSystem, Space};
 use crate::limits::Limits;
 use crate::permissions::Permissions;
 use crate::processes::Processes;
-use crate::usage::Usage;
+use crate::usage::{Resource, Usage};
 use crate::{bindings, host_calls, net};
 use coldframe_ids::Pid;
 use parking_lot::Mutex;
@@ -60,6 +60,15 @@ impl Kernel {
     /// Returns the embedder's access to the runtime's files.
     pub fn embedder_files(&self) -> EmbedderFiles<'_> {
         EmbedderFiles::new(&self.files)
+    }
+
+    /// Returns the memory of the programs' data in bytes: kernel memory, files, and the buffers of
+    /// sockets. While a program uses the files, their whole limit counts, because the caller must
+    /// not wait for a program.
+    pub fn held_bytes(&self) -> u64 {
+        let files = self.files.try_lock().map_or(self.usage.limits.filesystem_bytes, |files| files.used.bytes);
+        let (_, in_sockets) = self.sockets.used_and_highest();
+        self.usage.gauge(Resource::Kernel).used_and_highest().0 + files + in_sockets
     }
 
     /// Returns the numbers of entries of the process table, of programs in the table, and of

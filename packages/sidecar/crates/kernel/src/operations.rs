@@ -19,11 +19,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Waker;
 
-use super::usage::{Charge, Mark, Resource, Usage};
+use super::usage::{Charge, Footprint, Mark, Resource, Usage, fitted};
 use coldframe_error::Errno;
 
 /// The kernel memory of an operation in bytes, besides the bytes of its result.
 const OPERATION_COST: u64 = 128;
+/// The number of operations for which the lists keep memory while no operation is in progress.
+const MAX_SPARE: usize = 64;
 
 /// The completion of an operation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,7 +51,7 @@ struct State {
     /// The charge for the operations and for results that the program has not taken.
     charge: Charge,
     mark: Mark,
-    /// Bytes of the results in `done`.
+    /// The memory of the results in `done`, in bytes.
     held: u64,
     last: Option<OperationId>,
     pending: HashSet<OperationId>,
@@ -64,6 +66,10 @@ impl State {
     /// Lowers the charge after operations have ended or the program has taken results.
     fn lower(&mut self, usage: &Usage) {
         let count = self.count();
+        if count == 0 && self.done.capacity().max(self.pending.capacity()) > MAX_SPARE {
+            self.done.shrink_to(MAX_SPARE);
+            self.pending.shrink_to(MAX_SPARE);
+        }
         self.charge.shrink(self.charge.amount().saturating_sub(count * OPERATION_COST + self.held));
         self.mark.lower(count, usage.limits.operations);
     }
@@ -188,9 +194,10 @@ impl Operations {
         }
         // A result stays in the list until the program takes the result. If the bytes exceed the
         // limit of kernel memory, the program receives `ENOBUFS` instead.
-        let fits = bytes.is_empty() || state.charge.grow(bytes.len() as u64);
+        let bytes = fitted(bytes);
+        let fits = bytes.is_empty() || state.charge.grow(bytes.footprint());
         let (result, bytes) = if fits { (result, bytes) } else { (Errno::ENOBUFS.negative() as i32, Vec::new()) };
-        state.held += bytes.len() as u64;
+        state.held += bytes.footprint();
         state.done.push_back(Event { operation, result, bytes });
         self.news.store(true, Ordering::Release);
         let waiting = state.waiting.take();

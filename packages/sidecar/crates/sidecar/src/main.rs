@@ -63,6 +63,7 @@ fn run(arguments: &Arguments, outgoing: Arc<Outgoing>) -> ExitCode {
             return stop(1, &error.to_string());
         }
     };
+    core.return_freed_memory();
     let store = Store::open(&core, arguments.store.clone());
     let session = Session::new(core, store, Arc::clone(&outgoing) as _, arguments.inline);
     outgoing.push(session.hello().into_frame());

@@ -39,7 +39,7 @@ fn transfer(linker: &mut Linker<StoreData>, name: &str, transfer: Transfer) -> w
     linker.func_wrap_async(MODULE, name, move |mut call: Call<'_>, (fd, ptr, len): (i32, u32, u32)| {
         Box::new(async move {
             let caller = call.data().refs.caller.clone();
-            let mut exchange = Exchange::default();
+            let mut exchange = Exchange::new(&caller.process().kernel.usage);
             loop {
                 let answer = exchange.round(|| with_bytes(&mut call, ptr, len, |bytes, caller| transfer(caller, fd, bytes)))?;
                 let Some(asked) = exchange.wanted() else { return Ok(answer.map_or_else(|error| error, short)) };
@@ -55,7 +55,7 @@ fn system_calls(linker: &mut Linker<StoreData>) -> wasmtime::Result<()> {
         Box::new(async move {
             let Some(memory) = call.data().memory else { return Ok(i64::from(errno::EFAULT)) };
             let refs = call.data().refs.clone();
-            let mut exchange = Exchange::default();
+            let mut exchange = Exchange::new(&refs.caller.process().kernel.usage);
             loop {
                 let answer = {
                     let Ok(_open) = refs.gate.enter() else { return Err(stopped()) };

@@ -133,6 +133,12 @@ impl Output {
         let limit = usize::try_from(self.limit).unwrap_or(usize::MAX);
         let descriptor = &mut self.descriptors[usize::from(fd == 2)];
         let room = limit.saturating_sub(descriptor.captured.len()).min(taken);
+        let needed = descriptor.captured.len() + room;
+        if needed > descriptor.captured.capacity() {
+            // The capacity has the same limit as the length.
+            let capacity = (2 * descriptor.captured.capacity()).min(limit).max(needed);
+            descriptor.captured.reserve_exact(capacity - descriptor.captured.len());
+        }
         descriptor.captured.extend_from_slice(&bytes[..room]);
         descriptor.truncated |= room < taken;
         let held = descriptor.captured.len() as u64;
@@ -218,6 +224,17 @@ mod tests {
         assert_eq!(output.write(2, b"x").1, Effect::default(), "each descriptor has its own limit");
         assert_eq!(output.take(), [(b"abcde".to_vec(), true), (b"x".to_vec(), false)]);
         assert_eq!(output.write(1, b"abcd").1.near, Some(4), "later output counts from zero");
+    }
+
+    #[test]
+    fn captured_output_uses_no_more_memory_than_its_limit() {
+        let mut output = Output::new(Streams::default(), 100_000);
+        for _ in 0..30 {
+            output.write(1, &[7; 7_001]);
+            let held = &output.descriptors[0].captured;
+            assert!(held.capacity() <= 100_000 && held.len() <= 100_000, "{}", held.capacity());
+        }
+        assert_eq!(output.take()[0].0.len(), 100_000);
     }
 
     #[test]

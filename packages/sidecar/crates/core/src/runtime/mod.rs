@@ -293,6 +293,7 @@ impl Inner {
             (programs.live.values().cloned().collect::<Vec<_>>(), self.kernel())
         };
         kernel.sockets.detach(reason);
+        self.registry.scheduler().freed(kernel.held_bytes());
         for program in live {
             program.end(reason.clone());
         }
@@ -383,6 +384,7 @@ impl Home for Inner {
             if is_it { programs.live.remove(&program.pid) } else { None }
         };
         drop(removed);
+        self.registry.scheduler().freed(program.process.kernel.usage.take_returned_bytes());
         self.registry.program_left();
     }
 }

@@ -63,6 +63,7 @@ impl Background {
 
 impl Shared {
     fn work(&self) {
+        coldframe_sys::yield_to_others();
         let mut state = self.state.lock();
         loop {
             if let Some(job) = state.jobs.pop_front() {

@@ -7,11 +7,13 @@
 //! waits for a guest.
 //!
 //! `task.rs` is a task, `queue.rs` the order in which tasks run, and `timers.rs` the alarms.
-//! `running.rs` checks running programs, and `background.rs` runs jobs without a waiting caller.
+//! `running.rs` checks running programs, `background.rs` runs jobs without a waiting caller, and
+//! `reclaim.rs` returns freed memory to the system.
 //! This module uses programs only through [`Scheduled`]. Next: `task.rs`.
 
 mod background;
 mod queue;
+mod reclaim;
 mod running;
 mod task;
 mod timers;
@@ -22,6 +24,7 @@ pub(crate) use timers::{Alarm, Timers};
 use background::Background;
 use coldframe_sys as sys;
 use queue::Queue;
+use reclaim::Reclaim;
 use running::Running;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -35,6 +38,7 @@ pub(crate) struct Scheduler {
     timers: Timers,
     running: Running,
     background: Background,
+    reclaim: Reclaim,
 }
 
 impl Scheduler {
@@ -44,6 +48,7 @@ impl Scheduler {
             timers: Timers::default(),
             running: Running::default(),
             background: Background::default(),
+            reclaim: Reclaim::default(),
         })
     }
 
@@ -54,6 +59,11 @@ impl Scheduler {
     /// Runs a job without a waiting caller.
     pub(crate) fn in_background(&self, job: impl FnOnce() + Send + 'static) {
         self.background.run(job);
+    }
+
+    /// Returns whether tasks wait for a worker.
+    pub(crate) fn is_busy(&self) -> bool {
+        self.queue.is_busy()
     }
 
     /// Queues `task` for a worker.

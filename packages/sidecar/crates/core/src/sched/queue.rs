@@ -69,6 +69,11 @@ impl Queue {
         })
     }
 
+    /// Returns whether tasks wait for a worker.
+    pub(crate) fn is_busy(&self) -> bool {
+        self.waiting.load(Ordering::Relaxed) > 0
+    }
+
     /// Queues a task that has new work.
     pub(crate) fn push_ready(self: &Arc<Self>, task: Arc<Task>) {
         self.push(|state| state.ready.push_back(task));

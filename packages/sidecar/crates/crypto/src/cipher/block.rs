@@ -61,8 +61,10 @@ pub(super) struct Padded {
     encrypt: bool,
     chain: Option<Block>,
     /// Input that is not a whole block yet. When decrypting, also the last whole block, which may
-    /// be padding.
-    held: Vec<u8>,
+    /// be padding. An array, so that a message keeps no memory of its pieces.
+    held: Block,
+    /// The number of used bytes of `held`.
+    held_len: usize,
     pub(super) padding: bool,
 }
 
@@ -72,17 +74,26 @@ impl Padded {
         if !chained && !iv.is_empty() {
             return Err(Fault::IvLength);
         }
-        Ok(Self { aes, encrypt, chain, held: Vec::new(), padding: true })
+        Ok(Self { aes, encrypt, chain, held: [0; BLOCK], held_len: 0, padding: true })
     }
 
     pub(super) fn update(&mut self, input: &[u8], out: &mut Vec<u8>) {
-        self.held.extend_from_slice(input);
-        let mut ready = self.held.len() / BLOCK;
-        if !self.encrypt && self.padding && self.held.len().is_multiple_of(BLOCK) {
+        let len = self.held_len + input.len();
+        let mut ready = len / BLOCK;
+        if !self.encrypt && self.padding && len.is_multiple_of(BLOCK) {
             ready = ready.saturating_sub(1);
         }
+        if ready == 0 {
+            self.held[self.held_len..len].copy_from_slice(input);
+            self.held_len = len;
+            return;
+        }
         let start = out.len();
-        out.extend(self.held.drain(..ready * BLOCK));
+        let (now, later) = input.split_at(ready * BLOCK - self.held_len);
+        out.extend_from_slice(&self.held[..self.held_len]);
+        out.extend_from_slice(now);
+        self.held[..later.len()].copy_from_slice(later);
+        self.held_len = later.len();
         let (blocks, _) = out[start..].as_chunks_mut::<BLOCK>();
         blocks.chunks_mut(BATCH).for_each(|batch| self.convert(batch));
     }
@@ -111,16 +122,17 @@ impl Padded {
 
     pub(super) fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), Fault> {
         if !self.padding {
-            return if self.held.is_empty() { Ok(()) } else { Err(Fault::WrongFinalBlockLength) };
+            return if self.held_len == 0 { Ok(()) } else { Err(Fault::WrongFinalBlockLength) };
         }
         if self.encrypt {
-            let pad = BLOCK - self.held.len() % BLOCK;
-            let end = self.held.len() + pad;
-            self.held.resize(end, pad as u8);
-            self.update(&[], out);
+            let pad = BLOCK - self.held_len % BLOCK;
+            self.update(&[pad as u8; BLOCK][..pad], out);
             return Ok(());
         }
-        let mut last: [Block; 1] = [self.held[..].try_into().map_err(|_| Fault::WrongFinalBlockLength)?];
+        if self.held_len != BLOCK {
+            return Err(Fault::WrongFinalBlockLength);
+        }
+        let mut last: [Block; 1] = [self.held];
         self.convert(&mut last);
         let [last] = last;
         let pad = usize::from(last[BLOCK - 1]);

@@ -1,5 +1,6 @@
 //! Contexts: the state of digests and ciphers between calls. A program names a context by the
-//! context's number. Contexts are small plain data. Next: `jobs.rs`.
+//! context's number. Contexts are small plain data. A context keeps at most one block of its
+//! input. Next: `jobs.rs`.
 
 use crate::Answer;
 use crate::ids::{ContextId, MAX_ID};
@@ -195,6 +196,9 @@ impl Contexts {
     pub(super) fn remove(&mut self, id: ContextId) -> Result<Context, Errno> {
         let context = self.live.remove(&id).ok_or(Errno::EBADF)?;
         self.charge.shrink(CONTEXT_COST);
+        if self.live.is_empty() {
+            self.live.shrink_to(0);
+        }
         Ok(context)
     }
 }
@@ -229,6 +233,15 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_context_costs_at_most_its_charge() {
+        let entry = 2 * size_of::<(ContextId, Context)>() as u64;
+        assert!(size_of::<Cipher>() as u64 + entry <= CONTEXT_COST, "{}", size_of::<Cipher>());
+        // A cipher has no field whose memory depends on the input (`cipher/block.rs` of the crate
+        // `crypto`), and a digest has one block of its input. SHA-3 has the largest block.
+        assert!(size_of::<Hmac>() as u64 + entry <= CONTEXT_COST, "{}", size_of::<Hmac>());
     }
 
     #[test]

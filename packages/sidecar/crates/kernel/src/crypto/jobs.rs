@@ -9,7 +9,7 @@ use super::{MAX_COPY, job, pool, refused};
 use crate::Answer;
 use crate::caller::{Blocked, Caller};
 use crate::ids::{JobId, MAX_ID, OperationId};
-use crate::usage::{Charge, Resource, Usage};
+use crate::usage::{Charge, Footprint, Resource, Usage, fitted, reserve_charged};
 use coldframe_crypto::{Command, Fault};
 use coldframe_error::Errno;
 use parking_lot::Mutex;
@@ -68,7 +68,7 @@ impl State {
 
     fn remove(&mut self, id: JobId) -> Option<Job> {
         let job = self.live.remove(&id)?;
-        self.charge.shrink(JOB_COST + job.bytes.len() as u64);
+        self.charge.shrink(JOB_COST + job.bytes.footprint());
         Some(job)
     }
 }
@@ -116,7 +116,7 @@ impl JobsSnapshot {
 
     /// Returns the kernel memory of the jobs in bytes.
     pub(super) fn own_bytes(&self) -> u64 {
-        self.idle.iter().map(|(_, job)| JOB_COST + job.bytes.len() as u64).sum()
+        self.idle.iter().map(|(_, job)| JOB_COST + job.bytes.footprint()).sum()
     }
 }
 
@@ -189,11 +189,7 @@ impl Jobs {
         if !matches!(job.phase, Phase::Filling) {
             return Err(Errno::EBUSY);
         }
-        if !charge.grow(bytes.len() as u64) {
-            return Err(Errno::ENOMEM);
-        }
-        if job.bytes.try_reserve(bytes.len()).is_err() {
-            charge.shrink(bytes.len() as u64);
+        if !reserve_charged(&mut job.bytes, bytes.len(), usize::MAX, charge) {
             return Err(Errno::ENOMEM);
         }
         job.bytes.extend_from_slice(bytes);
@@ -303,29 +299,29 @@ fn run_queued(program: &Arc<dyn Caller>) {
         let Some(id) = state.queue.pop_front() else { return };
         let Some(job) = state.live.get_mut(&id) else { continue };
         let (command, request, canceled) = (job.command, std::mem::take(&mut job.bytes), job.canceled.clone());
-        let len = request.len();
+        let cost = request.footprint();
         state.running += 1;
         drop(state);
         let owner = program.clone();
         let started = pool::run(Box::new(move || {
             let answer = job::compute(&owner, command, &request, canceled);
             drop(request);
-            finish(&owner, id, len, answer);
+            finish(&owner, id, cost, answer);
             run_queued(&owner);
         }));
         if !started {
-            finish(program, id, len, Err(Fault::Memory));
+            finish(program, id, cost, Err(Fault::Memory));
         }
     }
 }
 
 /// Completes the operation of a finished job, or stores the result and wakes the blocked VM. A
 /// result that exceeds the limit of kernel memory becomes `Fault::Memory`.
-fn finish(program: &Arc<dyn Caller>, id: JobId, request_len: usize, answer: Result<Vec<u8>, Fault>) {
+fn finish(program: &Arc<dyn Caller>, id: JobId, request_cost: u64, answer: Result<Vec<u8>, Fault>) {
     let mut state = program.process().crypto.jobs.0.lock();
     state.running -= 1;
     let State { live, charge, .. } = &mut *state;
-    charge.shrink(request_len as u64);
+    charge.shrink(request_cost);
     let Some(job) = live.get_mut(&id) else { return };
     let Phase::Started(listener) = &mut job.phase else { return };
     match listener {
@@ -341,7 +337,8 @@ fn finish(program: &Arc<dyn Caller>, id: JobId, request_len: usize, answer: Resu
         }
         JobWaiter::Waiting(waker) => {
             let waker = waker.take();
-            let fits = answer.as_ref().is_ok_and(|bytes| charge.grow(bytes.len() as u64));
+            let answer = answer.map(fitted);
+            let fits = answer.as_ref().is_ok_and(|bytes| charge.grow(bytes.footprint()));
             let answer = if fits { answer } else { answer.and(Err(Fault::Memory)) };
             let len = answer.as_ref().map(|bytes| i64::try_from(bytes.len()).unwrap_or(i64::MAX)).map_err(|fault| *fault);
             *listener = JobWaiter::Finished(len);

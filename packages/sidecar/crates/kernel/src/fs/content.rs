@@ -116,7 +116,8 @@ impl Content {
         let chunk = Arc::make_mut(chunk);
         let end = start + piece.len();
         if chunk.capacity() < end {
-            chunk.reserve_exact(end.next_power_of_two().clamp(64, CHUNK) - chunk.len());
+            // The spare capacity does not count for the limit, so the capacity grows by an eighth.
+            chunk.reserve_exact((end + end / 8).next_multiple_of(64).min(CHUNK) - chunk.len());
         }
         if chunk.len() < end {
             chunk.resize(end, 0);

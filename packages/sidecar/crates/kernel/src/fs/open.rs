@@ -13,7 +13,7 @@ use super::walk::{FinalLink, Location, MemoryEnd, MountEnd, PathEnd};
 use crate::ids::Fd;
 use crate::permissions::operations::files;
 use crate::steps::MAX_TRANSFER;
-use crate::usage::{Charge, Resource};
+use crate::usage::{Charge, Footprint, Resource, fitted};
 use coldframe_error::Errno;
 
 const CREATE: u32 = 0o100;
@@ -27,6 +27,8 @@ const NO_FOLLOW: u32 = 0o400_000;
 const UNSUPPORTED: u32 = 0o10_000_000 | 0o20_000_000;
 /// The number of bytes that are copied at a time between a mount and memory.
 pub(super) const PIECE: usize = 256 << 10;
+/// The kernel memory of an open file of `/proc` in bytes, besides its text.
+pub(super) const TEXT_COST: u64 = 256;
 
 /// An opened file, directory or device.
 pub(crate) enum Opened {
@@ -174,8 +176,8 @@ pub(super) fn host(tree: &FileSystem, user: User, end: &MountEnd, flags: u32, mo
     }
     let mount = tree.mount(end.mount)?;
     if let Some(proc) = mount.proc() {
-        let text = proc.text(tree, &end.path)?;
-        let charge = Charge::of(&tree.usage, Resource::Kernel, text.len() as u64).ok_or(Errno::ENOMEM)?;
+        let text = fitted(proc.text(tree, &end.path)?);
+        let charge = Charge::of(&tree.usage, Resource::Kernel, TEXT_COST + text.footprint()).ok_or(Errno::ENOMEM)?;
         let file = HostFile::of_text(mount.clone(), end.mount, &end.path, text)?;
         return Ok(file.with_charge(charge));
     }

@@ -24,7 +24,7 @@ use crate::permissions::Permissions;
 use crate::permissions::operations::files;
 use crate::permissions::policy::Scope;
 use crate::steps::StepScope;
-use crate::usage::{Charge, Resource, is_near};
+use crate::usage::{Charge, Footprint, Resource, is_near, reserve_charged};
 use crate::{Answer, Process};
 use coldframe_error::Errno;
 use std::cell::Cell;
@@ -180,10 +180,13 @@ impl Watcher {
         if let Some(operation) = self.operation.filter(|_| self.armed) {
             self.armed = false;
             operations.complete(operation, Ok(0), entry);
-            self.last.clear();
+            self.last = Vec::new();
         } else if entry != self.last
             && self.kept.len() + entry.len() <= MAX_KEPT
-            && self.charge.as_mut().is_none_or(|charge| charge.raise_to((self.kept.len() + 2 * entry.len()) as u64))
+            && self.charge.as_mut().is_none_or(|charge| {
+                charge.set(self.kept.footprint() + entry.footprint())
+                    && reserve_charged(&mut self.kept, entry.len(), MAX_KEPT, charge)
+            })
         {
             // Two equal changes in a row are merged, as in inotify.
             self.kept.extend_from_slice(&entry);
@@ -197,11 +200,12 @@ impl Watcher {
         self.operation = Some(operation);
         self.armed = self.kept.is_empty();
         if !self.armed {
-            operations.complete(operation, Ok(0), std::mem::take(&mut self.kept));
+            // The result has a charge of its own.
             if let Some(charge) = &mut self.charge {
                 charge.shrink(u64::MAX);
             }
-            self.last.clear();
+            operations.complete(operation, Ok(0), std::mem::take(&mut self.kept));
+            self.last = Vec::new();
         }
         Ok(operation.answer())
     }

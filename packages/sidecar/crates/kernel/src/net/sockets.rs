@@ -12,7 +12,7 @@ use crate::caller::Caller;
 use crate::descriptors::Description;
 use crate::embedder::Embedder;
 use crate::ids::{OperationId, SocketId};
-use crate::usage::Usage;
+use crate::usage::{Usage, reserve, trim};
 use coldframe_error::Errno;
 use coldframe_ids::Pid;
 use parking_lot::Mutex;
@@ -96,6 +96,7 @@ impl SocketState {
             match self.network.write(id, piece) {
                 Ok(count) => drop(feed.bytes.drain(..count)),
                 Err(Errno::EAGAIN) => {
+                    trim(&mut feed.bytes);
                     let _ = self.network.arm(id, Waiter { owner: WaitOwner::Embedder, mask: OUT });
                     return;
                 }
@@ -106,7 +107,7 @@ impl SocketState {
             }
         }
         // An empty queue keeps no memory.
-        feed.bytes.shrink_to(0);
+        trim(&mut feed.bytes);
         if feed.ends {
             let _ = self.network.shutdown(id);
         }
@@ -203,6 +204,7 @@ impl Sockets {
                 return Err(Errno::ENOBUFS);
             }
             usage.peaks.stdin_bytes.record(held);
+            reserve(&mut feed.bytes, bytes.len(), usize::try_from(usage.limits.stdin_bytes).unwrap_or(usize::MAX));
             feed.bytes.extend(bytes);
             feed.ends = ends;
             state.pump(id);

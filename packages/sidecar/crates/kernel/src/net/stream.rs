@@ -5,6 +5,7 @@ use super::address::{Address, reaches, unbound};
 use super::network::Network;
 use super::socket::{Domain, Listener, Role, Socket, Stream};
 use crate::ids::SocketId;
+use crate::usage::{reserve, trim};
 use coldframe_error::Errno;
 use coldframe_ids::Pid;
 use std::collections::VecDeque;
@@ -164,10 +165,8 @@ impl Network {
         buffer[..split].copy_from_slice(&front[..split]);
         buffer[split..count].copy_from_slice(&back[..count - split]);
         stream.incoming.drain(..count);
-        if stream.incoming.is_empty() {
-            // The buffer of an idle connection keeps no memory.
-            stream.incoming.shrink_to(0);
-        }
+        // The buffer of an idle connection keeps no memory.
+        trim(&mut stream.incoming);
         let peer = stream.peer.filter(|_| !had_room && stream.has_room(capacity));
         if let Some(peer) = peer {
             self.notify(peer);
@@ -208,6 +207,7 @@ impl Network {
         if count == 0 && !bytes.is_empty() {
             return Err(Errno::EAGAIN);
         }
+        reserve(&mut other.incoming, count, capacity);
         other.incoming.extend(&bytes[..count]);
         self.notify(peer);
         Ok(count)

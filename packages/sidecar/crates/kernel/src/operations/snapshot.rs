@@ -7,7 +7,7 @@
 use super::{Event, OPERATION_COST, Operations};
 use crate::ids::MAX_ID;
 use crate::ids::OperationId;
-use crate::usage::Usage;
+use crate::usage::{Footprint, Usage};
 use coldframe_error::Errno;
 use coldframe_error::Error;
 use coldframe_ids::Pid;
@@ -58,7 +58,7 @@ impl Operations {
             state.last = saved.last;
             state.pending.extend(&saved.pending);
             state.done.extend(saved.done.iter().cloned());
-            state.held = saved.done.iter().map(|event| event.bytes.len() as u64).sum();
+            state.held = state.done.iter().map(|event| event.bytes.footprint()).sum();
             let (count, max) = (state.count(), usage.limits.operations);
             if count > max {
                 return Err(Error::ResourceExhausted { resource: "operations of a process", limit: max });

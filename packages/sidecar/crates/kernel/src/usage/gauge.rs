@@ -1,5 +1,6 @@
 //! Gauges: counters of the resources that all programs of a runtime share, such as memory and open
-//! host files. A gauge is an atomic number, so a charge takes no lock. Next: `mark.rs`.
+//! host files. A gauge is an atomic number, so a charge takes no lock. Next: `footprint.rs`, the
+//! amount of a charge for memory; `host_descriptors.rs`.
 
 use super::Usage;
 use super::warnings::{is_calm, is_near};
@@ -36,6 +37,8 @@ impl Resource {
 pub(crate) struct Gauge {
     used: AtomicU64,
     high: AtomicU64,
+    /// The amount that was returned since the last [`Self::take_returned`].
+    returned: AtomicU64,
     warned: AtomicBool,
 }
 
@@ -56,9 +59,14 @@ impl Gauge {
 
     pub(super) fn give_back(&self, amount: u64, max: u64) {
         let used = self.used.fetch_sub(amount, Ordering::Relaxed) - amount;
+        self.returned.fetch_add(amount, Ordering::Relaxed);
         if self.warned.load(Ordering::Relaxed) && is_calm(used, max) {
             self.warned.store(false, Ordering::Relaxed);
         }
+    }
+
+    pub(super) fn take_returned(&self) -> u64 {
+        self.returned.swap(0, Ordering::Relaxed)
     }
 
     /// Returns the present and the highest use.
@@ -104,6 +112,15 @@ impl Charge {
     /// not allow the amount.
     pub fn raise_to(&mut self, amount: u64) -> bool {
         amount <= self.amount || self.grow(amount - self.amount)
+    }
+
+    /// Changes the charge to `amount`. Returns false, without a change, if the limit does not allow
+    /// the amount.
+    pub fn set(&mut self, amount: u64) -> bool {
+        if amount < self.amount {
+            self.shrink(self.amount - amount);
+        }
+        self.raise_to(amount)
     }
 
     /// Lowers the charge by `by`, or to 0 if the charge is smaller.

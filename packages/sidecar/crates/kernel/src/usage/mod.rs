@@ -7,14 +7,18 @@
 //! use that reaches 80 % of its limit adds a warning. The warning is sent after the program's
 //! slice, when no lock is held (`warnings.rs`). Next: `resources.rs`, which collects all counters.
 
+mod footprint;
 mod gauge;
+mod host_descriptors;
 mod mark;
 mod peaks;
 pub mod reports;
 mod warnings;
 
+pub(crate) use footprint::{Footprint, fitted, reserve, reserve_charged, trim};
 pub(crate) use gauge::Gauge;
 pub use gauge::{Charge, Resource};
+use host_descriptors::HostDescriptors;
 pub use mark::Mark;
 pub use peaks::{Peak, Peaks};
 pub use reports::WarningListener;
@@ -36,6 +40,8 @@ pub struct Usage {
     pub warnings: Warnings,
     /// The CPU time of all processes in nanoseconds, ended processes included.
     cpu_ns: AtomicU64,
+    /// The descriptors of the host machine that all runtimes share.
+    host_descriptors: HostDescriptors,
 }
 
 impl Usage {
@@ -58,7 +64,12 @@ impl Usage {
     /// not allow the sum.
     fn take(&self, resource: Resource, amount: u64) -> bool {
         let (name, max) = resource.limit(&self.limits);
-        match self.gauge(resource).take(amount, max) {
+        let gauge = self.gauge(resource);
+        match gauge.take(amount, max) {
+            Some(_) if resource == Resource::HostFiles && !self.host_descriptors.take(amount, gauge.used_and_highest().0) => {
+                gauge.give_back(amount, max);
+                false
+            }
             Some(crossed) => {
                 if let Some(used) = crossed {
                     self.warnings.add(name, used, max, None);
@@ -71,6 +82,14 @@ impl Usage {
 
     fn give_back(&self, resource: Resource, amount: u64) {
         self.gauge(resource).give_back(amount, resource.limit(&self.limits).1);
+        if resource == Resource::HostFiles {
+            self.host_descriptors.give_back(amount);
+        }
+    }
+
+    /// Returns the bytes of kernel memory that the programs have returned since the last call.
+    pub fn take_returned_bytes(&self) -> u64 {
+        self.gauge(Resource::Kernel).take_returned()
     }
 
     /// Adds `cpu_ns` to the CPU time of all processes.

@@ -6,16 +6,19 @@
 //! does not track writes, so the writes of a guest have no additional cost.
 //! `Documentation/admin-guide/mm/pagemap.rst` describes the page map. `page_map.rs` finds the
 //! written pages, `memory_file.rs` has files in memory, and `threads.rs` has clocks and CPU time.
-//! `byte_lock.rs` has locks of single bytes of a file. `available.rs` reads the available memory.
+//! `byte_lock.rs` has locks of single bytes of a file. `available.rs` reads the available memory,
+//! and `heap.rs` returns free memory of the allocator.
 
 mod available;
 mod byte_lock;
+mod heap;
 mod memory_file;
 mod page_map;
 mod threads;
 
 pub use available::available_memory;
 pub use byte_lock::{LAST_BYTE, is_byte_locked, lock_byte, unlock_all, unlock_byte};
+pub use heap::return_free_memory;
 pub use memory_file::{memory_file, seal, touched_parts, write_out};
 pub use page_map::PageMap;
 pub use threads::{ThreadClock, monotonic_ns, thread_usage, wall_ns, yield_to_others};

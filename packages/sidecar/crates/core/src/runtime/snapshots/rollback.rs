@@ -78,6 +78,7 @@ impl Runtime {
         let programs = handles(snapshot, &built);
         begin(inner, snapshot, built, false);
         before.quiesce.close(&Error::RolledBack);
+        inner.registry.scheduler().freed(before.kernel.held_bytes());
         old.values().for_each(|program| program.end(Error::RolledBack));
         Ok(programs)
     }

@@ -14,17 +14,20 @@
 
 use super::wire::Input;
 use crate::caller_scope::set_repeated;
+use crate::usage::{Charge, Footprint, Resource, Usage};
 use coldframe_error::Errno;
 use std::cell::RefCell;
 use std::sync::Arc;
 
 /// The maximum bytes of the host calls and replies of one system call. A system call that exceeds
-/// the bound fails with `ENOBUFS`.
+/// the bound fails with `ENOBUFS`. The bytes also count for the runtime's limit of kernel memory.
 const MAX_BYTES: usize = 64 << 20;
 /// The maximum number of host calls of one system call. A system call that exceeds the bound fails
 /// with `ENOBUFS`. Each round compares all earlier host calls, so the number must be small. The
 /// longest path without links needs fewer host calls than the bound.
 const MAX_HOST_CALLS: usize = 16_384;
+/// The kernel memory of a host call in bytes, besides its arguments and its reply.
+const ENTRY_COST: u64 = 2 * size_of::<(FileSystemRequest, FileSystemReply)>() as u64;
 
 thread_local! {
     static CURRENT: RefCell<Option<Exchange>> = const { RefCell::new(None) };
@@ -49,6 +52,8 @@ pub struct Exchange {
     /// The index of the next known reply.
     next: usize,
     bytes: usize,
+    /// The charge for the memory of `known`. `None` while the thread has the exchange.
+    charge: Option<Charge>,
     wanted: Option<FileSystemRequest>,
 }
 
@@ -63,6 +68,12 @@ impl Drop for ClearOnDrop {
 }
 
 impl Exchange {
+    /// Makes the exchange of a system call. The replies are charged to the runtime with the
+    /// counters `usage`.
+    pub fn new(usage: &Arc<Usage>) -> Self {
+        Self { charge: Some(Charge::none(usage, Resource::Kernel)), ..Self::default() }
+    }
+
     /// Runs one round of a system call. Host calls of the round receive the known replies.
     pub fn round<R>(&mut self, call: impl FnOnce() -> R) -> R {
         self.next = 0;
@@ -81,11 +92,13 @@ impl Exchange {
         self.wanted.take()
     }
 
-    /// Adds the reply to a host call. If the exchange exceeds a bound, adds the error `ENOBUFS`
-    /// instead.
+    /// Adds the reply to a host call. If the exchange exceeds a bound or the runtime's limit of
+    /// kernel memory, adds the error `ENOBUFS` instead.
     pub fn answer(&mut self, request: FileSystemRequest, reply: Result<Vec<u8>, Errno>) {
         self.bytes += request.input.len() + reply.as_ref().map_or(0, Vec::len);
-        let too_much = self.bytes > MAX_BYTES || self.known.len() >= MAX_HOST_CALLS;
+        let cost = ENTRY_COST + request.input.footprint() + reply.as_ref().map_or(0, Footprint::footprint);
+        let is_charged = self.charge.as_mut().is_none_or(|charge| charge.grow(cost));
+        let too_much = self.bytes > MAX_BYTES || self.known.len() >= MAX_HOST_CALLS || !is_charged;
         let reply = if too_much { Err(Errno::ENOBUFS) } else { reply.map(Arc::new) };
         self.known.push((request, reply));
     }
@@ -131,6 +144,7 @@ pub(super) fn ask(name: &'static str, input: Input) -> FileSystemReply {
 mod tests {
     use super::*;
     use crate::caller_scope::is_repeated;
+    use crate::limits::Limits;
 
     fn look(path: &'static [u8]) -> Result<Vec<u8>, Errno> {
         ask("stat", Input::new(0).text(path)).map(|reply| reply.to_vec())
@@ -138,7 +152,7 @@ mod tests {
 
     #[test]
     fn makes_one_host_call_a_round_and_finds_earlier_replies() {
-        let mut exchange = Exchange::default();
+        let mut exchange = Exchange::new(&Arc::default());
         let call = || Ok::<_, Errno>([look(b"a")?, look(b"b")?].concat());
         for expected in [1_u8, 2] {
             assert_eq!(exchange.round(call), Err(Errno::ERESTART));
@@ -152,7 +166,7 @@ mod tests {
 
     #[test]
     fn marks_the_work_that_an_earlier_round_did() {
-        let mut exchange = Exchange::default();
+        let mut exchange = Exchange::new(&Arc::default());
         let mut seen = Vec::new();
         for _ in 0..3 {
             let _ = exchange.round(|| {
@@ -171,7 +185,7 @@ mod tests {
 
     #[test]
     fn a_different_host_call_drops_the_later_replies() {
-        let mut exchange = Exchange::default();
+        let mut exchange = Exchange::new(&Arc::default());
         let both = || Ok::<_, Errno>([look(b"a")?, look(b"b")?].concat());
         for _ in 0..2 {
             assert!(exchange.round(both).is_err());
@@ -187,7 +201,7 @@ mod tests {
 
     #[test]
     fn the_bytes_of_one_call_are_bounded() {
-        let mut exchange = Exchange::default();
+        let mut exchange = Exchange::new(&Arc::default());
         assert_eq!(exchange.round(|| look(b"a")), Err(Errno::ERESTART));
         let request = exchange.wanted().expect("a host call");
         exchange.answer(request, Ok(vec![0; MAX_BYTES]));
@@ -195,8 +209,25 @@ mod tests {
     }
 
     #[test]
+    fn the_replies_are_charged_to_the_runtime_until_the_call_ends() {
+        let usage = Usage::new(&Limits { kernel_bytes: 100_000, ..Limits::default() });
+        let mut exchange = Exchange::new(&usage);
+        for (len, expected) in [(50_000, Ok(())), (60_000, Err(Errno::ENOBUFS))] {
+            let call = || look(b"a").and_then(|_| look(b"b").map(|_| ()));
+            assert_eq!(exchange.round(call), Err(Errno::ERESTART));
+            let request = exchange.wanted().expect("a host call");
+            exchange.answer(request, Ok(vec![0; len]));
+            let result = exchange.round(call);
+            assert_eq!(if result == Err(Errno::ERESTART) { Ok(()) } else { result }, expected);
+        }
+        assert!((50_000..100_000).contains(&usage.kernel_bytes()));
+        drop(exchange);
+        assert_eq!(usage.kernel_bytes(), 0);
+    }
+
+    #[test]
     fn the_host_calls_of_one_call_are_bounded() {
-        let mut exchange = Exchange::default();
+        let mut exchange = Exchange::new(&Arc::default());
         for _ in 0..=MAX_HOST_CALLS {
             exchange.answer(FileSystemRequest { name: "stat", input: Input::new(0).text(b"a").done() }, Ok(vec![1]));
         }

@@ -11,7 +11,7 @@ use super::super::node::{MAX_NAME, Type};
 use super::super::stat::Stat;
 use super::Mount;
 use super::walk::{kind_of, path};
-use crate::usage::Charge;
+use crate::usage::{Charge, Footprint};
 use cap_std::fs::{File, FileExt, OpenOptions, OpenOptionsExt, ReadDir};
 use coldframe_error::Errno;
 use std::collections::HashSet;
@@ -64,8 +64,13 @@ pub(crate) struct Listing {
     is_incomplete: bool,
 }
 
+/// Converts an error of the host machine. `EMFILE` means that the sidecar's process has no
+/// descriptor left. For the guest, this is a limit of the system: `ENFILE`.
 fn of(error: std::io::Error) -> Errno {
-    Errno::of(&error)
+    match Errno::of(&error) {
+        Errno::EMFILE => Errno::ENFILE,
+        errno => errno,
+    }
 }
 
 impl Mount {
@@ -216,10 +221,10 @@ impl Listing {
 
     /// Returns the bytes of memory that the listing uses.
     pub(crate) fn cost(&self) -> u64 {
-        /// The bytes that a name costs besides its content: the entry in the list, and the
-        /// allocator's overhead.
-        const NAME: usize = 64;
-        self.more.iter().map(|(name, _)| name).chain(&self.hidden).map(|name| (name.len() + NAME) as u64).sum()
+        /// The bytes that a name costs besides its content: the allocator's overhead.
+        const NAME: usize = 32;
+        let lists = self.more.footprint() + (self.hidden.capacity() * 2 * size_of::<Vec<u8>>()) as u64;
+        lists + self.more.iter().map(|(name, _)| name).chain(&self.hidden).map(|name| (name.len() + NAME) as u64).sum::<u64>()
     }
 
     /// Returns the next entry, or `None` at the end. Fails with `EIO` at the end of an incomplete

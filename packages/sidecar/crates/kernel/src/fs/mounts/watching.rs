@@ -17,6 +17,7 @@ use super::super::watch::{Change, Subscriber, Watcher, may_watch};
 use super::Mount;
 use super::walk::path;
 use crate::Answer;
+use crate::usage::{Charge, Resource, Usage};
 use cap_std::fs::{OpenOptions, OpenOptionsExt};
 use coldframe_error::Errno;
 use parking_lot::Mutex;
@@ -28,6 +29,8 @@ use std::sync::Arc;
 
 /// The bytes of events that are read at a time.
 const BUFFER: usize = 16 << 10;
+/// The number of descriptors of a runtime with watches.
+const DESCRIPTORS: u64 = 2;
 
 /// The watches of a runtime's mounted folders. A clone of the filesystem has no watches, because
 /// watches belong to running programs and to the embedder.
@@ -35,6 +38,8 @@ const BUFFER: usize = 16 << 10;
 pub(in crate::fs) struct HostWatchers(Option<Arc<Shared>>);
 
 struct Shared {
+    /// The charge for the two descriptors.
+    _charge: Option<Charge>,
     inotify: OwnedFd,
     /// An eventfd, readable when the thread must end.
     stop: OwnedFd,
@@ -99,7 +104,10 @@ impl HostWatchers {
         let kind = end.stat.ok_or(Errno::ENOENT)?.kind;
         let shared = match &self.0 {
             Some(shared) => shared.clone(),
-            None => self.0.insert(Shared::begin()?).clone(),
+            None => {
+                let usage = if let Subscriber::Program(operations) = subscriber { Some(operations.usage()) } else { None };
+                self.0.insert(Shared::begin(usage)?).clone()
+            }
         };
         let began = shared.watch(mount, end, kind, subscriber);
         self.end_if_idle();
@@ -143,10 +151,13 @@ impl HostWatchers {
 }
 
 impl Shared {
-    fn begin() -> Result<Arc<Self>, Errno> {
+    /// Starts the thread. The descriptors are charged to the runtime with the counters `usage`, or
+    /// to no runtime.
+    fn begin(usage: Option<&Arc<Usage>>) -> Result<Arc<Self>, Errno> {
+        let charge = usage.map(|usage| Charge::of(usage, Resource::HostFiles, DESCRIPTORS).ok_or(Errno::ENOSPC)).transpose()?;
         let inotify = init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).map_err(full)?;
         let stop = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).map_err(full)?;
-        let shared = Arc::new(Self { inotify, stop, watches: Mutex::default() });
+        let shared = Arc::new(Self { _charge: charge, inotify, stop, watches: Mutex::default() });
         let for_thread = shared.clone();
         let thread = std::thread::Builder::new().name("coldframe-watch".to_owned()).stack_size(128 << 10);
         thread.spawn(move || for_thread.run()).map_err(|_| Errno::ENOSPC)?;

@@ -26,7 +26,7 @@ fn call(
     arguments: &[Arg<'_>],
     mut answer: impl FnMut(&str, &str) -> Result<Vec<u8>, Errno>,
 ) -> (i64, Vec<u8>, Vec<String>) {
-    let (mut exchange, mut asked) = (Exchange::default(), Vec::new());
+    let (mut exchange, mut asked) = (Exchange::new(&Arc::default()), Vec::new());
     for _ in 0..100 {
         let (result, bytes) = exchange.round(|| guest.sys(number, arguments));
         let Some(question) = exchange.wanted() else { return (result, bytes, asked) };

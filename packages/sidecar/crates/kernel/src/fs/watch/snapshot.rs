@@ -10,6 +10,7 @@ use crate::fs::tree::FileSystem;
 use crate::ids::MAX_ID;
 use crate::ids::OperationId;
 use crate::permissions::Permissions;
+use crate::usage::Footprint;
 use coldframe_error::Error;
 use coldframe_ids::Pid;
 use serde::{Deserialize, Serialize};
@@ -79,12 +80,13 @@ impl WatchSnapshot {
         // The watch may have reported a change since its snapshot. The operation's result then
         // contains the change.
         made.armed = self.armed && self.operation.is_some_and(|operation| operations.is_pending(operation));
-        let cost = (self.kept.len() + self.last.len()) as u64;
+        let (kept, last) = (self.kept.clone(), self.last.clone());
+        let cost = kept.footprint() + last.footprint();
         if made.charge.as_mut().is_some_and(|charge| !charge.raise_to(cost)) {
             let limit = around.usage.limits.kernel_bytes;
             return Err(Error::ResourceExhausted { resource: "kernel bytes", limit });
         }
-        (made.kept, made.last) = (self.kept.clone(), self.last.clone());
+        (made.kept, made.last) = (kept, last);
         Ok(Some(made))
     }
 

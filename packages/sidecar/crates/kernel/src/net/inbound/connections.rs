@@ -24,6 +24,7 @@ use crate::net::network::Network;
 use crate::net::socket::{Domain, IN, OUT, Role, Socket, WaitOwner, Waiter};
 use crate::net::sockets::SocketState;
 use crate::net::stream::Progress;
+use crate::usage::reserve;
 use coldframe_error::{Errno, Error};
 use coldframe_ids::ConnectionId;
 use std::collections::{HashMap, VecDeque};
@@ -136,6 +137,7 @@ impl SocketState {
         if held > STREAM_WINDOW {
             return Err(Errno::ENOBUFS);
         }
+        reserve(&mut connection.queue, bytes.len(), STREAM_WINDOW as usize);
         connection.queue.extend(bytes);
         connection.ends |= ends;
         self.pump_inbound(socket);

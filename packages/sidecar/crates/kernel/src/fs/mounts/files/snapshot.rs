@@ -4,7 +4,7 @@
 //! stored as the entries that the listing has not returned, up to a bound. Next:
 //! `../watching/snapshot.rs`.
 
-use super::super::super::open::APPEND;
+use super::super::super::open::{APPEND, TEXT_COST};
 use super::super::super::stat::Stat;
 use super::super::super::tree::FileSystem;
 use super::{Bytes, HostFile, Listing, OpenFlags, Type};
@@ -64,7 +64,7 @@ impl HostFileSnapshot {
             if mount.proc().is_none() {
                 return Ok(None);
             }
-            let charge = Charge::of(usage, Resource::Kernel, text.len() as u64)
+            let charge = Charge::of(usage, Resource::Kernel, TEXT_COST + text.len() as u64)
                 .ok_or(Error::ResourceExhausted { resource: "kernel bytes", limit: usage.limits.kernel_bytes })?;
             let bytes = Bytes::Text { text: text.clone(), stat: *stat };
             let file = HostFile { bytes, mount: mount.clone(), number: self.mount, path: self.path.clone(), _charge: None };

@@ -59,7 +59,7 @@ impl HostWatchers {
         }
         // The host machine's limit on watches may be reached. The restored runtime then watches no
         // file in a mounted folder.
-        let Ok(shared) = Shared::begin() else { return Ok(made) };
+        let Ok(shared) = Shared::begin(Some(around.usage)) else { return Ok(made) };
         made.0 = Some(shared.clone());
         for (snapshot, watcher) in watchers {
             let _ = shared.resume(mounts, snapshot, watcher);
