@@ -12,10 +12,11 @@ const LAYERS = {
   ids: [],
   error: ['ids'],
   sys: [],
-  kernel: ['abi', 'crypto', 'error', 'ids', 'sys'],
+  fair: [],
+  kernel: ['abi', 'crypto', 'error', 'fair', 'ids', 'sys'],
   memory: ['abi', 'error', 'ids', 'sys'],
   vm: ['abi', 'error', 'ids', 'kernel', 'memory', 'sys'],
-  core: ['abi', 'error', 'ids', 'kernel', 'memory', 'sys', 'vm'],
+  core: ['abi', 'error', 'fair', 'ids', 'kernel', 'memory', 'sys', 'vm'],
 };
 
 test('each crate uses only the crates below it', () => {

@@ -48,11 +48,20 @@ export function connectChannel(
     isOver: channel.isOver,
     network,
     createRuntime: (options, onWarning) =>
-      request('runtime.create', options, { onReply: ({ runtime }) => warnings.listen(runtime, onWarning) }),
+      request('runtime.create', options, {
+        onReply: ({ runtime }) => {
+          warnings.listen(runtime, onWarning);
+          if (options.weight !== undefined) dispatcher.setWeight(runtime, options.weight);
+        },
+      }),
     cloneRuntime: async (clone, onWarning) => {
       const { copies } = await request('runtime.clone', clone, {
         onReply: (reply) => {
-          for (const { runtime } of reply.copies) if (runtime !== undefined) warnings.listen(runtime, onWarning);
+          for (const { runtime } of reply.copies) {
+            if (runtime === undefined) continue;
+            warnings.listen(runtime, onWarning);
+            dispatcher.copyWeight(clone.runtime, runtime);
+          }
         },
       });
       return copies;

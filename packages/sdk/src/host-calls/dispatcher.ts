@@ -5,9 +5,10 @@
 // the dispatcher replies immediately, because the sidecar counts the call as pending until the
 // reply. A later result of the service is dropped. A service throws a `HostError` to report a
 // reason. The details of any other error stay in this process. Each connection has one dispatcher.
-// Next: `bindings/service.ts`, a service.
+// Next: `call-scheduler.ts`, the order of the calls; `bindings/service.ts`, a service.
 
 import type { RuntimeId } from '../protocol/generated/messages.js';
+import { CallScheduler } from './call-scheduler.js';
 import { HostError } from './host-error.js';
 
 /** One host call, for a service. */
@@ -59,6 +60,7 @@ interface ServedRuntime {
 export class HostCallDispatcher {
   readonly #runtimes = new Map<RuntimeId, ServedRuntime>();
   readonly #replies: HostCallReplies;
+  readonly #scheduler: CallScheduler;
   /**
    * Calls of runtimes that have no service yet. They are stored until the function that
    * `expectRuntimes()` returned is called.
@@ -66,8 +68,19 @@ export class HostCallDispatcher {
   readonly #early: { number: number; incoming: IncomingCall }[] = [];
   #expected = 0;
 
-  constructor(replies: HostCallReplies) {
+  constructor(replies: HostCallReplies, scheduler: CallScheduler = new CallScheduler()) {
     this.#replies = replies;
+    this.#scheduler = scheduler;
+  }
+
+  /** Sets the share of a runtime's calls in the time of the event loop. */
+  setWeight(runtime: RuntimeId, weight: number): void {
+    this.#scheduler.setWeight(runtime, weight);
+  }
+
+  /** Sets the weight of a clone to the weight of its source. */
+  copyWeight(source: RuntimeId, clone: RuntimeId): void {
+    this.#scheduler.setWeight(clone, this.#scheduler.weight(source));
   }
 
   /**
@@ -89,6 +102,7 @@ export class HostCallDispatcher {
   removeRuntime(runtime: RuntimeId): void {
     this.abandonCalls(runtime);
     this.#runtimes.delete(runtime);
+    this.#scheduler.remove(runtime);
   }
 
   /** Holds calls of unknown runtimes until the returned function is called. */
@@ -116,7 +130,7 @@ export class HostCallDispatcher {
     for (const runtime of [...this.#runtimes.keys()]) this.removeRuntime(runtime);
   }
 
-  /** Passes a host call to its service and sends the reply. */
+  /** Passes a host call to its service, now or in the runtime's turn, and sends the reply. */
   call(number: number, incoming: IncomingCall): void {
     const { runtime, service } = incoming;
     const served = this.#runtimes.get(runtime);
@@ -145,13 +159,17 @@ export class HostCallDispatcher {
           this.#replies.failure(runtime, number, 'EMSGSIZE', 'the reply is larger than a message may be');
         }
       });
-    try {
-      const result = handler(call);
-      if (result instanceof Uint8Array) succeed(result);
-      else result.then(succeed, fail);
-    } catch (error) {
-      fail(error);
-    }
+    this.#scheduler.run(runtime, () => {
+      // The call may have been abandoned while it waited for its turn.
+      if (served.calls.get(number) !== call) return;
+      try {
+        const result = handler(call);
+        if (result instanceof Uint8Array) succeed(result);
+        else result.then(succeed, fail);
+      } catch (error) {
+        fail(error);
+      }
+    });
   }
 
   /** Abandons one call that the guest has aborted, and replies with `ECANCELED`. */

@@ -46,6 +46,20 @@ export interface Limits {
    */
   wallMs?: number | undefined;
   /**
+   * Processor time in milliseconds of all programs of the runtime together, since its creation.
+   * Beyond the limit all programs end with `ERR_CPU_LIMIT`, and later calls that run a program fail
+   * with that code. 0 means no limit.
+   * @default 0
+   */
+  runtimeCpuMs?: number | undefined;
+  /**
+   * Wall-clock time in milliseconds of the runtime since its creation, without the time in which
+   * the runtime was paused. Beyond the limit all programs end with `ERR_TIMEOUT`, and later calls
+   * that run a program fail with that code. 0 means no limit.
+   * @default 0
+   */
+  runtimeWallMs?: number | undefined;
+  /**
    * Processes of the runtime at a time: programs, resident runners, and their children. An ended
    * child counts until its parent has waited for it. Beyond the limit `spawn` fails with `EAGAIN`
    * in the program, and `exec` fails with `ERR_RESOURCE_EXHAUSTED`.
@@ -198,6 +212,8 @@ export const LIMITS: OptionTable<Limits> = {
   kernelBytes: bytes(65_536, TERABYTE),
   cpuMs: known(ms(1, LARGEST), ['cpuTime', 'cpuTimeLimitMs', 'cpuLimit'], IN_MS),
   wallMs: known(ms(0, LARGEST), ['wallTimeMs'], IN_MS),
+  runtimeCpuMs: ms(0, LARGEST),
+  runtimeWallMs: ms(0, LARGEST),
   processes: known(whole(1, 65_536, 'processes'), ['maxProcesses']),
   descriptors: known(whole(3, 65_536, 'descriptors'), ['maxOpenFiles', 'fds']),
   pipes: known(whole(0, 196_608, 'pipes'), ['maxPipes']),

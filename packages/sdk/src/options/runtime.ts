@@ -10,7 +10,7 @@ import { LIMIT_OPTIONS, type Limits, type LimitWarningListener } from './limits.
 import { MOUNTS, type Mount, NODE_MODULES, type NodeModulesMount } from './mounts.js';
 import { PERMISSIONS, type PermissionsPolicy } from './permissions.js';
 import { type Env, PLACE } from './programs.js';
-import { CALLBACK, CONTENT, type Fault, GUEST_PATH, mapOf, rule } from './rule.js';
+import { CALLBACK, CONTENT, type Fault, GUEST_PATH, mapOf, rule, whole } from './rule.js';
 import { SNAPSHOT_REFERENCE, TENANT } from './snapshots.js';
 import { known, type OptionTable, objectWith } from './table.js';
 
@@ -63,6 +63,15 @@ export interface RuntimeOptions<Sidecar, Snapshot> {
   /** Limits of the programs: a profile, and single limits that replace the profile's limits. */
   limits?: Limits | undefined;
   /**
+   * The runtime's share of processor time relative to the other runtimes of its sidecar, from 1 to
+   * 10,000. Beside a busy runtime of weight 100, a busy runtime of weight 200 gets two thirds. The
+   * weight also counts for computations of `node:crypto`, and for the time of this process's event
+   * loop that host calls use. Clones have the weight of their source. A snapshot contains no
+   * weight.
+   * @default 100
+   */
+  weight?: number | undefined;
+  /**
    * A snapshot to restore: a `Snapshot`, or an id, digest or name, which selects the newest such
    * snapshot of the tenant. Files, processes and resident runners are restored from the snapshot. A
    * snapshot contains no bindings, no mounted folders and no app file systems, so `bindings` and
@@ -93,11 +102,14 @@ export interface RuntimeOptions<Sidecar, Snapshot> {
 }
 
 const FILES_EXPECTED = 'a map of absolute guest paths to text or Uint8Arrays';
+/** The largest weight, as in the control groups of Linux (`cpu.weight`). */
+const MAX_WEIGHT = 10_000;
 const MOUNTS_NOTE = ', a list of `{ guestPath, hostPath, readOnly?, overlay? }`';
 
 const RUNTIME: OptionTable<RuntimeOptions<unknown, unknown>> = {
   ...PLACE,
   limits: known(LIMIT_OPTIONS, ['resourceLimits', 'limit']),
+  weight: known(whole(1, MAX_WEIGHT), ['cpuWeight', 'cpuShares', 'priority'], ', from 1 to 10,000'),
   onLimitWarning: CALLBACK,
   files: known(mapOf(GUEST_PATH, CONTENT, FILES_EXPECTED), ['fs', 'filesystem'], ', a map of guest paths to contents'),
   mounts: known(MOUNTS, ['volumes', 'mount'], MOUNTS_NOTE),

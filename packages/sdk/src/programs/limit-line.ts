@@ -21,9 +21,10 @@ export function explained(outcome: Outcome, options: EvaluationOptions | undefin
 function limitOf({ code, details }: NonNullable<Outcome['failure']>, timeout: number | undefined): string | undefined {
   switch (code) {
     case 'ERR_TIMEOUT':
+      if (details['limit'] !== undefined) return `limits.${details['limit']}`;
       return timeout === undefined ? 'limits.wallMs' : 'timeout';
     case 'ERR_CPU_LIMIT':
-      return 'limits.cpuMs';
+      return `limits.${details['limit'] ?? 'cpuMs'}`;
     case 'ERR_MEMORY_LIMIT':
       return `limits.${details['limit']}`;
     case 'ERR_RESULT_LIMIT':

@@ -55,7 +55,7 @@ export interface ProvisionedRuntime {
 
 /** Creates a runtime with checked options. */
 export async function provision(options: NodeRuntimeOptions): Promise<ProvisionedRuntime> {
-  const { env, cwd, onBootTiming, onLimitWarning } = options;
+  const { env, cwd, weight, onBootTiming, onLimitWarning } = options;
   const { profile, limits } = limitsOf(options.limits);
   const warn = onLimitWarning === undefined ? undefined : true;
   const { message: files, later } = initialFilesOf(options.files);
@@ -76,7 +76,7 @@ export async function provision(options: NodeRuntimeOptions): Promise<Provisione
   lease.acquire();
   try {
     const request = connection.createRuntime(
-      { env, cwd, limits, profile, warn, files, mounts, permissions, snapshot, tenant, bindings: restoredBindings },
+      { env, cwd, limits, profile, warn, files, mounts, permissions, snapshot, tenant, weight, bindings: restoredBindings },
       onLimitWarning,
     );
     const created = await whileLoadingParts(request);

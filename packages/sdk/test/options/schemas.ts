@@ -71,6 +71,8 @@ const limits = z.strictObject({
   kernelBytes: number(65_536, TERABYTE),
   cpuMs: number(1, MAX_MS),
   wallMs: number(0, MAX_MS),
+  runtimeCpuMs: number(0, MAX_MS),
+  runtimeWallMs: number(0, MAX_MS),
   processes: number(1, 65_536),
   descriptors: number(3, 65_536),
   pipes: number(0, 196_608),
@@ -211,6 +213,7 @@ const runtime = z
     idle: z.optional(idle),
     snapshot,
     tenant,
+    weight: number(1, 10_000),
     onBootTiming: callback,
     sidecar: custom(isSidecar),
   })

@@ -1,136 +1,117 @@
-// Runs guests that take as much of a resource of the sidecar's process as they can: memory and
-// descriptors of the host machine. A neighbour keeps its part, and the memory returns to the system
-// after the guest's end.
+// Runs hostile programs that use all of a resource that runtimes share: the workers, the threads
+// for computations, and the app's event loop. A neighbour must get its share. The tests compare
+// amounts of work and not times, because the machine may be busy.
 
-import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createMemoryFileSystem, NodeRuntime, Sidecar } from '../../src/index.js';
-import { MODES, withMode } from './modes.js';
-import { heapBytes, until } from './processes.js';
+import { pbkdf2Sync } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { NodeRuntime, Sidecar } from '../../src/index.js';
+import { MODES, type Provisioning, withMode } from './modes.js';
 
-const MIB = 1 << 20;
+const WORKERS = 2;
 
-/** A hang bound: the sidecar returns memory within a second, but machines of tests are slow. */
-const HANG_MS = 30_000;
+const FAMILY = 16;
 
-/** Makes ciphers that each have had 64 KiB of input, prints their number, and stays. */
-const CIPHERS = `
-  import { createCipheriv } from 'node:crypto';
-  const kept = [], data = Buffer.alloc(65536);
-  for (let n = 0; n < 1_024; n++) {
-    const cipher = createCipheriv('aes-256-cbc', Buffer.alloc(32), Buffer.alloc(16));
-    cipher.update(data);
-    kept.push(cipher);
-  }
-  console.log(kept.length);
-  setInterval(() => {}, 60_000);`;
+/** Starts `count` children that run `code`, and waits for their ends. */
+const family = (count: number, code: string) => `
+  import { spawn } from 'node:child_process';
+  import { once } from 'node:events';
+  const children = Array.from({ length: ${count} }, () => spawn('node', ['-e', ${JSON.stringify(code)}], { stdio: 'ignore' }));
+  await Promise.all(children.map((child) => once(child, 'spawn')));
+  console.log('ready');
+  await Promise.all(children.map((child) => once(child, 'close')));`;
 
-/** Opens the mounted file until an error, and prints the error's code. */
-const OPEN_ALL = `
-  import fs from 'node:fs';
-  const open = [];
-  try { for (;;) open.push(fs.openSync('/host/file')); } catch (error) { console.log(error.code, open.length); }`;
-
-let folder: string;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'shared-resources-'));
-  writeFileSync(join(folder, 'file'), 'text');
-});
-afterAll(() => rmSync(folder, { recursive: true }));
-
-/** Spawns a program and waits for the first line of its output. */
-async function firstLine(runtime: NodeRuntime, code: string): Promise<string> {
-  let seen = '';
-  let report = () => {};
-  const reported = new Promise<void>((resolve) => {
-    report = resolve;
+/** Starts a hostile family of programs, and returns when all of its programs run. */
+async function attack(runtime: NodeRuntime, code: string): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    runtime.exec(family(FAMILY, code), { onStdout: () => resolve() }).catch(reject);
   });
-  const program = await runtime.spawn(code, {
-    onStdout: (bytes) => {
-      seen += Buffer.from(bytes).toString();
-      if (seen.includes('\n')) report();
-    },
-  });
-  await Promise.race([reported, program.result]);
-  return seen;
 }
 
-describe('guests that share a process', () => {
-  test('1,024 ciphers with input hold no more than their charge, and their memory returns to the system', async () => {
-    await using sidecar = await Sidecar.spawn();
-    await using neighbour = await NodeRuntime.create({ sidecar });
-    const runtime = await NodeRuntime.create({ sidecar, limits: { profile: 'hardened', wallMs: 0, cpuMs: 600_000 } });
-    expect((await neighbour.exec('console.log(1)')).stdout).toBe('1\n');
-    const before = heapBytes(sidecar.pid);
-    expect(await firstLine(runtime, CIPHERS)).toBe('1024\n');
-    const { kernelBytes } = (await runtime.getResourceSnapshot()).limits;
-    expect(heapBytes(sidecar.pid) - before).toBeLessThan(1.2 * kernelBytes.used + 8 * MIB);
-    expect((await neighbour.exec('console.log(2)')).stdout).toBe('2\n');
-    await runtime.dispose();
-    await until(() => heapBytes(sidecar.pid) - before < 4 * MIB, HANG_MS, 'the memory is back at the system');
-  });
+const cpuMs = async (runtime: NodeRuntime) => (await runtime.getResourceSnapshot()).cpuMs;
 
-  test('the files of a disposed runtime return to the system', async () => {
-    await using sidecar = await Sidecar.spawn();
-    await using neighbour = await NodeRuntime.create({ sidecar });
-    const runtime = await NodeRuntime.create({ sidecar });
-    expect((await neighbour.exec('console.log(1)')).stdout).toBe('1\n');
-    const before = heapBytes(sidecar.pid);
-    const write = `import fs from 'node:fs'; for (let n = 0; n < 1000; n++) fs.writeFileSync('f' + n, Buffer.alloc(60_000, 1));`;
-    expect(await runtime.exec(write)).toMatchObject({ exitCode: 0, stderr: '' });
-    // The neighbour's file is made later and keeps the end of the allocator's heap in use.
-    await neighbour.exec(`import fs from 'node:fs'; fs.writeFileSync('last', Buffer.alloc(60_000, 1))`);
-    expect(heapBytes(sidecar.pid) - before).toBeGreaterThan(50 * MIB);
-    await runtime.dispose();
-    await until(() => heapBytes(sidecar.pid) - before < 8 * MIB, HANG_MS, 'the memory is back at the system');
-    expect((await neighbour.exec(`import fs from 'node:fs'; console.log(fs.statSync('last').size)`)).stdout).toBe('60000\n');
-  });
-
-  test('a guest that opens all host files leaves descriptors for a neighbour', async () => {
-    await using sidecar = await Sidecar.spawn();
-    // The sidecar raises its own limit at its start, so the limit is lowered afterwards.
-    const lowered = spawnSync('prlimit', ['--pid', String(sidecar.pid), '--nofile=400:400']);
-    expect(lowered.status, String(lowered.stderr ?? lowered.error)).toBe(0);
-    const mounts = [{ guestPath: '/host', hostPath: folder }];
-    const limits = { hostFiles: 10_000, descriptors: 10_000 };
-    const hostile = await Promise.all([1, 2, 3].map(() => NodeRuntime.create({ sidecar, mounts, limits })));
-    for (const runtime of hostile) {
-      const [code, count] = (await firstLine(runtime, `${OPEN_ALL} setInterval(() => {}, 60_000);`)).split(' ');
-      expect(code).toBe('ENFILE');
-      expect(Number(count)).toBeGreaterThanOrEqual(20);
+describe('a sidecar with two workers', () => {
+  const withSidecar = async (work: (provisioning: Provisioning) => Promise<void>) => {
+    const sidecar = await Sidecar.spawn({ workers: WORKERS });
+    try {
+      await work({ create: (options) => NodeRuntime.create({ ...options, sidecar }), close: async () => {} });
+    } finally {
+      await sidecar.dispose();
     }
-    await using neighbour = await NodeRuntime.create({ sidecar, mounts });
-    const read = `import fs from 'node:fs'; for (let n = 0; n < 10; n++) fs.openSync('/host/file'); console.log('open')`;
-    expect(await neighbour.exec(read)).toMatchObject({ stdout: 'open\n', stderr: '' });
-    const watch = `import fs from 'node:fs'; fs.watch('/host').close(); console.log('watched')`;
-    expect(await neighbour.exec(watch)).toMatchObject({ stdout: 'watched\n', stderr: '' });
-    await neighbour.snapshot();
-    for (const runtime of hostile) await runtime.dispose();
-    const openAll = async () => Number(/^ENFILE (\d+)\n$/.exec((await neighbour.exec(OPEN_ALL)).stdout)?.[1]);
-    while ((await openAll()) < 90);
-  });
+  };
+
+  test('a program gets a fair share beside 16 loops of another runtime', () =>
+    withSidecar(async ({ create }) => {
+      const hostile = await create();
+      const neighbour = await create();
+      const runner = await neighbour.createResidentRunner();
+      await attack(hostile, 'while (true);');
+      const before = [await cpuMs(hostile), await cpuMs(neighbour)] as const;
+      await runner.exec(`
+        const { readFileSync } = process.getBuiltinModule('fs');
+        const ticks = () => Number(readFileSync('/proc/self/stat', 'utf8').split(' ')[13]);
+        for (const end = ticks() + 40; ticks() < end; ) for (let n = 0; n < 10_000; n++);`);
+      const [ofHostile, ofNeighbour] = [(await cpuMs(hostile)) - before[0], (await cpuMs(neighbour)) - before[1]];
+      // The file counts ticks of 10 ms. A fair share of two workers is one worker. Shared by
+      // program, the loops would get 16 times the time of the neighbour.
+      expect(ofNeighbour).toBeGreaterThan(350);
+      expect(ofHostile, `beside ${ofNeighbour} ms`).toBeLessThan(4 * ofNeighbour);
+    }));
+
+  test('the weights of two busy runtimes decide their shares', () =>
+    withSidecar(async ({ create }) => {
+      const heavy = await create({ weight: 400 });
+      const light = await create({ weight: 100 });
+      await Promise.all([attack(heavy, 'while (true);'), attack(light, 'while (true);')]);
+      const before = [await cpuMs(heavy), await cpuMs(light)] as const;
+      let used: [number, number];
+      do {
+        await new Promise((resolve) => setTimeout(resolve, 100));
+        used = [(await cpuMs(heavy)) - before[0], (await cpuMs(light)) - before[1]];
+      } while (used[0] + used[1] < 1_000);
+      expect(used[0] / used[1], `${used}`).toBeGreaterThan(2);
+      expect(used[0] / used[1], `${used}`).toBeLessThan(8);
+    }));
 });
 
-describe.each(MODES)('$name', (mode) => {
-  test('replies of an app file system count for kernelBytes of the runtime', () =>
+describe.each(MODES.filter(({ name }) => name !== 'owned'))('$name', (mode) => {
+  test('a short computation does not wait for the long computations of another runtime', () =>
     withMode(mode, async (provisioning) => {
-      const fileSystem = createMemoryFileSystem();
-      for (let n = 0; n < 3_000; n++) fileSystem.create(`/${'n'.repeat(200)}${n}`, 0o644);
-      fileSystem.create('/file', 0o644);
-      fileSystem.write('/file', 0, Buffer.from('text'));
-      const mounts = [{ guestPath: '/app', fileSystem }];
-      const small = await provisioning.create({ mounts, limits: { kernelBytes: 256 << 10 } });
-      const large = await provisioning.create({ mounts });
+      const hostile = await provisioning.create();
+      const neighbour = await provisioning.create();
+      const long = 'for (let n = 0; n < 64; n++) require("crypto").pbkdf2("a", "b", 2e9, 64, "sha512", () => {});';
+      await attack(hostile, long);
+      for (let round = 0; round < 5; round++) {
+        const code = `import { pbkdf2Sync } from 'node:crypto';
+          console.log(pbkdf2Sync('a', 'b', 1_000, 4, 'sha256').toString('hex'));`;
+        expect((await neighbour.exec(code)).stdout).toBe(`${pbkdf2Sync('a', 'b', 1_000, 4, 'sha256').toString('hex')}\n`);
+      }
+      expect((await hostile.getResourceSnapshot()).limits.processes.used, 'the attack is not over').toBe(FAMILY + 1);
+      await hostile.dispose();
+      await neighbour.dispose();
+    }));
+
+  test('the app and a neighbour continue beside calls of a binding with large inputs', () =>
+    withMode(mode, async (provisioning) => {
+      const describe = { description: 'Returns 1.', inputSchema: true as const };
+      const options = (handler: () => number) => ({ bindings: { one: { ...describe, handler } } });
+      let calls = 0;
+      const hostile = await provisioning.create(options(() => ++calls));
+      const neighbour = await provisioning.create(options(() => 1));
       const code = `
-        import fs from 'node:fs';
-        try { console.log(fs.readdirSync('/app').length); } catch (error) { console.log(error.code); }
-        console.log(fs.readFileSync('/app/file', 'utf8'));`;
-      expect(await small.exec(code)).toMatchObject({ stdout: 'ENOBUFS\ntext\n', stderr: '' });
-      expect(await large.exec(code)).toMatchObject({ stdout: '3001\ntext\n', stderr: '' });
-      expect((await small.getResourceSnapshot()).limits.kernelBytes).toMatchObject({ used: 0 });
-      await Promise.all([small.dispose(), large.dispose()]);
+        const input = Array.from({ length: 100_000 }, (_, n) => n);
+        const loop = async () => { for (;;) await callBinding('one', input); };
+        await Promise.all(Array.from({ length: 16 }, loop));`;
+      const running = hostile.exec(code);
+      while (calls < 10) await setImmediate();
+      for (let round = 0; round < 10; round++) {
+        const before = calls;
+        expect((await neighbour.exec(`console.log(await callBinding('one', 2));`)).stdout).toBe('1\n');
+        // The hostile runtime always has 16 calls. A call of the neighbour does not wait for all.
+        expect(calls - before).toBeLessThan(40);
+      }
+      await hostile.dispose();
+      await running;
+      await neighbour.dispose();
     }));
 });

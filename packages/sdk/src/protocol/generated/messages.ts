@@ -791,6 +791,8 @@ export interface RuntimeCreate {
   snapshot?: string | undefined;
   /** The owner of the runtime. Default: the tenant `default`. */
   tenant?: string | undefined;
+  /** The share of processor time relative to other runtimes, 1 to 10,000. Default: 100. */
+  weight?: number | undefined;
 }
 
 /** An entry of `mounts`: a host directory, or an app file system. */

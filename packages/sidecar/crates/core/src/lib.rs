@@ -16,6 +16,7 @@
 //! ```
 //! `scripts/test/rust-modules.mjs` checks that no two modules use each other.
 
+mod budget;
 mod checks;
 mod core;
 mod installation;

@@ -37,6 +37,9 @@ pub struct RuntimeOptions {
     pub cwd: Option<String>,
     /// The limits of the runtime and its processes.
     pub limits: Limits,
+    /// The runtime's share of processor time relative to other runtimes, from 1 to 10,000. `None`
+    /// means 100.
+    pub weight: Option<u64>,
     /// The initial files: absolute guest paths and contents. Missing parent directories are made.
     pub files: Vec<(String, Vec<u8>)>,
     /// The initial mounts of host folders.

@@ -43,6 +43,16 @@ pub enum Error {
         /// The limit, in milliseconds.
         cpu_ms: u64,
     },
+    /// the runtime existed longer than its {timeout_ms} ms
+    RuntimeTimeout {
+        /// The limit, in milliseconds.
+        timeout_ms: u64,
+    },
+    /// the programs of the runtime used more than its {cpu_ms} ms of CPU time
+    RuntimeCpuLimit {
+        /// The limit, in milliseconds.
+        cpu_ms: u64,
+    },
     /// the program needs more memory than {limit} allows: {bytes} bytes
     MemoryLimit {
         /// The name of the limit, which applies to one process or to all processes together.
@@ -199,8 +209,8 @@ impl Error {
             Self::InvalidRequest { .. } => "ERR_INVALID_REQUEST",
             Self::RuntimeDisposed => "ERR_RUNTIME_DISPOSED",
             Self::RuntimePaused => "ERR_RUNTIME_PAUSED",
-            Self::Timeout { .. } => "ERR_TIMEOUT",
-            Self::CpuLimit { .. } => "ERR_CPU_LIMIT",
+            Self::Timeout { .. } | Self::RuntimeTimeout { .. } => "ERR_TIMEOUT",
+            Self::CpuLimit { .. } | Self::RuntimeCpuLimit { .. } => "ERR_CPU_LIMIT",
             Self::MemoryLimit { .. } => "ERR_MEMORY_LIMIT",
             Self::ResultLimit { .. } => "ERR_RESULT_LIMIT",
             Self::Canceled => "ERR_CANCELED",
@@ -244,6 +254,12 @@ impl Error {
             }
             Self::Timeout { timeout_ms } | Self::SnapshotInProgress { timeout_ms } => vec![("timeoutMs", number(*timeout_ms))],
             Self::CpuLimit { cpu_ms } => vec![("cpuMs", number(*cpu_ms))],
+            Self::RuntimeTimeout { timeout_ms } => {
+                vec![("timeoutMs", number(*timeout_ms)), ("limit", Fact::Text("runtimeWallMs".to_owned()))]
+            }
+            Self::RuntimeCpuLimit { cpu_ms } => {
+                vec![("cpuMs", number(*cpu_ms)), ("limit", Fact::Text("runtimeCpuMs".to_owned()))]
+            }
             Self::MemoryLimit { limit, bytes } => {
                 vec![("memoryBytes", number(*bytes)), ("limit", Fact::Text((*limit).to_owned()))]
             }
@@ -290,6 +306,7 @@ impl Error {
     pub fn exit_code(&self) -> i32 {
         match self {
             Self::Timeout { .. } | Self::CpuLimit { .. } => 124,
+            Self::RuntimeTimeout { .. } | Self::RuntimeCpuLimit { .. } => 124,
             Self::MemoryLimit { .. } => 134,
             Self::Signal { signal } => 128 + i32::from(*signal),
             _ => 137,

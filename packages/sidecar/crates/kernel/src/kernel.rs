@@ -3,6 +3,7 @@
 //! program.
 
 use crate::caller::Caller;
+use crate::crypto::CryptoShare;
 use crate::fs::{self, EmbedderFiles, FileSystem, Space};
 use crate::limits::Limits;
 use crate::permissions::Permissions;
@@ -27,6 +28,8 @@ pub struct Kernel {
     pub usage: Arc<Usage>,
     /// The host calls in progress.
     pub host_calls: host_calls::HostCalls,
+    /// The runtime's share of the threads for computations.
+    pub crypto_share: Arc<CryptoShare>,
     /// Whether app file systems are mounted. If so, a filesystem call may wait for a reply of the
     /// embedder.
     pub has_app_file_systems: AtomicBool,
@@ -47,6 +50,7 @@ impl Kernel {
             permissions: Arc::default(),
             usage,
             host_calls: host_calls::HostCalls::default(),
+            crypto_share: CryptoShare::new(),
             has_app_file_systems: AtomicBool::new(false),
             bindings: bindings::Bindings::default(),
         }

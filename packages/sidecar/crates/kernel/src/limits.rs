@@ -57,6 +57,12 @@ limits! {
     /// Wall time of a program (for a runner: of an evaluation) that has no timeout, in
     /// milliseconds; 0 means no limit.
     wall_ms "wallMs" = 0, hardened 60_000, 0 to 2_147_483_647;
+    /// CPU time of all processes of the runtime together since its creation, in milliseconds; 0
+    /// means no limit.
+    runtime_cpu_ms "runtimeCpuMs" = 0, hardened 0, 0 to 2_147_483_647;
+    /// Wall time of the runtime since its creation, without the time in which the runtime was
+    /// paused, in milliseconds; 0 means no limit.
+    runtime_wall_ms "runtimeWallMs" = 0, hardened 0, 0 to 2_147_483_647;
     /// Processes that may exist, including ended processes that no parent has waited for.
     processes "processes" = 256, hardened 32, 1 to 65_536;
     /// Descriptors that one process may have open.

@@ -20,6 +20,7 @@ use coldframe_protocol::messages::{
 use crate::convert;
 use crate::host_calls::{self, EventSender};
 use crate::limits;
+use crate::owner_calls::OwnerCalls;
 use crate::permissions;
 use crate::replies::Reply;
 use crate::runtimes::{LiveRuntime, mounts};
@@ -49,6 +50,8 @@ struct Cloning {
     mounts: (Vec<MountOptions>, Vec<FileSystemOptions>),
     bindings: Option<Vec<BindingOptions>>,
     tenant: Option<Arc<str>>,
+    /// The weight of the cloned runtime, which the clones have too.
+    weight: u64,
     warn: bool,
     settle: bool,
     left: u32,
@@ -71,6 +74,7 @@ impl Session {
             mounts,
             file_systems,
             bindings: create.bindings.map(host_calls::bindings),
+            weight: create.weight,
             ..RestoreOptions::default()
         };
         let (warn, owner) = (create.warn == Some(true), create.tenant.map(Arc::from));
@@ -126,7 +130,8 @@ impl Session {
         let ((runtime, copies), starting) = restored.inspect_err(|_| assignment.abandon())?;
         let assigned = assignment.finish(copies);
         let orphans = Some(Box::new(assigned.orphans));
-        self.runtimes.insert(id, LiveRuntime { runtime, runners: assigned.runners, tenant, orphans });
+        self.runtimes
+            .insert(id, LiveRuntime { runtime, runners: assigned.runners, tenant, orphans, calls: OwnerCalls::default() });
         Ok(((id, assigned.programs), starting))
     }
 
@@ -166,6 +171,7 @@ impl Session {
             return Ok(());
         };
         let (runtime, tenant, context) = (live.runtime.clone(), live.tenant.clone(), ErrorContext::runtime(clone.runtime));
+        let weight = runtime.weight();
         let options = SnapshotOptions {
             tenant: live.tenant().to_owned(),
             timeout: quiesce_timeout(clone.timeout_ms),
@@ -181,7 +187,7 @@ impl Session {
         runtime.snapshot(options, move |taken| match taken {
             Ok((snapshot, _)) => {
                 snapshot.expect_copies(left);
-                let cloning = Cloning { id, snapshot, mounts, bindings, tenant, warn, settle, left, copies: Vec::new() };
+                let cloning = Cloning { id, snapshot, mounts, bindings, tenant, weight, warn, settle, left, copies: Vec::new() };
                 tasks.add(|session| session.continue_cloning(cloning));
             }
             Err(error) => replies.fail(id, &error, context),
@@ -194,7 +200,8 @@ impl Session {
         for _ in 0..COPIES_AT_ONCE.min(cloning.left as usize) {
             let (mounts, file_systems) = cloning.mounts.clone();
             let bindings = cloning.bindings.clone();
-            let restore = RestoreOptions { mounts, file_systems, bindings, ..RestoreOptions::default() };
+            let weight = Some(cloning.weight);
+            let restore = RestoreOptions { mounts, file_systems, bindings, weight, ..RestoreOptions::default() };
             let options = CopyOptions { restore, warn: cloning.warn, tenant: cloning.tenant.clone() };
             let copy = self.copy(&cloning.snapshot, options);
             cloning.left -= 1;

@@ -1,5 +1,8 @@
-//! Requests about files. Each request is one call of the core and is answered at once. Only
-//! `file.changes` is answered later.
+//! Requests about files. Each request is one call of the core. The call runs at once, or in the
+//! order of the runtime's calls on another thread (`owner_calls.rs`). `file.changes` is answered
+//! later.
+
+use std::sync::Arc;
 
 use coldframe_core as core;
 use coldframe_core::{ArchiveUse, ChangeKind, Error, Files, OpenOptions};
@@ -8,7 +11,9 @@ use coldframe_protocol::messages::{
     ChangeList, ChangeType, FileChanges, FileData, FileHandle, FileNames, FileOpen, FileRequest, FileSet, FileStatus, FileType,
     LinkTarget, Purpose,
 };
+use coldframe_protocol::{Frame, Request};
 
+use crate::convert;
 use crate::message::Message;
 use crate::replies::Reply;
 use crate::session::{Handled, Session, Violation};
@@ -19,84 +24,38 @@ use crate::table::ErrorContext;
 const MAX_READ_BYTES: u64 = (32 << 20) - 1_024;
 
 impl Session {
-    /// Handles a request about a file.
-    pub(crate) fn file(&mut self, id: RequestId, request: FileRequest<'_>) -> Handled {
-        match request {
-            FileRequest::FileRead(read) => self.on_files(id, read.runtime, |files, reply| {
-                let (data, size) = files.read(read.path, read.offset.unwrap_or(0), most(read.length))?;
-                Ok(reply.body(&FileData { data: &data, size }, 64 + data.len()))
-            }),
-            FileRequest::FileWrite(write) => self.on_files(id, write.runtime, |files, reply| {
-                let append = write.append.unwrap_or(false);
-                match write.mode {
-                    Some(mode) => files.write_with_mode(write.path, write.data, append, mode)?,
-                    None => files.write(write.path, write.data, append)?,
-                }
-                Ok(reply.done())
-            }),
-            FileRequest::FileList(list) => self.on_files(id, list.runtime, |files, reply| {
-                let entries = files.list(list.path)?;
-                let names = entries.iter().map(|entry| entry.name.as_str()).collect();
-                let types = entries.iter().map(|entry| file_type(entry.kind)).collect();
-                Ok(reply.body(&FileNames { names, types }, 64 + 32 * entries.len()))
-            }),
-            FileRequest::FileStat(stat) => self.on_files(id, stat.runtime, |files, reply| {
-                Ok(reply.body(&status(&files.stat(stat.path, stat.follow.unwrap_or(true))?), 256))
-            }),
-            FileRequest::FileMkdir(tree) => self.on_files(id, tree.runtime, |files, reply| {
-                files.mkdir(tree.path, tree.recursive.unwrap_or(false))?;
-                Ok(reply.done())
-            }),
-            FileRequest::FileRemove(tree) => self.on_files(id, tree.runtime, |files, reply| {
-                files.remove(tree.path, tree.recursive.unwrap_or(false))?;
-                Ok(reply.done())
-            }),
-            FileRequest::FileRename(rename) => self.on_files(id, rename.runtime, |files, reply| {
-                files.rename(rename.from, rename.to)?;
-                Ok(reply.done())
-            }),
-            FileRequest::FileOpen(open) => self.on_files(id, open.runtime, |files, reply| {
-                let (handle, size) = open_file(files, &open)?;
-                Ok(reply.body(&FileHandle { handle, size, directory: false }, 64))
-            }),
-            FileRequest::FileClose(close) => self.on_files(id, close.runtime, |files, reply| {
-                files.close(close.handle, close.discard.unwrap_or(false))?;
-                Ok(reply.done())
-            }),
-            FileRequest::FilePull(pull) => self.on_files(id, pull.runtime, |files, reply| {
-                let (data, size) = files.read_open(pull.handle, pull.offset.unwrap_or(0), most(pull.length))?;
-                Ok(reply.body(&FileData { data: &data, size }, 64 + data.len()))
-            }),
-            FileRequest::FilePush(push) => self.on_files(id, push.runtime, |files, reply| {
-                files.write_open(push.handle, push.offset.unwrap_or(0), push.data)?;
-                Ok(reply.done())
-            }),
-            FileRequest::FileWatch(watch) => self.on_files(id, watch.runtime, |files, reply| {
-                let (handle, directory) = files.watch(watch.path, watch.recursive.unwrap_or(false))?;
-                Ok(reply.body(&FileHandle { handle, size: 0, directory }, 64))
-            }),
-            FileRequest::FileChanges(changes) => self.wait_for_changes(id, &changes)?,
-            FileRequest::FileSet(set) => self.on_files(id, set.runtime, |files, reply| {
-                set_attributes(files, &set)?;
-                Ok(reply.done())
-            }),
-            FileRequest::FileLink(link) => self.on_files(id, link.runtime, |files, reply| {
-                match link.hard.unwrap_or(false) {
-                    true => files.link(link.target, link.path)?,
-                    false => files.symlink(link.target, link.path)?,
-                }
-                Ok(reply.done())
-            }),
-            FileRequest::FileReadlink(link) => self.on_files(id, link.runtime, |files, reply| {
-                let target = files.readlink(link.path)?;
-                Ok(reply.body(&LinkTarget { target: &target }, 64 + target.len()))
-            }),
+    /// Handles a request about a file. `frame` is the frame of the request, which a call on another
+    /// thread decodes again.
+    pub(crate) fn file(
+        &mut self,
+        id: RequestId,
+        request: &FileRequest<'_>,
+        frame: Option<&Frame<'_>>,
+        may_run_here: bool,
+    ) -> Handled {
+        if let FileRequest::FileChanges(changes) = request {
+            self.wait_for_changes(id, changes)?;
+            return Ok(None);
         }
-        Ok(None)
-    }
-
-    fn on_files(&self, id: RequestId, runtime: RuntimeId, call: impl FnOnce(&Files, Reply) -> Result<Message, Error>) {
-        self.on_runtime(id, runtime, |runtime, reply| call(&runtime.files(), reply));
+        let runtime = runtime_of(request);
+        let Some(live) = self.runtimes.get(runtime) else {
+            self.refuse(id, &self.no_runtime(runtime));
+            return Ok(None);
+        };
+        let files = live.runtime.files();
+        let Some(frame) = frame.filter(|_| live.may_wait_for_guests()) else {
+            self.send(reply(&files, id, runtime, request));
+            return Ok(None);
+        };
+        let (kind, body, outlet) = (frame.kind, frame.body.to_vec(), Arc::clone(&self.replies.outlet));
+        let call = Box::new(move || {
+            let frame = Frame { kind, id: id.get(), body: &body, more: false };
+            // The body has been decoded before, so the decoding cannot fail.
+            if let Ok(Request::File(request)) = Request::decode(&frame) {
+                outlet.send(reply(&files, id, runtime, &request));
+            }
+        });
+        Ok(live.calls.add(&self.owner_threads, may_run_here, call))
     }
 
     fn wait_for_changes(&self, id: RequestId, request: &FileChanges) -> Result<(), Violation> {
@@ -116,6 +75,107 @@ impl Session {
             self.replies.fail(id, &error, ErrorContext::runtime(request.runtime));
         }
         Ok(())
+    }
+}
+
+/// Returns the runtime of a request.
+fn runtime_of(request: &FileRequest<'_>) -> RuntimeId {
+    match request {
+        FileRequest::FileRead(request) => request.runtime,
+        FileRequest::FileWrite(request) => request.runtime,
+        FileRequest::FileList(request) => request.runtime,
+        FileRequest::FileStat(request) => request.runtime,
+        FileRequest::FileMkdir(request) | FileRequest::FileRemove(request) => request.runtime,
+        FileRequest::FileRename(request) => request.runtime,
+        FileRequest::FileOpen(request) => request.runtime,
+        FileRequest::FileClose(request) => request.runtime,
+        FileRequest::FilePull(request) => request.runtime,
+        FileRequest::FilePush(request) => request.runtime,
+        FileRequest::FileWatch(request) => request.runtime,
+        FileRequest::FileChanges(request) => request.runtime,
+        FileRequest::FileSet(request) => request.runtime,
+        FileRequest::FileLink(request) => request.runtime,
+        FileRequest::FileReadlink(request) => request.runtime,
+    }
+}
+
+/// Makes the reply or the failure of a request.
+fn reply(files: &Files, id: RequestId, runtime: RuntimeId, request: &FileRequest<'_>) -> Message {
+    let result = answer(files, Reply(id), request);
+    result.unwrap_or_else(|error| Message::failed(id, &convert::failure(&error, ErrorContext::runtime(runtime))))
+}
+
+/// Runs the call of the core for a request.
+fn answer(files: &Files, reply: Reply, request: &FileRequest<'_>) -> Result<Message, Error> {
+    match request {
+        FileRequest::FileRead(read) => {
+            let (data, size) = files.read(read.path, read.offset.unwrap_or(0), most(read.length))?;
+            Ok(reply.body(&FileData { data: &data, size }, 64 + data.len()))
+        }
+        FileRequest::FileWrite(write) => {
+            let append = write.append.unwrap_or(false);
+            match write.mode {
+                Some(mode) => files.write_with_mode(write.path, write.data, append, mode)?,
+                None => files.write(write.path, write.data, append)?,
+            }
+            Ok(reply.done())
+        }
+        FileRequest::FileList(list) => {
+            let entries = files.list(list.path)?;
+            let names = entries.iter().map(|entry| entry.name.as_str()).collect();
+            let types = entries.iter().map(|entry| file_type(entry.kind)).collect();
+            Ok(reply.body(&FileNames { names, types }, 64 + 32 * entries.len()))
+        }
+        FileRequest::FileStat(stat) => Ok(reply.body(&status(&files.stat(stat.path, stat.follow.unwrap_or(true))?), 256)),
+        FileRequest::FileMkdir(tree) => {
+            files.mkdir(tree.path, tree.recursive.unwrap_or(false))?;
+            Ok(reply.done())
+        }
+        FileRequest::FileRemove(tree) => {
+            files.remove(tree.path, tree.recursive.unwrap_or(false))?;
+            Ok(reply.done())
+        }
+        FileRequest::FileRename(rename) => {
+            files.rename(rename.from, rename.to)?;
+            Ok(reply.done())
+        }
+        FileRequest::FileOpen(open) => {
+            let (handle, size) = open_file(files, open)?;
+            Ok(reply.body(&FileHandle { handle, size, directory: false }, 64))
+        }
+        FileRequest::FileClose(close) => {
+            files.close(close.handle, close.discard.unwrap_or(false))?;
+            Ok(reply.done())
+        }
+        FileRequest::FilePull(pull) => {
+            let (data, size) = files.read_open(pull.handle, pull.offset.unwrap_or(0), most(pull.length))?;
+            Ok(reply.body(&FileData { data: &data, size }, 64 + data.len()))
+        }
+        FileRequest::FilePush(push) => {
+            files.write_open(push.handle, push.offset.unwrap_or(0), push.data)?;
+            Ok(reply.done())
+        }
+        FileRequest::FileWatch(watch) => {
+            let (handle, directory) = files.watch(watch.path, watch.recursive.unwrap_or(false))?;
+            Ok(reply.body(&FileHandle { handle, size: 0, directory }, 64))
+        }
+        // The session answers this request when changes exist.
+        FileRequest::FileChanges(_) => Ok(reply.done()),
+        FileRequest::FileSet(set) => {
+            set_attributes(files, set)?;
+            Ok(reply.done())
+        }
+        FileRequest::FileLink(link) => {
+            match link.hard.unwrap_or(false) {
+                true => files.link(link.target, link.path)?,
+                false => files.symlink(link.target, link.path)?,
+            }
+            Ok(reply.done())
+        }
+        FileRequest::FileReadlink(link) => {
+            let target = files.readlink(link.path)?;
+            Ok(reply.body(&LinkTarget { target: &target }, 64 + target.len()))
+        }
     }
 }
 

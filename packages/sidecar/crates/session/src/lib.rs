@@ -23,6 +23,7 @@ mod host_calls;
 mod limits;
 mod message;
 mod network;
+mod owner_calls;
 mod pause;
 mod permissions;
 mod programs;

@@ -62,7 +62,8 @@ impl Session {
         let context = ErrorContext::runtime(start.runtime);
         let replies = self.replies.clone();
         let sink = Arc::new(ProgramSink { request: id, context, live, replies: replies.clone() });
-        Ok(self.start(may_run_here && !live, move |dispatch| match runtime.start(options, sink, dispatch) {
+        let runtime_calls = self.runtimes.get(start.runtime);
+        Ok(self.start(runtime_calls, may_run_here && !live, move |dispatch| match runtime.start(options, sink, dispatch) {
             Ok(process) => replies.requests.attach(id, process),
             Err(error) => replies.fail(id, &error, context),
         }))

@@ -66,7 +66,8 @@ impl Session {
         let context = ErrorContext::runner_in(runtime_id, runner);
         let replies = self.replies.clone();
         let sink = Arc::new(RunnerSink::new(Some(id), runtime_id, runner, None, replies.clone()));
-        Ok(self.start(may_run_here, move |dispatch| match runtime.start(options, sink.clone(), dispatch) {
+        let live = self.runtimes.get(runtime_id);
+        Ok(self.start(live, may_run_here, move |dispatch| match runtime.start(options, sink.clone(), dispatch) {
             Ok(process) => {
                 // If the entry is missing, the runtime and this process were disposed while the
                 // runner was created.
@@ -102,7 +103,10 @@ impl Session {
             cwd: eval.cwd.map(str::to_owned),
         };
         let timeout = eval.timeout_ms.map(Duration::from_millis);
-        Ok(self.start(may_run_here, move |dispatch| {
+        // The search is rare: usually no call runs.
+        let live =
+            if self.owner_threads.are_in_use() { self.runtimes.values().find(|live| process.is_of(&live.runtime)) } else { None };
+        Ok(self.start(live, may_run_here, move |dispatch| {
             if let Err(error) = process.evaluate(id.evaluation(), code, settings, timeout, streams, dispatch) {
                 replies.fail(id, &error, ErrorContext::runner(runner));
             }

@@ -11,9 +11,10 @@ use coldframe_protocol::messages::{Mount, RuntimeCreate, RuntimeCreated, Runtime
 use crate::convert;
 use crate::host_calls::{self, EventSender};
 use crate::limits;
+use crate::owner_calls::OwnerCalls;
 use crate::permissions;
 use crate::replies::Reply;
-use crate::session::{Handled, Session};
+use crate::session::{Handled, Job, Session};
 use crate::sinks::OrphanSink;
 use crate::snapshots::DEFAULT_TENANT;
 
@@ -26,12 +27,19 @@ pub(crate) struct LiveRuntime {
     pub tenant: Option<Arc<str>>,
     /// Restored programs that no request has attached to.
     pub orphans: Option<Box<Orphans>>,
+    /// The calls of the embedder that run on other threads.
+    pub calls: OwnerCalls,
 }
 
 /// Restored programs that a request can attach to.
 pub(crate) type Orphans = HashMap<Pid, (Process, OrphanSink)>;
 
 impl LiveRuntime {
+    /// Returns whether a call on the runtime may wait for a guest or for an earlier call.
+    pub fn may_wait_for_guests(&self) -> bool {
+        self.runtime.has_programs() || self.calls.are_under_way()
+    }
+
     /// Returns the tenant that owns the runtime.
     pub fn tenant(&self) -> &str {
         self.tenant.as_deref().unwrap_or(DEFAULT_TENANT)
@@ -40,7 +48,7 @@ impl LiveRuntime {
 
 impl Session {
     /// Handles a request about a runtime.
-    pub(crate) fn runtime(&mut self, id: RequestId, request: RuntimeRequest<'_>) -> Handled {
+    pub(crate) fn runtime(&mut self, id: RequestId, request: RuntimeRequest<'_>, may_run_here: bool) -> Handled {
         match request {
             RuntimeRequest::RuntimeCreate(create) if create.snapshot.is_some() => self.restore_runtime(id, create)?,
             RuntimeRequest::RuntimeCreate(create) => {
@@ -53,12 +61,27 @@ impl Session {
                     Err(error) => self.refuse(id, &convert::failure(&error, crate::ErrorContext::NONE)),
                 }
             }
-            RuntimeRequest::RuntimeDispose(dispose) => match self.dispose_runtime(dispose.runtime) {
-                true => self.send(Reply(id).done()),
-                false => self.refuse(id, &self.no_runtime(dispose.runtime)),
-            },
+            RuntimeRequest::RuntimeDispose(dispose) => {
+                let pausing = self.pausing.remove(&dispose.runtime).map(|pausing| pausing.live);
+                if let Some(live) = pausing.or_else(|| self.runtimes.remove(dispose.runtime)) {
+                    return Ok(self.dispose_live(id, live, may_run_here));
+                }
+                match self.dispose_paused(dispose.runtime) {
+                    true => self.send(Reply(id).done()),
+                    false => self.refuse(id, &self.no_runtime(dispose.runtime)),
+                }
+            }
             RuntimeRequest::RuntimeResources(about) => {
-                self.on_runtime(id, about.runtime, |runtime, reply| Ok(limits::usage(reply, runtime)));
+                let Some(live) = self.runtimes.get(about.runtime) else {
+                    self.refuse(id, &self.no_runtime(about.runtime));
+                    return Ok(None);
+                };
+                let (runtime, outlet) = (live.runtime.clone(), Arc::clone(&self.replies.outlet));
+                let call = Box::new(move || outlet.send(limits::usage(Reply(id), &runtime)));
+                if live.may_wait_for_guests() {
+                    return Ok(live.calls.add(&self.owner_threads, may_run_here, call));
+                }
+                call();
             }
         }
         Ok(None)
@@ -79,6 +102,7 @@ impl Session {
             file_systems,
             permissions: create.permissions.as_ref().map(permissions::policy).unwrap_or_default(),
             warnings,
+            weight: create.weight,
         };
         self.runtimes.check_room()?;
         let runtime = self.core.create_runtime(options)?;
@@ -90,30 +114,43 @@ impl Session {
         // The cell is new, so the call cannot fail.
         let _ = id_for_warnings.set(id);
         let tenant = create.tenant.map(Arc::from);
-        self.runtimes.insert(id, LiveRuntime { runtime, runners: Vec::new(), tenant, orphans: None });
+        self.runtimes
+            .insert(id, LiveRuntime { runtime, runners: Vec::new(), tenant, orphans: None, calls: OwnerCalls::default() });
         Ok(id)
     }
 
-    /// Ends a live, pausing or paused runtime. Returns false if no such runtime exists.
-    fn dispose_runtime(&mut self, id: RuntimeId) -> bool {
-        let pausing = self.pausing.remove(&id).map(|pausing| pausing.live);
-        match pausing.or_else(|| self.runtimes.remove(id)) {
-            Some(live) => {
-                self.end_runtime(live);
-                true
-            }
-            None => self.dispose_paused(id),
+    /// Ends a runtime that has been removed from the tables, and answers the request. The call does
+    /// not wait for earlier calls on the runtime.
+    fn dispose_live(&self, id: RequestId, live: LiveRuntime, may_run_here: bool) -> Option<Job> {
+        let may_wait = live.may_wait_for_guests();
+        let runtime = self.forget_runners(live);
+        let outlet = Arc::clone(&self.replies.outlet);
+        let call: Job = Box::new(move || {
+            runtime.dispose();
+            drop(runtime);
+            outlet.send(Reply(id).done());
+        });
+        match may_wait {
+            true if may_run_here => return Some(call),
+            true => self.owner_threads.run(call),
+            false => call(),
         }
+        None
     }
 
     /// Ends a runtime that has been removed from the tables.
     pub(crate) fn end_runtime(&self, live: LiveRuntime) {
+        self.forget_runners(live).dispose();
+    }
+
+    /// Removes the runners of a runtime that has been removed from the tables. Returns the runtime.
+    fn forget_runners(&self, live: LiveRuntime) -> Runtime {
         let mut runners = self.runners.lock();
         // The processes are dropped without the lock: dropping the last handle may take a while.
         let processes: Vec<_> = live.runners.iter().filter_map(|runner| runners.remove(*runner)).collect();
         drop(runners);
         drop(processes);
-        live.runtime.dispose();
+        live.runtime
     }
 }
 

@@ -17,6 +17,7 @@ use parking_lot::Mutex;
 
 use crate::convert;
 use crate::message::{Message, Outlet};
+use crate::owner_calls::OwnerThreads;
 use crate::pause::{Paused, Pausing};
 use crate::replies::{Replies, Reply};
 use crate::runtimes::LiveRuntime;
@@ -48,6 +49,7 @@ pub struct Session {
     pub(crate) store: Store,
     pub(crate) replies: Replies,
     pub(crate) tasks: SessionTasks,
+    pub(crate) owner_threads: OwnerThreads,
     pub(crate) runtimes: IdTable<RuntimeId, LiveRuntime>,
     /// The table of runners, which jobs and sinks share.
     pub(crate) runners: Arc<Runners>,
@@ -88,6 +90,7 @@ impl Session {
             store,
             replies: Replies { outlet, requests: Arc::default() },
             tasks,
+            owner_threads: OwnerThreads::default(),
             runtimes: IdTable::new("runtimes", MAX_RUNTIMES),
             runners: Arc::new(Mutex::new(IdTable::new("runners", MAX_RUNNERS))),
             pausing: HashMap::new(),
@@ -115,6 +118,7 @@ impl Session {
     pub fn handle(&mut self, frame: &Frame<'_>, may_run_here: bool) -> Result<Option<Job>, Violation> {
         self.check_greeting(frame)?;
         match Request::decode(frame) {
+            Ok(Request::File(request)) => self.file(FrameId(frame.id).request()?, &request, Some(frame), may_run_here),
             Ok(request) => self.dispatch(FrameId(frame.id), request, may_run_here),
             Err(invalid) => self.refuse_malformed(frame, convert::invalid(invalid)),
         }
@@ -150,9 +154,9 @@ impl Session {
         match request {
             Request::Process(request) => self.process(id.request()?, request, may_run_here),
             Request::Runner(request) => self.runner(id.request()?, request, may_run_here),
-            Request::Runtime(request) => self.runtime(id.request()?, request),
+            Request::Runtime(request) => self.runtime(id.request()?, request, may_run_here),
             Request::Connection(request) => self.connection(id, request),
-            Request::File(request) => self.file(id.request()?, request),
+            Request::File(request) => self.file(id.request()?, &request, None, may_run_here),
             Request::Network(request) => self.network(id, request),
             Request::HostCall(request) => self.host_call(id, request),
             Request::Permission(request) => self.permission(id, request),
@@ -214,8 +218,17 @@ impl Session {
         }
     }
 
-    /// Passes a program to the workers, or returns a job that runs the program on this thread.
-    pub(crate) fn start(&self, may_run_here: bool, start: impl FnOnce(Dispatch) + Send + 'static) -> Option<Job> {
+    /// Passes a program to the workers, or returns a job that runs the program on this thread. The
+    /// program starts after the calls on its runtime that run or wait.
+    pub(crate) fn start(
+        &self,
+        runtime: Option<&LiveRuntime>,
+        may_run_here: bool,
+        start: impl FnOnce(Dispatch) + Send + 'static,
+    ) -> Option<Job> {
+        if let Some(live) = runtime.filter(|live| live.calls.are_under_way()) {
+            return live.calls.add(&self.owner_threads, false, Box::new(move || start(Dispatch::Worker)));
+        }
         if may_run_here && !self.inline.is_zero() {
             let inline = Dispatch::Inline(self.inline);
             return Some(Box::new(move || start(inline)));

@@ -86,6 +86,7 @@ impl Caller for Program {
     }
 
     fn charge_cpu(&self, cpu_ns: u64) {
+        self.spend_budget(cpu_ns);
         self.check_cpu(self.meter.charge(cpu_ns));
     }
 }

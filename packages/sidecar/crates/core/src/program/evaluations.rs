@@ -286,9 +286,12 @@ impl Program {
     }
 }
 
-/// Returns whether an error explains why a program does not exist: the program could not start, or
-/// a rollback removed the program. A later request then fails with this error and not with the exit
-/// code.
+/// Returns whether an error explains why a program does not exist. The program could not start, a
+/// rollback removed the program, or its runtime has exceeded a limit. A later request then fails
+/// with this error and not with the exit code.
 pub(super) fn explains_end(error: &Error) -> bool {
-    matches!(error, Error::ResourceExhausted { .. } | Error::RolledBack)
+    matches!(
+        error,
+        Error::ResourceExhausted { .. } | Error::RolledBack | Error::RuntimeCpuLimit { .. } | Error::RuntimeTimeout { .. }
+    )
 }

@@ -3,6 +3,7 @@
 //! Programs do not depend on `runtime/`, which implements [`Home`]. Next: `membership.rs`.
 
 use super::Program;
+use coldframe_error::Error;
 use coldframe_ids::Pid;
 use coldframe_kernel::Process;
 use coldframe_kernel::processes::Child;
@@ -25,6 +26,9 @@ pub(crate) trait Home: Send + Sync {
     /// Makes a program of a child and starts the program. Returns the process if the runtime is
     /// disposed.
     fn start_child(self: Arc<Self>, child: Child) -> Result<(), Box<Process>>;
+
+    /// Ends all live programs, because the runtime has exceeded a limit. Later starts fail.
+    fn end_all(&self, reason: &Error);
 
     /// Counts a program that has joined the runtime.
     fn joined(&self);

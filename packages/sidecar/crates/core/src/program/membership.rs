@@ -16,10 +16,15 @@ impl Membership {
     /// Admits a program that is already in the list of live programs.
     pub(crate) fn new(home: Arc<dyn Home>, program: Arc<Program>) -> Self {
         let processes = &program.process.kernel.processes;
-        let root = processes.root_of(program.pid).and_then(|root| home.program(root));
-        // A rollback may have assigned that pid to a program of another kernel.
-        if let Some(root) = root.filter(|root| Arc::ptr_eq(&root.process.kernel, &program.process.kernel)) {
-            program.set_root(&root);
+        if !program.is_root() && program.tree.get().is_none() {
+            // The parent of a new child lives. The parent of a restored child may have ended.
+            let relatives = [Some(program.ppid), processes.root_of(program.pid)];
+            let relatives = relatives.into_iter().flatten().filter_map(|pid| home.program(pid));
+            // A rollback may have assigned the pid to a program of another kernel.
+            let mut of_kernel = relatives.filter(|relative| Arc::ptr_eq(&relative.process.kernel, &program.process.kernel));
+            if let Some(tree) = of_kernel.find_map(|relative| relative.tree()) {
+                tree.admit(&program);
+            }
         }
         program.quiesce.joined();
         processes.register(&(program.clone() as Arc<dyn coldframe_kernel::Caller>));

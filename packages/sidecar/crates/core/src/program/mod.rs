@@ -7,9 +7,10 @@
 //!
 //! `run.rs` runs a program from start to end. `evaluations.rs` has the snippets of a resident
 //! program, `deadline.rs` the limits of time, `output.rs` the output, and `usage.rs` the use of
-//! limits. `quiesce.rs` and `rest.rs` bring the programs of a runtime to rest, and `snapshot.rs`
-//! takes a program's snapshot. `caller.rs` is a program's interface for the kernel, and `home.rs`
-//! the interface of the runtime for a program.
+//! limits. `tree.rs` extends the limits of a root program to its descendants. `quiesce.rs` and
+//! `rest.rs` bring the programs of a runtime to rest, and `snapshot.rs` takes a program's snapshot.
+//! `caller.rs` is a program's interface for the kernel, and `home.rs` the interface of the runtime
+//! for a program.
 
 mod caller;
 mod deadline;
@@ -26,6 +27,7 @@ mod rest;
 mod run;
 mod scheduled;
 mod snapshot;
+mod tree;
 mod usage;
 
 pub(crate) use evaluations::Request;
@@ -36,7 +38,9 @@ pub(crate) use output::OutputSnapshot;
 pub(crate) use quiesce::{Quiesce, QuiesceRequest, Quiesced};
 pub(crate) use run::{Launch, Origin, RestoredVm, run};
 pub(crate) use snapshot::{EvaluationSnapshot, ProgramSnapshot, Remaining, RestoreTarget, VmState};
+pub(crate) use tree::EndedRoot;
 
+use crate::budget::RuntimeBudget;
 use crate::options::{Mode, Streams};
 use crate::outcome::Sink;
 use crate::sched::{Alarm, Scheduler, Task, Timers};
@@ -54,6 +58,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::task::Waker;
 use std::time::Duration;
+use tree::ProgramTree;
 
 /// The time within which a program that must end has to reach its next poll. After this time the
 /// gate to the program's memory is closed.
@@ -76,8 +81,11 @@ pub(crate) struct Program {
     scheduler: Arc<Scheduler>,
     pub(crate) sink: ProgramSink,
     home: Weak<dyn Home>,
-    /// The root program that a child descends from. Set when the child joins its runtime.
-    root: OnceLock<Weak<Program>>,
+    /// The root program and its descendants. Set when a child joins its runtime, and in a root
+    /// program when its first child joins.
+    tree: OnceLock<Arc<ProgramTree>>,
+    /// The time limits of the runtime.
+    budget: Arc<RuntimeBudget>,
     pub(crate) quiesce: Arc<Quiesce>,
     pub(crate) process: kernel::Process,
     gate: Arc<Gate>,
@@ -87,6 +95,8 @@ pub(crate) struct Program {
     input: Mutex<Input>,
     /// Mirrors `control.failure.is_some()`, for a check without the lock.
     must_end: AtomicBool,
+    /// Mirrors `control.exited.is_some()`, for a check without the lock.
+    has_exited: AtomicBool,
     /// Whether the running evaluation is interrupted, for a check without the lock.
     must_interrupt: AtomicBool,
     yielded: AtomicBool,
@@ -154,6 +164,7 @@ pub(crate) struct Parts {
     pub(crate) home: Weak<dyn Home>,
     pub(crate) quiesce: Arc<Quiesce>,
     pub(crate) process: kernel::Process,
+    pub(crate) budget: Arc<RuntimeBudget>,
 }
 
 impl Program {
@@ -171,7 +182,8 @@ impl Program {
             scheduler: parts.scheduler,
             sink: ProgramSink::new(Some(parts.sink)),
             home: parts.home,
-            root: OnceLock::new(),
+            tree: OnceLock::new(),
+            budget: parts.budget,
             quiesce: parts.quiesce,
             output: Mutex::new(Output::new(parts.streams, parts.process.limits.output_bytes)),
             process: parts.process,
@@ -180,6 +192,7 @@ impl Program {
             control: Mutex::default(),
             input: Mutex::new(Input { bytes: parts.stdin, read: 0 }),
             must_end: AtomicBool::new(false),
+            has_exited: AtomicBool::new(false),
             must_interrupt: AtomicBool::new(false),
             yielded: AtomicBool::new(false),
             slice_end: AtomicU64::new(0),
@@ -217,18 +230,6 @@ impl Program {
     /// Returns whether this is a program of `home`.
     pub(crate) fn is_of(&self, home: &Arc<impl Home>) -> bool {
         std::ptr::addr_eq(self.home.as_ptr(), Arc::as_ptr(home))
-    }
-
-    fn set_root(&self, root: &Arc<Self>) {
-        // A program joins one runtime. A second call would be a defect and is ignored.
-        let _ = self.root.set(Arc::downgrade(root));
-    }
-
-    /// Returns the root program that a child descends from. Returns `None` after the root program
-    /// has ended.
-    fn root(&self) -> Option<Arc<Self>> {
-        let root = self.root.get()?.upgrade()?;
-        self.process.kernel.processes.is_live(root.pid).then_some(root)
     }
 
     pub(crate) fn timers(&self) -> &Timers {
@@ -363,6 +364,8 @@ impl Program {
         let status = Status::of(exit_code, failure.as_ref());
         let exit_code = failure.as_ref().map_or(exit_code, Error::exit_code);
         control.exited = Some(exit_code);
+        let deadline = control.deadline;
+        self.has_exited.store(true, Ordering::Release);
         control.why = failure.clone().filter(evaluations::explains_end);
         let sink_taken = control.sink_taken;
         let alarms = std::mem::take(&mut control.alarms);
@@ -381,6 +384,9 @@ impl Program {
         let failure = failure.filter(|reason| !matches!(reason, Error::Signal { .. }));
         for alarm in alarms {
             self.scheduler.timers().cancel(alarm);
+        }
+        if failure.is_none() {
+            self.leave_tree(deadline);
         }
         self.process.leave_peaks();
         self.process.kernel.processes.exited(self.pid, status, failure.is_some());

@@ -59,8 +59,12 @@ impl Program {
         let done = work();
         let cpu_ns = sys::thread_usage().cpu_ns.saturating_sub(began);
         self.cpu_baseline.fetch_add(cpu_ns, Ordering::Relaxed);
-        if let Some(root) = self.root() {
-            root.cpu_baseline.fetch_add(cpu_ns, Ordering::Relaxed);
+        match (self.root(), self.tree.get()) {
+            (Some(root), _) => {
+                root.cpu_baseline.fetch_add(cpu_ns, Ordering::Relaxed);
+            }
+            (None, Some(tree)) if !self.is_root() => tree.exempt(cpu_ns),
+            _ => {}
         }
         done
     }

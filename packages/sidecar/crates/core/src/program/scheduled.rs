@@ -30,7 +30,13 @@ impl Scheduled for Program {
     }
 
     fn check_running(&self) {
-        self.check_cpu(self.meter.cpu_ns_now());
+        let now = self.meter.cpu_ns_now();
+        self.check_cpu(now);
+        if self.budget.would_exceed(now.saturating_sub(self.meter.cpu_ns())) {
+            // The guest has not polled. When the program ends, the time is counted and all other
+            // programs end too.
+            self.end(self.budget.cpu_error());
+        }
     }
 
     /// Reports the panic like an engine fault, because a panic is a defect of the sidecar.

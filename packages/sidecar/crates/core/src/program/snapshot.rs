@@ -10,7 +10,8 @@
 use super::deadline::Deadline;
 use super::evaluations::{Queued, Request};
 use super::output::OutputSnapshot;
-use super::{Home, Input, Parts, Program, ProgramInfo, Quiesce};
+use super::{EndedRoot, Home, Input, Parts, Program, ProgramInfo, Quiesce};
+use crate::budget::RuntimeBudget;
 use crate::options::{EvaluationSettings, Mode, Streams};
 use crate::outcome::Sink;
 use crate::sched::Scheduler;
@@ -63,6 +64,8 @@ pub(crate) struct ProgramSnapshot {
     pub(crate) time: Option<Remaining>,
     /// The CPU time that counts for the limit, in nanoseconds.
     pub(crate) cpu_ns: u64,
+    /// The limits of a descendant's root program, if the root program has ended.
+    pub(crate) ended_root: Option<EndedRoot>,
     /// The limits that are below the runtime's.
     pub(crate) limits: Vec<(String, u64)>,
     pub(crate) evaluation: Option<EvaluationSnapshot>,
@@ -77,6 +80,7 @@ pub(crate) struct RestoreTarget {
     pub(crate) home: Weak<dyn Home>,
     pub(crate) quiesce: Arc<Quiesce>,
     pub(crate) process: Process,
+    pub(crate) budget: Arc<RuntimeBudget>,
     /// The first sink. The session may replace the sink.
     pub(crate) sink: Arc<dyn Sink>,
 }
@@ -124,6 +128,7 @@ impl Program {
             input,
             time: control.deadline.map(Deadline::remaining),
             cpu_ns: self.limited_cpu_ns(),
+            ended_root: self.ended_root(),
             limits: self.limits().own(&self.process.kernel.usage.limits),
             evaluation,
             queue: queue.collect(),
@@ -218,6 +223,7 @@ impl ProgramSnapshot {
                 home: target.home,
                 quiesce: target.quiesce,
                 process: target.process,
+                budget: target.budget,
             },
         );
         *program.input.lock() = Input { bytes: self.input.clone(), read: 0 };

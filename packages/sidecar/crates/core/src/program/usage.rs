@@ -4,6 +4,7 @@
 //! the kernel (`usage/` of the crate `kernel`). Next: `run.rs`.
 
 use super::{Program, nanos};
+use crate::budget::Effect;
 use coldframe_error::Error;
 use coldframe_kernel::ProgramUse;
 use coldframe_kernel::usage::is_near;
@@ -20,16 +21,36 @@ impl Program {
 
     pub(super) fn spent(&self, (total, spent): (u64, u64)) {
         self.process.kernel.usage.computed(spent);
+        self.spend_budget(spent);
         self.check_cpu(total);
     }
 
-    /// Enforces the limit of CPU time. The CPU time of a child also counts for the child's root
-    /// program.
+    /// Counts CPU time for the runtime's limit. If the runtime exceeds the limit, ends all programs
+    /// of the runtime.
+    pub(super) fn spend_budget(&self, cpu_ns: u64) {
+        match self.budget.spend(cpu_ns) {
+            Effect::Nothing => {}
+            Effect::Near => {
+                let [used, _] = self.budget.uses();
+                self.process.kernel.usage.warnings.add(used.limit, used.used, used.max, None);
+            }
+            Effect::Exceeded(reason) => {
+                if let Some(home) = self.home() {
+                    home.end_all(&reason);
+                }
+            }
+        }
+    }
+
+    /// Enforces the limit of CPU time. The CPU time of a descendant also counts for the root
+    /// program, and after the root program's end for the tree.
     pub(super) fn check_cpu(&self, total: u64) {
-        if !self.is_root() {
+        if let Some(tree) = self.tree.get().filter(|_| !self.is_root()) {
             let before = self.charged.fetch_max(total, Ordering::Relaxed);
-            if let Some(root) = self.root() {
-                root.check_cpu(root.meter.charge(total.saturating_sub(before)));
+            let cpu_ns = total.saturating_sub(before);
+            match tree.root() {
+                Some(root) => root.check_cpu(root.meter.charge(cpu_ns)),
+                None => tree.charge(cpu_ns),
             }
         }
         let used = total.saturating_sub(self.cpu_baseline.load(Ordering::Relaxed));

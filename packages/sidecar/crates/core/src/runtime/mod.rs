@@ -4,6 +4,7 @@
 //! thread. The other files of this folder are the parts of a runtime that the embedder uses. Next:
 //! `registry.rs`, the state that all runtimes share.
 
+mod budget;
 mod embedder;
 mod files;
 mod handles;
@@ -24,13 +25,16 @@ pub use processes::Processes;
 pub(crate) use registry::Registry;
 pub use snapshots::{AssignSinks, Carryover, Held, RestoreOptions, RestoredRuntime, SnapshotOptions, Starting};
 
+use crate::budget::{BudgetUse, RuntimeBudget};
 use crate::checks::{check_cwd, check_env, check_size, env_bytes, failed, lay_over, login_env};
 use crate::options::{Dispatch, Mode, ProcessOptions, RuntimeOptions, Streams};
 use crate::outcome::{Outcome, Sink, Timings};
 use crate::program::{Home, Launch, Membership, Origin, Parts, Program, Quiesce, run};
-use crate::sched::Task;
+use crate::sched::{Alarm, Task, TaskFlow};
 use crate::snapshot::SnapshotUse;
+use budget::check_weight;
 use coldframe_error::{Errno, Error};
+use coldframe_fair::DEFAULT_WEIGHT;
 use coldframe_ids::{EvaluationId, Pid};
 use coldframe_kernel::processes::{Child, ProgramKind, find};
 use coldframe_kernel::usage::{Charge, Resource};
@@ -58,6 +62,12 @@ pub(crate) struct Inner {
     env: Vec<(String, String)>,
     cwd: String,
     limits: Limits,
+    /// The tasks of the programs, in the scheduler's queue.
+    flow: Arc<TaskFlow>,
+    /// The use of the limits of the whole runtime.
+    budget: Arc<RuntimeBudget>,
+    /// The next alarm of the limit of wall-clock time.
+    wall_alarm: Mutex<Option<Alarm>>,
     /// The present generation, which a rollback replaces.
     generation: RwLock<Generation>,
     programs: Mutex<Programs>,
@@ -65,6 +75,15 @@ pub(crate) struct Inner {
     handles: Mutex<handles::HandleTable>,
     latest: Mutex<LatestSnapshot>,
     _charge: RuntimeCharge,
+}
+
+/// The state of a runtime that does not come from its kernel.
+struct InnerOptions {
+    env: Vec<(String, String)>,
+    cwd: String,
+    weight: u64,
+    /// The time that the runtime used before it was paused.
+    budget: BudgetUse,
 }
 
 /// A kernel and the quiescing of its programs.
@@ -96,6 +115,7 @@ impl Runtime {
         let cwd = options.cwd.unwrap_or_else(|| DEFAULT_CWD.to_owned());
         check_cwd(&cwd)?;
         check_env(&options.env)?;
+        check_weight(options.weight)?;
         options.limits.check(registry.installation().image_len())?;
         let env = login_env(options.env);
         check_size("env", env_bytes(&env), options.limits.env_bytes)?;
@@ -108,7 +128,9 @@ impl Runtime {
         }
         kernel.has_app_file_systems.store(!options.file_systems.is_empty(), Ordering::Relaxed);
         kernel.embedder_files().furnish(&options.mounts, &options.file_systems, &options.files, &cwd)?;
-        Ok(Self { inner: Inner::new(registry, charge, kernel, env, cwd) })
+        let weight = options.weight.unwrap_or(DEFAULT_WEIGHT);
+        let inner = InnerOptions { env, cwd, weight, budget: BudgetUse::default() };
+        Ok(Self { inner: Inner::new(registry, charge, kernel, inner) })
     }
 
     #[cfg(test)]
@@ -167,6 +189,7 @@ impl Runtime {
             home: inner.downgrade(),
             quiesce: quiesce.clone(),
             process,
+            budget: inner.budget.clone(),
         });
         let membership = inner.enter(&program).inspect_err(|_| {
             program.process.close();
@@ -182,6 +205,11 @@ impl Runtime {
         Ok(Process { program })
     }
 
+    /// Returns whether a program lives.
+    pub fn has_programs(&self) -> bool {
+        !self.inner.programs.lock().live.is_empty()
+    }
+
     /// Ends all processes. Later starts fail with `ERR_RUNTIME_DISPOSED`.
     pub fn dispose(&self) {
         self.inner.dispose();
@@ -189,17 +217,16 @@ impl Runtime {
 }
 
 impl Inner {
-    fn new(
-        registry: Arc<Registry>,
-        charge: RuntimeCharge,
-        kernel: Arc<Kernel>,
-        env: Vec<(String, String)>,
-        cwd: String,
-    ) -> Arc<Self> {
+    fn new(registry: Arc<Registry>, charge: RuntimeCharge, kernel: Arc<Kernel>, options: InnerOptions) -> Arc<Self> {
+        let InnerOptions { env, cwd, weight, budget } = options;
+        kernel.crypto_share.set_weight(weight);
         let inner = Arc::new(Self {
             limits: kernel.usage.limits,
             env,
             cwd,
+            flow: TaskFlow::new(weight),
+            budget: Arc::new(RuntimeBudget::new(&kernel.usage.limits, budget)),
+            wall_alarm: Mutex::default(),
             generation: RwLock::new(Generation { kernel, quiesce: Quiesce::new(registry.scheduler().clone()) }),
             programs: Mutex::default(),
             handles: Mutex::default(),
@@ -209,6 +236,7 @@ impl Inner {
             _charge: charge,
         });
         inner.registry.add(&inner);
+        inner.watch_wall_time(false);
         log::debug!(target: "runtime", "{} created", inner.ordinal);
         inner
     }
@@ -260,6 +288,9 @@ impl Inner {
         if programs.disposed {
             return Err(Error::RuntimeDisposed);
         }
+        if let Some(reason) = self.budget.exceeded() {
+            return Err(reason.clone());
+        }
         if !Arc::ptr_eq(&program.process.kernel, &self.generation.read().kernel) {
             return Err(Error::RolledBack);
         }
@@ -272,7 +303,7 @@ impl Inner {
     fn begin(self: &Arc<Self>, program: &Arc<Program>, origin: Origin, membership: Membership, dispatch: Dispatch) {
         let scheduler = self.registry.scheduler();
         let future = run(program.clone(), self.registry.installation().clone(), origin, membership);
-        let task = Task::new(program.clone(), Box::pin(future), scheduler);
+        let task = Task::new(program.clone(), Box::pin(future), self.flow.clone(), scheduler);
         program.set_task(&task);
         match dispatch {
             Dispatch::Worker => scheduler.enqueue(task),
@@ -297,6 +328,7 @@ impl Inner {
         for program in live {
             program.end(reason.clone());
         }
+        self.forget_wall_time();
         self.close_handles();
         self.latest.lock().restored_from = None;
     }
@@ -359,6 +391,7 @@ impl Home for Inner {
             home: self.downgrade(),
             quiesce,
             process,
+            budget: self.budget.clone(),
         });
         let Ok(membership) = self.enter(&program) else {
             // The runtime was disposed or rolled back since the system call. The parent is also
@@ -370,6 +403,10 @@ impl Home for Inner {
         program.process.facts.set(&launch.kind, &launch.argv, &launch.env);
         self.begin(&program, Origin::Launch(launch, memory), membership, Dispatch::Worker);
         Ok(())
+    }
+
+    fn end_all(&self, reason: &Error) {
+        self.exhaust(reason);
     }
 
     fn joined(&self) {

@@ -23,6 +23,8 @@ impl Inner {
         let programs = self.programs();
         let buffered = programs.iter().map(|program| program.buffered()).sum();
         let uses: Vec<_> = programs.iter().map(|program| program.usage()).collect();
-        gather(&self.kernel(), &uses, buffered)
+        let mut resources = gather(&self.kernel(), &uses, buffered);
+        resources.limits.extend(self.budget.uses());
+        resources
     }
 }

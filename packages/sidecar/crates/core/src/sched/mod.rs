@@ -2,9 +2,9 @@
 //!
 //! A task is one program's future. One thread at a time polls a task: a worker, or the caller's own
 //! thread for the first steps ([`Scheduler::run_inline`]). The guest yields at a poll when its time
-//! slice is over, and its task is queued behind the other preempted tasks. A spinning guest
-//! therefore does not starve other guests and does not delay its own end. No code of this module
-//! waits for a guest.
+//! slice is over, and its task is queued again. A spinning guest therefore does not starve other
+//! guests and does not delay its own end. The runtimes share the workers by weight. No code of this
+//! module waits for a guest.
 //!
 //! `task.rs` is a task, `queue.rs` the order in which tasks run, and `timers.rs` the alarms.
 //! `running.rs` checks running programs, `background.rs` runs jobs without a waiting caller, and
@@ -22,6 +22,7 @@ pub(crate) use task::{Scheduled, Task};
 pub(crate) use timers::{Alarm, Timers};
 
 use background::Background;
+use coldframe_fair::Flow;
 use coldframe_sys as sys;
 use queue::Queue;
 use reclaim::Reclaim;
@@ -31,6 +32,9 @@ use std::time::Duration;
 
 /// The time that a guest runs before it yields the worker to the next guest.
 const SLICE: Duration = Duration::from_micros(1_500);
+
+/// The tasks of one runtime, which share the workers with the tasks of other runtimes.
+pub(crate) type TaskFlow = Flow<Arc<Task>>;
 
 /// Runs the programs of all runtimes.
 pub(crate) struct Scheduler {
@@ -73,7 +77,7 @@ impl Scheduler {
 
     /// Runs `task` on this thread for about `budget`. Afterwards workers run the task.
     pub(crate) fn run_inline(&self, task: &Arc<Task>, budget: Duration) {
-        task.run(budget);
+        task.run_here(budget);
     }
 
     /// Records that a thread starts to run `program`.

@@ -1,23 +1,24 @@
 //! The run queue and its workers.
 //!
-//! There are two queues: ready tasks, which have new work, and preempted tasks, which used up their
-//! slice. Ready tasks run first, so that a fresh start does not wait behind spinning guests. After
-//! [`MAX_READY_STREAK`] ready tasks a preempted task runs, so that no task starves.
+//! The runtimes share the workers by weight (crate `fair`). A runtime is charged for the time that
+//! its tasks hold a worker, so also for waits on the host's disk. Among the tasks of a runtime,
+//! ready tasks have new work, and preempted tasks used up their slice. Ready tasks run first, so
+//! that a fresh start does not wait behind spinning guests.
+//!
+//! A task that runs on the caller's own thread does not pass through the queue. Its runtime is
+//! charged only if other tasks wait meanwhile.
 //!
 //! A worker starts when work exists and no worker is free. A worker that has run a task spins for a
 //! while before it sleeps, because waking a thread costs more than a warm evaluation. Next:
 //! `timers.rs`.
 
-use super::SLICE;
 use super::task::Task;
+use super::{SLICE, TaskFlow};
+use coldframe_fair::{FairQueue, Lane};
 use parking_lot::{Condvar, Mutex};
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
-
-/// The number of ready tasks that may pass a preempted task.
-const MAX_READY_STREAK: u32 = 8;
 
 /// The run queue and its workers.
 pub(crate) struct Queue {
@@ -30,37 +31,22 @@ pub(crate) struct Queue {
     spin: Duration,
 }
 
-#[derive(Default)]
 struct State {
-    ready: VecDeque<Arc<Task>>,
-    preempted: VecDeque<Arc<Task>>,
-    streak: u32,
+    tasks: FairQueue<Arc<Task>>,
     workers: usize,
     sleeping: usize,
     closed: bool,
 }
 
-impl State {
-    fn pop(&mut self) -> Option<Arc<Task>> {
-        let passed_over = self.streak >= MAX_READY_STREAK && !self.preempted.is_empty();
-        let task = if passed_over { None } else { self.ready.pop_front() };
-        match task {
-            Some(task) => {
-                self.streak += 1;
-                Some(task)
-            }
-            None => {
-                self.streak = 0;
-                self.preempted.pop_front().or_else(|| self.ready.pop_front())
-            }
-        }
-    }
-}
-
 impl Queue {
     pub(crate) fn new(max_workers: usize, spin: Duration) -> Arc<Self> {
         Arc::new(Self {
-            state: Mutex::default(),
+            state: Mutex::new(State {
+                tasks: FairQueue::new(u64::try_from(SLICE.as_nanos()).unwrap_or(u64::MAX)),
+                workers: 0,
+                sleeping: 0,
+                closed: false,
+            }),
             work: Condvar::new(),
             waiting: AtomicUsize::new(0),
             spinning: AtomicBool::new(false),
@@ -76,20 +62,21 @@ impl Queue {
 
     /// Queues a task that has new work.
     pub(crate) fn push_ready(self: &Arc<Self>, task: Arc<Task>) {
-        self.push(|state| state.ready.push_back(task));
+        self.push(Lane::Fresh, task);
     }
 
     /// Queues a task that used up its slice.
     pub(crate) fn push_preempted(self: &Arc<Self>, task: Arc<Task>) {
-        self.push(|state| state.preempted.push_back(task));
+        self.push(Lane::Continued, task);
     }
 
-    fn push(self: &Arc<Self>, add: impl FnOnce(&mut State)) {
+    fn push(self: &Arc<Self>, lane: Lane, task: Arc<Task>) {
         let mut state = self.state.lock();
         if state.closed {
             return;
         }
-        add(&mut state);
+        let flow = task.flow().clone();
+        state.tasks.push(&flow, lane, task);
         let others = self.waiting.fetch_add(1, Ordering::Release);
         if state.sleeping > 0 {
             // A spinning worker runs one task. For further tasks, a sleeping worker must be woken.
@@ -112,20 +99,33 @@ impl Queue {
     }
 
     fn work(self: Arc<Self>) {
-        while let Some(task) = self.next() {
-            task.run(SLICE);
+        let mut done = None;
+        while let Some((flow, task)) = self.next(done) {
+            let used_ns = task.run(SLICE);
+            done = Some((flow, used_ns));
         }
         self.state.lock().workers -= 1;
     }
 
-    /// Waits for the next task. Returns `None` when the queue is closed and has no task.
-    fn next(&self) -> Option<Arc<Task>> {
+    /// Charges `flow` for `used_ns` on the caller's own thread, if tasks wait.
+    pub(super) fn charge(&self, flow: &Arc<TaskFlow>, used_ns: u64) {
+        if self.waiting.load(Ordering::Relaxed) > 0 {
+            self.state.lock().tasks.charge(flow, used_ns);
+        }
+    }
+
+    /// Waits for the next task. `done` is the flow of the worker's last task, and the time that the
+    /// task held the worker. Returns `None` when the queue is closed and has no task.
+    fn next(&self, done: Option<(Arc<TaskFlow>, u64)>) -> Option<(Arc<TaskFlow>, Arc<Task>)> {
         self.spin_for_work();
         let mut state = self.state.lock();
+        if let Some((flow, used_ns)) = done {
+            state.tasks.settle(&flow, used_ns);
+        }
         loop {
-            if let Some(task) = state.pop() {
+            if let Some(next) = state.tasks.pop(true) {
                 self.waiting.fetch_sub(1, Ordering::Relaxed);
-                return Some(task);
+                return Some(next);
             }
             if state.closed {
                 return None;

@@ -6,7 +6,9 @@
 //!                  └──────────────────────────────┘ └─ finished ─► done
 //! ```
 
+use super::TaskFlow;
 use super::queue::Queue;
+use coldframe_sys as sys;
 use parking_lot::Mutex;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -47,32 +49,52 @@ pub(crate) struct Task {
     state: AtomicU8,
     future: Mutex<Option<ProgramFuture>>,
     program: Arc<dyn Scheduled>,
+    /// The runtime's tasks.
+    flow: Arc<TaskFlow>,
     queue: Arc<Queue>,
 }
 
 impl Task {
-    /// Makes a task, which the caller must run or enqueue next.
-    pub(crate) fn new(program: Arc<dyn Scheduled>, future: ProgramFuture, scheduler: &super::Scheduler) -> Arc<Self> {
+    /// Makes a task of the runtime with the flow `flow`. The caller must run or enqueue the task
+    /// next.
+    pub(crate) fn new(
+        program: Arc<dyn Scheduled>,
+        future: ProgramFuture,
+        flow: Arc<TaskFlow>,
+        scheduler: &super::Scheduler,
+    ) -> Arc<Self> {
         let queue = scheduler.queue.clone();
-        Arc::new(Self { state: AtomicU8::new(QUEUED), future: Mutex::new(Some(future)), program, queue })
+        Arc::new(Self { state: AtomicU8::new(QUEUED), future: Mutex::new(Some(future)), program, flow, queue })
+    }
+
+    pub(super) fn flow(&self) -> &Arc<TaskFlow> {
+        &self.flow
     }
 
     /// Wakes the task and runs it on this thread for about `budget`. If the task is already queued
     /// or running, a worker or the running thread polls the task again.
     pub(crate) fn wake_inline(self: &Arc<Self>, budget: Duration) {
         if self.state.compare_exchange(IDLE, QUEUED, Ordering::AcqRel, Ordering::Acquire).is_ok() {
-            self.run(budget);
+            self.run_here(budget);
         } else {
             self.wake_by_ref();
         }
     }
 
-    /// Polls the future on this thread. The guest yields when `slice` is over.
-    pub(crate) fn run(self: &Arc<Self>, slice: Duration) {
+    /// Polls the future on this thread, which is no worker. The guest yields when `slice` is over.
+    pub(super) fn run_here(self: &Arc<Self>, slice: Duration) {
+        let used_ns = self.run(slice);
+        self.queue.charge(&self.flow, used_ns);
+    }
+
+    /// Polls the future on this thread. The guest yields when `slice` is over. Returns the time of
+    /// the poll in nanoseconds.
+    pub(super) fn run(self: &Arc<Self>, slice: Duration) -> u64 {
         self.state.store(RUNNING, Ordering::Release);
         let mut slot = self.future.lock();
-        let Some(future) = slot.as_mut() else { return };
+        let Some(future) = slot.as_mut() else { return 0 };
         let waker = Waker::from(self.clone());
+        let began = sys::monotonic_ns();
         self.program.begin_slice(slice);
         let polled = catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(&mut Context::from_waker(&waker))));
         self.program.end_slice();
@@ -87,6 +109,7 @@ impl Task {
                 self.program.panicked();
             }
         }
+        sys::monotonic_ns().saturating_sub(began)
     }
 
     fn finish(&self, future: Option<ProgramFuture>) {

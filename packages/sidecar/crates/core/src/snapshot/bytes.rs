@@ -13,7 +13,7 @@ use super::{Snapshot, SnapshotInfo, SnapshotUse};
 use crate::checks::{MAX_ENV, check_cwd, check_env};
 use crate::installation::Installation;
 use crate::options::Mode;
-use crate::program::{EvaluationSnapshot, OutputSnapshot, ProgramSnapshot, Remaining, VmState};
+use crate::program::{EndedRoot, EvaluationSnapshot, OutputSnapshot, ProgramSnapshot, Remaining, VmState};
 use coldframe_error::Error;
 use coldframe_ids::{Lineage, Pid};
 use coldframe_kernel::Limits;
@@ -67,6 +67,7 @@ struct ProgramState {
     input: Vec<u8>,
     time: Option<Remaining>,
     cpu_ns: u64,
+    ended_root: Option<EndedRoot>,
     limits: Vec<(String, u64)>,
     evaluation: Option<EvaluationSnapshot>,
     #[serde(deserialize_with = "bounded::<_, _, MAX_QUEUE>")]
@@ -87,6 +88,7 @@ impl ProgramState {
             input: program.input.clone(),
             time: program.time,
             cpu_ns: program.cpu_ns,
+            ended_root: program.ended_root,
             limits: program.limits.clone(),
             evaluation: program.evaluation.clone(),
             queue: program.queue.clone(),
@@ -108,6 +110,7 @@ impl ProgramState {
             input: self.input,
             time: self.time,
             cpu_ns: self.cpu_ns,
+            ended_root: self.ended_root,
             limits: self.limits,
             evaluation: self.evaluation,
             queue: self.queue,

@@ -1,6 +1,7 @@
 //! Runs one long computation on a thread of the pool. The computation stops when its program must
 //! end. The program is charged for the CPU time. Next: `pool.rs`.
 
+use super::pool::Turn;
 use crate::caller::Caller;
 use coldframe_crypto::{Command, Fault, Watch, run};
 use coldframe_sys as sys;
@@ -18,10 +19,12 @@ pub(super) fn compute(
     command: Command,
     request: &[u8],
     canceled: Arc<AtomicBool>,
+    turn: &mut Turn,
 ) -> Result<Vec<u8>, Fault> {
     let mut watch = ProgramWatch {
         program: program.clone(),
         canceled,
+        turn,
         charged_ns: sys::thread_usage().cpu_ns,
         next_charge: sys::monotonic_ns() + CHARGE_NS,
     };
@@ -32,14 +35,19 @@ pub(super) fn compute(
     answer.unwrap_or(Err(Fault::Internal))
 }
 
-struct ProgramWatch {
+struct ProgramWatch<'a> {
     program: Arc<dyn Caller>,
     canceled: Arc<AtomicBool>,
+    turn: &'a mut Turn,
     charged_ns: u64,
     next_charge: u64,
 }
 
-impl ProgramWatch {
+impl ProgramWatch<'_> {
+    fn must_stop(&self) -> bool {
+        self.program.is_ending() || self.canceled.load(Ordering::Acquire)
+    }
+
     fn charge(&mut self) {
         let used = sys::thread_usage().cpu_ns;
         let cpu_ns = used.saturating_sub(self.charged_ns);
@@ -49,9 +57,9 @@ impl ProgramWatch {
     }
 }
 
-impl Watch for ProgramWatch {
+impl Watch for ProgramWatch<'_> {
     fn step(&mut self) -> Result<(), Fault> {
-        if self.program.is_ending() || self.canceled.load(Ordering::Acquire) {
+        if self.must_stop() {
             return Err(Fault::Stopped);
         }
         let now = sys::monotonic_ns();
@@ -59,7 +67,8 @@ impl Watch for ProgramWatch {
             self.next_charge = now + CHARGE_NS;
             self.charge();
         }
-        Ok(())
+        self.turn.pause();
+        if self.must_stop() { Err(Fault::Stopped) } else { Ok(()) }
     }
 
     fn memory(&self) -> usize {

@@ -303,13 +303,14 @@ fn run_queued(program: &Arc<dyn Caller>) {
         state.running += 1;
         drop(state);
         let owner = program.clone();
-        let started = pool::run(Box::new(move || {
-            let answer = job::compute(&owner, command, &request, canceled);
+        let share = program.process().kernel.crypto_share.clone();
+        let work: pool::Work = Box::new(move |turn| {
+            let answer = job::compute(&owner, command, &request, canceled, turn);
             drop(request);
             finish(&owner, id, cost, answer);
             run_queued(&owner);
-        }));
-        if !started {
+        });
+        if !pool::run(&share, work) {
             finish(program, id, cost, Err(Fault::Memory));
         }
     }

@@ -13,6 +13,7 @@ mod jobs;
 mod pool;
 mod snapshot;
 
+pub use pool::CryptoShare;
 pub(crate) use snapshot::CryptoSnapshot;
 
 use super::usage::Usage;

@@ -24,7 +24,7 @@ use super::descriptors::{DescriptionCollector, DescriptionsSnapshot, RestoredDes
 pub use super::encoding::bounded;
 
 use super::bindings::{Bindings, BindingsSnapshot};
-use super::crypto::{Crypto, CryptoSnapshot};
+use super::crypto::{Crypto, CryptoShare, CryptoSnapshot};
 use super::descriptors::Target;
 use super::fs::{self, FilesSnapshot, ProcessFactsSnapshot, ProcessFilesSnapshot, RestoreContext};
 use super::host_calls::HostCalls;
@@ -158,6 +158,7 @@ impl Kernel {
             permissions,
             usage,
             host_calls: HostCalls::default(),
+            crypto_share: CryptoShare::new(),
             has_app_file_systems: AtomicBool::new(!with.file_systems.is_empty()),
             bindings: Bindings::restore(&saved.bindings),
         });

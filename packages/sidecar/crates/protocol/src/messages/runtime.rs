@@ -67,6 +67,9 @@ pub struct RuntimeCreate<'a> {
     /// The owner of the runtime. Default: the tenant `default`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tenant: Option<&'a str>,
+    /// The share of processor time relative to other runtimes, 1 to 10,000. Default: 100.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weight: Option<u64>,
 }
 
 /// An entry of `mounts`: a host directory, or an app file system.

@@ -1,6 +1,7 @@
 //! A runtime whose programs stay at rest after its snapshot was taken, until the embedder resumes
 //! the programs or ends the runtime. Next: `restore.rs`.
 
+use crate::budget::BudgetUse;
 use crate::outcome::Sink;
 use crate::program::Home;
 use crate::runtime::{Generation, Inner};
@@ -37,6 +38,9 @@ pub struct Carryover {
     last_host_call: Option<HostCallId>,
     /// CPU time of all programs so far, in nanoseconds.
     cpu_ns: u64,
+    /// The use of the limits of the whole runtime.
+    budget: BudgetUse,
+    weight: Option<u64>,
     audit: Arc<Audit>,
 }
 
@@ -46,6 +50,8 @@ impl Carryover {
             last_handle: home.last_handle(),
             last_host_call: kernel.host_calls.last(),
             cpu_ns: kernel.usage.cpu_ns(),
+            budget: home.budget.used(),
+            weight: Some(home.flow.weight()),
             audit: kernel.permissions.audit(),
         }
     }
@@ -56,6 +62,16 @@ impl Carryover {
         kernel.host_calls.continue_from(self.last_host_call);
         kernel.usage.computed(self.cpu_ns);
         kernel.permissions.continue_audit(self.audit);
+    }
+
+    /// Returns the time that the paused runtime has used.
+    pub(super) fn budget(&self) -> BudgetUse {
+        self.budget
+    }
+
+    /// Returns the weight of the paused runtime.
+    pub(super) fn weight(&self) -> Option<u64> {
+        self.weight
     }
 
     /// Takes at most `most` permission decisions of the paused runtime, like

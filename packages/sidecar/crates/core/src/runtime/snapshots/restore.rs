@@ -11,9 +11,10 @@ use crate::checks::{check_cwd, check_env, check_size, env_bytes, lay_over};
 use crate::options::Dispatch;
 use crate::outcome::Sink;
 use crate::program::{Membership, Origin, Program, ProgramInfo, ProgramSnapshot, Quiesce, RestoreTarget, RestoredVm};
-use crate::runtime::{ChildSink, Inner, LatestSnapshot, Process, Registry, Runtime};
+use crate::runtime::{ChildSink, Inner, InnerOptions, LatestSnapshot, Process, Registry, Runtime, check_weight};
 use crate::snapshot::Snapshot;
 use coldframe_error::Error;
+use coldframe_fair::DEFAULT_WEIGHT;
 use coldframe_kernel::snapshot::{RestoreInputs, RestoredKernel};
 use coldframe_kernel::usage::WarningListener;
 use coldframe_kernel::usage::{Charge, Resource};
@@ -52,6 +53,8 @@ pub struct RestoreOptions {
     pub warnings: Option<WarningListener>,
     /// The embedder that receives host calls and network events.
     pub embedder: Option<Arc<dyn Embedder>>,
+    /// The weight, as in [`crate::RuntimeOptions`].
+    pub weight: Option<u64>,
     /// The carryover of a paused runtime that this runtime resumes. The outcomes of the paused
     /// runtime's running and queued evaluations are sent to the sinks.
     pub resume: Option<Carryover>,
@@ -108,6 +111,7 @@ impl Runtime {
         check_cwd(&cwd)?;
         check_env(&over)?;
         lay_over(&mut env, &over);
+        check_weight(options.weight)?;
         limits.check(registry.installation().image_len())?;
         check_size("env", env_bytes(&env), limits.env_bytes)?;
         let RestoredKernel { kernel, processes } = Kernel::restore(
@@ -123,7 +127,9 @@ impl Runtime {
         if let Some(bindings) = options.bindings {
             kernel.set_bindings(bindings)?;
         }
-        let inner = Inner::new(registry.clone(), charge, kernel, env, cwd);
+        let weight = options.weight.or_else(|| options.resume.as_ref().and_then(Carryover::weight)).unwrap_or(DEFAULT_WEIGHT);
+        let before = options.resume.as_ref().map(Carryover::budget).unwrap_or_default();
+        let inner = Inner::new(registry.clone(), charge, kernel, InnerOptions { env, cwd, weight, budget: before });
         let resume = options.resume.is_some();
         if let Some(carryover) = options.resume {
             carryover.apply(&inner, &inner.kernel());
@@ -187,6 +193,7 @@ fn build_one(
         home: home.downgrade(),
         quiesce: quiesce.clone(),
         process,
+        budget: home.budget.clone(),
         sink: Arc::new(ChildSink),
     })?;
     let usage = &program.process.kernel.usage;
@@ -221,6 +228,11 @@ pub(super) fn handles(snapshot: &Snapshot, built: &[Built]) -> Vec<(ProgramInfo,
 /// Starts all programs, which are already in the list of live programs. `time_runs` states that the
 /// programs' timeouts have been started.
 pub(super) fn begin(home: &Arc<Inner>, snapshot: &Snapshot, built: Vec<Built>, time_runs: bool) {
+    for (one, saved) in built.iter().zip(&snapshot.programs) {
+        if let Some(root) = &saved.ended_root {
+            one.program.continue_tree(root, built.iter().map(|other| &other.program));
+        }
+    }
     let membership = |built: &Built| Membership::new(home.clone(), built.program.clone());
     let memberships: Vec<_> = built.iter().map(membership).collect();
     for (built, saved) in built.iter().zip(&snapshot.programs).filter(|_| !time_runs) {

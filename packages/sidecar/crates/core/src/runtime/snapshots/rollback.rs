@@ -38,7 +38,11 @@ impl Runtime {
             file_systems: &file_systems,
             warnings: None,
         };
+        if let Some(reason) = inner.budget.exceeded() {
+            return Err(reason.clone());
+        }
         let RestoredKernel { kernel, processes } = Kernel::restore(&snapshot.kernel, with)?;
+        kernel.crypto_share.set_weight(inner.flow.weight());
         let quiesce = Quiesce::new(inner.registry.scheduler().clone());
         let built = build(inner, &quiesce, snapshot, processes, &[])?;
         let old = {

@@ -1,6 +1,7 @@
 //! A resident program that a test drives turn by turn. Next: `restores.rs`.
 
 use super::*;
+use crate::budget::{BudgetUse, RuntimeBudget};
 use crate::program::{Parts, Program, Quiesce};
 use crate::runtime::Inner;
 use crate::sched::Scheduled;
@@ -89,6 +90,7 @@ fn program(core: &Core, limits: Limits) -> (Arc<Program>, Receiver<SinkEvent>) {
         home: Weak::<Inner>::new(),
         quiesce: Quiesce::new(core.scheduler().clone()),
         process,
+        budget: Arc::new(RuntimeBudget::new(&limits, BudgetUse::default())),
     });
     (program, events)
 }

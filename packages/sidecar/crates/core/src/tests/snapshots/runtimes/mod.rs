@@ -3,6 +3,7 @@
 
 mod chaos;
 mod costs;
+mod ended_roots;
 mod evaluations;
 mod families;
 mod limits;

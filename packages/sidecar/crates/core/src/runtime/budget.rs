@@ -1,0 +1,72 @@
+//! Enforces the limits of the whole runtime (`budget.rs` of the crate counts the use). Next:
+//! `usage.rs`.
+
+use super::{Inner, Runtime};
+use crate::checks::invalid;
+use crate::program::Home;
+use coldframe_error::Error;
+use coldframe_fair::MAX_WEIGHT;
+use std::sync::Arc;
+
+/// Checks the option `weight` of a runtime.
+pub(super) fn check_weight(weight: Option<u64>) -> Result<(), Error> {
+    match weight {
+        Some(weight) if !(1..=MAX_WEIGHT).contains(&weight) => {
+            Err(invalid("weight", format!("1 to {MAX_WEIGHT}"), weight.to_string()))
+        }
+        _ => Ok(()),
+    }
+}
+
+impl Runtime {
+    /// Returns the weight, as in [`crate::RuntimeOptions`].
+    pub fn weight(&self) -> u64 {
+        self.inner.flow.weight()
+    }
+}
+
+impl Inner {
+    /// Sets the next alarm for the limit of wall-clock time: first for the warning, then for the
+    /// end.
+    pub(super) fn watch_wall_time(self: &Arc<Self>, has_warned: bool) {
+        let Some([near, end]) = self.budget.wall_times() else { return };
+        let this = Arc::downgrade(self);
+        let at = if has_warned { end } else { near };
+        let alarm = self.registry.scheduler().timers().set(at, move || {
+            let Some(inner) = this.upgrade() else { return };
+            if has_warned {
+                if let Some(reason) = inner.budget.wall_passed() {
+                    inner.exhaust(&reason);
+                }
+                return;
+            }
+            let [_, wall] = inner.budget.uses();
+            inner.kernel().usage.warnings.add(wall.limit, wall.used, wall.max, None);
+            inner.send_warnings();
+            inner.watch_wall_time(true);
+        });
+        *self.wall_alarm.lock() = Some(alarm);
+    }
+
+    /// Cancels the alarm for the limit of wall-clock time.
+    pub(super) fn forget_wall_time(&self) {
+        let alarm = self.wall_alarm.lock().take();
+        if let Some(alarm) = alarm {
+            self.registry.scheduler().timers().cancel(alarm);
+        }
+    }
+
+    /// Ends all programs, because the runtime has exceeded a limit. The files stay.
+    pub(super) fn exhaust(&self, reason: &Error) {
+        log::debug!(target: "runtime", "{} ends its programs: {}", self.ordinal, reason.code());
+        for program in self.programs() {
+            program.end(reason.clone());
+        }
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.forget_wall_time();
+    }
+}

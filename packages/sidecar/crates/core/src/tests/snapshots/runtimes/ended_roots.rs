@@ -1,0 +1,46 @@
+//! Tests of snapshots of programs whose root program has ended.
+
+use super::families::{parent, until_left};
+use super::*;
+use crate::Limits;
+use std::time::Instant;
+
+const CPU_MS: u64 = 400;
+
+/// Computes for 300 ms of CPU time, and starts a detached program that computes without end after
+/// a pause.
+const CHAIN: &str = r"
+    const { spawn } = require('child_process');
+    const end = process.cpuUsage().user + 300000;
+    while (process.cpuUsage().user < end);
+    spawn('node', ['-e', 'setTimeout(() => { while (true); }, 500)'], { detached: true, stdio: 'ignore' }).unref();
+";
+
+#[test]
+fn a_restored_descendant_has_the_rest_of_the_time_of_its_ended_root() {
+    let core = core();
+    let source = core
+        .create_runtime(crate::RuntimeOptions {
+            limits: Limits { cpu_ms: CPU_MS, ..Limits::default() },
+            ..crate::RuntimeOptions::default()
+        })
+        .expect("a runtime");
+    let code = format!(
+        "const child = spawn('node', ['-e', {CHAIN:?}], {{ detached: true, stdio: 'ignore' }});
+        await once(child, 'spawn'); child.unref();"
+    );
+    let outcome = outcome(&source, parent(&code));
+    assert_eq!((outcome.exit_code, text(&outcome.stderr)), (0, String::new()));
+    let began = Instant::now();
+    while source.resources().cpu_ms < 300 || source.inner().counts().0 != 1 {
+        assert!(began.elapsed() < STEP_TIMEOUT, "the first program of the chain ends");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let snapshot = take(&source);
+    assert_eq!(snapshot.programs().len(), 1);
+    let restored = copy(&core, &snapshot);
+    until_left(&restored.runtime, (0, 0, 0));
+    let cpu_ms = restored.runtime.resources().cpu_ms;
+    assert!(cpu_ms < 300, "{cpu_ms} ms after the {CPU_MS} ms of the whole tree");
+    until_left(&source, (0, 0, 0));
+}
