@@ -8,6 +8,7 @@ import { kernel } from './kernel/benchmark.js';
 import { lifecycle } from './lifecycle/benchmark.js';
 import { matrix } from './matrix/benchmark.js';
 import { micro } from './micro/benchmark.js';
+import { neighbour } from './neighbour/benchmark.js';
 import { peersBenchmark } from './peers/benchmark.js';
 import { pool } from './pool/benchmark.js';
 import type { AnyBenchmark } from './suite/benchmark.js';
@@ -22,6 +23,7 @@ export const benchmarks: readonly AnyBenchmark[] = [
   userland,
   micro,
   matrix,
+  neighbour,
   gateBenchmark,
   peersBenchmark,
 ];

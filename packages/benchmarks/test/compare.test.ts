@@ -147,6 +147,10 @@ const FIRST_VERSIONS: Record<string, { json: object; names: string[] }> = {
     },
     names: ['exec, shared, 4 at once', 'exec, node, neighbour'],
   },
+  'coldframe-neighbour/1': {
+    json: { programs: [{ name: 'an empty loop', exec: statistics, ping: statistics, runs: {} }], calls: [] },
+    names: ['an empty loop, exec', 'an empty loop, ping'],
+  },
   'coldframe-gate/1': {
     json: { gate: { rows: [{ name: 'exec, shared', operationMs: statistics, floorMs: statistics }], missing: [] } },
     names: ['exec, shared', 'exec, shared, floor'],

@@ -7,13 +7,17 @@ import type { FileSystem, FileSystemEntry, FileSystemStat } from '../options/fil
 export interface MemoryFileSystemOptions {
   /**
    * The largest total size of all files in bytes. A write that exceeds the limit fails with
-   * `ENOSPC`.
+   * `ENOSPC`. As many bytes are available for names, directories and links. Each entry counts as
+   * 512 bytes, and the length of its name and of its target.
    * @default 67_108_864 (64 MiB)
    */
   maxBytes?: number | undefined;
 }
 
 const MAX_BYTES = 64 * 1024 * 1024;
+
+/** Bytes that an entry counts in addition to its texts: about the memory of a `Node` in a `Map`. */
+const ENTRY_BYTES = 512;
 
 interface NodeStatus {
   ino: number;
@@ -38,6 +42,10 @@ interface Link extends NodeStatus {
 }
 type Node = Folder | File | Link;
 
+/** Returns the bytes that an entry counts apart from the content of its file. */
+const costOf = (name: string, node: Node): number =>
+  ENTRY_BYTES + name.length + (node.type === 'symlink' ? node.target.length : 0);
+
 function failure(code: string, path: string): Error {
   return Object.assign(new Error(`${code}: '${path}'`), { code });
 }
@@ -53,7 +61,10 @@ export function createMemoryFileSystem(options: MemoryFileSystemOptions = {}): R
 
 class MemoryFileSystem implements Required<FileSystem> {
   readonly #maxBytes: number;
+  /** Bytes of the buffers of all files. */
   #bytes = 0;
+  /** Bytes that all entries count. */
+  #entryBytes = 0;
   #lastIno = 1;
   readonly #root: Folder;
 
@@ -106,7 +117,8 @@ class MemoryFileSystem implements Required<FileSystem> {
     if (node === undefined) throw failure('ENOENT', path);
     if (node.type === 'directory' && node.entries.size > 0) throw failure('ENOTEMPTY', path);
     folder.entries.delete(name);
-    if (node.type === 'file') this.#bytes -= node.size;
+    this.#entryBytes -= costOf(name, node);
+    if (node.type === 'file') this.#bytes -= node.data.length;
     this.#changed(folder);
   }
 
@@ -121,6 +133,9 @@ class MemoryFileSystem implements Required<FileSystem> {
       if (old.type !== 'directory' && node.type === 'directory') throw failure('ENOTDIR', to);
       this.remove(to);
     }
+    const grown = target.name.length - source.name.length;
+    if (grown > this.#maxBytes - this.#entryBytes) throw failure('ENOSPC', to);
+    this.#entryBytes += grown;
     source.folder.entries.delete(source.name);
     target.folder.entries.set(target.name, node);
     node.ctimeMs = Date.now();
@@ -192,23 +207,28 @@ class MemoryFileSystem implements Required<FileSystem> {
   #add(path: string, node: Node): void {
     const { folder, name } = this.#parentOf(path);
     if (folder.entries.has(name)) throw failure('EEXIST', path);
+    const cost = costOf(name, node);
+    if (cost > this.#maxBytes - this.#entryBytes) throw failure('ENOSPC', path);
+    this.#entryBytes += cost;
     folder.entries.set(name, node);
     this.#changed(folder);
   }
 
   // The buffer of a growing file grows by half of its size, so that most small writes copy no
+  // buffer. The buffer counts, and not the size, because a file can be much smaller than its
   // buffer.
   #resize(file: File, size: number, path: string): void {
-    const grown = size - file.size;
-    if (grown > this.#maxBytes - this.#bytes) throw failure('ENOSPC', path);
+    const room = this.#maxBytes - this.#bytes + file.data.length;
+    if (size > room) throw failure('ENOSPC', path);
     if (size > file.data.length || size < file.data.length / 4) {
-      const data = Buffer.alloc(grown > 0 && file.size > 0 ? Math.max(size, Math.ceil(file.size * 1.5)) : size);
+      const isGrowing = size > file.size && file.size > 0;
+      const data = Buffer.alloc(isGrowing ? Math.min(room, Math.max(size, Math.ceil(file.size * 1.5))) : size);
       file.data.copy(data, 0, 0, Math.min(file.size, size));
+      this.#bytes += data.length - file.data.length;
       file.data = data;
     } else {
       file.data.fill(0, Math.min(size, file.size), Math.max(size, file.size));
     }
     file.size = size;
-    this.#bytes += grown;
   }
 }

@@ -50,6 +50,9 @@ export class CallReader {
   }
 }
 
+/** Bytes before the name of an entry: its type and the length of the name. */
+const ENTRY_HEAD_BYTES = 5;
+
 /** Makes the error for an invalid result of a method. */
 const invalidResult = (what: string): HostError => new HostError('EIO', `the file system returned ${what}`);
 
@@ -81,16 +84,23 @@ export function encodeStat(stat: FileSystemStat): Uint8Array {
  */
 export function encodeEntries(entries: readonly FileSystemEntry[]): Uint8Array {
   if (!Array.isArray(entries)) throw invalidResult('no list of entries');
-  const parts: Buffer[] = [];
+  // One buffer for all entries: two buffers for each entry of a long list kept the app's event loop
+  // busy with the collection of garbage.
+  let length = 0;
   for (const entry of entries as readonly FileSystemEntry[]) {
     if (typeof entry?.name !== 'string' || !Object.hasOwn(KINDS, entry.type)) throw invalidResult('an invalid entry');
-    const name = Buffer.from(entry.name);
-    const head = Buffer.alloc(5);
-    head.writeUInt8(KINDS[entry.type], 0);
-    head.writeUInt32LE(name.length, 1);
-    parts.push(head, name);
+    length += ENTRY_HEAD_BYTES + Buffer.byteLength(entry.name);
   }
-  return Buffer.concat(parts);
+  const bytes = Buffer.alloc(length);
+  let at = 0;
+  for (const { name, type } of entries as readonly FileSystemEntry[]) {
+    const written = bytes.write(name, at + ENTRY_HEAD_BYTES);
+    bytes.writeUInt8(KINDS[type], at);
+    bytes.writeUInt32LE(written, at + 1);
+    at += ENTRY_HEAD_BYTES + written;
+  }
+  if (at !== length) throw invalidResult('entries that change');
+  return bytes;
 }
 
 /**

@@ -39,6 +39,9 @@ export class GuestStream extends Duplex {
   #room = STREAM_WINDOW_BYTES;
   #outgoing: { bytes: Uint8Array; done: Done } | undefined;
   #ended = false;
+  /** Whether the reader has received all bytes, and has asked for more bytes. */
+  #isDrained = true;
+  #isEndPassed = false;
   #over = false;
   #failure: Error | undefined;
   #reset = false;
@@ -104,6 +107,16 @@ export class GuestStream extends Duplex {
     this.#deliver();
   }
 
+  /** Reads as `Readable.read()`. The end follows a read that finds no bytes. */
+  override read(size?: number): unknown {
+    const chunk: unknown = super.read(size);
+    if (chunk === null && size !== 0 && this.readableLength === 0) {
+      this.#isDrained = true;
+      if (this.#ended) queueMicrotask(() => this.#deliver());
+    }
+    return chunk;
+  }
+
   override _write(chunk: Uint8Array, _encoding: BufferEncoding, done: Done): void {
     this.#outgoing = { bytes: chunk, done };
     this.#send(0);
@@ -162,6 +175,7 @@ export class GuestStream extends Duplex {
       const bytes = this.#incoming.shift() as Uint8Array;
       this.#consumed += bytes.length;
       this.#wanted = this.push(bytes);
+      this.#isDrained = this.readableLength === 0; // a listener of `data` has received the bytes
     }
     if (this.#consumed >= CREDIT_BYTES && !this.#over) {
       this.#stream.credit(this.#consumed);
@@ -169,7 +183,12 @@ export class GuestStream extends Duplex {
     }
     if (this.#incoming.length > 0) return;
     if (this.#failure !== undefined) this.#fail(this.#failure);
-    else if (this.#ended && !this.readableEnded) this.push(null);
+    // The read that returns the last bytes must not also cause the event `end`. undici may pause
+    // its parser for these bytes. A paused parser would then throw into the app's event loop.
+    else if (this.#ended && this.#isDrained && this.readableLength === 0 && !this.#isEndPassed) {
+      this.#isEndPassed = true;
+      this.push(null);
+    }
   }
 
   // Destroys the stream with `error`. If events or bytes must reach the reader first, destroys the

@@ -99,6 +99,8 @@ export function portDispatcher(port: number, connect: () => GuestStream, enter: 
           stream.once('error', failed);
           stream.once('connect', () => {
             stream.off('error', failed);
+            // These listeners run before the listeners of undici.
+            stream.on('error', () => continueParser(stream)).on('close', () => continueParser(stream));
             // undici uses only methods that every Duplex has.
             callback(null, stream as unknown as Socket);
           });
@@ -117,6 +119,15 @@ export function portDispatcher(port: number, connect: () => GuestStream, enter: 
       before.destroy(reason).catch(() => {});
     },
   };
+}
+
+// Continues a paused parser before its connection ends with an error. Otherwise undici would throw
+// an assertion into the app's event loop. undici does not export the parser. The parser is found by
+// the description of its symbol.
+function continueParser(stream: GuestStream): void {
+  const key = Object.getOwnPropertySymbols(stream).find(({ description }) => description === 'parser');
+  const parser: unknown = key && Reflect.get(stream, key);
+  if (typeof parser === 'object' && parser !== null && 'paused' in parser) parser.paused = false;
 }
 
 function forward(event: string, from: EventEmitter, to: EventEmitter): void {

@@ -11,7 +11,7 @@ import { closeSuite, openSuite, type Suite } from './harness/suite.js';
 let suite: Suite;
 
 beforeAll(async () => {
-  suite = await openSuite();
+  suite = await openSuite('shared');
 });
 
 afterAll(() => closeSuite(suite));

@@ -3,15 +3,22 @@
 
 import type { Theme } from '../harness/case.js';
 import { app } from './app/index.js';
+import { archives } from './archives/index.js';
 import { bindings } from './bindings/index.js';
 import { crypto } from './crypto/index.js';
 import { descriptors } from './descriptors/index.js';
+import { environment } from './environment/index.js';
 import { facts } from './facts/index.js';
+import { fetch } from './fetch/index.js';
+import { fileSystems } from './file-systems/index.js';
 import { internals } from './internals/index.js';
+import { lifecycle } from './lifecycle/index.js';
 import { limits } from './limits/index.js';
 import { modules } from './modules/index.js';
 import { mounts } from './mounts/index.js';
+import { markOnce } from './once.js';
 import { paths } from './paths/index.js';
+import { permissions } from './permissions/index.js';
 import { proc } from './proc/index.js';
 import { processes } from './processes/index.js';
 import { prototypes } from './prototypes/index.js';
@@ -19,6 +26,7 @@ import { races } from './races/index.js';
 import { reentrancy } from './reentrancy/index.js';
 import { shell } from './shell/index.js';
 import { sizes } from './sizes/index.js';
+import { snapshots } from './snapshots/index.js';
 import { sockets } from './sockets/index.js';
 
 export const THEMES: Theme[] = [
@@ -40,4 +48,11 @@ export const THEMES: Theme[] = [
   sizes,
   reentrancy,
   limits,
-];
+  permissions,
+  fetch,
+  archives,
+  fileSystems,
+  snapshots,
+  environment,
+  lifecycle,
+].map(markOnce);

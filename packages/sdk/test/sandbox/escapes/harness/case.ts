@@ -3,6 +3,7 @@
 
 import type { NodeRuntime, NodeRuntimeOptions, RunOptions } from '../../../../src/index.js';
 import type { CaseFolders } from './folders.js';
+import type { Place } from './place.js';
 
 /** A case. Its name is unique in the suite. */
 export interface EscapeCase {
@@ -21,13 +22,18 @@ export interface EscapeCase {
    * Calls of the app, made instead of a program. The harness compares the returned text as it
    * compares a program's output.
    */
-  attack?: (runtime: NodeRuntime, folders: CaseFolders) => Promise<string>;
+  attack?: (runtime: NodeRuntime, folders: CaseFolders, place: Place) => Promise<string>;
   /** The expected result. */
   expected: Expected;
   /**
    * Checks the host machine after the program. Returns a sentence about a problem, or `undefined`.
    */
   after?: (folders: CaseFolders) => string | undefined;
+  /**
+   * The reason why the mode makes no difference for a case that takes long. The short form of the
+   * tests runs the case in shared mode only.
+   */
+  once?: string;
   /**
    * The reason why a known vulnerability is not fixed. The case must fail, and the suite reports
    * when the case passes.

@@ -1,10 +1,12 @@
 // Runs the neighbour: a second runtime on the sidecar of the cases, with objects that a hostile
-// program could attack.
+// program could attack. The neighbour belongs to another tenant than the cases.
 //
-// The neighbour has a secret in its memory, in a file and in its environment, a resident runner, an
-// open descriptor, and servers. The harness checks these objects after each case.
+// The neighbour has a secret in its memory, in a file and in its environment. The neighbour also
+// has a resident runner, an open descriptor, servers, and a snapshot on disk. The harness checks
+// these objects after each case.
 
 import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
 import { NodeRuntime, type ResidentRunner, type Sidecar } from '../../../../src/index.js';
 
 const PORT = 4_100;
@@ -42,6 +44,18 @@ const REPORT = `
 }
 `;
 
+const TENANT = 'neighbour-tenant';
+
+/** The names of the neighbour's snapshot. A case of another tenant may know all of them. */
+export interface NeighbourSnapshot {
+  tenant: string;
+  id: string;
+  name: string;
+  digest: string;
+  /** The path of a file that `export()` has written. */
+  path: string;
+}
+
 /** The runtime beside the runtimes of the cases. */
 export class Neighbour {
   readonly secret = `neighbour-${randomUUID()}`;
@@ -49,11 +63,14 @@ export class Neighbour {
   #runner: ResidentRunner | undefined;
   #rounds = 0;
   #first: string | undefined;
+  #snapshot: NeighbourSnapshot | undefined;
 
-  static async start(sidecar: Sidecar): Promise<Neighbour> {
+  /** Starts the neighbour, and writes its snapshot to the folder `exports`. */
+  static async start(sidecar: Sidecar, exports: string): Promise<Neighbour> {
     const neighbour = new Neighbour();
     const runtime = await NodeRuntime.create({
       sidecar,
+      tenant: TENANT,
       env: { SECRET: neighbour.secret },
       files: { [SECRET_FILE]: neighbour.secret },
     });
@@ -61,7 +78,16 @@ export class Neighbour {
     neighbour.#runner = await runtime.createResidentRunner();
     const setup = await neighbour.#runner.exec(SETUP, { timeout: 10_000 });
     if (setup.exitCode !== 0) throw new Error(`the neighbour could not start: ${setup.stderr}`);
+    const name = 'neighbour-snapshot';
+    const snapshot = await runtime.snapshot({ name, store: 'disk' });
+    const path = join(exports, 'neighbour.snapshot');
+    await snapshot.export(path);
+    neighbour.#snapshot = { tenant: TENANT, id: snapshot.id, name, digest: await snapshot.digest(), path };
     return neighbour;
+  }
+
+  get snapshot(): NeighbourSnapshot {
+    return this.#snapshot as NeighbourSnapshot;
   }
 
   get runtime(): NodeRuntime {
@@ -81,7 +107,10 @@ export class Neighbour {
       this.#first ??= now;
       if (now !== this.#first) return `the neighbour sees ${now}, and saw ${this.#first}`;
       const file = Buffer.from(await this.runtime.readFile(SECRET_FILE)).toString();
-      return file === this.secret ? undefined : "the neighbour's file has changed";
+      if (file !== this.secret) return "the neighbour's file has changed";
+      const snapshots = await this.runtime.snapshots.list();
+      const ids = snapshots.map(({ id }) => id).join();
+      return ids === this.snapshot.id ? undefined : `the neighbour's snapshots have changed: ${ids}`;
     } catch (error) {
       return `the neighbour does not respond: ${error}`;
     }

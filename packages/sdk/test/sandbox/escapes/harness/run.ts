@@ -1,10 +1,11 @@
 // Runs one case and returns all problems of its expectation, its output, the neighbour, the sidecar
 // and the canary. An empty list means that the sandbox contained the attack.
 
-import { type ExecResult, NodeRuntime } from '../../../../src/index.js';
+import type { ExecResult } from '../../../../src/index.js';
 import type { Ending, EscapeCase, Expected } from './case.js';
 import { leaked } from './facts.js';
 import type { CaseFolders } from './folders.js';
+import { Place } from './place.js';
 import { PRELUDE } from './prelude.js';
 import type { Suite } from './suite.js';
 
@@ -22,12 +23,14 @@ export async function run(suite: Suite, attempt: EscapeCase): Promise<string[]> 
   const folders = suite.folders.forCase();
   attempt.prepare?.(folders);
   const problems: (string | undefined)[] = [];
+  const place = new Place(suite.mode, suite.sidecar, suite.neighbour.snapshot);
   try {
-    const result = await execute(suite, attempt, folders);
+    const result = await execute(attempt, folders, place);
     problems.push(...compare(result, attempt.expected), leaked(`${result.stdout}\n${result.stderr}`, suite.facts));
   } catch (error) {
     problems.push(`the call failed: ${error instanceof Error ? error.stack : error}`);
   }
+  problems.push(await place.close());
   problems.push(attempt.after?.(folders));
   problems.push(await suite.neighbour.check());
   problems.push(await suite.watch.check());
@@ -35,17 +38,13 @@ export async function run(suite: Suite, attempt: EscapeCase): Promise<string[]> 
   return problems.filter((problem) => problem !== undefined);
 }
 
-async function execute(suite: Suite, attempt: EscapeCase, folders: CaseFolders): Promise<CaseResult> {
+async function execute(attempt: EscapeCase, folders: CaseFolders, place: Place): Promise<CaseResult> {
   const options = typeof attempt.options === 'function' ? attempt.options(folders) : attempt.options;
-  const runtime = await NodeRuntime.create({ ...options, sidecar: suite.sidecar });
-  try {
-    if (attempt.attack) return { stdout: await attempt.attack(runtime, folders), stderr: '', exitCode: 0 };
-    const program = typeof attempt.program === 'function' ? attempt.program(folders) : (attempt.program ?? '');
-    const code = attempt.bare ? program : `${PRELUDE}\n${program}`;
-    return await runtime.exec(code, { timeout: TIMEOUT_MS, ...attempt.execOptions });
-  } finally {
-    await runtime.dispose();
-  }
+  const runtime = await place.create(options);
+  if (attempt.attack) return { stdout: await attempt.attack(runtime, folders, place), stderr: '', exitCode: 0 };
+  const program = typeof attempt.program === 'function' ? attempt.program(folders) : (attempt.program ?? '');
+  const code = attempt.bare ? program : `${PRELUDE}\n${program}`;
+  return runtime.exec(code, { timeout: TIMEOUT_MS, ...attempt.execOptions });
 }
 
 function compare(result: CaseResult | ExecResult, expected: Expected): string[] {

@@ -1,9 +1,10 @@
-// Compares the sidecar's process with its state before the cases: pid, descriptors, mappings,
-// threads, memory.
+// Compares the process of the neighbour's sidecar with its state before the cases: pid,
+// descriptors, mappings, threads, memory. In embedded mode this process is the process of the
+// tests. The sidecars of owned runtimes must have ended.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import type { Sidecar } from '../../../../src/index.js';
-import { descriptorsOf, isRunning, residentBytes, sleep } from '../../processes.js';
+import { childrenOf, descriptorsOf, isRunning, residentBytes, sleep } from '../../processes.js';
 
 /**
  * Allowed mappings and threads beyond the first state: 256 stacks with guards that are kept for
@@ -44,6 +45,7 @@ function stateOf(pid: number): ProcessState {
 /** Compares one sidecar with its first state. */
 export class SidecarWatch {
   readonly #first: ProcessState;
+  readonly #children = childrenOf();
 
   readonly sidecar: Sidecar;
 
@@ -58,10 +60,18 @@ export class SidecarWatch {
     for (;;) {
       if (!isRunning(this.sidecar.pid)) return 'the sidecar has ended';
       const { runtimes } = await this.sidecar.getResourceSnapshot();
-      const wrong = runtimes === 1 ? this.#compare(stateOf(this.sidecar.pid)) : `the sidecar still has ${runtimes} runtimes`;
+      const wrong =
+        runtimes === 1
+          ? (this.#compare(stateOf(this.sidecar.pid)) ?? this.#newChildren())
+          : `the sidecar still has ${runtimes} runtimes`;
       if (!wrong || performance.now() > end) return wrong;
       await sleep(10);
     }
+  }
+
+  #newChildren(): string | undefined {
+    const added = childrenOf().filter((pid) => !this.#children.includes(pid));
+    return added.length > 0 ? `sidecars of the case still run: ${added}` : undefined;
   }
 
   #compare(now: ProcessState): string | undefined {

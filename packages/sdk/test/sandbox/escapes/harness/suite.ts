@@ -1,12 +1,15 @@
-// Opens the objects that all cases share: one sidecar, the neighbour on the sidecar, the folders on
-// the host machine. Next: `run.ts`.
+// Opens the objects that all cases of a mode share: the neighbour, its sidecar, the folders on the
+// host machine. Next: `run.ts`.
 
 import { randomUUID } from 'node:crypto';
-import { NodeRuntime, Sidecar } from '../../../../src/index.js';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { NodeRuntime, type Sidecar } from '../../../../src/index.js';
 import { descriptorsOf, sleep } from '../../processes.js';
 import { forbidden } from './facts.js';
 import { HostFolders } from './folders.js';
 import { Neighbour } from './neighbour.js';
+import { type Mode, openSidecar } from './place.js';
 import { SidecarWatch } from './sidecar-watch.js';
 
 /**
@@ -16,6 +19,8 @@ import { SidecarWatch } from './sidecar-watch.js';
 const WARM_UP = 24;
 
 export interface Suite {
+  mode: Mode;
+  /** The neighbour's sidecar, which the cases share except in owned mode. */
   sidecar: Sidecar;
   neighbour: Neighbour;
   folders: HostFolders;
@@ -23,14 +28,22 @@ export interface Suite {
   facts: Map<string, string>;
 }
 
-export async function openSuite(): Promise<Suite> {
+let storeBefore: string | undefined;
+
+export async function openSuite(mode: Mode): Promise<Suite> {
   // No guest may see the value of this environment variable.
   process.env.COLDFRAME_ESCAPES = `host-environment-${randomUUID()}`;
   const folders = new HostFolders();
-  const sidecar = await Sidecar.spawn({ workers: 2 });
-  const neighbour = await Neighbour.start(sidecar);
+  // All sidecars use one folder of snapshots, so that tenants meet in the folder.
+  storeBefore = process.env.XDG_DATA_HOME;
+  process.env.XDG_DATA_HOME = join(folders.root, 'data');
+  const exports = join(folders.root, 'exports');
+  mkdirSync(exports);
+  const sidecar = await openSidecar(mode);
+  const neighbour = await Neighbour.start(sidecar, exports);
   await warmUp(sidecar, folders);
-  return { sidecar, neighbour, folders, watch: new SidecarWatch(sidecar), facts: forbidden(folders, neighbour.secret) };
+  const watch = new SidecarWatch(sidecar);
+  return { mode, sidecar, neighbour, folders, watch, facts: forbidden(folders, neighbour.secret) };
 }
 
 async function warmUp(sidecar: Sidecar, folders: HostFolders): Promise<void> {
@@ -51,4 +64,6 @@ export async function closeSuite(suite: Suite | undefined): Promise<void> {
   await suite?.sidecar.dispose();
   suite?.folders.remove();
   delete process.env.COLDFRAME_ESCAPES;
+  if (storeBefore === undefined) delete process.env.XDG_DATA_HOME;
+  else process.env.XDG_DATA_HOME = storeBefore;
 }
