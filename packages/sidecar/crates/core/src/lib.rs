@@ -18,6 +18,8 @@
 
 mod checks;
 mod core;
+#[cfg(any(test, feature = "fuzzing"))]
+pub mod fuzzing;
 mod installation;
 mod options;
 mod outcome;

@@ -18,6 +18,8 @@ mod home;
 mod info;
 mod lineage;
 mod membership;
+#[cfg(test)]
+mod models;
 mod output;
 mod owner;
 mod program_sink;
@@ -26,6 +28,7 @@ mod rest;
 mod run;
 mod scheduled;
 mod snapshot;
+mod sync;
 mod usage;
 
 pub(crate) use evaluations::Request;
