@@ -1,12 +1,11 @@
-// The test suites: the Rust workspace, the TypeScript packages with the repository itself, and runs
-// of the frame fuzzers. `pnpm test:long` also runs the engine's long tests, and opens the
-// documentation site in a browser.
+// The test suites: the Rust workspace, the TypeScript packages with the repository itself, and a
+// run of the SDK's fuzzer. `pnpm test:long` also runs the engine's long tests and the fuzz targets
+// of the sidecar, and opens the documentation site in a browser.
 
 import { readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { cargo } from '../build/cargo.mjs';
 import { BuildFailure } from '../build/failure.mjs';
-import { cargoTargetDir, fromRoot, root } from '../build/paths.mjs';
+import { fromRoot, root } from '../build/paths.mjs';
 import { run } from '../build/run.mjs';
 
 const REPORT = '.build/vitest.json';
@@ -70,13 +69,6 @@ const single = (name, work) => ({
   },
 });
 
-// The Rust tests have compiled the example already. `cargo run` would select one package, and would
-// compile its dependencies again with other features.
-async function sidecarFuzz(print) {
-  await cargo(['build', '--locked', '--profile', 'builder', '--workspace', '--example', 'fuzz_frames'], print);
-  await run(join(cargoTargetDir, 'builder/examples/fuzz_frames'), ['--seconds', fuzzSeconds()], { onLine: print });
-}
-
 async function sdkFuzz(print) {
   await run(process.execPath, ['packages/sdk/test/fuzz/frames.mjs', '--seconds', fuzzSeconds()], { onLine: print });
 }
@@ -90,18 +82,18 @@ const LONGEST_MS = 3 * 60 * 60_000;
 const engine = (script) => (print) =>
   run(process.execPath, [`packages/runner/test/engine/${script}`], { onLine: print, longestMs: LONGEST_MS });
 
+/** The Rust tests run the kept inputs of the fuzz targets. This suite searches for new inputs. */
+const targets = (print) =>
+  run(process.execPath, ['scripts/fuzz.mjs', '--seconds', fuzzSeconds()], { onLine: print, longestMs: LONGEST_MS });
+
 const look = (print) => run(process.execPath, ['packages/site/browser/look.mjs'], { onLine: print });
 
-export const tests = [
-  { name: 'Rust tests', run: rust },
-  { name: 'TypeScript tests', run: vitest },
-  single('fuzz, sidecar', sidecarFuzz),
-  single('fuzz, SDK', sdkFuzz),
-];
+export const tests = [{ name: 'Rust tests', run: rust }, { name: 'TypeScript tests', run: vitest }, single('fuzz, SDK', sdkFuzz)];
 
 /** The suites that only `pnpm test:long` runs. */
 export const longTests = [
   single('QuickJS tests', engine('quickjs-tests.mjs')),
   single('random programs', engine('random-programs/run.mjs')),
+  single('fuzz, sidecar', targets),
   single('documentation site in a browser', look),
 ];

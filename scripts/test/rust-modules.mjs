@@ -140,6 +140,16 @@ export function packagesBelow(name) {
 }
 
 /**
+ * Returns the names of the packages that cargo compiles for a package in `pnpm build`. Packages of
+ * disabled features are not included.
+ */
+export function packagesCompiledFor(name) {
+  const args = ['tree', '--locked', '--package', name, '--edges', 'normal,build', '--prefix', 'none', '--format', '{p}'];
+  const lines = execFileSync(process.execPath, [fromRoot('scripts/cargo.mjs'), ...args], { encoding: 'utf8' }).split('\n');
+  return new Set(lines.filter(Boolean).map((line) => line.split(' ')[0]));
+}
+
+/**
  * Returns the features of each package that cargo compiles for the workspace, as a list for each
  * package's name. `kinds` names the kinds of dependencies, as in `cargo tree --edges`.
  */

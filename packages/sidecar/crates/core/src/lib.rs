@@ -19,6 +19,8 @@
 mod budget;
 mod checks;
 mod core;
+#[cfg(any(test, feature = "fuzzing"))]
+pub mod fuzzing;
 mod installation;
 mod options;
 mod outcome;

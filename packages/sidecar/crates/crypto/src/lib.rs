@@ -12,6 +12,8 @@ mod cipher;
 mod command;
 mod fault;
 mod fields;
+#[cfg(any(test, feature = "fuzzing"))]
+pub mod fuzzing;
 mod hash;
 mod hmac;
 mod kdf;

@@ -19,6 +19,8 @@ mod descriptors;
 mod embedder;
 mod encoding;
 mod fs;
+#[cfg(any(test, feature = "fuzzing"))]
+pub mod fuzzing;
 mod host_calls;
 mod ids;
 mod kernel;
@@ -31,7 +33,7 @@ pub mod processes;
 mod resources;
 pub mod snapshot;
 mod steps;
-#[cfg(test)]
+#[cfg(any(test, feature = "fuzzing"))]
 mod testing;
 pub mod usage;
 

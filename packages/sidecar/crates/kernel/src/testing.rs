@@ -1,10 +1,13 @@
-//! A program without a VM, for tests of the kernel. The program accepts all output and cannot start
-//! children.
+//! A program without a VM, for tests and fuzz targets of the kernel. The program accepts all output
+//! and cannot start children.
 
+#[cfg(test)]
+use crate::Kernel;
+use crate::Process;
 use crate::caller::{AlarmGuard, Caller};
+#[cfg(test)]
 use crate::ids::{OperationId, SocketId};
 use crate::processes::Child;
-use crate::{Kernel, Process};
 use coldframe_error::{Errno, Error};
 use coldframe_ids::Pid;
 use parking_lot::Mutex;
@@ -13,11 +16,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Waker;
 
 /// Returns the id of an operation with this number.
+#[cfg(test)]
 pub(crate) fn operation(number: u32) -> OperationId {
     OperationId::new(number).expect("no id is 0")
 }
 
 /// Returns the id of a socket with this number.
+#[cfg(test)]
 pub(crate) fn socket(number: u32) -> SocketId {
     SocketId::new(number).expect("no id is 0")
 }
@@ -41,6 +46,7 @@ impl FakeCaller {
     }
 
     /// Makes a root program of `kernel`, with an empty standard input.
+    #[cfg(test)]
     pub(crate) fn root(kernel: &Arc<Kernel>, cwd: &str) -> Arc<dyn Caller> {
         let pid = kernel.processes.enter_root().expect("room");
         Self::start(Process::new(kernel.clone(), pid, cwd), &[])

@@ -1,5 +1,6 @@
 //! The gate to a running VM's memory. The sidecar's code passes through the gate, and a kill closes
-//! the gate permanently. Next: `meter.rs`.
+//! the gate permanently. `models.rs` checks the gate in every order of the threads. Next:
+//! `meter.rs`.
 //!
 //! Guest code in a loop without polls does not return. A kill therefore removes all access to the
 //! guest's memory. The guest's next load or store faults, and wasmtime turns a fault of guest code
@@ -10,10 +11,8 @@
 //! instructions outside guest code. The image build therefore checks that guest code contains none
 //! of these instructions.
 
+use super::sync::{AtomicBool, Mutex, MutexGuard, Ordering, fence, forbid};
 use super::{GUARD, RESERVATION};
-use coldframe_sys as sys;
-use parking_lot::{Mutex, MutexGuard};
-use std::sync::atomic::{AtomicBool, Ordering, fence};
 
 /// The gate to the memory of one VM.
 #[derive(Debug, Default)]
@@ -100,7 +99,7 @@ impl Gate {
                 // SAFETY: the VM is attached, so the reservation belongs to the VM. The sidecar's
                 // code touches the memory only inside `enter`, which holds this lock. If the call
                 // fails, the VM still ends at its next poll or import.
-                let _ = unsafe { sys::forbid(base, RESERVATION + GUARD) };
+                let _ = unsafe { forbid(base, RESERVATION + GUARD) };
             }
             drop(state);
             fence(Ordering::SeqCst);

@@ -22,10 +22,13 @@ mod gate;
 mod growth;
 mod image;
 mod meter;
+#[cfg(test)]
+mod models;
 mod occupied_slot;
 mod pool;
 mod save;
 mod slot;
+mod sync;
 
 #[cfg(test)]
 mod tests;

@@ -7,6 +7,8 @@
 
 mod declare;
 pub mod frames;
+#[cfg(any(test, feature = "fuzzing"))]
+pub mod fuzzing;
 mod invalid;
 mod maps;
 pub mod messages;

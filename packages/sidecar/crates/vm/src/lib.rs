@@ -23,6 +23,8 @@ mod stack;
 pub use config::{CPU_FEATURES, engine_config};
 pub use data::{Fatal, MemoryRefusal, StoreData};
 pub use owner::{Checkpoint, Owner, checkpoint};
+#[cfg(any(test, feature = "fuzzing"))]
+pub use snapshot::fuzzing;
 pub use snapshot::{FormatError, LaidOut, Opened, VmSnapshot};
 
 use clock::Clock;

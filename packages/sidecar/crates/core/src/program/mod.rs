@@ -19,6 +19,8 @@ mod home;
 mod info;
 mod lineage;
 mod membership;
+#[cfg(test)]
+mod models;
 mod output;
 mod owner;
 mod program_sink;
@@ -27,6 +29,7 @@ mod rest;
 mod run;
 mod scheduled;
 mod snapshot;
+mod sync;
 mod tree;
 mod usage;
 

@@ -14,18 +14,15 @@
 //! request must also rest. One snapshot is taken at a time. Further requests are queued.
 //!
 //! Without a request, the only cost is one check of [`Quiesce::is_wanted`] when a program has no
-//! work. Each kernel has one [`Quiesce`]. Next: `rest.rs`, a program at rest;
+//! work. Each kernel has one [`Quiesce`]. `models.rs` checks the requests and the programs in every
+//! order of the threads. Next: `rest.rs`, a program at rest;
 //! `runtime/snapshots/take.rs`, which makes the snapshot.
 
-use super::snapshot::VmState;
-use super::{Home, Program, nanos};
-use crate::sched::{Alarm, Scheduler};
+use super::sync::{AtomicBool, AtomicUsize, Mutex, Ordering, RwLock, RwLockReadGuard, monotonic_ns};
+use super::{Alarm, Home, Program, Scheduler, VmState, nanos};
 use coldframe_error::Error;
 use coldframe_ids::Pid;
-use coldframe_sys as sys;
-use parking_lot::{Mutex, RwLock, RwLockReadGuard};
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 use std::task::Waker;
 use std::time::Duration;
@@ -223,7 +220,7 @@ impl Quiesce {
 
     /// Quiesces the runtime and takes a snapshot, now or as soon as possible.
     pub(crate) fn request(&self, request: QuiesceRequest) {
-        let at = sys::monotonic_ns().saturating_add(nanos(request.timeout));
+        let at = monotonic_ns().saturating_add(nanos(request.timeout));
         self.act(|rounds, follow_up| {
             rounds.last += 1;
             let number = rounds.last;
@@ -258,7 +255,7 @@ impl Quiesce {
             if round.saving && round.resting.len() == members {
                 // All programs rest, and some VM snapshots are still being taken. This work always
                 // ends.
-                queued.alarm = Some(self.set_alarm(sys::monotonic_ns() + AGAIN_NS, number));
+                queued.alarm = Some(self.set_alarm(monotonic_ns() + AGAIN_NS, number));
             } else {
                 let reason = round.busy();
                 fail(rounds, reason, follow_up);

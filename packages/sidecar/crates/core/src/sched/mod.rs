@@ -12,10 +12,15 @@
 //! This module uses programs only through [`Scheduled`]. Next: `task.rs`.
 
 mod background;
+#[cfg(test)]
+mod models;
 mod queue;
 mod reclaim;
 mod running;
+mod sync;
 mod task;
+#[cfg(test)]
+mod tests;
 mod timers;
 
 pub(crate) use task::{Scheduled, Task};

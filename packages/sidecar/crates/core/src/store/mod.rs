@@ -15,6 +15,8 @@ mod content;
 mod faults;
 mod folder;
 mod format;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod fuzzing;
 mod index;
 mod layered_store;
 mod memory_layer;

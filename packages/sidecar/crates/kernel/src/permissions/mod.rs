@@ -14,11 +14,15 @@
 mod audit;
 mod compiled;
 mod denied;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod fuzzing;
 mod glob;
 mod hosts;
 pub(crate) mod operations;
 pub mod policy;
 mod ranked;
+#[cfg(any(test, feature = "fuzzing"))]
+mod reference;
 #[cfg(test)]
 mod tests;
 mod tree;

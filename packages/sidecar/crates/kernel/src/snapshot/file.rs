@@ -19,6 +19,12 @@ use std::collections::HashSet;
 /// because postcard stores neither names nor types.
 pub(super) const VERSION: u8 = 3;
 
+/// Returns the bytes before the encoded value, for the fuzz target.
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) fn file_head() -> Vec<u8> {
+    [&[VERSION], &standard()[..]].concat()
+}
+
 type Checked = Result<(), &'static str>;
 
 impl KernelSnapshot {

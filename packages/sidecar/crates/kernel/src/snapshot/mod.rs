@@ -22,6 +22,8 @@ mod rewritten;
 
 use super::descriptors::{DescriptionCollector, DescriptionsSnapshot, RestoredDescriptions};
 pub use super::encoding::bounded;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) use file::file_head;
 
 use super::bindings::{Bindings, BindingsSnapshot};
 use super::crypto::{Crypto, CryptoShare, CryptoSnapshot};

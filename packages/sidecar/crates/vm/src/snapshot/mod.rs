@@ -13,6 +13,8 @@
 
 mod file;
 mod format;
+#[cfg(any(test, feature = "fuzzing"))]
+pub mod fuzzing;
 
 pub use file::{LaidOut, Opened};
 pub use format::FormatError;

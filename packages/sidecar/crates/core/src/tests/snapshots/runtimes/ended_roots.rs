@@ -9,8 +9,8 @@ use std::time::Instant;
 const CPU_MS: u64 = 2_000;
 const COMPUTED_MS: u64 = 1_000;
 
-/// Computes for [`COMPUTED_MS`] of CPU time, and starts a detached program that computes without end after
-/// a pause.
+/// Computes for [`COMPUTED_MS`] of CPU time, and starts a detached program that computes without
+/// end after a pause.
 const CHAIN: &str = r"
     const { spawn } = require('child_process');
     const end = process.cpuUsage().user + 1000000;
