@@ -1,5 +1,5 @@
 //! Namespaces of the sidecar. The broker makes them while the sidecar loads its image, and the
-//! sidecar joins them. Joining costs some tens of microseconds, and making them some hundreds.
+//! sidecar joins them.
 //!
 //! The root of the mount namespace is an empty folder in memory, with the image, the folder of
 //! snapshots, and `/proc/self/fd` of the sidecar. No other file of the host machine has a path.
