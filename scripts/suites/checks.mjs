@@ -19,7 +19,10 @@ const types = (project, print) => run(local('tsc'), ['-p', project, '--pretty', 
 
 // Clippy uses the profile `builder`, because the build has already compiled the dependencies in
 // that profile.
-const clippy = ['clippy', '--locked', '--profile', 'builder', '--workspace', '--all-targets', '--', '-D', 'warnings'];
+/** The feature with the stand-in for an escaped guest, which no release has. */
+export const STAND_IN = 'coldframe-sidecar/stand-in';
+
+const clippy = ['clippy', '--locked', '--profile', 'builder', '--workspace', '--all-targets'];
 
 export const checks = [
   check('biome', (print) => run(local('biome'), ['ci', '--error-on-warnings', '--colors=off', '.'], { onLine: print })),
@@ -29,5 +32,5 @@ export const checks = [
   check('types of the recipes', (print) => types('examples/recipes', print)),
   check('documentation site', (print) => run(process.execPath, ['packages/site/build.mjs', '--check'], { onLine: print })),
   check('rustfmt', (print) => cargo(['fmt', '--all', '--check'], print)),
-  check('clippy', (print) => cargo(clippy, print)),
+  check('clippy', (print) => cargo([...clippy, '--features', STAND_IN, '--', '-D', 'warnings'], print)),
 ];

@@ -7,6 +7,7 @@ import { cargo } from '../build/cargo.mjs';
 import { BuildFailure } from '../build/failure.mjs';
 import { fromRoot, root } from '../build/paths.mjs';
 import { run } from '../build/run.mjs';
+import { STAND_IN } from './checks.mjs';
 
 const REPORT = '.build/vitest.json';
 
@@ -24,7 +25,8 @@ async function rust(print) {
   };
   // Tests use the profile `builder`, as clippy does, because the build has already compiled
   // wasmtime in that profile.
-  const args = ['test', '--locked', '--profile', 'builder', '--workspace', '--no-fail-fast'];
+  // The feature adds the stand-in for an escaped guest to the sidecar of the tests.
+  const args = ['test', '--locked', '--profile', 'builder', '--workspace', '--no-fail-fast', '--features', STAND_IN];
   try {
     await cargo(args, count);
   } catch (error) {

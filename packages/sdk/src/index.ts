@@ -61,7 +61,7 @@ export type {
   RunOptions,
   SignalName,
 } from './options/programs.js';
-export type { SidecarEmbeddedOptions, SidecarOptions, SidecarSpawnOptions } from './options/sidecar.js';
+export type { SidecarEmbeddedOptions, SidecarOptions, SidecarSpawnOptions, WallMode } from './options/sidecar.js';
 export type {
   CloneOptions,
   QuietOptions,
@@ -87,3 +87,4 @@ export type { CountedLimit, LimitUse, ResourceSnapshot } from './runtime/resourc
 export { Sidecar } from './sidecar/sidecar.js';
 export type { Snapshot } from './sidecar/snapshot.js';
 export type { DamagedSnapshot, SnapshotList, SnapshotStore } from './sidecar/snapshot-store.js';
+export type { Wall } from './sidecar/walls.js';

@@ -6,6 +6,7 @@ import { HostCallDispatcher } from '../host-calls/dispatcher.js';
 import type { Channel } from './channel.js';
 import { DecisionReader } from './decisions.js';
 import { ChannelNetwork } from './network-link.js';
+import { type Grant, grantPaths } from './grants.js';
 import type { ProcessConnection } from './sidecar-connection.js';
 import { WarningListeners } from './warnings.js';
 
@@ -14,14 +15,20 @@ export type FastCalls = Pick<ProcessConnection, 'createRuntime' | 'start' | 'eva
 
 /**
  * Makes a connection over `channel`. `process` has the calls that only the transport can implement.
+ * `grant` receives the paths of each request before the request is sent.
  * `replace` receives the connection over frames and returns the transport's faster calls.
  */
 export function connectChannel(
   channel: Channel,
-  process: Pick<ProcessConnection, 'pid' | 'dispose'>,
+  process: Pick<ProcessConnection, 'pid' | 'dispose' | 'walls'> & { grant?: Grant },
   replace?: (framed: FastCalls) => FastCalls,
 ): ProcessConnection {
-  const { request, notify, nextId } = channel;
+  const { notify, nextId } = channel;
+  const { grant, ...calls } = process;
+  const request: Channel['request'] = (name, body, options) => {
+    if (grant !== undefined) grantPaths(grant, name, body);
+    return channel.request(name, body, options);
+  };
   const dispatcher = new HostCallDispatcher({
     ok: (runtime, number, ok) => notify('host.result', number, { runtime, ok }),
     failure: (runtime, number, code, message) => notify('host.result', number, { runtime, failure: { code, message } }),
@@ -41,7 +48,7 @@ export function connectChannel(
     },
   });
   const connection: ProcessConnection = {
-    ...process,
+    ...calls,
     nextId,
     request: (name, body) => request(name, body),
     idle: channel.idle,

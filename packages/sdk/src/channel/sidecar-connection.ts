@@ -16,6 +16,7 @@ import type {
   RuntimeCreate,
   RuntimeCreated,
   RuntimeId,
+  WallPart,
 } from '../protocol/generated/messages.js';
 import type { Requests } from '../protocol/generated/tables.js';
 import type { OutputListener, StartListener } from './channel.js';
@@ -32,6 +33,8 @@ export type DecisionListener = (decisions: PermissionsTaken) => void;
 export interface SidecarConnection {
   /** The pid of the process that runs the guests. */
   readonly pid: number;
+  /** Returns the parts of the wall around the process. Empty before the sidecar's hello. */
+  walls(): readonly WallPart[];
   /** Sends a request. Resolves with its reply, whose bytes may be a view of reused memory. */
   request<N extends keyof Requests>(name: N, body: Requests[N]['body']): Promise<Requests[N]['reply']>;
   /**

@@ -155,6 +155,25 @@ const owned = (): Promise<Finding> =>
     return exitCode;
   });
 
+/** The remedies for missing parts of the wall. */
+const WALL_REMEDIES: Readonly<Record<string, string>> = {
+  userNamespace: 'Allow user namespaces: see docs/walls.md for containers and for AppArmor.',
+  landlock: 'Use Linux 6.12 or newer, with `landlock` in the list of the boot parameter `lsm`.',
+  seccomp: 'Use a kernel with CONFIG_SECCOMP_FILTER.',
+};
+
+async function walls(): Promise<Finding> {
+  const { Sidecar } = await loadSdk();
+  const sidecar = await Sidecar.spawn();
+  const parts = sidecar.walls;
+  await sidecar.dispose();
+  const found = parts.map(({ name, stands, reason }) => (stands ? `${name} stands` : `${name} is missing: ${reason}`)).join('; ');
+  const missing = parts.filter(({ stands }) => !stands);
+  if (missing.length === 0) return ok(found);
+  const remedies = missing.flatMap(({ name }) => WALL_REMEDIES[name] ?? []);
+  return warning(found, remedies.join(' ') || 'See docs/walls.md.');
+}
+
 const embedded = (): Promise<Finding> =>
   started(async () => {
     const { NodeRuntime, Sidecar } = await loadSdk();
@@ -187,6 +206,7 @@ export const CHECKS: Readonly<Record<string, () => Promise<Finding>>> = {
   limits,
   installation: installedFiles,
   'sandbox in a process': owned,
+  walls,
   'sandbox in this process': embedded,
   shell,
 };

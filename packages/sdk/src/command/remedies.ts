@@ -29,6 +29,7 @@ const REMEDIES: Readonly<Record<Known, string>> = {
   ERR_ARCHIVE: 'Do not trust the archive.',
   ERR_LINK_TO_MOUNT: 'Pass the path in the mount that the message names.',
   ERR_IMAGE: REINSTALL,
+  ERR_WALLS_MISSING: `Allow the parts that the message names, or start without \`walls: 'required'\`. ${DOCTOR}`,
   ERR_SNAPSHOT_NOT_FOUND: 'List the snapshots on disk with `coldframe snapshot ls`; `--store` and `--tenant` select others.',
   ERR_SNAPSHOT_DAMAGED: 'Delete the file, and export the snapshot again.',
   ERR_SNAPSHOT_FOREIGN: 'Use the release of Coldframe, and the kind of machine, that took the snapshot.',

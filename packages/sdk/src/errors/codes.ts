@@ -63,6 +63,11 @@ export interface RequestFacts {
    * faulty entry, or empty if the whole archive is at fault. Files of earlier entries stay.
    */
   ERR_ARCHIVE: { entry: string; reason: string };
+  /**
+   * The operating system lacks parts of the wall around the sidecar, and `walls` is `required`.
+   * `missing` has the names of the parts, separated by commas.
+   */
+  ERR_WALLS_MISSING: { missing: string };
   /** The guest image at `path` is missing, damaged or from another build. */
   ERR_IMAGE: { path: string; reason: string };
 }

@@ -96,6 +96,17 @@ export function sidecarExited(facts: ErrorFacts['ERR_SIDECAR_EXITED']) {
   return make('ERR_SIDECAR_EXITED', `The sidecar (process ${facts.pid}) ended ${how}${last}`, facts);
 }
 
+/**
+ * Makes the error for a sidecar that runs already and lacks parts of the wall. `missing` is empty
+ * if the wall is off.
+ */
+export function wallsMissing(missing: readonly { name: string; reason?: string }[]) {
+  const reasons = missing.map(({ name, reason }) => `${name} (${reason})`).join(', ');
+  const lacks =
+    missing.length === 0 ? 'The sidecar has no wall' : `The system lacks parts of the wall around the sidecar: ${reasons}`;
+  return make('ERR_WALLS_MISSING', lacks, { missing: missing.map(({ name }) => name).join(',') });
+}
+
 /** Makes the error for a call to a sidecar that the app has disposed. */
 export function sidecarDisposed() {
   return make('ERR_SIDECAR_DISPOSED', 'The sidecar has been disposed', {});

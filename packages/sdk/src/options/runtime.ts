@@ -11,6 +11,7 @@ import { MOUNTS, type Mount, NODE_MODULES, type NodeModulesMount } from './mount
 import { PERMISSIONS, type PermissionsPolicy } from './permissions.js';
 import { type Env, PLACE } from './programs.js';
 import { CALLBACK, CONTENT, type Fault, GUEST_PATH, mapOf, rule, whole } from './rule.js';
+import { WALLS, type WallMode } from './sidecar.js';
 import { SNAPSHOT_REFERENCE, TENANT } from './snapshots.js';
 import { known, type OptionTable, objectWith } from './table.js';
 
@@ -34,6 +35,12 @@ export interface RuntimeOptions<Sidecar, Snapshot> {
    * (see `snapshot`), or spawns its own sidecar and ends that sidecar in `dispose()`.
    */
   sidecar?: Sidecar | undefined;
+  /**
+   * Whether the operating system restricts the process of the runtime's own sidecar, as in
+   * `Sidecar.spawn()`. Not beside `sidecar`.
+   * @default 'auto'
+   */
+  walls?: WallMode | undefined;
   /**
    * Functions of this process that programs can call: `callBinding(name, input)`, or a command of
    * that name.
@@ -120,10 +127,13 @@ const RUNTIME: OptionTable<RuntimeOptions<unknown, unknown>> = {
   snapshot: SNAPSHOT_REFERENCE,
   tenant: TENANT,
   onBootTiming: CALLBACK,
+  walls: WALLS,
   sidecar: rule(isSidecar, 'a Sidecar made by Sidecar.spawn() or Sidecar.embedded() of this copy of coldframe'),
 };
 
-function oneOrigin({ snapshot, files }: Readonly<Record<string, unknown>>): Fault | undefined {
+function oneOrigin({ snapshot, files, sidecar, walls }: Readonly<Record<string, unknown>>): Fault | undefined {
+  if (sidecar !== undefined && walls !== undefined)
+    return { path: ['walls'], expected: 'none beside `sidecar`, which has walls of its own', received: walls };
   if (snapshot === undefined || files === undefined) return undefined;
   return { path: ['files'], expected: 'none beside `snapshot`, which has files of its own', received: files };
 }

@@ -1,7 +1,7 @@
 // Options of `Sidecar.spawn()` and `Sidecar.embedded()`.
 
 import type { BootTimingListener } from './boot-timing.js';
-import { CALLBACK, rule, whole } from './rule.js';
+import { CALLBACK, oneOf, rule, whole } from './rule.js';
 import { SNAPSHOT_STORE, type SnapshotStoreOptions } from './snapshots.js';
 import { known, type OptionTable } from './table.js';
 
@@ -36,8 +36,23 @@ export interface SidecarOptions {
   onBootTiming?: BootTimingListener | undefined;
 }
 
+/**
+ * Whether the operating system restricts the sidecar's process (the second wall). `auto` builds
+ * each part that the system allows. `required` refuses the start with `ERR_WALLS_MISSING` if a part
+ * is missing. `off` builds no part, for debugging.
+ */
+export type WallMode = 'auto' | 'required' | 'off';
+
 /** Options of `Sidecar.spawn()`. */
-export interface SidecarSpawnOptions extends SidecarOptions {}
+export interface SidecarSpawnOptions extends SidecarOptions {
+  /**
+   * Whether the operating system restricts the sidecar's process. `auto` builds each part of the
+   * wall that the system allows, see `sidecar.walls`. `required` refuses the start if a part is
+   * missing. `off` builds no part, for debugging.
+   * @default 'auto'
+   */
+  walls?: WallMode | undefined;
+}
 
 /** Options of `Sidecar.embedded()`. */
 export interface SidecarEmbeddedOptions extends SidecarOptions {
@@ -55,8 +70,10 @@ export interface SidecarEmbeddedOptions extends SidecarOptions {
 const MAX_INLINE_BUDGET_MS = 1_000;
 const isBudget = (value: unknown): boolean => typeof value === 'number' && value >= 0 && value <= MAX_INLINE_BUDGET_MS;
 
-/** The option table of a sidecar process. */
-export const SIDECAR: OptionTable<SidecarSpawnOptions> = {
+/** The rule of the option `walls`. */
+export const WALLS = oneOf(['auto', 'required', 'off'], "'auto', 'required' or 'off'");
+
+const EVERY_SIDECAR: OptionTable<SidecarOptions> = {
   onBootTiming: CALLBACK,
   workers: known(whole(1, 256, 'threads'), ['threads']),
   warmSlots: whole(0, 4_096, 'slots'),
@@ -65,9 +82,12 @@ export const SIDECAR: OptionTable<SidecarSpawnOptions> = {
   snapshots: SNAPSHOT_STORE,
 };
 
+/** The option table of a sidecar process. */
+export const SIDECAR: OptionTable<SidecarSpawnOptions> = { ...EVERY_SIDECAR, walls: WALLS };
+
 /** The option table of an embedded sidecar. */
 export const EMBEDDED_SIDECAR: OptionTable<SidecarEmbeddedOptions> = {
-  ...SIDECAR,
+  ...EVERY_SIDECAR,
   inlineBudgetMs: known(
     rule(isBudget, `a number of milliseconds from 0 to ${MAX_INLINE_BUDGET_MS}`),
     ['inlineBudget'],

@@ -50,6 +50,14 @@ export class NodeRuntime implements AsyncDisposable {
   }
 
   /**
+   * The parts of the wall that the operating system builds around the process of the runtime's
+   * sidecar. See `sidecar.walls`.
+   */
+  get walls(): readonly Types.Wall[] {
+    return this.#parts.walls;
+  }
+
+  /**
    * Runs `code`, an ES module, to its end. Resolves for any exit code, and also if the sandbox
    * ended the program: see `error` of the result.
    * @throws the signal's reason, the error of an output handler, `ERR_INVALID_OPTION`,

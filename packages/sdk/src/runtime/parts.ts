@@ -15,6 +15,7 @@ import type { ExecResult } from '../programs/result.js';
 import { RuntimePrograms } from '../programs/runtime-programs.js';
 import { Runners } from '../runner/runners.js';
 import type { RuntimeAccess } from '../sidecar/runtime-access.js';
+import { type Wall, wallsOf } from '../sidecar/walls.js';
 import { disposeRuntime } from './dispose.js';
 import { execFiles, type ProgramFiles } from './exec-files.js';
 import type { NodeRuntimeOptions } from './options.js';
@@ -101,6 +102,11 @@ export class RuntimeParts {
   get state(): RuntimeState {
     if (this.#disposal !== undefined) return 'disposed';
     return this.pause.isPaused ? 'paused' : 'running';
+  }
+
+  /** The parts of the wall around the sidecar's process. */
+  get walls(): readonly Wall[] {
+    return wallsOf(this.#access.connection);
   }
 
   execFiles(files: ProgramFiles, options: ExecFilesOptions | undefined): Promise<ExecResult> {

@@ -27,6 +27,7 @@ import { openProcess } from '../sidecar/open.js';
 import { openingOf } from '../sidecar/openings.js';
 import type { Snapshot } from '../sidecar/snapshot.js';
 import { explainMissing, originOf } from '../sidecar/snapshot-origin.js';
+import { requireWalls } from '../sidecar/walls.js';
 import { whileLoadingParts } from './load-parts.js';
 import type { NodeRuntimeOptions } from './options.js';
 
@@ -67,7 +68,8 @@ export async function provision(options: NodeRuntimeOptions): Promise<Provisione
   const makePolicy = options.idle && (await policyMaker(options.idle));
   const native = options.sidecar === undefined ? await installation() : undefined;
   const begin = now();
-  const { lease, opened, isOwn } = leaseFor(options, native);
+  const { lease, opened, isOwn } = leaseFor(options, native, mounts);
+  if (options.walls === 'required' && !isOwn) requireWalls(lease.connection);
   const { connection, policy } = makePolicy?.(lease.connection) ?? { connection: lease.connection, policy: undefined };
   // Programs of a snapshot run at once, so their bindings are part of the request. A new runtime
   // gets its bindings by a later request.
@@ -151,14 +153,19 @@ interface OpenedLease {
 }
 
 // `native` is set if the option `sidecar` is missing.
-function leaseFor({ sidecar, snapshot }: NodeRuntimeOptions, native: Installation | undefined): OpenedLease {
+function leaseFor(
+  { sidecar, snapshot, walls }: NodeRuntimeOptions,
+  native: Installation | undefined,
+  mounts: readonly Mount[] | undefined,
+): OpenedLease {
   if (sidecar !== undefined) {
     const { connection, opened } = openingOf(sidecar);
     return { lease: new SidecarLease(connection), opened, isOwn: false };
   }
   const origin = originOf(snapshot);
   if (origin?.isOpen()) return { lease: origin, opened: undefined, isOwn: false };
-  const { connection, opened } = openProcess(native as Installation);
+  const roots = (mounts ?? []).filter(({ fileSystem }) => fileSystem === undefined).map(({ hostPath }) => hostPath);
+  const { connection, opened } = openProcess(native as Installation, { walls }, roots);
   return { lease: new SidecarLease(connection, connection), opened, isOwn: true };
 }
 

@@ -18,6 +18,7 @@ export type { ProcessEntry } from '../programs/runtime-programs.js';
 export type { ResidentRunner } from '../runner/resident-runner.js';
 export type { Snapshot } from '../sidecar/snapshot.js';
 export type { SnapshotStore } from '../sidecar/snapshot-store.js';
+export type { Wall } from '../sidecar/walls.js';
 export type { ProgramFiles } from './exec-files.js';
 export type { NodeRuntimeOptions } from './options.js';
 export type { RuntimeState } from './parts.js';

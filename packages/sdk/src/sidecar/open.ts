@@ -25,10 +25,14 @@ const logTopics = (): string | undefined => process.env['COLDFRAME_LOG'] || unde
 
 /**
  * Starts a sidecar process. Throws `ERR_SIDECAR_SPAWN` if the operating system refuses the start
- * immediately.
+ * immediately. `mountRoots` has the only folders that will be mounted, if they are known.
  */
-export function openProcess(files: Installation, options: SidecarSpawnOptions = {}): Opening<ProcessConnection> {
-  const { workers, warmSlots, maxRuntimes, spinUs, snapshots } = options;
+export function openProcess(
+  files: Installation,
+  options: SidecarSpawnOptions = {},
+  mountRoots?: readonly string[],
+): Opening<ProcessConnection> {
+  const { workers, warmSlots, maxRuntimes, spinUs, snapshots, walls = 'auto' } = options;
   const { directory, maxBytes, memoryBytes } = storeOf(snapshots);
   const args = ['--image', files.locateImage(), '--snapshots', directory];
   args.push('--snapshot-bytes', String(maxBytes), '--snapshot-memory', String(memoryBytes));
@@ -36,9 +40,15 @@ export function openProcess(files: Installation, options: SidecarSpawnOptions = 
   if (warmSlots !== undefined) args.push('--warm-slots', String(warmSlots));
   if (maxRuntimes !== undefined) args.push('--max-runtimes', String(maxRuntimes));
   if (spinUs !== undefined) args.push('--spin-us', String(spinUs));
+  if (walls !== 'auto') args.push('--walls', walls);
+  // An empty root declares that no folder will be mounted.
+  if (mountRoots !== undefined) for (const root of mountRoots.length > 0 ? mountRoots : ['']) args.push('--mount-root', root);
   const log = logTopics();
   if (log !== undefined) args.push('--log', log);
-  return spawnSidecar(files.locateSidecar(), args, { copyTo: log === undefined ? undefined : process.stderr });
+  return spawnSidecar(files.locateSidecar(), args, {
+    copyTo: log === undefined ? undefined : process.stderr,
+    isWalled: walls !== 'off',
+  });
 }
 
 /**

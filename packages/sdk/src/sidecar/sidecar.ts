@@ -12,6 +12,7 @@ import { installation } from './locate.js';
 import { openEmbedded, openProcess } from './open.js';
 import { register } from './openings.js';
 import { SnapshotStore } from './snapshot-store.js';
+import { type Wall, wallsOf } from './walls.js';
 
 /**
  * A process, or a part of this process, that runs the guests of runtimes. Several runtimes can
@@ -37,7 +38,7 @@ export class Sidecar implements AsyncDisposable {
    * after `dispose()`, or when this process ends.
    *
    * @throws `ERR_INVALID_OPTION`, `ERR_PACKAGE_NOT_FOUND`, `ERR_SIDECAR_SPAWN`,
-   * `ERR_SIDECAR_EXITED`, `ERR_VERSION_MISMATCH`
+   * `ERR_SIDECAR_EXITED`, `ERR_VERSION_MISMATCH`, `ERR_WALLS_MISSING`
    */
   static async spawn(options?: SidecarSpawnOptions): Promise<Sidecar> {
     checkOptions('Sidecar.spawn()', options);
@@ -75,6 +76,14 @@ export class Sidecar implements AsyncDisposable {
   /** The pid of the process that runs the guests. In embedded mode, the pid of this process. */
   get pid(): number {
     return this.#connection.pid;
+  }
+
+  /**
+   * The parts of the wall that the operating system builds around the sidecar's process, and the
+   * reason for each missing part. Empty in embedded mode, and with `walls: 'off'`.
+   */
+  get walls(): readonly Wall[] {
+    return wallsOf(this.#connection);
   }
 
   /**

@@ -12,11 +12,13 @@ import type { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import { createChannel } from '../channel/channel.js';
 import { connectChannel } from '../channel/connection.js';
+import type { Grant } from '../channel/grants.js';
 import type { Opened, Opening, ProcessConnection } from '../channel/sidecar-connection.js';
 import { now } from '../clock.js';
 import { deferred } from '../deferred.js';
 import { sidecarDisposed, sidecarExited, sidecarSpawn } from '../errors/make.js';
 import { requireBuiltin } from '../packages/installed.js';
+import type { WallPart } from '../protocol/generated/messages.js';
 import { VERSION } from '../version.js';
 import { StderrTail } from './stderr-tail.js';
 
@@ -26,19 +28,21 @@ const GRACE_MS = 2_000;
 
 /**
  * Starts the sidecar program at `path`. `copyTo` receives everything that the sidecar writes to
- * stderr.
+ * stderr. A walled sidecar has a broker, which reads grants from stdin.
  */
 export function spawnSidecar(
   path: string,
   args: readonly string[],
-  { copyTo }: { copyTo?: Writable | undefined } = {},
+  { copyTo, isWalled = false }: { copyTo?: Writable | undefined; isWalled?: boolean } = {},
 ): Opening<ProcessConnection> {
   const begin = now();
-  const child = start(path, [...args, '--channel-fd', String(CHANNEL_FD)]);
+  const child = start(path, [...args, '--channel-fd', String(CHANNEL_FD)], isWalled);
   const spawnMs = now() - begin;
   const socket = child.stdio[CHANNEL_FD] as Socket;
   const tail = new StderrTail(child.stderr, copyTo);
   const opening = deferred<Opened>();
+  const grants = child.stdin as Socket | null;
+  let walls: readonly WallPart[] = [];
   let waiting = false;
   let ending = false;
 
@@ -58,6 +62,7 @@ export function spawnSidecar(
     if (ending) return;
     ending = true;
     socket.destroy();
+    grants?.destroy();
     const timer = setTimeout(() => child.kill('SIGKILL'), GRACE_MS).unref();
     child.once('close', () => clearTimeout(timer));
   }
@@ -79,6 +84,7 @@ export function spawnSidecar(
       socket.write(bytes);
     },
     onHello: (hello) => {
+      walls = hello.walls;
       opening.resolve({ spawnMs, sessionMs: now() - begin - spawnMs, moduleLoadMs: hello.loadNs / 1e6 });
       if (!waiting) socket.unref();
     },
@@ -97,6 +103,9 @@ export function spawnSidecar(
   });
 
   child.unref();
+  grants?.unref();
+  // The broker ends with the sidecar, whose exit status is more precise.
+  grants?.on('error', () => {});
   socket.on('data', channel.receive);
   // The exit status of the child is more precise than EPIPE or ECONNRESET; `close` follows.
   socket.on('error', () => {});
@@ -112,14 +121,19 @@ export function spawnSidecar(
     channel.close(sidecarDisposed());
     return waitForEnd();
   };
-  return { connection: connectChannel(channel, { pid: child.pid ?? 0, dispose }), opened: opening.promise };
+  // The bytes are in the socket when `write` returns, unless the socket is full. The broker waits
+  // for the grant of a request.
+  const grant: Grant = (kind, path) => grants?.write(`${kind}${path}\0`);
+  const connection = connectChannel(channel, { pid: child.pid ?? 0, dispose, walls: () => walls, grant });
+  return { connection, opened: opening.promise };
 }
 
-function start(path: string, args: string[]): ChildProcess {
+function start(path: string, args: string[], isWalled: boolean): ChildProcess {
   let child: ChildProcess;
   try {
     // The sidecar has no environment, because it needs none and no variable may reach a guest.
-    child = requireBuiltin('node:child_process').spawn(path, args, { stdio: ['ignore', 'ignore', 'pipe', 'pipe'], env: {} });
+    const stdio: ('ignore' | 'pipe')[] = [isWalled ? 'pipe' : 'ignore', 'ignore', 'pipe', 'pipe'];
+    child = requireBuiltin('node:child_process').spawn(path, args, { stdio, env: {} });
   } catch (error) {
     throw sidecarSpawn(path, (error as Error).message, error);
   }

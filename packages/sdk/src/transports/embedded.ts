@@ -47,7 +47,9 @@ export function openAddon(path: string, options: AddonOptions): Opening {
   channel.receive(session.hello);
   if (failure !== undefined) throw failure;
   const dispose = async (): Promise<void> => channel.close(sidecarDisposed());
-  const connection = connectChannel(channel, { pid: process.pid, dispose }, (framed) => fastCalls(session, channel, framed));
+  const connection = connectChannel(channel, { pid: process.pid, dispose, walls: () => [] }, (framed) =>
+    fastCalls(session, channel, framed),
+  );
   return { connection, opened: opening.promise };
 }
 

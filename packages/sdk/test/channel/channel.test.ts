@@ -11,7 +11,7 @@ import { EVENTS, NOTICES, REQUESTS } from '../../src/protocol/generated/tables.j
 const TIMINGS = { memoryMapNs: 1, instantiateNs: 2, guestStartNs: 3, guestRunNs: 4 };
 const OUTCOME = { exitCode: 0, stdout: Buffer.from('1\n'), stderr: Buffer.alloc(0), timings: TIMINGS };
 const PROGRAM: ProcessStart = { runtime: 1 as RuntimeId, mode: 'exec', code: '1' };
-const HELLO = { version: '1.2.3', pid: 7, image: 'ab', loadNs: 5 };
+const HELLO = { version: '1.2.3', pid: 7, image: 'ab', loadNs: 5, walls: [] };
 
 /** Opens a channel. The test reads and writes the other end. */
 function open() {

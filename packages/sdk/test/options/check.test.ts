@@ -10,7 +10,7 @@ import { SCHEMAS } from './schemas.js';
 const TESTED = Object.keys(SCHEMAS) as (keyof typeof SCHEMAS)[];
 const NAMES = [
   'env cwd args stdin timeout signal onStdout onStderr explainLimits process limits sidecar',
-  'onBootTiming inlineBudgetMs workers warmSlots maxRuntimes spinUs',
+  'onBootTiming inlineBudgetMs workers warmSlots maxRuntimes spinUs walls',
   'snapshot tenant name labels store settle snapshots directory maxBytes memoryBytes',
   'bindings files mounts nodeModules recursive followSymlinks memoryBytes timeoutMs',
   'constructor toString hasOwnProperty __proto__',

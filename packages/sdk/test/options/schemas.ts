@@ -199,6 +199,7 @@ const run = z.strictObject({
   limits: processLimits,
 });
 const command = z.strictObject({ ...evaluation, env, cwd, stdin, limits: processLimits });
+const walls = oneOf('auto', 'required', 'off');
 const runtime = z
   .strictObject({
     env,
@@ -215,9 +216,11 @@ const runtime = z
     tenant,
     weight: number(1, 10_000),
     onBootTiming: callback,
+    walls,
     sidecar: custom(isSidecar),
   })
-  .check(z.refine((options) => options.snapshot === undefined || options.files === undefined));
+  .check(z.refine((options) => options.snapshot === undefined || options.files === undefined))
+  .check(z.refine((options) => options.sidecar === undefined || options.walls === undefined));
 const sidecar = {
   onBootTiming: callback,
   workers: number(1, 256),
@@ -298,6 +301,6 @@ export const SCHEMAS: Readonly<Record<Exclude<OptionCall, 'new RuntimePool()'>, 
   'acquire()': acquire,
   'withRuntime()': acquire,
   'RuntimePool.dispose()': z.strictObject({ timeoutMs: number(0, 86_400_000) }),
-  'Sidecar.spawn()': z.strictObject(sidecar),
+  'Sidecar.spawn()': z.strictObject({ ...sidecar, walls }),
   'Sidecar.embedded()': z.strictObject({ ...sidecar, inlineBudgetMs: z.optional(z.number().check(z.gte(0), z.lte(1_000))) }),
 };

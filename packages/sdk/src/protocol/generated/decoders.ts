@@ -42,6 +42,7 @@ import type {
   StreamClosed,
   StreamData,
   Timings,
+  WallPart,
 } from './messages.js';
 
 /** Checks a `SidecarHello`. */
@@ -51,7 +52,16 @@ export function sidecarHello(value: unknown, at: string): SidecarHello {
   natural(map, at, 'pid');
   text(map, at, 'image');
   natural(map, at, 'loadNs');
+  list(map, at, 'walls', wallPart);
   return map as unknown as SidecarHello;
+}
+
+/** Checks a `WallPart`. */
+export function wallPart(value: unknown, at: string): WallPart {
+  const map = fields(value, at);
+  text(map, at, 'name');
+  if (map['missing'] !== undefined) text(map, at, 'missing');
+  return map as unknown as WallPart;
 }
 
 /** Checks a `Credit`. */

@@ -38,6 +38,16 @@ export interface SidecarHello {
   image: string;
   /** Nanoseconds that loading the precompiled module took. */
   loadNs: number;
+  /** The parts of the wall around the process. Empty in embedded mode, and if the wall is off. */
+  walls: WallPart[];
+}
+
+/** A part of the wall around the sidecar's process. */
+export interface WallPart {
+  /** The name of the part. */
+  name: string;
+  /** The reason why the part is missing. Omitted if the part is enforced. */
+  missing?: string | undefined;
 }
 
 /** `credit`, and `stream.credit` of the sidecar. */

@@ -96,7 +96,7 @@ fn check_memory(bytes: usize, budget: &Arc<super::Budget>) -> Result<(), Error> 
     if bytes < budget.policy.large {
         return Ok(());
     }
-    let available = sys::available_memory().unwrap_or(u64::MAX);
+    let available = sys::host_access().available_memory().unwrap_or(u64::MAX);
     match available.checked_sub(budget.policy.spare) {
         Some(room) if bytes as u64 <= room => Ok(()),
         _ => Err(Error::ResourceExhausted { resource: "memory of the machine", limit: available }),

@@ -76,7 +76,7 @@ impl Embedded {
         let store = Store::open(&core, store);
         let outlet = Arc::new(NodeOutlet::default());
         let session = Session::new(core, store, Arc::clone(&outlet) as _, inline);
-        let hello = session.hello().into_frame();
+        let hello = session.hello(Vec::new()).into_frame();
         let this = Rc::new(Self {
             session: RefCell::new(Some(session)),
             outlet,

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use coldframe_core::{Core, Dispatch, Error, Process, Runtime, Store};
 use coldframe_ids::{ConnectionId, HostCallId, RequestId, RunnerId, RuntimeId};
-use coldframe_protocol::messages::{Fact, Failure, SidecarHello, VERSION};
+use coldframe_protocol::messages::{Fact, Failure, SidecarHello, VERSION, WallPart};
 use coldframe_protocol::{Frame, Kind, Request};
 use parking_lot::Mutex;
 
@@ -100,10 +100,11 @@ impl Session {
         }
     }
 
-    /// Returns the session's first message.
-    pub fn hello(&self) -> Message {
+    /// Returns the session's first message. `walls` has the parts of the wall around this process.
+    pub fn hello(&self, walls: Vec<WallPart<'_>>) -> Message {
         let (image, load_ns) = (self.core.image_id(), self.core.load_ns());
-        Message::event(Kind::Hello, 0, &SidecarHello { version: VERSION, pid: std::process::id(), image, load_ns }, 0)
+        let hello = SidecarHello { version: VERSION, pid: std::process::id(), image, load_ns, walls };
+        Message::event(Kind::Hello, 0, &hello, 0)
     }
 
     /// Runs the session tasks that other threads have added.

@@ -26,6 +26,8 @@ Usage: coldframe-sidecar --channel-fd N --image DIR [options]
   --snapshots DIR  the directory for snapshots on disk, created with the first snapshot
   --snapshot-bytes N   largest size of all snapshots on disk, in bytes (default: 10 GiB)
   --snapshot-memory N  largest size of all snapshots in memory, in bytes (default: 4 GiB)
+  --walls MODE     the wall around the process: auto, required or off (default: auto)
+  --mount-root DIR the only folder that will be mounted; repeatable, and empty for no folder
   --log TOPICS     write a log to stderr: all, or request, runtime, program, snapshot separated by commas
   --help           print this
   --version        print the version";
@@ -57,8 +59,26 @@ pub struct Arguments {
     pub spin: Duration,
     /// The time that a lone request may run on the reading thread. Zero means never.
     pub inline: Duration,
+    /// Whether the process is walled.
+    pub walls: WallMode,
+    /// The only folders that will be mounted. `None` if further folders may be mounted later.
+    pub mount_roots: Option<Vec<PathBuf>>,
     /// The topics of the log. `None` turns the log off.
     pub log: Option<String>,
+    /// The folder of the stand-in for an escaped guest, and the only attempt to make.
+    #[cfg(feature = "stand-in")]
+    pub stand_in: Option<(PathBuf, Option<String>)>,
+}
+
+/// Whether the process is walled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WallMode {
+    /// The parts that the system allows are built.
+    Auto,
+    /// The start fails if a part is missing.
+    Required,
+    /// No part is built.
+    Off,
 }
 
 /// Parses the command line, which includes the program's name.
@@ -69,7 +89,10 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, S
     let mut max_runtimes = DEFAULT_MAX_RUNTIMES;
     let (mut spin, mut inline) = (DEFAULT_SPIN_US, DEFAULT_INLINE_US);
     let (mut directory, mut max_bytes, mut memory_bytes) = (None, DEFAULT_SNAPSHOT_BYTES, DEFAULT_SNAPSHOT_MEMORY);
+    let (mut walls, mut mount_roots) = (WallMode::Auto, None::<Vec<PathBuf>>);
     let mut log = None;
+    #[cfg(feature = "stand-in")]
+    let (mut stage, mut only) = (None, None);
     while let Some(argument) = parser.next().map_err(|e| hinted(&e.to_string()))? {
         match argument {
             Long("help") | Short('h') => return Ok(Command::Print(HELP.to_owned())),
@@ -86,22 +109,54 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, S
             Long("snapshots") => directory = Some(PathBuf::from(parser.value().map_err(|e| hinted(&e.to_string()))?)),
             Long("snapshot-bytes") => max_bytes = number(&mut parser, "--snapshot-bytes", 0, u64::MAX)?,
             Long("snapshot-memory") => memory_bytes = number(&mut parser, "--snapshot-memory", 0, u64::MAX)?,
+            Long("walls") => walls = wall_mode(&parser.value().map_err(|e| hinted(&e.to_string()))?)?,
+            Long("mount-root") => {
+                let root = PathBuf::from(parser.value().map_err(|e| hinted(&e.to_string()))?);
+                mount_roots.get_or_insert_default().extend(Some(root).filter(|root| !root.as_os_str().is_empty()));
+            }
             Long("log") => log = Some(parser.value().map_err(|e| hinted(&e.to_string()))?.to_string_lossy().into_owned()),
+            #[cfg(feature = "stand-in")]
+            Long("stand-in") => stage = parser.value().ok().map(PathBuf::from),
+            #[cfg(feature = "stand-in")]
+            Long("only") => only = parser.value().ok().map(|name| name.to_string_lossy().into_owned()),
             Long(_) | Short(_) | Value(_) => return Err(hinted(&argument.unexpected().to_string())),
         }
     }
     let channel_fd = channel_fd.ok_or_else(|| hinted("--channel-fd N is missing"))?;
     let image_dir = image_dir.ok_or_else(|| hinted("--image DIR is missing"))?;
     let (spin, inline) = (Duration::from_micros(spin), Duration::from_micros(inline));
+    // The process behind the wall has another working directory.
+    let absolute = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
+    let (image_dir, directory) = (absolute(image_dir), directory.map(absolute));
     let core = CoreOptions { image_dir, workers, warm_slots, spin, max_runtimes };
     let store = StoreOptions { directory, max_bytes, memory_bytes };
-    Ok(Command::Serve(Arguments { channel_fd, core, store, spin, inline, log }))
+    Ok(Command::Serve(Arguments {
+        channel_fd,
+        core,
+        store,
+        spin,
+        inline,
+        walls,
+        mount_roots,
+        log,
+        #[cfg(feature = "stand-in")]
+        stand_in: stage.map(|stage| (stage, only)),
+    }))
 }
 
 fn number(parser: &mut Parser, name: &str, least: u64, most: u64) -> Result<u64, String> {
     let value = parser.value().map_err(|e| hinted(&e.to_string()))?;
     let number = value.to_str().and_then(|text| text.parse().ok()).filter(|n| (least..=most).contains(n));
     number.ok_or_else(|| format!("{name}: expected a whole number from {least} to {most}, received {value:?}"))
+}
+
+fn wall_mode(value: &OsString) -> Result<WallMode, String> {
+    match value.to_str() {
+        Some("auto") => Ok(WallMode::Auto),
+        Some("required") => Ok(WallMode::Required),
+        Some("off") => Ok(WallMode::Off),
+        _ => Err(format!("--walls: expected auto, required or off, received {value:?}")),
+    }
 }
 
 fn hinted(reason: &str) -> String {

@@ -5,10 +5,10 @@
 //!           one reading thread  any thread that ends a program
 //! ```
 //!
-//! The process hardens itself, opens the core, and serves until the embedder disconnects. [`serve`]
-//! reads frames, `crates/session` handles them, and [`outgoing`] writes frames. The exit code
-//! is 0 when the embedder has disconnected, and 2 for wrong arguments. The exit code is 1 when the
-//! process cannot serve or the embedder has broken the protocol.
+//! The process hardens itself, opens the core, closes the wall ([`walls`]), and serves until the
+//! embedder disconnects. [`serve`] reads frames, `crates/session` handles them, and [`outgoing`]
+//! writes frames. The exit code is 0 when the embedder has disconnected, and 2 for wrong arguments.
+//! The exit code is 1 when the process cannot serve or the embedder has broken the protocol.
 
 mod arguments;
 mod channel;
@@ -16,12 +16,14 @@ mod hardening;
 mod outgoing;
 mod serve;
 mod takeover;
+mod walls;
 
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use coldframe_core::{Core, Store};
 use coldframe_session::{ErrorContext, Session, connection_error, failure};
+use coldframe_wall::Building;
 
 use crate::arguments::{Arguments, Command};
 use crate::channel::Channel;
@@ -55,6 +57,7 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments, outgoing: Arc<Outgoing>) -> ExitCode {
+    let building = walls::begin(arguments);
     let core = match Core::open(&arguments.core) {
         Ok(core) => core,
         Err(error) => {
@@ -63,10 +66,19 @@ fn run(arguments: &Arguments, outgoing: Arc<Outgoing>) -> ExitCode {
             return stop(1, &error.to_string());
         }
     };
-    core.return_freed_memory();
     let store = Store::open(&core, arguments.store.clone());
+    // No guest has run yet, and this process has one thread.
+    let walls = building.map(Building::close).unwrap_or_default();
+    if let Err(failure) = walls::check(arguments.walls, &walls) {
+        outgoing.push(connection_error(&failure));
+        outgoing.drain();
+        return stop(1, &failure.message);
+    }
+    core.return_freed_memory();
+    #[cfg(feature = "stand-in")]
+    walls::stand_in(arguments, !walls.parts.is_empty());
     let session = Session::new(core, store, Arc::clone(&outgoing) as _, arguments.inline);
-    outgoing.push(session.hello().into_frame());
+    outgoing.push(session.hello(walls::report(&walls)).into_frame());
     let Err(error) = Server::new(session, outgoing, arguments.spin).serve();
     stop(1, &format!("cannot start a thread: {error}"))
 }

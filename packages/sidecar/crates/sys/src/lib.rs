@@ -5,8 +5,10 @@
 //! platform so far. This crate depends on no other crate of the workspace. Next: the crate
 //! `memory`, which builds a VM's memory with these calls.
 
+mod host_access;
 mod linux;
 
+pub use host_access::{Direct, HostAccess, HostFolder, PartFile, Replacement, host_access, set_host_access};
 pub use linux::*;
 
 /// The host machine's page size. [`check_page_size`] refuses a machine with another size.

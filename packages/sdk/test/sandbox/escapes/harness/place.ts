@@ -10,10 +10,15 @@ export type Mode = (typeof MODES)[number];
 
 /** Threads of the sidecar that the neighbour uses. */
 const WORKERS = 2;
+/**
+ * The suite reads the sidecar's descriptors and mappings, which the wall hides from every user but
+ * root.
+ */
+const WALLS = process.getuid?.() === 0 ? 'auto' : 'off';
 
 /** Opens the sidecar of the neighbour. */
 export const openSidecar = (mode: Mode): Promise<Sidecar> =>
-  mode === 'embedded' ? Sidecar.embedded({ workers: WORKERS }) : Sidecar.spawn({ workers: WORKERS });
+  mode === 'embedded' ? Sidecar.embedded({ workers: WORKERS }) : Sidecar.spawn({ workers: WORKERS, walls: WALLS });
 
 /** The surroundings of one case: its mode, its runtimes, and the snapshot of the neighbour. */
 export class Place {

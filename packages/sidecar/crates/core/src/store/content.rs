@@ -94,11 +94,16 @@ impl Source {
     }
 
     fn open_with(path: &Path, flags: i32) -> Result<Self, Error> {
-        let failed = |error: io::Error| Error::snapshot_file(path, &error);
-        let damaged = |reason: &str| Error::SnapshotDamaged { path: path.display().to_string(), reason: reason.to_owned() };
         // With O_NONBLOCK, opening a pipe does not wait for a writer. The pipe is refused
         // afterwards.
-        let mut file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | flags).open(path).map_err(failed)?;
+        let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | flags).open(path);
+        Self::of(file.map_err(|error| Error::snapshot_file(path, &error))?, path)
+    }
+
+    /// Reads the head of `file`, which must be an ordinary file. Errors name `path`.
+    pub(super) fn of(mut file: File, path: &Path) -> Result<Self, Error> {
+        let failed = |error: io::Error| Error::snapshot_file(path, &error);
+        let damaged = |reason: &str| Error::SnapshotDamaged { path: path.display().to_string(), reason: reason.to_owned() };
         let meta = file.metadata().map_err(failed)?;
         if !meta.is_file() {
             return Err(damaged("it is not a file"));

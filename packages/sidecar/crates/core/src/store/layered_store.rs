@@ -20,7 +20,7 @@ use crate::installation::Installation;
 use coldframe_error::Error;
 use coldframe_ids::Digest;
 use std::collections::BTreeMap;
-use std::io::Write;
+use std::io::{Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -251,18 +251,20 @@ impl<S: Storable> LayeredStore<S> {
             if !is_absent(&source) {
                 let mut source = source?;
                 let head = with_info(&source.head, SnapshotInfo { tenant: String::new(), ..source.head.info.clone() })?;
-                return atomic_replace(path, |file, part| {
-                    source.copy(&head, file).map_err(|error| Error::snapshot_file(part, &error))?;
+                return atomic_replace(path, |file| {
+                    source.copy(&head, file).map_err(|error| Error::snapshot_file(path, &error))?;
                     // The source's body was not checked, so the written copy is checked.
-                    Source::open(part)?.assemble::<S>(&self.layers.installation, &own).map(drop)
+                    let copy = file.rewind().and_then(|()| file.try_clone());
+                    let copy = copy.map_err(|error| Error::snapshot_file(path, &error))?;
+                    Source::of(copy, path)?.assemble::<S>(&self.layers.installation, &own).map(drop)
                 });
             }
         }
         let content = Content::of(&self.layers.installation, &*snapshot)?.without_tenant();
         let head = encoded(content.head())?;
-        atomic_replace(path, |file, part| {
+        atomic_replace(path, |file| {
             let written = file.write_all(&head).and_then(|()| content.write_body(file));
-            written.map_err(|error| Error::snapshot_file(part, &error))
+            written.map_err(|error| Error::snapshot_file(path, &error))
         })
     }
 
@@ -270,7 +272,8 @@ impl<S: Storable> LayeredStore<S> {
     /// has a snapshot with this id, the import succeeds if the contents are equal, and otherwise
     /// fails.
     pub fn import(&self, tenant: &str, path: &Path) -> Result<(SnapshotInfo, Stored), Error> {
-        let mut source = Source::open(path)?;
+        let file = coldframe_sys::host_access().file(path).map_err(|error| Error::snapshot_file(path, &error))?;
+        let mut source = Source::of(file, path)?;
         source.check_image(&self.layers.installation)?;
         let id = source.head.info.id.clone();
         let head = with_info(&source.head, SnapshotInfo { tenant: tenant.to_owned(), ..source.head.info.clone() })?;

@@ -58,6 +58,20 @@ pub struct SidecarHello<'a> {
     pub image: &'a str,
     /// Nanoseconds that loading the precompiled module took.
     pub load_ns: u64,
+    /// The parts of the wall around the process. Empty in embedded mode, and if the wall is off.
+    #[serde(borrow)]
+    pub walls: Vec<WallPart<'a>>,
+}
+
+/// A part of the wall around the sidecar's process.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WallPart<'a> {
+    /// The name of the part.
+    pub name: &'a str,
+    /// The reason why the part is missing. Omitted if the part is enforced.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub missing: Option<Cow<'a, str>>,
 }
 
 /// `credit`, and `stream.credit` of the sidecar.

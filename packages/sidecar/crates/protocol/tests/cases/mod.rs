@@ -329,7 +329,13 @@ pub fn all() -> Vec<Case> {
 
     sidecar!(all, "sidecar-hello", Hello, 0, SidecarHello, {
         let image = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
-        SidecarHello { version: "0.1.0", pid: 4_194_304, image, load_ns: 1_234_567 }
+        let stands = WallPart { name: "seccomp", missing: None };
+        let missing = WallPart { name: "userNamespace", missing: Some(Cow::Borrowed("unshare: größe")) };
+        SidecarHello { version: "0.1.0", pid: 4_194_304, image, load_ns: 1_234_567, walls: vec![stands, missing] }
+    });
+    sidecar!(all, "sidecar-hello-embedded", Hello, 0, SidecarHello, {
+        let image = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
+        SidecarHello { version: "0.1.0", pid: 7, image, load_ns: 1, walls: vec![] }
     });
     sidecar!(all, "error", Error, 9, Failure, {
         let text = |s: &str| Fact::Text(s.to_owned());

@@ -99,16 +99,34 @@ impl Parent {
         parent
     }
 
-    fn started((mut command, socket, theirs): (Command, UnixStream, UnixStream), more: &[&str]) -> Self {
+    /// Starts a sidecar whose command `set_up` changes, and exchanges hellos. Returns the parts of
+    /// the wall, each with the reason why it is missing.
+    pub fn walled(set_up: impl FnOnce(&mut Command), more: &[&str]) -> (Self, Vec<(String, Option<String>)>) {
+        let mut parts = command(SIDECAR);
+        set_up(&mut parts.0);
+        let (mut parent, hello) = Self::greeted(parts, more);
+        let hello: SidecarHello<'_> = hello.read();
+        let walls = hello.walls.iter().map(|part| (part.name.to_owned(), part.missing.as_deref().map(str::to_owned))).collect();
+        parent.send(Kind::Hello, 0, &SdkHello { version: VERSION });
+        (parent, walls)
+    }
+
+    fn started(parts: (Command, UnixStream, UnixStream), more: &[&str]) -> Self {
+        let (parent, received) = Self::greeted(parts, more);
+        assert_eq!((received.kind, received.id), (Kind::Hello, 0), "{received:?}: is the guest image built?");
+        let hello: SidecarHello<'_> = received.read();
+        assert_eq!((hello.version, hello.pid), (VERSION, parent.child.id()));
+        parent
+    }
+
+    /// Starts a sidecar and reads its first frame.
+    pub fn greeted((mut command, socket, theirs): (Command, UnixStream, UnixStream), more: &[&str]) -> (Self, Received) {
         // Later options on the command line replace earlier options.
         let child = command.args(arguments(&theirs)).args(more).stdin(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         drop(theirs);
         let mut parent = Self { child, socket, decoder: Decoder::new() };
         let received = parent.receive();
-        assert_eq!((received.kind, received.id), (Kind::Hello, 0), "{received:?}: is the guest image built?");
-        let hello: SidecarHello<'_> = received.read();
-        assert_eq!((hello.version, hello.pid), (VERSION, parent.child.id()));
-        parent
+        (parent, received)
     }
 
     /// Starts a sidecar and exchanges hellos.

@@ -189,10 +189,14 @@ pub fn max_descriptors() -> u64 {
 }
 
 /// Returns the number of mappings that this process may have (`vm.max_map_count`). Returns Linux's
-/// default if the number cannot be read.
+/// default if the number cannot be read. The first call reads the number, because a process behind
+/// the second wall cannot open the file.
 pub fn max_mappings() -> u64 {
-    let text = std::fs::read_to_string("/proc/sys/vm/max_map_count").unwrap_or_default();
-    text.trim().parse().unwrap_or(65_530)
+    static NUMBER: OnceLock<u64> = OnceLock::new();
+    *NUMBER.get_or_init(|| {
+        let text = std::fs::read_to_string("/proc/sys/vm/max_map_count").unwrap_or_default();
+        text.trim().parse().unwrap_or(65_530)
+    })
 }
 
 /// Fills `buffer` from the kernel's random number generator.

@@ -29,7 +29,6 @@ use super::tree::{FileSystem, GUEST, User, now};
 use super::walk::{FinalLink, Location, Name, PathEnd};
 use crate::fs::options::FileSystemOptions;
 use crate::fs::options::MountOptions;
-use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use coldframe_error::Errno;
 use coldframe_error::Error;
@@ -73,13 +72,14 @@ impl Source {
     /// opened.
     fn folder(options: &MountOptions) -> Result<Self, Error> {
         let host = &options.host_path;
-        let folder = std::fs::canonicalize(host).and_then(|path| Ok((Dir::open_ambient_dir(&path, ambient_authority())?, path)));
-        let (root, path) = folder.map_err(|error| Error::InvalidRequest {
+        let read_only = options.read_only || options.overlay;
+        let folder = coldframe_sys::host_access().folder(host, read_only).map_err(|error| Error::InvalidRequest {
             what: "mounts.hostPath".to_owned(),
             expected: "a folder that can be opened".to_owned(),
             received: format!("{:?}: {error}", host.display().to_string()),
         })?;
-        Ok(Self::Folder { root, host_path: path.into_os_string().into_vec(), owner: coldframe_sys::user_id() })
+        let (root, host_path) = (Dir::from_std_file(folder.file), folder.path.into_os_string().into_vec());
+        Ok(Self::Folder { root, host_path, owner: coldframe_sys::user_id() })
     }
 }
 

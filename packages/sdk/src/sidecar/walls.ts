@@ -1,0 +1,30 @@
+// The report on the wall around a sidecar's process.
+
+import type { SidecarConnection } from '../channel/sidecar-connection.js';
+import { wallsMissing } from '../errors/make.js';
+
+/** A part of the wall around a sidecar's process. */
+export interface Wall {
+  /**
+   * The name: `userNamespace`, `mountNamespace`, `ipcNamespace`, `utsNamespace`, `noNewPrivileges`,
+   * `capabilities`, `limits`, `landlock`, `notDumpable` or `seccomp`.
+   */
+  readonly name: string;
+  /** Whether the operating system enforces the part. */
+  readonly stands: boolean;
+  /** The reason why the part is missing. */
+  readonly reason?: string;
+}
+
+/** Returns the parts of the wall around the sidecar. */
+export const wallsOf = (connection: SidecarConnection): readonly Wall[] =>
+  connection
+    .walls()
+    .map(({ name, missing }) => (missing === undefined ? { name, stands: true } : { name, stands: false, reason: missing }));
+
+/** Throws if a part is missing. The sidecar has sent its hello. */
+export function requireWalls(connection: SidecarConnection): void {
+  const walls = wallsOf(connection);
+  const missing = walls.filter(({ stands }) => !stands);
+  if (walls.length === 0 || missing.length > 0) throw wallsMissing(missing);
+}

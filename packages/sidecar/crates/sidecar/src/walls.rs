@@ -1,0 +1,47 @@
+//! The wall around the process (`crates/wall`): its options, its report and its requirement.
+
+use std::borrow::Cow;
+
+use coldframe_protocol::messages::{Details, Fact, Failure, WallPart};
+use coldframe_wall::{Building, Config, Walls};
+
+use crate::arguments::{Arguments, WallMode};
+
+/// Begins to build the wall. Returns `None` if the wall is off.
+pub fn begin(arguments: &Arguments) -> Option<Building> {
+    let config = Config {
+        image: arguments.core.image_dir.clone(),
+        store: arguments.store.directory.clone(),
+        roots: arguments.mount_roots.clone(),
+    };
+    (arguments.walls != WallMode::Off).then(|| Building::begin(config))
+}
+
+/// Fails if the wall is required and a part is missing.
+pub fn check(mode: WallMode, walls: &Walls) -> Result<(), Failure<'static>> {
+    let missing = walls.missing();
+    if mode != WallMode::Required || missing.is_empty() {
+        return Ok(());
+    }
+    let reasons: Vec<String> =
+        walls.parts.iter().filter_map(|part| Some(format!("{} ({})", part.name.text(), part.missing.as_ref()?))).collect();
+    let message = format!("The system lacks parts of the wall around the sidecar: {}", reasons.join(", "));
+    let details = Details(vec![(Cow::Borrowed("missing"), Fact::Text(missing.join(",")))]);
+    Err(Failure { code: Cow::Borrowed("ERR_WALLS_MISSING"), message: Cow::Owned(message), details })
+}
+
+/// Returns the report for the embedder.
+pub fn report(walls: &Walls) -> Vec<WallPart<'_>> {
+    let part = |part: &'_ coldframe_wall::Part| (part.name.text(), part.missing.clone());
+    walls.parts.iter().map(part).map(|(name, missing)| WallPart { name, missing: missing.map(Cow::Owned) }).collect()
+}
+
+/// Makes the attempts of an escaped guest instead of serving, if the arguments ask for them.
+#[cfg(feature = "stand-in")]
+pub fn stand_in(arguments: &Arguments, walled: bool) {
+    use coldframe_wall::stand_in::{Stage, run};
+    let Some((folder, only)) = &arguments.stand_in else { return };
+    let app = rustix::process::getppid().map_or(0, |app| app.as_raw_nonzero().get().into());
+    run(&Stage { app, folder: folder.clone(), image: arguments.core.image_dir.clone() }, only.as_deref(), walled);
+    crate::hardening::exit_process(0)
+}

@@ -1,0 +1,143 @@
+//! The wall around the process in several environments. A filter of system calls on the test's side
+//! simulates systems that lack a part.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test")]
+#![allow(dead_code, reason = "each test file uses its part of `common`")]
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::io::{Error, Result};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+use coldframe_protocol::messages::*;
+use common::{Parent, SIDECAR, command, fact, program, wait_for_exit};
+use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, apply_filter};
+
+const NAMESPACES: [&str; 4] = ["userNamespace", "mountNamespace", "ipcNamespace", "utsNamespace"];
+/// The parts that need no support beyond the oldest supported kernel.
+const ALWAYS: [&str; 5] = ["noNewPrivileges", "capabilities", "limits", "notDumpable", "seccomp"];
+
+/// Makes a filter with which some system calls fail.
+fn refusing(calls: &[libc::c_long], errno: i32) -> BpfProgram {
+    let rules: BTreeMap<i64, _> = calls.iter().map(|call| (*call, Vec::new())).collect();
+    let refused = SeccompAction::Errno(errno.cast_unsigned());
+    let architecture = std::env::consts::ARCH.try_into().unwrap();
+    SeccompFilter::new(rules, SeccompAction::Allow, refused, architecture).unwrap().try_into().unwrap()
+}
+
+/// Installs a filter in the process of a command.
+fn behind(command: &mut Command, filter: BpfProgram) {
+    let install = move || -> Result<()> { apply_filter(&filter).map_err(|_| Error::last_os_error()) };
+    // SAFETY: between fork and exec only system calls are made.
+    unsafe { command.pre_exec(install) };
+}
+
+/// Checks that programs run, and returns the missing parts.
+fn missing((mut parent, walls): (Parent, Vec<(String, Option<String>)>)) -> Vec<(String, String)> {
+    let runtime = parent.runtime();
+    let code = "console.log(require('child_process').execFileSync('sh', ['-c', 'echo walled']).toString().trim())";
+    let reply = parent.ask(Kind::ProcessStart, 3, &program(runtime, code));
+    assert_eq!(reply.read::<Outcome<'_>>().stdout, b"walled\n", "{walls:?}");
+    parent.assert_alive();
+    for name in ALWAYS {
+        assert!(walls.contains(&(name.to_owned(), None)), "{name} must stand: {walls:?}");
+    }
+    walls.into_iter().filter_map(|(name, reason)| Some((name, reason?))).collect()
+}
+
+fn names(missing: &[(String, String)]) -> Vec<&str> {
+    missing.iter().map(|(name, _)| name.as_str()).filter(|name| *name != "landlock").collect()
+}
+
+#[test]
+fn a_process_behind_the_wall_has_no_right_left() {
+    let (mut parent, _) = Parent::walled(|_| {}, &[]);
+    parent.assert_alive();
+    let status = std::fs::read_to_string(format!("/proc/{}/status", parent.child.id())).unwrap();
+    let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).unwrap().trim().to_owned();
+    assert_eq!((field("NoNewPrivs:"), field("Seccomp:")), ("1".to_owned(), "2".to_owned()));
+    for set in ["CapInh:", "CapPrm:", "CapEff:", "CapAmb:"] {
+        assert_eq!(field(set), "0000000000000000", "{set}");
+    }
+}
+
+#[test]
+fn the_wall_can_be_off() {
+    let (mut parent, walls) = Parent::walled(|_| {}, &["--walls", "off"]);
+    parent.assert_alive();
+    assert_eq!(walls, []);
+}
+
+#[test]
+fn programs_run_behind_the_wall() {
+    missing(Parent::walled(|_| {}, &[]));
+}
+
+#[test]
+fn a_container_that_refuses_namespaces_only_loses_the_namespaces() {
+    // The default profile of Docker refuses these calls to a process without capabilities.
+    let calls =
+        [libc::SYS_unshare, libc::SYS_setns, libc::SYS_mount, libc::SYS_open_tree, libc::SYS_move_mount, libc::SYS_pivot_root];
+    let found = missing(Parent::walled(|command| behind(command, refusing(&calls, libc::EPERM)), &[]));
+    assert_eq!(names(&found), NAMESPACES);
+    assert!(found[0].1.contains("a container or a setting of the system"), "{found:?}");
+}
+
+#[test]
+fn a_user_namespace_without_rights_is_not_used() {
+    // AppArmor's restriction lets a process make a user namespace in which it has no capability.
+    let calls = [libc::SYS_mount, libc::SYS_fsopen, libc::SYS_open_tree, libc::SYS_move_mount, libc::SYS_setns];
+    let found = missing(Parent::walled(|command| behind(command, refusing(&calls, libc::EPERM)), &[]));
+    assert_eq!(names(&found), NAMESPACES);
+}
+
+#[test]
+fn a_kernel_without_landlock_only_loses_landlock() {
+    let calls = [libc::SYS_landlock_create_ruleset, libc::SYS_landlock_add_rule, libc::SYS_landlock_restrict_self];
+    let found = missing(Parent::walled(|command| behind(command, refusing(&calls, libc::ENOSYS)), &[]));
+    assert!(found.contains(&("landlock".to_owned(), "the kernel has no Landlock".to_owned())), "{found:?}");
+}
+
+#[test]
+fn landlock_bounds_the_files_where_there_is_no_empty_root() {
+    let calls = [libc::SYS_unshare];
+    let start = |more: &[&str]| missing(Parent::walled(|command| behind(command, refusing(&calls, libc::EPERM)), more));
+    let reasons = |found: &[(String, String)]| found.iter().filter(|(name, _)| name == "landlock").count();
+    // If the kernel's Landlock is complete, it is enforced once all folders are declared.
+    if reasons(&missing(Parent::walled(|_| {}, &[]))) == 0 {
+        assert_eq!(reasons(&start(&["--mount-root", ""])), 0);
+    }
+    assert_eq!(reasons(&start(&[])), 1);
+}
+
+#[test]
+fn a_missing_part_refuses_the_start_if_the_wall_is_required() {
+    let mut parts = command(SIDECAR);
+    behind(&mut parts.0, refusing(&[libc::SYS_unshare], libc::EPERM));
+    let (mut parent, received) = Parent::greeted(parts, &["--walls", "required", "--mount-root", ""]);
+    assert_eq!(received.kind, Kind::Error);
+    let failure = received.failure();
+    assert_eq!(failure.code, "ERR_WALLS_MISSING");
+    let Fact::Text(missing) = fact(&failure, "missing") else { panic!("{failure:?}") };
+    assert!(missing.starts_with(&NAMESPACES.join(",")), "{missing}");
+    assert!(failure.message.contains("userNamespace (unshare: "), "{failure:?}");
+    assert_eq!(wait_for_exit(&mut parent.child).code(), Some(1));
+}
+
+#[test]
+fn an_unprivileged_user_gets_the_wall() {
+    if !rustix::process::geteuid().is_root() {
+        return; // The other tests run as an unprivileged user already.
+    }
+    const NOBODY: u32 = 65_534;
+    let as_nobody = |command: &mut Command| drop(command.uid(NOBODY).gid(NOBODY));
+    missing(Parent::walled(as_nobody, &[]));
+}
+
+#[test]
+fn a_process_with_no_new_privs_gets_the_wall() {
+    let set = || -> Result<()> { Ok(rustix::thread::set_no_new_privs(true)?) };
+    // SAFETY: between fork and exec only a system call is made.
+    missing(Parent::walled(|command| drop(unsafe { command.pre_exec(set) }), &[]));
+}

@@ -1,0 +1,92 @@
+//! The second wall: restrictions of the operating system on the sidecar process. The first wall is
+//! WebAssembly. A guest that broke out of the first wall would still run in this process.
+//!
+//! ```text
+//! SDK ──stdin: folders that the app mounts──► broker   forked before the wall closes
+//!  │                                            ▲ │     makes the namespaces, opens folders
+//!  │                                  a path ───┘ └──► a descriptor
+//!  └──frames──────────────────────────────► sidecar    closes the wall before a guest's code runs
+//! ```
+//! [`Building::begin`] forks the broker, which makes the namespaces while the sidecar loads its
+//! image. [`Building::close`] joins the namespaces and gives up all other rights, in this order:
+//! namespaces, capabilities, limits, Landlock, dumps, system calls. The process must have one
+//! thread until then, so that later threads inherit every restriction.
+//!
+//! A part that the system lacks does not stop the start. [`Walls`] has a row for each part.
+//!
+//! Next: `broker.rs`, `namespaces.rs`, `rights.rs`, `ruleset.rs`, `filter.rs`.
+
+mod broker;
+mod client;
+mod filter;
+mod folders;
+mod grants;
+mod mount;
+mod namespaces;
+mod rights;
+mod ruleset;
+#[cfg(feature = "stand-in")]
+pub mod stand_in;
+mod walls;
+mod wire;
+
+pub use walls::{Part, PartName, Walls};
+
+use crate::client::Broker;
+use std::io;
+use std::path::PathBuf;
+
+/// The folders with which the wall is built.
+#[derive(Debug, Clone, Default)]
+pub struct Config {
+    /// The folder of the image, for reading. Absolute.
+    pub image: PathBuf,
+    /// The folder of snapshots on disk. Absolute. The folder is created if it is missing, because a
+    /// folder that appears later could not be reached.
+    pub store: Option<PathBuf>,
+    /// The only folders that the embedder will mount. `None` if the embedder may mount further
+    /// folders later.
+    pub roots: Option<Vec<PathBuf>>,
+}
+
+/// A wall that is not closed yet.
+pub struct Building {
+    config: Config,
+    broker: io::Result<Broker>,
+}
+
+impl Building {
+    /// Forks the broker. The process must have one thread. Descriptor 0 is the channel of grants
+    /// (`grants.rs`).
+    pub fn begin(config: Config) -> Self {
+        let broker = Broker::fork(&config, true);
+        Self { config, broker }
+    }
+
+    /// Closes the wall. The process must have one thread. Returns a report on each part.
+    pub fn close(self) -> Walls {
+        let mut walls = Walls::default();
+        let config = &self.config;
+        // The first call reads a file that cannot be opened later.
+        coldframe_sys::max_mappings();
+        let joined = self.broker.map_err(|error| error.to_string()).and_then(|broker| Ok((namespaces::join(&broker)?, broker)));
+        match joined {
+            Ok((made, broker)) => {
+                walls.extend(made);
+                client::install(Ok(broker));
+            }
+            Err(reason) => {
+                walls.extend(namespaces::all_missing(&reason));
+                client::install(Broker::fork(config, false));
+            }
+        }
+        let has_empty_root = walls.stands(PartName::MountNamespace);
+        walls.push(PartName::NoNewPrivileges, rights::no_new_privileges());
+        walls.push(PartName::Capabilities, rights::drop_capabilities());
+        walls.push(PartName::Limits, rights::limit_resources(walls.stands(PartName::UserNamespace)));
+        walls.push(PartName::Landlock, ruleset::restrict(config, has_empty_root));
+        walls.push(PartName::NotDumpable, rights::forbid_dumps());
+        walls.push(PartName::Seccomp, filter::install(filter::SIDECAR));
+        walls
+    }
+}
