@@ -1,6 +1,6 @@
 //! A stand-in for an escaped guest: native code in the sidecar's process, behind the real wall. The
 //! test needs the feature `stand-in`, which no release has.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test")]
+#![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test")]
 #![allow(dead_code, reason = "each test file uses its part of `common`")]
 
 mod common;

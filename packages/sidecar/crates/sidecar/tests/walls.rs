@@ -1,6 +1,6 @@
 //! The wall around the process in several environments. A filter of system calls on the test's side
 //! simulates systems that lack a part.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test")]
+#![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test")]
 #![allow(dead_code, reason = "each test file uses its part of `common`")]
 
 mod common;
@@ -131,13 +131,18 @@ fn an_unprivileged_user_gets_the_wall() {
         return; // The other tests run as an unprivileged user already.
     }
     const NOBODY: u32 = 65_534;
-    let as_nobody = |command: &mut Command| drop(command.uid(NOBODY).gid(NOBODY));
+    let as_nobody = |command: &mut Command| {
+        command.uid(NOBODY).gid(NOBODY);
+    };
     missing(Parent::walled(as_nobody, &[]));
 }
 
 #[test]
 fn a_process_with_no_new_privs_gets_the_wall() {
     let set = || -> Result<()> { Ok(rustix::thread::set_no_new_privs(true)?) };
-    // SAFETY: between fork and exec only a system call is made.
-    missing(Parent::walled(|command| drop(unsafe { command.pre_exec(set) }), &[]));
+    let without_privileges = |command: &mut Command| {
+        // SAFETY: between fork and exec only a system call is made.
+        unsafe { command.pre_exec(set) };
+    };
+    missing(Parent::walled(without_privileges, &[]));
 }

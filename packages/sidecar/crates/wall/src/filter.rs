@@ -19,11 +19,14 @@ use std::collections::BTreeMap;
 /// A filter: calls with any arguments, and calls with checked arguments.
 pub struct Filter {
     plain: &'static [c_long],
-    checked: fn() -> Vec<(c_long, Vec<Vec<Condition>>)>,
+    checked: fn() -> Vec<CheckedCall>,
 }
 
 /// A condition on one argument: its index, and the check.
 type Condition = (u8, Check);
+
+/// A call, and the alternatives for its arguments. All conditions of one alternative must hold.
+type CheckedCall = (c_long, Vec<Vec<Condition>>);
 
 #[derive(Clone, Copy)]
 enum Check {
@@ -150,7 +153,7 @@ const SIDECAR_CALLS: &[c_long] = &[
 const BROKER_CALLS: &[c_long] = &[libc::SYS_open_tree, libc::SYS_mount_setattr];
 
 /// Calls of which only some arguments are needed by both processes.
-fn shared_arguments() -> Vec<(c_long, Vec<Vec<Condition>>)> {
+fn shared_arguments() -> Vec<CheckedCall> {
     let not_executable = || vec![vec![(2, Check::Lacks(libc::PROT_EXEC as u64))]];
     let one_of = |index, values: &[u64]| values.iter().map(|value| vec![(index, Check::Is(*value))]).collect();
     vec![
@@ -187,7 +190,7 @@ const THREAD_OF_MUSL: u64 = 0x007d_0f00;
 /// Names an anonymous mapping.
 const PR_SET_VMA: u64 = 0x5356_4d41;
 
-fn sidecar_arguments() -> Vec<(c_long, Vec<Vec<Condition>>)> {
+fn sidecar_arguments() -> Vec<CheckedCall> {
     let one_of = |index, values: &[u64]| values.iter().map(|value| vec![(index, Check::Is(*value))]).collect();
     let mut all = shared_arguments();
     all.extend([
@@ -215,12 +218,12 @@ fn compile(filter: &Filter) -> Result<BpfProgram, seccompiler::BackendError> {
     let is_broker = std::ptr::eq(filter.plain, BROKER_CALLS);
     let own = if is_broker { &[][..] } else { OLDER_SIDECAR_CALLS };
     for call in SHARED_CALLS.iter().chain(OLDER_CALLS).chain(own).chain(filter.plain) {
-        rules.insert(i64::from(*call), Vec::new());
+        rules.insert(*call, Vec::new());
     }
     for (call, alternatives) in (filter.checked)() {
         let rule =
             |conditions: Vec<Condition>| SeccompRule::new(conditions.into_iter().map(condition).collect::<Result<_, _>>()?);
-        rules.insert(i64::from(call), alternatives.into_iter().map(rule).collect::<Result<_, _>>()?);
+        rules.insert(call, alternatives.into_iter().map(rule).collect::<Result<_, _>>()?);
     }
     let refused = SeccompAction::Errno(libc::ENOSYS.cast_unsigned());
     let architecture = TargetArch::try_from(std::env::consts::ARCH)?;
