@@ -127,7 +127,9 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, S
     let (spin, inline) = (Duration::from_micros(spin), Duration::from_micros(inline));
     // The process behind the wall has another working directory.
     let absolute = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
-    let (image_dir, directory) = (absolute(image_dir), directory.map(absolute));
+    // Behind the wall, only the image's own folder exists, and no folder of a link or of `..`.
+    let image_dir = std::fs::canonicalize(&image_dir).unwrap_or_else(|_| absolute(image_dir));
+    let directory = directory.map(absolute);
     let core = CoreOptions { image_dir, workers, warm_slots, spin, max_runtimes };
     let store = StoreOptions { directory, max_bytes, memory_bytes };
     Ok(Command::Serve(Arguments {

@@ -9,22 +9,24 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::{Output, Stdio};
 
-use common::{SIDECAR, arguments, command};
+use common::{Copies, SIDECAR, arguments, command};
 
-struct Stage(PathBuf);
+/// A folder with a secret, and a copy of the image, which the attempts without the wall change.
+struct Stage(PathBuf, Copies);
 
 impl Stage {
     fn new(name: &str) -> Self {
         let folder = std::env::temp_dir().join(format!("coldframe-stand-in-{}-{name}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         std::fs::write(folder.join("secret"), "secret").unwrap();
-        Self(folder)
+        Self(folder, Copies::new(name))
     }
 
     fn run(&self, more: &[&str]) -> Output {
         let (mut command, _ours, theirs) = command(SIDECAR);
-        let folder = self.0.to_str().unwrap();
-        command.args(arguments(&theirs)).args(["--stand-in", folder]).args(more);
+        let (folder, image) = (self.0.to_str().unwrap(), self.1.image());
+        let options = ["--image", image.to_str().unwrap(), "--stand-in", folder];
+        command.args(arguments(&theirs)).args(options).args(more);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).output().unwrap()
     }
 

@@ -11,7 +11,7 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 use coldframe_protocol::messages::*;
-use common::{Parent, SIDECAR, command, fact, program, wait_for_exit};
+use common::{Copies, Parent, SIDECAR, command, fact, program, wait_for_exit};
 use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, apply_filter};
 
 const NAMESPACES: [&str; 4] = ["userNamespace", "mountNamespace", "ipcNamespace", "utsNamespace"];
@@ -36,9 +36,11 @@ fn behind(command: &mut Command, filter: BpfProgram) {
 /// Checks that programs run, and returns the missing parts.
 fn missing((mut parent, walls): (Parent, Vec<(String, Option<String>)>)) -> Vec<(String, String)> {
     let runtime = parent.runtime();
-    let code = "console.log(require('child_process').execFileSync('sh', ['-c', 'echo walled']).toString().trim())";
+    let code = "import { execFileSync } from 'node:child_process';\
+                console.log(execFileSync('sh', ['-c', 'echo walled']).toString().trim());";
     let reply = parent.ask(Kind::ProcessStart, 3, &program(runtime, code));
-    assert_eq!(reply.read::<Outcome<'_>>().stdout, b"walled\n", "{walls:?}");
+    let outcome: Outcome<'_> = reply.read();
+    assert_eq!(outcome.stdout, b"walled\n", "{walls:?} {}", String::from_utf8_lossy(&outcome.stderr));
     parent.assert_alive();
     for name in ALWAYS {
         assert!(walls.contains(&(name.to_owned(), None)), "{name} must stand: {walls:?}");
@@ -134,7 +136,10 @@ fn an_unprivileged_user_gets_the_wall() {
     let as_nobody = |command: &mut Command| {
         command.uid(NOBODY).gid(NOBODY);
     };
-    missing(Parent::walled(as_nobody, &[]));
+    // The user may not enter the folder of the build.
+    let copies = Copies::new("nobody");
+    let (program, image) = (copies.0.join("sidecar"), copies.image());
+    missing(Parent::walled_program(program.to_str().unwrap(), as_nobody, &["--image", image.to_str().unwrap()]));
 }
 
 #[test]

@@ -30,6 +30,35 @@ pub fn image() -> PathBuf {
     }
 }
 
+/// Copies of the sidecar and of the image in a temporary folder that every user can read. A test
+/// may change the copies.
+pub struct Copies(pub PathBuf);
+
+impl Copies {
+    pub fn new(name: &str) -> Self {
+        let made = Self(std::env::temp_dir().join(format!("coldframe-copies-{}-{name}", std::process::id())));
+        std::fs::create_dir_all(made.image()).unwrap();
+        std::fs::copy(SIDECAR, made.0.join("sidecar")).unwrap();
+        for file in std::fs::read_dir(image()).unwrap() {
+            let file = file.unwrap();
+            if file.file_type().unwrap().is_file() {
+                std::fs::copy(file.path(), made.image().join(file.file_name())).unwrap();
+            }
+        }
+        made
+    }
+
+    pub fn image(&self) -> PathBuf {
+        self.0.join("image")
+    }
+}
+
+impl Drop for Copies {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
 pub struct Parent {
     pub child: Child,
     pub socket: UnixStream,
@@ -102,7 +131,16 @@ impl Parent {
     /// Starts a sidecar whose command `set_up` changes, and exchanges hellos. Returns the parts of
     /// the wall, each with the reason why it is missing.
     pub fn walled(set_up: impl FnOnce(&mut Command), more: &[&str]) -> (Self, Vec<(String, Option<String>)>) {
-        let mut parts = command(SIDECAR);
+        Self::walled_program(SIDECAR, set_up, more)
+    }
+
+    /// Does as [`Self::walled`] with another file of the sidecar.
+    pub fn walled_program(
+        program: &str,
+        set_up: impl FnOnce(&mut Command),
+        more: &[&str],
+    ) -> (Self, Vec<(String, Option<String>)>) {
+        let mut parts = command(program);
         set_up(&mut parts.0);
         let (mut parent, hello) = Self::greeted(parts, more);
         let hello: SidecarHello<'_> = hello.read();
