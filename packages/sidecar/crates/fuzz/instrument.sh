@@ -1,7 +1,7 @@
 #!/bin/sh
-# RUSTC_WORKSPACE_WRAPPER of scripts/fuzz.mjs: compiles the crates of the workspace with the coverage
-# counters that libFuzzer reads, and with the checks of a debug build. Dependencies are compiled as
-# in other builds. Stable Rust has LLVM's pass, but no option of its own for the pass.
+# RUSTC_WORKSPACE_WRAPPER of scripts/fuzz.mjs: compiles the crates of the workspace with the
+# coverage counters that libFuzzer reads, and with the checks of a debug build. Dependencies are
+# compiled as in other builds. Stable Rust has LLVM's pass, but no option of its own for the pass.
 case " $* " in
   *" --crate-name build_script_"* | *" --crate-type proc-macro "* | *" --print="* | *" -vV "*) exec "$@" ;;
 esac

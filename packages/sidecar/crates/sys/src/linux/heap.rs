@@ -6,9 +6,9 @@
 
 /// Returns free pages of the allocator's heaps to the system.
 ///
-/// The call locks one heap at a time and takes about 0.2 ms for each MiB that it returns, if every
-/// second block of 64 KiB is free. Threads that allocate in the locked heap wait. In an app's
-/// process, the call also affects the app's own allocations.
+/// The call locks one heap at a time. For a heap in which every second block of 64 KiB is free, the
+/// call takes about 0.2 ms for each returned MiB. Threads that allocate in the locked heap wait. In
+/// an app's process, the call also affects the app's own allocations.
 pub fn return_free_memory() {
     #[cfg(target_env = "gnu")]
     // SAFETY: the call has no preconditions. The allocations of all threads stay valid.
