@@ -5,8 +5,8 @@
 import { HostCallDispatcher } from '../host-calls/dispatcher.js';
 import type { Channel } from './channel.js';
 import { DecisionReader } from './decisions.js';
-import { ChannelNetwork } from './network-link.js';
 import { type Grant, grantPaths } from './grants.js';
+import { ChannelNetwork } from './network-link.js';
 import type { ProcessConnection } from './sidecar-connection.js';
 import { WarningListeners } from './warnings.js';
 

@@ -41,7 +41,7 @@ const DEFAULT_SNAPSHOT_MEMORY: u64 = 4 << 30;
 /// The action that the command line requests.
 pub enum Command {
     /// Serves an embedder.
-    Serve(Arguments),
+    Serve(Box<Arguments>),
     /// Prints a text and exits.
     Print(String),
 }
@@ -132,7 +132,7 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, S
     let directory = directory.map(absolute);
     let core = CoreOptions { image_dir, workers, warm_slots, spin, max_runtimes };
     let store = StoreOptions { directory, max_bytes, memory_bytes };
-    Ok(Command::Serve(Arguments {
+    Ok(Command::Serve(Box::new(Arguments {
         channel_fd,
         core,
         store,
@@ -143,7 +143,7 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, S
         log,
         #[cfg(feature = "stand-in")]
         stand_in: stage.map(|stage| (stage, only)),
-    }))
+    })))
 }
 
 fn number(parser: &mut Parser, name: &str, least: u64, most: u64) -> Result<u64, String> {
