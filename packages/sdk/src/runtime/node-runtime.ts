@@ -12,10 +12,7 @@ import type { RuntimeParts } from './parts.js';
 import { provision } from './provision.js';
 import type * as Types from './signature-types.js';
 
-/**
- * Pauses a runtime as `pause()` does, but the store may evict the snapshot after the sidecar has
- * ended.
- */
+/** Pauses as `pause()` does, but the store may evict the snapshot after the sidecar has ended. */
 export let pauseTemporarily: (runtime: NodeRuntime) => Promise<Types.Snapshot>;
 
 /**
@@ -49,10 +46,7 @@ export class NodeRuntime implements AsyncDisposable {
     return new NodeRuntime(makeParts(await provision(options), options));
   }
 
-  /**
-   * The parts of the wall that the operating system builds around the process of the runtime's
-   * sidecar. See `sidecar.walls`.
-   */
+  /** The parts of the wall around the process of the runtime's sidecar. See `sidecar.walls`. */
   get walls(): readonly Types.Wall[] {
     return this.#parts.walls;
   }
@@ -70,8 +64,7 @@ export class NodeRuntime implements AsyncDisposable {
   }
 
   /**
-   * Runs `code` as `exec()` does. The program can return a value with `__return(value)`, through
-   * JSON.
+   * Runs `code` as `exec()` does. The program can return a JSON value with `__return(value)`.
    * @throws as `exec()`
    */
   run<T = unknown>(code: string, options?: Types.RunOptions): Promise<Types.RunResult<T>> {
@@ -98,8 +91,7 @@ export class NodeRuntime implements AsyncDisposable {
   }
 
   /**
-   * Runs a command of the guest to its end. `command` is a name that is searched in PATH, or a
-   * path.
+   * Runs a command of the guest to its end. `command` is a path, or a name for a search in PATH.
    * @throws as `exec()`; `ENOENT`, `EACCES` or `ENOEXEC` for a command that cannot be run
    */
   execCommand(command: string, args: readonly string[] = [], options: Types.CommandOptions = {}): Promise<Types.ExecResult> {

@@ -113,12 +113,13 @@ for (const bytes of [[0xff], [0x0a], [0xc0, 0x80], [0x5c], [0x2a]])
     {
       name: 'a returned value does not poison objects of the app',
       attack: async (runtime) => {
-        const { value } = await runtime.run<Record<string, unknown>>(
-          `__return(JSON.parse('{"__proto__":{"polluted":1},"then":1,"toJSON":2,"constructor":{"prototype":{"polluted":1}}}'))`,
-        );
-        return `${({} as { polluted?: unknown }).polluted} ${Object.getPrototypeOf(value) === Object.prototype}`;
+        const own = `"then":1,"toJSON":2,"constructor":{"prototype":{"polluted":1}}`;
+        const returns = (text: string) => `__return(JSON.parse('{${text}}'))`;
+        const refused = await codeOf(runtime.run(returns(`"__proto__":{"polluted":1},${own}`)));
+        const { value } = await runtime.run<Record<string, unknown>>(returns(own));
+        return `${refused} ${({} as { polluted?: unknown }).polluted} ${Object.getPrototypeOf(value) === Object.prototype}`;
       },
-      expected: 'undefined true',
+      expected: 'ERR_RESULT_REFUSED undefined true',
     },
     {
       name: 'returned values that are not JSON are refused',

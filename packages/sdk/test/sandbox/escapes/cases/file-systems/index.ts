@@ -35,7 +35,7 @@ const returns = (name: string, values: object, expected: string | RegExp, progra
 });
 
 const secret = (): never => {
-  throw new Error('/home/app/secret-token');
+  throw new Error('/home/user/secret-token');
 };
 
 const evilObject = (): object =>
@@ -130,12 +130,12 @@ say(distinct(seen));`,
     'a text of an error does not reach the program',
     {
       stat: secret,
-      readDir: () => Promise.reject(Object.assign(new Error('/home/app/secret-token'), { code: 'EACCES', path: '/home/app' })),
+      readDir: () => Promise.reject(Object.assign(new Error('/home/user/secret-token'), { code: 'EACCES', path: '/home/user' })),
     },
     'EIO EACCES',
     `
 const seen = []; for (const call of [() => fs.statSync('/a/f'), () => fs.readdirSync('/a')])
-  try { call(); } catch (error) { seen.push(error.code); if (/home.app/.test(require('util').inspect(error, { showHidden: true,
+  try { call(); } catch (error) { seen.push(error.code); if (/home.user/.test(require('util').inspect(error, { showHidden: true,
 depth: 9 }))) seen.push('LEAK'); }
 say(seen.join(' '));`,
   ),
