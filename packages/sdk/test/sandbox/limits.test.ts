@@ -55,7 +55,7 @@ const EXCEEDING_PROGRAMS: [string, Limits, string, string | RegExp][] = [
     'filesystemBytes, scattered',
     { filesystemBytes: 100_000 },
     repeat(`import fs from 'node:fs'; const fd = fs.openSync('/tmp/b', 'w')`, `fs.writeSync(fd, 'x', (done + 1) * 65_536)`),
-    'ENOSPC 390\n',
+    'ENOSPC 24\n',
   ],
   // The mount point of the folder is an inode too.
   ['inodes', { inodes: 20 }, repeat(`import fs from 'node:fs'`, `fs.mkdirSync('/tmp/' + done)`), 'ENOSPC 19\n'],
