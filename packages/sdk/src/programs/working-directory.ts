@@ -17,7 +17,9 @@ export async function assertWorkingDirectory(access: RuntimeAccess, call: string
     if (type !== 'directory') throw noWorkingDirectory(call, 'ENOTDIR', cwd);
   } catch (error) {
     if (isColdframeError(error, 'ENOENT', 'EOPNOTSUPP')) throw noWorkingDirectory(call, error.code, cwd);
-    throw error;
+    // The app's calls follow no link into a mount that a program may have made. The program itself
+    // may follow the link, with its own permissions.
+    if (!isColdframeError(error, 'ERR_LINK_TO_MOUNT')) throw error;
   }
   // The app may have disposed or paused the runtime during the request.
   access.assertUsable();
