@@ -30,12 +30,21 @@ export async function run(suite: Suite, attempt: EscapeCase): Promise<string[]> 
   } catch (error) {
     problems.push(`the call failed: ${error instanceof Error ? error.stack : error}`);
   }
-  problems.push(await place.close());
+  problems.push(await reported(() => place.close()));
   problems.push(attempt.after?.(folders));
-  problems.push(await suite.neighbour.check());
-  problems.push(await suite.watch.check());
+  problems.push(await reported(() => suite.neighbour.check()));
+  problems.push(await reported(() => suite.watch.check()));
   problems.push(suite.folders.canaryProblem());
   return problems.filter((problem) => problem !== undefined);
+}
+
+/** Returns the problem of a check. A check that rejects, because the sidecar has ended, is a problem. */
+async function reported(check: () => Promise<string | undefined>): Promise<string | undefined> {
+  try {
+    return await check();
+  } catch (error) {
+    return `the check failed: ${error instanceof Error ? error.stack : error}`;
+  }
 }
 
 async function execute(attempt: EscapeCase, folders: CaseFolders, place: Place): Promise<CaseResult> {
