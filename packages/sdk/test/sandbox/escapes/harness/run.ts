@@ -38,7 +38,10 @@ export async function run(suite: Suite, attempt: EscapeCase): Promise<string[]> 
   return problems.filter((problem) => problem !== undefined);
 }
 
-/** Returns the problem of a check. A check that rejects, because the sidecar has ended, is a problem. */
+/**
+ * Returns the problem of a check. A check that rejects, because the sidecar has ended, is a
+ * problem.
+ */
 async function reported(check: () => Promise<string | undefined>): Promise<string | undefined> {
   try {
     return await check();
