@@ -47,6 +47,7 @@ const topics = [
   page('Errors', '/errors'),
   page('Node compatibility', '/node-compatibility'),
   page('Threat model', '/threat-model'),
+  page('The wall', '/walls'),
   page('Security testing', '/security-testing'),
   page('Specification', '/specification'),
 ];

@@ -40,7 +40,7 @@ fn missing((mut parent, walls): (Parent, Vec<(String, Option<String>)>)) -> Vec<
                 console.log(execFileSync('sh', ['-c', 'echo walled']).toString().trim());";
     let reply = parent.ask(Kind::ProcessStart, 3, &program(runtime, code));
     let outcome: Outcome<'_> = reply.read();
-    assert_eq!(outcome.stdout, b"walled\n", "{walls:?} {}", String::from_utf8_lossy(&outcome.stderr));
+    assert_eq!(outcome.stdout, b"walled\n", "{walls:?} {}", String::from_utf8_lossy(outcome.stderr));
     parent.assert_alive();
     for name in ALWAYS {
         assert!(walls.contains(&(name.to_owned(), None)), "{name} must stand: {walls:?}");
