@@ -219,7 +219,7 @@ test.skipIf(process.getuid?.() !== 0)('a disk that fills during a pause leaves t
 test('a store folder below a file is an error of pause(), and the runtime keeps running', async () => {
   const file = join(directory, 'a-file');
   writeFileSync(file, 'text');
-  // Behind the wall, the folder's parent is an empty folder that nobody can change.
+  // Behind the wall, the parent of the folder is an empty folder for reading only.
   for (const [walls, errno] of [
     ['off', 'ENOTDIR'],
     ['auto', expect.stringMatching(/^(ENOTDIR|EROFS)$/)],

@@ -115,7 +115,7 @@ for (const bytes of [[0xff], [0x0a], [0xc0, 0x80], [0x5c], [0x2a]])
       attack: async (runtime) => {
         const own = `"then":1,"toJSON":2,"constructor":{"prototype":{"polluted":1}}`;
         const returns = (text: string) => `__return(JSON.parse('{${text}}'))`;
-        const refused = await codeOf(runtime.run(returns(`"__proto__":{"polluted":1},${own}`)));
+        const refused = (await runtime.run(returns(`"__proto__":{"polluted":1},${own}`))).error?.code;
         const { value } = await runtime.run<Record<string, unknown>>(returns(own));
         return `${refused} ${({} as { polluted?: unknown }).polluted} ${Object.getPrototypeOf(value) === Object.prototype}`;
       },
