@@ -1,6 +1,9 @@
 // Tests the order of host calls with a clock that only calls advance, and an event loop that the
 // tests turn.
 
+import { setImmediate } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { CallScheduler, SLICE_MS } from '../../src/host-calls/call-scheduler.js';
 import type { RuntimeId } from '../../src/protocol/generated/messages.js';
@@ -117,4 +120,25 @@ test('a removed runtime leaves no weight', () => {
   expect(scheduler.weight(A)).toBe(500);
   scheduler.remove(A);
   expect(scheduler.weight(A)).toBe(100);
+});
+
+test('a line that never becomes empty keeps no call that has run', async () => {
+  setFlagsFromString('--expose-gc');
+  const collect: () => void = runInNewContext('gc');
+  const kept = ((): WeakRef<object> => {
+    const input = { bytes: new Uint8Array(1_000) };
+    call(A, SLICE_MS);
+    scheduler.run(A, () => {
+      time += SLICE_MS + input.bytes.length;
+    });
+    return new WeakRef(input);
+  })();
+  for (let round = 0; round < 3; round++) {
+    call(A, SLICE_MS);
+    turn();
+    await setImmediate();
+  }
+  collect();
+  expect(deferred.length).toBe(1);
+  expect(kept.deref()).toBeUndefined();
 });
