@@ -11,22 +11,24 @@
 //! - the search for a command (`processes/resolve.rs`);
 //! - the texts of a child (`processes/spec.rs`).
 //!
-//! A walk, a search, a copy or a list that charges nothing cannot be written.
+//! Only `Names::recorded` and `Node::recorded_parent` charge nothing. Snapshots use them, and
+//! listings of overlays.
 //!
 //! Longer work is divided into several calls, between which the guest polls. A read, a write or a
 //! copy ends after [`MAX_TRANSFER`] bytes, and a list ends after the entries that the steps
 //! suffice for. The guest's library continues with the next call. Only raising a file of an overlay
 //! cannot be divided into calls. This call checks between two pieces whether the program must stop.
 //!
-//! A step does not depend on the machine, so tests compare steps and not times (`tests/steps.rs`).
-//! The work of the embedder has no bound, because a guest cannot cause this work. Next:
-//! `caller_scope.rs`, which begins the steps of a call.
+//! A step does not depend on the machine, so tests compare steps and not times
+//! (`fs/tests/longest.rs`). The work of the embedder has no bound, because a guest cannot cause
+//! this work. Next: `caller_scope.rs`, which begins the steps of a call.
 
 use coldframe_error::Errno;
 use std::cell::Cell;
 
-/// The steps of one call: about 5 ms at most. One step is one lookup in a small table, 100 to 250
-/// ns. The longest path without links needs about 8,200 steps.
+/// The steps of one call: a few milliseconds. One step is one lookup in a small table, 100 to 250
+/// ns. The longest path without links has 2,047 names, and needs three steps for each name in a
+/// small directory.
 pub(crate) const STEPS_PER_CALL: usize = 24_000;
 
 pub use coldframe_abi::MAX_TRANSFER;
