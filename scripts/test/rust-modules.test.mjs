@@ -12,11 +12,13 @@ const LAYERS = {
   ids: [],
   error: ['ids'],
   sys: [],
-  fair: [],
-  kernel: ['abi', 'crypto', 'error', 'fair', 'ids', 'sys'],
-  memory: ['abi', 'error', 'ids', 'sys'],
-  vm: ['abi', 'error', 'ids', 'kernel', 'memory', 'sys'],
-  core: ['abi', 'error', 'fair', 'ids', 'kernel', 'memory', 'sys', 'vm'],
+  panics: [],
+  egress: ['error'],
+  fair: ['panics'],
+  kernel: ['abi', 'crypto', 'error', 'fair', 'ids', 'panics', 'sys'],
+  memory: ['abi', 'error', 'ids', 'panics', 'sys'],
+  vm: ['abi', 'error', 'ids', 'kernel', 'memory', 'panics', 'sys'],
+  core: ['abi', 'error', 'fair', 'ids', 'kernel', 'memory', 'panics', 'sys', 'vm'],
 };
 
 test('each crate uses only the crates below it', () => {

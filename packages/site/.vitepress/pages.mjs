@@ -78,6 +78,7 @@ const internals = [
   page('Guest ABI', '/internals/guest-abi'),
   page('Libraries of the guest', '/internals/libraries'),
   page('Processes', '/internals/processes'),
+  page('Threads that must not wait', '/internals/threads'),
   page('Snapshots, from below', '/internals/snapshots'),
   page('Saved files', '/internals/saved-files'),
   page('Differential tests', '/internals/differential'),

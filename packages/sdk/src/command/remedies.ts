@@ -20,6 +20,7 @@ const REMEDIES: Readonly<Record<Known, string>> = {
   ERR_RUNNER_EXITED: 'Start a new session.',
   ERR_ROLLED_BACK: 'Run the program again: the rollback ended it.',
   ERR_ENGINE_FAULT: REPORT,
+  ERR_INTERNAL: REPORT,
   ERR_RESULT_REFUSED: 'Return a value without the key that the message names.',
   ERR_INVALID_REQUEST: 'Correct the value that the message names.',
   ERR_VERSION_MISMATCH: 'Install one release of `coldframe` and `@coldframe/sidecar`.',

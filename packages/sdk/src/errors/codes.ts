@@ -36,6 +36,12 @@ export interface FailureFacts {
   ERR_ROLLED_BACK: object;
   /** The engine faulted. The program's VM was discarded. Other programs are not affected. */
   ERR_ENGINE_FAULT: { reason: string };
+  /**
+   * A defect of Coldframe ended the program, the call, or the whole runtime, as `ended` states. The
+   * calls of an ended runtime reject with this error until the app disposes the runtime. `place` is
+   * the file and the line in Coldframe's source.
+   */
+  ERR_INTERNAL: { place: string; ended: 'program' | 'request' | 'runtime' };
 }
 
 /** Reasons why the sidecar refuses a call. */

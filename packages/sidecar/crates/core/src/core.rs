@@ -1,6 +1,7 @@
 //! [`Core`]: the embedder's entry point, with the state that all runtimes of a process share. Next:
 //! `runtime/registry.rs`.
 
+use crate::containment::contained;
 use crate::installation::Installation;
 use crate::options::{CoreOptions, RuntimeOptions};
 use crate::outcome::Resources;
@@ -74,7 +75,7 @@ impl Core {
 
     /// Makes a runtime. Fails if an option is invalid or the limit of runtimes is reached.
     pub fn create_runtime(&self, options: RuntimeOptions) -> Result<Runtime, Error> {
-        Runtime::create(self.registry.clone(), options)
+        contained(|| Runtime::create(self.registry.clone(), options))
     }
 
     /// Makes a runtime from a snapshot.
@@ -88,7 +89,7 @@ impl Core {
         options: RestoreOptions,
         assign: &mut AssignSinks<'_>,
     ) -> Result<(RestoredRuntime, Starting), Error> {
-        Runtime::restore(&self.registry, snapshot, options, assign)
+        contained(|| Runtime::restore(&self.registry, snapshot, options, assign))
     }
 
     /// Returns counts of the resources in use.

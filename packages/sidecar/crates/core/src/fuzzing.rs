@@ -199,18 +199,23 @@ fn run(base: &Base, snapshot: &Arc<Snapshot>) -> Result<(), Error> {
 /// # Panics
 /// Panics if a restore fails with an unexpected error.
 pub fn revive(data: &[u8]) {
+    if let Some(Err(error)) = restored(data) {
+        assert!(KNOWN.contains(&error.code()), "{error}");
+    }
+}
+
+/// Restores and runs the snapshot of an input. Returns `None` if the input has too few bytes.
+fn restored(data: &[u8]) -> Option<Result<(), Error>> {
     static BASE: LazyLock<Base> = LazyLock::new(Base::new);
-    let Some((changes, rest)) = data.split_first() else { return };
-    let Some((changes, rest)) = rest.split_at_checked(usize::from(*changes) % MOST_CHANGES * 4) else { return };
-    let Some(state) = BASE.state_of(rest) else { return };
+    let (changes, rest) = data.split_first()?;
+    let (changes, rest) = rest.split_at_checked(usize::from(*changes) % MOST_CHANGES * 4)?;
+    let state = BASE.state_of(rest)?;
     let made = BASE.changed_memory(changes).and_then(|snapshot| {
         let memory = |old: StoredMemory| StoredMemory { snapshot: snapshot.clone(), ..old };
         let memories = BASE.snapshot.memories().into_iter().map(memory).collect();
         Snapshot::assemble(BASE.core.installation(), BASE.snapshot.info().clone(), &state, memories)
     });
-    if let Err(error) = made.and_then(|snapshot| run(&BASE, &snapshot)) {
-        assert!(KNOWN.contains(&error.code()), "{error}");
-    }
+    Some(made.and_then(|snapshot| run(&BASE, &snapshot)))
 }
 
 #[cfg(test)]
@@ -222,16 +227,27 @@ mod tests {
         coldframe_testing::run_kept_inputs("revive", revive);
     }
 
+    /// The file of the seed, which `writes_the_seed` writes.
+    fn seed() -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/corpus/revive/runner")
+    }
+
+    /// A seed of another format would be refused, and the fuzzer would rarely reach the guest.
+    #[test]
+    fn the_seed_is_restored() {
+        let bytes = std::fs::read(seed()).expect("the seed");
+        let result = restored(&bytes).expect("the seed has all parts");
+        result.expect("write the seed again, with the ignored test `writes_the_seed`");
+    }
+
     /// Writes the seed of the target: the base itself.
     #[test]
-    #[ignore = "writes a file: UPDATE_FIXTURES=1 cargo test -p coldframe-core writes_the_seed -- --ignored"]
+    #[ignore = "writes a file: node scripts/cargo.mjs test -p coldframe-core writes_the_seed -- --ignored"]
     fn writes_the_seed() {
         let base = Base::new();
         let len = u64::from_le_bytes(*base.state.first_chunk::<LENGTH>().expect("a length")) as usize;
         let (above, kernel) = base.state[LENGTH..].split_at(len);
         let seed = [&[0], &(above.len() as u16).to_le_bytes()[..], above, &kernel[KERNEL_HEAD..]].concat();
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/corpus/revive");
-        std::fs::create_dir_all(&folder).expect("a folder");
-        std::fs::write(folder.join("runner"), seed).expect("written");
+        std::fs::write(self::seed(), seed).expect("written");
     }
 }

@@ -10,8 +10,8 @@ use coldframe_error::Error;
 use coldframe_kernel::processes::ProgramKind;
 use coldframe_memory::Budget;
 use coldframe_memory::Image;
+use coldframe_panics::process::Mutex;
 use coldframe_vm::Factory;
-use parking_lot::Mutex;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -27,6 +27,8 @@ pub struct Installation {
 impl Installation {
     /// Loads the image for `node`. All memories together use at most `budget`.
     pub(crate) fn open(folder: &Path, warm_slots: usize, budget: Arc<Budget>) -> Result<Self, Error> {
+        #[cfg(test)]
+        coldframe_testing::model::prepare();
         let node = Factory::load(folder, open(folder, "guest.image", &budget, warm_slots)?)?;
         Ok(Self { folder: folder.to_owned(), warm_slots, budget, node: Arc::new(node), shell: Mutex::default() })
     }

@@ -11,13 +11,14 @@
 //! that are listed before it:
 //!
 //! ```text
-//! options, outcome, checks ─► installation ─► sched ─► program
+//! options, outcome, checks, containment ─► installation ─► sched ─► program
 //!   ─► snapshot ─► runtime ─► core ─► store
 //! ```
 //! `scripts/test/rust-modules.mjs` checks that no two modules use each other.
 
 mod budget;
 mod checks;
+mod containment;
 mod core;
 #[cfg(any(test, feature = "fuzzing"))]
 pub mod fuzzing;
@@ -38,12 +39,14 @@ pub use coldframe_ids::{ConnectionId, Digest, EvaluationId, HandleId, HostCallId
 pub use coldframe_kernel::usage::WarningListener;
 pub use coldframe_kernel::usage::reports::{LimitUse, LimitWarning, RuntimeResources};
 pub use coldframe_kernel::{
-    BindingOptions, ChangeKind, Changes, Decision, Decisions, DirectoryEntry, Embedder, FileChange, FileStat, FileSystemOptions,
-    FileType, HostAnswer, HostCall, HostFailure, Limits, ListenerEntry, MountOptions, NetworkEvent, OpenOptions,
-    PermissionListener, PermissionPolicy, PermissionRule, STREAM_WINDOW, Scope, ScopePolicy, Target, Verdict,
+    BindingOptions, ChangeKind, Changes, ControlScope, Decision, Decisions, DirectoryEntry, Embedder, FileChange, FileStat,
+    FileSystemOptions, FileType, HostAnswer, HostCall, HostFailure, Limits, ListenerEntry, MountOptions, NetworkEvent,
+    OpenOptions, PermissionListener, PermissionPolicy, PermissionRule, STREAM_WINDOW, Scope, ScopePolicy, Target, Verdict,
+    without_guests,
 };
 pub use coldframe_memory::{FORMAT_VERSION, HEADER_LEN, Header};
 pub use coldframe_vm::{CPU_FEATURES, engine_config};
+pub use containment::contained;
 pub use core::Core;
 pub use options::{
     CoreOptions, DEFAULT_MAX_RUNTIMES, Dispatch, EvaluationSettings, Mode, ProcessOptions, RuntimeOptions, Streams,

@@ -17,6 +17,34 @@ pub enum Fact {
     Text(String),
 }
 
+/// The scope that a panic of the sidecar has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// One program.
+    Program,
+    /// One request. The state of the runtime is whole.
+    Request,
+    /// The runtime, because the panic cut a change of its state in half.
+    Runtime,
+}
+
+impl Ended {
+    /// Returns the name, as the fact of an error.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Program => "program",
+            Self::Request => "request",
+            Self::Runtime => "runtime",
+        }
+    }
+}
+
+impl std::fmt::Display for Ended {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(self.name())
+    }
+}
+
 /// The failure of a request or of a program. The doc comment of a variant is its message.
 #[derive(Debug, Clone, PartialEq, Eq, Display, thiserror::Error)]
 pub enum Error {
@@ -81,6 +109,13 @@ pub enum Error {
     EngineFault {
         /// The trap's message.
         reason: String,
+    },
+    /// an internal error at {place} ended the {ended}: this is a defect of Coldframe
+    Internal {
+        /// The source file and the line.
+        place: String,
+        /// The scope that has ended.
+        ended: Ended,
     },
     /// no more {resource}: the limit is {limit}
     ResourceExhausted {
@@ -217,6 +252,7 @@ impl Error {
             Self::Signal { .. } => "ERR_SIGNAL",
             Self::RunnerExited { .. } => "ERR_RUNNER_EXITED",
             Self::EngineFault { .. } => "ERR_ENGINE_FAULT",
+            Self::Internal { .. } => "ERR_INTERNAL",
             Self::ResourceExhausted { .. } => "ERR_RESOURCE_EXHAUSTED",
             Self::File { errno, .. } => errno,
             Self::LinkToMount { .. } => "ERR_LINK_TO_MOUNT",
@@ -267,6 +303,9 @@ impl Error {
             Self::Signal { signal } => vec![("signal", Fact::Number(i64::from(*signal)))],
             Self::RunnerExited { exit_code } => vec![("exitCode", Fact::Number(i64::from(*exit_code)))],
             Self::EngineFault { reason } | Self::Snapshot { reason } => vec![("reason", Fact::Text(reason.clone()))],
+            Self::Internal { place, ended } => {
+                vec![("place", Fact::Text(place.clone())), ("ended", Fact::Text(ended.name().to_owned()))]
+            }
             Self::SnapshotForeign { what, needed, found } => vec![
                 ("what", Fact::Text((*what).to_owned())),
                 ("needed", Fact::Text(needed.clone())),

@@ -8,4 +8,4 @@ mod errno;
 mod error;
 
 pub use errno::Errno;
-pub use error::{Error, Fact};
+pub use error::{Ended, Error, Fact};

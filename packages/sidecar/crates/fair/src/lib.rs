@@ -16,7 +16,7 @@
 #[cfg(test)]
 mod tests;
 
-use parking_lot::Mutex;
+use coldframe_panics::process::Mutex;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -10,7 +10,7 @@ use std::num::NonZeroU32;
 use std::ops::Range;
 
 /// The length of the longest path in bytes, as on Linux (`PATH_MAX` without its NUL).
-const MAX_PATH: usize = 4_095;
+pub(crate) const MAX_PATH: usize = 4_095;
 
 /// The result of a system call: a number, or an error number.
 pub type Answer = Result<i64, Errno>;

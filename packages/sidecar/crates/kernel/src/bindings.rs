@@ -16,7 +16,7 @@ use crate::ids::OperationId;
 use coldframe_abi::system_calls::BindingCall;
 use coldframe_error::Errno;
 use coldframe_error::Error;
-use parking_lot::Mutex;
+use coldframe_panics::runtime::Mutex;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -80,8 +80,8 @@ impl Bindings {
 
 impl Kernel {
     /// Copies the bindings of `before`, the kernel that this kernel replaces. The embedder and the
-    /// embedder's functions do not change.
-    pub(super) fn take_over_bindings(&self, before: &Self) -> Result<(), Error> {
+    /// embedder's functions do not change. Fails if another file has a command's name.
+    pub fn take_over_bindings(&self, before: &Self) -> Result<(), Error> {
         let new = {
             let state = before.bindings.0.lock();
             State { inputs: state.inputs.clone(), commands: state.commands.clone() }

@@ -9,6 +9,7 @@ use crate::Process;
 use crate::processes::Child;
 use coldframe_error::{Errno, Error};
 use coldframe_ids::Pid;
+use coldframe_panics::{Health, Panic};
 use std::task::Waker;
 
 /// The guard of an alarm. Dropping the guard cancels the alarm.
@@ -30,7 +31,7 @@ pub trait Caller: Send + Sync {
     /// Returns whether the embedder started the program.
     fn is_root(&self) -> bool;
 
-    /// Returns whether the program must end.
+    /// Returns whether the program must end, or its runtime is broken.
     fn is_ending(&self) -> bool;
 
     /// Returns whether the present work must stop because the program or the evaluation in progress
@@ -39,6 +40,12 @@ pub trait Caller: Send + Sync {
 
     /// Ends the program with `reason`. If the method is called again, the first reason stays.
     fn end(&self, reason: Error);
+
+    /// Returns the health of the program's runtime.
+    fn health(&self) -> &Health;
+
+    /// Ends the program, because a computation for the program has panicked.
+    fn fail(&self, panic: Panic);
 
     /// Returns the bytes of linear memory that a child starts with. Returns `None` if the runtime
     /// has been dropped.

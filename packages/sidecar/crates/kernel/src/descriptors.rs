@@ -16,7 +16,7 @@ use super::usage::{Charge, Mark};
 use crate::ids::{Fd, SocketId};
 use coldframe_error::Errno;
 use coldframe_ids::Pid;
-use parking_lot::Mutex;
+use coldframe_panics::runtime::Mutex;
 use std::sync::Arc;
 
 /// An open file, socket, pipe end or stream.

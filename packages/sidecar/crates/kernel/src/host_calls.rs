@@ -23,7 +23,7 @@ use crate::ids::OperationId;
 use crate::usage::{Charge, Footprint, Resource, fitted};
 use coldframe_error::Errno;
 use coldframe_ids::{HostCallId, Pid};
-use parking_lot::Mutex;
+use coldframe_panics::runtime::Mutex;
 use std::collections::HashMap;
 use std::future::poll_fn;
 use std::sync::{Arc, OnceLock};

@@ -4,20 +4,19 @@
 
 use crate::caller::Caller;
 use crate::crypto::CryptoShare;
-use crate::fs::{self, EmbedderFiles, FileSystem, Space};
+use crate::fs::{self, EmbedderFiles, FilesLock, Space};
 use crate::limits::Limits;
 use crate::permissions::Permissions;
 use crate::processes::Processes;
 use crate::usage::{Resource, Usage};
 use crate::{bindings, host_calls, net};
 use coldframe_ids::Pid;
-use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 /// The state that all programs of a runtime share.
 pub struct Kernel {
-    pub(crate) files: Mutex<FileSystem>,
+    pub(crate) files: FilesLock,
     /// Sockets, pipes and inbound connections.
     pub sockets: net::Sockets,
     /// The processes and their table.
@@ -44,7 +43,7 @@ impl Kernel {
         let processes = Arc::new(Processes::new(usage.clone()));
         let (files, sockets) = (fs::base(space, processes.clone(), usage.clone()), net::Sockets::new(usage.clone()));
         Self {
-            files: Mutex::new(files),
+            files: FilesLock::new(files),
             sockets,
             processes,
             permissions: Arc::default(),
@@ -64,6 +63,12 @@ impl Kernel {
     /// Returns the embedder's access to the runtime's files.
     pub fn embedder_files(&self) -> EmbedderFiles<'_> {
         EmbedderFiles::new(&self.files)
+    }
+
+    /// Locks the files until the returned guard is dropped, like a guest's long system call.
+    #[cfg(feature = "testing")]
+    pub fn hold_files(&self) -> impl Sized + '_ {
+        self.files.lock()
     }
 
     /// Returns the memory of the programs' data in bytes: kernel memory, files, and the buffers of

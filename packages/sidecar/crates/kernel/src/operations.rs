@@ -12,7 +12,7 @@ pub(crate) use snapshot::OperationsSnapshot;
 use crate::ids::MAX_ID;
 use crate::ids::OperationId;
 use coldframe_ids::Pid;
-use parking_lot::Mutex;
+use coldframe_panics::runtime::Mutex;
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;

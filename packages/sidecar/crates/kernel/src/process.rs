@@ -15,7 +15,7 @@ use crate::processes::{Signals, WatchTarget};
 use crate::usage::Charge;
 use coldframe_error::Errno;
 use coldframe_ids::Pid;
-use parking_lot::Mutex;
+use coldframe_panics::runtime::Mutex;
 use std::sync::Arc;
 
 /// The kernel's part of one program.

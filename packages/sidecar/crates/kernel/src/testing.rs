@@ -10,7 +10,8 @@ use crate::ids::{OperationId, SocketId};
 use crate::processes::Child;
 use coldframe_error::{Errno, Error};
 use coldframe_ids::Pid;
-use parking_lot::Mutex;
+use coldframe_panics::runtime::Mutex;
+use coldframe_panics::{Health, Panic};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Waker;
@@ -31,6 +32,7 @@ pub(crate) fn socket(number: u32) -> SocketId {
 pub(crate) struct FakeCaller {
     pub(crate) process: Process,
     is_ending: AtomicBool,
+    health: Health,
     input: Mutex<Vec<u8>>,
 }
 
@@ -39,7 +41,8 @@ impl FakeCaller {
     /// program's standard input.
     pub(crate) fn start(process: Process, input: &[u8]) -> Arc<dyn Caller> {
         let kernel = process.kernel.clone();
-        let caller = Self { process, is_ending: AtomicBool::new(false), input: Mutex::new(input.to_vec()) };
+        let caller =
+            Self { process, is_ending: AtomicBool::new(false), health: Health::default(), input: Mutex::new(input.to_vec()) };
         let caller: Arc<dyn Caller> = Arc::new(caller);
         kernel.processes.register(&caller);
         caller
@@ -75,6 +78,14 @@ impl Caller for FakeCaller {
     }
 
     fn end(&self, _reason: Error) {
+        self.is_ending.store(true, Ordering::Release);
+    }
+
+    fn health(&self) -> &Health {
+        &self.health
+    }
+
+    fn fail(&self, _panic: Panic) {
         self.is_ending.store(true, Ordering::Release);
     }
 

@@ -8,8 +8,8 @@
 use super::{GUARD, RESERVATION};
 use crate::image::Keeper;
 use coldframe_error::Error;
+use coldframe_panics::process::Mutex;
 use coldframe_sys as sys;
-use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -4,8 +4,8 @@
 //! for the guest. Therefore the sum of the differences of the polling thread's counters around each
 //! poll is exact. Next: `slot.rs`, which uses the faults.
 
+use coldframe_panics::process::Mutex;
 use coldframe_sys::{ThreadClock, ThreadUsage, thread_usage};
-use parking_lot::Mutex;
 use std::thread::{self, ThreadId};
 
 /// The meter of one VM, shared by its task, its memory and its limits.

@@ -8,7 +8,7 @@
 use super::{Gate, Growth, RESERVATION, Slot};
 use crate::Meter;
 use crate::image::{Copies, Image};
-use parking_lot::Mutex;
+use coldframe_panics::process::Mutex;
 use std::sync::Arc;
 
 /// A slot that a VM uses.
@@ -17,6 +17,13 @@ pub struct OccupiedSlot {
     pub(super) state: Mutex<Option<Occupant>>,
     pub(super) gate: Arc<Gate>,
     meter: Arc<Meter>,
+}
+
+impl Drop for OccupiedSlot {
+    /// Frees the memory of a VM that was not made completely, because a panic dropped its parts.
+    fn drop(&mut self) {
+        drop(self.vacate());
+    }
 }
 
 /// The address and the size of a memory.

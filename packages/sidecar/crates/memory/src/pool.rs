@@ -14,8 +14,8 @@ use super::Budget;
 use super::slot::{Reset, Slot, mappings};
 use crate::image::Image;
 use coldframe_error::Error;
+use coldframe_panics::process::Mutex;
 use coldframe_sys as sys;
-use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 

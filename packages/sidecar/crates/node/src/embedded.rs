@@ -15,7 +15,7 @@ use coldframe_protocol::messages::{
     Mode, Numbers, Pairs, ProcessRequest, ProcessStart, RunnerEval, RunnerRequest, RuntimeCreate,
 };
 use coldframe_protocol::{Frame, Kind, Request};
-use coldframe_session::{ErrorContext, Job, Message, Session, Violation};
+use coldframe_session::{ErrorContext, Job, JobThread, Message, Session, Violation};
 use napi::bindgen_prelude::{Function, FunctionCallContext, JsObjectValue, Object, Result};
 use napi::threadsafe_function::ThreadsafeCallContext;
 use napi::{Env, JsValue, Property, PropertyAttributes};
@@ -75,7 +75,7 @@ impl Embedded {
         let core = Core::open(options).map_err(|error| values::thrown(env, &error, ErrorContext::NONE))?;
         let store = Store::open(&core, store);
         let outlet = Arc::new(NodeOutlet::default());
-        let session = Session::new(core, store, Arc::clone(&outlet) as _, inline);
+        let session = Session::new(core, store, Arc::clone(&outlet) as _, inline, JobThread::Control);
         let hello = session.hello(Vec::new()).into_frame();
         let this = Rc::new(Self {
             session: RefCell::new(Some(session)),

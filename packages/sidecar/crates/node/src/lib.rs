@@ -58,6 +58,7 @@ pub fn open<'env>(
     if let Some(Err(received)) = log.as_deref().map(coldframe_log::install) {
         return Err(arguments::wrong(env, "log", coldframe_log::EXPECTED, &received));
     }
+    coldframe_panics::install("coldframe");
     let inline = Duration::from_micros(number("inlineUs", 0, MAX_INLINE_US, 0)?);
     let spin_us = if inline.is_zero() { SPIN_US } else { 0 };
     let core = CoreOptions {

@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use coldframe_ids::RequestId;
+use coldframe_panics::process::Mutex;
 use coldframe_session::Message;
-use parking_lot::Mutex;
 
 /// The wait of one thread for one reply.
 #[derive(Default)]

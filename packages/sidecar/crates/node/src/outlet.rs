@@ -5,11 +5,11 @@
 //! closed, by `shutdown` or by the end of the environment, messages are dropped. The lock is held
 //! during a call, because the function must not be released during the call.
 
+use coldframe_panics::process::Mutex;
 use coldframe_session::{Message, Outlet};
 use napi::bindgen_prelude::FnArgs;
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
 use napi::{Env, Status};
-use parking_lot::Mutex;
 
 use crate::capture;
 use crate::linger::Linger;

@@ -19,6 +19,10 @@ use crate::invalid::{Invalid, shortened};
 /// The longest list or map that is accepted.
 pub const MAX_ENTRIES: usize = 65_536;
 
+/// The largest number of entries that a list allocates before the entries are read. An entry in
+/// memory can have many times the bytes of an entry in the frame, so a longer list grows.
+const ALLOCATED_AT_FIRST: usize = 16;
+
 /// The deepest nesting that is accepted. Messages have at most seven levels: the rules of a
 /// restored runtime's permissions.
 const MAX_DEPTH: u8 = 8;
@@ -275,7 +279,7 @@ impl<'de> de::SeqAccess<'de> for Entries<'_, 'de> {
     }
 
     fn size_hint(&self) -> Option<usize> {
-        Some(*self.left)
+        Some((*self.left).min(ALLOCATED_AT_FIRST))
     }
 }
 
@@ -300,6 +304,6 @@ impl<'de> de::MapAccess<'de> for Entries<'_, 'de> {
     }
 
     fn size_hint(&self) -> Option<usize> {
-        Some(*self.left)
+        Some((*self.left).min(ALLOCATED_AT_FIRST))
     }
 }

@@ -1,17 +1,18 @@
 //! Restores, rolls back and clones runtimes. Next: `pause.rs`.
 //!
-//! These requests run on the session's thread, which alone may change the tables. Restoring one
-//! runtime takes well below a millisecond. Many clones are made in parts, so that other requests
-//! are served between two parts. The clones start to run after the reply to their request.
+//! The session's thread restores runtimes, because no other thread may change the tables. Restoring
+//! one runtime takes well below a millisecond. Many clones are made in parts, so that other
+//! requests are served between two parts. The clones start to run after the reply to their request.
+//! A rollback waits for the programs of the runtime, so a thread of the runtime's calls runs it.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use coldframe_core as core;
 use coldframe_core::{
-    BindingOptions, Error, FileSystemOptions, MountOptions, RestoreOptions, Snapshot, SnapshotOptions, Starting,
+    BindingOptions, Error, FileSystemOptions, MountOptions, RestoreOptions, Snapshot, SnapshotOptions, Starting, without_guests,
 };
-use coldframe_ids::{RequestId, RuntimeId};
+use coldframe_ids::{RequestId, RunnerId, RuntimeId};
 use coldframe_protocol::messages::{
     Restored, RestoredProgram, RestoredPrograms, RuntimeClone, RuntimeCopies, RuntimeCopy, RuntimeCreate, RuntimeCreated,
     RuntimeRollback,
@@ -20,12 +21,12 @@ use coldframe_protocol::messages::{
 use crate::convert;
 use crate::host_calls::{self, EventSender};
 use crate::limits;
-use crate::owner_calls::OwnerCalls;
+use crate::message::Message;
 use crate::permissions;
 use crate::replies::Reply;
 use crate::runtimes::{LiveRuntime, mounts};
-use crate::session::{Session, Violation};
-use crate::sinks::{SinkAssignment, Sinks};
+use crate::session::{Handled, Session, Violation};
+use crate::sinks::{AssignedPrograms, SinkAssignment, Sinks};
 use crate::snapshots::{DEFAULT_TENANT, quiesce_timeout};
 use crate::table::ErrorContext;
 
@@ -78,7 +79,7 @@ impl Session {
             ..RestoreOptions::default()
         };
         let (warn, owner) = (create.warn == Some(true), create.tenant.map(Arc::from));
-        self.with_snapshot(id, (tenant, name), move |session, snapshot| {
+        let copy = move |session: &mut Self, snapshot: &Arc<Snapshot>| {
             // Named limits replace the limits of the snapshot, or of the profile.
             let mut limits = match &profile {
                 Some(profile) => core::Limits::of_profile(profile)?,
@@ -93,6 +94,10 @@ impl Session {
             let configure_ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
             let created = RuntimeCreated { runtime, configure_ns, restored: Some(restored) };
             Ok(Reply(id).body(&created, 512))
+        };
+        self.with_snapshot(id, (tenant, name), move |session, snapshot| {
+            let copied = copy(session, &snapshot);
+            session.replies.settle(id, copied);
         })
     }
 
@@ -123,15 +128,17 @@ impl Session {
             ..restore
         };
         let mut assignment = SinkAssignment::new(id, was_paused, &self.replies, &self.runners);
-        let restored = self.core.restore(snapshot, restore, &mut |info, _| {
-            let old = sinks.remove(&info.lineage);
-            assignment.sink(info, old)
+        // No other thread knows the new runtime.
+        let restored = without_guests(|| {
+            self.core.restore(snapshot, restore, &mut |info, _| {
+                let old = sinks.remove(&info.lineage);
+                assignment.sink(info, old)
+            })
         });
         let ((runtime, copies), starting) = restored.inspect_err(|_| assignment.abandon())?;
         let assigned = assignment.finish(copies);
         let orphans = Some(Box::new(assigned.orphans));
-        self.runtimes
-            .insert(id, LiveRuntime { runtime, runners: assigned.runners, tenant, orphans, calls: OwnerCalls::default() });
+        self.runtimes.insert(id, LiveRuntime { runners: assigned.runners, orphans, ..LiveRuntime::new(runtime, tenant) });
         Ok(((id, assigned.programs), starting))
     }
 
@@ -144,31 +151,69 @@ impl Session {
         };
         let tenant = live.tenant().to_owned();
         self.with_snapshot(id, (&tenant, rollback.snapshot), move |session, snapshot| {
-            let ended = if session.is_paused(runtime) { Error::RuntimePaused } else { Error::RuntimeDisposed };
-            let live = session.runtimes.get_mut(runtime).ok_or(ended)?;
-            let mut assignment = SinkAssignment::new(runtime, false, &session.replies, &session.runners);
-            let copies = live.runtime.rollback(snapshot, &mut |info, old| assignment.sink(info, old));
-            let copies = copies.inspect_err(|_| assignment.abandon())?;
-            let assigned = assignment.finish(copies);
-            // Runners that are not in the snapshot have ended: keeping their processes would keep
-            // the old state. A runner that is being created has no process yet and stays.
-            let mut table = session.runners.lock();
-            let others = std::mem::take(&mut live.runners).into_iter().filter(|runner| !assigned.runners.contains(runner));
-            let (creating, ended): (Vec<_>, Vec<_>) = others.partition(|runner| table.get(*runner).is_some_and(Option::is_none));
-            let ended: Vec<_> = ended.into_iter().filter_map(|runner| table.remove(runner)).collect();
-            drop(table);
-            drop(ended);
-            live.runners.extend(assigned.runners.iter().copied().chain(creating));
-            live.orphans = Some(Box::new(assigned.orphans));
-            Ok(Reply(id).body(&RestoredPrograms { programs: assigned.programs }, 256))
+            session.roll_back_to(id, runtime, snapshot);
         })
     }
 
+    /// Rolls a runtime back after the earlier calls on the runtime. The call waits for guests of
+    /// the present state, so a session task updates the tables afterwards.
+    fn roll_back_to(&self, id: RequestId, runtime: RuntimeId, snapshot: Arc<Snapshot>) {
+        let Some(live) = self.runtimes.get(runtime) else {
+            let failure = self.no_runtime(runtime);
+            return self.replies.answer(id, || Message::failed(id, &failure));
+        };
+        let (handle, present) = (live.runtime.clone(), live.runners.clone());
+        let (replies, runners, tasks) = (self.replies.clone(), Arc::clone(&self.runners), self.tasks.clone());
+        let call = Box::new(move || {
+            let mut assignment = SinkAssignment::new(runtime, false, &replies, &runners);
+            let copies = handle.rollback(&snapshot, &mut |info, old| assignment.sink(info, old));
+            let copies = match copies {
+                Ok(copies) => copies,
+                Err(error) => {
+                    assignment.abandon();
+                    return replies.settle(id, Err(error));
+                }
+            };
+            let assigned = assignment.finish(copies);
+            // Runners that are not in the snapshot have ended: keeping their processes would keep
+            // the old state. A runner that is being created has no process yet and stays.
+            let mut table = runners.lock();
+            let has_ended = |runner: &RunnerId| {
+                let lives = assigned.runners.contains(runner) || table.get(*runner).is_none_or(|found| found.process.is_none());
+                !lives
+            };
+            let ended: Vec<RunnerId> = present.into_iter().filter(has_ended).collect();
+            let removed: Vec<_> = ended.iter().filter_map(|runner| table.remove(*runner)).collect();
+            drop(table);
+            drop(removed);
+            tasks.add(move |session| session.finish_rollback(id, runtime, assigned, &ended));
+        });
+        live.calls.add(&self.owner_threads, false, call);
+    }
+
+    /// Updates the tables after a rollback, and answers the request.
+    fn finish_rollback(&mut self, id: RequestId, runtime: RuntimeId, assigned: AssignedPrograms, ended: &[RunnerId]) {
+        let Some(live) = self.runtimes.get_mut(runtime) else {
+            // The runtime was disposed during the rollback.
+            let mut table = self.runners.lock();
+            let removed: Vec<_> = assigned.runners.iter().filter_map(|runner| table.remove(*runner)).collect();
+            drop(table);
+            drop(removed);
+            let failure = self.no_runtime(runtime);
+            return self.replies.answer(id, || Message::failed(id, &failure));
+        };
+        live.runners.retain(|runner| !ended.contains(runner) && !assigned.runners.contains(runner));
+        live.runners.extend(&assigned.runners);
+        live.orphans = Some(Box::new(assigned.orphans));
+        let body = RestoredPrograms { programs: assigned.programs };
+        self.replies.answer(id, || Reply(id).body(&body, 256));
+    }
+
     /// Handles `runtime.clone`.
-    pub(crate) fn clone_runtime(&mut self, id: RequestId, clone: RuntimeClone<'_>) -> Result<(), Violation> {
+    pub(crate) fn clone_runtime(&mut self, id: RequestId, clone: RuntimeClone<'_>, may_run_here: bool) -> Handled {
         let Some(live) = self.runtimes.get(clone.runtime) else {
             self.refuse(id, &self.no_runtime(clone.runtime));
-            return Ok(());
+            return Ok(None);
         };
         let (runtime, tenant, context) = (live.runtime.clone(), live.tenant.clone(), ErrorContext::runtime(clone.runtime));
         let weight = runtime.weight();
@@ -178,21 +223,21 @@ impl Session {
             ..SnapshotOptions::default()
         };
         if !self.begin(id, None)? {
-            return Ok(());
+            return Ok(None);
         }
         let (replies, tasks) = (self.replies.clone(), self.tasks.clone());
         let mounts = mounts(clone.mounts);
         let bindings = clone.bindings.map(host_calls::bindings);
         let (warn, settle, left) = (clone.warn == Some(true), clone.settle == Some(true), clone.count);
-        runtime.snapshot(options, move |taken| match taken {
+        let done = move |taken: Result<(Arc<Snapshot>, _), Error>| match taken {
             Ok((snapshot, _)) => {
                 snapshot.expect_copies(left);
                 let cloning = Cloning { id, snapshot, mounts, bindings, tenant, weight, warn, settle, left, copies: Vec::new() };
                 tasks.add(|session| session.continue_cloning(cloning));
             }
             Err(error) => replies.fail(id, &error, context),
-        });
-        Ok(())
+        };
+        Ok(self.call(live, &live.calls, may_run_here, Box::new(move || runtime.snapshot(options, done))))
     }
 
     /// Makes at most [`COPIES_AT_ONCE`] clones. A session task makes the remaining clones.

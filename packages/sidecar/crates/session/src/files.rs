@@ -1,11 +1,11 @@
 //! Requests about files. Each request is one call of the core. The call runs at once, or in the
-//! order of the runtime's calls on another thread (`owner_calls.rs`). `file.changes` is answered
+//! order of the runtime's calls without the session (`owner_calls.rs`). `file.changes` is answered
 //! later.
 
 use std::sync::Arc;
 
 use coldframe_core as core;
-use coldframe_core::{ArchiveUse, ChangeKind, Error, Files, OpenOptions};
+use coldframe_core::{ArchiveUse, ChangeKind, Error, Files, OpenOptions, Runtime, without_guests};
 use coldframe_ids::{HandleId, RequestId, RuntimeId};
 use coldframe_protocol::messages::{
     ChangeList, ChangeType, FileChanges, FileData, FileHandle, FileNames, FileOpen, FileRequest, FileSet, FileStatus, FileType,
@@ -13,10 +13,9 @@ use coldframe_protocol::messages::{
 };
 use coldframe_protocol::{Frame, Request};
 
-use crate::convert;
 use crate::message::Message;
 use crate::replies::Reply;
-use crate::session::{Handled, Session, Violation};
+use crate::session::{self, Handled, JobThread, Session, Violation};
 use crate::table::ErrorContext;
 
 /// The largest number of bytes in one reply. The remaining 1,024 bytes of the frame are for the
@@ -42,20 +41,23 @@ impl Session {
             self.refuse(id, &self.no_runtime(runtime));
             return Ok(None);
         };
-        let files = live.runtime.files();
-        let Some(frame) = frame.filter(|_| live.may_wait_for_guests()) else {
-            self.send(reply(&files, id, runtime, request));
+        let Some(frame) = frame.filter(|_| live.may_wait_for_guests() || may_take_long(request)) else {
+            without_guests(|| self.send(reply(&live.runtime, id, runtime, request)));
             return Ok(None);
         };
         let (kind, body, outlet) = (frame.kind, frame.body.to_vec(), Arc::clone(&self.replies.outlet));
+        let called = live.runtime.clone();
         let call = Box::new(move || {
             let frame = Frame { kind, id: id.get(), body: &body, more: false };
             // The body has been decoded before, so the decoding cannot fail.
             if let Ok(Request::File(request)) = Request::decode(&frame) {
-                outlet.send(reply(&files, id, runtime, &request));
+                outlet.send(reply(&called, id, runtime, &request));
             }
         });
-        Ok(live.calls.add(&self.owner_threads, may_run_here, call))
+        if self.job_thread == JobThread::MayWait {
+            return Ok(live.calls.add(&self.owner_threads, may_run_here, call));
+        }
+        Ok(self.call(live, &live.calls, may_run_here, call))
     }
 
     fn wait_for_changes(&self, id: RequestId, request: &FileChanges) -> Result<(), Violation> {
@@ -63,13 +65,15 @@ impl Session {
             self.refuse(id, &self.no_runtime(request.runtime));
             return Ok(());
         };
-        let files = live.runtime.files();
+        let called = live.runtime.clone();
         if !self.begin(id, None)? {
             return Ok(());
         }
         let replies = self.replies.clone();
-        let waiting = files.next_changes(request.handle, move |changes| {
-            replies.answer(id, || changed(Reply(id), changes));
+        let waiting = called.contain(|runtime| {
+            runtime.files().next_changes(request.handle, move |changes| {
+                replies.answer(id, || changed(Reply(id), changes));
+            })
         });
         if let Err(error) = waiting {
             self.replies.fail(id, &error, ErrorContext::runtime(request.runtime));
@@ -99,10 +103,18 @@ fn runtime_of(request: &FileRequest<'_>) -> RuntimeId {
     }
 }
 
+/// Returns whether the call may visit many files, which a program may have made.
+fn may_take_long(request: &FileRequest<'_>) -> bool {
+    match request {
+        FileRequest::FileRemove(remove) => remove.recursive == Some(true),
+        FileRequest::FileList(_) => true,
+        _ => false,
+    }
+}
+
 /// Makes the reply or the failure of a request.
-fn reply(files: &Files, id: RequestId, runtime: RuntimeId, request: &FileRequest<'_>) -> Message {
-    let result = answer(files, Reply(id), request);
-    result.unwrap_or_else(|error| Message::failed(id, &convert::failure(&error, ErrorContext::runtime(runtime))))
+fn reply(called: &Runtime, id: RequestId, runtime: RuntimeId, request: &FileRequest<'_>) -> Message {
+    session::answer(id, runtime, called.contain(|called| answer(&called.files(), Reply(id), request)))
 }
 
 /// Runs the call of the core for a request.

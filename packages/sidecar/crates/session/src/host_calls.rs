@@ -15,20 +15,23 @@ use crate::session::{FrameId, Handled, Session};
 
 impl Session {
     /// Handles a result of a host call, or new bindings.
-    pub(crate) fn host_call(&mut self, id: FrameId, request: HostCallRequest<'_>) -> Handled {
+    pub(crate) fn host_call(&mut self, id: FrameId, request: HostCallRequest<'_>, may_run_here: bool) -> Handled {
         match request {
             HostCallRequest::HostResult(result) => {
                 // The calls of a disposed runtime ended with the runtime.
-                if let Some(runtime) = self.live_or_pausing(result.runtime) {
-                    runtime.answer(id.host_call(), answer(result));
+                if let Some(live) = self.live_or_pausing(result.runtime) {
+                    live.runtime.notify(|runtime| runtime.answer(id.host_call(), answer(result)));
                 }
+                Ok(None)
             }
-            HostCallRequest::BindingsSet(set) => self.on_runtime(id.request()?, set.runtime, |runtime, reply| {
-                runtime.set_bindings(bindings(set.bindings))?;
-                Ok(reply.done())
-            }),
+            HostCallRequest::BindingsSet(set) => {
+                let bindings = bindings(set.bindings);
+                Ok(self.on_runtime(id.request()?, set.runtime, may_run_here, move |runtime, reply| {
+                    runtime.set_bindings(bindings)?;
+                    Ok(reply.done())
+                }))
+            }
         }
-        Ok(None)
     }
 }
 

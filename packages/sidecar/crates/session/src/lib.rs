@@ -22,8 +22,11 @@ mod files;
 mod host_calls;
 mod limits;
 mod message;
+#[cfg(test)]
+mod models;
 mod network;
 mod owner_calls;
+mod owner_threads;
 mod pause;
 mod permissions;
 mod programs;
@@ -34,11 +37,14 @@ mod runtimes;
 mod session;
 mod sinks;
 mod snapshots;
+mod sync;
 mod table;
 mod tasks;
+#[cfg(test)]
+mod tests;
 
 pub use message::{Message, Outlet};
-pub use session::{Job, MAX_RUNTIMES, Session, Violation};
+pub use session::{Job, JobThread, MAX_RUNTIMES, Session, Violation};
 pub use table::ErrorContext;
 
 pub use convert::{connection_error, failure, frame_violation};

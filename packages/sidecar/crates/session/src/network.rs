@@ -1,5 +1,7 @@
 //! Messages about inbound connections and listeners, and the events of inbound connections.
 
+use std::sync::Arc;
+
 use coldframe_core as core;
 use coldframe_core::{Error, ListenerEntry, Network, NetworkEvent, Target};
 use coldframe_ids::{ConnectionId, RequestId, RuntimeId};
@@ -9,7 +11,7 @@ use coldframe_protocol::messages::{Credit, Empty, Listener, Listeners, NetworkRe
 use crate::convert;
 use crate::message::Message;
 use crate::replies::Reply;
-use crate::session::{FrameId, Handled, Session};
+use crate::session::{FrameId, Handled, Job, Session, answer};
 use crate::table::ErrorContext;
 
 const _: () =
@@ -17,26 +19,49 @@ const _: () =
 
 impl Session {
     /// Handles a message about a connection or a listener.
-    pub(crate) fn network(&mut self, id: FrameId, request: NetworkRequest<'_>) -> Handled {
+    pub(crate) fn network(&mut self, id: FrameId, request: NetworkRequest<'_>, may_run_here: bool) -> Handled {
         match request {
-            NetworkRequest::StreamOpen(open) => self.on_runtime(id.request()?, open.runtime, |runtime, reply| {
-                runtime.network().connect(id.connection(), &target(&open)?)?;
-                Ok(reply.done())
-            }),
+            NetworkRequest::StreamOpen(open) => {
+                let target = target(&open);
+                return Ok(self.on_network(
+                    id.request()?,
+                    open.runtime,
+                    (is_path(&target), may_run_here),
+                    move |network, reply| {
+                        network.connect(id.connection(), &target?)?;
+                        Ok(Some(reply.done()))
+                    },
+                ));
+            }
             NetworkRequest::ListenerList(list) => {
-                self.on_runtime(id.request()?, list.runtime, |runtime, reply| listeners(&runtime.network(), &list, reply))
+                let all = list.port.is_none() && list.host.is_none() && list.path.is_none();
+                let target = if all { Ok(None) } else { target(&list).map(Some) };
+                // A list of all listeners has paths of Unix sockets.
+                return Ok(self.on_network(id.request()?, list.runtime, (true, may_run_here), move |network, reply| {
+                    listeners(network, target?.as_ref(), reply).map(Some)
+                }));
             }
-            NetworkRequest::ListenerWait(wait) => self.wait_for_listener(id.request()?, &wait),
-            NetworkRequest::StreamData(write) => self.notify(write.runtime, |network| network.write(id.connection(), write.data)),
+            NetworkRequest::ListenerWait(wait) => {
+                let target = target(&wait);
+                return Ok(self.on_network(id.request()?, wait.runtime, (is_path(&target), may_run_here), move |network, _| {
+                    // The core ends the wait with an event.
+                    network.wait(id.connection(), &target?)?;
+                    Ok(None)
+                }));
+            }
+            NetworkRequest::StreamData(write) => {
+                self.notify(write.runtime, write.data, move |network, data| network.write(id.connection(), data));
+            }
             NetworkRequest::StreamCredit(read) => {
-                self.notify(read.runtime, |network| network.credit(id.connection(), read.bytes))
+                self.notify(read.runtime, &[], move |network, _| network.credit(id.connection(), read.bytes));
             }
-            NetworkRequest::StreamEnd(end) => self.notify(end.runtime, |network| network.end(id.connection())),
+            NetworkRequest::StreamEnd(end) => self.notify(end.runtime, &[], move |network, _| network.end(id.connection())),
             NetworkRequest::StreamClose(close) => {
-                self.notify(close.runtime, |network| network.close(id.connection(), close.reset.unwrap_or(false)));
+                let reset = close.reset.unwrap_or(false);
+                self.notify(close.runtime, &[], move |network, _| network.close(id.connection(), reset));
             }
             NetworkRequest::ListenerCancel(cancel) => {
-                self.notify(cancel.runtime, |network| network.stop_waiting(id.connection()))
+                self.notify(cancel.runtime, &[], move |network, _| network.stop_waiting(id.connection()));
             }
         }
         Ok(None)
@@ -44,27 +69,55 @@ impl Session {
 
     /// Passes a notice to the runtime. A notice for a disposed runtime is ignored, because the SDK
     /// may have sent the notice before the runtime ended. A pausing runtime still receives notices,
-    /// because its connections are open until the pause has succeeded.
-    fn notify(&self, runtime: RuntimeId, call: impl FnOnce(Network)) {
-        if let Some(runtime) = self.live_or_pausing(runtime) {
-            call(runtime.network());
+    /// because its connections are open until the pause has succeeded. A notice takes only the lock
+    /// of the sockets, which no guest holds for long, but follows the earlier calls on connections.
+    fn notify(&self, runtime: RuntimeId, data: &[u8], call: impl FnOnce(&Network, &[u8]) + Send + 'static) {
+        let Some(live) = self.live_or_pausing(runtime) else { return };
+        if !live.connection_calls.are_under_way() {
+            return live.runtime.notify(|runtime| call(&runtime.network(), data));
         }
+        let (handle, data) = (live.runtime.clone(), data.to_vec());
+        let call = Box::new(move || handle.notify(|handle| call(&handle.network(), &data)));
+        live.connection_calls.add(&self.owner_threads, false, call);
     }
 
-    /// Starts a wait for a listener. The core ends the wait with an event.
-    fn wait_for_listener(&self, id: RequestId, wait: &NetworkTarget<'_>) {
-        let Some(live) = self.runtimes.get(wait.runtime) else { return self.refuse(id, &self.no_runtime(wait.runtime)) };
-        if let Err(error) = target(wait).and_then(|target| live.runtime.network().wait(ConnectionId::new(id.get()), &target)) {
-            self.refuse(id, &convert::failure(&error, ErrorContext::runtime(wait.runtime)));
+    /// Answers a request about connections or listeners with the result of one call. `None` means
+    /// that an event answers the request. `takes_files` states that the call takes the lock of the
+    /// files, and may wait for a guest.
+    fn on_network(
+        &self,
+        id: RequestId,
+        runtime: RuntimeId,
+        (takes_files, may_run_here): (bool, bool),
+        call: impl FnOnce(&Network, Reply) -> Result<Option<Message>, Error> + Send + 'static,
+    ) -> Option<Job> {
+        let Some(live) = self.runtimes.get(runtime) else {
+            self.refuse(id, &self.no_runtime(runtime));
+            return None;
+        };
+        let (handle, outlet) = (live.runtime.clone(), Arc::clone(&self.replies.outlet));
+        let call: Job = Box::new(move || match handle.contain(|handle| call(&handle.network(), Reply(id))) {
+            Ok(Some(message)) => outlet.send(message),
+            Ok(None) => {}
+            Err(error) => outlet.send(answer(id, runtime, Err(error))),
+        });
+        if takes_files || live.connection_calls.are_under_way() {
+            return self.call(live, &live.connection_calls, may_run_here, call);
         }
+        call();
+        None
     }
 }
 
-fn listeners(network: &Network, list: &NetworkTarget<'_>, reply: Reply) -> Result<Message, Error> {
-    let all = list.port.is_none() && list.host.is_none() && list.path.is_none();
-    let entries = network.listeners(if all { None } else { Some(target(list)?) }.as_ref())?;
+fn listeners(network: &Network, target: Option<&Target>, reply: Reply) -> Result<Message, Error> {
+    let entries = network.listeners(target)?;
     let listeners = Listeners { listeners: entries.iter().map(listener).collect() };
     Ok(reply.body(&listeners, 64 + 64 * entries.len()))
+}
+
+/// Returns whether a target is a path in the files.
+fn is_path(target: &Result<Target, Error>) -> bool {
+    matches!(target, Ok(Target::Path(_)))
 }
 
 fn target(target: &NetworkTarget<'_>) -> Result<Target, Error> {

@@ -1,24 +1,18 @@
-//! Calls of the embedder that may wait for a lock which a guest's system call holds.
+//! The order of the embedder's calls on one runtime.
 //!
-//! Such a call must not run while the session's thread reads frames: a `ping` or a `cancel` behind
-//! the call would wait too. A call that arrives alone is a [`Job`], which runs without the session.
-//! If the job takes long, another thread reads meanwhile. Any other call runs on a thread of
-//! [`OwnerThreads`]. The calls of one runtime run in the order of their requests. A runtime without
-//! programs has no guest that holds a lock, so its calls run at once.
+//! A call may wait for a lock that a guest's system call holds. Such a call must not run on the
+//! session's thread, because a `ping` or a `cancel` behind the call would wait too. A call that
+//! arrives alone is a [`Job`], which runs without the session. If the job takes long, another
+//! thread handles messages meanwhile. Any other call runs on a thread of [`OwnerThreads`]. The
+//! calls of one runtime run in the order of their requests. Next: `owner_threads.rs`.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
-use parking_lot::{Condvar, Mutex};
+use coldframe_panics::process::Mutex;
 
+use crate::owner_threads::OwnerThreads;
 use crate::session::Job;
-
-/// The maximum number of threads of a session.
-const MAX_THREADS: usize = 4;
-/// The time that a thread waits for more work before the thread ends.
-const IDLE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The calls on one runtime, in order. Cheap to clone.
 #[derive(Clone, Default)]
@@ -26,15 +20,36 @@ pub(crate) struct OwnerCalls(Arc<Mutex<Order>>);
 
 #[derive(Default)]
 struct Order {
-    /// Whether a thread runs the calls.
+    /// Whether a call runs.
     is_running: bool,
     waiting: VecDeque<Job>,
+}
+
+/// The turn of a call on a runtime. The next call runs when this value is dropped.
+pub(crate) struct Turn {
+    calls: OwnerCalls,
+    threads: OwnerThreads,
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        if let Some(next) = self.calls.next() {
+            let calls = self.calls.clone();
+            self.threads.run(Box::new(move || calls.run(next)));
+        }
+    }
 }
 
 impl OwnerCalls {
     /// Returns whether calls run or wait.
     pub fn are_under_way(&self) -> bool {
         self.0.lock().is_running
+    }
+
+    /// Begins a call, unless an earlier call runs.
+    pub fn begin(&self, threads: &OwnerThreads) -> Option<Turn> {
+        let was_running = std::mem::replace(&mut self.0.lock().is_running, true);
+        (!was_running).then(|| Turn { calls: self.clone(), threads: threads.clone() })
     }
 
     /// Runs `call` after all earlier calls. Returns a job if `may_run_here` is true and no earlier
@@ -47,16 +62,16 @@ impl OwnerCalls {
         }
         order.is_running = true;
         drop(order);
-        threads.0.runtimes.fetch_add(1, Ordering::Relaxed);
-        let (this, shared) = (self.clone(), Arc::clone(&threads.0));
-        let run: Job = Box::new(move || {
-            this.run(call);
-            shared.runtimes.fetch_sub(1, Ordering::Relaxed);
-        });
+        let this = self.clone();
         if may_run_here {
-            return Some(run);
+            let threads = threads.clone();
+            return Some(Box::new(move || {
+                call();
+                // This thread can do other work now, so a thread of its own runs the next call.
+                drop(Turn { calls: this, threads });
+            }));
         }
-        threads.run(run);
+        threads.run(Box::new(move || this.run(call)));
         None
     }
 
@@ -64,72 +79,16 @@ impl OwnerCalls {
         let mut next = Some(first);
         while let Some(call) = next {
             call();
-            let mut order = self.0.lock();
-            next = order.waiting.pop_front();
-            order.is_running = next.is_some();
+            next = self.next();
         }
     }
-}
 
-/// The threads that run calls of the embedder. Cheap to clone.
-#[derive(Clone, Default)]
-pub(crate) struct OwnerThreads(Arc<Shared>);
-
-#[derive(Default)]
-struct Shared {
-    /// The number of runtimes with running calls.
-    runtimes: AtomicUsize,
-    state: Mutex<State>,
-    news: Condvar,
-}
-
-#[derive(Default)]
-struct State {
-    jobs: VecDeque<Job>,
-    threads: usize,
-    idle: usize,
-}
-
-impl OwnerThreads {
-    /// Returns whether calls of any runtime run or wait.
-    pub fn are_in_use(&self) -> bool {
-        self.0.runtimes.load(Ordering::Relaxed) > 0
-    }
-
-    /// Runs `job` on a thread. Runs the job on this thread if no thread can be started.
-    pub fn run(&self, job: Job) {
-        let mut state = self.0.state.lock();
-        if state.idle <= state.jobs.len() && state.threads < MAX_THREADS {
-            let shared = Arc::clone(&self.0);
-            let thread = std::thread::Builder::new().name("coldframe-owner".to_owned());
-            if thread.spawn(move || shared.serve()).is_ok() {
-                state.threads += 1;
-            } else if state.threads == 0 {
-                drop(state);
-                return job();
-            }
-        }
-        state.jobs.push_back(job);
-        self.0.news.notify_one();
-    }
-}
-
-impl Shared {
-    fn serve(&self) {
-        let mut state = self.state.lock();
-        loop {
-            if let Some(job) = state.jobs.pop_front() {
-                parking_lot::MutexGuard::unlocked(&mut state, job);
-                continue;
-            }
-            state.idle += 1;
-            let is_late = self.news.wait_for(&mut state, IDLE_TIMEOUT).timed_out();
-            state.idle -= 1;
-            if is_late && state.jobs.is_empty() {
-                state.threads -= 1;
-                return;
-            }
-        }
+    /// Ends the running call. Returns the next call, which the caller must run.
+    fn next(&self) -> Option<Job> {
+        let mut order = self.0.lock();
+        let next = order.waiting.pop_front();
+        order.is_running = next.is_some();
+        next
     }
 }
 
@@ -137,6 +96,7 @@ impl Shared {
 mod tests {
     use super::*;
     use std::sync::mpsc::{Receiver, channel};
+    use std::time::Duration;
 
     /// The time after which a test that hangs fails.
     const HANG: Duration = Duration::from_secs(60);
@@ -177,22 +137,14 @@ mod tests {
     }
 
     #[test]
-    fn starts_at_most_the_bound_of_threads() {
-        let threads = OwnerThreads::default();
-        let (lock, until) = channel::<()>();
-        let until = Arc::new(Mutex::new(until));
+    fn the_next_call_runs_when_a_turn_ends() {
+        let (threads, calls) = (OwnerThreads::default(), OwnerCalls::default());
+        let turn = calls.begin(&threads).expect("no call runs");
+        assert!(calls.begin(&threads).is_none());
         let (send, receive) = channel();
-        for _ in 0..3 * MAX_THREADS {
-            let (until, send) = (until.clone(), send.clone());
-            threads.run(Box::new(move || {
-                assert!(until.lock().recv_timeout(HANG).is_err(), "the test drops the sender");
-                send.send(()).expect("the test receives");
-            }));
-        }
-        assert_eq!(threads.0.state.lock().threads, MAX_THREADS);
-        drop(lock);
-        for _ in 0..3 * MAX_THREADS {
-            receive.recv_timeout(HANG).expect("each job runs");
-        }
+        assert!(calls.add(&threads, true, Box::new(move || send.send(()).expect("the test receives"))).is_none());
+        assert!(receive.try_recv().is_err());
+        drop(turn);
+        receive.recv_timeout(HANG).expect("the call runs on a thread");
     }
 }

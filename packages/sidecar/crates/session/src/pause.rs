@@ -8,14 +8,18 @@
 //! reach the runtime.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use coldframe_core as core;
-use coldframe_core::{Carryover, Error, Held, Outcome, Process, RestoreOptions, Retention, Runtime, Snapshot, SnapshotOptions};
+use coldframe_core::{
+    Carryover, Error, Held, Outcome, Process, RestoreOptions, Retention, Snapshot, SnapshotInfo, SnapshotOptions, contained,
+};
 use coldframe_ids::{RequestId, RunnerId, RuntimeId};
 use coldframe_protocol::messages::{RestoredProgram, RestoredPrograms, RuntimePause, RuntimeResume};
 
 use crate::copies::CopyOptions;
 use crate::host_calls;
+use crate::message::Message;
 use crate::replies::Reply;
 use crate::runtimes::{LiveRuntime, mounts};
 use crate::session::{Session, Violation};
@@ -61,41 +65,56 @@ impl Paused {
 impl Session {
     /// Handles `runtime.pause`.
     pub(crate) fn pause(&mut self, id: RequestId, pause: &RuntimePause) -> Result<(), Violation> {
-        let runtime_id = pause.runtime;
+        let runtime = pause.runtime;
         let retention = if pause.temporary == Some(true) { Retention::WhileOpen } else { Retention::Always };
-        let Some(live) = self.runtimes.get(runtime_id) else { return self.pause_paused(id, runtime_id, retention) };
-        let options = SnapshotOptions {
-            tenant: live.tenant().to_owned(),
-            timeout: quiesce_timeout(pause.timeout_ms),
-            hold: true,
-            ..SnapshotOptions::default()
-        };
-        let runtime = live.runtime.clone();
-        if !self.begin(id, None)? {
-            return Ok(());
+        if self.runtimes.get(runtime).is_none() {
+            return self.pause_paused(id, runtime, retention);
         }
+        if self.begin(id, None)? {
+            self.pause_after_calls(id, runtime, retention, quiesce_timeout(pause.timeout_ms));
+        }
+        Ok(())
+    }
+
+    /// Pauses a runtime after the earlier calls on the runtime, which change the session's tables.
+    fn pause_after_calls(&mut self, id: RequestId, runtime_id: RuntimeId, retention: Retention, timeout: Duration) {
+        // An earlier call may have ended and left a task.
+        self.run_tasks();
+        let Some(live) = self.runtimes.get(runtime_id) else {
+            let failure = self.no_runtime(runtime_id);
+            return self.replies.answer(id, || Message::failed(id, &failure));
+        };
+        let (runtime, calls, tasks) = (live.runtime.clone(), live.calls.clone(), self.tasks.clone());
+        if calls.are_under_way() {
+            let later = move |session: &mut Self| session.pause_after_calls(id, runtime_id, retention, timeout);
+            calls.add(&self.owner_threads, false, Box::new(move || tasks.add(later)));
+            return;
+        }
+        let tenant = live.tenant().to_owned();
+        let options = SnapshotOptions { tenant, timeout, hold: true, ..SnapshotOptions::default() };
         self.begin_pausing(runtime_id);
-        let (tasks, store) = (self.tasks.clone(), self.store.clone());
-        runtime.snapshot(options, move |taken| {
-            let (snapshot, held) = match taken {
-                Ok(taken) => taken,
-                Err(error) => return tasks.add(move |session| session.abort_pause(id, runtime_id, None, &error)),
-            };
-            store.in_background(move |store| {
-                let written = store.write(&snapshot, retention);
-                let info = snapshot.info().clone();
-                drop(snapshot);
-                tasks.add(move |session| match written {
-                    Ok(()) => {
-                        let left = held.map(Held::into_sinks).unwrap_or_default();
-                        session.finish_pause(runtime_id, info.id.clone(), left);
-                        session.replies.answer(id, || entry(Reply(id), &info, core::Stored::Disk));
+        let store = self.store.clone();
+        let snapshot = move || {
+            runtime.snapshot(options, move |taken| {
+                let (snapshot, held) = match taken {
+                    Ok(taken) => taken,
+                    Err(error) => return tasks.add(move |session| session.abort_pause(id, runtime_id, None, &error)),
+                };
+                store.in_background(move |store| {
+                    let written = contained(|| store.write(&snapshot, retention));
+                    let info = snapshot.info().clone();
+                    drop(snapshot);
+                    match written {
+                        Ok(()) => {
+                            let left = held.map(Held::into_sinks).unwrap_or_default();
+                            tasks.add(move |session| session.finish_pause(id, runtime_id, info, left));
+                        }
+                        Err(error) => tasks.add(move |session| session.abort_pause(id, runtime_id, held, &error)),
                     }
-                    Err(error) => session.abort_pause(id, runtime_id, held, &error),
                 });
             });
-        });
-        Ok(())
+        };
+        calls.add(&self.owner_threads, false, Box::new(snapshot));
     }
 
     /// Handles a pause of a runtime that is paused already. Replies with the existing snapshot, and
@@ -127,9 +146,9 @@ impl Session {
     }
 
     /// Returns a live or pausing runtime, for notices about its open connections and calls.
-    pub(crate) fn live_or_pausing(&self, runtime: RuntimeId) -> Option<&Runtime> {
+    pub(crate) fn live_or_pausing(&self, runtime: RuntimeId) -> Option<&LiveRuntime> {
         let pausing = || self.pausing.get(&runtime).map(|pausing| &pausing.live);
-        self.runtimes.get(runtime).or_else(pausing).map(|live| &live.runtime)
+        self.runtimes.get(runtime).or_else(pausing)
     }
 
     /// Returns the carryover of a paused runtime.
@@ -141,7 +160,7 @@ impl Session {
         let Some(live) = self.runtimes.remove(runtime) else { return };
         self.replies.requests.hold(&live.runtime);
         let mut table = self.runners.lock();
-        let process = |runner: &RunnerId| Some((*runner, table.get_mut(*runner)?.take()?));
+        let process = |runner: &RunnerId| Some((*runner, table.get_mut(*runner)?.process.take()?));
         let runners = live.runners.iter().filter_map(process).collect();
         drop(table);
         self.pausing.insert(runtime, Pausing { live, runners });
@@ -157,23 +176,30 @@ impl Session {
         };
         for (runner, process) in runners {
             match self.runners.lock().get_mut(runner) {
-                Some(entry) => *entry = Some(process),
+                Some(entry) => entry.process = Some(process),
                 None => process.cancel(),
             }
         }
         let handle = live.runtime.clone();
         self.runtimes.insert(runtime, live);
-        // The held programs continue.
-        drop(held);
         self.replies.requests.release(&handle);
-        self.replies.fail(id, error, context);
+        // The held programs continue.
+        let (replies, error) = (self.replies.clone(), error.clone());
+        self.owner_threads.run(Box::new(move || {
+            drop(held);
+            replies.fail(id, &error, context);
+        }));
     }
 
-    fn finish_pause(&mut self, runtime: RuntimeId, snapshot: String, (sinks, carryover): (Sinks, Carryover)) {
-        let Some(Pausing { live: LiveRuntime { runners, tenant, .. }, .. }) = self.pausing.remove(&runtime) else {
+    fn finish_pause(&mut self, id: RequestId, runtime: RuntimeId, info: SnapshotInfo, (sinks, carryover): (Sinks, Carryover)) {
+        let replies = self.replies.clone();
+        let reply = move |info: &SnapshotInfo| replies.answer(id, || entry(Reply(id), info, core::Stored::Disk));
+        let Some(Pausing { live, runners: processes }) = self.pausing.remove(&runtime) else {
             // The runtime was disposed during the pause.
-            return self.end_paused(runtime, sinks);
+            self.end_paused(runtime, sinks);
+            return reply(&info);
         };
+        let LiveRuntime { runtime: ended, runners, tenant, .. } = live;
         let mut requests = Vec::new();
         for sink in sinks.values() {
             match requests_of(sink.as_ref()) {
@@ -186,8 +212,13 @@ impl Session {
             }
         }
         requests.iter().for_each(|request| self.replies.requests.detach(*request));
-        let resuming = Resuming::No;
+        let (resuming, snapshot) = (Resuming::No, info.id.clone());
         self.paused.insert(runtime, Paused { snapshot, tenant, sinks, runners, requests, carryover, resuming });
+        // The last handle frees the files, which takes long for many files.
+        self.owner_threads.run(Box::new(move || {
+            drop((ended, processes));
+            reply(&info);
+        }));
     }
 
     /// Handles `runtime.resume`.
@@ -211,7 +242,7 @@ impl Session {
         }
         let (replies, tasks) = (self.replies.clone(), self.tasks.clone());
         self.store.in_background(move |store| {
-            let read = store.get(&tenant, &name);
+            let read = contained(|| store.get(&tenant, &name));
             tasks.add(move |session| {
                 let options = RestoreOptions { mounts, file_systems, bindings, ..RestoreOptions::default() };
                 let programs = session.finish_resume(runtime, read, options, warn);
@@ -244,7 +275,9 @@ impl Session {
                     self.replies.fail(request, &Error::RuntimePaused, ErrorContext::runtime(runtime));
                 }
                 // From now on the store may delete the snapshot when it is full.
-                self.store.in_background(move |store| drop(store.protect(paused.tenant(), &paused.snapshot, Retention::No)));
+                self.store.in_background(move |store| {
+                    drop(contained(|| store.protect(paused.tenant(), &paused.snapshot, Retention::No)));
+                });
                 Ok(programs)
             }
             Err(error) => {

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use coldframe_core as core;
-use coldframe_core::{Decisions, PermissionListener, PermissionPolicy, ScopePolicy, Verdict};
+use coldframe_core::{Decisions, Error, PermissionListener, PermissionPolicy, ScopePolicy, Verdict};
 use coldframe_ids::RuntimeId;
 use coldframe_protocol::Kind;
 use coldframe_protocol::messages::{
@@ -15,34 +15,41 @@ use coldframe_protocol::messages::{
     PermissionsTaken,
 };
 
+use crate::convert;
 use crate::message::{Message, Outlet};
 use crate::replies::Reply;
 use crate::session::{FrameId, Handled, Session};
+use crate::table::ErrorContext;
 
 /// The largest number of decisions in the reply to a request without `all`.
 const MAX_EVENTS: usize = 128;
 
 impl Session {
     /// Handles a message about permissions.
-    pub(crate) fn permission(&mut self, id: FrameId, request: PermissionRequest<'_>) -> Handled {
+    pub(crate) fn permission(&mut self, id: FrameId, request: PermissionRequest<'_>, may_run_here: bool) -> Handled {
         match request {
-            PermissionRequest::PermissionsSet(set) => self.on_runtime(id.request()?, set.runtime, |runtime, reply| {
-                runtime.permissions().set(&policy(&set.permissions))?;
-                Ok(reply.done())
-            }),
+            PermissionRequest::PermissionsSet(set) => {
+                let policy = policy(&set.permissions);
+                return Ok(self.on_runtime(id.request()?, set.runtime, may_run_here, move |runtime, reply| {
+                    runtime.permissions().set(&policy)?;
+                    Ok(reply.done())
+                }));
+            }
             PermissionRequest::PermissionsWatch(watch) => {
-                self.on_runtime(id.request()?, watch.runtime, |runtime, reply| {
-                    let subscriber = DecisionSender { runtime: watch.runtime, outlet: Arc::clone(&self.replies.outlet) };
-                    let subscriber = watch.on.then(|| Arc::new(subscriber) as Arc<dyn PermissionListener>);
+                let subscriber = DecisionSender { runtime: watch.runtime, outlet: Arc::clone(&self.replies.outlet) };
+                let subscriber = watch.on.then(|| Arc::new(subscriber) as Arc<dyn PermissionListener>);
+                return Ok(self.on_runtime(id.request()?, watch.runtime, may_run_here, move |runtime, reply| {
                     runtime.permissions().listen(subscriber);
                     Ok(reply.done())
-                });
+                }));
             }
             PermissionRequest::PermissionsTake(take) => {
                 let most = if take.all == Some(true) { usize::MAX } else { MAX_EVENTS };
+                let id = id.request()?;
                 match self.take_decisions(take.runtime, most) {
-                    Some(decisions) => self.send(taken(Reply(id.request()?), &decisions)),
-                    None => self.refuse(id.request()?, &self.no_runtime(take.runtime)),
+                    Some(Ok(decisions)) => self.send(taken(Reply(id), &decisions)),
+                    Some(Err(error)) => self.refuse(id, &convert::failure(&error, ErrorContext::runtime(take.runtime))),
+                    None => self.refuse(id, &self.no_runtime(take.runtime)),
                 }
             }
         }
@@ -50,10 +57,10 @@ impl Session {
     }
 
     /// Takes decisions of a live, pausing or paused runtime.
-    fn take_decisions(&self, runtime: RuntimeId, most: usize) -> Option<Decisions> {
+    fn take_decisions(&self, runtime: RuntimeId, most: usize) -> Option<Result<Decisions, Error>> {
         match self.live_or_pausing(runtime) {
-            Some(runtime) => Some(runtime.permissions().take(most)),
-            None => Some(self.carryover(runtime)?.take_decisions(most)),
+            Some(live) => Some(live.runtime.contain(|runtime| Ok(runtime.permissions().take(most)))),
+            None => Some(Ok(self.carryover(runtime)?.take_decisions(most))),
         }
     }
 }

@@ -3,15 +3,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use coldframe_core::{ProcessOptions, Processes};
-use coldframe_ids::RequestId;
+use coldframe_core::{Error, ProcessOptions, Processes, Runtime};
+use coldframe_ids::{RequestId, RuntimeId};
+use coldframe_panics::process::Mutex;
 use coldframe_protocol::Kind;
 use coldframe_protocol::messages::{ProcessAttach, ProcessRequest, ProcessStart, ProcessTable, Started};
 
 use crate::convert;
 use crate::message::Message;
 use crate::replies::Reply;
-use crate::session::{Handled, Session, Violation};
+use crate::session::{Handled, Session, Violation, answer};
 use crate::sinks::ProgramSink;
 use crate::table::ErrorContext;
 
@@ -21,27 +22,42 @@ impl Session {
         match request {
             ProcessRequest::ProcessStart(start) => return self.start_program(id, start, may_run_here),
             ProcessRequest::ProcessAttach(attach) => self.attach(id, &attach)?,
-            ProcessRequest::ProcessWrite(write) => self.on_runtime(id, write.runtime, |runtime, reply| {
+            ProcessRequest::ProcessWrite(write) => self.at_once(id, write.runtime, |runtime, reply| {
                 runtime.processes().write(write.pid, write.data, write.end.unwrap_or(false))?;
                 Ok(reply.done())
             }),
-            ProcessRequest::ProcessSignal(signal) => self.on_runtime(id, signal.runtime, |runtime, reply| {
+            ProcessRequest::ProcessSignal(signal) => self.at_once(id, signal.runtime, |runtime, reply| {
                 runtime.processes().signal(signal.pid, signal.signal)?;
                 Ok(reply.done())
             }),
             ProcessRequest::ProcessList(list) => {
-                self.on_runtime(id, list.runtime, |runtime, reply| Ok(table(reply, &runtime.processes())));
+                let list_all = |runtime: &Runtime, reply| Ok(table(reply, &runtime.processes()));
+                if self.runtimes.get(list.runtime).is_some_and(|live| live.calls.are_under_way()) {
+                    // The list has the programs of earlier starts.
+                    return Ok(self.on_runtime(id, list.runtime, may_run_here, list_all));
+                }
+                self.at_once(id, list.runtime, list_all);
             }
         }
         Ok(None)
     }
 
+    /// Answers a request at once with the result of one call on a runtime. The call takes no lock
+    /// that a guest holds for long. The call names a process, so it does not follow an earlier
+    /// call.
+    fn at_once(&self, id: RequestId, runtime: RuntimeId, call: impl FnOnce(&Runtime, Reply) -> Result<Message, Error>) {
+        match self.runtimes.get(runtime) {
+            Some(live) => self.send(answer(id, runtime, live.runtime.contain(|runtime| call(runtime, Reply(id))))),
+            None => self.refuse(id, &self.no_runtime(runtime)),
+        }
+    }
+
     fn start_program(&mut self, id: RequestId, start: ProcessStart<'_>, may_run_here: bool) -> Handled {
-        let Some(live) = self.runtimes.get(start.runtime) else {
+        let Some(target) = self.runtimes.get(start.runtime) else {
             self.refuse(id, &self.no_runtime(start.runtime));
             return Ok(None);
         };
-        let runtime = live.runtime.clone();
+        let runtime = target.runtime.clone();
         if !self.begin(id, None)? {
             return Ok(None);
         }
@@ -61,12 +77,14 @@ impl Session {
         };
         let context = ErrorContext::runtime(start.runtime);
         let replies = self.replies.clone();
-        let sink = Arc::new(ProgramSink { request: id, context, live, replies: replies.clone() });
-        let runtime_calls = self.runtimes.get(start.runtime);
-        Ok(self.start(runtime_calls, may_run_here && !live, move |dispatch| match runtime.start(options, sink, dispatch) {
-            Ok(process) => replies.requests.attach(id, process),
-            Err(error) => replies.fail(id, &error, context),
-        }))
+        let start = move |dispatch, turn| {
+            let sink = Arc::new(ProgramSink { request: id, context, live, replies: replies.clone(), turn: Mutex::new(turn) });
+            match runtime.contain(|runtime| runtime.start(options, sink, dispatch)) {
+                Ok(process) => replies.requests.attach(id, process),
+                Err(error) => replies.fail(id, &error, context),
+            }
+        };
+        Ok(self.start(target, may_run_here && !live, start))
     }
 
     /// Attaches a request to a restored program.
@@ -78,13 +96,10 @@ impl Session {
         let orphan = live.orphans.as_ref().and_then(|orphans| orphans.get(&attach.pid)).cloned();
         let Some((process, sink)) = orphan else {
             let runners = self.runners.lock();
-            let is_runner = live
-                .runners
-                .iter()
-                .any(|runner| runners.get(*runner).and_then(Option::as_ref).is_some_and(|process| process.pid() == attach.pid));
+            let is_runner =
+                live.runners.iter().any(|runner| runners.get(*runner).is_some_and(|runner| runner.pid() == Some(attach.pid)));
             drop(runners);
-            let refused = live.runtime.processes().not_attachable(attach.pid, is_runner);
-            self.refuse(id, &convert::failure(&refused, ErrorContext::runtime(attach.runtime)));
+            self.at_once(id, attach.runtime, |runtime, _| Err(runtime.processes().not_attachable(attach.pid, is_runner)));
             return Ok(());
         };
         if self.begin(id, None)? {
@@ -94,8 +109,8 @@ impl Session {
             }
             self.replies.requests.attach(id, process.clone());
             self.send(Message::of_request(Kind::Started, id, &Started { pid: attach.pid }, 32));
-            sink.attach(id);
-            process.stream(convert::streams(attach.stream));
+            let streams = convert::streams(attach.stream);
+            sink.attach(id, streams, || process.stream(streams));
         }
         Ok(())
     }

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use coldframe_core::{Error, Outcome};
 use coldframe_ids::RequestId;
+use coldframe_panics::outside;
 use coldframe_protocol::Kind;
 use coldframe_protocol::messages::{Empty, MAX_OUTPUT_BYTES, Output};
 use serde::Serialize;
 
+use super::requests::Requests;
 use crate::convert;
 use crate::message::{Message, Outlet};
-use crate::requests::Requests;
 use crate::table::ErrorContext;
 
 /// The outlet and the requests in flight of a session. Cheap to clone.
@@ -21,11 +22,14 @@ pub(crate) struct Replies {
 }
 
 impl Replies {
-    /// Answers a request, unless it has been answered.
+    /// Answers a request, unless it has been answered. A panic aborts the process, because the
+    /// request would stay unanswered.
     pub fn answer(&self, id: RequestId, message: impl FnOnce() -> Message) {
-        if self.requests.finish(id) {
-            self.outlet.send(message());
-        }
+        outside(|| {
+            if self.requests.finish(id) {
+                self.outlet.send(message());
+            }
+        });
     }
 
     /// Answers a request with the outcome of its program.

@@ -8,9 +8,10 @@
 
 use std::collections::HashMap;
 
-use coldframe_core::{Error, Process, Runtime};
+use coldframe_core::Error;
 use coldframe_ids::{RequestId, RunnerId};
-use parking_lot::Mutex;
+
+use super::sync::{Mutex, Process, Runtime};
 
 /// The largest number of requests in flight.
 const LIMIT: usize = 16_384;
@@ -25,7 +26,8 @@ struct InFlight {
     /// The process. `None` until the core has returned the process, and while the runtime is
     /// paused.
     process: Option<Process>,
-    /// Whether `cancel` arrived before `process` was known, or while the program was held.
+    /// Whether `cancel` has arrived. A later process of the request is stopped too: the first
+    /// process, or the process that a rollback or a resume puts in its place.
     canceled: bool,
     /// Whether the program's runtime is being paused. A `cancel` is stored, because ending the
     /// program would not affect the restored program.
@@ -123,7 +125,7 @@ impl Requests {
     pub fn credit(&self, id: RequestId, bytes: u64) {
         let process = self.table.lock().get(&id).and_then(|request| request.process.clone());
         if let Some(process) = process {
-            process.credit(bytes);
+            process.notify(|process| process.credit(bytes));
         }
     }
 
@@ -132,22 +134,20 @@ impl Requests {
     pub fn cancel(&self, id: RequestId) {
         let mut table = self.table.lock();
         let Some(request) = table.get_mut(&id) else { return };
-        match request.process.clone() {
-            Some(process) if !request.held => {
-                let runner = request.runner;
-                // The core may answer the request within the call.
-                drop(table);
-                stop(id, &process, runner);
-            }
-            _ => request.canceled = true,
+        request.canceled = true;
+        let (process, runner) = (request.process.clone().filter(|_| !request.held), request.runner);
+        // The core may answer the request within the call.
+        drop(table);
+        if let Some(process) = process {
+            stop(id, &process, runner);
         }
     }
 }
 
 /// Ends a program, or one evaluation of a resident program.
 fn stop(id: RequestId, process: &Process, runner: Option<RunnerId>) {
-    match runner {
+    process.notify(|process| match runner {
         None => process.cancel(),
         Some(_) => process.cancel_evaluation(id.evaluation()),
-    }
+    });
 }

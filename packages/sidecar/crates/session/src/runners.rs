@@ -3,15 +3,22 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use coldframe_core::{EvaluationSettings, Mode, ProcessOptions, Streams};
-use coldframe_ids::{RequestId, RunnerId};
+use coldframe_core::{EvaluationSettings, Mode, Process, ProcessOptions, Streams};
+use coldframe_ids::{Pid, RequestId, RunnerId};
 use coldframe_protocol::messages::{RunnerCreate, RunnerEval, RunnerRequest};
 
 use crate::convert;
 use crate::replies::Reply;
 use crate::session::{Handled, Session};
-use crate::sinks::RunnerSink;
+use crate::sinks::{Runner, RunnerSink};
 use crate::table::ErrorContext;
+
+impl Runner {
+    /// Returns the pid of the runner's process.
+    pub fn pid(&self) -> Option<Pid> {
+        self.process.as_ref().map(Process::pid)
+    }
+}
 
 impl Session {
     /// Handles a request about a runner.
@@ -44,7 +51,7 @@ impl Session {
         let runner = {
             let mut runners = runners.lock();
             let runner = runners.reserve();
-            runners.insert(runner, None);
+            runners.insert(runner, Runner::new(runtime_id));
             runners.compact(&mut live.runners);
             runner
         };
@@ -66,28 +73,32 @@ impl Session {
         let context = ErrorContext::runner_in(runtime_id, runner);
         let replies = self.replies.clone();
         let sink = Arc::new(RunnerSink::new(Some(id), runtime_id, runner, None, replies.clone()));
-        let live = self.runtimes.get(runtime_id);
-        Ok(self.start(live, may_run_here, move |dispatch| match runtime.start(options, sink.clone(), dispatch) {
-            Ok(process) => {
-                // If the entry is missing, the runtime and this process were disposed while the
-                // runner was created.
-                if let Some(entry) = runners.lock().get_mut(runner) {
-                    *entry = Some(process.clone());
+        let start = move |dispatch, turn| {
+            sink.keep_turn(turn);
+            match runtime.contain(|runtime| runtime.start(options, sink.clone(), dispatch)) {
+                Ok(process) => {
+                    // If the entry is missing, the runtime and this process were disposed while the
+                    // runner was created.
+                    if let Some(entry) = runners.lock().get_mut(runner) {
+                        entry.process = Some(process.clone());
+                    }
+                    replies.requests.attach(id, process);
+                    sink.entered();
                 }
-                replies.requests.attach(id, process);
-                sink.entered();
+                Err(error) => {
+                    runners.lock().remove(runner);
+                    replies.fail(id, &error, context);
+                }
             }
-            Err(error) => {
-                runners.lock().remove(runner);
-                replies.fail(id, &error, context);
-            }
-        }))
+        };
+        let Some(live) = self.runtimes.get(runtime_id) else { return Ok(None) };
+        Ok(self.start(live, may_run_here, start))
     }
 
     fn evaluate(&mut self, id: RequestId, eval: RunnerEval<'_>, may_run_here: bool) -> Handled {
         let runner = eval.runner;
-        let process = self.runners.lock().get(runner).cloned().flatten();
-        let Some(process) = process else {
+        let found = self.runners.lock().get(runner).and_then(|found| Some((found.process.clone()?, found.runtime)));
+        let Some((process, runtime)) = found else {
             self.refuse(id, &self.no_runner(runner));
             return Ok(None);
         };
@@ -103,11 +114,11 @@ impl Session {
             cwd: eval.cwd.map(str::to_owned),
         };
         let timeout = eval.timeout_ms.map(Duration::from_millis);
-        // The search is rare: usually no call runs.
-        let live =
-            if self.owner_threads.are_in_use() { self.runtimes.values().find(|live| process.is_of(&live.runtime)) } else { None };
-        Ok(self.start(live, may_run_here, move |dispatch| {
-            if let Err(error) = process.evaluate(id.evaluation(), code, settings, timeout, streams, dispatch) {
+        Ok(self.start_evaluation(runtime, may_run_here, move |dispatch| {
+            let evaluation = id.evaluation();
+            if let Err(error) =
+                process.contain(|process| process.evaluate(evaluation, code, settings, timeout, streams, dispatch))
+            {
                 replies.fail(id, &error, ErrorContext::runner(runner));
             }
         }))
@@ -116,9 +127,9 @@ impl Session {
     fn dispose_runner(&mut self, id: RequestId, runner: RunnerId) {
         let removed = self.runners.lock().remove(runner);
         match removed {
-            Some(process) => {
-                if let Some(process) = process {
-                    process.cancel();
+            Some(removed) => {
+                if let Some(process) = removed.process {
+                    process.notify(Process::cancel);
                 }
                 self.send(Reply(id).done());
             }

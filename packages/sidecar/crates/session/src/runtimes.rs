@@ -1,11 +1,10 @@
 //! Requests about whole runtimes. Next: `copies.rs`, which restores runtimes from snapshots.
 
-use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use coldframe_core::{Error, FileSystemOptions, MountOptions, Process, Runtime, RuntimeOptions};
-use coldframe_ids::{Pid, RequestId, RunnerId, RuntimeId};
+use coldframe_core::{Error, FileSystemOptions, MountOptions, Runtime, RuntimeOptions, without_guests};
+use coldframe_ids::{RequestId, RunnerId, RuntimeId};
 use coldframe_protocol::messages::{Mount, RuntimeCreate, RuntimeCreated, RuntimeRequest};
 
 use crate::convert;
@@ -14,8 +13,8 @@ use crate::limits;
 use crate::owner_calls::OwnerCalls;
 use crate::permissions;
 use crate::replies::Reply;
-use crate::session::{Handled, Job, Session};
-use crate::sinks::OrphanSink;
+use crate::session::{Handled, Job, JobThread, Session};
+use crate::sinks::Orphans;
 use crate::snapshots::DEFAULT_TENANT;
 
 /// A live runtime of the session.
@@ -27,17 +26,23 @@ pub(crate) struct LiveRuntime {
     pub tenant: Option<Arc<str>>,
     /// Restored programs that no request has attached to.
     pub orphans: Option<Box<Orphans>>,
-    /// The calls of the embedder that run on other threads.
+    /// The calls of the embedder on the runtime, except calls on its connections and listeners.
     pub calls: OwnerCalls,
+    /// The calls of the embedder on the runtime's connections and listeners. They have an order of
+    /// their own, so that a long call on a file does not delay the bytes of connections.
+    pub connection_calls: OwnerCalls,
 }
 
-/// Restored programs that a request can attach to.
-pub(crate) type Orphans = HashMap<Pid, (Process, OrphanSink)>;
-
 impl LiveRuntime {
+    /// Makes the entry of a new runtime without runners.
+    pub fn new(runtime: Runtime, tenant: Option<Arc<str>>) -> Self {
+        let (calls, connection_calls) = (OwnerCalls::default(), OwnerCalls::default());
+        Self { runtime, runners: Vec::new(), tenant, orphans: None, calls, connection_calls }
+    }
+
     /// Returns whether a call on the runtime may wait for a guest or for an earlier call.
     pub fn may_wait_for_guests(&self) -> bool {
-        self.runtime.has_programs() || self.calls.are_under_way()
+        self.runtime.has_programs() || self.calls.are_under_way() || self.connection_calls.are_under_way()
     }
 
     /// Returns the tenant that owns the runtime.
@@ -72,16 +77,7 @@ impl Session {
                 }
             }
             RuntimeRequest::RuntimeResources(about) => {
-                let Some(live) = self.runtimes.get(about.runtime) else {
-                    self.refuse(id, &self.no_runtime(about.runtime));
-                    return Ok(None);
-                };
-                let (runtime, outlet) = (live.runtime.clone(), Arc::clone(&self.replies.outlet));
-                let call = Box::new(move || outlet.send(limits::usage(Reply(id), &runtime)));
-                if live.may_wait_for_guests() {
-                    return Ok(live.calls.add(&self.owner_threads, may_run_here, call));
-                }
-                call();
+                return Ok(self.on_runtime(id, about.runtime, may_run_here, |runtime, reply| Ok(limits::usage(reply, runtime))));
             }
         }
         Ok(None)
@@ -89,6 +85,11 @@ impl Session {
 
     /// Makes a new runtime, without a snapshot.
     pub fn create_runtime(&mut self, create: RuntimeCreate<'_>) -> Result<RuntimeId, Error> {
+        // No other thread knows the new runtime.
+        without_guests(|| self.create_empty(create))
+    }
+
+    fn create_empty(&mut self, create: RuntimeCreate<'_>) -> Result<RuntimeId, Error> {
         let id_for_warnings = Arc::new(OnceLock::new());
         let warnings = (create.warn == Some(true)).then(|| limits::warnings(&self.replies.outlet, &id_for_warnings));
         let (mounts, file_systems) = mounts(create.mounts);
@@ -107,46 +108,48 @@ impl Session {
         self.runtimes.check_room()?;
         let runtime = self.core.create_runtime(options)?;
         if let Some(bindings) = create.bindings {
-            runtime.set_bindings(host_calls::bindings(bindings))?;
+            runtime.contain(|runtime| runtime.set_bindings(host_calls::bindings(bindings)))?;
         }
         let id = self.runtimes.reserve();
         runtime.attach(Arc::new(EventSender { runtime: id, outlet: Arc::clone(&self.replies.outlet) }));
         // The cell is new, so the call cannot fail.
         let _ = id_for_warnings.set(id);
         let tenant = create.tenant.map(Arc::from);
-        self.runtimes
-            .insert(id, LiveRuntime { runtime, runners: Vec::new(), tenant, orphans: None, calls: OwnerCalls::default() });
+        self.runtimes.insert(id, LiveRuntime::new(runtime, tenant));
         Ok(id)
     }
 
-    /// Ends a runtime that has been removed from the tables, and answers the request. The call does
-    /// not wait for earlier calls on the runtime.
+    /// Ends a runtime that has been removed from the tables, and answers the request. The programs
+    /// end at once, and the request does not wait for earlier calls on the runtime.
     fn dispose_live(&self, id: RequestId, live: LiveRuntime, may_run_here: bool) -> Option<Job> {
         let may_wait = live.may_wait_for_guests();
         let runtime = self.forget_runners(live);
+        runtime.begin_dispose();
         let outlet = Arc::clone(&self.replies.outlet);
         let call: Job = Box::new(move || {
             runtime.dispose();
             drop(runtime);
             outlet.send(Reply(id).done());
         });
-        match may_wait {
-            true if may_run_here => return Some(call),
-            true => self.owner_threads.run(call),
-            false => call(),
+        match self.job_thread {
+            JobThread::MayWait if may_run_here => return Some(call),
+            JobThread::Control if !may_wait => without_guests(call),
+            _ => self.owner_threads.run(call),
         }
         None
     }
 
     /// Ends a runtime that has been removed from the tables.
     pub(crate) fn end_runtime(&self, live: LiveRuntime) {
-        self.forget_runners(live).dispose();
+        let runtime = self.forget_runners(live);
+        runtime.begin_dispose();
+        self.owner_threads.run(Box::new(move || runtime.dispose()));
     }
 
     /// Removes the runners of a runtime that has been removed from the tables. Returns the runtime.
     fn forget_runners(&self, live: LiveRuntime) -> Runtime {
         let mut runners = self.runners.lock();
-        // The processes are dropped without the lock: dropping the last handle may take a while.
+        // The runners are dropped without the lock: dropping the last handle may take a while.
         let processes: Vec<_> = live.runners.iter().filter_map(|runner| runners.remove(*runner)).collect();
         drop(runners);
         drop(processes);

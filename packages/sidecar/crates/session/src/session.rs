@@ -2,25 +2,35 @@
 //!
 //! One thread owns the session: the sidecar's reading thread, or Node's. The module of a family
 //! (`files.rs`, `programs.rs`, …) has one exhaustive match from its messages to calls of the core.
-//! Requests that are answered at once go through [`Session::on_runtime`]. Requests that are
-//! answered later begin with [`Session::begin`]. Sinks and session tasks answer these requests.
+//! Requests that one call on a runtime answers go through [`Session::on_runtime`]. Requests that
+//! are answered later begin with [`Session::begin`]. Sinks and session tasks answer these requests.
+//!
+//! The session's thread must not wait for a guest (`docs/internals/threads.md`), so each of its
+//! functions is control work.
+//!
+//! Calls of the core are contained, on every thread: a panic of the core answers the request with
+//! `ERR_INTERNAL` (`contained` and `contain` of the core). The code of this crate is not contained,
+//! because its tables belong to all runtimes of the connection. Next: `owner_calls.rs`.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use coldframe_core::{Core, Dispatch, Error, Process, Runtime, Store};
+use coldframe_core::{ControlScope, Core, Dispatch, Error, Runtime, Store, without_guests};
 use coldframe_ids::{ConnectionId, HostCallId, RequestId, RunnerId, RuntimeId};
+use coldframe_panics::process::Mutex;
 use coldframe_protocol::messages::{Fact, Failure, SidecarHello, VERSION, WallPart};
 use coldframe_protocol::{Frame, Kind, Request};
-use parking_lot::Mutex;
 
 use crate::convert;
 use crate::message::{Message, Outlet};
-use crate::owner_calls::OwnerThreads;
+use crate::owner_calls::{OwnerCalls, Turn};
+use crate::owner_threads::OwnerThreads;
 use crate::pause::{Paused, Pausing};
 use crate::replies::{Replies, Reply};
 use crate::runtimes::LiveRuntime;
+use crate::sinks::Runners;
 use crate::table::{ErrorContext, IdTable};
 use crate::tasks::SessionTasks;
 
@@ -30,15 +40,24 @@ pub const MAX_RUNTIMES: usize = 65_536;
 /// disposed, count too.
 const MAX_RUNNERS: usize = 65_536;
 
-/// The runners of a session. `None` if the runner is being created or is paused.
-pub(crate) type Runners = Mutex<IdTable<RunnerId, Option<Process>>>;
+/// The number of programs of one batch that the session's thread makes. Making a program takes
+/// tens of microseconds, and the next message waits.
+const STARTS_AT_ONCE: u32 = 16;
 
 /// The reason why a connection must end. The connection's last message has this reason.
 pub type Violation = Failure<'static>;
 
-/// Runs a program on the calling thread for the inline budget. Afterwards a worker runs the
-/// program.
+/// Work that runs without the session: a call on a runtime, or a program for the inline budget.
 pub type Job = Box<dyn FnOnce() + Send>;
+
+/// The thread on which the shell runs the jobs of a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum JobThread {
+    /// A thread that may wait for a guest, because another thread handles messages meanwhile.
+    MayWait,
+    /// A thread that must not wait for a guest.
+    Control,
+}
 
 /// The result of a message: a program to run on this thread, if any.
 pub(crate) type Handled = Result<Option<Job>, Violation>;
@@ -55,6 +74,9 @@ pub struct Session {
     pub(crate) runners: Arc<Runners>,
     pub(crate) pausing: HashMap<RuntimeId, Pausing>,
     pub(crate) paused: HashMap<RuntimeId, Paused>,
+    pub(crate) job_thread: JobThread,
+    /// The number of programs that this thread has made since it last ran session tasks.
+    starts: Cell<u32>,
     /// The time that a program may run on the session's thread. Zero means never.
     inline: Duration,
     greeted: bool,
@@ -82,8 +104,8 @@ impl FrameId {
 }
 
 impl Session {
-    /// Opens a session. `inline` is the time that a program may run on the session's thread.
-    pub fn new(core: Core, store: Store, outlet: Arc<dyn Outlet>, inline: Duration) -> Self {
+    /// Opens a session. `inline` is the time that a program may run on the thread of the jobs.
+    pub fn new(core: Core, store: Store, outlet: Arc<dyn Outlet>, inline: Duration, job_thread: JobThread) -> Self {
         let tasks = SessionTasks::new(Arc::clone(&outlet));
         Self {
             core,
@@ -95,6 +117,8 @@ impl Session {
             runners: Arc::new(Mutex::new(IdTable::new("runners", MAX_RUNNERS))),
             pausing: HashMap::new(),
             paused: HashMap::new(),
+            job_thread,
+            starts: Cell::new(0),
             inline,
             greeted: false,
         }
@@ -109,6 +133,8 @@ impl Session {
 
     /// Runs the session tasks that other threads have added.
     pub fn run_tasks(&mut self) {
+        let _control = ControlScope::enter();
+        self.starts.set(0);
         for task in self.tasks.take() {
             task(self);
         }
@@ -117,6 +143,7 @@ impl Session {
     /// Handles a frame. `may_run_here` states that this thread has time to run a program. If so,
     /// the result may be a job, which the caller runs without the session.
     pub fn handle(&mut self, frame: &Frame<'_>, may_run_here: bool) -> Result<Option<Job>, Violation> {
+        let _control = ControlScope::enter();
         self.check_greeting(frame)?;
         match Request::decode(frame) {
             Ok(Request::File(request)) => self.file(FrameId(frame.id).request()?, &request, Some(frame), may_run_here),
@@ -132,6 +159,7 @@ impl Session {
         request: impl Into<Request<'a>>,
         may_run_here: bool,
     ) -> Result<Option<Job>, Violation> {
+        let _control = ControlScope::enter();
         self.dispatch(FrameId(id.get()), request.into(), may_run_here)
     }
 
@@ -158,10 +186,10 @@ impl Session {
             Request::Runtime(request) => self.runtime(id.request()?, request, may_run_here),
             Request::Connection(request) => self.connection(id, request),
             Request::File(request) => self.file(id.request()?, &request, None, may_run_here),
-            Request::Network(request) => self.network(id, request),
-            Request::HostCall(request) => self.host_call(id, request),
-            Request::Permission(request) => self.permission(id, request),
-            Request::Snapshot(request) => self.snapshot(id.request()?, request),
+            Request::Network(request) => self.network(id, request, may_run_here),
+            Request::HostCall(request) => self.host_call(id, request, may_run_here),
+            Request::Permission(request) => self.permission(id, request, may_run_here),
+            Request::Snapshot(request) => self.snapshot(id.request()?, request, may_run_here),
         }
     }
 
@@ -205,29 +233,67 @@ impl Session {
         }
     }
 
-    /// Answers a request at once with the result of one call on a runtime.
+    /// Answers a request with the result of one call on a runtime. The call may wait for a guest,
+    /// and runs after the earlier calls on the runtime.
     pub(crate) fn on_runtime(
         &self,
         id: RequestId,
         runtime: RuntimeId,
-        call: impl FnOnce(&Runtime, Reply) -> Result<Message, Error>,
-    ) {
-        let Some(live) = self.runtimes.get(runtime) else { return self.refuse(id, &self.no_runtime(runtime)) };
-        match call(&live.runtime, Reply(id)) {
-            Ok(message) => self.send(message),
-            Err(error) => self.refuse(id, &convert::failure(&error, ErrorContext::runtime(runtime))),
-        }
+        may_run_here: bool,
+        call: impl FnOnce(&Runtime, Reply) -> Result<Message, Error> + Send + 'static,
+    ) -> Option<Job> {
+        let Some(live) = self.runtimes.get(runtime) else {
+            self.refuse(id, &self.no_runtime(runtime));
+            return None;
+        };
+        let (handle, outlet) = (live.runtime.clone(), Arc::clone(&self.replies.outlet));
+        let call = Box::new(move || outlet.send(answer(id, runtime, handle.contain(|handle| call(handle, Reply(id))))));
+        self.call(live, &live.calls, may_run_here, call)
     }
 
-    /// Passes a program to the workers, or returns a job that runs the program on this thread. The
-    /// program starts after the calls on its runtime that run or wait.
+    /// Runs a call on a runtime, which may wait for a guest, after the earlier calls of `order`.
+    /// Returns a job if the call runs on the thread of the jobs.
+    pub(crate) fn call(&self, live: &LiveRuntime, order: &OwnerCalls, may_run_here: bool, call: Job) -> Option<Job> {
+        let may_run_here = may_run_here && self.job_thread == JobThread::MayWait;
+        if may_run_here || live.may_wait_for_guests() {
+            return order.add(&self.owner_threads, may_run_here, call);
+        }
+        without_guests(call);
+        None
+    }
+
+    /// Makes a program after the earlier calls on its runtime. Passes the program to the workers,
+    /// or returns a job that makes and runs the program. `start` drops the turn when later calls
+    /// may run.
     pub(crate) fn start(
         &self,
-        runtime: Option<&LiveRuntime>,
+        live: &LiveRuntime,
+        may_run_here: bool,
+        start: impl FnOnce(Dispatch, Option<Turn>) + Send + 'static,
+    ) -> Option<Job> {
+        let has_guests = live.may_wait_for_guests();
+        let may_run_here = may_run_here && (self.job_thread == JobThread::MayWait || !has_guests);
+        if may_run_here && let Some(turn) = live.calls.begin(&self.owner_threads) {
+            let dispatch = if self.inline.is_zero() { Dispatch::Worker } else { Dispatch::Inline(self.inline) };
+            return Some(Box::new(move || start(dispatch, Some(turn))));
+        }
+        if !has_guests && self.starts.get() < STARTS_AT_ONCE {
+            self.starts.set(self.starts.get() + 1);
+            without_guests(|| start(Dispatch::Worker, None));
+            return None;
+        }
+        live.calls.add(&self.owner_threads, false, Box::new(move || start(Dispatch::Worker, None)))
+    }
+
+    /// Evaluates a snippet after the earlier calls on its runtime. Returns a job if the snippet
+    /// runs on the thread of the jobs.
+    pub(crate) fn start_evaluation(
+        &self,
+        runtime: RuntimeId,
         may_run_here: bool,
         start: impl FnOnce(Dispatch) + Send + 'static,
     ) -> Option<Job> {
-        if let Some(live) = runtime.filter(|live| live.calls.are_under_way()) {
+        if let Some(live) = self.runtimes.get(runtime).filter(|live| live.calls.are_under_way()) {
             return live.calls.add(&self.owner_threads, false, Box::new(move || start(Dispatch::Worker)));
         }
         if may_run_here && !self.inline.is_zero() {
@@ -272,6 +338,11 @@ impl Session {
         }
         convert::violation("runner", "the number of a runner of this connection", id.to_string())
     }
+}
+
+/// Makes the reply or the failure of a request about a runtime.
+pub(crate) fn answer(id: RequestId, runtime: RuntimeId, result: Result<Message, Error>) -> Message {
+    result.unwrap_or_else(|error| Message::failed(id, &convert::failure(&error, ErrorContext::runtime(runtime))))
 }
 
 impl From<Violation> for Message {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use coldframe_core as core;
-use coldframe_core::{Error, Retention, Snapshot, SnapshotInfo, SnapshotOptions, Store};
+use coldframe_core::{Error, Retention, Snapshot, SnapshotInfo, SnapshotOptions, Store, contained};
 use coldframe_ids::RequestId;
 use coldframe_protocol::messages::{
     DamagedSnapshot, Pairs, SnapshotDigest, SnapshotEntries, SnapshotEntry, SnapshotList, SnapshotNamed, SnapshotRequest,
@@ -32,12 +32,12 @@ const MAX_ENTRY_BYTES: usize = 4_096;
 
 impl Session {
     /// Handles a request about a snapshot.
-    pub(crate) fn snapshot(&mut self, id: RequestId, request: SnapshotRequest<'_>) -> Handled {
+    pub(crate) fn snapshot(&mut self, id: RequestId, request: SnapshotRequest<'_>, may_run_here: bool) -> Handled {
         let reply = Reply(id);
         match request {
-            SnapshotRequest::SnapshotTake(take) => self.take_snapshot(id, take)?,
+            SnapshotRequest::SnapshotTake(take) => return self.take_snapshot(id, take, may_run_here),
             SnapshotRequest::RuntimeRollback(rollback) => self.roll_back(id, &rollback)?,
-            SnapshotRequest::RuntimeClone(clone) => self.clone_runtime(id, clone)?,
+            SnapshotRequest::RuntimeClone(clone) => return self.clone_runtime(id, clone, may_run_here),
             SnapshotRequest::RuntimePause(pause) => self.pause(id, &pause)?,
             SnapshotRequest::RuntimeResume(resume) => self.resume(id, resume)?,
             SnapshotRequest::SnapshotList(list) => self.list_snapshots(id, &list)?,
@@ -77,7 +77,7 @@ impl Session {
     ) -> Result<(), Violation> {
         if self.begin(id, None)? {
             let replies = self.replies.clone();
-            self.store.in_background(move |store| replies.settle(id, work(store)));
+            self.store.in_background(move |store| replies.settle(id, contained(|| work(store))));
         }
         Ok(())
     }
@@ -93,34 +93,34 @@ impl Session {
         self.on_store(id, move |store| work(store, &tenant, &name))
     }
 
-    /// Answers a request with the result of `then`, which runs on the session's thread. `then` runs
-    /// at once if the snapshot is in memory, otherwise when the store has read the snapshot.
+    /// Calls `then`, which answers the request, with a snapshot on the session's thread. The call
+    /// happens at once if the snapshot is in memory, otherwise when the store has read the
+    /// snapshot.
     pub(crate) fn with_snapshot(
         &mut self,
         id: RequestId,
         (tenant, name): (&str, &str),
-        then: impl FnOnce(&mut Self, &Arc<Snapshot>) -> Result<Message, Error> + Send + 'static,
+        then: impl FnOnce(&mut Self, Arc<Snapshot>) + Send + 'static,
     ) -> Result<(), Violation> {
         if !self.begin(id, None)? {
             return Ok(());
         }
-        let replies = self.replies.clone();
         if let Some(snapshot) = self.store.held(tenant, name) {
-            replies.settle(id, then(self, &snapshot));
+            then(self, snapshot);
             return Ok(());
         }
-        let (tenant, name, tasks) = (tenant.to_owned(), name.to_owned(), self.tasks.clone());
-        self.store.in_background(move |store| match store.get(&tenant, &name) {
-            Ok(snapshot) => tasks.add(move |session| replies.settle(id, then(session, &snapshot))),
+        let (tenant, name, tasks, replies) = (tenant.to_owned(), name.to_owned(), self.tasks.clone(), self.replies.clone());
+        self.store.in_background(move |store| match contained(|| store.get(&tenant, &name)) {
+            Ok(snapshot) => tasks.add(move |session| then(session, snapshot)),
             Err(error) => replies.settle(id, Err(error)),
         });
         Ok(())
     }
 
-    fn take_snapshot(&mut self, id: RequestId, take: SnapshotTake<'_>) -> Result<(), Violation> {
+    fn take_snapshot(&mut self, id: RequestId, take: SnapshotTake<'_>, may_run_here: bool) -> Handled {
         let Some(live) = self.runtimes.get(take.runtime) else {
             self.refuse(id, &self.no_runtime(take.runtime));
-            return Ok(());
+            return Ok(None);
         };
         let options = SnapshotOptions {
             name: take.name.map(str::to_owned),
@@ -131,22 +131,22 @@ impl Session {
         };
         let runtime = live.runtime.clone();
         if !self.begin(id, None)? {
-            return Ok(());
+            return Ok(None);
         }
         let (replies, store, on_disk) = (self.replies.clone(), self.store.clone(), take.disk.unwrap_or(false));
         let (reply, context) = (Reply(id), ErrorContext::runtime(take.runtime));
-        runtime.snapshot(options, move |taken| match taken {
+        let done = move |taken: Result<(Arc<Snapshot>, _), Error>| match taken {
             Ok((snapshot, _)) if on_disk => store.in_background(move |store| {
-                let kept = keep_on_disk(store, &snapshot);
+                let kept = contained(|| keep_on_disk(store, &snapshot));
                 replies.settle(id, kept.map(|()| entry(reply, snapshot.info(), core::Stored::Both)));
             }),
             Ok((snapshot, _)) => {
-                let kept = store.keep(&snapshot);
+                let kept = contained(|| store.keep(&snapshot));
                 replies.settle(id, kept.map(|()| entry(reply, snapshot.info(), core::Stored::Memory)));
             }
             Err(error) => replies.fail(id, &error, context),
-        });
-        Ok(())
+        };
+        Ok(self.call(live, &live.calls, may_run_here, Box::new(move || runtime.snapshot(options, done))))
     }
 
     /// Lists the snapshots of a tenant, oldest first, up to [`MAX_LIST_BYTES`].

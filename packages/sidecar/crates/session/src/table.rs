@@ -53,11 +53,6 @@ impl<I: Copy + Eq + Hash + From<NonZeroU32>, T> IdTable<I, T> {
         self.items.get(&id)
     }
 
-    /// Returns all objects.
-    pub fn values(&self) -> impl Iterator<Item = &T> {
-        self.items.values()
-    }
-
     /// Returns the object with this id, for changes.
     pub fn get_mut(&mut self, id: I) -> Option<&mut T> {
         self.items.get_mut(&id)

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use parking_lot::Mutex;
+use coldframe_panics::process::Mutex;
 
 use crate::message::Outlet;
 use crate::session::Session;

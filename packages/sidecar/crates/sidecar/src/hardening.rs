@@ -13,15 +13,6 @@ use std::os::fd::RawFd;
 
 use rustix::process::{Resource, Rlimit, Signal, getppid, getrlimit, set_parent_process_death_signal, setrlimit};
 
-/// Prints a panic's location and reason, then aborts. A thread that ended without an abort would
-/// leave its requests unanswered forever.
-pub fn abort_on_panic() {
-    std::panic::set_hook(Box::new(|panic| {
-        eprintln!("coldframe-sidecar: internal error: {panic}");
-        std::process::abort();
-    }));
-}
-
 /// Hardens the process. The function closes all descriptors but the first three and `channel_fd`,
 /// so the caller must not have opened a descriptor.
 pub fn harden(channel_fd: RawFd) -> Result<(), String> {

@@ -22,7 +22,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use coldframe_core::{Core, Store};
-use coldframe_session::{ErrorContext, Session, connection_error, failure};
+use coldframe_session::{ErrorContext, JobThread, Session, connection_error, failure};
 use coldframe_wall::Building;
 
 use crate::arguments::{Arguments, Command};
@@ -42,22 +42,23 @@ fn main() -> ExitCode {
     if let Some(Err(received)) = arguments.log.as_deref().map(coldframe_log::install) {
         return stop(2, &format!("--log: expected {}, received {received:?}", coldframe_log::EXPECTED));
     }
-    hardening::abort_on_panic();
+    coldframe_panics::install("coldframe-sidecar");
     if let Err(reason) = hardening::harden(arguments.channel_fd) {
         return stop(1, &reason);
     }
+    // The broker works while this process maps the image. Its fork copies what is mapped already.
+    let building = walls::begin(&arguments);
     let channel = match Channel::inherited(arguments.channel_fd) {
         Ok(channel) => channel,
         Err(reason) => return stop(2, &reason),
     };
     match Outgoing::new(channel) {
-        Ok(outgoing) => run(&arguments, Arc::new(outgoing)),
+        Ok(outgoing) => run(&arguments, building, Arc::new(outgoing)),
         Err(error) => stop(1, &format!("cannot make an event descriptor: {error}")),
     }
 }
 
-fn run(arguments: &Arguments, outgoing: Arc<Outgoing>) -> ExitCode {
-    let building = walls::begin(arguments);
+fn run(arguments: &Arguments, building: Option<Building>, outgoing: Arc<Outgoing>) -> ExitCode {
     let core = match Core::open(&arguments.core) {
         Ok(core) => core,
         Err(error) => {
@@ -68,17 +69,23 @@ fn run(arguments: &Arguments, outgoing: Arc<Outgoing>) -> ExitCode {
     };
     let store = Store::open(&core, arguments.store.clone());
     // No guest has run yet, and this process has one thread.
-    let walls = building.map(Building::close).unwrap_or_default();
-    if let Err(failure) = walls::check(arguments.walls, &walls) {
+    let wall = building.map(Building::close).unwrap_or_default();
+    if let Err(failure) = walls::check(arguments.walls, wall.report()) {
         outgoing.push(connection_error(&failure));
         outgoing.drain();
         return stop(1, &failure.message);
     }
     core.return_freed_memory();
     #[cfg(feature = "stand-in")]
-    walls::stand_in(arguments, !walls.parts.is_empty());
-    let session = Session::new(core, store, Arc::clone(&outgoing) as _, arguments.inline);
-    outgoing.push(session.hello(walls::report(&walls)).into_frame());
+    if let Some((folder, only)) = &arguments.stand_in {
+        walls::stand_in(arguments, wall, folder, only.as_deref())
+    }
+    let session = Session::new(core, store, Arc::clone(&outgoing) as _, arguments.inline, JobThread::MayWait);
+    outgoing.push(session.hello(walls::report(wall.report())).into_frame());
+    // The first request may run a guest.
+    if let Err(reason) = wall.finish() {
+        return stop(1, &reason);
+    }
     let Err(error) = Server::new(session, outgoing, arguments.spin).serve();
     stop(1, &format!("cannot start a thread: {error}"))
 }

@@ -14,8 +14,8 @@ use std::io::IoSlice;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
+use coldframe_panics::process::Mutex;
 use coldframe_session::{Message, Outlet};
-use parking_lot::Mutex;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 
 use crate::channel::{Attempt, Channel};

@@ -12,9 +12,9 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use coldframe_panics::process::Mutex;
 use coldframe_protocol::Decoder;
 use coldframe_session::{Job, Session, Violation, connection_error, frame_violation};
-use parking_lot::Mutex;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::thread::sched_yield;
 

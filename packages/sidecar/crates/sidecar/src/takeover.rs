@@ -10,7 +10,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 use std::time::Duration;
 
-use parking_lot::{Condvar, Mutex};
+use coldframe_panics::process::{Condvar, Mutex};
 
 /// The time between two checks. The takeover follows at most two periods after the start of a run,
 /// so that a kill within 50 ms is still possible.

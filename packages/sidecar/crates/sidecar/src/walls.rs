@@ -36,12 +36,16 @@ pub fn report(walls: &Walls) -> Vec<WallPart<'_>> {
     walls.parts.iter().map(part).map(|(name, missing)| WallPart { name, missing: missing.map(Cow::Owned) }).collect()
 }
 
-/// Makes the attempts of an escaped guest instead of serving, if the arguments ask for them.
+/// Makes the attempts of an escaped guest instead of serving.
 #[cfg(feature = "stand-in")]
-pub fn stand_in(arguments: &Arguments, walled: bool) {
+pub fn stand_in(arguments: &Arguments, wall: coldframe_wall::Wall, folder: &std::path::Path, only: Option<&str>) -> ! {
     use coldframe_wall::stand_in::{Stage, run};
-    let Some((folder, only)) = &arguments.stand_in else { return };
     let app = rustix::process::getppid().map_or(0, |app| app.as_raw_nonzero().get().into());
-    run(&Stage { app, folder: folder.clone(), image: arguments.core.image_dir.clone() }, only.as_deref(), walled);
+    let walled = !wall.report().parts.is_empty();
+    if let Err(reason) = wall.finish() {
+        eprintln!("{reason}");
+        crate::hardening::exit_process(1)
+    }
+    run(&Stage { app, folder: folder.to_owned(), image: arguments.core.image_dir.clone() }, only, walled);
     crate::hardening::exit_process(0)
 }

@@ -7,11 +7,22 @@
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
+use std::sync::Once;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
+
+/// Prepares the process for models. loom's coroutines install a handler for SIGSEGV that passes a
+/// fault of a guest to the wrong handler. Tests that run guests therefore call this function before
+/// wasmtime installs its own handler, which then precedes loom's.
+pub fn prepare() {
+    static PREPARED: Once = Once::new();
+    PREPARED.call_once(|| loom::model(|| {}));
+}
 
 /// Runs a model in every order of its threads with at most `preemptions` preemptions. `None` means
 /// no bound. `pnpm test:long` has one preemption more.
 pub fn check(preemptions: Option<usize>, model: impl Fn() + Send + Sync + 'static) {
+    prepare();
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = preemptions.map(|bound| bound + crate::repetitions(0, 1) as usize);
     builder.max_branches = 10_000;
@@ -100,6 +111,47 @@ impl<T> RwLock<T> {
     /// Panics if a thread of the model panicked with the lock.
     pub fn write(&self) -> loom::sync::RwLockWriteGuard<'_, T> {
         self.0.write().expect("no thread of the model has panicked")
+    }
+}
+
+/// `std::sync::OnceLock` over a flag of loom. A thread sees the value only if the flag's order of
+/// memory makes the value visible.
+pub struct OnceLock<T> {
+    value: std::sync::OnceLock<T>,
+    is_set: loom::sync::atomic::AtomicBool,
+}
+
+impl<T> OnceLock<T> {
+    /// Makes an empty cell.
+    pub fn new() -> Self {
+        Self { value: std::sync::OnceLock::new(), is_set: loom::sync::atomic::AtomicBool::new(false) }
+    }
+
+    /// Sets the value.
+    ///
+    /// # Errors
+    /// Returns `value` if the cell has a value.
+    pub fn set(&self, value: T) -> Result<(), T> {
+        self.value.set(value)?;
+        self.is_set.store(true, Ordering::Release);
+        Ok(())
+    }
+
+    /// Returns the value, if this thread sees the value.
+    pub fn get(&self) -> Option<&T> {
+        if self.is_set.load(Ordering::Acquire) { self.value.get() } else { None }
+    }
+}
+
+impl<T> Default for OnceLock<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T> From<T> for OnceLock<T> {
+    fn from(value: T) -> Self {
+        Self { value: std::sync::OnceLock::from(value), is_set: loom::sync::atomic::AtomicBool::new(true) }
     }
 }
 

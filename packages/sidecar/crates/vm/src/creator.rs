@@ -19,10 +19,15 @@ thread_local! {
 /// when wasmtime drops the memory. If instantiation fails before wasmtime makes the memory, the
 /// caller must vacate the slot.
 pub(crate) fn with_slot<R>(slot: &Arc<OccupiedSlot>, instantiate: impl FnOnce() -> R) -> R {
+    struct Clear;
+    impl Drop for Clear {
+        fn drop(&mut self) {
+            NEXT.with(|next| next.borrow_mut().take());
+        }
+    }
     NEXT.with(|next| *next.borrow_mut() = Some(slot.clone()));
-    let result = instantiate();
-    NEXT.with(|next| next.borrow_mut().take());
-    result
+    let _clear = Clear;
+    instantiate()
 }
 
 /// The `MemoryCreator` of an engine.

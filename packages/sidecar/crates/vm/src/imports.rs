@@ -75,6 +75,10 @@ fn system_calls(linker: &mut Linker<StoreData>) -> wasmtime::Result<()> {
         |mut call: Call<'_>, number: i32, a: i64, b: i64, c: i64, d: i64, e: i64, f: i64, g: i64, h: i64| {
             let Some(memory) = call.data().memory else { return Ok(i64::from(errno::EFAULT)) };
             let refs = call.data().refs.clone();
+            // A system call must not use the state of a runtime that a panic broke.
+            if refs.caller.is_ending() {
+                return Err(stopped());
+            }
             let Ok(_open) = refs.gate.enter() else { return Err(stopped()) };
             let mut arguments = Arguments::new([a, b, c, d, e, f, g, h], memory.data_mut(&mut call));
             let answer = kernel::call(&refs.caller, number.cast_unsigned(), &mut arguments);

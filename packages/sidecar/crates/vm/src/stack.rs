@@ -4,8 +4,8 @@
 //! avoids these costs. Only the first [`KEEP`] bytes from the top stay committed. Further pages,
 //! which a deep recursion has used, are freed.
 
+use coldframe_panics::process::Mutex;
 use coldframe_sys as sys;
-use parking_lot::Mutex;
 use std::ops::Range;
 use std::sync::Arc;
 use wasmtime::{StackCreator, StackMemory};

@@ -55,30 +55,46 @@ fn serve(config: &Config, socket: RawFd, sidecar: u32, namespaced: bool) -> io::
     }
     // SAFETY: the descriptor is open, and the caller has given up its ownership.
     let socket = unsafe { OwnedFd::from_raw_fd(socket) };
-    let mut clones = false;
+    let mut made = None;
     if namespaced {
         match namespaces::make(config, sidecar) {
             Ok(Made { bits: 0, reason, .. }) | Err(reason) => {
                 return wire::reply(socket.as_fd(), Ok(Reply { path: reason.into_bytes(), ..Reply::default() }));
             }
-            Ok(made) => {
-                let path = made.reason.clone().into_bytes();
-                wire::reply(socket.as_fd(), Ok(Reply { number: made.bits, path, fd: None }))?;
-                let mut byte = [0; 1];
-                if wire::receive(socket.as_fd(), &mut byte)?.is_none() || byte[0] != Operation::Joined.byte() {
-                    return Ok(());
+            Ok(all) => {
+                let path = all.reason.clone().into_bytes();
+                wire::reply(socket.as_fd(), Ok(Reply { number: all.bits, path, fd: None }))?;
+                if let Some(detached) = all.detach_files() {
+                    let path = detached.err().unwrap_or_default().into_bytes();
+                    wire::reply(socket.as_fd(), Ok(Reply { path, ..Reply::default() }))?;
                 }
-                clones = made.return_to_files();
+                made = Some(all);
             }
         }
     }
+    // The sidecar sends its first request after it has joined the namespaces. Most sidecars send no
+    // request, so the rest of the broker is not a cost of their start. Nothing hostile has been
+    // read until then.
+    wait_for_request(socket.as_fd())?;
+    let clones = made.is_some_and(|made| made.return_to_files());
     // If a restriction fails, the broker serves without it: the broker is no wall.
     let _ = rights::no_new_privileges();
     let kept = if clones { CapabilitySet::SYS_ADMIN } else { CapabilitySet::empty() };
     let _ = rights::keep_capabilities(kept);
     let _ = rights::forbid_dumps();
-    let _ = filter::install(filter::BROKER);
+    let _ = filter::install(&filter::BROKER);
     Server { socket, clones, grants: Grants::default(), parts: HashMap::new(), serial: 0 }.serve()
+}
+
+/// Waits until the socket has a packet or is closed.
+fn wait_for_request(socket: BorrowedFd<'_>) -> io::Result<()> {
+    loop {
+        match poll(&mut [PollFd::from_borrowed_fd(socket, PollFlags::IN)], None) {
+            Ok(0) | Err(rustix::io::Errno::INTR) => {}
+            Ok(_) => return Ok(()),
+            Err(error) => return Err(error.into()),
+        }
+    }
 }
 
 struct Server {
@@ -159,7 +175,6 @@ impl Server {
                 let number = Direct.available_memory().ok_or_else(malformed)?;
                 Ok(Reply { number, ..Reply::default() })
             }
-            Operation::Joined => Err(malformed()),
         }
     }
 

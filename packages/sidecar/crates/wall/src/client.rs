@@ -1,10 +1,10 @@
 //! The sidecar's side of the broker.
 
+use crate::Config;
 use crate::broker;
 use crate::wire::{self, Operation, Reply};
-use crate::{Config, rights};
+use coldframe_panics::process::Mutex;
 use coldframe_sys::{HostAccess, HostFolder, Replacement, set_host_access};
-use parking_lot::Mutex;
 use rustix::process::Pid;
 use std::ffi::OsStr;
 use std::fs::File;
@@ -52,7 +52,6 @@ impl Broker {
 
 /// Makes the broker the way in which this process reaches files.
 pub fn install(broker: io::Result<Broker>) {
-    rights::drop_stdin();
     set_host_access(Box::new(Brokered(Arc::new(Mutex::new(broker.map_err(|error| error.kind()))))));
 }
 

@@ -9,39 +9,47 @@
 //! A change of the sidecar or of a library may need another call. `docs/walls.md` describes how
 //! to find the call.
 
-use libc::c_long;
-use seccompiler::{
-    BpfProgram, SeccompAction, SeccompCmpArgLen as Len, SeccompCmpOp as Op, SeccompCondition, SeccompFilter, SeccompRule,
-    TargetArch, apply_filter_all_threads,
-};
-use std::collections::BTreeMap;
+use crate::program::{Alternatives, Check, Program, Rule};
+use libc::{c_long, c_ulong, sock_fprog};
+use std::io;
 
-/// A filter: calls with any arguments, and calls with checked arguments.
-pub struct Filter {
-    plain: &'static [c_long],
-    checked: fn() -> Vec<CheckedCall>,
-}
+/// The rules of the sidecar.
+const SIDECAR_RULES: &[Rule] = &[
+    (SHARED_CALLS, &[]),
+    (OLDER_CALLS, &[]),
+    (OLDER_SIDECAR_CALLS, &[]),
+    (SIDECAR_CALLS, &[]),
+    (&[libc::SYS_mmap, libc::SYS_mprotect], NOT_EXECUTABLE),
+    (&[libc::SYS_tgkill], OWN_PROCESS),
+    (&[libc::SYS_fcntl], FCNTL),
+    (&[libc::SYS_clone], &[&[(0, Check::IsLong(THREAD))], &[(0, Check::IsLong(THREAD_OF_MUSL))]]),
+    (
+        &[libc::SYS_ioctl],
+        &[&[(1, Check::Is(PAGEMAP_SCAN))], &[(1, Check::Is(libc::FIOCLEX as u32))], &[(1, Check::Is(libc::FIONBIO as u32))]],
+    ),
+    (&[libc::SYS_prctl], &[&[(0, Check::Is(libc::PR_SET_NAME as u32))], &[(0, Check::Is(PR_SET_VMA))]]),
+    // The processors of the own thread.
+    (&[libc::SYS_sched_getaffinity], &[&[(0, Check::Is(0))]]),
+    // The limits of the own process, for reading.
+    (&[libc::SYS_prlimit64], &[&[(0, Check::Is(0)), (2, Check::IsLong(0))]]),
+    // The priority of the own thread.
+    (&[libc::SYS_setpriority], &[&[(0, Check::Is(libc::PRIO_PROCESS)), (1, Check::Is(0))]]),
+];
 
-/// A condition on one argument: its index, and the check.
-type Condition = (u8, Check);
-
-/// A call, and the alternatives for its arguments. All conditions of one alternative must hold.
-type CheckedCall = (c_long, Vec<Vec<Condition>>);
-
-#[derive(Clone, Copy)]
-enum Check {
-    /// The argument is a number of 32 bits.
-    Is(u64),
-    /// The argument is a number of 64 bits.
-    IsLong(u64),
-    /// The argument has none of these bits. One bit only.
-    Lacks(u64),
-}
+/// The rules of the broker.
+const BROKER_RULES: &[Rule] = &[
+    (SHARED_CALLS, &[]),
+    (OLDER_CALLS, &[]),
+    (BROKER_CALLS, &[]),
+    (&[libc::SYS_mmap, libc::SYS_mprotect], NOT_EXECUTABLE),
+    (&[libc::SYS_tgkill], OWN_PROCESS),
+    (&[libc::SYS_fcntl], FCNTL),
+];
 
 /// The filter of the sidecar.
-pub static SIDECAR: &Filter = &Filter { plain: SIDECAR_CALLS, checked: sidecar_arguments };
+pub static SIDECAR: Program = Program::new(SIDECAR_RULES);
 /// The filter of the broker.
-pub static BROKER: &Filter = &Filter { plain: BROKER_CALLS, checked: shared_arguments };
+pub static BROKER: Program = Program::new(BROKER_RULES);
 
 /// Memory, threads, time and signals of the own process, and descriptors.
 const SHARED_CALLS: &[c_long] = &[
@@ -152,131 +160,95 @@ const SIDECAR_CALLS: &[c_long] = &[
 /// The broker passes clones of mounts.
 const BROKER_CALLS: &[c_long] = &[libc::SYS_open_tree, libc::SYS_mount_setattr];
 
-/// Calls of which only some arguments are needed by both processes.
-fn shared_arguments() -> Vec<CheckedCall> {
-    let not_executable = || vec![vec![(2, Check::Lacks(libc::PROT_EXEC as u64))]];
-    let one_of = |index, values: &[u64]| values.iter().map(|value| vec![(index, Check::Is(*value))]).collect();
-    vec![
-        (libc::SYS_mmap, not_executable()),
-        (libc::SYS_mprotect, not_executable()),
-        // `abort` signals its own process.
-        (libc::SYS_tgkill, vec![vec![(0, Check::Is(std::process::id().into()))]]),
-        (
-            libc::SYS_fcntl,
-            one_of(
-                1,
-                &[
-                    libc::F_DUPFD_CLOEXEC as u64,
-                    libc::F_GETFD as u64,
-                    libc::F_SETFD as u64,
-                    libc::F_GETFL as u64,
-                    libc::F_SETFL as u64,
-                    libc::F_OFD_SETLK as u64,
-                    libc::F_OFD_GETLK as u64,
-                    libc::F_ADD_SEALS as u64,
-                    libc::F_GET_SEALS as u64,
-                ],
-            ),
-        ),
-    ]
-}
+const NOT_EXECUTABLE: Alternatives = &[&[(2, Check::Lacks(libc::PROT_EXEC as u32))]];
+/// `abort` signals its own process.
+const OWN_PROCESS: Alternatives = &[&[(0, Check::IsOwnProcess)]];
+const FCNTL: Alternatives = &[
+    &[(1, Check::Is(libc::F_DUPFD_CLOEXEC as u32))],
+    &[(1, Check::Is(libc::F_GETFD as u32))],
+    &[(1, Check::Is(libc::F_SETFD as u32))],
+    &[(1, Check::Is(libc::F_GETFL as u32))],
+    &[(1, Check::Is(libc::F_SETFL as u32))],
+    &[(1, Check::Is(libc::F_OFD_SETLK as u32))],
+    &[(1, Check::Is(libc::F_OFD_GETLK as u32))],
+    &[(1, Check::Is(libc::F_ADD_SEALS as u32))],
+    &[(1, Check::Is(libc::F_GET_SEALS as u32))],
+];
 
 /// `PAGEMAP_SCAN` of `linux/fs.h`: the code of a call that reads and writes 96 bytes.
-const PAGEMAP_SCAN: u64 = 0xc060_6610;
+const PAGEMAP_SCAN: u32 = 0xc060_6610;
 /// The flags with which glibc makes a thread.
 const THREAD: u64 = 0x003d_0f00;
 /// musl adds an obsolete flag.
 const THREAD_OF_MUSL: u64 = 0x007d_0f00;
 /// Names an anonymous mapping.
-const PR_SET_VMA: u64 = 0x5356_4d41;
-
-fn sidecar_arguments() -> Vec<CheckedCall> {
-    let one_of = |index, values: &[u64]| values.iter().map(|value| vec![(index, Check::Is(*value))]).collect();
-    let mut all = shared_arguments();
-    all.extend([
-        (libc::SYS_clone, vec![vec![(0, Check::IsLong(THREAD))], vec![(0, Check::IsLong(THREAD_OF_MUSL))]]),
-        (libc::SYS_ioctl, one_of(1, &[PAGEMAP_SCAN, libc::FIOCLEX, libc::FIONBIO])),
-        (libc::SYS_prctl, one_of(0, &[libc::PR_SET_NAME as u64, PR_SET_VMA])),
-        // The processors of the own thread.
-        (libc::SYS_sched_getaffinity, vec![vec![(0, Check::Is(0))]]),
-        // The limits of the own process, for reading.
-        (libc::SYS_prlimit64, vec![vec![(0, Check::Is(0)), (2, Check::IsLong(0))]]),
-        // The priority of the own thread.
-        (libc::SYS_setpriority, vec![vec![(0, Check::Is(libc::PRIO_PROCESS.into())), (1, Check::Is(0))]]),
-    ]);
-    all
-}
+const PR_SET_VMA: u32 = 0x5356_4d41;
 
 /// Installs a filter for all threads of the process.
-pub fn install(filter: &Filter) -> Result<(), String> {
-    let program = compile(filter).map_err(|error| error.to_string())?;
-    apply_filter_all_threads(&program).map_err(|error| error.to_string())
-}
-
-fn compile(filter: &Filter) -> Result<BpfProgram, seccompiler::BackendError> {
-    let mut rules = BTreeMap::new();
-    let is_broker = std::ptr::eq(filter.plain, BROKER_CALLS);
-    let own = if is_broker { &[][..] } else { OLDER_SIDECAR_CALLS };
-    for call in SHARED_CALLS.iter().chain(OLDER_CALLS).chain(own).chain(filter.plain) {
-        rules.insert(*call, Vec::new());
+pub fn install(filter: &Program) -> Result<(), String> {
+    let mut steps = filter.steps(std::process::id());
+    let len = u16::try_from(steps.len()).map_err(|_| "the filter is too long".to_owned())?;
+    let program = sock_fprog { len, filter: steps.as_mut_ptr() };
+    let (operation, flags) = (c_ulong::from(libc::SECCOMP_SET_MODE_FILTER), libc::SECCOMP_FILTER_FLAG_TSYNC);
+    // SAFETY: the program and its steps outlive the call, which only reads them.
+    match unsafe { libc::syscall(libc::SYS_seccomp, operation, flags, &raw const program) } {
+        0 => Ok(()),
+        thread @ 1.. => Err(format!("seccomp: thread {thread} has another filter")),
+        _ => Err(format!("seccomp: {}", io::Error::last_os_error())),
     }
-    for (call, alternatives) in (filter.checked)() {
-        let rule =
-            |conditions: Vec<Condition>| SeccompRule::new(conditions.into_iter().map(condition).collect::<Result<_, _>>()?);
-        rules.insert(call, alternatives.into_iter().map(rule).collect::<Result<_, _>>()?);
-    }
-    let refused = SeccompAction::Errno(libc::ENOSYS.cast_unsigned());
-    let architecture = TargetArch::try_from(std::env::consts::ARCH)?;
-    let program: BpfProgram = SeccompFilter::new(rules, refused, SeccompAction::Allow, architecture)?.try_into()?;
-    Ok(with_architecture(program))
-}
-
-fn condition((index, check): Condition) -> Result<SeccompCondition, seccompiler::BackendError> {
-    match check {
-        Check::Is(value) => SeccompCondition::new(index, Len::Dword, Op::Eq, value),
-        Check::IsLong(value) => SeccompCondition::new(index, Len::Qword, Op::Eq, value),
-        Check::Lacks(bit) => SeccompCondition::new(index, Len::Qword, Op::MaskedEq(bit), 0),
-    }
-}
-
-/// Adds the end of the process for calls of x32, which have the architecture of x86-64.
-fn with_architecture(program: BpfProgram) -> BpfProgram {
-    if !cfg!(target_arch = "x86_64") {
-        return program;
-    }
-    const X32: u32 = 0x4000_0000;
-    let step = |code: u32, jf, k| seccompiler::sock_filter { code: code as u16, jt: 0, jf, k };
-    let mut all = vec![
-        // The number of the call is the first field of `struct seccomp_data`.
-        step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0),
-        step(libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K, 1, X32),
-        step(libc::BPF_RET | libc::BPF_K, 0, libc::SECCOMP_RET_KILL_PROCESS),
-    ];
-    all.extend(program);
-    all
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::program::tests::allows;
 
     #[test]
-    fn both_filters_compile_and_fit_into_a_program() {
-        for filter in [SIDECAR, BROKER] {
-            let program = compile(filter).expect("a program");
-            assert!((100..4_096).contains(&program.len()), "{}", program.len());
+    fn a_filter_has_few_steps() {
+        // The number of steps is a cost of each start.
+        for (filter, most) in [(&SIDECAR, 160), (&BROKER, 110)] {
+            let steps = filter.steps(1).len();
+            assert!((50..most).contains(&steps), "{steps} steps");
         }
     }
 
     #[test]
-    fn no_call_is_in_a_list_twice() {
-        for filter in [SIDECAR, BROKER] {
-            let mut calls: Vec<c_long> = [SHARED_CALLS, OLDER_CALLS, OLDER_SIDECAR_CALLS, filter.plain].concat();
-            calls.extend((filter.checked)().iter().map(|(call, _)| *call));
-            let len = calls.len();
-            calls.sort_unstable();
-            calls.dedup();
-            assert_eq!(calls.len(), len);
+    fn allows_the_calls_of_the_list_and_no_other_call() {
+        for (filter, rules) in [(&SIDECAR, SIDECAR_RULES), (&BROKER, BROKER_RULES)] {
+            for number in 0..1_000 {
+                let rule = rules.iter().find(|(calls, _)| calls.contains(&number));
+                // No alternative has the value of these arguments.
+                let expected = rule.is_some_and(|(_, alternatives)| alternatives.is_empty());
+                assert_eq!(allows(filter, number, [u64::MAX; 6]), expected, "{number}");
+            }
+        }
+    }
+
+    #[test]
+    fn memory_does_not_become_executable() {
+        let (data, code) = (libc::PROT_READ | libc::PROT_WRITE, libc::PROT_READ | libc::PROT_EXEC);
+        for filter in [&SIDECAR, &BROKER] {
+            for call in [libc::SYS_mmap, libc::SYS_mprotect] {
+                let with = |protection: i32| allows(filter, call, [0, 4096, protection as u64, 0, 0, 0]);
+                assert_eq!((with(data), with(code), with(libc::PROT_EXEC)), (true, false, false));
+            }
+        }
+    }
+
+    #[test]
+    fn threads_are_the_only_clones_and_signals_stay_in_the_process() {
+        let own = u64::from(crate::program::tests::PROCESS);
+        for (call, first, expected) in [
+            (libc::SYS_clone, THREAD, true),
+            (libc::SYS_clone, THREAD_OF_MUSL, true),
+            (libc::SYS_clone, libc::SIGCHLD as u64, false),
+            (libc::SYS_clone, THREAD | libc::CLONE_NEWUSER as u64, false),
+            (libc::SYS_clone3, 0, false),
+            (libc::SYS_tgkill, own, true),
+            (libc::SYS_tgkill, own + 1, false),
+            (libc::SYS_kill, own, false),
+        ] {
+            assert_eq!(allows(&SIDECAR, call, [first, 0, 0, 0, 0, 0]), expected, "{call} {first:x}");
         }
     }
 }

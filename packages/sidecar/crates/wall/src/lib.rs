@@ -10,7 +10,8 @@
 //! [`Building::begin`] forks the broker, which makes the namespaces while the sidecar loads its
 //! image. [`Building::close`] joins the namespaces and gives up all other rights, in this order:
 //! namespaces, capabilities, limits, Landlock, dumps, system calls. The process must have one
-//! thread until then, so that later threads inherit every restriction.
+//! thread until then, so that later threads inherit every restriction. [`Wall::finish`] waits for
+//! the broker, which detaches the files of the host machine meanwhile.
 //!
 //! A part that the system lacks does not stop the start. [`Walls`] has a row for each part.
 //!
@@ -23,6 +24,7 @@ mod folders;
 mod grants;
 mod mount;
 mod namespaces;
+mod program;
 mod rights;
 mod ruleset;
 #[cfg(feature = "stand-in")]
@@ -63,30 +65,52 @@ impl Building {
         Self { config, broker }
     }
 
-    /// Closes the wall. The process must have one thread. Returns a report on each part.
-    pub fn close(self) -> Walls {
+    /// Closes the wall. The process must have one thread. The caller must call [`Wall::finish`]
+    /// before a guest's code runs.
+    pub fn close(self) -> Wall {
         let mut walls = Walls::default();
         let config = &self.config;
         // The first call reads a file that cannot be opened later.
         coldframe_sys::max_mappings();
         let joined = self.broker.map_err(|error| error.to_string()).and_then(|broker| Ok((namespaces::join(&broker)?, broker)));
-        match joined {
-            Ok((made, broker)) => {
-                walls.extend(made);
-                client::install(Ok(broker));
-            }
-            Err(reason) => {
-                walls.extend(namespaces::all_missing(&reason));
-                client::install(Broker::fork(config, false));
-            }
-        }
+        let (made, broker) = match joined {
+            Ok((made, broker)) => (made, Ok(broker)),
+            Err(reason) => (namespaces::all_missing(&reason), Broker::fork(config, false)),
+        };
+        walls.extend(made);
+        rights::drop_stdin();
         let has_empty_root = walls.stands(PartName::MountNamespace);
         walls.push(PartName::NoNewPrivileges, rights::no_new_privileges());
         walls.push(PartName::Capabilities, rights::drop_capabilities());
         walls.push(PartName::Limits, rights::limit_resources(walls.stands(PartName::UserNamespace)));
         walls.push(PartName::Landlock, ruleset::restrict(config, has_empty_root));
         walls.push(PartName::NotDumpable, rights::forbid_dumps());
-        walls.push(PartName::Seccomp, filter::install(filter::SIDECAR));
-        walls
+        walls.push(PartName::Seccomp, filter::install(&filter::SIDECAR));
+        Wall { walls, broker: Some(broker) }
+    }
+}
+
+/// A closed wall, or no wall.
+#[derive(Default)]
+pub struct Wall {
+    walls: Walls,
+    broker: Option<io::Result<Broker>>,
+}
+
+impl Wall {
+    /// Returns the report on the parts.
+    pub fn report(&self) -> &Walls {
+        &self.walls
+    }
+
+    /// Waits until the files of the host machine have no path in the mount namespace. After an
+    /// error, the process must end.
+    pub fn finish(self) -> Result<(), String> {
+        let Some(broker) = self.broker else { return Ok(()) };
+        if let (true, Ok(broker)) = (self.walls.stands(PartName::MountNamespace), &broker) {
+            namespaces::wait_until_detached(broker)?;
+        }
+        client::install(broker);
+        Ok(())
     }
 }

@@ -87,8 +87,8 @@ pub fn attach(mount: &OwnedFd, folder: Option<BorrowedFd<'_>>, path: &Path) -> R
     check(moved).map(drop)
 }
 
-/// Detaches the mount at the working directory.
-pub fn detach_here() -> Result<(), Errno> {
+/// Detaches the mount at a path.
+pub fn detach(path: &CStr) -> Result<(), Errno> {
     // SAFETY: the path outlives the call.
-    check(unsafe { libc::umount2(c".".as_ptr(), libc::MNT_DETACH) }.into()).map(drop)
+    check(unsafe { libc::umount2(path.as_ptr(), libc::MNT_DETACH) }.into()).map(drop)
 }

@@ -2,7 +2,10 @@
 //! sidecar joins them.
 //!
 //! The root of the mount namespace is an empty folder in memory, with the image, the folder of
-//! snapshots, and `/proc/self/fd` of the sidecar. No other file of the host machine has a path.
+//! snapshots, and `/proc/self/fd` of the sidecar. No other file of the host machine has a path. To
+//! detach the files of the host machine, Linux waits for all processors. The broker does this while
+//! the sidecar builds the other parts and greets the embedder. The sidecar then waits for the
+//! broker before it reads a request ([`wait_until_detached`]).
 //!
 //! There are two namespaces that the wall does not make. A network namespace costs half a
 //! millisecond, and the filter of system calls refuses every socket. A process cannot move itself
@@ -10,14 +13,15 @@
 
 use crate::client::Broker;
 use crate::walls::PartName;
-use crate::wire::{self, Operation};
+use crate::wire;
 use crate::{Config, folders, mount};
-use rustix::fs::{Mode, OFlags, mkdirat, open};
+use rustix::fs::{Mode, OFlags, mkdirat, open, openat};
 use rustix::io::Errno;
 use rustix::process::{PidfdFlags, chdir, fchdir, getegid, geteuid, pidfd_open, pivot_root};
 use rustix::thread::{
     LinkNameSpaceType, ThreadNameSpaceType, UnshareFlags, move_into_link_name_space, move_into_thread_name_spaces, unshare_unsafe,
 };
+use std::ffi::CStr;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Component, Path, PathBuf};
 
@@ -28,6 +32,9 @@ const KINDS: [(PartName, u64, ThreadNameSpaceType); 4] = [
     (PartName::IpcNamespace, 4, ThreadNameSpaceType::INTER_PROCESS_COMMUNICATION),
     (PartName::UtsNamespace, 8, ThreadNameSpaceType::HOST_NAME_AND_NIS_DOMAIN_NAME),
 ];
+/// The folder at which the files of the host machine are until they are detached. It exists because
+/// `/proc/self/fd` is below it.
+const OLD_ROOT: &CStr = c"/proc";
 const USER: u64 = 1;
 const MOUNT: u64 = 2;
 
@@ -51,9 +58,14 @@ pub fn join(broker: &Broker) -> Result<Results, String> {
     let flags = made.fold(ThreadNameSpaceType::empty(), |flags, (.., flag)| flags | *flag);
     let pidfd = pidfd_open(broker.pid(), PidfdFlags::empty()).map_err(|error| format!("pidfd_open: {error}"))?;
     move_into_thread_name_spaces(pidfd.as_fd(), flags).map_err(|error| format!("setns: {error}"))?;
-    wire::send(broker.socket(), &[&[Operation::Joined.byte()]], None).map_err(|error| format!("the broker: {error}"))?;
     let result = |bit| if ready.number & bit != 0 { Ok(()) } else { Err(reason.clone()) };
     Ok(KINDS.iter().map(|(name, bit, _)| (*name, result(*bit))).collect())
+}
+
+/// Waits until the files of the host machine have no path in the mount namespace.
+pub fn wait_until_detached(broker: &Broker) -> Result<(), String> {
+    let reply = wire::receive_reply(broker.socket()).map_err(|error| format!("the broker: {error}"))?;
+    if reply.path.is_empty() { Ok(()) } else { Err(String::from_utf8_lossy(&reply.path).into_owned()) }
 }
 
 /// The namespaces that the broker is in, after the sidecar has joined.
@@ -67,6 +79,12 @@ pub struct Made {
 }
 
 impl Made {
+    /// Detaches the files of the host machine from the mount namespace. Returns `None` if the
+    /// sidecar has no mount namespace.
+    pub fn detach_files(&self) -> Option<Result<(), String>> {
+        self.own.as_ref().map(|_| mount::detach(OLD_ROOT).map_err(|error| format!("umount: {error}")))
+    }
+
     /// Returns to the broker's own mount namespace. Returns whether the broker may clone mounts.
     pub fn return_to_files(&self) -> bool {
         let back = |own: &OwnedFd| move_into_link_name_space(own.as_fd(), Some(LinkNameSpaceType::Mount));
@@ -86,11 +104,16 @@ pub fn make(config: &Config, sidecar: u32) -> Result<Made, String> {
         unshared(most).map_err(|_| reason.clone())?;
         bits &= !USER;
     } else {
-        let map = |path: &str, text: String| std::fs::write(path, text).map_err(|error| format!("{path}: {error}"));
         // Without its own user in the namespace, the process could make no file.
-        map("/proc/self/setgroups", "deny".to_owned())?;
-        map("/proc/self/uid_map", format!("{user} {user} 1"))?;
-        map("/proc/self/gid_map", format!("{group} {group} 1"))?;
+        let own = open("/proc/self", OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).map_err(|error| format!("/proc: {error}"))?;
+        let write = |name: &str, text: &str| {
+            let file = openat(&own, name, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty());
+            let written = file.and_then(|file| rustix::io::write(&file, text.as_bytes()));
+            written.map(drop).map_err(|error| format!("/proc/self/{name}: {error}"))
+        };
+        write("setgroups", "deny")?;
+        write("uid_map", &format!("{user} {user} 1"))?;
+        write("gid_map", &format!("{group} {group} 1"))?;
     }
     let own = match empty_root(config, sidecar) {
         Ok(own) => Some(own),
@@ -152,8 +175,7 @@ fn build(config: &Config, sidecar: u32) -> Result<(), String> {
         mount::attach(tree, Some(root.as_fd()), at).map_err(told("move_mount"))?;
     }
     mount::set_attributes(&root, mount::READ_ONLY, 0).map_err(told("mount_setattr"))?;
-    pivot_root(".", ".").map_err(told("pivot_root"))?;
-    mount::detach_here().map_err(told("umount"))?;
+    pivot_root(c".", &OLD_ROOT[1..]).map_err(told("pivot_root"))?;
     chdir("/").map_err(told("chdir"))
 }
 

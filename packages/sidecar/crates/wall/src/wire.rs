@@ -35,12 +35,10 @@ pub enum Operation {
     Abort,
     /// The memory that is available.
     Memory,
-    /// The sidecar has joined the namespaces.
-    Joined,
 }
 
 impl Operation {
-    const ALL: [(Self, u8); 8] = [
+    const ALL: [(Self, u8); 7] = [
         (Self::ReadFolder, b'r'),
         (Self::WriteFolder, b'w'),
         (Self::ReadFile, b'i'),
@@ -48,7 +46,6 @@ impl Operation {
         (Self::Commit, b'c'),
         (Self::Abort, b'a'),
         (Self::Memory, b'm'),
-        (Self::Joined, b'j'),
     ];
 
     pub fn byte(self) -> u8 {

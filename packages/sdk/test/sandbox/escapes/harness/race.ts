@@ -13,9 +13,11 @@ import { PRELUDE } from './prelude.js';
 export type Swap = 'directory' | 'absolute' | 'file' | 'away' | 'chain';
 
 const ROUNDS = repetitions(100, 400);
-/** The smallest number of swaps of a race. */
+/** The smallest number of swaps while the program runs. */
 const MIN_SWAPS = 20;
-const MAX_TRIES = 20;
+const MAX_TRIES = 200;
+/** The flags that the threads share. `swapper.mjs` has the same numbers. */
+const [STOP, COUNT, ASKED] = [0, 1, 2];
 
 /** Prepares the file or folder that the race swaps. */
 export function prepareSwap({ inside }: CaseFolders, kind: Swap): void {
@@ -32,7 +34,7 @@ export function prepareSwap({ inside }: CaseFolders, kind: Swap): void {
 export const race =
   (kind: Swap, step: string) =>
   async (runtime: NodeRuntime, folders: CaseFolders): Promise<string> => {
-    const shared = new SharedArrayBuffer(8);
+    const shared = new SharedArrayBuffer(12);
     const flags = new Int32Array(shared);
     const worker = new Worker(new URL('swapper.mjs', import.meta.url), {
       workerData: { inside: folders.inside, outside: folders.outside, kind, shared },
@@ -41,9 +43,14 @@ export const race =
     // thread is never called.
     const ended = new Promise<void>((resolve, reject) => worker.once('error', reject).once('exit', () => resolve()));
     ended.catch(() => {});
-    // The thread sends a message after the first swap. On a busy machine the thread needs longer to
-    // load its module than the program needs for all tries.
-    await Promise.race([new Promise((resolve) => worker.once('message', resolve)), ended]);
+    const swapped = (): Promise<unknown> => {
+      const message = new Promise((resolve) => worker.once('message', resolve));
+      Atomics.store(flags, ASKED, 1);
+      return Promise.race([message, ended]);
+    };
+    // On a busy machine the thread needs longer to load its module than the program needs for all
+    // tries.
+    await swapped();
     try {
       const code = `${PRELUDE}
 const step = async (round) => { ${step} };
@@ -51,14 +58,21 @@ const seen = new Set();
 for (let round = 0; round < ${ROUNDS}; round++) seen.add(await later(() => step(round)));
 console.log([...seen].sort().join('\\n'));`;
       let output = '';
-      for (let tries = 0; tries < MAX_TRIES && Atomics.load(flags, 1) < MIN_SWAPS; tries++) {
+      let swaps = 0;
+      for (let tries = 0; tries < MAX_TRIES && swaps < MIN_SWAPS; tries++) {
+        const before = Atomics.load(flags, COUNT);
         const result = await runtime.exec(code, { timeout: 15_000 });
         output += result.stdout + result.stderr + (result.error?.code ?? '');
+        const after = Atomics.load(flags, COUNT);
+        swaps += after - before;
+        // The program may undo every swap before it is complete. The thread completes a swap while
+        // no program runs, so that the next try begins with a running thread.
+        if (after === before) await swapped();
       }
-      if (Atomics.load(flags, 1) < MIN_SWAPS) return 'nothing was swapped';
+      if (swaps < MIN_SWAPS) return 'nothing was swapped';
       return output.trim();
     } finally {
-      Atomics.store(flags, 0, 1);
+      Atomics.store(flags, STOP, 1);
       await ended;
     }
   };

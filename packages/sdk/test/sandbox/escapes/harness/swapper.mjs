@@ -1,5 +1,5 @@
 // Swaps the target of a name as fast as possible until the thread is stopped, and counts the swaps.
-// Sends a message after the first swap.
+// Sends a message after a swap if the test asked for one.
 //
 // `directory` swaps a folder and an outward link. `absolute` does so with an absolute link. `file`
 // swaps a file and an outward link. `chain` swaps an inward link and an outward link. `away` moves
@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 
 const { inside, outside, kind, shared } = workerData;
-const [STOP, COUNT] = [0, 1];
+const [STOP, COUNT, ASKED] = [0, 1, 2];
 const flags = new Int32Array(shared);
 
 const name = join(inside, kind === 'file' ? 'swapped-file' : 'swapped');
@@ -43,7 +43,8 @@ const SWAPS = {
 while (Atomics.load(flags, STOP) === 0) {
   try {
     SWAPS[kind]();
-    if (Atomics.add(flags, COUNT, 1) === 0) parentPort.postMessage('swapping');
+    Atomics.add(flags, COUNT, 1);
+    if (Atomics.exchange(flags, ASKED, 0) === 1) parentPort.postMessage('swapped');
   } catch {
     // The guest has made an entry with the name. The entry is removed and the first state is
     // restored. The guest may make an entry again while the state is restored.

@@ -6,6 +6,7 @@ use super::output::Written;
 use coldframe_error::{Errno, Error};
 use coldframe_kernel::processes::Child;
 use coldframe_kernel::{AlarmGuard, Caller, Process};
+use coldframe_panics::{Health, Panic};
 use coldframe_vm::{Checkpoint, Owner};
 use std::task::Waker;
 
@@ -23,7 +24,7 @@ impl Caller for Program {
     }
 
     fn is_ending(&self) -> bool {
-        Program::is_ending(self)
+        Program::is_ending(self) || self.health.is_broken()
     }
 
     fn must_stop(&self) -> bool {
@@ -32,6 +33,14 @@ impl Caller for Program {
 
     fn end(&self, reason: Error) {
         Program::end(self, reason);
+    }
+
+    fn health(&self) -> &Health {
+        &self.health
+    }
+
+    fn fail(&self, panic: Panic) {
+        Program::fail(self, panic);
     }
 
     fn child_memory(&self) -> Option<u64> {

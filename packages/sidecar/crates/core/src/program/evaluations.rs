@@ -136,9 +136,10 @@ impl Program {
             }
             None => self.evaluation(request.id, began, self.limits().wall().map(Deadline::after), false),
         });
+        // The lock is held, because `take_sink` ends the evaluation and its output together.
+        self.output.lock().begin(Some(request.id), request.streams);
         drop(control);
         self.begin_cpu();
-        self.output.lock().set_streams(request.streams);
         Some(request)
     }
 
@@ -251,9 +252,14 @@ impl Program {
             if control.exited.is_some() || std::mem::replace(&mut control.sink_taken, true) {
                 return None;
             }
-            reason.map(|reason| (control.evaluations.close(), reason))
+            reason.map(|reason| {
+                let unfinished = control.evaluations.close();
+                let waiting = unfinished.current.as_ref().map(|_| self.output.abandon());
+                (unfinished, waiting, reason)
+            })
         };
-        if let Some((Unfinished { current, queue }, reason)) = unfinished {
+        if let Some((Unfinished { current, queue }, waiting, reason)) = unfinished {
+            waiting.into_iter().flatten().for_each(Waker::wake);
             let attached = current.iter().filter(|current| !current.is_detached).map(|current| current.id);
             let ids: Vec<EvaluationId> = attached.chain(queue.iter().map(|queued| queued.request.id)).collect();
             self.cancel_alarms(current.into_iter().flat_map(|current| current.alarms));
@@ -287,11 +293,15 @@ impl Program {
 }
 
 /// Returns whether an error explains why a program does not exist. The program could not start, a
-/// rollback removed the program, or its runtime has exceeded a limit. A later request then fails
-/// with this error and not with the exit code.
+/// rollback removed the program, its runtime has exceeded a limit, or an internal error ended the
+/// program. A later request then fails with this error and not with the exit code.
 pub(super) fn explains_end(error: &Error) -> bool {
     matches!(
         error,
-        Error::ResourceExhausted { .. } | Error::RolledBack | Error::RuntimeCpuLimit { .. } | Error::RuntimeTimeout { .. }
+        Error::ResourceExhausted { .. }
+            | Error::RolledBack
+            | Error::RuntimeCpuLimit { .. }
+            | Error::RuntimeTimeout { .. }
+            | Error::Internal { .. }
     )
 }

@@ -30,6 +30,9 @@ pub(crate) trait Home: Send + Sync {
     /// Ends all live programs, because the runtime has exceeded a limit. Later starts fail.
     fn end_all(&self, reason: &Error);
 
+    /// Ends the runtime, because a panic broke it. Later calls on the runtime are refused.
+    fn end_broken(self: Arc<Self>);
+
     /// Counts a program that has joined the runtime.
     fn joined(&self);
 

@@ -5,14 +5,16 @@
 //! the guest's next poll, or before the task would run the guest again. After [`KILL_GRACE`] the
 //! gate to the program's memory is closed.
 //!
-//! `run.rs` runs a program from start to end. `evaluations.rs` has the snippets of a resident
-//! program, `deadline.rs` the limits of time, `output.rs` the output, and `usage.rs` the use of
-//! limits. `tree.rs` extends the limits of a root program to its descendants. `quiesce.rs` and
+//! `run.rs` runs a program from start to end, and `containment.rs` ends a program whose work has
+//! panicked. `evaluations.rs` has the snippets of a resident program, `deadline.rs` the limits of
+//! time, `output.rs` and `shared_output.rs` the output, and `usage.rs` the use of limits. `tree.rs`
+//! extends the limits of a root program to its descendants. `quiesce.rs` and
 //! `rest.rs` bring the programs of a runtime to rest, and `snapshot.rs` takes a program's snapshot.
 //! `caller.rs` is a program's interface for the kernel, and `home.rs` the interface of the runtime
 //! for a program.
 
 mod caller;
+mod containment;
 mod deadline;
 mod evaluations;
 mod home;
@@ -22,12 +24,15 @@ mod membership;
 #[cfg(test)]
 mod models;
 mod output;
+#[cfg(test)]
+mod output_models;
 mod owner;
 mod program_sink;
 mod quiesce;
 mod rest;
 mod run;
 mod scheduled;
+mod shared_output;
 mod snapshot;
 mod sync;
 mod tree;
@@ -51,12 +56,14 @@ use coldframe_error::Error;
 use coldframe_ids::{Lineage, Pid};
 use coldframe_kernel::{self as kernel, Limits, Status};
 use coldframe_memory::{Gate, Meter};
+use coldframe_panics::Health;
+use coldframe_panics::runtime::Mutex;
 use coldframe_sys as sys;
 use deadline::Deadline;
 use evaluations::Evaluations;
-use output::{Effect, Output, Written};
-use parking_lot::Mutex;
+use output::{Piece, Written};
 use program_sink::ProgramSink;
+use shared_output::{EndedOutput, SharedOutput};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::task::Waker;
@@ -89,12 +96,14 @@ pub(crate) struct Program {
     tree: OnceLock<Arc<ProgramTree>>,
     /// The time limits of the runtime.
     budget: Arc<RuntimeBudget>,
+    /// The health of the runtime.
+    health: Arc<Health>,
     pub(crate) quiesce: Arc<Quiesce>,
     pub(crate) process: kernel::Process,
     gate: Arc<Gate>,
     meter: Arc<Meter>,
     control: Mutex<Control>,
-    output: Mutex<Output>,
+    output: SharedOutput,
     input: Mutex<Input>,
     /// Mirrors `control.failure.is_some()`, for a check without the lock.
     must_end: AtomicBool,
@@ -168,6 +177,7 @@ pub(crate) struct Parts {
     pub(crate) quiesce: Arc<Quiesce>,
     pub(crate) process: kernel::Process,
     pub(crate) budget: Arc<RuntimeBudget>,
+    pub(crate) health: Arc<Health>,
 }
 
 impl Program {
@@ -187,8 +197,9 @@ impl Program {
             home: parts.home,
             tree: OnceLock::new(),
             budget: parts.budget,
+            health: parts.health,
             quiesce: parts.quiesce,
-            output: Mutex::new(Output::new(parts.streams, parts.process.limits.output_bytes)),
+            output: SharedOutput::new(parts.streams, parts.process.limits.output_bytes),
             process: parts.process,
             gate: Arc::default(),
             meter: Arc::default(),
@@ -272,16 +283,9 @@ impl Program {
     /// Writes to stream 1 or 2, which the embedder reads. The writer is the program or a child that
     /// has inherited the stream.
     fn write(&self, fd: u8, bytes: &[u8]) -> Written {
-        let (written, effect) = self.output.lock().write(fd, bytes);
-        let Effect { piece, near } = effect;
-        if let Some((fd, data)) = piece {
-            self.send(fd, data);
-        }
+        let (written, near) = self.output.write(fd, bytes, |piece| self.send(piece));
         if let Some(held) = near {
             self.warn("outputBytes", held, self.limits().output_bytes);
-        }
-        if written == Written::Full {
-            self.flush();
         }
         written
     }
@@ -295,22 +299,20 @@ impl Program {
         }
     }
 
-    /// Streams these descriptors from now on, beginning with the output captured so far.
-    pub(crate) fn stream(&self, streams: Streams) {
-        self.output.lock().stream(streams);
+    /// Streams these descriptors from now on, beginning with the output captured so far. Returns
+    /// false if the program has ended.
+    pub(crate) fn stream(&self, streams: Streams) -> bool {
+        let streams = self.output.lock().stream(streams);
         self.flush();
+        streams
     }
 
     /// Sends the gathered output.
     fn flush(&self) {
-        let pieces = self.output.lock().flush();
-        for (fd, data) in pieces {
-            self.send(fd, data);
-        }
+        self.output.flush(|piece| self.send(piece));
     }
 
-    fn send(&self, fd: u8, data: Vec<u8>) {
-        let evaluation = self.control.lock().evaluations.attached_id();
+    fn send(&self, Piece { evaluation, fd, data }: Piece) {
         self.sink.send(|sink| sink.output(evaluation, fd, data));
     }
 
@@ -379,10 +381,6 @@ impl Program {
             target: "program",
             "{} exited: {exit_code} ({})", self.in_log(), failure.as_ref().map_or("no failure", Error::code)
         );
-        // A task that waits for space in this output is woken now, because an ended program
-        // receives no more credit. A waiting task would keep its program alive forever.
-        let writing = std::mem::take(&mut self.output.lock().waiting);
-        writing.into_iter().for_each(Waker::wake);
         // The embedder receives a signal as an exit code.
         let failure = failure.filter(|reason| !matches!(reason, Error::Signal { .. }));
         for alarm in alarms {
@@ -391,8 +389,10 @@ impl Program {
         if failure.is_none() {
             self.leave_tree(deadline);
         }
-        self.process.leave_peaks();
-        self.process.kernel.processes.exited(self.pid, status, failure.is_some());
+        self.contain_end(|| {
+            self.process.leave_peaks();
+            self.process.kernel.processes.exited(self.pid, status, failure.is_some());
+        });
         self.report_unfinished(evaluations, exit_code, failure.as_ref());
         let outcome = self.outcome(exit_code, value, failure, timings);
         if !sink_taken {
@@ -408,14 +408,13 @@ impl Program {
         failure: Option<Error>,
         timings: crate::outcome::Timings,
     ) -> crate::Outcome {
-        self.flush();
+        let EndedOutput { captured, most, waiting } = self.output.end(|piece| self.send(piece));
+        let [(stdout, stdout_truncated), (stderr, stderr_truncated)] = captured;
+        self.process.kernel.usage.peaks.output_bytes.record(most);
+        // The window of an ended program or evaluation receives no more credit.
+        waiting.into_iter().for_each(Waker::wake);
         // The embedder must receive the program's warnings before its outcome.
         self.process.kernel.usage.warnings.send();
-        let [(stdout, stdout_truncated), (stderr, stderr_truncated)] = {
-            let mut output = self.output.lock();
-            self.process.kernel.usage.peaks.output_bytes.record(output.look().1);
-            output.take()
-        };
         crate::Outcome { exit_code, stdout, stderr, stdout_truncated, stderr_truncated, value, failure, timings }
     }
 }

@@ -27,6 +27,9 @@ use std::time::Duration;
 mod sync {
     pub(super) use coldframe_testing::model::{Mutex, RwLock, RwLockReadGuard, monotonic_ns};
     pub(super) use loom::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+    /// No model checks waits for guests.
+    pub(super) fn check_may_wait() {}
 }
 
 fn nanos(duration: Duration) -> u64 {
@@ -111,6 +114,11 @@ struct Scheduler(Timers);
 impl Scheduler {
     fn timers(&self) -> &Timers {
         &self.0
+    }
+
+    /// Runs `job` on another thread.
+    fn hand_over(&self, job: impl FnOnce() + Send + 'static) {
+        thread::spawn(job);
     }
 }
 

@@ -3,9 +3,10 @@
 //! A limit bounds the captured output. Output beyond the limit is cut off. The window bounds the
 //! streamed bytes for which the reader has returned no credit. A guest that writes into a full
 //! window waits. A guest that has filled the capture continues, and its output is marked as
-//! truncated. Next: `program_sink.rs`.
+//! truncated. Next: `shared_output.rs`, which the threads of several programs call.
 
 use crate::options::Streams;
+use coldframe_ids::EvaluationId;
 use coldframe_kernel::usage::Mark;
 use std::task::Waker;
 
@@ -23,11 +24,20 @@ pub(crate) enum Written {
     Full,
 }
 
+/// Streamed bytes of a descriptor.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Piece {
+    /// The evaluation of a resident program that receives the bytes.
+    pub(crate) evaluation: Option<EvaluationId>,
+    pub(crate) fd: u8,
+    pub(crate) data: Vec<u8>,
+}
+
 /// The consequences of a write.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Effect {
-    /// A piece that must be sent now.
-    pub(crate) piece: Option<(u8, Vec<u8>)>,
+    /// Whether the gathered bytes fill a piece and must be sent now.
+    pub(crate) is_full: bool,
     /// The number of captured bytes of the descriptor, if this write brought that number near the
     /// limit and the descriptor has no reader.
     pub(crate) near: Option<u64>,
@@ -66,6 +76,10 @@ impl OutputSnapshot {
 pub(crate) struct Output {
     descriptors: [Descriptor; 2],
     streams: Streams,
+    /// The evaluation of a resident program that receives the streamed bytes.
+    evaluation: Option<EvaluationId>,
+    /// Whether the program or the evaluation has ended.
+    is_closed: bool,
     limit: u64,
     /// Streamed bytes without credit, including gathered bytes.
     unread: u64,
@@ -75,14 +89,33 @@ pub(crate) struct Output {
 
 impl Output {
     pub(crate) fn new(streams: Streams, limit: u64) -> Self {
-        Self { descriptors: Default::default(), streams, limit, unread: 0, waiting: Vec::new() }
+        Self {
+            descriptors: Default::default(),
+            streams,
+            evaluation: None,
+            is_closed: false,
+            limit,
+            unread: 0,
+            waiting: Vec::new(),
+        }
     }
 
-    /// Sets the streamed descriptors, for the next evaluation or for a restored program. Resets the
-    /// window, and keeps the bytes captured since the last evaluation.
-    pub(crate) fn set_streams(&mut self, streams: Streams) {
+    /// Streams these descriptors from now on, for the next evaluation or for a restored program.
+    /// Resets the window, and keeps the bytes captured since the last evaluation.
+    pub(crate) fn begin(&mut self, evaluation: Option<EvaluationId>, streams: Streams) {
+        self.evaluation = evaluation;
         self.streams = streams;
+        self.is_closed = false;
         self.unread = 0;
+    }
+
+    /// Streams no descriptor from now on, and drops the gathered bytes. Returns the tasks that wait
+    /// for space in the window. Their next writes are captured.
+    pub(crate) fn close(&mut self) -> Vec<Waker> {
+        self.begin(None, Streams::default());
+        self.is_closed = true;
+        self.descriptors.iter_mut().for_each(|descriptor| descriptor.gathered = Vec::new());
+        std::mem::take(&mut self.waiting)
     }
 
     pub(crate) fn streams(&self) -> Streams {
@@ -90,8 +123,11 @@ impl Output {
     }
 
     /// Streams these descriptors from now on. Newly streamed descriptors begin with the captured
-    /// bytes, which may exceed the window.
-    pub(crate) fn stream(&mut self, streams: Streams) {
+    /// bytes, which may exceed the window. Returns false if the program has ended.
+    pub(crate) fn stream(&mut self, streams: Streams) -> bool {
+        if self.is_closed {
+            return false;
+        }
         let newly = [streams.stdout && !self.streams.stdout, streams.stderr && !self.streams.stderr];
         for (descriptor, is_new) in self.descriptors.iter_mut().zip(newly) {
             if is_new {
@@ -100,6 +136,7 @@ impl Output {
             }
         }
         self.streams = streams;
+        true
     }
 
     /// Returns the captured output.
@@ -143,13 +180,11 @@ impl Output {
         descriptor.truncated |= room < taken;
         let held = descriptor.captured.len() as u64;
         let is_near = !streamed && descriptor.mark.raise(held, self.limit);
-        let mut effect = Effect { piece: None, near: is_near.then_some(held) };
+        let mut effect = Effect { is_full: false, near: is_near.then_some(held) };
         if streamed {
             self.unread += taken as u64;
             descriptor.gathered.extend_from_slice(&bytes[..taken]);
-            if descriptor.gathered.len() >= PIECE {
-                effect.piece = Some((fd, std::mem::take(&mut descriptor.gathered)));
-            }
+            effect.is_full = descriptor.gathered.len() >= PIECE;
         }
         (Written::Taken(taken), effect)
     }
@@ -165,12 +200,12 @@ impl Output {
         if self.has_room() { std::mem::take(&mut self.waiting) } else { Vec::new() }
     }
 
-    /// Takes the gathered pieces, because the guest waits or ends.
-    pub(crate) fn flush(&mut self) -> Vec<(u8, Vec<u8>)> {
-        let mut pieces = Vec::new();
+    /// Takes the gathered pieces, because a piece is full, or the guest waits or ends.
+    pub(crate) fn flush(&mut self) -> Vec<Piece> {
+        let (evaluation, mut pieces) = (self.evaluation, Vec::new());
         for (fd, descriptor) in [1, 2].into_iter().zip(&mut self.descriptors) {
             if !descriptor.gathered.is_empty() {
-                pieces.push((fd, std::mem::take(&mut descriptor.gathered)));
+                pieces.push(Piece { evaluation, fd, data: std::mem::take(&mut descriptor.gathered) });
             }
         }
         pieces
@@ -211,11 +246,15 @@ mod tests {
 
     const BOTH: Streams = Streams { stdout: true, stderr: true };
 
+    fn piece(fd: u8, data: &[u8]) -> Piece {
+        Piece { evaluation: None, fd, data: data.to_vec() }
+    }
+
     #[test]
     fn captures_up_to_the_limit_and_marks_the_rest_as_truncated() {
         let mut output = Output::new(Streams::default(), 5);
         assert_eq!(output.write(1, b"abc"), (Written::Taken(3), Effect::default()));
-        assert_eq!(output.write(1, b"defg"), (Written::Taken(4), Effect { piece: None, near: Some(5) }));
+        assert_eq!(output.write(1, b"defg"), (Written::Taken(4), Effect { is_full: false, near: Some(5) }));
         assert_eq!(
             output.write(1, &[0; 1_000]),
             (Written::Taken(1_000), Effect::default()),
@@ -244,14 +283,14 @@ mod tests {
         for _ in 0..WINDOW as usize / PIECE {
             let (written, effect) = output.write(1, &block);
             assert_eq!(written, Written::Taken(PIECE));
-            assert_eq!(effect.piece.map(|(fd, piece)| (fd, piece.len())), Some((1, PIECE)));
-            assert_eq!(effect.near, None, "a reader exists");
+            assert_eq!(effect, Effect { is_full: true, near: None }, "a reader exists");
+            assert_eq!(output.flush(), [piece(1, &block)]);
         }
         assert_eq!(output.write(1, b"more").0, Written::Full);
         assert_eq!(output.write(2, b"more").0, Written::Full, "both streams share one window");
         assert!(output.credit(3).is_empty());
         assert_eq!(output.write(1, b"more").0, Written::Taken(3));
-        assert_eq!(output.flush(), [(1, b"mor".to_vec())]);
+        assert_eq!(output.flush(), [piece(1, b"mor")]);
         assert_eq!(output.buffered(), 10);
     }
 
@@ -261,7 +300,32 @@ mod tests {
         for _ in 0..3 {
             assert_eq!(output.write(2, b"ab").1, Effect::default());
         }
-        assert_eq!(output.flush(), [(2, b"ababab".to_vec())]);
+        assert_eq!(output.flush(), [piece(2, b"ababab")]);
         assert!(output.flush().is_empty());
+    }
+
+    #[test]
+    fn bytes_between_two_evaluations_are_captured_and_not_streamed() {
+        let [first, second] = [7, 8].map(EvaluationId::new);
+        let mut output = Output::new(Streams::default(), 10);
+        output.begin(first, BOTH);
+        output.write(1, b"ab");
+        assert_eq!(output.flush(), [Piece { evaluation: first, ..piece(1, b"ab") }]);
+        output.take();
+        output.close();
+        output.write(1, b"cd");
+        output.begin(second, BOTH);
+        output.write(1, b"ef");
+        assert_eq!(output.flush(), [Piece { evaluation: second, ..piece(1, b"ef") }]);
+        assert_eq!(output.take()[0].0, b"cdef");
+    }
+
+    #[test]
+    fn the_end_of_streaming_wakes_the_tasks_that_wait_for_the_window() {
+        let mut output = Output::new(BOTH, 10);
+        while output.write(1, &[7; PIECE]).0 != Written::Full {}
+        output.wait(Waker::noop());
+        assert_eq!(output.close().len(), 1);
+        assert_eq!(output.write(1, b"more").0, Written::Taken(4));
     }
 }

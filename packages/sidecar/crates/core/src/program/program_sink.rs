@@ -5,7 +5,8 @@
 //! is running. Next: `run.rs`.
 
 use crate::outcome::Sink;
-use parking_lot::{RwLock, RwLockReadGuard};
+use coldframe_panics::outside;
+use coldframe_panics::runtime::{RwLock, RwLockReadGuard};
 use std::sync::Arc;
 
 /// The sink of a program, until the sink is taken.
@@ -24,10 +25,10 @@ impl ProgramSink {
     }
 
     /// Calls `report` with the sink, if the program has a sink. The report must not replace or take
-    /// the sink.
+    /// the sink. A panic of the report aborts the process, because the report would be lost.
     pub(super) fn send(&self, report: impl FnOnce(&dyn Sink)) {
         if let Some(sink) = &*self.hold() {
-            report(&**sink);
+            outside(|| report(&**sink));
         }
     }
 

@@ -13,15 +13,17 @@
 //! awaited up to the timeout. A program that ends no longer rests. A program that starts during the
 //! request must also rest. One snapshot is taken at a time. Further requests are queued.
 //!
+//! The snapshot is taken under the lock of the rounds, so control threads do not take this lock.
 //! Without a request, the only cost is one check of [`Quiesce::is_wanted`] when a program has no
 //! work. Each kernel has one [`Quiesce`]. `models.rs` checks the requests and the programs in every
 //! order of the threads. Next: `rest.rs`, a program at rest;
 //! `runtime/snapshots/take.rs`, which makes the snapshot.
 
-use super::sync::{AtomicBool, AtomicUsize, Mutex, Ordering, RwLock, RwLockReadGuard, monotonic_ns};
+use super::sync::{AtomicBool, AtomicUsize, Mutex, Ordering, RwLock, RwLockReadGuard, check_may_wait, monotonic_ns};
 use super::{Alarm, Home, Program, Scheduler, VmState, nanos};
 use coldframe_error::Error;
 use coldframe_ids::Pid;
+use coldframe_panics::outside;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Weak};
 use std::task::Waker;
@@ -37,6 +39,8 @@ pub(crate) struct Quiesce {
     scheduler: Arc<Scheduler>,
     /// Whether a snapshot is wanted, for a check without the lock.
     wanted: AtomicBool,
+    /// Whether a snapshot was taken and all programs stay at rest, for a check without the lock.
+    holding: AtomicBool,
     /// The number of programs in the runtime, from before the first turn until the report of the
     /// end.
     members: AtomicUsize,
@@ -64,9 +68,9 @@ pub(crate) struct QuiesceRequest {
     pub(crate) timeout: Duration,
     /// Whether all programs stay at rest after the snapshot was taken, until [`Quiesce::release`].
     pub(crate) hold: bool,
-    /// Takes the snapshot, or receives the error. Called once. If all programs rest, no thread
-    /// changes the kernel during the call. The returned function is called after the lock of the
-    /// rounds was released.
+    /// Takes the snapshot, or receives the error. Called once, and does not panic. If all programs
+    /// rest, no thread changes the kernel during the call. The returned function is called after
+    /// the lock of the rounds was released.
     pub(crate) take: Box<dyn FnOnce(Quiesced) -> Box<dyn FnOnce() + Send> + Send>,
 }
 
@@ -144,6 +148,7 @@ impl Quiesce {
             this: this.clone(),
             scheduler,
             wanted: AtomicBool::new(false),
+            holding: AtomicBool::new(false),
             members: AtomicUsize::new(0),
             blocked: AtomicUsize::new(0),
             changes: RwLock::default(),
@@ -192,6 +197,7 @@ impl Quiesce {
     /// Prevents snapshots until the guard is dropped, while the embedder changes several parts of
     /// the kernel.
     pub(crate) fn hold_off(&self) -> RwLockReadGuard<'_, ()> {
+        check_may_wait();
         self.changes.read()
     }
 
@@ -208,8 +214,14 @@ impl Quiesce {
         }
     }
 
-    /// Runs `first` under the lock, then runs the follow-up actions without the lock.
+    /// Runs `first` under the lock, then runs the follow-up actions without the lock. A panic
+    /// aborts the process, because the requests in the rounds would never be completed.
     fn act(&self, first: impl FnOnce(&mut Rounds, &mut FollowUp)) {
+        check_may_wait();
+        outside(|| self.act_here(first));
+    }
+
+    fn act_here(&self, first: impl FnOnce(&mut Rounds, &mut FollowUp)) {
         let mut follow_up = FollowUp::default();
         let mut rounds = self.rounds.lock();
         first(&mut rounds, &mut follow_up);
@@ -258,7 +270,7 @@ impl Quiesce {
                 queued.alarm = Some(self.set_alarm(monotonic_ns() + AGAIN_NS, number));
             } else {
                 let reason = round.busy();
-                fail(rounds, reason, follow_up);
+                self.fail(rounds, reason, follow_up);
             }
         });
     }
@@ -266,14 +278,14 @@ impl Quiesce {
     /// Returns whether the snapshot has been taken and all programs stay at rest. The time at rest
     /// does not count for any program's timeout.
     pub(super) fn is_holding(&self) -> bool {
-        self.is_wanted() && self.rounds.lock().current.as_ref().is_some_and(|round| round.request.is_none())
+        self.holding.load(Ordering::Relaxed)
     }
 
     /// Resumes the programs that are held since the request with this number.
     pub(crate) fn release(&self, number: u64) {
         self.act(|rounds, follow_up| {
             if rounds.current.as_ref().is_some_and(|round| round.number == number && round.request.is_none()) {
-                resume_all(rounds, follow_up);
+                self.resume_all(rounds, follow_up);
             }
         });
     }
@@ -282,7 +294,7 @@ impl Quiesce {
     pub(crate) fn close(&self, reason: &Error) {
         self.act(|rounds, follow_up| {
             rounds.closed = Some(reason.clone());
-            fail(rounds, reason.clone(), follow_up);
+            self.fail(rounds, reason.clone(), follow_up);
             for queued in std::mem::take(&mut rounds.queue) {
                 refuse(queued, reason.clone(), follow_up);
             }
@@ -291,6 +303,10 @@ impl Quiesce {
 
     /// Registers a program without work as resting. Returns the next action of the program.
     pub(super) fn rest(&self, program: &Arc<Program>, waker: &Waker) -> RestStep {
+        outside(|| self.rest_here(program, waker))
+    }
+
+    fn rest_here(&self, program: &Arc<Program>, waker: &Waker) -> RestStep {
         let mut follow_up = FollowUp::default();
         let mut rounds = self.rounds.lock();
         let blocked = self.blocked.load(Ordering::SeqCst) > 0;
@@ -329,7 +345,7 @@ impl Quiesce {
                 // A program that ends is not part of the snapshot. The other programs' snapshots
                 // are still taken.
                 (Some(_), Err(_)) if program.is_ending() => {}
-                (Some(_), Err(error)) => fail(rounds, error, follow_up),
+                (Some(_), Err(error)) => self.fail(rounds, error, follow_up),
                 // All programs resumed while the VM snapshot was taken.
                 (None, _) => {}
             }
@@ -383,19 +399,38 @@ impl Quiesce {
             follow_up.alarms.extend(alarm);
             if request.hold {
                 self.wanted.store(true, Ordering::SeqCst);
+                self.holding.store(true, Ordering::Relaxed);
                 return;
             }
-            resume_all(rounds, follow_up);
+            self.resume_all(rounds, follow_up);
         }
     }
 
+    /// Sets the alarm of a request. The thread of the alarms does not wait for the lock of the
+    /// rounds, so another thread ends the request.
     fn set_alarm(&self, at: u64, number: u64) -> Alarm {
         let this = self.this.clone();
         self.scheduler.timers().set(at, move || {
             if let Some(quiesce) = this.upgrade() {
-                quiesce.expire(number);
+                let scheduler = quiesce.scheduler.clone();
+                scheduler.hand_over(move || quiesce.expire(number));
             }
         })
+    }
+
+    /// Ends the round and resumes all programs.
+    fn resume_all(&self, rounds: &mut Rounds, follow_up: &mut FollowUp) {
+        let Some(round) = rounds.current.take() else { return };
+        self.holding.store(false, Ordering::Relaxed);
+        follow_up.wakers.extend(round.resting.into_values().map(|resting| resting.waker));
+    }
+
+    /// Ends the round without a snapshot.
+    fn fail(&self, rounds: &mut Rounds, reason: Error, follow_up: &mut FollowUp) {
+        if let Some(queued) = rounds.current.as_mut().and_then(|round| round.request.take()) {
+            refuse(queued, reason, follow_up);
+        }
+        self.resume_all(rounds, follow_up);
     }
 }
 
@@ -418,20 +453,6 @@ impl Round {
             timeout_ms: millis(self.timeout),
         })
     }
-}
-
-/// Ends the round and resumes all programs.
-fn resume_all(rounds: &mut Rounds, follow_up: &mut FollowUp) {
-    let Some(round) = rounds.current.take() else { return };
-    follow_up.wakers.extend(round.resting.into_values().map(|resting| resting.waker));
-}
-
-/// Ends the round without a snapshot.
-fn fail(rounds: &mut Rounds, reason: Error, follow_up: &mut FollowUp) {
-    if let Some(queued) = rounds.current.as_mut().and_then(|round| round.request.take()) {
-        refuse(queued, reason, follow_up);
-    }
-    resume_all(rounds, follow_up);
 }
 
 fn refuse(queued: Queued, reason: Error, follow_up: &mut FollowUp) {

@@ -1,14 +1,17 @@
 //! The run of a program: makes the VM, starts the guest, runs turns until the program ends, and
 //! reports the outcome.
 //!
-//! [`run`] is an async function that `sched/task.rs` polls. The function waits only at `await`.
+//! [`run`] is an async function that `sched/task.rs` polls. The function waits only at `await`. A
+//! panic of the guest's work ends the program (`containment.rs`).
 //! When the program must end, the future is dropped together with the guest's unfinished turn.
 //! Next: `rest.rs`.
 
 use super::Membership;
 use super::Program;
+use super::containment::contained;
 use super::evaluations::Request;
 use super::rest::rest;
+use crate::containment::refuse_broken;
 use crate::installation::Installation;
 use crate::options::Mode;
 use crate::outcome::Timings;
@@ -96,49 +99,76 @@ impl Origin {
 
 /// Runs `program` to its end. The program leaves its runtime before its memory is freed.
 pub(crate) async fn run(program: Arc<Program>, installation: Arc<Installation>, origin: Origin, mut membership: Membership) {
-    let made = origin.make(&program, &installation).await;
+    let made = contained(&program, origin.make(&program, &installation)).await;
     drop(installation);
-    let (RestoredVm { mut vm, cost, is_shell }, launch) = match made {
-        Ok(made) => made,
-        Err(error) => {
+    let made = match made {
+        Ok(Ok(made)) => Some(made),
+        Ok(Err(error)) => {
             program.control.lock().failure.get_or_insert(error);
-            program.process.close();
+            None
+        }
+        Err(panic) => {
+            program.fail(panic);
+            None
+        }
+    };
+    let (RestoredVm { mut vm, cost, is_shell }, launch) = match made {
+        Some(made) => made,
+        None => {
+            program.contain_end(|| program.process.close());
             membership.leave();
             program.report_exit(ExitCode::Interrupted.code(), None, Timings::default());
+            program.end_broken();
             return;
         }
     };
     let mut timings = Timings { memory_map_ns: cost.map_ns, instantiate_ns: cost.instantiate_ns, ..Timings::default() };
-    let began = sys::monotonic_ns();
-    let is_new = launch.is_some();
-    if let Some(launch) = launch {
-        start(&program, &mut vm, launch);
-    }
-    let ready = (is_new && program.mode == Mode::Resident).then_some(|vm: &Vm| {
-        timings.guest_start_ns = vm.data().program_began.unwrap_or_else(sys::monotonic_ns).saturating_sub(began);
-        timings
+    let ended = contained(&program, run_guest(&program, &mut vm, is_shell, launch, &mut timings)).await;
+    let (exit_code, value) = ended.unwrap_or_else(|panic| {
+        program.fail(panic);
+        (ExitCode::Interrupted.code(), None)
     });
-    let exit = give_turns(&program, &mut vm, is_shell, ready).await;
-    let program_began = vm.data().program_began.unwrap_or(began);
-    timings.guest_start_ns = program_began.saturating_sub(began);
-    timings.guest_run_ns = sys::monotonic_ns().saturating_sub(program_began);
-    let (exit_code, value) = match exit {
-        Exit::Normal(state) => finish_normally(&program, &mut vm, &state),
-        Exit::Failed(error) => {
-            explain(&program, &vm, error);
-            (ExitCode::Interrupted.code(), None)
-        }
-    };
-    program.process.close();
+    program.contain_end(|| program.process.close());
     membership.leave();
     vm.return_charge();
     program.report_exit(exit_code, value, timings);
+    program.end_broken();
     drop(membership);
     // Restoring a slot takes a fifth of a millisecond or more. When many programs are ended at
     // once, the next request must not wait until the slots of all of them are restored.
     let is_one_of_many = program.is_ending() && program.scheduler.is_busy();
     if let Some(slot) = vm.vacate().filter(|slot| is_one_of_many || slot.is_large()) {
         program.scheduler.in_background(move || drop(slot));
+    }
+}
+
+/// Runs the guest from its first event to its end. Returns the exit code and the value.
+async fn run_guest(
+    program: &Arc<Program>,
+    vm: &mut Vm,
+    is_shell: bool,
+    launch: Option<Launch>,
+    timings: &mut Timings,
+) -> (i32, Option<String>) {
+    let began = sys::monotonic_ns();
+    let is_new = launch.is_some();
+    if let Some(launch) = launch {
+        start(program, vm, launch);
+    }
+    let ready = (is_new && program.mode == Mode::Resident).then_some(|vm: &Vm| {
+        timings.guest_start_ns = vm.data().program_began.unwrap_or_else(sys::monotonic_ns).saturating_sub(began);
+        *timings
+    });
+    let exit = give_turns(program, vm, is_shell, ready).await;
+    let program_began = vm.data().program_began.unwrap_or(began);
+    timings.guest_start_ns = program_began.saturating_sub(began);
+    timings.guest_run_ns = sys::monotonic_ns().saturating_sub(program_began);
+    match exit {
+        Exit::Normal(state) => finish_normally(program, vm, &state),
+        Exit::Failed(error) => {
+            explain(program, vm, error);
+            (ExitCode::Interrupted.code(), None)
+        }
     }
 }
 
@@ -316,12 +346,14 @@ fn value_of(program: &Program, vm: &mut Vm, state: &StateBlock) -> Result<Option
 /// Records the reason of a failure, unless the program already has a reason to end.
 fn explain(program: &Program, vm: &Vm, error: Option<wasmtime::Error>) {
     let data = vm.data();
-    let reason = match (&data.fatal, error) {
+    // The calls of a broken runtime fail before all of its programs have been ended.
+    let broken = refuse_broken(&program.health).err();
+    let reason = broken.unwrap_or_else(|| match (&data.fatal, error) {
         (Some(fatal), _) if fatal.out_of_memory => memory_limit(program, vm),
         (Some(fatal), _) => Error::EngineFault { reason: fatal.message.clone() },
         (None, _) if data.refused_memory.is_some() => memory_limit(program, vm),
         (None, Some(error)) => Error::EngineFault { reason: format!("{error:#}") },
         (None, None) => Error::Canceled,
-    };
+    });
     program.control.lock().failure.get_or_insert(reason);
 }

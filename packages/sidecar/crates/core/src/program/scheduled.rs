@@ -2,8 +2,6 @@
 
 use super::{Program, nanos};
 use crate::sched::Scheduled;
-use coldframe_abi::ExitCode;
-use coldframe_error::Error;
 use coldframe_sys as sys;
 use std::sync::Weak;
 use std::sync::atomic::Ordering;
@@ -37,14 +35,5 @@ impl Scheduled for Program {
             // programs end too.
             self.end(self.budget.cpu_error());
         }
-    }
-
-    /// Reports the panic like an engine fault, because a panic is a defect of the sidecar.
-    fn panicked(&self) {
-        let reason = Error::EngineFault { reason: "the host failed while it ran the program".to_owned() };
-        self.must_end.store(true, Ordering::Release);
-        self.control.lock().failure.get_or_insert(reason);
-        self.process.close();
-        self.report_exit(ExitCode::Interrupted.code(), None, crate::outcome::Timings::default());
     }
 }

@@ -18,6 +18,7 @@ use crate::sched::Scheduler;
 use coldframe_error::Error;
 use coldframe_ids::{EvaluationId, Lineage, Pid};
 use coldframe_kernel::{Limits, Process};
+use coldframe_panics::Health;
 use coldframe_sys as sys;
 use coldframe_vm::VmSnapshot;
 use serde::{Deserialize, Serialize};
@@ -81,6 +82,7 @@ pub(crate) struct RestoreTarget {
     pub(crate) quiesce: Arc<Quiesce>,
     pub(crate) process: Process,
     pub(crate) budget: Arc<RuntimeBudget>,
+    pub(crate) health: Arc<Health>,
     /// The first sink. The session may replace the sink.
     pub(crate) sink: Arc<dyn Sink>,
 }
@@ -156,15 +158,20 @@ impl Program {
             self.queued(request, waiting.time.map(Remaining::deadline))
         });
         self.control.lock().evaluations.append(queue);
-        self.output.lock().set_streams(streams(saved.streams));
+        let evaluation = saved.evaluation.as_ref().map(|evaluation| evaluation.id);
+        self.output.lock().begin(evaluation, streams(saved.streams));
     }
 
-    /// Streams the descriptors that `before`, the replaced program, streams. A resident runner is
-    /// skipped, because each of its evaluations selects the descriptors.
-    pub(crate) fn stream_as(&self, before: &Self) {
+    /// Returns the streamed descriptors.
+    pub(crate) fn streams(&self) -> Streams {
+        self.output.lock().streams()
+    }
+
+    /// Streams the descriptors of the replaced program. A resident runner is skipped, because each
+    /// of its evaluations selects the descriptors.
+    pub(crate) fn stream_as(&self, replaced: Streams) {
         if self.mode != Mode::Resident {
-            let streams = before.output.lock().streams();
-            self.output.lock().set_streams(streams);
+            self.output.lock().begin(None, replaced);
         }
     }
 }
@@ -224,6 +231,7 @@ impl ProgramSnapshot {
                 quiesce: target.quiesce,
                 process: target.process,
                 budget: target.budget,
+                health: target.health,
             },
         );
         *program.input.lock() = Input { bytes: self.input.clone(), read: 0 };

@@ -6,6 +6,7 @@ use coldframe_error::Error;
 use coldframe_kernel::FileStat;
 use coldframe_kernel::Kernel;
 use coldframe_kernel::{DirectoryEntry, EmbedderFiles};
+use coldframe_panics::reach;
 use std::sync::Arc;
 
 /// A runtime's files for the embedder. Permissions of the guest's user do not apply. Paths are
@@ -21,6 +22,16 @@ impl Runtime {
     /// Returns the runtime's files.
     pub fn files(&self) -> Files {
         Files { inner: self.inner.clone(), kernel: self.inner.kernel() }
+    }
+}
+
+impl Runtime {
+    /// Runs `work` while this thread holds the lock of the files, like a guest's long system call.
+    #[cfg(feature = "testing")]
+    pub fn while_files_are_held<R>(&self, work: impl FnOnce() -> R) -> R {
+        let kernel = self.inner.kernel();
+        let _held = kernel.hold_files();
+        work()
     }
 }
 
@@ -51,6 +62,7 @@ impl Files {
     /// Returns the attributes of a file. `follow` selects the target of a symbolic link instead of
     /// the link.
     pub fn stat(&self, path: &str, follow: bool) -> Result<FileStat, Error> {
+        reach("owner-request", path.as_bytes());
         self.embedder_files()?.stat(path, follow)
     }
 

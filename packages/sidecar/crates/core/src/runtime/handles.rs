@@ -11,7 +11,7 @@ use coldframe_ids::HandleId;
 use coldframe_kernel::Changes;
 use coldframe_kernel::OpenOptions;
 use coldframe_kernel::{Archive, EmbedderFile, EmbedderWatch, Kernel, Waiter};
-use parking_lot::Mutex;
+use coldframe_panics::runtime::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -45,6 +45,20 @@ pub enum ArchiveUse {
     Import,
 }
 
+/// The open handles of a replaced generation.
+#[must_use = "the watches of the handles must end"]
+pub(super) struct OldHandles {
+    kernel: Arc<Kernel>,
+    open: HashMap<HandleId, Arc<Handle>>,
+}
+
+impl OldHandles {
+    /// Closes the handles.
+    pub(super) fn close(self) {
+        self.open.into_values().for_each(|handle| close(&self.kernel, &handle));
+    }
+}
+
 impl Inner {
     pub(super) fn close_handles(&self) {
         let open = {
@@ -69,15 +83,13 @@ impl Inner {
         table.invalidate(Error::RuntimePaused);
     }
 
-    /// Replaces the generation. Closes all handles of the previous generation.
-    pub(super) fn replace_generation(&self, generation: Generation) {
-        let (before, open) = {
-            let mut table = self.handles.lock();
-            let before = std::mem::replace(&mut *self.generation.write(), generation);
-            table.invalidate(Error::RolledBack);
-            (before, std::mem::take(&mut table.open))
-        };
-        open.into_values().for_each(|handle| close(&before.kernel, &handle));
+    /// Replaces the generation, and invalidates the handles of the previous generation. The caller
+    /// closes the returned handles without a lock, because that waits for the previous files.
+    pub(super) fn replace_generation(&self, generation: Generation) -> OldHandles {
+        let mut table = self.handles.lock();
+        let before = std::mem::replace(&mut *self.generation.write(), generation);
+        table.invalidate(Error::RolledBack);
+        OldHandles { kernel: before.kernel, open: std::mem::take(&mut table.open) }
     }
 
     fn allot(&self, kernel: &Arc<Kernel>, handle: Handle) -> Result<HandleId, Error> {

@@ -5,6 +5,7 @@
 //! `registry.rs`, the state that all runtimes share.
 
 mod budget;
+mod containment;
 mod embedder;
 mod files;
 mod handles;
@@ -39,7 +40,8 @@ use coldframe_ids::{EvaluationId, Pid};
 use coldframe_kernel::processes::{Child, ProgramKind, find};
 use coldframe_kernel::usage::{Charge, Resource};
 use coldframe_kernel::{Kernel, Limits, PermissionPolicy, Process as KernelProcess};
-use parking_lot::{Mutex, RwLock};
+use coldframe_panics::Health;
+use coldframe_panics::runtime::{Mutex, RwLock};
 use registry::RuntimeCharge;
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
@@ -66,6 +68,8 @@ pub(crate) struct Inner {
     flow: Arc<TaskFlow>,
     /// The use of the limits of the whole runtime.
     budget: Arc<RuntimeBudget>,
+    /// Whether a panic has broken the runtime.
+    health: Arc<Health>,
     /// The next alarm of the limit of wall-clock time.
     wall_alarm: Mutex<Option<Alarm>>,
     /// The present generation, which a rollback replaces.
@@ -161,6 +165,8 @@ impl Runtime {
             // the directory cannot be made, the start reports the missing directory.
             let _ = kernel.embedder_files().mkdir(&launch.cwd, true);
         }
+        // The process table, the files and the list of programs each get a part of the program.
+        let _change = inner.health.change();
         let pid = kernel
             .processes
             .enter_root()
@@ -190,6 +196,7 @@ impl Runtime {
             quiesce: quiesce.clone(),
             process,
             budget: inner.budget.clone(),
+            health: inner.health.clone(),
         });
         let membership = inner.enter(&program).inspect_err(|_| {
             program.process.close();
@@ -214,6 +221,12 @@ impl Runtime {
     pub fn dispose(&self) {
         self.inner.dispose();
     }
+
+    /// Begins [`Runtime::dispose`]: ends all processes, and does not wait for a guest. The caller
+    /// must call `dispose` afterwards.
+    pub fn begin_dispose(&self) {
+        self.inner.end_programs(&Error::RuntimeDisposed);
+    }
 }
 
 impl Inner {
@@ -226,6 +239,7 @@ impl Inner {
             cwd,
             flow: TaskFlow::new(weight),
             budget: Arc::new(RuntimeBudget::new(&kernel.usage.limits, budget)),
+            health: Arc::default(),
             wall_alarm: Mutex::default(),
             generation: RwLock::new(Generation { kernel, quiesce: Quiesce::new(registry.scheduler().clone()) }),
             programs: Mutex::default(),
@@ -318,19 +332,31 @@ impl Inner {
     /// Ends all processes for this reason. Later starts fail.
     fn end(&self, reason: &Error) {
         log::debug!(target: "runtime", "{} ends: {}", self.ordinal, reason.code());
-        let (live, kernel) = {
+        self.end_programs(reason);
+        self.end_rest();
+    }
+
+    /// Completes the end after [`Inner::end_programs`].
+    fn end_rest(&self) {
+        self.forget_wall_time();
+        self.contain_end(|| self.close_handles());
+        self.latest.lock().restored_from = None;
+    }
+
+    /// Ends all processes for this reason, and refuses later starts. Does not wait for a guest.
+    /// Returns whether this call is the first.
+    fn end_programs(&self, reason: &Error) -> bool {
+        let (is_first, live, kernel) = {
             let mut programs = self.programs.lock();
-            programs.disposed = true;
-            (programs.live.values().cloned().collect::<Vec<_>>(), self.kernel())
+            let is_first = !std::mem::replace(&mut programs.disposed, true);
+            (is_first, programs.live.values().cloned().collect::<Vec<_>>(), self.kernel())
         };
-        kernel.sockets.detach(reason);
-        self.registry.scheduler().freed(kernel.held_bytes());
+        self.contain_end(|| kernel.sockets.detach(reason));
+        self.contain_end(|| self.registry.scheduler().freed(kernel.held_bytes()));
         for program in live {
             program.end(reason.clone());
         }
-        self.forget_wall_time();
-        self.close_handles();
-        self.latest.lock().restored_from = None;
+        is_first
     }
 
     /// Returns the numbers of processes in the process table, of live programs, and of sockets.
@@ -392,6 +418,7 @@ impl Home for Inner {
             quiesce,
             process,
             budget: self.budget.clone(),
+            health: self.health.clone(),
         });
         let Ok(membership) = self.enter(&program) else {
             // The runtime was disposed or rolled back since the system call. The parent is also
@@ -407,6 +434,10 @@ impl Home for Inner {
 
     fn end_all(&self, reason: &Error) {
         self.exhaust(reason);
+    }
+
+    fn end_broken(self: Arc<Self>) {
+        Inner::end_broken(&self);
     }
 
     fn joined(&self) {

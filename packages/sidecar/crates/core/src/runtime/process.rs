@@ -51,6 +51,17 @@ impl Process {
         }
     }
 
+    /// Runs a call of the embedder on the process. A panic becomes `ERR_INTERNAL`, as in
+    /// [`Runtime::contain`].
+    pub fn contain<T>(&self, call: impl FnOnce(&Self) -> Result<T, Error>) -> Result<T, Error> {
+        self.program.contain(|| call(self))
+    }
+
+    /// Passes a notice of the embedder to the process, as in [`Runtime::notify`].
+    pub fn notify(&self, notice: impl FnOnce(&Self)) {
+        self.program.notify(|| notice(self));
+    }
+
     /// Evaluates a snippet in a resident process. Evaluations run one after the other. `timeout`
     /// counts from now and not from the start of the evaluation. If the process has ended, fails at
     /// once with `ERR_RUNNER_EXITED`, or with an error that explains the end.
@@ -94,8 +105,9 @@ impl Process {
     }
 
     /// Streams these descriptors from now on. Newly streamed descriptors begin with the captured
-    /// output.
-    pub fn stream(&self, streams: Streams) {
-        self.program.stream(streams);
+    /// output. Returns false, and streams nothing, if the process has ended. The sink may not have
+    /// received the end yet.
+    pub fn stream(&self, streams: Streams) -> bool {
+        self.program.stream(streams)
     }
 }

@@ -5,7 +5,7 @@ use super::Inner;
 use crate::installation::Installation;
 use crate::sched::Scheduler;
 use coldframe_error::Error;
-use parking_lot::{Condvar, Mutex};
+use coldframe_panics::process::{Condvar, Mutex};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};

@@ -5,7 +5,7 @@
 //! that queued the jobs (ten rollbacks at once, for example) usually receive their replies. A job
 //! beyond the queue's bound runs on the calling thread, because unused memory must not accumulate.
 
-use parking_lot::{Condvar, Mutex};
+use coldframe_panics::process::{Condvar, Mutex};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -67,7 +67,7 @@ impl Shared {
         let mut state = self.state.lock();
         loop {
             if let Some(job) = state.jobs.pop_front() {
-                parking_lot::MutexGuard::unlocked(&mut state, job);
+                coldframe_panics::process::MutexGuard::unlocked(&mut state, job);
             } else if state.closed {
                 return;
             } else {

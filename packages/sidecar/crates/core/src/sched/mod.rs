@@ -7,11 +7,13 @@
 //! module waits for a guest.
 //!
 //! `task.rs` is a task, `queue.rs` the order in which tasks run, and `timers.rs` the alarms.
-//! `running.rs` checks running programs, `background.rs` runs jobs without a waiting caller, and
-//! `reclaim.rs` returns freed memory to the system.
+//! `running.rs` checks running programs, and `background.rs` runs jobs without a waiting caller.
+//! `handover.rs` runs jobs of the timer thread that may wait, and `reclaim.rs` returns freed memory
+//! to the system.
 //! This module uses programs only through [`Scheduled`]. Next: `task.rs`.
 
 mod background;
+mod handover;
 #[cfg(test)]
 mod models;
 mod queue;
@@ -29,6 +31,7 @@ pub(crate) use timers::{Alarm, Timers};
 use background::Background;
 use coldframe_fair::Flow;
 use coldframe_sys as sys;
+use handover::Handover;
 use queue::Queue;
 use reclaim::Reclaim;
 use running::Running;
@@ -47,16 +50,19 @@ pub(crate) struct Scheduler {
     timers: Timers,
     running: Running,
     background: Background,
+    handover: Handover,
     reclaim: Reclaim,
 }
 
 impl Scheduler {
     pub(crate) fn new(workers: usize, spin: Duration) -> Arc<Self> {
+        let timers = Timers::default();
         Arc::new(Self {
-            queue: Queue::new(workers, spin),
-            timers: Timers::default(),
+            queue: Queue::new(workers, spin, timers.clone()),
+            timers,
             running: Running::default(),
             background: Background::default(),
+            handover: Handover::default(),
             reclaim: Reclaim::default(),
         })
     }
@@ -68,6 +74,11 @@ impl Scheduler {
     /// Runs a job without a waiting caller.
     pub(crate) fn in_background(&self, job: impl FnOnce() + Send + 'static) {
         self.background.run(job);
+    }
+
+    /// Runs a job of a control thread on another thread.
+    pub(crate) fn hand_over(&self, job: impl FnOnce() + Send + 'static) {
+        self.handover.run(job);
     }
 
     /// Returns whether tasks wait for a worker.

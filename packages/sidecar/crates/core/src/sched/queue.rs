@@ -9,16 +9,27 @@
 //! charged only if other tasks wait meanwhile.
 //!
 //! A worker starts when work exists and no worker is free. A worker that has run a task spins for a
-//! while before it sleeps, because waking a thread costs more than a warm evaluation. Next:
-//! `timers.rs`.
+//! while before it sleeps, because waking a thread costs more than a warm evaluation.
+//!
+//! Some work of a guest has no poll. A block of a compressor takes up to half a second, and a slow
+//! disk takes any time. If all workers do such work, no task begins for [`HELD`]. Then a further
+//! worker starts, and the system shares the processors among the workers. A worker that was held
+//! ends if there are too many workers. Next: `timers.rs`.
 
 use super::task::Task;
-use super::{SLICE, TaskFlow};
+use super::{SLICE, TaskFlow, Timers};
 use coldframe_fair::{FairQueue, Lane};
-use parking_lot::{Condvar, Mutex};
+use coldframe_panics::process::{Condvar, Mutex};
+use coldframe_sys as sys;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
+
+/// The time without the beginning of a task after which a further worker starts, while tasks wait.
+/// Guests that poll begin a task in every slice of each worker.
+const HELD: Duration = SLICE.saturating_mul(4);
+/// The largest number of further workers.
+const MAX_FURTHER: usize = 32;
 
 /// The run queue and its workers.
 pub(crate) struct Queue {
@@ -29,22 +40,29 @@ pub(crate) struct Queue {
     spinning: AtomicBool,
     max_workers: usize,
     spin: Duration,
+    timers: Timers,
 }
 
 struct State {
     tasks: FairQueue<Arc<Task>>,
     workers: usize,
     sleeping: usize,
+    /// The number of tasks that workers have begun.
+    begun: u64,
+    /// Whether an alarm is set for a check of the workers.
+    is_watched: bool,
     closed: bool,
 }
 
 impl Queue {
-    pub(crate) fn new(max_workers: usize, spin: Duration) -> Arc<Self> {
+    pub(crate) fn new(max_workers: usize, spin: Duration, timers: Timers) -> Arc<Self> {
         Arc::new(Self {
             state: Mutex::new(State {
                 tasks: FairQueue::new(u64::try_from(SLICE.as_nanos()).unwrap_or(u64::MAX)),
                 workers: 0,
                 sleeping: 0,
+                begun: 0,
+                is_watched: false,
                 closed: false,
             }),
             work: Condvar::new(),
@@ -52,6 +70,7 @@ impl Queue {
             spinning: AtomicBool::new(false),
             max_workers,
             spin,
+            timers,
         })
     }
 
@@ -85,7 +104,34 @@ impl Queue {
             }
         } else if state.workers < self.max_workers {
             self.start_worker(&mut state);
+        } else if !state.is_watched {
+            self.watch(&mut state);
         }
+    }
+
+    /// Sets an alarm for a check of the workers.
+    fn watch(self: &Arc<Self>, state: &mut State) {
+        state.is_watched = true;
+        let (this, begun) = (Arc::downgrade(self), state.begun);
+        let at = sys::monotonic_ns() + HELD.as_nanos() as u64;
+        self.timers.set(at, move || {
+            if let Some(queue) = this.upgrade() {
+                queue.check(begun);
+            }
+        });
+    }
+
+    /// Starts a further worker if tasks wait and no task has begun since the alarm was set.
+    fn check(self: &Arc<Self>, begun: u64) {
+        let mut state = self.state.lock();
+        state.is_watched = false;
+        if state.closed || !self.is_busy() {
+            return;
+        }
+        if state.begun == begun && state.workers < self.max_workers + MAX_FURTHER {
+            self.start_worker(&mut state);
+        }
+        self.watch(&mut state);
     }
 
     fn start_worker(self: &Arc<Self>, state: &mut State) {
@@ -115,19 +161,24 @@ impl Queue {
     }
 
     /// Waits for the next task. `done` is the flow of the worker's last task, and the time that the
-    /// task held the worker. Returns `None` when the queue is closed and has no task.
+    /// task held the worker. Returns `None` if the worker must end: the queue is closed and has no
+    /// task, or there are too many workers.
     fn next(&self, done: Option<(Arc<TaskFlow>, u64)>) -> Option<(Arc<TaskFlow>, Arc<Task>)> {
         self.spin_for_work();
         let mut state = self.state.lock();
         if let Some((flow, used_ns)) = done {
             state.tasks.settle(&flow, used_ns);
+            if Duration::from_nanos(used_ns) >= HELD && state.workers > self.max_workers {
+                return None;
+            }
         }
         loop {
             if let Some(next) = state.tasks.pop(true) {
                 self.waiting.fetch_sub(1, Ordering::Relaxed);
+                state.begun += 1;
                 return Some(next);
             }
-            if state.closed {
+            if state.closed || state.workers > self.max_workers {
                 return None;
             }
             state.sleeping += 1;

@@ -10,7 +10,7 @@
 //! `program/usage.rs`.
 
 use super::Scheduled;
-use parking_lot::Mutex;
+use coldframe_panics::process::Mutex;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 

@@ -8,10 +8,10 @@
 
 use super::TaskFlow;
 use super::queue::Queue;
+use coldframe_panics::outside;
+use coldframe_panics::process::Mutex;
 use coldframe_sys as sys;
-use parking_lot::Mutex;
 use std::future::Future;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -39,9 +39,6 @@ pub(crate) trait Scheduled: Send + Sync + 'static {
 
     /// Checks the limits of a running program, from another thread.
     fn check_running(&self);
-
-    /// Reports that the poll panicked. The program's VM has been dropped.
-    fn panicked(&self);
 }
 
 /// A program's future and its scheduling state.
@@ -89,25 +86,29 @@ impl Task {
 
     /// Polls the future on this thread. The guest yields when `slice` is over. Returns the time of
     /// the poll in nanoseconds.
+    ///
+    /// The future contains the panics of the program's work (`program/containment.rs`). Any other
+    /// panic aborts the process, because the end of the program would not be reported. This applies
+    /// also to a thread that runs the task within a request of the embedder.
     pub(super) fn run(self: &Arc<Self>, slice: Duration) -> u64 {
+        outside(|| self.poll(slice))
+    }
+
+    fn poll(self: &Arc<Self>, slice: Duration) -> u64 {
         self.state.store(RUNNING, Ordering::Release);
         let mut slot = self.future.lock();
         let Some(future) = slot.as_mut() else { return 0 };
         let waker = Waker::from(self.clone());
         let began = sys::monotonic_ns();
         self.program.begin_slice(slice);
-        let polled = catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(&mut Context::from_waker(&waker))));
+        let polled = future.as_mut().poll(&mut Context::from_waker(&waker));
         self.program.end_slice();
         match polled {
-            Ok(Poll::Pending) => {
+            Poll::Pending => {
                 drop(slot);
                 self.park();
             }
-            Ok(Poll::Ready(())) => self.finish(slot.take()),
-            Err(_panic) => {
-                self.finish(slot.take());
-                self.program.panicked();
-            }
+            Poll::Ready(()) => self.finish(slot.take()),
         }
         sys::monotonic_ns().saturating_sub(began)
     }

@@ -1,10 +1,11 @@
 //! Alarms: callbacks of the timer thread for the guests' timers, the timeouts, and the closing of a
 //! killed program's gate.
 //!
-//! One thread starts with the first alarm and sleeps until the next alarm. `models.rs` checks the
-//! thread in every order. Next: `background.rs`.
+//! One thread starts with the first alarm and sleeps until the next alarm. The thread ends the
+//! programs of all runtimes, so its actions must not wait for a guest (`control.rs` of the crate
+//! `kernel`). `models.rs` checks the thread in every order. Next: `background.rs`.
 
-use super::sync::{Condvar, Mutex, MutexGuard, monotonic_ns, thread};
+use super::sync::{Condvar, ControlScope, Mutex, MutexGuard, monotonic_ns, thread};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,8 +32,8 @@ impl Drop for AlarmGuard<'_> {
     }
 }
 
-/// The alarms of all programs.
-#[derive(Default)]
+/// The alarms of all programs. Cheap to clone.
+#[derive(Clone, Default)]
 pub(crate) struct Timers {
     shared: Arc<Shared>,
 }
@@ -53,7 +54,7 @@ struct State {
 
 impl Timers {
     /// Runs `action` at `at` (nanoseconds of the monotonic clock) on the timer thread. The action
-    /// must be short.
+    /// must be short and must not wait for a guest.
     pub(crate) fn set(&self, at: u64, action: impl FnOnce() + Send + 'static) -> Alarm {
         let mut state = self.shared.state.lock();
         state.serial += 1;
@@ -96,6 +97,7 @@ impl Timers {
 
 impl Shared {
     fn run(&self) {
+        let _control = ControlScope::enter();
         let mut state = self.state.lock();
         while !state.closed {
             let now = monotonic_ns();

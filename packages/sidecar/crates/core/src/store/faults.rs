@@ -30,7 +30,7 @@ pub(super) enum Fault {
 #[derive(Debug, Default)]
 pub(super) struct Faults {
     #[cfg(test)]
-    next: parking_lot::Mutex<Option<(Step, Fault)>>,
+    next: coldframe_panics::process::Mutex<Option<(Step, Fault)>>,
     #[cfg(test)]
     dead: std::sync::atomic::AtomicBool,
 }

@@ -23,7 +23,7 @@ use super::names::{self, PART};
 use super::needed_files::NeededFiles;
 use super::shares::{Holding, victims};
 use coldframe_error::Error;
-use parking_lot::Mutex;
+use coldframe_panics::process::Mutex;
 use rustix::fs::{FlockOperation, Timespec, Timestamps, flock, futimens};
 use std::fs::{DirBuilder, File, Metadata, OpenOptions, Permissions};
 use std::io;

@@ -7,7 +7,7 @@ use super::folder::{Found, Stamp};
 use crate::installation::Installation;
 use coldframe_error::Error;
 use coldframe_ids::Digest;
-use parking_lot::Mutex;
+use coldframe_panics::process::Mutex;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

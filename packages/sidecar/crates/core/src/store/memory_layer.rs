@@ -18,7 +18,7 @@ use super::shares::{Holding, victims};
 use super::storable::Storable;
 use coldframe_error::Error;
 use coldframe_ids::Digest;
-use parking_lot::Mutex;
+use coldframe_panics::process::Mutex;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 

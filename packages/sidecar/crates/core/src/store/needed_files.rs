@@ -6,8 +6,8 @@
 //! necessary, and a killed process does not occupy disk space forever. Next: `shares.rs`.
 
 use super::folder::is_file_at;
+use coldframe_panics::process::Mutex;
 use coldframe_sys::{LAST_BYTE, is_byte_locked, lock_byte, unlock_all, unlock_byte};
-use parking_lot::Mutex;
 use sha2::{Digest as _, Sha256};
 use std::collections::HashSet;
 use std::ffi::OsStr;

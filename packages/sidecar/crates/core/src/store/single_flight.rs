@@ -4,7 +4,7 @@
 
 use super::Retention;
 use coldframe_error::Error;
-use parking_lot::{Condvar, Mutex};
+use coldframe_panics::process::{Condvar, Mutex};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;

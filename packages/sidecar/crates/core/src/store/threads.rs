@@ -5,7 +5,7 @@
 //! disk's work: ten concurrent writes took 51 ms on two threads and 10 ms on eight threads. Next:
 //! `options.rs`.
 
-use parking_lot::{Condvar, Mutex};
+use coldframe_panics::process::{Condvar, Mutex};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
@@ -66,10 +66,9 @@ impl Threads {
             }
             let job = work.waiting.pop_front();
             drop(work);
-            // If a job panics, its request has no reply. The panic is caught, so that other jobs
-            // still run on the thread.
+            // A job answers a request, and contains the panics of its work.
             if let Some(job) = job {
-                let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(job));
+                job();
             }
         }
     }
@@ -78,6 +77,8 @@ impl Threads {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::containment::contained;
+    use coldframe_error::{Ended, Error};
     use std::sync::mpsc;
 
     #[test]
@@ -93,7 +94,10 @@ mod tests {
                 send.send(number).expect("sent");
             });
         }
-        threads.run(|| panic!("a panic ends no thread"));
+        threads.run(|| {
+            let failed = contained(|| -> Result<(), _> { panic!("a panic of contained work ends no thread") });
+            assert!(matches!(failed, Err(Error::Internal { ended: Ended::Request, .. })));
+        });
         let mut seen: Vec<usize> = receive.iter().take(MAX_THREADS * 5).collect();
         seen.sort_unstable();
         assert_eq!(seen, (0..MAX_THREADS * 5).collect::<Vec<_>>());

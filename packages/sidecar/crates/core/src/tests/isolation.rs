@@ -14,7 +14,7 @@ const HOSTILE: &[&str] = &[
     "await new Promise((done) => setTimeout(done, 5)); console.log([...new Map([[1, { a: [1, 2] }]])])",
 ];
 
-fn assert_all_slots_pristine(core: &Core) {
+pub(super) fn assert_all_slots_pristine(core: &Core) {
     assert_slots_pristine(core, &ProgramKind::Node);
 }
 

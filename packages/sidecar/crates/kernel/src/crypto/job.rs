@@ -4,8 +4,8 @@
 use super::pool::Turn;
 use crate::caller::Caller;
 use coldframe_crypto::{Command, Fault, Watch, run};
+use coldframe_panics::{contain, reach};
 use coldframe_sys as sys;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -13,7 +13,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const CHARGE_NS: u64 = 2_000_000;
 
 /// Computes the result of `request` on the calling thread. Fails with `Fault::Stopped` if the
-/// program must end or the job was cancelled, and with `Fault::Internal` after a panic.
+/// program must end or the job was cancelled. After a panic, ends the program and fails with
+/// `Fault::Internal`.
 pub(super) fn compute(
     program: &Arc<dyn Caller>,
     command: Command,
@@ -28,11 +29,15 @@ pub(super) fn compute(
         charged_ns: sys::thread_usage().cpu_ns,
         next_charge: sys::monotonic_ns() + CHARGE_NS,
     };
-    // The computations do not panic by design. A panic is caught nevertheless, so that a request
-    // that causes a panic does not end the thread.
-    let answer = catch_unwind(AssertUnwindSafe(|| watch.step().and_then(|()| run(command, request, &mut watch))));
+    let answer = contain(program.health(), || {
+        reach("crypto-job", request);
+        watch.step().and_then(|()| run(command, request, &mut watch))
+    });
     watch.charge();
-    answer.unwrap_or(Err(Fault::Internal))
+    answer.unwrap_or_else(|panic| {
+        program.fail(panic);
+        Err(Fault::Internal)
+    })
 }
 
 struct ProgramWatch<'a> {

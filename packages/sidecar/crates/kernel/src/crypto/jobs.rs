@@ -12,7 +12,7 @@ use crate::ids::{JobId, MAX_ID, OperationId};
 use crate::usage::{Charge, Footprint, Resource, Usage, fitted, reserve_charged};
 use coldframe_crypto::{Command, Fault};
 use coldframe_error::Errno;
-use parking_lot::Mutex;
+use coldframe_panics::runtime::Mutex;
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, VecDeque};
 use std::future::poll_fn;

@@ -23,9 +23,9 @@ use crate::ids::{ContextId, JobId, OperationId};
 use coldframe_abi::system_calls::CryptographyCall;
 use coldframe_crypto::{Algorithm, Command, Fault, Hmac, Unwatched};
 use coldframe_error::Errno;
+use coldframe_panics::runtime::Mutex;
 use contexts::{Context, Contexts};
 use jobs::Jobs;
-use parking_lot::Mutex;
 use std::sync::Arc;
 
 /// The maximum bytes that one call digests, encrypts or decrypts.

@@ -19,8 +19,8 @@
 //! Next: `snapshot.rs`.
 
 use coldframe_fair::{DEFAULT_WEIGHT, FairQueue, Flow, Lane};
+use coldframe_panics::process::{Condvar, Mutex, MutexGuard};
 use coldframe_sys as sys;
-use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -176,8 +176,7 @@ impl Pool {
             if let Some((share, work)) = state.chosen.pop_front() {
                 state.idle -= 1;
                 let mut turn = Turn { pool: self, share, began: sys::monotonic_ns() };
-                // `work` does not panic: `job.rs` catches the panics of a computation, and the
-                // program receives a fault.
+                // `job.rs` contains the panics of a computation.
                 MutexGuard::unlocked(&mut state, || work(&mut turn));
                 turn.settle(&mut state);
                 state.idle += 1;

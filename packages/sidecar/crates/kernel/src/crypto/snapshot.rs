@@ -11,7 +11,7 @@ use super::jobs::{Jobs, JobsSnapshot};
 use crate::ids::ContextId;
 use crate::usage::Usage;
 use coldframe_error::Error;
-use parking_lot::Mutex;
+use coldframe_panics::runtime::Mutex;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 

@@ -13,7 +13,7 @@ use coldframe_ids::Pid;
 
 use crate::fs::{Device, FileSystem, FilesSnapshot, HostFileSnapshot, Ino, ListingSnapshot, Location, is_name};
 use crate::usage::{Charge, Resource};
-use parking_lot::Mutex;
+use coldframe_panics::runtime::Mutex;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::sync::Arc;

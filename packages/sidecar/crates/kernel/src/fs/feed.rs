@@ -10,7 +10,7 @@ use super::watch::Change;
 use crate::fs::reports::ChangeKind;
 use crate::fs::reports::Changes;
 use crate::fs::reports::FileChange;
-use parking_lot::Mutex;
+use coldframe_panics::runtime::Mutex;
 
 /// The maximum number of bytes that are stored without a request. A change counts the length of its
 /// name and `ENTRY`.

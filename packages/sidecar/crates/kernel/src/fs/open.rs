@@ -3,12 +3,13 @@
 
 use super::content::Content;
 use super::guard::RequestedOperations;
+use super::lock::Guard;
 use super::mounts::{HostFile, OpenFlags};
 use super::node::{Body, Device, Ino, Type};
 use super::overlay::{self, Raise, Raised};
 use super::stat::Stat;
 use super::tree::{FileSystem, READ, User, WRITE};
-use super::view::{Guard, View};
+use super::view::View;
 use super::walk::{FinalLink, Location, MemoryEnd, MountEnd, PathEnd};
 use crate::ids::Fd;
 use crate::permissions::operations::files;

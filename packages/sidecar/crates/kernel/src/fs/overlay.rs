@@ -21,12 +21,13 @@
 
 use super::content::Content;
 use super::guard::RequestedOperations;
+use super::lock::Guard;
 use super::mounts::{Listing, OpenFlags};
 use super::node::{Body, Directory, Ino, Meta, Type};
 use super::open::PIECE;
 use super::stat::Stat;
 use super::tree::{FileSystem, User};
-use super::view::{Guard, View};
+use super::view::View;
 use super::walk::{FinalLink, Found, Location, MountEnd, Name, PathEnd};
 use super::watch::Change;
 use crate::steps;

@@ -6,6 +6,7 @@ mod snapshot;
 pub(crate) use snapshot::ProcessFilesSnapshot;
 
 use super::guard;
+use super::lock::FilesLock;
 use super::node::Ino;
 use super::tree::{FileSystem, SEARCH, User};
 use super::view::View;
@@ -13,7 +14,7 @@ use super::walk::Location;
 use crate::descriptors::Descriptors;
 use crate::permissions::Permissions;
 use coldframe_error::Errno;
-use parking_lot::Mutex;
+use coldframe_panics::runtime::Mutex;
 use std::sync::Arc;
 
 /// The umask that a process starts with.
@@ -62,7 +63,7 @@ fn enter(permissions: &Permissions, tree: &FileSystem, from: Option<&Location>, 
 impl ProcessFiles {
     /// Makes the state of a process that starts in `cwd`. If `cwd` is not a directory, the process
     /// has no working directory, and relative paths fail.
-    pub(crate) fn new(tree: &Mutex<FileSystem>, cwd: &str, descriptors: Descriptors, permissions: Arc<Permissions>) -> Self {
+    pub(crate) fn new(tree: &FilesLock, cwd: &str, descriptors: Descriptors, permissions: Arc<Permissions>) -> Self {
         let mut tree = tree.lock();
         let found = tree.place(User::Guest, None, cwd.as_bytes()).ok();
         let directory = found.filter(|place| tree.is_directory(place));
@@ -74,7 +75,7 @@ impl ProcessFiles {
     }
 
     /// Returns the filesystem as this process sees it.
-    pub(crate) fn view<'k>(&'k self, files: &'k Mutex<FileSystem>) -> View<'k> {
+    pub(crate) fn view<'k>(&'k self, files: &'k FilesLock) -> View<'k> {
         let context = self.context.lock();
         View {
             files,
@@ -99,7 +100,7 @@ impl ProcessFiles {
         self.context.lock().directory.clone()
     }
 
-    pub(crate) fn chdir(&self, files: &Mutex<FileSystem>, path: &[u8]) -> Result<(), Errno> {
+    pub(crate) fn chdir(&self, files: &FilesLock, path: &[u8]) -> Result<(), Errno> {
         let mut tree = files.lock();
         // The working directory's lock must be free during the path walk, because `/proc/self/cwd`
         // reads the working directory.
@@ -128,12 +129,7 @@ impl ProcessFiles {
 
     /// Makes the state of a child. The child's directory is `cwd`, relative to the directory of
     /// this process. The child has the umask of this process. Also returns the directory's path.
-    pub(crate) fn child(
-        &self,
-        files: &Mutex<FileSystem>,
-        cwd: &[u8],
-        descriptors: Descriptors,
-    ) -> Result<(Self, Vec<u8>), Errno> {
+    pub(crate) fn child(&self, files: &FilesLock, cwd: &[u8], descriptors: Descriptors) -> Result<(Self, Vec<u8>), Errno> {
         let mut tree = files.lock();
         let from = self.working_directory();
         let place = enter(&self.permissions, &tree, from.as_ref(), cwd)?;

@@ -6,6 +6,7 @@
 //! stays valid. Next: `open.rs`.
 
 use super::guard::RequestedOperations;
+use super::lock::{FilesLock, Guard};
 use super::node::{Body, Directory, Type};
 use super::open::{self, Opened};
 use super::overlay::Raise;
@@ -16,7 +17,7 @@ use crate::permissions::Permissions;
 use crate::permissions::operations::{Operations, files};
 use crate::steps::MAX_TRANSFER;
 use coldframe_error::Errno;
-use parking_lot::{Mutex, MutexGuard};
+use coldframe_panics::reach;
 
 /// The filesystem type that `statfs` returns: tmpfs.
 const TMPFS: f64 = 0x0102_1994 as f64;
@@ -24,14 +25,9 @@ const BLOCK: u64 = 4_096;
 /// The mode bits that can be changed.
 const PERMISSIONS: u32 = 0o7777;
 
-/// The locked filesystem. A call that waits for the host machine's disk unlocks the filesystem
-/// during the wait. After the wait, the call resolves the path again or uses files that the call
-/// has opened before.
-pub(super) type Guard<'g> = MutexGuard<'g, FileSystem>;
-
 /// One user's access to the filesystem, with a working directory.
 pub(crate) struct View<'k> {
-    pub(crate) files: &'k Mutex<FileSystem>,
+    pub(crate) files: &'k FilesLock,
     pub(crate) user: User,
     pub(crate) cwd: Option<Location>,
     pub(crate) umask: u32,
@@ -84,6 +80,8 @@ impl View<'_> {
         if wanted & !7 != 0 {
             return Err(Errno::EINVAL);
         }
+        reach("guest-call", path);
+        reach("process-lock", path);
         let tree = self.lock();
         let [read, write, execute] = [(4, files::READ), (2, files::WRITE), (1, files::EXECUTE)]
             .map(|(bit, operation)| if wanted & bit != 0 { operation } else { 0 });
@@ -109,7 +107,10 @@ impl View<'_> {
             path,
             (FinalLink::Name, files::CREATE_DIR),
             Raise::Holder,
-            |tree, end| tree.create(self.user, &end, Body::Directory(Directory::new()), mode).map(drop),
+            |tree, end| {
+                reach("file-lock", path);
+                tree.create(self.user, &end, Body::Directory(Directory::new()), mode).map(drop)
+            },
             |tree, end| tree.mount(end.mount)?.mkdir(&end, mode),
         )
     }

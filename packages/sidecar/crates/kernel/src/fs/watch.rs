@@ -18,6 +18,7 @@ use super::overlay::Raise;
 use super::tree::FileSystem;
 use super::view::View;
 use super::walk::{FinalLink, Name, PathEnd};
+use crate::arguments::MAX_PATH;
 use crate::ids::OperationId;
 use crate::operations::Operations;
 use crate::permissions::Permissions;
@@ -34,9 +35,6 @@ use std::sync::Arc;
 /// The maximum number of bytes that are stored for a watcher whose program has no waiting
 /// operation.
 const MAX_KEPT: usize = 64 << 10;
-/// The maximum length of a path in a change, as of a path in a system call. A change with a longer
-/// path is lost. A change may reach every watch of the runtime.
-const MAX_REPORTED: usize = 4_095;
 
 const RECURSIVE: i64 = 1;
 
@@ -95,7 +93,7 @@ impl Way {
     /// Returns the path from the directory `top` to the name. Returns `None` if the name is not
     /// below `top`, or the path is too long.
     fn below(&self, top: Ino) -> Option<&[u8]> {
-        self.starts.get(&top).and_then(|start| self.path.get(*start..)).filter(|path| path.len() <= MAX_REPORTED)
+        self.starts.get(&top).and_then(|start| self.path.get(*start..)).filter(|path| path.len() <= MAX_PATH)
     }
 
     /// Returns whether the permissions allow reports of the name. All programs of a runtime have
@@ -171,7 +169,7 @@ impl Watcher {
             Subscriber::Program(operations) => operations,
             Subscriber::Embedder(feed) => return feed.notify(change, name),
         };
-        if name.len() > MAX_REPORTED {
+        if name.len() > MAX_PATH {
             return;
         }
         let mut entry = vec![change as u8, 0];
@@ -321,6 +319,9 @@ impl FileSystem {
         if self.watchers.0.is_empty() {
             return;
         }
+        // A change must not be lost because a call has used up its steps. A report finds the way at
+        // most once and checks the permissions at most once, so its own steps bound the work.
+        let _steps = StepScope::begin();
         let mut watchers = std::mem::take(&mut self.watchers.0);
         let way = watchers.iter().any(|watcher| watcher.recursive).then(|| self.way_to(directory, name));
         for watcher in &mut watchers {
@@ -340,13 +341,10 @@ impl FileSystem {
     /// Returns the directories above a name. The way is found once for all watchers, because a
     /// runtime may have a thousand watchers of a deep directory.
     fn way_to(&self, directory: Ino, name: &[u8]) -> Way {
-        // A change must not be lost because a call has used up its steps. `MAX_REPORTED` bounds the
-        // way.
-        let _steps = StepScope::begin();
         let (mut above, mut at, mut len, mut is_whole) = (Vec::new(), directory, name.len(), false);
         while let Ok(node) = self.node(at)
             && let Ok(parent) = node.parent()
-            && len <= MAX_REPORTED
+            && len <= MAX_PATH
         {
             above.push((at, node.name.clone()));
             is_whole = parent == at;

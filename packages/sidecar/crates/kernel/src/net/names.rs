@@ -7,10 +7,9 @@
 
 use super::address::Address;
 use crate::Process;
-use crate::fs::{Body, FileSystem, FinalLink, Ino, Location, PathEnd, RequestedOperations, User, WRITE};
+use crate::fs::{Body, FilesLock, FinalLink, Ino, Location, PathEnd, RequestedOperations, User, WRITE};
 use crate::permissions::operations::files;
 use coldframe_error::Errno;
-use parking_lot::Mutex;
 
 /// The length of the longest name in bytes (Linux's `sun_path`).
 const MAX_NAME: usize = 107;
@@ -45,7 +44,7 @@ pub(super) fn make(process: &Process, path: &[u8]) -> Result<Address, Errno> {
 
 /// Returns the address of the Unix socket at `path` for the embedder. The embedder uses absolute
 /// paths, and permissions do not apply. Fails like [`find`].
-pub(super) fn find_for_embedder(files: &Mutex<FileSystem>, path: &str) -> Result<Address, Errno> {
+pub(super) fn find_for_embedder(files: &FilesLock, path: &str) -> Result<Address, Errno> {
     if let Some(address) = check(path.as_bytes())? {
         return Ok(address);
     }
@@ -62,7 +61,7 @@ pub(super) fn find_for_embedder(files: &Mutex<FileSystem>, path: &str) -> Result
 
 /// Returns the present path of a bound socket. Returns the path of the bind call if the inode has
 /// no path now.
-pub(super) fn path_of(files: &Mutex<FileSystem>, ino: Ino, bound: &[u8]) -> Vec<u8> {
+pub(super) fn path_of(files: &FilesLock, ino: Ino, bound: &[u8]) -> Vec<u8> {
     files.lock().path_of(&Location::Memory(ino)).unwrap_or_else(|_| bound.to_vec())
 }
 

@@ -15,7 +15,7 @@ use crate::ids::{OperationId, SocketId};
 use crate::usage::{Usage, reserve, trim};
 use coldframe_error::Errno;
 use coldframe_ids::Pid;
-use parking_lot::Mutex;
+use coldframe_panics::runtime::Mutex;
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Weak};
@@ -165,7 +165,7 @@ impl Sockets {
         result
     }
 
-    pub(super) fn lock(&self) -> parking_lot::MutexGuard<'_, SocketState> {
+    pub(super) fn lock(&self) -> coldframe_panics::runtime::MutexGuard<'_, SocketState> {
         self.state.lock()
     }
 

@@ -7,7 +7,7 @@
 //! the decisions.
 
 use crate::permissions::policy::{Decision, Decisions, PermissionListener};
-use parking_lot::Mutex;
+use coldframe_panics::runtime::Mutex;
 use std::collections::VecDeque;
 use std::sync::Arc;
 

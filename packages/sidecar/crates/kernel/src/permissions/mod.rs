@@ -32,15 +32,16 @@ pub(crate) use denied::{Denied, DeniedBy};
 pub(crate) use hosts::{Peer, is_local_name};
 
 use crate::caller_scope::{current_caller, is_repeated};
+use crate::control::check_may_wait;
 use crate::permissions::policy::{Decision, Decisions, PermissionListener, PermissionPolicy, Scope, Verdict};
 use crate::steps;
 pub use audit::Audit;
 use coldframe_error::Error;
 use coldframe_ids::Pid;
+use coldframe_panics::runtime::{RwLock, RwLockWriteGuard};
 use coldframe_sys as sys;
 use compiled::{Compiled, bit};
 use operations::{Operations, each, env, files};
-use parking_lot::RwLock;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -104,16 +105,16 @@ impl Permissions {
     /// replaces. The listener receives no further decisions of `before`. `take` of both values
     /// returns decisions of the queue, because the session may still refer to `before`.
     pub(crate) fn take_over(&self, before: &Self) {
-        *self.policy.write() = before.policy.read().clone();
+        *self.replace() = before.policy.read().clone();
         self.continue_audit(before.audit());
-        let held = before.policy.write();
+        let held = before.replace();
         before.checked.store(held.checked_scopes, Ordering::Release);
     }
 
     /// Replaces the policy for all later checks. Fails without a change if the policy is invalid.
     pub fn set(&self, policy: &PermissionPolicy) -> Result<(), Error> {
         let compiled = Compiled::new(policy)?;
-        let mut held = self.policy.write();
+        let mut held = self.replace();
         self.checked.store(compiled.checked_scopes | self.checked.load(Ordering::Acquire) & LISTENED, Ordering::Release);
         *held = Arc::new(compiled);
         Ok(())
@@ -121,10 +122,17 @@ impl Permissions {
 
     /// Sends all further decisions to `listener`, or to no listener.
     pub fn listen(&self, listener: Option<Arc<dyn PermissionListener>>) {
-        let held = self.policy.write();
+        let held = self.replace();
         let listened = if listener.is_some() { LISTENED } else { 0 };
         self.audit.read().listen(listener);
         self.checked.store(held.checked_scopes | listened, Ordering::Release);
+    }
+
+    /// Locks the policy for a change. A guest's call holds the policy during a check, so the caller
+    /// may wait for a guest.
+    fn replace(&self) -> RwLockWriteGuard<'_, Arc<Compiled>> {
+        check_may_wait();
+        self.policy.write()
     }
 
     /// Returns the listener and its queue, for the permissions that replace this value.
@@ -134,7 +142,7 @@ impl Permissions {
 
     /// Sends all further decisions to the listener of `audit`, after the decisions in its queue.
     pub fn continue_audit(&self, audit: Arc<Audit>) {
-        let held = self.policy.write();
+        let held = self.replace();
         let listened = if audit.has_listener() { LISTENED } else { 0 };
         *self.audit.write() = audit;
         self.checked.store(held.checked_scopes | listened, Ordering::Release);

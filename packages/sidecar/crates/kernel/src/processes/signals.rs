@@ -11,7 +11,7 @@ use crate::{Answer, Operations};
 use coldframe_error::Errno;
 use coldframe_error::Error;
 use coldframe_ids::Pid;
-use parking_lot::Mutex;
+use coldframe_panics::runtime::Mutex;
 use serde::{Deserialize, Serialize};
 
 const LAST: u8 = 64;

@@ -51,6 +51,8 @@ pub(super) fn spawn(program: &Arc<dyn Caller>, words: &[u8], texts: &[u8]) -> An
     let texts = Charge::of(usage, Resource::Kernel, spec.cost()).ok_or(Errno::ENOMEM)?;
     let memory = Charge::of(usage, Resource::Memory, child_memory).ok_or(Errno::ENOMEM)?;
     let cwd = if spec.cwd.is_empty() { b"." } else { &*spec.cwd };
+    // The files, the process table and the runtime's programs each get a part of the child.
+    let _change = program.health().change();
     // The child has no descriptors yet. The descriptors are added below, after the command was
     // resolved.
     let (files, cwd) = parent.files.child(&kernel.files, cwd, Descriptors::inherited(Vec::new(), kernel.descriptors()))?;

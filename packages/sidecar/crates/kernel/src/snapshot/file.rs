@@ -68,6 +68,10 @@ impl KernelSnapshot {
         if !self.descriptions.sockets().all(|id| self.sockets.has(id)) {
             return Err("a descriptor of a missing socket");
         }
+        // A program that closed such a descriptor would close the socket below its feed.
+        if self.descriptions.sockets().any(|id| self.sockets.has_feed(id)) {
+            return Err("a descriptor of the embedder's end of a standard input");
+        }
         let mut feeds = HashSet::new();
         self.processes.iter().try_for_each(|process| process.check(self, &mut feeds))
     }

@@ -28,7 +28,7 @@ pub(crate) use file::file_head;
 use super::bindings::{Bindings, BindingsSnapshot};
 use super::crypto::{Crypto, CryptoShare, CryptoSnapshot};
 use super::descriptors::Target;
-use super::fs::{self, FilesSnapshot, ProcessFactsSnapshot, ProcessFilesSnapshot, RestoreContext};
+use super::fs::{self, FilesLock, FilesSnapshot, ProcessFactsSnapshot, ProcessFilesSnapshot, RestoreContext};
 use super::host_calls::HostCalls;
 use super::net::{Sockets, SocketsSnapshot};
 use super::operations::OperationsSnapshot;
@@ -45,7 +45,7 @@ use crate::usage::WarningListener;
 use coldframe_error::Errno;
 use coldframe_error::Error;
 use coldframe_ids::Pid;
-use parking_lot::Mutex;
+use coldframe_panics::runtime::Mutex;
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -154,7 +154,7 @@ impl Kernel {
         })?;
         let open = saved.descriptions.restore(&mut files)?;
         let kernel = Arc::new(Self {
-            files: Mutex::new(files),
+            files: FilesLock::new(files),
             sockets: Sockets::restore(&saved.sockets, &open, &usage, &operations)?,
             processes,
             permissions,
@@ -185,18 +185,15 @@ impl Kernel {
         self.files.lock().reattach()
     }
 
-    /// Replaces `before` in a runtime. Takes the embedder, the embedder's functions and listeners,
-    /// and the policy from `before`, and continues the numbers of host calls and the CPU time. The
-    /// embedder's connections to `before` end with `error`. Fails without a change of `before` if
-    /// another file has a command's name.
-    pub fn take_over(&self, before: &Self, error: &Error) -> Result<(), Error> {
-        self.take_over_bindings(before)?;
+    /// Replaces `before` in a runtime. Takes the embedder, the embedder's listeners and the policy
+    /// from `before`, and continues the numbers of host calls and the CPU time. The embedder's
+    /// connections to `before` end with `error`.
+    pub fn take_over(&self, before: &Self, error: &Error) {
         self.usage.warnings.take_over(&before.usage.warnings);
         self.usage.computed(before.usage.cpu_ns());
         self.permissions.take_over(&before.permissions);
         self.host_calls.take_over(&before.host_calls);
         self.sockets.take_over(&before.sockets, error);
-        Ok(())
     }
 }
 

@@ -7,8 +7,8 @@
 
 use crate::usage::reports::LimitWarning;
 use coldframe_ids::Pid;
+use coldframe_panics::runtime::Mutex;
 use coldframe_sys as sys;
-use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 

@@ -12,8 +12,8 @@
 
 use super::{Extent, Image, Layout, Piece, bytes, extra_mappings, join, join_for_copying, overlay};
 use coldframe_error::Error;
+use coldframe_panics::process::RwLock;
 use coldframe_sys::{self as sys, PAGE, Run};
-use parking_lot::RwLock;
 use std::fs::File;
 use std::io;
 use std::sync::Arc;

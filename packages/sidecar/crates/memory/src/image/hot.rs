@@ -13,8 +13,8 @@
 //! Next: `../occupied_slot.rs`.
 
 use super::{Image, bytes, join};
+use coldframe_panics::process::RwLock;
 use coldframe_sys::{PAGE, Run};
-use parking_lot::RwLock;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 

@@ -9,8 +9,8 @@
 //! (`../budget.rs`). Next: `mod.rs`.
 
 use super::{Extent, Image};
+use coldframe_panics::process::{Condvar, Mutex};
 use coldframe_sys as sys;
-use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
 use std::fs::File;
 use std::sync::{Arc, Weak};
@@ -116,7 +116,7 @@ impl Keeper {
         }
     }
 
-    fn enqueue(self: &Arc<Self>, mut state: parking_lot::MutexGuard<'_, State>, job: Job) -> bool {
+    fn enqueue(self: &Arc<Self>, mut state: coldframe_panics::process::MutexGuard<'_, State>, job: Job) -> bool {
         let again = |other: &Job| matches!((&job, other), (Job::Copy(id, _), Job::Copy(same, _)) if id == same);
         if state.closed || state.queue.len() >= MAX_QUEUED || state.queue.iter().any(again) {
             return false;

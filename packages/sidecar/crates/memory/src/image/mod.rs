@@ -29,9 +29,9 @@ pub use piece::Piece;
 
 use crate::{Budget, Pool};
 use coldframe_error::Error;
+use coldframe_panics::process::RwLock;
 use coldframe_sys::{self as sys, PAGE, Run};
 use gather::Gathering;
-use parking_lot::RwLock;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;

@@ -8,18 +8,20 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use coldframe_core::{Mode, Process, ProgramInfo, Sink};
-use coldframe_ids::{Lineage, RequestId, RunnerId, RuntimeId};
+use coldframe_core::{Mode, ProgramInfo, Sink};
+use coldframe_ids::{Lineage, Pid, RequestId, RunnerId, RuntimeId};
 use coldframe_protocol::messages::RestoredProgram;
 
-use super::{OrphanSink, ProgramSink, RunnerSink};
-use crate::replies::Replies;
-use crate::runtimes::Orphans;
-use crate::session::Runners;
+use super::replies::Replies;
+use super::sync::Process;
+use super::{OrphanSink, ProgramSink, Runner, RunnerSink, Runners};
 use crate::table::ErrorContext;
 
 /// The sinks of a runtime's programs.
 pub(crate) type Sinks = HashMap<Lineage, Arc<dyn Sink>>;
+
+/// Restored programs that a request can attach to.
+pub(crate) type Orphans = HashMap<Pid, (Process, OrphanSink)>;
 
 /// The roles of restored programs in the session.
 pub(crate) struct SinkAssignment<'a> {
@@ -85,7 +87,7 @@ impl<'a> SinkAssignment<'a> {
         let (role, sink): (_, Arc<dyn Sink>) = if info.mode == Mode::Resident {
             let mut runners = self.runners.lock();
             let runner = runners.reserve();
-            runners.insert(runner, None);
+            runners.insert(runner, Runner::new(self.runtime));
             let sink = RunnerSink::new(None, self.runtime, runner, Some(info.pid), replies);
             (Role::Runner(runner, None), Arc::new(sink))
         } else {
@@ -128,7 +130,7 @@ impl<'a> SinkAssignment<'a> {
     /// Returns false if the table has no such runner.
     fn enter_runner(&self, runner: RunnerId, created_by: Option<RequestId>, process: &Process) -> bool {
         match self.runners.lock().get_mut(runner) {
-            Some(entry) => *entry = Some(process.clone()),
+            Some(entry) => entry.process = Some(process.clone()),
             None => return false,
         }
         for id in self.replies.requests.evaluations(runner).into_iter().chain(created_by) {
@@ -142,7 +144,7 @@ impl<'a> SinkAssignment<'a> {
         for (_, role) in self.roles.drain() {
             if let Role::Runner(runner, _) = role {
                 let mut runners = self.runners.lock();
-                if runners.get(runner).is_some_and(Option::is_none) {
+                if runners.get(runner).is_some_and(|runner| runner.process.is_none()) {
                     runners.remove(runner);
                 }
             }

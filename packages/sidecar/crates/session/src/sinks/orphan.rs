@@ -3,11 +3,11 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use coldframe_core::{Outcome, Sink, Timings};
+use coldframe_core::{Outcome, Sink, Streams, Timings};
 use coldframe_ids::{EvaluationId, RequestId};
-use parking_lot::Mutex;
 
-use crate::replies::Replies;
+use super::replies::Replies;
+use super::sync::Mutex;
 use crate::table::ErrorContext;
 
 /// Keeps the outcome of an ended program until a request attaches. Cheap to clone.
@@ -20,9 +20,21 @@ pub(crate) struct OrphanSink {
 
 enum Attachment {
     None,
+    /// A request whose output the core does not stream, or did not stream until now.
+    Attaching(Attaching),
     Request(RequestId),
     /// A program that ended before a request attached, with its outcome.
     Ended(Box<Outcome>),
+}
+
+/// A request that attaches to a program. If the program ends first, the core streams nothing. The
+/// sink then sends the captured output to the request's reader.
+#[derive(Clone, Copy)]
+struct Attaching {
+    request: RequestId,
+    streams: Streams,
+    /// The numbers of bytes of descriptors 1 and 2 that the core has streamed.
+    sent: [usize; 2],
 }
 
 impl OrphanSink {
@@ -31,31 +43,64 @@ impl OrphanSink {
         Self { context, replies, attachment: Arc::new(Mutex::new(Attachment::None)) }
     }
 
-    /// Attaches a request, unless another request is attached. If the program has ended, the
-    /// request is answered at once.
-    pub fn attach(&self, request: RequestId) {
+    /// Attaches a request, unless another request is attached. `stream` makes the core stream the
+    /// output, beginning with the captured output, and returns whether the core streams. If the
+    /// program has ended, the request is answered at once.
+    pub fn attach(&self, request: RequestId, streams: Streams, stream: impl FnOnce() -> bool) {
+        let attaching = Attaching { request, streams, sent: [0; 2] };
         let mut attachment = self.attachment.lock();
-        match std::mem::replace(&mut *attachment, Attachment::Request(request)) {
+        match std::mem::replace(&mut *attachment, Attachment::Attaching(attaching)) {
             Attachment::None => {}
-            Attachment::Request(other) => *attachment = Attachment::Request(other),
             Attachment::Ended(outcome) => {
+                *attachment = Attachment::Request(request);
                 drop(attachment);
-                self.replies.outcome(request, *outcome, self.context);
+                return self.end(attaching, *outcome);
             }
+            other => {
+                *attachment = other;
+                return;
+            }
+        }
+        drop(attachment);
+        if stream() {
+            *self.attachment.lock() = Attachment::Request(request);
         }
     }
 
     /// Returns the attached request.
     pub fn request(&self) -> Option<RequestId> {
-        if let Attachment::Request(request) = *self.attachment.lock() { Some(request) } else { None }
+        match *self.attachment.lock() {
+            Attachment::Attaching(Attaching { request, .. }) | Attachment::Request(request) => Some(request),
+            Attachment::None | Attachment::Ended(_) => None,
+        }
+    }
+
+    /// Sends the captured output that the core has not streamed, and the reply.
+    fn end(&self, attaching: Attaching, outcome: Outcome) {
+        let Attaching { request, streams, sent: [stdout, stderr] } = attaching;
+        let captured = [(1, streams.stdout, &outcome.stdout, stdout), (2, streams.stderr, &outcome.stderr, stderr)];
+        for (fd, is_streamed, captured, sent) in captured {
+            if let Some(unsent) = captured.get(sent..).filter(|_| is_streamed) {
+                self.replies.output(request, fd, unsent);
+            }
+        }
+        self.replies.outcome(request, outcome, self.context);
     }
 }
 
 impl Sink for OrphanSink {
     fn output(&self, _evaluation: Option<EvaluationId>, fd: u8, data: Vec<u8>) {
-        if let Some(request) = self.request() {
-            self.replies.output(request, fd, &data);
-        }
+        let mut attachment = self.attachment.lock();
+        let request = match &mut *attachment {
+            Attachment::Attaching(Attaching { request, sent, .. }) => {
+                sent[usize::from(fd == 2)] += data.len();
+                *request
+            }
+            Attachment::Request(request) => *request,
+            Attachment::None | Attachment::Ended(_) => return,
+        };
+        drop(attachment);
+        self.replies.output(request, fd, &data);
     }
 
     fn evaluated(&self, _evaluation: EvaluationId, _outcome: Outcome) {}
@@ -65,11 +110,15 @@ impl Sink for OrphanSink {
     fn exited(&self, outcome: Outcome) {
         let mut attachment = self.attachment.lock();
         match *attachment {
+            Attachment::Attaching(attaching) => {
+                drop(attachment);
+                self.end(attaching, outcome);
+            }
             Attachment::Request(request) => {
                 drop(attachment);
                 self.replies.outcome(request, outcome, self.context);
             }
-            _ => *attachment = Attachment::Ended(Box::new(outcome)),
+            Attachment::None | Attachment::Ended(_) => *attachment = Attachment::Ended(Box::new(outcome)),
         }
     }
 

@@ -7,8 +7,10 @@ use coldframe_ids::{EvaluationId, Pid, RequestId};
 use coldframe_protocol::Kind;
 use coldframe_protocol::messages::Started;
 
+use super::replies::Replies;
+use super::sync::Mutex;
 use crate::message::Message;
-use crate::replies::Replies;
+use crate::owner_calls::Turn;
 use crate::table::ErrorContext;
 
 /// Answers a `process.start`.
@@ -18,10 +20,13 @@ pub(crate) struct ProgramSink {
     /// Whether `started` is sent.
     pub live: bool,
     pub replies: Replies,
+    /// The turn of the start among the calls on the runtime, which ends when the program is made.
+    pub turn: Mutex<Option<Turn>>,
 }
 
 impl Sink for ProgramSink {
     fn started(&self, pid: Pid) {
+        drop(self.turn.lock().take());
         if self.live {
             let body = Started { pid };
             self.replies.outlet.send(Message::of_request(Kind::Started, self.request, &body, 32));

@@ -2,16 +2,33 @@
 //! runner, whose ids are the core's evaluation ids.
 
 use std::any::Any;
-use std::sync::OnceLock;
 
 use coldframe_core::{Error, Outcome, Sink, Timings};
 use coldframe_ids::{EvaluationId, Pid, RequestId, RunnerId, RuntimeId};
 use coldframe_protocol::messages::RunnerCreated;
-use parking_lot::Mutex;
 
+use super::replies::{Replies, Reply};
+use super::sync::{Mutex, OnceLock, Process};
 use crate::convert;
-use crate::replies::{Replies, Reply};
-use crate::table::ErrorContext;
+use crate::owner_calls::Turn;
+use crate::table::{ErrorContext, IdTable};
+
+/// The runners of a session.
+pub(crate) type Runners = Mutex<IdTable<RunnerId, Runner>>;
+
+/// A runner of the session.
+pub(crate) struct Runner {
+    pub runtime: RuntimeId,
+    /// `None` if the runner is being created or is paused.
+    pub process: Option<Process>,
+}
+
+impl Runner {
+    /// Makes the entry of a runner that has no process yet.
+    pub fn new(runtime: RuntimeId) -> Self {
+        Self { runtime, process: None }
+    }
+}
 
 /// Answers the requests of one runner.
 pub(crate) struct RunnerSink {
@@ -23,6 +40,9 @@ pub(crate) struct RunnerSink {
     pid: OnceLock<Pid>,
     replies: Replies,
     creation: Mutex<Creation>,
+    /// The turn of the creation among the calls on the runtime, which ends when the program is
+    /// made.
+    turn: Mutex<Option<Turn>>,
 }
 
 /// The progress of a runner's creation. A worker may report that the runner is ready before the
@@ -42,7 +62,12 @@ impl RunnerSink {
     pub fn new(created_by: Option<RequestId>, runtime: RuntimeId, runner: RunnerId, pid: Option<Pid>, replies: Replies) -> Self {
         let context = ErrorContext::runner_in(runtime, runner);
         let pid = pid.map_or_else(OnceLock::new, OnceLock::from);
-        Self { created_by, runner, context, pid, replies, creation: Mutex::default() }
+        Self { created_by, runner, context, pid, replies, creation: Mutex::default(), turn: Mutex::default() }
+    }
+
+    /// Keeps the turn of the creation until the program is made.
+    pub fn keep_turn(&self, turn: Option<Turn>) {
+        *self.turn.lock() = turn;
     }
 
     /// Returns the runner's id.
@@ -75,6 +100,7 @@ impl Sink for RunnerSink {
     fn started(&self, pid: Pid) {
         // A restored runner keeps the pid that it was made with.
         let _ = self.pid.set(pid);
+        drop(self.turn.lock().take());
     }
 
     fn output(&self, evaluation: Option<EvaluationId>, fd: u8, data: Vec<u8>) {
@@ -110,46 +136,5 @@ impl Sink for RunnerSink {
 
     fn as_any(&self) -> Option<&dyn Any> {
         Some(self)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::sync::Arc;
-
-    use super::*;
-    use crate::message::{Message, Outlet};
-
-    struct NoOutlet;
-
-    impl Outlet for NoOutlet {
-        fn send(&self, _message: Message) {}
-        fn wake(&self) {}
-    }
-
-    /// Makes a runner that request 7 creates.
-    fn runner() -> (RunnerSink, Replies) {
-        let replies = Replies { outlet: Arc::new(NoOutlet), requests: Arc::default() };
-        let request = RequestId::new(7).unwrap();
-        assert!(replies.requests.begin(request, None).unwrap());
-        let (runtime, runner) = (RuntimeId::new(1).unwrap(), RunnerId::new(1).unwrap());
-        let sink = RunnerSink::new(Some(request), runtime, runner, None, replies.clone());
-        sink.started(Pid::new(2));
-        (sink, replies)
-    }
-
-    #[test]
-    fn the_creation_is_answered_when_the_runner_is_ready_and_in_the_table() {
-        let (ready_first, replies) = runner();
-        ready_first.ready(Timings::default());
-        assert!(!replies.requests.is_empty(), "the table does not contain the runner yet");
-        ready_first.entered();
-        assert!(replies.requests.is_empty());
-
-        let (entered_first, replies) = runner();
-        entered_first.entered();
-        assert!(!replies.requests.is_empty(), "the runner is not ready yet");
-        entered_first.ready(Timings::default());
-        assert!(replies.requests.is_empty());
     }
 }

@@ -194,6 +194,7 @@ fn build_one(
         quiesce: quiesce.clone(),
         process,
         budget: home.budget.clone(),
+        health: home.health.clone(),
         sink: Arc::new(ChildSink),
     })?;
     let usage = &program.process.kernel.usage;

@@ -7,7 +7,8 @@
 //! Inbound connections end, and the embedder's handles are closed, because their objects no longer
 //! exist. Next: `snapshot/`.
 
-use super::restore::{AssignSinks, begin, build, handles};
+use super::restore::{AssignSinks, Built, begin, build, handles};
+use crate::containment::contained;
 use crate::program::{Program, ProgramInfo, Quiesce};
 use crate::runtime::{Generation, LatestSnapshot, Process, Runtime};
 use crate::snapshot::Snapshot;
@@ -15,6 +16,7 @@ use coldframe_error::Error;
 use coldframe_ids::Lineage;
 use coldframe_kernel::Kernel;
 use coldframe_kernel::snapshot::{RestoreInputs, RestoredKernel};
+use coldframe_panics::outside;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -27,12 +29,16 @@ impl Runtime {
     /// present evaluations also end with `ERR_ROLLED_BACK`. If the rollback fails, the runtime is
     /// unchanged.
     pub fn rollback(&self, snapshot: &Arc<Snapshot>, assign: &mut AssignSinks<'_>) -> Result<Vec<(ProgramInfo, Process)>, Error> {
+        self.inner.contain(|| self.roll_back(snapshot, assign))
+    }
+
+    fn roll_back(&self, snapshot: &Arc<Snapshot>, assign: &mut AssignSinks<'_>) -> Result<Vec<(ProgramInfo, Process)>, Error> {
         let inner = &self.inner;
         let before = inner.generation();
         let (mounts, file_systems) = before.kernel.reattach();
         let with = RestoreInputs {
             limits: inner.limits,
-            // `take_over` copies the present permissions.
+            // `take_over` copies the permissions of the present kernel.
             permissions: None,
             mounts: &mounts,
             file_systems: &file_systems,
@@ -41,42 +47,81 @@ impl Runtime {
         if let Some(reason) = inner.budget.exceeded() {
             return Err(reason.clone());
         }
-        let RestoredKernel { kernel, processes } = Kernel::restore(&snapshot.kernel, with)?;
-        kernel.crypto_share.set_weight(inner.flow.weight());
         let quiesce = Quiesce::new(inner.registry.scheduler().clone());
-        let built = build(inner, &quiesce, snapshot, processes, &[])?;
-        let old = {
+        // A panic while the state is made leaves the present state unchanged.
+        let (kernel, built) = contained(|| {
+            let RestoredKernel { kernel, processes } = Kernel::restore(&snapshot.kernel, with)?;
+            kernel.crypto_share.set_weight(inner.flow.weight());
+            let built = build(inner, &quiesce, snapshot, processes, &[])?;
+            if let Err(error) = kernel.take_over_bindings(&before.kernel) {
+                built.iter().for_each(|built| built.program.process.close());
+                return Err(error);
+            }
+            Ok((kernel, built))
+        })?;
+        // The sinks of the replaced programs belong to the restored programs afterwards, or report
+        // the end. So a panic in the rest of the rollback aborts the process, except for its part
+        // in the kernels.
+        outside(|| self.replace(snapshot, assign, &before, Generation { kernel, quiesce }, built))
+    }
+
+    /// Puts the restored state in place of the state `before`.
+    fn replace(
+        &self,
+        snapshot: &Arc<Snapshot>,
+        assign: &mut AssignSinks<'_>,
+        before: &Generation,
+        after: Generation,
+        built: Vec<Built>,
+    ) -> Result<Vec<(ProgramInfo, Process)>, Error> {
+        let inner = &self.inner;
+        let kernel = after.kernel.clone();
+        let (old, handles_of_old) = {
             let mut programs = inner.programs.lock();
-            let switched = if programs.disposed {
-                Err(Error::RuntimeDisposed)
+            let refused = if programs.disposed {
+                Some(Error::RuntimeDisposed)
             } else if !Arc::ptr_eq(&before.kernel, &inner.generation.read().kernel) {
                 // A concurrent rollback has replaced the kernel.
-                Err(Error::RolledBack)
+                Some(Error::RolledBack)
             } else {
-                kernel.take_over(&before.kernel, &Error::RolledBack)
+                None
             };
-            if let Err(error) = switched {
+            if let Some(error) = refused {
                 drop(programs);
                 built.iter().for_each(|built| built.program.process.close());
                 return Err(error);
             }
             let live = built.iter().map(|built| (built.program.pid, built.program.clone())).collect();
             let old = std::mem::replace(&mut programs.live, live);
-            inner.replace_generation(Generation { kernel, quiesce });
-            old
+            (old, inner.replace_generation(after))
         };
+        // The following calls wait for guests of the old kernel, so they run without the lock of
+        // the programs, which control threads take.
+        // A panic breaks the runtime, whose restored programs then end.
+        let _ = inner.contain_change(|| {
+            kernel.take_over(&before.kernel, &Error::RolledBack);
+            handles_of_old.close();
+            Ok(())
+        });
+        if inner.programs.lock().disposed {
+            // The runtime was disposed meanwhile, and the embedder receives no further events.
+            kernel.sockets.detach(&Error::RuntimeDisposed);
+        }
         *inner.latest.lock() = LatestSnapshot::of(snapshot);
         let by_lineage: HashMap<Lineage, &Arc<Program>> = old.values().map(|program| (program.lineage, program)).collect();
         for (program, saved) in built.iter().map(|built| &built.program).zip(&snapshot.programs) {
             if !saved.is_root() {
                 continue;
             }
-            let replaced = by_lineage.get(&saved.lineage);
-            let sink = replaced.and_then(|replaced| replaced.take_sink(Some(&Error::RolledBack)));
-            if let (Some(replaced), Some(_)) = (replaced, &sink) {
-                program.stream_as(replaced);
+            let taken = by_lineage.get(&saved.lineage).and_then(|replaced| {
+                // The replaced program may end after `take_sink`, and then streams nothing.
+                let streams = replaced.streams();
+                Some((replaced.take_sink(Some(&Error::RolledBack))?, streams))
+            });
+            if let Some((_, streams)) = &taken {
+                program.stream_as(*streams);
             }
-            program.sink.replace(assign(&saved.info(), sink));
+            program.sink.replace(assign(&saved.info(), taken.map(|(sink, _)| sink)));
         }
         log::debug!(target: "snapshot", "{} replaces the state of {}: {} programs", snapshot.info.id, inner.ordinal, built.len());
         let programs = handles(snapshot, &built);

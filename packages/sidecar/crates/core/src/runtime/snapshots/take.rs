@@ -4,6 +4,7 @@
 
 use super::Held;
 use crate::checks::invalid;
+use crate::containment::contained_in;
 use crate::program::{ProgramSnapshot, QuiesceRequest, Quiesced};
 use crate::runtime::{Inner, Runtime};
 use crate::snapshot::{Snapshot, SnapshotInfo, SnapshotUse, fresh_id, is_id};
@@ -68,8 +69,11 @@ impl Runtime {
             let (home, generation) = (home.clone(), generation.clone());
             move |quiesced: Quiesced| -> Box<dyn FnOnce() + Send> {
                 let number = quiesced.number;
-                let taken = home.take_snapshot(&generation.kernel, quiesced, options);
+                let take = || home.take_snapshot(&generation.kernel, quiesced, options);
+                // The caller has the lock of the rounds, so a broken runtime ends below.
+                let taken = contained_in(&home.health, || {}, take);
                 Box::new(move || {
+                    home.end_broken();
                     // If the snapshot failed, dropping the `Held` resumes the held programs.
                     let held = hold.then(|| Held::new(home, generation, number));
                     done(taken.map(|snapshot| (snapshot, held)));

@@ -14,13 +14,13 @@ use super::super::tree::now;
 use super::super::view::View;
 use super::Refusal;
 use super::reader::{Entry, EntryKind, Failed, Sink};
+use crate::arguments::MAX_PATH;
 use coldframe_error::Errno;
 use std::collections::BTreeMap;
 
 const CREATE_NEW: u32 = 0o301;
 const PERMISSIONS: u32 = 0o1777;
 const NEW_DIRECTORY: u32 = 0o755;
-const MAX_PATH: usize = 4_095;
 
 /// The state of an import between two calls.
 #[derive(Default)]

@@ -1,7 +1,8 @@
 //! The embedder's changes of modes, times and links. An error has the name of the failed call and
 //! the path. Next: `handles.rs`.
 
-use super::{EmbedderFiles, MAX_PATH, PERMISSIONS};
+use super::{EmbedderFiles, PERMISSIONS};
+use crate::arguments::MAX_PATH;
 use coldframe_error::Errno;
 use coldframe_error::Error;
 

@@ -15,13 +15,15 @@ pub use watching::EmbedderWatch;
 
 use super::guard::RequestedOperations;
 use super::guest_links::{Crossing, take_crossing};
+use super::lock::{FilesLock, Guard};
 use super::node::{MAX_NAME, Type};
 use super::open::{self, Opened};
 use super::overlay::Raise;
 use super::stat::Stat;
 use super::tree::{FileSystem, User};
-use super::view::{Guard, View};
+use super::view::View;
 use super::walk::{FinalLink, Location, PathEnd};
+use crate::arguments::MAX_PATH;
 use crate::fs::options::FileSystemOptions;
 use crate::fs::options::MountOptions;
 use crate::fs::reports::DirectoryEntry;
@@ -29,7 +31,6 @@ use crate::fs::reports::FileStat;
 use crate::fs::reports::FileType;
 use coldframe_error::Errno;
 use coldframe_error::Error;
-use parking_lot::Mutex;
 
 const READ_ONLY: u32 = 0;
 const WRITE: u32 = 0o101;
@@ -38,8 +39,6 @@ const DIRECTORY: u32 = 0o200_000;
 /// The mode bits that the embedder can set: all except the set-id bits.
 const PERMISSIONS: u32 = 0o1777;
 const NEW_FILE: u32 = 0o644;
-/// The length of the longest path in bytes.
-const MAX_PATH: usize = 4_095;
 
 /// The embedder's access to a runtime's files.
 pub struct EmbedderFiles<'k> {
@@ -59,7 +58,7 @@ impl From<Type> for FileType {
 
 impl<'k> EmbedderFiles<'k> {
     /// Makes the embedder's access to `files`. Permission rules do not apply to the embedder.
-    pub(crate) fn new(files: &'k Mutex<FileSystem>) -> Self {
+    pub(crate) fn new(files: &'k FilesLock) -> Self {
         Self { view: View { files, user: User::Host, cwd: None, umask: 0, permissions: None } }
     }
 

@@ -48,7 +48,7 @@ pub(crate) struct Mount {
     /// which no option mounts.
     guest_path: Box<[u8]>,
     /// The mounts inside this mount, each with its path from this mount's root.
-    inner: parking_lot::RwLock<Vec<(Vec<u8>, usize)>>,
+    inner: coldframe_panics::runtime::RwLock<Vec<(Vec<u8>, usize)>>,
 }
 
 /// The source of a mount's files.
@@ -104,7 +104,7 @@ fn trimmed(guest_path: &str) -> &[u8] {
 impl Mount {
     /// Makes the mount of `/proc` in the directory `parent`.
     pub(super) fn of_proc(proc: Proc, parent: Location) -> Self {
-        let (name, guest_path, inner) = (b"proc"[..].into(), Box::default(), parking_lot::RwLock::default());
+        let (name, guest_path, inner) = (b"proc"[..].into(), Box::default(), coldframe_panics::runtime::RwLock::default());
         Self { source: Source::Proc(proc), read_only: true, overlay: false, parent, name, guest_path, inner }
     }
 
@@ -152,7 +152,7 @@ impl FileSystem {
             overlay: options.overlay,
             parent: parent.clone(),
             name: name.clone(),
-            inner: parking_lot::RwLock::default(),
+            inner: coldframe_panics::runtime::RwLock::default(),
         };
         let number = self.mounts.len();
         match &parent {
@@ -191,7 +191,7 @@ impl FileSystem {
                 self.mount(*outer).map_err(wrong_place)?.inner.write().push((at, place));
             }
         }
-        let (source, inner) = (Source::App(App::new(*number)), parking_lot::RwLock::default());
+        let (source, inner) = (Source::App(App::new(*number)), coldframe_panics::runtime::RwLock::default());
         let guest_path = guest_path.into();
         self.mounts.push(Arc::new(Mount { source, read_only: *read_only, overlay: false, parent, name, guest_path, inner }));
         Ok(())

@@ -120,7 +120,7 @@ impl MountSnapshot {
             parent: self.parent.clone(),
             name: self.name.clone(),
             guest_path: self.guest_path.clone(),
-            inner: parking_lot::RwLock::default(),
+            inner: coldframe_panics::runtime::RwLock::default(),
         })
     }
 

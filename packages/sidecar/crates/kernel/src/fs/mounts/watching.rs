@@ -20,7 +20,7 @@ use crate::Answer;
 use crate::usage::{Charge, Resource, Usage};
 use cap_std::fs::{OpenOptions, OpenOptionsExt};
 use coldframe_error::Errno;
-use parking_lot::Mutex;
+use coldframe_panics::runtime::Mutex;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use rustix::fs::inotify::{CreateFlags, ReadFlags, Reader, WatchFlags, add_watch, init, remove_watch};
 use std::mem::MaybeUninit;

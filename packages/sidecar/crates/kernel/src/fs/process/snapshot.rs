@@ -9,7 +9,7 @@ use crate::fs::tree::FileSystem;
 use crate::fs::walk::Location;
 use crate::permissions::Permissions;
 use coldframe_error::Error;
-use parking_lot::Mutex;
+use coldframe_panics::runtime::Mutex;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 

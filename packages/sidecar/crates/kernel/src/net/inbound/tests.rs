@@ -11,7 +11,7 @@ use crate::net::sockets::Sockets;
 use coldframe_error::Errno;
 use coldframe_error::Error;
 use coldframe_ids::{ConnectionId, HostCallId, Pid};
-use parking_lot::Mutex;
+use coldframe_panics::runtime::Mutex;
 use std::sync::Arc;
 
 const WINDOW: usize = STREAM_WINDOW as usize;

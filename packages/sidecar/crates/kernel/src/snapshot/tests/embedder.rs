@@ -8,7 +8,7 @@ use crate::permissions::policy::{PermissionPolicy, ScopePolicy, Verdict};
 use coldframe_abi::system_calls::{BindingCall, SocketCall};
 use coldframe_error::Error;
 use coldframe_ids::{ConnectionId, HostCallId};
-use parking_lot::Mutex;
+use coldframe_panics::runtime::Mutex;
 
 /// An embedder that records the host calls and the events of connections.
 #[derive(Default)]
@@ -121,7 +121,8 @@ fn a_replacing_kernel_takes_over_the_embedder_and_continues_its_numbers() {
     world.kernel.permissions.set(&deny).expect("a valid policy");
     world.kernel.await_listener(ConnectionId::new(9), &port()).expect("room");
     let copy = TestKernel::restore(&saved);
-    copy.kernel.take_over(&world.kernel, &Error::Canceled).expect("no name is taken");
+    copy.kernel.take_over_bindings(&world.kernel).expect("no name is taken");
+    copy.kernel.take_over(&world.kernel, &Error::Canceled);
     assert_eq!(*embedder.events.lock(), [(ConnectionId::new(9), NetworkEvent::Listener(Err(Error::Canceled)))]);
     assert_eq!(ask(&copy.guests[0], "a"), Err(Errno::ENOENT));
     let operation = ask(&copy.guests[0], "b").expect("the binding exists");

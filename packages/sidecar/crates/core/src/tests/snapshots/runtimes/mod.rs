@@ -1,6 +1,7 @@
 //! Tests of snapshots of whole runtimes with real guests. All state continues in every restored
 //! runtime and after a rollback, at any point of the programs' work.
 
+mod busy;
 mod chaos;
 mod costs;
 mod ended_roots;

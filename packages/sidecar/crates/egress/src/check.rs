@@ -1,0 +1,69 @@
+//! The dry run: the decision about a URL, without a lookup and without a connection.
+//!
+//! The crate `url` parses URLs as a guest's `fetch` does, so that both find an equal host. Next:
+//! `decision.rs`.
+
+use crate::cell::Current;
+use crate::connect::{Connect, judge_connect};
+use crate::decision::{Decision, Reason};
+use crate::name::Name;
+use crate::pins::PinSet;
+use displaydoc::Display;
+use std::net::{IpAddr, SocketAddr};
+use std::time::Instant;
+use url::{Host, Url};
+
+/// The reason why a text is no URL that can be checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Display, thiserror::Error)]
+pub enum InvalidUrl {
+    /// a URL
+    Syntax,
+    /// a URL with a host
+    Host,
+    /// a URL with a port, or with a scheme that has a default port
+    Port,
+}
+
+/// Judges a URL. For an address, the pins of the runtime count. For a name, the addresses are
+/// unknown before the lookup, so a connection can still be refused because of an address.
+///
+/// # Errors
+/// Fails if the text is no URL, or the host or the port is unknown.
+pub fn check(current: &Current, pins: &PinSet, url: &str, now: Instant) -> Result<Decision, InvalidUrl> {
+    let host_and_port = |url: &Url| {
+        let host = url.host().map(|host| host.to_owned()).ok_or(InvalidUrl::Host)?;
+        Ok((host, url.port_or_known_default().ok_or(InvalidUrl::Port)?))
+    };
+    let parsed = match Url::parse(url) {
+        Ok(url) => url,
+        // The URL has a host that no URL may have, such as an address with a mistake.
+        Err(
+            url::ParseError::IdnaError
+            | url::ParseError::InvalidDomainCharacter
+            | url::ParseError::InvalidIpv4Address
+            | url::ParseError::InvalidIpv6Address,
+        ) => return Ok(Decision::refused(Reason::InvalidName(crate::InvalidName::Character))),
+        Err(_) => return Err(InvalidUrl::Syntax),
+    };
+    let (host, port) = host_and_port(&parsed)?;
+    let address: IpAddr = match host {
+        Host::Ipv4(address) => address.into(),
+        Host::Ipv6(address) => address.into(),
+        // The host of an unknown scheme is not parsed.
+        Host::Domain(text) => match text.parse() {
+            Ok(address) => IpAddr::V4(address),
+            Err(_) => {
+                return Ok(match Name::parse(&text) {
+                    Ok(name) => current.policy().judge_name(&name, port),
+                    Err(invalid) => Decision::refused(Reason::InvalidName(invalid)),
+                });
+            }
+        },
+    };
+    Ok(match judge_connect(current, pins, SocketAddr::new(address, port), now) {
+        Connect::Admitted(admission) => Decision::Allowed { rule: admission.rule() },
+        Connect::Refused(refused) => refused,
+        // The lookup has not been repeated, and the name is still allowed.
+        Connect::Renew(name) => current.policy().judge_name(&name, port),
+    })
+}

@@ -1,0 +1,263 @@
+//! The policy of a runtime: the options of the app, and their compiled form.
+//!
+//! The deepest rule decides, and at equal depth a rule that denies. A name is deeper than a
+//! wildcard, a longer wildcard than a shorter one, a longer prefix than a shorter one. Of equal
+//! hosts, an entry with a port is deeper. An entry without a port opens port 443, or denies all
+//! ports. Rules about addresses and rules about names are judged separately (`connect.rs`). Next:
+//! `entry.rs`.
+
+use crate::cidr::Cidr;
+use crate::decision::{Decision, Reason, RuleId};
+use crate::entry::{Entry, Hosts, List};
+use crate::host_network::HostNetwork;
+use crate::invalid_entry::{Fault, InvalidEntry};
+use crate::name::Name;
+use crate::names::{NameTable, key};
+use crate::ports::{DNS_PORTS, Effect, MAIL_PORT, PortTable, Ports};
+use crate::prefixes::Prefixes;
+use crate::registry::AddressKind;
+use crate::special_names::SpecialName;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::net::{IpAddr, SocketAddr};
+
+/// The maximum number of entries of each list.
+pub const MAX_ENTRIES: usize = 4_096;
+
+/// The ports that a name opens only by an exact entry, or never.
+const CLOSED_TO_NAMES: [u16; 3] = [MAIL_PORT, DNS_PORTS[0], DNS_PORTS[1]];
+
+/// The hosts that a runtime reaches without a rule.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Outside {
+    /// No host.
+    #[default]
+    Deny,
+    /// Every public host, on every port except 25, 53 and 853.
+    Public,
+}
+
+/// The options of the app.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct EgressOptions {
+    /// The hosts that a runtime reaches without a rule.
+    pub outside: Outside,
+    /// Hosts that are allowed.
+    pub allow: Vec<String>,
+    /// Hosts that are denied.
+    pub deny: Vec<String>,
+    /// Addresses that are allowed although they are not public.
+    pub private: Vec<String>,
+}
+
+impl EgressOptions {
+    /// Returns the entries of a list.
+    pub fn list(&self, list: List) -> &[String] {
+        match list {
+            List::Allow => &self.allow,
+            List::Deny => &self.deny,
+            List::Private => &self.private,
+        }
+    }
+}
+
+/// A validated and compiled policy.
+#[derive(Debug, Default)]
+pub struct Policy {
+    options: EgressOptions,
+    names: NameTable,
+    addresses: AddressTable,
+    /// The entries of `private`.
+    opened: AddressTable,
+    /// The entries of `private` with exactly one address and one port.
+    opened_exactly: HashSet<(IpAddr, u16)>,
+    has_names: bool,
+}
+
+/// The rules about addresses: the ports of each prefix, with the rules of all wider prefixes.
+#[derive(Debug, Default)]
+struct AddressTable {
+    prefixes: Prefixes,
+    ports: Vec<PortTable>,
+}
+
+impl AddressTable {
+    fn new(rules: BTreeMap<Cidr, Vec<(Ports, Effect)>>) -> Self {
+        let keys: Vec<Cidr> = rules.keys().copied().collect();
+        let (prefixes, parents) = Prefixes::new(&keys);
+        let mut ports: Vec<PortTable> = Vec::with_capacity(keys.len());
+        // The keys are in ascending order, so a prefix is after the prefixes around.
+        for (rules, parent) in rules.values().zip(parents) {
+            let own = PortTable::new(rules, &[MAIL_PORT]);
+            let around = parent.and_then(|parent| ports.get(parent as usize));
+            ports.push(around.map_or_else(|| own.clone(), |around| own.over(around)));
+        }
+        Self { prefixes, ports }
+    }
+
+    fn at(&self, address: IpAddr) -> Option<&PortTable> {
+        self.ports.get(self.prefixes.find(address)? as usize)
+    }
+
+    fn effect(&self, address: IpAddr, port: u16) -> Option<Effect> {
+        self.at(address)?.at(port)
+    }
+}
+
+impl Policy {
+    /// Validates and compiles the options.
+    ///
+    /// # Errors
+    /// Returns the first entry that is no valid entry of its list.
+    pub fn compile(options: EgressOptions) -> Result<Self, InvalidEntry> {
+        let mut names: HashMap<Box<str>, Vec<(Ports, Effect)>> = HashMap::new();
+        let mut addresses: BTreeMap<Cidr, Vec<(Ports, Effect)>> = BTreeMap::new();
+        let mut opened: BTreeMap<Cidr, Vec<(Ports, Effect)>> = BTreeMap::new();
+        let mut opened_exactly = HashSet::new();
+        let mut number = 0;
+        let mut has_names = false;
+        for list in List::ALL {
+            let texts = options.list(list);
+            if let Some(text) = texts.get(MAX_ENTRIES) {
+                return Err(InvalidEntry::new(list, MAX_ENTRIES, Fault::TooMany { most: MAX_ENTRIES }, text));
+            }
+            for (index, text) in texts.iter().enumerate() {
+                let entry = Entry::parse(list, text).map_err(|fault| InvalidEntry::new(list, index, fault, text))?;
+                let rule = (entry.ports, Effect { allows: list != List::Deny, rule: Some(number) });
+                number += 1;
+                match &entry.hosts {
+                    Hosts::Addresses(prefix) => {
+                        addresses.entry(*prefix).or_default().push(rule);
+                        if list == List::Private {
+                            opened.entry(*prefix).or_default().push(rule);
+                            let port = entry.exact_port().filter(|_| prefix.is_single());
+                            opened_exactly.extend(port.map(|port| (prefix.base(), port)));
+                        }
+                    }
+                    Hosts::Name(name) | Hosts::Below(name) => {
+                        let key = key(name, matches!(entry.hosts, Hosts::Below(_)));
+                        names.entry(key).or_default().push(rule);
+                        has_names |= rule.1.allows;
+                    }
+                }
+            }
+        }
+        let default = match options.outside {
+            Outside::Deny => PortTable::default(),
+            Outside::Public => PortTable::open(&CLOSED_TO_NAMES),
+        };
+        let names = NameTable::new(names, default, &CLOSED_TO_NAMES);
+        let (addresses, opened) = (AddressTable::new(addresses), AddressTable::new(opened));
+        Ok(Self { options, names, addresses, opened, opened_exactly, has_names })
+    }
+
+    /// Returns the options that were compiled.
+    pub fn options(&self) -> &EgressOptions {
+        &self.options
+    }
+
+    /// Returns the text of a rule.
+    pub fn entry(&self, rule: RuleId) -> Option<&str> {
+        self.options.list(rule.list).get(rule.index).map(String::as_str)
+    }
+
+    /// Returns the parent of the names that a rule covers: `example.com` for `*.example.com`.
+    /// Returns `None` for other rules.
+    pub fn wildcard(&self, rule: RuleId) -> Option<Name> {
+        match Entry::parse(rule.list, self.entry(rule)?).ok()?.hosts {
+            Hosts::Below(parent) => Some(parent),
+            _ => None,
+        }
+    }
+
+    /// Judges the lookup of a text that a guest passed as a host name.
+    pub fn judge_text(&self, text: &str) -> Decision {
+        match Name::parse(text) {
+            Ok(name) => self.judge_lookup(&name),
+            Err(invalid) => Decision::refused(Reason::InvalidName(invalid)),
+        }
+    }
+
+    /// Judges the lookup of a name. A lookup is allowed if a connection to any port is allowed.
+    pub fn judge_lookup(&self, name: &Name) -> Decision {
+        if let Some(special) = SpecialName::of(name) {
+            return Decision::refused(Reason::SpecialName(special));
+        }
+        let rules = self.names.find(name);
+        match rules.lookup {
+            Some(effect) => self.decided(effect),
+            None => rules.ports.first_denied().map_or(Decision::refused(Reason::NotAllowed), |effect| self.decided(effect)),
+        }
+    }
+
+    /// Judges a connection to a port of a name, before the name is looked up.
+    pub fn judge_name(&self, name: &Name, port: u16) -> Decision {
+        if let Some(special) = SpecialName::of(name) {
+            return Decision::refused(Reason::SpecialName(special));
+        }
+        let rules = self.names.find(name);
+        match rules.ports.at(port) {
+            Some(effect) => self.decided(effect),
+            None if rules.lookup.is_some() && CLOSED_TO_NAMES.contains(&port) => Decision::refused(Reason::Port),
+            None => Decision::refused(Reason::NotAllowed),
+        }
+    }
+
+    /// Judges a connection to an address by the rules about addresses. Returns `None` if the
+    /// address may be connected and no rule decides, so that the names of the address decide.
+    pub(crate) fn judge_address(&self, host: &HostNetwork, peer: SocketAddr) -> Option<Decision> {
+        let (address, port) = (peer.ip().to_canonical(), peer.port());
+        let kind = host.kind_of_peer(peer);
+        if !self.opens(kind, address, port) {
+            return Some(Decision::refused(Reason::PrivateAddress(kind)));
+        }
+        self.addresses.effect(address, port).map(|effect| self.decided(effect))
+    }
+
+    /// Judges a connection to an address without a rule and without a name.
+    pub(crate) fn judge_unnamed(&self, port: u16) -> Decision {
+        match self.options.outside {
+            Outside::Public if CLOSED_TO_NAMES.contains(&port) => Decision::refused(Reason::Port),
+            Outside::Public if port > 0 => Decision::Allowed { rule: None },
+            _ if self.has_names => Decision::refused(Reason::NameNotPinned),
+            _ => Decision::refused(Reason::NotAllowed),
+        }
+    }
+
+    /// Returns whether a DNS response may have an address: the address is public, or `private`
+    /// opens one of its ports.
+    pub(crate) fn accepts_answer(&self, kind: AddressKind, address: IpAddr) -> bool {
+        let any_port = || self.opened.at(address).is_some_and(|ports| ports.first_allowed().is_some());
+        match kind {
+            AddressKind::Public => true,
+            kind if kind.needs_exact_entry() => self.opened_exactly.iter().any(|(opened, _)| *opened == address),
+            _ => any_port(),
+        }
+    }
+
+    fn opens(&self, kind: AddressKind, address: IpAddr, port: u16) -> bool {
+        match kind {
+            AddressKind::Public => true,
+            AddressKind::Zone => false,
+            kind if kind.needs_exact_entry() => self.opened_exactly.contains(&(address, port)),
+            _ => self.opened.effect(address, port).is_some(),
+        }
+    }
+
+    fn decided(&self, effect: Effect) -> Decision {
+        let rule = effect.rule.map(|number| self.rule_id(number));
+        if effect.allows { Decision::Allowed { rule } } else { Decision::Refused { reason: Reason::Denied, rule } }
+    }
+
+    /// Returns the place of a rule. The rules are numbered through all lists.
+    fn rule_id(&self, number: u32) -> RuleId {
+        let mut index = number as usize;
+        for list in [List::Allow, List::Deny] {
+            let count = self.options.list(list).len();
+            if index < count {
+                return RuleId { list, index };
+            }
+            index -= count;
+        }
+        RuleId { list: List::Private, index }
+    }
+}
