@@ -34,20 +34,20 @@ export interface WaitEnds {
   timeoutMs: number;
   signal: AbortSignal | undefined;
   /**
-   * Registers a function that is called when the runtime is disposed. Returns a function that
-   * removes the registration.
+   * Registers a function that is called when the runtime is disposed, paused or rolled back. Returns
+   * a function that removes the registration.
    */
-  onDispose(end: (error: Error) => void): () => void;
+  onEnd(end: (error: Error) => void): () => void;
   /** Registers a function that is called when no program is left that could listen. */
   onExit: WaitEnd;
 }
 
 /**
  * Waits for a listener at `target`. Rejects after `timeoutMs`, after an abort, when no program is
- * left that could listen, and when the runtime is disposed.
+ * left that could listen, and when the runtime is disposed, paused or rolled back.
  */
 export function waitFor(link: NetworkLink, target: NetworkTarget, query: ListenerQuery, ends: WaitEnds): Promise<GuestListener> {
-  const { timeoutMs, signal, onDispose, onExit } = ends;
+  const { timeoutMs, signal, onEnd, onExit } = ends;
   return new Promise((resolve, reject) => {
     const wait = link.wait(target);
     const fail = (error: unknown): void => {
@@ -58,7 +58,7 @@ export function waitFor(link: NetworkLink, target: NetworkTarget, query: Listene
     const timer = setTimeout(() => fail(listenerTimeout({ timeoutMs, ...query })), timeoutMs);
     const abort = (): void => fail(signal?.reason);
     signal?.addEventListener('abort', abort, { once: true });
-    const unregister = onDispose(fail);
+    const unregister = onEnd(fail);
     const removeExit = onExit(fail);
     function finish(): void {
       clearTimeout(timer);

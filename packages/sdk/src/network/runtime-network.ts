@@ -92,15 +92,15 @@ export class RuntimeNetwork {
     const { timeoutMs = DEFAULT_WAIT_MS, signal, process: program } = options;
     const [era, earlierFailures] = [this.#era, this.#failures.failures];
     const [{ waitFor }, { endOfWait }] = await Promise.all([import('./listeners.js'), import('./program-exit.js')]);
-    assertCurrent(era);
+    await this.#noRestore(era);
     signal?.throwIfAborted();
-    const onDispose = (end: (error: Error) => void) => {
+    const onEnd = (end: (error: Error) => void) => {
       this.#waits.add(end);
       return () => this.#waits.delete(end);
     };
     const { connection, runtime } = this.#access;
     const onExit = endOfWait(this.#access, this.#failures, { query, program, earlierFailures });
-    return waitFor(connection.network, { runtime, ...query }, query, { timeoutMs, signal, onDispose, onExit });
+    return waitFor(connection.network, { runtime, ...query }, query, { timeoutMs, signal, onEnd, onExit });
   }
 
   async findListener(query: ListenerQuery): Promise<GuestListener | undefined> {
@@ -133,8 +133,8 @@ export class RuntimeNetwork {
   /**
    * Runs `restore`, which restores another state of the runtime. If `restore` succeeds, requests
    * that started before the end of `restore` fail with `reason`, including requests that wait for a
-   * connection. No connection is made during the restore, because the connection could reach the
-   * old or the new state.
+   * connection. No connection and no wait for a listener is made during the restore, because each
+   * could reach the old or the new state.
    */
   async whileRestoring<T>(reason: Error, restore: () => Promise<T>): Promise<T> {
     const restored = restore().then((result) => {
@@ -149,11 +149,12 @@ export class RuntimeNetwork {
     }
   }
 
-  /** Ends the requests of the present era with `reason`, and starts another era. */
+  /** Ends the requests and waits of the present era with `reason`, and starts another era. */
   startEra(reason: Error): void {
     if (this.#era.ended !== undefined) return; // the network is closed
     this.#era.ended = reason;
     this.#era = {};
+    for (const end of [...this.#waits]) end(reason);
     for (const { renew } of this.#dispatchers.values()) renew(reason);
   }
 
@@ -191,9 +192,14 @@ export class RuntimeNetwork {
   }
 
   async #within(era: Era, work: () => void): Promise<void> {
+    await this.#noRestore(era);
+    work();
+  }
+
+  // Waits until no restore is pending. Throws if `era` has ended.
+  async #noRestore(era: Era): Promise<void> {
     while (this.#restores.size > 0) await Promise.allSettled(this.#restores);
     assertCurrent(era);
-    work();
   }
 }
 

@@ -132,6 +132,10 @@ describe.each(MODES)('$name', (mode) => {
       await runtime.rollback(snapshot);
       expect(await rolledBack).toBe('ERR_ROLLED_BACK');
       expect(await alsoRolledBack).toBe('ERR_ROLLED_BACK');
+      const during = runtime.rollback(snapshot);
+      const waits = [codeOf(wait(runtime)), codeOf(runtime.waitForListener({ path: '/tmp/a.sock' }, { timeoutMs }))];
+      await during;
+      expect(await Promise.all(waits)).toEqual(['ERR_ROLLED_BACK', 'ERR_ROLLED_BACK']);
       const disposed = codeOf(wait(runtime));
       await runtime.dispose();
       expect(await disposed).toBe('ERR_RUNTIME_DISPOSED');
