@@ -39,6 +39,15 @@ export type {
   WaitForListenerOptions,
 } from './options/network.js';
 export type {
+  NetworkChange,
+  NetworkCheckOptions,
+  NetworkDns,
+  NetworkEventType,
+  NetworkLimits,
+  NetworkOptions,
+  NetworkUpdateOptions,
+} from './options/outside.js';
+export type {
   FsPermissionRule,
   PatternPermissionRule,
   PermissionEvent,
@@ -65,10 +74,22 @@ export type { SidecarEmbeddedOptions, SidecarOptions, SidecarSpawnOptions, WallM
 export type {
   CloneOptions,
   QuietOptions,
+  ResumeOptions,
+  SingleCloneOptions,
   SnapshotOptions,
   SnapshotStoreOptions,
   TenantOptions,
 } from './options/snapshots.js';
+export type {
+  NetworkCloseEvent,
+  NetworkDeniedEvent,
+  NetworkDnsEvent,
+  NetworkEvents,
+  NetworkLimitEvent,
+  NetworkLostEvent,
+  NetworkOpenEvent,
+} from './outside/event-listeners.js';
+export type { NetworkFlow, NetworkVerdict, OutsideNetwork } from './outside/runtime-outside.js';
 export type { LostListener, PermissionListener } from './permissions/runtime-permissions.js';
 export type { PoolLease } from './pool/lease.js';
 export type { RuntimePoolOptions } from './pool/options.js';

@@ -4,9 +4,9 @@
 
 import { HostCallDispatcher } from '../host-calls/dispatcher.js';
 import type { Channel } from './channel.js';
-import { DecisionReader } from './decisions.js';
 import { type Grant, grantPaths } from './grants.js';
 import { ChannelNetwork } from './network-link.js';
+import { QueueReader } from './queue-reader.js';
 import type { ProcessConnection } from './sidecar-connection.js';
 import { WarningListeners } from './warnings.js';
 
@@ -34,7 +34,8 @@ export function connectChannel(
     failure: (runtime, number, code, message) => notify('host.result', number, { runtime, failure: { code, message } }),
   });
   const warnings = new WarningListeners();
-  const decisions = new DecisionReader(request);
+  const decisions = new QueueReader(request, 'permissions.take');
+  const outside = new QueueReader(request, 'outside.take');
   const network = new ChannelNetwork(channel);
   channel.subscribe({
     ...network.events,
@@ -42,6 +43,7 @@ export function connectChannel(
     hostCancel: (number, runtime) => dispatcher.cancel(runtime, number),
     limitWarning: ({ runtime, ...warning }) => warnings.notify(runtime, warning),
     permissionsPending: (runtime) => decisions.pending(runtime),
+    outsidePending: (runtime) => outside.pending(runtime),
     closed(error) {
       dispatcher.close();
       network.close(error);
@@ -77,6 +79,7 @@ export function connectChannel(
       dispatcher.removeRuntime(runtime);
       warnings.remove(runtime);
       decisions.listen(runtime, undefined);
+      outside.listen(runtime, undefined);
       return request('runtime.dispose', { runtime });
     },
     serve: (runtime, name, service) => dispatcher.serve(runtime, name, service),
@@ -88,6 +91,12 @@ export function connectChannel(
       if (listener === undefined) decisions.listen(runtime, undefined);
     },
     takeDecisions: (runtime, listener) => decisions.takeAll(runtime, listener),
+    async watchOutside(runtime, listener) {
+      if (listener !== undefined) outside.listen(runtime, listener);
+      await request('outside.watch', { runtime, on: listener !== undefined });
+      if (listener === undefined) outside.listen(runtime, undefined);
+    },
+    takeOutside: (runtime, listener) => outside.takeAll(runtime, listener),
     start: (id, program, onOutput, onStarted) => request('process.start', program, { id, onOutput, onStarted }),
     evaluate: (id, snippet, onOutput) => request('runner.eval', snippet, { id, onOutput }),
     attach: (id, attach, onOutput, onStarted) => request('process.attach', attach, { id, onOutput, onStarted }),

@@ -10,6 +10,7 @@ import {
   hostCall,
   hostCancel,
   limitWarning,
+  outsidePending,
   permissionsPending,
   streamClosed,
   streamData,
@@ -26,6 +27,8 @@ export interface EventSubscriber {
   limitWarning(warning: LimitWarning): void;
   /** The sidecar holds permission decisions of the runtime. */
   permissionsPending(runtime: RuntimeId): void;
+  /** The sidecar holds events of connections out of the runtime. */
+  outsidePending(runtime: RuntimeId): void;
   /**
    * The guest has written bytes, which the subscriber may keep. `id`: the id of the request
    * `stream.open`.
@@ -55,6 +58,10 @@ export const SUBSCRIBER_EVENTS: ReadonlyMap<number, Notify> = new Map<number, No
   [
     EVENTS['permissions.pending'],
     (subscriber, _, body) => subscriber.permissionsPending(permissionsPending(body, 'permissions.pending').runtime),
+  ],
+  [
+    EVENTS['outside.pending'],
+    (subscriber, _, body) => subscriber.outsidePending(outsidePending(body, 'outside.pending').runtime),
   ],
   [
     EVENTS['stream.data'],

@@ -6,6 +6,7 @@
 import type { HostService } from '../host-calls/dispatcher.js';
 import type { LimitWarningListener } from '../options/limits.js';
 import type {
+  OutsideTaken,
   PermissionsTaken,
   ProcessAttach,
   ProcessStart,
@@ -25,6 +26,9 @@ import type { Outcome } from './outcome.js';
 
 /** Receives permission decisions. Does not throw. */
 export type DecisionListener = (decisions: PermissionsTaken) => void;
+
+/** Receives events of connections out of a runtime. Does not throw. */
+export type OutsideListener = (events: OutsideTaken) => void;
 
 /**
  * The connection to one sidecar. When the sidecar ends, the promises of all pending calls except
@@ -74,6 +78,10 @@ export interface SidecarConnection {
    * runtime may be paused.
    */
   takeDecisions(runtime: RuntimeId, listener: DecisionListener): Promise<void>;
+  /** Sets or removes the listener for events of connections out of a runtime. */
+  watchOutside(runtime: RuntimeId, listener: OutsideListener | undefined): Promise<void>;
+  /** Passes all such events that the sidecar holds to `listener`, after all earlier events. */
+  takeOutside(runtime: RuntimeId, listener: OutsideListener): Promise<void>;
   /** Returns an id for `start`, `evaluate` or `attach`, which `cancel` and `credit` use. */
   nextId(): RequestId;
   /**

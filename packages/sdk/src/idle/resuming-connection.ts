@@ -27,6 +27,7 @@ export function resumingConnection(connection: SidecarConnection, policy: IdlePo
     ...connection,
     request: (name, body) => resumingRequest(connection, policy, files, name, body),
     cloneRuntime: async (clone, onWarning) => policy.during(() => connection.cloneRuntime(clone, onWarning)),
+    watchOutside: async (runtime, listener) => policy.during(() => connection.watchOutside(runtime, listener)),
     watchPermissions: async (runtime, listener) => policy.during(() => connection.watchPermissions(runtime, listener)),
     network: resumingNetwork(connection.network, policy),
     start: (id, ...program) => programs.begin(id, () => connection.start(id, ...program)),

@@ -7,6 +7,7 @@ import { CHECK_OPTIONS } from './check-code.js';
 import { EXPORT_TAR, IMPORT_TAR, READ_STREAM, STAT, TREE, WATCH, WRITE_FILE, WRITE_STREAM } from './files.js';
 import { hintFor } from './hints.js';
 import { EXPOSE_PORT, FETCH, WAIT_FOR_LISTENER } from './network.js';
+import { NETWORK_CHECK, NETWORK_UPDATE } from './outside.js';
 import { PERMISSIONS } from './permissions.js';
 import { ACQUIRE, POOL_DISPOSE, POOL_OPTIONS } from './pool.js';
 import { ATTACH, COMMAND, EXEC_FILES, RESIDENT_EXEC, RESIDENT_RUNNER, RUN } from './programs.js';
@@ -14,7 +15,7 @@ import type { Fault, Rule } from './rule.js';
 import { RUNTIME_OPTIONS } from './runtime.js';
 import { show } from './show.js';
 import { EMBEDDED_SIDECAR, SIDECAR } from './sidecar.js';
-import { CLONE, PAUSE, SNAPSHOT, STORE_CALL } from './snapshots.js';
+import { CLONE, PAUSE, RESUME, SNAPSHOT, STORE_CALL } from './snapshots.js';
 import { isUnknownName, objectWith, type UnknownName } from './table.js';
 
 const run = objectWith(RUN);
@@ -50,11 +51,14 @@ export const CALLS = {
   'exportTar()': objectWith(EXPORT_TAR),
   'importTar()': objectWith(IMPORT_TAR),
   'fetch()': objectWith(FETCH),
+  'network.update()': objectWith(NETWORK_UPDATE),
+  'network.check()': objectWith(NETWORK_CHECK),
   'waitForListener()': objectWith(WAIT_FOR_LISTENER),
   'exposePort()': objectWith(EXPOSE_PORT),
   'snapshot()': objectWith(SNAPSHOT),
   'clone()': objectWith(CLONE),
   'pause()': objectWith(PAUSE),
+  'resume()': objectWith(RESUME),
   'snapshots.list()': storeCall,
   'snapshots.get()': storeCall,
   'snapshots.delete()': storeCall,

@@ -8,6 +8,7 @@ import { isSidecar } from './handles.js';
 import { IDLE_POLICY, type IdleOptions } from './idle.js';
 import { LIMIT_OPTIONS, type Limits, type LimitWarningListener } from './limits.js';
 import { MOUNTS, type Mount, NODE_MODULES, type NodeModulesMount } from './mounts.js';
+import { NETWORK_OPTIONS, type NetworkOptions } from './outside.js';
 import { PERMISSIONS, type PermissionsPolicy } from './permissions.js';
 import { type Env, PLACE } from './programs.js';
 import { CALLBACK, CONTENT, type Fault, GUEST_PATH, mapOf, rule, whole } from './rule.js';
@@ -30,6 +31,12 @@ export interface RuntimeOptions<Sidecar, Snapshot> {
    * `runtime.readFile()`, are not checked. See `docs/permissions.md`.
    */
   permissions?: PermissionsPolicy | undefined;
+  /**
+   * The connections out of the runtime. Without this option no connection leaves the runtime. If
+   * `permissions.network` is set, both options must allow a connection. A snapshot contains neither
+   * this option nor connections. See `docs/network.md`.
+   */
+  network?: NetworkOptions | undefined;
   /**
    * The sidecar of the runtime. Without this option the runtime uses the sidecar of the `Snapshot`
    * (see `snapshot`), or spawns its own sidecar and ends that sidecar in `dispose()`.
@@ -123,6 +130,7 @@ const RUNTIME: OptionTable<RuntimeOptions<unknown, unknown>> = {
   nodeModules: known(NODE_MODULES, ['node_modules', 'modules']),
   bindings: known(BINDINGS, ['tools', 'toolKits'], ', a map of names to `{ description, inputSchema, handler }`'),
   permissions: known(PERMISSIONS, ['permission', 'policy']),
+  network: known(NETWORK_OPTIONS, ['egress', 'networkPolicy', 'net']),
   idle: IDLE_POLICY,
   snapshot: SNAPSHOT_REFERENCE,
   tenant: TENANT,

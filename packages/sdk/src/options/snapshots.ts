@@ -1,6 +1,7 @@
 // Options of the calls that take, use and keep snapshots.
 
 import { isSnapshot } from './handles.js';
+import { NETWORK_OPTIONS, type NetworkOptions } from './outside.js';
 import { FLAG, HOST_FOLDER, isPlain, matching, oneOf, rule, whole } from './rule.js';
 import { known, type OptionTable, objectWith } from './table.js';
 
@@ -24,14 +25,26 @@ export interface SnapshotOptions {
   timeoutMs?: number | undefined;
 }
 
-/** Options of `runtime.clone()` and `runtime.pause()`. */
+/** Options of `runtime.pause()`. */
 export interface QuietOptions {
   /** Milliseconds that programs may take to quiesce. @default 5_000 */
   timeoutMs?: number | undefined;
 }
 
+/** Options of `runtime.clone()`. */
+export interface SingleCloneOptions extends QuietOptions {
+  /** The connections out of the clones. @default the present options of the runtime */
+  network?: NetworkOptions | undefined;
+}
+
+/** Options of `runtime.resume()`. */
+export interface ResumeOptions {
+  /** The connections out of the runtime. @default the options before the pause */
+  network?: NetworkOptions | undefined;
+}
+
 /** Options of `runtime.clone(n)`. */
-export interface CloneOptions extends QuietOptions {
+export interface CloneOptions extends SingleCloneOptions {
   /**
    * Whether clones are kept if another clone fails. The result then has an entry for each clone:
    * the runtime, or the error.
@@ -127,7 +140,10 @@ export const SNAPSHOT: OptionTable<SnapshotOptions> = {
 };
 
 /** The option table of `clone()`. */
-export const CLONE: OptionTable<CloneOptions> = { timeoutMs: QUIESCE_MS, settle: FLAG };
+export const CLONE: OptionTable<CloneOptions> = { timeoutMs: QUIESCE_MS, settle: FLAG, network: NETWORK_OPTIONS };
+
+/** The option table of `resume()`. */
+export const RESUME: OptionTable<ResumeOptions> = { network: NETWORK_OPTIONS };
 
 /** The option table of `pause()`. */
 export const PAUSE: OptionTable<QuietOptions> = { timeoutMs: QUIESCE_MS };

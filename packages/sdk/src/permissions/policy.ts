@@ -14,6 +14,18 @@ const DEFAULT_POLICY: CompletePolicy = {
   binding: 'allow',
 };
 
+/**
+ * The scope `network` of a runtime with the option `network` and without the scope: connections
+ * inside the runtime, and connections and lookups that the option `network` allows.
+ */
+const OUTSIDE_SCOPE: CompletePolicy['network'] = {
+  default: 'deny',
+  rules: [
+    { mode: 'allow', patterns: ['localhost', 'unix:*'] },
+    { mode: 'allow', operations: ['connect', 'dns'] },
+  ],
+};
+
 /** The common shape of the rules of all scopes. */
 interface AnyRules {
   default?: PermissionMode;
@@ -62,9 +74,12 @@ export function policyOf(wire: Permissions): PermissionsPolicy {
   return policy as PermissionsPolicy;
 }
 
-/** Returns a policy merged over the default, as a frozen copy. */
-export function policyInForce(policy: PermissionsPolicy = {}): CompletePolicy {
-  const merged = { ...DEFAULT_POLICY };
+/**
+ * Returns a policy merged over the default, as a frozen copy. `hasOutside` states whether the
+ * runtime has the option `network`.
+ */
+export function policyInForce(policy: PermissionsPolicy = {}, hasOutside = false): CompletePolicy {
+  const merged = { ...DEFAULT_POLICY, ...(hasOutside && { network: OUTSIDE_SCOPE }) };
   for (const scope of SCOPES) if (policy[scope] !== undefined) Object.assign(merged, { [scope]: policy[scope] });
   return frozen(structuredClone(merged));
 }

@@ -25,6 +25,11 @@ interface Subscriber {
   onLost: LostListener | undefined;
 }
 
+/** The option `network` of the runtime. */
+interface OutsideSetting {
+  readonly options: object | undefined;
+}
+
 /** The calls of `NodeRuntime` for permissions. */
 export class RuntimePermissions {
   readonly #access: RuntimeAccess;
@@ -35,29 +40,41 @@ export class RuntimePermissions {
    */
   #lastRequest: Promise<void> = Promise.resolve();
   #isWatched = false;
-  #policy: CompletePolicy | undefined;
-  #initial: PermissionsPolicy | undefined;
+  readonly #outside: OutsideSetting;
+  #given: PermissionsPolicy | undefined;
+  /** The policy in force, and whether the runtime had the option `network` when it was computed. */
+  #inForce: { policy: CompletePolicy; hasOutside: boolean } | undefined;
 
-  constructor(access: RuntimeAccess, initial: PermissionsPolicy | undefined) {
+  constructor(access: RuntimeAccess, initial: PermissionsPolicy | undefined, outside: OutsideSetting) {
     this.#access = access;
+    this.#outside = outside;
     // The policy is copied, because the caller may change its object later. The copy is merged over
     // the default when the policy is read.
-    this.#initial = initial === undefined ? undefined : structuredClone(initial);
+    this.#given = initial === undefined ? undefined : structuredClone(initial);
+  }
+
+  /** The policy as the app has given it, without defaults. */
+  get given(): PermissionsPolicy | undefined {
+    return this.#given;
   }
 
   /** The policy in force. */
   get policy(): CompletePolicy {
-    this.#policy ??= policyInForce(this.#initial);
-    return this.#policy;
+    const hasOutside = this.#outside.options !== undefined;
+    if (this.#inForce?.hasOutside !== hasOutside) {
+      this.#inForce = { policy: policyInForce(this.#given, hasOutside), hasOutside };
+    }
+    return this.#inForce.policy;
   }
 
   async set(policy: PermissionsPolicy): Promise<void> {
     this.#access.assertUsable();
     checkGivenOptions('setPermissions()', policy);
-    const next = policyInForce(policy);
+    const next = structuredClone(policy);
     const { connection, runtime } = this.#access;
     await connection.request('permissions.set', { runtime, permissions: wirePolicy(policy) });
-    this.#policy = next;
+    this.#given = next;
+    this.#inForce = undefined;
   }
 
   async listen(listener: PermissionListener, onLost: LostListener | undefined): Promise<() => Promise<void>> {

@@ -8,7 +8,9 @@ import type { SidecarConnection } from '../channel/sidecar-connection.js';
 import { fromWire } from '../errors/make.js';
 import { fileSystemService } from '../file-systems/service.js';
 import type { LimitWarningListener } from '../options/limits.js';
+import type { NetworkOptions } from '../options/outside.js';
 import type { CloneOptions } from '../options/snapshots.js';
+import { wireOutside } from '../outside/policy.js';
 import type { RuntimeCopy } from '../protocol/generated/messages.js';
 import { type IdleConnection, type ProvisionedRuntime, policyMaker } from './provision.js';
 
@@ -17,6 +19,8 @@ export interface CloneSource {
   readonly provisioned: ProvisionedRuntime;
   /** The present bindings. */
   readonly bindings: readonly Binding[] | undefined;
+  /** The options for outside connections of the clones. */
+  readonly network: NetworkOptions | undefined;
   readonly onLimitWarning: LimitWarningListener | undefined;
 }
 
@@ -28,7 +32,7 @@ export async function cloneRuntime(
   count: number,
   { timeoutMs, settle }: CloneOptions,
 ): Promise<(ProvisionedRuntime | Error)[]> {
-  const { provisioned, bindings, onLimitWarning } = source;
+  const { provisioned, bindings, network, onLimitWarning } = source;
   const { lease, runtime, mounts, policy } = provisioned;
   const { connection } = lease;
   const warn = onLimitWarning === undefined ? undefined : true;
@@ -38,7 +42,8 @@ export async function cloneRuntime(
   const releaseCalls = connection.expectCalls();
   try {
     const makePolicy = policy && (await policyMaker(policy.options));
-    const clone = { runtime, count, timeoutMs, settle, warn, mounts, bindings: bindings && wireBindings(bindings) };
+    const outside = network && wireOutside(network);
+    const clone = { runtime, count, timeoutMs, settle, warn, mounts, bindings: bindings && wireBindings(bindings), outside };
     const copies = await connection.cloneRuntime(clone, onLimitWarning);
     return copies.map((copy) => cloneOf(source, copy, makePolicy));
   } finally {

@@ -250,9 +250,7 @@ export class NodeRuntime implements AsyncDisposable {
     return this.#parts.files.remove(path, options);
   }
 
-  /**
-   * Renames a file or directory. Replaces a file or empty directory at `to`. @throws as `stat()`
-   */
+  /** Renames a file or directory. Replaces a file or empty directory at `to`. @throws as `stat()` */
   rename(from: string, to: string): Promise<void> {
     return this.#parts.files.rename(from, to);
   }
@@ -297,9 +295,7 @@ export class NodeRuntime implements AsyncDisposable {
     return this.#parts.files.watch(path, options);
   }
 
-  /**
-   * Returns a stream that reads a file in pieces. @throws as the stream's `error`: as `readFile()`
-   */
+  /** Returns a stream that reads a file. @throws as the stream's `error`: as `readFile()` */
   createReadStream(path: string, options: Files.ReadStreamOptions = {}): Readable {
     return this.#parts.files.createReadStream(path, options);
   }
@@ -401,15 +397,17 @@ export class NodeRuntime implements AsyncDisposable {
     return this.#parts.network.exposePort(port, options);
   }
 
+  /** The connections out of the runtime: the options in force, changes, dry runs and events. */
+  get network(): Types.OutsideNetwork {
+    return this.#parts.outside;
+  }
+
   /** The state of the runtime. */
   get state(): Types.RuntimeState {
     return this.#parts.state;
   }
 
-  /**
-   * The snapshots that the sidecar keeps for the runtime's tenant. The snapshots outlive the
-   * runtime.
-   */
+  /** The snapshots of the runtime's tenant in the sidecar. They outlive the runtime. */
   get snapshots(): Types.SnapshotStore {
     return this.#parts.snapshots.store;
   }
@@ -438,16 +436,15 @@ export class NodeRuntime implements AsyncDisposable {
   }
 
   /**
-   * Clones the runtime in its sidecar, with the same limits, permissions, bindings and mounts. With
-   * `n`, makes `n` clones, or none after a failure. With `settle`, makes as many clones as possible
-   * and returns a result for each. The caller disposes each clone.
-   * @throws as `snapshot()`
+   * Clones the runtime in its sidecar, with the same limits, permissions, bindings and mounts, and
+   * with the same `network` unless set. With `n`, makes `n` clones, or none after a failure. With
+   * `settle`, makes as many clones as possible and returns a result for each. @throws as `snapshot()`
    */
-  clone(options?: Types.QuietOptions): Promise<NodeRuntime>;
+  clone(options?: Types.SingleCloneOptions): Promise<NodeRuntime>;
   clone(n: number, options: Types.CloneOptions & { settle: true }): Promise<PromiseSettledResult<NodeRuntime>[]>;
   clone(n: number, options?: Types.CloneOptions): Promise<NodeRuntime[]>;
   clone(
-    n?: number | Types.QuietOptions,
+    n?: number | Types.SingleCloneOptions,
     options: Types.CloneOptions = {},
   ): Promise<NodeRuntime | NodeRuntime[] | PromiseSettledResult<NodeRuntime>[]> {
     return this.#parts.clone(n, options, (parts) => new NodeRuntime(parts));
@@ -471,8 +468,8 @@ export class NodeRuntime implements AsyncDisposable {
    * Resumes the runtime after `pause()` or a pause by its idle policy. Ignores a running runtime.
    * @throws as `rollback()`
    */
-  resume(): Promise<void> {
-    return this.#parts.pause.resume();
+  resume(options?: Types.ResumeOptions): Promise<void> {
+    return this.#parts.pause.resume(options);
   }
 
   /**

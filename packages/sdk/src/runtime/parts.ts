@@ -8,7 +8,8 @@ import { DEFAULT_CWD } from '../files/initial-files.js';
 import { RuntimeFiles } from '../files/runtime-files.js';
 import { RuntimeNetwork } from '../network/runtime-network.js';
 import type { ExecFilesOptions } from '../options/programs.js';
-import type { CloneOptions, QuietOptions } from '../options/snapshots.js';
+import type { CloneOptions, SingleCloneOptions } from '../options/snapshots.js';
+import { OutsideNetwork } from '../outside/runtime-outside.js';
 import { policyOf } from '../permissions/policy.js';
 import { RuntimePermissions } from '../permissions/runtime-permissions.js';
 import type { ExecResult } from '../programs/result.js';
@@ -30,7 +31,10 @@ import { RuntimeSnapshots } from './snapshots.js';
 export type RuntimeState = 'running' | 'paused' | 'disposed';
 
 /** The options that remain in effect after the creation, also for clones. */
-export type LastingOptions = Pick<NodeRuntimeOptions, 'cwd' | 'permissions' | 'limits' | 'onBootTiming' | 'onLimitWarning'>;
+export type LastingOptions = Pick<
+  NodeRuntimeOptions,
+  'cwd' | 'permissions' | 'network' | 'limits' | 'onBootTiming' | 'onLimitWarning'
+>;
 
 /** The parts of one runtime's handle. */
 export class RuntimeParts {
@@ -38,6 +42,7 @@ export class RuntimeParts {
   readonly programs: RuntimePrograms;
   readonly runners: Runners;
   readonly permissions: RuntimePermissions;
+  readonly outside: OutsideNetwork;
   readonly bindings: RuntimeBindings;
   readonly snapshots: RuntimeSnapshots;
   readonly pause: RuntimePause;
@@ -70,20 +75,22 @@ export class RuntimeParts {
     const bindings = new RuntimeBindings(access, provisioned.bindings);
     this.runners = runners;
     this.bindings = bindings;
-    this.permissions = new RuntimePermissions(access, permissions);
+    this.outside = new OutsideNetwork(access, options.network);
+    this.permissions = new RuntimePermissions(access, permissions, this.outside);
     this.snapshots = new RuntimeSnapshots({
       access,
       provisioned,
       pids,
       runners,
       network: () => this.network,
-      cloneSource: () => ({ provisioned, bindings: bindings.all, onLimitWarning }),
+      cloneSource: () => ({ provisioned, bindings: bindings.all, network: this.outside.options, onLimitWarning }),
     });
     this.pause = new RuntimePause({
       access,
       provisioned,
       runners,
       bindings,
+      outside: this.outside,
       warn: onLimitWarning === undefined ? undefined : true,
       network: () => this.#usedNetwork,
       isDisposed: () => this.#disposal !== undefined,
@@ -120,12 +127,12 @@ export class RuntimeParts {
 
   /** Clones the runtime `n` times, or once. `handleOf` makes the handle of each clone. */
   clone<R>(
-    n: number | QuietOptions | undefined,
+    n: number | SingleCloneOptions | undefined,
     options: CloneOptions,
     handleOf: (parts: RuntimeParts) => R,
   ): Promise<R | R[] | PromiseSettledResult<R>[]> {
-    return this.snapshots.clone(n, options, (provisioned) => {
-      const present = { ...this.#options, permissions: this.permissions.policy };
+    return this.snapshots.clone(n, options, (provisioned, network) => {
+      const present = { ...this.#options, permissions: this.permissions.given, network };
       return handleOf(new RuntimeParts(provisioned, present));
     });
   }

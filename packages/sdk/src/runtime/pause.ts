@@ -10,7 +10,9 @@ import { runtimePaused } from '../errors/make.js';
 import type { PausableRuntime } from '../idle/policy.js';
 import type { RuntimeNetwork } from '../network/runtime-network.js';
 import { checkOptions } from '../options/check.js';
-import type { QuietOptions } from '../options/snapshots.js';
+import type { QuietOptions, ResumeOptions } from '../options/snapshots.js';
+import { wireOutside } from '../outside/policy.js';
+import type { OutsideNetwork } from '../outside/runtime-outside.js';
 import type { Runners } from '../runner/runners.js';
 import type { RuntimeAccess } from '../sidecar/runtime-access.js';
 import type { Snapshot } from '../sidecar/snapshot.js';
@@ -22,6 +24,7 @@ export interface PausedParts {
   readonly provisioned: ProvisionedRuntime;
   readonly runners: Runners;
   readonly bindings: RuntimeBindings;
+  readonly outside: OutsideNetwork;
   /** Whether limit warnings are sent. */
   readonly warn: true | undefined;
   /** Returns the network, or `undefined` if the network was never used. */
@@ -68,8 +71,10 @@ export class RuntimePause {
     return this.#pauseForApp({ temporary: true });
   }
 
-  async resume(): Promise<void> {
+  async resume(options: ResumeOptions = {}): Promise<void> {
+    checkOptions('resume()', options);
     if (this.#parts.isDisposed()) this.#parts.access.assertUsable();
+    if (options.network !== undefined && this.isPaused) this.#parts.outside.replace(options.network);
     if (this.#paused === undefined) return this.#parts.provisioned.policy?.ready();
     if (this.#resuming === undefined) {
       const resuming = this.#resumeFromApp(this.#paused).finally(() => {
@@ -165,6 +170,7 @@ export class RuntimePause {
     const { provisioned, runners, bindings, warn } = this.#parts;
     const { lease, runtime, mounts } = provisioned;
     const wire = bindings.all && wireBindings(bindings.all);
-    await runners.renew(lease.connection.request('runtime.resume', { runtime, warn, mounts, bindings: wire }));
+    const outside = this.#parts.outside.options && wireOutside(this.#parts.outside.options);
+    await runners.renew(lease.connection.request('runtime.resume', { runtime, warn, mounts, bindings: wire, outside }));
   }
 }

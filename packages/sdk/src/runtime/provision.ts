@@ -18,6 +18,7 @@ import type { FileSystemMount } from '../options/file-system.js';
 import type { IdleOptions } from '../options/idle.js';
 import type { Limits } from '../options/limits.js';
 import { DEFAULT_TENANT } from '../options/snapshots.js';
+import { wireOutside } from '../outside/policy.js';
 import { wirePolicy } from '../permissions/policy.js';
 import type { Mount, Restored, RuntimeCreate, RuntimeId } from '../protocol/generated/messages.js';
 import { reportCreation } from '../sidecar/boot-timing.js';
@@ -64,6 +65,7 @@ export async function provision(options: NodeRuntimeOptions): Promise<Provisione
   const fileSystems = fileSystemsOf(options);
   const bindings = options.bindings && (await preparedBindings(options.bindings));
   const permissions = options.permissions === undefined ? undefined : wirePolicy(options.permissions);
+  const outside = options.network && wireOutside(options.network);
   const { snapshot, tenant } = snapshotOf(options);
   const makePolicy = options.idle && (await policyMaker(options.idle));
   const native = options.sidecar === undefined ? await installation() : undefined;
@@ -78,7 +80,10 @@ export async function provision(options: NodeRuntimeOptions): Promise<Provisione
   lease.acquire();
   try {
     const request = connection.createRuntime(
-      { env, cwd, limits, profile, warn, files, mounts, permissions, snapshot, tenant, weight, bindings: restoredBindings },
+      {
+        ...{ env, cwd, limits, profile, warn, files, mounts, permissions, outside, snapshot, tenant, weight },
+        bindings: restoredBindings,
+      },
       onLimitWarning,
     );
     const created = await whileLoadingParts(request);

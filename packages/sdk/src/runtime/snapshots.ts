@@ -4,13 +4,15 @@
 import { rolledBack } from '../errors/make.js';
 import type { RuntimeNetwork } from '../network/runtime-network.js';
 import { checkArgument, checkOptions } from '../options/check.js';
+import type { NetworkOptions } from '../options/outside.js';
 import {
   CLONE_COUNT,
   type CloneOptions,
-  type QuietOptions,
+  type SingleCloneOptions,
   SNAPSHOT_REFERENCE,
   type SnapshotOptions,
 } from '../options/snapshots.js';
+import { inForce } from '../outside/policy.js';
 import type { PidRegistry } from '../programs/pid-registry.js';
 import type { Runners } from '../runner/runners.js';
 import type { RuntimeAccess } from '../sidecar/runtime-access.js';
@@ -70,11 +72,14 @@ export class RuntimeSnapshots {
     }
   }
 
-  /** Clones the runtime `n` times, or once. `make` makes the handle of each clone. */
+  /**
+   * Clones the runtime `n` times, or once. `make` makes the handle of each clone, with its options
+   * for outside connections.
+   */
   async clone<R>(
-    n: number | QuietOptions | undefined,
+    n: number | SingleCloneOptions | undefined,
     options: CloneOptions,
-    make: (provisioned: ProvisionedRuntime) => R,
+    make: (provisioned: ProvisionedRuntime, network: NetworkOptions | undefined) => R,
   ): Promise<R | R[] | PromiseSettledResult<R>[]> {
     const isSingle = typeof n !== 'number';
     const given: CloneOptions = isSingle ? (n ?? {}) : options;
@@ -86,12 +91,15 @@ export class RuntimeSnapshots {
     this.#parts.access.assertUsable();
     const settle = !isSingle && given.settle === true;
     const wanted: CloneOptions = { ...given, ...(settle ? { settle } : { settle: undefined }) };
-    const clones = await this.#parts.access.whileInUse(() => cloneRuntime(this.#parts.cloneSource(), count, wanted));
-    if (settle) return clones.map((clone) => settled(clone, make));
+    const source = this.#parts.cloneSource();
+    const network = given.network === undefined ? source.network : inForce(given.network);
+    const clones = await this.#parts.access.whileInUse(() => cloneRuntime({ ...source, network }, count, wanted));
+    const handleOf = (clone: ProvisionedRuntime): R => make(clone, network);
+    if (settle) return clones.map((clone) => settled(clone, handleOf));
     // Without `settle` the sidecar makes all clones or none.
     const failed = clones.find((clone) => clone instanceof Error);
     if (failed !== undefined) throw failed;
-    const made = (clones as ProvisionedRuntime[]).map(make);
+    const made = (clones as ProvisionedRuntime[]).map(handleOf);
     return isSingle ? (made[0] as R) : made;
   }
 }

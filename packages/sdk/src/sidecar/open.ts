@@ -3,7 +3,7 @@
 // `transports/embedded.ts`.
 
 import { homedir } from 'node:os';
-import { isAbsolute, join, resolve } from 'node:path';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
 import type { Opening, ProcessConnection } from '../channel/sidecar-connection.js';
 import type { SidecarEmbeddedOptions, SidecarSpawnOptions } from '../options/sidecar.js';
 import type { SnapshotStoreOptions } from '../options/snapshots.js';
@@ -61,6 +61,7 @@ export async function openEmbedded(options: SidecarEmbeddedOptions = {}): Promis
   const [files, { openAddon }] = await Promise.all([installation(), import('../transports/embedded.js')]);
   return openAddon(files.locateAddon(), {
     imageDir: files.locateImage(),
+    edge: join(dirname(files.locateAddon()), 'coldframe-edge'),
     workers,
     warmSlots,
     maxRuntimes,

@@ -48,6 +48,8 @@ export function makeOutcome(
 /** Options of `open()`. */
 export interface AddonOptions {
   imageDir: string;
+  /** The path of the program that opens connections out of runtimes. */
+  edge: string;
   /** See `SidecarSpawnOptions`. `undefined` means the addon's default. */
   workers: number | undefined;
   warmSlots: number | undefined;

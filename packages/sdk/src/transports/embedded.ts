@@ -102,8 +102,8 @@ function fastCalls(session: AddonSession, channel: Channel, framed: FastCalls): 
 }
 
 /** Returns whether the positional call accepts all options of a runtime. */
-function isPlain({ files, mounts, permissions, bindings, snapshot, warn, weight }: RuntimeCreate): boolean {
-  return [files, mounts, permissions, bindings, snapshot, warn, weight].every((option) => option === undefined);
+function isPlain({ files, mounts, permissions, outside, bindings, snapshot, warn, weight }: RuntimeCreate): boolean {
+  return [files, mounts, permissions, outside, bindings, snapshot, warn, weight].every((option) => option === undefined);
 }
 
 // Converts limits to the addon's arguments: a list of names and a list of values.

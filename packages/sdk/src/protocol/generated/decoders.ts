@@ -18,6 +18,12 @@ import type {
   Listeners,
   Outcome,
   Output,
+  OutsideEvent,
+  OutsideFlow,
+  OutsideFlowList,
+  OutsidePending,
+  OutsideTaken,
+  OutsideVerdict,
   PermissionEvent,
   PermissionRule,
   PermissionScope,
@@ -209,6 +215,73 @@ export function listeners(value: unknown, at: string): Listeners {
   const map = fields(value, at);
   list(map, at, 'listeners', listener);
   return map as unknown as Listeners;
+}
+
+/** Checks a `OutsideVerdict`. */
+export function outsideVerdict(value: unknown, at: string): OutsideVerdict {
+  const map = fields(value, at);
+  flag(map, at, 'allowed');
+  if (map['reason'] !== undefined) text(map, at, 'reason');
+  if (map['rule'] !== undefined) text(map, at, 'rule');
+  if (map['pattern'] !== undefined) text(map, at, 'pattern');
+  return map as unknown as OutsideVerdict;
+}
+
+/** Checks a `OutsideFlowList`. */
+export function outsideFlowList(value: unknown, at: string): OutsideFlowList {
+  const map = fields(value, at);
+  list(map, at, 'flows', outsideFlow);
+  return map as unknown as OutsideFlowList;
+}
+
+/** Checks a `OutsideFlow`. */
+export function outsideFlow(value: unknown, at: string): OutsideFlow {
+  const map = fields(value, at);
+  if (map['host'] !== undefined) text(map, at, 'host');
+  text(map, at, 'address');
+  natural(map, at, 'port');
+  if (map['rule'] !== undefined) text(map, at, 'rule');
+  if (map['pattern'] !== undefined) text(map, at, 'pattern');
+  natural(map, at, 'sent');
+  natural(map, at, 'received');
+  natural(map, at, 'sinceUs');
+  return map as unknown as OutsideFlow;
+}
+
+/** Checks a `OutsidePending`. */
+export function outsidePending(value: unknown, at: string): OutsidePending {
+  const map = fields(value, at);
+  natural(map, at, 'runtime');
+  return map as unknown as OutsidePending;
+}
+
+/** Checks a `OutsideTaken`. */
+export function outsideTaken(value: unknown, at: string): OutsideTaken {
+  const map = fields(value, at);
+  list(map, at, 'events', outsideEvent);
+  natural(map, at, 'lost');
+  return map as unknown as OutsideTaken;
+}
+
+const OUTSIDE_EVENT_TYPE: ReadonlySet<unknown> = new Set(['open', 'close', 'denied', 'dns', 'limit']);
+
+/** Checks a `OutsideEvent`. */
+export function outsideEvent(value: unknown, at: string): OutsideEvent {
+  const map = fields(value, at);
+  oneOf(map, at, 'kind', OUTSIDE_EVENT_TYPE);
+  natural(map, at, 'timeUs');
+  if (map['host'] !== undefined) text(map, at, 'host');
+  if (map['address'] !== undefined) text(map, at, 'address');
+  if (map['port'] !== undefined) natural(map, at, 'port');
+  if (map['addresses'] !== undefined) texts(map, at, 'addresses');
+  if (map['rule'] !== undefined) text(map, at, 'rule');
+  if (map['pattern'] !== undefined) text(map, at, 'pattern');
+  if (map['reason'] !== undefined) text(map, at, 'reason');
+  if (map['limit'] !== undefined) text(map, at, 'limit');
+  if (map['sent'] !== undefined) natural(map, at, 'sent');
+  if (map['received'] !== undefined) natural(map, at, 'received');
+  if (map['durationUs'] !== undefined) natural(map, at, 'durationUs');
+  return map as unknown as OutsideEvent;
 }
 
 const PERMISSION_MODE: ReadonlySet<unknown> = new Set(['allow', 'deny']);

@@ -474,6 +474,170 @@ export interface Listeners {
   listeners: Listener[];
 }
 
+/** The hosts that a runtime reaches without a rule. */
+export type OutsideMode = 'deny' | 'public';
+
+/**
+ * The policy for connections out of a runtime. An omitted field has its default in a new policy,
+ * and stays unchanged in a change.
+ */
+export interface OutsideOptions {
+  /** The hosts that a runtime reaches without a rule. */
+  outside?: OutsideMode | undefined;
+  /** Hosts that are allowed. */
+  allow?: readonly string[] | undefined;
+  /** Hosts that are denied. */
+  deny?: readonly string[] | undefined;
+  /** Addresses that are allowed although they are not public. */
+  private?: readonly string[] | undefined;
+  /** The addresses of the DNS servers, with or without a port. Default: the host machine's. */
+  dnsServers?: readonly string[] | undefined;
+  /** Names with fixed addresses, which no DNS server is asked for. */
+  dnsHosts?: readonly OutsideHost[] | undefined;
+  /**
+   * Limits by name. An omitted limit has its default in a new policy, and stays unchanged in a
+   * change.
+   */
+  limits?: Readonly<Record<string, number>> | undefined;
+}
+
+/** A name with fixed addresses. */
+export interface OutsideHost {
+  /** The name. */
+  name: string;
+  /** The addresses. */
+  addresses: readonly string[];
+}
+
+/** The effect of a change on open connections. */
+export type OutsideExisting = 'recheck' | 'keep';
+
+/** `outside.update`. */
+export interface OutsideUpdate {
+  /** The runtime. */
+  runtime: RuntimeId;
+  /** The fields that are replaced. */
+  change: OutsideOptions;
+  /**
+   * The fields that have their defaults again: names of fields of `change`, and `limits.NAME` for a
+   * limit.
+   */
+  clear?: readonly string[] | undefined;
+  /** The effect on open connections. Default: `recheck`. */
+  existing?: OutsideExisting | undefined;
+}
+
+/** `outside.check`. */
+export interface OutsideCheck {
+  /** The runtime. */
+  runtime: RuntimeId;
+  /** The URL. */
+  url: string;
+  /** The method of the request. Default: `GET`. */
+  method?: string | undefined;
+}
+
+/** The reply to `outside.check`. */
+export interface OutsideVerdict {
+  /** Whether a connection is allowed. */
+  allowed: boolean;
+  /** The stable text of the reason, if a connection is denied. */
+  reason?: string | undefined;
+  /** The rule that decides, such as `deny[3]`. Omitted if the default decides. */
+  rule?: string | undefined;
+  /** The text of the rule. */
+  pattern?: string | undefined;
+}
+
+/** The reply to `outside.flows`. */
+export interface OutsideFlowList {
+  /** The open connections. */
+  flows: OutsideFlow[];
+}
+
+/** An open connection. */
+export interface OutsideFlow {
+  /** The name that admitted the connection. Omitted if a rule about addresses admitted it. */
+  host?: string | undefined;
+  /** The address of the peer. */
+  address: string;
+  /** The port of the peer. */
+  port: number;
+  /** The rule that admitted the connection, such as `allow[1]`. Omitted if the default decided. */
+  rule?: string | undefined;
+  /** The text of the rule. */
+  pattern?: string | undefined;
+  /** The number of bytes that the runtime has sent. */
+  sent: number;
+  /** The number of bytes that the runtime has received. */
+  received: number;
+  /** The time at which the connection was opened, in microseconds since 1970. */
+  sinceUs: number;
+}
+
+/** `outside.watch`. */
+export interface OutsideWatch {
+  /** The runtime. */
+  runtime: RuntimeId;
+  /** Whether events are recorded from now on. Events in the queue are dropped. */
+  on: boolean;
+}
+
+/** `outside.pending`. */
+export interface OutsidePending {
+  /** The runtime. */
+  runtime: RuntimeId;
+}
+
+/** `outside.take`. */
+export interface OutsideTake {
+  /** The runtime. */
+  runtime: RuntimeId;
+  /** Whether the reply has all events in the queue. Default: at most 128 events. */
+  all?: boolean | undefined;
+}
+
+/** The reply to `outside.take`. */
+export interface OutsideTaken {
+  /** Events, oldest first. */
+  events: OutsideEvent[];
+  /** The number of dropped events. */
+  lost: number;
+}
+
+/** The type of an outside event. */
+export type OutsideEventType = 'open' | 'close' | 'denied' | 'dns' | 'limit';
+
+/** An outside event. The type determines the fields that are present. */
+export interface OutsideEvent {
+  /** The type. */
+  kind: OutsideEventType;
+  /** The time, in microseconds since 1970. */
+  timeUs: number;
+  /** The name of the host, if the name is known. */
+  host?: string | undefined;
+  /** The address of the peer. */
+  address?: string | undefined;
+  /** The port of the peer. */
+  port?: number | undefined;
+  /** The addresses that a lookup has found. */
+  addresses?: string[] | undefined;
+  /** The rule that decided, such as `deny[3]`. */
+  rule?: string | undefined;
+  /** The text of the rule. */
+  pattern?: string | undefined;
+  /** The reason of a denial, of a close, or of a failed lookup. */
+  reason?: string | undefined;
+  /** The name of the limit. */
+  limit?: string | undefined;
+  /** The number of bytes that the runtime has sent. */
+  sent?: number | undefined;
+  /** The number of bytes that the runtime has received. */
+  received?: number | undefined;
+  /** The duration of a connection or of a lookup, in microseconds. */
+  durationUs?: number | undefined;
+}
+
 /** Whether an operation is allowed. */
 export type PermissionMode = 'allow' | 'deny';
 
@@ -793,6 +957,8 @@ export interface RuntimeCreate {
    * The permissions of the runtime's programs. Default with `snapshot`: the snapshot's permissions.
    */
   permissions?: Permissions | undefined;
+  /** The policy for connections out of the runtime. Omitted: no connection leaves the runtime. */
+  outside?: OutsideOptions | undefined;
   /** Bindings that exist from the start. */
   bindings?: readonly Binding[] | undefined;
   /**
@@ -934,6 +1100,8 @@ export interface RuntimeClone {
   mounts?: readonly Mount[] | undefined;
   /** Bindings that the clones have from the start. */
   bindings?: readonly Binding[] | undefined;
+  /** The policy for connections out of the clones. Omitted: no connection leaves the clones. */
+  outside?: OutsideOptions | undefined;
 }
 
 /** An entry of the reply to `runtime.clone`: a runtime, or the reason why the clone failed. */
@@ -972,6 +1140,8 @@ export interface RuntimeResume {
   mounts?: readonly Mount[] | undefined;
   /** Bindings that the runtime has before its programs run. */
   bindings?: readonly Binding[] | undefined;
+  /** The policy for connections out of the runtime. Omitted: no connection leaves the runtime. */
+  outside?: OutsideOptions | undefined;
 }
 
 /** `snapshot.list`. */

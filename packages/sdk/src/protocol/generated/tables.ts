@@ -11,6 +11,9 @@ import {
   listener,
   listeners,
   outcome,
+  outsideFlowList,
+  outsideTaken,
+  outsideVerdict,
   permissionsTaken,
   processTable,
   restoredPrograms,
@@ -54,6 +57,13 @@ import type {
   Listeners,
   NetworkTarget,
   Outcome,
+  OutsideCheck,
+  OutsideFlowList,
+  OutsideTake,
+  OutsideTaken,
+  OutsideUpdate,
+  OutsideVerdict,
+  OutsideWatch,
   PermissionsSet,
   PermissionsTake,
   PermissionsTaken,
@@ -152,6 +162,16 @@ export interface Requests {
   'listener.list': { body: NetworkTarget; reply: Listeners };
   /** Waits until a program listens at the target. */
   'listener.wait': { body: NetworkTarget; reply: Listener };
+  /** Changes the policy of a runtime. After the reply, no byte moves that the new policy denies. */
+  'outside.update': { body: OutsideUpdate; reply: void };
+  /** Judges a URL, without a lookup and without a connection. */
+  'outside.check': { body: OutsideCheck; reply: OutsideVerdict };
+  /** Lists the open connections of a runtime. */
+  'outside.flows': { body: InRuntime; reply: OutsideFlowList };
+  /** Starts or stops the recording of a runtime's outside events. */
+  'outside.watch': { body: OutsideWatch; reply: void };
+  /** Removes events from the queue of a runtime and returns the events. */
+  'outside.take': { body: OutsideTake; reply: OutsideTaken };
   /** Replaces the policy of a runtime, from the next system call on. */
   'permissions.set': { body: PermissionsSet; reply: void };
   /** Starts or stops the recording of a runtime's permission decisions. */
@@ -269,6 +289,11 @@ export const REQUESTS: { readonly [N in keyof Requests]: RequestRow<Requests[N][
   'stream.open': { kind: 30, reply: done },
   'listener.list': { kind: 35, reply: listeners },
   'listener.wait': { kind: 36, reply: listener },
+  'outside.update': { kind: 90, reply: done },
+  'outside.check': { kind: 91, reply: outsideVerdict },
+  'outside.flows': { kind: 92, reply: outsideFlowList },
+  'outside.watch': { kind: 93, reply: done },
+  'outside.take': { kind: 95, reply: outsideTaken },
   'permissions.set': { kind: 60, reply: done },
   'permissions.watch': { kind: 61, reply: done },
   'permissions.take': { kind: 63, reply: permissionsTaken },
@@ -325,4 +350,5 @@ export const EVENTS = {
   'host.cancel': 42,
   'permissions.pending': 62,
   'limit.warning': 64,
+  'outside.pending': 94,
 } as const;

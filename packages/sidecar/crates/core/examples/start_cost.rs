@@ -10,6 +10,7 @@
 use coldframe_core::{
     Core, CoreOptions, Dispatch, EvaluationId, Mode, Outcome, ProcessOptions, RuntimeOptions, Sink, Streams, Timings,
 };
+use std::path::PathBuf;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -40,7 +41,14 @@ fn main() {
         .map_or_else(|| "console.log('x')".to_owned(), |file| std::fs::read_to_string(file).expect("the program"));
     let rounds = arguments.get(2).map_or(2_000, |rounds| rounds.parse().expect("a number"));
     let began = Instant::now();
-    let options = CoreOptions { image_dir, workers: 2, warm_slots: 16, spin: Duration::from_micros(50), max_runtimes: 10_000 };
+    let options = CoreOptions {
+        image_dir,
+        workers: 2,
+        warm_slots: 16,
+        spin: Duration::from_micros(50),
+        max_runtimes: 10_000,
+        edge: PathBuf::new(),
+    };
     let core = Core::open(&options).expect("a core");
     println!("open {:.0} µs", began.elapsed().as_secs_f64() * 1e6);
     let runtime = core.create_runtime(RuntimeOptions::default()).expect("a runtime");

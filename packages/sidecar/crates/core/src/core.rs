@@ -5,6 +5,7 @@ use crate::containment::contained;
 use crate::installation::Installation;
 use crate::options::{CoreOptions, RuntimeOptions};
 use crate::outcome::Resources;
+use crate::outside::Edge;
 use crate::runtime::{AssignSinks, Registry, RestoreOptions, RestoredRuntime, Runtime, Starting};
 use crate::sched::Scheduler;
 use crate::snapshot::Snapshot;
@@ -40,7 +41,9 @@ impl Core {
             0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
             workers => workers,
         };
-        let registry = Registry::new(installation, Scheduler::new(workers, options.spin), options.max_runtimes);
+        let program = options.edge.clone();
+        let edge = Edge::new(Arc::new(move || sys::host_access().start_edge(&program)));
+        let registry = Registry::new(installation, Scheduler::new(workers, options.spin), options.max_runtimes, edge);
         let load_ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
         Ok(Self { registry: Arc::new(registry), load_ns })
     }
@@ -111,6 +114,7 @@ impl Core {
             runtime.dispose();
         }
         self.registry.wait_until_idle(Instant::now() + SHUTDOWN_GRACE);
+        self.registry.edge().close();
         self.registry.scheduler().shutdown();
     }
 }

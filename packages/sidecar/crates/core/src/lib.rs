@@ -11,7 +11,7 @@
 //! that are listed before it:
 //!
 //! ```text
-//! options, outcome, checks, containment ─► installation ─► sched ─► program
+//! options, outcome, checks, containment ─► installation ─► outside ─► sched ─► program
 //!   ─► snapshot ─► runtime ─► core ─► store
 //! ```
 //! `scripts/test/rust-modules.mjs` checks that no two modules use each other.
@@ -25,6 +25,7 @@ pub mod fuzzing;
 mod installation;
 mod options;
 mod outcome;
+mod outside;
 mod program;
 mod runtime;
 mod sched;
@@ -34,6 +35,11 @@ mod store;
 #[cfg(test)]
 mod tests;
 
+/// The options, changes and reports of connections out of runtimes.
+pub use coldframe_edge_link::{
+    Change, CloseReason, Decision as OutsideDecision, Denied, DnsHost, Event as OutsideEvent, Existing, FlowInfo, LimitsChange,
+    Options as OutsideOptions, OptionsChange, OutsideMode, Refused, Rule,
+};
 pub use coldframe_error::{Error, Fact};
 pub use coldframe_ids::{ConnectionId, Digest, EvaluationId, HandleId, HostCallId, Pid};
 pub use coldframe_kernel::usage::WarningListener;
@@ -49,13 +55,14 @@ pub use coldframe_vm::{CPU_FEATURES, engine_config};
 pub use containment::contained;
 pub use core::Core;
 pub use options::{
-    CoreOptions, DEFAULT_MAX_RUNTIMES, Dispatch, EvaluationSettings, Mode, ProcessOptions, RuntimeOptions, Streams,
+    CoreOptions, DEFAULT_MAX_RUNTIMES, Dispatch, EDGE_PROGRAM, EvaluationSettings, Mode, ProcessOptions, RuntimeOptions, Streams,
 };
 pub use outcome::{Outcome, ProcessEntry, Resources, Sink, Timings};
+pub use outside::{Done, OutsideEvents, OutsideListener, TimedEvent, now_us, rule_text};
 pub use program::ProgramInfo;
 pub use runtime::{
-    ArchiveUse, AssignSinks, Carryover, Files, Held, Network, Permissions, Process, Processes, RestoreOptions, RestoredRuntime,
-    Runtime, SnapshotOptions, Starting,
+    ArchiveUse, AssignSinks, Carryover, Files, Held, Network, OutsideConnections, Permissions, Process, Processes,
+    RestoreOptions, RestoredRuntime, Runtime, SnapshotOptions, Starting,
 };
 pub use snapshot::{Snapshot, SnapshotInfo};
 pub use store::{DamagedSnapshot, Retention, Store, StoreOptions, Stored};

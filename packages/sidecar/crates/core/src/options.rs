@@ -1,6 +1,7 @@
 //! The embedder's options of the core, of a runtime and of a process. The functions that receive
 //! options also check the options. Next: `outcome.rs`.
 
+use coldframe_edge_link::Options as OutsideOptions;
 use coldframe_kernel::usage::WarningListener;
 use coldframe_kernel::{FileSystemOptions, Limits, MountOptions, PermissionPolicy};
 use coldframe_vm::abi::Place;
@@ -21,7 +22,13 @@ pub struct CoreOptions {
     pub spin: Duration,
     /// The largest number of runtimes at a time.
     pub max_runtimes: u64,
+    /// The program that opens connections out of runtimes. The program is started with its first
+    /// use.
+    pub edge: PathBuf,
 }
+
+/// The name of the program that opens connections out of runtimes.
+pub const EDGE_PROGRAM: &str = "coldframe-edge";
 
 /// The default of [`CoreOptions::max_runtimes`]. Linux's default limit of mappings is sufficient
 /// for this number of runtimes with one program each.
@@ -51,6 +58,9 @@ pub struct RuntimeOptions {
     pub warnings: Option<WarningListener>,
     /// The initial app file systems.
     pub file_systems: Vec<FileSystemOptions>,
+    /// The options of connections out of the runtime. `None` means that no connection leaves the
+    /// runtime.
+    pub outside: Option<OutsideOptions>,
 }
 
 /// The purpose of a process.

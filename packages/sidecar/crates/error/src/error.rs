@@ -219,6 +219,11 @@ pub enum Error {
         /// The id.
         id: String,
     },
+    /// the process for outside connections has ended: {reason}
+    EdgeEnded {
+        /// The reason why the process has ended or could not be started.
+        reason: String,
+    },
     /// the guest image at {path} cannot be used: {reason}
     Image {
         /// The file or folder.
@@ -266,6 +271,7 @@ impl Error {
             Self::SnapshotFile { .. } => "ERR_SNAPSHOT_FILE",
             Self::SnapshotNotFound { .. } => "ERR_SNAPSHOT_NOT_FOUND",
             Self::SnapshotExists { .. } => "ERR_SNAPSHOT_EXISTS",
+            Self::EdgeEnded { .. } => "ERR_EDGE_ENDED",
             Self::Image { .. } => "ERR_IMAGE",
         }
     }
@@ -302,7 +308,9 @@ impl Error {
             Self::ResultLimit { bytes } => vec![("resultBytes", number(*bytes))],
             Self::Signal { signal } => vec![("signal", Fact::Number(i64::from(*signal)))],
             Self::RunnerExited { exit_code } => vec![("exitCode", Fact::Number(i64::from(*exit_code)))],
-            Self::EngineFault { reason } | Self::Snapshot { reason } => vec![("reason", Fact::Text(reason.clone()))],
+            Self::EngineFault { reason } | Self::Snapshot { reason } | Self::EdgeEnded { reason } => {
+                vec![("reason", Fact::Text(reason.clone()))]
+            }
             Self::Internal { place, ended } => {
                 vec![("place", Fact::Text(place.clone())), ("ended", Fact::Text(ended.name().to_owned()))]
             }

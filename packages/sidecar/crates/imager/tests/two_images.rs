@@ -63,6 +63,7 @@ fn open(folder: &Path) -> Result<Core, String> {
         warm_slots: 1,
         spin: std::time::Duration::ZERO,
         max_runtimes: 10,
+        edge: PathBuf::new(),
     };
     Core::open(&options).map_err(|error| error.to_string())
 }

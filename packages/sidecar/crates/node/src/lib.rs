@@ -54,6 +54,8 @@ pub fn open<'env>(
     };
     let image_dir: Option<String> = options.get("imageDir")?;
     let image_dir = image_dir.ok_or_else(|| arguments::wrong(env, "imageDir", "the path of a folder", "undefined"))?;
+    let edge: Option<String> = options.get("edge")?;
+    let edge = edge.ok_or_else(|| arguments::wrong(env, "edge", "the path of a program", "undefined"))?;
     let log: Option<String> = options.get("log")?;
     if let Some(Err(received)) = log.as_deref().map(coldframe_log::install) {
         return Err(arguments::wrong(env, "log", coldframe_log::EXPECTED, &received));
@@ -67,6 +69,7 @@ pub fn open<'env>(
         warm_slots: number("warmSlots", 0, MAX_WARM_SLOTS, 16)? as usize,
         spin: Duration::from_micros(number("spinUs", 0, MAX_SPIN_US, spin_us)?),
         max_runtimes: number("maxRuntimes", 1, coldframe_session::MAX_RUNTIMES as u64, DEFAULT_MAX_RUNTIMES)?,
+        edge: edge.into(),
     };
     let store: Option<Object<'env>> = options.get("snapshots")?;
     let store = store.ok_or_else(|| arguments::wrong(env, "snapshots", "an object", "undefined"))?;

@@ -10,7 +10,8 @@ use std::time::Instant;
 
 use coldframe_core as core;
 use coldframe_core::{
-    BindingOptions, Error, FileSystemOptions, MountOptions, RestoreOptions, Snapshot, SnapshotOptions, Starting, without_guests,
+    BindingOptions, Error, FileSystemOptions, MountOptions, OutsideOptions, RestoreOptions, Snapshot, SnapshotOptions, Starting,
+    without_guests,
 };
 use coldframe_ids::{RequestId, RunnerId, RuntimeId};
 use coldframe_protocol::messages::{
@@ -22,6 +23,7 @@ use crate::convert;
 use crate::host_calls::{self, EventSender};
 use crate::limits;
 use crate::message::Message;
+use crate::outside_options;
 use crate::permissions;
 use crate::replies::Reply;
 use crate::runtimes::{LiveRuntime, mounts};
@@ -50,6 +52,7 @@ struct Cloning {
     snapshot: Arc<Snapshot>,
     mounts: (Vec<MountOptions>, Vec<FileSystemOptions>),
     bindings: Option<Vec<BindingOptions>>,
+    outside: Option<OutsideOptions>,
     tenant: Option<Arc<str>>,
     /// The weight of the cloned runtime, which the clones have too.
     weight: u64,
@@ -79,6 +82,7 @@ impl Session {
             ..RestoreOptions::default()
         };
         let (warn, owner) = (create.warn == Some(true), create.tenant.map(Arc::from));
+        let outside = create.outside.as_ref().map(outside_options::options).transpose();
         let copy = move |session: &mut Self, snapshot: &Arc<Snapshot>| {
             // Named limits replace the limits of the snapshot, or of the profile.
             let mut limits = match &profile {
@@ -88,7 +92,7 @@ impl Session {
             numbers.iter().try_for_each(|(name, value)| limits.set(name, *value))?;
             let cwd = restore.cwd.clone().unwrap_or_else(|| snapshot.cwd().to_owned());
             let policy = restore.permissions.clone().unwrap_or_else(|| snapshot.permissions());
-            let restore = RestoreOptions { limits: Some(limits), ..restore };
+            let restore = RestoreOptions { limits: Some(limits), outside: outside?, ..restore };
             let ((runtime, programs), _) = session.copy(snapshot, CopyOptions { restore, warn, tenant: owner })?;
             let restored = Restored { programs, cwd: &cwd, permissions: permissions::permissions(&policy) };
             let configure_ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
@@ -217,6 +221,13 @@ impl Session {
         };
         let (runtime, tenant, context) = (live.runtime.clone(), live.tenant.clone(), ErrorContext::runtime(clone.runtime));
         let weight = runtime.weight();
+        let outside = match clone.outside.as_ref().map(outside_options::options).transpose() {
+            Ok(outside) => outside,
+            Err(error) => {
+                self.refuse(id, &convert::failure(&error, context));
+                return Ok(None);
+            }
+        };
         let options = SnapshotOptions {
             tenant: live.tenant().to_owned(),
             timeout: quiesce_timeout(clone.timeout_ms),
@@ -232,7 +243,8 @@ impl Session {
         let done = move |taken: Result<(Arc<Snapshot>, _), Error>| match taken {
             Ok((snapshot, _)) => {
                 snapshot.expect_copies(left);
-                let cloning = Cloning { id, snapshot, mounts, bindings, tenant, weight, warn, settle, left, copies: Vec::new() };
+                let copies = Vec::new();
+                let cloning = Cloning { id, snapshot, mounts, bindings, outside, tenant, weight, warn, settle, left, copies };
                 tasks.add(|session| session.continue_cloning(cloning));
             }
             Err(error) => replies.fail(id, &error, context),
@@ -244,9 +256,9 @@ impl Session {
     fn continue_cloning(&mut self, mut cloning: Cloning) {
         for _ in 0..COPIES_AT_ONCE.min(cloning.left as usize) {
             let (mounts, file_systems) = cloning.mounts.clone();
-            let bindings = cloning.bindings.clone();
+            let (bindings, outside) = (cloning.bindings.clone(), cloning.outside.clone());
             let weight = Some(cloning.weight);
-            let restore = RestoreOptions { mounts, file_systems, bindings, weight, ..RestoreOptions::default() };
+            let restore = RestoreOptions { mounts, file_systems, bindings, outside, weight, ..RestoreOptions::default() };
             let options = CopyOptions { restore, warn: cloning.warn, tenant: cloning.tenant.clone() };
             let copy = self.copy(&cloning.snapshot, options);
             cloning.left -= 1;

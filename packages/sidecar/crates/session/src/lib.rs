@@ -25,6 +25,8 @@ mod message;
 #[cfg(test)]
 mod models;
 mod network;
+mod outside;
+mod outside_options;
 mod owner_calls;
 mod owner_threads;
 mod pause;

@@ -17,9 +17,11 @@ use coldframe_core::{
 use coldframe_ids::{RequestId, RunnerId, RuntimeId};
 use coldframe_protocol::messages::{RestoredProgram, RestoredPrograms, RuntimePause, RuntimeResume};
 
+use crate::convert;
 use crate::copies::CopyOptions;
 use crate::host_calls;
 use crate::message::Message;
+use crate::outside_options;
 use crate::replies::Reply;
 use crate::runtimes::{LiveRuntime, mounts};
 use crate::session::{Session, Violation};
@@ -224,6 +226,13 @@ impl Session {
     /// Handles `runtime.resume`.
     pub(crate) fn resume(&mut self, id: RequestId, resume: RuntimeResume<'_>) -> Result<(), Violation> {
         let runtime = resume.runtime;
+        let outside = match resume.outside.as_ref().map(outside_options::options).transpose() {
+            Ok(outside) => outside,
+            Err(error) => {
+                self.refuse(id, &convert::failure(&error, ErrorContext::runtime(runtime)));
+                return Ok(());
+            }
+        };
         let Some(paused) = self.paused.get_mut(&runtime).filter(|paused| paused.resuming == Resuming::No) else {
             if self.runtimes.get(runtime).is_some() {
                 self.send(Reply(id).body(&RestoredPrograms::default(), 64));
@@ -244,7 +253,7 @@ impl Session {
         self.store.in_background(move |store| {
             let read = contained(|| store.get(&tenant, &name));
             tasks.add(move |session| {
-                let options = RestoreOptions { mounts, file_systems, bindings, ..RestoreOptions::default() };
+                let options = RestoreOptions { mounts, file_systems, bindings, outside, ..RestoreOptions::default() };
                 let programs = session.finish_resume(runtime, read, options, warn);
                 replies.settle(id, programs.map(|programs| Reply(id).body(&RestoredPrograms { programs }, 256)));
             });

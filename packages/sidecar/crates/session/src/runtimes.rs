@@ -10,6 +10,7 @@ use coldframe_protocol::messages::{Mount, RuntimeCreate, RuntimeCreated, Runtime
 use crate::convert;
 use crate::host_calls::{self, EventSender};
 use crate::limits;
+use crate::outside_options;
 use crate::owner_calls::OwnerCalls;
 use crate::permissions;
 use crate::replies::Reply;
@@ -104,6 +105,7 @@ impl Session {
             permissions: create.permissions.as_ref().map(permissions::policy).unwrap_or_default(),
             warnings,
             weight: create.weight,
+            outside: create.outside.as_ref().map(outside_options::options).transpose()?,
         };
         self.runtimes.check_room()?;
         let runtime = self.core.create_runtime(options)?;

@@ -190,6 +190,7 @@ impl Session {
             Request::HostCall(request) => self.host_call(id, request, may_run_here),
             Request::Permission(request) => self.permission(id, request, may_run_here),
             Request::Snapshot(request) => self.snapshot(id.request()?, request, may_run_here),
+            Request::Outside(request) => self.outside(id.request()?, request, may_run_here),
         }
     }
 

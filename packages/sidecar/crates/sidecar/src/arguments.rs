@@ -130,7 +130,7 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, S
     // Behind the wall, only the image's own folder exists, and no folder of a link or of `..`.
     let image_dir = std::fs::canonicalize(&image_dir).unwrap_or_else(|_| absolute(image_dir));
     let directory = directory.map(absolute);
-    let core = CoreOptions { image_dir, workers, warm_slots, spin, max_runtimes };
+    let core = CoreOptions { image_dir, workers, warm_slots, spin, max_runtimes, edge: beside_this_program() };
     let store = StoreOptions { directory, max_bytes, memory_bytes };
     Ok(Command::Serve(Box::new(Arguments {
         channel_fd,
@@ -144,6 +144,12 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, S
         #[cfg(feature = "stand-in")]
         stand_in: stage.map(|stage| (stage, only)),
     })))
+}
+
+/// Returns the path of the program that opens connections out of runtimes. The program is in the
+/// folder of this program, so no option and no request names another program.
+fn beside_this_program() -> PathBuf {
+    std::env::current_exe().unwrap_or_default().with_file_name(coldframe_core::EDGE_PROGRAM)
 }
 
 fn number(parser: &mut Parser, name: &str, least: u64, most: u64) -> Result<u64, String> {

@@ -13,6 +13,7 @@ pub fn begin(arguments: &Arguments) -> Option<Building> {
         image: arguments.core.image_dir.clone(),
         store: arguments.store.directory.clone(),
         roots: arguments.mount_roots.clone(),
+        edge: Some(arguments.core.edge.clone()),
     };
     (arguments.walls != WallMode::Off).then(|| Building::begin(config))
 }

@@ -6,6 +6,7 @@
 //! exports.
 
 use crate::available_memory as own_available_memory;
+use crate::edge_process::{EdgeProcess, start};
 use rustix::fs::{Mode, OFlags, open};
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -47,6 +48,10 @@ pub trait HostAccess: Send + Sync {
 
     /// Returns the memory that the process can still allocate (`available_memory`).
     fn available_memory(&self) -> Option<u64>;
+
+    /// Starts the process that opens connections out of runtimes. A broker ignores `program`, and
+    /// starts the program that it knows since its own start.
+    fn start_edge(&self, program: &Path) -> io::Result<EdgeProcess>;
 }
 
 static ACCESS: OnceLock<Box<dyn HostAccess>> = OnceLock::new();
@@ -83,6 +88,10 @@ impl HostAccess for Direct {
 
     fn available_memory(&self) -> Option<u64> {
         own_available_memory()
+    }
+
+    fn start_edge(&self, program: &Path) -> io::Result<EdgeProcess> {
+        start(program)
     }
 }
 

@@ -5,9 +5,11 @@
 //! platform so far. This crate depends on no other crate of the workspace. Next: the crate
 //! `memory`, which builds a VM's memory with these calls.
 
+mod edge_process;
 mod host_access;
 mod linux;
 
+pub use edge_process::{EDGE_FD, EdgeProcess};
 pub use host_access::{Direct, HostAccess, HostFolder, PartFile, Replacement, host_access, set_host_access};
 pub use linux::*;
 

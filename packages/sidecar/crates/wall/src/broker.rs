@@ -6,11 +6,14 @@
 //!   has mounted it so. The descriptor is a clone of the mount, whose `..` leads nowhere;
 //! - once each file that the app imports, and a new file in the place of each file that the app
 //!   exports;
-//! - the number of bytes of memory that are available.
+//! - the number of bytes of memory that are available;
+//! - one process that opens connections out of runtimes, if the app has granted it
+//!   (`edge_starter.rs`).
 //!
 //! The broker ends with the sidecar. It has no socket but the one to the sidecar, and its own
 //! filter of system calls.
 
+use crate::edge_starter::EdgeStarter;
 use crate::grants::{Grants, refusal};
 use crate::namespaces::{self, Made};
 use crate::wire::{self, Operation, Reply};
@@ -82,8 +85,10 @@ fn serve(config: &Config, socket: RawFd, sidecar: u32, namespaced: bool) -> io::
     let kept = if clones { CapabilitySet::SYS_ADMIN } else { CapabilitySet::empty() };
     let _ = rights::keep_capabilities(kept);
     let _ = rights::forbid_dumps();
+    // The filter would apply to the edge process too.
+    let edge = config.edge.as_deref().map(EdgeStarter::fork);
     let _ = filter::install(&filter::BROKER);
-    Server { socket, clones, grants: Grants::default(), parts: HashMap::new(), serial: 0 }.serve()
+    Server { socket, clones, grants: Grants::default(), parts: HashMap::new(), serial: 0, edge }.serve()
 }
 
 /// Waits until the socket has a packet or is closed.
@@ -105,6 +110,7 @@ struct Server {
     /// The files that are being exported.
     parts: HashMap<u64, Box<dyn Replacement>>,
     serial: u64,
+    edge: Option<io::Result<EdgeStarter>>,
 }
 
 impl Server {
@@ -174,6 +180,12 @@ impl Server {
             Operation::Memory => {
                 let number = Direct.available_memory().ok_or_else(malformed)?;
                 Ok(Reply { number, ..Reply::default() })
+            }
+            Operation::Edge => {
+                self.check(Operation::Edge, &[])?;
+                let starter = self.edge.as_ref().ok_or(io::ErrorKind::NotFound)?;
+                let socket = starter.as_ref().map_err(|error| io::Error::from(error.kind()))?.start()?;
+                Ok(Reply { fd: Some(socket), ..Reply::default() })
             }
         }
     }

@@ -4,7 +4,7 @@ use crate::Config;
 use crate::broker;
 use crate::wire::{self, Operation, Reply};
 use coldframe_panics::process::Mutex;
-use coldframe_sys::{HostAccess, HostFolder, Replacement, set_host_access};
+use coldframe_sys::{EdgeProcess, HostAccess, HostFolder, Replacement, set_host_access};
 use rustix::process::Pid;
 use std::ffi::OsStr;
 use std::fs::File;
@@ -90,6 +90,11 @@ impl HostAccess for Brokered {
     fn replace(&self, path: &Path, _suffix: &str) -> io::Result<Box<dyn Replacement>> {
         let (file, reply) = ask_path(&self.0, Operation::Replace, path)?;
         Ok(Box::new(PartFile { file, number: reply.number, shared: self.0.clone(), is_committed: false }))
+    }
+
+    fn start_edge(&self, _program: &Path) -> io::Result<EdgeProcess> {
+        let socket = ask(&self.0, Operation::Edge, &[])?.fd.ok_or(io::ErrorKind::InvalidData)?;
+        Ok(EdgeProcess { socket, child: None })
     }
 
     fn available_memory(&self) -> Option<u64> {

@@ -3,7 +3,7 @@
 //! the sidecar cannot write to it, so an escaped guest cannot grant itself a path.
 //!
 //! A grant is one letter (the letters of [`Operation`](crate::wire::Operation)), the path as the
-//! request names it, and a NUL.
+//! request names it, and a NUL. The grant of the edge process has an empty path.
 
 use crate::wire::Operation;
 use std::collections::HashSet;

@@ -15,10 +15,11 @@
 //!
 //! A part that the system lacks does not stop the start. [`Walls`] has a row for each part.
 //!
-//! Next: `broker.rs`, `namespaces.rs`, `rights.rs`, `ruleset.rs`, `filter.rs`.
+//! Next: `broker.rs`, `edge_starter.rs`, `namespaces.rs`, `rights.rs`, `ruleset.rs`, `filter.rs`.
 
 mod broker;
 mod client;
+mod edge_starter;
 mod filter;
 mod folders;
 mod grants;
@@ -49,6 +50,9 @@ pub struct Config {
     /// The only folders that the embedder will mount. `None` if the embedder may mount further
     /// folders later.
     pub roots: Option<Vec<PathBuf>>,
+    /// The program that opens connections out of runtimes. Absolute. No request can name another
+    /// program.
+    pub edge: Option<PathBuf>,
 }
 
 /// A wall that is not closed yet.

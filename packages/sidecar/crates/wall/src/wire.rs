@@ -35,10 +35,12 @@ pub enum Operation {
     Abort,
     /// The memory that is available.
     Memory,
+    /// The process that opens connections out of runtimes.
+    Edge,
 }
 
 impl Operation {
-    const ALL: [(Self, u8); 7] = [
+    const ALL: [(Self, u8); 8] = [
         (Self::ReadFolder, b'r'),
         (Self::WriteFolder, b'w'),
         (Self::ReadFile, b'i'),
@@ -46,6 +48,7 @@ impl Operation {
         (Self::Commit, b'c'),
         (Self::Abort, b'a'),
         (Self::Memory, b'm'),
+        (Self::Edge, b'n'),
     ];
 
     pub fn byte(self) -> u8 {

@@ -10,6 +10,7 @@ mod embedder;
 mod files;
 mod handles;
 mod network;
+mod outside;
 mod permissions;
 mod process;
 mod processes;
@@ -20,6 +21,7 @@ mod usage;
 pub use files::Files;
 pub use handles::ArchiveUse;
 pub use network::Network;
+pub use outside::OutsideConnections;
 pub use permissions::Permissions;
 pub use process::Process;
 pub use processes::Processes;
@@ -30,10 +32,12 @@ use crate::budget::{BudgetUse, RuntimeBudget};
 use crate::checks::{check_cwd, check_env, check_size, env_bytes, failed, lay_over, login_env};
 use crate::options::{Dispatch, Mode, ProcessOptions, RuntimeOptions, Streams};
 use crate::outcome::{Outcome, Sink, Timings};
+use crate::outside::{validate, with_outside};
 use crate::program::{Home, Launch, Membership, Origin, Parts, Program, Quiesce, run};
 use crate::sched::{Alarm, Task, TaskFlow};
 use crate::snapshot::SnapshotUse;
 use budget::check_weight;
+use coldframe_edge_link::Options as OutsideOptions;
 use coldframe_error::{Errno, Error};
 use coldframe_fair::DEFAULT_WEIGHT;
 use coldframe_ids::{EvaluationId, Pid};
@@ -42,6 +46,7 @@ use coldframe_kernel::usage::{Charge, Resource};
 use coldframe_kernel::{Kernel, Limits, PermissionPolicy, Process as KernelProcess};
 use coldframe_panics::Health;
 use coldframe_panics::runtime::{Mutex, RwLock};
+use outside::OutsideSlot;
 use registry::RuntimeCharge;
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
@@ -78,6 +83,8 @@ pub(crate) struct Inner {
     /// Files, archives and watches that the embedder has open.
     handles: Mutex<handles::HandleTable>,
     latest: Mutex<LatestSnapshot>,
+    /// The connections out of the runtime. Empty until the embedder sets options.
+    outside: OutsideSlot,
     _charge: RuntimeCharge,
 }
 
@@ -88,6 +95,8 @@ struct InnerOptions {
     weight: u64,
     /// The time that the runtime used before it was paused.
     budget: BudgetUse,
+    /// The validated options of connections out of the runtime.
+    outside: Option<OutsideOptions>,
 }
 
 /// A kernel and the quiescing of its programs.
@@ -124,8 +133,10 @@ impl Runtime {
         let env = login_env(options.env);
         check_size("env", env_bytes(&env), options.limits.env_bytes)?;
         let kernel = Arc::new(Kernel::new(&options.limits));
-        if options.permissions != PermissionPolicy::default() {
-            kernel.permissions.set(&options.permissions)?;
+        options.outside.as_ref().map_or(Ok(()), validate)?;
+        let permissions = with_outside(options.permissions, options.outside.is_some());
+        if permissions != PermissionPolicy::default() {
+            kernel.permissions.set(&permissions)?;
         }
         if let Some(listener) = options.warnings {
             kernel.usage.warnings.listen(listener);
@@ -133,7 +144,7 @@ impl Runtime {
         kernel.has_app_file_systems.store(!options.file_systems.is_empty(), Ordering::Relaxed);
         kernel.embedder_files().furnish(&options.mounts, &options.file_systems, &options.files, &cwd)?;
         let weight = options.weight.unwrap_or(DEFAULT_WEIGHT);
-        let inner = InnerOptions { env, cwd, weight, budget: BudgetUse::default() };
+        let inner = InnerOptions { env, cwd, weight, budget: BudgetUse::default(), outside: options.outside };
         Ok(Self { inner: Inner::new(registry, charge, kernel, inner) })
     }
 
@@ -231,7 +242,7 @@ impl Runtime {
 
 impl Inner {
     fn new(registry: Arc<Registry>, charge: RuntimeCharge, kernel: Arc<Kernel>, options: InnerOptions) -> Arc<Self> {
-        let InnerOptions { env, cwd, weight, budget } = options;
+        let InnerOptions { env, cwd, weight, budget, outside } = options;
         kernel.crypto_share.set_weight(weight);
         let inner = Arc::new(Self {
             limits: kernel.usage.limits,
@@ -245,10 +256,14 @@ impl Inner {
             programs: Mutex::default(),
             handles: Mutex::default(),
             latest: Mutex::default(),
+            outside: OutsideSlot::default(),
             ordinal: registry.next_ordinal(),
             registry,
             _charge: charge,
         });
+        if let Some(outside) = outside {
+            inner.set_outside(outside);
+        }
         inner.registry.add(&inner);
         inner.watch_wall_time(false);
         log::debug!(target: "runtime", "{} created", inner.ordinal);
@@ -352,6 +367,7 @@ impl Inner {
             (is_first, programs.live.values().cloned().collect::<Vec<_>>(), self.kernel())
         };
         self.contain_end(|| kernel.sockets.detach(reason));
+        self.outside.end();
         self.contain_end(|| self.registry.scheduler().freed(kernel.held_bytes()));
         for program in live {
             program.end(reason.clone());

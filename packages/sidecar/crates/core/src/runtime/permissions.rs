@@ -2,6 +2,7 @@
 //! `usage.rs`.
 
 use super::{Inner, Runtime};
+use crate::outside::with_outside;
 use coldframe_error::Error;
 use coldframe_kernel::{Decisions, PermissionListener, PermissionPolicy};
 use std::sync::Arc;
@@ -21,10 +22,12 @@ impl Runtime {
 
 impl Permissions {
     /// Replaces the policy of all programs. The new policy applies from each program's next system
-    /// call. Open files stay open. If the policy is invalid, the call fails and the old policy
+    /// call. Open files stay open. If the policy omits the scope `network`, the scope allows what the
+    /// options of outside connections allow. If the policy is invalid, the call fails and the old policy
     /// stays.
     pub fn set(&self, policy: &PermissionPolicy) -> Result<(), Error> {
-        self.inner.kernel().permissions.set(policy)
+        let policy = with_outside(policy.clone(), self.inner.outside.get().is_some());
+        self.inner.kernel().permissions.set(&policy)
     }
 
     /// Replaces or removes the listener for permission decisions. Waiting decisions are dropped.

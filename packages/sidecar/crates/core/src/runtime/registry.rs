@@ -3,6 +3,7 @@
 
 use super::Inner;
 use crate::installation::Installation;
+use crate::outside::Edge;
 use crate::sched::Scheduler;
 use coldframe_error::Error;
 use coldframe_panics::process::{Condvar, Mutex};
@@ -23,6 +24,8 @@ pub(crate) struct Registry {
     idle: Condvar,
     runtime_count: AtomicU64,
     max_runtimes: u64,
+    /// The process that opens connections out of runtimes.
+    edge: Arc<Edge>,
 }
 
 /// The charge for one of the runtimes that the process may have. The charge is returned when it is
@@ -38,7 +41,7 @@ impl Drop for RuntimeCharge {
 }
 
 impl Registry {
-    pub(crate) fn new(installation: Installation, scheduler: Arc<Scheduler>, max_runtimes: u64) -> Self {
+    pub(crate) fn new(installation: Installation, scheduler: Arc<Scheduler>, max_runtimes: u64, edge: Edge) -> Self {
         Self {
             installation: Arc::new(installation),
             scheduler,
@@ -49,6 +52,7 @@ impl Registry {
             idle: Condvar::new(),
             runtime_count: AtomicU64::new(0),
             max_runtimes,
+            edge: Arc::new(edge),
         }
     }
 
@@ -60,6 +64,11 @@ impl Registry {
     /// Returns the scheduler, whose threads run guests.
     pub(crate) fn scheduler(&self) -> &Arc<Scheduler> {
         &self.scheduler
+    }
+
+    /// Returns the process that opens connections out of runtimes.
+    pub(crate) fn edge(&self) -> &Arc<Edge> {
+        &self.edge
     }
 
     /// Charges for a runtime. Fails with `ERR_RESOURCE_EXHAUSTED` if the limit of runtimes is

@@ -17,6 +17,7 @@ pub use bytes::StoredMemory;
 pub(crate) use id::{fresh_id, is_id};
 pub use info::SnapshotInfo;
 
+use crate::outside::without_outside;
 use crate::program::{ProgramInfo, ProgramSnapshot};
 use coldframe_kernel::snapshot::KernelSnapshot;
 use coldframe_kernel::{Limits, PermissionPolicy};
@@ -82,8 +83,8 @@ impl Snapshot {
         &self.env
     }
 
-    /// Returns the permissions of the programs.
+    /// Returns the permissions of the programs, as the embedder has set them.
     pub fn permissions(&self) -> PermissionPolicy {
-        self.kernel.permissions()
+        without_outside(self.kernel.permissions())
     }
 }

@@ -81,8 +81,14 @@ impl Guest {
         let folder = std::env::temp_dir().join(format!("coldframe-{name}-{}", std::process::id()));
         let wasm = wat::parse_str(text).expect("the guest's text");
         coldframe_imager::build(&wasm, std::slice::from_ref(&folder), &folder, "guest")?;
-        let options =
-            CoreOptions { image_dir: folder.clone(), workers: 2, warm_slots: 4, spin: Duration::ZERO, max_runtimes: 1_000 };
+        let options = CoreOptions {
+            image_dir: folder.clone(),
+            workers: 2,
+            warm_slots: 4,
+            spin: Duration::ZERO,
+            max_runtimes: 1_000,
+            edge: PathBuf::new(),
+        };
         Ok(Self { core: Core::open(&options).expect("a core"), folder })
     }
 }

@@ -126,6 +126,7 @@ impl Harness {
             warm_slots: 4,
             spin: Duration::ZERO,
             max_runtimes: 1_000,
+            edge: PathBuf::new(),
         };
         let core = Core::open(&core).expect("a core");
         let _ = std::fs::remove_dir_all(&folder);

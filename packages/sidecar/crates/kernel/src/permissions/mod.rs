@@ -120,6 +120,12 @@ impl Permissions {
         Ok(())
     }
 
+    /// Returns the policy, as it was set.
+    pub fn policy(&self) -> PermissionPolicy {
+        check_may_wait();
+        self.policy.read().source.clone()
+    }
+
     /// Sends all further decisions to `listener`, or to no listener.
     pub fn listen(&self, listener: Option<Arc<dyn PermissionListener>>) {
         let held = self.replace();

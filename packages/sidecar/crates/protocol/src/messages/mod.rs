@@ -12,6 +12,7 @@ mod connection;
 mod file;
 mod host_call;
 mod network;
+mod outside;
 mod permission;
 mod process;
 mod runner;
@@ -22,6 +23,7 @@ pub use connection::*;
 pub use file::*;
 pub use host_call::*;
 pub use network::*;
+pub use outside::*;
 pub use permission::*;
 pub use process::*;
 pub use runner::*;
@@ -92,7 +94,15 @@ pub(crate) struct Row {
 }
 
 fn rows() -> impl Iterator<Item = &'static Row> {
-    let events = [connection::EVENTS, process::EVENTS, network::EVENTS, host_call::EVENTS, permission::EVENTS, runtime::EVENTS];
+    let events = [
+        connection::EVENTS,
+        process::EVENTS,
+        network::EVENTS,
+        host_call::EVENTS,
+        permission::EVENTS,
+        runtime::EVENTS,
+        outside::EVENTS,
+    ];
     requests().chain(events.into_iter().flatten())
 }
 
@@ -146,6 +156,8 @@ families! {
     Permission(PermissionRequest),
     /// Snapshots.
     Snapshot(SnapshotRequest),
+    /// Connections out of a runtime.
+    Outside(OutsideRequest),
 }
 
 impl<'a> Request<'a> {

@@ -3,7 +3,7 @@
 use coldframe_ids::{FileSystemId, Pid, RuntimeId};
 use serde::{Deserialize, Serialize};
 
-use super::{Binding, Empty, Permissions, RestoredProgram};
+use super::{Binding, Empty, OutsideOptions, Permissions, RestoredProgram};
 use crate::declare::{events, requests};
 use crate::maps::{Blobs, Numbers, Pairs};
 
@@ -58,6 +58,9 @@ pub struct RuntimeCreate<'a> {
     /// permissions.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub permissions: Option<Permissions<'a>>,
+    /// The policy for connections out of the runtime. Omitted: no connection leaves the runtime.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub outside: Option<OutsideOptions<'a>>,
     /// Bindings that exist from the start.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub bindings: Option<Vec<Binding<'a>>>,

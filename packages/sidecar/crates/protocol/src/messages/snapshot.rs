@@ -6,7 +6,7 @@
 use coldframe_ids::RuntimeId;
 use serde::{Deserialize, Serialize};
 
-use super::{Binding, Empty, Failure, Mount, RestoredProgram};
+use super::{Binding, Empty, Failure, Mount, OutsideOptions, RestoredProgram};
 use crate::declare::requests;
 use crate::maps::Pairs;
 
@@ -102,6 +102,9 @@ pub struct RuntimeClone<'a> {
     /// Bindings that the clones have from the start.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub bindings: Option<Vec<Binding<'a>>>,
+    /// The policy for connections out of the clones. Omitted: no connection leaves the clones.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub outside: Option<OutsideOptions<'a>>,
 }
 
 /// An entry of the reply to `runtime.clone`: a runtime, or the reason why the clone failed.
@@ -157,6 +160,9 @@ pub struct RuntimeResume<'a> {
     /// Bindings that the runtime has before its programs run.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub bindings: Option<Vec<Binding<'a>>>,
+    /// The policy for connections out of the runtime. Omitted: no connection leaves the runtime.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub outside: Option<OutsideOptions<'a>>,
 }
 
 /// `snapshot.list`.

@@ -53,6 +53,7 @@ macro_rules! reply {
 }
 
 // The module uses the macros above, so the module must follow the macros.
+mod outside;
 mod samples;
 mod snapshots;
 
@@ -445,6 +446,7 @@ pub fn all() -> Vec<Case> {
         FileStatus { r#type: FileType::File, mode, size, ino, nlink, uid, gid, atime_us, mtime_us, ctime_us, birthtime_us }
     });
     snapshots::add(&mut all);
+    outside::add(&mut all);
     all
 }
 

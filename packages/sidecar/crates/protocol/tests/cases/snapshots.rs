@@ -39,8 +39,8 @@ fn take() -> SnapshotTake<'static> {
 }
 
 fn clone() -> RuntimeClone<'static> {
-    let (timeout_ms, settle, warn, mounts, bindings) = (None, None, None, None, None);
-    RuntimeClone { runtime: runtime(1), count: 1, timeout_ms, settle, warn, mounts, bindings }
+    let (timeout_ms, settle, warn, mounts, bindings, outside) = (None, None, None, None, None, None);
+    RuntimeClone { runtime: runtime(1), count: 1, timeout_ms, settle, warn, mounts, bindings, outside }
 }
 
 pub fn add(all: &mut Vec<Case>) {
@@ -62,6 +62,7 @@ pub fn add(all: &mut Vec<Case>) {
             warn,
             mounts: Some(vec![mount]),
             bindings: bindings(),
+            outside: Some(super::outside::options()),
         }
     });
     sdk!(
@@ -73,7 +74,8 @@ pub fn add(all: &mut Vec<Case>) {
         RuntimePause { runtime: runtime(1), timeout_ms: Some(300), temporary: Some(true) }
     );
     sdk!(all, "runtime-resume", RuntimeResume, 24, RuntimeResume, {
-        RuntimeResume { runtime: runtime(1), warn: Some(true), mounts: Some(vec![]), bindings: bindings() }
+        let outside = Some(super::outside::options());
+        RuntimeResume { runtime: runtime(1), warn: Some(true), mounts: Some(vec![]), bindings: bindings(), outside }
     });
     sdk!(all, "snapshot-list", SnapshotList, 25, SnapshotList, SnapshotList { tenant: "default", after: None });
     sdk!(all, "snapshot-list-after", SnapshotList, 25, SnapshotList, {

@@ -26,6 +26,11 @@ macro_rules! attempts {
     };
 }
 
+/// Asks for the process that opens connections out of runtimes.
+fn start_edge() -> c_long {
+    host_access().start_edge(Path::new("/bin/true")).map_or(-1, |_| 0)
+}
+
 /// Opens a path.
 unsafe fn open(path: &str, flags: i32) -> c_long {
     let path = text(Path::new(path));

@@ -10,9 +10,11 @@ use super::Carryover;
 use crate::checks::{check_cwd, check_env, check_size, env_bytes, lay_over};
 use crate::options::Dispatch;
 use crate::outcome::Sink;
+use crate::outside::{validate, with_outside};
 use crate::program::{Membership, Origin, Program, ProgramInfo, ProgramSnapshot, Quiesce, RestoreTarget, RestoredVm};
 use crate::runtime::{ChildSink, Inner, InnerOptions, LatestSnapshot, Process, Registry, Runtime, check_weight};
 use crate::snapshot::Snapshot;
+use coldframe_edge_link::Options as OutsideOptions;
 use coldframe_error::Error;
 use coldframe_fair::DEFAULT_WEIGHT;
 use coldframe_kernel::snapshot::{RestoreInputs, RestoredKernel};
@@ -58,6 +60,8 @@ pub struct RestoreOptions {
     /// The carryover of a paused runtime that this runtime resumes. The outcomes of the paused
     /// runtime's running and queued evaluations are sent to the sinks.
     pub resume: Option<Carryover>,
+    /// The options of connections out of the runtime. A snapshot has none.
+    pub outside: Option<OutsideOptions>,
 }
 
 /// Assigns a sink to a restored program. The second argument is the sink of the replaced program,
@@ -114,11 +118,16 @@ impl Runtime {
         check_weight(options.weight)?;
         limits.check(registry.installation().image_len())?;
         check_size("env", env_bytes(&env), limits.env_bytes)?;
+        options.outside.as_ref().map_or(Ok(()), validate)?;
+        let has_outside = options.outside.is_some();
+        // Without a change, the kernel shares the compiled policy of the snapshot.
+        let given = options.permissions.or_else(|| has_outside.then(|| snapshot.permissions()));
+        let permissions = given.map(|policy| with_outside(policy, has_outside));
         let RestoredKernel { kernel, processes } = Kernel::restore(
             &snapshot.kernel,
             RestoreInputs {
                 limits,
-                permissions: options.permissions.as_ref(),
+                permissions: permissions.as_ref(),
                 mounts: &options.mounts,
                 file_systems: &options.file_systems,
                 warnings: options.warnings,
@@ -129,7 +138,12 @@ impl Runtime {
         }
         let weight = options.weight.or_else(|| options.resume.as_ref().and_then(Carryover::weight)).unwrap_or(DEFAULT_WEIGHT);
         let before = options.resume.as_ref().map(Carryover::budget).unwrap_or_default();
-        let inner = Inner::new(registry.clone(), charge, kernel, InnerOptions { env, cwd, weight, budget: before });
+        let inner = Inner::new(
+            registry.clone(),
+            charge,
+            kernel,
+            InnerOptions { env, cwd, weight, budget: before, outside: options.outside },
+        );
         let resume = options.resume.is_some();
         if let Some(carryover) = options.resume {
             carryover.apply(&inner, &inner.kernel());

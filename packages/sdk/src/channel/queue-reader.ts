@@ -1,13 +1,20 @@
-// Reads permission decisions from one sidecar.
+// Reads the queues of one sidecar: permission decisions, and events of connections out of a
+// runtime.
 //
-// The sidecar holds decisions in a queue for each runtime, and notifies the SDK once when a queue
-// has decisions. The reader then takes decisions, one message after the other, until a reply has no
-// decisions. A request is pending while a queue has decisions, so the app does not end before their
+// The sidecar holds the events of a runtime in a queue, and notifies the SDK once when the queue
+// has events. The reader then takes events, one message after the other, until a reply has no
+// events. A request is pending while a queue has events, so the app does not end before their
 // delivery. A listener alone does not keep the app running.
 
-import type { PermissionsTake, PermissionsTaken, RuntimeId } from '../protocol/generated/messages.js';
+import type { RuntimeId } from '../protocol/generated/messages.js';
+import type { Requests } from '../protocol/generated/tables.js';
 import type { Channel } from './channel.js';
-import type { DecisionListener } from './sidecar-connection.js';
+
+/** The requests that take events of a queue. */
+type Take = 'permissions.take' | 'outside.take';
+
+/** Receives the events of a queue. Does not throw. */
+export type QueueListener<T extends Take> = (taken: Requests[T]['reply']) => void;
 
 /** The read of one queue. */
 interface Read {
@@ -16,31 +23,33 @@ interface Read {
 }
 
 /** The listeners of a sidecar's runtimes, and the reads of their queues. */
-export class DecisionReader {
+export class QueueReader<T extends Take> {
   readonly #request: Channel['request'];
-  readonly #listeners = new Map<RuntimeId, DecisionListener>();
+  readonly #name: T;
+  readonly #listeners = new Map<RuntimeId, QueueListener<T>>();
   readonly #reads = new Map<RuntimeId, Read>();
 
-  constructor(request: Channel['request']) {
+  constructor(request: Channel['request'], name: T) {
     this.#request = request;
+    this.#name = name;
   }
 
   /** Sets or removes the listener of a runtime. */
-  listen(runtime: RuntimeId, listener: DecisionListener | undefined): void {
+  listen(runtime: RuntimeId, listener: QueueListener<T> | undefined): void {
     if (listener === undefined) this.#listeners.delete(runtime);
     else this.#listeners.set(runtime, listener);
   }
 
-  /** Handles the notification that the queue of a runtime has decisions. */
+  /** Handles the notification that the queue of a runtime has events. */
   pending(runtime: RuntimeId): void {
     const read = this.#reads.get(runtime);
     if (read !== undefined) read.isNotified = true;
     else void this.#read(runtime);
   }
 
-  /** Passes all decisions in the queue of a runtime to `listener`. */
-  async takeAll(runtime: RuntimeId, listener: DecisionListener): Promise<void> {
-    // The caller may be a listener that is receiving earlier decisions.
+  /** Passes all events in the queue of a runtime to `listener`. */
+  async takeAll(runtime: RuntimeId, listener: QueueListener<T>): Promise<void> {
+    // The caller may be a listener that is receiving earlier events.
     await Promise.resolve();
     await this.#take({ runtime, all: true }, listener);
   }
@@ -67,8 +76,8 @@ export class DecisionReader {
     }
   }
 
-  // Passes decisions to the listener before the channel handles the next message.
-  #take(take: PermissionsTake, listener: DecisionListener): Promise<PermissionsTaken> {
-    return this.#request('permissions.take', take, { onReply: listener });
+  // Passes events to the listener before the channel handles the next message.
+  #take(take: Requests[T]['body'], listener: QueueListener<T>): Promise<Requests[T]['reply']> {
+    return this.#request(this.#name, take, { onReply: listener });
   }
 }

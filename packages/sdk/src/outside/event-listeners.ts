@@ -1,0 +1,180 @@
+// The listeners for the events of connections out of one runtime.
+//
+// All listeners share one queue in the sidecar. The end of a listener first takes the events that
+// the sidecar holds.
+
+import { callListener } from '../call-listener.js';
+import type { OutsideListener } from '../channel/sidecar-connection.js';
+import { isColdframeError } from '../errors/error.js';
+import { checkArgument } from '../options/check.js';
+import { NETWORK_EVENT, type NetworkEventType } from '../options/outside.js';
+import { CALLBACK } from '../options/rule.js';
+import type { OutsideEvent } from '../protocol/generated/messages.js';
+import type { RuntimeAccess } from '../sidecar/runtime-access.js';
+import { unlessEnded } from '../sidecar/unless-ended.js';
+
+interface AnyEvent {
+  /** The time in milliseconds since 1970. */
+  readonly time: number;
+}
+
+interface Peer {
+  /** The name that the program has looked up. Absent if the name is not known. */
+  readonly host?: string;
+  /** The address of the peer. */
+  readonly address?: string;
+  readonly port?: number;
+  /** The rule that decided, such as `deny[3]`. Absent if `outside` decided. */
+  readonly rule?: string;
+  /** The text of the rule, as in the options. */
+  readonly pattern?: string;
+}
+
+/** A connection was opened. */
+export interface NetworkOpenEvent extends AnyEvent, Peer {
+  readonly type: 'open';
+}
+
+/** A connection was closed. */
+export interface NetworkCloseEvent extends AnyEvent, Peer {
+  readonly type: 'close';
+  /** Bytes that the program has sent. */
+  readonly sent: number;
+  /** Bytes that the program has received. */
+  readonly received: number;
+  /** Milliseconds between the opening and the close. */
+  readonly durationMs: number;
+  /** The reason of the close. Absent if both sides have ended. */
+  readonly reason?: string;
+}
+
+/** A lookup or a connection was denied. */
+export interface NetworkDeniedEvent extends AnyEvent, Peer {
+  readonly type: 'denied';
+  /** The reason, as in the program's error. */
+  readonly reason: string;
+}
+
+/** A name was looked up. */
+export interface NetworkDnsEvent extends AnyEvent {
+  readonly type: 'dns';
+  readonly host: string;
+  /** The addresses. Empty if the lookup has failed. */
+  readonly addresses: readonly string[];
+  /** The reason of a failure. */
+  readonly reason?: string;
+  /** Milliseconds that the lookup took. */
+  readonly durationMs?: number;
+}
+
+/** A limit of the option `network.limits` was reached, or a limit of lookups. */
+export interface NetworkLimitEvent extends AnyEvent {
+  readonly type: 'limit';
+  /** The name of the limit. */
+  readonly limit: string;
+}
+
+/** Events were lost, because they were not delivered fast enough. */
+export interface NetworkLostEvent {
+  readonly type: 'lost';
+  /** The number of lost events. */
+  readonly count: number;
+}
+
+/** The event of each type. */
+export interface NetworkEvents {
+  open: NetworkOpenEvent;
+  close: NetworkCloseEvent;
+  denied: NetworkDeniedEvent;
+  dns: NetworkDnsEvent;
+  limit: NetworkLimitEvent;
+  lost: NetworkLostEvent;
+}
+
+interface Subscriber {
+  readonly type: NetworkEventType;
+  readonly listener: (event: never) => void;
+}
+
+/** The listeners of one runtime. */
+export class EventListeners {
+  readonly #access: RuntimeAccess;
+  readonly #subscribers = new Set<Subscriber>();
+  /**
+   * The end of the last request. The next request is sent after that end, so that the last request
+   * takes effect last.
+   */
+  #lastRequest: Promise<void> = Promise.resolve();
+  #isWatched = false;
+
+  constructor(access: RuntimeAccess) {
+    this.#access = access;
+  }
+
+  async add<T extends NetworkEventType>(type: T, listener: (event: NetworkEvents[T]) => void): Promise<() => Promise<void>> {
+    checkArgument('network.on()', 'type', NETWORK_EVENT, type);
+    checkArgument('network.on()', 'listener', CALLBACK, listener);
+    // After the last `stop()` of a paused runtime, the recording has not ended yet.
+    if (this.#subscribers.size === 0) await this.#updateWatch();
+    const subscriber: Subscriber = { type, listener };
+    this.#subscribers.add(subscriber);
+    try {
+      await this.#updateWatch();
+    } catch (error) {
+      this.#subscribers.delete(subscriber);
+      throw error;
+    }
+    let stopped: Promise<void> | undefined;
+    return () => {
+      stopped ??= this.#stop(subscriber);
+      return stopped;
+    };
+  }
+
+  async #stop(subscriber: Subscriber): Promise<void> {
+    const { connection, runtime } = this.#access;
+    try {
+      await unlessEnded(connection.takeOutside(runtime, this.#deliver));
+    } catch (error) {
+      // A paused runtime has no connections.
+      if (!isColdframeError(error, 'ERR_RUNTIME_PAUSED')) throw error;
+    } finally {
+      this.#subscribers.delete(subscriber);
+    }
+    await unlessEnded(this.#updateWatch()).catch((error: unknown) => {
+      if (!isColdframeError(error, 'ERR_RUNTIME_PAUSED')) throw error;
+    });
+  }
+
+  // Starts the recording if a subscriber exists when the request is sent, else ends the recording.
+  #updateWatch(): Promise<void> {
+    const update = async (): Promise<void> => {
+      const isWanted = this.#subscribers.size > 0;
+      if (isWanted === this.#isWatched) return;
+      const { connection, runtime } = this.#access;
+      await connection.watchOutside(runtime, isWanted ? this.#deliver : undefined);
+      this.#isWatched = isWanted;
+    };
+    const updated = this.#lastRequest.then(update);
+    this.#lastRequest = updated.catch(() => {});
+    return updated;
+  }
+
+  readonly #deliver: OutsideListener = ({ events, lost }) => {
+    if (this.#subscribers.size === 0) this.#updateWatch().catch(() => {});
+    for (const event of events) this.#call(event.kind, eventOf(event));
+    if (lost > 0) this.#call('lost', { type: 'lost', count: lost });
+  };
+
+  #call(type: NetworkEventType, event: object): void {
+    for (const subscriber of this.#subscribers) {
+      if (subscriber.type === type) callListener(() => subscriber.listener(event as never));
+    }
+  }
+}
+
+function eventOf({ kind, timeUs, durationUs, ...rest }: OutsideEvent): object {
+  const duration = durationUs === undefined ? {} : { durationMs: durationUs / 1_000 };
+  const addresses = kind === 'dns' ? { addresses: rest.addresses ?? [] } : {};
+  return { type: kind, ...rest, ...addresses, ...duration, time: timeUs / 1_000 };
+}

@@ -1,0 +1,80 @@
+// The connections out of a runtime: converts options and changes to messages, and computes the
+// options after a change. The sidecar makes the same change. Next: `runtime-outside.ts`.
+
+import type { NetworkChange, NetworkDns, NetworkLimits, NetworkOptions, NetworkUpdateOptions } from '../options/outside.js';
+import type { OutsideHost, OutsideOptions, OutsideUpdate, RuntimeId } from '../protocol/generated/messages.js';
+
+/** The field of a message for each field of the options. */
+const LISTS = ['outside', 'allow', 'deny', 'private'] as const;
+
+/** Converts checked options to a message. */
+export function wireOutside(options: NetworkOptions): OutsideOptions {
+  const wire: Record<string, unknown> = {};
+  for (const name of LISTS) if (options[name] !== undefined) wire[name] = options[name];
+  const { servers, hosts } = options.dns ?? {};
+  if (servers !== undefined) wire['dnsServers'] = servers;
+  if (hosts !== undefined) wire['dnsHosts'] = wireHosts(hosts);
+  const limits = present(options.limits);
+  if (limits !== undefined) wire['limits'] = limits;
+  return wire as OutsideOptions;
+}
+
+function wireHosts(hosts: NonNullable<NetworkDns['hosts']>): OutsideHost[] {
+  return Object.entries(hosts).map(([name, addresses]) => ({
+    name,
+    addresses: typeof addresses === 'string' ? [addresses] : [...addresses],
+  }));
+}
+
+// Returns the fields that have values, or `undefined` if no field has one.
+function present(limits: NetworkLimits | undefined): Record<string, number> | undefined {
+  const given = Object.entries(limits ?? {}).filter(([, value]) => value !== undefined);
+  return given.length === 0 ? undefined : (Object.fromEntries(given) as Record<string, number>);
+}
+
+/** Converts a checked change to a message. */
+export function wireUpdate(runtime: RuntimeId, change: NetworkChange, { existing }: NetworkUpdateOptions): OutsideUpdate {
+  const clear: string[] = LISTS.filter((name) => change[name] === null);
+  const { dns, limits } = change;
+  if (dns === null || dns?.servers === null) clear.push('dnsServers');
+  if (dns === null || dns?.hosts === null) clear.push('dnsHosts');
+  if (limits === null) clear.push('limits');
+  else for (const [name, value] of Object.entries(limits ?? {})) if (value === null) clear.push(`limits.${name}`);
+  const replaced = Object.fromEntries(LISTS.filter((name) => change[name] !== null).map((name) => [name, change[name]]));
+  const kept: NetworkOptions = {
+    ...replaced,
+    dns: withoutNull<NetworkDns>(dns),
+    limits: withoutNull<NetworkLimits>(limits),
+  };
+  return { runtime, change: wireOutside(kept), clear: clear.length === 0 ? undefined : clear, existing };
+}
+
+function withoutNull<T extends object>(fields: object | null | undefined): T {
+  return Object.fromEntries(Object.entries(fields ?? {}).filter(([, value]) => value !== null)) as T;
+}
+
+/** Returns the options after a change, as a frozen copy. */
+export function afterChange(options: NetworkOptions, change: NetworkChange): NetworkOptions {
+  const { dns, limits, ...lists } = change;
+  const next = { ...options, ...defined(lists) };
+  return inForce({
+    ...withoutNull<NetworkOptions>(next),
+    dns: dns === null ? {} : withoutNull<NetworkDns>({ ...options.dns, ...defined(dns) }),
+    limits: limits === null ? {} : withoutNull<NetworkLimits>({ ...options.limits, ...defined(limits) }),
+  });
+}
+
+const defined = (fields: object | undefined): object =>
+  Object.fromEntries(Object.entries(fields ?? {}).filter(([, value]) => value !== undefined));
+
+/** Returns a frozen copy of checked options, without fields that have no value. */
+export function inForce(options: NetworkOptions): NetworkOptions {
+  const { dns, limits, ...lists } = options;
+  const parts = Object.entries({ dns: defined(dns), limits: defined(limits) }).filter(([, part]) => Object.keys(part).length > 0);
+  return frozen(structuredClone({ ...defined(lists), ...Object.fromEntries(parts) }));
+}
+
+function frozen<T>(value: T): T {
+  if (typeof value === 'object' && value !== null) for (const inner of Object.values(value)) frozen(inner);
+  return Object.freeze(value);
+}

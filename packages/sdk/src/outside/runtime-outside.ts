@@ -1,0 +1,139 @@
+// The connections out of one runtime: the policy in force, its changes, the dry run, the open
+// connections and the events.
+//
+// The sidecar records events only while a listener exists, and holds a bounded number for this
+// process. Next: `event-listeners.ts`.
+
+import { checkArgument, checkOptions } from '../options/check.js';
+import {
+  CHECKED_URL,
+  NETWORK_CHANGE,
+  type NetworkChange,
+  type NetworkCheckOptions,
+  type NetworkEventType,
+  type NetworkOptions,
+  type NetworkUpdateOptions,
+} from '../options/outside.js';
+import type { RuntimeAccess } from '../sidecar/runtime-access.js';
+import { EventListeners, type NetworkEvents } from './event-listeners.js';
+import { afterChange, inForce, wireUpdate } from './policy.js';
+
+/** The result of `check()`. */
+export interface NetworkVerdict {
+  /** Whether a connection is allowed. The address of a name is judged when the name is looked up. */
+  readonly allowed: boolean;
+  /** The reason of a denial, as in the program's error. Absent if a connection is allowed. */
+  readonly reason?: string;
+  /** The rule that decides, such as `deny[3]`. Absent if `outside` decides. */
+  readonly rule?: string;
+  /** The text of the rule, as in the options. */
+  readonly pattern?: string;
+}
+
+/** An open connection out of a runtime. */
+export interface NetworkFlow {
+  /** The name that the program has looked up. Absent if a rule about addresses decided. */
+  readonly host?: string;
+  /** The address of the peer. */
+  readonly address: string;
+  readonly port: number;
+  /** The rule that allowed the connection, such as `allow[1]`. Absent if `outside` allowed it. */
+  readonly rule?: string;
+  /** The text of the rule, as in the options. */
+  readonly pattern?: string;
+  /** Bytes that the program has sent. */
+  readonly sent: number;
+  /** Bytes that the program has received. */
+  readonly received: number;
+  /** The time at which the connection was opened, in milliseconds since 1970. */
+  readonly since: number;
+}
+
+/** The connections out of one runtime: `runtime.network`. */
+export class OutsideNetwork {
+  readonly #access: RuntimeAccess;
+  readonly #listeners: EventListeners;
+  #options: NetworkOptions | undefined;
+  /** The end of the last update. The next update is sent after that end. */
+  #lastUpdate: Promise<unknown> = Promise.resolve();
+
+  /** @internal */
+  constructor(access: RuntimeAccess, initial: NetworkOptions | undefined) {
+    this.#access = access;
+    this.#options = initial && inForce(initial);
+    this.#listeners = new EventListeners(access);
+  }
+
+  /** Returns the options in force, as a frozen copy. Omitted fields have their defaults. */
+  get(): NetworkOptions {
+    return this.#options ?? inForce({});
+  }
+
+  /**
+   * Changes the options. A field replaces the present value, `null` restores the default, and an
+   * omitted field stays unchanged. After the call has resolved, no byte moves that the new options
+   * deny. Open connections that the new options deny are reset, unless `existing` is `'keep'`. If
+   * one entry is invalid, nothing changes.
+   * @throws `ERR_INVALID_OPTION`, `ERR_INVALID_REQUEST` (an invalid entry); otherwise as
+   * `processes()`
+   */
+  async update(change: NetworkChange, options: NetworkUpdateOptions = {}): Promise<void> {
+    this.#access.assertUsable();
+    checkArgument('network.update()', 'change', NETWORK_CHANGE, change);
+    checkOptions('network.update()', options);
+    const { connection, runtime } = this.#access;
+    const body = wireUpdate(runtime, structuredClone(change), options);
+    const copy = structuredClone(change);
+    const updated = this.#lastUpdate.then(async () => {
+      await connection.request('outside.update', body);
+      this.#options = afterChange(this.get(), copy);
+    });
+    this.#lastUpdate = updated.catch(() => {});
+    return updated;
+  }
+
+  /**
+   * Judges a URL by the present options, without a lookup and without a connection.
+   * @throws `ERR_INVALID_OPTION`, `ERR_INVALID_REQUEST` (text that is no URL with a host and a
+   * port), `ERR_EDGE_ENDED`; otherwise as `processes()`
+   */
+  async check(url: string | URL, options: NetworkCheckOptions = {}): Promise<NetworkVerdict> {
+    this.#access.assertUsable();
+    checkArgument('network.check()', 'url', CHECKED_URL, url);
+    checkOptions('network.check()', options);
+    const { connection, runtime } = this.#access;
+    return connection.request('outside.check', { runtime, url: String(url), method: options.method });
+  }
+
+  /**
+   * Iterates over the open connections, as they are at the start of the iteration.
+   * @throws in the iteration: `ERR_EDGE_ENDED`; otherwise as `processes()`
+   */
+  async *flows(): AsyncIterableIterator<NetworkFlow> {
+    this.#access.assertUsable();
+    const { connection, runtime } = this.#access;
+    const { flows } = await connection.request('outside.flows', { runtime });
+    for (const { sinceUs, ...flow } of flows) yield { ...flow, since: sinceUs / 1_000 };
+  }
+
+  /**
+   * Calls `listener` for each event of one type: `open`, `close`, `denied`, `dns`, `limit`, and
+   * `lost` with the number of events that were not delivered. Returns a function that unsubscribes,
+   * after all events so far were delivered. A program never waits for a listener.
+   * @throws `ERR_INVALID_OPTION`; otherwise as `processes()`
+   */
+  async on<T extends NetworkEventType>(type: T, listener: (event: NetworkEvents[T]) => void): Promise<() => Promise<void>> {
+    this.#access.assertUsable();
+    return this.#listeners.add(type, listener);
+  }
+
+  /** The options in force, or `undefined` if no option was ever set. @internal */
+  get options(): NetworkOptions | undefined {
+    return this.#options;
+  }
+
+  /** Replaces all options, which the sidecar receives with the next resumption. @internal */
+  replace(options: NetworkOptions): void {
+    this.#options = inForce(options);
+  }
+}

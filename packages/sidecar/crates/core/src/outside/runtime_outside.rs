@@ -1,0 +1,283 @@
+//! The outside connections of one runtime: its options, and its flows in the link.
+//!
+//! The kernel calls [`Outside`] while the runtime's sockets are locked, so no function of this
+//! module waits, and none calls the kernel before the kernel's call has returned. Next: `tests.rs`.
+
+use super::edge::Edge;
+use super::events::{EventQueue, OutsideEvents, OutsideListener};
+use super::link::{Link, Request};
+use super::options::validate;
+use super::{Done, convert};
+use coldframe_edge_link::{Decision, Event, Existing, FlowInfo, LookUpFamily, Options, OptionsChange, ToEdge};
+use coldframe_error::{Errno, Error};
+use coldframe_kernel::{FlowId, Kernel, LookUpAnswer, LookUpId, Outside, OutsideEvent, OutsideFailure};
+use coldframe_panics::process::Mutex;
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::sync::{Arc, Weak};
+
+/// The runtime that has the connections.
+pub(crate) trait Owner: Send + Sync {
+    /// Passes a notice to the present kernel of the runtime. A panic breaks only the runtime.
+    fn notify(self: Arc<Self>, notice: &mut dyn FnMut(&Kernel));
+
+    /// Runs a job on another thread.
+    fn hand_over(&self, job: Box<dyn FnOnce() + Send>);
+}
+
+/// The outside connections of one runtime.
+pub(crate) struct RuntimeOutside {
+    edge: Arc<Edge>,
+    /// The runtime's number in the link.
+    runtime: u64,
+    owner: Weak<dyn Owner>,
+    state: Mutex<State>,
+    events: EventQueue,
+    this: Weak<Self>,
+}
+
+struct State {
+    options: Options,
+    /// Whether events are recorded.
+    is_watched: bool,
+    /// The link whose edge process has the options.
+    link: Option<Arc<Link>>,
+    /// The ids of the open flows in the link.
+    flows: HashMap<FlowId, (Arc<Link>, u32)>,
+    has_ended: bool,
+}
+
+impl RuntimeOutside {
+    /// Makes the outside of a runtime with validated options. No edge process is started.
+    pub fn new(edge: Arc<Edge>, runtime: u64, owner: Weak<dyn Owner>, options: Options) -> Arc<Self> {
+        let state = State { options, is_watched: false, link: None, flows: HashMap::new(), has_ended: false };
+        Arc::new_cyclic(|this| Self {
+            edge,
+            runtime,
+            owner,
+            state: Mutex::new(state),
+            events: EventQueue::default(),
+            this: this.clone(),
+        })
+    }
+
+    /// Returns the present options.
+    pub fn options(&self) -> Options {
+        self.state.lock().options.clone()
+    }
+
+    /// Changes the options. `done` is called when the edge process has the new options, or at once
+    /// if no edge process has the options. Invalid options change nothing.
+    pub fn update(&self, change: OptionsChange, existing: Existing, done: Done<()>) {
+        let mut state = self.state.lock();
+        let options = state.options.changed(&change);
+        if let Err(error) = validate(&options) {
+            drop(state);
+            return done(Err(error));
+        }
+        let link = state.link.clone().filter(|link| !link.is_over());
+        let Some(link) = link else {
+            state.options = options;
+            drop(state);
+            return done(Ok(()));
+        };
+        // Updates reach the edge in the order in which the options change.
+        if link.request(&ToEdge::PolicyUpdate { runtime: self.runtime, change, existing }, Request::Change(done)) {
+            state.options = options;
+        }
+    }
+
+    /// Judges a URL.
+    pub fn check(&self, url: String, method: String, done: Done<Decision>) {
+        match self.link() {
+            Some(link) => {
+                link.request(&ToEdge::Check { runtime: self.runtime, url, method }, Request::Check(done));
+            }
+            None => done(Err(Error::RuntimeDisposed)),
+        }
+    }
+
+    /// Lists the open flows. Starts no edge process.
+    pub fn flows(&self, done: Done<Vec<FlowInfo>>) {
+        let link = self.state.lock().link.clone().filter(|link| !link.is_over());
+        match link {
+            Some(link) => {
+                link.request(&ToEdge::Flows { runtime: self.runtime }, Request::Flows(done, Vec::new()));
+            }
+            None => done(Ok(Vec::new())),
+        }
+    }
+
+    /// Replaces or removes the listener for events. Waiting events are dropped.
+    pub fn listen(&self, listener: Option<Arc<dyn OutsideListener>>) {
+        let on = listener.is_some();
+        self.events.listen(listener);
+        let mut state = self.state.lock();
+        state.is_watched = on;
+        if let Some(link) = &state.link {
+            link.send(0, &ToEdge::Watch { runtime: self.runtime, on });
+        }
+    }
+
+    /// Takes at most `most` waiting events, in order.
+    pub fn take(&self, most: usize) -> OutsideEvents {
+        self.events.take(most)
+    }
+
+    /// Ends the connections of the runtime. Further connections fail.
+    pub fn end(&self) {
+        let link = {
+            let mut state = self.state.lock();
+            state.has_ended = true;
+            state.link.take()
+        };
+        if let Some(link) = link {
+            link.end_runtime(self.runtime);
+        }
+    }
+
+    /// Returns the link to the edge process, which has the options. Returns `None` if the runtime
+    /// has ended.
+    fn link(&self) -> Option<Arc<Link>> {
+        self.link_of(&mut self.state.lock())
+    }
+
+    fn link_of(&self, state: &mut State) -> Option<Arc<Link>> {
+        if state.has_ended {
+            return None;
+        }
+        if let Some(link) = state.link.as_ref().filter(|link| !link.is_over()) {
+            return Some(link.clone());
+        }
+        let link = self.edge.link();
+        let this = self.this.upgrade()?;
+        if link.add_runtime(self.runtime, &this) {
+            let message = ToEdge::PolicySet { runtime: self.runtime, options: state.options.clone() };
+            link.request(&message, Request::Options);
+            if state.is_watched {
+                link.send(0, &ToEdge::Watch { runtime: self.runtime, on: true });
+            }
+        }
+        state.link = Some(link.clone());
+        Some(link)
+    }
+
+    /// Handles an event of the edge.
+    pub(super) fn event(&self, event: Event, lost: u64) {
+        self.events.push(event, lost);
+    }
+
+    /// Passes an event of a flow to the kernel. Not to be called by the kernel's own call.
+    pub(super) fn pass(&self, flow: FlowId, event: OutsideEvent<'_>) {
+        let Some(owner) = self.owner.upgrade() else { return };
+        let mut event = Some(event);
+        owner.notify(&mut |kernel| {
+            if let Some(event) = event.take() {
+                kernel.sockets.outside_event(flow, event);
+            }
+        });
+    }
+
+    /// Passes the result of a look-up to the kernel. Not to be called by the kernel's own call.
+    pub(super) fn looked_up(&self, id: LookUpId, result: Result<LookUpAnswer, OutsideFailure>) {
+        let Some(owner) = self.owner.upgrade() else { return };
+        let mut result = Some(result);
+        owner.notify(&mut |kernel| {
+            if let Some(result) = result.take() {
+                kernel.looked_up(id, result);
+            }
+        });
+    }
+
+    /// Removes a flow that the edge has closed.
+    pub(super) fn forget(&self, flow: FlowId, id: u32) {
+        let mut state = self.state.lock();
+        if state.flows.get(&flow).is_some_and(|(_, present)| *present == id) {
+            state.flows.remove(&flow);
+        }
+    }
+
+    /// Calls `then` after the kernel's call has returned.
+    fn later(&self, then: impl FnOnce(&Self) + Send + 'static) {
+        let (Some(owner), Some(this)) = (self.owner.upgrade(), self.this.upgrade()) else { return };
+        owner.hand_over(Box::new(move || then(&this)));
+    }
+
+    fn request(&self, id: LookUpId, message: impl FnOnce(u64) -> ToEdge<'static>) {
+        let this = self.this.upgrade();
+        let sent = match (self.link(), this) {
+            (Some(link), Some(this)) => link.request(&message(self.runtime), Request::LookUp(this, id)),
+            _ => false,
+        };
+        if !sent {
+            let failure = convert::try_again("the process for outside connections cannot be started");
+            self.later(move |this| this.looked_up(id, Err(failure)));
+        }
+    }
+
+    fn with_flow(&self, flow: FlowId, call: impl FnOnce(&Link, u32)) {
+        let found = self.state.lock().flows.get(&flow).cloned();
+        if let Some((link, id)) = found {
+            call(&link, id);
+        }
+    }
+}
+
+impl Outside for RuntimeOutside {
+    fn look_up(&self, id: LookUpId, name: &str, family: coldframe_kernel::LookUpFamily) {
+        let family = match family {
+            coldframe_kernel::LookUpFamily::Any => LookUpFamily::Any,
+            coldframe_kernel::LookUpFamily::V4 => LookUpFamily::V4,
+            coldframe_kernel::LookUpFamily::V6 => LookUpFamily::V6,
+        };
+        let name = name.to_owned();
+        self.request(id, |runtime| ToEdge::LookUp { runtime, name, family });
+    }
+
+    fn query(&self, id: LookUpId, name: &str, record_type: u16) {
+        let name = name.to_owned();
+        self.request(id, |runtime| ToEdge::Query { runtime, name, record_type });
+    }
+
+    fn cancel(&self, _id: LookUpId) {
+        // The kernel ignores the result. The edge bounds the look-ups of a runtime.
+    }
+
+    fn connect(&self, flow: FlowId, peer: SocketAddr) {
+        let mut state = self.state.lock();
+        let link = self.link_of(&mut state);
+        let id = link
+            .as_ref()
+            .zip(self.this.upgrade())
+            .and_then(|(link, this)| link.open(&this, flow, &ToEdge::Connect { runtime: self.runtime, peer }));
+        match (link, id) {
+            (Some(link), Some(id)) => {
+                state.flows.insert(flow, (link, id));
+            }
+            _ => {
+                drop(state);
+                let failure = convert::errno(Errno::ENETDOWN, "the process for outside connections cannot be started");
+                self.later(move |this| this.pass(flow, OutsideEvent::Closed(Some(failure))));
+            }
+        }
+    }
+
+    fn write(&self, flow: FlowId, bytes: &[u8]) {
+        self.with_flow(flow, |link, id| link.write(id, bytes));
+    }
+
+    fn end(&self, flow: FlowId) {
+        self.with_flow(flow, |link, id| link.send(id, &ToEdge::End {}));
+    }
+
+    fn credit(&self, flow: FlowId, bytes: u64) {
+        self.with_flow(flow, |link, id| link.send(id, &ToEdge::Credit { bytes }));
+    }
+
+    fn close(&self, flow: FlowId, reset: bool) {
+        let found = self.state.lock().flows.remove(&flow);
+        if let Some((link, id)) = found {
+            link.close_flow(id, reset);
+        }
+    }
+}

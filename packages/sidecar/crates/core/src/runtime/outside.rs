@@ -1,0 +1,128 @@
+//! The embedder's access to the connections out of a runtime: options, dry runs, open connections,
+//! events. Next: `permissions.rs`.
+
+use super::{Inner, Runtime};
+use crate::outside::{Done, OutsideEvents, OutsideListener, Owner, RuntimeOutside, validate, with_outside, without_outside};
+use coldframe_edge_link::{Decision, Existing, FlowInfo, Options, OptionsChange};
+use coldframe_kernel::Kernel;
+use std::sync::{Arc, OnceLock, Weak};
+
+/// The embedder's access to the connections out of a runtime.
+pub struct OutsideConnections {
+    inner: Arc<Inner>,
+}
+
+impl Runtime {
+    /// Returns the embedder's access to the connections out of the runtime.
+    pub fn outside(&self) -> OutsideConnections {
+        OutsideConnections { inner: self.inner.clone() }
+    }
+}
+
+impl OutsideConnections {
+    /// Returns the present options. `None` means that the embedder has never set options, and no
+    /// connection leaves the runtime.
+    pub fn options(&self) -> Option<Options> {
+        self.inner.outside.get().map(|outside| outside.options())
+    }
+
+    /// Changes the options. `done` receives an error for invalid options, which change nothing.
+    /// After a success, no byte moves that the new options deny. The caller may wait for a guest.
+    pub fn update(&self, change: OptionsChange, existing: Existing, done: Done<()>) {
+        if let Some(outside) = self.inner.outside.get() {
+            return outside.update(change, existing, done);
+        }
+        let options = Options::default().changed(&change);
+        let set = validate(&options).and_then(|()| {
+            let permissions = &self.inner.kernel().permissions;
+            permissions.set(&with_outside(without_outside(permissions.policy()), true))
+        });
+        if set.is_ok() {
+            self.inner.set_outside(options);
+        }
+        done(set);
+    }
+
+    /// Judges a URL, without a look-up and without a connection.
+    pub fn check(&self, url: String, method: String, done: Done<Decision>) {
+        match self.inner.outside.get() {
+            Some(outside) => outside.check(url, method, done),
+            None => {
+                let reason = "not-allowed".to_owned();
+                let denied = coldframe_edge_link::Denied { reason, rule: None, host: None, detail: None };
+                done(Ok(Decision::Refused(denied)));
+            }
+        }
+    }
+
+    /// Lists the open connections.
+    pub fn flows(&self, done: Done<Vec<FlowInfo>>) {
+        match self.inner.outside.get() {
+            Some(outside) => outside.flows(done),
+            None => done(Ok(Vec::new())),
+        }
+    }
+
+    /// Replaces or removes the listener for events. Waiting events are dropped. Starts no edge
+    /// process.
+    pub fn listen(&self, listener: Option<Arc<dyn OutsideListener>>) {
+        match self.inner.outside.get() {
+            Some(outside) => outside.listen(listener),
+            None if listener.is_some() => {
+                self.inner.set_outside(Options::default()).listen(listener);
+            }
+            None => {}
+        }
+    }
+
+    /// Takes at most `most` waiting events, in order. After an empty result, the next event
+    /// notifies the listener again.
+    pub fn take(&self, most: usize) -> OutsideEvents {
+        self.inner.outside.get().map(|outside| outside.take(most)).unwrap_or_default()
+    }
+}
+
+/// The outside of a runtime, which is set at most once.
+#[derive(Default)]
+pub(super) struct OutsideSlot(OnceLock<Arc<RuntimeOutside>>);
+
+impl OutsideSlot {
+    pub(super) fn get(&self) -> Option<&Arc<RuntimeOutside>> {
+        self.0.get()
+    }
+
+    /// Ends the connections of the runtime.
+    pub(super) fn end(&self) {
+        if let Some(outside) = self.0.get() {
+            outside.end();
+        }
+    }
+}
+
+impl Drop for OutsideSlot {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+impl Inner {
+    /// Sets validated options of connections out of the runtime. Does not replace earlier options.
+    pub(super) fn set_outside(self: &Arc<Self>, options: Options) -> &Arc<RuntimeOutside> {
+        let outside = self.outside.0.get_or_init(|| {
+            let owner: Weak<dyn Owner> = Arc::downgrade(&(self.clone() as Arc<dyn Owner>));
+            RuntimeOutside::new(self.registry.edge().clone(), self.ordinal, owner, options)
+        });
+        self.kernel().set_outside(Some(outside.clone()));
+        outside
+    }
+}
+
+impl Owner for Inner {
+    fn notify(self: Arc<Self>, notice: &mut dyn FnMut(&Kernel)) {
+        Runtime { inner: self }.notify(|runtime| notice(&runtime.inner.kernel()));
+    }
+
+    fn hand_over(&self, job: Box<dyn FnOnce() + Send>) {
+        self.registry.scheduler().hand_over(job);
+    }
+}
