@@ -42,6 +42,7 @@ const topics = [
   page('Commands of the shell', '/shell-commands'),
   page('Limits', '/limits'),
   page('Permissions', '/permissions'),
+  page('Outside connections', '/network'),
   page('Snapshots', '/snapshots'),
   page('Pools and idle runtimes', '/pools'),
   page('Errors', '/errors'),

@@ -112,7 +112,7 @@ export interface SnapshotFacts {
   ERR_RUNTIME_PAUSED: { runtime: number };
 }
 
-/** Failures of the app's calls to a server in a guest. */
+/** Failures of the app's calls to a server in a guest, and of connections out of runtimes. */
 export interface NetworkFacts {
   /** No process began to listen within `timeoutMs`. */
   ERR_LISTENER_TIMEOUT: { timeoutMs: number; port?: number; host?: string; path?: string };
@@ -137,6 +137,11 @@ export interface NetworkFacts {
   ERR_RESPONSE_TOO_LARGE: { maxResponseBytes: number; port: number };
   /** The guest's response is not valid HTTP, or the head of the response is too large. */
   ERR_RESPONSE_INVALID: { reason: string; port: number };
+  /**
+   * The process that opens connections out of the runtimes has ended during the call, or cannot be
+   * started. The next use starts the process again.
+   */
+  ERR_EDGE_ENDED: { reason: string };
 }
 
 /** Failures in this process. */

@@ -16,9 +16,9 @@ export interface NetworkLimits {
    * @default 50
    */
   connectsPerSecond?: number | undefined;
-  /** Bytes per second in each direction. 0 means no limit. @default 0 */
+  /** Bytes per second in each direction, from 1. @default 50_000_000 */
   bytesPerSecond?: number | undefined;
-  /** Bytes in both directions since the creation of the runtime. 0 means no limit. @default 0 */
+  /** Bytes in both directions in the life of the runtime, from 1. @default no limit */
   bytes?: number | undefined;
 }
 
@@ -30,8 +30,8 @@ export interface NetworkDns {
    */
   servers?: readonly string[] | undefined;
   /**
-   * Names with fixed addresses. No DNS server is asked for these names. A rule must allow the name,
-   * and `private` must open an address that is not public.
+   * Names with fixed addresses. No DNS server is asked for these names, and their lookup needs no
+   * entry. A connection needs an entry, as for every other name.
    * @default {}
    */
   hosts?: Readonly<Record<string, string | readonly string[]>> | undefined;
@@ -172,8 +172,8 @@ const LIMITS: OptionTable<NetworkLimits> = {
   connections: known(whole(1, 16_384, 'connections'), ['maxConnections']),
   connecting: whole(1, 4_096, 'connections'),
   connectsPerSecond: whole(1, 100_000, 'connections'),
-  bytesPerSecond: known(whole(0, TERABYTE, 'bytes'), ['bandwidth']),
-  bytes: whole(0, MAX_COUNT, 'bytes'),
+  bytesPerSecond: known(whole(1, TERABYTE, 'bytes'), ['bandwidth']),
+  bytes: whole(1, MAX_COUNT, 'bytes'),
 };
 
 const EXPECTED = 'an object: { outside?, allow?, deny?, private?, dns?, limits? }';

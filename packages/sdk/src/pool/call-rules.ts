@@ -3,6 +3,7 @@
 
 import { asyncDispose } from '../async-dispose.js';
 import type { RunOptions } from '../options/programs.js';
+import type { OutsideNetwork } from '../outside/runtime-outside.js';
 import type { GuestProcess } from '../programs/guest-process.js';
 import type { ProcessEntry } from '../programs/runtime-programs.js';
 import type { ResidentRunner } from '../runner/resident-runner.js';
@@ -75,3 +76,14 @@ export const HANDLE_CALLS: CallRules = {
   returnsHandles: new Set<keyof ProcessEntry>(['attach']),
   immediate: new Set(),
 };
+
+// A rollback undoes neither options nor listeners.
+const NETWORK_CALLS: CallRules = {
+  lasting: new Set<keyof OutsideNetwork>(['update', 'on']),
+  startsProgram: new Set(),
+  returnsHandles: new Set(),
+  immediate: new Set<keyof OutsideNetwork>(['get', 'flows']),
+};
+
+/** The rules for the calls of a runtime's parts. */
+export const PART_CALLS: ReadonlyMap<PropertyKey, CallRules> = new Map([['network' satisfies keyof NodeRuntime, NETWORK_CALLS]]);

@@ -25,7 +25,7 @@ type Method = (...args: unknown[]) => unknown;
 export function lend<R extends PoolableRuntime>(
   runtime: R,
   tenant: string,
-  source: Pick<SlotSource<R>, 'calls' | 'handleCalls' | 'assertOwn'>,
+  source: Pick<SlotSource<R>, 'calls' | 'handleCalls' | 'partCalls' | 'assertOwn'>,
 ): LentRuntime<R> {
   const loan = new Loan(source.handleCalls);
   // The user keeps clones without a time limit, but clones must not leave data where other tenants
@@ -43,7 +43,8 @@ export function lend<R extends PoolableRuntime>(
       if (typeof value !== 'function' || name === 'constructor') {
         if (loan.closed && name !== 'then' && name !== 'constructor') throw poolReleased();
         source.assertOwn(tenant, name, []);
-        return value;
+        const rules = source.partCalls?.get(name);
+        return rules === undefined ? value : loan.lendPart(value as object, rules);
       }
       return (...args: unknown[]): unknown => {
         if (loan.closed) return refuse(source.calls, name, poolReleased());
@@ -96,10 +97,18 @@ class Loan {
     return rules.returnsHandles.has(name) ? (result as Promise<unknown>).then((handles) => this.#lend(handles)) : result;
   }
 
+  /** Wraps a part of the runtime, whose calls have `rules`. */
+  lendPart(part: object, rules: CallRules): object {
+    return this.#lendOne(part, rules);
+  }
+
   // Wraps a handle, or a list of handles. Their properties stay readable after the release.
   #lend(handles: unknown): unknown {
     if (Array.isArray(handles)) return handles.map((handle) => this.#lend(handle));
-    const handle = handles as object;
+    return this.#lendOne(handles as object, this.#handleCalls);
+  }
+
+  #lendOne(handle: object, rules: CallRules): object {
     const present = this.#handles.get(handle);
     if (present !== undefined) return present;
     const lent = new Proxy(handle, {
@@ -108,8 +117,8 @@ class Loan {
         if (typeof value !== 'function' || name === 'constructor' || name === 'toJSON') return value;
         return (...args: unknown[]): unknown =>
           this.closed
-            ? refuse(this.#handleCalls, name, poolReleased())
-            : this.call(this.#handleCalls, target, name, value as Method, args);
+            ? refuse(rules, name, poolReleased())
+            : this.call(rules, target, name, value as Method, args);
       },
     });
     this.#handles.set(handle, lent);

@@ -16,7 +16,7 @@ import { openingOf } from '../sidecar/openings.js';
 import { Sidecar } from '../sidecar/sidecar.js';
 import type { Snapshot } from '../sidecar/snapshot.js';
 import { originOf } from '../sidecar/snapshot-origin.js';
-import { HANDLE_CALLS, RUNTIME_CALLS } from './call-rules.js';
+import { HANDLE_CALLS, PART_CALLS, RUNTIME_CALLS } from './call-rules.js';
 import type { RuntimePoolOptions } from './options.js';
 import type { Loss, SlotSource } from './slot-source.js';
 import { Template } from './template.js';
@@ -32,6 +32,7 @@ interface RuntimeOrigin {
 export class RuntimeSource implements SlotSource<NodeRuntime> {
   readonly calls = RUNTIME_CALLS;
   readonly handleCalls = HANDLE_CALLS;
+  readonly partCalls = PART_CALLS;
   /** The owner of the template. */
   readonly tenant: string;
   readonly #options: RuntimePoolOptions;

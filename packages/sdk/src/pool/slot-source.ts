@@ -39,6 +39,8 @@ export interface SlotSource<R extends PoolableRuntime> {
   readonly calls: CallRules;
   /** The effects of the calls of its programs and runners. */
   readonly handleCalls: CallRules;
+  /** The effects of the calls of a runtime's parts, by the names of the parts. */
+  readonly partCalls?: ReadonlyMap<PropertyKey, CallRules>;
   /** Throws if a call for this tenant could leave data that another tenant can find. */
   assertOwn(tenant: string, method: PropertyKey, args: readonly unknown[]): void;
   /** Makes a runtime. */

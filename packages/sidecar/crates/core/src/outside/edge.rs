@@ -40,10 +40,7 @@ impl Edge {
                 return link.clone();
             }
         }
-        let link = Link::start(self.launch.clone());
-        if state.is_closed {
-            link.close();
-        }
+        let link = if state.is_closed { Link::ended("the sidecar is ending") } else { Link::start(self.launch.clone()) };
         state.present = Some((link.clone(), now));
         link
     }

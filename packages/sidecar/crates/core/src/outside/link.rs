@@ -67,15 +67,25 @@ impl Link {
     /// Makes a link, whose thread starts the edge process. If no thread can be started, the link
     /// has ended.
     pub fn start(launch: Launch) -> Arc<Self> {
-        let link = Arc::new(Self { outgoing: Outgoing::default(), tables: Mutex::default(), greeted: AtomicBool::new(false) });
+        let link = Self::unconnected();
         link.send(0, &ToEdge::Hello { version: VERSION });
         let this = link.clone();
         let thread = std::thread::Builder::new().name("coldframe-edge".to_owned());
         if let Err(error) = thread.spawn(move || this.run(&launch)) {
-            link.tables.lock().ended = Some(format!("no thread: {error}"));
-            link.outgoing.close();
+            link.end(&format!("no thread: {error}"), Errno::ENETDOWN);
         }
         link
+    }
+
+    /// Makes a link that has ended.
+    pub fn ended(reason: &str) -> Arc<Self> {
+        let link = Self::unconnected();
+        link.end(reason, Errno::ENETDOWN);
+        link
+    }
+
+    fn unconnected() -> Arc<Self> {
+        Arc::new(Self { outgoing: Outgoing::default(), tables: Mutex::default(), greeted: AtomicBool::new(false) })
     }
 
     /// Returns whether the link has ended.
