@@ -13,6 +13,7 @@ const LAYERS = {
   error: ['ids'],
   sys: [],
   panics: [],
+  'edge-link': [],
   egress: ['error'],
   fair: ['panics'],
   kernel: ['abi', 'crypto', 'error', 'fair', 'ids', 'panics', 'sys'],

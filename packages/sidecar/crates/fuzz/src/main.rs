@@ -22,6 +22,7 @@ const TARGETS: &[Target] = &[
     ("snapshot-head", coldframe_core::fuzzing::head),
     ("memory-head", coldframe_vm::fuzzing::head),
     ("revive", coldframe_core::fuzzing::revive),
+    ("edge-link", coldframe_edge_link::fuzzing::frames),
     ("names", coldframe_egress::fuzzing::names),
     ("dns-answers", coldframe_egress::fuzzing::answers),
     ("egress-rules", coldframe_egress::fuzzing::rules),

@@ -1,0 +1,129 @@
+//! The messages from the sidecar to the edge. Next: `to_sidecar.rs`.
+//!
+//! | message | id | reply |
+//! |---|---|---|
+//! | `Hello` | 0, the first message | `Hello` |
+//! | `PolicySet`, `PolicyUpdate` | request | `Done` or `Failed` |
+//! | `LookUp` | request | `Addresses` or `Failed` |
+//! | `Query` | request | `Records` or `Failed` |
+//! | `Check` | request | `Checked` or `Failed` |
+//! | `Flows` | request | one or more `FlowList`, of which the last has `more: false` |
+//! | `RuntimeEnd`, `Watch` | 0 | none |
+//! | `Connect` | flow | `Connected` or `Closed` |
+//! | `Data`, `Credit`, `End`, `Close` | flow | none |
+
+use crate::message::messages;
+use crate::policy::{Existing, Options, OptionsChange};
+use serde::{Deserialize, Serialize};
+use std::net::SocketAddr;
+
+/// The addresses that a look-up returns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum LookUpFamily {
+    /// IPv4 and IPv6, each only if the host machine has an address of the family other than the
+    /// loopback (`AI_ADDRCONFIG`).
+    Any,
+    /// IPv4.
+    V4,
+    /// IPv6.
+    V6,
+}
+
+messages! {
+    /// A message from the sidecar to the edge.
+    ToEdge;
+    /// Bytes that the guest sends: 1 to [`crate::MAX_DATA_BYTES`] bytes, within the window. The
+    /// sidecar may send data from `Connect` on.
+    1 Data;
+    /// The first message.
+    2 Hello {
+        /// [`crate::VERSION`].
+        version: u32,
+    };
+    /// Sets the policy of a runtime. Until then every look-up and every connection of the runtime
+    /// is refused. A second `PolicySet` replaces the options, and judges open flows again.
+    3 PolicySet {
+        /// The runtime.
+        runtime: u64,
+        /// The options.
+        options: Options,
+    };
+    /// Changes fields of the policy. From `Done` on, no byte moves that the new policy refuses.
+    /// After `Failed` the former policy is in force.
+    4 PolicyUpdate {
+        /// The runtime.
+        runtime: u64,
+        /// The change.
+        change: OptionsChange,
+        /// The effect on open flows.
+        existing: Existing,
+    };
+    /// The runtime has ended. All its flows are reset, and its pins, budgets and policy are
+    /// removed. The edge still sends `Closed` for each flow, and a reply to each request.
+    5 RuntimeEnd {
+        /// The runtime.
+        runtime: u64,
+    };
+    /// Looks up the addresses of a name, and pins the name to the addresses.
+    6 LookUp {
+        /// The runtime.
+        runtime: u64,
+        /// The name, as the guest passed the name.
+        name: String,
+        /// The families.
+        family: LookUpFamily,
+    };
+    /// Queries the records of a name, for `dns.resolve*`. Addresses among the records are judged
+    /// and pinned as the addresses of a look-up are.
+    7 Query {
+        /// The runtime.
+        runtime: u64,
+        /// The name.
+        name: String,
+        /// The number of the type of the records (IANA). The types are A, AAAA, ANY, CAA, CNAME,
+        /// MX, NAPTR, NS, PTR, SOA, SRV, TLSA and TXT. Other types fail with `ENOTIMP`.
+        record_type: u16,
+    };
+    /// Opens a flow. The edge judges the address.
+    8 Connect {
+        /// The runtime.
+        runtime: u64,
+        /// The address.
+        peer: SocketAddr,
+    };
+    /// The sidecar has consumed bytes of the flow. The edge may send as many bytes more.
+    9 Credit {
+        /// The number of bytes.
+        bytes: u64,
+    };
+    /// The guest sends no further byte. Needs no window.
+    10 End {};
+    /// The sidecar's last message of the flow. Without `reset`, the edge sends the bytes that it
+    /// has received and a FIN. With `reset`, the edge discards the bytes and sends an RST.
+    11 Close {
+        /// Whether the connection is reset.
+        reset: bool,
+    };
+    /// Judges a URL without a look-up and without a connection.
+    12 Check {
+        /// The runtime.
+        runtime: u64,
+        /// The URL.
+        url: String,
+        /// The method of the request. No rule depends on the method yet.
+        method: String,
+    };
+    /// Lists the open flows of a runtime.
+    13 Flows {
+        /// The runtime.
+        runtime: u64,
+    };
+    /// Turns the events of a runtime on or off. Off until the first `Watch`. Turning them off
+    /// discards the events that have not been sent.
+    14 Watch {
+        /// The runtime.
+        runtime: u64,
+        /// Whether events are sent.
+        on: bool,
+    };
+}
