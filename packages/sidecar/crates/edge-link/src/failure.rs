@@ -16,7 +16,7 @@ pub struct Failure {
 pub enum FailureKind {
     /// The operating system's error number (positive), such as `ECONNREFUSED`.
     Errno(i32),
-    /// The code of a failed look-up: `ENOTFOUND` or `EAI_AGAIN` for `LookUp`, a code of c-ares such
+    /// The code of a failed look-up: `ENOTFOUND`, `EAI_AGAIN` or `EAI_FAIL` for `LookUp`, a code of c-ares such
     /// as `ENODATA` and `ESERVFAIL` for `Query`.
     Dns(String),
     /// The policy refuses the look-up or the connection.

@@ -20,6 +20,9 @@ pub const MAX_DATA_BYTES: usize = 64 << 10;
 const PREFIX: usize = 4;
 /// The bytes of kind and id.
 const HEAD: usize = 5;
+/// The bytes before the payload of a frame.
+pub const DATA_HEAD_BYTES: usize = PREFIX + HEAD;
+
 /// The size of the buffer while frames are small. A larger buffer is freed when all received bytes
 /// have been handled.
 const SMALL_BUFFER: usize = 128 << 10;
@@ -116,6 +119,14 @@ impl Decoder {
         self.start += PREFIX + bytes;
         Ok(Some(Frame { kind, id: u32::from_le_bytes([a, b, c, d]), payload }))
     }
+}
+
+/// Returns the bytes before the payload of a frame with data, for a sender that has the data in its
+/// own buffer. `bytes` is at most [`MAX_DATA_BYTES`].
+pub fn data_head(kind: u8, id: u32, bytes: usize) -> [u8; DATA_HEAD_BYTES] {
+    let [a, b, c, d] = u32::try_from(HEAD + bytes).unwrap_or(u32::MAX).to_le_bytes();
+    let [e, f, g, h] = id.to_le_bytes();
+    [a, b, c, d, kind, e, f, g, h]
 }
 
 /// Appends a frame to `out`. `payload` appends the payload. If `payload` fails, or the frame is

@@ -38,7 +38,7 @@ mod tests;
 
 pub use event::{CloseReason, Event, Refused};
 pub use failure::{Decision, Denied, Failure, FailureKind, Rule};
-pub use frames::{Decoder, Frame, Invalid, MAX_DATA_BYTES, MAX_FRAME_BYTES};
+pub use frames::{DATA_HEAD_BYTES, Decoder, Frame, Invalid, MAX_DATA_BYTES, MAX_FRAME_BYTES, data_head};
 pub use message::{Message, Unencodable};
 pub use policy::{
     Change, DEFAULT_BYTES_PER_SECOND, DEFAULT_CONNECTING, DEFAULT_CONNECTIONS, DEFAULT_CONNECTS_BURST,

@@ -84,6 +84,11 @@ macro_rules! messages {
             $($(#[$variant_doc])* $variant { $($(#[$field_doc])* $field: $type),* },)*
         }
 
+        impl $name<'_> {
+            /// The kind of a frame with data.
+            pub const DATA_KIND: u8 = $data_kind;
+        }
+
         impl<'a> $crate::message::Message<'a> for $name<'a> {
             fn encode(&self, id: u32, out: &mut Vec<u8>) -> Result<(), $crate::message::Unencodable> {
                 match self {

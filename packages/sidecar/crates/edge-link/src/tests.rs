@@ -125,6 +125,15 @@ fn a_message_of_the_wrong_direction_is_refused() {
 }
 
 #[test]
+fn the_head_of_data_equals_the_encoded_head() {
+    for bytes in [&b"x"[..], &[7; MAX_DATA_BYTES]] {
+        let mut out = Vec::new();
+        ToSidecar::Data(bytes).encode(0x0102_0304, &mut out).unwrap();
+        assert_eq!(out[..DATA_HEAD_BYTES], data_head(ToSidecar::DATA_KIND, 0x0102_0304, bytes.len()));
+    }
+}
+
+#[test]
 fn refuses_wrong_lengths_before_they_take_memory() {
     for length in [0_u32, 4, MAX_FRAME_BYTES as u32 + 1, u32::MAX] {
         let bytes = [&length.to_le_bytes()[..], &[2, 0, 0, 0, 0]].concat();

@@ -85,7 +85,11 @@ pub fn judge_response(current: &Current, query: &AddressQuery, bytes: &[u8]) -> 
 /// # Errors
 /// Returns the reason why the response yields no address.
 pub fn judge_message(current: &Current, query: &AddressQuery, message: &Message) -> Result<Resolved, ResponseFault> {
-    check_head(query, message)?;
+    let record_type = match query.family {
+        Family::V4 => RecordType::A,
+        Family::V6 => RecordType::AAAA,
+    };
+    check_head(query.id, &query.name, record_type, message)?;
     let mut ttl = u32::MAX;
     let mut owner = query.name.clone();
     for _ in 0..=MAX_ALIASES {
@@ -118,16 +122,12 @@ pub fn judge_message(current: &Current, query: &AddressQuery, message: &Message)
 }
 
 /// Checks that the message is a complete and successful response to the query.
-fn check_head(query: &AddressQuery, message: &Message) -> Result<(), ResponseFault> {
+pub(crate) fn check_head(id: u16, asked_name: &Name, record_type: RecordType, message: &Message) -> Result<(), ResponseFault> {
     let head = &message.metadata;
-    let record_type = match query.family {
-        Family::V4 => RecordType::A,
-        Family::V6 => RecordType::AAAA,
-    };
     let [asked] = &*message.queries else { return Err(ResponseFault::NotTheQuery) };
-    let is_response = head.id == query.id && head.message_type == MessageType::Response && head.op_code == OpCode::Query;
+    let is_response = head.id == id && head.message_type == MessageType::Response && head.op_code == OpCode::Query;
     let is_same = asked.query_type == record_type && asked.query_class == DNSClass::IN;
-    if !is_response || !is_same || name(&asked.name).as_ref() != Some(&query.name) {
+    if !is_response || !is_same || name(&asked.name).as_ref() != Some(asked_name) {
         return Err(ResponseFault::NotTheQuery);
     }
     if head.truncation {
@@ -140,16 +140,16 @@ fn check_head(query: &AddressQuery, message: &Message) -> Result<(), ResponseFau
     }
 }
 
-fn belongs(record: &Record, owner: &Name) -> bool {
+pub(crate) fn belongs(record: &Record, owner: &Name) -> bool {
     record.dns_class == DNSClass::IN && name(&record.name).as_ref() == Some(owner)
 }
 
-fn name(name: &hickory_proto::rr::Name) -> Option<Name> {
+pub(crate) fn name(name: &hickory_proto::rr::Name) -> Option<Name> {
     Name::from_labels(name.iter()).ok()
 }
 
 /// Returns the addresses, each once, if all may be connected.
-fn accepted(current: &Current, addresses: impl Iterator<Item = IpAddr>) -> Result<Vec<IpAddr>, ResponseFault> {
+pub(crate) fn accepted(current: &Current, addresses: impl Iterator<Item = IpAddr>) -> Result<Vec<IpAddr>, ResponseFault> {
     let mut accepted = Vec::new();
     for address in addresses {
         let address = address.to_canonical();

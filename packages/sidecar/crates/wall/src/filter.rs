@@ -46,10 +46,81 @@ const BROKER_RULES: &[Rule] = &[
     (&[libc::SYS_fcntl], FCNTL),
 ];
 
+/// The rules of the edge process: sockets of IPv4 and IPv6, and no path.
+const EDGE_RULES: &[Rule] = &[
+    (EDGE_CALLS, &[]),
+    (OLDER_EDGE_CALLS, &[]),
+    (&[libc::SYS_mmap, libc::SYS_mprotect], NOT_EXECUTABLE),
+    (&[libc::SYS_tgkill], OWN_PROCESS),
+    (
+        &[libc::SYS_socket],
+        &[
+            &[(0, Check::Is(libc::AF_INET as u32)), (1, Check::Is(STREAM))],
+            &[(0, Check::Is(libc::AF_INET as u32)), (1, Check::Is(DATAGRAM))],
+            &[(0, Check::Is(libc::AF_INET6 as u32)), (1, Check::Is(STREAM))],
+            &[(0, Check::Is(libc::AF_INET6 as u32)), (1, Check::Is(DATAGRAM))],
+        ],
+    ),
+];
+
 /// The filter of the sidecar.
 pub static SIDECAR: Program = Program::new(SIDECAR_RULES);
 /// The filter of the broker.
 pub static BROKER: Program = Program::new(BROKER_RULES);
+
+/// The filter of the edge process.
+pub static EDGE: Program = Program::new(EDGE_RULES);
+
+/// Memory, time, and descriptors that are open, and sockets. The edge has one thread.
+const EDGE_CALLS: &[c_long] = &[
+    libc::SYS_bind,
+    libc::SYS_brk,
+    libc::SYS_clock_getres,
+    libc::SYS_clock_gettime,
+    libc::SYS_clock_nanosleep,
+    libc::SYS_close,
+    libc::SYS_connect,
+    libc::SYS_epoll_ctl,
+    libc::SYS_epoll_pwait,
+    libc::SYS_exit,
+    libc::SYS_exit_group,
+    libc::SYS_futex,
+    libc::SYS_getpeername,
+    libc::SYS_getpid,
+    libc::SYS_getrandom,
+    libc::SYS_getsockname,
+    libc::SYS_getsockopt,
+    libc::SYS_gettid,
+    libc::SYS_madvise,
+    libc::SYS_mremap,
+    libc::SYS_munmap,
+    libc::SYS_nanosleep,
+    libc::SYS_read,
+    libc::SYS_readv,
+    libc::SYS_recvfrom,
+    libc::SYS_recvmsg,
+    libc::SYS_restart_syscall,
+    libc::SYS_rt_sigaction,
+    libc::SYS_rt_sigprocmask,
+    libc::SYS_rt_sigreturn,
+    libc::SYS_sched_yield,
+    libc::SYS_sendmsg,
+    libc::SYS_sendto,
+    libc::SYS_setsockopt,
+    libc::SYS_shutdown,
+    libc::SYS_sigaltstack,
+    libc::SYS_write,
+    libc::SYS_writev,
+];
+
+#[cfg(target_arch = "x86_64")]
+const OLDER_EDGE_CALLS: &[c_long] = &[libc::SYS_epoll_wait];
+#[cfg(not(target_arch = "x86_64"))]
+const OLDER_EDGE_CALLS: &[c_long] = &[];
+
+/// The types of sockets as tokio makes them.
+const STREAM: u32 = (libc::SOCK_STREAM | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK) as u32;
+const DATAGRAM: u32 = (libc::SOCK_DGRAM | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK) as u32;
 
 /// Memory, threads, time and signals of the own process, and descriptors.
 const SHARED_CALLS: &[c_long] = &[
@@ -206,7 +277,7 @@ mod tests {
     #[test]
     fn a_filter_has_few_steps() {
         // The number of steps is a cost of each start.
-        for (filter, most) in [(&SIDECAR, 160), (&BROKER, 110)] {
+        for (filter, most) in [(&SIDECAR, 160), (&BROKER, 110), (&EDGE, 110)] {
             let steps = filter.steps(1).len();
             assert!((50..most).contains(&steps), "{steps} steps");
         }
@@ -214,7 +285,7 @@ mod tests {
 
     #[test]
     fn allows_the_calls_of_the_list_and_no_other_call() {
-        for (filter, rules) in [(&SIDECAR, SIDECAR_RULES), (&BROKER, BROKER_RULES)] {
+        for (filter, rules) in [(&SIDECAR, SIDECAR_RULES), (&BROKER, BROKER_RULES), (&EDGE, EDGE_RULES)] {
             for number in 0..1_000 {
                 let rule = rules.iter().find(|(calls, _)| calls.contains(&number));
                 // No alternative has the value of these arguments.
@@ -227,12 +298,42 @@ mod tests {
     #[test]
     fn memory_does_not_become_executable() {
         let (data, code) = (libc::PROT_READ | libc::PROT_WRITE, libc::PROT_READ | libc::PROT_EXEC);
-        for filter in [&SIDECAR, &BROKER] {
+        for filter in [&SIDECAR, &BROKER, &EDGE] {
             for call in [libc::SYS_mmap, libc::SYS_mprotect] {
                 let with = |protection: i32| allows(filter, call, [0, 4096, protection as u64, 0, 0, 0]);
                 assert_eq!((with(data), with(code), with(libc::PROT_EXEC)), (true, false, false));
             }
         }
+    }
+
+    #[test]
+    fn the_edge_makes_sockets_of_the_internet_and_opens_no_path() {
+        let types = [libc::SOCK_STREAM, libc::SOCK_DGRAM, libc::SOCK_RAW, libc::SOCK_SEQPACKET];
+        for family in 0..46 {
+            for kind in types.map(|kind| kind | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK) {
+                let expected = [libc::AF_INET, libc::AF_INET6].contains(&family) && [STREAM, DATAGRAM].contains(&(kind as u32));
+                let allowed = allows(&EDGE, libc::SYS_socket, [family as u64, kind as u64, 0, 0, 0, 0]);
+                assert_eq!(allowed, expected, "{family} {kind}");
+            }
+        }
+        let refused = [
+            libc::SYS_openat,
+            libc::SYS_openat2,
+            libc::SYS_execve,
+            libc::SYS_execveat,
+            libc::SYS_clone,
+            libc::SYS_clone3,
+            libc::SYS_listen,
+            libc::SYS_accept4,
+            libc::SYS_socketpair,
+            libc::SYS_ptrace,
+            libc::SYS_process_vm_readv,
+            libc::SYS_prctl,
+            libc::SYS_ioctl,
+            libc::SYS_fcntl,
+            libc::SYS_unlinkat,
+        ];
+        assert_eq!(refused.map(|call| allows(&EDGE, call, [0; 6])), [false; 15]);
     }
 
     #[test]

@@ -15,10 +15,13 @@
 //!
 //! A part that the system lacks does not stop the start. [`Walls`] has a row for each part.
 //!
+//! The edge process has a smaller wall of its own (`edge.rs`).
+//!
 //! Next: `broker.rs`, `edge_starter.rs`, `namespaces.rs`, `rights.rs`, `ruleset.rs`, `filter.rs`.
 
 mod broker;
 mod client;
+mod edge;
 mod edge_starter;
 mod filter;
 mod folders;
@@ -33,6 +36,7 @@ pub mod stand_in;
 mod walls;
 mod wire;
 
+pub use edge::close_edge;
 pub use walls::{Part, PartName, Walls};
 
 use crate::client::Broker;

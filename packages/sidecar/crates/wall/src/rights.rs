@@ -68,6 +68,17 @@ pub fn limit_resources(has_own_users: bool) -> Result<(), String> {
     if has_own_users { lower(Resource::Nproc, MAX_THREADS) } else { Ok(()) }
 }
 
+/// Bounds the resources of the edge process, which writes no file and makes no thread. Raises the
+/// number of descriptors to the hard limit, because each connection is a descriptor.
+pub fn limit_edge_resources() -> Result<(), String> {
+    let files = getrlimit(Resource::Nofile);
+    setrlimit(Resource::Nofile, Rlimit { current: files.maximum, ..files }).map_err(told("setrlimit"))?;
+    for resource in [Resource::Core, Resource::Fsize, Resource::Memlock, Resource::Msgqueue] {
+        lower(resource, 0)?;
+    }
+    Ok(())
+}
+
 fn lower(resource: Resource, most: u64) -> Result<(), String> {
     let present = getrlimit(resource).maximum.map_or(most, |present| present.min(most));
     setrlimit(resource, Rlimit { current: Some(present), maximum: Some(present) }).map_err(told("setrlimit"))

@@ -6,6 +6,7 @@ mod cell;
 mod connect;
 mod entries;
 mod pins;
+mod records;
 mod response;
 mod speed;
 

@@ -1,0 +1,186 @@
+//! One query and its response. Next: `records.rs`.
+//!
+//! The query has a random id, a random case of its letters and a random port. A response must have
+//! the id and the question, and come from the server's address. Other responses are ignored. A
+//! truncated response, a response in another case, and a flood of wrong responses make the query
+//! repeat over TCP. A server has [`SERVER_TIME`], a query [`QUERY_TIME`].
+
+use coldframe_egress::{Name, ResponseFault};
+use hickory_proto::op::{Message, MessageType, OpCode, Query};
+use hickory_proto::rr::{DNSClass, Name as WireName, RecordType};
+use std::io;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpStream, UdpSocket};
+use tokio::time::{Instant, timeout_at};
+
+/// The time of one server.
+pub const SERVER_TIME: Duration = Duration::from_secs(2);
+/// The time of a query, with all servers.
+pub const QUERY_TIME: Duration = Duration::from_secs(8);
+/// The number of wrong responses after which a query is repeated over TCP.
+const MAX_WRONG: u32 = 32;
+/// The largest response over UDP. Servers send at most 512 bytes without EDNS.
+const MAX_DATAGRAM: usize = 4_096;
+
+/// The reason why a query has no response.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum QueryFault {
+    /// No server has replied in time.
+    TimedOut,
+    /// No server is reachable.
+    Unreachable,
+    /// A response that yields nothing.
+    Response(ResponseFault),
+}
+
+impl QueryFault {
+    /// Returns whether another server may reply differently.
+    pub fn is_of_server(&self) -> bool {
+        match self {
+            Self::TimedOut | Self::Unreachable => true,
+            Self::Response(fault) => {
+                matches!(fault, ResponseFault::Server { .. } | ResponseFault::Malformed | ResponseFault::NotTheQuery)
+            }
+        }
+    }
+}
+
+/// A query with its random values.
+struct Asked {
+    id: u16,
+    name: WireName,
+    record_type: RecordType,
+    bytes: Vec<u8>,
+}
+
+/// The result of an attempt over UDP.
+enum Datagram {
+    Response(Message),
+    /// The query must be repeated over TCP.
+    NeedsStream,
+}
+
+/// Asks the servers in turn. `judge` judges a response whose id and question are right, and receives
+/// the id.
+///
+/// # Errors
+/// Returns the fault of the last server, or the first fault that no other server would change.
+pub async fn ask<T>(
+    servers: &[SocketAddr],
+    name: &Name,
+    record_type: RecordType,
+    mut judge: impl FnMut(u16, &Message) -> Result<T, ResponseFault>,
+) -> Result<T, QueryFault> {
+    let ends = Instant::now() + QUERY_TIME;
+    let mut last = QueryFault::Unreachable;
+    loop {
+        let mut is_late = false;
+        for server in servers {
+            let deadline = (Instant::now() + SERVER_TIME).min(ends);
+            let fault = match timeout_at(deadline, exchange(*server, name, record_type)).await {
+                Ok(Ok((id, message))) => match judge(id, &message).map_err(QueryFault::Response) {
+                    Ok(value) => return Ok(value),
+                    Err(fault) => fault,
+                },
+                Ok(Err(fault)) => fault,
+                Err(_) => QueryFault::TimedOut,
+            };
+            if !fault.is_of_server() {
+                return Err(fault);
+            }
+            is_late |= fault == QueryFault::TimedOut;
+            last = fault;
+            if Instant::now() >= ends {
+                return Err(last);
+            }
+        }
+        // Servers that have replied would reply equally again.
+        if !is_late {
+            return Err(last);
+        }
+    }
+}
+
+async fn exchange(server: SocketAddr, name: &Name, record_type: RecordType) -> Result<(u16, Message), QueryFault> {
+    let asked = Asked::new(name, record_type)?;
+    let received = match over_udp(server, &asked).await {
+        Ok(Datagram::Response(message)) => Ok(message),
+        Ok(Datagram::NeedsStream) => over_tcp(server, &asked).await,
+        Err(error) => Err(error),
+    };
+    match received {
+        Ok(message) => Ok((asked.id, message)),
+        Err(error) if error.kind() == io::ErrorKind::InvalidData => Err(QueryFault::Response(ResponseFault::Malformed)),
+        Err(_) => Err(QueryFault::Unreachable),
+    }
+}
+
+impl Asked {
+    fn new(name: &Name, record_type: RecordType) -> Result<Self, QueryFault> {
+        let mut random = [0; 2 + 32];
+        let unusable = |_| QueryFault::Response(ResponseFault::Malformed);
+        getrandom::fill(&mut random).map_err(|_| QueryFault::Unreachable)?;
+        let ([low, high], bits) = random.split_first_chunk::<2>().map(|(id, bits)| (*id, bits)).unwrap_or_default();
+        let id = u16::from_le_bytes([low, high]);
+        let bit = |at: usize| bits.get(at / 8).is_some_and(|byte| byte >> (at % 8) & 1 == 1);
+        let upper = |(at, letter): (usize, char)| if bit(at) { letter.to_ascii_uppercase() } else { letter };
+        let text: String = name.as_str().chars().enumerate().map(upper).collect();
+        let mut wire = WireName::from_ascii(&text).map_err(|_| ()).map_err(unusable)?;
+        wire.set_fqdn(true);
+        let mut message = Message::new(id, MessageType::Query, OpCode::Query);
+        message.metadata.recursion_desired = true;
+        message.add_query(Query::query(wire.clone(), record_type));
+        let bytes = message.to_vec().map_err(|_| ()).map_err(unusable)?;
+        Ok(Self { id, name: wire, record_type, bytes })
+    }
+
+    /// Returns whether a message is a response to the query. The case of the letters may differ.
+    fn is_answered_by(&self, message: &Message) -> bool {
+        let [asked] = &*message.queries else { return false };
+        message.metadata.id == self.id
+            && message.metadata.message_type == MessageType::Response
+            && asked.query_type == self.record_type
+            && asked.query_class == DNSClass::IN
+            && asked.name == self.name
+    }
+
+    fn has_case_of(&self, message: &Message) -> bool {
+        message.queries.first().is_some_and(|asked| asked.name.eq_case(&self.name))
+    }
+}
+
+async fn over_udp(server: SocketAddr, asked: &Asked) -> io::Result<Datagram> {
+    let any = if server.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
+    // The system chooses a random port. A connected socket receives only from the server's address.
+    let socket = UdpSocket::bind(SocketAddr::new(any, 0)).await?;
+    socket.connect(server).await?;
+    socket.send(&asked.bytes).await?;
+    let mut buffer = vec![0; MAX_DATAGRAM];
+    for _ in 0..MAX_WRONG {
+        let count = socket.recv(&mut buffer).await?;
+        let received = buffer.get(..count).unwrap_or_default();
+        match Message::from_vec(received) {
+            Ok(message) if asked.is_answered_by(&message) => {
+                let is_whole = !message.metadata.truncation && asked.has_case_of(&message);
+                return Ok(if is_whole { Datagram::Response(message) } else { Datagram::NeedsStream });
+            }
+            // A cut message that hides its truncation cannot be decoded, but has the id.
+            Err(_) if received.starts_with(&asked.id.to_be_bytes()) => return Ok(Datagram::NeedsStream),
+            _ => {}
+        }
+    }
+    Ok(Datagram::NeedsStream)
+}
+
+async fn over_tcp(server: SocketAddr, asked: &Asked) -> io::Result<Message> {
+    let mut stream = TcpStream::connect(server).await?;
+    let length = u16::try_from(asked.bytes.len()).map_err(|_| io::ErrorKind::InvalidInput)?;
+    stream.write_all(&[&length.to_be_bytes()[..], &asked.bytes].concat()).await?;
+    let length = stream.read_u16().await?;
+    let mut bytes = vec![0; length.into()];
+    stream.read_exact(&mut bytes).await?;
+    let message = Message::from_vec(&bytes).map_err(|_| io::ErrorKind::InvalidData)?;
+    if asked.is_answered_by(&message) { Ok(message) } else { Err(io::ErrorKind::InvalidData.into()) }
+}

@@ -1,0 +1,257 @@
+//! One flow: the admission of its connection, and the bytes between the link and the socket.
+//!
+//! ```text
+//! Connect ─► open.rs: judged, connected ─► pump.rs: bytes both ways ─► finish: Closed
+//! ```
+//! The flow's future runs in its runtime's task. Messages of the sidecar and updates of the policy
+//! act on the flow directly, and wake the future. The end of a direction, and the end of the flow,
+//! are separate facts: each direction ends on its own. Next: `open.rs`, `pump.rs`.
+
+mod open;
+mod pump;
+
+use crate::describe;
+use crate::link::Slot;
+use crate::runtime::Runtime;
+use crate::serve::LinkFault;
+use coldframe_edge_link::window::{ReceiveWindow, SendWindow};
+use coldframe_edge_link::{CloseReason, Event, Failure, FlowInfo, Refused, ToSidecar};
+use coldframe_egress::{Admission, Name, judge_again};
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::Waker;
+use std::time::Instant;
+use tokio::net::TcpStream;
+use tokio::time::Sleep;
+
+/// A flow.
+pub struct Flow {
+    id: u32,
+    runtime: Rc<Runtime>,
+    peer: SocketAddr,
+    began: Instant,
+    inner: RefCell<Inner>,
+}
+
+#[derive(Default)]
+struct Inner {
+    /// The socket, while the connection is established.
+    stream: Option<TcpStream>,
+    established: Option<Instant>,
+    admission: Option<Admission>,
+    host: Option<Name>,
+    /// Whether the pins of the address are held.
+    holds_pins: bool,
+    /// The future of the flow.
+    waker: Option<Waker>,
+    /// The bytes that the socket has not accepted.
+    to_peer: VecDeque<u8>,
+    /// The window of the bytes from the sidecar.
+    incoming: ReceiveWindow,
+    /// The window of the bytes to the sidecar.
+    outgoing: SendWindow,
+    /// The sidecar has sent `End`.
+    guest_ended: bool,
+    /// The FIN has been sent.
+    fin_sent: bool,
+    /// The peer's FIN has been received, and `End` has been sent.
+    peer_ended: bool,
+    /// The peer has sent bytes for which the window has no space.
+    peer_waits: bool,
+    /// The sidecar has sent `Close`. The time at which the rest of the bytes is discarded.
+    closing: Option<Pin<Box<Sleep>>>,
+    sidecar_closed: bool,
+    /// The waits of both directions for their rate.
+    paces: [Option<Pin<Box<Sleep>>>; 2],
+    sent: u64,
+    received: u64,
+    is_done: bool,
+}
+
+/// How the socket of a flow is closed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ending {
+    /// As by `close`.
+    Fin,
+    /// By an RST. Unsent bytes are discarded.
+    Reset,
+}
+
+impl Flow {
+    /// Begins a flow of a runtime. The caller has counted the connection.
+    pub fn start(id: u32, runtime: &Rc<Runtime>, peer: SocketAddr) -> Rc<Self> {
+        let inner = RefCell::new(Inner::default());
+        let this = Rc::new(Self { id, runtime: runtime.clone(), peer, began: Instant::now(), inner });
+        let mut state = runtime.state.borrow_mut();
+        state.connecting += 1;
+        state.flows.insert(id, this.clone());
+        drop(state);
+        runtime.spawn(this.clone().run());
+        this
+    }
+
+    /// Receives bytes of the guest.
+    pub fn data(&self, bytes: &[u8]) -> Result<(), LinkFault> {
+        let mut inner = self.inner.borrow_mut();
+        if inner.guest_ended || inner.sidecar_closed {
+            return Err(LinkFault::Rules("no data after the end"));
+        }
+        if !inner.incoming.receive(bytes.len() as u64) {
+            return Err(LinkFault::Rules("data within the window"));
+        }
+        let written = self.write_now(&mut inner, bytes);
+        let rest = bytes.get(written..).unwrap_or_default();
+        if !rest.is_empty() {
+            inner.to_peer.extend(rest);
+        }
+        // The future writes the rest, and notices the limit of bytes.
+        if !rest.is_empty() || self.runtime.is_exhausted() {
+            inner.wake();
+        }
+        Ok(())
+    }
+
+    /// Receives credit for the bytes to the guest.
+    pub fn credit(&self, bytes: u64) -> Result<(), LinkFault> {
+        let mut inner = self.inner.borrow_mut();
+        if !inner.outgoing.credit(bytes) {
+            return Err(LinkFault::Rules("credit for sent bytes"));
+        }
+        inner.peer_waits = false;
+        inner.wake();
+        Ok(())
+    }
+
+    /// Receives the end of the guest's bytes.
+    pub fn end(&self) -> Result<(), LinkFault> {
+        let mut inner = self.inner.borrow_mut();
+        if inner.guest_ended || inner.sidecar_closed {
+            return Err(LinkFault::Rules("one End"));
+        }
+        inner.guest_ended = true;
+        inner.wake();
+        Ok(())
+    }
+
+    /// Receives the sidecar's last message of the flow.
+    pub fn close(&self, reset: bool) -> Result<(), LinkFault> {
+        let mut inner = self.inner.borrow_mut();
+        if inner.sidecar_closed {
+            return Err(LinkFault::Rules("one Close"));
+        }
+        inner.sidecar_closed = true;
+        if reset {
+            self.finish(&mut inner, None, CloseReason::Reset, Ending::Reset);
+        } else if inner.stream.is_none() || inner.to_peer.is_empty() {
+            self.finish(&mut inner, None, CloseReason::Closed, Ending::Fin);
+        } else {
+            inner.closing = Some(Box::pin(tokio::time::sleep(pump::FLUSH_TIME)));
+            inner.wake();
+        }
+        Ok(())
+    }
+
+    /// Ends the flow with a failure.
+    pub fn cut(&self, failure: Failure, reason: CloseReason) {
+        self.finish(&mut self.inner.borrow_mut(), Some(failure), reason, Ending::Reset);
+    }
+
+    /// Judges the flow again after an update of the policy, if the update asks for that.
+    pub fn judge_again(&self, now: Instant) {
+        let mut inner = self.inner.borrow_mut();
+        // A flow without an admission is judged by the new policy when its turn comes.
+        let Some(admission) = inner.admission.filter(|admission| self.runtime.cell.needs_recheck(admission)) else { return };
+        let current = self.runtime.cell.current();
+        let judged = judge_again(&current, &self.runtime.state.borrow().pins, &admission, now);
+        match judged {
+            Ok(admission) => inner.admission = Some(admission),
+            Err(refused) => {
+                let denied = describe::denied(current.policy(), &refused, inner.host.as_ref());
+                let what = Refused::Flow { flow: self.id, peer: self.peer };
+                self.runtime.event(|| Event::Denied { refused: what, denied: denied.clone() });
+                let failure = describe::refusal(format_args!("the connection to {}", self.peer), denied);
+                self.finish(&mut inner, Some(failure), CloseReason::Denied, Ending::Reset);
+            }
+        }
+    }
+
+    /// Wakes the flow's future.
+    pub fn wake(&self) {
+        // A borrow is held only while the future itself runs.
+        if let Ok(mut inner) = self.inner.try_borrow_mut() {
+            inner.wake();
+        }
+    }
+
+    /// Describes the flow for a list.
+    pub fn info(&self) -> FlowInfo {
+        let inner = self.inner.borrow();
+        let current = self.runtime.cell.current();
+        let rule = inner.admission.and_then(|admission| admission.rule());
+        FlowInfo {
+            flow: self.id,
+            host: inner.host.as_ref().map(|host| host.as_str().to_owned()),
+            peer: self.peer,
+            connected: inner.stream.is_some(),
+            sent: inner.sent,
+            received: inner.received,
+            age_ms: u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX),
+            rule: rule.map(|rule| describe::rule(current.policy(), rule)),
+        }
+    }
+
+    /// Ends the flow: closes the socket, releases all counts, and sends `Closed`. Later calls do
+    /// nothing.
+    fn finish(&self, inner: &mut Inner, failure: Option<Failure>, reason: CloseReason, ending: Ending) {
+        if std::mem::replace(&mut inner.is_done, true) {
+            return;
+        }
+        if let Some(stream) = inner.stream.take()
+            && ending == Ending::Reset
+        {
+            // If the call fails, the socket is closed with a FIN.
+            let _ = stream.set_zero_linger();
+        }
+        inner.to_peer = VecDeque::new();
+        let mut state = self.runtime.state.borrow_mut();
+        state.flows.remove(&self.id);
+        if inner.established.is_none() {
+            state.connecting -= 1;
+        }
+        if let (true, Some(admission)) = (inner.holds_pins, inner.admission) {
+            state.pins.release(admission.peer().address().ip());
+        }
+        drop(state);
+        let shared = &self.runtime.shared;
+        shared.out.send(self.id, &ToSidecar::Closed { failure });
+        if let Some(established) = inner.established {
+            self.runtime.event(|| Event::Close {
+                flow: self.id,
+                host: inner.host.as_ref().map(|host| host.as_str().to_owned()),
+                peer: self.peer,
+                sent: inner.sent,
+                received: inner.received,
+                duration_ms: u64::try_from(established.elapsed().as_millis()).unwrap_or(u64::MAX),
+                reason,
+            });
+        }
+        let mut flows = shared.flows.borrow_mut();
+        if inner.sidecar_closed {
+            flows.remove(&self.id);
+        } else {
+            flows.insert(self.id, Slot::Closed);
+        }
+        inner.closing = None;
+        inner.paces = [None, None];
+        inner.wake();
+    }
+}
+
+impl Inner {
+    fn wake(&mut self) {
+        self.waker.take().into_iter().for_each(Waker::wake);
+    }
+}

@@ -1,0 +1,145 @@
+//! The admission and the connection of a flow. Next: `pump.rs`.
+
+use super::{Ending, Flow};
+use crate::describe;
+use crate::dns::{Unresolved, resolve};
+use coldframe_edge_link::{CloseReason, Event, Failure, Refused, ToSidecar};
+use coldframe_egress::{Admission, Checked, Connect, Family, Name, PIN_TIMES, PinState, judge_connect};
+use futures_util::future::{Either, select};
+use rustix::net::sockopt;
+use std::future::poll_fn;
+use std::io;
+use std::pin::pin;
+use std::rc::Rc;
+use std::task::Poll;
+use std::time::{Duration, Instant};
+use tokio::net::{TcpSocket, TcpStream};
+use tokio::time::timeout;
+
+/// The time until a connection is established.
+const CONNECT_TIME: Duration = Duration::from_secs(30);
+/// The time after which an idle connection is probed, so that a vanished peer ends the flow.
+const PROBE_AFTER: Duration = Duration::from_secs(900);
+/// The largest number of expired pins that are renewed for one connection.
+const MAX_RENEWALS: u32 = 4;
+
+impl Flow {
+    /// Runs the flow.
+    pub(super) async fn run(self: Rc<Self>) {
+        let opened = match select(pin!(self.open()), pin!(self.until_done())).await {
+            Either::Left((opened, _)) => opened,
+            Either::Right(((), _)) => return,
+        };
+        match opened {
+            Ok(stream) => self.establish(stream),
+            Err(failure) => self.cut(failure, CloseReason::Failed),
+        }
+        poll_fn(|cx| self.poll(cx)).await;
+    }
+
+    async fn until_done(&self) {
+        poll_fn(|cx| {
+            let mut inner = self.inner.borrow_mut();
+            if inner.is_done {
+                return Poll::Ready(());
+            }
+            inner.waker = Some(cx.waker().clone());
+            Poll::Pending
+        })
+        .await;
+    }
+
+    async fn open(&self) -> Result<TcpStream, Failure> {
+        let admission = self.admit().await?;
+        let connected = connect(admission.peer()).await;
+        connected.map_err(|error| {
+            self.runtime.state.borrow_mut().failed.add(self.peer, Instant::now());
+            describe::io_error(&error)
+        })
+    }
+
+    /// Judges the address. An expired pin is renewed by a look-up.
+    async fn admit(&self) -> Result<Admission, Failure> {
+        for _ in 0..=MAX_RENEWALS {
+            let current = self.runtime.cell.current();
+            let now = Instant::now();
+            let judged = judge_connect(&current, &self.runtime.state.borrow().pins, self.peer, now);
+            match judged {
+                Connect::Admitted(admission) => {
+                    let address = admission.peer().address();
+                    let mut inner = self.inner.borrow_mut();
+                    let mut state = self.runtime.state.borrow_mut();
+                    let is_allowed = |name: &Name| current.policy().judge_name(name, address.port()).is_allowed();
+                    let mut names = state.pins.names_of(address.ip(), now);
+                    inner.host =
+                        names.find(|(name, pin)| *pin == PinState::Fresh && is_allowed(name)).map(|(name, _)| name.clone());
+                    drop(names);
+                    inner.holds_pins = state.pins.hold(address.ip());
+                    inner.admission = Some(admission);
+                    return Ok(admission);
+                }
+                Connect::Refused(decision) => {
+                    let denied = describe::denied(current.policy(), &decision, None);
+                    let refused = Refused::Connect { peer: self.peer };
+                    self.runtime.event(|| Event::Denied { refused, denied: denied.clone() });
+                    return Err(describe::refusal(format_args!("the connection to {}", self.peer), denied));
+                }
+                Connect::Renew(name) => self.renew(&name).await?,
+            }
+        }
+        Err(describe::errno(libc::EHOSTUNREACH))
+    }
+
+    async fn renew(&self, name: &Name) -> Result<(), Failure> {
+        let family = Family::of(self.peer.ip().to_canonical());
+        let resolved = match resolve(&self.runtime, name, family).await {
+            Ok((resolved, _)) => Some(resolved),
+            Err(Unresolved::Limit(limit)) => return Err(self.runtime.limit(limit.as_str())),
+            // No server has replied, so the name may have the address or not.
+            Err(Unresolved::Query(fault)) if fault.is_of_server() => return Err(describe::errno(libc::EHOSTUNREACH)),
+            Err(Unresolved::Query(_)) => None,
+        };
+        let (addresses, ttl) = resolved.map_or((Vec::new(), PIN_TIMES.0), |resolved| (resolved.addresses, resolved.ttl));
+        let recorded = self.runtime.state.borrow_mut().pins.record(name, family, &addresses, ttl, Instant::now());
+        recorded.map_err(|_| self.runtime.limit("pins"))
+    }
+
+    fn establish(&self, stream: TcpStream) {
+        let mut inner = self.inner.borrow_mut();
+        if inner.is_done {
+            return;
+        }
+        let addresses = stream.local_addr().and_then(|local| Ok((local, stream.peer_addr()?)));
+        let (local, peer) = match addresses {
+            Ok(addresses) => addresses,
+            Err(error) => {
+                return self.finish(&mut inner, Some(describe::io_error(&error)), CloseReason::Failed, Ending::Reset);
+            }
+        };
+        inner.stream = Some(stream);
+        inner.established = Some(Instant::now());
+        self.runtime.state.borrow_mut().connecting -= 1;
+        self.runtime.shared.out.send(self.id, &ToSidecar::Connected { local, peer });
+        let current = self.runtime.cell.current();
+        let rule = inner.admission.and_then(|admission| admission.rule());
+        self.runtime.event(|| Event::Open {
+            flow: self.id,
+            host: inner.host.as_ref().map(|host| host.as_str().to_owned()),
+            peer: self.peer,
+            rule: rule.map(|rule| describe::rule(current.policy(), rule)),
+        });
+    }
+}
+
+/// Connects to an address that the policy has checked. No other function of this crate connects for
+/// a guest.
+async fn connect(checked: Checked) -> io::Result<TcpStream> {
+    let address = checked.address();
+    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    // The sidecar batches a guest's small writes already.
+    socket.set_nodelay(true)?;
+    sockopt::set_socket_keepalive(&socket, true)?;
+    sockopt::set_tcp_keepidle(&socket, PROBE_AFTER)?;
+    let timed_out = |_| io::Error::from_raw_os_error(libc::ETIMEDOUT);
+    timeout(CONNECT_TIME, socket.connect(address)).await.map_err(timed_out)?
+}

@@ -1,0 +1,24 @@
+//! The edge: the process that opens connections and looks names up for runtimes.
+//!
+//! ```text
+//! sidecar ══ link ══ edge ── TCP, DNS ── the world
+//! ```
+//! The edge is the only process with sockets to the outside. It judges each name and each address by
+//! the policy of the runtime (crate `egress`), and connects only to an address that was judged. One
+//! thread serves all runtimes. The link's messages are in crate `edge-link`.
+//!
+//! Next: `serve.rs`, `runtime.rs`, `flow/mod.rs`, `dns/mod.rs`, `wall.rs`.
+
+mod describe;
+mod dns;
+mod flow;
+mod limits;
+mod link;
+mod options;
+mod outgoing;
+mod runtime;
+mod serve;
+mod surroundings;
+
+pub use serve::{LinkFault, Server, serve};
+pub use surroundings::Surroundings;

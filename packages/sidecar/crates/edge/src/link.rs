@@ -1,0 +1,90 @@
+//! The state of the link that all runtimes share. Next: `serve.rs`.
+
+use crate::flow::Flow;
+use crate::outgoing::Outgoing;
+use crate::surroundings::Surroundings;
+use coldframe_edge_link::{Failure, FailureKind, ToSidecar};
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+/// The largest number of ids of flows that are in use.
+pub const MAX_FLOWS: usize = 1 << 17;
+/// The largest number of requests without a reply.
+pub const MAX_REQUESTS: usize = 1 << 16;
+
+/// The state of the link.
+#[derive(Default)]
+pub struct Shared {
+    /// The bytes to the sidecar.
+    pub out: Outgoing,
+    /// The host machine's network.
+    pub surroundings: Surroundings,
+    /// The ids of flows that are in use.
+    pub flows: RefCell<HashMap<u32, Slot>>,
+    /// The ids of requests without a reply.
+    requests: RefCell<HashSet<u32>>,
+}
+
+impl Shared {
+    /// Makes the state of a link without runtimes.
+    pub fn new(surroundings: Surroundings) -> Self {
+        Self { surroundings, ..Self::default() }
+    }
+}
+
+/// The use of a flow's id.
+pub enum Slot {
+    /// The edge has not sent `Closed`.
+    Open(Rc<Flow>),
+    /// The sidecar has not sent `Close`.
+    Closed,
+}
+
+/// A request that must have a reply. Dropping the request replies that the runtime has ended.
+pub struct Request {
+    id: u32,
+    shared: Rc<Shared>,
+}
+
+impl Request {
+    /// Begins a request. Returns `None` if the id is in use, or too many requests have no reply.
+    pub fn begin(id: u32, shared: &Rc<Shared>) -> Option<Self> {
+        let mut requests = shared.requests.borrow_mut();
+        let is_new = requests.len() < MAX_REQUESTS && requests.insert(id);
+        is_new.then(|| Self { id, shared: shared.clone() })
+    }
+
+    /// Sends a part of the reply.
+    pub fn part(&self, message: &ToSidecar<'_>) {
+        self.shared.out.send(self.id, message);
+    }
+
+    /// Sends the reply.
+    pub fn reply(self, message: &ToSidecar<'_>) {
+        self.shared.requests.borrow_mut().remove(&self.id);
+        self.shared.out.send(self.id, message);
+    }
+
+    /// Sends the reply, or the failure.
+    pub fn finish<T>(self, result: Result<T, Failure>, reply: impl FnOnce(T) -> ToSidecar<'static>) {
+        self.reply(&match result {
+            Ok(value) => reply(value),
+            Err(failure) => ToSidecar::Failed { failure },
+        });
+    }
+}
+
+impl Drop for Request {
+    fn drop(&mut self) {
+        if self.shared.requests.borrow_mut().remove(&self.id) {
+            let kind = FailureKind::Invalid {
+                what: "runtime".to_owned(),
+                expected: "a runtime that has not ended".to_owned(),
+                received: "a runtime that has ended".to_owned(),
+            };
+            let failure = Failure { kind, message: "the runtime has ended".to_owned() };
+            self.shared.out.send(self.id, &ToSidecar::Failed { failure });
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! The edge process: serves the link at descriptor 3 until the sidecar closes it.
+//!
+//! The process has no argument, so that no request chooses what it does. It closes all other
+//! descriptors, reads the host machine's network, gives up its rights (`crates/wall`), and serves.
+//! The exit code is 0 when the sidecar has closed the link, 1 after a failure, and 2 for arguments or
+//! a descriptor 3 that is no socket.
+
+use coldframe_edge::{Server, Surroundings};
+use std::io;
+use std::os::fd::{BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::net::UnixStream;
+use std::process::ExitCode;
+
+/// The descriptor of the link.
+const LINK: RawFd = 3;
+
+fn main() -> ExitCode {
+    coldframe_panics::install("coldframe-edge");
+    if std::env::args_os().len() > 1 {
+        return stop(2, "expected no argument: the process is started by the sidecar");
+    }
+    close_others();
+    let Some(link) = link() else { return stop(2, "expected a Unix socket as descriptor 3") };
+    let surroundings = match Surroundings::read() {
+        Ok(surroundings) => surroundings,
+        Err(error) => return stop(1, &format!("cannot read the interfaces: {error}")),
+    };
+    let server = match Server::new(link) {
+        Ok(server) => server,
+        Err(error) => return stop(1, &format!("cannot open the link: {error}")),
+    };
+    // The process has one thread. The sidecar's option `walls` decides about systems that lack parts.
+    let _ = coldframe_wall::close_edge();
+    match server.serve(surroundings) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(fault) => stop(1, &fault.to_string()),
+    }
+}
+
+/// Closes the descriptors that the parent did not mark close-on-exec.
+fn close_others() {
+    // SAFETY: this process has not opened a descriptor yet, so no code of this process owns a
+    // descriptor in the range.
+    unsafe { libc::syscall(libc::SYS_close_range, LINK + 1, i32::MAX, 0) };
+}
+
+/// Takes the descriptor of the link. Returns `None` if the descriptor is no Unix socket.
+fn link() -> Option<UnixStream> {
+    // SAFETY: no code of this process owns the descriptor. If the descriptor is closed, the call
+    // below fails, and the borrow ends.
+    let borrowed = unsafe { BorrowedFd::borrow_raw(LINK) };
+    let domain = rustix::net::sockopt::socket_domain(borrowed).map_err(io::Error::from).ok()?;
+    // SAFETY: the descriptor is an open socket, which only this function takes.
+    (domain == rustix::net::AddressFamily::UNIX).then(|| UnixStream::from(unsafe { OwnedFd::from_raw_fd(LINK) }))
+}
+
+fn stop(code: u8, reason: &str) -> ExitCode {
+    eprintln!("coldframe-edge: {reason}");
+    ExitCode::from(code)
+}

@@ -1,0 +1,287 @@
+//! One runtime at the edge: its policy, its limits, and the task that runs its flows and requests.
+//!
+//! All flows of a runtime are one task of the scheduler, which runs tasks in turns. A runtime with
+//! many flows therefore has no more turns than a runtime with one flow. Next: `flow/mod.rs`,
+//! `dns/look_up.rs`.
+
+use crate::describe;
+use crate::dns::Cache;
+use crate::flow::Flow;
+use crate::limits::{ByteRate, FailedPeers};
+use crate::link::Shared;
+use crate::options::{self, DnsOptions};
+use coldframe_edge_link::{Event, Existing, Failure, Limits, LookUpFamily, Options, OptionsChange};
+use coldframe_egress as egress;
+use coldframe_egress::{Current, HostNetwork, Limit, LookupBudgets, Name, PinSet, Policy, PolicyCell, TokenBucket};
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::future::{Future, poll_fn};
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+use std::time::{Duration, Instant};
+
+/// The largest number of look-ups and queries of one runtime that run at a time.
+pub const MAX_LOOK_UPS: usize = 256;
+/// The shortest time between two events of one limit.
+const LIMIT_EVENTS: Duration = Duration::from_secs(1);
+
+type Work = Pin<Box<dyn Future<Output = ()>>>;
+
+/// A runtime.
+pub struct Runtime {
+    /// The sidecar's number of the runtime.
+    pub id: u64,
+    /// The state of the link.
+    pub shared: Rc<Shared>,
+    /// The policy.
+    pub cell: PolicyCell,
+    /// The other state. No borrow is held while another part runs.
+    pub state: RefCell<State>,
+    work: RefCell<Inbox>,
+}
+
+/// The state of a runtime besides its policy.
+pub struct State {
+    options: Options,
+    /// The options of DNS.
+    pub dns: DnsOptions,
+    /// The pins of names to addresses.
+    pub pins: PinSet,
+    /// The addresses of names.
+    pub cache: Cache,
+    budgets: LookupBudgets,
+    connects: TokenBucket,
+    /// The rate of bytes to peers.
+    pub up: ByteRate,
+    /// The rate of bytes from peers.
+    pub down: ByteRate,
+    /// Peers to which connections have failed.
+    pub failed: FailedPeers,
+    /// The flows that are not closed.
+    pub flows: HashMap<u32, Rc<Flow>>,
+    /// The number of flows that are not established.
+    pub connecting: u32,
+    /// The number of look-ups and queries that run.
+    pub look_ups: usize,
+    /// The bytes of both directions.
+    pub moved: u64,
+    limit_events: HashMap<&'static str, Instant>,
+}
+
+#[derive(Default)]
+struct Inbox {
+    new: Vec<Work>,
+    waker: Option<Waker>,
+    has_ended: bool,
+}
+
+impl Runtime {
+    /// Makes a runtime with its first policy, and starts the runtime's task.
+    ///
+    /// # Errors
+    /// Returns the first wrong option.
+    pub fn start(id: u64, shared: Rc<Shared>, options: Options) -> Result<Rc<Self>, Failure> {
+        let dns = DnsOptions::compile(&options)?;
+        let policy = Policy::compile(options::egress(&options)).map_err(|invalid| describe::invalid_rule(&invalid))?;
+        let host = HostNetwork::new(shared.surroundings.facts.clone());
+        let now = Instant::now();
+        let limits = options.limits;
+        let state = State {
+            options,
+            dns,
+            pins: PinSet::default(),
+            cache: Cache::default(),
+            budgets: LookupBudgets::default(),
+            connects: connects(&limits, now),
+            up: ByteRate::new(limits.bytes_per_second, now),
+            down: ByteRate::new(limits.bytes_per_second, now),
+            failed: FailedPeers::default(),
+            flows: HashMap::new(),
+            connecting: 0,
+            look_ups: 0,
+            moved: 0,
+            limit_events: HashMap::new(),
+        };
+        let cell = PolicyCell::new(Current::new(policy, host));
+        let this = Rc::new(Self { id, shared, cell, state: RefCell::new(state), work: RefCell::default() });
+        tokio::task::spawn_local(this.clone().run());
+        Ok(this)
+    }
+
+    /// Adds work to the runtime's task.
+    pub fn spawn(&self, work: impl Future<Output = ()> + 'static) {
+        let mut inbox = self.work.borrow_mut();
+        inbox.new.push(Box::pin(work));
+        inbox.waker.take().into_iter().for_each(Waker::wake);
+    }
+
+    async fn run(self: Rc<Self>) {
+        let mut all: FuturesUnordered<Work> = FuturesUnordered::new();
+        poll_fn(|cx| self.poll(&mut all, cx)).await;
+    }
+
+    fn poll(&self, all: &mut FuturesUnordered<Work>, cx: &mut Context<'_>) -> Poll<()> {
+        let mut inbox = self.work.borrow_mut();
+        if inbox.has_ended {
+            return Poll::Ready(());
+        }
+        all.extend(inbox.new.drain(..));
+        if !inbox.waker.as_ref().is_some_and(|waker| waker.will_wake(cx.waker())) {
+            inbox.waker = Some(cx.waker().clone());
+        }
+        drop(inbox);
+        // A flow that has moved its share wakes itself. After two such flows the set returns, so that
+        // the other runtimes have their turns.
+        while let Poll::Ready(Some(())) = all.poll_next_unpin(cx) {}
+        let inbox = self.work.borrow();
+        if inbox.has_ended {
+            return Poll::Ready(());
+        }
+        if !inbox.new.is_empty() {
+            cx.waker().wake_by_ref();
+        }
+        Poll::Pending
+    }
+
+    /// Ends the runtime. The caller has ended its flows.
+    pub fn end(&self) {
+        let mut inbox = self.work.borrow_mut();
+        inbox.has_ended = true;
+        inbox.new.clear();
+        inbox.waker.take().into_iter().for_each(Waker::wake);
+    }
+
+    /// Changes the options, and judges open flows again. After the call no byte of a flow moves that
+    /// the new policy refuses.
+    ///
+    /// # Errors
+    /// Returns the first wrong option. The former options stay in force.
+    pub fn change(&self, change: &OptionsChange, existing: Existing) -> Result<(), Failure> {
+        let options = self.state.borrow().options.changed(change);
+        self.set(options, existing)
+    }
+
+    /// Replaces the options, as [`Self::change`] does.
+    ///
+    /// # Errors
+    /// Returns the first wrong option. The former options stay in force.
+    pub fn set(&self, options: Options, existing: Existing) -> Result<(), Failure> {
+        let dns = DnsOptions::compile(&options)?;
+        let kept = match existing {
+            Existing::Recheck => egress::Existing::Recheck,
+            Existing::Keep => egress::Existing::Keep,
+        };
+        self.cell.update(options::replacement(&options), kept).map_err(|invalid| describe::invalid_rule(&invalid))?;
+        let now = Instant::now();
+        let flows: Vec<Rc<Flow>> = {
+            let mut state = self.state.borrow_mut();
+            let (new, old) = (options.limits, state.options.limits);
+            if (new.connects_per_second, new.connects_burst) != (old.connects_per_second, old.connects_burst) {
+                state.connects = connects(&new, now);
+            }
+            state.up.set(new.bytes_per_second, now);
+            state.down.set(new.bytes_per_second, now);
+            (state.options, state.dns) = (options, dns);
+            state.flows.values().cloned().collect()
+        };
+        flows.iter().for_each(|flow| flow.judge_again(now));
+        Ok(())
+    }
+
+    /// Counts a new connection.
+    ///
+    /// # Errors
+    /// Returns the failure of the first reached limit.
+    pub fn take_connect(&self) -> Result<(), Failure> {
+        let now = Instant::now();
+        let mut state = self.state.borrow_mut();
+        let limits = state.options.limits;
+        let name = if limits.bytes.is_some_and(|bytes| state.moved >= bytes) {
+            "bytes"
+        } else if state.flows.len() >= limits.connections as usize {
+            "connections"
+        } else if state.connecting >= limits.connecting {
+            "connecting"
+        } else if state.failed.is_scan(now) {
+            "scan"
+        } else if !state.connects.take(1, now) {
+            "connectsPerSecond"
+        } else {
+            return Ok(());
+        };
+        drop(state);
+        Err(self.limit(name))
+    }
+
+    /// Counts moved bytes. Returns whether the limit of bytes is reached.
+    pub fn count(&self, bytes: u64) -> bool {
+        let mut state = self.state.borrow_mut();
+        let limit = state.options.limits.bytes;
+        let is_reached = |moved| limit.is_some_and(|limit| moved >= limit);
+        let was_reached = is_reached(state.moved);
+        state.moved = state.moved.saturating_add(bytes);
+        let is_reached = is_reached(state.moved);
+        if is_reached && !was_reached {
+            state.flows.values().for_each(|flow| flow.wake());
+        }
+        is_reached
+    }
+
+    /// Returns whether the limit of bytes is reached.
+    pub fn is_exhausted(&self) -> bool {
+        let state = self.state.borrow();
+        state.options.limits.bytes.is_some_and(|limit| state.moved >= limit)
+    }
+
+    /// Counts a query below a wildcard.
+    pub fn take_query(&self, current: &Current, name: &Name, now: Instant) -> Result<(), Limit> {
+        let rule = current.policy().judge_lookup(name).rule();
+        match rule.and_then(|rule| current.policy().wildcard(rule)) {
+            Some(parent) => self.state.borrow_mut().budgets.take(&parent, name, now),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the DNS servers.
+    pub fn servers(&self) -> Vec<SocketAddr> {
+        let state = self.state.borrow();
+        if state.dns.servers.is_empty() { self.shared.surroundings.servers.clone() } else { state.dns.servers.clone() }
+    }
+
+    /// Returns whether IPv4 and IPv6 addresses are looked up. A host machine without an address of
+    /// its own looks up IPv4 addresses.
+    pub fn families(&self, family: LookUpFamily) -> (bool, bool) {
+        let host = &self.shared.surroundings;
+        match family {
+            LookUpFamily::V4 => (true, false),
+            LookUpFamily::V6 => (false, true),
+            LookUpFamily::Any => (host.has_v4 || !host.has_v6, host.has_v6),
+        }
+    }
+
+    /// Sends an event if the runtime is watched.
+    pub fn event(&self, event: impl FnOnce() -> Event) {
+        self.shared.out.event(self.id, event);
+    }
+
+    /// Reports a reached limit. Returns the failure.
+    pub fn limit(&self, name: &'static str) -> Failure {
+        let now = Instant::now();
+        let mut state = self.state.borrow_mut();
+        let last = state.limit_events.get(name);
+        if last.is_none_or(|last| now.saturating_duration_since(*last) >= LIMIT_EVENTS) {
+            state.limit_events.insert(name, now);
+            drop(state);
+            self.event(|| Event::Limit { name: name.to_owned() });
+        }
+        describe::limit(name)
+    }
+}
+
+fn connects(limits: &Limits, now: Instant) -> TokenBucket {
+    TokenBucket::new(limits.connects_per_second, limits.connects_burst, now)
+}

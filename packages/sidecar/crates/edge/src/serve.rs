@@ -1,0 +1,321 @@
+//! The link: reads messages of the sidecar, and passes them to runtimes and flows. Next: `link.rs`.
+//!
+//! The sidecar is suspect. A message that breaks the rules of the link ends the link, and with the
+//! link all connections.
+
+use crate::describe;
+use crate::dns;
+use crate::flow::Flow;
+use crate::link::{MAX_FLOWS, Request, Shared, Slot};
+use crate::runtime::{MAX_LOOK_UPS, Runtime};
+use crate::surroundings::Surroundings;
+use coldframe_edge_link::{
+    CloseReason, Decision, Decoder, Existing, Failure, FlowInfo, Invalid, LookUpFamily, Message, Options, OptionsChange, ToEdge,
+    ToSidecar, VERSION,
+};
+use displaydoc::Display;
+use std::collections::HashMap;
+use std::future::poll_fn;
+use std::io;
+use std::net::SocketAddr;
+use std::os::unix::net::UnixStream as StdStream;
+use std::rc::Rc;
+use std::task::Poll;
+use std::time::Instant;
+use tokio::net::UnixStream;
+use tokio::runtime::{Builder, LocalOptions};
+
+/// The largest number of runtimes.
+const MAX_RUNTIMES: usize = 1 << 16;
+/// The flows in one part of a list, so that a part is shorter than a frame.
+const LIST_PART: usize = 500;
+
+/// The reason why the link has ended. The end of the sidecar is no fault.
+#[derive(Debug, Display, thiserror::Error)]
+pub enum LinkFault {
+    /// the socket of the link failed: {0}
+    Io(io::Error),
+    /// the sidecar broke the rules of the link: {0}
+    Invalid(Invalid),
+    /// the sidecar broke the rules of the link: expected {0}
+    Rules(&'static str),
+    /// the sidecar has version {0} of the link
+    Version(u32),
+}
+
+impl From<io::Error> for LinkFault {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+/// Serves a link on this thread until the sidecar closes the link.
+///
+/// # Errors
+/// Returns the reason if the link has ended otherwise.
+pub fn serve(stream: StdStream, surroundings: Surroundings) -> Result<(), LinkFault> {
+    Server::new(stream)?.serve(surroundings)
+}
+
+/// A link whose resources of the operating system are open, so that the process can give up its
+/// rights before it serves.
+pub struct Server {
+    scheduler: tokio::runtime::LocalRuntime,
+    stream: UnixStream,
+}
+
+impl Server {
+    /// Opens the resources.
+    ///
+    /// # Errors
+    /// Fails if the system refuses.
+    pub fn new(stream: StdStream) -> io::Result<Self> {
+        stream.set_nonblocking(true)?;
+        let scheduler = Builder::new_current_thread().enable_io().enable_time().build_local(LocalOptions::default())?;
+        let entered = scheduler.enter();
+        let stream = UnixStream::from_std(stream)?;
+        drop(entered);
+        Ok(Self { scheduler, stream })
+    }
+
+    /// Serves the link on this thread until the sidecar closes the link.
+    ///
+    /// # Errors
+    /// Returns the reason if the link has ended otherwise.
+    pub fn serve(self, surroundings: Surroundings) -> Result<(), LinkFault> {
+        let Self { scheduler, stream } = self;
+        scheduler.block_on(async {
+            let shared = Rc::new(Shared::new(surroundings));
+            let mut link = Link { shared: shared.clone(), runtimes: HashMap::new(), said_hello: false };
+            let stream = Rc::new(stream);
+            let (writer, out) = (stream.clone(), shared.clone());
+            let writer = tokio::task::spawn_local(poll_fn(move |cx| out.out.poll_write(&writer, cx)));
+            let result = link.read(&stream).await;
+            writer.abort();
+            link.end();
+            result
+        })
+    }
+}
+
+struct Link {
+    shared: Rc<Shared>,
+    runtimes: HashMap<u64, Rc<Runtime>>,
+    said_hello: bool,
+}
+
+impl Link {
+    async fn read(&mut self, stream: &UnixStream) -> Result<(), LinkFault> {
+        let mut decoder = Decoder::new();
+        loop {
+            poll_fn(|cx| self.shared.out.poll_space(cx)).await;
+            let count = poll_fn(|cx| {
+                loop {
+                    match stream.try_read(decoder.spare()) {
+                        Err(error) if error.kind() == io::ErrorKind::WouldBlock => match stream.poll_read_ready(cx) {
+                            Poll::Ready(Ok(())) => {}
+                            Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
+                            Poll::Pending => return Poll::Pending,
+                        },
+                        result => return Poll::Ready(result),
+                    }
+                }
+            });
+            let count = match count.await {
+                Ok(0) => return Ok(()),
+                Ok(count) => count,
+                // The sidecar has ended with unread bytes.
+                Err(error) if error.kind() == io::ErrorKind::ConnectionReset => return Ok(()),
+                Err(error) => return Err(error.into()),
+            };
+            decoder.filled(count);
+            while let Some(frame) = decoder.next_frame().map_err(LinkFault::Invalid)? {
+                let message = ToEdge::decode(frame).map_err(LinkFault::Invalid)?;
+                self.handle(frame.id, message)?;
+            }
+            // The flows have their turns after each buffer of messages.
+            tokio::task::yield_now().await;
+        }
+    }
+
+    fn handle(&mut self, id: u32, message: ToEdge<'_>) -> Result<(), LinkFault> {
+        if self.said_hello == matches!(message, ToEdge::Hello { .. }) {
+            return Err(LinkFault::Rules("Hello as the first message, once"));
+        }
+        match message {
+            ToEdge::Hello { version: VERSION } => {
+                self.said_hello = true;
+                self.shared.out.send(0, &ToSidecar::Hello { version: VERSION });
+                Ok(())
+            }
+            ToEdge::Hello { version } => Err(LinkFault::Version(version)),
+            ToEdge::Data(bytes) => self.with_flow(id, |flow| flow.data(bytes)),
+            ToEdge::Credit { bytes } => self.with_flow(id, |flow| flow.credit(bytes)),
+            ToEdge::End {} => self.with_flow(id, Flow::end),
+            ToEdge::Close { reset } => self.close(id, reset),
+            ToEdge::Connect { runtime, peer } => self.connect(id, runtime, peer),
+            ToEdge::RuntimeEnd { runtime } => {
+                self.end_runtime(runtime);
+                Ok(())
+            }
+            ToEdge::Watch { runtime, on } => {
+                if !on || self.runtimes.contains_key(&runtime) {
+                    self.shared.out.watch(runtime, on);
+                }
+                Ok(())
+            }
+            request => match Request::begin(id, &self.shared) {
+                Some(reply) => self.request(reply, request),
+                None => Err(LinkFault::Rules("a request with a free id")),
+            },
+        }
+    }
+
+    fn request(&mut self, reply: Request, message: ToEdge<'_>) -> Result<(), LinkFault> {
+        match message {
+            ToEdge::PolicySet { runtime, options } => self.set(reply, runtime, options)?,
+            ToEdge::PolicyUpdate { runtime, change, existing } => {
+                let result = self.change(runtime, &change, existing);
+                reply.finish(result, |()| ToSidecar::Done {});
+            }
+            ToEdge::LookUp { runtime, name, family } => self.look_up(reply, runtime, name, family),
+            ToEdge::Query { runtime, name, record_type } => self.query(reply, runtime, name, record_type),
+            ToEdge::Check { runtime, url, method: _ } => {
+                let result = self.check(runtime, &url);
+                reply.finish(result, |decision| ToSidecar::Checked { decision });
+            }
+            ToEdge::Flows { runtime } => self.list(reply, runtime),
+            _ => return Err(LinkFault::Rules("a request")),
+        }
+        Ok(())
+    }
+
+    fn set(&mut self, reply: Request, id: u64, options: Options) -> Result<(), LinkFault> {
+        let result = match self.runtimes.get(&id) {
+            Some(runtime) => runtime.set(options, Existing::Recheck),
+            None if self.runtimes.len() >= MAX_RUNTIMES => return Err(LinkFault::Rules("at most 65536 runtimes")),
+            None => Runtime::start(id, self.shared.clone(), options).map(|runtime| {
+                self.runtimes.insert(id, runtime);
+            }),
+        };
+        reply.finish(result, |()| ToSidecar::Done {});
+        Ok(())
+    }
+
+    fn change(&self, id: u64, change: &OptionsChange, existing: Existing) -> Result<(), Failure> {
+        let unknown = || describe::invalid("runtime", "a runtime with a policy", &id.to_string());
+        self.runtimes.get(&id).ok_or_else(unknown)?.change(change, existing)
+    }
+
+    fn look_up(&self, reply: Request, id: u64, name: String, family: LookUpFamily) {
+        self.work(reply, id, &name.clone(), async move |runtime: &Runtime, reply: Request| {
+            let result = dns::look_up(runtime, &name, family).await;
+            reply.finish(result, |addresses| ToSidecar::Addresses { addresses });
+        });
+    }
+
+    fn query(&self, reply: Request, id: u64, name: String, record_type: u16) {
+        self.work(reply, id, &name.clone(), async move |runtime: &Runtime, reply: Request| {
+            let result = dns::query(runtime, &name, record_type).await;
+            reply.finish(result, |json| ToSidecar::Records { json });
+        });
+    }
+
+    /// Runs a look-up or a query in the runtime's task.
+    fn work(&self, reply: Request, id: u64, name: &str, work: impl AsyncFnOnce(&Runtime, Request) + 'static) {
+        let Some(runtime) = self.runtimes.get(&id) else {
+            let what = format!("the look-up of {}", describe::shortened(name));
+            return reply.reply(&ToSidecar::Failed { failure: describe::refusal(what, describe::no_policy()) });
+        };
+        if runtime.state.borrow().look_ups >= MAX_LOOK_UPS {
+            return reply.reply(&ToSidecar::Failed { failure: runtime.limit("lookups") });
+        }
+        runtime.state.borrow_mut().look_ups += 1;
+        let of = runtime.clone();
+        runtime.spawn(async move {
+            work(&of, reply).await;
+            of.state.borrow_mut().look_ups -= 1;
+        });
+    }
+
+    fn check(&self, id: u64, url: &str) -> Result<Decision, Failure> {
+        let Some(runtime) = self.runtimes.get(&id) else { return Ok(Decision::Refused(describe::no_policy())) };
+        let (current, state) = (runtime.cell.current(), runtime.state.borrow());
+        let decision = coldframe_egress::check(&current, &state.pins, url, Instant::now());
+        let decision = decision.map_err(|expected| describe::invalid("url", expected, url))?;
+        Ok(describe::decision(current.policy(), &decision, None))
+    }
+
+    fn list(&self, reply: Request, id: u64) {
+        let flows: Vec<FlowInfo> = match self.runtimes.get(&id) {
+            Some(runtime) => runtime.state.borrow().flows.values().map(|flow| flow.info()).collect(),
+            None => Vec::new(),
+        };
+        let mut parts = flows.chunks(LIST_PART).peekable();
+        while let Some(part) = parts.next() {
+            if parts.peek().is_none() {
+                return reply.reply(&ToSidecar::FlowList { flows: part.to_vec(), more: false });
+            }
+            reply.part(&ToSidecar::FlowList { flows: part.to_vec(), more: true });
+        }
+        reply.reply(&ToSidecar::FlowList { flows: Vec::new(), more: false });
+    }
+
+    fn connect(&self, id: u32, runtime: u64, peer: SocketAddr) -> Result<(), LinkFault> {
+        let mut flows = self.shared.flows.borrow_mut();
+        if flows.contains_key(&id) || flows.len() >= MAX_FLOWS {
+            return Err(LinkFault::Rules("a flow with a free id"));
+        }
+        let failure = match self.runtimes.get(&runtime) {
+            Some(of) => match of.take_connect() {
+                Ok(()) => {
+                    flows.insert(id, Slot::Open(Flow::start(id, of, peer)));
+                    return Ok(());
+                }
+                Err(failure) => failure,
+            },
+            None => describe::refusal(format_args!("the connection to {peer}"), describe::no_policy()),
+        };
+        flows.insert(id, Slot::Closed);
+        self.shared.out.send(id, &ToSidecar::Closed { failure: Some(failure) });
+        Ok(())
+    }
+
+    fn with_flow(&self, id: u32, call: impl FnOnce(&Flow) -> Result<(), LinkFault>) -> Result<(), LinkFault> {
+        let flow = match self.shared.flows.borrow().get(&id) {
+            Some(Slot::Open(flow)) => flow.clone(),
+            Some(Slot::Closed) => return Ok(()),
+            None => return Err(LinkFault::Rules("a flow that is in use")),
+        };
+        call(&flow)
+    }
+
+    fn close(&self, id: u32, reset: bool) -> Result<(), LinkFault> {
+        let flow = {
+            let mut flows = self.shared.flows.borrow_mut();
+            match flows.get(&id) {
+                Some(Slot::Open(flow)) => flow.clone(),
+                Some(Slot::Closed) => {
+                    flows.remove(&id);
+                    return Ok(());
+                }
+                None => return Err(LinkFault::Rules("a flow that is in use")),
+            }
+        };
+        flow.close(reset)
+    }
+
+    fn end_runtime(&mut self, id: u64) {
+        let Some(runtime) = self.runtimes.remove(&id) else { return };
+        let flows: Vec<Rc<Flow>> = runtime.state.borrow().flows.values().cloned().collect();
+        flows.iter().for_each(|flow| flow.cut(describe::errno(libc::ECONNRESET), CloseReason::RuntimeEnded));
+        self.shared.out.watch(id, false);
+        runtime.end();
+    }
+
+    fn end(&mut self) {
+        let ids: Vec<u64> = self.runtimes.keys().copied().collect();
+        ids.into_iter().for_each(|id| self.end_runtime(id));
+        self.shared.flows.borrow_mut().clear();
+    }
+}
