@@ -28,6 +28,7 @@ mod kernel;
 mod limits;
 mod net;
 mod operations;
+mod outside;
 pub mod permissions;
 mod process;
 pub mod processes;
@@ -53,6 +54,10 @@ pub use limits::Limits;
 pub use net::inbound::{STREAM_WINDOW, Target};
 pub use net::{IN, OUT};
 pub use operations::{Event, Operations};
+pub use outside::{
+    FlowId, LookUpAnswer, LookUpFamily, LookUpId, MAX_ADDRESSES, MAX_RECORDS_BYTES, Outside, OutsideEvent, OutsideFailure,
+    OutsideFailureKind,
+};
 pub use permissions::policy::{
     Decision, Decisions, PermissionListener, PermissionPolicy, PermissionRule, Scope, ScopePolicy, Verdict,
 };

@@ -19,6 +19,7 @@ mod descriptor_passing;
 pub mod inbound;
 mod names;
 mod network;
+mod outside;
 mod snapshot;
 mod socket;
 mod sockets;

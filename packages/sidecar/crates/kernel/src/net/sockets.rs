@@ -6,6 +6,7 @@ use super::descriptor_passing::PassedDescriptors;
 use super::inbound::connections::InboundConnections;
 use super::inbound::listeners::ListenerWaits;
 use super::network::{Network, Wake};
+use super::outside::OutsideState;
 use super::socket::{Domain, OUT, Role, WaitOwner, Waiter};
 use crate::Operations;
 use crate::caller::Caller;
@@ -38,6 +39,8 @@ pub(super) struct SocketState {
     pub(super) inbound: InboundConnections,
     /// The embedder's waits for listeners.
     pub(super) waits: ListenerWaits,
+    /// The connections and lookups outside the runtime.
+    pub(super) outside: OutsideState,
     /// Receives the events of inbound connections and of waits. `None` before the embedder is
     /// attached and after the runtime was disposed.
     pub(super) embedder: Option<Arc<dyn Embedder>>,
