@@ -10,7 +10,7 @@ use coldframe_error::Errno;
 use std::net::IpAddr;
 
 /// The maximum length of a text in an explanation, in bytes.
-const MAX_TEXT: usize = 256;
+const MAX_TEXT: usize = 200;
 /// The error numbers of a connection that a program receives unchanged. Any other number becomes
 /// `ECONNRESET`, because a number such as `EAGAIN` has another meaning for a socket.
 const OF_CONNECTIONS: [Errno; 12] = [

@@ -4,9 +4,8 @@ use crate::outside::{FlowId, LookUpFamily, LookUpId, Outside};
 use coldframe_panics::runtime::Mutex;
 use std::net::SocketAddr;
 
-/// A call of the kernel.
+/// A call of the kernel. The variants are the methods of the trait.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the variants are the methods of the trait")]
 pub(crate) enum Asked {
     LookUp(LookUpId, String, LookUpFamily),
     Query(LookUpId, String, u16),

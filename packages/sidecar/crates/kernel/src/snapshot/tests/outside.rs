@@ -51,7 +51,7 @@ fn a_copy_resets_open_and_opening_connections_at_once() {
     let copy = world.copy();
     let copied = &copy.guests[0];
     // The operations are complete before the program runs, so before its timers.
-    assert_eq!(results(copied), [(opens, 4 | 8 | 1), (reads, 1 | 4 | 8 | 16)]);
+    assert_eq!(results(copied), [(opens, 4 | 8 | 16), (reads, 1 | 8 | 16)]);
     assert_eq!(copied.sys(SocketCall::Error, &[other.into()]).0, Err(Errno::ECONNRESET));
     assert_eq!(copied.read(one).as_deref(), Ok(&b"received"[..]));
     assert_eq!((copied.read(one), copied.read(one)), (Err(Errno::ECONNRESET), Ok(vec![])));
@@ -62,7 +62,6 @@ fn a_copy_resets_open_and_opening_connections_at_once() {
     // The original is unchanged.
     assert_eq!((outside.take(), world.kernel.sockets.outside_counts()), (vec![], (3, 0)));
     assert_eq!(guest.write(idle, b"x"), Ok(1));
-    assert_eq!(copy.snapshot().own_bytes() > 0, world.snapshot().own_bytes() > 0);
 }
 
 #[test]
