@@ -62,6 +62,9 @@ module.exports = {
     offer: 0x211,
     collect: 0x212,
     lookUp: 0x213,
+    query: 0x214,
+    cancelLookUp: 0x215,
+    explain: 0x216,
   },
   cryptography: {
     digest: 0x300,

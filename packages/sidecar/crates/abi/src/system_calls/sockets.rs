@@ -23,8 +23,8 @@ system_calls! {
         /// Accepts a connection. Fails with `EAGAIN` if the listener's queue is empty.
         Accept(socket) = 0x204 => Value("the connection's descriptor");
         /// Connects a socket. Fails with `ECONNREFUSED` if no socket listens at the address. Fails
-        /// with `EINPROGRESS` while the listener's queue is full: arm the socket for 4, then
-        /// `error` returns the outcome. A datagram socket sends to this address after the call; an
+        /// with `EINPROGRESS` while the listener's queue is full, and for an address outside the
+        /// runtime: arm the socket for 4, then `error` returns the outcome. A datagram socket sends to this address after the call; an
         /// empty address removes the setting.
         Connect(socket, address: Bytes, port) = 0x205 => Zero;
         /// Reads from a connection. Fails with `EAGAIN` if no bytes wait.
@@ -58,8 +58,20 @@ system_calls! {
         Offer(socket, other) = 0x211 => Zero;
         /// Receives the first passed socket. Fails with `EAGAIN` if no passed socket waits.
         Collect(socket) = 0x212 => Value("a descriptor");
-        /// Checks that a host name is a name of the guest's own machine. Fails with `ENOENT` for
-        /// any other name, and with `EACCES` without the permission.
-        LookUp(name: Text) = 0x213 => Zero;
+        /// Looks up the addresses of a host name. `family` is 0 for all addresses, 4 or 6. The
+        /// bytes of the event are the addresses with spaces between them. If the result is
+        /// negative, the bytes are a code such as `EAI_AGAIN` and an explanation (see `explain`),
+        /// with NUL between them. Fails with `ENOENT` for a name that never exists, and with
+        /// `EACCES` without the permission.
+        LookUp(name: Text, family) = 0x213 => Operation("0, or 0 at once if the name means the guest's machine");
+        /// Queries the DNS records of a name. `type` is the number of the type in DNS. The bytes of
+        /// the event are JSON in the shapes of `node:dns`, or a code of c-ares and an explanation.
+        /// Fails like `look_up`.
+        Query(name: Text, type) = 0x214 => Operation("0, or 0 at once if the name means the guest's machine");
+        /// Cancels a lookup or query.
+        CancelLookUp(operation) = 0x215 => Value("1 if the operation is cancelled, 0 if its event has been queued");
+        /// Writes the explanation of a refused connection to the outside, and removes the
+        /// explanation: a sentence, the stable reason, and the rule, with NUL between them.
+        Explain(socket, buffer: Buffer) = 0x216 => Value("the length, 0 without an explanation");
     }
 }

@@ -3,16 +3,16 @@
 //! `sockets.rs` completes when the socket is ready. Next: `sockets.rs`.
 
 use super::address::{Address, unbound};
-use super::names;
 use super::socket::{Datagram, Domain, Role, Socket, WaitOwner};
 use super::sockets::SocketState;
 use super::stream::Progress;
+use super::{names, outside};
 use crate::caller::Caller;
 use crate::descriptors::{HeldObject, Target};
 use crate::ids::{Fd, SocketId};
+use crate::permissions::About;
 use crate::permissions::operations::{Operations, network};
 use crate::permissions::policy::Scope;
-use crate::permissions::{About, Peer, is_local_name};
 use crate::{Answer, Arguments, Process};
 use coldframe_abi::system_calls::SocketCall;
 use coldframe_error::Errno;
@@ -65,7 +65,10 @@ pub(crate) fn call(program: &Arc<dyn Caller>, call: SocketCall, arguments: &mut 
         SocketCall::Pair => pair(process, arguments),
         SocketCall::Offer => process.offer(process.socket(arguments)?, arguments.fd(1)?),
         SocketCall::Collect => process.collect(process.socket(arguments)?).map(Fd::answer),
-        SocketCall::LookUp => look_up(process, arguments.bytes(0)?),
+        SocketCall::LookUp => outside::look_up(program, arguments),
+        SocketCall::Query => outside::query(program, arguments),
+        SocketCall::CancelLookUp => outside::cancel_look_up(program, arguments),
+        SocketCall::Explain => outside::explain(process, process.socket(arguments)?, arguments),
     }
 }
 
@@ -111,6 +114,11 @@ fn accept(process: &Process, id: SocketId) -> Answer {
 
 fn connect(process: &Process, id: SocketId, arguments: &Arguments<'_>) -> Answer {
     let address = remote(process, id, arguments, 1)?;
+    if let Some(outside) = address.as_ref().filter(|address| address.is_outside())
+        && !process.kernel.sockets.with(|state| Ok(state.network.get(id)?.is_datagram()))?
+    {
+        return outside::connect(process, id, outside);
+    }
     check_destination(process, id, Some(network::CONNECT), address.as_ref())?;
     process.kernel.sockets.with(|state| {
         let network = &mut state.network;
@@ -209,7 +217,7 @@ fn check_peer(process: &Process, id: SocketId, of_stream: Option<Operations>, ad
 }
 
 /// Checks the permission like [`check_peer`]. Fails with `EACCES` for every address outside the
-/// runtime.
+/// runtime, because datagrams do not leave the runtime.
 fn check_destination(
     process: &Process,
     id: SocketId,
@@ -222,30 +230,6 @@ fn check_destination(
     let is_datagram = process.kernel.sockets.with(|state| Ok(state.network.get(id)?.is_datagram()))?;
     let operation = if is_datagram { Some(network::UDP) } else { of_stream };
     operation.map_or(Ok(()), |operation| Err(process.explain(process.kernel.permissions.deny_outside(outside, operation))))
-}
-
-/// Returns 0 if the name means the guest's machine. Fails with `EACCES` without the permission, and
-/// for every other name, because a runtime cannot reach other machines. Fails with `ENOENT` for a
-/// name that never exists.
-fn look_up(process: &Process, name: &[u8]) -> Answer {
-    let name = std::str::from_utf8(name).map_err(|_| Errno::EINVAL)?;
-    let (permissions, peer) = (&process.kernel.permissions, Peer::Name(name));
-    if is_local_name(name) {
-        permissions.check(About::Peer(peer), network::DNS).map(|()| 0).map_err(|denied| process.explain(denied))
-    } else if never_exists(name) {
-        Err(Errno::ENOENT)
-    } else {
-        Err(process.explain(permissions.deny_outside(peer, network::DNS)))
-    }
-}
-
-/// Returns whether a name never exists. DNS bounds the lengths of names and labels (RFC 1035), and
-/// reserves the top-level domain `invalid` (RFC 6761).
-fn never_exists(name: &str) -> bool {
-    let name = name.strip_suffix('.').unwrap_or(name);
-    let is_label = |label: &str| (1..=63).contains(&label.len());
-    let is_reserved = name.rsplit('.').next().is_some_and(|domain| domain.eq_ignore_ascii_case("invalid"));
-    is_reserved || name.len() > 253 || !name.split('.').all(is_label)
 }
 
 impl Process {

@@ -1,7 +1,7 @@
 //! Datagram sockets. A message arrives as a whole, or is lost if the receiver's buffer is full or
 //! no socket has the address. Next: `calls.rs`.
 
-use super::address::{Address, reaches};
+use super::address::Address;
 use super::network::Network;
 use super::socket::Role;
 use crate::ids::SocketId;
@@ -21,16 +21,17 @@ impl Network {
         if address.is_some() {
             self.bind_if_unbound(id)?;
         }
-        let socket = self.get_mut(id)?;
-        let Role::Datagram(datagram) = &mut socket.role else { return Err(Errno::EOPNOTSUPP) };
-        if address.is_none() && datagram.remote.is_none() {
-            return Err(Errno::ENOTCONN);
-        }
-        if let (Some(address), Some(local)) = (&address, &socket.local) {
-            socket.local = Some(local.towards(address));
-        }
-        datagram.remote = address;
-        Ok(())
+        self.change(id, |socket| {
+            let Role::Datagram(datagram) = &mut socket.role else { return Err(Errno::EOPNOTSUPP) };
+            if address.is_none() && datagram.remote.is_none() {
+                return Err(Errno::ENOTCONN);
+            }
+            if let (Some(address), Some(local)) = (&address, &socket.local) {
+                socket.local = Some(local.towards(address));
+            }
+            datagram.remote = address;
+            Ok(())
+        })?
     }
 
     pub(super) fn send(&mut self, id: SocketId, bytes: &[u8], to: Option<Address>) -> Result<usize, Errno> {
@@ -47,12 +48,11 @@ impl Network {
         let to = to.or(connected).ok_or(Errno::EDESTADDRREQ)?.destination()?;
         self.bind_if_unbound(id)?;
         let from = self.get(id)?.local.as_ref().map_or(Address::Unnamed, |local| local.towards(&to));
-        let target = self.sockets.iter().find_map(|(at, socket)| match &socket.role {
-            Role::Datagram(other) if reaches(socket, &to) && other.remote.as_ref().is_none_or(|remote| *remote == from) => {
-                Some(*at)
-            }
-            _ => None,
-        });
+        let accepts = |id: &SocketId| match self.sockets.get(id).map(|socket| &socket.role) {
+            Some(Role::Datagram(other)) => other.remote.as_ref().is_none_or(|remote| *remote == from),
+            _ => false,
+        };
+        let target = self.index().datagrams_at(&to).into_iter().find(accepts);
         match target {
             Some(target) => self.deliver(target, from, bytes),
             None if is_connected => {
@@ -74,6 +74,7 @@ impl Network {
         }
         datagram.held += cost;
         datagram.incoming.push_back((from, bytes.to_vec()));
+        self.count_buffered(cost, 0);
         self.notify(target);
     }
 
@@ -87,7 +88,9 @@ impl Network {
             return Err(error);
         }
         let (from, bytes) = datagram.incoming.pop_front().ok_or(Errno::EAGAIN)?;
-        datagram.held -= bytes.len() + ENTRY;
+        let cost = bytes.len() + ENTRY;
+        datagram.held -= cost;
+        self.count_buffered(0, cost);
         Ok((from, bytes))
     }
 }

@@ -17,6 +17,8 @@ mod calls;
 mod datagram;
 mod descriptor_passing;
 pub mod inbound;
+mod index;
+mod link;
 mod names;
 mod network;
 mod outside;
@@ -29,6 +31,8 @@ mod stream;
 mod tests;
 
 pub(crate) use calls::call;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) use outside::testing::{Asked, FakeOutside};
 pub(crate) use snapshot::SocketsSnapshot;
 pub use socket::{IN, OUT};
 pub(crate) use sockets::SocketKind;

@@ -1,9 +1,11 @@
 //! The table of a runtime's sockets. This module adds, finds, binds, arms and closes sockets. Next:
 //! `stream.rs` and `datagram.rs`, the two kinds of sockets.
 
-use super::address::{Address, collide};
+use super::address::Address;
+use super::index::AddressIndex;
 use super::socket::{Domain, ERR, HUP, IN, OUT, Role, Socket, WaitOwner, Waiter};
 use crate::ids::{MAX_ID, OperationId, SocketId};
+use crate::outside::FlowId;
 use crate::usage::{Mark, Usage};
 use coldframe_error::Errno;
 use coldframe_ids::Pid;
@@ -32,10 +34,20 @@ pub(super) struct Network {
     pub(super) last_port: u16,
     /// The number of sockets that are ends of pipes.
     pub(super) pipe_ends: usize,
+    /// The number of sockets that are the kernel's ends of flows, and whose other end a program
+    /// has.
+    pub(super) flow_ends: usize,
     /// The highest numbers of sockets and of pipes.
     pub(super) marks: [Mark; 2],
     /// The runtime's counters and limits.
     pub(super) usage: Arc<Usage>,
+    /// The local addresses of the sockets.
+    index: AddressIndex,
+    /// The bytes in the buffers of all sockets.
+    buffered: u64,
+    /// The flows whose sockets were closed before the connection was open. `SocketState` takes and
+    /// closes the flows like the completed waits.
+    abandoned: Vec<FlowId>,
     /// The completed waits. `SocketState` takes the waits after each use of the network and
     /// notifies the owners.
     wakes: Vec<Wake>,
@@ -51,7 +63,7 @@ impl Network {
         let (count, name, max) = if is_pipe {
             (self.pipe_ends as u64 / 2 + 1, "pipes", limits.pipes)
         } else {
-            ((self.sockets.len() - self.pipe_ends) as u64 + 1, "sockets", limits.sockets)
+            (self.counted_sockets() + u64::from(!socket.is_flow_end), "sockets", limits.sockets)
         };
         if count > max {
             return Err(Errno::ENFILE);
@@ -60,29 +72,59 @@ impl Network {
             self.usage.warnings.add(name, count, max, None);
         }
         self.pipe_ends += usize::from(is_pipe);
+        self.flow_ends += usize::from(socket.is_flow_end);
         let mut id = SocketId::following(self.last, MAX_ID);
         while self.sockets.contains_key(&id) {
             id = SocketId::following(Some(id), MAX_ID);
         }
         self.last = Some(id);
+        self.index.insert(id, &socket);
         self.sockets.insert(id, socket);
         Ok(id)
+    }
+
+    /// Returns the number of sockets that count for the limit `sockets`. A connection to the outside
+    /// counts as one socket.
+    fn counted_sockets(&self) -> u64 {
+        (self.sockets.len() - self.pipe_ends - self.flow_ends) as u64
+    }
+
+    /// Replaces all sockets.
+    pub(super) fn set_sockets(&mut self, sockets: BTreeMap<SocketId, Socket>) {
+        self.index = AddressIndex::of(&sockets);
+        self.buffered = sockets.values().map(|socket| socket.buffered() as u64).sum();
+        self.sockets = sockets;
+    }
+
+    /// Changes the local address or the role of a socket. Fails with `EBADF` if the socket does not
+    /// exist.
+    pub(super) fn change<R>(&mut self, id: SocketId, change: impl FnOnce(&mut Socket) -> R) -> Result<R, Errno> {
+        let socket = self.sockets.get_mut(&id).ok_or(Errno::EBADF)?;
+        self.index.remove(id, socket);
+        let result = change(socket);
+        self.index.insert(id, socket);
+        Ok(result)
+    }
+
+    /// Returns the index of the local addresses.
+    pub(super) fn index(&self) -> &AddressIndex {
+        &self.index
+    }
+
+    /// Records that `added` bytes were added to buffers, and `removed` bytes were removed.
+    pub(super) fn count_buffered(&mut self, added: usize, removed: usize) {
+        self.buffered = (self.buffered + added as u64).saturating_sub(removed as u64);
     }
 
     /// Returns the present and the highest number of sockets, then of pipes.
     pub(super) fn used_and_highest(&self) -> [(u64, u64); 2] {
         let [sockets, pipes] = &self.marks;
-        [((self.sockets.len() - self.pipe_ends) as u64, sockets.high()), (self.pipe_ends.div_ceil(2) as u64, pipes.high())]
+        [(self.counted_sockets(), sockets.high()), (self.pipe_ends.div_ceil(2) as u64, pipes.high())]
     }
 
     /// Returns the number of bytes in the buffers of all sockets.
     pub(super) fn buffered(&self) -> u64 {
-        let waiting = |socket: &Socket| match &socket.role {
-            Role::Connected(stream) => stream.incoming.len(),
-            Role::Datagram(datagram) => datagram.held,
-            _ => 0,
-        };
-        self.sockets.values().map(|socket| waiting(socket) as u64).sum()
+        self.buffered
     }
 
     /// Returns the buffer capacity of a socket and of a pipe, in bytes.
@@ -108,6 +150,11 @@ impl Network {
         }
     }
 
+    /// Removes and returns the flows whose sockets were closed before the connection was open.
+    pub(super) fn take_abandoned(&mut self) -> Vec<FlowId> {
+        std::mem::take(&mut self.abandoned)
+    }
+
     pub(super) fn take_wakes(&mut self) -> Vec<Wake> {
         std::mem::take(&mut self.wakes)
     }
@@ -120,7 +167,7 @@ impl Network {
                 Role::Fresh => OUT | HUP,
                 Role::Listening(listener) if listener.ready.is_empty() => 0,
                 Role::Listening(_) => IN,
-                Role::Connecting(_) => 0,
+                Role::Connecting(_) | Role::Opening(_) => 0,
                 Role::Datagram(datagram) if datagram.incoming.is_empty() => OUT,
                 Role::Datagram(_) => IN | OUT,
                 Role::Connected(stream) => {
@@ -198,12 +245,13 @@ impl Network {
             Address::Ip(_, 0) => address.with_port(self.free_port(socket.is_datagram())?),
             _ => address,
         };
-        let socket = self.get_mut(id)?;
-        socket.only_v6 = only_v6;
-        socket.shares_port = shares_port;
-        socket.local = Some(chosen);
+        self.change(id, |socket| {
+            socket.only_v6 = only_v6;
+            socket.shares_port = shares_port;
+            socket.local = Some(chosen);
+        })?;
         if self.is_taken(id) {
-            self.get_mut(id)?.local = None;
+            self.change(id, |socket| socket.local = None)?;
             return Err(Errno::EADDRINUSE);
         }
         Ok(())
@@ -212,20 +260,14 @@ impl Network {
     /// Returns whether another socket already receives the messages or connections for this
     /// socket's address. Another stream socket conflicts only if that socket listens.
     pub(super) fn is_taken(&self, id: SocketId) -> bool {
-        let Some(socket) = self.sockets.get(&id) else { return false };
-        self.sockets.iter().any(|(other_id, other)| {
-            let listens = matches!(other.role, Role::Listening(_) | Role::Datagram(_));
-            *other_id != id && listens && other.is_datagram() == socket.is_datagram() && collide(socket, other)
-        })
+        self.sockets.get(&id).is_some_and(|socket| self.index.has_conflict(id, socket))
     }
 
     pub(super) fn free_port(&mut self, datagram: bool) -> Result<u16, Errno> {
-        let taken = self.sockets.values().filter(|socket| socket.is_datagram() == datagram);
-        let taken: Vec<u16> = taken.filter_map(|socket| socket.local.as_ref()).map(Address::port).collect();
         for _ in EPHEMERAL {
             let next = self.last_port.wrapping_add(1);
             self.last_port = if EPHEMERAL.contains(&next) { next } else { *EPHEMERAL.start() };
-            if !taken.contains(&self.last_port) {
+            if !self.index.is_port_used(datagram, self.last_port) {
                 return Ok(self.last_port);
             }
         }
@@ -236,9 +278,13 @@ impl Network {
     /// socket has unread bytes, the other end receives a reset.
     pub(super) fn close(&mut self, id: SocketId, abort: bool) -> Result<(), Errno> {
         let socket = self.sockets.remove(&id).ok_or(Errno::EBADF)?;
+        self.index.remove(id, &socket);
+        self.count_buffered(0, socket.buffered());
         self.pipe_ends -= usize::from(socket.is_pipe);
+        self.flow_ends -= usize::from(socket.is_flow_end);
+        let count = self.counted_sockets();
         let [sockets, pipes] = &mut self.marks;
-        sockets.lower((self.sockets.len() - self.pipe_ends) as u64, self.usage.limits.sockets);
+        sockets.lower(count, self.usage.limits.sockets);
         pipes.lower(self.pipe_ends as u64 / 2, self.usage.limits.pipes);
         match socket.role {
             Role::Listening(listener) => {
@@ -258,6 +304,7 @@ impl Network {
                 let Some(peer) = stream.peer else { return Ok(()) };
                 self.part(peer, abort || !stream.incoming.is_empty());
             }
+            Role::Opening(flow) => self.abandoned.push(flow),
             Role::Fresh | Role::Datagram(_) => {}
         }
         Ok(())
@@ -266,6 +313,12 @@ impl Network {
     /// Marks the connection `id` as closed by its other end, with a reset if `reset` is set.
     fn part(&mut self, id: SocketId, reset: bool) {
         let Some(socket) = self.sockets.get_mut(&id) else { return };
+        if std::mem::take(&mut socket.is_flow_end) {
+            // The end of a flow counts as a socket after the program has closed its own end. The
+            // flow is moved also if its end waits for no event.
+            self.flow_ends -= 1;
+            self.wakes.push(Wake { owner: WaitOwner::Embedder, socket: id, ready: HUP });
+        }
         let Role::Connected(stream) = &mut socket.role else { return };
         stream.peer = None;
         stream.ended = true;

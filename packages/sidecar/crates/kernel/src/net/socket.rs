@@ -3,6 +3,7 @@
 
 use super::address::Address;
 use crate::ids::{OperationId, SocketId};
+use crate::outside::FlowId;
 use coldframe_error::Errno;
 use coldframe_ids::Pid;
 use serde::{Deserialize, Serialize};
@@ -38,6 +39,13 @@ pub(super) struct Socket {
     /// Whether the socket is an end of a pipe. Such sockets count for the limit `pipes`, not for
     /// the limit `sockets`.
     pub(super) is_pipe: bool,
+    /// Whether the socket is the kernel's end of a flow, and a program has the other end. Such
+    /// sockets count for no limit. Snapshots contain no such sockets.
+    #[serde(skip)]
+    pub(super) is_flow_end: bool,
+    /// The explanation of a failed connection to the outside (`outside/failures.rs`).
+    #[serde(skip)]
+    pub(super) explanation: Option<Box<str>>,
     /// A pending error. A later call on the socket fails with the error and clears the error.
     pub(super) error: Option<Errno>,
     pub(super) waiters: Vec<Waiter>,
@@ -79,6 +87,9 @@ pub(super) enum Role {
     Connecting(SocketId),
     Connected(Stream),
     Datagram(Datagram),
+    /// A client whose connection to the outside is not open yet. Snapshots contain no such sockets.
+    #[serde(skip)]
+    Opening(FlowId),
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -117,8 +128,27 @@ pub(super) struct Datagram {
 
 impl Socket {
     pub(super) fn new(domain: Domain, role: Role) -> Self {
-        let (local, error, waiters) = (None, None, Vec::new());
-        Self { domain, role, local, only_v6: false, shares_port: false, is_pipe: false, error, waiters }
+        Self {
+            domain,
+            role,
+            local: None,
+            only_v6: false,
+            shares_port: false,
+            is_pipe: false,
+            is_flow_end: false,
+            explanation: None,
+            error: None,
+            waiters: Vec::new(),
+        }
+    }
+
+    /// Returns the number of bytes in the socket's buffer.
+    pub(super) fn buffered(&self) -> usize {
+        match &self.role {
+            Role::Connected(stream) => stream.incoming.len(),
+            Role::Datagram(datagram) => datagram.held,
+            _ => 0,
+        }
     }
 
     pub(super) fn is_datagram(&self) -> bool {

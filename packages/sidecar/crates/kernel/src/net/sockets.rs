@@ -68,10 +68,11 @@ impl SocketState {
     /// Delivers all completed waits to their owners.
     fn deliver_wakes(&mut self) {
         loop {
-            let wakes = self.network.take_wakes();
-            if wakes.is_empty() {
+            let (wakes, abandoned) = (self.network.take_wakes(), self.network.take_abandoned());
+            if wakes.is_empty() && abandoned.is_empty() {
                 return;
             }
+            self.close_abandoned(abandoned);
             wakes.into_iter().for_each(|wake| self.deliver(wake));
         }
     }
@@ -81,6 +82,7 @@ impl SocketState {
             WaitOwner::Embedder => {
                 self.pump(socket);
                 self.pump_inbound(socket);
+                self.pump_flow(socket);
             }
             WaitOwner::Operation(pid, operation) => {
                 if let Some(operations) = self.waiting.get(&pid).and_then(Weak::upgrade) {
@@ -127,6 +129,11 @@ impl SocketState {
         self.embedder.as_ref().ok_or(Errno::ENETDOWN)
     }
 
+    /// Stores a reference to the operations of a program that waits.
+    pub(super) fn remember_operations(&mut self, program: &Arc<dyn Caller>) {
+        self.waiting.entry(program.pid()).or_insert_with(|| Arc::downgrade(&program.process().operations));
+    }
+
     /// Arms the socket for the program's operation, which completes when the socket is ready for an
     /// event in `mask`.
     pub(super) fn arm(
@@ -136,7 +143,7 @@ impl SocketState {
         operation: OperationId,
         mask: u32,
     ) -> Result<(), Errno> {
-        self.waiting.entry(program.pid()).or_insert_with(|| Arc::downgrade(&program.process().operations));
+        self.remember_operations(program);
         self.network.arm(id, Waiter { owner: WaitOwner::Operation(program.pid(), operation), mask })
     }
 }
@@ -148,11 +155,12 @@ impl Sockets {
     }
 
     /// Returns the present and the highest number of sockets and of pipes, then the bytes in socket
-    /// buffers, standard inputs and queues of inbound connections.
+    /// buffers, standard inputs and queues of connections.
     pub(crate) fn used_and_highest(&self) -> ([(u64, u64); 2], u64) {
         let state = self.state.lock();
         let fed: usize = state.feeds.values().map(|feed| feed.bytes.len()).sum();
-        (state.network.used_and_highest(), state.network.buffered() + fed as u64 + state.inbound.queued_bytes())
+        let queued = state.inbound.queued_bytes() + state.outside.queued_bytes();
+        (state.network.used_and_highest(), state.network.buffered() + fed as u64 + queued)
     }
 
     /// Returns the bytes of one standard input that are not in the pipe yet.
@@ -236,9 +244,12 @@ impl Sockets {
         self.state.lock().network.forget(id, pid)
     }
 
-    /// Removes the reference to the operations of an ended program.
+    /// Removes the reference to the operations of an ended program, and cancels the program's
+    /// lookups.
     pub(crate) fn forget_process(&self, pid: Pid) {
-        self.state.lock().waiting.remove(&pid);
+        let mut state = self.state.lock();
+        state.cancel_look_ups(pid);
+        state.waiting.remove(&pid);
     }
 
     pub(crate) fn kind(&self, id: SocketId) -> Result<SocketKind, Errno> {

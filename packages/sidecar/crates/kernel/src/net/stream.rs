@@ -1,7 +1,7 @@
 //! Stream sockets: listening, connecting, accepting, and moving bytes. A write stores bytes in the
 //! bounded buffer of the other end. Next: `datagram.rs`.
 
-use super::address::{Address, reaches, unbound};
+use super::address::{Address, unbound};
 use super::network::Network;
 use super::socket::{Domain, Listener, Role, Socket, Stream};
 use crate::ids::SocketId;
@@ -32,14 +32,14 @@ impl Network {
             }
             Role::Fresh => {}
             Role::Datagram(_) => return Err(Errno::EOPNOTSUPP),
-            Role::Connecting(_) | Role::Connected(_) => return Err(Errno::EINVAL),
+            Role::Connecting(_) | Role::Connected(_) | Role::Opening(_) => return Err(Errno::EINVAL),
         }
         self.bind_if_unbound(id)?;
         if self.is_taken(id) {
             return Err(Errno::EADDRINUSE);
         }
-        self.get_mut(id)?.role = Role::Listening(Listener { pid, backlog, ready: VecDeque::new(), waiting: VecDeque::new() });
-        Ok(())
+        let role = Role::Listening(Listener { pid, backlog, ready: VecDeque::new(), waiting: VecDeque::new() });
+        self.change(id, |socket| socket.role = role)
     }
 
     pub(super) fn bind_if_unbound(&mut self, id: SocketId) -> Result<(), Errno> {
@@ -59,23 +59,20 @@ impl Network {
         let socket = self.get(id)?;
         match socket.role {
             Role::Fresh => {}
-            Role::Connecting(_) => return Err(Errno::EALREADY),
+            Role::Connecting(_) | Role::Opening(_) => return Err(Errno::EALREADY),
             _ => return Err(Errno::EISCONN),
         }
         let is_unix = socket.domain == Domain::Unix;
         let address = address.destination()?;
-        let found = self.sockets.iter().find_map(|(at, socket)| match &socket.role {
-            Role::Listening(listener) if reaches(socket, &address) => Some((*at, listener.ready.len() > listener.backlog)),
-            _ => None,
-        });
-        let (listener, full) = found.ok_or(Errno::ECONNREFUSED)?;
+        let listener = self.index().listener_at(&address).ok_or(Errno::ECONNREFUSED)?;
+        let Role::Listening(queue) = &self.get(listener)?.role else { return Err(Errno::ECONNREFUSED) };
+        let full = queue.ready.len() > queue.backlog;
         if full && is_unix {
             return Err(Errno::EAGAIN);
         }
         if !is_unix {
             self.bind_if_unbound(id)?;
-            let socket = self.get_mut(id)?;
-            socket.local = socket.local.as_ref().map(|local| local.towards(&address));
+            self.change(id, |socket| socket.local = socket.local.as_ref().map(|local| local.towards(&address)))?;
         }
         if !full {
             self.establish(listener, id, address)?;
@@ -168,6 +165,7 @@ impl Network {
         // The buffer of an idle connection keeps no memory.
         trim(&mut stream.incoming);
         let peer = stream.peer.filter(|_| !had_room && stream.has_room(capacity));
+        self.count_buffered(0, count);
         if let Some(peer) = peer {
             self.notify(peer);
         }
@@ -180,7 +178,7 @@ impl Network {
         let capacity = capacities[usize::from(socket.is_pipe)];
         let stream = match &mut socket.role {
             Role::Connected(stream) => stream,
-            Role::Connecting(_) => return Err(Errno::EAGAIN),
+            Role::Connecting(_) | Role::Opening(_) => return Err(Errno::EAGAIN),
             _ => return Err(socket.error.take().unwrap_or(Errno::EPIPE)),
         };
         // A write to a Unix socket does not return a pending reset. A write to a TCP socket returns
@@ -209,6 +207,7 @@ impl Network {
         }
         reserve(&mut other.incoming, count, capacity);
         other.incoming.extend(&bytes[..count]);
+        self.count_buffered(count, 0);
         self.notify(peer);
         Ok(count)
     }

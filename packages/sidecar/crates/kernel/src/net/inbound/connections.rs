@@ -1,40 +1,25 @@
 //! Inbound connections: bytes between the embedder and a listener in the runtime.
 //!
-//! ```text
-//! embedder ── at most a window without credit ──► queue ──► our socket ═══ the guest's socket
-//!          ◄── at most a window without credit ─────────────────┘
-//! ```
-//!
-//! An inbound connection is a socket of the table, and this module reads and writes the socket.
-//! Bytes from the guest are sent to the embedder until a window is without credit. Further bytes
-//! stay in the socket. When the socket's buffer is full, the guest's writes block. Bytes from the
-//! embedder are queued until the guest's socket has space. Credit is sent for the bytes that the
-//! socket has accepted. A slow reader therefore uses at most the memory of a window and a socket's
-//! buffer, and delays only its own connection.
+//! An inbound connection is a socket of the table, and this module reads and writes the socket
+//! through a link (`link.rs`).
 //!
 //! Events are sent while the table is locked, so that the embedder receives them in order. A
 //! snapshot contains no inbound connections: a restore resets the guest's sockets of inbound
 //! connections. Next: `listeners.rs`.
 
-use super::{NetworkEvent, STREAM_WINDOW};
+use super::NetworkEvent;
 use crate::embedder::Embedder;
 use crate::ids::SocketId;
 use crate::net::address::Address;
+use crate::net::link::{FarEnd, Link};
 use crate::net::network::Network;
-use crate::net::socket::{Domain, IN, OUT, Role, Socket, WaitOwner, Waiter};
+use crate::net::socket::{Domain, OUT, Role, Socket};
 use crate::net::sockets::SocketState;
 use crate::net::stream::Progress;
-use crate::usage::reserve;
 use coldframe_error::{Errno, Error};
 use coldframe_ids::ConnectionId;
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::sync::Arc;
-
-/// The maximum number of bytes of one read.
-const PIECE: usize = 64 << 10;
-/// The number of bytes after which credit is sent. The number is a quarter of the window, so that
-/// the writer has most of its window left when the credit arrives.
-const CREDIT: u64 = STREAM_WINDOW / 4;
 
 /// The inbound connections by socket, and the sockets by the embedder's ids.
 #[derive(Default)]
@@ -53,31 +38,36 @@ impl InboundConnections {
 
     /// Returns the number of queued bytes, which wait for space in the guests' sockets.
     pub(in crate::net) fn queued_bytes(&self) -> u64 {
-        self.by_socket.values().map(|connection| connection.queue.len() as u64).sum()
+        self.by_socket.values().map(|connection| connection.link.queued() as u64).sum()
     }
 }
 
 struct InboundConnection {
-    id: ConnectionId,
     /// The listener's address, for error messages.
     target: String,
+    far: EmbedderEnd,
+    link: Link,
+}
+
+/// The embedder's end of a connection.
+#[derive(Clone)]
+struct EmbedderEnd {
+    id: ConnectionId,
     embedder: Arc<dyn Embedder>,
-    /// The embedder's bytes that the guest's socket has not accepted.
-    queue: VecDeque<u8>,
-    /// Whether the embedder has ended its sending direction.
-    ends: bool,
-    /// Whether the embedder's sending direction was ended at the socket too.
-    shut: bool,
-    /// The number of bytes that the socket has accepted and that have no credit yet.
-    taken: u64,
-    /// The number of bytes that were sent to the embedder and have no credit yet.
-    unread: u64,
-    /// Whether the guest has ended its sending direction.
-    ended: bool,
-    /// The error of a failed write. Later bytes of the embedder are discarded.
-    refused: Option<Errno>,
-    /// The mask that the socket is armed for.
-    armed: u32,
+}
+
+impl FarEnd for EmbedderEnd {
+    fn data(&self, bytes: Vec<u8>) {
+        self.embedder.network(self.id, NetworkEvent::Data(bytes));
+    }
+
+    fn credit(&self, bytes: u64) {
+        self.embedder.network(self.id, NetworkEvent::Credit(bytes));
+    }
+
+    fn ended(&self) {
+        self.embedder.network(self.id, NetworkEvent::Ended);
+    }
 }
 
 /// The state of a connection after bytes were moved.
@@ -104,19 +94,8 @@ impl SocketState {
             }
         }
         let socket = result?;
-        let connection = InboundConnection {
-            id,
-            target: target.to_owned(),
-            embedder,
-            queue: VecDeque::new(),
-            ends: false,
-            shut: false,
-            taken: 0,
-            unread: 0,
-            ended: false,
-            refused: None,
-            armed: 0,
-        };
+        let far = EmbedderEnd { id, embedder };
+        let connection = InboundConnection { target: target.to_owned(), far, link: Link::default() };
         self.inbound.by_socket.insert(socket, connection);
         self.inbound.sockets.insert(id, socket);
         self.pump_inbound(socket);
@@ -129,17 +108,7 @@ impl SocketState {
     pub(super) fn inbound_write(&mut self, id: ConnectionId, bytes: &[u8], ends: bool) -> Result<(), Errno> {
         let Some(&socket) = self.inbound.sockets.get(&id) else { return Ok(()) };
         let Some(connection) = self.inbound.by_socket.get_mut(&socket) else { return Ok(()) };
-        if connection.ends && !bytes.is_empty() {
-            return Err(Errno::EPIPE);
-        }
-        // Accepted bytes without credit count too.
-        let held = connection.queue.len() as u64 + connection.taken + bytes.len() as u64;
-        if held > STREAM_WINDOW {
-            return Err(Errno::ENOBUFS);
-        }
-        reserve(&mut connection.queue, bytes.len(), STREAM_WINDOW as usize);
-        connection.queue.extend(bytes);
-        connection.ends |= ends;
+        connection.link.accept(&mut self.network, socket, bytes, ends)?;
         self.pump_inbound(socket);
         Ok(())
     }
@@ -148,7 +117,7 @@ impl SocketState {
     pub(super) fn inbound_credit(&mut self, id: ConnectionId, bytes: u64) {
         let Some(&socket) = self.inbound.sockets.get(&id) else { return };
         if let Some(connection) = self.inbound.by_socket.get_mut(&socket) {
-            connection.unread = connection.unread.saturating_sub(bytes);
+            connection.link.add_credit(bytes);
         }
         self.pump_inbound(socket);
     }
@@ -158,7 +127,7 @@ impl SocketState {
     pub(super) fn inbound_close(&mut self, id: ConnectionId, reset: bool) {
         let Some(socket) = self.inbound.sockets.remove(&id) else { return };
         let Some(connection) = self.inbound.by_socket.remove(&socket) else { return };
-        let _ = self.network.close(socket, reset || !connection.queue.is_empty());
+        let _ = self.network.close(socket, reset || connection.link.queued() > 0);
     }
 
     /// Resets all inbound connections and reports `error` to the embedder for each connection.
@@ -166,7 +135,7 @@ impl SocketState {
         self.inbound.sockets.clear();
         for (socket, connection) in std::mem::take(&mut self.inbound.by_socket) {
             let _ = self.network.close(socket, true);
-            connection.embedder.network(connection.id, NetworkEvent::Closed(Some(error.clone())));
+            connection.far.embedder.network(connection.far.id, NetworkEvent::Closed(Some(error.clone())));
         }
     }
 
@@ -175,9 +144,9 @@ impl SocketState {
     pub(in crate::net) fn pump_inbound(&mut self, socket: SocketId) {
         let Some(connection) = self.inbound.by_socket.get_mut(&socket) else { return };
         match connection.move_bytes(&mut self.network, socket) {
-            MoveResult::Waits(mask) => connection.wait(&mut self.network, socket, mask),
+            MoveResult::Waits(mask) => connection.link.wait(&mut self.network, socket, mask),
             MoveResult::Ended(error) => {
-                let (id, embedder) = (connection.id, connection.embedder.clone());
+                let EmbedderEnd { id, embedder } = connection.far.clone();
                 let error = error.map(|errno| errno.at("read", &connection.target));
                 self.inbound.by_socket.remove(&socket);
                 self.inbound.sockets.remove(&id);
@@ -219,82 +188,15 @@ impl InboundConnection {
             Role::Connected(_) => {}
             _ => return MoveResult::Ended(Some(state.error.take().unwrap_or(Errno::ECONNREFUSED))),
         }
-        self.push(network, socket);
-        if let Err(error) = self.pull(network, socket) {
+        self.link.push(network, socket, Some(&self.far));
+        if let Err(error) = self.link.pull(network, socket, &self.far) {
             return MoveResult::Ended(Some(error));
         }
-        if self.ended && (self.shut || self.refused.is_some()) {
+        if self.link.ended && (self.link.shut || self.link.refused.is_some()) {
             // A guest that closes its end with unread bytes resets the connection. The embedder
             // receives the reset after all bytes of the guest.
-            return MoveResult::Ended(self.refused.map(|_| Errno::ECONNRESET));
+            return MoveResult::Ended(self.link.refused.map(|_| Errno::ECONNRESET));
         }
-        let input = if !self.ended && self.unread < STREAM_WINDOW { IN } else { 0 };
-        let output = if self.queue.is_empty() { 0 } else { OUT };
-        MoveResult::Waits(input | output)
-    }
-
-    /// Moves bytes from the embedder to the guest.
-    fn push(&mut self, network: &mut Network, socket: SocketId) {
-        while !self.queue.is_empty() {
-            match network.write(socket, self.queue.as_slices().0) {
-                Ok(count) => {
-                    self.queue.drain(..count);
-                    self.taken += count as u64;
-                }
-                Err(Errno::EAGAIN) => break,
-                Err(error) => {
-                    self.refused = Some(error);
-                    self.taken += self.queue.len() as u64;
-                    self.queue.clear();
-                }
-            }
-        }
-        if self.queue.is_empty() {
-            self.queue.shrink_to(0);
-            if self.ends && !self.shut {
-                self.shut = true;
-                let _ = network.shutdown(socket);
-            }
-        }
-        if self.taken >= CREDIT {
-            self.embedder.network(self.id, NetworkEvent::Credit(self.taken));
-            self.taken = 0;
-        }
-    }
-
-    /// Moves bytes from the guest to the embedder.
-    fn pull(&mut self, network: &mut Network, socket: SocketId) -> Result<(), Errno> {
-        while !self.ended && self.unread < STREAM_WINDOW {
-            let room = usize::try_from(STREAM_WINDOW - self.unread).unwrap_or(PIECE).min(PIECE);
-            // The buffer has at least one byte, because the end of the stream and errors are found
-            // by a read.
-            let mut piece = vec![0; network.waiting(socket).clamp(1, room)];
-            match network.read(socket, &mut piece) {
-                Ok(0) => {
-                    self.ended = true;
-                    self.embedder.network(self.id, NetworkEvent::Ended);
-                }
-                Ok(count) => {
-                    piece.truncate(count);
-                    self.unread += count as u64;
-                    self.embedder.network(self.id, NetworkEvent::Data(piece));
-                }
-                Err(Errno::EAGAIN) => return Ok(()),
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(())
-    }
-
-    /// Arms the socket for `mask`. A mask of 0 disarms the socket, because an armed socket at the
-    /// end of its stream is always ready.
-    fn wait(&mut self, network: &mut Network, socket: SocketId, mask: u32) {
-        if self.armed != 0 {
-            let _ = network.disarm(socket, WaitOwner::Embedder);
-        }
-        self.armed = mask;
-        if mask != 0 {
-            let _ = network.arm(socket, Waiter { owner: WaitOwner::Embedder, mask });
-        }
+        MoveResult::Waits(self.link.awaited(network, socket))
     }
 }

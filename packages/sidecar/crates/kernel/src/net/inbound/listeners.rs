@@ -31,11 +31,7 @@ pub(in crate::net) enum Awaited {
 impl SocketState {
     /// Returns the first listener that one of the addresses reaches.
     pub(super) fn listener_at(&self, addresses: &[Address]) -> Option<SocketId> {
-        let listens = |(id, socket): (&SocketId, &Socket)| {
-            let found = matches!(socket.role, Role::Listening(_)) && addresses.iter().any(|address| reaches(socket, address));
-            found.then_some(*id)
-        };
-        self.network.sockets.iter().find_map(listens)
+        addresses.iter().filter_map(|address| self.network.index().listener_at(address)).min()
     }
 
     /// Returns the process and the address of each listener.

@@ -24,17 +24,18 @@ impl Sockets {
     }
 
     /// Attaches the embedder of `before`, the kernel that this kernel replaces. Inbound connections
-    /// and waits of `before` end with `error`.
+    /// and waits of `before` end with `error`. Flows and lookups of `before` end too.
     pub fn take_over(&self, before: &Self, error: &Error) {
         let embedder = before.lock().embedder.clone();
+        self.take_over_outside(before);
         before.detach(error);
         if let Some(embedder) = embedder {
             self.attach(embedder);
         }
     }
 
-    /// Ends all inbound connections and all waits for listeners with `error`. Refuses new
-    /// connections and waits.
+    /// Ends all inbound connections and all waits for listeners with `error`. Resets all flows, and
+    /// ends all lookups. Refuses new connections, waits and lookups.
     pub fn detach(&self, error: &Error) {
         let _ = self.with(|state| {
             state.end_inbound(error);
@@ -42,6 +43,7 @@ impl Sockets {
             state.embedder = None;
             Ok(())
         });
+        self.set_outside(None);
     }
 
     /// Writes the embedder's bytes to an inbound connection. If `ends` is set, the embedder's

@@ -1,14 +1,64 @@
-//! Connections and lookups outside the runtime. [`requests`] has the functions that the embedder
-//! calls. Next: `requests.rs`.
+//! Connections and lookups outside the runtime.
+//!
+//! ```text
+//! program ── connect ──► calls.rs ──► flows.rs ──► Outside::connect, write, end, credit, close
+//!         ── look_up, query ──► look_ups.rs ──► Outside::look_up, query, cancel
+//! Outside ── events, results ──► requests.rs ──► flows.rs, look_ups.rs
+//! ```
+//!
+//! A **flow** is one connection. While the connection opens, the flow has only the program's
+//! socket, whose role is `Opening`. An open flow has a second socket, the kernel's end, which is
+//! connected with the program's socket. A link (`../link.rs`) moves the bytes between the kernel's
+//! end and [`Outside`]. The program therefore has an ordinary connection.
+//!
+//! The events come from another process, which may be hostile. An event that breaks the rules of a
+//! flow resets the flow. A snapshot contains no flows and no lookups: the restored sockets have a
+//! pending `ECONNRESET`. Next: `flows.rs`.
 
+mod calls;
+mod failures;
+mod flows;
+mod look_ups;
 mod requests;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod testing;
+#[cfg(test)]
+mod tests;
 
-use crate::outside::Outside;
+pub(super) use calls::{cancel_look_up, connect, explain, look_up, query};
+
+use crate::ids::SocketId;
+use crate::outside::{FlowId, LookUpId, Outside};
+use flows::{Flow, FlowPlace};
+use look_ups::LookUp;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// The flows and lookups in progress.
 #[derive(Default)]
 pub(super) struct OutsideState {
     /// Opens connections and looks up names. `None` means that nothing outside can be reached.
-    outside: Option<Arc<dyn Outside>>,
+    pub(super) outside: Option<Arc<dyn Outside>>,
+    last_flow: u32,
+    last_look_up: u64,
+    /// The flows whose events are expected.
+    flows: HashMap<FlowId, FlowPlace>,
+    /// The flows by the kernel's ends. A flow that has ended outside stays until the program's
+    /// socket has accepted all bytes.
+    ends: HashMap<SocketId, Flow>,
+    look_ups: HashMap<LookUpId, LookUp>,
+}
+
+impl OutsideState {
+    /// Returns the number of queued bytes, which wait for space in the programs' sockets.
+    pub(super) fn queued_bytes(&self) -> u64 {
+        self.ends.values().map(|flow| flow.link.queued() as u64).sum()
+    }
+
+    /// Returns the number of flows, and of lookups in progress.
+    #[cfg(any(test, feature = "fuzzing"))]
+    pub(super) fn counts(&self) -> (usize, usize) {
+        let ended = self.ends.values().filter(|flow| flow.id.is_none()).count();
+        (self.flows.len() + ended, self.look_ups.len())
+    }
 }

@@ -98,6 +98,7 @@ impl SocketsSnapshot {
             }
             Role::Connecting(_) if waiting.contains(&id) => Ok(()),
             Role::Connecting(_) => Err("a connecting socket without its listener"),
+            Role::Opening(_) => Err("a connection to the outside"),
             Role::Listening(listener) => {
                 let is_sound = listener.backlog <= MAX_BACKLOG && socket.local.is_some();
                 if is_sound { Ok(()) } else { Err("a listener") }

@@ -3,7 +3,8 @@
 //!
 //! Inbound connections are not part of a snapshot. [`SocketsSnapshot::inbound`] lists the
 //! embedder's ends of these connections. A restore closes these ends, so that the guest's ends
-//! receive an ordinary reset. Waits for listeners stay with the original runtime. Next:
+//! receive an ordinary reset. Connections to the outside are not part of a snapshot either: the
+//! programs' ends have a pending `ECONNRESET` in the snapshot. Waits for listeners stay with the original runtime. Next:
 //! `checks.rs`.
 
 mod checks;
@@ -45,15 +46,6 @@ impl SocketsSnapshot {
 }
 
 impl Socket {
-    /// Returns the number of bytes in the socket's buffer.
-    fn buffered(&self) -> usize {
-        match &self.role {
-            Role::Connected(stream) => stream.incoming.len(),
-            Role::Datagram(datagram) => datagram.held,
-            _ => 0,
-        }
-    }
-
     /// Returns whether a buffer of this capacity could have the socket's content. A single datagram
     /// always fits.
     fn fits(&self, capacity: usize) -> bool {
@@ -69,8 +61,10 @@ impl Sockets {
         let state = self.lock();
         let passed = state.passed.0.iter();
         let network = &state.network;
+        let mut sockets = network.sockets.clone();
+        state.remove_flows(&mut sockets);
         SocketsSnapshot {
-            sockets: network.sockets.clone(),
+            sockets,
             last: network.last,
             last_port: network.last_port,
             feeds: state.feeds.iter().map(|(id, feed)| (*id, feed.clone())).collect(),
@@ -141,6 +135,10 @@ impl Sockets {
             for id in &snapshot.inbound {
                 let _ = state.network.close(*id, true);
             }
+            // A socket whose flow is not in the snapshot has a pending error.
+            let failed = state.network.sockets.iter().filter(|(_, socket)| socket.error.is_some());
+            let failed: Vec<SocketId> = failed.map(|(id, _)| *id).collect();
+            failed.into_iter().for_each(|id| state.network.notify(id));
             state.feeds.retain(|id, _| held.contains(id));
             held.extend(state.queued());
             let passed = state.passed.0.values().flatten();
@@ -207,7 +205,7 @@ impl Network {
         // The limit is `u64::MAX`, so that restored sockets cause no warning.
         self.marks[0].raise(sockets, u64::MAX);
         self.marks[1].raise(pipes, u64::MAX);
-        self.sockets.clone_from(&snapshot.sockets);
+        self.set_sockets(snapshot.sockets.clone());
         Ok(())
     }
 }

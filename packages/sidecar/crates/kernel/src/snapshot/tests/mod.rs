@@ -4,6 +4,7 @@
 mod bytes;
 mod cost;
 mod embedder;
+mod outside;
 mod parts;
 mod same;
 
