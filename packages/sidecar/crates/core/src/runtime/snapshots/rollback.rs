@@ -100,11 +100,6 @@ impl Runtime {
         // A panic breaks the runtime, whose restored programs then end.
         let _ = inner.contain_change(|| {
             kernel.take_over(&before.kernel, &Error::RolledBack);
-            if let Some(outside) = inner.outside.get() {
-                // The connections of the replaced state are reset.
-                before.kernel.set_outside(None);
-                kernel.set_outside(Some(outside.clone()));
-            }
             handles_of_old.close();
             Ok(())
         });
