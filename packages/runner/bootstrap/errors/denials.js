@@ -2,7 +2,9 @@
 // The kernel keeps one sentence for the last denied call of the process
 // (packages/sidecar/crates/kernel/src/permissions/denied.rs). Reading the sentence removes it. Each
 // error with `EACCES` ends with the sentence in parentheses, and names the permission in
-// `error.permission`. Next: errno.js, which makes the errors of `fs`.
+// `error.permission`. A refusal outside the runtime has two further texts, with NUL between them:
+// the stable reason and the rule, which become `error.reason` and `error.rule`. Next: errno.js,
+// which makes the errors of `fs`.
 'use strict';
 
 const { files: NUMBERS } = require('../generated/system-calls.js');
@@ -16,8 +18,9 @@ const PERMISSION = /^the permission (\S+) is denied /;
 const { construct, apply } = Reflect;
 const { defineProperty } = Object;
 
-// The reason of the failure that the present callback reports.
+// The reason of the failure that the present callback reports, and the code of the failure.
 let reported;
+let reportedCode;
 
 // Returns the kernel's reason for a call that just failed with `errno`. Returns undefined if the
 // call was not denied.
@@ -29,9 +32,10 @@ function reasonOf(errno) {
 }
 
 // Calls `callback`, which reports a failure to Node's library later than the failed call. The first
-// error with `EACCES` that the library makes in the callback has the reason.
-function reportWith(reason, callback) {
+// error with the code that the library makes in the callback has the reason.
+function reportWith(reason, callback, code = EACCES) {
   reported = reason;
+  reportedCode = code;
   try {
     return callback();
   } finally {
@@ -39,9 +43,9 @@ function reportWith(reason, callback) {
   }
 }
 
-function takeReason(errno) {
+function takeReason(code) {
   const reason = reported;
-  if (reason === undefined || errno !== EACCES) return reasonOf(errno);
+  if (reason === undefined || code !== reportedCode) return reasonOf(code);
   reported = undefined;
   return reason;
 }
@@ -53,16 +57,25 @@ function namePermission(error, reason) {
   return error;
 }
 
+// Sets the properties of an error that a refusal has caused. Returns the sentence.
+function nameRefusal(error, texts) {
+  const [sentence, reason, rule] = texts.split('\0');
+  namePermission(error, sentence);
+  if (reason !== undefined) error.reason = reason;
+  if (rule !== undefined) error.rule = rule;
+  return sentence;
+}
+
 // Appends the reason to the error's message, also in the stack.
-function addReason(error, reason) {
+function addReason(error, texts) {
   const { message, stack } = error;
-  error.message = `${message} (${reason})`;
+  error.message = `${message} (${nameRefusal(error, texts)})`;
   const at = typeof stack === 'string' ? stack.indexOf(message) : -1;
   if (at >= 0) {
     const value = `${stack.slice(0, at)}${error.message}${stack.slice(at + message.length)}`;
     defineProperty(error, 'stack', { value, writable: true, configurable: true });
   }
-  return namePermission(error, reason);
+  return error;
 }
 
 // Makes a class whose errors have the reason. `errnoOf` returns the errno from the arguments.

@@ -80,6 +80,7 @@ class Waiting {
 }
 
 const NAME_SIZE = 256;
+const EXPLANATION_SIZE = 1024;
 
 // Makes two connected sockets. Returns their descriptors, or a negative errno.
 function pair() {
@@ -94,6 +95,14 @@ function nameOf(socket, ofPeer) {
   const length = sys(NUMBERS.name, socket, ofPeer ? 1 : 0, bytes);
   if (length < 0) return length;
   return readName(bytes, length);
+}
+
+// Returns the explanation of a failed connection to the outside, in the form of denials.js, and
+// removes the explanation. Returns undefined without an explanation.
+function explanationOf(socket) {
+  const bytes = new Uint8Array(EXPLANATION_SIZE);
+  const length = sys(NUMBERS.explain, socket, bytes);
+  return length > 0 ? native.decode(bytes, 0, Math.min(length, bytes.length), native.encodings.utf8) : undefined;
 }
 
 function readName(bytes, length) {
@@ -132,6 +141,7 @@ module.exports = {
   NAME_SIZE,
   sys,
   Waiting,
+  explanationOf,
   nameOf,
   pair,
   readName,

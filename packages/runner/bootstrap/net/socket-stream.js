@@ -7,7 +7,7 @@
 
 const { reasonOf, reportWith } = require('../errors/denials.js');
 const { NUMBERS: FILES } = require('../fs/calls.js');
-const { ERRNO, IN, INVALID_KIND, NUMBERS, OUT, STREAM, Waiting, nameOf, putName, sys } = require('./calls.js');
+const { ERRNO, IN, INVALID_KIND, NUMBERS, OUT, STREAM, Waiting, explanationOf, nameOf, putName, sys } = require('./calls.js');
 const { StreamBase } = require('./stream-base.js');
 
 const NONE = -1;
@@ -215,8 +215,13 @@ class SocketStream extends StreamBase {
 
   #onOutput() {
     const req = this.#connecting;
-    if (req !== undefined) this.#finishConnecting(req, sys(NUMBERS.error, this.#socket));
-    else this.#flush();
+    if (req === undefined) {
+      this.#flush();
+      return;
+    }
+    const status = sys(NUMBERS.error, this.#socket);
+    const reason = status < 0 ? explanationOf(this.#socket) : undefined;
+    reportWith(reason, () => this.#finishConnecting(req, status), status);
   }
   #flush() {
     const done = [];
