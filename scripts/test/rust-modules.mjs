@@ -172,7 +172,7 @@ export function crateArrows() {
   const manifests = trackedFiles().filter((file) => file.startsWith(`${CRATES}/`) && file.endsWith('/Cargo.toml'));
   const arrows = manifests.map((file) => {
     const section = /^\[dependencies\]\n([\s\S]*?)(?=^\[|$(?![\s\S]))/m.exec(readText(file))?.[1] ?? '';
-    const used = [...section.matchAll(/^coldframe-(\w+)\b/gm)].map(([, name]) => name);
+    const used = [...section.matchAll(/^coldframe-([\w-]+)\b/gm)].map(([, name]) => name);
     return [file.split('/').at(-2), new Set(used)];
   });
   return new Map(arrows);

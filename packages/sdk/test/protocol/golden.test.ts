@@ -42,6 +42,7 @@ const EVENT_DECODERS: Record<string, Decoder> = {
   'stream.close': decoders.streamClosed,
   'host.call': decoders.hostCall,
   'host.cancel': decoders.hostCancel,
+  'outside.pending': decoders.outsidePending,
   'permissions.pending': decoders.permissionsPending,
   'limit.warning': decoders.limitWarning,
 };

@@ -32,7 +32,6 @@ use crate::budget::{BudgetUse, RuntimeBudget};
 use crate::checks::{check_cwd, check_env, check_size, env_bytes, failed, lay_over, login_env};
 use crate::options::{Dispatch, Mode, ProcessOptions, RuntimeOptions, Streams};
 use crate::outcome::{Outcome, Sink, Timings};
-use crate::outside::{validate, with_outside};
 use crate::program::{Home, Launch, Membership, Origin, Parts, Program, Quiesce, run};
 use crate::sched::{Alarm, Task, TaskFlow};
 use crate::snapshot::SnapshotUse;
@@ -43,7 +42,7 @@ use coldframe_fair::DEFAULT_WEIGHT;
 use coldframe_ids::{EvaluationId, Pid};
 use coldframe_kernel::processes::{Child, ProgramKind, find};
 use coldframe_kernel::usage::{Charge, Resource};
-use coldframe_kernel::{Kernel, Limits, PermissionPolicy, Process as KernelProcess};
+use coldframe_kernel::{Kernel, Limits, Process as KernelProcess};
 use coldframe_panics::Health;
 use coldframe_panics::runtime::{Mutex, RwLock};
 use outside::OutsideSlot;
@@ -133,11 +132,7 @@ impl Runtime {
         let env = login_env(options.env);
         check_size("env", env_bytes(&env), options.limits.env_bytes)?;
         let kernel = Arc::new(Kernel::new(&options.limits));
-        options.outside.as_ref().map_or(Ok(()), validate)?;
-        let permissions = with_outside(options.permissions, options.outside.is_some());
-        if permissions != PermissionPolicy::default() {
-            kernel.permissions.set(&permissions)?;
-        }
+        outside::prepare(&kernel, options.permissions, options.outside.as_ref())?;
         if let Some(listener) = options.warnings {
             kernel.usage.warnings.listen(listener);
         }
@@ -261,9 +256,7 @@ impl Inner {
             registry,
             _charge: charge,
         });
-        if let Some(outside) = outside {
-            inner.set_outside(outside);
-        }
+        outside.map(|options| inner.set_outside(options));
         inner.registry.add(&inner);
         inner.watch_wall_time(false);
         log::debug!(target: "runtime", "{} created", inner.ordinal);

@@ -4,7 +4,8 @@
 use super::{Inner, Runtime};
 use crate::outside::{Done, OutsideEvents, OutsideListener, Owner, RuntimeOutside, validate, with_outside, without_outside};
 use coldframe_edge_link::{Decision, Existing, FlowInfo, Options, OptionsChange};
-use coldframe_kernel::Kernel;
+use coldframe_error::Error;
+use coldframe_kernel::{Kernel, PermissionPolicy};
 use std::sync::{Arc, OnceLock, Weak};
 
 /// The embedder's access to the connections out of a runtime.
@@ -80,6 +81,13 @@ impl OutsideConnections {
     pub fn take(&self, most: usize) -> OutsideEvents {
         self.inner.outside.get().map(|outside| outside.take(most)).unwrap_or_default()
     }
+}
+
+/// Validates the options of a new runtime, and sets its permissions.
+pub(super) fn prepare(kernel: &Kernel, permissions: PermissionPolicy, options: Option<&Options>) -> Result<(), Error> {
+    options.map_or(Ok(()), validate)?;
+    let permissions = with_outside(permissions, options.is_some());
+    if permissions == PermissionPolicy::default() { Ok(()) } else { kernel.permissions.set(&permissions) }
 }
 
 /// The outside of a runtime, which is set at most once.
