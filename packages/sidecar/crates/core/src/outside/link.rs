@@ -9,7 +9,8 @@ use super::Done;
 use super::convert::{errno, for_embedder, for_kernel, try_again};
 use super::outgoing::{Next, Outgoing, send_all};
 use super::runtime_outside::RuntimeOutside;
-use coldframe_edge_link::{Decision, Decoder, FlowInfo, Frame, Invalid, MAX_DATA_BYTES, Message, ToEdge, ToSidecar, VERSION};
+use coldframe_edge_link::{Decision, Decoder, FlowInfo, Frame, Invalid, MAX_DATA_BYTES, Message, ToEdge, ToSidecar, Unencodable, VERSION,
+};
 use coldframe_error::{Errno, Error};
 use coldframe_kernel::{FlowId, LookUpAnswer, LookUpId, OutsideEvent};
 use coldframe_panics::process::Mutex;
@@ -129,27 +130,26 @@ impl Link {
         }
     }
 
-    /// Sends a request. If the link has ended, or the message is longer than a frame, the request
-    /// fails on this thread, unless it is a look-up. Returns false then.
-    pub fn request(&self, message: &ToEdge<'_>, request: Request) -> bool {
+    /// Sends a request. Returns the request and the error if the link has ended, or the message is
+    /// longer than a frame.
+    pub fn request(&self, message: &ToEdge<'_>, request: Request) -> Result<(), (Request, Error)> {
         let mut tables = self.tables.lock();
         let id = free_id(&mut tables.last_request, |id| id != 0);
         let mut frame = Vec::new();
         let failure = match (&tables.ended, message.encode(id, &mut frame)) {
             (Some(reason), _) => Error::EdgeEnded { reason: reason.clone() },
-            (None, Err(error)) => too_long(&error.to_string()),
+            (None, Err(error)) => unencodable(&error),
             (None, Ok(())) => {
                 tables.requests.insert(id, request);
                 drop(tables);
                 if !self.outgoing.push(frame) {
                     self.close();
                 }
-                return true;
+                return Ok(());
             }
         };
         drop(tables);
-        request.fail(failure);
-        false
+        Err((request, failure))
     }
 
     /// Opens a flow. Returns its id, or `None` if the link has ended.
@@ -348,12 +348,12 @@ impl Link {
 }
 
 impl Request {
-    fn fail(self, error: Error) {
+    /// Fails the request. The caller handles the failure of a look-up.
+    pub fn fail(self, error: Error) {
         match self {
             Self::Change(done) => done(Err(error)),
             Self::Check(done) => done(Err(error)),
             Self::Flows(done, _) => done(Err(error)),
-            // The caller of a look-up handles the failure.
             Self::LookUp(..) | Self::Options => {}
         }
     }
@@ -372,8 +372,11 @@ impl Request {
             (Self::Change(done), ToSidecar::Done {}) => done(Ok(())),
             (Self::Check(done), ToSidecar::Checked { decision }) => done(Ok(decision)),
             (Self::Options, ToSidecar::Done {}) => {}
-            // The core has validated the options, so the edge is another build.
-            (Self::Options, ToSidecar::Failed { failure }) => return Err(Fault::Options(failure.message)),
+            // The core has validated the options, so this is a defect. The edge refuses everything
+            // for a runtime without options. The other runtimes must not be affected.
+            (Self::Options, ToSidecar::Failed { failure }) => {
+                log::debug!(target: "runtime", "the edge process refuses options: {}", failure.message);
+            }
             (request, ToSidecar::Failed { failure }) => request.fail(for_embedder(failure)),
             (request, _) => {
                 request.fail(Error::EdgeEnded { reason: "it sent a wrong reply".to_owned() });
@@ -384,9 +387,10 @@ impl Request {
     }
 }
 
-fn too_long(fault: &str) -> Error {
-    let (what, expected) = ("network".to_owned(), "options that fit into a message of 1 MiB".to_owned());
-    Error::InvalidRequest { what, expected, received: fault.to_owned() }
+/// Makes the error of options or a URL that are longer than a frame.
+pub(super) fn unencodable(fault: &Unencodable) -> Error {
+    let (what, expected) = ("network".to_owned(), "values that fit into a message of 1 MiB".to_owned());
+    Error::InvalidRequest { what, expected, received: fault.to_string() }
 }
 
 /// Returns the next id that is free. `last` is the last id.
@@ -405,7 +409,6 @@ enum Fault {
     Greeting,
     Flow(u32),
     Request(u32),
-    Options(String),
 }
 
 impl From<Invalid> for Fault {
@@ -421,7 +424,6 @@ impl std::fmt::Display for Fault {
             Self::Greeting => f.write_str("a wrong greeting"),
             Self::Flow(id) => write!(f, "a message of the unknown flow {id}"),
             Self::Request(id) => write!(f, "a wrong reply with the id {id}"),
-            Self::Options(fault) => write!(f, "it refuses options: {fault}"),
         }
     }
 }

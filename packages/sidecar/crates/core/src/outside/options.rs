@@ -1,8 +1,10 @@
 //! Validates the options of a runtime with the code of the edge process. Next: `edge.rs`.
 
-use coldframe_edge_link::{DnsHost, Limits, Options, OutsideMode};
+use super::link::unencodable;
+use coldframe_edge_link::{DnsHost, Limits, Message, Options, OutsideMode, ToEdge};
 use coldframe_egress::{EgressOptions, Name, Outside, Policy};
 use coldframe_error::Error;
+use std::collections::HashSet;
 use std::net::{IpAddr, SocketAddr};
 
 /// The largest number of DNS servers.
@@ -34,12 +36,25 @@ pub(crate) fn validate(options: &Options) -> Result<(), Error> {
         }
     }
     check_count("network.dns.hosts", options.dns_hosts.len(), MAX_HOSTS)?;
-    options.dns_hosts.iter().try_for_each(check_host)?;
-    check_limits(&options.limits)
+    let mut names = HashSet::new();
+    for host in &options.dns_hosts {
+        if !names.insert(check_host(host)?) {
+            return Err(invalid("network.dns.hosts".to_owned(), "each name once", &host.name));
+        }
+    }
+    check_limits(&options.limits)?;
+    // The options are one message to the edge process.
+    let message = ToEdge::PolicySet { runtime: u64::MAX, options: options.clone() };
+    message.encode(0, &mut Vec::new()).map_err(|fault| unencodable(&fault))
 }
 
-fn check_host(DnsHost { name, addresses }: &DnsHost) -> Result<(), Error> {
-    Name::parse(name).map_err(|fault| invalid("network.dns.hosts".to_owned(), &fault.to_string(), name))?;
+/// Returns the canonical name.
+fn check_host(DnsHost { name, addresses }: &DnsHost) -> Result<Name, Error> {
+    let parsed = Name::parse(name).map_err(|fault| invalid("network.dns.hosts".to_owned(), &fault.to_string(), name))?;
+    if parsed.is_at_or_below("localhost") {
+        let expected = "a name other than localhost, which is the runtime itself";
+        return Err(invalid("network.dns.hosts".to_owned(), expected, name));
+    }
     let what = || format!("network.dns.hosts.{name}");
     if addresses.is_empty() {
         return Err(invalid(what(), "at least one address", "an empty list"));
@@ -47,7 +62,7 @@ fn check_host(DnsHost { name, addresses }: &DnsHost) -> Result<(), Error> {
     check_count(&what(), addresses.len(), MAX_ADDRESSES)?;
     match addresses.iter().find(|address| address.parse::<IpAddr>().is_err()) {
         Some(address) => Err(invalid(what(), "an IPv4 or IPv6 address", address)),
-        None => Ok(()),
+        None => Ok(parsed),
     }
 }
 
@@ -81,4 +96,69 @@ fn invalid(what: String, expected: &str, received: &str) -> Error {
 
 fn short(text: &str) -> String {
     text.chars().take(100).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options() -> Options {
+        Options {
+            allow: vec!["*.example.com".to_owned()],
+            dns_servers: ["192.0.2.1", "192.0.2.1:53", "2001:db8::1", "[2001:db8::1]:53"].map(str::to_owned).to_vec(),
+            dns_hosts: vec![host("db.test", &["10.0.0.1", "::1"])],
+            ..Options::default()
+        }
+    }
+
+    fn host(name: &str, addresses: &[&str]) -> DnsHost {
+        DnsHost { name: name.to_owned(), addresses: addresses.iter().map(|address| (*address).to_owned()).collect() }
+    }
+
+    /// Returns the place of the fault in changed options.
+    fn fault(change: impl FnOnce(&mut Options)) -> Option<String> {
+        let mut options = options();
+        change(&mut options);
+        match validate(&options) {
+            Ok(()) => None,
+            Err(Error::InvalidRequest { what, .. }) => Some(what),
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    #[test]
+    fn names_the_first_wrong_value() {
+        assert_eq!(fault(|_| {}), None);
+        let expect = |what: &str| Some(what.to_owned());
+        assert_eq!(fault(|options| options.allow.push("*".to_owned())), expect("network.allow[1]"));
+        assert_eq!(fault(|options| options.private.push("a.example".to_owned())), expect("network.private[0]"));
+        for wrong in ["dns.example", "192.0.2.1:0", "127.1", ""] {
+            assert_eq!(fault(|options| options.dns_servers.push(wrong.to_owned())), expect("network.dns.servers[4]"), "{wrong}");
+        }
+        assert_eq!(fault(|options| options.dns_servers = vec!["192.0.2.1".to_owned(); 9]), expect("network.dns.servers"));
+        for wrong in ["a b", "", "localhost", "a.localhost", "DB.test."] {
+            assert_eq!(fault(|options| options.dns_hosts.push(host(wrong, &["10.0.0.1"]))), expect("network.dns.hosts"), "{wrong}");
+        }
+        for wrong in [&[][..], &["db.test"], &["10.0.0"]] {
+            assert_eq!(fault(|options| options.dns_hosts.push(host("a.test", wrong))), expect("network.dns.hosts.a.test"));
+        }
+        let limits: [(&str, fn(&mut Limits)); 5] = [
+            ("connections", |limits| limits.connections = 0),
+            ("connections", |limits| limits.connections = u32::MAX),
+            ("connecting", |limits| limits.connecting = MAX_CONNECTING + 1),
+            ("connectsPerSecond", |limits| limits.connects_per_second = 0),
+            ("bytesPerSecond", |limits| limits.bytes_per_second = 0),
+        ];
+        for (name, change) in limits {
+            assert_eq!(fault(|options| change(&mut options.limits)), Some(format!("network.limits.{name}")));
+        }
+    }
+
+    #[test]
+    fn refuses_options_that_are_longer_than_a_message() {
+        let long = |label: usize| format!("{}.example.com", vec!["a".repeat(60); label].join("."));
+        let names = |count: usize| (0..count).map(|number| format!("n{number}.{}", long(3))).collect::<Vec<_>>();
+        assert_eq!(fault(|options| options.allow = names(4_096)), None);
+        assert_eq!(fault(|options| (options.allow, options.deny) = (names(4_096), names(4_096))), Some("network".to_owned()));
+    }
 }

@@ -82,8 +82,13 @@ impl RuntimeOutside {
             return done(Ok(()));
         };
         // Updates reach the edge in the order in which the options change.
-        if link.request(&ToEdge::PolicyUpdate { runtime: self.runtime, change, existing }, Request::Change(done)) {
-            state.options = options;
+        state.options = options;
+        let message = ToEdge::PolicyUpdate { runtime: self.runtime, change, existing };
+        if let Err((Request::Change(done), _)) = link.request(&message, Request::Change(done)) {
+            // The link has just ended, and the next edge process gets the new options. The message
+            // is not too long, because the options have been validated.
+            drop(state);
+            done(Ok(()));
         }
     }
 
@@ -91,7 +96,8 @@ impl RuntimeOutside {
     pub fn check(&self, url: String, method: String, done: Done<Decision>) {
         match self.link() {
             Some(link) => {
-                link.request(&ToEdge::Check { runtime: self.runtime, url, method }, Request::Check(done));
+                let sent = link.request(&ToEdge::Check { runtime: self.runtime, url, method }, Request::Check(done));
+                sent.unwrap_or_else(|(request, error)| request.fail(error));
             }
             None => done(Err(Error::RuntimeDisposed)),
         }
@@ -102,7 +108,8 @@ impl RuntimeOutside {
         let link = self.state.lock().link.clone().filter(|link| !link.is_over());
         match link {
             Some(link) => {
-                link.request(&ToEdge::Flows { runtime: self.runtime }, Request::Flows(done, Vec::new()));
+                let sent = link.request(&ToEdge::Flows { runtime: self.runtime }, Request::Flows(done, Vec::new()));
+                sent.unwrap_or_else(|(request, error)| request.fail(error));
             }
             None => done(Ok(Vec::new())),
         }
@@ -153,7 +160,8 @@ impl RuntimeOutside {
         let this = self.this.upgrade()?;
         if link.add_runtime(self.runtime, &this) {
             let message = ToEdge::PolicySet { runtime: self.runtime, options: state.options.clone() };
-            link.request(&message, Request::Options);
+            // If the link has ended meanwhile, the next use sends the options to another link.
+            let _ = link.request(&message, Request::Options);
             if state.is_watched {
                 link.send(0, &ToEdge::Watch { runtime: self.runtime, on: true });
             }
@@ -206,7 +214,7 @@ impl RuntimeOutside {
     fn request(&self, id: LookUpId, message: impl FnOnce(u64) -> ToEdge<'static>) {
         let this = self.this.upgrade();
         let sent = match (self.link(), this) {
-            (Some(link), Some(this)) => link.request(&message(self.runtime), Request::LookUp(this, id)),
+            (Some(link), Some(this)) => link.request(&message(self.runtime), Request::LookUp(this, id)).is_ok(),
             _ => false,
         };
         if !sent {
