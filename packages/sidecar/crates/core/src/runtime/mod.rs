@@ -78,6 +78,9 @@ pub(crate) struct Inner {
     /// Files, archives and watches that the embedder has open.
     handles: Mutex<handles::HandleTable>,
     latest: Mutex<LatestSnapshot>,
+    /// Held while a rollback replaces the state and passes on the sinks. Another rollback would
+    /// find restored programs that have no sink yet.
+    rollbacks: coldframe_panics::process::Mutex<()>,
     _charge: RuntimeCharge,
 }
 
@@ -245,6 +248,7 @@ impl Inner {
             programs: Mutex::default(),
             handles: Mutex::default(),
             latest: Mutex::default(),
+            rollbacks: coldframe_panics::process::Mutex::default(),
             ordinal: registry.next_ordinal(),
             registry,
             _charge: charge,
