@@ -1,0 +1,144 @@
+// The network benchmark: connections out of a runtime, look-ups, updates of the policy, and the
+// gateway, each beside the pinned Node or another floor in the same run.
+//
+// Next: `programs.ts` for the programs of both sides, `peer.ts` for the servers.
+
+import { Sidecar } from 'coldframe';
+import type { Benchmark, Section } from '../suite/benchmark.js';
+import { textOption } from '../suite/options.js';
+import { figure, type Table, table, times, words } from '../suite/table.js';
+import type { Target } from '../suite/targets.js';
+import { ms } from '../suite/text.js';
+import { measureGateway } from './gateway.js';
+import { startPeer } from './peer.js';
+import { cachedLookUp, connectEcho, freshLookUp, keptFetch, receiveStream, roundTrip } from './programs.js';
+import { inMilliseconds, measureRow, type NetworkResult, type NetworkRow, type NetworkSetup } from './row.js';
+import { runBoth, runInSandbox, towardsPeer } from './sides.js';
+import { measureUpdates } from './updates.js';
+
+export type NetworkBenchOptions = { only: string };
+
+export type NetworkRun = { results: NetworkResult[] };
+
+interface Setup extends NetworkSetup, NetworkBenchOptions {}
+
+const both =
+  (program: (ports: NetworkSetup['ports']) => string): NetworkRow['measure'] =>
+  async ({ sidecar, ports }) => {
+    const { sandbox, node } = await runBoth(program(ports), sidecar, towardsPeer(ports));
+    return { sandbox, floor: node };
+  };
+
+const inSandbox =
+  (program: () => string): NetworkRow['measure'] =>
+  async ({ sidecar, ports }) => ({ sandbox: await runInSandbox(program(), sidecar, towardsPeer(ports)) });
+
+const rows: readonly NetworkRow[] = [
+  {
+    name: 'a connection to the outside, and the echo of one byte',
+    unit: 'µs',
+    target: { promise: 'N1', atMost: 2, of: 'ratio' },
+    measure: both(connectEcho),
+  },
+  { name: 'a round trip of one byte over an open connection', unit: 'µs', measure: both(roundTrip) },
+  {
+    name: 'fetch of 1 KiB, over a kept connection',
+    unit: 'µs',
+    target: { promise: 'N2', atMost: 4, of: 'ratio' },
+    measure: both(keptFetch),
+  },
+  {
+    name: 'a stream of 64 MiB to a guest',
+    unit: 'ms',
+    target: { promise: 'N4', atMost: 4, of: 'ratio' },
+    measure: both(receiveStream),
+  },
+  {
+    name: 'an update of one rule',
+    unit: 'ms',
+    floor: 'ping',
+    target: { promise: 'N6', atMost: 0.2, of: 'value' },
+    measure: (setup) => measureUpdates(1, setup),
+  },
+  {
+    name: 'an update of 1,000 rules',
+    unit: 'ms',
+    floor: 'ping',
+    target: { promise: 'N6', atMost: 2, of: 'value' },
+    measure: (setup) => measureUpdates(1_000, setup),
+  },
+  {
+    name: 'a look-up from the cache',
+    unit: 'µs',
+    target: { promise: 'N12', atMost: 60, of: 'value' },
+    measure: inSandbox(cachedLookUp),
+  },
+  { name: 'a look-up at a server on the loopback', unit: 'µs', measure: inSandbox(freshLookUp) },
+  {
+    name: 'a GET through a gateway',
+    unit: 'µs',
+    floor: 'runtime.fetch()',
+    target: { promise: 'N12', atMost: 1.5, of: 'ratio' },
+    measure: measureGateway,
+  },
+];
+
+const results: Section<Setup, NetworkRun, 'results'> = {
+  field: 'results',
+  open: ({ only, ...setup }) => ({
+    rows: rows
+      .filter(({ name }) => name.includes(only))
+      .map((row) => ({ name: row.name, key: { row: row.name }, measure: () => measureRow(row, setup) })),
+  }),
+  describe: ({ unit, floorName, floor, sandbox, ratio, error }) =>
+    error ?? `sandbox ${ms(sandbox?.p50)} ${unit}${floor ? `, ${floorName} ${ms(floor.p50)}: ${ratio?.toFixed(2)} ×` : ''}`,
+  outcomes: ({ name, error }) => [{ name, total: 1, right: error === undefined ? 1 : 0, failure: error }],
+  figures: ({ name, unit, sandbox, floor, floorName }) => [
+    { name, statistics: inMilliseconds(unit, sandbox) },
+    { name: `${name}, ${floorName}`, statistics: inMilliseconds(unit, floor), isFloor: true },
+  ],
+  targets: rows.flatMap(({ name, unit, target }): Target<NetworkRun>[] => {
+    if (target === undefined) return [];
+    const { promise, atMost, of } = target;
+    const measured = (run: { results: readonly NetworkResult[] }): number | undefined => {
+      const result = run.results.find((row) => row.name === name);
+      return (of === 'ratio' ? result?.ratio : result?.sandbox?.p50) ?? undefined;
+    };
+    return [{ promise, what: name, unit: of === 'ratio' ? '×' : unit, atMost, measured }];
+  }),
+  tables: (run) => [resultTable(run.results)],
+};
+
+const resultTable = (all: readonly NetworkResult[]): Table =>
+  table('The sandbox and the floors', all, [
+    words('row', ({ name }) => name),
+    words('unit', ({ unit }) => unit),
+    words('floor', ({ floorName, floor }) => (floor ? floorName : '')),
+    ...times(['floor p50'], ({ floor }: NetworkResult) => floor),
+    ...times(['sandbox p50', 'p95'], ({ sandbox }: NetworkResult) => sandbox),
+    figure('ratio', ({ ratio }) => ratio?.toFixed(2)),
+    figure('target', ({ bound }) => bound),
+    words('failure', ({ error }) => error ?? ''),
+  ]);
+
+export const network: Benchmark<NetworkBenchOptions, Setup, NetworkRun> = {
+  name: 'network',
+  schema: 'coldframe-network/1',
+  heading: 'Coldframe: the network',
+  summary: `Connections out of a runtime, look-ups, updates of the policy and the gateway: the sandbox and the pinned Node,
+row by row in turns, with servers in a process of their own.`,
+  options: {
+    only: textOption({ name: '--only', placeholder: 'TEXT', help: 'only the rows whose name contains TEXT', fallback: '' }),
+  },
+  floorSamples: () => 0,
+  open: async ({ only }) => {
+    const [sidecar, peer] = await Promise.all([Sidecar.spawn(), startPeer()]);
+    return {
+      setup: { only, sidecar, ports: peer.ports },
+      close: async () => {
+        await Promise.all([sidecar.dispose(), peer.close()]);
+      },
+    };
+  },
+  sections: [results],
+};
