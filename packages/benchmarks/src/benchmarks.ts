@@ -9,6 +9,7 @@ import { lifecycle } from './lifecycle/benchmark.js';
 import { matrix } from './matrix/benchmark.js';
 import { micro } from './micro/benchmark.js';
 import { neighbour } from './neighbour/benchmark.js';
+import { network } from './network/benchmark.js';
 import { peersBenchmark } from './peers/benchmark.js';
 import { pool } from './pool/benchmark.js';
 import type { AnyBenchmark } from './suite/benchmark.js';
@@ -24,6 +25,7 @@ export const benchmarks: readonly AnyBenchmark[] = [
   micro,
   matrix,
   neighbour,
+  network,
   gateBenchmark,
   peersBenchmark,
 ];

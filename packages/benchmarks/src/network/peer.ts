@@ -1,30 +1,34 @@
-// The peer of the network benchmark: a process of the pinned Node with servers on this machine's
-// loopback. The sandbox and Node connect to the same servers, which share no process with either.
+// The peer of the network benchmark: a process of the pinned Node with servers at an address of
+// this machine. The sandbox and Node connect to the same servers, which share no process with
+// either. The address is not one of the loopback, because a loopback address means the runtime
+// itself for a program. The system delivers such packets within the machine.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { networkInterfaces } from 'node:os';
 import { environmentForNode, pinnedNode } from '../machine/pinned-node.js';
 
-/** The ports of the peer's servers. */
+/** The address and the ports of the peer's servers. */
 export interface PeerPorts {
+  host: string;
   /** A TCP server that returns each byte. */
   echo: number;
   /** An HTTP server: 1 KiB for each request, with connections that stay open. */
   http: number;
   /** A TCP server that sends `STREAM_BYTES` bytes and ends. */
   stream: number;
-  /** A DNS server over UDP: 127.0.0.1 for each name. */
+  /** A DNS server over UDP: `host` for each name. */
   dns: number;
 }
 
 /** The bytes of one stream. */
 export const STREAM_BYTES = 64 << 20;
 
-const SERVERS = `
+const serversAt = (host: string): string => `
 const net = require('node:net');
 const http = require('node:http');
 const dgram = require('node:dgram');
-const listen = (server) => new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(server.address().port)));
+const listen = (server) => new Promise((resolve) => server.listen(0, '${host}', () => resolve(server.address().port)));
 const block = Buffer.alloc(65536, 'x');
 const stream = (socket) => {
   let left = ${STREAM_BYTES};
@@ -44,17 +48,17 @@ const answer = (query) => {
   const question = query.subarray(12, end + 5);
   const isA = query.readUInt16BE(end + 1) === 1;
   const head = Buffer.from([query[0], query[1], 0x81, 0x80, 0, 1, 0, isA ? 1 : 0, 0, 0, 0, 0]);
-  const record = Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 14, 16, 0, 4, 127, 0, 0, 1]);
+  const record = Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 14, 16, 0, 4, ${host.split('.').join(', ')}]);
   return Buffer.concat(isA ? [head, question, record] : [head, question]);
 };
 (async () => {
   const udp = dgram.createSocket('udp4').on('message', (query, from) => udp.send(answer(query), from.port, from.address));
-  await new Promise((resolve) => udp.bind(0, '127.0.0.1', resolve));
+  await new Promise((resolve) => udp.bind(0, '${host}', resolve));
   const server = http.createServer((request, response) => response.end(block.subarray(0, 1024)));
   server.keepAliveTimeout = 600000;
   const echo = net.createServer({ noDelay: true }, (socket) => socket.on('error', () => {}).pipe(socket));
-  const ports = { echo: await listen(echo), http: await listen(server), stream: await listen(net.createServer(stream)), dns: udp.address().port };
-  process.send(ports);
+  const ports = { echo: await listen(echo), http: await listen(server), stream: await listen(net.createServer(stream)) };
+  process.send({ host: '${host}', ...ports, dns: udp.address().port });
   process.on('disconnect', () => process.exit());
 })();
 `;
@@ -67,7 +71,11 @@ export interface Peer {
 
 /** Starts the peer. */
 export async function startPeer(): Promise<Peer> {
-  const child: ChildProcess = spawn(pinnedNode(), ['-e', SERVERS], {
+  const host = Object.values(networkInterfaces())
+    .flat()
+    .find((one) => one?.family === 'IPv4' && !one.internal)?.address;
+  if (host === undefined) throw new Error('this machine has only a loopback, and the benchmark needs another IPv4 address');
+  const child: ChildProcess = spawn(pinnedNode(), ['-e', serversAt(host)], {
     env: environmentForNode(),
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });

@@ -3,7 +3,7 @@
 
 import { type PeerPorts, STREAM_BYTES } from './peer.js';
 
-/** Makes a program that times `count` calls of `once`, one after the other, after `warmup` calls. */
+/** Makes a program that times `count` calls of `once` in sequence, after `warmup` calls. */
 const timed = (setup: string, { warmup, count }: { warmup: number; count: number }): string => `
 ${setup}
 (async () => {
@@ -19,11 +19,11 @@ ${setup}
 `;
 
 /** Connects, sends one byte and receives the byte. */
-export const connectEcho = ({ echo }: PeerPorts): string =>
+export const connectEcho = ({ host, echo }: PeerPorts): string =>
   timed(
     `const net = require('node:net');
     const once = () => new Promise((resolve, reject) => {
-      const socket = net.connect({ port: ${echo}, host: '127.0.0.1', noDelay: true });
+      const socket = net.connect({ port: ${echo}, host: '${host}', noDelay: true });
       socket.on('error', reject).on('connect', () => socket.write('x')).on('data', () => {
         socket.destroy();
         resolve();
@@ -33,11 +33,11 @@ export const connectEcho = ({ echo }: PeerPorts): string =>
   );
 
 /** Sends one byte over an open connection and receives the byte. */
-export const roundTrip = ({ echo }: PeerPorts): string =>
+export const roundTrip = ({ host, echo }: PeerPorts): string =>
   timed(
     `const net = require('node:net');
     let received;
-    const socket = net.connect({ port: ${echo}, host: '127.0.0.1', noDelay: true });
+    const socket = net.connect({ port: ${echo}, host: '${host}', noDelay: true });
     const connected = new Promise((resolve) => socket.on('connect', resolve));
     socket.on('data', () => received());
     const once = async () => {
@@ -50,22 +50,22 @@ export const roundTrip = ({ echo }: PeerPorts): string =>
   );
 
 /** Fetches 1 KiB over a connection that stays open. */
-export const keptFetch = ({ http }: PeerPorts): string =>
+export const keptFetch = ({ host, http }: PeerPorts): string =>
   timed(
     `const once = async () => {
-      const response = await fetch('http://127.0.0.1:${http}/');
+      const response = await fetch('http://${host}:${http}/');
       if ((await response.arrayBuffer()).byteLength !== 1024) throw new Error('wrong length');
     };`,
     { warmup: 40, count: 200 },
   );
 
 /** Receives a stream, and counts its bytes. */
-export const receiveStream = ({ stream }: PeerPorts): string =>
+export const receiveStream = ({ host, stream }: PeerPorts): string =>
   timed(
     `const net = require('node:net');
     const once = () => new Promise((resolve, reject) => {
       let bytes = 0;
-      net.connect(${stream}, '127.0.0.1').on('error', reject).on('data', (data) => { bytes += data.length; }).on('end', () => {
+      net.connect(${stream}, '${host}').on('error', reject).on('data', (data) => { bytes += data.length; }).on('end', () => {
         if (bytes === ${STREAM_BYTES}) resolve();
         else reject(new Error('received ' + bytes + ' bytes'));
       });
@@ -73,24 +73,24 @@ export const receiveStream = ({ stream }: PeerPorts): string =>
     { warmup: 1, count: 3 },
   );
 
-/** Looks up one name, which is in the cache after the first look-up. */
-export const cachedLookUp = (): string =>
+/** Looks up one name, which is in the cache after the first lookup. */
+export const cachedLookUp = ({ host }: PeerPorts): string =>
   timed(
     `const dns = require('node:dns');
     const once = async () => {
       const { address } = await dns.promises.lookup('cached.bench.test', { family: 4 });
-      if (address !== '127.0.0.1') throw new Error('resolved to ' + address);
+      if (address !== '${host}') throw new Error('resolved to ' + address);
     };`,
     { warmup: 20, count: 500 },
   );
 
 /** Looks up another name each time. */
-export const freshLookUp = (): string =>
+export const freshLookUp = ({ host }: PeerPorts): string =>
   timed(
     `const dns = require('node:dns');
     const once = async (n) => {
       const { address } = await dns.promises.lookup('name-' + process.pid + '-' + n + '.bench.test', { family: 4 });
-      if (address !== '127.0.0.1') throw new Error('resolved to ' + address);
+      if (address !== '${host}') throw new Error('resolved to ' + address);
     };`,
     { warmup: 5, count: 60 },
   );

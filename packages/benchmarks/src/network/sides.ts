@@ -16,11 +16,11 @@ export interface BothSides {
 }
 
 /** The options of a runtime that reaches the peer. */
-export function towardsPeer({ echo, http, stream, dns }: PeerPorts): NetworkOptions {
+export function towardsPeer({ host, echo, http, stream, dns }: PeerPorts): NetworkOptions {
   return {
-    private: [echo, http, stream].map((port) => `127.0.0.1:${port}`),
+    private: [echo, http, stream].map((port) => `${host}:${port}`),
     allow: ['*.bench.test:80'],
-    dns: { servers: [`127.0.0.1:${dns}`] },
+    dns: { servers: [`${host}:${dns}`] },
     limits: { connectsPerSecond: 100_000, bytesPerSecond: 100_000_000_000 },
   };
 }
