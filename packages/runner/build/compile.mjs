@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { digest } from './digest.mjs';
-import { COMMON, LINK, UNITS } from './flags.mjs';
+import { COMMON, LINK, SANITIZE, SANITIZER_UNIT, UNITS } from './flags.mjs';
 import { readHttpParser, readLibraries } from './libraries.mjs';
 import { cacheDir, referencePath, shimDir } from './paths.mjs';
 import { say, step } from './progress.mjs';
@@ -49,7 +49,7 @@ function readShim() {
 function inputsOf(unit, engine, shim, libraries, httpParser) {
   if (unit.files) return unit.files;
   if (unit.source === 'shim/engine.c') {
-    const others = ['libraries.c', 'codecs.c', 'unicode.c'];
+    const others = ['libraries.c', 'codecs.c', 'unicode.c', 'sanitizer.c'];
     const isOwn = ([name]) => !name.startsWith('library-') && !others.includes(name);
     return [...prefixed('src', engine), ...prefixed('shim', [...shim].filter(isOwn))];
   }
@@ -76,16 +76,18 @@ const prefixed = (dir, files) => [...files].map(([name, text]) => [`${dir}/${nam
 /**
  * Compiles and links the guest module. `key` is the digest of all inputs.
  * @param {Map<string, string>} engine  patched sources
+ * @param {{ sanitize?: boolean }} options  `sanitize` adds checks for undefined behaviour
  * @returns {Promise<{ wasm: Buffer, key: string }>}
  */
-export async function compileGuest(engine) {
+export async function compileGuest(engine, { sanitize = false } = {}) {
   const shim = readShim();
   const libraries = readLibraries();
   const httpParser = await readHttpParser();
   const all = [...UNITS, ...libraries.map((library) => ({ ...library, flags: [...COMMON, ...library.flags] }))];
+  const units = sanitize ? [...all.map((unit) => ({ ...unit, flags: [...unit.flags, ...SANITIZE] })), SANITIZER_UNIT] : all;
   return buildModule(
-    'guest',
-    all.map((unit) => ({ ...unit, inputs: inputsOf(unit, engine, shim, libraries, httpParser) })),
+    sanitize ? 'sanitized-guest' : 'guest',
+    units.map((unit) => ({ ...unit, inputs: inputsOf(unit, engine, shim, libraries, httpParser) })),
   );
 }
 

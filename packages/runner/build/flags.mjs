@@ -72,3 +72,13 @@ export const LINK = [
   '-Wl,-z,stack-size=4194304',
   '-Wl,--max-memory=2147483648',
 ];
+
+/**
+ * Flags of the sanitized guest, for every file. Each undefined behaviour calls a function of
+ * shim/sanitizer.c, which reports the place and ends the guest. The check `function` is absent,
+ * because WebAssembly itself checks the type of an indirect call. Assertions of the engine are on.
+ */
+export const SANITIZE = ['-fsanitize=undefined', '-fno-sanitize=function'];
+
+/** The unit of the sanitized guest that the checks call. The checks cannot check this unit. */
+export const SANITIZER_UNIT = { name: 'sanitizer', source: 'shim/sanitizer.c', flags: [...COMMON, ...STRICT, '-DCF_SANITIZER_CONTINUES'] };

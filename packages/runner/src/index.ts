@@ -40,11 +40,17 @@ export class PlatformPackageError extends Error {
 const hasImages = (folder: string): boolean => FILES.every((name) => fs.existsSync(join(folder, name)));
 
 /**
- * Returns the path of the folder with `guest.image`, `shell.image` and their module.
+ * Returns the path of the folder with `guest.image`, `shell.image` and their module:
+ * `COLDFRAME_IMAGES`, or the folder of the checkout or of the platform package.
  *
  * @throws `PlatformPackageError` if the platform package is not installed.
  */
 export function imageDir(): string {
+  const given = process.env['COLDFRAME_IMAGES'];
+  if (given) {
+    if (hasImages(given)) return given;
+    throw new Error(`COLDFRAME_IMAGES: expected a folder with ${FILES.join(' and ')}, received ${JSON.stringify(given)}`);
+  }
   const built = fileURLToPath(new URL('.', import.meta.url));
   return hasImages(built) ? built : platformDir();
 }
