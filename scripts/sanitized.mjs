@@ -1,6 +1,6 @@
-// `pnpm test:sanitized`: builds the guest with checks for undefined behaviour, and runs programs and
-// tests in that guest. An undefined behaviour ends the guest with a message that names the place.
-// `pnpm test:long` runs this script. docs/security-testing.md has the results.
+// `pnpm test:sanitized`: builds the guest with checks for undefined behaviour, and runs programs
+// and tests in that guest. An undefined behaviour ends the guest with a message that names the
+// place. `pnpm test:long` runs this script. docs/security-testing.md has the results.
 
 import { parseArgs } from 'node:util';
 import { fromRoot } from './build/paths.mjs';
@@ -14,8 +14,8 @@ const HELP = `pnpm test:sanitized [options]   tests the guest with checks for un
 `;
 
 /**
- * The tests in Node's WebAssembly. The tests of memory, pages, imports and the depth of recursion
- * are absent: the checks change the size of the code and the use of the stack.
+ * The tests in Node's WebAssembly. The checks change the use of memory and of the stack. The tests
+ * of memory, pages and the depth of recursion are therefore absent.
  */
 const UNIT = [
   'fixtures',
@@ -34,9 +34,17 @@ const UNIT = [
 ].map((name) => `packages/runner/test/${name}.test.mjs`);
 
 /** The tests in real sidecars: fixtures that need a kernel, and the parts of the product. */
-const SANDBOX = ['fixtures', 'bindings', 'clones', 'programs', 'resident', 'rollback-files', 'shell', 'snapshots', 'typescript'].map(
-  (name) => `packages/sdk/test/sandbox/${name}.test.ts`,
-);
+const SANDBOX = [
+  'fixtures',
+  'bindings',
+  'clones',
+  'programs',
+  'resident',
+  'rollback-files',
+  'shell',
+  'snapshots',
+  'typescript',
+].map((name) => `packages/sdk/test/sandbox/${name}.test.ts`);
 
 const print = (line) => process.stdout.write(`${line}\n`);
 

@@ -7,7 +7,8 @@
 //   runner, sidecar ► sdk ► benchmarks          TypeScript; the entry points of sdk are bundled
 //   notices              packages/*             the licence and the notices, for published packages
 //
-// With `sanitize`, three more steps make a guest with checks for undefined behaviour, and its images:
+// With `sanitize`, three more steps make a guest with checks for undefined behaviour, and its
+// images:
 //
 //   sanitized-guest, guest, imager ► sanitized-image, sanitized-shell         .build/sanitized
 //

@@ -1,7 +1,7 @@
 // The test suites: the Rust workspace, the TypeScript packages with the repository itself, and a
 // run of the SDK's fuzzer. `pnpm test:long` also runs the engine's long tests, the tests of the
-// sanitized guest and the fuzz targets of the sidecar, and opens the documentation site in a
-// browser.
+// sanitized guest and the fuzz targets of the sidecar. The command then opens the documentation
+// site in a browser.
 
 import { readFileSync, rmSync } from 'node:fs';
 import { cargo } from '../build/cargo.mjs';

@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { digest } from './digest.mjs';
-import { COMMON, LINK, SANITIZE, SANITIZER_UNIT, UNITS } from './flags.mjs';
+import { COMMON, LINK, SANITIZE, sanitizerUnit, UNITS } from './flags.mjs';
 import { readHttpParser, readLibraries } from './libraries.mjs';
 import { cacheDir, referencePath, shimDir } from './paths.mjs';
 import { say, step } from './progress.mjs';
@@ -76,15 +76,17 @@ const prefixed = (dir, files) => [...files].map(([name, text]) => [`${dir}/${nam
 /**
  * Compiles and links the guest module. `key` is the digest of all inputs.
  * @param {Map<string, string>} engine  patched sources
- * @param {{ sanitize?: boolean }} options  `sanitize` adds checks for undefined behaviour
+ * @param {{ sanitize?: boolean, continues?: boolean }} options `sanitize` adds checks for undefined
+ *   behaviour. With `continues`, the guest continues after an undefined behaviour.
  * @returns {Promise<{ wasm: Buffer, key: string }>}
  */
-export async function compileGuest(engine, { sanitize = false } = {}) {
+export async function compileGuest(engine, { sanitize = false, continues = false } = {}) {
   const shim = readShim();
   const libraries = readLibraries();
   const httpParser = await readHttpParser();
   const all = [...UNITS, ...libraries.map((library) => ({ ...library, flags: [...COMMON, ...library.flags] }))];
-  const units = sanitize ? [...all.map((unit) => ({ ...unit, flags: [...unit.flags, ...SANITIZE] })), SANITIZER_UNIT] : all;
+  const withChecks = (unit) => ({ ...unit, flags: [...unit.flags, ...SANITIZE, ...(unit.sanitized ?? [])] });
+  const units = sanitize ? [...all.map(withChecks), sanitizerUnit(continues)] : all;
   return buildModule(
     sanitize ? 'sanitized-guest' : 'guest',
     units.map((unit) => ({ ...unit, inputs: inputsOf(unit, engine, shim, libraries, httpParser) })),
@@ -115,6 +117,21 @@ export async function compileReference(engine) {
   for (const [source, inputs] of own)
     units.push({ name: source.replace(/.*\/|\.c$/g, ''), source, flags: [...COMMON, '-w'], inputs });
   return buildModule('reference', units);
+}
+
+/**
+ * Compiles `source` as `checked.c` with the checks of the sanitized guest, for the test of the
+ * functions that the checks call. @returns {Promise<Buffer>} the module
+ */
+export async function compileChecked(source) {
+  const shim = readShim();
+  const shared = [...UNITS.filter(({ name }) => ['format', 'memory'].includes(name)), sanitizerUnit()];
+  const headers = prefixed('shim', shim).filter(([name]) => HOST_HEADERS.includes(name));
+  const { wasm } = await buildModule('checked', [
+    ...shared.map((unit) => ({ ...unit, inputs: inputsOf(unit, new Map(), shim, [], []) })),
+    { name: 'checked', source: 'checked.c', flags: [...COMMON, '-w', ...SANITIZE], inputs: [['checked.c', source], ...headers] },
+  ]);
+  return wasm;
 }
 
 async function buildModule(title, unkeyed) {

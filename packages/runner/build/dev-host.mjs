@@ -40,7 +40,14 @@ export class GuestFatal extends Error {
 
 /** A guest in Node's WebAssembly. `boot` boots and freezes the guest. */
 export class DevGuest {
-  constructor({ wasm = readFileSync(testedGuestPath), module = new WebAssembly.Module(wasm), buildFile, write, read, poll } = {}) {
+  constructor({
+    wasm = readFileSync(testedGuestPath),
+    module = new WebAssembly.Module(wasm),
+    buildFile,
+    write,
+    read,
+    poll,
+  } = {}) {
     this.module = module;
     this.write = write ?? ((fd, bytes) => writeSync(fd, bytes));
     this.read = read ?? ((fd, bytes) => (fd === 0 ? readSync(0, bytes) : EBADF));

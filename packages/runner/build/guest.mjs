@@ -2,7 +2,8 @@
 // folder of build inputs that `build_file` reads while the image is made. Cached objects are used
 // again, and a file that would not change is not written. Run the script with `node
 // packages/runner/build/guest.mjs`. With `--sanitize`, the script makes only the module with checks
-// for undefined behaviour (docs/security-testing.md). Next: compile.mjs and stage.mjs.
+// for undefined behaviour (docs/security-testing.md). With `--sanitize --continue`, a guest reports
+// each place once and continues. Next: compile.mjs and stage.mjs.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -26,10 +27,9 @@ export async function buildGuest() {
 }
 
 /** Makes `.build/sanitized/guest.wasm`. Its images have the inputs of the guest's images. */
-async function buildSanitizedGuest() {
-  const { wasm } = await compileGuest(readPatchedEngine(), { sanitize: true });
-  if (writeIfChanged(join(sanitizedDir, 'guest.wasm'), wasm))
-    say(`sanitized guest.wasm ${(wasm.length / 1024).toFixed(0)} KiB`);
+async function buildSanitizedGuest(continues) {
+  const { wasm } = await compileGuest(readPatchedEngine(), { sanitize: true, continues });
+  if (writeIfChanged(join(sanitizedDir, 'guest.wasm'), wasm)) say(`sanitized guest.wasm ${(wasm.length / 1024).toFixed(0)} KiB`);
 }
 
 /**
@@ -45,7 +45,7 @@ function writeIfChanged(path, bytes) {
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
   try {
-    await (process.argv[2] === '--sanitize' ? buildSanitizedGuest() : buildGuest());
+    await (process.argv.includes('--sanitize') ? buildSanitizedGuest(process.argv.includes('--continue')) : buildGuest());
   } catch (error) {
     say(error.stack ?? String(error));
     process.exitCode = 1;

@@ -27,18 +27,13 @@ static void report(Place *place, const char *kind)
     char text[256];
     int n;
 
-    if (place && place->column == REPORTED)
+    if (place->column == REPORTED)
         return;
-    if (place)
-        n = snprintf(text, sizeof(text), "undefined behaviour: %s at %s:%u:%u\n", kind, place->file, place->line, place->column);
-    else
-        n = snprintf(text, sizeof(text), "undefined behaviour: %s\n", kind);
+    n = snprintf(text, sizeof(text), "undefined behaviour: %s at %s:%u:%u\n", kind, place->file, place->line, place->column);
+    place->column = REPORTED;
     n = n < 0 ? 0 : n < (int)sizeof(text) ? n : (int)sizeof(text) - 1;
-    if (place)
-        place->column = REPORTED;
-#ifdef CF_SANITIZER_CONTINUES
     host_write(2, text, n);
-#else
+#ifndef CF_SANITIZER_CONTINUES
     host_fatal(CF_FATAL_INVARIANT, text, n ? n - 1 : 0);
 #endif
 }
