@@ -8,9 +8,9 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { digest } from './digest.mjs';
-import { COMMON, LINK, SANITIZE, sanitizerUnit, UNITS } from './flags.mjs';
+import { COMMON, EXCEPTIONS, LINK, SANITIZE, sanitizerUnit, UNITS } from './flags.mjs';
 import { readHttpParser, readLibraries } from './libraries.mjs';
-import { cacheDir, referencePath, shimDir } from './paths.mjs';
+import { cacheDir, exceptionsPath, referencePath, shimDir } from './paths.mjs';
 import { say, step } from './progress.mjs';
 
 /** The version of the pinned clang package, a part of every cache key. */
@@ -85,12 +85,23 @@ export async function compileGuest(engine, { sanitize = false, continues = false
   const libraries = readLibraries();
   const httpParser = await readHttpParser();
   const all = [...UNITS, ...libraries.map((library) => ({ ...library, flags: [...COMMON, ...library.flags] }))];
-  const withChecks = (unit) => ({ ...unit, flags: [...unit.flags, ...SANITIZE, ...(unit.sanitized ?? [])] });
-  const units = sanitize ? [...all.map(withChecks), sanitizerUnit(continues)] : all;
-  return buildModule(
-    sanitize ? 'sanitized-guest' : 'guest',
-    units.map((unit) => ({ ...unit, inputs: inputsOf(unit, engine, shim, libraries, httpParser) })),
-  );
+  const units = all.map((unit) => ({ ...unit, inputs: inputsOf(unit, engine, shim, libraries, httpParser) }));
+  if (!sanitize) return buildModule('guest', units);
+  const sanitizer = sanitizerUnit(continues);
+  return buildModule('sanitized-guest', [
+    ...units.map(withChecks),
+    { ...sanitizer, inputs: inputsOf(sanitizer, engine, shim, libraries, httpParser) },
+  ]);
+}
+
+/** Returns a unit with the checks of the sanitized guest. */
+function withChecks(unit) {
+  const exceptions = [EXCEPTIONS, readFileSync(exceptionsPath, 'utf8')];
+  return {
+    ...unit,
+    flags: [...unit.flags, ...SANITIZE, ...(unit.sanitized ?? [])],
+    inputs: [...unit.inputs, exceptions],
+  };
 }
 
 /**
@@ -129,7 +140,7 @@ export async function compileChecked(source) {
   const headers = prefixed('shim', shim).filter(([name]) => HOST_HEADERS.includes(name));
   const { wasm } = await buildModule('checked', [
     ...shared.map((unit) => ({ ...unit, inputs: inputsOf(unit, new Map(), shim, [], []) })),
-    { name: 'checked', source: 'checked.c', flags: [...COMMON, '-w', ...SANITIZE], inputs: [['checked.c', source], ...headers] },
+    withChecks({ name: 'checked', source: 'checked.c', flags: [...COMMON, '-w'], inputs: [['checked.c', source], ...headers] }),
   ]);
   return wasm;
 }
