@@ -24,11 +24,14 @@ const QUIET = ['-w'];
 const STRICT = ['-Wall', '-Wextra', '-Werror', '-Wno-unused-parameter', '-Wno-sign-compare', '-Wno-missing-field-initializers'];
 
 /**
- * The compilation units: object name, source, flags, and more flags for the sanitized guest. The
- * checks make the interpreter's function too large for `-O2`.
+ * Removes the checks of pointers in the sanitized guest. The checks of pointers make an object up
+ * to 12 times as large. The engine with the checks of pointers did not compile in 5 minutes.
  */
+export const VALUES_ONLY = ['-fno-sanitize=null,alignment,object-size,pointer-overflow'];
+
+/** The compilation units: object name, source, flags, and more flags for the sanitized guest. */
 export const UNITS = [
-  { name: 'engine', source: 'shim/engine.c', flags: [...COMMON, ...QUIET], sanitized: ['-O1'] },
+  { name: 'engine', source: 'shim/engine.c', flags: [...COMMON, ...QUIET], sanitized: ['-O1', ...VALUES_ONLY] },
   { name: 'libregexp', source: 'src/libregexp.c', flags: [...COMMON, ...QUIET] },
   { name: 'libunicode', source: 'src/libunicode.c', flags: [...COMMON, ...QUIET] },
   { name: 'dtoa', source: 'src/dtoa.c', flags: [...COMMON, ...QUIET] },

@@ -17,7 +17,7 @@ EXPORT(negate)(int a, int b) { return -a; }
 EXPORT(divide)(int a, int b) { return a / b; }
 EXPORT(shift)(int a, int b) { return a << b; }
 EXPORT(at)(int a, int b) { return table[a]; }
-EXPORT(load)(int a, int b) { return *(volatile int *)((a ? (uintptr_t)&aligned : 0) + b); }
+EXPORT(load)(int a, int b) { return *(int *)((a ? (uintptr_t)&aligned : 0) + b); }
 EXPORT(truth)(int a, int b) { flag.byte = a; return flag.boolean; }
 EXPORT(zeros)(int a, int b) { return __builtin_clz(a); }
 EXPORT(array)(int a, int b) { volatile char bytes[a]; bytes[0] = 1; return bytes[0]; }
