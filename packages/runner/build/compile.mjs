@@ -8,9 +8,9 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { digest } from './digest.mjs';
-import { COMMON, EXCEPTIONS, LINK, SANITIZE, sanitizerUnit, UNITS } from './flags.mjs';
+import { COMMON, LINK, SANITIZE, sanitizerUnit, UNITS } from './flags.mjs';
 import { readHttpParser, readLibraries } from './libraries.mjs';
-import { cacheDir, exceptionsPath, referencePath, shimDir } from './paths.mjs';
+import { cacheDir, referencePath, shimDir } from './paths.mjs';
 import { say, step } from './progress.mjs';
 
 /** The version of the pinned clang package, a part of every cache key. */
@@ -95,14 +95,7 @@ export async function compileGuest(engine, { sanitize = false, continues = false
 }
 
 /** Returns a unit with the checks of the sanitized guest. */
-function withChecks(unit) {
-  const exceptions = [EXCEPTIONS, readFileSync(exceptionsPath, 'utf8')];
-  return {
-    ...unit,
-    flags: [...unit.flags, ...SANITIZE, ...(unit.sanitized ?? [])],
-    inputs: [...unit.inputs, exceptions],
-  };
-}
+const withChecks = (unit) => ({ ...unit, flags: [...unit.flags, ...SANITIZE, ...(unit.sanitized ?? [])] });
 
 /**
  * Compiles the unpatched engine with a shim of its own, for tests that compare the two engines.

@@ -79,15 +79,12 @@ export const LINK = [
   '-Wl,--max-memory=2147483648',
 ];
 
-/** The name of the list of exceptions in the compiler's tree. */
-export const EXCEPTIONS = 'sanitizer-exceptions.txt';
-
 /**
  * Flags of the sanitized guest, for every file. Each undefined behaviour calls a function of
  * shim/sanitizer.c, which reports the place and ends the guest. The check `function` is absent,
  * because WebAssembly itself checks the type of an indirect call. Assertions of the engine are on.
  */
-export const SANITIZE = ['-fsanitize=undefined', '-fno-sanitize=function', `-fsanitize-ignorelist=${EXCEPTIONS}`];
+export const SANITIZE = ['-fsanitize=undefined', '-fno-sanitize=function'];
 
 /**
  * Returns the unit of the sanitized guest that the checks call. The checks cannot check this unit.

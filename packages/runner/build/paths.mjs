@@ -9,8 +9,6 @@ export const engineDir = join(packageDir, 'engine');
 export const patchesDir = join(engineDir, 'patches');
 export const shimDir = join(engineDir, 'shim');
 export const referencePath = join(engineDir, 'reference', 'reference.c');
-/** The functions and files without checks in the sanitized guest. */
-export const exceptionsPath = join(engineDir, 'sanitizer-exceptions.txt');
 export const bootstrapDir = join(packageDir, 'bootstrap');
 export const distDir = join(packageDir, 'dist');
 export const guestPath = join(distDir, 'guest.wasm');
