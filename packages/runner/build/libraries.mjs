@@ -52,7 +52,14 @@ export function readLibraries() {
     const files = names.map((path) => [`lib/${name}/${path}`, readFileSync(join(root, path), 'utf8')]);
     const compiled = names.filter((path) => sources.test(path));
     const args = [...compiled.map((path) => `lib/${name}/${path}`), '-nostdlib', '-nostartfiles', '-Wl,--relocatable'];
-    return { name, args, files, flags: [...flags, `-Ilib/${name}`], sanitized, compiler: /\.cpp$/.test(compiled[0]) ? 'clang++' : 'clang' };
+    return {
+      name,
+      args,
+      files,
+      flags: [...flags, `-Ilib/${name}`],
+      sanitized,
+      compiler: /\.cpp$/.test(compiled[0]) ? 'clang++' : 'clang',
+    };
   });
 }
 

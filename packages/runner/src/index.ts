@@ -6,7 +6,7 @@
 // in this package.
 
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const require = createRequire(import.meta.url);
@@ -48,7 +48,7 @@ const hasImages = (folder: string): boolean => FILES.every((name) => fs.existsSy
 export function imageDir(): string {
   const given = process.env['COLDFRAME_IMAGES'];
   if (given) {
-    if (hasImages(given)) return given;
+    if (hasImages(given)) return resolve(given);
     throw new Error(`COLDFRAME_IMAGES: expected a folder with ${FILES.join(' and ')}, received ${JSON.stringify(given)}`);
   }
   const built = fileURLToPath(new URL('.', import.meta.url));
