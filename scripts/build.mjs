@@ -18,6 +18,7 @@ import { watchFolders } from './build/watch.mjs';
 
 const HELP = `pnpm build [options]   builds everything that is missing or out of date
   --dev         builds the sidecar without link-time optimization: quick to build, slower to run
+  --sanitize    also builds a guest with checks for undefined behaviour, in .build/sanitized
   --watch       builds again after every change, until interrupted
   --only STEP   builds only this step; may be given several times
   --force       builds steps that are up to date too
@@ -39,8 +40,8 @@ function checkMachine() {
 }
 
 /** Returns the steps that `only` names, or all steps if `only` is empty. */
-function select(only, dev) {
-  const steps = allSteps({ dev });
+function select({ only = [], dev, sanitize }) {
+  const steps = allSteps({ dev, sanitize });
   const unknown = only.find((name) => !steps.some((step) => step.name === name));
   if (unknown) {
     throw new BuildFailure(`--only: expected one of ${steps.map((step) => step.name).join(', ')}, received ${unknown}`);
@@ -74,11 +75,12 @@ async function runStep(step, progress, force) {
 
 /**
  * Builds the steps in `only`, or all steps, if they are out of date. `dev` chooses the development
- * build of the sidecar; without `dev` a sidecar of a development build is out of date.
+ * build of the sidecar; without `dev` a sidecar of a development build is out of date. `sanitize`
+ * adds the steps of the sanitized guest.
  */
-export async function ensureBuilt({ only = [], force = false, dev = false } = {}) {
+export async function ensureBuilt({ only = [], force = false, dev = false, sanitize = false } = {}) {
   checkMachine();
-  const steps = select(only, dev);
+  const steps = select({ only, dev, sanitize });
   if (findStale(steps, force).length === 0) return;
   const onWait = (pid) => process.stderr.write(`[build] waiting for the build that process ${pid} runs in this checkout\n`);
   await withLock(async () => {
@@ -98,7 +100,7 @@ export async function ensureBuilt({ only = [], force = false, dev = false } = {}
  * change too.
  */
 async function watch(options) {
-  const folders = () => [...new Set(select(options.only ?? [], options.dev).flatMap(({ inputs }) => inputs))];
+  const folders = () => [...new Set(select(options).flatMap(({ inputs }) => inputs))];
   for (;;) {
     const changes = watchFolders(folders());
     await runMain(() => ensureBuilt(options));
@@ -107,8 +109,8 @@ async function watch(options) {
   }
 }
 
-function list(dev) {
-  for (const step of allSteps({ dev })) process.stdout.write(`${step.name.padEnd(12)}${staleReason(step) ?? 'up to date'}\n`);
+function list(options) {
+  for (const step of allSteps(options)) process.stdout.write(`${step.name.padEnd(16)}${staleReason(step) ?? 'up to date'}\n`);
 }
 
 async function main() {
@@ -118,11 +120,12 @@ async function main() {
     help: { type: 'boolean' },
     list: { type: 'boolean' },
     only: { type: 'string', multiple: true },
+    sanitize: { type: 'boolean' },
     watch: { type: 'boolean' },
   };
   const { values } = parseArgs({ options });
   if (values.help) return process.stdout.write(HELP);
-  if (values.list) return list(values.dev);
+  if (values.list) return list(values);
   await (values.watch ? watch(values) : ensureBuilt(values));
 }
 

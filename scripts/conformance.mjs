@@ -9,7 +9,7 @@ import { readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pinnedNode } from '@coldframe/pinned-node';
 import { BuildFailure } from './build/failure.mjs';
-import { fromRoot } from './build/paths.mjs';
+import { fromRoot, root } from './build/paths.mjs';
 import { ensureBuilt, runMain } from './build.mjs';
 import { openCeiling } from './conformance/ceiling.mjs';
 import { listFiles } from './conformance/files.mjs';
@@ -24,7 +24,11 @@ import { summary } from './conformance/summary.mjs';
 const say = (line) => process.stderr.write(`${line}\n`);
 
 /** The built files on which a result depends. */
-const BUILT = ['packages/runner/dist/guest.image', 'packages/sidecar/dist/coldframe-sidecar', 'packages/sdk/dist/index.js'];
+const BUILT = [
+  join(process.env.COLDFRAME_IMAGES || 'packages/runner/dist', 'guest.image'),
+  'packages/sidecar/dist/coldframe-sidecar',
+  'packages/sdk/dist/index.js',
+];
 
 const keyOf = (file) => `${file.name} ${file.digest}`;
 
@@ -53,7 +57,7 @@ async function runCeiling(files, { folder, jobs, timeoutMs }) {
 /** Returns the digest of the image and the sidecar. Results are valid for one build. */
 function buildDigest() {
   const hash = createHash('sha256');
-  for (const path of BUILT) hash.update(readFileSync(fromRoot(path)));
+  for (const path of BUILT) hash.update(readFileSync(resolve(root, path)));
   return hash.digest('hex').slice(0, 16);
 }
 

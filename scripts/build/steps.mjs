@@ -7,6 +7,11 @@
 //   runner, sidecar ► sdk ► benchmarks          TypeScript; the entry points of sdk are bundled
 //   notices              packages/*             the licence and the notices, for published packages
 //
+// With `sanitize`, three more steps make a guest with checks for undefined behaviour, and its
+// images:
+//
+//   sanitized-guest, guest, imager ► sanitized-image, sanitized-shell         .build/sanitized
+//
 // The imager turns wasmtime's compiler on. In one call of cargo, cargo would turn the compiler on
 // for the sidecar as well, which must start fast and contain no compiler. A release therefore
 // compiles wasmtime twice: for `imager` in the profile `builder`, and for `native` in the profile
@@ -27,6 +32,8 @@ import { run } from './run.mjs';
 
 const TESTS = ['test', 'tests', 'fixtures', 'benches', 'fuzz'];
 const RUNNER_DIST = 'packages/runner/dist';
+/** `sanitizedDir` of packages/runner/build/paths.mjs. */
+export const SANITIZED = '.build/sanitized';
 const IMAGER = '.build/bin/coldframe-imager';
 const FINGERPRINT = '.build/bin/imager-fingerprint.txt';
 /**
@@ -39,12 +46,12 @@ const ADDON = 'packages/sidecar/dist/coldframe.node';
 
 const machine = `${process.platform}-${process.arch}`;
 
-async function buildGuest(report) {
+async function buildGuest(report, ...args) {
   const onLine = (line) => {
     // Omits lines that end with a time, because the build's own progress shows the time.
     if (!/: \d+ s$/.test(line)) report(line.replace(/^\[runner\] /, ''));
   };
-  await run(process.execPath, ['packages/runner/build/guest.mjs'], { onLine });
+  await run(process.execPath, ['packages/runner/build/guest.mjs', ...args], { onLine });
 }
 
 async function buildImager(report) {
@@ -58,9 +65,9 @@ async function buildImager(report) {
 }
 
 // The imager renames finished files into place, the module before the image that names the module.
-async function makeImage(name, inputs, report) {
-  const folders = inputs.flatMap((folder) => ['--inputs', `${RUNNER_DIST}/${folder}`]);
-  const options = ['--wasm', `${RUNNER_DIST}/guest.wasm`, ...folders, '--out', RUNNER_DIST, '--name', name];
+async function makeImage(name, inputs, report, folder = RUNNER_DIST) {
+  const folders = inputs.flatMap((input) => ['--inputs', `${RUNNER_DIST}/${input}`]);
+  const options = ['--wasm', `${folder}/guest.wasm`, ...folders, '--out', folder, '--name', name];
   await run(fromRoot(IMAGER), options, { onLine: report });
 }
 
@@ -88,10 +95,10 @@ async function buildNative(report, dev) {
 const MODULE_NAME = [72, 128];
 
 /** Lists the files of the finished image `name`: the image, and the module that the image names. */
-function imageFiles(name) {
-  const image = `${RUNNER_DIST}/${name}.image`;
+function imageFiles(name, folder = RUNNER_DIST) {
+  const image = `${folder}/${name}.image`;
   const module = readFileSync(fromRoot(image)).toString('latin1', ...MODULE_NAME);
-  return [image, `${RUNNER_DIST}/${module.replaceAll('\0', '')}`];
+  return [image, `${folder}/${module.replaceAll('\0', '')}`];
 }
 
 const PUBLISHED = ['runner', 'sdk', 'sidecar'];
@@ -134,25 +141,53 @@ const typescript = (name, needs, dependencies, options) => ({
   run: () => compileTypes(`packages/${name}`, options),
 });
 
+const guestStep = {
+  name: 'guest',
+  title: 'engine to WebAssembly, and the files that go into the image',
+  needs: [],
+  inputs: ['packages/runner'],
+  skip: ['dist', 'src', 'README.md', ...NOTICES, ...TESTS],
+  outputs: [`${RUNNER_DIST}/guest.wasm`, `${RUNNER_DIST}/inputs`, `${RUNNER_DIST}/shell-inputs`],
+  expectedSeconds: 90,
+  run: (report) => buildGuest(report),
+};
+
+const sanitizedImage = (name, title, inputs, expectedSeconds) => ({
+  name: `sanitized-${title}`,
+  title: `sanitized ${name}.image`,
+  needs: ['sanitized-guest', 'guest', 'imager'],
+  inputs: [`${SANITIZED}/guest.wasm`, ...inputs.map((input) => `${RUNNER_DIST}/${input}`), ...IMAGER_IDENTITY],
+  outputs: [`${SANITIZED}/${name}.image`],
+  listOutputs: () => imageFiles(name, SANITIZED),
+  expectedSeconds,
+  run: (report) => makeImage(name, inputs, report, SANITIZED),
+});
+
+/** The steps of the guest with checks for undefined behaviour (docs/security-testing.md). */
+const sanitizedSteps = () => [
+  {
+    ...guestStep,
+    name: 'sanitized-guest',
+    title: 'engine with checks for undefined behaviour',
+    outputs: [`${SANITIZED}/guest.wasm`],
+    expectedSeconds: 240,
+    run: (report) => buildGuest(report, '--sanitize'),
+  },
+  sanitizedImage('guest', 'image', ['inputs'], 10),
+  sanitizedImage('shell', 'shell', ['inputs', 'shell-inputs'], 15),
+];
+
 /**
  * Returns all steps, each after the steps that it needs. Steps with the same `lane` run one at a
  * time. `dev` chooses the development build of `native`; the other steps do not depend on `dev`.
+ * `sanitize` adds the steps of the sanitized guest.
  */
-export const steps = ({ dev = false } = {}) => {
+export const steps = ({ dev = false, sanitize = false } = {}) => {
   // The two steps that call cargo have the same profile in a development build. Cargo locks the
   // folder of a profile.
   const lane = dev ? 'cargo' : undefined;
   return [
-    {
-      name: 'guest',
-      title: 'engine to WebAssembly, and the files that go into the image',
-      needs: [],
-      inputs: ['packages/runner'],
-      skip: ['dist', 'src', 'README.md', ...NOTICES, ...TESTS],
-      outputs: [`${RUNNER_DIST}/guest.wasm`, `${RUNNER_DIST}/inputs`, `${RUNNER_DIST}/shell-inputs`],
-      expectedSeconds: 90,
-      run: buildGuest,
-    },
+    guestStep,
     {
       name: 'native',
       title: dev ? 'sidecar and Node-API addon, for development' : 'sidecar and Node-API addon',
@@ -209,5 +244,6 @@ export const steps = ({ dev = false } = {}) => {
       expectedSeconds: 1,
       run: copyNotices,
     },
+    ...(sanitize ? sanitizedSteps() : []),
   ].map((step) => ({ key: machine, ...step }));
 };

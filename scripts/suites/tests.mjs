@@ -1,6 +1,7 @@
 // The test suites: the Rust workspace, the TypeScript packages with the repository itself, and a
-// run of the SDK's fuzzer. `pnpm test:long` also runs the engine's long tests and the fuzz targets
-// of the sidecar, and opens the documentation site in a browser.
+// run of the SDK's fuzzer. `pnpm test:long` also runs the engine's long tests, the tests of the
+// sanitized guest and the fuzz targets of the sidecar. The command then opens the documentation
+// site in a browser.
 
 import { readFileSync, rmSync } from 'node:fs';
 import { cargo } from '../build/cargo.mjs';
@@ -88,6 +89,8 @@ const engine = (script) => (print) =>
 const targets = (print) =>
   run(process.execPath, ['scripts/fuzz.mjs', '--seconds', fuzzSeconds()], { onLine: print, longestMs: LONGEST_MS });
 
+const sanitized = (print) => run(process.execPath, ['scripts/sanitized.mjs'], { onLine: print, longestMs: 2 * LONGEST_MS });
+
 const look = (print) => run(process.execPath, ['packages/site/browser/look.mjs'], { onLine: print });
 
 export const tests = [{ name: 'Rust tests', run: rust }, { name: 'TypeScript tests', run: vitest }, single('fuzz, SDK', sdkFuzz)];
@@ -96,6 +99,7 @@ export const tests = [{ name: 'Rust tests', run: rust }, { name: 'TypeScript tes
 export const longTests = [
   single('QuickJS tests', engine('quickjs-tests.mjs')),
   single('random programs', engine('random-programs/run.mjs')),
+  single('sanitized guest', sanitized),
   single('fuzz, sidecar', targets),
   single('documentation site in a browser', look),
 ];

@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { digest } from './digest.mjs';
-import { COMMON, LINK, UNITS } from './flags.mjs';
+import { COMMON, LINK, SANITIZE, sanitizerUnit, UNITS } from './flags.mjs';
 import { readHttpParser, readLibraries } from './libraries.mjs';
 import { cacheDir, referencePath, shimDir } from './paths.mjs';
 import { say, step } from './progress.mjs';
@@ -49,7 +49,7 @@ function readShim() {
 function inputsOf(unit, engine, shim, libraries, httpParser) {
   if (unit.files) return unit.files;
   if (unit.source === 'shim/engine.c') {
-    const others = ['libraries.c', 'codecs.c', 'unicode.c'];
+    const others = ['libraries.c', 'codecs.c', 'unicode.c', 'sanitizer.c'];
     const isOwn = ([name]) => !name.startsWith('library-') && !others.includes(name);
     return [...prefixed('src', engine), ...prefixed('shim', [...shim].filter(isOwn))];
   }
@@ -76,18 +76,26 @@ const prefixed = (dir, files) => [...files].map(([name, text]) => [`${dir}/${nam
 /**
  * Compiles and links the guest module. `key` is the digest of all inputs.
  * @param {Map<string, string>} engine  patched sources
+ * @param {{ sanitize?: boolean, continues?: boolean }} options `sanitize` adds checks for undefined
+ *   behaviour. With `continues`, the guest continues after an undefined behaviour.
  * @returns {Promise<{ wasm: Buffer, key: string }>}
  */
-export async function compileGuest(engine) {
+export async function compileGuest(engine, { sanitize = false, continues = false } = {}) {
   const shim = readShim();
   const libraries = readLibraries();
   const httpParser = await readHttpParser();
   const all = [...UNITS, ...libraries.map((library) => ({ ...library, flags: [...COMMON, ...library.flags] }))];
-  return buildModule(
-    'guest',
-    all.map((unit) => ({ ...unit, inputs: inputsOf(unit, engine, shim, libraries, httpParser) })),
-  );
+  const units = all.map((unit) => ({ ...unit, inputs: inputsOf(unit, engine, shim, libraries, httpParser) }));
+  if (!sanitize) return buildModule('guest', units);
+  const sanitizer = sanitizerUnit(continues);
+  return buildModule('sanitized-guest', [
+    ...units.map(withChecks),
+    { ...sanitizer, inputs: inputsOf(sanitizer, engine, shim, libraries, httpParser) },
+  ]);
 }
+
+/** Returns a unit with the checks of the sanitized guest. */
+const withChecks = (unit) => ({ ...unit, flags: [...unit.flags, ...SANITIZE, ...(unit.sanitized ?? [])] });
 
 /**
  * Compiles the unpatched engine with a shim of its own, for tests that compare the two engines.
@@ -113,6 +121,21 @@ export async function compileReference(engine) {
   for (const [source, inputs] of own)
     units.push({ name: source.replace(/.*\/|\.c$/g, ''), source, flags: [...COMMON, '-w'], inputs });
   return buildModule('reference', units);
+}
+
+/**
+ * Compiles `source` as `checked.c` with the checks of the sanitized guest, for the test of the
+ * functions that the checks call. @returns {Promise<Buffer>} the module
+ */
+export async function compileChecked(source) {
+  const shim = readShim();
+  const shared = [...UNITS.filter(({ name }) => ['format', 'memory'].includes(name)), sanitizerUnit()];
+  const headers = prefixed('shim', shim).filter(([name]) => HOST_HEADERS.includes(name));
+  const { wasm } = await buildModule('checked', [
+    ...shared.map((unit) => ({ ...unit, inputs: inputsOf(unit, new Map(), shim, [], []) })),
+    withChecks({ name: 'checked', source: 'checked.c', flags: [...COMMON, '-w'], inputs: [['checked.c', source], ...headers] }),
+  ]);
+  return wasm;
 }
 
 async function buildModule(title, unkeyed) {

@@ -12,7 +12,7 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isMainThread, Worker } from 'node:worker_threads';
 import { CLOCK, EVENT, INFO_BLOCK, MODE, STATE_BLOCK } from './generated/abi.mjs';
-import { guestPath, inputsDir } from './paths.mjs';
+import { inputsDir, testedGuestPath } from './paths.mjs';
 
 const EAGAIN = -11;
 const EBADF = -9;
@@ -40,7 +40,14 @@ export class GuestFatal extends Error {
 
 /** A guest in Node's WebAssembly. `boot` boots and freezes the guest. */
 export class DevGuest {
-  constructor({ wasm = readFileSync(guestPath), module = new WebAssembly.Module(wasm), buildFile, write, read, poll } = {}) {
+  constructor({
+    wasm = readFileSync(testedGuestPath),
+    module = new WebAssembly.Module(wasm),
+    buildFile,
+    write,
+    read,
+    poll,
+  } = {}) {
     this.module = module;
     this.write = write ?? ((fd, bytes) => writeSync(fd, bytes));
     this.read = read ?? ((fd, bytes) => (fd === 0 ? readSync(0, bytes) : EBADF));
@@ -284,7 +291,7 @@ function readOptions(args) {
 
 async function main() {
   const options = readOptions(process.argv.slice(2));
-  let wasm = readFileSync(options.wasm ?? guestPath);
+  let wasm = readFileSync(options.wasm ?? testedGuestPath);
   if (options.maxMemory) wasm = withMemoryLimit(wasm, options.maxMemory * 16);
   let deadline = Infinity;
   const buildFile = (name) => readFileSync(name === 'bootstrap/main.js' && options.main ? options.main : join(inputsDir, name));

@@ -6,6 +6,7 @@
 // engine/shim/library-*.c. Next: `compile.mjs`.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { VALUES_ONLY } from './flags.mjs';
 import { extractNodeLibrary } from './node-lib.mjs';
 import { findPackage } from './sources.mjs';
 import { translate } from './wasm-to-c.mjs';
@@ -28,6 +29,7 @@ export const LIBRARIES = [
     folder: 'brotli/c',
     sources: /^(?:common|dec|enc)\/\w+\.c$/,
     flags: ['-Os', '-Ilib/brotli/include', '-w'],
+    sanitized: VALUES_ONLY,
   },
   {
     name: 'zstd',
@@ -35,6 +37,7 @@ export const LIBRARIES = [
     folder: 'zstd/lib',
     sources: /^(?:common|compress|decompress)\/\w+\.c$/,
     flags: ['-Os', '-DZSTD_DISABLE_ASM', '-DZSTD_LEGACY_SUPPORT=0', '-w'],
+    sanitized: VALUES_ONLY,
   },
 ];
 
@@ -43,13 +46,20 @@ export const LIBRARIES = [
  * `args` are the compiler's arguments besides the flags.
  */
 export function readLibraries() {
-  return LIBRARIES.map(({ name, package: [crate, version], folder, sources, flags }) => {
+  return LIBRARIES.map(({ name, package: [crate, version], folder, sources, flags, sanitized }) => {
     const root = join(findPackage(crate, version), folder);
     const names = filesBelow(root).filter((path) => /\.h$/.test(path) || sources.test(path));
     const files = names.map((path) => [`lib/${name}/${path}`, readFileSync(join(root, path), 'utf8')]);
     const compiled = names.filter((path) => sources.test(path));
     const args = [...compiled.map((path) => `lib/${name}/${path}`), '-nostdlib', '-nostartfiles', '-Wl,--relocatable'];
-    return { name, args, files, flags: [...flags, `-Ilib/${name}`], compiler: /\.cpp$/.test(compiled[0]) ? 'clang++' : 'clang' };
+    return {
+      name,
+      args,
+      files,
+      flags: [...flags, `-Ilib/${name}`],
+      sanitized,
+      compiler: /\.cpp$/.test(compiled[0]) ? 'clang++' : 'clang',
+    };
   });
 }
 

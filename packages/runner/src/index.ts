@@ -6,7 +6,7 @@
 // in this package.
 
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const require = createRequire(import.meta.url);
@@ -40,11 +40,17 @@ export class PlatformPackageError extends Error {
 const hasImages = (folder: string): boolean => FILES.every((name) => fs.existsSync(join(folder, name)));
 
 /**
- * Returns the path of the folder with `guest.image`, `shell.image` and their module.
+ * Returns the path of the folder with `guest.image`, `shell.image` and their module:
+ * `COLDFRAME_IMAGES`, or the folder of the checkout or of the platform package.
  *
  * @throws `PlatformPackageError` if the platform package is not installed.
  */
 export function imageDir(): string {
+  const given = process.env['COLDFRAME_IMAGES'];
+  if (given) {
+    if (hasImages(given)) return resolve(given);
+    throw new Error(`COLDFRAME_IMAGES: expected a folder with ${FILES.join(' and ')}, received ${JSON.stringify(given)}`);
+  }
   const built = fileURLToPath(new URL('.', import.meta.url));
   return hasImages(built) ? built : platformDir();
 }

@@ -117,7 +117,7 @@ static int cf_log_value(JSContext *ctx, DynBuf *out, JSValueConst v)
     JSString *s = JS_VALUE_GET_STRING(string);
     size_t n = cf_utf8_length(s);
     int failed = dbuf_claim(out, n);
-    if (!failed) {
+    if (!failed && n) { /* an empty buffer has no memory */
         if (!s->is_wide_char && n == s->len)
             memcpy(out->buf + out->size, str8(s), n);
         else

@@ -4,13 +4,13 @@ import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { DevGuest, startEvent } from '../../build/dev-host.mjs';
-import { guestPath } from '../../build/paths.mjs';
+import { testedGuestPath } from '../../build/paths.mjs';
 
 const BARE = fileURLToPath(new URL('bare.js', import.meta.url));
 const DEV_HOST = fileURLToPath(new URL('../../build/dev-host.mjs', import.meta.url));
 
 let module;
-const compiled = () => (module ??= new WebAssembly.Module(readFileSync(guestPath)));
+const compiled = () => (module ??= new WebAssembly.Module(readFileSync(testedGuestPath)));
 
 /**
  * A guest whose output is collected in `out`, frozen unless `freeze` is false. Each program starts
