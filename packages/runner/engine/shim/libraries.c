@@ -99,6 +99,7 @@ int swprintf(void *text, size_t n, const void *format, ...)
 #include "library-brotli.c"
 #include "library-llhttp.c"
 #include "library-merve.c"
+#include "library-nghttp2.c"
 #include "library-zlib.c"
 #include "library-zstd.c"
 
@@ -110,6 +111,7 @@ void cf_add_library_natives(JSContext *ctx, JSValue native)
     } tables[] = {
         { brotli_natives, sizeof(brotli_natives) / sizeof(*brotli_natives) },
         { http_natives, sizeof(http_natives) / sizeof(*http_natives) },
+        { http2_natives, sizeof(http2_natives) / sizeof(*http2_natives) },
         { merve_natives, sizeof(merve_natives) / sizeof(*merve_natives) },
         { url_natives, sizeof(url_natives) / sizeof(*url_natives) },
         { zlib_natives, sizeof(zlib_natives) / sizeof(*zlib_natives) },
