@@ -46,6 +46,14 @@ NATIVE(cf_run_microtasks)
     return cf.stop ? cf_stop(ctx, cf.stop) : JS_UNDEFINED;
 }
 
+/* runTicks(): runs the ticks and microtasks that follow a callback of the loop. A native that calls
+   several callbacks in one event uses this between two callbacks. */
+NATIVE(cf_run_ticks)
+{
+    cf_drain(ctx);
+    return cf.stop ? cf_stop(ctx, cf.stop) : JS_UNDEFINED;
+}
+
 NATIVE(cf_get_continuation_data)
 {
     return js_dup(ctx->rt->async_context);

@@ -100,6 +100,8 @@ int swprintf(void *text, size_t n, const void *format, ...)
 #include "library-llhttp.c"
 #include "library-merve.c"
 #include "library-nghttp2.c"
+#include "library-nghttp2-submit.c"
+#include "library-nghttp2-state.c"
 #include "library-zlib.c"
 #include "library-zstd.c"
 
@@ -119,6 +121,7 @@ void cf_add_library_natives(JSContext *ctx, JSValue native)
     };
     brotli_prepare(ctx);
     http_prepare(ctx);
+    http2_prepare(ctx);
     zlib_prepare(ctx);
     zstd_prepare(ctx);
     for (size_t t = 0; t < sizeof(tables) / sizeof(*tables); t++)
