@@ -32,7 +32,7 @@ class StreamPipe extends AsyncWrap {
     return this.#pendingWrites;
   }
 
-  // Called by the sink when it has nothing left to send.
+  // Reads the next part in the loop's next round. Called when the sink has nothing left to send.
   wantsWrite() {
     if (this.#isClosed || this.#isScheduled || this.#pendingWrites > 0) return;
     this.#isScheduled = true;
@@ -61,17 +61,20 @@ class StreamPipe extends AsyncWrap {
   #written(status) {
     this.#pendingWrites--;
     if (status < 0) this.unpipe();
+    else this.wantsWrite();
   }
-  // Ends the pipe at the file's end or at an error of the file.
+  // Ends the pipe at the file's end or at an error of the file. The program's library decides first
+  // whether an error resets the stream.
   #finish(result) {
-    const { source } = this;
+    const { sink, source } = this;
+    if (typeof source.onread === 'function') {
+      source.makeCallback(() => {
+        streamBaseState[READ_BYTES_OR_ERROR] = result;
+        source.onread(undefined);
+      });
+    }
+    sink.queueShutdown();
     this.unpipe();
-    this.sink.queueShutdown();
-    if (typeof source.onread !== 'function') return;
-    source.makeCallback(() => {
-      streamBaseState[READ_BYTES_OR_ERROR] = result;
-      source.onread(undefined);
-    });
   }
   // Ends the pipe. `onunpipe` is called in the loop's next round.
   unpipe() {

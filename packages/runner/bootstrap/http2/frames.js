@@ -7,7 +7,6 @@ const { callbacksOf } = require('./answers.js');
 const events = require('./events.js');
 const { Http2Stream } = require('./stream.js');
 
-const MAX_HEADER_BYTES = 0xff_ffff;
 const TOO_MANY_INVALID_FRAMES = 'ERR_HTTP2_TOO_MANY_INVALID_FRAMES';
 const STOP = 1;
 
@@ -45,8 +44,8 @@ function liveStream(session, id) {
 // Opens a stream for its first headers. Returns the bytes of headers that are allowed, or an error.
 function beginHeaders(session, id) {
   const { transport } = session;
-  const known = session.streams.get(id);
-  if (known === undefined) {
+  let stream = session.streams.get(id);
+  if (stream === undefined) {
     const isRefused = transport.isClosing || !session.canAddStream();
     if (isRefused && !transport.isClosing && session.rejectedStreams++ > session.maxRejectedStreams) {
       return events.ERR_CALLBACK_FAILURE;
@@ -55,12 +54,11 @@ function beginHeaders(session, id) {
       native.h2Reset(session.state, id, transport.isClosing ? events.REFUSED_STREAM : events.ENHANCE_YOUR_CALM);
       return events.ERR_TEMPORAL_CALLBACK_FAILURE;
     }
-    new Http2Stream(session, id, 0);
+    stream = new Http2Stream(session, id, 0);
     session.rejectedStreams = 0;
-  } else if (known.isDestroyed) {
-    return MAX_HEADER_BYTES; // the headers are ignored
   }
-  return Math.min(session.peerSettings.maxHeaderListBytes(), MAX_HEADER_BYTES, session.memory.left);
+  // The headers of a destroyed stream are ignored.
+  return stream.isDestroyed ? stream.maxHeaderBytes : Math.min(stream.maxHeaderBytes, session.memory.left);
 }
 
 function headers(session, id, category, flags, list, sensitive, bytes) {

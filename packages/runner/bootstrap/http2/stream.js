@@ -12,6 +12,8 @@ const { StreamStatistics } = require('./statistics.js');
 
 const EMPTY_PAYLOAD = 1;
 const GET_TRAILERS = 2;
+// Node's limit of the headers of a block, in bytes.
+const MAX_HEADER_BYTES = 0xff_ffff;
 // The result of a shutdown that has finished at once.
 const FINISHED = 1;
 
@@ -46,6 +48,7 @@ class Http2Stream extends StreamBase {
     this.#id = id;
     this.#hasTrailers = (options & GET_TRAILERS) !== 0;
     this.#statistics = new StreamStatistics(id);
+    this.maxHeaderBytes = Math.min(session.peerSettings.maxHeaderListBytes(), MAX_HEADER_BYTES);
     if (options & EMPTY_PAYLOAD) this.queueShutdown();
     session.addStream(this);
   }
