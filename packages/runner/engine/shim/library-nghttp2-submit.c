@@ -14,6 +14,7 @@ static nghttp2_option *h2_options(bool is_server, const uint32_t *values)
        has read the data. */
     nghttp2_option_set_no_closed_streams(o, 1);
     nghttp2_option_set_no_auto_window_update(o, 1);
+    nghttp2_option_set_glitch_rate_limit(o, H2_GLITCH_BURST, H2_GLITCH_RATE);
     nghttp2_option_set_peer_max_concurrent_streams(
         o, H2_IS_SET(H2_OPTION_PEER_STREAMS) ? values[H2_OPTION_PEER_STREAMS] : H2_PEER_STREAMS);
     if (!is_server) {

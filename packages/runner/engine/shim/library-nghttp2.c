@@ -40,6 +40,8 @@ enum {
 enum { H2_PADDING_NONE, H2_PADDING_ALIGNED, H2_PADDING_MAX };
 enum {
     H2_PEER_STREAMS = 100,       /* Node's default limit of concurrent streams until the peer's SETTINGS */
+    H2_GLITCH_BURST = 10000,     /* suspicious frames, and frames per second, as in the nghttp2 1.70 of Node */
+    H2_GLITCH_RATE = 330,
     H2_INPUT_BYTES = 64 << 10,   /* input per call of nghttp2 */
     H2_OUTPUT_BYTES = 128 << 10, /* h2Send() returns after a frame that reaches this number */
     H2_HEADER_OVERHEAD = 32,     /* what RFC 9113 adds to the size of a header */
