@@ -36,6 +36,7 @@ export const LIBRARIES = [
     sources: /^\w+\.c$/,
     made: nghttp2Version,
     flags: [
+      '-Os',
       '-Ilib/nghttp2/includes',
       '-DNGHTTP2_STATICLIB',
       '-DHAVE_ARPA_INET_H',

@@ -30,7 +30,7 @@ const CODE_OF_ERROR = new Map([
 
 // The errors of an invalid frame that the program receives.
 const REPORTED = [events.ERR_STREAM_CLOSED, events.ERR_FLOW_CONTROL, events.ERR_PROTO];
-// The errors that only mean that a frame came too late.
+// The errors that only mean that a frame was queued too late.
 const TOO_LATE = [events.ERR_SESSION_CLOSING, events.ERR_STREAM_CLOSED, events.ERR_STREAM_CLOSING];
 
 const bufferOf = (bytes) => (bytes === undefined ? undefined : Buffer.from(bytes));
@@ -97,7 +97,8 @@ function settings(session, isAnswer, pairs) {
 
 function ping(session, isAnswer, payload) {
   if (isAnswer) {
-    // An answer without a ping is an error, because no peer has a reason for such an answer.
+    // A PING with ACK and without a ping is an error, because no peer has a reason for such a
+    // frame.
     const answered = session.takePing();
     if (answered === undefined) session.notifyError(events.ERR_PROTO);
     else answered.finish(true, Buffer.from(payload));

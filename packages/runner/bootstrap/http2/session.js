@@ -42,7 +42,8 @@ const PRIORITY_LISTENERS = 1;
 const LIMITS_OFFSET = 4;
 const FIELD_BYTES = 12;
 
-// What Node counts for the objects of a session, in bytes.
+// The bytes that count against a session's memory for a stream, and for a ping or settings. Node
+// counts the sizes of its own objects, which are similar.
 const STREAM_BYTES = 640;
 const ANSWER_BYTES = 128;
 
@@ -145,7 +146,7 @@ class Http2Session extends AsyncWrap {
   destroy(code, isSocketClosed) {
     this.#transport.close(code, isSocketClosed === true);
   }
-  // The pings without an answer fail in the loop's next round.
+  // The unacknowledged pings fail in the loop's next round.
   afterClose() {
     for (const ping of this.#pings.splice(0)) {
       this.memory.subtract(ANSWER_BYTES);
@@ -203,13 +204,11 @@ class Http2Session extends AsyncWrap {
     }
     this.memory.add(ANSWER_BYTES);
     const bytes = payload === undefined ? ping.defaultPayload() : payload;
-    this.#transport.scoped(() =>
-      native.h2Ping(this.state, new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)),
-    );
+    this.#transport.scoped(() => native.h2Ping(this.state, new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)));
     this.#pings.push(ping);
     return true;
   }
-  // Returns the oldest ping without an answer.
+  // Returns the oldest unacknowledged ping.
   takePing() {
     if (this.#pings.length > 0) this.memory.subtract(ANSWER_BYTES);
     return this.#pings.shift();

@@ -1,9 +1,10 @@
 // The settings of a session, in the array that Node's library shares (node_http2.cc,
-// `Http2Settings`): standard settings by index, then the bits of the settings that are set, then the
-// number of custom settings and their pairs. Next: session.js.
+// `Http2Settings`). The array has the standard settings by index, the bits of the settings that are
+// set, and the number of custom settings with their pairs. Next: session.js.
 'use strict';
 
-// The identifiers of the standard settings in the order of a frame, with their indexes in the array.
+// The identifiers of the standard settings in the order of a frame, and their indexes in the
+// array.
 const STANDARD = [
   { identifier: 1, index: 0, byDefault: 4096 },
   { identifier: 2, index: 1, byDefault: 1 },
@@ -69,7 +70,8 @@ class SessionSettings {
     const pairs = pairsIn(this.#buffer);
     for (let i = 0; i < pairs.length; i += 2) {
       const isKnown = this.#localCustom.has(pairs[i]);
-      if (pairs[i] >= FIRST_CUSTOM && (isKnown || this.#localCustom.size < MAX_CUSTOM)) this.#localCustom.set(pairs[i], pairs[i + 1]);
+      if (pairs[i] >= FIRST_CUSTOM && (isKnown || this.#localCustom.size < MAX_CUSTOM))
+        this.#localCustom.set(pairs[i], pairs[i + 1]);
     }
     return native.h2Settings(this.#state, asBytes(pairs));
   }

@@ -1,5 +1,5 @@
-// The handle of a stream (node_http2.cc, `Http2Stream`): a stream of the bindings whose reads come
-// from DATA frames and whose writes wait until nghttp2 sends a DATA frame. Next: session.js,
+// The handle of a stream (node_http2.cc, `Http2Stream`). DATA frames are the reads of this stream
+// of the bindings. A write waits until nghttp2 sends a DATA frame. Next: session.js,
 // ../net/stream-base.js.
 'use strict';
 
@@ -35,8 +35,8 @@ class Http2Stream extends StreamBase {
   #resetCode = 0;
   #headerBytes = 0;
   #unread = 0;
-  // The data to send: `view` as it was written, the first unsent byte, and the end; `request` is
-  // set on the last view of a write.
+  // The data to send: the written `view`, the offset of the first unsent byte, and the length. The
+  // last view of a write has the `request`.
   #queue = [];
   #queued = 0;
   // The file that is sent through this stream (../fs/stream-pipe.js).

@@ -1,7 +1,7 @@
-// The bytes between nghttp2 and the stream below a session (node_http2.cc: `OnStreamRead`,
-// `SendPendingData`, `Close`): when input is fed, when output is collected and written, and how a
-// session ends. nghttp2 must not run inside its own callbacks, so output waits while input is
-// processed. Next: session.js, which owns the transport; frames.js, which handles the events.
+// The bytes between nghttp2 and the stream below a session: reads, writes and the end (in
+// node_http2.cc `OnStreamRead`, `SendPendingData` and `Close`). nghttp2 must not run inside its own
+// callbacks, so output waits while input is processed. Next: session.js, which owns the transport;
+// frames.js, which handles the events.
 'use strict';
 
 const { ERRNO } = require('../net/calls.js');

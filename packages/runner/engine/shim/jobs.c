@@ -46,9 +46,9 @@ NATIVE(cf_run_microtasks)
     return cf.stop ? cf_stop(ctx, cf.stop) : JS_UNDEFINED;
 }
 
-/* runTicks(): runs the microtasks or ticks that follow a callback, once. A native that calls several
-   callbacks in one event uses this between two callbacks. As in Node, an error of a tick leaves the
-   remaining ticks to the next callback. */
+/* runTicks(): runs the microtasks or ticks that follow a callback, once. A native that calls
+   several callbacks in one event uses this between two callbacks. As in Node, an error of a tick
+   leaves the remaining ticks to the next callback. */
 NATIVE(cf_run_ticks)
 {
     if (!cf.tick_info[0])

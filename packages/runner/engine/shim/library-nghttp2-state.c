@@ -1,10 +1,10 @@
-/* The natives of nghttp2 for settings, for frames without a stream, and for the state that a program
-   reads; and the table of all natives of nghttp2. */
+/* The natives of nghttp2 for settings, for frames without a stream, and for the state of sessions
+   and streams. The table of all natives of nghttp2 is at the end. */
 
 enum { H2_MAX_SETTINGS = 64 };
 
-/* Reads pairs of an identifier and a value from a Uint8Array over 32-bit numbers. Returns the number
-   of settings, or -1 with an exception. */
+/* Reads pairs of an identifier and a value from a Uint8Array over 32-bit numbers. Returns the
+   number of settings, or -1 with an exception. */
 static int h2_settings_of(JSContext *ctx, JSValueConst value, nghttp2_settings_entry *entries)
 {
     uint32_t numbers[2];

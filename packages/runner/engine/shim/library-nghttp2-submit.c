@@ -220,8 +220,9 @@ static size_t h2_divide(uint8_t *at, const uint8_t *end, nghttp2_nv *headers, si
     return n;
 }
 
-/* h2Submit(state, kind, id, text, count, hasBody): sends `count` headers, whose text is a Uint8Array
-   in the form of h2_divide(). Returns the new stream's number for a request or a push, else 0. */
+/* h2Submit(state, kind, id, text, count, hasBody): sends `count` headers, whose text is a
+   Uint8Array in the form of h2_divide(). Returns the new stream's number for a request or a
+   push, else 0. */
 LIBRARY_NATIVE(h2_submit)
 {
     H2Session *s = h2_get(ctx, argv[0]);

@@ -44,7 +44,7 @@ enum {
     H2_GLITCH_RATE = 330,
     H2_INPUT_BYTES = 64 << 10,   /* input per call of nghttp2 */
     H2_OUTPUT_BYTES = 128 << 10, /* h2Send() returns after a frame that reaches this number */
-    H2_HEADER_OVERHEAD = 32,     /* what RFC 9113 adds to the size of a header */
+    H2_HEADER_OVERHEAD = 32,     /* bytes that RFC 9113 adds to the size of a header */
 };
 
 typedef struct H2Session {
