@@ -44,7 +44,9 @@ server.addService(service, {
   },
 });
 const port = await new Promise((resolve, reject) =>
-  server.bindAsync('127.0.0.1:0', grpc.ServerCredentials.createInsecure(), (error, bound) => (error ? reject(error) : resolve(bound))),
+  server.bindAsync('127.0.0.1:0', grpc.ServerCredentials.createInsecure(), (error, bound) =>
+    error ? reject(error) : resolve(bound),
+  ),
 );
 const Client = grpc.makeGenericClientConstructor(service, 'Numbers');
 const client = new Client(`127.0.0.1:${port}`, grpc.credentials.createInsecure());
