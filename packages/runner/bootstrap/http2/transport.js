@@ -1,11 +1,12 @@
-// The bytes between nghttp2 and the stream below a session: reads, writes and the end (in
-// node_http2.cc `OnStreamRead`, `SendPendingData` and `Close`). nghttp2 must not run inside its own
-// callbacks, so output waits while input is processed. Next: session.js, which owns the transport;
-// frames.js, which handles the events.
+// The bytes between the library nghttp2 and the stream below a session: reads, writes and the end
+// (in node_http2.cc `OnStreamRead`, `SendPendingData` and `Close`). The library must not run inside
+// its own callbacks, so output waits while input is processed. Next: session.js, which owns the
+// transport; frames.js, which handles the events.
 'use strict';
 
 const { ERRNO } = require('../net/calls.js');
 const events = require('./events.js');
+const { piecesOf } = require('./pieces.js');
 const { call, inEvent, inTask } = require('./scopes.js');
 
 // A write that the stream has not finished. The interface is that of the requests of
@@ -219,8 +220,7 @@ class Transport {
     let rest = bytes;
     while (rest.length > 0) {
       const taken = stream.tryWrite(rest);
-      if (taken === ERRNO.EAGAIN && stream.queueWrite(new PendingWrite((status) => this.#written(status)), [rest]) === 0)
-        return false;
+      if (taken === ERRNO.EAGAIN && this.#queue(stream, rest) === 0) return false;
       if (taken < 0) break;
       rest = rest.subarray(taken);
     }
@@ -228,6 +228,11 @@ class Transport {
     this.#finishOutgoing();
     this.#session.notifyGracefulClose();
     return true;
+  }
+  // Leaves bytes to the stream, which completes the write later. Returns 0 or a negative errno.
+  #queue(stream, bytes) {
+    const pieces = this.#isOfLoop ? [bytes] : piecesOf(bytes);
+    return stream.queueWrite(new PendingWrite(() => this.#written()), pieces);
   }
   #written() {
     if (this.#isOfLoop) inEvent(() => this.#afterWrite());
