@@ -110,8 +110,13 @@ class Transport {
   // Feeds input, and sends what follows from the input.
   receive(bytes, count) {
     if (this.#receiving) {
-      this.#laterInput.push(bytes.slice(0, count));
-      return;
+      if (native.h2IsBusy(this.#state)) {
+        this.#laterInput.push(bytes.slice(0, count));
+        return;
+      }
+      // The sandbox has ended an evaluation in a callback. The native now reports an error, which
+      // ends the session.
+      this.#receiving = this.#sending = this.#inScope = false;
     }
     this.scoped(() => {
       this.received += count;
@@ -131,6 +136,8 @@ class Transport {
     let result;
     try {
       result = native.h2Receive(this.#state, this.#handle, bytes, count);
+    } catch (error) {
+      throw this.#firstError(error);
     } finally {
       this.#receiving = false;
       memory.subtract(count);
@@ -141,10 +148,13 @@ class Transport {
     this.#rethrow();
   }
   #rethrow() {
-    const thrown = this.#thrown;
-    if (thrown === undefined) return;
+    if (this.#thrown !== undefined) throw this.#firstError();
+  }
+  // Returns the first error of the callbacks, else `otherwise`.
+  #firstError(otherwise) {
+    const thrown = this.#thrown ?? { error: otherwise };
     this.#thrown = undefined;
-    throw thrown.error;
+    return thrown.error;
   }
   #stopReadingIfDone() {
     if (this.#readingStopped || this.#closing || native.h2WantsRead(this.#state)) return;
@@ -206,7 +216,7 @@ class Transport {
       bytes = native.h2Send(this.#state, this.#handle);
     } catch (error) {
       this.#sending = false;
-      throw error;
+      throw this.#firstError(error);
     }
     return this.#io === undefined ? undefined : bytes;
   }

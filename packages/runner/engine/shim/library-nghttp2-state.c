@@ -192,6 +192,7 @@ static const LibraryNative http2_natives[] = {
     { "h2New", h2_new, 3 },
     { "h2Receive", h2_receive, 4 },
     { "h2Send", h2_send, 2 },
+    { "h2IsBusy", h2_is_busy, 1 },
     { "h2Append", h2_append, 2 },
     { "h2Submit", h2_submit, 6 },
     { "h2End", h2_end, 2 },

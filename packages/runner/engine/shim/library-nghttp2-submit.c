@@ -88,11 +88,13 @@ static bool h2_enter(JSContext *ctx, H2Session *s, JSValueConst handler)
     return true;
 }
 
-/* Ends such a call. Returns false if the handler threw an exception. */
+/* Ends such a call. Returns false if the handler threw an exception, for example because the
+   sandbox has ended an evaluation. */
 static bool h2_leave(JSContext *ctx, H2Session *s)
 {
     s->ctx = NULL;
     s->handler = JS_UNDEFINED;
+    s->dead |= s->failed;
     return !s->failed;
 }
 
@@ -108,6 +110,10 @@ LIBRARY_NATIVE(h2_receive)
 
     if (!s || JS_ToUint32(ctx, &length, argv[3]) || !h2_enter(ctx, s, argv[1]))
         return JS_EXCEPTION;
+    if (s->dead) {
+        h2_leave(ctx, s);
+        return JS_NewInt32(ctx, NGHTTP2_ERR_CALLBACK_FAILURE);
+    }
     input = malloc(length < H2_INPUT_BYTES ? length + 1 : H2_INPUT_BYTES);
     if (!input) {
         JS_ThrowOutOfMemory(ctx);
@@ -153,7 +159,7 @@ LIBRARY_NATIVE(h2_send)
 
     if (!s || !h2_enter(ctx, s, argv[1]))
         return JS_EXCEPTION;
-    while (s->out_len < H2_OUTPUT_BYTES && (len = nghttp2_session_mem_send2(s->session, &bytes)) > 0)
+    while (!s->dead && s->out_len < H2_OUTPUT_BYTES && (len = nghttp2_session_mem_send2(s->session, &bytes)) > 0)
         if (!h2_output(s, bytes, len))
             break;
     if (!h2_leave(ctx, s))
@@ -172,6 +178,13 @@ LIBRARY_NATIVE(h2_send)
     if (JS_IsException(array))
         free(out);
     return array;
+}
+
+/* h2IsBusy(state): returns whether nghttp2 runs */
+LIBRARY_NATIVE(h2_is_busy)
+{
+    H2Session *s = h2_get(ctx, argv[0]);
+    return s ? JS_NewBool(ctx, s->ctx != NULL) : JS_EXCEPTION;
 }
 
 /* h2Append(state, bytes): adds bytes of a stream to the output, during H2_SEND */

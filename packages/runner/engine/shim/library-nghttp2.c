@@ -62,6 +62,7 @@ typedef struct H2Session {
     JSContext *ctx;
     JSValueConst handler;
     bool failed;
+    bool dead; /* a call was unwound inside of nghttp2, which must not run again */
 } H2Session;
 
 static JSClassID h2_class;
