@@ -42,8 +42,8 @@ const PRIORITY_LISTENERS = 1;
 const LIMITS_OFFSET = 4;
 const FIELD_BYTES = 12;
 
-// The bytes that count against a session's memory for a stream, and for a ping or settings. Node
-// counts the sizes of its own objects, which are similar.
+// The bytes that count against a session's memory for a stream, and for a ping or settings. The
+// numbers are estimates: Node counts the sizes of its C++ objects.
 const STREAM_BYTES = 640;
 const ANSWER_BYTES = 128;
 
