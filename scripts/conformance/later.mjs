@@ -14,13 +14,12 @@ export const LATER = [
     'absent, so npm packages that contain WebAssembly (`undici`) fail when the package is used; ' +
       'the global `fetch` and `WebSocket` work',
   ],
-  ['`http2`', 'the functions of the module throw'],
   ['`inspector`', '`require` throws `ERR_INSPECTOR_NOT_AVAILABLE`, as in a Node that was built without the inspector'],
   ['`sqlite`', 'the classes of the module throw'],
   [
     'connections to other machines, and TLS',
     'a connection to another machine fails with `EACCES`, and TLS throws; ' +
-      'loopback inside a runtime works, with `fetch` and `WebSocket` too',
+      'loopback inside a runtime works, with `fetch`, `WebSocket` and `http2` without TLS (`h2c`) too',
   ],
   [
     '`TextDecoder` for Chinese, Japanese and Korean encodings',

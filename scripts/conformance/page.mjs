@@ -8,7 +8,7 @@ import { table } from '../../packages/runner/npm-table/table.mjs';
 import { fromRoot } from '../build/paths.mjs';
 import { LATER } from './later.mjs';
 import { reportPath } from './paths.mjs';
-import { groupTable, readReport } from './report.mjs';
+import { groupTable, percent, readReport, withoutTls } from './report.mjs';
 
 export const pagePath = fromRoot('docs/node-compatibility.md');
 
@@ -30,7 +30,13 @@ the files that start other processes and pass only in Node. The last percentage 
 \`pnpm conformance --node-tests DIR\` runs the tests. The tests belong to Node and are not part of this
 repository. DIR is the folder \`test/\` of Node's sources.
 
-${groupTable(report)}`;
+${groupTable(report)}
+
+${http2(withoutTls(report, 'http2'))}`;
+
+const http2 = ({ ceiling, passes, needTls }) =>
+  `${needTls} files of the group \`http2\` need TLS, which is missing. ` +
+  `Without these files, ${percent(passes, ceiling)} of the group pass.`;
 
 const NPM = () => `## Packages
 

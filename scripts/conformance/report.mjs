@@ -73,6 +73,17 @@ export function totalOf(rows) {
   };
 }
 
+/**
+ * Counts the files of a group, without the files that pass only in Node because TLS is missing.
+ * `ceiling` is the number of passes in Node, and `needTls` the number of omitted files.
+ */
+export function withoutTls({ files }, group) {
+  const lines = Object.entries(files).filter(([name, { ceiling }]) => groupOf(name) === group && ceiling === 'pass');
+  const needTls = lines.filter(([, { result, reason }]) => result !== 'pass' && reason?.includes('TLS is unavailable'));
+  const passes = lines.filter(([, { result }]) => result === 'pass').length;
+  return { ceiling: lines.length - needTls.length, passes, needTls: needTls.length };
+}
+
 export const percent = (part, whole) => (whole === 0 ? '–' : `${Math.floor((1000 * part) / whole) / 10} %`);
 
 /**

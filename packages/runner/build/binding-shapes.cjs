@@ -87,6 +87,8 @@ function shapeOfObject(object, depth, seen) {
   }
   const shape = { t: 'o', np: Object.getPrototypeOf(object) === null, v: properties };
   if (isReadOnly(object)) shape.ro = true;
+  const hidden = Object.keys(properties).filter((key) => !Object.prototype.propertyIsEnumerable.call(object, key));
+  if (hidden.length) shape.h = hidden;
   return shape;
 }
 

@@ -51,6 +51,8 @@ export const UNITS = [
       '-Ilib/llhttp',
       '-Ilib/zlib',
       '-Ilib/merve',
+      '-Ilib/nghttp2/includes',
+      '-DNGHTTP2_STATICLIB',
       '-Ilib/zstd',
       '-DZ_SOLO',
       '-Wno-unused-function',

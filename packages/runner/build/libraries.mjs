@@ -32,6 +32,23 @@ export const LIBRARIES = [
     sanitized: VALUES_ONLY,
   },
   {
+    name: 'nghttp2',
+    package: ['libnghttp2-sys', '0.1.13+1.68.1'],
+    folder: 'nghttp2/lib',
+    sources: /^\w+\.c$/,
+    made: nghttp2Version,
+    flags: [
+      '-Os',
+      '-Ilib/nghttp2/includes',
+      '-DNGHTTP2_STATICLIB',
+      '-DHAVE_ARPA_INET_H',
+      '-DHAVE_NETINET_IN_H',
+      '-DHAVE_CLOCK_GETTIME',
+      '-DHAVE_DECL_CLOCK_MONOTONIC=1',
+      '-w',
+    ],
+  },
+  {
     name: 'zstd',
     package: ['zstd-sys', '2.0.16+zstd.1.5.7'],
     folder: 'zstd/lib',
@@ -46,10 +63,11 @@ export const LIBRARIES = [
  * `args` are the compiler's arguments besides the flags.
  */
 export function readLibraries() {
-  return LIBRARIES.map(({ name, package: [crate, version], folder, sources, flags, sanitized }) => {
+  return LIBRARIES.map(({ name, package: [crate, version], folder, sources, flags, sanitized, made }) => {
     const root = join(findPackage(crate, version), folder);
     const names = filesBelow(root).filter((path) => /\.h$/.test(path) || sources.test(path));
     const files = names.map((path) => [`lib/${name}/${path}`, readFileSync(join(root, path), 'utf8')]);
+    if (made !== undefined) files.push(made(root, version));
     const compiled = names.filter((path) => sources.test(path));
     const args = [...compiled.map((path) => `lib/${name}/${path}`), '-nostdlib', '-nostartfiles', '-Wl,--relocatable'];
     return {
@@ -61,6 +79,18 @@ export function readLibraries() {
       compiler: /\.cpp$/.test(compiled[0]) ? 'clang++' : 'clang',
     };
   });
+}
+
+/**
+ * Returns nghttp2's header with its version, `[path, text]`. The build of nghttp2 makes this header
+ * from a template.
+ */
+function nghttp2Version(root, crateVersion) {
+  const version = crateVersion.split('+')[1];
+  const number = version.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
+  const template = readFileSync(join(root, 'includes/nghttp2/nghttp2ver.h.in'), 'utf8');
+  const text = template.replace('@PACKAGE_VERSION@', version).replace('@PACKAGE_VERSION_NUM@', `0x${number.toString(16)}`);
+  return ['lib/nghttp2/includes/nghttp2/nghttp2ver.h', text];
 }
 
 /** Returns the paths of all files below `root`, sorted. */

@@ -1,14 +1,19 @@
 // The FileHandle below `fs.promises` (node_file.cc): a descriptor that is closed once, and whose
-// missing close is reported. The class has no stream half: Node's library reads and writes a
-// FileHandle through the binding's `read` and `write`. The StreamBase half of Node's class serves
-// only http2, which this guest does not implement. Next: stat-watcher.js.
+// missing close is reported. Node's library reads and writes a FileHandle through the binding's
+// `read` and `write`. Of the stream half of Node's class, only the part exists that sends a file
+// through http2. Next: stream-pipe.js, stat-watcher.js.
 'use strict';
 
 const context = require('../context.js');
 const { AsyncWrap } = require('../event-loop/async-wrap.js');
 const { unavailableError } = require('../errors/unavailable.js');
+const { EOF } = require('../net/calls.js').ERRNO;
 const { NUMBERS, ERRNO, sys } = require('./calls.js');
 const { answer, failure, promised } = require('./answers.js');
+
+// The bytes of a part of a file that is sent through http2.
+const PART_BYTES = 65_536;
+const AT_POSITION = -1;
 
 // Closes the descriptor of a handle that is garbage. The registry is made in the process, because
 // the image's own handles are never collected.
@@ -38,10 +43,16 @@ module.exports = function installFileHandle(binding) {
   class FileHandle extends AsyncWrap {
     #fd;
     #closing = false;
+    // The part of the file that `readPart` reads: the offset or AT_POSITION, and the number of
+    // bytes.
+    #offset;
+    #left;
 
-    constructor(fd) {
+    constructor(fd, offset = AT_POSITION, length = -1) {
       super('FILEHANDLE');
       this.#fd = fd;
+      this.#offset = offset;
+      this.#left = length < 0 ? Number.POSITIVE_INFINITY : length;
       registry ??= new FinalizationRegistry(closeForgotten);
       registry.register(this, fd, this);
     }
@@ -62,6 +73,15 @@ module.exports = function installFileHandle(binding) {
       const result = sys(NUMBERS.close, fd);
       if (result < 0) throw failure(result, 'close');
     }
+    // Returns the next bytes as a new Uint8Array, or a negative errno. The end is EOF.
+    readPart() {
+      const bytes = new Uint8Array(Math.min(PART_BYTES, this.#left));
+      const count = bytes.length === 0 ? 0 : sys(NUMBERS.read, this.#fd, bytes, this.#offset);
+      if (count <= 0) return count === 0 ? EOF : count;
+      if (this.#offset !== AT_POSITION) this.#offset += count;
+      this.#left -= count;
+      return bytes.subarray(0, count);
+    }
     // Returns the descriptor, which the caller must close.
     releaseFD() {
       const fd = this.#fd;
@@ -72,7 +92,7 @@ module.exports = function installFileHandle(binding) {
     }
   }
   for (const name of Object.getOwnPropertyNames(Shape.prototype)) {
-    if (name in FileHandle.prototype) continue;
+    if (name in FileHandle.prototype || name === 'onread') continue;
     Object.defineProperty(FileHandle.prototype, name, {
       configurable: true,
       get() {

@@ -48,6 +48,7 @@ const IMPLEMENTED = [
   'serdes',
   'signal_wrap',
   'spawn_sync',
+  'stream_pipe',
   'stream_wrap',
   'string_decoder',
   'task_queue',

@@ -47,6 +47,10 @@ function collections(binding) {
   binding.removeGarbageCollectionTracking = () => {
     tracking = false;
   };
+  // Entries of other bindings, by the name of their type.
+  context.hasPerformanceObserver = (type) =>
+    binding.observerCounts[binding.constants[`NODE_PERFORMANCE_ENTRY_TYPE_${type.toUpperCase()}`]] > 0;
+  context.observePerformance = (name, type, start, duration, detail) => observe?.(name, type, start, duration, detail);
   context.collectGarbage = () => {
     const start = binding.now();
     native.gc();

@@ -69,8 +69,9 @@ function buildObject(shape, binding, name) {
   const object = shape.np ? { __proto__: null } : {};
   for (const key of Object.keys(shape.v)) {
     const value = build(shape.v[key], binding, name === '' ? key : `${name}.${key}`);
-    if (shape.ro) Object.defineProperty(object, key, { value, enumerable: true });
-    else object[key] = value;
+    const enumerable = !shape.h?.includes(key);
+    if (shape.ro) Object.defineProperty(object, key, { value, enumerable });
+    else Object.defineProperty(object, key, { value, enumerable, writable: true, configurable: true });
   }
   return object;
 }

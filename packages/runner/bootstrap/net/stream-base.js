@@ -71,8 +71,8 @@ class StreamBase extends HandleWrap {
   }
 
   // Delivers `count` bytes, in `bytes` (a view that is reused) or in the user's buffer, or a
-  // negative errno.
-  emitRead(count, bytes) {
+  // negative errno. If `isOwn` is true, `bytes` covers its whole buffer, which the receiver keeps.
+  emitRead(count, bytes, isOwn = false) {
     if (count > 0) this.bytesRead += count;
     if (this.#listener !== undefined) {
       this.#listener(count, bytes);
@@ -88,7 +88,7 @@ class StreamBase extends HandleWrap {
         if (next !== undefined && this.#userBuffer !== undefined) this.#userBuffer = next;
         return;
       }
-      this.onread(bytes.slice(0, count).buffer);
+      this.onread(isOwn ? bytes.buffer : bytes.slice(0, count).buffer);
     });
   }
 

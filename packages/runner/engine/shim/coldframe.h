@@ -100,6 +100,7 @@ static int cf_write_all(int fd, const void *bytes, size_t len);
 
 /* loop.c */
 static void cf_drain(JSContext *ctx);
+static bool cf_call_hook(JSContext *ctx, int which, int argc, JSValueConst *argv, JSValue *result);
 
 /* modules.c */
 static JSModuleDef *cf_compile_module(JSContext *ctx, const char *source, size_t len, const char *url);

@@ -99,6 +99,9 @@ int swprintf(void *text, size_t n, const void *format, ...)
 #include "library-brotli.c"
 #include "library-llhttp.c"
 #include "library-merve.c"
+#include "library-nghttp2.c"
+#include "library-nghttp2-submit.c"
+#include "library-nghttp2-state.c"
 #include "library-zlib.c"
 #include "library-zstd.c"
 
@@ -110,6 +113,7 @@ void cf_add_library_natives(JSContext *ctx, JSValue native)
     } tables[] = {
         { brotli_natives, sizeof(brotli_natives) / sizeof(*brotli_natives) },
         { http_natives, sizeof(http_natives) / sizeof(*http_natives) },
+        { http2_natives, sizeof(http2_natives) / sizeof(*http2_natives) },
         { merve_natives, sizeof(merve_natives) / sizeof(*merve_natives) },
         { url_natives, sizeof(url_natives) / sizeof(*url_natives) },
         { zlib_natives, sizeof(zlib_natives) / sizeof(*zlib_natives) },
@@ -117,6 +121,7 @@ void cf_add_library_natives(JSContext *ctx, JSValue native)
     };
     brotli_prepare(ctx);
     http_prepare(ctx);
+    http2_prepare(ctx);
     zlib_prepare(ctx);
     zstd_prepare(ctx);
     for (size_t t = 0; t < sizeof(tables) / sizeof(*tables); t++)

@@ -19,6 +19,7 @@ static const struct {
 
     { "setPromiseHooks", cf_set_promise_hooks, 4 },
     { "enqueueMicrotask", cf_enqueue_microtask, 1 }, { "runMicrotasks", cf_run_microtasks, 0 },
+    { "runTicks", cf_run_ticks, 0 },
     { "getContinuationData", cf_get_continuation_data, 0 }, { "setContinuationData", cf_set_continuation_data, 1 },
 
     { "now", cf_now, 0 }, { "scheduleTimer", cf_schedule_timer, 1 }, { "toggleTimerRef", cf_toggle_timer_ref, 1 },
