@@ -102,7 +102,7 @@ export class OutsideNetwork {
     checkArgument('network.check()', 'url', CHECKED_URL, url);
     checkOptions('network.check()', options);
     const { connection, runtime } = this.#access;
-    return connection.request('outside.check', { runtime, url: String(url), method: options.method });
+    return { ...(await connection.request('outside.check', { runtime, url: String(url), method: options.method })) };
   }
 
   /**
