@@ -1,7 +1,6 @@
 // Connects programs to servers of this machine through the edge process: TCP, names, HTTP, denials
 // with reasons, changes of the policy, the end of the edge process, snapshots.
 
-import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import type { NetworkEvents, NodeRuntime } from '../../src/index.js';
 import { MODES, withMode, withRuntime } from './modes.js';
@@ -126,7 +125,9 @@ describe.skipIf(HOST_ADDRESS === undefined).each(MODES)('$name', (mode) => {
     await withRuntime(mode, { network: { private: [opened(one), opened(two)] } }, async (runtime) => {
       const outputs = ['', ''];
       const programs = await Promise.all(
-        [one, two].map((server, at) => runtime.spawn(HOLD(server.port), { onStdout: (text) => (outputs[at] += text) })),
+        [one, two].map((server, at) =>
+          runtime.spawn(HOLD(server.port), { onStdout: (text) => (outputs[at] += String(Buffer.from(text))) }),
+        ),
       );
       await until(async () => outputs.every((text) => text.startsWith('open')));
       await runtime.network.update({ private: [opened(two)] }, { existing: 'keep' });
@@ -159,7 +160,7 @@ describe.skipIf(HOST_ADDRESS === undefined).each(MODES)('$name', (mode) => {
     await using server = await echo();
     await withRuntime(mode, { network: { private: [opened(server)] } }, async (runtime) => {
       let text = '';
-      const program = await runtime.spawn(HOLD(server.port), { onStdout: (more) => (text += more) });
+      const program = await runtime.spawn(HOLD(server.port), { onStdout: (more) => (text += Buffer.from(more)) });
       await until(async () => text === 'open\n');
       const [pid, ...others] = edgePids();
       expect(others).toEqual([]);
@@ -189,10 +190,11 @@ describe.skipIf(HOST_ADDRESS === undefined).each(MODES)('$name', (mode) => {
       const runtime = await provisioning.create({ network });
       const runner = await runtime.createResidentRunner();
       const setup = code.slice(0, code.indexOf('createInterface({')).replaceAll('const ', 'globalThis.');
-      await runner.exec(setup.replace("import http from 'node:http';", "globalThis.http = (await import('node:http')).default;").replace(
-        "import { createInterface } from 'node:readline';",
-        '',
-      ));
+      await runner.exec(
+        setup
+          .replace("import http from 'node:http';", "globalThis.http = (await import('node:http')).default;")
+          .replace("import { createInterface } from 'node:readline';", ''),
+      );
       const get = async (of: NodeRuntime): Promise<string> => {
         const [first] = await of.residentRunners();
         return ((await first?.exec('console.log(await get())'))?.stdout ?? '').trim();
@@ -235,7 +237,7 @@ describe.skipIf(HOST_ADDRESS === undefined).each(MODES)('$name', (mode) => {
         (['open', 'close', 'denied'] as const).map((type) => runtime.network.on(type, (event) => void events.push(event))),
       );
       let text = '';
-      const program = await runtime.spawn(HOLD(server.port), { onStdout: (more) => (text += more) });
+      const program = await runtime.spawn(HOLD(server.port), { onStdout: (more) => (text += Buffer.from(more)) });
       await until(async () => text === 'open\n');
       const flows = [];
       for await (const flow of runtime.network.flows()) flows.push(flow);
@@ -273,11 +275,11 @@ test('a server sees the connection of a program end with the runtime', async () 
   if (HOST_ADDRESS === undefined) return;
   let ended: Promise<unknown> | undefined;
   await using server = await tcp((socket) => {
-    ended = once(socket, 'close');
+    ended = new Promise((resolve) => socket.once('close', resolve));
   });
   await withRuntime(MODES[1] as (typeof MODES)[number], { network: { private: [opened(server)] } }, async (runtime) => {
     let text = '';
-    await runtime.spawn(HOLD(server.port), { onStdout: (more) => (text += more) });
+    await runtime.spawn(HOLD(server.port), { onStdout: (more) => (text += Buffer.from(more)) });
     await until(async () => text === 'open\n');
   });
   await ended;
