@@ -1,8 +1,8 @@
 //! The bytes to the sidecar: a buffer, the task that writes the buffer, and the queues of events.
 //!
-//! Replies and the ends of flows are never dropped. Data of flows waits while the buffer is full, so
-//! that a sidecar that reads slowly slows the peers. Requests wait while the buffer is far too full.
-//! Events wait in their own queues, and are lost if a queue is full. Next: `runtime.rs`.
+//! Replies and the ends of flows are never dropped. Data of flows waits while the buffer is full,
+//! so that a sidecar that reads slowly slows the peers. Requests wait while the buffer is far too
+//! full. Events wait in their own queues, and are lost if a queue is full. Next: `runtime.rs`.
 
 use coldframe_edge_link::{
     DATA_HEAD_BYTES, Event, Failure, FailureKind, MAX_DATA_BYTES, Message, ToSidecar, Unencodable, data_head,
@@ -133,8 +133,8 @@ impl Outgoing {
         }
     }
 
-    /// Reads at most `most` bytes of a flow into the buffer. `read` reads. Returns the number of bytes.
-    /// Waits while the buffer is full.
+    /// Reads at most `most` bytes of a flow into the buffer. `read` reads. Returns the number of
+    /// bytes. Waits while the buffer is full.
     pub fn read(
         &self,
         id: u32,

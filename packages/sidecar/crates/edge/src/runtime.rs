@@ -134,8 +134,8 @@ impl Runtime {
             inbox.waker = Some(cx.waker().clone());
         }
         drop(inbox);
-        // A flow that has moved its share wakes itself. After two such flows the set returns, so that
-        // the other runtimes have their turns.
+        // A flow that has moved its share wakes itself. After two such flows the set returns, so
+        // that the other runtimes have their turns.
         while let Poll::Ready(Some(())) = all.poll_next_unpin(cx) {}
         let inbox = self.work.borrow();
         if inbox.has_ended {
@@ -155,8 +155,8 @@ impl Runtime {
         inbox.waker.take().into_iter().for_each(Waker::wake);
     }
 
-    /// Changes the options, and judges open flows again. After the call no byte of a flow moves that
-    /// the new policy refuses.
+    /// Changes the options, and judges open flows again. After the call no byte of a flow moves
+    /// that the new policy refuses.
     ///
     /// # Errors
     /// Returns the first wrong option. The former options stay in force.

@@ -17,7 +17,7 @@ const MAX_SERVERS: usize = 3;
 /// The host machine's network.
 #[derive(Debug, Clone, Default)]
 pub struct Surroundings {
-    /// The DNS servers, in the order in which they are asked.
+    /// The DNS servers, in the order of the queries.
     pub servers: Vec<SocketAddr>,
     /// The addresses and the subnets.
     pub facts: HostFacts,

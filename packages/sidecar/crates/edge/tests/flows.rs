@@ -377,7 +377,7 @@ fn a_message_against_the_rules_ends_the_link() {
     for messages in wrong {
         assert!(matches!(fault(messages), LinkFault::Rules(_)), "{messages:?}");
     }
-    // The peer reads nothing, so that the window is not given back.
+    // The peer reads nothing, so that no credit is sent.
     let many: Vec<_> = (0..400).map(|_| (1, ToEdge::Data(&window))).collect();
     let (mut sidecar, _peer) = pair();
     let mut bytes = Vec::new();

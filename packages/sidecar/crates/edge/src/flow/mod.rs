@@ -162,7 +162,7 @@ impl Flow {
     /// Judges the flow again after an update of the policy, if the update asks for that.
     pub fn judge_again(&self, now: Instant) {
         let mut inner = self.inner.borrow_mut();
-        // A flow without an admission is judged by the new policy when its turn comes.
+        // A flow without an admission is judged by the new policy later.
         let Some(admission) = inner.admission.filter(|admission| self.runtime.cell.needs_recheck(admission)) else { return };
         let current = self.runtime.cell.current();
         let judged = judge_again(&current, &self.runtime.state.borrow().pins, &admission, now);

@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
-/// The time that a peer has for the last bytes after the sidecar has closed the flow. Linux waits as
-/// long for the FIN of a peer.
+/// The time that a peer has for the last bytes after the sidecar has closed the flow. Linux waits
+/// as long for the FIN of a peer.
 pub const FLUSH_TIME: Duration = Duration::from_secs(60);
 
 const UP: usize = 0;

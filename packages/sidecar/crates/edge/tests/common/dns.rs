@@ -26,15 +26,15 @@ impl Query {
         self.message.queries[0].query_type
     }
 
-    /// Returns a response with the question and no record.
+    /// Returns a response to the query without a record.
     pub fn response(&self) -> Message {
         let mut response = Message::new(self.message.metadata.id, MessageType::Response, OpCode::Query);
         response.add_query(self.message.queries[0].clone());
         response
     }
 
-    /// Returns a response with these records: addresses and aliases, each with its owner and time to
-    /// live. Addresses of the other family are left out.
+    /// Returns a response with these records: addresses and aliases, each with its owner and time
+    /// to live. Addresses of the other family are left out.
     pub fn answer(&self, records: &[(&str, u32, &str)]) -> Vec<u8> {
         let mut response = self.response();
         for (owner, ttl, value) in records {
@@ -44,7 +44,7 @@ impl Query {
                 Err(_) => RData::CNAME(CNAME(wire(value))),
             };
             let record = Record::from_rdata(wire(owner), *ttl, data);
-            if [self.record_type(), RecordType::CNAME].contains(&record.record_type()) {
+            if self.record_type() == RecordType::ANY || [self.record_type(), RecordType::CNAME].contains(&record.record_type()) {
                 response.add_answer(record);
             }
         }

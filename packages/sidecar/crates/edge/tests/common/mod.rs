@@ -105,6 +105,11 @@ impl Sidecar {
         }
     }
 
+    /// Drops the kept messages.
+    pub fn forget(&mut self) {
+        self.kept.clear();
+    }
+
     /// Sends a request, and returns its reply.
     pub fn ask(&mut self, message: &ToEdge<'_>) -> ToSidecar<'static> {
         self.next_request += 1;
