@@ -40,7 +40,7 @@ struct Inner {
     scratch: Vec<u8>,
     writer: Option<Waker>,
     reader: Option<Waker>,
-    flows: Vec<Waker>,
+    flows: HashMap<u32, Waker>,
     events: HashMap<u64, Queue>,
     /// The runtimes with waiting events, in turns.
     with_events: VecDeque<u64>,
@@ -115,7 +115,7 @@ impl Inner {
     fn written(&mut self, count: usize) {
         self.start += count;
         if self.waiting() < FLOWS_WAIT {
-            self.flows.drain(..).for_each(Waker::wake);
+            self.flows.drain().for_each(|(_, waker)| waker.wake());
         }
         if self.waiting() < READER_WAITS {
             self.reader.take().into_iter().for_each(Waker::wake);
@@ -144,7 +144,7 @@ impl Outgoing {
     ) -> Poll<io::Result<usize>> {
         let mut inner = self.0.borrow_mut();
         if inner.waiting() >= FLOWS_WAIT {
-            inner.flows.push(cx.waker().clone());
+            inner.flows.insert(id, cx.waker().clone());
             return Poll::Pending;
         }
         let most = most.min(MAX_DATA_BYTES);

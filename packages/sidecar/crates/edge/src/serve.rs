@@ -14,11 +14,13 @@ use coldframe_edge_link::{
     ToSidecar, VERSION,
 };
 use displaydoc::Display;
+use futures_util::future::{Either, select};
 use std::collections::HashMap;
 use std::future::poll_fn;
 use std::io;
 use std::net::SocketAddr;
 use std::os::unix::net::UnixStream as StdStream;
+use std::pin::pin;
 use std::rc::Rc;
 use std::task::Poll;
 use std::time::Instant;
@@ -90,8 +92,17 @@ impl Server {
             let stream = Rc::new(stream);
             let (writer, out) = (stream.clone(), shared.clone());
             let writer = tokio::task::spawn_local(poll_fn(move |cx| out.out.poll_write(&writer, cx)));
-            let result = link.read(&stream).await;
-            writer.abort();
+            // The reader may wait for the writer. Either notices the end of the sidecar.
+            let result = match select(pin!(link.read(&stream)), writer).await {
+                Either::Left((result, writer)) => {
+                    writer.abort();
+                    result
+                }
+                Either::Right((written, _)) => written.map_or(Ok(()), |error| {
+                    let has_ended = [io::ErrorKind::BrokenPipe, io::ErrorKind::ConnectionReset].contains(&error.kind());
+                    if has_ended { Ok(()) } else { Err(error.into()) }
+                }),
+            };
             link.end();
             result
         })

@@ -116,6 +116,17 @@ fn a_reset_of_the_peer_is_noticed_without_credit() {
     assert_eq!(sidecar.closed(1), Some(FailureKind::Errno(libc::ECONNRESET)));
 }
 
+/// The system reports the reset to the first call only.
+#[test]
+fn a_reset_that_a_write_notices_first_is_reported_as_a_reset() {
+    for _ in 0..50 {
+        let (mut sidecar, peer) = pair();
+        reset(peer);
+        sidecar.send(1, &ToEdge::Data(b"into the reset"));
+        assert_eq!(sidecar.closed(1), Some(FailureKind::Errno(libc::ECONNRESET)));
+    }
+}
+
 /// Closes a socket with an RST.
 fn reset(socket: TcpStream) {
     rustix::net::sockopt::set_socket_linger(&socket, Some(Duration::ZERO)).unwrap();
@@ -138,7 +149,7 @@ fn a_direction_ends_alone() {
     assert_eq!(sidecar.closed(1), None);
     sidecar.send(1, &ToEdge::Close { reset: false });
     assert!(sidecar.flows(1).is_empty());
-    assert_eq!(sidecar.connect(1, "127.0.0.1:1".parse().unwrap()).is_err(), true, "the id is free");
+    assert!(sidecar.connect(1, "127.0.0.1:1".parse().unwrap()).is_err(), "the id is free");
 }
 
 /// The acts of one side.

@@ -46,7 +46,13 @@ fn the_program_serves_behind_its_wall_and_ends_with_the_link() {
     assert_eq!(sidecar.connect(1, echo.address), Ok(()));
     sidecar.send(1, &ToEdge::Data(b"through the wall"));
     assert_eq!(sidecar.receive(1, 16), b"through the wall");
-    let server = common::dns::Server::new(|query| vec![query.answer(&[(&query.name(), 60, "8.8.8.8")])]);
+    // The server truncates its response over UDP.
+    let server = common::dns::Server::new(|query| {
+        let mut response = query.response();
+        response.metadata.truncation = true;
+        let whole = || query.answer(&[(&query.name(), 60, "8.8.8.8"), (&query.name(), 60, "2606:4700::1111")]);
+        vec![if query.over_tcp { whole() } else { response.to_vec().unwrap() }]
+    });
     let options = Options {
         allow: vec!["a.example".to_owned()],
         dns_servers: vec![server.address.to_string()],
@@ -92,6 +98,27 @@ fn the_end_of_the_sidecar_ends_the_program_while_bytes_move() {
     let (status, _) = ended(child);
     assert!(status.code() == Some(0) || status.code() == Some(1), "{status}");
     assert_eq!(status.signal(), None);
+}
+
+/// The edge waits for a sidecar that does not read, and must notice its end nevertheless.
+#[test]
+fn the_end_of_a_sidecar_that_does_not_read_ends_the_program() {
+    let (child, stream) = start(|_| {});
+    let mut sidecar = Sidecar::over(stream.try_clone().unwrap());
+    sidecar.hello();
+    let check = ToEdge::Check { runtime: 1, url: "http://a.example".to_owned(), method: String::new() };
+    let mut bytes = Vec::new();
+    (0..1_000).for_each(|id| check.encode(id, &mut bytes).unwrap());
+    // The edge stops reading, so that the writes fail at the end of the time.
+    stream.set_write_timeout(Some(std::time::Duration::from_millis(300))).unwrap();
+    while std::io::Write::write_all(&mut &stream, &bytes).is_ok() {
+        let mut next = Vec::new();
+        (0..1_000).for_each(|id| check.encode(id, &mut next).unwrap());
+        bytes = next;
+    }
+    drop((sidecar, stream));
+    let (status, text) = ended(child);
+    assert_eq!(status.code(), Some(0), "{text}");
 }
 
 #[test]

@@ -19,6 +19,7 @@ use coldframe_edge_link::{CloseReason, Event, Failure, FlowInfo, Refused, ToSide
 use coldframe_egress::{Admission, Name, judge_again};
 use std::cell::RefCell;
 use std::collections::VecDeque;
+use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -49,6 +50,8 @@ struct Inner {
     waker: Option<Waker>,
     /// The bytes that the socket has not accepted.
     to_peer: VecDeque<u8>,
+    /// An error of the socket that the future has not seen.
+    fault: Option<io::Error>,
     /// The window of the bytes from the sidecar.
     incoming: ReceiveWindow,
     /// The window of the bytes to the sidecar.

@@ -197,6 +197,14 @@ impl Sidecar {
         bytes
     }
 
+    /// Reads one message with bytes of a flow.
+    pub fn receive_without_credit(&mut self, flow: u32) -> Vec<u8> {
+        self.wait(|id, got| match got {
+            Got::Data(piece) if id == flow => Some(piece.clone()),
+            _ => None,
+        })
+    }
+
     pub fn ended(&mut self, flow: u32) {
         self.wait(|id, got| (id == flow && *got == Got::Other(ToSidecar::End {})).then_some(()));
     }
