@@ -12,6 +12,7 @@
 mod describe;
 mod dns;
 mod flow;
+mod interfaces;
 mod limits;
 mod link;
 mod options;

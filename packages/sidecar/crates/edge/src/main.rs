@@ -21,13 +21,15 @@ fn main() -> ExitCode {
     }
     close_others();
     let Some(link) = link() else { return stop(2, "expected a Unix socket as descriptor 3") };
+    let mut server = match Server::new(link) {
+        Ok(server) => server,
+        Err(error) => return stop(1, &format!("cannot open the link: {error}")),
+    };
+    // Without the notifications of the system, the addresses of the start stay in force.
+    let _ = server.follow_interfaces();
     let surroundings = match Surroundings::read() {
         Ok(surroundings) => surroundings,
         Err(error) => return stop(1, &format!("cannot read the interfaces: {error}")),
-    };
-    let server = match Server::new(link) {
-        Ok(server) => server,
-        Err(error) => return stop(1, &format!("cannot open the link: {error}")),
     };
     // The process has one thread. The sidecar's option `walls` decides about systems that lack
     // parts.

@@ -88,10 +88,10 @@ fn an_update_under_traffic_cuts_exactly_the_flows_that_are_no_longer_allowed() {
         sidecar.set(2, private(&entries));
         let mut flows: HashMap<u32, (u64, usize)> = HashMap::new();
         for runtime in [1, 2] {
-            for place in 0..listeners.len() {
+            for (place, listener) in listeners.iter().enumerate() {
                 for _ in 0..4 {
                     next += 1;
-                    assert_eq!(sidecar.connect_of(runtime, next, listeners[place].address), Ok(()));
+                    assert_eq!(sidecar.connect_of(runtime, next, listener.address), Ok(()));
                     flows.insert(next, (runtime, place));
                     sidecar.send(next, &ToEdge::Data(&[7; 1_000]));
                 }
