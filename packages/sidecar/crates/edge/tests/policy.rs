@@ -1,5 +1,4 @@
 //! Policies: refusals, updates while bytes move, events, lists and dry runs.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
 mod common;
 

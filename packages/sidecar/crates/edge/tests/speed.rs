@@ -1,7 +1,7 @@
 //! Measurements: `cargo test --release -p coldframe-edge --test speed -- --ignored --nocapture
 //! --test-threads=1`. The figures depend on the machine, so no test asserts them. Each table has
 //! its floor, which is measured in the same run.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test")]
+#![expect(clippy::unwrap_used, reason = "a test")]
 
 mod common;
 
