@@ -1,5 +1,5 @@
 //! The program: its link, its end, and its wall.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test")]
+#![expect(clippy::unwrap_used, reason = "a test")]
 
 mod common;
 
