@@ -228,6 +228,12 @@ impl Runtime {
         self.inner.dispose();
     }
 
+    /// Returns the kernel, which a rollback replaces.
+    #[cfg(test)]
+    pub(crate) fn kernel(&self) -> Arc<Kernel> {
+        self.inner.kernel()
+    }
+
     /// Begins [`Runtime::dispose`]: ends all processes, and does not wait for a guest. The caller
     /// must call `dispose` afterwards.
     pub fn begin_dispose(&self) {
