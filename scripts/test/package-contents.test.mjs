@@ -74,7 +74,7 @@ test('packs the programs and the addon into the platform packages of the sidecar
     expect(pathsOf(each), each.manifest.name).toEqual([...COMMON, ...native].sort());
     const program = each.entries.find(({ path }) => path === 'coldframe-sidecar');
     expect(program.mode).toBe('-rwxr-xr-x');
-    expect(program.size).toBeLessThanOrEqual(5.1 * MB);
+    expect(program.size).toBeLessThanOrEqual(5.5 * MB);
     const edge = each.entries.find(({ path }) => path === 'coldframe-edge');
     expect(edge.mode).toBe('-rwxr-xr-x');
     expect(edge.size).toBeLessThanOrEqual(EDGE_SIZE);

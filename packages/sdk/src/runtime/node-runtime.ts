@@ -154,9 +154,9 @@ export class NodeRuntime implements AsyncDisposable {
   }
 
   /**
-   * Calls `listener` for every permission decision. Returns a function that unsubscribes, after all
-   * decisions so far were delivered. A program never waits for a listener. If decisions are made
-   * faster than they are delivered, some are lost, and `onLost` receives their number.
+   * Calls `listener` for every permission decision after the promise has resolved. Returns a
+   * function that unsubscribes, after all decisions so far were delivered. A program never waits
+   * for a listener. If decisions are too fast, some are lost, and `onLost` receives their number.
    * @throws `ERR_INVALID_OPTION`; otherwise as `processes()`
    */
   onPermission(listener: Types.PermissionListener, onLost?: Types.LostListener): Promise<() => Promise<void>> {

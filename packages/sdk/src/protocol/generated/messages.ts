@@ -822,6 +822,11 @@ export interface Outcome {
 export interface Started {
   /** The process of the program. */
   pid: Pid;
+  /**
+   * After `process.attach`: the most bytes of output that are sent beyond the window, because the
+   * output was captured before the attachment.
+   */
+  earlier?: number | undefined;
 }
 
 /** `process.write`. */

@@ -84,6 +84,9 @@ pub(crate) struct Inner {
     latest: Mutex<LatestSnapshot>,
     /// The connections out of the runtime. Empty until the embedder sets options.
     outside: OutsideSlot,
+    /// Held while a rollback replaces the state and passes on the sinks. Another rollback would
+    /// find restored programs that have no sink yet.
+    rollbacks: coldframe_panics::process::Mutex<()>,
     _charge: RuntimeCharge,
 }
 
@@ -258,6 +261,7 @@ impl Inner {
             handles: Mutex::default(),
             latest: Mutex::default(),
             outside: OutsideSlot::default(),
+            rollbacks: coldframe_panics::process::Mutex::default(),
             ordinal: registry.next_ordinal(),
             registry,
             _charge: charge,
