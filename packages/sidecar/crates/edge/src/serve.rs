@@ -23,11 +23,11 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::net::UnixStream as StdStream;
 use std::pin::pin;
 use std::rc::Rc;
-use std::task::Poll;
 use std::time::Instant;
-use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
+use tokio::io::{AsyncReadExt, Interest};
 use tokio::net::UnixStream;
+use tokio::net::unix::OwnedReadHalf;
 use tokio::runtime::{Builder, LocalOptions};
 
 /// The largest number of runtimes.
@@ -117,14 +117,14 @@ impl Server {
         scheduler.block_on(async {
             let shared = Rc::new(Shared::new(surroundings));
             let mut link = Link { shared: shared.clone(), said_hello: false };
-            let stream = Rc::new(stream);
-            let (writer, out) = (stream.clone(), shared.clone());
-            let writer = tokio::task::spawn_local(poll_fn(move |cx| out.out.poll_write(&writer, cx)));
+            let (mut reads, writes) = stream.into_split();
+            let out = shared.clone();
+            let writer = tokio::task::spawn_local(poll_fn(move |cx| out.out.poll_write(writes.as_ref(), cx)));
             if let Some(interfaces) = interfaces {
                 tokio::task::spawn_local(follow(interfaces, shared));
             }
             // The reader may wait for the writer. Either notices the end of the sidecar.
-            let result = match select(pin!(link.read(&stream)), writer).await {
+            let result = match select(pin!(link.read(&mut reads)), writer).await {
                 Either::Left((result, writer)) => {
                     writer.abort();
                     result
@@ -158,23 +158,11 @@ struct Link {
 }
 
 impl Link {
-    async fn read(&mut self, stream: &UnixStream) -> Result<(), LinkFault> {
+    async fn read(&mut self, stream: &mut OwnedReadHalf) -> Result<(), LinkFault> {
         let mut decoder = Decoder::new();
         loop {
             poll_fn(|cx| self.shared.out.poll_space(cx)).await;
-            let count = poll_fn(|cx| {
-                loop {
-                    match stream.try_read(decoder.spare()) {
-                        Err(error) if error.kind() == io::ErrorKind::WouldBlock => match stream.poll_read_ready(cx) {
-                            Poll::Ready(Ok(())) => {}
-                            Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
-                            Poll::Pending => return Poll::Pending,
-                        },
-                        result => return Poll::Ready(result),
-                    }
-                }
-            });
-            let count = match count.await {
+            let count = match stream.read(decoder.spare()).await {
                 Ok(0) => return Ok(()),
                 Ok(count) => count,
                 // The sidecar has ended with unread bytes.

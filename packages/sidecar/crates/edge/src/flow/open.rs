@@ -26,7 +26,8 @@ const MAX_RENEWALS: u32 = 4;
 impl Flow {
     /// Runs the flow.
     pub(super) async fn run(self: Rc<Self>) {
-        let opened = match select(pin!(self.open()), pin!(self.until_done())).await {
+        // The box is freed when the connection is established. An idle flow keeps a small future.
+        let opened = match select(Box::pin(self.open()), pin!(self.until_done())).await {
             Either::Left((opened, _)) => opened,
             Either::Right(((), _)) => return,
         };
