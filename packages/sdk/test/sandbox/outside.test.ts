@@ -261,6 +261,22 @@ describe.skipIf(HOST_ADDRESS === undefined).each(MODES)('$name', (mode) => {
     });
   });
 
+  test('a runtime without the option gets options and listeners later', async () => {
+    await using server = await echo();
+    await until(() => edgePids().length === 0);
+    await withRuntime(mode, {}, async (runtime) => {
+      const opens: number[] = [];
+      const stop = await runtime.network.on('open', ({ port }) => void opens.push(port ?? 0));
+      expect(await runtime.network.check('http://example.com/')).toEqual({ allowed: false, reason: 'not-allowed' });
+      expect(await output(runtime, talk(server.port, 'x'))).toMatch(/^EACCES/);
+      expect(edgePids()).toEqual([]);
+      await runtime.network.update({ private: [opened(server)] });
+      expect(await output(runtime, talk(server.port, 'x'))).toBe('x');
+      await stop();
+      expect(opens).toEqual([server.port]);
+    });
+  });
+
   test('starts no process before the first use', async () => {
     await withMode(mode, async (provisioning) => {
       const before = edgePids();
