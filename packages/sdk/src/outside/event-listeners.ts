@@ -135,7 +135,7 @@ export class EventListeners {
     const { connection, runtime } = this.#access;
     try {
       // The edge process sends the reply after all earlier events.
-      await unlessEnded(connection.request('outside.flows', { runtime }));
+      await unlessEnded(connection.request('outside.flows', { runtime }).then(() => {}));
       await unlessEnded(connection.takeOutside(runtime, this.#deliver));
     } catch (error) {
       // A paused runtime has no connections, and an edge process that has ended sends no events.
