@@ -2,10 +2,13 @@
 
 use crate::flow::Flow;
 use crate::outgoing::Outgoing;
+use crate::runtime::Runtime;
 use crate::surroundings::Surroundings;
 use coldframe_edge_link::{Failure, FailureKind, ToSidecar};
+use coldframe_egress::HostNetwork;
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
+use std::net::IpAddr;
 use std::rc::Rc;
 
 /// The largest number of ids of flows that are in use.
@@ -19,7 +22,9 @@ pub struct Shared {
     /// The bytes to the sidecar.
     pub out: Outgoing,
     /// The host machine's network.
-    pub surroundings: Surroundings,
+    pub surroundings: RefCell<Surroundings>,
+    /// The runtimes with a policy.
+    pub runtimes: RefCell<HashMap<u64, Rc<Runtime>>>,
     /// The ids of flows that are in use.
     pub flows: RefCell<HashMap<u32, Slot>>,
     /// The ids of requests without a reply.
@@ -29,7 +34,20 @@ pub struct Shared {
 impl Shared {
     /// Makes the state of a link without runtimes.
     pub fn new(surroundings: Surroundings) -> Self {
-        Self { surroundings, ..Self::default() }
+        Self { surroundings: RefCell::new(surroundings), ..Self::default() }
+    }
+
+    /// Returns a runtime with a policy.
+    pub fn runtime(&self, id: u64) -> Option<Rc<Runtime>> {
+        self.runtimes.borrow().get(&id).cloned()
+    }
+
+    /// Replaces the addresses of the host machine. Open flows are judged again.
+    pub fn set_addresses(&self, all: Vec<(IpAddr, u8)>) {
+        self.surroundings.borrow_mut().set_addresses(all);
+        let facts = self.surroundings.borrow().facts.clone();
+        let runtimes: Vec<Rc<Runtime>> = self.runtimes.borrow().values().cloned().collect();
+        runtimes.iter().for_each(|runtime| runtime.set_host(HostNetwork::new(facts.clone())));
     }
 }
 
