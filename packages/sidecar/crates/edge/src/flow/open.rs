@@ -26,7 +26,7 @@ const MAX_RENEWALS: u32 = 4;
 impl Flow {
     /// Runs the flow.
     pub(super) async fn run(self: Rc<Self>) {
-        // The box is freed when the connection is established. An idle flow keeps a small future.
+        // The memory of the look-up is freed when the connection is established.
         let opened = match select(Box::pin(self.open()), pin!(self.until_done())).await {
             Either::Left((opened, _)) => opened,
             Either::Right(((), _)) => return,
