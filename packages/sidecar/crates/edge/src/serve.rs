@@ -176,8 +176,8 @@ impl Link {
                 let message = ToEdge::decode(frame).map_err(LinkFault::Invalid)?;
                 self.handle(frame.id, message)?;
             }
-            // The flows have their turns after each full buffer of messages. After a buffer that is not
-            // full, the next read waits.
+            // The flows have their turns after each full buffer of messages. After a buffer that is
+            // not full, the next read waits.
             if count == most {
                 tokio::task::yield_now().await;
             }
