@@ -3,8 +3,8 @@
 //!
 //! A search for a receiver takes a few lookups in a sorted map, for any number of sockets. The
 //! index has an entry for each listening socket and each bound datagram socket, and counts every
-//! local port. `reaches` and `collide` of `address.rs` define the answers, and a test compares the
-//! index with these functions. Next: `network.rs`, which keeps the index up to date.
+//! local port. `reaches` and `collide` of `address.rs` define the results, and a test compares
+//! the index with these functions. Next: `network.rs`, which keeps the index up to date.
 
 use super::address::Address;
 use super::socket::{Role, Socket};
@@ -242,7 +242,8 @@ mod tests {
             let reached = |is_datagram: bool| {
                 let table = &table;
                 let destination = &destination;
-                table.iter().filter(move |(_, socket)| receives(socket) && socket.is_datagram() == is_datagram && reaches(socket, destination))
+                let is_kind = move |socket: &Socket| receives(socket) && socket.is_datagram() == is_datagram;
+                table.iter().filter(move |(_, socket)| is_kind(socket) && reaches(socket, destination))
             };
             prop_assert_eq!(index.listener_at(&destination), reached(false).map(|(id, _)| *id).next());
             prop_assert_eq!(index.datagrams_at(&destination), reached(true).map(|(id, _)| *id).collect::<Vec<_>>());

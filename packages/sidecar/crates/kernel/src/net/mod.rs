@@ -5,12 +5,12 @@
 //! ```
 //!
 //! Each runtime has one socket table. A program reaches the sockets of its own runtime on the
-//! loopback, and other machines through `outside/`. A connection is two sockets that refer to each other. The bytes that one end writes
-//! are stored in the other end's bounded buffer until a program reads them. No call waits: a
-//! program arms a socket and receives one notification when the socket is ready. The table is plain
-//! data. The table refers to programs and operations by number, so that a snapshot can copy the
-//! table. Pipes are pairs of sockets without names. The embedder connects to listeners and waits
-//! for listeners through `inbound/`. Next: `socket.rs`.
+//! loopback, and other machines through `outside/`. A connection is two sockets that refer to each
+//! other. The bytes that one end writes are stored in the other end's bounded buffer until a
+//! program reads them. No call waits: a program arms a socket and receives one notification when
+//! the socket is ready. The table is plain data. The table refers to programs and operations by
+//! number, so that a snapshot can copy the table. Pipes are pairs of sockets without names. The
+//! embedder connects to listeners and waits for listeners through `inbound/`. Next: `socket.rs`.
 
 mod address;
 mod calls;

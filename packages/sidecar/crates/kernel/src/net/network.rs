@@ -83,8 +83,8 @@ impl Network {
         Ok(id)
     }
 
-    /// Returns the number of sockets that count for the limit `sockets`. A connection to the outside
-    /// counts as one socket.
+    /// Returns the number of sockets that count for the limit `sockets`. A connection to the
+    /// outside counts as one socket.
     fn counted_sockets(&self) -> u64 {
         (self.sockets.len() - self.pipe_ends - self.flow_ends) as u64
     }
