@@ -120,7 +120,7 @@ impl Permissions {
         Ok(())
     }
 
-    /// Returns the policy, as it was set.
+    /// Returns the policy of the last call of `set`.
     pub fn policy(&self) -> PermissionPolicy {
         check_may_wait();
         self.policy.read().source.clone()
