@@ -1,4 +1,4 @@
-// The packages of the table run their main function in the sandbox, with the output that Node prints
+// The packages of the table run their main function in the sandbox, with the output of Node
 // (npm-table/).
 
 import { NodeRuntime, Sidecar } from 'coldframe';

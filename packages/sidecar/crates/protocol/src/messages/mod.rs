@@ -111,6 +111,7 @@ fn rows() -> impl Iterator<Item = &'static Row> {
 macro_rules! families {
     ($($(#[$doc:meta])* $variant:ident($family:ident),)*) => {
         /// A message that the SDK sends.
+        #[expect(clippy::large_enum_variant, reason = "a request moves once, from the decoder to its handler")]
         #[derive(Debug, Clone, PartialEq)]
         pub enum Request<'a> {
             $($(#[$doc])* $variant($family<'a>),)*
