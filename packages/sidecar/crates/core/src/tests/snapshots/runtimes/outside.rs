@@ -99,5 +99,6 @@ fn a_rollback_closes_the_connections_and_connects_again() {
     assert_errors_first(&printed);
     let log = world.stop();
     let closed: Vec<_> = log.iter().filter(|line| line.ends_with("reset") || line.starts_with("cancel")).collect();
-    assert_eq!(closed, ["close 1 reset", "close 2 reset", "close 3 reset", "cancel 1"], "{log:?}");
+    // The first lookup was the name of the server.
+    assert_eq!(closed, ["close 1 reset", "close 2 reset", "close 3 reset", "cancel 2"], "{log:?}");
 }
