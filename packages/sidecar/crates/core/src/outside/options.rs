@@ -143,7 +143,8 @@ mod tests {
         for wrong in [&[][..], &["db.test"], &["10.0.0"]] {
             assert_eq!(fault(|options| options.dns_hosts.push(host("a.test", wrong))), expect("network.dns.hosts.a.test"));
         }
-        let limits: [(&str, fn(&mut Limits)); 5] = [
+        type Change = fn(&mut Limits);
+        let limits: [(&str, Change); 5] = [
             ("connections", |limits| limits.connections = 0),
             ("connections", |limits| limits.connections = u32::MAX),
             ("connecting", |limits| limits.connecting = MAX_CONNECTING + 1),

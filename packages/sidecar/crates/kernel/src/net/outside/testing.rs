@@ -1,6 +1,8 @@
 //! An implementation of [`Outside`] that records the calls, and the check of the calls, for tests
 //! and fuzz targets.
 
+#![expect(clippy::expect_used, reason = "a broken promise panics")]
+
 use crate::STREAM_WINDOW;
 use crate::outside::{FlowId, LookUpFamily, LookUpId, Outside};
 use coldframe_panics::runtime::Mutex;
