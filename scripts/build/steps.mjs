@@ -65,22 +65,31 @@ async function makeImage(name, inputs, report) {
   await run(fromRoot(IMAGER), options, { onLine: report });
 }
 
-const NATIVE = ['coldframe-sidecar', 'coldframe-node', 'coldframe-edge'];
+const SIDECAR_CRATES = ['coldframe-sidecar', 'coldframe-node'];
+const EDGE_CRATE = 'coldframe-edge';
+const NATIVE = [...SIDECAR_CRATES, EDGE_CRATE];
 
-const buildRelease = (report) => cargoBuild({ packages: NATIVE, profile: 'release', report });
+/** Builds the edge in a profile of its own, which is smaller. Resolves with the folders of both. */
+async function buildRelease(report) {
+  const edge = await cargoBuild({ packages: [EDGE_CRATE], profile: 'edge', report });
+  return { edge, folder: await cargoBuild({ packages: SIDECAR_CRATES, profile: 'release', report }) };
+}
 
 /**
  * Selects from the workspace as `buildImager` does, so that cargo reuses the crates compiled for
  * the imager.
  */
-const buildDevelopment = (report) =>
-  cargoBuild({ packages: NATIVE, profile: 'builder', report, selection: ['--workspace', '--lib', '--bins'] });
+async function buildDevelopment(report) {
+  const selection = ['--workspace', '--lib', '--bins'];
+  const folder = await cargoBuild({ packages: NATIVE, profile: 'builder', report, selection });
+  return { edge: folder, folder };
+}
 
 async function buildNative(report, dev) {
-  const folder = await (dev ? buildDevelopment : buildRelease)(report);
+  const { edge, folder } = await (dev ? buildDevelopment : buildRelease)(report);
   placeFile(join(folder, 'coldframe-sidecar'), fromRoot(SIDECAR), 0o755);
   placeFile(join(folder, 'libcoldframe_node.so'), fromRoot(ADDON), 0o755);
-  placeFile(join(folder, 'coldframe-edge'), fromRoot(EDGE), 0o755);
+  placeFile(join(edge, 'coldframe-edge'), fromRoot(EDGE), 0o755);
 }
 
 /**

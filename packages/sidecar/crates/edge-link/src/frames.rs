@@ -5,7 +5,8 @@
 //! │ u32 LE: N    │ u8: kind │ u32 LE: id │ payload │   N is the number of bytes that follow N
 //! └──────────────┴──────────┴────────────┴─────────┘
 //! ```
-//! The payload of data is the bytes themselves. Every other payload is MessagePack. The decoder
+//! The payload of data is the bytes themselves. Every other payload has the format of
+//! postcard. The decoder
 //! returns frames from its own buffer. An announced length alone allocates nothing: the buffer
 //! doubles only when received bytes fill the buffer. Next: `message.rs`.
 

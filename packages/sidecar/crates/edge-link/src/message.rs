@@ -1,8 +1,9 @@
 //! The encoding of messages. Next: `to_edge.rs`.
 //!
-//! A message is a variant of an enum, and each variant has one kind. The payload of a variant with
-//! fields is a MessagePack array of the fields in their order. The macro [`messages`] declares an
-//! enum with its kinds, so that encoder and decoder cannot differ.
+//! A message is a variant of an enum, and each variant has one kind. The payload of a variant is
+//! its fields in their order, in the format of postcard, whose code is smaller than MessagePack's.
+//! The macro [`messages`] declares an enum with its kinds, so that encoder and decoder cannot
+//! differ.
 
 use crate::frames::{self, Frame, Invalid, MAX_DATA_BYTES, MAX_FRAME_BYTES};
 use displaydoc::Display;
@@ -40,8 +41,18 @@ pub trait Message<'a>: Sized {
 }
 
 pub(crate) fn encode_fields(kind: u8, id: u32, fields: &impl Serialize, out: &mut Vec<u8>) -> Result<(), Unencodable> {
-    let payload = |out: &mut Vec<u8>| rmp_serde::encode::write(out, fields).map_err(|e| Unencodable::Value(e.to_string()));
+    let unencodable = |error: postcard::Error| Unencodable::Value(error.to_string());
+    let payload = |out: &mut Vec<u8>| postcard::to_extend(fields, Append(out)).map(drop).map_err(unencodable);
     frames::write(out, kind, id, payload, |bytes| Unencodable::TooLong { bytes, most: MAX_FRAME_BYTES })
+}
+
+/// Appends to a vector that the caller keeps after an error.
+struct Append<'a>(&'a mut Vec<u8>);
+
+impl Extend<u8> for Append<'_> {
+    fn extend<I: IntoIterator<Item = u8>>(&mut self, bytes: I) {
+        self.0.extend(bytes);
+    }
 }
 
 pub(crate) fn encode_bytes(kind: u8, id: u32, bytes: &[u8], out: &mut Vec<u8>) -> Result<(), Unencodable> {
@@ -57,8 +68,8 @@ pub(crate) fn encode_bytes(kind: u8, id: u32, bytes: &[u8], out: &mut Vec<u8>) -
 }
 
 pub(crate) fn decode_fields<T: DeserializeOwned>(message: &'static str, payload: &[u8]) -> Result<T, Invalid> {
-    let mut rest = payload;
-    let value = rmp_serde::from_read(&mut rest).map_err(|error| Invalid::Payload { message, fault: error.to_string() })?;
+    let decoded = postcard::take_from_bytes(payload);
+    let (value, rest) = decoded.map_err(|error| Invalid::Payload { message, fault: error.to_string() })?;
     if rest.is_empty() { Ok(value) } else { Err(Invalid::Payload { message, fault: format!("{} bytes too many", rest.len()) }) }
 }
 

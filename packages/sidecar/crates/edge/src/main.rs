@@ -19,6 +19,7 @@ fn main() -> ExitCode {
     if std::env::args_os().len() > 1 {
         return stop(2, "expected no argument: the process is started by the sidecar");
     }
+    ignore_signals();
     close_others();
     let Some(link) = link() else { return stop(2, "expected a Unix socket as descriptor 3") };
     let mut server = match Server::new(link) {
@@ -37,6 +38,15 @@ fn main() -> ExitCode {
     match server.serve(surroundings) {
         Ok(()) => ExitCode::SUCCESS,
         Err(fault) => stop(1, &fault.to_string()),
+    }
+}
+
+/// Ignores the signals that a terminal sends to the whole process group. Only the sidecar decides
+/// whether the edge stops.
+fn ignore_signals() {
+    for signal in [libc::SIGINT, libc::SIGHUP] {
+        // SAFETY: `SIG_IGN` installs no handler.
+        unsafe { libc::signal(signal, libc::SIG_IGN) };
     }
 }
 

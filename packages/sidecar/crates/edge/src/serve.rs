@@ -162,7 +162,9 @@ impl Link {
         let mut decoder = Decoder::new();
         loop {
             poll_fn(|cx| self.shared.out.poll_space(cx)).await;
-            let count = match stream.read(decoder.spare()).await {
+            let space = decoder.spare();
+            let most = space.len();
+            let count = match stream.read(space).await {
                 Ok(0) => return Ok(()),
                 Ok(count) => count,
                 // The sidecar has ended with unread bytes.
@@ -174,8 +176,11 @@ impl Link {
                 let message = ToEdge::decode(frame).map_err(LinkFault::Invalid)?;
                 self.handle(frame.id, message)?;
             }
-            // The flows have their turns after each buffer of messages.
-            tokio::task::yield_now().await;
+            // The flows have their turns after each full buffer of messages. After a buffer that is
+            // not full, the next read waits.
+            if count == most {
+                tokio::task::yield_now().await;
+            }
         }
     }
 

@@ -351,7 +351,9 @@ fn queries_return_records_and_pin_their_addresses() {
     assert_eq!(sidecar.query("a.example", 1).unwrap(), r#"[{"address":"8.8.8.8","ttl":60}]"#);
     // The address is pinned, so that the connection is refused because of its port only.
     let failure = sidecar.connect(1, "8.8.8.8:80".parse().unwrap()).unwrap_err().unwrap();
-    assert_eq!(reason(failure).0, "not-allowed");
+    let host = Some("a.example".to_owned());
+    let denied = Denied { reason: "not-allowed".to_owned(), rule: None, host, detail: None };
+    assert_eq!(failure, FailureKind::Denied(denied));
     let failure = sidecar.connect(2, "8.8.4.4:80".parse().unwrap()).unwrap_err().unwrap();
     assert_eq!(reason(failure).0, "name-not-pinned");
 }

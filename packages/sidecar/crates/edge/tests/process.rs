@@ -44,6 +44,11 @@ fn the_program_serves_behind_its_wall_and_ends_with_the_link() {
     sidecar.hello();
     sidecar.set(1, loopback());
     assert_eq!(sidecar.connect(1, echo.address), Ok(()));
+    // A terminal signals the whole process group.
+    for signal in [libc::SIGINT, libc::SIGHUP] {
+        // SAFETY: the process is the test's child.
+        assert_eq!(unsafe { libc::kill(child.id() as libc::pid_t, signal) }, 0);
+    }
     sidecar.send(1, &ToEdge::Data(b"through the wall"));
     assert_eq!(sidecar.receive(1, 16), b"through the wall");
     // The server truncates its response over UDP.

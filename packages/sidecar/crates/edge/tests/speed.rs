@@ -181,6 +181,73 @@ fn speed_of_one_stream() {
     rate("up, through the edge", start);
 }
 
+/// Measures round trips of runtime 1 while all other flows are read.
+fn pings(sidecar: &mut Sidecar, what: &str, mut update: impl FnMut(&mut Sidecar, usize)) {
+    const COUNT: usize = 3_000;
+    let mut times = Vec::new();
+    let mut flood = 0;
+    sidecar.send(1, &ToEdge::Data(&[7]));
+    let mut start = Instant::now();
+    while times.len() < COUNT {
+        match sidecar.read() {
+            Some((1, Got::Data(_))) => {
+                times.push(start.elapsed());
+                update(sidecar, times.len());
+                start = Instant::now();
+                sidecar.send(1, &ToEdge::Data(&[7]));
+            }
+            Some((flow, Got::Data(bytes))) => {
+                flood += bytes.len();
+                sidecar.send(flow, &ToEdge::Credit { bytes: bytes.len() as u64 });
+            }
+            _ => {}
+        }
+    }
+    while !matches!(sidecar.read(), Some((1, Got::Data(_)))) {}
+    let total: Duration = times.iter().sum();
+    times.sort_unstable();
+    let at = |share: usize| times[COUNT * share / 100].as_secs_f64() * 1e6;
+    let rate = flood as f64 / total.as_secs_f64() / 1e6;
+    println!("{what}: p50 {:.1} µs, p99 {:.1} µs, flood {rate:.0} MB/s", at(50), at(99));
+}
+
+#[test]
+#[ignore = "a measurement"]
+fn speed_beside_a_flooder_and_under_updates() {
+    let flood = Counting::new(|mut stream| {
+        let bytes = vec![7; 256 << 10];
+        while stream.write_all(&bytes).is_ok() {}
+    });
+    let echo = echo();
+    let (mut sidecar, _child) = program();
+    sidecar.set(1, loopback());
+    assert_eq!(sidecar.connect(1, echo.address), Ok(()));
+    pings(&mut sidecar, "round trip, alone", |_, _| {});
+    let change = |round: usize| OptionsChange { deny: Change::Replace(names(1, round as u32)), ..OptionsChange::default() };
+    let mut request = 1 << 20;
+    // One update for each 100 round trips, of which each takes some tens of microseconds.
+    let mut update = |sidecar: &mut Sidecar, round: usize| {
+        if round.is_multiple_of(100) {
+            request += 1;
+            sidecar.send(request, &ToEdge::PolicyUpdate { runtime: 1, change: change(round), existing: Existing::Recheck });
+        }
+    };
+    pings(&mut sidecar, "round trip, under updates", &mut update);
+    for (what, bytes_per_second) in [("50 MB/s", DEFAULT_BYTES_PER_SECOND), ("without a limit", 1 << 40)] {
+        sidecar.set(2, Options { limits: Limits { bytes_per_second, ..wide() }, ..loopback() });
+        for flow in 0..64 {
+            assert_eq!(sidecar.connect_of(2, 1_000 + flow, flood.address), Ok(()));
+        }
+        pings(&mut sidecar, &format!("round trip beside 64 flows of another runtime, {what}"), |_, _| {});
+        sidecar.send(0, &ToEdge::RuntimeEnd { runtime: 2 });
+        (1_000..1_064).for_each(|flow| {
+            sidecar.closed(flow);
+            sidecar.send(flow, &ToEdge::Close { reset: false });
+        });
+        sidecar.forget();
+    }
+}
+
 fn names(count: u32, first: u32) -> Vec<String> {
     (first..first + count).map(|number| format!("203.0.{}.{}:443", 114 + number / 256 % 100, number % 256)).collect()
 }

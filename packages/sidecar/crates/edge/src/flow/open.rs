@@ -26,7 +26,7 @@ const MAX_RENEWALS: u32 = 4;
 impl Flow {
     /// Runs the flow.
     pub(super) async fn run(self: Rc<Self>) {
-        // The box is freed when the connection is established. An idle flow keeps a small future.
+        // The memory of the look-up is freed when the connection is established.
         let opened = match select(Box::pin(self.open()), pin!(self.until_done())).await {
             Either::Left((opened, _)) => opened,
             Either::Right(((), _)) => return,
@@ -80,7 +80,10 @@ impl Flow {
                     return Ok(admission);
                 }
                 Connect::Refused(decision) => {
-                    let denied = describe::denied(current.policy(), &decision, None);
+                    // A developer knows the name, and not the address.
+                    let host =
+                        self.runtime.state.borrow().pins.names_of(self.peer.ip(), now).next().map(|(name, _)| name.clone());
+                    let denied = describe::denied(current.policy(), &decision, host.as_ref());
                     let refused = Refused::Connect { peer: self.peer };
                     self.runtime.event(|| Event::Denied { refused, denied: denied.clone() });
                     return Err(describe::refusal(format_args!("the connection to {}", self.peer), denied));
