@@ -1,8 +1,8 @@
 // Name resolution (cares_wrap.cc). `localhost`, its subdomains and addresses resolve in the guest.
 // The kernel checks the permission of every other name, and looks up and queries the name outside
-// the runtime, where the resolvers are chosen. The servers of a resolver therefore have no effect,
-// except servers on the loopback: queries to such servers fail with ECONNREFUSED, because the guest
-// sends no DNS messages. Next: ../net/look-ups.js.
+// the runtime, where the resolvers are chosen. Most servers of a resolver therefore have no effect.
+// Queries to servers on the loopback fail with ECONNREFUSED, because the guest sends no DNS
+// messages. Next: ../net/look-ups.js.
 'use strict';
 
 const { reportWith } = require('../errors/denials.js');

@@ -1,5 +1,6 @@
-// TCP over the kernel's loopback (tcp_wrap.cc). Options of sockets are accepted without effect:
-// between two sockets of one kernel nothing is delayed and no peer becomes unreachable. Next:
+// TCP over the kernel's loopback and to the outside (tcp_wrap.cc). Options of sockets are accepted
+// without effect. Between two sockets of one kernel nothing is delayed and no peer becomes
+// unreachable. The edge chooses the options of connections to the outside. Next:
 // ../net/socket-stream.js.
 'use strict';
 

@@ -20,6 +20,17 @@ const TYPES = {
   Caa: 257,
 };
 
+/** The fields of records in the order of Node, where the order is not alphabetical. */
+const FIELDS = {
+  __proto__: null,
+  Naptr: ['flags', 'service', 'regexp', 'replacement', 'order', 'preference'],
+  Soa: ['nsname', 'hostmaster', 'serial', 'refresh', 'retry', 'expire', 'minttl'],
+  Tlsa: ['certUsage', 'selector', 'match', 'data'],
+};
+/** The queries by the type of a record in a result of ANY. */
+const QUERIES = { __proto__: null, NAPTR: 'Naptr', SOA: 'Soa', TLSA: 'Tlsa' };
+const BYTE = /../g;
+
 const { parse } = JSON;
 
 // Returns the arguments of a query's completion after the error: the records, and for addresses
@@ -31,21 +42,28 @@ function resultOf(query, text) {
   } catch {
     return undefined;
   }
-  if (query === 'Soa')
-    return typeof records === 'object' && records !== null ? [Array.isArray(records) ? records[0] : records] : undefined;
   if (!Array.isArray(records)) return undefined;
   if (query === 'A' || query === 'Aaaa') {
-    const addresses = records.map((record) => (typeof record === 'string' ? record : record?.address));
-    return [addresses, records.map((record) => record?.ttl ?? 0)];
+    return [records.map((record) => record?.address), records.map((record) => record?.ttl)];
   }
-  if (query === 'Tlsa' || query === 'Any') for (const record of records) restoreBytes(record);
-  return [records];
+  const arranged = records.map((record) => arrange(record, query === 'Any' ? QUERIES[record?.type] : query));
+  // A name has one SOA record.
+  return [query === 'Soa' ? arranged[0] : arranged];
 }
 
-// The certificate data of a TLSA record is a list of bytes in JSON, and an ArrayBuffer in Node.
-function restoreBytes(record) {
-  if (Array.isArray(record?.data)) record.data = Uint8Array.from(record.data).buffer;
+// Returns a record with its fields in the order of Node. The certificate data of a TLSA record is
+// hexadecimal in JSON, and an ArrayBuffer in Node.
+function arrange(record, query) {
+  const fields = FIELDS[query];
+  if (fields === undefined || typeof record !== 'object' || record === null) return record;
+  const arranged = {};
+  for (const field of fields) arranged[field] = record[field];
+  if (query === 'Tlsa') arranged.data = bytesOf(`${record.data}`).buffer;
+  if (record.type !== undefined) arranged.type = record.type;
+  return arranged;
 }
+
+const bytesOf = (hex) => Uint8Array.from(hex.match(BYTE) ?? [], (byte) => Number.parseInt(byte, 16));
 
 // Returns the name whose PTR record has the name of an address. `bytes` has 4 or 16 bytes.
 function reverseName(bytes) {

@@ -469,8 +469,8 @@ static void cf_deliver(JSContext *ctx, const uint8_t *events, uint32_t len)
         }
         cf_drain(ctx);
     }
-    /* The completions that came with the RESTORE event come first. So the program has dropped the
-       connections that the restore has reset before its listeners run. */
+    /* The completions that arrived with the RESTORE event are delivered first. So the program has
+       dropped the connections that the restore has reset before its listeners run. */
     if (cf_was_restored) {
         cf_was_restored = false;
         cf_call_hook(ctx, HOOK_RESTORED, 0, NULL, NULL);

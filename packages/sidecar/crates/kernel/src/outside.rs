@@ -87,7 +87,9 @@ pub enum LookUpAnswer {
     /// The addresses of a lookup, in the order of the resolver. The program receives at most
     /// [`MAX_ADDRESSES`] of them.
     Addresses(Vec<IpAddr>),
-    /// The records of a query as JSON, in the shapes of `node:dns`. The text has at most
+    /// The records of a query: a JSON array with a value for each record, in the shapes of
+    /// `node:dns`. Addresses have the fields `address` and `ttl`, and a record in a result of ANY
+    /// has the field `type`. The data of a TLSA record is hexadecimal. The text has at most
     /// [`MAX_RECORDS_BYTES`] bytes.
     Records(String),
 }

@@ -24,8 +24,8 @@ system_calls! {
         Accept(socket) = 0x204 => Value("the connection's descriptor");
         /// Connects a socket. Fails with `ECONNREFUSED` if no socket listens at the address. Fails
         /// with `EINPROGRESS` while the listener's queue is full, and for an address outside the
-        /// runtime: arm the socket for 4, then `error` returns the outcome. A datagram socket sends to this address after the call; an
-        /// empty address removes the setting.
+        /// runtime. Then arm the socket for 4, and `error` returns the outcome. A datagram socket
+        /// sends to this address after the call; an empty address removes the setting.
         Connect(socket, address: Bytes, port) = 0x205 => Zero;
         /// Reads from a connection. Fails with `EAGAIN` if no bytes wait.
         Read(socket, buffer: Buffer) = 0x206 => Value("bytes read, 0 at the end");
@@ -71,7 +71,8 @@ system_calls! {
         /// Cancels a lookup or query.
         CancelLookUp(operation) = 0x215 => Value("1 if the operation is cancelled, 0 if its event has been queued");
         /// Writes the explanation of a refused connection to the outside, and removes the
-        /// explanation: a sentence, the stable reason, and the rule, with NUL between them.
+        /// explanation. The texts are a sentence, the stable reason and the rule, with NUL between
+        /// them.
         Explain(socket, buffer: Buffer) = 0x216 => Value("the length, 0 without an explanation");
     }
 }

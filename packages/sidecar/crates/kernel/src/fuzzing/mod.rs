@@ -21,10 +21,19 @@ pub use snapshot::snapshot;
 #[cfg(test)]
 mod tests {
     use coldframe_testing::run_kept_inputs;
+    use proptest::prelude::*;
 
     #[test]
     fn kept_sequences_of_calls_keep_the_invariants() {
         run_kept_inputs("kernel-calls", super::calls);
+    }
+
+    proptest! {
+        /// Random bytes are short sequences of calls and events.
+        #[test]
+        fn random_sequences_of_calls_keep_the_invariants(data in prop::collection::vec(any::<u8>(), 0..4_000)) {
+            super::calls(&data);
+        }
     }
 
     #[test]

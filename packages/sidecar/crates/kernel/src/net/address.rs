@@ -138,7 +138,7 @@ pub(super) fn reaches(socket: &Socket, destination: &Address) -> bool {
 }
 
 /// Returns whether two sockets would receive messages or connections for one address. Returns false
-/// if both sockets share their port. The index answers this question without a comparison.
+/// if both sockets share their port. The index finds conflicts without a comparison.
 #[cfg(test)]
 pub(super) fn collide(a: &Socket, b: &Socket) -> bool {
     match (&a.local, &b.local) {

@@ -93,8 +93,15 @@ impl Link {
         }
         reserve(&mut self.queue, rest.len(), STREAM_WINDOW as usize);
         self.queue.extend(rest);
+        network.count_buffered(rest.len(), 0);
         self.ends |= ends;
         Ok(())
+    }
+
+    /// Discards the queued bytes, before the link is dropped.
+    pub(super) fn discard(&mut self, network: &mut Network) {
+        network.count_buffered(0, self.queue.len());
+        self.queue = VecDeque::new();
     }
 
     /// Adds credit for the number of bytes that the far end has read.
@@ -104,6 +111,7 @@ impl Link {
 
     /// Moves bytes from the far end to the program.
     pub(super) fn push(&mut self, network: &mut Network, socket: SocketId, far: Option<&dyn FarEnd>) {
+        let before = self.queue.len();
         while !self.queue.is_empty() {
             let written = match self.refused {
                 Some(error) => Err(error),
@@ -123,6 +131,7 @@ impl Link {
             }
         }
         trim(&mut self.queue);
+        network.count_buffered(0, before - self.queue.len());
         if self.queue.is_empty() && self.ends && !self.shut {
             self.shut = true;
             let _ = network.shutdown(socket);

@@ -4,13 +4,13 @@
 //! calls.rs ──► stream.rs, datagram.rs ──► network.rs ──► socket.rs, address.rs
 //! ```
 //!
-//! Each runtime has one socket table. A program reaches only the sockets of its own runtime, on the
-//! loopback. A connection is two sockets that refer to each other. The bytes that one end writes
-//! are stored in the other end's bounded buffer until a program reads them. No call waits: a
-//! program arms a socket and receives one notification when the socket is ready. The table is plain
-//! data. The table refers to programs and operations by number, so that a snapshot can copy the
-//! table. Pipes are pairs of sockets without names. The embedder connects to listeners and waits
-//! for listeners through `inbound/`. Next: `socket.rs`.
+//! Each runtime has one socket table. A program reaches the sockets of its own runtime on the
+//! loopback, and other machines through `outside/`. A connection is two sockets that refer to each
+//! other. The bytes that one end writes are stored in the other end's bounded buffer until a
+//! program reads them. No call waits: a program arms a socket and receives one notification when
+//! the socket is ready. The table is plain data. The table refers to programs and operations by
+//! number, so that a snapshot can copy the table. Pipes are pairs of sockets without names. The
+//! embedder connects to listeners and waits for listeners through `inbound/`. Next: `socket.rs`.
 
 mod address;
 mod calls;
@@ -31,8 +31,10 @@ mod stream;
 mod tests;
 
 pub(crate) use calls::call;
+#[cfg(test)]
+pub(crate) use outside::testing::Asked;
 #[cfg(any(test, feature = "fuzzing"))]
-pub(crate) use outside::testing::{Asked, FakeOutside, FlowRules};
+pub(crate) use outside::testing::{FakeOutside, FlowRules};
 pub(crate) use snapshot::SocketsSnapshot;
 pub use socket::{IN, OUT};
 pub(crate) use sockets::SocketKind;

@@ -43,7 +43,7 @@ pub(super) struct Network {
     pub(super) usage: Arc<Usage>,
     /// The local addresses of the sockets.
     index: AddressIndex,
-    /// The bytes in the buffers of all sockets.
+    /// The bytes in the buffers of all sockets and in the queues of all links.
     buffered: u64,
     /// The flows whose sockets were closed before the connection was open. `SocketState` takes and
     /// closes the flows like the completed waits.
@@ -83,8 +83,8 @@ impl Network {
         Ok(id)
     }
 
-    /// Returns the number of sockets that count for the limit `sockets`. A connection to the outside
-    /// counts as one socket.
+    /// Returns the number of sockets that count for the limit `sockets`. A connection to the
+    /// outside counts as one socket.
     fn counted_sockets(&self) -> u64 {
         (self.sockets.len() - self.pipe_ends - self.flow_ends) as u64
     }
@@ -122,7 +122,7 @@ impl Network {
         [(self.counted_sockets(), sockets.high()), (self.pipe_ends.div_ceil(2) as u64, pipes.high())]
     }
 
-    /// Returns the number of bytes in the buffers of all sockets.
+    /// Returns the number of bytes in the buffers of all sockets and in the queues of all links.
     pub(super) fn buffered(&self) -> u64 {
         self.buffered
     }

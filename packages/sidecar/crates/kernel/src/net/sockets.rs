@@ -159,8 +159,7 @@ impl Sockets {
     pub(crate) fn used_and_highest(&self) -> ([(u64, u64); 2], u64) {
         let state = self.state.lock();
         let fed: usize = state.feeds.values().map(|feed| feed.bytes.len()).sum();
-        let queued = state.inbound.queued_bytes() + state.outside.queued_bytes();
-        (state.network.used_and_highest(), state.network.buffered() + fed as u64 + queued)
+        (state.network.used_and_highest(), state.network.buffered() + fed as u64)
     }
 
     /// Returns the bytes of one standard input that are not in the pipe yet.

@@ -159,16 +159,17 @@ fn addresses_of(name: &str, family: LookUpFamily) -> Result<LookUpAnswer, Outsid
     Ok(LookUpAnswer::Addresses(fitting))
 }
 
+/// The fields are in alphabetical order, as the edge writes them.
+const SOA: &str = r#"[{"expire":4,"hostmaster":"h.example","minttl":5,"nsname":"ns.example","refresh":2,"retry":3,"serial":1}]"#;
+
 fn records_of(name: &str, record_type: u16) -> Result<LookUpAnswer, OutsideFailure> {
     let records = match (name, record_type) {
         ("four.example", 1) => r#"[{"address":"203.0.113.1","ttl":60},{"address":"203.0.113.2","ttl":61}]"#,
         ("four.example", 15) => r#"[{"exchange":"mx.example","priority":10}]"#,
         ("four.example", 16) => r#"[["v=spf1"," -all"]]"#,
         ("_db._tcp.example", 33) => r#"[{"name":"db.example","port":27017,"priority":1,"weight":2}]"#,
-        ("four.example", 6) => {
-            r#"{"nsname":"ns.example","hostmaster":"h.example","serial":1,"refresh":2,"retry":3,"expire":4,"minttl":5}"#
-        }
-        ("four.example", 52) => r#"[{"certUsage":3,"selector":1,"match":1,"data":[1,2,255]}]"#,
+        ("four.example", 6) => SOA,
+        ("four.example", 52) => r#"[{"certUsage":3,"data":"0102ff","match":1,"selector":1}]"#,
         ("1.113.0.203.in-addr.arpa", 12) => r#"["four.example"]"#,
         ("broken.example", 1) => "{",
         ("hangs.example", _) => "",

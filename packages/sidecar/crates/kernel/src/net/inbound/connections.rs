@@ -35,11 +35,6 @@ impl InboundConnections {
         ids.sort_unstable();
         ids
     }
-
-    /// Returns the number of queued bytes, which wait for space in the guests' sockets.
-    pub(in crate::net) fn queued_bytes(&self) -> u64 {
-        self.by_socket.values().map(|connection| connection.link.queued() as u64).sum()
-    }
 }
 
 struct InboundConnection {
@@ -126,14 +121,17 @@ impl SocketState {
     /// end of the stream, or a reset if `reset` is set or queued bytes are lost.
     pub(super) fn inbound_close(&mut self, id: ConnectionId, reset: bool) {
         let Some(socket) = self.inbound.sockets.remove(&id) else { return };
-        let Some(connection) = self.inbound.by_socket.remove(&socket) else { return };
-        let _ = self.network.close(socket, reset || connection.link.queued() > 0);
+        let Some(mut connection) = self.inbound.by_socket.remove(&socket) else { return };
+        let is_cut = connection.link.queued() > 0;
+        connection.link.discard(&mut self.network);
+        let _ = self.network.close(socket, reset || is_cut);
     }
 
     /// Resets all inbound connections and reports `error` to the embedder for each connection.
     pub(super) fn end_inbound(&mut self, error: &Error) {
         self.inbound.sockets.clear();
-        for (socket, connection) in std::mem::take(&mut self.inbound.by_socket) {
+        for (socket, mut connection) in std::mem::take(&mut self.inbound.by_socket) {
+            connection.link.discard(&mut self.network);
             let _ = self.network.close(socket, true);
             connection.far.embedder.network(connection.far.id, NetworkEvent::Closed(Some(error.clone())));
         }
@@ -146,6 +144,7 @@ impl SocketState {
         match connection.move_bytes(&mut self.network, socket) {
             MoveResult::Waits(mask) => connection.link.wait(&mut self.network, socket, mask),
             MoveResult::Ended(error) => {
+                connection.link.discard(&mut self.network);
                 let EmbedderEnd { id, embedder } = connection.far.clone();
                 let error = error.map(|errno| errno.at("read", &connection.target));
                 self.inbound.by_socket.remove(&socket);

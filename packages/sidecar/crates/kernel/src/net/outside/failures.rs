@@ -49,7 +49,7 @@ pub(super) fn of_open_connection(failure: &OutsideFailure) -> Errno {
     }
 }
 
-/// The question of a lookup.
+/// The kind of a lookup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Question {
     /// The addresses of a name.
@@ -91,8 +91,7 @@ pub(super) fn of_look_up(question: Question, result: Result<LookUpAnswer, Outsid
     }
 }
 
-/// Returns the result of a lookup that has no answer, because no implementation is attached any
-/// more.
+/// Returns the result of a lookup whose implementation is detached.
 pub(super) fn of_lost_look_up(question: Question) -> (Result<i32, Errno>, Vec<u8>) {
     failed(if matches!(question, Question::Records(_)) { "ETIMEOUT" } else { "EAI_AGAIN" }, None)
 }

@@ -1,8 +1,8 @@
 //! Flows: the connections of programs to the outside.
 //!
 //! The kernel's end of a flow counts for no limit while a program has the other end. After the
-//! program has closed its end, the kernel's end counts as a socket until the last bytes have credit.
-//! So a program cannot leave more connections behind than its limit of sockets.
+//! program has closed its end, the kernel's end counts as a socket until the last bytes have
+//! credit. So a program cannot leave more connections behind than its limit of sockets.
 //!
 //! The methods of [`Outside`] are called while the table is locked, so that the calls for a flow
 //! are in order. Next: `look_ups.rs`.
@@ -168,9 +168,16 @@ impl SocketState {
         match place {
             FlowPlace::Opening(socket, _) => self.network.fail_flow(socket, Errno::ECONNRESET, None),
             FlowPlace::Open(end) => {
-                self.outside.ends.remove(&end);
+                self.forget_end(end);
                 let _ = self.network.close(end, true);
             }
+        }
+    }
+
+    /// Removes the flow of the kernel's end `end`. Queued bytes are lost.
+    fn forget_end(&mut self, end: SocketId) {
+        if let Some(mut flow) = self.outside.ends.remove(&end) {
+            flow.link.discard(&mut self.network);
         }
     }
 
@@ -180,9 +187,10 @@ impl SocketState {
         ids.sort_unstable();
         ids.into_iter().for_each(|id| self.reset_flow(id));
         // The remaining flows have ended outside.
-        let mut ends: Vec<SocketId> = self.outside.ends.drain().map(|(end, _)| end).collect();
+        let mut ends: Vec<SocketId> = self.outside.ends.keys().copied().collect();
         ends.sort_unstable();
         for end in ends {
+            self.forget_end(end);
             let _ = self.network.close(end, true);
         }
     }
@@ -206,7 +214,7 @@ impl SocketState {
             MoveResult::Waits(mask) => flow.link.wait(&mut self.network, end, mask),
             MoveResult::Ended { reset } => {
                 let id = flow.id;
-                self.outside.ends.remove(&end);
+                self.forget_end(end);
                 if let Some(id) = id {
                     self.outside.flows.remove(&id);
                     if let Some(outside) = &self.outside.outside {

@@ -51,6 +51,7 @@ pub(super) struct OutsideState {
 
 impl OutsideState {
     /// Returns the number of queued bytes, which wait for space in the programs' sockets.
+    #[cfg(test)]
     pub(super) fn queued_bytes(&self) -> u64 {
         self.ends.values().map(|flow| flow.link.queued() as u64).sum()
     }

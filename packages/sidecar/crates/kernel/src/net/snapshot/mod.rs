@@ -4,8 +4,8 @@
 //! Inbound connections are not part of a snapshot. [`SocketsSnapshot::inbound`] lists the
 //! embedder's ends of these connections. A restore closes these ends, so that the guest's ends
 //! receive an ordinary reset. Connections to the outside are not part of a snapshot either: the
-//! programs' ends have a pending `ECONNRESET` in the snapshot. Waits for listeners stay with the original runtime. Next:
-//! `checks.rs`.
+//! programs' ends have a pending `ECONNRESET` in the snapshot. Waits for listeners stay with the
+//! original runtime. Next: `checks.rs`.
 
 mod checks;
 
