@@ -31,8 +31,10 @@ mod stream;
 mod tests;
 
 pub(crate) use calls::call;
+#[cfg(test)]
+pub(crate) use outside::testing::Asked;
 #[cfg(any(test, feature = "fuzzing"))]
-pub(crate) use outside::testing::{Asked, FakeOutside, FlowRules};
+pub(crate) use outside::testing::{FakeOutside, FlowRules};
 pub(crate) use snapshot::SocketsSnapshot;
 pub use socket::{IN, OUT};
 pub(crate) use sockets::SocketKind;
