@@ -3,10 +3,12 @@
 use crate::flow::Flow;
 use crate::outgoing::Outgoing;
 use crate::surroundings::Surroundings;
+use crate::tls::{Roots, TlsFlow};
 use coldframe_edge_link::{Failure, FailureKind, ToSidecar};
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// The largest number of ids of flows that are in use.
 pub const MAX_FLOWS: usize = 1 << 17;
@@ -20,6 +22,8 @@ pub struct Shared {
     pub out: Outgoing,
     /// The host machine's network.
     pub surroundings: Surroundings,
+    /// The authorities that sessions of TLS trust if the guest gives none.
+    pub roots: RefCell<Arc<Roots>>,
     /// The ids of flows that are in use.
     pub flows: RefCell<HashMap<u32, Slot>>,
     /// The ids of requests without a reply.
@@ -37,6 +41,8 @@ impl Shared {
 pub enum Slot {
     /// The edge has not sent `Closed`.
     Open(Rc<Flow>),
+    /// A session of TLS. The edge has not sent `Closed`.
+    Tls(Rc<TlsFlow>),
     /// The sidecar has not sent `Close`.
     Closed,
 }

@@ -38,6 +38,8 @@ pub(crate) struct RuntimeOutside {
 
 struct State {
     options: Options,
+    /// Whether the embedder has set options. Otherwise only sessions of TLS are opened.
+    is_set: bool,
     /// Whether events are recorded.
     is_watched: bool,
     /// The link whose edge process has the options.
@@ -48,9 +50,12 @@ struct State {
 }
 
 impl RuntimeOutside {
-    /// Makes the outside of a runtime with validated options. No edge process is started.
-    pub fn new(edge: Arc<Edge>, runtime: u64, owner: Weak<dyn Owner>, options: Options) -> Arc<Self> {
-        let state = State { options, is_watched: false, link: None, flows: HashMap::new(), has_ended: false };
+    /// Makes the outside of a runtime with validated options. `None` means that the embedder has set
+    /// no options. No edge process is started.
+    pub fn new(edge: Arc<Edge>, runtime: u64, owner: Weak<dyn Owner>, options: Option<Options>) -> Arc<Self> {
+        let is_set = options.is_some();
+        let options = options.unwrap_or_default();
+        let state = State { options, is_set, is_watched: false, link: None, flows: HashMap::new(), has_ended: false };
         Arc::new_cyclic(|this| Self {
             edge,
             runtime,
@@ -61,9 +66,15 @@ impl RuntimeOutside {
         })
     }
 
-    /// Returns the present options.
-    pub fn options(&self) -> Options {
-        self.state.lock().options.clone()
+    /// Returns the present options. `None` means that the embedder has set no options.
+    pub fn options(&self) -> Option<Options> {
+        let state = self.state.lock();
+        state.is_set.then(|| state.options.clone())
+    }
+
+    /// Allows connections and look-ups, which the options judge.
+    pub fn open(&self) {
+        self.state.lock().is_set = true;
     }
 
     /// Changes the options. `done` is called when the edge process has the new options, or at once
@@ -223,6 +234,23 @@ impl RuntimeOutside {
         }
     }
 
+    /// Opens a flow with its first message.
+    fn begin(&self, flow: FlowId, message: &ToEdge<'_>) {
+        let mut state = self.state.lock();
+        let link = self.link_of(&mut state);
+        let id = link.as_ref().zip(self.this.upgrade()).and_then(|(link, this)| link.open(&this, flow, message));
+        match (link, id) {
+            (Some(link), Some(id)) => {
+                state.flows.insert(flow, (link, id));
+            }
+            _ => {
+                drop(state);
+                let failure = convert::errno(Errno::ENETDOWN, "the process for outside connections cannot be started");
+                self.later(move |this| this.pass(flow, OutsideEvent::Closed(Some(failure))));
+            }
+        }
+    }
+
     fn with_flow(&self, flow: FlowId, call: impl FnOnce(&Link, u32)) {
         let found = self.state.lock().flows.get(&flow).cloned();
         if let Some((link, id)) = found {
@@ -252,22 +280,15 @@ impl Outside for RuntimeOutside {
     }
 
     fn connect(&self, flow: FlowId, peer: SocketAddr) {
-        let mut state = self.state.lock();
-        let link = self.link_of(&mut state);
-        let id = link
-            .as_ref()
-            .zip(self.this.upgrade())
-            .and_then(|(link, this)| link.open(&this, flow, &ToEdge::Connect { runtime: self.runtime, peer }));
-        match (link, id) {
-            (Some(link), Some(id)) => {
-                state.flows.insert(flow, (link, id));
-            }
-            _ => {
-                drop(state);
-                let failure = convert::errno(Errno::ENETDOWN, "the process for outside connections cannot be started");
-                self.later(move |this| this.pass(flow, OutsideEvent::Closed(Some(failure))));
-            }
-        }
+        self.begin(flow, &ToEdge::Connect { runtime: self.runtime, peer });
+    }
+
+    fn open_tls(&self, flow: FlowId) {
+        self.begin(flow, &ToEdge::TlsOpen { runtime: self.runtime });
+    }
+
+    fn is_reachable(&self) -> bool {
+        self.state.lock().is_set
     }
 
     fn write(&self, flow: FlowId, bytes: &[u8]) {
