@@ -135,7 +135,8 @@ messages! {
         /// The runtime.
         runtime: u64,
     };
-    /// The authorities that sessions trust if the guest gives none. Replaces earlier authorities.
+    /// The authorities that sessions trust if the guest gives none. Without the message, sessions
+    /// trust the authorities of the system.
     16 Roots {
         /// Certificates in PEM.
         pem: String,

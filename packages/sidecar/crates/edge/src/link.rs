@@ -3,7 +3,7 @@
 use crate::flow::Flow;
 use crate::outgoing::Outgoing;
 use crate::surroundings::Surroundings;
-use crate::tls::{Roots, TlsFlow};
+use crate::tls::{Roots, TlsFlow, parse_roots};
 use coldframe_edge_link::{Failure, FailureKind, ToSidecar};
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -22,8 +22,9 @@ pub struct Shared {
     pub out: Outgoing,
     /// The host machine's network.
     pub surroundings: Surroundings,
-    /// The authorities that sessions of TLS trust if the guest gives none.
-    pub roots: RefCell<Arc<Roots>>,
+    /// The authorities that sessions of TLS trust if the guest gives none. `None` until the first
+    /// session, because reading the system's authorities takes milliseconds.
+    pub roots: RefCell<Option<Arc<Roots>>>,
     /// The ids of flows that are in use.
     pub flows: RefCell<HashMap<u32, Slot>>,
     /// The ids of requests without a reply.
@@ -34,6 +35,12 @@ impl Shared {
     /// Makes the state of a link without runtimes.
     pub fn new(surroundings: Surroundings) -> Self {
         Self { surroundings, ..Self::default() }
+    }
+
+    /// Returns the authorities that sessions trust if the guest gives none.
+    pub fn roots(&self) -> Arc<Roots> {
+        let read = || Arc::new(parse_roots([self.surroundings.authorities.as_str()]));
+        self.roots.borrow_mut().get_or_insert_with(read).clone()
     }
 }
 

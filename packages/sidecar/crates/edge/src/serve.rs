@@ -158,7 +158,7 @@ impl Link {
             ToEdge::Connect { runtime, peer } => self.connect(id, runtime, peer),
             ToEdge::TlsOpen { runtime } => self.open_tls(id, runtime),
             ToEdge::Roots { pem } => {
-                *self.shared.roots.borrow_mut() = Arc::new(parse_roots([pem.as_str()]));
+                *self.shared.roots.borrow_mut() = Some(Arc::new(parse_roots([pem.as_str()])));
                 Ok(())
             }
             ToEdge::RuntimeEnd { runtime } => {

@@ -230,7 +230,7 @@ fn failures_have_the_reasons_of_openssl() {
     );
     assert_eq!(
         pair(|_, down| down["identities"] = json!([])),
-        texts("sslv3 alert handshake failure", "no shared cipher")
+        texts("tlsv1 alert access denied", "no shared cipher")
     );
     let mut server = Side::new(&server(&world), &tickets);
     server.send(FromGuest::Encrypted, b"GET / HTTP/1.1\r\n\r\n");
