@@ -12,13 +12,6 @@ function unavailableError(name) {
   return new ERR_FEATURE_UNAVAILABLE_ON_PLATFORM(name);
 }
 
-// Makes the error of a TLS connection or server. The code is the code of all missing features.
-function tlsUnavailableError() {
-  const error = new Error('TLS is unavailable in this sandbox. Connections without TLS, such as http:, work inside the sandbox.');
-  error.code = 'ERR_FEATURE_UNAVAILABLE_ON_PLATFORM';
-  return error;
-}
-
 // Makes a function that throws when it is called. The message names `binding.name`: `The feature
 // fs.open is unavailable on the current platform, ...`
 function unavailableFunction(binding, name) {
@@ -30,4 +23,4 @@ function unavailableFunction(binding, name) {
   return missing;
 }
 
-module.exports = { tlsUnavailableError, unavailableError, unavailableFunction };
+module.exports = { unavailableError, unavailableFunction };

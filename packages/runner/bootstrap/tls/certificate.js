@@ -222,13 +222,17 @@ class Certificate {
   }
 
   toLegacy() {
-    const legacy = {
+    const { modulus, exponent, pubkey, bits, asn1Curve, nistCurve } = this.#keyFacts();
+    return {
       subject: names.object(this.#parts.subject),
       issuer: names.object(this.#parts.issuer),
       subjectaltname: this.subjectAltName(),
       infoAccess: this.infoAccess(),
       ca: this.checkCA(),
-      ...this.#keyFacts(),
+      modulus,
+      exponent,
+      pubkey,
+      bits,
       valid_from: this.validFrom(),
       valid_to: this.validTo(),
       fingerprint: this.fingerprint(),
@@ -237,9 +241,9 @@ class Certificate {
       ext_key_usage: this.keyUsage(),
       serialNumber: this.serialNumber(),
       raw: this.toBuffer(),
+      asn1Curve,
+      nistCurve,
     };
-    for (const name of Object.keys(legacy)) if (legacy[name] === undefined) delete legacy[name];
-    return legacy;
   }
   #keyFacts() {
     const spki = der.wholeOf(this.#parts.spki);
@@ -254,7 +258,7 @@ class Certificate {
       const [modulus, exponent] = handle.parts();
       const digits = der.hexOf(modulus);
       const bits = handle.keyDetail({}).modulusLength;
-      const power = der.hexOf(exponent).replace(/^0+/, '').toLowerCase();
+      const power = der.hexOf(exponent).replace(/^0+/, '');
       return { modulus: digits, bits, exponent: `0x${power}`, pubkey: Buffer.from(spki) };
     }
     if (type !== 'ec') return { pubkey: Buffer.from(spki) };

@@ -42,7 +42,8 @@ const GROUPS = {
   SHA384: has('SHA384'),
 };
 // The beginnings of OpenSSL's other suites and groups, which the session does not have.
-const OTHERS = /^(?:k|a|A?ECDH|A?DH|EDH|EXP|PSK|SRP|RSA|AES|CAMELLIA|ARIA|SEED|IDEA|RC|DES|3DES|NULL|eNULL|GOST|MD5|SHA|LOW|MEDIUM|FIPS|SSLv3|TLSv1|CBC|DSS|SUITEB|CHACHA|ECDSA)/;
+const OTHERS =
+  /^(?:k|a|A?ECDH|A?DH|EDH|EXP|PSK|SRP|RSA|AES|CAMELLIA|ARIA|SEED|IDEA|RC|DES|3DES|NULL|eNULL|GOST|MD5|SHA|LOW|MEDIUM|FIPS|SSLv3|TLSv1|CBC|DSS|SUITEB|CHACHA|ECDSA)/;
 
 // Returns the suites of TLS 1.2 of a list. Throws if no part of the list is known.
 function chosen(list) {

@@ -68,7 +68,9 @@ function textOf(element) {
 function timeOf(element) {
   let text = textOf(element);
   if (element.tag === 0x17) text = `${Number(text.slice(0, 2)) < 50 ? '20' : '19'}${text}`;
-  const [year, month, day, hour, minute, second] = [0, 4, 6, 8, 10, 12].map((at, i) => Number(text.slice(at, at + (i === 0 ? 4 : 2))));
+  const [year, month, day, hour, minute, second] = [0, 4, 6, 8, 10, 12].map((at, i) =>
+    Number(text.slice(at, at + (i === 0 ? 4 : 2))),
+  );
   return Date.UTC(year, month - 1, day, hour, minute, second || 0);
 }
 
@@ -77,7 +79,22 @@ const hexOf = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(
 // Returns an unsigned integer as hexadecimal digits in capitals.
 function integerOf(element) {
   const bytes = contentOf(element);
-  return hexOf(bytes.length > 1 && bytes[0] === 0 ? bytes.subarray(1) : bytes);
+  const digits = hexOf(bytes.length > 1 && bytes[0] === 0 ? bytes.subarray(1) : bytes);
+  return digits === '00' ? '0' : digits;
 }
 
-module.exports = { SEQUENCE, SET, CONTEXT, DerError, elementAt, childrenOf, contentOf, wholeOf, oidOf, textOf, timeOf, hexOf, integerOf };
+module.exports = {
+  SEQUENCE,
+  SET,
+  CONTEXT,
+  DerError,
+  elementAt,
+  childrenOf,
+  contentOf,
+  wholeOf,
+  oidOf,
+  textOf,
+  timeOf,
+  hexOf,
+  integerOf,
+};

@@ -67,7 +67,10 @@ function object(name) {
   return found;
 }
 
-const valuesOf = (name, type) => attributes(name).filter(([one]) => one === type).map(([, value]) => value);
+const valuesOf = (name, type) =>
+  attributes(name)
+    .filter(([one]) => one === type)
+    .map(([, value]) => value);
 const commonNames = (name) => valuesOf(name, 'CN');
 const emails = (name) => valuesOf(name, 'emailAddress');
 const kindOf = (element) => element.tag & 0x1f;
@@ -81,18 +84,18 @@ function addressText(bytes) {
 }
 
 // A text with characters that separate names is quoted, so that a name cannot pretend to be two.
-const quoted = (text) => (/["\\,'\x00-\x1f\x7f-\uffff]/.test(text) ? JSON.stringify(text) : text);
-function labelled(label, text) {
-  const shown = quoted(text);
-  return shown === text ? `${label}:${text}` : `${label}:${shown}`;
-}
+const isPlain = (char) => char >= ' ' && char <= '~' && !'"\\,\''.includes(char);
+const quoted = (text) => ([...text].every(isPlain) ? text : JSON.stringify(text).replaceAll(',', '\\u002c'));
+const labelled = (label, text) => `${label}:${quoted(text)}`;
 
 function generalName(element) {
   const kind = kindOf(element);
   if (kind in LABELS) return labelled(LABELS[kind], der.textOf(element));
   if (kind === ADDRESS) return `IP Address:${addressText(der.contentOf(element))}`;
   if (kind === DIRECTORY) {
-    const text = attributes(der.childrenOf(element)[0]).map(([type, value]) => `${type}=${escaped(value)}`);
+    const text = attributes(der.childrenOf(element)[0])
+      .reverse()
+      .map(([type, value]) => `${type}=${escaped(value)}`);
     return labelled('DirName', text.join(','));
   }
   if (kind === REGISTERED) return `Registered ID:${der.oidOf(element)}`;
@@ -107,7 +110,7 @@ function access(extension) {
     const oid = der.oidOf(method);
     return `${ACCESS[oid] ?? oid} - ${generalName(location)}`;
   });
-  return `${texts.join('\n')}\n`;
+  return texts.join('\n');
 }
 
 const ofKind = (extension, kind) =>

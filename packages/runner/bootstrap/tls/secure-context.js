@@ -12,7 +12,7 @@ const { Certificate, blocksOf, toPem } = require('./certificate.js');
 const TLS1_2 = 0x303;
 const TLS1_3 = 0x304;
 const PEM = 1;
-const VERSIONS = { __proto__: null, 0x301: 'TLSv1', 0x302: 'TLSv1.1', 0x303: 'TLSv1.2', 0x304: 'TLSv1.3' };
+const VERSIONS = { __proto__: null, 769: 'TLSv1', 770: 'TLSv1.1', 771: 'TLSv1.2', 772: 'TLSv1.3' };
 const METHODS = { __proto__: null, TLSv1_: 0x301, TLSv1_1_: 0x302, TLSv1_2_: 0x303 };
 
 const { utf8, latin1 } = native.encodings;

@@ -34,7 +34,8 @@ const inside = (name: string, code: string, lines: readonly string[]): void => {
   test(name, () =>
     withRuntime(MODES[0] as (typeof MODES)[number], {}, async (runtime) => {
       expect((await output(runtime, code)).split('\n')).toEqual(lines);
-    }));
+    }),
+  );
 };
 
 /** An HTTPS server of this machine. */
@@ -42,7 +43,9 @@ async function server(): Promise<AsyncDisposable & { port: number }> {
   const one = createServer({ key: KEY, cert: CERTIFICATE }, (request, response) => {
     let size = 0;
     request.on('data', (data: Buffer) => (size += data.length));
-    request.on('end', () => (request.url === '/large' ? response.end(Buffer.alloc(3_000_000, 'a')) : response.end(`${request.url} ${size}`)));
+    request.on('end', () =>
+      request.url === '/large' ? response.end(Buffer.alloc(3_000_000, 'a')) : response.end(`${request.url} ${size}`),
+    );
   });
   one.listen(0, '0.0.0.0');
   await once(one, 'listening');
