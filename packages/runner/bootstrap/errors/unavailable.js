@@ -12,6 +12,13 @@ function unavailableError(name) {
   return new ERR_FEATURE_UNAVAILABLE_ON_PLATFORM(name);
 }
 
+// Makes the error of a TLS session in a runtime without the option `network`.
+function tlsUnavailableError() {
+  const error = new Error('TLS needs the option `network` of the runtime, for example `network: {}`, because another process encrypts.');
+  error.code = 'ERR_FEATURE_UNAVAILABLE_ON_PLATFORM';
+  return error;
+}
+
 // Makes a function that throws when it is called. The message names `binding.name`: `The feature
 // fs.open is unavailable on the current platform, ...`
 function unavailableFunction(binding, name) {
@@ -23,4 +30,4 @@ function unavailableFunction(binding, name) {
   return missing;
 }
 
-module.exports = { unavailableError, unavailableFunction };
+module.exports = { tlsUnavailableError, unavailableError, unavailableFunction };

@@ -8,6 +8,8 @@
 // ../tls/secure-context.js, ../tls/certificate.js.
 'use strict';
 
+const { EACCES } = require('../errors/denials.js');
+const { tlsUnavailableError } = require('../errors/unavailable.js');
 const { ERRNO } = require('../net/calls.js');
 const { StreamBase } = require('../net/stream-base.js');
 const { Certificate, chainOf, legacyOf } = require('../tls/certificate.js');
@@ -75,7 +77,7 @@ class TLSWrap extends StreamBase {
     const session = Session.open(this.#owner());
     if (typeof session === 'number') {
       this.#failed = session;
-      native.enqueueTask(() => this.#fail(session));
+      native.enqueueTask(() => this.#refuse(session));
       return;
     }
     this.#session = session;
@@ -295,6 +297,11 @@ class TLSWrap extends StreamBase {
     return this.#stream.stopReading();
   }
 
+  // The kernel opens no session.
+  #refuse(errno) {
+    if (errno === EACCES && !this.#destroyed) this.makeCallback(this.onerror, tlsUnavailableError());
+    else this.#fail(errno);
+  }
   // The session or the stream below has failed.
   #fail(errno) {
     this.#hold(false);

@@ -92,7 +92,7 @@ function secureContextClass(skeleton) {
       const blocks = blocksOf(textOf(value));
       if (blocks.length === 0) throw opensslError('0480006C', 'PEM routines', 'no start line', true);
       const certificate = new Certificate(blocks[0]);
-      this.#state.identities.push({ certificate, chain: blocks.map(toPem).join(''), key: undefined });
+      this.#state.identities.push({ certificate, chain: blocks.map((block) => toPem(block)).join(''), key: undefined });
       if (this.#state.key !== undefined) this.#join(this.#state.key);
     }
     setKey(value, passphrase) {

@@ -32,7 +32,7 @@ async function output(runtime: NodeRuntime, code: string): Promise<string> {
 /** Runs a program in a runtime without options, and expects its lines. */
 const inside = (name: string, code: string, lines: readonly string[]): void => {
   test(name, () =>
-    withRuntime(MODES[0] as (typeof MODES)[number], {}, async (runtime) => {
+    withRuntime(MODES[0] as (typeof MODES)[number], { network: {} }, async (runtime) => {
       expect((await output(runtime, code)).split('\n')).toEqual(lines);
     }),
   );
@@ -213,7 +213,7 @@ describe('inside a runtime', () => {
 
 test('resets sessions when a snapshot is restored', () =>
   withMode(MODES[0] as (typeof MODES)[number], async (provisioning) => {
-    const runtime = await provisioning.create({});
+    const runtime = await provisioning.create({ network: {} });
     let all = '';
     const code = `${PEM}${ECHO}
       const socket = tls.connect({ port, ca, host: 'localhost' });
