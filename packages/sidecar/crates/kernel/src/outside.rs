@@ -59,12 +59,6 @@ pub trait Outside: Send + Sync {
     /// the session leaves the runtime, so no permission is needed.
     fn open_tls(&self, flow: FlowId);
 
-    /// Returns whether connections and lookups are possible. If not, they fail with `EACCES`, and
-    /// only sessions of TLS are opened.
-    fn is_reachable(&self) -> bool {
-        true
-    }
-
     /// Sends bytes to the peer. Without credit, the kernel sends at most
     /// [`crate::STREAM_WINDOW`] bytes.
     fn write(&self, flow: FlowId, bytes: &[u8]);

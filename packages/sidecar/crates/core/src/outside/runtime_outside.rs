@@ -38,8 +38,6 @@ pub(crate) struct RuntimeOutside {
 
 struct State {
     options: Options,
-    /// Whether the embedder has set options. Otherwise only sessions of TLS are opened.
-    is_set: bool,
     /// Whether events are recorded.
     is_watched: bool,
     /// The link whose edge process has the options.
@@ -50,12 +48,9 @@ struct State {
 }
 
 impl RuntimeOutside {
-    /// Makes the outside of a runtime with validated options. `None` means that the embedder has set
-    /// no options. No edge process is started.
-    pub fn new(edge: Arc<Edge>, runtime: u64, owner: Weak<dyn Owner>, options: Option<Options>) -> Arc<Self> {
-        let is_set = options.is_some();
-        let options = options.unwrap_or_default();
-        let state = State { options, is_set, is_watched: false, link: None, flows: HashMap::new(), has_ended: false };
+    /// Makes the outside of a runtime with validated options. No edge process is started.
+    pub fn new(edge: Arc<Edge>, runtime: u64, owner: Weak<dyn Owner>, options: Options) -> Arc<Self> {
+        let state = State { options, is_watched: false, link: None, flows: HashMap::new(), has_ended: false };
         Arc::new_cyclic(|this| Self {
             edge,
             runtime,
@@ -66,15 +61,9 @@ impl RuntimeOutside {
         })
     }
 
-    /// Returns the present options. `None` means that the embedder has set no options.
-    pub fn options(&self) -> Option<Options> {
-        let state = self.state.lock();
-        state.is_set.then(|| state.options.clone())
-    }
-
-    /// Allows connections and look-ups, which the options judge.
-    pub fn open(&self) {
-        self.state.lock().is_set = true;
+    /// Returns the present options.
+    pub fn options(&self) -> Options {
+        self.state.lock().options.clone()
     }
 
     /// Changes the options. `done` is called when the edge process has the new options, or at once
@@ -285,10 +274,6 @@ impl Outside for RuntimeOutside {
 
     fn open_tls(&self, flow: FlowId) {
         self.begin(flow, &ToEdge::TlsOpen { runtime: self.runtime });
-    }
-
-    fn is_reachable(&self) -> bool {
-        self.state.lock().is_set
     }
 
     fn write(&self, flow: FlowId, bytes: &[u8]) {

@@ -92,7 +92,7 @@ impl Stage {
     fn runtime(&self, number: u64, allow: &str) -> Arc<RuntimeOutside> {
         let owner: Weak<dyn Owner> = Arc::downgrade(&self.owner);
         let options = Options { allow: vec![allow.to_owned()], ..Options::default() };
-        RuntimeOutside::new(self.edge.clone(), number, owner, Some(options))
+        RuntimeOutside::new(self.edge.clone(), number, owner, options)
     }
 
     /// Returns the edge that was started, after the greetings.
@@ -272,7 +272,7 @@ fn a_start_that_fails_is_an_error_of_each_request_and_is_not_repeated_at_once() 
     let edge = Arc::new(Edge::new(Arc::new(launch)));
     let owner: Arc<dyn Owner> = Arc::new(TestOwner(Kernel::new(&Limits::default())));
     let weak: Weak<dyn Owner> = Arc::downgrade(&owner);
-    let runtime = RuntimeOutside::new(edge, 1, weak, Some(Options::default()));
+    let runtime = RuntimeOutside::new(edge, 1, weak, Options::default());
     for _ in 0..3 {
         let failed = check(&runtime).recv_timeout(HANG).expect("a result").expect_err("no program");
         assert!(failed.to_string().contains("cannot be started"), "{failed}");

@@ -256,7 +256,7 @@ impl Inner {
             registry,
             _charge: charge,
         });
-        inner.set_outside(outside);
+        outside.map(|options| inner.set_outside(options));
         inner.registry.add(&inner);
         inner.watch_wall_time(false);
         log::debug!(target: "runtime", "{} created", inner.ordinal);

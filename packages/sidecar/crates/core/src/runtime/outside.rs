@@ -24,29 +24,29 @@ impl OutsideConnections {
     /// Returns the present options. `None` means that the embedder has never set options, and no
     /// connection leaves the runtime.
     pub fn options(&self) -> Option<Options> {
-        self.inner.outside.get()?.options()
+        self.inner.outside.get().map(|outside| outside.options())
     }
 
     /// Changes the options. `done` receives an error for invalid options, which change nothing.
     /// After a success, no byte moves that the new options deny. The caller may wait for a guest.
     pub fn update(&self, change: OptionsChange, existing: Existing, done: Done<()>) {
-        let Some(outside) = self.inner.outside.get() else { return done(Err(Error::RuntimeDisposed)) };
-        if outside.options().is_none() {
-            let set = validate(&Options::default().changed(&change)).and_then(|()| {
-                let permissions = &self.inner.kernel().permissions;
-                permissions.set(&with_outside(without_outside(permissions.policy()), true))
-            });
-            if let Err(error) = set {
-                return done(Err(error));
-            }
-            outside.open();
+        if let Some(outside) = self.inner.outside.get() {
+            return outside.update(change, existing, done);
         }
-        outside.update(change, existing, done);
+        let options = Options::default().changed(&change);
+        let set = validate(&options).and_then(|()| {
+            let permissions = &self.inner.kernel().permissions;
+            permissions.set(&with_outside(without_outside(permissions.policy()), true))
+        });
+        if set.is_ok() {
+            self.inner.set_outside(options);
+        }
+        done(set);
     }
 
     /// Judges a URL, without a look-up and without a connection.
     pub fn check(&self, url: String, method: String, done: Done<Decision>) {
-        match self.inner.outside.get().filter(|outside| outside.options().is_some()) {
+        match self.inner.outside.get() {
             Some(outside) => outside.check(url, method, done),
             None => {
                 let reason = "not-allowed".to_owned();
@@ -69,6 +69,9 @@ impl OutsideConnections {
     pub fn listen(&self, listener: Option<Arc<dyn OutsideListener>>) {
         match self.inner.outside.get() {
             Some(outside) => outside.listen(listener),
+            None if listener.is_some() => {
+                self.inner.set_outside(Options::default()).listen(listener);
+            }
             None => {}
         }
     }
@@ -87,7 +90,7 @@ pub(super) fn prepare(kernel: &Kernel, permissions: PermissionPolicy, options: O
     if permissions == PermissionPolicy::default() { Ok(()) } else { kernel.permissions.set(&permissions) }
 }
 
-/// The outside of a runtime, which is set once.
+/// The outside of a runtime, which is set at most once.
 #[derive(Default)]
 pub(super) struct OutsideSlot(OnceLock<Arc<RuntimeOutside>>);
 
@@ -111,14 +114,14 @@ impl Drop for OutsideSlot {
 }
 
 impl Inner {
-    /// Sets the outside of a new runtime, with validated options. `None` means that only sessions of
-    /// TLS are opened.
-    pub(super) fn set_outside(self: &Arc<Self>, options: Option<Options>) {
+    /// Sets validated options of connections out of the runtime. Does not replace earlier options.
+    pub(super) fn set_outside(self: &Arc<Self>, options: Options) -> &Arc<RuntimeOutside> {
         let outside = self.outside.0.get_or_init(|| {
             let owner: Weak<dyn Owner> = Arc::downgrade(&(self.clone() as Arc<dyn Owner>));
             RuntimeOutside::new(self.registry.edge().clone(), self.ordinal, owner, options)
         });
         self.kernel().set_outside(Some(outside.clone()));
+        outside
     }
 }
 
