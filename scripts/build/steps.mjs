@@ -3,7 +3,7 @@
 //
 //   guest ──► image      packages/runner/dist   the guest image and the precompiled module
 //   imager ─┴► shell     packages/runner/dist   the image with the shell, and the same module
-//   native               packages/sidecar/dist  the sidecar's binary and the Node-API addon
+//   native               packages/sidecar/dist  the sidecar, the Node-API addon and the edge
 //   runner, sidecar ► sdk ► benchmarks          TypeScript; the entry points of sdk are bundled
 //   notices              packages/*             the licence and the notices, for published packages
 //
@@ -36,6 +36,7 @@ const FINGERPRINT = '.build/bin/imager-fingerprint.txt';
 const IMAGER_IDENTITY = [FINGERPRINT, 'packages/sidecar/crates/imager/src'];
 const SIDECAR = 'packages/sidecar/dist/coldframe-sidecar';
 const ADDON = 'packages/sidecar/dist/coldframe.node';
+const EDGE = 'packages/sidecar/dist/coldframe-edge';
 
 const machine = `${process.platform}-${process.arch}`;
 
@@ -64,7 +65,7 @@ async function makeImage(name, inputs, report) {
   await run(fromRoot(IMAGER), options, { onLine: report });
 }
 
-const NATIVE = ['coldframe-sidecar', 'coldframe-node'];
+const NATIVE = ['coldframe-sidecar', 'coldframe-node', 'coldframe-edge'];
 
 const buildRelease = (report) => cargoBuild({ packages: NATIVE, profile: 'release', report });
 
@@ -79,6 +80,7 @@ async function buildNative(report, dev) {
   const folder = await (dev ? buildDevelopment : buildRelease)(report);
   placeFile(join(folder, 'coldframe-sidecar'), fromRoot(SIDECAR), 0o755);
   placeFile(join(folder, 'libcoldframe_node.so'), fromRoot(ADDON), 0o755);
+  placeFile(join(folder, 'coldframe-edge'), fromRoot(EDGE), 0o755);
 }
 
 /**
@@ -155,13 +157,13 @@ export const steps = ({ dev = false } = {}) => {
     },
     {
       name: 'native',
-      title: dev ? 'sidecar and Node-API addon, for development' : 'sidecar and Node-API addon',
+      title: dev ? 'sidecar, Node-API addon and edge process, for development' : 'sidecar, Node-API addon and edge process',
       key: dev ? `${machine}, for development` : machine,
       needs: [],
       lane,
-      inputs: crateInputs(['coldframe-sidecar', 'coldframe-node']),
+      inputs: crateInputs(NATIVE),
       skip: TESTS,
-      outputs: [SIDECAR, ADDON],
+      outputs: [SIDECAR, ADDON, EDGE],
       expectedSeconds: dev ? 20 : 120,
       run: (report) => buildNative(report, dev),
     },

@@ -35,13 +35,19 @@ export function mainManifest(folder) {
 }
 
 /** The files of a platform package that a user may run. */
-export const EXECUTABLES = { runner: [], sidecar: ['coldframe-sidecar'] };
+export const EXECUTABLES = { runner: [], sidecar: ['coldframe-edge', 'coldframe-sidecar'] };
+
+/** The contents of the platform packages, for their descriptions. */
+const CONTENTS = {
+  runner: 'The images of the guest',
+  sidecar: 'The sidecar, as a program and as a Node-API addon, and the edge process,',
+};
 
 /** Returns the manifest of the platform package of `packages/FOLDER` for `platform`. */
 export function platformManifest(folder, platform) {
   const { version, license, homepage, repository, bugs, engines, publishConfig } = readManifest(folder);
   const { name, os, cpu, libc } = platform;
-  const content = folder === 'runner' ? 'The images of the guest' : 'The sidecar, as a program and as a Node-API addon,';
+  const content = CONTENTS[folder];
   const executableFiles = EXECUTABLES[folder];
   return {
     name: `@coldframe/${folder}-${name}`,

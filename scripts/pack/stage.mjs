@@ -22,9 +22,9 @@ const PUBLISHED = {
 /** The native files of a platform package, by folder. */
 const NATIVE = {
   runner: /^dist\/(guest\.image|shell\.image|guest-[0-9a-f]{16}\.cwasm)$/,
-  sidecar: /^dist\/(coldframe-sidecar|coldframe\.node)$/,
+  sidecar: /^dist\/(coldframe-edge|coldframe-sidecar|coldframe\.node)$/,
 };
-const NATIVE_COUNT = { runner: 3, sidecar: 2 };
+const NATIVE_COUNT = { runner: 3, sidecar: 3 };
 
 function built(folder, pattern) {
   const prefix = `packages/${folder}/`;

@@ -16,6 +16,8 @@ import { packedPackages } from './packed.mjs';
 import { readJson } from './tree.mjs';
 
 const MB = 1_000_000;
+/** The edge process had 1.71 MB when the bound was set. */
+const EDGE_SIZE = 1.8 * MB;
 const PACKING_MS = 240_000;
 
 const { version } = readJson('packages/sdk/package.json');
@@ -66,13 +68,17 @@ test.each(['runner', 'sidecar'])('packs only the bundle and the declarations int
   expect(pathsOf(packages.get(`@coldframe/${name}`))).toEqual([...COMMON, 'dist/index.js', ...declarations(name)].sort());
 });
 
-test('packs the program and the addon into the platform packages of the sidecar', () => {
+test('packs the programs and the addon into the platform packages of the sidecar', () => {
   for (const each of find(/^@coldframe\/sidecar-linux-/)) {
-    expect(pathsOf(each), each.manifest.name).toEqual([...COMMON, 'coldframe-sidecar', 'coldframe.node'].sort());
+    const native = ['coldframe-edge', 'coldframe-sidecar', 'coldframe.node'];
+    expect(pathsOf(each), each.manifest.name).toEqual([...COMMON, ...native].sort());
     const program = each.entries.find(({ path }) => path === 'coldframe-sidecar');
     expect(program.mode).toBe('-rwxr-xr-x');
-    expect(program.size).toBeLessThanOrEqual(5.1 * MB);
-    expect(each.manifest.publishConfig.executableFiles).toEqual(['coldframe-sidecar']);
+    expect(program.size).toBeLessThanOrEqual(5.5 * MB);
+    const edge = each.entries.find(({ path }) => path === 'coldframe-edge');
+    expect(edge.mode).toBe('-rwxr-xr-x');
+    expect(edge.size).toBeLessThanOrEqual(EDGE_SIZE);
+    expect(each.manifest.publishConfig.executableFiles).toEqual(['coldframe-edge', 'coldframe-sidecar']);
   }
 });
 

@@ -14,6 +14,8 @@ const LAYERS = {
   sys: [],
   panics: [],
   'edge-link': [],
+  // The program of the crate uses the library of the crate.
+  edge: ['edge', 'edge-link', 'egress', 'panics', 'wall'],
   egress: ['error'],
   fair: ['panics'],
   kernel: ['abi', 'crypto', 'error', 'fair', 'ids', 'panics', 'sys'],

@@ -5,6 +5,7 @@ export { ColdframeError, type ColdframeErrorOf, type ErrorJson, type Failure, is
 export { createMemoryFileSystem, type MemoryFileSystemOptions } from './file-systems/memory.js';
 export type { DirectoryEntry, FileStatus } from './files/contents.js';
 export type { FileChange } from './files/watch.js';
+export { createGateway, type Gateway } from './gateway/gateway.js';
 export type { ExposedPort } from './network/exposed-port.js';
 export type { GuestResponse } from './network/fetch.js';
 export type { GuestStream } from './network/guest-stream.js';
@@ -27,6 +28,7 @@ export type {
   WatchOptions,
   WriteStreamOptions,
 } from './options/files.js';
+export type { GatewayOptions, GatewayRuntime } from './options/gateway.js';
 export type { IdleOptions } from './options/idle.js';
 export type { LimitName, Limits, LimitWarning, LimitWarningListener, ProgramLimits } from './options/limits.js';
 export type { Mount } from './options/mounts.js';

@@ -13,7 +13,7 @@ const loopClock = require('./loop-clock.js');
 const { complete } = require('./operations.js');
 const evaluationPlace = require('../program/evaluation-place.js');
 const { applyOptions } = require('../program/options.js');
-const { restore } = require('../start-up/restore.js');
+const { restore, restored } = require('../start-up/restore.js');
 const { checkUnsettled, main } = require('../program/run-file.js');
 
 const { apply } = Reflect;
@@ -33,6 +33,7 @@ function install() {
     options: applyOptions,
     main,
     restore,
+    restored,
     evalPlace: evaluationPlace.enter,
     evalDone: evaluationPlace.leave,
     // Node's C++ calls these functions as methods of `process`, and stacks show the receiver.

@@ -13,7 +13,7 @@
 //   another pid.
 // - `process.env`: the embedder's changes are applied before listeners are notified.
 // - All other state: `process.emit('coldframe:restore', { asleepMs })` lets the program
-//   react.
+//   react, after the program has received the errors of the connections that the restore has reset.
 //
 // Deliberately not fresh: the monotonic clocks (`hrtime`, `performance.now()`, timers,
 // `eventLoopUtilization()`). These clocks continue from the time of the snapshot, so timers keep
@@ -32,13 +32,23 @@ const { drawAnew } = require('../crypto/random-kept.js');
 
 const EVENT = 'coldframe:restore';
 
+// The time of the last restore that was not reported to the program.
+let unreportedMs;
+
 // Applies a restore. `changes` has `KEY=value` to set a variable, or `KEY` to remove the variable.
 function restore(asleepMs, changes, hasOtherPid) {
   drawAnew();
+  unreportedMs = asleepMs;
   const { process } = context;
   if (hasOtherPid) renewPid(process);
   for (const change of changes) changeEnvironment(native.env(), change);
-  if (hasListener(process)) process.emit(EVENT, { asleepMs });
+}
+
+// Notifies the program of the restore. The operations that the restore has ended are complete, and
+// no timer has run.
+function restored() {
+  const { process } = context;
+  if (hasListener(process)) process.emit(EVENT, { asleepMs: unreportedMs });
 }
 
 // Updates `process.pid`, which is a plain value if the program has read the property (refresh.js).
@@ -58,4 +68,4 @@ function hasListener(process) {
   return process.emit !== context.requireBuiltin('events').prototype.emit || process._events?.[EVENT] !== undefined;
 }
 
-module.exports = { restore };
+module.exports = { restore, restored };

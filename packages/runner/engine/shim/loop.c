@@ -39,7 +39,7 @@ NATIVE(cf_toggle_immediate_ref)
 
 static const char *const cf_hook_names[HOOK_COUNT] = {
     "start", "link", "tick", "timers", "immediates", "complete", "uncaught", "beforeExit", "exit", "evalDone", "options", "main",
-    "restore", "evalPlace",
+    "restore", "restored", "evalPlace",
 };
 
 NATIVE(cf_set_hooks)
@@ -428,9 +428,11 @@ static void cf_on_eval(JSContext *ctx, const CfEvent *event, const uint8_t *payl
     cf_run_program(ctx, (CfText){ text, len }, url);
 }
 
+static bool cf_was_restored;
+
 /* Refreshes a process that was restored from a snapshot. process.c and
    bootstrap/start-up/restore.js list the state that must be fresh. The environment changes
-   before the process's listeners are notified. */
+   before other code of the program runs. */
 static void cf_on_restore(JSContext *ctx, const CfEvent *event, const uint8_t *payload)
 {
     uint32_t old_pid = cf.pid;
@@ -443,6 +445,7 @@ static void cf_on_restore(JSContext *ctx, const CfEvent *event, const uint8_t *p
         cf_report_exception(ctx, false);
     else
         cf_call_hook(ctx, HOOK_RESTORE, 3, vc(args), NULL);
+    cf_was_restored = true;
     JS_FreeValue(ctx, args[1]);
 }
 
@@ -464,6 +467,13 @@ static void cf_deliver(JSContext *ctx, const uint8_t *events, uint32_t len)
         case CF_EVENT_RESTORE: cf_on_restore(ctx, &event, payload); break;
         default: break; /* a TIMER event only resumes the loop */
         }
+        cf_drain(ctx);
+    }
+    /* The completions that came with the RESTORE event come first. So the program has dropped the
+       connections that the restore has reset before its listeners run. */
+    if (cf_was_restored) {
+        cf_was_restored = false;
+        cf_call_hook(ctx, HOOK_RESTORED, 0, NULL, NULL);
         cf_drain(ctx);
     }
 }

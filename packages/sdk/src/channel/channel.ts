@@ -27,9 +27,10 @@ const CONNECTION_ID = 0;
 export type OutputListener = (fd: 1 | 2, data: Uint8Array) => void;
 
 /**
- * Receives the pid of a live program, before the reply to the program's request. Does not throw.
+ * Receives the pid of a live program, before the reply to the program's request. `earlier` is the
+ * most bytes of earlier output that are sent beyond the window. Does not throw.
  */
-export type StartListener = (pid: Pid) => void;
+export type StartListener = (pid: Pid, earlier: number) => void;
 
 /** The channel's interface to the transport. */
 export interface ChannelOptions {
@@ -230,10 +231,10 @@ export function createChannel(options: ChannelOptions): Channel {
   }
 
   function begun({ id, body }: Frame): void {
-    const { pid } = started(body, 'started');
+    const { pid, earlier = 0 } = started(body, 'started');
     const listener = pending.get(id)?.options?.onStarted;
     if (listener === undefined) throw protocolError(`a pid for request ${id}, which asked for none`);
-    listener(pid);
+    listener(pid, earlier);
   }
 
   function notifySubscriber({ kind, id, body }: Frame): void {

@@ -112,6 +112,20 @@ export interface SnapshotFacts {
   ERR_RUNTIME_PAUSED: { runtime: number };
 }
 
+/**
+ * The reason why a gateway did not forward a request.
+ *
+ * - `host`: the header `host` names no runtime.
+ * - `target`: the target of the request is no path, or a request for an upgrade has a body.
+ * - `token`: the token is missing or wrong.
+ * - `not-found`: there is no runtime with the id.
+ * - `not-listening`: no process listens at the port.
+ * - `response`: the guest's response is not HTTP, or has ended before its head was complete.
+ * - `timeout`: the guest did not respond in time.
+ * - `unavailable`: the runtime has ended or is paused, or a function of the app has failed.
+ */
+export type GatewayReason = 'host' | 'target' | 'token' | 'not-found' | 'not-listening' | 'response' | 'timeout' | 'unavailable';
+
 /** Failures of the app's calls to a server in a guest, and of connections out of runtimes. */
 export interface NetworkFacts {
   /** No process began to listen within `timeoutMs`. */
@@ -131,6 +145,8 @@ export interface NetworkFacts {
     host?: string;
     path?: string;
   };
+  /** A gateway did not forward a request. `status` is the status of the response. */
+  ERR_GATEWAY: { reason: GatewayReason; status: number; sandbox?: string; port?: number };
   /** The guest's response was not complete within `timeoutMs`. */
   ERR_FETCH_TIMEOUT: { timeoutMs: number; port: number };
   /** The guest's response has more bytes than `maxResponseBytes`. */

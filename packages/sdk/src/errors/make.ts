@@ -2,7 +2,7 @@
 // messages are in one place. An error of the sidecar arrives with its message, and `fromWire`
 // converts the error.
 
-import type { ErrorCode, ErrorFacts } from './codes.js';
+import type { ErrorCode, ErrorFacts, GatewayReason } from './codes.js';
 import { ColdframeError, type ColdframeErrorOf } from './error.js';
 
 /** The largest number of characters of a program's output in a message. */
@@ -154,6 +154,24 @@ export function runnerDisposed(runner: number) {
 /** Makes the error for a wait during which no process listened. */
 export function listenerTimeout(facts: ErrorFacts['ERR_LISTENER_TIMEOUT']) {
   return make('ERR_LISTENER_TIMEOUT', `No process listened at ${placeOf(facts)} within ${facts.timeoutMs} ms`, facts);
+}
+
+const GATEWAY_REFUSALS: Readonly<Record<GatewayReason, readonly [status: number, sentence: string]>> = {
+  host: [400, 'The host names no runtime: expected <port>-<id> below the domain of the gateway'],
+  target: [400, "The request's target is no path, or the request for an upgrade has a body"],
+  token: [403, 'The header coldframe-token is missing or wrong'],
+  'not-found': [404, 'There is no runtime with this id'],
+  'not-listening': [502, 'No process of the runtime listens at the port'],
+  response: [502, "The guest's response is not HTTP, or is not complete"],
+  timeout: [504, 'The guest did not respond in time'],
+  unavailable: [502, 'The runtime cannot be reached'],
+};
+
+/** Makes the error for a request that a gateway does not forward. */
+export function gatewayRefused(reason: GatewayReason, { id, port }: { id?: string; port?: number }, cause?: unknown) {
+  const [status, sentence] = GATEWAY_REFUSALS[reason];
+  const facts = { reason, status, ...(id === undefined ? {} : { sandbox: id }), ...(port === undefined ? {} : { port }) };
+  return make('ERR_GATEWAY', sentence, facts, cause);
 }
 
 function placeOf({ port, host, path }: { port?: number; host?: string; path?: string }): string {

@@ -34,8 +34,8 @@ export interface WaitEnds {
   timeoutMs: number;
   signal: AbortSignal | undefined;
   /**
-   * Registers a function that is called when the runtime is disposed, paused or rolled back. Returns
-   * a function that removes the registration.
+   * Registers a function that is called when the runtime is disposed, paused or rolled back.
+   * Returns a function that removes the registration.
    */
   onEnd(end: (error: Error) => void): () => void;
   /** Registers a function that is called when no program is left that could listen. */

@@ -16,7 +16,9 @@ import { packageNotFound } from '../errors/make.js';
 /** The modules of Node that are loaded when they are first needed. */
 interface Builtins {
   'node:child_process': typeof import('node:child_process');
+  'node:crypto': typeof import('node:crypto');
   'node:events': typeof import('node:events');
+  'node:http': typeof import('node:http');
   'node:net': typeof import('node:net');
   'node:stream': typeof import('node:stream');
   'node:stream/promises': typeof import('node:stream/promises');

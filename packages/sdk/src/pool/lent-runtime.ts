@@ -116,9 +116,7 @@ class Loan {
         const value: unknown = Reflect.get(target, name, target);
         if (typeof value !== 'function' || name === 'constructor' || name === 'toJSON') return value;
         return (...args: unknown[]): unknown =>
-          this.closed
-            ? refuse(rules, name, poolReleased())
-            : this.call(rules, target, name, value as Method, args);
+          this.closed ? refuse(rules, name, poolReleased()) : this.call(rules, target, name, value as Method, args);
       },
     });
     this.#handles.set(handle, lent);

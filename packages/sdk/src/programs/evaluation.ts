@@ -19,6 +19,7 @@ export type Begin = (
   id: RequestId,
   streams: Stream | undefined,
   onOutput: OutputListener | undefined,
+  allowEarlier: (bytes: number) => void,
 ) => Outcome | Promise<Outcome>;
 
 /**
@@ -30,7 +31,7 @@ export function evaluate(connection: SidecarConnection, options: EvaluationOptio
   signal?.throwIfAborted();
   const id = connection.nextId();
   const streaming = onStdout !== undefined || onStderr !== undefined;
-  if (!streaming && signal === undefined) return begin(id, undefined, undefined);
+  if (!streaming && signal === undefined) return begin(id, undefined, undefined, () => {});
   const early = deferred<never>();
   const stop = (reason: unknown): void => {
     reader.stop();
@@ -42,7 +43,7 @@ export function evaluate(connection: SidecarConnection, options: EvaluationOptio
   const streams = streaming ? { stdout: onStdout !== undefined, stderr: onStderr !== undefined } : undefined;
   signal?.addEventListener('abort', onAbort, { once: true });
   const complete = async (): Promise<Outcome> => {
-    const outcome = await begin(id, streams, streaming ? reader.push : undefined);
+    const outcome = await begin(id, streams, streaming ? reader.push : undefined, reader.allowEarlier);
     await reader.drained();
     return outcome;
   };

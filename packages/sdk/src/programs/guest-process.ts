@@ -84,15 +84,18 @@ export class GuestProcess {
 
   /** @internal Starts a program. */
   static start(context: ProcessContext, program: ProcessStart, options: CommandOptions): Promise<GuestProcess> {
-    return GuestProcess.#begin(context, options, (id, stream, onOutput, onStarted) =>
+    return GuestProcess.#begin(context, options, (id, stream, onOutput, _, onStarted) =>
       context.connection.start(id, { ...program, stream, live: true }, onOutput, onStarted),
     );
   }
 
   /** @internal Attaches to a program that was restored from a snapshot. */
   static attach(context: ProcessContext, pid: Pid, options: AttachOptions): Promise<GuestProcess> {
-    return GuestProcess.#begin(context, options, (id, stream, onOutput, onStarted) =>
-      context.connection.attach(id, { runtime: context.runtime, pid, stream }, onOutput, onStarted),
+    return GuestProcess.#begin(context, options, (id, stream, onOutput, allowEarlier, onStarted) =>
+      context.connection.attach(id, { runtime: context.runtime, pid, stream }, onOutput, (started, earlier) => {
+        allowEarlier(earlier);
+        onStarted(started);
+      }),
     );
   }
 
@@ -104,7 +107,9 @@ export class GuestProcess {
 
   static async #begin(context: ProcessContext, options: CommandOptions, begin: BeginLive): Promise<GuestProcess> {
     const started = deferred<Pid>();
-    const followed = follow(context.connection, options, (id, stream, onOutput) => begin(id, stream, onOutput, started.resolve));
+    const followed = follow(context.connection, options, (id, stream, onOutput, allowEarlier) =>
+      begin(id, stream, onOutput, allowEarlier, started.resolve),
+    );
     followed.outcome.catch(started.reject);
     const pid = await started.promise;
     const { holder, ended } = followed;

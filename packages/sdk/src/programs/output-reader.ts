@@ -32,18 +32,24 @@ export class OutputReader {
   #working: Promise<void> | undefined;
   #queuedBytes = 0;
   #uncredited = 0;
+  #mostQueued = STREAM_WINDOW_BYTES;
   #stopped = false;
 
   constructor(target: OutputTarget) {
     this.#target = target;
   }
 
+  /** Allows `bytes` bytes beyond the window, which were captured before the reader existed. */
+  readonly allowEarlier = (bytes: number): void => {
+    this.#mostQueued = STREAM_WINDOW_BYTES + bytes;
+  };
+
   /** Receives one chunk and keeps its bytes. Never throws. */
   readonly push = (fd: 1 | 2, data: Uint8Array): void => {
     if (this.#stopped) return;
     if (this.#working !== undefined) {
       this.#queuedBytes += data.length;
-      if (this.#queuedBytes > STREAM_WINDOW_BYTES) this.#fail(protocolError('more output than it has credit for'));
+      if (this.#queuedBytes > this.#mostQueued) this.#fail(protocolError('more output than it has credit for'));
       else this.#queue.push({ fd, data });
       return;
     }

@@ -5,8 +5,8 @@ import { describe, expect, test } from 'vitest';
 import { checkArgument, checkOptions } from '../../src/options/check.js';
 import { CHECKED_URL, NETWORK_CHANGE, type NetworkChange, type NetworkOptions } from '../../src/options/outside.js';
 import { afterChange, inForce, wireOutside, wireUpdate } from '../../src/outside/policy.js';
-import type { RuntimeId } from '../../src/protocol/generated/messages.js';
 import { policyInForce } from '../../src/permissions/policy.js';
+import type { RuntimeId } from '../../src/protocol/generated/messages.js';
 import { repetitions } from '../repetitions.js';
 
 const RUNTIME = 1 as RuntimeId;
@@ -16,7 +16,10 @@ const OPTIONS: NetworkOptions = {
   allow: ['a.example', '*.example.com:443'],
   deny: ['b.example'],
   private: ['10.0.0.1:80'],
-  dns: { servers: ['10.0.0.2', '10.0.0.2:5353', 'fd00::1', '[fd00::1]:53'], hosts: { 'a.test': '10.0.0.1', 'b.test': ['fd00::1'] } },
+  dns: {
+    servers: ['10.0.0.2', '10.0.0.2:5353', 'fd00::1', '[fd00::1]:53'],
+    hosts: { 'a.test': '10.0.0.1', 'b.test': ['fd00::1'] },
+  },
   limits: { connections: 1, bytes: 10 },
 };
 
@@ -78,7 +81,12 @@ test('options become a message', () => {
 });
 
 test('a change becomes a message with the cleared fields', () => {
-  const change: NetworkChange = { allow: null, deny: ['c.example'], dns: { servers: null }, limits: { bytes: null, connections: 2 } };
+  const change: NetworkChange = {
+    allow: null,
+    deny: ['c.example'],
+    dns: { servers: null },
+    limits: { bytes: null, connections: 2 },
+  };
   expect(wireUpdate(RUNTIME, change, { existing: 'keep' })).toEqual({
     runtime: RUNTIME,
     change: { deny: ['c.example'], limits: { connections: 2 } },

@@ -2,6 +2,7 @@
 // of the permission, and the sentence with the rule and the remedy.
 
 import { describe, expect, test } from 'vitest';
+import { deferred } from '../../src/deferred.js';
 import { NodeRuntime, type NodeRuntimeOptions, type PermissionEvent, type PermissionsPolicy } from '../../src/index.js';
 
 const PRELUDE = `
@@ -255,15 +256,14 @@ test('the permission event has the pattern and the sentence of the error', () =>
     { permissions: { network: { default: 'allow', rules: [{ mode: 'deny', patterns: ['a.test', '*.internal.test'] }] } } },
     async (runtime) => {
       const events: PermissionEvent[] = [];
-      const received = new Promise<void>((resolve) => {
-        void runtime.onPermission((event) => {
-          if (event.scope === 'network') events.push(event);
-          if (event.resource === 'localhost') resolve();
-        });
+      const received = deferred<void>();
+      await runtime.onPermission((event) => {
+        if (event.scope === 'network') events.push(event);
+        if (event.resource === 'localhost') received.resolve();
       });
       const { error } = await evaluate(runtime, { error: "rejected(dns.promises.lookup('db.internal.test'))" });
       await runtime.exec("import dns from 'node:dns'; await dns.promises.lookup('localhost');");
-      await received;
+      await received.promise;
       const reason = `the permission network.dns is denied by the rule permissions.network.rules[0]; ${OUTSIDE}`;
       const common = { scope: 'network', operation: 'dns', pid: expect.any(Number), time: expect.any(Number) };
       expect(events).toEqual([

@@ -53,7 +53,9 @@ export const echo = (): Promise<TestServer> => tcp((socket) => socket.pipe(socke
 
 /** An HTTP server that responds with the method and the path. Connections are kept alive. */
 export const http = (): Promise<TestServer> =>
-  listening(createHttpServer({ keepAliveTimeout: 60_000 }, (request, response) => response.end(`${request.method} ${request.url}`)));
+  listening(
+    createHttpServer({ keepAliveTimeout: 60_000 }, (request, response) => response.end(`${request.method} ${request.url}`)),
+  );
 
 /** A DNS server with the addresses of names. Any other name does not exist. */
 export async function dns(names: Readonly<Record<string, string>>): Promise<TestServer & { asked: string[] }> {
@@ -81,7 +83,7 @@ export async function dns(names: Readonly<Record<string, string>>): Promise<Test
   return { port: socket.address().port, count: () => asked.length, asked, [Symbol.asyncDispose]: close };
 }
 
-// Returns the name of a question, and the place after the name.
+// Returns the name in a query, and the place after the name.
 function readName(query: Buffer): [name: string, end: number] {
   const labels: string[] = [];
   let at = 12;

@@ -1,13 +1,12 @@
-// Connects programs to servers of this machine through the edge process: TCP, names, HTTP, denials
-// with reasons, changes of the policy, the end of the edge process, snapshots.
+// Connects programs to servers of this machine through the edge process. The tests cover TCP,
+// names, HTTP, denials, changes of the policy, the end of the edge process, and snapshots.
 
-import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import type { NetworkEvents, NodeRuntime } from '../../src/index.js';
 import { MODES, withMode, withRuntime } from './modes.js';
 import { codeOf } from './network-helpers.js';
 import { dns, echo, edgePids, HOST_ADDRESS, http, type TestServer, tcp } from './outside-helpers.js';
-import { until, usePrivateStoreFolder } from './snapshot-helpers.js';
+import { disposeAll, evaluate, runnerOf, until, usePrivateStoreFolder } from './snapshot-helpers.js';
 
 usePrivateStoreFolder();
 
@@ -22,7 +21,7 @@ const talk = (port: number, text: string, host = HOST): string => `
   const socket = net.connect(${port}, ${JSON.stringify(host)});
   let all = '';
   socket.setEncoding('utf8').on('data', (data) => (all += data)).on('end', () => console.log(all));
-  socket.on('error', ({ code, permission, reason, rule }) => console.log([code, permission, reason, rule].filter(Boolean).join(' ')));
+  socket.on('error', (error) => console.log([error.code, error.permission, error.reason, error.rule].filter(Boolean).join(' ')));
   socket.end(${JSON.stringify(text)});`;
 
 async function output(runtime: NodeRuntime, code: string): Promise<string> {
@@ -126,18 +125,20 @@ describe.skipIf(HOST_ADDRESS === undefined).each(MODES)('$name', (mode) => {
     await withRuntime(mode, { network: { private: [opened(one), opened(two)] } }, async (runtime) => {
       const outputs = ['', ''];
       const programs = await Promise.all(
-        [one, two].map((server, at) => runtime.spawn(HOLD(server.port), { onStdout: (text) => (outputs[at] += text) })),
+        [one, two].map((server, at) =>
+          runtime.spawn(HOLD(server.port), { onStdout: (text) => (outputs[at] += String(Buffer.from(text))) }),
+        ),
       );
-      await until(async () => outputs.every((text) => text.startsWith('open')));
+      await until(() => outputs.every((text) => text.startsWith('open')));
       await runtime.network.update({ private: [opened(two)] }, { existing: 'keep' });
       expect(await output(runtime, talk(one.port, 'x'))).toMatch(/^EACCES/);
       expect(outputs).toEqual(['open\n', 'open\n']);
       // The same options again, for the open connections too.
       await runtime.network.update({ private: [opened(two)] });
-      await until(async () => outputs[0] === 'open\nECONNRESET\nclose\n');
+      await until(() => outputs[0] === 'open\nECONNRESET\nclose\n');
       expect(outputs[1]).toBe('open\n');
       await runtime.network.update({ private: null });
-      await until(async () => outputs[1] === 'open\nECONNRESET\nclose\n');
+      await until(() => outputs[1] === 'open\nECONNRESET\nclose\n');
       expect(runtime.network.get()).toEqual({});
       await Promise.all(programs.map((program) => program.kill('SIGKILL')));
     });
@@ -157,64 +158,72 @@ describe.skipIf(HOST_ADDRESS === undefined).each(MODES)('$name', (mode) => {
 
   test('the end of the edge process resets connections, and the next use starts another', async () => {
     await using server = await echo();
+    await until(() => edgePids().length === 0);
     await withRuntime(mode, { network: { private: [opened(server)] } }, async (runtime) => {
       let text = '';
-      const program = await runtime.spawn(HOLD(server.port), { onStdout: (more) => (text += more) });
-      await until(async () => text === 'open\n');
+      const program = await runtime.spawn(HOLD(server.port), { onStdout: (more) => (text += Buffer.from(more)) });
+      await until(() => text === 'open\n');
       const [pid, ...others] = edgePids();
       expect(others).toEqual([]);
       process.kill(pid as number, 'SIGKILL');
-      await until(async () => text === 'open\nECONNRESET\nclose\n');
+      await until(() => text === 'open\nECONNRESET\nclose\n');
       expect(await output(runtime, talk(server.port, 'again'))).toBe('again');
       expect(edgePids()).toHaveLength(1);
       expect(edgePids()).not.toContain(pid);
       await program.kill('SIGKILL');
     });
-    await until(async () => edgePids().length === 0 || mode.name.startsWith('embedded') === false);
+    // The process ends with its sidecar.
+    await until(() => edgePids().length === 0);
   });
 
   test('a snapshot contains no connections, and a request after each restore succeeds', async () => {
     await using server = await http();
     const network = { private: [opened(server)] };
-    // The agent keeps the connection of the first request.
-    const code = `
+    // The agent keeps the connection of a request for the next request.
+    const setup = `
       import http from 'node:http';
-      import { createInterface } from 'node:readline';
       const agent = new http.Agent({ keepAlive: true });
-      const get = () => new Promise((resolve) => http.get({ host: '${HOST}', port: ${server.port}, path: '/', agent }, (response) => {
-        response.setEncoding('utf8').on('data', (text) => resolve(text));
-      }).on('error', ({ code }) => resolve(code)));
-      createInterface({ input: process.stdin }).on('line', async () => console.log(await get()));`;
+      globalThis.get = () => new Promise((resolve) => {
+        const request = http.get({ host: '${HOST}', port: ${server.port}, path: '/', agent }, (response) => {
+          response.setEncoding('utf8').on('data', resolve);
+        });
+        request.on('error', ({ code }) => resolve(code));
+      });`;
+    const get = async (runtime: NodeRuntime): Promise<string> => evaluate(await runnerOf(runtime), 'await get()');
     await withMode(mode, async (provisioning) => {
       const runtime = await provisioning.create({ network });
-      const runner = await runtime.createResidentRunner();
-      const setup = code.slice(0, code.indexOf('createInterface({')).replaceAll('const ', 'globalThis.');
-      await runner.exec(setup.replace("import http from 'node:http';", "globalThis.http = (await import('node:http')).default;").replace(
-        "import { createInterface } from 'node:readline';",
-        '',
-      ));
-      const get = async (of: NodeRuntime): Promise<string> => {
-        const [first] = await of.residentRunners();
-        return ((await first?.exec('console.log(await get())'))?.stdout ?? '').trim();
-      };
-      expect(await get(runtime)).toBe('GET /');
-      const snapshot = await runtime.snapshot();
-      expect(await get(runtime)).toBe('GET /');
-      await runtime.rollback(snapshot);
-      expect(await get(runtime)).toBe('GET /');
-      const clone = await runtime.clone();
-      expect(clone.network.get()).toEqual(network);
-      expect(await get(clone)).toBe('GET /');
-      const narrow = await runtime.clone({ network: {} });
-      expect(await get(narrow)).toBe('EACCES');
-      await runtime.pause();
-      await runtime.resume();
-      expect(await get(runtime)).toBe('GET /');
-      const restored = await provisioning.create({ snapshot, network });
-      expect(await get(restored)).toBe('GET /');
-      const without = await provisioning.create({ snapshot });
-      expect(await get(without)).toBe('EACCES');
-      for (const one of [restored, without, narrow, clone, runtime]) await one.dispose();
+      const made = [runtime];
+      try {
+        await (await runtime.createResidentRunner()).exec(setup);
+        expect(await get(runtime)).toBe('GET /');
+        const snapshot = await runtime.snapshot();
+        expect(await get(runtime)).toBe('GET /');
+        await runtime.rollback(snapshot);
+        expect(await get(runtime)).toBe('GET /');
+        const clone = await runtime.clone();
+        made.push(clone);
+        expect(clone.network.get()).toEqual(network);
+        expect(await get(clone)).toBe('GET /');
+        const narrow = await runtime.clone({ network: {} });
+        made.push(narrow);
+        expect(await get(narrow)).toBe('EACCES');
+        await runtime.pause();
+        await runtime.resume();
+        expect(await get(runtime)).toBe('GET /');
+        await runtime.pause();
+        await runtime.resume({ network: {} });
+        expect(runtime.network.get()).toEqual({});
+        expect(await get(runtime)).toBe('EACCES');
+        const restored = await provisioning.create({ snapshot, network });
+        made.push(restored);
+        expect(await get(restored)).toBe('GET /');
+        const without = await provisioning.create({ snapshot });
+        made.push(without);
+        expect(await get(without)).toBe('EACCES');
+        expect(without.permissions.network).toMatchObject({ rules: [{ patterns: ['localhost', 'unix:*'] }] });
+      } finally {
+        await disposeAll(made);
+      }
     });
   });
 
@@ -235,20 +244,36 @@ describe.skipIf(HOST_ADDRESS === undefined).each(MODES)('$name', (mode) => {
         (['open', 'close', 'denied'] as const).map((type) => runtime.network.on(type, (event) => void events.push(event))),
       );
       let text = '';
-      const program = await runtime.spawn(HOLD(server.port), { onStdout: (more) => (text += more) });
-      await until(async () => text === 'open\n');
+      const program = await runtime.spawn(HOLD(server.port), { onStdout: (more) => (text += Buffer.from(more)) });
+      await until(() => text === 'open\n');
       const flows = [];
       for await (const flow of runtime.network.flows()) flows.push(flow);
       expect(flows).toMatchObject([{ address: HOST, port: server.port, rule: 'private[0]', pattern: opened(server), sent: 0 }]);
       await program.kill('SIGKILL');
       await program.wait();
       expect(await output(runtime, talk(443, 'x', '93.184.216.34'))).toMatch(/^EACCES/);
-      await until(async () => events.length >= 3);
+      await until(() => events.length >= 3);
       for (const stop of stops) await stop();
       expect(events.map(({ type }) => type).sort()).toEqual(['close', 'denied', 'open']);
       expect(events.find(({ type }) => type === 'denied')).toMatchObject({ address: '93.184.216.34', port: 443 });
       expect(await output(runtime, talk(server.port, 'x'))).toBe('x');
       expect(events).toHaveLength(3);
+    });
+  });
+
+  test('a runtime without the option gets options and listeners later', async () => {
+    await using server = await echo();
+    await until(() => edgePids().length === 0);
+    await withRuntime(mode, {}, async (runtime) => {
+      const opens: number[] = [];
+      const stop = await runtime.network.on('open', ({ port }) => void opens.push(port ?? 0));
+      expect(await runtime.network.check('http://example.com/')).toEqual({ allowed: false, reason: 'not-allowed' });
+      expect(await output(runtime, talk(server.port, 'x'))).toMatch(/^EACCES/);
+      expect(edgePids()).toEqual([]);
+      await runtime.network.update({ private: [opened(server)] });
+      expect(await output(runtime, talk(server.port, 'x'))).toBe('x');
+      await stop();
+      expect(opens).toEqual([server.port]);
     });
   });
 
@@ -273,12 +298,12 @@ test('a server sees the connection of a program end with the runtime', async () 
   if (HOST_ADDRESS === undefined) return;
   let ended: Promise<unknown> | undefined;
   await using server = await tcp((socket) => {
-    ended = once(socket, 'close');
+    ended = new Promise((resolve) => socket.once('close', resolve));
   });
   await withRuntime(MODES[1] as (typeof MODES)[number], { network: { private: [opened(server)] } }, async (runtime) => {
     let text = '';
-    await runtime.spawn(HOLD(server.port), { onStdout: (more) => (text += more) });
-    await until(async () => text === 'open\n');
+    await runtime.spawn(HOLD(server.port), { onStdout: (more) => (text += Buffer.from(more)) });
+    await until(() => text === 'open\n');
   });
   await ended;
   expect(ended).toBeDefined();

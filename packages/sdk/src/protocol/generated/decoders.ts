@@ -373,6 +373,7 @@ export function outcome(value: unknown, at: string): Outcome {
 export function started(value: unknown, at: string): Started {
   const map = fields(value, at);
   natural(map, at, 'pid');
+  if (map['earlier'] !== undefined) natural(map, at, 'earlier');
   return map as unknown as Started;
 }
 

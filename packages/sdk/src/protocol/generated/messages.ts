@@ -492,7 +492,7 @@ export interface OutsideOptions {
   private?: readonly string[] | undefined;
   /** The addresses of the DNS servers, with or without a port. Default: the host machine's. */
   dnsServers?: readonly string[] | undefined;
-  /** Names with fixed addresses, which no DNS server is asked for. */
+  /** Names with fixed addresses, which need no DNS server. */
   dnsHosts?: readonly OutsideHost[] | undefined;
   /**
    * Limits by name. An omitted limit has its default in a new policy, and stays unchanged in a
@@ -822,6 +822,11 @@ export interface Outcome {
 export interface Started {
   /** The process of the program. */
   pid: Pid;
+  /**
+   * After `process.attach`: the most bytes of output that are sent beyond the window, because the
+   * output was captured before the attachment.
+   */
+  earlier?: number | undefined;
 }
 
 /** `process.write`. */

@@ -68,7 +68,7 @@ pub enum Event {
 /// The action that a policy has refused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Refused {
-    /// A look-up or a query. The name is as the guest passed the name, at most 253 characters,
+    /// A look-up or a query. The name is as the guest passed the name, at most 100 characters,
     /// without control characters.
     LookUp {
         /// The name.

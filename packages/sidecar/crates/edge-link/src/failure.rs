@@ -16,8 +16,8 @@ pub struct Failure {
 pub enum FailureKind {
     /// The operating system's error number (positive), such as `ECONNREFUSED`.
     Errno(i32),
-    /// The code of a failed look-up: `ENOTFOUND`, `EAI_AGAIN` or `EAI_FAIL` for `LookUp`, a code of c-ares such
-    /// as `ENODATA` and `ESERVFAIL` for `Query`.
+    /// The code of a failed look-up: `ENOTFOUND`, `EAI_AGAIN` or `EAI_FAIL` for `LookUp`, a code of
+    /// c-ares such as `ENODATA` and `ESERVFAIL` for `Query`.
     Dns(String),
     /// The policy refuses the look-up or the connection.
     Denied(Denied),

@@ -3,15 +3,16 @@
 //! ```text
 //! sidecar ══ link ══ edge ── TCP, DNS ── the world
 //! ```
-//! The edge is the only process with sockets to the outside. It judges each name and each address by
-//! the policy of the runtime (crate `egress`), and connects only to an address that was judged. One
-//! thread serves all runtimes. The link's messages are in crate `edge-link`.
+//! The edge is the only process with sockets to the outside. It judges each name and each address
+//! by the policy of the runtime (crate `egress`), and connects only to an address that was judged.
+//! One thread serves all runtimes. The link's messages are in crate `edge-link`.
 //!
 //! Next: `serve.rs`, `runtime.rs`, `flow/mod.rs`, `dns/mod.rs`, `wall.rs`.
 
 mod describe;
 mod dns;
 mod flow;
+mod interfaces;
 mod limits;
 mod link;
 mod options;

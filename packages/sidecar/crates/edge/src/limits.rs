@@ -77,8 +77,8 @@ impl ByteRate {
     }
 }
 
-/// The peers to which connections have failed. A program that repeats a connection to one peer is no
-/// scan, so that only different peers count.
+/// The peers to which connections have failed. A program that repeats a connection to one peer is
+/// no scan, so that only different peers count.
 #[derive(Debug, Default)]
 pub struct FailedPeers(HashMap<SocketAddr, Instant>);
 

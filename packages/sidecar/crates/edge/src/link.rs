@@ -2,11 +2,14 @@
 
 use crate::flow::Flow;
 use crate::outgoing::Outgoing;
+use crate::runtime::Runtime;
 use crate::surroundings::Surroundings;
 use crate::tls::{Roots, TlsFlow, parse_roots};
 use coldframe_edge_link::{Failure, FailureKind, ToSidecar};
+use coldframe_egress::HostNetwork;
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
+use std::net::IpAddr;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -21,7 +24,9 @@ pub struct Shared {
     /// The bytes to the sidecar.
     pub out: Outgoing,
     /// The host machine's network.
-    pub surroundings: Surroundings,
+    pub surroundings: RefCell<Surroundings>,
+    /// The runtimes with a policy.
+    pub runtimes: RefCell<HashMap<u64, Rc<Runtime>>>,
     /// The authorities that sessions of TLS trust if the guest gives none. `None` until the first
     /// session, because reading the system's authorities takes milliseconds.
     pub roots: RefCell<Option<Arc<Roots>>>,
@@ -34,12 +39,25 @@ pub struct Shared {
 impl Shared {
     /// Makes the state of a link without runtimes.
     pub fn new(surroundings: Surroundings) -> Self {
-        Self { surroundings, ..Self::default() }
+        Self { surroundings: RefCell::new(surroundings), ..Self::default() }
+    }
+
+    /// Returns a runtime with a policy.
+    pub fn runtime(&self, id: u64) -> Option<Rc<Runtime>> {
+        self.runtimes.borrow().get(&id).cloned()
+    }
+
+    /// Replaces the addresses of the host machine. Open flows are judged again.
+    pub fn set_addresses(&self, all: Vec<(IpAddr, u8)>) {
+        self.surroundings.borrow_mut().set_addresses(all);
+        let facts = self.surroundings.borrow().facts.clone();
+        let runtimes: Vec<Rc<Runtime>> = self.runtimes.borrow().values().cloned().collect();
+        runtimes.iter().for_each(|runtime| runtime.set_host(HostNetwork::new(facts.clone())));
     }
 
     /// Returns the authorities that sessions trust if the guest gives none.
     pub fn roots(&self) -> Arc<Roots> {
-        let read = || Arc::new(parse_roots([self.surroundings.authorities.as_str()]));
+        let read = || Arc::new(parse_roots([self.surroundings.borrow().authorities.as_str()]));
         self.roots.borrow_mut().get_or_insert_with(read).clone()
     }
 }

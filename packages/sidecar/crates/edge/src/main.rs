@@ -2,8 +2,8 @@
 //!
 //! The process has no argument, so that no request chooses what it does. It closes all other
 //! descriptors, reads the host machine's network, gives up its rights (`crates/wall`), and serves.
-//! The exit code is 0 when the sidecar has closed the link, 1 after a failure, and 2 for arguments or
-//! a descriptor 3 that is no socket.
+//! The exit code is 0 when the sidecar has closed the link, and 1 after a failure. The exit code is
+//! 2 for arguments, or for a descriptor 3 that is no socket.
 
 use coldframe_edge::{Server, Surroundings};
 use std::io;
@@ -21,15 +21,18 @@ fn main() -> ExitCode {
     }
     close_others();
     let Some(link) = link() else { return stop(2, "expected a Unix socket as descriptor 3") };
+    let mut server = match Server::new(link) {
+        Ok(server) => server,
+        Err(error) => return stop(1, &format!("cannot open the link: {error}")),
+    };
+    // Without the notifications of the system, the addresses of the start stay in force.
+    let _ = server.follow_interfaces();
     let surroundings = match Surroundings::read() {
         Ok(surroundings) => surroundings,
         Err(error) => return stop(1, &format!("cannot read the interfaces: {error}")),
     };
-    let server = match Server::new(link) {
-        Ok(server) => server,
-        Err(error) => return stop(1, &format!("cannot open the link: {error}")),
-    };
-    // The process has one thread. The sidecar's option `walls` decides about systems that lack parts.
+    // The process has one thread. The sidecar's option `walls` decides about systems that lack
+    // parts.
     let _ = coldframe_wall::close_edge();
     match server.serve(surroundings) {
         Ok(()) => ExitCode::SUCCESS,

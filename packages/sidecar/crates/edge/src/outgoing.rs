@@ -1,8 +1,8 @@
 //! The bytes to the sidecar: a buffer, the task that writes the buffer, and the queues of events.
 //!
-//! Replies and the ends of flows are never dropped. Data of flows waits while the buffer is full, so
-//! that a sidecar that reads slowly slows the peers. Requests wait while the buffer is far too full.
-//! Events wait in their own queues, and are lost if a queue is full. Next: `runtime.rs`.
+//! Replies and the ends of flows are never dropped. Data of flows waits while the buffer is full,
+//! so that a sidecar that reads slowly slows the peers. Requests wait while the buffer is far too
+//! full. Events wait in their own queues, and are lost if a queue is full. Next: `runtime.rs`.
 
 use coldframe_edge_link::{
     DATA_HEAD_BYTES, Event, Failure, FailureKind, MAX_DATA_BYTES, Message, ToSidecar, Unencodable, data_head,
@@ -40,7 +40,7 @@ struct Inner {
     scratch: Vec<u8>,
     writer: Option<Waker>,
     reader: Option<Waker>,
-    flows: Vec<Waker>,
+    flows: HashMap<u32, Waker>,
     events: HashMap<u64, Queue>,
     /// The runtimes with waiting events, in turns.
     with_events: VecDeque<u64>,
@@ -115,7 +115,7 @@ impl Inner {
     fn written(&mut self, count: usize) {
         self.start += count;
         if self.waiting() < FLOWS_WAIT {
-            self.flows.drain(..).for_each(Waker::wake);
+            self.flows.drain().for_each(|(_, waker)| waker.wake());
         }
         if self.waiting() < READER_WAITS {
             self.reader.take().into_iter().for_each(Waker::wake);
@@ -133,8 +133,8 @@ impl Outgoing {
         }
     }
 
-    /// Reads at most `most` bytes of a flow into the buffer. `read` reads. Returns the number of bytes.
-    /// Waits while the buffer is full.
+    /// Reads at most `most` bytes of a flow into the buffer. `read` reads. Returns the number of
+    /// bytes. Waits while the buffer is full.
     pub fn read(
         &self,
         id: u32,
@@ -144,7 +144,7 @@ impl Outgoing {
     ) -> Poll<io::Result<usize>> {
         let mut inner = self.0.borrow_mut();
         if inner.waiting() >= FLOWS_WAIT {
-            inner.flows.push(cx.waker().clone());
+            inner.flows.insert(id, cx.waker().clone());
             return Poll::Pending;
         }
         let most = most.min(MAX_DATA_BYTES);

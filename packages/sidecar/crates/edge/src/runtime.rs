@@ -95,7 +95,7 @@ impl Runtime {
     pub fn start(id: u64, shared: Rc<Shared>, options: Options) -> Result<Rc<Self>, Failure> {
         let dns = DnsOptions::compile(&options)?;
         let policy = Policy::compile(options::egress(&options)).map_err(|invalid| describe::invalid_rule(&invalid))?;
-        let host = HostNetwork::new(shared.surroundings.facts.clone());
+        let host = HostNetwork::new(shared.surroundings.borrow().facts.clone());
         let now = Instant::now();
         let limits = options.limits;
         let state = State {
@@ -144,8 +144,8 @@ impl Runtime {
             inbox.waker = Some(cx.waker().clone());
         }
         drop(inbox);
-        // A flow that has moved its share wakes itself. After two such flows the set returns, so that
-        // the other runtimes have their turns.
+        // A flow that has moved its share wakes itself. After two such flows the set returns, so
+        // that the other runtimes have their turns.
         while let Poll::Ready(Some(())) = all.poll_next_unpin(cx) {}
         let inbox = self.work.borrow();
         if inbox.has_ended {
@@ -165,8 +165,8 @@ impl Runtime {
         inbox.waker.take().into_iter().for_each(Waker::wake);
     }
 
-    /// Changes the options, and judges open flows again. After the call no byte of a flow moves that
-    /// the new policy refuses.
+    /// Changes the options, and judges open flows again. After the call no byte of a flow moves
+    /// that the new policy refuses.
     ///
     /// # Errors
     /// Returns the first wrong option. The former options stay in force.
@@ -187,7 +187,7 @@ impl Runtime {
         };
         self.cell.update(options::replacement(&options), kept).map_err(|invalid| describe::invalid_rule(&invalid))?;
         let now = Instant::now();
-        let flows: Vec<Rc<Flow>> = {
+        {
             let mut state = self.state.borrow_mut();
             let (new, old) = (options.limits, state.options.limits);
             if (new.connects_per_second, new.connects_burst) != (old.connects_per_second, old.connects_burst) {
@@ -196,10 +196,20 @@ impl Runtime {
             state.up.set(new.bytes_per_second, now);
             state.down.set(new.bytes_per_second, now);
             (state.options, state.dns) = (options, dns);
-            state.flows.values().cloned().collect()
-        };
-        flows.iter().for_each(|flow| flow.judge_again(now));
+        }
+        self.judge_flows(now);
         Ok(())
+    }
+
+    /// Replaces the addresses of the host machine, and judges open flows again.
+    pub fn set_host(&self, host: HostNetwork) {
+        self.cell.set_host(host);
+        self.judge_flows(Instant::now());
+    }
+
+    fn judge_flows(&self, now: Instant) {
+        let flows: Vec<Rc<Flow>> = self.state.borrow().flows.values().cloned().collect();
+        flows.iter().for_each(|flow| flow.judge_again(now));
     }
 
     /// Counts a new connection.
@@ -259,13 +269,13 @@ impl Runtime {
     /// Returns the DNS servers.
     pub fn servers(&self) -> Vec<SocketAddr> {
         let state = self.state.borrow();
-        if state.dns.servers.is_empty() { self.shared.surroundings.servers.clone() } else { state.dns.servers.clone() }
+        if state.dns.servers.is_empty() { self.shared.surroundings.borrow().servers.clone() } else { state.dns.servers.clone() }
     }
 
     /// Returns whether IPv4 and IPv6 addresses are looked up. A host machine without an address of
     /// its own looks up IPv4 addresses.
     pub fn families(&self, family: LookUpFamily) -> (bool, bool) {
-        let host = &self.shared.surroundings;
+        let host = self.shared.surroundings.borrow();
         match family {
             LookUpFamily::V4 => (true, false),
             LookUpFamily::V6 => (false, true),

@@ -6,6 +6,7 @@
 use crate::describe;
 use crate::dns;
 use crate::flow::Flow;
+use crate::interfaces::Interfaces;
 use crate::link::{MAX_FLOWS, Request, Shared, Slot};
 use crate::runtime::{MAX_LOOK_UPS, MAX_SESSIONS, Runtime};
 use crate::surroundings::Surroundings;
@@ -15,16 +16,20 @@ use coldframe_edge_link::{
     ToSidecar, VERSION,
 };
 use displaydoc::Display;
-use std::collections::HashMap;
+use futures_util::future::{Either, select};
 use std::future::poll_fn;
 use std::io;
 use std::net::SocketAddr;
+use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::net::UnixStream as StdStream;
+use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::task::Poll;
 use std::time::Instant;
+use tokio::io::unix::AsyncFd;
+use tokio::io::{AsyncReadExt, Interest};
 use tokio::net::UnixStream;
+use tokio::net::unix::OwnedReadHalf;
 use tokio::runtime::{Builder, LocalOptions};
 
 /// The largest number of runtimes.
@@ -64,6 +69,17 @@ pub fn serve(stream: StdStream, surroundings: Surroundings) -> Result<(), LinkFa
 pub struct Server {
     scheduler: tokio::runtime::LocalRuntime,
     stream: UnixStream,
+    /// `None` if the system refuses, or in tests. The addresses of the start then stay in force.
+    interfaces: Option<AsyncFd<Changes>>,
+}
+
+/// The socket of changes of the host machine's addresses.
+struct Changes(Interfaces);
+
+impl AsRawFd for Changes {
+    fn as_raw_fd(&self) -> RawFd {
+        self.0.changes().as_raw_fd()
+    }
 }
 
 impl Server {
@@ -77,7 +93,21 @@ impl Server {
         let entered = scheduler.enter();
         let stream = UnixStream::from_std(stream)?;
         drop(entered);
-        Ok(Self { scheduler, stream })
+        Ok(Self { scheduler, stream, interfaces: None })
+    }
+
+    /// Follows changes of the host machine's addresses. Call before the rights are given up, and
+    /// before the addresses are read, so that no change is missed.
+    ///
+    /// # Errors
+    /// Fails if the system refuses.
+    pub fn follow_interfaces(&mut self) -> io::Result<()> {
+        let entered = self.scheduler.enter();
+        let changes = Changes(Interfaces::open()?);
+        // SAFETY: `Changes` owns the descriptor, and neither closes nor replaces it while it lives.
+        self.interfaces = Some(unsafe { AsyncFd::register_with_interest(changes, Interest::READABLE) }?);
+        drop(entered);
+        Ok(())
     }
 
     /// Serves the link on this thread until the sidecar closes the link.
@@ -85,45 +115,56 @@ impl Server {
     /// # Errors
     /// Returns the reason if the link has ended otherwise.
     pub fn serve(self, surroundings: Surroundings) -> Result<(), LinkFault> {
-        let Self { scheduler, stream } = self;
+        let Self { scheduler, stream, interfaces } = self;
         scheduler.block_on(async {
             let shared = Rc::new(Shared::new(surroundings));
-            let mut link = Link { shared: shared.clone(), runtimes: HashMap::new(), said_hello: false };
-            let stream = Rc::new(stream);
-            let (writer, out) = (stream.clone(), shared.clone());
-            let writer = tokio::task::spawn_local(poll_fn(move |cx| out.out.poll_write(&writer, cx)));
-            let result = link.read(&stream).await;
-            writer.abort();
+            let mut link = Link { shared: shared.clone(), said_hello: false };
+            let (mut reads, writes) = stream.into_split();
+            let out = shared.clone();
+            let writer = tokio::task::spawn_local(poll_fn(move |cx| out.out.poll_write(writes.as_ref(), cx)));
+            if let Some(interfaces) = interfaces {
+                tokio::task::spawn_local(follow(interfaces, shared));
+            }
+            // The reader may wait for the writer. Either notices the end of the sidecar.
+            let result = match select(pin!(link.read(&mut reads)), writer).await {
+                Either::Left((result, writer)) => {
+                    writer.abort();
+                    result
+                }
+                Either::Right((written, _)) => written.map_or(Ok(()), |error| {
+                    let has_ended = [io::ErrorKind::BrokenPipe, io::ErrorKind::ConnectionReset].contains(&error.kind());
+                    if has_ended { Ok(()) } else { Err(error.into()) }
+                }),
+            };
             link.end();
             result
         })
     }
 }
 
+/// Replaces the addresses of the host machine after each change.
+async fn follow(interfaces: AsyncFd<Changes>, shared: Rc<Shared>) {
+    while let Ok(mut ready) = interfaces.readable().await {
+        ready.clear_ready();
+        let Changes(sockets) = interfaces.get_ref();
+        // After a failure the former addresses stay in force until the next change.
+        if let Ok(all) = sockets.drop_changes().and_then(|()| sockets.addresses()) {
+            shared.set_addresses(all);
+        }
+    }
+}
+
 struct Link {
     shared: Rc<Shared>,
-    runtimes: HashMap<u64, Rc<Runtime>>,
     said_hello: bool,
 }
 
 impl Link {
-    async fn read(&mut self, stream: &UnixStream) -> Result<(), LinkFault> {
+    async fn read(&mut self, stream: &mut OwnedReadHalf) -> Result<(), LinkFault> {
         let mut decoder = Decoder::new();
         loop {
             poll_fn(|cx| self.shared.out.poll_space(cx)).await;
-            let count = poll_fn(|cx| {
-                loop {
-                    match stream.try_read(decoder.spare()) {
-                        Err(error) if error.kind() == io::ErrorKind::WouldBlock => match stream.poll_read_ready(cx) {
-                            Poll::Ready(Ok(())) => {}
-                            Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
-                            Poll::Pending => return Poll::Pending,
-                        },
-                        result => return Poll::Ready(result),
-                    }
-                }
-            });
-            let count = match count.await {
+            let count = match stream.read(decoder.spare()).await {
                 Ok(0) => return Ok(()),
                 Ok(count) => count,
                 // The sidecar has ended with unread bytes.
@@ -166,7 +207,7 @@ impl Link {
                 Ok(())
             }
             ToEdge::Watch { runtime, on } => {
-                if !on || self.runtimes.contains_key(&runtime) {
+                if !on || self.shared.runtime(runtime).is_some() {
                     self.shared.out.watch(runtime, on);
                 }
                 Ok(())
@@ -198,11 +239,13 @@ impl Link {
     }
 
     fn set(&mut self, reply: Request, id: u64, options: Options) -> Result<(), LinkFault> {
-        let result = match self.runtimes.get(&id) {
+        let result = match self.shared.runtime(id) {
             Some(runtime) => runtime.set(options, Existing::Recheck),
-            None if self.runtimes.len() >= MAX_RUNTIMES => return Err(LinkFault::Rules("at most 65536 runtimes")),
+            None if self.shared.runtimes.borrow().len() >= MAX_RUNTIMES => {
+                return Err(LinkFault::Rules("at most 65536 runtimes"));
+            }
             None => Runtime::start(id, self.shared.clone(), options).map(|runtime| {
-                self.runtimes.insert(id, runtime);
+                self.shared.runtimes.borrow_mut().insert(id, runtime);
             }),
         };
         reply.finish(result, |()| ToSidecar::Done {});
@@ -211,7 +254,7 @@ impl Link {
 
     fn change(&self, id: u64, change: &OptionsChange, existing: Existing) -> Result<(), Failure> {
         let unknown = || describe::invalid("runtime", "a runtime with a policy", &id.to_string());
-        self.runtimes.get(&id).ok_or_else(unknown)?.change(change, existing)
+        self.shared.runtime(id).ok_or_else(unknown)?.change(change, existing)
     }
 
     fn look_up(&self, reply: Request, id: u64, name: String, family: LookUpFamily) {
@@ -230,7 +273,7 @@ impl Link {
 
     /// Runs a look-up or a query in the runtime's task.
     fn work(&self, reply: Request, id: u64, name: &str, work: impl AsyncFnOnce(&Runtime, Request) + 'static) {
-        let Some(runtime) = self.runtimes.get(&id) else {
+        let Some(runtime) = self.shared.runtime(id) else {
             let what = format!("the look-up of {}", describe::shortened(name));
             return reply.reply(&ToSidecar::Failed { failure: describe::refusal(what, describe::no_policy()) });
         };
@@ -246,7 +289,7 @@ impl Link {
     }
 
     fn check(&self, id: u64, url: &str) -> Result<Decision, Failure> {
-        let Some(runtime) = self.runtimes.get(&id) else { return Ok(Decision::Refused(describe::no_policy())) };
+        let Some(runtime) = self.shared.runtime(id) else { return Ok(Decision::Refused(describe::no_policy())) };
         let (current, state) = (runtime.cell.current(), runtime.state.borrow());
         let decision = coldframe_egress::check(&current, &state.pins, url, Instant::now());
         let decision = decision.map_err(|expected| describe::invalid("url", expected, url))?;
@@ -254,7 +297,7 @@ impl Link {
     }
 
     fn list(&self, reply: Request, id: u64) {
-        let flows: Vec<FlowInfo> = match self.runtimes.get(&id) {
+        let flows: Vec<FlowInfo> = match self.shared.runtime(id) {
             Some(runtime) => runtime.state.borrow().flows.values().map(|flow| flow.info()).collect(),
             None => Vec::new(),
         };
@@ -273,10 +316,10 @@ impl Link {
         if flows.contains_key(&id) || flows.len() >= MAX_FLOWS {
             return Err(LinkFault::Rules("a flow with a free id"));
         }
-        let failure = match self.runtimes.get(&runtime) {
+        let failure = match self.shared.runtime(runtime) {
             Some(of) => match of.take_connect() {
                 Ok(()) => {
-                    flows.insert(id, Slot::Open(Flow::start(id, of, peer)));
+                    flows.insert(id, Slot::Open(Flow::start(id, &of, peer)));
                     return Ok(());
                 }
                 Err(failure) => failure,
@@ -293,9 +336,9 @@ impl Link {
         if flows.contains_key(&id) || flows.len() >= MAX_FLOWS {
             return Err(LinkFault::Rules("a flow with a free id"));
         }
-        let failure = match self.runtimes.get(&runtime) {
+        let failure = match self.shared.runtime(runtime) {
             Some(of) if of.state.borrow().sessions.len() < MAX_SESSIONS => {
-                flows.insert(id, Slot::Tls(TlsFlow::start(id, of)));
+                flows.insert(id, Slot::Tls(TlsFlow::start(id, &of)));
                 return Ok(());
             }
             Some(of) => of.limit("tlsSessions"),
@@ -345,7 +388,8 @@ impl Link {
     }
 
     fn end_runtime(&mut self, id: u64) {
-        let Some(runtime) = self.runtimes.remove(&id) else { return };
+        let removed = self.shared.runtimes.borrow_mut().remove(&id);
+        let Some(runtime) = removed else { return };
         let flows: Vec<Rc<Flow>> = runtime.state.borrow().flows.values().cloned().collect();
         flows.iter().for_each(|flow| flow.cut(describe::errno(libc::ECONNRESET), CloseReason::RuntimeEnded));
         let sessions: Vec<Rc<TlsFlow>> = runtime.state.borrow().sessions.values().cloned().collect();
@@ -355,7 +399,7 @@ impl Link {
     }
 
     fn end(&mut self) {
-        let ids: Vec<u64> = self.runtimes.keys().copied().collect();
+        let ids: Vec<u64> = self.shared.runtimes.borrow().keys().copied().collect();
         ids.into_iter().for_each(|id| self.end_runtime(id));
         self.shared.flows.borrow_mut().clear();
     }

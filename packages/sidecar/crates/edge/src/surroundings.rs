@@ -25,7 +25,7 @@ const MAX_SERVERS: usize = 3;
 /// The host machine's network.
 #[derive(Debug, Clone, Default)]
 pub struct Surroundings {
-    /// The DNS servers, in the order in which they are asked.
+    /// The DNS servers, in the order of the queries.
     pub servers: Vec<SocketAddr>,
     /// The addresses and the subnets.
     pub facts: HostFacts,
@@ -53,23 +53,27 @@ impl Surroundings {
 
     fn of(interfaces: &[Interface], config: &[u8]) -> Self {
         let index = |name: &str| interfaces.iter().find(|interface| interface.name == name)?.index;
-        let servers = servers(config, index);
-        let mut this = Self { servers, ..Self::default() };
-        for interface in interfaces {
-            let (address, length) = match &interface.addr {
-                IfAddr::V4(short) => (IpAddr::V4(short.ip), short.prefixlen),
-                IfAddr::V6(long) => (IpAddr::V6(long.ip), long.prefixlen),
-            };
-            this.facts.addresses.push(address);
+        let mut this = Self { servers: servers(config, index), ..Self::default() };
+        this.set_addresses(interfaces.iter().map(|interface| match &interface.addr {
+            IfAddr::V4(short) => (IpAddr::V4(short.ip), short.prefixlen),
+            IfAddr::V6(long) => (IpAddr::V6(long.ip), long.prefixlen),
+        }));
+        this
+    }
+
+    /// Replaces the addresses, each with the length of its subnet.
+    pub(crate) fn set_addresses(&mut self, all: impl IntoIterator<Item = (IpAddr, u8)>) {
+        (self.facts.addresses, self.facts.subnets, self.has_v4, self.has_v6) = Default::default();
+        for (address, length) in all {
+            self.facts.addresses.push(address);
             // The subnet of a point-to-point link has one address. A subnet of all addresses would
             // refuse everything.
-            this.facts.subnets.extend(Cidr::covering(address, length.into()).filter(|subnet| subnet.length() > 0));
+            self.facts.subnets.extend(Cidr::covering(address, length.into()).filter(|subnet| subnet.length() > 0));
             match address {
-                IpAddr::V4(short) => this.has_v4 |= !short.is_loopback(),
-                IpAddr::V6(long) => this.has_v6 |= !long.is_loopback() && !long.is_unicast_link_local(),
+                IpAddr::V4(short) => self.has_v4 |= !short.is_loopback(),
+                IpAddr::V6(long) => self.has_v6 |= !long.is_loopback() && !long.is_unicast_link_local(),
             }
         }
-        this
     }
 }
 

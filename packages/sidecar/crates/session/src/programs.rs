@@ -108,7 +108,8 @@ impl Session {
                 orphans.remove(&attach.pid);
             }
             self.replies.requests.attach(id, process.clone());
-            self.send(Message::of_request(Kind::Started, id, &Started { pid: attach.pid }, 32));
+            let started = Started { pid: attach.pid, earlier: Some(process.most_captured()) };
+            self.send(Message::of_request(Kind::Started, id, &started, 32));
             let streams = convert::streams(attach.stream);
             sink.attach(id, streams, || process.stream(streams));
         }

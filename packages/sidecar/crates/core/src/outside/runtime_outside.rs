@@ -1,7 +1,7 @@
 //! The outside connections of one runtime: its options, and its flows in the link.
 //!
-//! The kernel calls [`Outside`] while the runtime's sockets are locked, so no function of this
-//! module waits, and none calls the kernel before the kernel's call has returned. Next: `tests.rs`.
+//! The kernel calls [`Outside`] while the runtime's sockets are locked. So no function of this
+//! module waits, and none calls the kernel during the kernel's call. Next: `tests.rs`.
 
 use super::edge::Edge;
 use super::events::{EventQueue, OutsideEvents, OutsideListener};

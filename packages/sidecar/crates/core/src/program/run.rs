@@ -154,6 +154,10 @@ async fn run_guest(
     let is_new = launch.is_some();
     if let Some(launch) = launch {
         start(program, vm, launch);
+    } else {
+        // A restore has completed the operations of connections and calls that are not part of a
+        // snapshot. The program receives these events before its timers and its listeners run.
+        complete(vm, program.process.operations.take());
     }
     let ready = (is_new && program.mode == Mode::Resident).then_some(|vm: &Vm| {
         timings.guest_start_ns = vm.data().program_began.unwrap_or_else(sys::monotonic_ns).saturating_sub(began);
@@ -226,11 +230,7 @@ async fn give_turns(program: &Arc<Program>, vm: &mut Vm, is_shell: bool, mut rea
         };
         match step {
             Step::Timer => vm.deliver(Event::Timer),
-            Step::Complete(events) => {
-                for kernel::Event { operation, result, bytes } in events {
-                    vm.deliver(Event::Complete { operation: operation.get(), result, bytes: &bytes });
-                }
-            }
+            Step::Complete(events) => complete(vm, events),
             Step::Evaluate(Request { id, code, settings, .. }) => {
                 let place = settings.place();
                 vm.deliver(Event::Eval { id: id.get(), source: &code, returns: settings.returns, place: &place });
@@ -238,6 +238,13 @@ async fn give_turns(program: &Arc<Program>, vm: &mut Vm, is_shell: bool, mut rea
             Step::Abandon => program.finish_evaluation(ExitCode::Interrupted.code(), None, None),
             Step::End => return Exit::Failed(None),
         }
+    }
+}
+
+/// Queues the events of completed operations.
+fn complete(vm: &mut Vm, events: Vec<kernel::Event>) {
+    for kernel::Event { operation, result, bytes } in events {
+        vm.deliver(Event::Complete { operation: operation.get(), result, bytes: &bytes });
     }
 }
 

@@ -104,6 +104,11 @@ impl Process {
         self.program.credit(bytes);
     }
 
+    /// Returns the most bytes of output that the capture of both descriptors can have.
+    pub fn most_captured(&self) -> u64 {
+        self.program.limits().output_bytes.saturating_mul(2)
+    }
+
     /// Streams these descriptors from now on. Newly streamed descriptors begin with the captured
     /// output. Returns false, and streams nothing, if the process has ended. The sink may not have
     /// received the end yet.

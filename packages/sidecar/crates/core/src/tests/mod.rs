@@ -4,6 +4,7 @@ mod bindings;
 mod children;
 mod crypto;
 mod isolation;
+mod outside;
 mod panics;
 mod programs;
 mod residents;

@@ -42,7 +42,7 @@ impl Cache {
         self.0.insert((name.clone(), family), entry);
     }
 
-    /// Removes the addresses of a name, because the name has no address any more.
+    /// Removes the addresses of a name, because the name has no address now.
     pub fn remove(&mut self, name: &Name, family: Family) {
         self.0.remove(&(name.clone(), family));
     }

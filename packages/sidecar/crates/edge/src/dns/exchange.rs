@@ -1,9 +1,9 @@
 //! One query and its response. Next: `records.rs`.
 //!
 //! The query has a random id, a random case of its letters and a random port. A response must have
-//! the id and the question, and come from the server's address. Other responses are ignored. A
-//! truncated response, a response in another case, and a flood of wrong responses make the query
-//! repeat over TCP. A server has [`SERVER_TIME`], a query [`QUERY_TIME`].
+//! the id, the name and the type of the query, and be sent by the server's address. Other responses
+//! are ignored. A truncated response, a response in another case, and a flood of wrong responses
+//! make the query repeat over TCP. A server has [`SERVER_TIME`], a query [`QUERY_TIME`].
 
 use coldframe_egress::{Name, ResponseFault};
 use hickory_proto::op::{Message, MessageType, OpCode, Query};
@@ -62,8 +62,7 @@ enum Datagram {
     NeedsStream,
 }
 
-/// Asks the servers in turn. `judge` judges a response whose id and question are right, and receives
-/// the id.
+/// Asks the servers in turn. `judge` judges a response to the query, and receives the id.
 ///
 /// # Errors
 /// Returns the fault of the last server, or the first fault that no other server would change.

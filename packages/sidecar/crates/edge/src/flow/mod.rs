@@ -19,6 +19,7 @@ use coldframe_edge_link::{CloseReason, Event, Failure, FlowInfo, Refused, ToSide
 use coldframe_egress::{Admission, Name, judge_again};
 use std::cell::RefCell;
 use std::collections::VecDeque;
+use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -49,6 +50,8 @@ struct Inner {
     waker: Option<Waker>,
     /// The bytes that the socket has not accepted.
     to_peer: VecDeque<u8>,
+    /// An error of the socket that the future has not seen.
+    fault: Option<io::Error>,
     /// The window of the bytes from the sidecar.
     incoming: ReceiveWindow,
     /// The window of the bytes to the sidecar.
@@ -162,7 +165,7 @@ impl Flow {
     /// Judges the flow again after an update of the policy, if the update asks for that.
     pub fn judge_again(&self, now: Instant) {
         let mut inner = self.inner.borrow_mut();
-        // A flow without an admission is judged by the new policy when its turn comes.
+        // A flow without an admission is judged by the new policy later.
         let Some(admission) = inner.admission.filter(|admission| self.runtime.cell.needs_recheck(admission)) else { return };
         let current = self.runtime.cell.current();
         let judged = judge_again(&current, &self.runtime.state.borrow().pins, &admission, now);

@@ -18,7 +18,7 @@ use tokio::time::timeout;
 
 /// The time until a connection is established.
 const CONNECT_TIME: Duration = Duration::from_secs(30);
-/// The time after which an idle connection is probed, so that a vanished peer ends the flow.
+/// The time after which an idle connection is probed, so that the loss of the peer ends the flow.
 const PROBE_AFTER: Duration = Duration::from_secs(900);
 /// The largest number of expired pins that are renewed for one connection.
 const MAX_RENEWALS: u32 = 4;
@@ -26,7 +26,8 @@ const MAX_RENEWALS: u32 = 4;
 impl Flow {
     /// Runs the flow.
     pub(super) async fn run(self: Rc<Self>) {
-        let opened = match select(pin!(self.open()), pin!(self.until_done())).await {
+        // The box is freed when the connection is established. An idle flow keeps a small future.
+        let opened = match select(Box::pin(self.open()), pin!(self.until_done())).await {
             Either::Left((opened, _)) => opened,
             Either::Right(((), _)) => return,
         };

@@ -7,6 +7,7 @@
 use super::{Ending, Flow, Inner};
 use crate::describe;
 use coldframe_edge_link::{CloseReason, MAX_DATA_BYTES, ToSidecar};
+use std::collections::VecDeque;
 use std::future::Future;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -15,8 +16,8 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
-/// The time that a peer has for the last bytes after the sidecar has closed the flow. Linux waits as
-/// long for the FIN of a peer.
+/// The time that a peer has for the last bytes after the sidecar has closed the flow. Linux waits
+/// as long for the FIN of a peer.
 pub const FLUSH_TIME: Duration = Duration::from_secs(60);
 
 const UP: usize = 0;
@@ -57,6 +58,9 @@ impl Flow {
         if self.runtime.is_exhausted() {
             return Err(Stop::Exhausted);
         }
+        if let Some(error) = inner.fault.take() {
+            return Err(Stop::Failed(error));
+        }
         self.write(inner, cx)?;
         if inner.closing.is_none() {
             self.read(inner, cx)?;
@@ -75,8 +79,12 @@ impl Flow {
         let now = Instant::now();
         let granted = self.runtime.state.borrow_mut().up.available(bytes.len() as u64, now).unwrap_or_default();
         let granted = bytes.get(..usize::try_from(granted).unwrap_or(usize::MAX)).unwrap_or(bytes);
-        // The future reports an error of the socket, because its next write fails too.
-        let written = if granted.is_empty() { 0 } else { stream.try_write(granted).unwrap_or_default() };
+        let written = if granted.is_empty() { Ok(0) } else { stream.try_write(granted) };
+        let written = written.unwrap_or_else(|error| {
+            // The system reports the error of a socket once, so the future must receive it.
+            inner.fault = Some(error).filter(|error| error.kind() != io::ErrorKind::WouldBlock);
+            0
+        });
         self.sent(inner, written);
         written
     }
@@ -116,6 +124,9 @@ impl Flow {
                     }
                 }
             }
+        }
+        if inner.to_peer.capacity() > MAX_DATA_BYTES {
+            inner.to_peer = VecDeque::new();
         }
         if inner.guest_ended && !inner.fin_sent {
             let Some(stream) = inner.stream.as_mut() else { return Ok(()) };

@@ -6,6 +6,7 @@
 
 use super::world::World;
 use crate::Status;
+use crate::outside::{FlowId, LookUpAnswer, LookUpId, OutsideEvent, OutsideFailure, OutsideFailureKind};
 use crate::snapshot::KernelSnapshot;
 use arbitrary::{Result, Unstructured};
 use coldframe_abi::system_calls::{ArgumentKind, CryptographyCall, Declaration, FAMILIES};
@@ -44,6 +45,9 @@ const PATHS: &[&[u8]] = &[
     b"/home",
     b"/nonexistent/x",
 ];
+const ADDRESSES: &[&[u8]] =
+    &[b"127.0.0.1", b"::1", b"0.0.0.0", b"93.184.216.34", b"2001:db8::1", b"::ffff:10.0.0.1", b"/tmp/s", b"\0a"];
+const NAMES: &[&[u8]] = &[b"localhost", b"example.com", b"a.example.com.", b"host.invalid"];
 const FLAGS: &[i64] = &[0, 1, 2, 0o102, 0o302, 0o1102, 0o2101, 0o200_000, 0o400_000, 0o100_000, 0o10_000_000, 0o4102];
 const SIZES: &[i64] = &[0, 1, -1, 3, 64, 4_095, 4_096, 65_536, 70_000, 131_071, 1 << 20, 1 << 40, i64::MAX, i64::MIN, -70_000];
 const MODES: &[i64] = &[0, 0o777, 0o644, 0o600, 0o1777, 0o4755, 0o7777, -1];
@@ -79,6 +83,8 @@ impl Row {
             match argument.kind {
                 ArgumentKind::Path => row.path(input)?,
                 ArgumentKind::Buffer => row.memory.resize(start + input.choose(BUFFERS)?, 0xaa),
+                _ if argument.name == "address" && input.ratio(7, 8)? => row.memory.extend_from_slice(input.choose(ADDRESSES)?),
+                _ if argument.name == "name" && input.ratio(7, 8)? => row.memory.extend_from_slice(input.choose(NAMES)?),
                 _ => row.bytes(input)?,
             }
             row.integers[place] = start as i64;
@@ -151,8 +157,41 @@ fn copy(world: &mut World) {
     assert!(read.encode().expect("a snapshot can be encoded") == bytes, "another encoding of the decoded snapshot");
     let copied = World::restore(&read).expect("a kernel within its limits can be restored");
     assert_eq!(copied.programs.len(), world.programs.len());
-    assert_eq!(copied.kernel.counts(), world.kernel.counts(), "processes, programs and sockets");
+    let (entries, programs, sockets) = world.kernel.counts();
+    let without_flows = (entries, programs, sockets - world.kernel.sockets.flow_ends());
+    assert_eq!(copied.kernel.counts(), without_flows, "processes, programs and sockets");
     std::mem::replace(world, copied).finish();
+}
+
+/// Passes an arbitrary event of the outside to the kernel. The event may break every rule.
+fn event(world: &mut World, input: &mut Unstructured<'_>) -> Result<()> {
+    let flow = FlowId::new(input.int_in_range(0..=12)?);
+    let address = ([10, 0, 0, 7], input.arbitrary()?).into();
+    let failure = |errno: Errno| OutsideFailure { kind: OutsideFailureKind::Errno(errno), message: String::new() };
+    match input.int_in_range(0..=9)? {
+        0..=2 => world.event(flow, OutsideEvent::Connected { local: address, peer: address }),
+        3 => world.event(flow, OutsideEvent::Data(&vec![7; usize::from(input.arbitrary::<u16>()?)])),
+        4 => world.event(flow, OutsideEvent::Data(&vec![7; usize::from(input.arbitrary::<u16>()?) * 8])),
+        5 => world.event(flow, OutsideEvent::Credit(input.arbitrary()?)),
+        6 => world.event(flow, OutsideEvent::End),
+        7 => world.event(flow, OutsideEvent::Closed(None)),
+        8 => {
+            let errno = Errno::try_from(input.int_in_range(1..=600)?).unwrap_or(Errno::EIO);
+            world.event(flow, OutsideEvent::Closed(Some(failure(errno))));
+        }
+        _ => {
+            let id = LookUpId::new(input.int_in_range(0..=12)?);
+            let text = || String::from("203.0.113.1");
+            let result = match input.int_in_range(0..=3)? {
+                0 => Ok(LookUpAnswer::Records(text())),
+                1 => Ok(LookUpAnswer::Addresses(vec![[203, 0, 113, 1].into(); usize::from(input.arbitrary::<u8>()?)])),
+                2 => Err(OutsideFailure { kind: OutsideFailureKind::Denied { reason: text(), rule: None }, message: text() }),
+                _ => Err(failure(Errno::EIO)),
+            };
+            world.kernel.looked_up(id, result);
+        }
+    }
+    Ok(())
 }
 
 fn step(world: &mut World, copies: &mut usize, input: &mut Unstructured<'_>) -> Result<()> {
@@ -174,11 +213,13 @@ fn step(world: &mut World, copies: &mut usize, input: &mut Unstructured<'_>) -> 
             copy(world);
         }
         5 => drop(world.programs[at].process().operations.take()),
+        6..=8 => event(world, input)?,
         _ => {
             let call = input.choose(declarations())?;
             let Row { integers, mut memory } = Row::of(world, at, call, input)?;
             let answer = world.call(at, call.number, integers, &mut memory).unwrap_or_else(Errno::negative);
             assert!(answer > LOWEST, "{} {integers:?} = {answer}", call.name);
+            world.check_flows();
         }
     }
     world.end_killed();

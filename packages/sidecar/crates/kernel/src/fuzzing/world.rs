@@ -3,6 +3,9 @@
 use crate::caller::Caller;
 use crate::descriptors::Descriptors;
 use crate::limits::Limits;
+use crate::net::{FakeOutside, FlowRules};
+use crate::outside::{FlowId, OutsideEvent};
+use crate::permissions::policy::{PermissionPolicy, ScopePolicy, Verdict};
 use crate::snapshot::{KernelSnapshot, RestoreInputs, RestoredKernel};
 use crate::testing::FakeCaller;
 use crate::usage::Resource;
@@ -17,6 +20,15 @@ const MOST_PROGRAMS: usize = 6;
 pub(super) struct World {
     pub(super) kernel: Arc<Kernel>,
     pub(super) programs: Vec<Arc<dyn Caller>>,
+    outside: Arc<FakeOutside>,
+    rules: FlowRules,
+}
+
+/// Attaches the outside to a kernel.
+fn attach(kernel: &Kernel) -> Arc<FakeOutside> {
+    let outside = Arc::new(FakeOutside::default());
+    kernel.set_outside(Some(outside.clone()));
+    outside
 }
 
 /// Returns limits that a short input can reach.
@@ -49,19 +61,39 @@ impl World {
             FakeCaller::start(process, &[])
         };
         let programs = (0..2).map(start).collect();
-        Self { kernel, programs }
+        let network = Some(ScopePolicy::always(Verdict::Allow));
+        kernel.permissions.set(&PermissionPolicy { network, ..PermissionPolicy::default() }).expect("a good policy");
+        Self { outside: attach(&kernel), kernel, programs, rules: FlowRules::default() }
     }
 
     pub(super) fn restore(saved: &KernelSnapshot) -> Result<Self, Error> {
         let with = RestoreInputs { limits: limits(), permissions: None, mounts: &[], file_systems: &[], warnings: None };
         let RestoredKernel { kernel, processes } = Kernel::restore(saved, with)?;
         let programs = processes.into_iter().map(|process| FakeCaller::start(process, &[])).collect();
-        Ok(Self { kernel, programs })
+        Ok(Self { outside: attach(&kernel), kernel, programs, rules: FlowRules::default() })
     }
 
     pub(super) fn snapshot(&self) -> KernelSnapshot {
         let processes: Vec<&Process> = self.programs.iter().map(|program| program.process()).collect();
         self.kernel.snapshot(&processes)
+    }
+
+    /// Passes an event of the outside to the kernel.
+    pub(super) fn event(&mut self, flow: FlowId, event: OutsideEvent<'_>) {
+        // The credit and the end count from the event on, not for the kernel's earlier calls.
+        self.rules.check(self.outside.take());
+        match &event {
+            OutsideEvent::Credit(bytes) => self.rules.credit(flow, *bytes),
+            OutsideEvent::Closed(_) => self.rules.close(flow),
+            _ => {}
+        }
+        self.kernel.sockets.outside_event(flow, event);
+        self.check_flows();
+    }
+
+    /// Checks that the kernel has followed the rules of flows.
+    pub(super) fn check_flows(&mut self) {
+        self.rules.check(self.outside.take());
     }
 
     /// Makes a child of a program. The child inherits the descriptors of its parent.
@@ -117,7 +149,12 @@ impl World {
         while !self.programs.is_empty() {
             self.end(0, Status::Code(0));
         }
+        self.check_flows();
+        for flow in self.rules.open_flows() {
+            self.event(flow, OutsideEvent::Closed(None));
+        }
         let Self { kernel, .. } = self;
+        assert_eq!(kernel.sockets.outside_counts(), (0, 0), "flows and lookups after the end of all programs");
         assert_eq!(kernel.counts().1, 0, "programs after the end of all programs");
         assert_eq!(kernel.usage.gauge(Resource::Kernel).used_and_highest().0, 0, "charged bytes after the end");
         assert_eq!(kernel.usage.gauge(Resource::HostFiles).used_and_highest().0, 0, "charged host files after the end");

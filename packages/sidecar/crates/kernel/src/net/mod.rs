@@ -32,7 +32,7 @@ mod tests;
 
 pub(crate) use calls::call;
 #[cfg(any(test, feature = "fuzzing"))]
-pub(crate) use outside::testing::{Asked, FakeOutside};
+pub(crate) use outside::testing::{Asked, FakeOutside, FlowRules};
 pub(crate) use snapshot::SocketsSnapshot;
 pub use socket::{IN, OUT};
 pub(crate) use sockets::SocketKind;

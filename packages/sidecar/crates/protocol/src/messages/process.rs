@@ -145,6 +145,10 @@ pub struct Outcome<'a> {
 pub struct Started {
     /// The process of the program.
     pub pid: Pid,
+    /// After `process.attach`: the most bytes of output that are sent beyond the window, because
+    /// the output was captured before the attachment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub earlier: Option<u64>,
 }
 
 /// `process.write`.

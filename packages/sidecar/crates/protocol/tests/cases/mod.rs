@@ -172,7 +172,7 @@ pub fn all() -> Vec<Case> {
         ProcessSignal { runtime: runtime(1), pid: Pid::new(70_000), signal: 15 }
     );
     sdk!(all, "process-list", ProcessList, 12, ProcessList, ProcessList { runtime: runtime(1) });
-    sidecar!(all, "started", Started, 3, Started, Started { pid: Pid::new(2) });
+    sidecar!(all, "started", Started, 3, Started, Started { pid: Pid::new(2), earlier: Some(300_000) });
     reply!(all, "reply-process-list", ProcessList, 12, ProcessTable<'_>, {
         ProcessTable { pids: pids([2, 3]), ppids: pids([1, 2]), groups: pids([2, 2]), commands: vec!["node", "node größe.js"] }
     });

@@ -28,7 +28,7 @@ impl Sink for ProgramSink {
     fn started(&self, pid: Pid) {
         drop(self.turn.lock().take());
         if self.live {
-            let body = Started { pid };
+            let body = Started { pid, earlier: None };
             self.replies.outlet.send(Message::of_request(Kind::Started, self.request, &body, 32));
         }
     }

@@ -62,7 +62,10 @@ impl Runtime {
         // The sinks of the replaced programs belong to the restored programs afterwards, or report
         // the end. So a panic in the rest of the rollback aborts the process, except for its part
         // in the kernels.
-        outside(|| self.replace(snapshot, assign, &before, Generation { kernel, quiesce }, built))
+        outside(|| {
+            let _alone = inner.rollbacks.lock();
+            self.replace(snapshot, assign, &before, Generation { kernel, quiesce }, built)
+        })
     }
 
     /// Puts the restored state in place of the state `before`.

@@ -62,6 +62,12 @@ impl Sockets {
         (state.outside.last_flow, state.outside.last_look_up) = (flow, look_up);
     }
 
+    /// Returns the number of the kernel's ends of flows.
+    #[cfg(any(test, feature = "fuzzing"))]
+    pub(crate) fn flow_ends(&self) -> usize {
+        self.lock().outside.ends.len()
+    }
+
     /// Returns the number of flows, and of lookups in progress.
     #[cfg(any(test, feature = "fuzzing"))]
     pub(crate) fn outside_counts(&self) -> (usize, usize) {

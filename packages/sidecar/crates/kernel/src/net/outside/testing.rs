@@ -1,7 +1,10 @@
-//! An implementation of [`Outside`] that records the calls, for tests and fuzz targets.
+//! An implementation of [`Outside`] that records the calls, and the check of the calls, for tests
+//! and fuzz targets.
 
+use crate::STREAM_WINDOW;
 use crate::outside::{FlowId, LookUpFamily, LookUpId, Outside};
 use coldframe_panics::runtime::Mutex;
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 /// A call of the kernel. The variants are the methods of the trait.
@@ -64,5 +67,73 @@ impl Outside for FakeOutside {
 
     fn close(&self, flow: FlowId, reset: bool) {
         self.0.lock().push(Asked::Close(flow, reset));
+    }
+}
+
+/// The state of a flow, as the outside knows it.
+#[derive(Default)]
+struct Seen {
+    ended: bool,
+    closed: bool,
+    /// The bytes without credit.
+    unread: u64,
+}
+
+/// Checks that the kernel's calls follow the rules of [`Outside`].
+#[derive(Default)]
+pub(crate) struct FlowRules(BTreeMap<FlowId, Seen>);
+
+impl FlowRules {
+    /// Checks calls of the kernel.
+    ///
+    /// # Panics
+    /// Panics if a call breaks a rule.
+    pub(crate) fn check(&mut self, asked: Vec<Asked>) {
+        for asked in asked {
+            match asked {
+                Asked::Connect(flow, _) => assert!(self.0.insert(flow, Seen::default()).is_none(), "a number twice"),
+                Asked::Write(flow, bytes) => {
+                    let seen = self.open(flow);
+                    assert!(!seen.ended && !bytes.is_empty(), "bytes after the end");
+                    seen.unread += bytes.len() as u64;
+                    assert!(seen.unread <= STREAM_WINDOW, "more bytes than the window");
+                }
+                Asked::End(flow) => assert!(!std::mem::replace(&mut self.open(flow).ended, true), "two ends"),
+                Asked::Credit(flow, bytes) => {
+                    self.open(flow);
+                    assert!(bytes > 0, "no credit");
+                }
+                Asked::Close(flow, _) => self.open(flow).closed = true,
+                Asked::LookUp(..) | Asked::Query(..) | Asked::Cancel(_) => {}
+            }
+        }
+    }
+
+    fn open(&mut self, flow: FlowId) -> &mut Seen {
+        self.0.get_mut(&flow).filter(|seen| !seen.closed).expect("no call after the end of a flow")
+    }
+
+    /// Records that the outside has sent credit.
+    pub(crate) fn credit(&mut self, flow: FlowId, bytes: u64) {
+        if let Some(seen) = self.0.get_mut(&flow) {
+            seen.unread = seen.unread.saturating_sub(bytes);
+        }
+    }
+
+    /// Records that the outside has closed the flow.
+    pub(crate) fn close(&mut self, flow: FlowId) {
+        if let Some(seen) = self.0.get_mut(&flow) {
+            seen.closed = true;
+        }
+    }
+
+    /// Returns the number of all flows.
+    pub(crate) fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Returns the flows that are not closed.
+    pub(crate) fn open_flows(&self) -> Vec<FlowId> {
+        self.0.iter().filter(|(_, seen)| !seen.closed).map(|(id, _)| *id).collect()
     }
 }

@@ -8,6 +8,7 @@ mod ended_roots;
 mod evaluations;
 mod families;
 mod limits;
+mod outside;
 mod refusals;
 mod residents;
 mod sizes;

@@ -1,5 +1,5 @@
-//! All orders of the ends of a flow: the program ends its direction, closes or resets, and the
-//! outside ends its direction or resets, before or after the program.
+//! All orders of the ends of a flow. The program ends its direction, closes or resets. The outside
+//! ends its direction or resets, before or after the program.
 
 use super::*;
 

@@ -161,7 +161,7 @@ fn the_end_of_a_direction_needs_no_credit() {
 }
 
 #[test]
-fn a_slow_reader_receives_everything_and_gives_credit_after_a_quarter_of_the_window() {
+fn a_slow_reader_receives_everything_and_credit_follows_a_quarter_of_the_window() {
     let table = Table::open();
     let piece = vec![7; BUFFER];
     (0..4).for_each(|_| table.event(OutsideEvent::Data(&piece)));

@@ -17,7 +17,7 @@ fn more_bytes_than_the_window_reset_the_flow() {
     for piece in [1, 1_000, BUFFER, WINDOW] {
         let table = Table::open();
         let bytes = vec![1; piece];
-        // The program does not read. The socket's buffer gives credit for its own size.
+        // The program does not read. The kernel returns credit for the bytes in the socket's buffer.
         let allowed = (WINDOW + BUFFER) / piece;
         for _ in 0..allowed {
             table.event(OutsideEvent::Data(&bytes));

@@ -1,10 +1,10 @@
 //! Random sequences of a program's calls and of events. The calls of the kernel must follow the
 //! rules of a flow, also if the events do not.
 
+use super::super::testing::FlowRules;
 use super::*;
 use crate::net::index::AddressIndex;
 use proptest::prelude::*;
-use std::collections::HashMap;
 
 #[derive(Debug, Clone)]
 enum Step {
@@ -38,58 +38,16 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..150)
 }
 
-/// What the outside knows of a flow.
-#[derive(Default)]
-struct Seen {
-    ended: bool,
-    closed: bool,
-    unread: u64,
-}
-
-#[derive(Default)]
-struct Rules(HashMap<FlowId, Seen>);
-
-impl Rules {
-    /// Checks the kernel's calls.
-    fn check(&mut self, asked: Vec<Asked>) {
-        for asked in asked {
-            match asked {
-                Asked::Connect(flow, _) => assert!(self.0.insert(flow, Seen::default()).is_none(), "a number twice"),
-                Asked::Write(flow, bytes) => {
-                    let seen = self.open(flow);
-                    assert!(!seen.ended && !bytes.is_empty());
-                    seen.unread += bytes.len() as u64;
-                    assert!(seen.unread <= WINDOW as u64, "more bytes than the window");
-                }
-                Asked::End(flow) => {
-                    let seen = self.open(flow);
-                    assert!(!std::mem::replace(&mut seen.ended, true), "two ends");
-                }
-                Asked::Credit(flow, bytes) => assert!(self.open(flow).unread <= WINDOW as u64 && bytes > 0),
-                Asked::Close(flow, _) => self.open(flow).closed = true,
-                other => panic!("{other:?}"),
-            }
-        }
-    }
-
-    /// Returns a flow that has not ended.
-    fn open(&mut self, flow: FlowId) -> &mut Seen {
-        let seen = self.0.get_mut(&flow).expect("a flow that exists");
-        assert!(!seen.closed, "a call after the end of the flow");
-        seen
-    }
-}
-
 proptest! {
-    /// After any sequence, the kernel has followed the rules of each flow, all memory is bounded,
-    /// and the end of all sockets and flows leaves nothing.
+    /// After any sequence, the kernel has followed the rules of each flow, and all memory is
+    /// bounded. The end of all sockets and flows leaves nothing.
     #[test]
     fn the_kernel_follows_the_rules_of_flows_after_any_events(steps in steps()) {
         let (sockets, outside) = (Sockets::default(), Arc::new(FakeOutside::default()));
         sockets.set_outside(Some(outside.clone()));
         // The sockets of the program, and the flow of each.
         let mut own: Vec<(SocketId, FlowId)> = Vec::new();
-        let mut rules = Rules::default();
+        let mut rules = FlowRules::default();
         for step in steps {
             let at = |index: usize| own.get(index).copied().unwrap_or((crate::testing::socket(9_999), FlowId::new(9_999)));
             let event = |flow: FlowId, event: OutsideEvent<'_>| sockets.outside_event(flow, event);
@@ -97,7 +55,7 @@ proptest! {
                 Step::Connect(index) => {
                     let id = if index < own.len() { own[index].0 } else { stream(&sockets, Domain::V4) };
                     if sockets.with(|state| state.connect_outside(id, peer())).is_ok() {
-                        let flow = FlowId::new(rules.0.len() as u32 + 1);
+                        let flow = FlowId::new(rules.count() as u32 + 1);
                         if index < own.len() { own[index].1 = flow } else { own.push((id, flow)) }
                     } else if !own.iter().any(|(known, _)| *known == id) {
                         own.push((id, FlowId::new(9_999)));
@@ -115,14 +73,14 @@ proptest! {
                 Step::Credit(index, bytes) => {
                     event(at(index).1, OutsideEvent::Credit(0));
                     rules.check(outside.take());
-                    if let Some(seen) = rules.0.get_mut(&at(index).1) { seen.unread = seen.unread.saturating_sub(bytes) }
+                    rules.credit(at(index).1, bytes);
                     event(at(index).1, OutsideEvent::Credit(bytes));
                 }
                 Step::End(index) => event(at(index).1, OutsideEvent::End),
                 Step::Closed(index, reset) => {
                     event(at(index).1, if reset { failed(Errno::ECONNRESET) } else { OutsideEvent::Closed(None) });
                     rules.check(outside.take());
-                    if let Some(seen) = rules.0.get_mut(&at(index).1) { seen.closed = true }
+                    rules.close(at(index).1);
                 }
             }
             rules.check(outside.take());
@@ -139,8 +97,7 @@ proptest! {
             prop_assert!(sockets.close(id, false).is_empty());
         }
         rules.check(outside.take());
-        let open: Vec<FlowId> = rules.0.iter().filter(|(_, seen)| !seen.closed).map(|(id, _)| *id).collect();
-        open.into_iter().for_each(|flow| sockets.outside_event(flow, OutsideEvent::Closed(None)));
+        rules.open_flows().into_iter().for_each(|flow| sockets.outside_event(flow, OutsideEvent::Closed(None)));
         prop_assert_eq!((sockets.outside_counts(), sockets.count(), sockets.used_and_highest().1), ((0, 0), 0, 0));
         prop_assert_eq!(sockets.used_and_highest().0[0].0, 0, "counted sockets");
     }

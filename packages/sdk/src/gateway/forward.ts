@@ -1,0 +1,170 @@
+// Forwards one request of a gateway to a guest. Each request has a connection of its own into the
+// runtime. So after a rollback, no request uses a connection of the earlier state.
+//
+// Node parses and writes both sides, so bytes of a client's head never reach a guest unread. Bodies
+// are passed on as they arrive, so that events of a server arrive at once.
+
+import type { ClientRequest, IncomingMessage, RequestOptions, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { gatewayRefused } from '../errors/make.js';
+import type { GatewayRuntime } from '../options/gateway.js';
+import { requireBuiltin } from '../packages/installed.js';
+import { eachPassed, hasBody, requestHeaders } from './headers.js';
+import type { GatewayTarget } from './host-name.js';
+import { refuse, refuseUpgrade } from './refusal.js';
+
+/** The destination of a request. */
+export interface Destination extends GatewayTarget {
+  readonly runtime: GatewayRuntime;
+  /** The header `host` of the request to the guest. */
+  readonly guestHost: string;
+  /** The header `host` of the client's request. */
+  readonly clientHost: string;
+  /** Milliseconds until the head of the guest's response must have arrived. */
+  readonly headTimeoutMs: number;
+}
+
+type OnUpgrade = (answer: IncomingMessage, guest: Duplex, head: Buffer) => void;
+type Refuse = (error: ReturnType<typeof gatewayRefused>) => void;
+
+/** Methods whose requests usually have no body, so that no length is stated. */
+const WITHOUT_BODY = new Set(['DELETE', 'GET', 'HEAD', 'OPTIONS', 'TRACE']);
+
+/** Forwards a request and its response. */
+export function forward(request: IncomingMessage, response: ServerResponse, to: Destination): void {
+  const headers = requestHeaders(request, to.guestHost, to.clientHost);
+  const { method = 'GET', headers: given } = request;
+  if (given['transfer-encoding'] !== undefined) headers.push('Transfer-Encoding', 'chunked');
+  else if (given['content-length'] === undefined && !WITHOUT_BODY.has(method)) headers.push('Content-Length', '0');
+  const upstream = open(request, headers, to, (error) => refuse(response, error));
+  if (upstream === undefined) return;
+  response.on('close', () => upstream.destroy());
+  upstream.on('response', (answer) => {
+    answer.on('error', () => response.destroy());
+    try {
+      passHead(answer, response);
+    } catch {
+      refuse(response, gatewayRefused('response', to));
+      upstream.destroy();
+      return;
+    }
+    answer.on('end', () => passTrailers(answer, response));
+    answer.pipe(response);
+  });
+  if (hasBody(request)) request.pipe(upstream);
+  else upstream.end();
+}
+
+/** Forwards a request for an upgrade. Afterwards passes bytes in both directions. */
+export function forwardUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer, to: Destination): void {
+  const headers = requestHeaders(request, to.guestHost, to.clientHost);
+  headers.push('Connection', 'Upgrade', 'Upgrade', request.headers.upgrade ?? '');
+  const onUpgrade: OnUpgrade = (answer, guest, guestHead) => {
+    socket.write(headOf(answer, ['Connection: Upgrade', `Upgrade: ${answer.headers.upgrade ?? ''}`]), 'latin1');
+    if (guestHead.length > 0) socket.write(guestHead);
+    if (head.length > 0) guest.write(head);
+    relay(socket, guest);
+  };
+  const upstream = open(request, headers, to, (error) => refuseUpgrade(socket, error), onUpgrade);
+  if (upstream === undefined) return;
+  socket.on('close', () => upstream.destroy());
+  upstream.on('response', (answer) => {
+    // The guest has not accepted the upgrade. The end of the connection ends the body.
+    answer.on('error', () => socket.destroy());
+    socket.write(headOf(answer, ['Connection: close']), 'latin1');
+    answer.pipe(socket);
+  });
+  upstream.end();
+}
+
+// Begins a request to the guest. Calls `fail` at most once, before a response. Without `onUpgrade`
+// a response that upgrades the connection is a failure.
+function open(
+  request: IncomingMessage,
+  headers: string[],
+  to: Destination,
+  fail: Refuse,
+  onUpgrade?: OnUpgrade,
+): ClientRequest | undefined {
+  const options: RequestOptions = {
+    method: request.method,
+    path: request.url,
+    headers: headers as unknown as NonNullable<RequestOptions['headers']>,
+    setHost: false,
+    createConnection: () => to.runtime.connect({ port: to.port, allowHalfOpen: true }),
+  };
+  let upstream: ClientRequest;
+  try {
+    upstream = requireBuiltin('node:http').request(options);
+  } catch (error) {
+    fail(gatewayRefused(reasonOf(error), to, error));
+    return undefined;
+  }
+  let isOver = false;
+  const end = (reason?: Reason, error?: unknown): void => {
+    if (isOver) return;
+    isOver = true;
+    clearTimeout(timer);
+    if (reason !== undefined) fail(gatewayRefused(reason, to, error));
+  };
+  const timer = setTimeout(() => {
+    end('timeout');
+    upstream.destroy();
+  }, to.headTimeoutMs);
+  upstream.on('response', () => end()).on('error', (error) => end(reasonOf(error), error));
+  if (onUpgrade !== undefined) {
+    upstream.on('upgrade', (...upgraded) => {
+      end();
+      onUpgrade(...upgraded);
+    });
+  }
+  // A connection closes without an error if the guest upgrades a request that asked for no upgrade.
+  upstream.on('close', () => end('response'));
+  return upstream;
+}
+
+type Reason = Parameters<typeof gatewayRefused>[0];
+
+function reasonOf(error: unknown): Reason {
+  const code = String((error as { code?: unknown } | null)?.code);
+  if (code === 'ECONNREFUSED') return 'not-listening';
+  return code === 'ECONNRESET' || code.startsWith('HPE_') ? 'response' : 'unavailable';
+}
+
+// Throws if Node refuses a part of the head.
+function passHead(answer: IncomingMessage, response: ServerResponse): void {
+  const values = new Map<string, [name: string, ...values: string[]]>();
+  eachPassed(answer, (name, value) => {
+    const key = name.toLowerCase();
+    const known = values.get(key);
+    if (known === undefined) values.set(key, [name, value]);
+    else known.push(value);
+  });
+  for (const [name, ...all] of values.values()) response.setHeader(name, all.length === 1 ? (all[0] as string) : all);
+  if (response.req.httpVersionMajor < 2) response.statusMessage = answer.statusMessage ?? '';
+  response.writeHead(answer.statusCode ?? 0);
+  response.flushHeaders();
+}
+
+function passTrailers({ trailers }: IncomingMessage, response: ServerResponse): void {
+  if (Object.keys(trailers).length === 0) return;
+  try {
+    response.addTrailers(trailers as Record<string, string>);
+  } catch {
+    response.destroy();
+  }
+}
+
+function headOf(answer: IncomingMessage, own: string[]): string {
+  const lines = [`HTTP/1.1 ${answer.statusCode} ${answer.statusMessage}`, ...own];
+  eachPassed(answer, (name, value) => lines.push(`${name}: ${value}`));
+  return `${lines.join('\r\n')}\r\n\r\n`;
+}
+
+function relay(client: Duplex, guest: Duplex): void {
+  client.pipe(guest).pipe(client);
+  client.on('error', () => guest.destroy());
+  guest.on('error', () => client.destroy());
+  client.on('close', () => guest.destroy());
+  guest.on('close', () => client.destroy());
+}

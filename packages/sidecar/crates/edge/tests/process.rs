@@ -1,0 +1,146 @@
+//! The program: its link, its end, and its wall.
+#![expect(clippy::unwrap_used, reason = "a test")]
+
+mod common;
+
+use coldframe_edge_link::*;
+use common::*;
+use std::io::Read;
+use std::os::fd::AsRawFd;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, Command, ExitStatus, Stdio};
+
+/// Starts the program with one end of a socket pair as descriptor 3.
+fn start(change: impl FnOnce(&mut Command)) -> (Child, UnixStream) {
+    let (ours, theirs) = UnixStream::pair().unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_coldframe-edge"));
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    change(&mut command);
+    let fd = theirs.as_raw_fd();
+    let inherit = move || {
+        // SAFETY: between fork and exec only system calls are made. A descriptor that is 3 already
+        // must lose its flag.
+        let result = unsafe { if fd == 3 { libc::fcntl(3, libc::F_SETFD, 0) } else { libc::dup2(fd, 3) } };
+        if result < 0 { Err(std::io::Error::last_os_error()) } else { Ok(()) }
+    };
+    // SAFETY: see above.
+    unsafe { command.pre_exec(inherit) };
+    (command.spawn().unwrap(), ours)
+}
+
+fn ended(mut child: Child) -> (ExitStatus, String) {
+    let status = child.wait().unwrap();
+    let mut text = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut text).unwrap();
+    (status, text)
+}
+
+#[test]
+fn the_program_serves_behind_its_wall_and_ends_with_the_link() {
+    let echo = Counting::echo();
+    let (child, stream) = start(|_| {});
+    let mut sidecar = Sidecar::over(stream);
+    sidecar.hello();
+    sidecar.set(1, loopback());
+    assert_eq!(sidecar.connect(1, echo.address), Ok(()));
+    sidecar.send(1, &ToEdge::Data(b"through the wall"));
+    assert_eq!(sidecar.receive(1, 16), b"through the wall");
+    // The server truncates its response over UDP.
+    let server = common::dns::Server::new(|query| {
+        let mut response = query.response();
+        response.metadata.truncation = true;
+        let whole = || query.answer(&[(&query.name(), 60, "8.8.8.8"), (&query.name(), 60, "2606:4700::1111")]);
+        vec![if query.over_tcp { whole() } else { response.to_vec().unwrap() }]
+    });
+    let options = Options {
+        allow: vec!["a.example".to_owned()],
+        dns_servers: vec![server.address.to_string()],
+        limits: wide(),
+        ..Options::default()
+    };
+    sidecar.set(2, options);
+    let reply = sidecar.ask(&ToEdge::LookUp { runtime: 2, name: "a.example".to_owned(), family: LookUpFamily::V4 });
+    assert_eq!(reply, ToSidecar::Addresses { addresses: vec!["8.8.8.8".parse().unwrap()] });
+
+    let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+    let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).unwrap().trim().to_owned();
+    let fields = ["NoNewPrivs:", "Seccomp:", "Threads:", "CapPrm:", "CapEff:", "CapInh:", "CapAmb:"].map(field);
+    let none = "0000000000000000";
+    assert_eq!(fields, ["1", "2", "1", none, none, none, none], "{status}");
+    // An undumpable process belongs to root, so that only root lists its descriptors.
+    if let Ok(entries) = std::fs::read_dir(format!("/proc/{}/fd", child.id())) {
+        for entry in entries.flatten() {
+            let target = std::fs::read_link(entry.path()).unwrap();
+            let target = target.to_string_lossy();
+            let is_expected =
+                target == "/dev/null" || ["socket:", "pipe:", "anon_inode:"].iter().any(|kind| target.starts_with(kind));
+            assert!(is_expected, "{target}");
+        }
+    }
+    drop(sidecar);
+    let (status, text) = ended(child);
+    assert_eq!((status.code(), &*text), (Some(0), ""));
+}
+
+#[test]
+fn the_end_of_the_sidecar_ends_the_program_while_bytes_move() {
+    let flood = Counting::new(|mut stream| {
+        use std::io::Write;
+        while stream.write_all(&[7; 65_536]).is_ok() {}
+    });
+    let (child, stream) = start(|_| {});
+    let mut sidecar = Sidecar::over(stream);
+    sidecar.hello();
+    sidecar.set(1, loopback());
+    assert_eq!(sidecar.connect(1, flood.address), Ok(()));
+    drop(sidecar);
+    let (status, _) = ended(child);
+    assert!(status.code() == Some(0) || status.code() == Some(1), "{status}");
+    assert_eq!(status.signal(), None);
+}
+
+/// The edge waits for a sidecar that does not read, and must notice its end nevertheless.
+#[test]
+fn the_end_of_a_sidecar_that_does_not_read_ends_the_program() {
+    let (child, stream) = start(|_| {});
+    let mut sidecar = Sidecar::over(stream.try_clone().unwrap());
+    sidecar.hello();
+    let check = ToEdge::Check { runtime: 1, url: "http://a.example".to_owned(), method: String::new() };
+    let mut bytes = Vec::new();
+    (0..1_000).for_each(|id| check.encode(id, &mut bytes).unwrap());
+    // The edge stops reading, so that the writes fail at the end of the time.
+    stream.set_write_timeout(Some(std::time::Duration::from_millis(300))).unwrap();
+    while std::io::Write::write_all(&mut &stream, &bytes).is_ok() {
+        let mut next = Vec::new();
+        (0..1_000).for_each(|id| check.encode(id, &mut next).unwrap());
+        bytes = next;
+    }
+    drop((sidecar, stream));
+    let (status, text) = ended(child);
+    assert_eq!(status.code(), Some(0), "{text}");
+}
+
+#[test]
+fn the_program_refuses_arguments_and_a_descriptor_that_is_no_socket() {
+    let (child, _stream) = start(|command| {
+        command.arg("--config=/tmp/x");
+    });
+    assert_eq!(ended(child).0.code(), Some(2));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_coldframe-edge"));
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let child = command.spawn().unwrap();
+    let (status, text) = ended(child);
+    assert_eq!(status.code(), Some(2), "{text}");
+}
+
+#[test]
+fn a_fault_of_the_link_is_reported_and_ends_the_program() {
+    let (child, stream) = start(|_| {});
+    let mut sidecar = Sidecar::over(stream);
+    sidecar.send(9, &ToEdge::Data(b"x"));
+    assert!(sidecar.read().is_none());
+    let (status, text) = ended(child);
+    assert_eq!(status.code(), Some(1));
+    assert!(text.contains("broke the rules of the link"), "{text}");
+}
