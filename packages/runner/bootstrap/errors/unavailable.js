@@ -14,7 +14,9 @@ function unavailableError(name) {
 
 // Makes the error of a TLS session in a runtime without the option `network`.
 function tlsUnavailableError() {
-  const error = new Error('TLS needs the option `network` of the runtime, for example `network: {}`, because another process encrypts.');
+  const error = new Error(
+    'TLS needs the option `network` of the runtime, for example `network: {}`, because another process encrypts.',
+  );
   error.code = 'ERR_FEATURE_UNAVAILABLE_ON_PLATFORM';
   return error;
 }

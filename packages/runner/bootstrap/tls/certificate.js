@@ -1,6 +1,6 @@
 // Certificates (crypto_x509.cc): the handle of `X509Certificate`, and the objects of
-// `getPeerCertificate`. A certificate is parsed in the guest, so that a wrong certificate harms only
-// its program. Next: names.js, the texts of names; ../internal-bindings/tls_wrap.js.
+// `getPeerCertificate`. A certificate is parsed in the guest, so that a wrong certificate harms
+// only its program. Next: names.js, the texts of names; ../internal-bindings/tls_wrap.js.
 'use strict';
 
 const { bytesOf, toBuffer } = require('../crypto/bytes.js');

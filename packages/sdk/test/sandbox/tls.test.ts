@@ -211,6 +211,13 @@ describe('inside a runtime', () => {
   );
 });
 
+test('says which option TLS needs', () =>
+  withRuntime(MODES[0] as (typeof MODES)[number], {}, async (runtime) => {
+    const code = `const server = net.createServer().listen(0, () => tls.connect(server.address().port).on('error', ({ code, message }) => {
+      log(code, message); process.exit(); }));`;
+    expect(await output(runtime, code)).toMatch(/^ERR_FEATURE_UNAVAILABLE_ON_PLATFORM TLS needs the option `network`/);
+  }));
+
 test('resets sessions when a snapshot is restored', () =>
   withMode(MODES[0] as (typeof MODES)[number], async (provisioning) => {
     const runtime = await provisioning.create({ network: {} });

@@ -1,5 +1,5 @@
-//! The host machine's network: its DNS servers, addresses, subnets and authorities. The values are read before
-//! the process gives up its rights. Next: `wall.rs`.
+//! The host machine's network: its DNS servers, addresses, subnets and authorities. The values are
+//! read before the process gives up its rights. Next: `wall.rs`.
 
 use coldframe_egress::{Cidr, HostFacts};
 use if_addrs::{IfAddr, Interface};

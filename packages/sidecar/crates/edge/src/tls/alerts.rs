@@ -1,4 +1,5 @@
-//! The errors of rustls as OpenSSL's reasons, from which the guest makes the codes of Node's errors.
+//! The errors of rustls as OpenSSL's reasons, from which the guest makes the codes of Node's
+//! errors.
 //! Next: `verify.rs`.
 
 use rustls::{AlertDescription, Error, PeerIncompatible, PeerMisbehaved};

@@ -1,5 +1,5 @@
-//! The tickets of a runtime's client sessions. A ticket stays in this process, and the guest has its
-//! number. Next: `engine.rs`.
+//! The tickets of a runtime's client sessions. A ticket stays in this process, and the guest has
+//! its number. Next: `engine.rs`.
 
 use super::provider;
 use rustls::NamedGroup;

@@ -15,8 +15,8 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 /// Connects a stream socket to an address outside the runtime. Fails with `EINPROGRESS` if the
-/// connection was started. Fails with `EACCES` without the permission, and if nothing outside can be
-/// reached.
+/// connection was started. Fails with `EACCES` without the permission, and if nothing outside can
+/// be reached.
 pub(in crate::net) fn connect(process: &Process, id: SocketId, address: &Address) -> Answer {
     let Address::Ip(ip, port) = address else { return Err(Errno::EINVAL) };
     check(process, Peer::Address(ip.to_canonical(), *port), network::CONNECT)?;
@@ -87,8 +87,8 @@ pub(in crate::net) fn explain(process: &Process, id: SocketId, arguments: &mut A
     arguments.put(1, text.as_deref().unwrap_or_default().as_bytes())
 }
 
-/// Checks the permission for a peer outside the runtime. Fails with `EACCES` without the permission,
-/// and if nothing outside can be reached.
+/// Checks the permission for a peer outside the runtime. Fails with `EACCES` without the
+/// permission, and if nothing outside can be reached.
 fn check(process: &Process, peer: Peer<'_>, operation: crate::permissions::operations::Operations) -> Result<(), Errno> {
     let permissions = &process.kernel.permissions;
     if process.kernel.sockets.has_outside() {

@@ -1,8 +1,8 @@
 //! Flows: the connections of programs to the outside.
 //!
 //! The kernel's end of a flow counts for no limit while a program has the other end. After the
-//! program has closed its end, the kernel's end counts as a socket until the last bytes have credit.
-//! So a program cannot leave more connections behind than its limit of sockets.
+//! program has closed its end, the kernel's end counts as a socket until the last bytes have
+//! credit. So a program cannot leave more connections behind than its limit of sockets.
 //!
 //! The methods of [`Outside`] are called while the table is locked, so that the calls for a flow
 //! are in order. Next: `look_ups.rs`.
