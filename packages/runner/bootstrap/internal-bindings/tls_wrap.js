@@ -401,7 +401,7 @@ class TLSWrap extends StreamBase {
   }
   getServername() {
     const name = this.#isServer ? this.#hello?.serverName : this.#options.serverName;
-    return name ?? (this.#isServer ? false : undefined);
+    return name ?? false;
   }
   setALPNProtocols(wire) {
     const names = [];

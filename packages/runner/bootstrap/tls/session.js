@@ -18,6 +18,7 @@ const TO_PROGRAM = 130;
 const ENDED = 131;
 const EVENT = 132;
 const WRITTEN = 133;
+const HANDLED = 134;
 
 const HEAD_SIZE = 4;
 const READ_SIZE = 64 << 10;
@@ -36,6 +37,8 @@ class Session {
   #output = new Waiting(OUT, () => this.#flush());
   // Bytes for the session that the kernel has not accepted.
   #queue = [];
+  // The number of records that the session has not handled. The loop stays alive for them.
+  #unhandled = 0;
   // The record that is being read.
   #head = new Uint8Array(HEAD_SIZE);
   #headLength = 0;
@@ -83,6 +86,8 @@ class Session {
 
   close() {
     if (this.#socket === NONE) return;
+    if (this.#unhandled > 0) native.loop.keepAlive[0]--;
+    this.#unhandled = 0;
     this.#input.stop();
     this.#output.stop();
     sys(NUMBERS.close, this.#socket, 0);
@@ -99,6 +104,7 @@ class Session {
   }
   #send(kind, payload) {
     if (this.#socket === NONE) return;
+    if ((kind === START || kind === ENCRYPTED || kind === CONTINUE) && this.#unhandled++ === 0) native.loop.keepAlive[0]++;
     const length = payload?.length ?? 0;
     this.#queue.push(new Uint8Array([kind, length & 255, (length >> 8) & 255, length >> 16]));
     if (length > 0) this.#queue.push(payload);
@@ -175,7 +181,9 @@ class Session {
     }
   }
   #whole(kind, payload) {
-    if (kind === ENDED) this.#owner.ended();
+    if (kind === HANDLED) {
+      if (this.#unhandled > 0 && --this.#unhandled === 0) native.loop.keepAlive[0]--;
+    } else if (kind === ENDED) this.#owner.ended();
     else if (kind === WRITTEN) this.#owner.written(new DataView(payload.buffer, payload.byteOffset).getUint32(0, true));
     else if (kind === EVENT) this.#owner.event(JSON.parse(native.decode(payload, 0, payload.length, utf8)));
   }

@@ -83,6 +83,9 @@ impl Engine {
             }
             _ => return Err(Unexpected),
         }
+        if matches!(kind, FromGuest::Start | FromGuest::Encrypted | FromGuest::Continue) {
+            records::write(out, ToGuest::Handled, &[]);
+        }
         Ok(())
     }
 

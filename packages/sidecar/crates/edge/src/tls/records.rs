@@ -38,6 +38,9 @@ pub enum ToGuest {
     Event = 132,
     /// The number of plain bytes whose encrypted bytes are in earlier records, as u32 LE.
     Written = 133,
+    /// A record `Start`, `Encrypted` or `Continue` has been handled, and its results are in earlier
+    /// records. The guest waits for this record before it ends.
+    Handled = 134,
 }
 
 impl FromGuest {

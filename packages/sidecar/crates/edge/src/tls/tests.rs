@@ -42,6 +42,7 @@ impl Side {
                 k if k == ToGuest::Plain as u8 => self.plain.extend(payload),
                 k if k == ToGuest::PlainEnd as u8 => self.has_ended = true,
                 k if k == ToGuest::Written as u8 => self.written += u32::from_le_bytes(payload.try_into().unwrap()),
+                k if k == ToGuest::Handled as u8 => assert!(payload.is_empty()),
                 _ => self.events.push(serde_json::from_slice(payload).unwrap()),
             }
         }
