@@ -12,6 +12,7 @@ const { EACCES } = require('../errors/denials.js');
 const { tlsUnavailableError } = require('../errors/unavailable.js');
 const { ERRNO } = require('../net/calls.js');
 const { StreamBase } = require('../net/stream-base.js');
+const { Below } = require('../tls/below.js');
 const { Certificate, chainOf, legacyOf } = require('../tls/certificate.js');
 const { sessionError, verificationError } = require('../tls/errors.js');
 const { identitiesOf, settingsOf } = require('../tls/secure-context.js');
@@ -36,12 +37,7 @@ class TLSWrap extends StreamBase {
   #hello;
   #failed = 0;
   #destroyed = false;
-  // Whether writes of the stream's earlier owner are not finished.
-  #blocked;
-  // Encrypted bytes for the stream below, which has one write at a time.
-  #toStream = [];
-  #waitingBytes = 0;
-  #isWriting = false;
+  #below;
   // Plain bytes of the program: requests that are not encrypted, then requests that are encrypted
   // and not written.
   #writes = [];
@@ -64,7 +60,8 @@ class TLSWrap extends StreamBase {
     this.#stream = stream;
     this.#context = context;
     this.#isServer = isServer;
-    this.#blocked = hasActiveWrite === true;
+    const broken = (status) => this.#breakWrites(status);
+    this.#below = new Below(stream, hasActiveWrite === true, () => this.#flushed(), broken);
     stream?.setReadListener((count, view) => this.#onEncrypted(count, view));
   }
 
@@ -92,7 +89,7 @@ class TLSWrap extends StreamBase {
   }
   #owner() {
     return {
-      toPeer: (view) => this.#toPeer(view),
+      toPeer: (view) => this.#below.push(view),
       toProgram: (view) => this.#toProgram(view),
       ended: () => this.#end(),
       event: (event) => this.#onEvent(event),
@@ -137,46 +134,7 @@ class TLSWrap extends StreamBase {
     this.#encrypt();
   }
 
-  // The session has encrypted bytes for the peer.
-  #toPeer(view) {
-    this.#toStream.push(view);
-    this.#waitingBytes += view.length;
-    this.#flush();
-  }
-  #flush() {
-    if (this.#isWriting || this.#blocked || this.#destroyed) return;
-    while (this.#toStream.length > 0) {
-      const view = this.#toStream[0];
-      const taken = this.#stream.tryWrite(view);
-      if (taken === ERRNO.EAGAIN || (taken >= 0 && taken < view.length)) {
-        if (taken > 0) this.#toStream[0] = view.subarray(taken);
-        this.#writeLater();
-        return;
-      }
-      if (taken < 0) {
-        this.#breakWrites(taken);
-        return;
-      }
-      this.#toStream.shift();
-    }
-    this.#waitingBytes = 0;
-    this.#flushed();
-  }
-  #writeLater() {
-    const views = this.#toStream.splice(0);
-    this.#isWriting = true;
-    const done = (status) => {
-      this.#isWriting = false;
-      this.#waitingBytes = this.#toStream.reduce((sum, view) => sum + view.length, 0);
-      if (status < 0) this.#breakWrites(status);
-      else this.#flush();
-    };
-    const request = { dispatch() {}, finish: (status) => done(status), handle: this.#stream };
-    const status = this.#stream.queueWrite(request, views);
-    if (status !== 0) native.enqueueTask(() => done(status));
-  }
   #breakWrites(status) {
-    this.#toStream = [];
     const requests = [...this.#flushing.splice(0), ...this.#encrypting.splice(0), ...this.#writes.splice(0)];
     for (const { req } of requests) req.finish(status, this, undefined);
     const shutdown = this.#shutdown;
@@ -190,13 +148,8 @@ class TLSWrap extends StreamBase {
     if (this.#shutdown !== undefined && this.#shutdownSent === 'written') {
       const req = this.#shutdown;
       this.#shutdown = undefined;
-      this.#shutBelow(req);
+      this.#below.shutdown((status) => req.finish(status, this, undefined));
     }
-  }
-  #shutBelow(req) {
-    const finish = (status) => req.finish(status, this, undefined);
-    const status = this.#stream.queueShutdown({ dispatch() {}, finish, handle: this.#stream });
-    if (status !== 0) native.enqueueTask(() => finish(status));
   }
 
   // Writes of the program wait for the handshake, and complete when the stream below has the bytes.
@@ -222,7 +175,7 @@ class TLSWrap extends StreamBase {
   }
   #encrypt() {
     if (this.#facts === undefined && this.#writes.length > 0) return;
-    while (this.#writes.length > 0 && this.#session?.isDrained && this.#waitingBytes < MAX_WAITING) {
+    while (this.#writes.length > 0 && this.#session?.isDrained && this.#below.waiting < MAX_WAITING) {
       const write = this.#writes.shift();
       this.#encrypting.push(write);
       for (const view of write.views) this.#session.plain(view);
@@ -244,7 +197,7 @@ class TLSWrap extends StreamBase {
       if (write.left > 0) break;
       this.#flushing.push(this.#encrypting.shift());
     }
-    if (this.#toStream.length === 0 && !this.#isWriting) this.#flushed();
+    if (this.#below.isIdle) this.#flushed();
   }
 
   // The session has plain bytes for the program.
@@ -388,12 +341,12 @@ class TLSWrap extends StreamBase {
     this.#destroyed = true;
     this.#hold(false);
     this.#session?.close();
+    this.#below.close();
     this.#plain = [];
     this.#breakWrites(ERRNO.ECANCELED);
   }
   writesIssuedByPrevListenerDone() {
-    this.#blocked = false;
-    this.#flush();
+    this.#below.unblock();
   }
 
   setServername(name) {
