@@ -47,7 +47,8 @@ class TLSWrap extends StreamBase {
   #shutdownSent = false;
   // Plain bytes for the program while the program does not read.
   #plain = [];
-  #isReading = false;
+  // Node's library starts no reading if the stream below is already reading.
+  #isReading = true;
   #hasEnded = false;
   #endDelivered = false;
   #isHeld = false;
