@@ -13,7 +13,7 @@ const names = require('./names.js');
 
 const { base64, latin1 } = native.encodings;
 const DER = 0;
-const SPKI = 1;
+const SPKI = 2;
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 const BLOCK = /-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----([^-]*)-----END/g;
 

@@ -92,7 +92,7 @@ describe.skipIf(HOST_ADDRESS === undefined).each(MODES)('$name', (mode) => {
 });
 
 const ECHO = `
-  const server = tls.createServer({ key, cert, ALPNProtocols: ['one', 'two'] }, (socket) => socket.pipe(socket));
+  const server = tls.createServer({ key, cert, ALPNProtocols: ['one', 'two'] }, (socket) => socket.on('error', () => {}).pipe(socket));
   server.on('tlsClientError', ({ code }) => log('server', code));
   server.listen(0); await once(server, 'listening');
   const { port } = server.address();
@@ -156,7 +156,7 @@ describe('inside a runtime', () => {
      left.other = right; right.other = left;
      const over = new tls.TLSSocket(right, { isServer: true, key, cert }); over.pipe(over);
      const client = tls.connect({ socket: left, ca, servername: 'localhost' });
-     client.end('duplex'); let all = ''; for await (const chunk of client) all += chunk; log(all);`,
+     client.write('duplex'); log(String((await once(client, 'data'))[0])); client.destroy(); over.destroy();`,
     ['upgraded', 'duplex'],
   );
 
@@ -202,8 +202,9 @@ describe('inside a runtime', () => {
      const connect = async (session) => {
        const socket = tls.connect({ port, ca, host: 'localhost', session });
        const ticket = once(socket, 'session'); await once(socket, 'secureConnect');
-       const [next] = await ticket; socket.end(); socket.resume(); await once(socket, 'close');
-       return [socket.isSessionReused(), next];
+       const [next] = await ticket; const reused = socket.isSessionReused();
+       socket.end(); socket.resume(); await once(socket, 'close');
+       return [reused, next];
      };
      const [first, session] = await connect(); const [second] = await connect(session);
      log(first, second); server.close();`,
