@@ -227,8 +227,9 @@ test('resets sessions when a snapshot is restored', () =>
       const socket = tls.connect({ port, ca, host: 'localhost' });
       socket.on('secureConnect', () => log('open')).on('error', ({ code }) => log(code)).on('close', () => log('close'));
       setInterval(() => {}, 1_000);`;
-    await runtime.spawn(code, { onStdout: (text) => (all += text) });
-    await until(() => all.includes('open'));
+    await runtime.spawn(code, { onStdout: (bytes) => (all += Buffer.from(bytes).toString()) });
+    await until(() => all !== '');
+    expect(all).toBe('open\n');
     const snapshot = await runtime.snapshot();
     await runtime.rollback(snapshot);
     await until(() => all.includes('close'));
