@@ -10,7 +10,7 @@ use crate::flow::Flow;
 use crate::limits::{ByteRate, FailedPeers};
 use crate::link::Shared;
 use crate::options::{self, DnsOptions};
-use crate::tls::{TlsFlow, Tickets};
+use crate::tls::{Tickets, TlsFlow};
 use coldframe_edge_link::{Event, Existing, Failure, Limits, LookUpFamily, Options, OptionsChange};
 use coldframe_egress as egress;
 use coldframe_egress::{Current, HostNetwork, Limit, LookupBudgets, Name, PinSet, Policy, PolicyCell, TokenBucket};

@@ -13,12 +13,8 @@ pub const DNS_PORT: u16 = 53;
 const SERVERS: &str = "/etc/resolv.conf";
 /// The files that have the authorities of the system, of which the first that exists is read. The
 /// list is the list of OpenSSL's packages of the usual distributions.
-const AUTHORITIES: [&str; 4] = [
-    "/etc/ssl/certs/ca-certificates.crt",
-    "/etc/pki/tls/certs/ca-bundle.crt",
-    "/etc/ssl/ca-bundle.pem",
-    "/etc/ssl/cert.pem",
-];
+const AUTHORITIES: [&str; 4] =
+    ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem", "/etc/ssl/cert.pem"];
 /// The largest number of DNS servers of the file, as in C libraries.
 const MAX_SERVERS: usize = 3;
 

@@ -212,7 +212,10 @@ impl Engine {
 
     fn fail(&mut self, error: &Error, out: &mut Vec<u8>) {
         let text = error.to_string();
-        event(out, &json!({ "type": "error", "reason": alerts::reason(error), "alert": alerts::alert_number(error), "detail": text }));
+        event(
+            out,
+            &json!({ "type": "error", "reason": alerts::reason(error), "alert": alerts::alert_number(error), "detail": text }),
+        );
         self.state = State::Failed;
     }
 

@@ -128,7 +128,10 @@ impl Settings {
         provider::with(self.ciphers.as_deref(), self.groups.as_deref())
     }
 
-    fn with_versions<S: ConfigSide>(&self, builder: ConfigBuilder<S, rustls::WantsVersions>) -> Result<ConfigBuilder<S, WantsVerifier>, Refused> {
+    fn with_versions<S: ConfigSide>(
+        &self,
+        builder: ConfigBuilder<S, rustls::WantsVersions>,
+    ) -> Result<ConfigBuilder<S, WantsVerifier>, Refused> {
         let versions = provider::versions(self.min_version.as_deref(), self.max_version.as_deref());
         if versions.is_empty() {
             return Err("no protocols available");

@@ -24,8 +24,7 @@ struct Side {
 impl Side {
     fn new(settings: &Value, tickets: &Arc<Tickets>) -> Self {
         let engine = Engine::new(Arc::new(Roots::default()), tickets.clone());
-        let mut side =
-            Self { engine, encrypted: vec![], plain: vec![], events: vec![], written: 0, has_ended: false };
+        let mut side = Self { engine, encrypted: vec![], plain: vec![], events: vec![], written: 0, has_ended: false };
         side.send(FromGuest::Start, settings.to_string().as_bytes());
         side
     }
@@ -161,7 +160,9 @@ fn a_server_receives_the_certificate_of_a_client() {
     let (world, tickets) = (world(), Arc::default());
     let mut settings = server(&world);
     (settings["requestCert"], settings["ca"]) = (json!(true), json!([world.ca]));
-    for (identities, code) in [(json!([world.identity]), json!("INVALID_PURPOSE")), (json!([]), json!("UNABLE_TO_GET_ISSUER_CERT"))] {
+    for (identities, code) in
+        [(json!([world.identity]), json!("INVALID_PURPOSE")), (json!([]), json!("UNABLE_TO_GET_ISSUER_CERT"))]
+    {
         let mut own = client(&world);
         own["identities"] = identities;
         let (mut client, mut server) = (Side::new(&own, &tickets), Side::new(&settings, &tickets));
@@ -229,10 +230,7 @@ fn failures_have_the_reasons_of_openssl() {
         pair(|up, down| (up["minVersion"], down["maxVersion"]) = (json!("TLSv1.3"), json!("TLSv1.2"))),
         texts("tlsv1 alert protocol version", "unsupported protocol")
     );
-    assert_eq!(
-        pair(|_, down| down["identities"] = json!([])),
-        texts("tlsv1 alert access denied", "no shared cipher")
-    );
+    assert_eq!(pair(|_, down| down["identities"] = json!([])), texts("tlsv1 alert access denied", "no shared cipher"));
     let mut server = Side::new(&server(&world), &tickets);
     server.send(FromGuest::Encrypted, b"GET / HTTP/1.1\r\n\r\n");
     assert_eq!(server.event("error").unwrap()["reason"], "http request");
