@@ -39,6 +39,8 @@ fn to_edge() -> Vec<ToEdge<'static>> {
         ToEdge::Check { runtime: 1, url: "https://example.com/".to_owned(), method: "GET".to_owned() },
         ToEdge::Flows { runtime: 1 },
         ToEdge::Watch { runtime: 1, on: true },
+        ToEdge::TlsOpen { runtime: 1 },
+        ToEdge::Roots { pem: "-----BEGIN CERTIFICATE-----".to_owned() },
     ]
 }
 

@@ -20,6 +20,7 @@ mod outgoing;
 mod runtime;
 mod serve;
 mod surroundings;
+mod tls;
 
 pub use serve::{LinkFault, Server, serve};
 pub use surroundings::Surroundings;

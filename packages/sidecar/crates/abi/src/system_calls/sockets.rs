@@ -74,5 +74,9 @@ system_calls! {
         /// explanation. The texts are a sentence, the stable reason and the rule, with NUL between
         /// them.
         Explain(socket, buffer: Buffer) = 0x216 => Value("the length, 0 without an explanation");
+        /// Opens a session of TLS. The program moves the bytes of the session (crate `edge`,
+        /// `tls/records.rs`) with `read` and `write`. Needs no permission, because no byte leaves
+        /// the runtime. Fails with `EACCES` if sessions are not available.
+        OpenTls() = 0x217 => Value("a descriptor");
     }
 }

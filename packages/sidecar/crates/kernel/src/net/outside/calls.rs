@@ -3,8 +3,9 @@
 
 use super::failures::Question;
 use crate::caller::Caller;
-use crate::ids::SocketId;
+use crate::ids::{Fd, SocketId};
 use crate::net::address::Address;
+use crate::net::sockets::SocketState;
 use crate::outside::LookUpFamily;
 use crate::permissions::operations::network;
 use crate::permissions::{About, Peer, is_local_name};
@@ -21,6 +22,15 @@ pub(in crate::net) fn connect(process: &Process, id: SocketId, address: &Address
     check(process, Peer::Address(ip.to_canonical(), *port), network::CONNECT)?;
     process.kernel.sockets.with(|state| state.connect_outside(id, SocketAddr::new(*ip, *port)))?;
     Err(Errno::EINPROGRESS)
+}
+
+/// Opens a session of TLS. Returns its descriptor. Fails with `EACCES` without an implementation.
+pub(in crate::net) fn open_tls(process: &Process) -> Answer {
+    if !process.files.descriptors.lock().has_room() {
+        return Err(Errno::EMFILE);
+    }
+    let id = process.kernel.sockets.with(SocketState::open_tls)?;
+    process.install_socket(id).map(Fd::answer)
 }
 
 /// Looks up the addresses of a name. Returns 0 if the name means the guest's machine, else an
