@@ -6,6 +6,8 @@ const { HOST: host, PORT: port } = process.env;
 const resetAll = () => once(createConnection(process.env.CONTROL, host).resume(), 'close');
 const options = { host, port, retryStrategy: () => 10 };
 const redis = new Redis(options);
+const codes = new Set();
+redis.on('error', ({ code }) => codes.add(code));
 
 console.log('set', await redis.set('key', 'välue'), await redis.get('key'), await redis.get('missing'));
 console.log('increment', await redis.incr('count'), await redis.incrby('count', 41));
@@ -30,6 +32,7 @@ console.log('scan', scanned >= 10_000);
 await redis.hget('key', 'x').catch(({ name, message }) => console.log(name, message));
 
 const subscriber = new Redis(options);
+subscriber.on('error', ({ code }) => codes.add(code));
 await subscriber.subscribe('news');
 const gathered = new Promise((resolve) => {
   const all = [];
@@ -42,15 +45,16 @@ console.log(
 );
 
 const blocked = redis.duplicate();
+blocked.on('error', ({ code }) => codes.add(code));
 const popped = blocked.blpop('list', 0);
 await redis.rpush('list', 'item');
 console.log('blocked', await popped);
 
-// A reset during the transfer: the client connects again, and sends the commands again.
-const restored = Promise.all([once(redis, 'ready'), once(subscriber, 'ready')]);
+// The clients connect and subscribe again.
+const restored = Promise.all([redis, subscriber].map((client) => new Promise((resolve) => client.once('ready', resolve))));
 await resetAll();
 await restored;
-console.log('after a reset', await redis.get('key'));
+console.log('after a reset', ...codes, await redis.get('key'));
 const [news] = [once(subscriber, 'message')];
 while ((await redis.publish('news', 'again')) === 0);
 console.log('subscribed again', (await news)[1]);

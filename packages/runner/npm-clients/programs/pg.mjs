@@ -70,17 +70,21 @@ console.log('notification', (await notified)[0].payload);
 await other.end();
 
 const pool = new pg.Pool({ ...options, max: 5 });
-pool.on('error', ({ code }) => console.log('idle client', code));
+const idle = [];
+pool.on('error', ({ code }) => idle.push(code));
 const many = await Promise.all(Array.from({ length: 50 }, (_, n) => pool.query('SELECT $1::int AS n', [n])));
 console.log(
   'pool',
   many.every(({ rows: [row] }, n) => row.n === n),
   pool.totalCount,
 );
-client.on('error', ({ code, message }) => console.log('client', code ?? message));
+const ended = new Promise((resolve) => client.once('end', resolve));
+const errors = [];
+client.on('error', ({ code, message }) => errors.push(code ?? message));
 const running = client.query('SELECT pg_sleep(60)').catch(({ code, message }) => console.log('query', code ?? message));
 await resetAll();
-await running;
+await Promise.all([running, ended]);
+console.log('errors', errors, idle);
 console.log('after a reset', (await pool.query('SELECT 1 AS one')).rows);
 await pool.end();
 await new pg.Client({ ...options, password: 'wrong' }).connect().catch(({ code }) => console.log('password', code));

@@ -9,10 +9,12 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { HOST } from './clients.mjs';
 
-/** Returns the path of an installed command of a Debian package, or undefined. */
-export function commandPath(name) {
-  const folders = [...process.env.PATH.split(delimiter), '/usr/sbin', '/usr/lib/postgresql'];
-  return folders.map((folder) => join(folder, name)).find((path) => existsSync(path));
+/** Returns the path of a command of the Debian package `debian`. */
+export function commandPath(name, debian) {
+  const folders = [...process.env.PATH.split(delimiter), '/usr/sbin'];
+  const found = folders.map((folder) => join(folder, name)).find((path) => existsSync(path));
+  if (found === undefined) throw new Error(`${name} is missing: install the Debian package ${debian}`);
+  return found;
 }
 
 /** Makes a folder that `remove` deletes. */
@@ -55,7 +57,7 @@ export async function startProcess(command, args, port, options = {}) {
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   return async () => {
-    child.kill('SIGTERM');
+    child.kill(options.killSignal);
     await ended;
   };
 }
