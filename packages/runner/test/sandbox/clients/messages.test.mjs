@@ -58,7 +58,10 @@ describe.skipIf(HOST === undefined)('messages', () => {
     'nodemailer',
     async () => {
       const runs = [];
-      await expectOutput('nodemailer', () => startMail((runs[runs.length] = [])));
+      await expectOutput('nodemailer', () => {
+        runs.push([]);
+        return startMail(runs.at(-1));
+      });
       expect(runs).toHaveLength(2);
       for (const mails of runs) {
         expect(mails).toHaveLength(21);

@@ -43,7 +43,10 @@ const accepts = (port) =>
     socket.on('error', () => resolve(false));
   });
 
-/** Starts a server process that listens on `port` of the loopback. Resolves when it accepts connections. */
+/**
+ * Starts a server process that listens on `port` of the loopback, and waits until the process
+ * accepts connections. Returns a function that ends the process.
+ */
 export async function startProcess(command, args, port, options = {}) {
   const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], ...options });
   let output = '';
