@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { pinnedNode } from '@coldframe/pinned-node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { packages } from '../../../npm-clients/packages.mjs';
