@@ -30,7 +30,9 @@ const large = Buffer.alloc(12_000_000, 'large object ');
 await client.send(new PutObjectCommand({ Bucket, Key: 'large', Body: large }));
 const got = Buffer.from(await (await client.send(new GetObjectCommand({ Bucket, Key: 'large' }))).Body.transformToByteArray());
 console.log('large', got.length, digest(got) === digest(large));
-await client.send(new PutObjectCommand({ Bucket, Key: 'stream', Body: Readable.from([large.subarray(0, 100_000)]), ContentLength: 100_000 }));
+await client.send(
+  new PutObjectCommand({ Bucket, Key: 'stream', Body: Readable.from([large.subarray(0, 100_000)]), ContentLength: 100_000 }),
+);
 console.log('stream', (await client.send(new HeadObjectCommand({ Bucket, Key: 'stream' }))).ContentLength);
 const range = await client.send(new GetObjectCommand({ Bucket, Key: 'large', Range: 'bytes=6-11' }));
 console.log('range', await range.Body.transformToString());
@@ -46,11 +48,19 @@ const parts = await Promise.all(
 await client.send(new CompleteMultipartUploadCommand({ Bucket, Key: 'parts', UploadId, MultipartUpload: { Parts: parts } }));
 console.log('parts', (await client.send(new HeadObjectCommand({ Bucket, Key: 'parts' }))).ContentLength);
 
-await Promise.all(Array.from({ length: 30 }, (_, n) => client.send(new PutObjectCommand({ Bucket, Key: `many/${n}`, Body: `${n}` }))));
+await Promise.all(
+  Array.from({ length: 30 }, (_, n) => client.send(new PutObjectCommand({ Bucket, Key: `many/${n}`, Body: `${n}` }))),
+);
 const { Contents } = await client.send(new ListObjectsV2Command({ Bucket, Prefix: 'many/' }));
-console.log('list', Contents.length, Contents.reduce((sum, { Size }) => sum + Size, 0));
+console.log(
+  'list',
+  Contents.length,
+  Contents.reduce((sum, { Size }) => sum + Size, 0),
+);
 await client.send(new CopyObjectCommand({ Bucket, Key: 'copy', CopySource: 'bucket/stream' }));
-const { Deleted } = await client.send(new DeleteObjectsCommand({ Bucket, Delete: { Objects: [{ Key: 'copy' }, { Key: 'large' }] } }));
+const { Deleted } = await client.send(
+  new DeleteObjectsCommand({ Bucket, Delete: { Objects: [{ Key: 'copy' }, { Key: 'large' }] } }),
+);
 console.log('deleted', Deleted.length);
 await client.send(new GetObjectCommand({ Bucket, Key: 'large' })).catch(({ name }) => console.log('error', name));
 const controller = new AbortController();

@@ -11,7 +11,10 @@ await git.clone({ fs, http, dir, url, onAuth });
 const commits = await git.log({ fs, dir });
 console.log('cloned', commits.length, commits[0].commit.message.trim(), commits[0].oid);
 console.log('large', fs.statSync(`${dir}/large.bin`).size, fs.readFileSync(`${dir}/file-7.txt`, 'utf8').trim());
-console.log('status', (await git.statusMatrix({ fs, dir })).every(([, head, work, stage]) => head === 1 && work === 1 && stage === 1));
+console.log(
+  'status',
+  (await git.statusMatrix({ fs, dir })).every(([, head, work, stage]) => head === 1 && work === 1 && stage === 1),
+);
 
 fs.writeFileSync(`${dir}/new.txt`, 'written in the program ☃\n');
 await git.add({ fs, dir, filepath: 'new.txt' });
@@ -28,10 +31,16 @@ await git.commit({ fs, dir, message: 'Change a file', author });
 await git.push({ fs, http, dir, onAuth, ref: 'topic' });
 await git.checkout({ fs, dir, ref: 'main' });
 await git.merge({ fs, dir, ours: 'main', theirs: 'topic', author });
-console.log('merged', fs.existsSync(`${dir}/new.txt`), (await git.log({ fs, dir, ref: 'main', depth: 1 }))[0].commit.message.trim());
+console.log(
+  'merged',
+  fs.existsSync(`${dir}/new.txt`),
+  (await git.log({ fs, dir, ref: 'main', depth: 1 }))[0].commit.message.trim(),
+);
 const fetched = await git.fetch({ fs, http, dir, onAuth, ref: 'topic' });
 console.log('fetched', fetched.defaultBranch);
 await git
   .getRemoteInfo({ http, url, onAuth: () => ({ username: 'user', password: 'wrong' }), onAuthFailure: () => ({ cancel: true }) })
   .catch(({ code }) => console.log('password', code));
-await git.getRemoteInfo({ http, url: `${url}-missing`, onAuth }).catch(({ code, data }) => console.log('missing', code, data.statusCode));
+await git
+  .getRemoteInfo({ http, url: `${url}-missing`, onAuth })
+  .catch(({ code, data }) => console.log('missing', code, data.statusCode));

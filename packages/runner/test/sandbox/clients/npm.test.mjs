@@ -15,7 +15,8 @@ import { freePort, startProcess, temporaryFolder } from './servers.mjs';
 useSidecar();
 
 const ROOTS = ['axios', 'got', 'socket.io-client', 'semver'];
-const NPM = '/usr/local/lib/node_modules/npm';
+// The script of the command `npm` expects npm's folder beside the program `node`.
+const NPM = '/usr/local/bin/node_modules/npm';
 
 let port;
 let folder;
@@ -130,10 +131,11 @@ describe.skipIf(HOST === undefined)('npm', () => {
           '/workspace/package.json': JSON.stringify(MANIFEST),
           '/workspace/.npmrc': `registry=http://${HOST}:${port}/\naudit=false\nfund=false\nupdate-notifier=false\n`,
         },
+        env: { PATH: `${NPM}/bin:/usr/local/bin:/usr/bin:/bin` },
         limits: { memoryBytes: 1 << 30, cpuMs: CLIENT_MS },
       });
       const npm = async (...args) => {
-        const { exitCode, stdout, stderr } = await runtime.execCommand('node', [`${NPM}/bin/npm-cli.js`, ...args]);
+        const { exitCode, stdout, stderr } = await runtime.execCommand('npm', args);
         return { exitCode, stdout, stderr };
       };
       try {
