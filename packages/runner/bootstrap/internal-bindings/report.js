@@ -1,7 +1,7 @@
-// Diagnostic reports (node_report_module.cc). The function `getReport` returns the parts of a report
-// that exist in a guest. npm and packages with native code read a report to find the C library. A
-// guest has no C library and no shared objects. Reports are written neither to files nor after
-// signals, and these functions throw. Next: os.js, which has the facts of the header.
+// Diagnostic reports (node_report_module.cc). A report has only the parts that exist in a guest.
+// npm and packages with native code read a report to find the C library. A guest has no C library
+// and no shared objects. Reports are written neither to files nor after signals, and these
+// functions throw. Next: os.js, which has the facts of the header.
 'use strict';
 
 const context = require('../context.js');

@@ -36,7 +36,7 @@ export const createRuntime = (ports, options = {}) =>
   NodeRuntime.create({
     sidecar,
     nodeModules: `${packages}/node_modules`,
-    network: { private: ports.map((port) => `${HOST}:${port}`), limits: { connectsPerSecond: 10_000 } },
+    network: { private: ports.map((port) => `${HOST}:${port}`) },
     limits: { memoryBytes: 512 << 20, cpuMs: CLIENT_MS },
     ...options,
   });
