@@ -1,3 +1,4 @@
+// anthropic: responses, streams of events, aborts and retries after a reset.
 import Anthropic from '@anthropic-ai/sdk';
 
 const server = process.env.SERVER;

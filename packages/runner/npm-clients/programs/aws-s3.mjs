@@ -1,3 +1,4 @@
+// aws-s3: objects, ranges, uploads in parts, lists, copies and aborts.
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import {

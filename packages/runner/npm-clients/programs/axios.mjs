@@ -1,3 +1,5 @@
+// axios: JSON, redirects, encodings, large bodies, forms, aborts, timeouts, resets and connections
+// that are kept alive.
 import { createHash } from 'node:crypto';
 import http from 'node:http';
 import axios from 'axios';

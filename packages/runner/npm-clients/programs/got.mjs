@@ -1,3 +1,5 @@
+// got: JSON, redirects, encodings, streams, retries, aborts, timeouts, resets and connections that
+// are kept alive.
 import { createHash } from 'node:crypto';
 import http from 'node:http';
 import { pipeline } from 'node:stream/promises';

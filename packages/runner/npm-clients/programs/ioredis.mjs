@@ -1,3 +1,4 @@
+// ioredis: values, pipelines, transactions, subscriptions, blocked commands and reconnects.
 import { once } from 'node:events';
 import { createConnection } from 'node:net';
 import { Redis } from 'ioredis';

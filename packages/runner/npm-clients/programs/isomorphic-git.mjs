@@ -1,3 +1,4 @@
+// isomorphic-git: clone, commit, push, branches, merge and wrong passwords.
 import fs from 'node:fs';
 import git from 'isomorphic-git';
 import http from 'isomorphic-git/http/node';

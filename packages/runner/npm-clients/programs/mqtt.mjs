@@ -1,3 +1,4 @@
+// mqtt: every quality of service, large and many messages, retained messages and reconnects.
 import { once } from 'node:events';
 import { createConnection } from 'node:net';
 import mqtt from 'mqtt';

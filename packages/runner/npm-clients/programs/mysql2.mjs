@@ -1,3 +1,4 @@
+// mysql2: statements, large results, streams, pools and resets.
 import { once } from 'node:events';
 import { createConnection as connectTcp } from 'node:net';
 import mysql from 'mysql2/promise';

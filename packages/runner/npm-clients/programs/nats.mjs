@@ -1,3 +1,4 @@
+// nats: requests, subscriptions, headers and reconnects.
 import { once } from 'node:events';
 import { createConnection } from 'node:net';
 import { connect, headers, JSONCodec, StringCodec } from 'nats';

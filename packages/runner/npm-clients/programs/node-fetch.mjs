@@ -1,3 +1,5 @@
+// node-fetch: JSON, redirects, encodings, large bodies, forms, aborts, resets and connections that
+// are kept alive.
 import { createHash } from 'node:crypto';
 import http from 'node:http';
 import fetch, { FormData } from 'node-fetch';

@@ -1,3 +1,4 @@
+// nodemailer: mails with attachments, a pool of connections, refused recipients and passwords.
 import nodemailer from 'nodemailer';
 
 const { HOST: host, PORT: port } = process.env;

@@ -1,3 +1,4 @@
+// openai: responses, streams of events, aborts, retries after a reset and a file.
 import OpenAI from 'openai';
 
 const server = process.env.SERVER;

@@ -1,3 +1,4 @@
+// pg: queries, large results, cursors, cancellations, notifications, pools and resets.
 import { once } from 'node:events';
 import { createConnection } from 'node:net';
 import pg from 'pg';

@@ -1,3 +1,4 @@
+// socket.io-client: both transports, upgrades, binary messages, rooms and reconnects.
 import { once } from 'node:events';
 import { createConnection } from 'node:net';
 import { io } from 'socket.io-client';

@@ -1,3 +1,5 @@
+// undici: requests, `fetch`, pools, pipelines, trailers, aborts, malformed responses, events and
+// WebSocket.
 import { createHash } from 'node:crypto';
 import { Agent, Client, EventSource, FormData, fetch, interceptors, Pool, request, stream, WebSocket } from 'undici';
 

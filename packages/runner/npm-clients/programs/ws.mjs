@@ -1,3 +1,4 @@
+// ws: messages, fragments, pings, compression, floods, streams and resets.
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createConnection } from 'node:net';
