@@ -11,7 +11,7 @@ export const LATER = [
   ['`Intl`', 'absent; `toLocaleString` and similar methods write English'],
   [
     '`WebAssembly` in the guest',
-    'absent, so npm packages that contain WebAssembly (`undici`) fail when the package is used; ' +
+    'absent, so npm packages that contain WebAssembly fail when the package is used, except `undici`; ' +
       'the global `fetch` and `WebSocket` work',
   ],
   ['`inspector`', '`require` throws `ERR_INSPECTOR_NOT_AVAILABLE`, as in a Node that was built without the inspector'],

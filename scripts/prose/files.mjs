@@ -29,7 +29,7 @@ const KINDS_BY_NAME = { '.ci/run': 'hash', '.editorconfig': 'hash', '.gitignore'
 const DATA = [
   /(^|\/)(node_modules|dist|target)\//,
   /(^|\/)fixtures\/(?!README\.md$)/, // guest programs and recorded frames
-  /^packages\/runner\/(test\/projects|npm-table|engine\/reference)\//,
+  /^packages\/runner\/(test\/projects|npm-(table|clients)|engine\/reference)\//,
   /(^|\/)pnpm-lock\.yaml$/,
 ];
 

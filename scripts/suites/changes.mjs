@@ -58,4 +58,4 @@ export const isScript = (file) => /^(packages|scripts)\/.*\.(ts|mjs)$/.test(file
  * tests of the sandbox run.
  */
 export const isGuest = (file) =>
-  /^packages\/runner\//.test(file) && !/^packages\/runner\/(npm-table|test\/projects)\//.test(file);
+  /^packages\/runner\//.test(file) && !/^packages\/runner\/(npm-table|npm-clients|test\/projects)\//.test(file);

@@ -1,8 +1,9 @@
-// The object that undici, which is Node's `fetch`, uses in place of WebAssembly. The guest has no
-// WebAssembly, so only undici's own file sees this object. The package undici contains llhttp as a
-// WebAssembly module and uses the module through a memory and a few exports. The llhttp in the
-// guest, which is C (engine/shim/library-llhttp.c), implements these exports. Next: parser.js,
-// which uses this parser for `http`.
+// The object that undici uses in place of WebAssembly. Node's `fetch` is undici, and the object
+// serves Node's copy and the npm package. The guest has no WebAssembly, so only undici's own file
+// sees this object. The package undici contains llhttp as a WebAssembly module and uses the module
+// through a memory and a few exports. The llhttp in the guest, which is C
+// (engine/shim/library-llhttp.c), implements these exports. Next: undici-package.js, which finds
+// the npm package's file; parser.js, which uses this parser for `http`.
 'use strict';
 
 const { replaceBuiltin, sourceOf, MODULE } = require('../start-up/builtins.js');
@@ -87,11 +88,20 @@ class Instance {
   }
 }
 
-const webAssembly = { __proto__: null, Module: class Module {}, Instance };
+class Module {}
+
+// undici before version 7 compiles the module with `compile` and `instantiate`.
+const webAssembly = {
+  __proto__: null,
+  Module,
+  Instance,
+  compile: async () => new Module(),
+  instantiate: async (module, imports) => new Instance(module, imports),
+};
 
 function install() {
   const compiled = native.compileFunction(edit(sourceOf(UNDICI)), `node:${UNDICI}`, [...MODULE, 'WebAssembly']);
   replaceBuiltin(UNDICI, (...given) => compiled(...given.slice(0, MODULE.length), webAssembly));
 }
 
-module.exports = { install };
+module.exports = { install, webAssembly };

@@ -9,6 +9,7 @@ const { handleOf, makeContext, runLimited } = require('../vm/contexts.js');
 const { remember } = require('../modules/referrers.js');
 const { sourceMapUrlOf } = require('../vm/source-map-url.js');
 const { untouchedGlobal } = require('../engine-gaps/untouched-realm.js');
+const { webAssemblyFor } = require('../http/undici-package.js');
 
 const NONE = {};
 const CJS_PARAMETERS = ['exports', 'require', 'module', '__filename', '__dirname'];
@@ -103,7 +104,7 @@ module.exports = function contextify(binding) {
       function: undefined,
     };
     try {
-      result.function = native.compileFunction(code, filename, CJS_PARAMETERS);
+      result.function = compileCommonJs(code, filename);
     } catch (error) {
       result.canParseAsESM = error instanceof SyntaxError && parsesAsModule(code);
       if (!result.canParseAsESM || !shouldDetectModule) {
@@ -126,6 +127,16 @@ module.exports = function contextify(binding) {
   binding.stopSigintWatchdog = () => false;
   binding.watchdogHasPendingSigint = () => false;
 };
+
+// Compiles the file of a CommonJS module. One file of the package undici has another parameter.
+function compileCommonJs(code, filename) {
+  const webAssembly = webAssemblyFor(filename);
+  if (webAssembly === undefined) return native.compileFunction(code, filename, CJS_PARAMETERS);
+  const compiled = native.compileFunction(code, filename, [...CJS_PARAMETERS, 'WebAssembly']);
+  return function (exports, require, module, path, folder) {
+    return context.primordials.ReflectApply(compiled, this, [exports, require, module, path, folder, webAssembly]);
+  };
+}
 
 function markCachedData(result, code, given, wanted) {
   if (given !== undefined) result.cachedDataRejected = isRejected(given, code);
