@@ -7,6 +7,7 @@
 //! | `LookUp` | request | `Addresses` or `Failed` |
 //! | `Query` | request | `Records` or `Failed` |
 //! | `Check` | request | `Checked` or `Failed` |
+//! | `SecretsOpen` | request | `Done` or `Failed` |
 //! | `Flows` | request | one or more `FlowList`, of which the last has `more: false` |
 //! | `RuntimeEnd`, `Watch` | 0 | none |
 //! | `Connect` | flow | `Connected` or `Closed` |
@@ -110,7 +111,7 @@ messages! {
         runtime: u64,
         /// The URL.
         url: String,
-        /// The method of the request. No rule depends on the method yet.
+        /// The method of the request, for rules about HTTP.
         method: String,
     };
     /// Lists the open flows of a runtime.
@@ -125,5 +126,12 @@ messages! {
         runtime: u64,
         /// Whether events are sent.
         on: bool,
+    };
+    /// Opens the secrets socket of a runtime with a policy. The socket is a descriptor of the message
+    /// that carries the first byte of this frame (`SCM_RIGHTS`). The messages of the socket are in
+    /// `secrets.rs`.
+    20 SecretsOpen {
+        /// The runtime.
+        runtime: u64,
     };
 }

@@ -4,11 +4,13 @@
 //! link all connections.
 
 use crate::describe;
+use crate::descriptors::Descriptors;
 use crate::dns;
 use crate::flow::Flow;
 use crate::interfaces::Interfaces;
 use crate::link::{MAX_FLOWS, Request, Shared, Slot};
 use crate::runtime::{MAX_LOOK_UPS, Runtime};
+use crate::secrets;
 use crate::surroundings::Surroundings;
 use coldframe_edge_link::{
     CloseReason, Decision, Decoder, Existing, Failure, FlowInfo, Invalid, LookUpFamily, Message, Options, OptionsChange, ToEdge,
@@ -116,7 +118,7 @@ impl Server {
         let Self { scheduler, stream, interfaces } = self;
         scheduler.block_on(async {
             let shared = Rc::new(Shared::new(surroundings));
-            let mut link = Link { shared: shared.clone(), said_hello: false };
+            let mut link = Link { shared: shared.clone(), said_hello: false, descriptors: Descriptors::default() };
             let stream = Rc::new(stream);
             let (writer, out) = (stream.clone(), shared.clone());
             let writer = tokio::task::spawn_local(poll_fn(move |cx| out.out.poll_write(&writer, cx)));
@@ -155,6 +157,7 @@ async fn follow(interfaces: AsyncFd<Changes>, shared: Rc<Shared>) {
 struct Link {
     shared: Rc<Shared>,
     said_hello: bool,
+    descriptors: Descriptors,
 }
 
 impl Link {
@@ -164,7 +167,7 @@ impl Link {
             poll_fn(|cx| self.shared.out.poll_space(cx)).await;
             let count = poll_fn(|cx| {
                 loop {
-                    match stream.try_read(decoder.spare()) {
+                    match self.descriptors.try_read(stream, decoder.spare()) {
                         Err(error) if error.kind() == io::ErrorKind::WouldBlock => match stream.poll_read_ready(cx) {
                             Poll::Ready(Ok(())) => {}
                             Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
@@ -233,11 +236,17 @@ impl Link {
             }
             ToEdge::LookUp { runtime, name, family } => self.look_up(reply, runtime, name, family),
             ToEdge::Query { runtime, name, record_type } => self.query(reply, runtime, name, record_type),
-            ToEdge::Check { runtime, url, method: _ } => {
-                let result = self.check(runtime, &url);
+            ToEdge::Check { runtime, url, method } => {
+                let result = self.check(runtime, &url, &method);
                 reply.finish(result, |decision| ToSidecar::Checked { decision });
             }
             ToEdge::Flows { runtime } => self.list(reply, runtime),
+            ToEdge::SecretsOpen { runtime } => {
+                let socket = self.descriptors.take_socket().ok_or(LinkFault::Rules("a socket with SecretsOpen"))?;
+                let unknown = || describe::invalid("runtime", "a runtime with a policy", &runtime.to_string());
+                let of = self.shared.runtime(runtime).ok_or_else(unknown);
+                reply.finish(of.map(|of| of.spawn(secrets::serve(of.clone(), socket))), |()| ToSidecar::Done {});
+            }
             _ => return Err(LinkFault::Rules("a request")),
         }
         Ok(())
@@ -293,10 +302,10 @@ impl Link {
         });
     }
 
-    fn check(&self, id: u64, url: &str) -> Result<Decision, Failure> {
+    fn check(&self, id: u64, url: &str, method: &str) -> Result<Decision, Failure> {
         let Some(runtime) = self.shared.runtime(id) else { return Ok(Decision::Refused(describe::no_policy())) };
         let (current, state) = (runtime.cell.current(), runtime.state.borrow());
-        let decision = coldframe_egress::check(&current, &state.pins, url, Instant::now());
+        let decision = coldframe_egress::check(&current, &state.pins, url, method, Instant::now());
         let decision = decision.map_err(|expected| describe::invalid("url", expected, url))?;
         Ok(describe::decision(current.policy(), &decision, None))
     }
