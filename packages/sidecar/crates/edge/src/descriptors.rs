@@ -5,7 +5,6 @@ use std::collections::VecDeque;
 use std::io::{self, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
-use std::os::unix::net::UnixStream as StdStream;
 use tokio::io::Interest;
 use tokio::net::UnixStream;
 
@@ -38,13 +37,11 @@ impl Descriptors {
 
     /// Takes the descriptor of a message. Returns `None` if the message has none, or the descriptor
     /// is no Unix stream socket.
-    pub fn take_socket(&mut self) -> Option<UnixStream> {
+    pub fn take_socket(&mut self) -> Option<OwnedFd> {
         use rustix::net::{AddressFamily, SocketType, sockopt};
         let descriptor = self.0.pop_front()?;
         let is_unix = sockopt::socket_domain(&descriptor) == Ok(AddressFamily::UNIX);
         let is_stream = sockopt::socket_type(&descriptor) == Ok(SocketType::STREAM);
-        let stream = (is_unix && is_stream).then(|| StdStream::from(descriptor))?;
-        stream.set_nonblocking(true).ok()?;
-        UnixStream::from_std(stream).ok()
+        (is_unix && is_stream).then_some(descriptor)
     }
 }

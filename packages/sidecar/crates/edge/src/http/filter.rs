@@ -96,6 +96,8 @@ struct Filter {
     /// The two ends of an upgraded connection: the guest's and the peer's.
     upgraded: RefCell<Option<(OnUpgrade, OnUpgrade)>>,
     peer_has_failed: Cell<bool>,
+    /// Whether the guest has sent a request.
+    has_begun: Cell<bool>,
 }
 
 /// Moves requests and responses until one side has ended.
@@ -115,6 +117,7 @@ where
         sender: RefCell::new(Some(sender)),
         upgraded: RefCell::default(),
         peer_has_failed: Cell::new(false),
+        has_begun: Cell::new(false),
     });
     let service = service_fn(|request| {
         let filter = filter.clone();
@@ -128,18 +131,17 @@ where
         let mut server = pin!(builder.serve_connection(TokioIo::new(guest), service).with_upgrades());
         poll_fn(|cx| {
             loop {
-                if !peer_has_ended && connection.as_mut().poll(cx).is_ready() {
-                    // An idle connection to the guest ends too. A request without a response fails.
-                    peer_has_ended = true;
-                    server.as_mut().graceful_shutdown();
-                }
                 if let Poll::Ready(result) = server.as_mut().poll(cx) {
                     return Poll::Ready(result);
                 }
                 if peer_has_ended || connection.as_mut().poll(cx).is_pending() {
                     return Poll::Pending;
                 }
+                // An idle connection to the guest ends too. A request without a response fails.
                 peer_has_ended = true;
+                if !filter.has_begun.get() {
+                    return Poll::Ready(Ok(()));
+                }
                 server.as_mut().graceful_shutdown();
             }
         })
@@ -174,6 +176,7 @@ where
 
 impl Filter {
     async fn exchange(&self, mut request: Request<Incoming>) -> Result<Response<ResponseBody>, Fault> {
+        self.has_begun.set(true);
         let method: String = request.method().as_str().chars().take(32).collect();
         let host = request.headers().get(hyper::header::HOST).and_then(|host| host.to_str().ok());
         let host = describe::shortened(host.unwrap_or_default());

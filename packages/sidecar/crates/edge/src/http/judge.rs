@@ -17,6 +17,7 @@ use hyper::header::{
 };
 use hyper::http::uri::PathAndQuery;
 use hyper::{Request, Uri, Version};
+use zeroize::Zeroizing;
 
 /// Headers about the connection.
 const HOP_BY_HOP: [&str; 8] = [
@@ -29,8 +30,9 @@ const HOP_BY_HOP: [&str; 8] = [
     "transfer-encoding",
     "upgrade",
 ];
+/// The maximum length of a method, in bytes.
 const MAX_METHOD_BYTES: usize = 32;
-/// The name of a header that a secret cannot have as a place has at most as many bytes.
+/// Compressed responses cannot be masked.
 const IDENTITY: HeaderValue = HeaderValue::from_static("identity");
 
 /// A request that is forwarded.
@@ -45,7 +47,7 @@ pub struct Forwarded {
     pub is_upgrade: bool,
 }
 
-/// Returns the host of a request, its only `Host` header and its URL agree on.
+/// Returns the host of a request. The only `Host` header and the URL must agree.
 fn host_of(request: &Request<Incoming>) -> Result<(Name, Option<u16>), Refusal> {
     let mut hosts = request.headers().get_all(HOST).iter();
     let (Some(host), None) = (hosts.next(), hosts.next()) else { return Err(Refusal::malformed("exactly one Host header")) };
@@ -75,7 +77,7 @@ fn parse_host(text: &str) -> Option<(Name, Option<u16>)> {
 /// Judges a request, and makes the request to the peer.
 ///
 /// # Errors
-/// Returns the refusal, and the host if the host is known.
+/// Returns the refusal, with the host if the host is known.
 pub fn judge(context: &Context, mut request: Request<Incoming>) -> Result<Forwarded, Refusal> {
     check_framing(&request)?;
     let (name, port) = host_of(&request)?;
@@ -129,7 +131,8 @@ fn host_text(name: &Name, port: u16, is_tls: bool) -> String {
 }
 
 /// Refuses requests whose length two servers could read differently. The parser has refused
-/// different lengths and codings other than `chunked` already.
+/// different lengths and a last coding other than `chunked` already. It has dropped a length beside
+/// a coding, so that the check below is a second line of defence.
 fn check_framing(request: &Request<Incoming>) -> Result<(), Refusal> {
     let headers = request.headers();
     let codings: Vec<_> = headers.get_all(TRANSFER_ENCODING).iter().collect();
@@ -201,7 +204,7 @@ fn place_secrets(
         headers.remove(header.as_str());
     }
     let mut used: Vec<&str> = Vec::new();
-    let mut values: Vec<Vec<u8>> = Vec::new();
+    let mut values: Vec<Zeroizing<Vec<u8>>> = Vec::new();
     for (header, value) in headers.iter_mut() {
         let (swapped, names) = state.secrets.swap(target, header.as_str(), value.as_bytes()).map_err(|fault| match fault {
             SwapFault::Missing(secret) => missing(secret),
@@ -209,7 +212,7 @@ fn place_secrets(
         })?;
         if let Some(new) = swapped.value {
             // The whole credentials are masked too, because Basic encodes the value.
-            values.extend(new.split(|byte| *byte == b' ').skip(1).map(<[u8]>::to_vec));
+            values.extend(new.split(|byte| *byte == b' ').skip(1).map(|part| Zeroizing::new(part.to_vec())));
             *value = HeaderValue::from_bytes(&new).map_err(|_| too_long())?;
             value.set_sensitive(true);
             used.extend(names);
@@ -231,6 +234,6 @@ fn place_secrets(
     used.sort_unstable();
     used.dedup();
     let exact = used.iter().filter_map(|secret| state.secrets.value(secret, target)).map(|value| value.expose());
-    let mask = Mask::new(exact.chain(values.iter().map(Vec::as_slice)));
+    let mask = Mask::new(exact.chain(values.iter().map(|value| value.as_slice())));
     Ok((mask, used.into_iter().map(str::to_owned).collect()))
 }

@@ -82,7 +82,10 @@ pub fn read_message(reader: &mut impl BufRead) -> Option<(String, Vec<u8>)> {
         }
         ([], [coding]) if coding == "chunked" => loop {
             let mut size = String::new();
-            reader.read_line(&mut size).ok()?;
+            // The edge has ended the connection if the rest of the body is missing.
+            if reader.read_line(&mut size).ok()? == 0 {
+                return None;
+            }
             let size = usize::from_str_radix(size.trim_end(), 16).unwrap();
             let mut chunk = vec![0; size + 2];
             reader.read_exact(&mut chunk).ok()?;

@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 pub mod dns;
+pub mod embedder;
 pub mod http;
 
 use coldframe_edge::{LinkFault, Surroundings, serve};
