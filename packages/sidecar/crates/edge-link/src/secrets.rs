@@ -1,13 +1,13 @@
 //! The messages of a secrets socket, on which the values of one runtime's secrets arrive.
 //!
 //! The embedder makes a pair of Unix stream sockets, and passes one end to the edge through the
-//! sidecar ([`crate::ToEdge::SecretsOpen`]). The values move on the pair alone, so the memory of the
-//! sidecar never has a value. A socket belongs to one runtime, so no embedder can name another
+//! sidecar ([`crate::ToEdge::SecretsOpen`]). The values move on the pair alone, so the memory of
+//! the sidecar never has a value. A socket belongs to one runtime, so no embedder can name another
 //! embedder's runtime.
 //!
 //! Frame: `u32 LE length of the rest | u8 kind | u32 LE id | MessagePack payload`. A payload is an
 //! array of the fields in their order, or a map. Each request has one reply with its id. The end of
-//! the socket leaves the secrets as they are: they end with the runtime. Next: `window.rs`.
+//! the socket leaves the secrets unchanged. They end with the runtime. Next: `window.rs`.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 

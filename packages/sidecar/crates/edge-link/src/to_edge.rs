@@ -127,9 +127,9 @@ messages! {
         /// Whether events are sent.
         on: bool,
     };
-    /// Opens the secrets socket of a runtime with a policy. The socket is a descriptor of the message
-    /// that carries the first byte of this frame (`SCM_RIGHTS`). The messages of the socket are in
-    /// `secrets.rs`.
+    /// Opens the secrets socket of a runtime with a policy. The socket is a descriptor of the
+    /// message that carries the first byte of this frame (`SCM_RIGHTS`). The messages of the socket
+    /// are in `secrets.rs`.
     20 SecretsOpen {
         /// The runtime.
         runtime: u64,

@@ -114,7 +114,10 @@ fn an_ambiguous_request_is_refused_or_reaches_the_peer_in_one_meaning() {
         ("HTTP/0.9", "GET /\r\n\r\n".to_owned()),
         ("a version in another case", "GET / http/1.1\r\nHost: api.test\r\n\r\n".to_owned()),
         ("no HTTP", "\x16\x03\x01\x02\0\x01\0\x01\u{7f}\x03".to_owned()),
-        ("a second request behind a body", format!("{head}Content-Length: 0\r\n\r\nGET /second HTTP/1.1\r\nHost: evil.test\r\n\r\n")),
+        (
+            "a second request behind a body",
+            format!("{head}Content-Length: 0\r\n\r\nGET /second HTTP/1.1\r\nHost: evil.test\r\n\r\n"),
+        ),
         ("h2c", format!("{head}Connection: upgrade, http2-settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP\r\n\r\n")),
     ];
     for (flow, (case, bytes)) in cases.iter().enumerate() {
@@ -124,7 +127,12 @@ fn an_ambiguous_request_is_refused_or_reaches_the_peer_in_one_meaning() {
         let is_refused = ["400", "403", "431", ""].contains(&status(&response));
         match *case {
             // The parser drops the length, and the peer receives the coding alone.
-            "length, then coding" | "coding, then length" | "a chunk extension" | "a bare LF" | "a second request behind a body" | "h2c" => {
+            "length, then coding"
+            | "coding, then length"
+            | "a chunk extension"
+            | "a bare LF"
+            | "a second request behind a body"
+            | "h2c" => {
                 assert!(seen.len() <= 1, "{case}: {seen:?}");
             }
             _ => assert!(is_refused, "{case}: {response}"),
@@ -142,7 +150,8 @@ fn an_ambiguous_request_is_refused_or_reaches_the_peer_in_one_meaning() {
 
 #[test]
 fn headers_about_the_connection_end_at_the_edge() {
-    let reply = "HTTP/1.1 200 OK\r\nconnection: x-private\r\nx-private: 1\r\ncoldframe-denied: fake\r\nkeep-alive: timeout=5\r\ncontent-length: 0\r\n\r\n";
+    let reply = "HTTP/1.1 200 OK\r\nconnection: x-private\r\nx-private: 1\r\ncoldframe-denied: fake\r\n\
+                 keep-alive: timeout=5\r\ncontent-length: 0\r\n\r\n";
     let origin = Origin::new(|_, _| reply.as_bytes().to_vec());
     let mut sidecar = edge(&origin, None, None);
     let more = "Connection: keep-alive, X-Secret\r\nX-Secret: a\r\nX-Kept: b\r\nProxy-Authorization: c\r\nKeep-Alive: 5\r\n";
@@ -220,7 +229,10 @@ fn each_event_of_a_stream_arrives_before_the_next_is_sent() {
 fn a_websocket_is_opaque_after_its_upgrade() {
     let upgrade = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
     let (mut sidecar, mut peer) = pair("/socket", upgrade);
-    peer.write_all(b"HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\nsec-websocket-accept: x\r\n\r\n").unwrap();
+    peer.write_all(
+        b"HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\nsec-websocket-accept: x\r\n\r\n",
+    )
+    .unwrap();
     assert!(until(&mut sidecar, "\r\n\r\n").starts_with("HTTP/1.1 101 "));
     sidecar.send(1, &ToEdge::Data(b"\x81\x05 no HTTP \r\n\r\n"));
     let mut frame = [0; 15];
@@ -237,7 +249,7 @@ fn a_websocket_is_opaque_after_its_upgrade() {
 }
 
 #[test]
-fn an_upgrade_that_nobody_asked_for_is_refused() {
+fn an_upgrade_without_a_request_for_it_is_refused() {
     let (mut sidecar, mut peer) = pair("/", "Connection: upgrade\r\nUpgrade: h2c\r\n");
     peer.write_all(b"HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n").unwrap();
     let response = until(&mut sidecar, "\r\n\r\n");

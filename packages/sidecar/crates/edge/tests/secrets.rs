@@ -151,6 +151,7 @@ fn a_streamed_echo_is_masked_across_pieces_without_delay() {
     assert_eq!(sidecar.connect(1, address), Ok(()));
     sidecar.send(1, &ToEdge::Data(&bearer("")));
     let (mut peer, _) = listener.accept().unwrap();
+    assert!(read_message(&mut std::io::BufReader::new(peer.try_clone().unwrap())).unwrap().0.contains(VALUE));
     peer.write_all(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\ndata: first\n\n").unwrap();
     let mut received = String::new();
     let mut until = |sidecar: &mut Sidecar, text: &str| {
@@ -167,7 +168,7 @@ fn a_streamed_echo_is_masked_across_pieces_without_delay() {
     assert!(!piece.contains(begin), "{piece}");
     peer.write_all(format!("{end}y\n\n").as_bytes()).unwrap();
     let piece = until(&mut sidecar, "y\n\n");
-    assert!(piece.contains(&format!("{}", "*".repeat(VALUE.len()))) && !piece.contains(end), "{piece}");
+    assert!(piece.contains(&"*".repeat(VALUE.len())) && !piece.contains(end), "{piece}");
 }
 
 #[test]
@@ -206,7 +207,8 @@ fn wrong_secrets_and_sockets_are_refused() {
     // A frame that breaks the rules of the socket ends the socket, and not the link.
     embedder.0.write_all(&[255; 9]).unwrap();
     assert_eq!(embedder.0.read(&mut [0; 1]).unwrap_or(0), 0);
-    let mut more: Vec<Embedder> = (0..4).map(|_| Embedder::open(&mut sidecar, 1).unwrap_or_else(|kind| panic!("{kind:?}"))).collect();
+    let mut more: Vec<Embedder> =
+        (0..4).map(|_| Embedder::open(&mut sidecar, 1).unwrap_or_else(|kind| panic!("{kind:?}"))).collect();
     assert!(more.iter_mut().all(|embedder| embedder.set("api.test", false).is_ok()));
     let Ok(mut fifth) = Embedder::open(&mut sidecar, 1) else { panic!("no reply") };
     assert_eq!(fifth.0.read(&mut [0; 1]).unwrap_or(0), 0, "at most four sockets");

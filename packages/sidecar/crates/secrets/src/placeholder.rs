@@ -50,8 +50,8 @@ pub enum InvalidPlaceholder {
 }
 
 impl PlaceholderShape {
-    /// Returns the number of random bytes that make a placeholder with a probability of failure
-    /// below 2⁻⁶⁴: a byte is skipped with a probability of 1/32.
+    /// Returns the number of random bytes that a placeholder needs. A byte is skipped with a
+    /// probability of 1/32, so that these bytes do not suffice with a probability below 2⁻⁶⁴.
     pub fn random_bytes(&self) -> usize {
         self.length.saturating_mul(2).saturating_add(32)
     }
@@ -113,7 +113,9 @@ mod tests {
         #[test]
         fn different_random_bytes_make_different_placeholders(one in any::<[u8; 96]>(), two in any::<[u8; 96]>()) {
             let make = |bytes: &[u8]| Placeholder::new(&PlaceholderShape::default(), bytes);
-            let usable = |bytes: &[u8; 96]| bytes.iter().filter(|byte| **byte < 248).take(32).map(|byte| byte % 62).collect::<Vec<_>>();
+            let usable = |bytes: &[u8; 96]| -> Vec<u8> {
+                bytes.iter().filter(|byte| **byte < 248).take(32).map(|byte| byte % 62).collect()
+            };
             if let (Ok(first), Ok(second)) = (make(&one), make(&two)) {
                 prop_assert_eq!(first == second, usable(&one) == usable(&two));
                 prop_assert_eq!(first.as_str().len(), 36);

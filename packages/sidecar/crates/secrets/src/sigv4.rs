@@ -40,9 +40,9 @@ pub enum Payload<'a> {
 pub struct SigningRequest<'a> {
     /// The method.
     pub method: &'a str,
-    /// The path as it is sent, without the query.
+    /// The sent path, without the query.
     pub path: &'a str,
-    /// The query as it is sent, without `?`.
+    /// The sent query, without `?`.
     pub query: &'a str,
     /// The headers to sign, in their order. `host` must be one of them. `authorization`,
     /// `x-amz-date` and `x-amz-security-token` are ignored.

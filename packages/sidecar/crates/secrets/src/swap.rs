@@ -155,7 +155,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn equals_the_replacement_of_texts(parts in prop::collection::vec(prop_oneof!["[a-z_ ]{0,6}", Just("cfs_AAAAAAAAAAAAAAAAAAAA".to_owned())], 0..8)) {
+        fn equals_the_replacement_of_texts(
+            parts in prop::collection::vec(prop_oneof!["[a-z_ ]{0,6}", Just("cfs_AAAAAAAAAAAAAAAAAAAA".to_owned())], 0..8),
+        ) {
             let header = parts.concat();
             let expected = header.replace("cfs_AAAAAAAAAAAAAAAAAAAA", "real-value-one");
             let (value, used) = swap(&header);

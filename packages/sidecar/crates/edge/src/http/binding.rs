@@ -20,8 +20,8 @@ pub fn names_of(state: &State, address: IpAddr) -> BTreeSet<Name> {
 }
 
 impl Binding {
-    /// Returns the rules of all names of an address. An expired pin counts too, so that a flow cannot
-    /// avoid its filter by the age of a pin.
+    /// Returns the rules of all names of an address. An expired pin counts too, so that a flow
+    /// cannot avoid its filter by the age of a pin.
     pub fn of(current: &Current, state: &State, peer: SocketAddr, is_tls: bool) -> Self {
         let mut bound = Vec::new();
         for name in names_of(state, peer.ip()) {

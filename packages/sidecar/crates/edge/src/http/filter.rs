@@ -52,8 +52,8 @@ pub struct Context {
 }
 
 impl Context {
-    /// Makes the facts of a flow without TLS. The host of each request must be a name that is pinned
-    /// to the peer.
+    /// Makes the facts of a flow without TLS. The host of each request must be a name that is
+    /// pinned to the peer.
     pub fn plain(runtime: Rc<Runtime>, flow: u32, peer: SocketAddr) -> Self {
         Self { runtime, flow, peer, is_tls: false, server_name: None }
     }

@@ -166,7 +166,7 @@ fn tokens(value: &HeaderValue) -> impl Iterator<Item = String> {
     text.split(',').map(|token| token.trim().to_ascii_lowercase()).filter(|token| !token.is_empty())
 }
 
-/// Removes the headers about the connection, and the length, which the new message has anew.
+/// Removes the headers about the connection, and the length. The new message has its own length.
 fn strip(headers: &mut HeaderMap, is_upgrade: bool) {
     let keeps_trailers = headers.get_all(TE).iter().any(|value| tokens(value).any(|token| token == "trailers"));
     remove_hop_by_hop(headers);

@@ -1,4 +1,4 @@
-//! The HTTP filter: every request of a flow is parsed, judged, and written anew.
+//! The HTTP filter: every request of a flow is parsed, judged, and written again.
 //!
 //! ```text
 //! guest ══ server of hyper ── judge.rs ── client of hyper ══ peer

@@ -1,7 +1,7 @@
 //! The target `http-heads`: rules about HTTP, and requests with any methods and paths.
 //!
-//! A normalised path is normal, and the decision about a request equals the decision of a reference
-//! evaluator that tries all ways to match a pattern.
+//! A normalised path is normal. The decision about a request equals the decision of a reference
+//! evaluator, which tries all ways to match a pattern.
 #![expect(clippy::expect_used, reason = "a target panics on a broken promise")]
 
 use super::text;

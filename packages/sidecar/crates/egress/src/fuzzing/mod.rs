@@ -1,4 +1,5 @@
-//! The fuzz targets `names`, `dns-answers`, `egress-rules` and `http-heads`, and their reference evaluators.
+//! The fuzz targets `names`, `dns-answers`, `egress-rules` and `http-heads`, and their reference
+//! evaluators.
 //!
 //! The reference evaluators follow the sentences of the modules' comments one by one, on texts and
 //! lists. Next: `reference.rs`.

@@ -102,8 +102,8 @@ impl Rules<'_> {
             Some(path) => rule.has_path(path),
             None => rule.paths.is_none(),
         };
-        // A path that is not normal is refused if any rule depends on paths, so that a rule without
-        // paths does not forward the path as it is.
+        // If any rule depends on paths, an ambiguous path is refused. A rule without paths must not
+        // forward the path unchanged.
         if needs_path && normal.is_none() {
             return JudgedRequest::refused(Reason::InvalidPath);
         }
