@@ -3,7 +3,12 @@
 //! A rule opens its host as an entry of `allow` does: port 443 if the host has no port. All other
 //! ports of the host are closed, except ports that an entry of `allow` about this host opens.
 //! A request to a host with rules is refused unless one of the rules allows the request. The rules
-//! of the deepest host apply, and wider hosts do not. Next: `path.rs`, `pattern.rs`, `table.rs`.
+//! of the deepest host apply, and wider hosts do not.
+//!
+//! The rules bind the requests on connections to a name with rules. Another name of the same server
+//! is judged by its own rules. Therefore `outside: 'public'`, a rule about the server's address, or
+//! an allowed name on the same server can reach the host without the rules. Next: `path.rs`,
+//! `pattern.rs`, `table.rs`.
 
 mod path;
 mod pattern;
