@@ -1,13 +1,13 @@
 // The groups of Node's tests: the second word of a file's name (`test-fs-open.js` → fs), and the
 // groups that run by default. The default groups cover the features of a program on one machine.
-// The other groups need TLS to other machines, threads, a debugger or a build of Node.
+// The other groups need threads, a debugger or a build of Node.
 
 export const GROUPS = [
   ...['path', 'events', 'event', 'eventtarget', 'util', 'assert', 'buffer', 'querystring', 'string', 'url', 'whatwg'],
   ...['stream', 'stream2', 'stream3', 'timers', 'next', 'microtask', 'async', 'promise', 'promises', 'readline', 'console'],
   ...['os', 'process', 'global', 'module', 'require', 'internal', 'fs', 'file', 'filehandle', 'blob', 'abortcontroller'],
   ...['errors', 'error', 'webstream', 'webstreams', 'diagnostics', 'performance', 'perf', 'mime', 'punycode', 'stdin'],
-  ...['stdout', 'vm', 'http', 'net', 'zlib', 'child'],
+  ...['stdout', 'vm', 'http', 'net', 'zlib', 'child', 'tls', 'https'],
 ];
 
 /**

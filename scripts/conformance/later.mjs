@@ -17,11 +17,8 @@ export const LATER = [
   ['`http2`', 'the functions of the module throw'],
   ['`inspector`', '`require` throws `ERR_INSPECTOR_NOT_AVAILABLE`, as in a Node that was built without the inspector'],
   ['`sqlite`', 'the classes of the module throw'],
-  [
-    'connections to other machines, and TLS',
-    'a connection to another machine fails with `EACCES`, and TLS throws; ' +
-      'loopback inside a runtime works, with `fetch` and `WebSocket` too',
-  ],
+  ['connections to other machines', 'fail with `EACCES` unless the option [`network`](network.md) allows the host'],
+  ['`tls`', '[some parts](network.md#tls) are missing, such as TLS 1.0 and 1.1, CBC suites, `pfx`, `crl` and pre-shared keys'],
   [
     '`TextDecoder` for Chinese, Japanese and Korean encodings',
     '`RangeError` with `ERR_ENCODING_NOT_SUPPORTED`; UTF-8, UTF-16 and all single-byte encodings work',

@@ -29,7 +29,7 @@ export function openSandbox({ NodeRuntime, Sidecar }, folder, jobs) {
     const limits = { memoryBytes: MEMORY, cpuMs: timeoutMs };
     let runtime;
     try {
-      runtime = await NodeRuntime.create({ sidecar: shared, mounts, limits, cwd: GUEST_ROOT });
+      runtime = await NodeRuntime.create({ sidecar: shared, mounts, limits, cwd: GUEST_ROOT, network: {} });
       const env = { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: '/tmp', NODE_TEST_DIR: '/tmp' };
       const path = `${GUEST_RUNS}/parallel/${name}`;
       return shape(await runtime.execFile(path, { execArgv: flags, env, timeout: timeoutMs }));

@@ -12,9 +12,11 @@ function unavailableError(name) {
   return new ERR_FEATURE_UNAVAILABLE_ON_PLATFORM(name);
 }
 
-// Makes the error of a TLS connection or server. The code is the code of all missing features.
+// Makes the error of a TLS session in a runtime without the option `network`.
 function tlsUnavailableError() {
-  const error = new Error('TLS is unavailable in this sandbox. Connections without TLS, such as http:, work inside the sandbox.');
+  const error = new Error(
+    'TLS needs the option `network` of the runtime, for example `network: {}`, because another process encrypts.',
+  );
   error.code = 'ERR_FEATURE_UNAVAILABLE_ON_PLATFORM';
   return error;
 }

@@ -65,6 +65,7 @@ module.exports = {
     query: 0x214,
     cancelLookUp: 0x215,
     explain: 0x216,
+    openTls: 0x217,
   },
   cryptography: {
     digest: 0x300,

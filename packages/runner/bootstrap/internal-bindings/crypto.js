@@ -1,5 +1,5 @@
 // Node's crypto binding: its classes and functions, each from a file of ../crypto/, over the
-// kernel's calls. The functions of features without a file there (X.509, the newest key types)
+// kernel's calls. The functions of features without a file there (the newest key types)
 // throw when they are called. Next: ../crypto/jobs.js and ../crypto/hash.js.
 'use strict';
 
@@ -18,9 +18,11 @@ const { KeyObjectHandle } = require('../crypto/keys.js');
 const random = require('../crypto/random.js');
 const { secureBuffer } = require('../crypto/random-kept.js');
 const rsa = require('../crypto/rsa.js');
-const { secureContextClass } = require('../crypto/secure-context.js');
 const { Sign, Verify, SignJob } = require('../crypto/sign.js');
 const { AESCipherJob, ChaCha20Poly1305CipherJob } = require('../crypto/whole.js');
+const { Certificate } = require('../tls/certificate.js');
+const suites = require('../tls/ciphers.js');
+const { secureContextClass } = require('../tls/secure-context.js');
 
 module.exports = function crypto(binding) {
   binding.getFipsCrypto = () => 0;
@@ -31,7 +33,8 @@ module.exports = function crypto(binding) {
   binding.getHashes = listed;
   binding.getCiphers = ciphers.listed;
   binding.getCipherInfo = ciphers.getCipherInfo;
-  binding.getSSLCiphers = () => [];
+  binding.getSSLCiphers = suites.listed;
+  binding.parseX509 = Certificate.parse;
   binding.getCurves = curves.listed;
   binding.getBundledRootCertificates = () => [];
   binding.startLoadingCertificatesOffThread = () => {};

@@ -1,116 +1,490 @@
-// The stream of a TLS socket (tls_wrap.cc), without TLS. The stream passes the calls of a
-// connection to the socket below, so that a denied lookup or connection fails as for a plain
-// socket. When the connection is made, the handshake fails with an error that says that TLS is
-// unavailable. Next: ../crypto/secure-context.js.
+// The stream of a TLS socket (tls_wrap.cc): a filter over another stream. The session encrypts and
+// decrypts in the edge process (../tls/session.js).
+//
+// program ─ plain ─► session ─ encrypted ─► the stream below
+//         ◄─ plain ─         ◄─ encrypted ─
+//
+// The stream below may be a socket, a stream of the program, or another TLS socket. Next:
+// ../tls/secure-context.js, ../tls/certificate.js.
 'use strict';
 
+const { EACCES } = require('../errors/denials.js');
 const { tlsUnavailableError } = require('../errors/unavailable.js');
 const { ERRNO } = require('../net/calls.js');
 const { StreamBase } = require('../net/stream-base.js');
+const { Below } = require('../tls/below.js');
+const { Certificate, chainOf, legacyOf } = require('../tls/certificate.js');
+const { sessionError, verificationError } = require('../tls/errors.js');
+const { identitiesOf, settingsOf } = require('../tls/secure-context.js');
+const { Session } = require('../tls/session.js');
+
+// While more bytes wait for the stream below, no plain bytes are encrypted.
+const MAX_WAITING = 128 << 10;
+// The beginning of the opaque bytes of a session.
+const SESSION_MAGIC = 'cfs1';
+const { hex, latin1 } = native.encodings;
+const bytesOfHex = (text) => new Uint8Array(native.encode(text, hex));
 
 class TLSWrap extends StreamBase {
-  #requests = [];
-  #failed = false;
-  #servername;
+  #stream;
+  #context;
+  #isServer;
+  #session;
+  // The connection's own settings.
+  #options = {};
+  #requests = { verify: false, pauses: false, alpn: false, sessions: false, keylog: false };
+  #facts;
+  #hello;
+  #failed = 0;
+  #destroyed = false;
+  #below;
+  // Plain bytes of the program: requests that are not encrypted, then requests that are encrypted
+  // and not written.
+  #writes = [];
+  #encrypting = [];
+  #flushing = [];
+  #shutdown;
+  #shutdownSent = false;
+  // Plain bytes for the program while the program does not read.
+  #plain = [];
+  #isReading = false;
+  #hasEnded = false;
+  #endDelivered = false;
+  #isHeld = false;
+  #ticket;
+  #own;
+  #peer;
 
-  constructor() {
+  constructor(stream, context, isServer, hasActiveWrite) {
     super('TLSWRAP', false);
+    this.#stream = stream;
+    this.#context = context;
+    this.#isServer = isServer;
+    const broken = (status) => this.#breakWrites(status);
+    this.#below = new Below(stream, hasActiveWrite === true, () => this.#flushed(), broken);
+    stream?.setReadListener((count, view) => this.#onEncrypted(count, view));
   }
-  // Starts the handshake. The failure follows in a later round of the loop, when the library has
-  // finished its calls.
+
+  // Begins the handshake of a client.
   start() {
-    if (this.#failed) return;
-    this.#failed = true;
-    native.enqueueTask(() => {
-      if (typeof this.onerror === 'function') this.makeCallback(this.onerror, tlsUnavailableError());
+    this.#begin();
+  }
+  #begin() {
+    if (this.#session !== undefined || this.#destroyed || this.#failed !== 0) return;
+    const session = Session.open(this.#owner());
+    if (typeof session === 'number') {
+      this.#failed = session;
+      native.enqueueTask(() => this.#refuse(session));
+      return;
+    }
+    this.#session = session;
+    session.start({
+      ...settingsOf(this.#context),
+      ...this.#options,
+      isServer: this.#isServer,
+      pauses: this.#isServer && (this.#requests.pauses || this.#requests.alpn),
+      requestCert: this.#requests.verify,
+      keyLog: this.#requests.keylog,
     });
   }
-  startReading() {
-    this.start();
-    return 0;
+  #owner() {
+    return {
+      toPeer: (view) => this.#below.push(view),
+      toProgram: (view) => this.#toProgram(view),
+      ended: () => this.#end(),
+      event: (event) => this.#onEvent(event),
+      written: (count) => this.#onWritten(count),
+      failed: (errno) => this.#fail(errno),
+      drained: () => this.#onDrained(),
+    };
   }
-  stopReading() {
-    return 0;
+  // Keeps the event loop alive while the session owes an event that no stream waits for.
+  #hold(on) {
+    if (this.#isHeld === on) return;
+    this.#isHeld = on;
+    native.loop.keepAlive[0] += on ? 1 : -1;
   }
-  // Writes wait for the handshake.
+
+  // The stream below has bytes, or has ended.
+  #onEncrypted(count, view) {
+    if (count > 0) {
+      this.#begin();
+      this.#session?.encrypted(view.slice(0, count));
+      if (this.#session?.isDrained === false) {
+        this.#hold(true);
+        this.#stream.stopReading();
+      }
+      return;
+    }
+    if (count === ERRNO.EOF && this.#session !== undefined && !this.#hasEnded) {
+      // Plain bytes before the end are still in the session.
+      this.#hold(true);
+      this.#session.encryptedEnd();
+      return;
+    }
+    if (count === ERRNO.EOF) this.#end();
+    else this.#fail(count);
+  }
+  receive(buffer) {
+    this.#onEncrypted(buffer.length, new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.length));
+  }
+  #onDrained() {
+    this.#hold(false);
+    if (this.#isReading && !this.#destroyed) this.#stream.startReading();
+    this.#encrypt();
+  }
+
+  #breakWrites(status) {
+    const requests = [...this.#flushing.splice(0), ...this.#encrypting.splice(0), ...this.#writes.splice(0)];
+    for (const { req } of requests) req.finish(status, this, undefined);
+    const shutdown = this.#shutdown;
+    this.#shutdown = undefined;
+    shutdown?.finish(status, this, undefined);
+  }
+  // All encrypted bytes are written.
+  #flushed() {
+    for (const { req } of this.#flushing.splice(0)) req.finish(0, this, undefined);
+    this.#encrypt();
+    if (this.#shutdown !== undefined && this.#shutdownSent === 'written') {
+      const req = this.#shutdown;
+      this.#shutdown = undefined;
+      this.#below.shutdown((status) => req.finish(status, this, undefined));
+    }
+  }
+
+  // Writes of the program wait for the handshake, and complete when the stream below has the bytes.
   tryWrite() {
     return ERRNO.EAGAIN;
   }
-  queueWrite(req) {
-    req.dispatch(false);
-    this.#requests.push(req);
+  queueWrite(req, views) {
+    if (this.#destroyed) return ERRNO.EPIPE;
+    req.dispatch();
+    this.#writes.push({ req, views, left: views.reduce((sum, view) => sum + view.length, 0) });
+    this.#encrypt();
     return 0;
   }
   queueShutdown(req) {
-    return this.queueWrite(req);
+    if (this.#destroyed || this.#shutdown !== undefined) return ERRNO.ENOTCONN;
+    req.dispatch();
+    this.#shutdown = req;
+    if (this.#session === undefined || this.#failed !== 0) {
+      this.#shutdownSent = 'written';
+      native.enqueueTask(() => this.#flushed());
+    } else this.#encrypt();
+    return 0;
   }
+  #encrypt() {
+    if (this.#facts === undefined && this.#writes.length > 0) return;
+    while (this.#writes.length > 0 && this.#session?.isDrained && this.#below.waiting < MAX_WAITING) {
+      const write = this.#writes.shift();
+      this.#encrypting.push(write);
+      for (const view of write.views) this.#session.plain(view);
+      write.views = undefined;
+      if (write.left === 0) this.#onWritten(0);
+    }
+    if (this.#writes.length > 0 || this.#shutdown === undefined || this.#shutdownSent !== false) return;
+    this.#shutdownSent = true;
+    this.#session?.plainEnd();
+  }
+  #onWritten(count) {
+    if (count === 0 && this.#shutdownSent === true && this.#encrypting.length === 0) this.#shutdownSent = 'written';
+    let rest = count;
+    while (this.#encrypting.length > 0) {
+      const [write] = this.#encrypting;
+      const part = Math.min(rest, write.left);
+      write.left -= part;
+      rest -= part;
+      if (write.left > 0) break;
+      this.#flushing.push(this.#encrypting.shift());
+    }
+    if (this.#below.isIdle) this.#flushed();
+  }
+
+  // The session has plain bytes for the program.
+  #toProgram(view) {
+    if (!this.#isReading || this.#plain.length > 0) this.#plain.push(view);
+    else this.#deliver(view);
+  }
+  #deliver(view) {
+    let rest = view;
+    while (rest.length > 0) {
+      if (!this.#isReading) {
+        this.#plain.unshift(rest);
+        return;
+      }
+      const into = this.userBuffer;
+      if (into === undefined) {
+        this.emitRead(rest.length, rest);
+        return;
+      }
+      const piece = rest.subarray(0, into.byteLength);
+      new Uint8Array(into.buffer, into.byteOffset, into.byteLength).set(piece);
+      rest = rest.subarray(piece.length);
+      this.emitRead(piece.length, into);
+    }
+  }
+  #end() {
+    this.#hold(false);
+    this.#hasEnded = true;
+    this.#deliverEnd();
+  }
+  #deliverEnd() {
+    if (!this.#hasEnded || this.#endDelivered || this.#plain.length > 0 || this.#destroyed) return;
+    if (!this.#isReading && this.#facts !== undefined) return;
+    this.#endDelivered = true;
+    this.emitRead(ERRNO.EOF, undefined);
+  }
+  startReading() {
+    this.#isReading = true;
+    if (this.#plain.length > 0 || (this.#hasEnded && !this.#endDelivered)) {
+      native.enqueueTask(() => {
+        while (this.#isReading && this.#plain.length > 0 && !this.#destroyed) this.#deliver(this.#plain.shift());
+        if (this.#isReading) this.#deliverEnd();
+      });
+    }
+    if (this.#session?.isDrained === false || this.#endDelivered) return 0;
+    return this.#stream.startReading();
+  }
+  stopReading() {
+    this.#isReading = false;
+    return this.#stream.stopReading();
+  }
+
+  // The kernel opens no session.
+  #refuse(errno) {
+    if (errno === EACCES && !this.#destroyed) this.makeCallback(this.onerror, tlsUnavailableError());
+    else this.#fail(errno);
+  }
+  // The session or the stream below has failed.
+  #fail(errno) {
+    this.#hold(false);
+    if (this.#destroyed || this.#endDelivered) return;
+    this.#failed = errno;
+    this.#endDelivered = true;
+    this.emitRead(errno, undefined);
+  }
+  #onEvent(event) {
+    switch (event.type) {
+      case 'hello':
+        this.#onHello(event);
+        break;
+      case 'secure':
+        this.#facts = event;
+        if (this.#isServer && !this.#requests.pauses && !this.#requests.alpn) this.#reportStart();
+        this.makeCallback(this.onhandshakedone);
+        this.#encrypt();
+        break;
+      case 'session':
+        this.#ticket = event.session;
+        if (this.#requests.sessions || !this.#isServer) this.makeCallback(this.onnewsession, Buffer.alloc(0), this.getSession());
+        break;
+      case 'keylog':
+        this.makeCallback(this.onkeylog, Buffer.from(event.line));
+        break;
+      case 'error':
+        this.#failed = ERRNO.EPROTO;
+        if (event.session !== true) this.makeCallback(this.onerror, sessionError(event.reason, event.alert ?? undefined));
+        break;
+      case 'ended':
+        this.#end();
+        break;
+      default:
+    }
+  }
+  #reportStart() {
+    const now = Math.round(performance.now());
+    if (typeof this.onhandshakestart === 'function') this.makeCallback(this.onhandshakestart, now);
+  }
+  // A server has the client's first message, and waits for the choices of the program.
+  #onHello(event) {
+    this.#hello = event;
+    if (!this.#requests.pauses && !this.#requests.alpn) return;
+    this.#reportStart();
+    if (this.#requests.pauses && typeof this.oncertcb === 'function') {
+      const servername = event.serverName ?? '';
+      this.makeCallback(this.oncertcb, { servername, OCSPRequest: false });
+    } else this.certCbDone();
+  }
+  certCbDone() {
+    if (this.#destroyed || this.#session === undefined) return;
+    const choices = {};
+    const context = this.sni_context;
+    if (context !== undefined && context !== null) {
+      if (context.state === undefined) {
+        const error = new TypeError('Invalid SNI context');
+        this.#failed = ERRNO.EPROTO;
+        this.makeCallback(this.onerror, error);
+        return;
+      }
+      choices.identities = identitiesOf(context);
+      if (context.state.ca !== undefined) choices.ca = context.state.ca;
+    }
+    if (this.#requests.alpn && this.#hello.alpn !== null) {
+      const offered = this.#hello.alpn;
+      const wire = Buffer.concat(offered.map((name) => Buffer.from([name.length, ...Buffer.from(name, 'latin1')])));
+      const offset = this.makeCallback(this.ALPNCallback, wire);
+      if (this.#destroyed) return;
+      let at = 0;
+      const found = offered.find((name) => {
+        const isFound = at === offset;
+        at += 1 + name.length;
+        return isFound;
+      });
+      // No protocol of the client has this name, so the session fails as in Node.
+      choices.alpn = [found ?? '\0'];
+    }
+    this.#session.go(choices);
+  }
+
   destroySSL() {
-    for (const req of this.#requests.splice(0)) req.finish(ERRNO.ECANCELED, this, undefined);
+    if (this.#destroyed) return;
+    this.#destroyed = true;
+    this.#hold(false);
+    this.#session?.close();
+    this.#below.close();
+    this.#plain = [];
+    this.#breakWrites(ERRNO.ECANCELED);
   }
+  writesIssuedByPrevListenerDone() {
+    this.#below.unblock();
+  }
+
   setServername(name) {
-    this.#servername = name;
+    this.#options.serverName = name;
   }
   getServername() {
-    return this.#servername;
+    const name = this.#isServer ? this.#hello?.serverName : this.#options.serverName;
+    return name ?? false;
+  }
+  setALPNProtocols(wire) {
+    const names = [];
+    for (let at = 0; at < wire.length; at += 1 + wire[at]) {
+      names.push(native.decode(wire, at + 1, Math.min(at + 1 + wire[at], wire.length), latin1));
+    }
+    this.#options.alpn = names;
   }
   getALPNNegotiatedProtocol() {
-    return false;
+    return this.#facts?.alpn ?? false;
   }
-  getProtocol() {
-    return null;
+  setVerifyMode(request) {
+    this.#requests.verify = request;
+  }
+  enableCertCb() {
+    this.#requests.pauses = true;
+  }
+  enableALPNCb() {
+    this.#requests.alpn = true;
+  }
+  enableSessionCallbacks() {
+    this.#requests.sessions = true;
+  }
+  enableKeylogCallback() {
+    this.#requests.keylog = true;
+  }
+  setKeyCert(context) {
+    this.sni_context = context.context ?? context;
+  }
+  setSession(bytes) {
+    const text = Buffer.from(bytes.buffer ?? bytes, bytes.byteOffset, bytes.byteLength).toString('latin1');
+    if (text.startsWith(SESSION_MAGIC)) this.#options.session = Number(text.slice(SESSION_MAGIC.length)) || undefined;
+  }
+  getSession() {
+    if (this.#facts === undefined) return undefined;
+    return Buffer.from(`${SESSION_MAGIC}${this.#ticket ?? 0}`);
   }
   isSessionReused() {
-    return false;
+    return this.#facts?.reused ?? false;
+  }
+  getTLSTicket() {
+    return this.#ticket === undefined ? undefined : this.getSession();
+  }
+  getProtocol() {
+    return this.#facts?.protocol ?? null;
+  }
+  getCipher() {
+    if (this.#facts === undefined) return undefined;
+    const { cipher, standardName, protocol } = this.#facts;
+    return { name: cipher, standardName, version: protocol };
+  }
+  getEphemeralKeyInfo() {
+    if (this.#isServer) return null;
+    const group = this.#facts?.group;
+    return group === undefined || group === null ? {} : { type: 'ECDH', name: group[0], size: group[1] };
+  }
+  getSharedSigalgs() {
+    return [];
   }
   verifyError() {
-    return null;
+    const code = this.#facts?.verified;
+    return code === undefined || code === null ? null : verificationError(code);
+  }
+  #peerCertificate() {
+    if (this.#peer === undefined && this.#facts?.chain.length > 0) {
+      try {
+        this.#peer = chainOf(this.#facts.chain.map((text) => new Certificate(bytesOfHex(text))));
+      } catch {
+        return undefined;
+      }
+      this.#addAuthority();
+    }
+    return this.#peer;
+  }
+  // The end of the chain is an authority of the context, which the peer does not send.
+  #addAuthority() {
+    let last = this.#peer;
+    while (last.getIssuerCert() !== undefined && last.getIssuerCert() !== last) last = last.getIssuerCert();
+    if (last.getIssuerCert() === last) return;
+    const authority = this.#context.authorities().find((one) => last.checkIssued(one));
+    if (authority === undefined) return;
+    last.setIssuer(authority);
+    if (authority.isSelfIssued) authority.setIssuer(authority);
+  }
+  getPeerCertificate(abbreviated) {
+    const certificate = this.#peerCertificate();
+    return certificate === undefined ? undefined : legacyOf(certificate, abbreviated === true || abbreviated === 1);
+  }
+  getPeerX509Certificate() {
+    return this.#peerCertificate();
+  }
+  #ownCertificate() {
+    const context = this.sni_context ?? this.#context;
+    this.#own ??= context.state.identities[0]?.certificate;
+    return this.#own;
+  }
+  getCertificate() {
+    return this.#ownCertificate()?.toLegacy();
+  }
+  getX509Certificate() {
+    return this.#ownCertificate();
   }
 }
 
-// The methods that set an option or read a fact of a handshake. The methods have no effect.
+// The methods that set an option without effect, or read a fact that rustls does not have.
 const WITHOUT_EFFECT = [
-  'certCbDone',
-  'enableALPNCb',
-  'enableCertCb',
-  'enableKeylogCallback',
   'enablePskCallback',
-  'enableSessionCallbacks',
   'enableTrace',
   'endParser',
-  'getCertificate',
-  'getCipher',
-  'getEphemeralKeyInfo',
   'getFinished',
-  'getPeerCertificate',
   'getPeerFinished',
-  'getPeerX509Certificate',
-  'getSession',
-  'getSharedSigalgs',
-  'getTLSTicket',
-  'getX509Certificate',
   'loadSession',
   'newSessionDone',
-  'receive',
   'requestOCSP',
-  'setALPNProtocols',
-  'setKeyCert',
   'setMaxSendFragment',
   'setOCSPResponse',
   'setPskIdentityHint',
-  'setSession',
-  'setVerifyMode',
-  'writesIssuedByPrevListenerDone',
 ];
 for (const name of WITHOUT_EFFECT) TLSWrap.prototype[name] = { [name]() {} }[name];
 for (const name of ['exportKeyingMaterial', 'renegotiate']) {
   TLSWrap.prototype[name] = {
     [name]() {
-      throw tlsUnavailableError();
+      const error = new Error(`${name} is not available in this sandbox`);
+      error.code = 'ERR_FEATURE_UNAVAILABLE_ON_PLATFORM';
+      throw error;
     },
   }[name];
 }
 
 module.exports = function tlsWrap(binding) {
   binding.TLSWrap = TLSWrap;
-  binding.wrap = () => new TLSWrap();
+  binding.wrap = (stream, context, isServer, hasActiveWrite) => new TLSWrap(stream, context, isServer, hasActiveWrite);
 };

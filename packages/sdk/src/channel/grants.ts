@@ -1,6 +1,7 @@
-// Grants: the paths that the sidecar's broker may open, and the process for outside connections. The sidecar behind its wall reaches no file
-// of this machine. It asks its broker, and the broker opens only what this process has granted. A
-// guest that has escaped into the sidecar can ask too, but cannot grant.
+// Grants: the paths that the sidecar's broker may open, and the process for outside connections.
+// The sidecar behind its wall reaches no file of this machine. It asks its broker, and the broker
+// opens only what this process has granted. A guest that has escaped into the sidecar can ask too,
+// but cannot grant.
 //
 // A grant is sent before the request that names the path.
 
@@ -8,8 +9,8 @@ import type { Mount } from '../protocol/generated/messages.js';
 import type { Requests } from '../protocol/generated/tables.js';
 
 /**
- * The kinds of a grant: read or write a folder, import a file, export to a file. The kind `n` allows
- * the process that opens connections out of the runtimes, and has an empty path.
+ * The kinds of a grant: read or write a folder, import a file, export to a file. The kind `n`
+ * allows the process that opens connections out of the runtimes, and has an empty path.
  */
 export type GrantKind = 'r' | 'w' | 'i' | 'e' | 'n';
 

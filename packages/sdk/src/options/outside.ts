@@ -30,7 +30,7 @@ export interface NetworkDns {
    */
   servers?: readonly string[] | undefined;
   /**
-   * Names with fixed addresses. No DNS server is asked for these names, and their lookup needs no
+   * Names with fixed addresses. Their lookup needs no DNS server and no
    * entry. A connection needs an entry, as for every other name.
    * @default {}
    */

@@ -134,10 +134,12 @@ export class EventListeners {
   async #stop(subscriber: Subscriber): Promise<void> {
     const { connection, runtime } = this.#access;
     try {
+      // The edge process sends the reply after all earlier events.
+      await unlessEnded(connection.request('outside.flows', { runtime }).then(() => {}));
       await unlessEnded(connection.takeOutside(runtime, this.#deliver));
     } catch (error) {
-      // A paused runtime has no connections.
-      if (!isColdframeError(error, 'ERR_RUNTIME_PAUSED')) throw error;
+      // A paused runtime has no connections, and an edge process that has ended sends no events.
+      if (!isColdframeError(error, 'ERR_RUNTIME_PAUSED', 'ERR_EDGE_ENDED')) throw error;
     } finally {
       this.#subscribers.delete(subscriber);
     }

@@ -20,7 +20,9 @@ import { afterChange, inForce, wireUpdate } from './policy.js';
 
 /** The result of `check()`. */
 export interface NetworkVerdict {
-  /** Whether a connection is allowed. The address of a name is judged when the name is looked up. */
+  /**
+   * Whether a connection is allowed. The address of a name is judged when the name is looked up.
+   */
   readonly allowed: boolean;
   /** The reason of a denial, as in the program's error. Absent if a connection is allowed. */
   readonly reason?: string;
@@ -106,7 +108,7 @@ export class OutsideNetwork {
   }
 
   /**
-   * Iterates over the open connections, as they are at the start of the iteration.
+   * Iterates over the connections that are open at the start of the iteration.
    * @throws in the iteration: `ERR_EDGE_ENDED`; otherwise as `processes()`
    */
   async *flows(): AsyncIterableIterator<NetworkFlow> {

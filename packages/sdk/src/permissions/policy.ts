@@ -15,8 +15,8 @@ const DEFAULT_POLICY: CompletePolicy = {
 };
 
 /**
- * The scope `network` of a runtime with the option `network` and without the scope: connections
- * inside the runtime, and connections and lookups that the option `network` allows.
+ * The scope `network` of a runtime whose app sets the option `network`, but not the scope. The
+ * scope allows connections inside the runtime, and what the option `network` allows.
  */
 const OUTSIDE_SCOPE: CompletePolicy['network'] = {
   default: 'deny',

@@ -250,7 +250,9 @@ export class NodeRuntime implements AsyncDisposable {
     return this.#parts.files.remove(path, options);
   }
 
-  /** Renames a file or directory. Replaces a file or empty directory at `to`. @throws as `stat()` */
+  /**
+   * Renames a file or directory. Replaces a file or empty directory at `to`. @throws as `stat()`
+   */
   rename(from: string, to: string): Promise<void> {
     return this.#parts.files.rename(from, to);
   }
@@ -438,7 +440,8 @@ export class NodeRuntime implements AsyncDisposable {
   /**
    * Clones the runtime in its sidecar, with the same limits, permissions, bindings and mounts, and
    * with the same `network` unless set. With `n`, makes `n` clones, or none after a failure. With
-   * `settle`, makes as many clones as possible and returns a result for each. @throws as `snapshot()`
+   * `settle`, makes as many clones as possible and returns a result for each. @throws as
+   * `snapshot()`
    */
   clone(options?: Types.SingleCloneOptions): Promise<NodeRuntime>;
   clone(n: number, options: Types.CloneOptions & { settle: true }): Promise<PromiseSettledResult<NodeRuntime>[]>;

@@ -189,29 +189,6 @@ test('explains denied operations inside the runtime, in every interface', () =>
     },
   ));
 
-test('says that TLS is unavailable when the connection is allowed', () =>
-  withRuntime({}, async (runtime) => {
-    const results = await evaluate(runtime, {
-      server: "new Promise((resolve) => { const server = http.createServer().listen(8443, () => resolve('listens')); })",
-      'https.get': "emitted(() => https.get('https://localhost:8443'))",
-      'https fetch': "fetch('https://127.0.0.1:8443').then(() => 'no error', ({ cause }) => facts(cause))",
-      'tls.connect': "emitted(() => tls.connect(8443, '127.0.0.1'))",
-      'tls.connect over a socket': `emitted(() =>
-        tls.connect({ socket: net.connect(8443, '127.0.0.1'), servername: 'localhost' }))`,
-      'tls.connect with a write': "emitted(() => tls.connect(8443, '127.0.0.1').end('text'))",
-      WebSocket: "socketError('wss://localhost:8443').then(({ event, ...facts }) => facts)",
-      'tls.createServer': 'thrown(() => tls.createServer({}))',
-      'https.createServer': 'thrown(() => https.createServer({}))',
-    });
-    const unavailable = {
-      code: 'ERR_FEATURE_UNAVAILABLE_ON_PLATFORM',
-      message: 'TLS is unavailable in this sandbox. Connections without TLS, such as http:, work inside the sandbox.',
-    };
-    const { server, ...failed } = results;
-    expect(server).toBe('listens');
-    expect(failed).toEqual(each(failed, unavailable));
-  }));
-
 test('an uncaught denial prints the sentence in the first line of the stack', () =>
   withRuntime({}, async (runtime) => {
     const { stderr, exitCode } = await runtime.exec("import { get } from 'node:https'; get('https://example.com');");

@@ -83,7 +83,7 @@ export async function dns(names: Readonly<Record<string, string>>): Promise<Test
   return { port: socket.address().port, count: () => asked.length, asked, [Symbol.asyncDispose]: close };
 }
 
-// Returns the name of a question, and the place after the name.
+// Returns the name in a query, and the place after the name.
 function readName(query: Buffer): [name: string, end: number] {
   const labels: string[] = [];
   let at = 12;

@@ -1,5 +1,5 @@
-// Connects programs to servers of this machine through the edge process: TCP, names, HTTP, denials
-// with reasons, changes of the policy, the end of the edge process, snapshots.
+// Connects programs to servers of this machine through the edge process. The tests cover TCP,
+// names, HTTP, denials, changes of the policy, the end of the edge process, and snapshots.
 
 import { describe, expect, test } from 'vitest';
 import type { NetworkEvents, NodeRuntime } from '../../src/index.js';
@@ -21,7 +21,7 @@ const talk = (port: number, text: string, host = HOST): string => `
   const socket = net.connect(${port}, ${JSON.stringify(host)});
   let all = '';
   socket.setEncoding('utf8').on('data', (data) => (all += data)).on('end', () => console.log(all));
-  socket.on('error', ({ code, permission, reason, rule }) => console.log([code, permission, reason, rule].filter(Boolean).join(' ')));
+  socket.on('error', (error) => console.log([error.code, error.permission, error.reason, error.rule].filter(Boolean).join(' ')));
   socket.end(${JSON.stringify(text)});`;
 
 async function output(runtime: NodeRuntime, code: string): Promise<string> {
@@ -258,6 +258,22 @@ describe.skipIf(HOST_ADDRESS === undefined).each(MODES)('$name', (mode) => {
       expect(events.find(({ type }) => type === 'denied')).toMatchObject({ address: '93.184.216.34', port: 443 });
       expect(await output(runtime, talk(server.port, 'x'))).toBe('x');
       expect(events).toHaveLength(3);
+    });
+  });
+
+  test('a runtime without the option gets options and listeners later', async () => {
+    await using server = await echo();
+    await until(() => edgePids().length === 0);
+    await withRuntime(mode, {}, async (runtime) => {
+      const opens: number[] = [];
+      const stop = await runtime.network.on('open', ({ port }) => void opens.push(port ?? 0));
+      expect(await runtime.network.check('http://example.com/')).toEqual({ allowed: false, reason: 'not-allowed' });
+      expect(await output(runtime, talk(server.port, 'x'))).toMatch(/^EACCES/);
+      expect(edgePids()).toEqual([]);
+      await runtime.network.update({ private: [opened(server)] });
+      expect(await output(runtime, talk(server.port, 'x'))).toBe('x');
+      await stop();
+      expect(opens).toEqual([server.port]);
     });
   });
 

@@ -492,7 +492,7 @@ export interface OutsideOptions {
   private?: readonly string[] | undefined;
   /** The addresses of the DNS servers, with or without a port. Default: the host machine's. */
   dnsServers?: readonly string[] | undefined;
-  /** Names with fixed addresses, which no DNS server is asked for. */
+  /** Names with fixed addresses, which need no DNS server. */
   dnsHosts?: readonly OutsideHost[] | undefined;
   /**
    * Limits by name. An omitted limit has its default in a new policy, and stays unchanged in a

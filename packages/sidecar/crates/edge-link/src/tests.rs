@@ -46,6 +46,8 @@ fn to_edge() -> Vec<ToEdge<'static>> {
         ToEdge::Flows { runtime: 1 },
         ToEdge::Watch { runtime: 1, on: true },
         ToEdge::SecretsOpen { runtime: 1 },
+        ToEdge::TlsOpen { runtime: 1 },
+        ToEdge::Roots { pem: "-----BEGIN CERTIFICATE-----".to_owned() },
     ]
 }
 

@@ -10,7 +10,9 @@
 //! | `SecretsOpen` | request | `Done` or `Failed` |
 //! | `Flows` | request | one or more `FlowList`, of which the last has `more: false` |
 //! | `RuntimeEnd`, `Watch` | 0 | none |
+//! | `Roots` | 0 | none |
 //! | `Connect` | flow | `Connected` or `Closed` |
+//! | `TlsOpen` | flow | none, or `Closed` |
 //! | `Data`, `Credit`, `End`, `Close` | flow | none |
 
 use crate::message::messages;
@@ -133,5 +135,18 @@ messages! {
     20 SecretsOpen {
         /// The runtime.
         runtime: u64,
+    };
+    /// Opens a flow without a socket: a session of TLS, whose bytes the guest moves. The flow is
+    /// open at once. `Closed` follows only after a failure or `Close`. The bytes of the flow are
+    /// records (crate `edge`, `tls/records.rs`).
+    15 TlsOpen {
+        /// The runtime.
+        runtime: u64,
+    };
+    /// The authorities that sessions trust if the guest gives none. Without the message, sessions
+    /// trust the authorities of the system.
+    16 Roots {
+        /// Certificates in PEM.
+        pem: String,
     };
 }

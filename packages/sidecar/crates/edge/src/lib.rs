@@ -24,6 +24,7 @@ mod runtime;
 mod secrets;
 mod serve;
 mod surroundings;
+mod tls;
 
 pub use serve::{LinkFault, Server, serve};
 pub use surroundings::Surroundings;

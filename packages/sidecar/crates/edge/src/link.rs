@@ -4,12 +4,14 @@ use crate::flow::Flow;
 use crate::outgoing::Outgoing;
 use crate::runtime::Runtime;
 use crate::surroundings::Surroundings;
+use crate::tls::{Roots, TlsFlow, parse_roots};
 use coldframe_edge_link::{Failure, FailureKind, ToSidecar};
 use coldframe_egress::HostNetwork;
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// The largest number of ids of flows that are in use.
 pub const MAX_FLOWS: usize = 1 << 17;
@@ -25,6 +27,9 @@ pub struct Shared {
     pub surroundings: RefCell<Surroundings>,
     /// The runtimes with a policy.
     pub runtimes: RefCell<HashMap<u64, Rc<Runtime>>>,
+    /// The authorities that sessions of TLS trust if the guest gives none. `None` until the first
+    /// session, because reading the system's authorities takes milliseconds.
+    pub roots: RefCell<Option<Arc<Roots>>>,
     /// The ids of flows that are in use.
     pub flows: RefCell<HashMap<u32, Slot>>,
     /// The ids of requests without a reply.
@@ -49,12 +54,20 @@ impl Shared {
         let runtimes: Vec<Rc<Runtime>> = self.runtimes.borrow().values().cloned().collect();
         runtimes.iter().for_each(|runtime| runtime.set_host(HostNetwork::new(facts.clone())));
     }
+
+    /// Returns the authorities that sessions trust if the guest gives none.
+    pub fn roots(&self) -> Arc<Roots> {
+        let read = || Arc::new(parse_roots([self.surroundings.borrow().authorities.as_str()]));
+        self.roots.borrow_mut().get_or_insert_with(read).clone()
+    }
 }
 
 /// The use of a flow's id.
 pub enum Slot {
     /// The edge has not sent `Closed`.
     Open(Rc<Flow>),
+    /// A session of TLS. The edge has not sent `Closed`.
+    Tls(Rc<TlsFlow>),
     /// The sidecar has not sent `Close`.
     Closed,
 }

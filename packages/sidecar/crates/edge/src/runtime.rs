@@ -10,6 +10,7 @@ use crate::flow::Flow;
 use crate::limits::{ByteRate, FailedPeers};
 use crate::link::Shared;
 use crate::options::{self, DnsOptions};
+use crate::tls::{Tickets, TlsFlow};
 use coldframe_edge_link::{Event, Existing, Failure, Limits, LookUpFamily, Options, OptionsChange};
 use coldframe_egress as egress;
 use coldframe_egress::{Current, HostNetwork, Limit, LookupBudgets, Name, PinSet, Policy, PolicyCell, TokenBucket};
@@ -22,11 +23,14 @@ use std::future::{Future, poll_fn};
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
 /// The largest number of look-ups and queries of one runtime that run at a time.
 pub const MAX_LOOK_UPS: usize = 256;
+/// The largest number of sessions of TLS of one runtime.
+pub const MAX_SESSIONS: usize = 4_096;
 /// The shortest time between two events of one limit.
 const LIMIT_EVENTS: Duration = Duration::from_secs(1);
 
@@ -68,6 +72,10 @@ pub struct State {
     pub failed: FailedPeers,
     /// The flows that are not closed.
     pub flows: HashMap<u32, Rc<Flow>>,
+    /// The sessions of TLS that are not closed.
+    pub sessions: HashMap<u32, Rc<TlsFlow>>,
+    /// The tickets of sessions.
+    pub tickets: Arc<Tickets>,
     /// The number of flows that are not established.
     pub connecting: u32,
     /// The number of look-ups and queries that run.
@@ -109,6 +117,8 @@ impl Runtime {
             secret_sockets: 0,
             failed: FailedPeers::default(),
             flows: HashMap::new(),
+            sessions: HashMap::new(),
+            tickets: Arc::default(),
             connecting: 0,
             look_ups: 0,
             moved: 0,

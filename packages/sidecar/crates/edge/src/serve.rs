@@ -9,9 +9,10 @@ use crate::dns;
 use crate::flow::Flow;
 use crate::interfaces::Interfaces;
 use crate::link::{MAX_FLOWS, Request, Shared, Slot};
-use crate::runtime::{MAX_LOOK_UPS, Runtime};
+use crate::runtime::{MAX_LOOK_UPS, MAX_SESSIONS, Runtime};
 use crate::secrets;
 use crate::surroundings::Surroundings;
+use crate::tls::{TlsFlow, parse_roots};
 use coldframe_edge_link::{
     CloseReason, Decision, Decoder, Existing, Failure, FlowInfo, Invalid, LookUpFamily, Message, Options, OptionsChange, ToEdge,
     ToSidecar, VERSION,
@@ -25,6 +26,7 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::net::UnixStream as StdStream;
 use std::pin::pin;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::task::Poll;
 use std::time::Instant;
 use tokio::io::Interest;
@@ -205,11 +207,16 @@ impl Link {
                 Ok(())
             }
             ToEdge::Hello { version } => Err(LinkFault::Version(version)),
-            ToEdge::Data(bytes) => self.with_flow(id, |flow| flow.data(bytes)),
-            ToEdge::Credit { bytes } => self.with_flow(id, |flow| flow.credit(bytes)),
-            ToEdge::End {} => self.with_flow(id, Flow::end),
+            ToEdge::Data(bytes) => self.with_flow(id, |flow| flow.data(bytes), |session| session.data(bytes)),
+            ToEdge::Credit { bytes } => self.with_flow(id, |flow| flow.credit(bytes), |session| session.credit(bytes)),
+            ToEdge::End {} => self.with_flow(id, Flow::end, TlsFlow::end),
             ToEdge::Close { reset } => self.close(id, reset),
             ToEdge::Connect { runtime, peer } => self.connect(id, runtime, peer),
+            ToEdge::TlsOpen { runtime } => self.open_tls(id, runtime),
+            ToEdge::Roots { pem } => {
+                *self.shared.roots.borrow_mut() = Some(Arc::new(parse_roots([pem.as_str()])));
+                Ok(())
+            }
             ToEdge::RuntimeEnd { runtime } => {
                 self.end_runtime(runtime);
                 Ok(())
@@ -345,9 +352,36 @@ impl Link {
         Ok(())
     }
 
-    fn with_flow(&self, id: u32, call: impl FnOnce(&Flow) -> Result<(), LinkFault>) -> Result<(), LinkFault> {
+    fn open_tls(&self, id: u32, runtime: u64) -> Result<(), LinkFault> {
+        let mut flows = self.shared.flows.borrow_mut();
+        if flows.contains_key(&id) || flows.len() >= MAX_FLOWS {
+            return Err(LinkFault::Rules("a flow with a free id"));
+        }
+        let failure = match self.shared.runtime(runtime) {
+            Some(of) if of.state.borrow().sessions.len() < MAX_SESSIONS => {
+                flows.insert(id, Slot::Tls(TlsFlow::start(id, &of)));
+                return Ok(());
+            }
+            Some(of) => of.limit("tlsSessions"),
+            None => describe::refusal("a session of TLS", describe::no_policy()),
+        };
+        flows.insert(id, Slot::Closed);
+        self.shared.out.send(id, &ToSidecar::Closed { failure: Some(failure) });
+        Ok(())
+    }
+
+    fn with_flow(
+        &self,
+        id: u32,
+        call: impl FnOnce(&Flow) -> Result<(), LinkFault>,
+        call_session: impl FnOnce(&TlsFlow) -> Result<(), LinkFault>,
+    ) -> Result<(), LinkFault> {
         let flow = match self.shared.flows.borrow().get(&id) {
             Some(Slot::Open(flow)) => flow.clone(),
+            Some(Slot::Tls(session)) => {
+                let session = session.clone();
+                return call_session(&session);
+            }
             Some(Slot::Closed) => return Ok(()),
             None => return Err(LinkFault::Rules("a flow that is in use")),
         };
@@ -359,6 +393,11 @@ impl Link {
             let mut flows = self.shared.flows.borrow_mut();
             match flows.get(&id) {
                 Some(Slot::Open(flow)) => flow.clone(),
+                Some(Slot::Tls(session)) => {
+                    let session = session.clone();
+                    drop(flows);
+                    return session.close();
+                }
                 Some(Slot::Closed) => {
                     flows.remove(&id);
                     return Ok(());
@@ -374,6 +413,8 @@ impl Link {
         let Some(runtime) = removed else { return };
         let flows: Vec<Rc<Flow>> = runtime.state.borrow().flows.values().cloned().collect();
         flows.iter().for_each(|flow| flow.cut(describe::errno(libc::ECONNRESET), CloseReason::RuntimeEnded));
+        let sessions: Vec<Rc<TlsFlow>> = runtime.state.borrow().sessions.values().cloned().collect();
+        sessions.iter().for_each(|session| session.cut(describe::errno(libc::ECONNRESET)));
         self.shared.out.watch(id, false);
         runtime.end();
     }

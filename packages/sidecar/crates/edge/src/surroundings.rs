@@ -1,5 +1,5 @@
-//! The host machine's network: its DNS servers, addresses and subnets. The values are read before
-//! the process gives up its rights. Next: `wall.rs`.
+//! The host machine's network: its DNS servers, addresses, subnets and authorities. The values are
+//! read before the process gives up its rights. Next: `wall.rs`.
 
 use coldframe_egress::{Cidr, HostFacts};
 use if_addrs::{IfAddr, Interface};
@@ -11,6 +11,10 @@ use std::net::{IpAddr, SocketAddr, SocketAddrV6};
 pub const DNS_PORT: u16 = 53;
 /// The file that has the DNS servers.
 const SERVERS: &str = "/etc/resolv.conf";
+/// The files that have the authorities of the system, of which the first that exists is read. The
+/// list is the list of OpenSSL's packages of the usual distributions.
+const AUTHORITIES: [&str; 4] =
+    ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem", "/etc/ssl/cert.pem"];
 /// The largest number of DNS servers of the file, as in C libraries.
 const MAX_SERVERS: usize = 3;
 
@@ -25,6 +29,8 @@ pub struct Surroundings {
     pub has_v4: bool,
     /// Whether an interface has an IPv6 address other than the loopback and link-local addresses.
     pub has_v6: bool,
+    /// The authorities of the system in PEM, or an empty text.
+    pub authorities: String,
 }
 
 impl Surroundings {
@@ -37,7 +43,8 @@ impl Surroundings {
     pub fn read() -> io::Result<Self> {
         let interfaces = if_addrs::get_if_addrs()?;
         let config = std::fs::read(SERVERS).unwrap_or_default();
-        Ok(Self::of(&interfaces, &config))
+        let authorities = AUTHORITIES.iter().find_map(|path| std::fs::read_to_string(path).ok()).unwrap_or_default();
+        Ok(Self { authorities, ..Self::of(&interfaces, &config) })
     }
 
     fn of(interfaces: &[Interface], config: &[u8]) -> Self {
@@ -101,7 +108,7 @@ mod tests {
     #[test]
     fn reads_the_addresses_of_this_machine() {
         let surroundings = Surroundings::read().unwrap();
-        assert!(surroundings.facts.addresses.iter().any(IpAddr::is_loopback), "{surroundings:?}");
+        assert!(surroundings.facts.addresses.iter().any(IpAddr::is_loopback), "no loopback");
         assert!(!surroundings.servers.is_empty());
         assert!(surroundings.facts.subnets.iter().all(|subnet| subnet.length() > 0));
     }

@@ -159,7 +159,6 @@ impl Policy {
 
     /// Compiles the rules about HTTP, and adds the ports that the rules open to `names`. Returns
     /// for each host the effect on the ports that no rule opens.
-    #[expect(clippy::type_complexity, reason = "the maps are parts of one computation")]
     fn add_http(
         rules: &[HttpRule],
         first: u32,

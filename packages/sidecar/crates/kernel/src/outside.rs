@@ -35,7 +35,8 @@ pub const MAX_RECORDS_BYTES: usize = 256 << 10;
 /// other checks are the implementation's.
 ///
 /// Each lookup and query ends with one call of [`crate::Kernel::looked_up`], or with
-/// [`Outside::cancel`]. A flow begins with [`Outside::connect`], and ends with [`Outside::close`]
+/// [`Outside::cancel`]. A flow begins with [`Outside::connect`] or
+/// [`Outside::open_tls`], and ends with [`Outside::close`]
 /// or with the event [`OutsideEvent::Closed`]. After the end, the kernel calls no method for the
 /// flow and ignores events of the flow.
 pub trait Outside: Send + Sync {
@@ -53,6 +54,10 @@ pub trait Outside: Send + Sync {
     /// Opens a connection. The first event of the flow is [`OutsideEvent::Connected`] or
     /// [`OutsideEvent::Closed`].
     fn connect(&self, flow: FlowId, peer: SocketAddr);
+
+    /// Opens a session of TLS, which is open at once and whose bytes the program moves. No byte of
+    /// the session leaves the runtime, so no permission is needed.
+    fn open_tls(&self, flow: FlowId);
 
     /// Sends bytes to the peer. Without credit, the kernel sends at most
     /// [`crate::STREAM_WINDOW`] bytes.

@@ -24,7 +24,7 @@ use crate::message::Message;
 use crate::outside_options;
 use crate::replies::Reply;
 use crate::runtimes::{LiveRuntime, mounts};
-use crate::session::{Session, Violation};
+use crate::session::{Job, Session, Violation};
 use crate::sinks::{RequestsOfSink, Sinks, requests_of};
 use crate::snapshots::{DEFAULT_TENANT, entry, quiesce_timeout};
 use crate::table::ErrorContext;
@@ -172,9 +172,15 @@ impl Session {
     /// cancelled during the pause end.
     fn abort_pause(&mut self, id: RequestId, runtime: RuntimeId, held: Option<Held>, error: &Error) {
         let context = ErrorContext::runtime(runtime);
+        let (replies, error) = (self.replies.clone(), error.clone());
+        // The held programs continue. This may wait for a guest.
+        let release: Job = Box::new(move || {
+            drop(held);
+            replies.fail(id, &error, context);
+        });
         let Some(Pausing { live, runners }) = self.pausing.remove(&runtime) else {
             // The runtime was disposed during the pause.
-            return self.replies.fail(id, error, context);
+            return self.owner_threads.run(release);
         };
         for (runner, process) in runners {
             match self.runners.lock().get_mut(runner) {
@@ -185,12 +191,7 @@ impl Session {
         let handle = live.runtime.clone();
         self.runtimes.insert(runtime, live);
         self.replies.requests.release(&handle);
-        // The held programs continue.
-        let (replies, error) = (self.replies.clone(), error.clone());
-        self.owner_threads.run(Box::new(move || {
-            drop(held);
-            replies.fail(id, &error, context);
-        }));
+        self.owner_threads.run(release);
     }
 
     fn finish_pause(&mut self, id: RequestId, runtime: RuntimeId, info: SnapshotInfo, (sinks, carryover): (Sinks, Carryover)) {

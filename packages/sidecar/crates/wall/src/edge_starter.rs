@@ -1,5 +1,5 @@
-//! The process that starts the edge process: a fork of the broker that has not installed the
-//! broker's filter of system calls, because a program inherits the filters of its starter.
+//! The process that starts the edge process. It is a fork of the broker without the broker's filter
+//! of system calls, because a program inherits the filters of its starter.
 //!
 //! The starter reads one byte for each start, and always executes one program, whose path is known
 //! since the start of the sidecar. The starter has no capability and no descriptor but the sockets

@@ -73,5 +73,9 @@ system_calls! {
         /// Writes the explanation of a refused connection to the outside, and removes the
         /// explanation: a sentence, the stable reason, and the rule, with NUL between them.
         Explain(socket, buffer: Buffer) = 0x216 => Value("the length, 0 without an explanation");
+        /// Opens a session of TLS. The program moves the bytes of the session (crate `edge`,
+        /// `tls/records.rs`) with `read` and `write`. Needs no permission, because no byte leaves
+        /// the runtime. Fails with `EACCES` if sessions are not available.
+        OpenTls() = 0x217 => Value("a descriptor");
     }
 }

@@ -9,7 +9,8 @@ use super::Done;
 use super::convert::{errno, for_embedder, for_kernel, try_again};
 use super::outgoing::{Next, Outgoing, send_all};
 use super::runtime_outside::RuntimeOutside;
-use coldframe_edge_link::{Decision, Decoder, FlowInfo, Frame, Invalid, MAX_DATA_BYTES, Message, ToEdge, ToSidecar, Unencodable, VERSION,
+use coldframe_edge_link::{
+    Decision, Decoder, FlowInfo, Frame, Invalid, MAX_DATA_BYTES, Message, ToEdge, ToSidecar, Unencodable, VERSION,
 };
 use coldframe_error::{Errno, Error};
 use coldframe_kernel::{FlowId, LookUpAnswer, LookUpId, OutsideEvent};

@@ -144,11 +144,8 @@ mod tests {
         }
         assert_eq!(fault(|options| options.dns_servers = vec!["192.0.2.1".to_owned(); 9]), expect("network.dns.servers"));
         for wrong in ["a b", "", "localhost", "a.localhost", "DB.test."] {
-            assert_eq!(
-                fault(|options| options.dns_hosts.push(host(wrong, &["10.0.0.1"]))),
-                expect("network.dns.hosts"),
-                "{wrong}"
-            );
+            let wrong_host = host(wrong, &["10.0.0.1"]);
+            assert_eq!(fault(|options| options.dns_hosts.push(wrong_host)), expect("network.dns.hosts"), "{wrong}");
         }
         for wrong in [&[][..], &["db.test"], &["10.0.0"]] {
             assert_eq!(fault(|options| options.dns_hosts.push(host("a.test", wrong))), expect("network.dns.hosts.a.test"));

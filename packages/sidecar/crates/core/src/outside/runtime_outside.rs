@@ -1,7 +1,7 @@
 //! The outside connections of one runtime: its options, and its flows in the link.
 //!
-//! The kernel calls [`Outside`] while the runtime's sockets are locked, so no function of this
-//! module waits, and none calls the kernel before the kernel's call has returned. Next: `tests.rs`.
+//! The kernel calls [`Outside`] while the runtime's sockets are locked. So no function of this
+//! module waits, and none calls the kernel during the kernel's call. Next: `tests.rs`.
 
 use super::edge::Edge;
 use super::events::{EventQueue, OutsideEvents, OutsideListener};
@@ -223,6 +223,23 @@ impl RuntimeOutside {
         }
     }
 
+    /// Opens a flow with its first message.
+    fn begin(&self, flow: FlowId, message: &ToEdge<'_>) {
+        let mut state = self.state.lock();
+        let link = self.link_of(&mut state);
+        let id = link.as_ref().zip(self.this.upgrade()).and_then(|(link, this)| link.open(&this, flow, message));
+        match (link, id) {
+            (Some(link), Some(id)) => {
+                state.flows.insert(flow, (link, id));
+            }
+            _ => {
+                drop(state);
+                let failure = convert::errno(Errno::ENETDOWN, "the process for outside connections cannot be started");
+                self.later(move |this| this.pass(flow, OutsideEvent::Closed(Some(failure))));
+            }
+        }
+    }
+
     fn with_flow(&self, flow: FlowId, call: impl FnOnce(&Link, u32)) {
         let found = self.state.lock().flows.get(&flow).cloned();
         if let Some((link, id)) = found {
@@ -252,22 +269,11 @@ impl Outside for RuntimeOutside {
     }
 
     fn connect(&self, flow: FlowId, peer: SocketAddr) {
-        let mut state = self.state.lock();
-        let link = self.link_of(&mut state);
-        let id = link
-            .as_ref()
-            .zip(self.this.upgrade())
-            .and_then(|(link, this)| link.open(&this, flow, &ToEdge::Connect { runtime: self.runtime, peer }));
-        match (link, id) {
-            (Some(link), Some(id)) => {
-                state.flows.insert(flow, (link, id));
-            }
-            _ => {
-                drop(state);
-                let failure = convert::errno(Errno::ENETDOWN, "the process for outside connections cannot be started");
-                self.later(move |this| this.pass(flow, OutsideEvent::Closed(Some(failure))));
-            }
-        }
+        self.begin(flow, &ToEdge::Connect { runtime: self.runtime, peer });
+    }
+
+    fn open_tls(&self, flow: FlowId) {
+        self.begin(flow, &ToEdge::TlsOpen { runtime: self.runtime });
     }
 
     fn write(&self, flow: FlowId, bytes: &[u8]) {

@@ -3,8 +3,8 @@
 
 use coldframe_kernel::{PermissionPolicy, PermissionRule, ScopePolicy, Verdict};
 
-/// The scope `network` of a runtime with options of outside connections, if the embedder gives no
-/// scope: connections inside the runtime, and all connections and look-ups that the options allow.
+/// The scope `network` of a runtime whose embedder sets options of outside connections, but not the
+/// scope. The scope allows connections inside the runtime, and what the options allow.
 /// The SDK has an equal policy (`permissions/policy.ts`).
 fn derived() -> ScopePolicy {
     let texts = |texts: [&str; 2]| Some(texts.map(str::to_owned).to_vec());

@@ -197,7 +197,7 @@ fn each_flow_is_closed_exactly_once_by_each_side() {
     runtime.close(FlowId::new(2), false);
     let _checked = check(&runtime);
     edge.expect("Check");
-    // The flow is not in use any more.
+    // The flow is no longer in use.
     edge.send(ids[1], &ToSidecar::End {});
     edge.expect_end();
 }

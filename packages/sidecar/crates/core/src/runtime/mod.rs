@@ -5,6 +5,7 @@
 //! `registry.rs`, the state that all runtimes share.
 
 mod budget;
+mod child_sink;
 mod containment;
 mod embedder;
 mod files;
@@ -31,15 +32,16 @@ pub use snapshots::{AssignSinks, Carryover, Held, RestoreOptions, RestoredRuntim
 use crate::budget::{BudgetUse, RuntimeBudget};
 use crate::checks::{check_cwd, check_env, check_size, env_bytes, failed, lay_over, login_env};
 use crate::options::{Dispatch, Mode, ProcessOptions, RuntimeOptions, Streams};
-use crate::outcome::{Outcome, Sink, Timings};
+use crate::outcome::Sink;
 use crate::program::{Home, Launch, Membership, Origin, Parts, Program, Quiesce, run};
 use crate::sched::{Alarm, Task, TaskFlow};
 use crate::snapshot::SnapshotUse;
 use budget::check_weight;
+use child_sink::ChildSink;
 use coldframe_edge_link::Options as OutsideOptions;
 use coldframe_error::{Errno, Error};
 use coldframe_fair::DEFAULT_WEIGHT;
-use coldframe_ids::{EvaluationId, Pid};
+use coldframe_ids::Pid;
 use coldframe_kernel::processes::{Child, ProgramKind, find};
 use coldframe_kernel::usage::{Charge, Resource};
 use coldframe_kernel::{Kernel, Limits, Process as KernelProcess};
@@ -474,17 +476,6 @@ impl Home for Inner {
         self.registry.scheduler().freed(program.process.kernel.usage.take_returned_bytes());
         self.registry.program_left();
     }
-}
-
-/// The sink of a child, which drops every report. The output of a child is written to its
-/// descriptors, and the kernel notifies the parent of the end.
-struct ChildSink;
-
-impl Sink for ChildSink {
-    fn output(&self, _evaluation: Option<EvaluationId>, _fd: u8, _data: Vec<u8>) {}
-    fn evaluated(&self, _evaluation: EvaluationId, _outcome: Outcome) {}
-    fn ready(&self, _timings: Timings) {}
-    fn exited(&self, _outcome: Outcome) {}
 }
 
 /// Prepares the start of a program: opens its input pipe and finds the program of a command.

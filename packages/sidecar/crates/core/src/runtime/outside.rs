@@ -6,6 +6,7 @@ use crate::outside::{Done, OutsideEvents, OutsideListener, Owner, RuntimeOutside
 use coldframe_edge_link::{Decision, Existing, FlowInfo, Options, OptionsChange};
 use coldframe_error::Error;
 use coldframe_kernel::{Kernel, PermissionPolicy};
+use coldframe_panics::runtime::Mutex;
 use std::sync::{Arc, OnceLock, Weak};
 
 /// The embedder's access to the connections out of a runtime.
@@ -69,10 +70,8 @@ impl OutsideConnections {
     pub fn listen(&self, listener: Option<Arc<dyn OutsideListener>>) {
         match self.inner.outside.get() {
             Some(outside) => outside.listen(listener),
-            None if listener.is_some() => {
-                self.inner.set_outside(Options::default()).listen(listener);
-            }
-            None => {}
+            // Without options there are no events.
+            None => *self.inner.outside.listener.lock() = listener,
         }
     }
 
@@ -92,16 +91,20 @@ pub(super) fn prepare(kernel: &Kernel, permissions: PermissionPolicy, options: O
 
 /// The outside of a runtime, which is set at most once.
 #[derive(Default)]
-pub(super) struct OutsideSlot(OnceLock<Arc<RuntimeOutside>>);
+pub(super) struct OutsideSlot {
+    outside: OnceLock<Arc<RuntimeOutside>>,
+    /// The listener for events that was set before the options.
+    listener: Mutex<Option<Arc<dyn OutsideListener>>>,
+}
 
 impl OutsideSlot {
     pub(super) fn get(&self) -> Option<&Arc<RuntimeOutside>> {
-        self.0.get()
+        self.outside.get()
     }
 
     /// Ends the connections of the runtime.
     pub(super) fn end(&self) {
-        if let Some(outside) = self.0.get() {
+        if let Some(outside) = self.outside.get() {
             outside.end();
         }
     }
@@ -116,10 +119,13 @@ impl Drop for OutsideSlot {
 impl Inner {
     /// Sets validated options of connections out of the runtime. Does not replace earlier options.
     pub(super) fn set_outside(self: &Arc<Self>, options: Options) -> &Arc<RuntimeOutside> {
-        let outside = self.outside.0.get_or_init(|| {
+        let outside = self.outside.outside.get_or_init(|| {
             let owner: Weak<dyn Owner> = Arc::downgrade(&(self.clone() as Arc<dyn Owner>));
             RuntimeOutside::new(self.registry.edge().clone(), self.ordinal, owner, options)
         });
+        if let Some(listener) = self.outside.listener.lock().take() {
+            outside.listen(Some(listener));
+        }
         self.kernel().set_outside(Some(outside.clone()));
         outside
     }

@@ -22,9 +22,9 @@ impl Runtime {
 
 impl Permissions {
     /// Replaces the policy of all programs. The new policy applies from each program's next system
-    /// call. Open files stay open. If the policy omits the scope `network`, the scope allows what the
-    /// options of outside connections allow. If the policy is invalid, the call fails and the old policy
-    /// stays.
+    /// call. Open files stay open. If the policy omits the scope `network`, the scope allows what
+    /// the options of outside connections allow. If the policy is invalid, the call fails and the
+    /// old policy stays.
     pub fn set(&self, policy: &PermissionPolicy) -> Result<(), Error> {
         let policy = with_outside(policy.clone(), self.inner.outside.get().is_some());
         self.inner.kernel().permissions.set(&policy)

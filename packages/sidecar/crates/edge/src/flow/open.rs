@@ -35,7 +35,8 @@ type FilterRun = Pin<Box<dyn Future<Output = Result<(), http::Fault>>>>;
 impl Flow {
     /// Runs the flow.
     pub(super) async fn run(self: Rc<Self>) {
-        let opened = match select(pin!(self.open()), pin!(self.until_done())).await {
+        // The box is freed when the connection is established. An idle flow keeps a small future.
+        let opened = match select(Box::pin(self.open()), pin!(self.until_done())).await {
             Either::Left((opened, _)) => opened,
             Either::Right(((), _)) => return,
         };
@@ -60,7 +61,7 @@ impl Flow {
         // and its bytes at once.
         let lingers = self.inner.borrow().lingers;
         if let Some(filter) = filter.filter(|_| lingers) {
-            let _ = timeout(LINGER_TIME, filter).await;
+            let _ = Box::pin(timeout(LINGER_TIME, filter)).await;
         }
     }
 

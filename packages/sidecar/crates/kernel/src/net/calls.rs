@@ -68,6 +68,7 @@ pub(crate) fn call(program: &Arc<dyn Caller>, call: SocketCall, arguments: &mut 
         SocketCall::LookUp => outside::look_up(program, arguments),
         SocketCall::Query => outside::query(program, arguments),
         SocketCall::CancelLookUp => outside::cancel_look_up(program, arguments),
+        SocketCall::OpenTls => outside::open_tls(process),
         SocketCall::Explain => outside::explain(process, process.socket(arguments)?, arguments),
     }
 }

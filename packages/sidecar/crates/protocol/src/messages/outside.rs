@@ -63,7 +63,7 @@ pub struct OutsideOptions<'a> {
     /// The addresses of the DNS servers, with or without a port. Default: the host machine's.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub dns_servers: Option<Vec<&'a str>>,
-    /// Names with fixed addresses, which no DNS server is asked for.
+    /// Names with fixed addresses, which need no DNS server.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub dns_hosts: Option<Vec<OutsideHost<'a>>>,
     /// Limits by name. An omitted limit has its default in a new policy, and stays unchanged in a

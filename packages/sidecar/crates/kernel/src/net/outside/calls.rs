@@ -3,8 +3,9 @@
 
 use super::failures::Question;
 use crate::caller::Caller;
-use crate::ids::SocketId;
+use crate::ids::{Fd, SocketId};
 use crate::net::address::Address;
+use crate::net::sockets::SocketState;
 use crate::outside::LookUpFamily;
 use crate::permissions::operations::network;
 use crate::permissions::{About, Peer, is_local_name};
@@ -14,13 +15,22 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 /// Connects a stream socket to an address outside the runtime. Fails with `EINPROGRESS` if the
-/// connection was started. Fails with `EACCES` without the permission, and if nothing outside can be
-/// reached.
+/// connection was started. Fails with `EACCES` without the permission, and if nothing outside can
+/// be reached.
 pub(in crate::net) fn connect(process: &Process, id: SocketId, address: &Address) -> Answer {
     let Address::Ip(ip, port) = address else { return Err(Errno::EINVAL) };
     check(process, Peer::Address(ip.to_canonical(), *port), network::CONNECT)?;
     process.kernel.sockets.with(|state| state.connect_outside(id, SocketAddr::new(*ip, *port)))?;
     Err(Errno::EINPROGRESS)
+}
+
+/// Opens a session of TLS. Returns its descriptor. Fails with `EACCES` without an implementation.
+pub(in crate::net) fn open_tls(process: &Process) -> Answer {
+    if !process.files.descriptors.lock().has_room() {
+        return Err(Errno::EMFILE);
+    }
+    let id = process.kernel.sockets.with(SocketState::open_tls)?;
+    process.install_socket(id).map(Fd::answer)
 }
 
 /// Looks up the addresses of a name. Returns 0 if the name means the guest's machine, else an
@@ -77,8 +87,8 @@ pub(in crate::net) fn explain(process: &Process, id: SocketId, arguments: &mut A
     arguments.put(1, text.as_deref().unwrap_or_default().as_bytes())
 }
 
-/// Checks the permission for a peer outside the runtime. Fails with `EACCES` without the permission,
-/// and if nothing outside can be reached.
+/// Checks the permission for a peer outside the runtime. Fails with `EACCES` without the
+/// permission, and if nothing outside can be reached.
 fn check(process: &Process, peer: Peer<'_>, operation: crate::permissions::operations::Operations) -> Result<(), Errno> {
     let permissions = &process.kernel.permissions;
     if process.kernel.sockets.has_outside() {

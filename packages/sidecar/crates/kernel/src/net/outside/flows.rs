@@ -1,8 +1,8 @@
 //! Flows: the connections of programs to the outside.
 //!
 //! The kernel's end of a flow counts for no limit while a program has the other end. After the
-//! program has closed its end, the kernel's end counts as a socket until the last bytes have credit.
-//! So a program cannot leave more connections behind than its limit of sockets.
+//! program has closed its end, the kernel's end counts as a socket until the last bytes have
+//! credit. So a program cannot leave more connections behind than its limit of sockets.
 //!
 //! The methods of [`Outside`] are called while the table is locked, so that the calls for a flow
 //! are in order. Next: `look_ups.rs`.
@@ -17,7 +17,7 @@ use crate::net::sockets::SocketState;
 use crate::outside::{FlowId, Outside, OutsideEvent, OutsideFailure};
 use coldframe_error::Errno;
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 
 /// The place of a flow in the socket table.
 pub(super) enum FlowPlace {
@@ -70,15 +70,37 @@ impl SocketState {
     /// and with `EACCES` if nothing outside can be reached.
     pub(super) fn connect_outside(&mut self, id: SocketId, peer: SocketAddr) -> Result<(), Errno> {
         let outside = self.outside.outside.clone().ok_or(Errno::EACCES)?;
+        let flow = self.begin_flow(id, Address::Ip(peer.ip(), peer.port()))?;
+        outside.connect(flow, peer);
+        Ok(())
+    }
+
+    /// Opens a session of TLS. Returns the program's socket. Fails with `EACCES` without an
+    /// implementation, and with `ENFILE` at the limit of sockets.
+    pub(super) fn open_tls(&mut self) -> Result<SocketId, Errno> {
+        let outside = self.outside.outside.clone().ok_or(Errno::EACCES)?;
+        let nowhere = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
+        let socket = self.network.add(Socket::new(Domain::V4, Role::Fresh))?;
+        let flow = self.begin_flow(socket, Address::Ip(nowhere.ip(), 0)).inspect_err(|_| {
+            let _ = self.network.close(socket, false);
+        })?;
+        outside.open_tls(flow);
+        if self.flow_opened(flow, nowhere).is_err() {
+            self.reset_flow(flow);
+        }
+        Ok(socket)
+    }
+
+    /// Begins a flow of a socket. Fails like [`Network::begin_flow`].
+    fn begin_flow(&mut self, id: SocketId, remote: Address) -> Result<FlowId, Errno> {
         let mut flow = FlowId::new(self.outside.last_flow.checked_add(1).unwrap_or(1));
         while self.outside.flows.contains_key(&flow) {
             flow = FlowId::new(flow.get().checked_add(1).unwrap_or(1));
         }
         self.network.begin_flow(id, flow)?;
         self.outside.last_flow = flow.get();
-        self.outside.flows.insert(flow, FlowPlace::Opening(id, Address::Ip(peer.ip(), peer.port())));
-        outside.connect(flow, peer);
-        Ok(())
+        self.outside.flows.insert(flow, FlowPlace::Opening(id, remote));
+        Ok(flow)
     }
 
     /// Handles an event. Has no effect if the flow has ended.

@@ -6,10 +6,11 @@
 //! Outside ── events, results ──► requests.rs ──► flows.rs, look_ups.rs
 //! ```
 //!
-//! A **flow** is one connection. While the connection opens, the flow has only the program's
-//! socket, whose role is `Opening`. An open flow has a second socket, the kernel's end, which is
-//! connected with the program's socket. A link (`../link.rs`) moves the bytes between the kernel's
-//! end and [`Outside`]. The program therefore has an ordinary connection.
+//! A **flow** is one connection or one session of TLS. While the connection opens, the flow has
+//! only the program's socket, whose role is `Opening`. An open flow has a second socket, the
+//! kernel's end, which is connected with the program's socket. A link (`../link.rs`) moves the
+//! bytes between the kernel's end and [`Outside`]. The program therefore has an ordinary
+//! connection.
 //!
 //! The events come from another process, which may be hostile. An event that breaks the rules of a
 //! flow resets the flow. A snapshot contains no flows and no lookups: the restored sockets have a
@@ -25,7 +26,7 @@ pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 
-pub(super) use calls::{cancel_look_up, connect, explain, look_up, query};
+pub(super) use calls::{cancel_look_up, connect, explain, look_up, open_tls, query};
 
 use crate::ids::SocketId;
 use crate::outside::{FlowId, LookUpId, Outside};

@@ -14,6 +14,7 @@ pub(crate) enum Asked {
     Query(LookUpId, String, u16),
     Cancel(LookUpId),
     Connect(FlowId, SocketAddr),
+    OpenTls(FlowId),
     Write(FlowId, Vec<u8>),
     End(FlowId),
     Credit(FlowId, u64),
@@ -46,6 +47,10 @@ impl Outside for FakeOutside {
 
     fn connect(&self, flow: FlowId, peer: SocketAddr) {
         self.0.lock().push(Asked::Connect(flow, peer));
+    }
+
+    fn open_tls(&self, flow: FlowId) {
+        self.0.lock().push(Asked::OpenTls(flow));
     }
 
     fn write(&self, flow: FlowId, bytes: &[u8]) {

@@ -28,6 +28,24 @@ fn a_socket_is_connected_after_the_event_and_shows_both_addresses() {
 }
 
 #[test]
+fn a_session_of_tls_is_open_at_once_and_ends_with_its_socket() {
+    let table = Table::open();
+    table.outside.take();
+    let session = table.sockets.with(SocketState::open_tls).expect("an implementation is attached");
+    let flow = FlowId::new(2);
+    assert_eq!(table.outside.take(), [Asked::OpenTls(flow)]);
+    assert_eq!(table.sockets.write(session, b"record"), Ok(6));
+    assert_eq!(table.outside.take(), [Asked::Write(flow, b"record".to_vec())]);
+    table.sockets.outside_event(flow, OutsideEvent::Data(b"reply"));
+    let mut reply = [0; 9];
+    assert_eq!((table.sockets.read(session, &mut reply), &reply[..5]), (Ok(5), b"reply".as_slice()));
+    // A session is never connected, so the event breaks the rules and resets the session.
+    table.sockets.outside_event(flow, OutsideEvent::Connected { local: local(), peer: peer() });
+    assert_eq!(table.outside.take(), [Asked::Close(flow, true)]);
+    assert_eq!(table.sockets.read(session, &mut reply), Err(Errno::ECONNRESET));
+}
+
+#[test]
 fn a_bound_port_stays_and_a_loopback_address_reaches_nothing_outside() {
     let table = Table::opening();
     let ip = |text: &str, port| Address::Ip(text.parse().expect("an address"), port);

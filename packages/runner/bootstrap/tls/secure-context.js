@@ -1,0 +1,165 @@
+// The settings of sessions (crypto_context.cc). The settings go to the edge process with each
+// session. Next: ../internal-bindings/tls_wrap.js.
+'use strict';
+
+const { keyFrom } = require('../crypto/key-input.js');
+const { opensslError } = require('../crypto/faults.js');
+const { bytesOf } = require('../crypto/bytes.js');
+const keys = require('../crypto/keys.js');
+const { TLS12, TLS13, chosen, chosen13 } = require('./ciphers.js');
+const { Certificate, blocksOf, toPem } = require('./certificate.js');
+
+const TLS1_2 = 0x303;
+const TLS1_3 = 0x304;
+const PEM = 1;
+const VERSIONS = { __proto__: null, 769: 'TLSv1', 770: 'TLSv1.1', 771: 'TLSv1.2', 772: 'TLSv1.3' };
+const METHODS = { __proto__: null, TLSv1_: 0x301, TLSv1_1_: 0x302, TLSv1_2_: 0x303 };
+
+const { utf8, latin1 } = native.encodings;
+const textOf = (value) => {
+  const bytes = typeof value === 'string' ? new Uint8Array(native.encode(value, utf8)) : bytesOf(value);
+  return native.decode(bytes, 0, bytes.length, latin1);
+};
+
+class SecureContextState {
+  min = TLS1_2;
+  max = TLS1_3;
+  suites = TLS12;
+  suites13 = TLS13;
+  groups;
+  // Certificates in PEM. undefined means the operator's authorities.
+  ca;
+  // [{ certificate, chain, key }]
+  identities = [];
+  key;
+  sessionTimeout = 300;
+  ticketKeys;
+}
+
+// Makes the class `SecureContext` with the methods and constants of the skeleton.
+function secureContextClass(skeleton) {
+  class SecureContext {
+    #state = new SecureContextState();
+
+    get state() {
+      return this.#state;
+    }
+    init(method, min, max) {
+      const state = this.#state;
+      if (typeof method === 'string') {
+        const name = method.replace(/(?:server_|client_)?method$/, '');
+        if (!['TLS_', 'SSLv23_', ...Object.keys(METHODS)].includes(name)) {
+          const disabled = name === 'SSLv2_' || name === 'SSLv3_';
+          const error = new TypeError(disabled ? `${name.slice(0, 5)} methods disabled` : `Unknown method: ${method}`);
+          error.code = 'ERR_TLS_INVALID_PROTOCOL_METHOD';
+          throw error;
+        }
+        if (name in METHODS) state.min = state.max = METHODS[name];
+        return;
+      }
+      state.min = min;
+      state.max = max;
+    }
+    close() {}
+    getMinProto() {
+      return this.#state.min;
+    }
+    getMaxProto() {
+      return this.#state.max;
+    }
+    setMinProto(version) {
+      this.#state.min = version;
+    }
+    setMaxProto(version) {
+      this.#state.max = version;
+    }
+    setCiphers(list) {
+      this.#state.suites = chosen(list);
+    }
+    setCipherSuites(list) {
+      this.#state.suites13 = chosen13(list);
+    }
+    setECDHCurve(list) {
+      if (list !== 'auto') this.#state.groups = list.split(':');
+    }
+    addCACert(value) {
+      this.#state.ca ??= [];
+      const text = textOf(value);
+      if (blocksOf(text).length > 0) this.#state.ca.push(text);
+    }
+    addRootCerts() {}
+    setCert(value) {
+      const blocks = blocksOf(textOf(value));
+      if (blocks.length === 0) throw opensslError('0480006C', 'PEM routines', 'no start line', true);
+      const certificate = new Certificate(blocks[0]);
+      this.#state.identities.push({ certificate, chain: blocks.map((block) => toPem(block)).join(''), key: undefined });
+      if (this.#state.key !== undefined) this.#join(this.#state.key);
+    }
+    setKey(value, passphrase) {
+      const text = typeof value === 'string' ? new Uint8Array(native.encode(value, utf8)) : bytesOf(value);
+      const pass = passphrase === undefined || passphrase === null ? undefined : new Uint8Array(native.encode(passphrase, utf8));
+      const key = keyFrom(text, PEM, undefined, pass, undefined, true);
+      this.#state.key = key;
+      this.#join(key);
+    }
+    // Joins a key with its certificate.
+    #join(key) {
+      const { identities } = this.#state;
+      if (identities.length === 0) return;
+      const spki = new keys.KeyObjectHandle().set(key).as(keys.PUBLIC).der;
+      const found = identities.find(({ certificate }) => certificate.hasKey(spki));
+      if (found === undefined) throw opensslError('05800074', 'x509 certificate routines', 'key values mismatch', true);
+      found.key = toPem(key.der, 'PRIVATE KEY');
+    }
+    loadPKCS12() {
+      const error = new Error('PKCS #12 is not available in this sandbox: pass cert and key');
+      error.code = 'ERR_FEATURE_UNAVAILABLE_ON_PLATFORM';
+      throw error;
+    }
+    getCertificate() {
+      return this.#state.identities[0]?.certificate.toBuffer();
+    }
+    // Returns the trusted certificates.
+    authorities() {
+      const { ca = [] } = this.#state;
+      return ca.flatMap((text) => blocksOf(text).map((block) => new Certificate(block)));
+    }
+    getIssuer() {
+      return undefined;
+    }
+    getTicketKeys() {
+      this.#state.ticketKeys ??= Buffer.alloc(48);
+      return this.#state.ticketKeys;
+    }
+    setTicketKeys(bytes) {
+      this.#state.ticketKeys = Buffer.from(bytes);
+    }
+    setSessionTimeout(seconds) {
+      this.#state.sessionTimeout = seconds;
+    }
+  }
+  for (const name of Object.getOwnPropertyNames(skeleton.prototype)) {
+    if (name in SecureContext.prototype) continue;
+    const value = { [name]() {} }[name];
+    Object.defineProperty(SecureContext.prototype, name, { value, writable: true, configurable: true });
+  }
+  return Object.assign(SecureContext, skeleton);
+}
+
+// Returns the settings of a context for a session.
+function settingsOf(context) {
+  const { min, max, suites, suites13, groups, ca } = context.state;
+  return {
+    minVersion: VERSIONS[min],
+    maxVersion: VERSIONS[max],
+    ciphers: [...suites13, ...suites],
+    groups,
+    ca,
+    identities: identitiesOf(context),
+  };
+}
+
+const identitiesOf = (context) =>
+  context.state.identities.filter(({ key }) => key !== undefined).map(({ chain, key }) => ({ chain, key }));
+
+module.exports = { secureContextClass, settingsOf, identitiesOf };

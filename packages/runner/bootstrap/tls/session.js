@@ -1,0 +1,203 @@
+// A session of TLS: a socket of the kernel whose bytes are records (crate `edge`, tls/records.rs).
+// The session is in the edge process, and this class moves the records. Next:
+// ../internal-bindings/tls_wrap.js.
+'use strict';
+
+const { ERRNO, IN, NUMBERS, OUT, Waiting, sys } = require('../net/calls.js');
+
+// The kinds of records to the session.
+const START = 1;
+const ENCRYPTED = 2;
+const PLAIN = 3;
+const PLAIN_END = 4;
+const CONTINUE = 5;
+const ENCRYPTED_END = 6;
+// The kinds of records from the session.
+const TO_PEER = 129;
+const TO_PROGRAM = 130;
+const ENDED = 131;
+const EVENT = 132;
+const WRITTEN = 133;
+const HANDLED = 134;
+
+const HEAD_SIZE = 4;
+const READ_SIZE = 64 << 10;
+const MAX_PAYLOAD = 1 << 20;
+// The most bytes of one record of the program's bytes.
+const PIECE = 64 << 10;
+
+const { utf8 } = native.encodings;
+const NONE = -1;
+let scratch;
+
+class Session {
+  #socket;
+  #owner;
+  #input = new Waiting(IN, () => this.#read());
+  #output = new Waiting(OUT, () => this.#flush());
+  // Bytes for the session that the kernel has not accepted.
+  #queue = [];
+  // The number of records that the session has not handled. The loop stays alive for them.
+  #unhandled = 0;
+  // The record that is being read.
+  #head = new Uint8Array(HEAD_SIZE);
+  #headLength = 0;
+  #left = 0;
+  #parts = [];
+
+  // `owner` has the methods toPeer(view), toProgram(view), ended(), event(event), written(count),
+  // failed(errno) and drained().
+  constructor(socket, owner) {
+    this.#socket = socket;
+    this.#owner = owner;
+    this.#input.start(socket);
+  }
+
+  // Opens a session. Returns a negative errno if the kernel refuses.
+  static open(owner) {
+    const socket = sys(NUMBERS.openTls, 0);
+    return socket < 0 ? socket : new Session(socket, owner);
+  }
+
+  /** Whether the kernel has accepted all records. */
+  get isDrained() {
+    return this.#queue.length === 0;
+  }
+
+  start(settings) {
+    this.#sendJson(START, settings);
+  }
+  go(choices) {
+    this.#sendJson(CONTINUE, choices);
+  }
+  // The views belong to the session from now on.
+  encrypted(view) {
+    this.#sendBytes(ENCRYPTED, view);
+  }
+  plain(view) {
+    this.#sendBytes(PLAIN, view);
+  }
+  plainEnd() {
+    this.#send(PLAIN_END, undefined);
+  }
+  encryptedEnd() {
+    this.#send(ENCRYPTED_END, undefined);
+  }
+
+  close() {
+    if (this.#socket === NONE) return;
+    if (this.#unhandled > 0) native.loop.keepAlive[0]--;
+    this.#unhandled = 0;
+    this.#input.stop();
+    this.#output.stop();
+    sys(NUMBERS.close, this.#socket, 0);
+    this.#socket = NONE;
+    this.#queue = [];
+    this.#parts = [];
+  }
+
+  #sendJson(kind, value) {
+    this.#send(kind, new Uint8Array(native.encode(JSON.stringify(value), utf8)));
+  }
+  #sendBytes(kind, view) {
+    for (let at = 0; at < view.length; at += PIECE) this.#send(kind, view.subarray(at, at + PIECE));
+  }
+  #send(kind, payload) {
+    if (this.#socket === NONE) return;
+    if ((kind === START || kind === ENCRYPTED || kind === CONTINUE) && this.#unhandled++ === 0) native.loop.keepAlive[0]++;
+    const length = payload?.length ?? 0;
+    this.#queue.push(new Uint8Array([kind, length & 255, (length >> 8) & 255, length >> 16]));
+    if (length > 0) this.#queue.push(payload);
+    this.#write();
+  }
+  #write() {
+    while (this.#queue.length > 0) {
+      const view = this.#queue[0];
+      const taken = sys(NUMBERS.write, this.#socket, view);
+      if (taken < 0 && taken !== ERRNO.EAGAIN) {
+        // The read of the socket reports the failure.
+        this.#queue = [];
+        return;
+      }
+      if (taken === ERRNO.EAGAIN || taken < view.length) {
+        if (taken > 0) this.#queue[0] = view.subarray(taken);
+        this.#output.start(this.#socket);
+        return;
+      }
+      this.#queue.shift();
+    }
+  }
+  #flush() {
+    if (this.#socket === NONE) return;
+    this.#write();
+    if (this.isDrained) this.#owner.drained();
+  }
+
+  #read() {
+    scratch ??= new Uint8Array(READ_SIZE);
+    if (this.#socket === NONE) return;
+    const target = scratch;
+    const count = sys(NUMBERS.read, this.#socket, target);
+    if (count !== ERRNO.EAGAIN && count <= 0) {
+      this.close();
+      this.#owner.failed(count === 0 ? ERRNO.ECONNRESET : count);
+      return;
+    }
+    // Waits before the callbacks run, because a callback may throw.
+    this.#input.start(this.#socket);
+    if (count > 0) this.#take(target.slice(0, count));
+  }
+  // Handles bytes of the session.
+  #take(bytes) {
+    let rest = bytes;
+    while (rest.length > 0 && this.#socket !== NONE) {
+      if (this.#headLength < HEAD_SIZE) {
+        const piece = rest.subarray(0, HEAD_SIZE - this.#headLength);
+        this.#head.set(piece, this.#headLength);
+        this.#headLength += piece.length;
+        rest = rest.subarray(piece.length);
+        if (this.#headLength < HEAD_SIZE) return;
+        this.#left = this.#head[1] | (this.#head[2] << 8) | (this.#head[3] << 16);
+        if (this.#left > MAX_PAYLOAD) {
+          this.close();
+          this.#owner.failed(ERRNO.EPROTO);
+          return;
+        }
+      }
+      const piece = rest.subarray(0, this.#left);
+      rest = rest.subarray(piece.length);
+      this.#left -= piece.length;
+      if (this.#left === 0) this.#headLength = 0;
+      this.#payload(this.#head[0], piece);
+    }
+  }
+  // Handles a part of a payload, the last part if `#left` is 0.
+  #payload(kind, piece) {
+    if (kind === TO_PEER) this.#owner.toPeer(piece);
+    else if (kind === TO_PROGRAM) this.#owner.toProgram(piece);
+    else {
+      this.#parts.push(piece);
+      if (this.#left === 0) this.#whole(kind, joined(this.#parts.splice(0)));
+    }
+  }
+  #whole(kind, payload) {
+    if (kind === HANDLED) {
+      if (this.#unhandled > 0 && --this.#unhandled === 0) native.loop.keepAlive[0]--;
+    } else if (kind === ENDED) this.#owner.ended();
+    else if (kind === WRITTEN) this.#owner.written(new DataView(payload.buffer, payload.byteOffset).getUint32(0, true));
+    else if (kind === EVENT) this.#owner.event(JSON.parse(native.decode(payload, 0, payload.length, utf8)));
+  }
+}
+
+function joined(parts) {
+  if (parts.length === 1) return parts[0];
+  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
+
+module.exports = { Session };

@@ -1,0 +1,210 @@
+//! A session's flow in the link: the windows of both directions, and the turns of the session.
+//!
+//! A session handles one record in a turn of its runtime's task. While records for the guest wait,
+//! no record of the guest is handled, and the guest gets no credit.
+
+use super::engine::Engine;
+use super::records::Reader;
+use crate::describe;
+use crate::link::Slot;
+use crate::runtime::Runtime;
+use crate::serve::LinkFault;
+use coldframe_edge_link::window::{ReceiveWindow, SendWindow};
+use coldframe_edge_link::{Failure, ToSidecar};
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+
+/// The number of bytes for the guest from which on no record of the guest is handled.
+const OUT_WAITS: usize = 128 << 10;
+
+/// A session's flow.
+pub struct TlsFlow {
+    id: u32,
+    runtime: Rc<Runtime>,
+    inner: RefCell<Inner>,
+}
+
+struct Inner {
+    waker: Option<Waker>,
+    engine: Engine,
+    reader: Reader,
+    /// The bytes of the guest that are not in `reader`.
+    input: VecDeque<u8>,
+    /// The bytes for the guest.
+    out: VecDeque<u8>,
+    incoming: ReceiveWindow,
+    outgoing: SendWindow,
+    guest_ended: bool,
+    sidecar_closed: bool,
+    is_done: bool,
+}
+
+impl TlsFlow {
+    /// Begins a session of a runtime.
+    pub fn start(id: u32, runtime: &Rc<Runtime>) -> Rc<Self> {
+        let roots = runtime.shared.roots();
+        let mut state = runtime.state.borrow_mut();
+        let inner = Inner {
+            waker: None,
+            engine: Engine::new(roots, state.tickets.clone()),
+            reader: Reader::default(),
+            input: VecDeque::new(),
+            out: VecDeque::new(),
+            incoming: ReceiveWindow::default(),
+            outgoing: SendWindow::default(),
+            guest_ended: false,
+            sidecar_closed: false,
+            is_done: false,
+        };
+        let this = Rc::new(Self { id, runtime: runtime.clone(), inner: RefCell::new(inner) });
+        state.sessions.insert(id, this.clone());
+        drop(state);
+        let flow = this.clone();
+        runtime.spawn(async move { poll_fn(|cx| flow.poll(cx)).await });
+        this
+    }
+
+    /// Receives bytes of the guest.
+    pub fn data(&self, bytes: &[u8]) -> Result<(), LinkFault> {
+        let mut inner = self.inner.borrow_mut();
+        if inner.guest_ended || inner.sidecar_closed {
+            return Err(LinkFault::Rules("no data after the end"));
+        }
+        if !inner.incoming.receive(bytes.len() as u64) {
+            return Err(LinkFault::Rules("data within the window"));
+        }
+        inner.input.extend(bytes);
+        inner.wake();
+        Ok(())
+    }
+
+    /// Receives credit for the bytes to the guest.
+    pub fn credit(&self, bytes: u64) -> Result<(), LinkFault> {
+        let mut inner = self.inner.borrow_mut();
+        if !inner.outgoing.credit(bytes) {
+            return Err(LinkFault::Rules("credit for sent bytes"));
+        }
+        inner.wake();
+        Ok(())
+    }
+
+    /// Receives the end of the guest's bytes.
+    pub fn end(&self) -> Result<(), LinkFault> {
+        let mut inner = self.inner.borrow_mut();
+        if std::mem::replace(&mut inner.guest_ended, true) || inner.sidecar_closed {
+            return Err(LinkFault::Rules("one End"));
+        }
+        Ok(())
+    }
+
+    /// Receives the sidecar's last message of the flow.
+    pub fn close(&self) -> Result<(), LinkFault> {
+        let mut inner = self.inner.borrow_mut();
+        if std::mem::replace(&mut inner.sidecar_closed, true) {
+            return Err(LinkFault::Rules("one Close"));
+        }
+        self.finish(&mut inner, None);
+        Ok(())
+    }
+
+    /// Ends the flow with a failure.
+    pub fn cut(&self, failure: Failure) {
+        self.finish(&mut self.inner.borrow_mut(), Some(failure));
+    }
+
+    fn poll(&self, cx: &mut Context<'_>) -> Poll<()> {
+        let mut inner = self.inner.borrow_mut();
+        if inner.is_done {
+            return Poll::Ready(());
+        }
+        if !inner.waker.as_ref().is_some_and(|waker| waker.will_wake(cx.waker())) {
+            inner.waker = Some(cx.waker().clone());
+        }
+        if self.send(&mut inner, cx).is_pending() || inner.out.len() >= OUT_WAITS {
+            return Poll::Pending;
+        }
+        match self.step(&mut inner) {
+            Ok(true) => {
+                // The other sessions have their turns first.
+                cx.waker().wake_by_ref();
+                Poll::Pending
+            }
+            Ok(false) => Poll::Pending,
+            Err(()) => {
+                self.finish(&mut inner, Some(describe::errno(libc::EPROTO)));
+                Poll::Ready(())
+            }
+        }
+    }
+
+    /// Handles the guest's next record. Returns false if no bytes wait, and an error for a record
+    /// that breaks the rules.
+    fn step(&self, inner: &mut Inner) -> Result<bool, ()> {
+        if inner.input.is_empty() {
+            return Ok(false);
+        }
+        let missing = inner.reader.missing().map_err(|_| ())?;
+        let count = missing.min(inner.input.len());
+        let bytes: Vec<u8> = inner.input.drain(..count).collect();
+        inner.reader.add(&bytes);
+        if let Some(credit) = inner.incoming.consume(count as u64) {
+            self.runtime.shared.out.send(self.id, &ToSidecar::Credit { bytes: credit });
+        }
+        inner.reader.missing().map_err(|_| ())?;
+        if let Some((kind, payload)) = inner.reader.take() {
+            let mut out = Vec::new();
+            inner.engine.handle(kind, &payload, &mut out).map_err(|_| ())?;
+            inner.out.extend(out);
+        }
+        Ok(true)
+    }
+
+    /// Sends bytes to the guest. Returns `Pending` if the link has no space.
+    fn send(&self, inner: &mut Inner, cx: &mut Context<'_>) -> Poll<()> {
+        loop {
+            let left = usize::try_from(inner.outgoing.left()).unwrap_or(usize::MAX).min(inner.out.len());
+            if left == 0 {
+                return Poll::Ready(());
+            }
+            let from = &inner.out;
+            let sent = self.runtime.shared.out.read(self.id, left, cx, |_, space| {
+                let piece = from.as_slices().0;
+                space.put_slice(piece.get(..piece.len().min(space.remaining())).unwrap_or_default());
+                Poll::Ready(Ok(()))
+            });
+            match sent {
+                Poll::Ready(Ok(count @ 1..)) => {
+                    inner.out.drain(..count);
+                    inner.outgoing.send(count as u64);
+                }
+                _ => return Poll::Pending,
+            }
+        }
+    }
+
+    fn finish(&self, inner: &mut Inner, failure: Option<Failure>) {
+        if std::mem::replace(&mut inner.is_done, true) {
+            return;
+        }
+        self.runtime.state.borrow_mut().sessions.remove(&self.id);
+        (inner.input, inner.out, inner.reader) = (VecDeque::new(), VecDeque::new(), Reader::default());
+        let shared = &self.runtime.shared;
+        shared.out.send(self.id, &ToSidecar::Closed { failure });
+        let mut flows = shared.flows.borrow_mut();
+        if inner.sidecar_closed {
+            flows.remove(&self.id);
+        } else {
+            flows.insert(self.id, Slot::Closed);
+        }
+        inner.wake();
+    }
+}
+
+impl Inner {
+    fn wake(&mut self) {
+        self.waker.take().into_iter().for_each(Waker::wake);
+    }
+}

@@ -1,0 +1,117 @@
+//! The provider of cryptography, and the names of its parts. No other module names the provider.
+//! Next: `settings.rs`.
+
+use rustls::crypto::{CryptoProvider, SupportedKxGroup};
+use rustls::server::ProducesTickets;
+use rustls::{CipherSuite, NamedGroup, ProtocolVersion, SupportedCipherSuite, SupportedProtocolVersion};
+use std::sync::{Arc, OnceLock};
+
+/// The names of a cipher suite: OpenSSL's name, and the name in the standard.
+const SUITES: [(CipherSuite, &str, &str); 9] = [
+    (CipherSuite::TLS13_AES_256_GCM_SHA384, "TLS_AES_256_GCM_SHA384", "TLS_AES_256_GCM_SHA384"),
+    (CipherSuite::TLS13_CHACHA20_POLY1305_SHA256, "TLS_CHACHA20_POLY1305_SHA256", "TLS_CHACHA20_POLY1305_SHA256"),
+    (CipherSuite::TLS13_AES_128_GCM_SHA256, "TLS_AES_128_GCM_SHA256", "TLS_AES_128_GCM_SHA256"),
+    (
+        CipherSuite::TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384,
+        "ECDHE-ECDSA-AES256-GCM-SHA384",
+        "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384",
+    ),
+    (
+        CipherSuite::TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256,
+        "ECDHE-ECDSA-AES128-GCM-SHA256",
+        "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256",
+    ),
+    (
+        CipherSuite::TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256,
+        "ECDHE-ECDSA-CHACHA20-POLY1305",
+        "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256",
+    ),
+    (CipherSuite::TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384, "ECDHE-RSA-AES256-GCM-SHA384", "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384"),
+    (CipherSuite::TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256, "ECDHE-RSA-AES128-GCM-SHA256", "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256"),
+    (
+        CipherSuite::TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
+        "ECDHE-RSA-CHACHA20-POLY1305",
+        "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256",
+    ),
+];
+
+/// The names of a key exchange group, OpenSSL's first, and its size in bits.
+const GROUPS: [(NamedGroup, &[&str], u32); 3] = [
+    (NamedGroup::X25519, &["X25519"], 253),
+    (NamedGroup::secp256r1, &["prime256v1", "P-256", "secp256r1"], 256),
+    (NamedGroup::secp384r1, &["secp384r1", "P-384"], 384),
+];
+
+/// Returns the provider with all its suites and groups.
+pub fn whole() -> Arc<CryptoProvider> {
+    static WHOLE: OnceLock<Arc<CryptoProvider>> = OnceLock::new();
+    WHOLE.get_or_init(|| Arc::new(rustls::crypto::ring::default_provider())).clone()
+}
+
+/// Returns a maker of tickets with new keys.
+pub fn ticketer() -> Option<Arc<dyn ProducesTickets>> {
+    rustls::crypto::ring::Ticketer::new().ok()
+}
+
+/// Returns the provider with the named suites and groups in their order. Unknown names are ignored.
+pub fn with(suites: Option<&[String]>, groups: Option<&[String]>) -> Arc<CryptoProvider> {
+    let whole = whole();
+    if suites.is_none() && groups.is_none() {
+        return whole;
+    }
+    let mut provider = (*whole).clone();
+    if let Some(names) = suites {
+        let find = |name: &String| {
+            let (id, ..) = SUITES.iter().find(|(_, openssl, standard)| openssl == name || standard == name)?;
+            whole.cipher_suites.iter().find(|suite| suite.suite() == *id).copied()
+        };
+        provider.cipher_suites = names.iter().filter_map(find).collect();
+    }
+    if let Some(names) = groups {
+        let find = |name: &String| {
+            let (id, ..) = GROUPS.iter().find(|(_, all, _)| all.iter().any(|one| one.eq_ignore_ascii_case(name)))?;
+            whole.kx_groups.iter().find(|group| group.name() == *id).copied()
+        };
+        let found: Vec<&'static dyn SupportedKxGroup> = names.iter().filter_map(find).collect();
+        if !found.is_empty() {
+            provider.kx_groups = found;
+        }
+    }
+    Arc::new(provider)
+}
+
+/// Returns the versions from `least` to `most`, which have Node's names.
+pub fn versions(least: Option<&str>, most: Option<&str>) -> Vec<&'static SupportedProtocolVersion> {
+    let least_is_13 = least == Some("TLSv1.3");
+    let most_is_13 = !matches!(most, Some("TLSv1" | "TLSv1.1" | "TLSv1.2"));
+    let most_is_12 = !matches!(most, Some("TLSv1" | "TLSv1.1"));
+    let mut all = Vec::new();
+    if most_is_13 {
+        all.push(&rustls::version::TLS13);
+    }
+    if !least_is_13 && most_is_12 {
+        all.push(&rustls::version::TLS12);
+    }
+    all
+}
+
+/// Returns OpenSSL's name and the standard's name of a suite.
+pub fn suite_names(suite: SupportedCipherSuite) -> (&'static str, &'static str) {
+    let found = SUITES.iter().find(|(id, ..)| *id == suite.suite());
+    found.map_or(("", ""), |(_, openssl, standard)| (openssl, standard))
+}
+
+/// Returns OpenSSL's name of a group and its size in bits.
+pub fn group_name(group: &dyn SupportedKxGroup) -> (&'static str, u32) {
+    let found = GROUPS.iter().find(|(id, ..)| *id == group.name());
+    found.and_then(|(_, names, bits)| names.first().map(|name| (*name, *bits))).unwrap_or_default()
+}
+
+/// Returns Node's name of a version.
+pub fn version_name(version: Option<ProtocolVersion>) -> &'static str {
+    match version {
+        Some(ProtocolVersion::TLSv1_3) => "TLSv1.3",
+        Some(ProtocolVersion::TLSv1_2) => "TLSv1.2",
+        _ => "unknown",
+    }
+}

@@ -1,0 +1,252 @@
+//! The settings of a session, which the guest sends as JSON, and their configurations of rustls.
+//! Next: `verify.rs`.
+
+use super::provider;
+use super::tickets::{Store, Tickets};
+use super::verify::{AcceptAny, Roots, parse_roots};
+use rustls::client::{ClientConnection, ResolvesClientCert, Resumption};
+use rustls::crypto::CryptoProvider;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, IpAddr, Ipv4Addr, PrivateKeyDer, ServerName};
+use rustls::server::{ClientHello, NoServerSessionStorage, ResolvesServerCert};
+use rustls::sign::CertifiedKey;
+use rustls::{ClientConfig, ConfigBuilder, ConfigSide, Error, KeyLog, ServerConfig, SignatureScheme, WantsVerifier};
+use serde::Deserialize;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+/// The largest number of lines of the key log that wait.
+const MAX_KEY_LINES: usize = 64;
+
+/// A certificate with its chain, and its key.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Identity {
+    /// The certificates in PEM, the own certificate first.
+    chain: String,
+    /// The key in PEM: PKCS 8, PKCS 1 or SEC 1, not encrypted.
+    key: String,
+}
+
+/// The settings of a session.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub struct Settings {
+    /// Whether the session is the server's side.
+    pub is_server: bool,
+    /// Whether a server waits for `Continue` after the client's first message.
+    pub pauses: bool,
+    /// The name of the server that a client sends.
+    server_name: Option<String>,
+    /// The protocols, in the order of preference.
+    alpn: Vec<String>,
+    min_version: Option<String>,
+    max_version: Option<String>,
+    /// OpenSSL's or the standard's names of suites.
+    ciphers: Option<Vec<String>>,
+    groups: Option<Vec<String>>,
+    /// The trusted authorities in PEM. Absent: the authorities of the operator.
+    ca: Option<Vec<String>>,
+    identities: Vec<Identity>,
+    /// Whether a server requests the client's certificate.
+    request_cert: bool,
+    /// The number of the ticket that a client offers.
+    session: Option<u64>,
+    /// Whether secrets are reported for debugging.
+    key_log: bool,
+    /// Whether a server sends no tickets.
+    no_tickets: bool,
+}
+
+/// The choices of a server after the client's first message.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub struct Choices {
+    /// Replaces the certificates, if present.
+    identities: Option<Vec<Identity>>,
+    /// Replaces the authorities, if present.
+    ca: Option<Vec<String>>,
+    /// Replaces the protocols, if present.
+    alpn: Option<Vec<String>>,
+}
+
+/// The lines of a session's key log.
+#[derive(Debug, Default)]
+pub struct KeyLines(Mutex<Vec<String>>);
+
+impl KeyLines {
+    /// Takes the waiting lines.
+    pub fn take(&self) -> Vec<String> {
+        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl KeyLog for KeyLines {
+    fn log(&self, label: &str, client_random: &[u8], secret: &[u8]) {
+        let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if lines.len() < MAX_KEY_LINES {
+            lines.push(format!("{label} {} {}\n", hex(client_random), hex(secret)));
+        }
+    }
+}
+
+/// The parts of a session besides rustls.
+pub struct Parts {
+    /// The trusted authorities.
+    pub roots: Arc<Roots>,
+    /// The new tickets of a client.
+    pub store: Option<Arc<Store>>,
+    /// The key log, if the guest wants the secrets.
+    pub key_lines: Option<Arc<KeyLines>>,
+}
+
+/// A setting that rustls refuses, as OpenSSL's reason.
+pub type Refused = &'static str;
+
+impl Settings {
+    /// Replaces settings by the choices of a server.
+    pub fn choose(&mut self, choices: Choices) {
+        if let Some(identities) = choices.identities {
+            self.identities = identities;
+        }
+        if let Some(alpn) = choices.alpn {
+            self.alpn = alpn;
+        }
+        if choices.ca.is_some() {
+            self.ca = choices.ca;
+        }
+    }
+
+    fn roots(&self, default: &Arc<Roots>) -> Arc<Roots> {
+        match &self.ca {
+            Some(texts) => Arc::new(parse_roots(texts.iter().map(String::as_str))),
+            None => default.clone(),
+        }
+    }
+
+    fn provider(&self) -> Arc<CryptoProvider> {
+        provider::with(self.ciphers.as_deref(), self.groups.as_deref())
+    }
+
+    fn with_versions<S: ConfigSide>(
+        &self,
+        builder: ConfigBuilder<S, rustls::WantsVersions>,
+    ) -> Result<ConfigBuilder<S, WantsVerifier>, Refused> {
+        let versions = provider::versions(self.min_version.as_deref(), self.max_version.as_deref());
+        if versions.is_empty() {
+            return Err("no protocols available");
+        }
+        builder.with_protocol_versions(&versions).map_err(|_| "no ciphers available")
+    }
+
+    fn keys(&self, provider: &CryptoProvider) -> Result<Vec<Arc<CertifiedKey>>, Refused> {
+        self.identities.iter().map(|identity| identity.read(provider).map(Arc::new)).collect()
+    }
+
+    fn key_lines(&self) -> Option<Arc<KeyLines>> {
+        self.key_log.then(Arc::default)
+    }
+
+    fn protocols(&self) -> Vec<Vec<u8>> {
+        self.alpn.iter().map(|name| latin1(name)).collect()
+    }
+
+    /// Makes a client.
+    pub fn client(&self, roots: &Arc<Roots>, tickets: &Tickets) -> Result<(ClientConnection, Parts), Refused> {
+        let provider = self.provider();
+        let keys = self.keys(&provider)?;
+        let builder = self.with_versions(ClientConfig::builder_with_provider(provider))?;
+        let builder = builder.dangerous().with_custom_certificate_verifier(AcceptAny::for_clients());
+        let mut config = match keys.into_iter().next() {
+            Some(key) => builder.with_client_cert_resolver(Arc::new(rustls::sign::SingleCertAndKey::from(key))),
+            None => builder.with_client_cert_resolver(NoIdentity::one()),
+        };
+        let store = tickets.store(self.session);
+        config.resumption = Resumption::store(store.clone());
+        config.alpn_protocols = self.protocols();
+        let key_lines = self.key_lines();
+        if let Some(lines) = &key_lines {
+            config.key_log = lines.clone();
+        }
+        let name = self.server_name.as_deref().and_then(|name| ServerName::try_from(name.to_owned()).ok());
+        config.enable_sni = matches!(name, Some(ServerName::DnsName(_)));
+        let name = name.unwrap_or(ServerName::IpAddress(IpAddr::V4(Ipv4Addr::from([0; 4]))));
+        let client = ClientConnection::new(Arc::new(config), name).map_err(|_| "internal error")?;
+        Ok((client, Parts { roots: self.roots(roots), store: Some(store), key_lines }))
+    }
+
+    /// Makes the configuration of a server.
+    pub fn server(&self, roots: &Arc<Roots>, tickets: &Tickets) -> Result<(Arc<ServerConfig>, Parts), Refused> {
+        let provider = self.provider();
+        let keys = self.keys(&provider)?;
+        let builder = self.with_versions(ServerConfig::builder_with_provider(provider))?;
+        let roots = self.roots(roots);
+        let builder = if self.request_cert {
+            builder.with_client_cert_verifier(AcceptAny::for_server(&roots))
+        } else {
+            builder.with_no_client_auth()
+        };
+        let mut config = builder.with_cert_resolver(Arc::new(Resolver(keys)));
+        config.alpn_protocols = self.protocols();
+        config.session_storage = Arc::new(NoServerSessionStorage {});
+        if self.no_tickets {
+            config.send_tls13_tickets = 0;
+        } else if let Some(ticketer) = tickets.server() {
+            config.ticketer = ticketer;
+        }
+        let key_lines = self.key_lines();
+        if let Some(lines) = &key_lines {
+            config.key_log = lines.clone();
+        }
+        Ok((Arc::new(config), Parts { roots, store: None, key_lines }))
+    }
+}
+
+impl Identity {
+    fn read(&self, provider: &CryptoProvider) -> Result<CertifiedKey, Refused> {
+        let chain: Vec<CertificateDer<'static>> =
+            CertificateDer::pem_slice_iter(self.chain.as_bytes()).filter_map(Result::ok).collect();
+        let key = PrivateKeyDer::from_pem_slice(self.key.as_bytes()).map_err(|_| "no start line")?;
+        match CertifiedKey::from_der(chain, key, provider) {
+            Ok(key) => Ok(key),
+            Err(Error::InconsistentKeys(_)) => Err("key values mismatch"),
+            Err(_) => Err("unsupported key"),
+        }
+    }
+}
+
+/// A client without a certificate. Sessions are resumed only with one and the same resolver.
+#[derive(Debug)]
+struct NoIdentity;
+
+impl NoIdentity {
+    fn one() -> Arc<Self> {
+        static ONE: OnceLock<Arc<NoIdentity>> = OnceLock::new();
+        ONE.get_or_init(|| Arc::new(Self)).clone()
+    }
+}
+
+impl ResolvesClientCert for NoIdentity {
+    fn resolve(&self, _subjects: &[&[u8]], _schemes: &[SignatureScheme]) -> Option<Arc<CertifiedKey>> {
+        None
+    }
+
+    fn has_certs(&self) -> bool {
+        false
+    }
+}
+
+/// Chooses the first certificate whose key makes a signature that the client accepts.
+#[derive(Debug)]
+struct Resolver(Vec<Arc<CertifiedKey>>);
+
+impl ResolvesServerCert for Resolver {
+    fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        self.0.iter().find(|key| key.key.choose_scheme(hello.signature_schemes()).is_some()).cloned()
+    }
+}
+
+/// Returns the bytes of a text with a byte in each character.
+fn latin1(text: &str) -> Vec<u8> {
+    text.chars().filter_map(|char| u8::try_from(char).ok()).collect()
+}

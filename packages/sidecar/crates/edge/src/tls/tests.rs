@@ -1,0 +1,294 @@
+//! Sessions of two guests in one process, whose encrypted bytes the test moves.
+
+#![expect(clippy::unwrap_used, reason = "a broken promise panics")]
+
+use super::engine::{Engine, Unexpected};
+use super::records::{FromGuest, HEAD_BYTES, Malformed, Reader, ToGuest};
+use super::tickets::Tickets;
+use super::verify::Roots;
+use proptest::prelude::*;
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// A guest's side of a session.
+struct Side {
+    engine: Engine,
+    encrypted: Vec<u8>,
+    plain: Vec<u8>,
+    events: Vec<Value>,
+    written: u32,
+    has_ended: bool,
+}
+
+impl Side {
+    fn new(settings: &Value, tickets: &Arc<Tickets>) -> Self {
+        let engine = Engine::new(Arc::new(Roots::default()), tickets.clone());
+        let mut side = Self { engine, encrypted: vec![], plain: vec![], events: vec![], written: 0, has_ended: false };
+        side.send(FromGuest::Start, settings.to_string().as_bytes());
+        side
+    }
+
+    fn send(&mut self, kind: FromGuest, payload: &[u8]) {
+        let mut out = Vec::new();
+        self.engine.handle(kind, payload, &mut out).unwrap();
+        let mut rest = out.as_slice();
+        while let Some((&[kind, a, b, c], after)) = rest.split_first_chunk::<HEAD_BYTES>() {
+            let (payload, after) = after.split_at(u32::from_le_bytes([a, b, c, 0]) as usize);
+            rest = after;
+            match kind {
+                k if k == ToGuest::Encrypted as u8 => self.encrypted.extend(payload),
+                k if k == ToGuest::Plain as u8 => self.plain.extend(payload),
+                k if k == ToGuest::PlainEnd as u8 => self.has_ended = true,
+                k if k == ToGuest::Written as u8 => self.written += u32::from_le_bytes(payload.try_into().unwrap()),
+                k if k == ToGuest::Handled as u8 => assert!(payload.is_empty()),
+                _ => self.events.push(serde_json::from_slice(payload).unwrap()),
+            }
+        }
+        assert!(rest.is_empty());
+    }
+
+    fn event(&self, name: &str) -> Option<&Value> {
+        self.events.iter().find(|event| event["type"] == name)
+    }
+}
+
+/// Moves encrypted bytes until both sides are silent.
+fn run(client: &mut Side, server: &mut Side) {
+    while !client.encrypted.is_empty() || !server.encrypted.is_empty() {
+        let (up, down) = (std::mem::take(&mut client.encrypted), std::mem::take(&mut server.encrypted));
+        // A piece that is no whole record of TLS.
+        up.chunks(100).for_each(|piece| server.send(FromGuest::Encrypted, piece));
+        down.chunks(1_000).for_each(|piece| client.send(FromGuest::Encrypted, piece));
+    }
+}
+
+struct World {
+    ca: String,
+    identity: Value,
+}
+
+fn world() -> World {
+    world_of("authority")
+}
+
+fn world_of(name: &str) -> World {
+    let mut params = CertificateParams::new(Vec::new()).unwrap();
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    params.distinguished_name.push(rcgen::DnType::CommonName, name);
+    let issuer = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
+    let key = KeyPair::generate().unwrap();
+    let params = CertificateParams::new(vec!["example.test".to_owned()]).unwrap();
+    let own = params.signed_by(&key, &issuer).unwrap();
+    World { ca: issuer.pem(), identity: json!({ "chain": own.pem(), "key": key.serialize_pem() }) }
+}
+
+fn server(world: &World) -> Value {
+    json!({ "isServer": true, "identities": [world.identity], "alpn": ["h2", "http/1.1"] })
+}
+
+fn client(world: &World) -> Value {
+    json!({ "serverName": "example.test", "ca": [world.ca], "alpn": ["http/1.1"] })
+}
+
+#[test]
+fn a_client_and_a_server_exchange_bytes_and_end() {
+    for version in ["TLSv1.2", "TLSv1.3"] {
+        let (world, tickets) = (world(), Arc::default());
+        let mut settings = client(&world);
+        settings["maxVersion"] = json!(version);
+        let (mut client, mut server) = (Side::new(&settings, &tickets), Side::new(&server(&world), &tickets));
+        run(&mut client, &mut server);
+        let facts = client.event("secure").unwrap();
+        assert_eq!((&facts["protocol"], &facts["alpn"]), (&json!(version), &json!("http/1.1")));
+        assert_eq!(facts["verified"], Value::Null);
+        assert_eq!(server.event("secure").unwrap()["serverName"], "example.test");
+        let bytes: Vec<u8> = (0..300_000_u32).map(|number| number as u8).collect();
+        client.send(FromGuest::Plain, &bytes);
+        assert_eq!(client.written, 300_000);
+        run(&mut client, &mut server);
+        assert!(server.plain == bytes && !server.has_ended);
+        client.send(FromGuest::PlainEnd, b"");
+        run(&mut client, &mut server);
+        assert!(server.has_ended);
+        server.send(FromGuest::Plain, b"half-closed");
+        run(&mut client, &mut server);
+        assert_eq!(client.plain, b"half-closed");
+    }
+}
+
+#[test]
+fn the_verification_has_the_codes_of_openssl() {
+    let (world, other, tickets) = (world(), world_of("other"), Arc::default());
+    let own = rcgen::generate_simple_self_signed(vec!["example.test".to_owned()]).unwrap();
+    let self_signed = json!({ "chain": own.cert.pem(), "key": own.signing_key.serialize_pem() });
+    let with_authority =
+        json!({ "chain": format!("{}{}", world.identity["chain"].as_str().unwrap(), world.ca), "key": world.identity["key"] });
+    for (identity, ca, code) in [
+        (&world.identity, json!([world.ca]), json!(null)),
+        (&world.identity, json!([other.ca]), json!("UNABLE_TO_VERIFY_LEAF_SIGNATURE")),
+        (&world.identity, json!(null), json!("UNABLE_TO_VERIFY_LEAF_SIGNATURE")),
+        (&self_signed, json!([]), json!("DEPTH_ZERO_SELF_SIGNED_CERT")),
+        (&self_signed, json!([own.cert.pem()]), json!(null)),
+        (&with_authority, json!([]), json!("SELF_SIGNED_CERT_IN_CHAIN")),
+    ] {
+        let mut server = Side::new(&json!({ "isServer": true, "identities": [identity] }), &tickets);
+        let mut client = Side::new(&json!({ "serverName": "example.test", "ca": ca }), &tickets);
+        run(&mut client, &mut server);
+        assert_eq!(client.event("secure").unwrap()["verified"], code);
+    }
+}
+
+#[test]
+fn an_authority_may_be_the_certificate_of_a_server() {
+    let mut params = CertificateParams::new(vec!["example.test".to_owned()]).unwrap();
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let key = KeyPair::generate().unwrap();
+    let pem = params.self_signed(&key).unwrap().pem();
+    let tickets = Arc::default();
+    let identity = json!({ "chain": pem, "key": key.serialize_pem() });
+    for (ca, code) in [(json!([pem]), json!(null)), (json!([]), json!("DEPTH_ZERO_SELF_SIGNED_CERT"))] {
+        let mut server = Side::new(&json!({ "isServer": true, "identities": [identity] }), &tickets);
+        let mut client = Side::new(&json!({ "ca": ca }), &tickets);
+        run(&mut client, &mut server);
+        assert_eq!(client.event("secure").unwrap()["verified"], code);
+    }
+}
+
+#[test]
+fn a_server_receives_the_certificate_of_a_client() {
+    let (world, tickets) = (world(), Arc::default());
+    let mut settings = server(&world);
+    (settings["requestCert"], settings["ca"]) = (json!(true), json!([world.ca]));
+    for (identities, code) in
+        [(json!([world.identity]), json!("INVALID_PURPOSE")), (json!([]), json!("UNABLE_TO_GET_ISSUER_CERT"))]
+    {
+        let mut own = client(&world);
+        own["identities"] = identities;
+        let (mut client, mut server) = (Side::new(&own, &tickets), Side::new(&settings, &tickets));
+        run(&mut client, &mut server);
+        let facts = server.event("secure").unwrap();
+        // The certificate has no purposes, so the purpose of a client is allowed too.
+        assert!(facts["verified"] == code || facts["verified"].is_null() && code == "INVALID_PURPOSE", "{facts}");
+    }
+}
+
+#[test]
+fn a_server_waits_for_the_choices_of_its_guest() {
+    let (world, tickets) = (world(), Arc::default());
+    let mut settings = json!({ "isServer": true, "pauses": true });
+    settings["identities"] = json!([]);
+    let (mut client, mut server) = (Side::new(&client(&world), &tickets), Side::new(&settings, &tickets));
+    run(&mut client, &mut server);
+    let hello = server.event("hello").unwrap();
+    assert_eq!((&hello["serverName"], &hello["alpn"]), (&json!("example.test"), &json!(["http/1.1"])));
+    assert!(client.events.is_empty());
+    server.send(FromGuest::Continue, json!({ "identities": [world.identity], "alpn": ["http/1.1"] }).to_string().as_bytes());
+    run(&mut client, &mut server);
+    assert_eq!(client.event("secure").unwrap()["alpn"], "http/1.1");
+}
+
+#[test]
+fn a_session_is_resumed_with_the_number_of_its_ticket() {
+    for version in ["TLSv1.2", "TLSv1.3"] {
+        let (world, tickets) = (world(), Arc::default());
+        let mut settings = client(&world);
+        settings["maxVersion"] = json!(version);
+        let mut reused = Vec::new();
+        for _ in 0..2 {
+            let (mut client, mut server) = (Side::new(&settings, &tickets), Side::new(&server(&world), &tickets));
+            run(&mut client, &mut server);
+            reused.push(client.event("secure").unwrap()["reused"].clone());
+            settings["session"] = client.event("session").unwrap()["session"].clone();
+        }
+        assert_eq!(reused, [json!(false), json!(true)]);
+        // Another runtime has no ticket of this number.
+        let other = Arc::default();
+        let (mut client, mut server) = (Side::new(&settings, &other), Side::new(&server(&world), &tickets));
+        run(&mut client, &mut server);
+        assert_eq!(client.event("secure").unwrap()["reused"], false);
+    }
+}
+
+#[test]
+fn failures_have_the_reasons_of_openssl() {
+    let (world, tickets) = (world(), Arc::default());
+    let pair = |change: fn(&mut Value, &mut Value)| {
+        let (mut up, mut down) = (client(&world), server(&world));
+        change(&mut up, &mut down);
+        let (mut client, mut server) = (Side::new(&up, &tickets), Side::new(&down, &tickets));
+        run(&mut client, &mut server);
+        let reason = |side: &Side| side.event("error").map(|event| event["reason"].as_str().unwrap().to_owned());
+        (reason(&client), reason(&server))
+    };
+    let texts = |a: &str, b: &str| (Some(a.to_owned()), Some(b.to_owned()));
+    assert_eq!(
+        pair(|up, _| up["alpn"] = json!(["spdy"])),
+        texts("tlsv1 alert no application protocol", "no application protocol")
+    );
+    assert_eq!(
+        pair(|up, down| (up["minVersion"], down["maxVersion"]) = (json!("TLSv1.3"), json!("TLSv1.2"))),
+        texts("tlsv1 alert protocol version", "unsupported protocol")
+    );
+    assert_eq!(pair(|_, down| down["identities"] = json!([])), texts("tlsv1 alert access denied", "no shared cipher"));
+    let mut server = Side::new(&server(&world), &tickets);
+    server.send(FromGuest::Encrypted, b"GET / HTTP/1.1\r\n\r\n");
+    assert_eq!(server.event("error").unwrap()["reason"], "http request");
+}
+
+#[test]
+fn a_record_in_the_wrong_state_is_refused() {
+    let mut engine = Engine::new(Arc::default(), Arc::default());
+    let mut out = Vec::new();
+    assert_eq!(engine.handle(FromGuest::Plain, b"x", &mut out), Err(Unexpected));
+    assert_eq!(engine.handle(FromGuest::Start, b"{\"unknown\":1}", &mut out), Err(Unexpected));
+    assert_eq!(engine.handle(FromGuest::Start, b"{}", &mut out), Ok(()));
+    assert_eq!(engine.handle(FromGuest::Start, b"{}", &mut out), Err(Unexpected));
+}
+
+proptest! {
+    #[test]
+    fn records_do_not_depend_on_the_pieces(
+        records in prop::collection::vec((1_u8..=6, prop::collection::vec(any::<u8>(), 0..300)), 1..10),
+        size in 1_usize..50,
+    ) {
+        let mut bytes = Vec::new();
+        for (kind, payload) in &records {
+            bytes.push(*kind);
+            bytes.extend(&u32::try_from(payload.len()).unwrap().to_le_bytes()[..3]);
+            bytes.extend(payload);
+        }
+        let (mut reader, mut read) = (Reader::default(), 0);
+        for piece in bytes.chunks(size) {
+            let mut piece = piece;
+            while !piece.is_empty() {
+                let (now, later) = piece.split_at(reader.missing().unwrap().min(piece.len()));
+                reader.add(now);
+                piece = later;
+                while let Some((_, payload)) = reader.take() {
+                    prop_assert_eq!(&payload, &records[read].1);
+                    read += 1;
+                }
+            }
+        }
+        prop_assert_eq!(read, records.len());
+    }
+
+    #[test]
+    fn hostile_bytes_do_not_panic(bytes in prop::collection::vec(any::<u8>(), 0..600), is_server: bool) {
+        let mut engine = Engine::new(Arc::default(), Arc::default());
+        let mut out = Vec::new();
+        engine.handle(FromGuest::Start, json!({ "isServer": is_server }).to_string().as_bytes(), &mut out).unwrap();
+        let _ = engine.handle(FromGuest::Encrypted, &bytes, &mut out);
+        let _ = engine.handle(FromGuest::PlainEnd, &[], &mut out);
+    }
+}
+
+#[test]
+fn an_unknown_kind_and_a_long_record_are_malformed() {
+    for head in [[9, 0, 0, 0], [1, 1, 0, 16]] {
+        let mut reader = Reader::default();
+        reader.add(&head);
+        assert_eq!(reader.missing(), Err(Malformed));
+    }
+}
