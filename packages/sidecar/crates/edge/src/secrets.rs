@@ -102,7 +102,10 @@ async fn serve_one(runtime: &Runtime, socket: &Socket) -> io::Result<bool> {
     }
     let (id, request) = SecretRequest::decode(&frame).ok_or(io::ErrorKind::InvalidData)?;
     let result = apply(runtime, &request);
-    let reply = result.as_ref().map(|()| ()).map_err(|(what, expected)| (*what, expected.as_str()));
+    let reply = match &result {
+        Ok(()) => Ok(()),
+        Err((what, expected)) => Err((*what, expected.as_str())),
+    };
     let reply = encode_secret_reply(id, reply).ok_or(io::ErrorKind::InvalidData)?;
     socket.write_all(&reply).await?;
     Ok(true)
