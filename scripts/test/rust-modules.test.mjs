@@ -15,9 +15,10 @@ const LAYERS = {
   panics: [],
   'edge-link': [],
   // The program of the crate uses the library of the crate.
-  edge: ['edge', 'edge-link', 'egress', 'panics', 'wall'],
+  edge: ['edge', 'edge-link', 'egress', 'panics', 'secrets', 'wall'],
   egress: ['error'],
   fair: ['panics'],
+  secrets: ['egress'],
   kernel: ['abi', 'crypto', 'error', 'fair', 'ids', 'panics', 'sys'],
   memory: ['abi', 'error', 'ids', 'panics', 'sys'],
   vm: ['abi', 'error', 'ids', 'kernel', 'memory', 'panics', 'sys'],

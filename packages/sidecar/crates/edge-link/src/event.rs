@@ -58,6 +58,23 @@ pub enum Event {
         /// Whether the result needed no query to a server.
         cached: bool,
     },
+    /// The edge has judged a request to a host with rules about HTTP or with secrets.
+    Request {
+        /// The id of the flow.
+        flow: u32,
+        /// The method, at most 32 characters.
+        method: String,
+        /// The name of the host.
+        host: String,
+        /// The path without the query, at most 1,024 characters.
+        path: String,
+        /// The status of the response, or of the refusal.
+        status: u16,
+        /// The names of the secrets whose values the request contains.
+        secrets: Vec<String>,
+        /// The reason of a refusal.
+        denied: Option<Denied>,
+    },
     /// A limit has refused an action. The event is sent at most once a second for each limit.
     Limit {
         /// The name of the limit, as in [`crate::FailureKind::Limit`].

@@ -29,7 +29,7 @@ pub enum FailureKind {
     },
     /// An entry of the options cannot take effect. The former policy is in force.
     InvalidEntry {
-        /// `allow`, `deny`, `private`, `dns.servers` or `dns.hosts`.
+        /// `allow`, `deny`, `private`, `http`, `dns.servers` or `dns.hosts`.
         list: String,
         /// The index in the list.
         index: u32,
@@ -53,7 +53,8 @@ pub enum FailureKind {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Denied {
     /// `not-allowed`, `denied`, `port`, `private-address`, `name-not-pinned`, `special-name`,
-    /// `invalid-name`.
+    /// `invalid-name`, `method`, `path`, `invalid-path`, `host`, `malformed-request`,
+    /// `secret-missing`, `secret-too-long`, `upgrade`, `rules-changed`.
     pub reason: String,
     /// The rule that denies, for `denied`.
     pub rule: Option<Rule>,

@@ -27,6 +27,7 @@ mod failure;
 mod frames;
 mod message;
 mod policy;
+mod secrets;
 mod to_edge;
 mod to_sidecar;
 pub mod window;
@@ -42,10 +43,15 @@ pub use frames::{DATA_HEAD_BYTES, Decoder, Frame, Invalid, MAX_DATA_BYTES, MAX_F
 pub use message::{Message, Unencodable};
 pub use policy::{
     Change, DEFAULT_BYTES_PER_SECOND, DEFAULT_CONNECTING, DEFAULT_CONNECTIONS, DEFAULT_CONNECTS_BURST,
-    DEFAULT_CONNECTS_PER_SECOND, DnsHost, Existing, Limits, LimitsChange, Options, OptionsChange, OutsideMode,
+    DEFAULT_CONNECTS_PER_SECOND, DnsHost, Existing, HttpRule, InjectedHeader, Limits, LimitsChange, Options, OptionsChange,
+    OutsideMode,
+};
+pub use secrets::{
+    MAX_SECRET_FRAME_BYTES, SECRET_HEAD_BYTES, SecretBytes, SecretReply, SecretRequest, SecretSet, decode_secret_reply,
+    encode_secret_reply,
 };
 pub use to_edge::{LookUpFamily, ToEdge};
 pub use to_sidecar::{FlowInfo, ToSidecar};
 
 /// The version of the link. Both sides are released together, so the versions must be equal.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;

@@ -37,6 +37,8 @@ pub struct Options {
     pub deny: Vec<String>,
     /// Addresses that are allowed although they are not public.
     pub private: Vec<String>,
+    /// Rules about HTTP requests. A host with a rule is refused except for what a rule allows.
+    pub http: Vec<HttpRule>,
     /// At most 8 DNS servers, such as `192.0.2.1`, `192.0.2.1:5353` and `[2001:db8::1]:5353`.
     /// Empty means the servers of the host machine.
     pub dns_servers: Vec<String>,
@@ -44,6 +46,28 @@ pub struct Options {
     pub dns_hosts: Vec<DnsHost>,
     /// The limits.
     pub limits: Limits,
+}
+
+/// A rule about HTTP requests.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HttpRule {
+    /// A name or `*.name`, with or without a port. Without a port the rule is about port 443.
+    pub host: String,
+    /// The methods, in capitals. `None` means every method except `CONNECT` and `TRACE`.
+    pub methods: Option<Vec<String>>,
+    /// The patterns of paths, such as `/repos/acme/**`. `None` means every path.
+    pub paths: Option<Vec<String>>,
+    /// The headers that the edge sets. `${NAME}` in a value is the value of a secret.
+    pub inject: Vec<InjectedHeader>,
+}
+
+/// A header that the edge sets.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InjectedHeader {
+    /// The name.
+    pub name: String,
+    /// The template of the value.
+    pub value: String,
 }
 
 /// A name with fixed addresses. The look-up of the name needs no rule and asks no server, but a
@@ -130,6 +154,8 @@ pub struct OptionsChange {
     pub deny: Change<Vec<String>>,
     /// Addresses that are allowed although they are not public.
     pub private: Change<Vec<String>>,
+    /// Rules about HTTP requests.
+    pub http: Change<Vec<HttpRule>>,
     /// DNS servers.
     pub dns_servers: Change<Vec<String>>,
     /// Names with fixed addresses.
@@ -163,6 +189,7 @@ impl Options {
             allow: change.allow.apply(&self.allow, Vec::new()),
             deny: change.deny.apply(&self.deny, Vec::new()),
             private: change.private.apply(&self.private, Vec::new()),
+            http: change.http.apply(&self.http, Vec::new()),
             dns_servers: change.dns_servers.apply(&self.dns_servers, Vec::new()),
             dns_hosts: change.dns_hosts.apply(&self.dns_hosts, Vec::new()),
             limits: self.limits.changed(&change.limits),

@@ -10,6 +10,12 @@ fn change() -> OptionsChange {
         allow: Change::Replace(vec!["example.com".to_owned(), "*.example.org:8443".to_owned()]),
         deny: Change::Clear,
         private: Change::Leave,
+        http: Change::Replace(vec![HttpRule {
+            host: "api.example".to_owned(),
+            methods: Some(vec!["GET".to_owned()]),
+            paths: None,
+            inject: vec![InjectedHeader { name: "authorization".to_owned(), value: "Bearer ${KEY}".to_owned() }],
+        }]),
         dns_servers: Change::Replace(vec!["192.0.2.1:5353".to_owned()]),
         dns_hosts: Change::Replace(vec![DnsHost { name: "db.test".to_owned(), addresses: vec!["10.1.2.5".to_owned()] }]),
         limits: LimitsChange { connections: Change::Replace(7), bytes: Change::Replace(Some(9)), ..LimitsChange::default() },
@@ -39,6 +45,7 @@ fn to_edge() -> Vec<ToEdge<'static>> {
         ToEdge::Check { runtime: 1, url: "https://example.com/".to_owned(), method: "GET".to_owned() },
         ToEdge::Flows { runtime: 1 },
         ToEdge::Watch { runtime: 1, on: true },
+        ToEdge::SecretsOpen { runtime: 1 },
         ToEdge::TlsOpen { runtime: 1 },
         ToEdge::Roots { pem: "-----BEGIN CERTIFICATE-----".to_owned() },
     ]

@@ -7,6 +7,7 @@
 //! | `LookUp` | request | `Addresses` or `Failed` |
 //! | `Query` | request | `Records` or `Failed` |
 //! | `Check` | request | `Checked` or `Failed` |
+//! | `SecretsOpen` | request | `Done` or `Failed` |
 //! | `Flows` | request | one or more `FlowList`, of which the last has `more: false` |
 //! | `RuntimeEnd`, `Watch` | 0 | none |
 //! | `Roots` | 0 | none |
@@ -112,7 +113,7 @@ messages! {
         runtime: u64,
         /// The URL.
         url: String,
-        /// The method of the request. No rule depends on the method yet.
+        /// The method of the request, for rules about HTTP.
         method: String,
     };
     /// Lists the open flows of a runtime.
@@ -127,6 +128,13 @@ messages! {
         runtime: u64,
         /// Whether events are sent.
         on: bool,
+    };
+    /// Opens the secrets socket of a runtime with a policy. The socket is a descriptor of the
+    /// message that carries the first byte of this frame (`SCM_RIGHTS`). The messages of the socket
+    /// are in `secrets.rs`.
+    20 SecretsOpen {
+        /// The runtime.
+        runtime: u64,
     };
     /// Opens a flow without a socket: a session of TLS, whose bytes the guest moves. The flow is
     /// open at once. `Closed` follows only after a failure or `Close`. The bytes of the flow are

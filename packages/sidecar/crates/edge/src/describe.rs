@@ -24,6 +24,7 @@ pub fn denied(policy: &Policy, refused: &Decision, host: Option<&Name>) -> Denie
         Reason::InvalidName(invalid) => Some(invalid.to_string()),
         Reason::Limit(limit) => Some(limit.as_str().to_owned()),
         Reason::NotAllowed | Reason::Denied | Reason::Port | Reason::NameNotPinned => None,
+        Reason::Method | Reason::Path | Reason::InvalidPath => None,
     };
     Denied {
         reason: reason.as_str().to_owned(),

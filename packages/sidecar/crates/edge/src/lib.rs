@@ -7,17 +7,21 @@
 //! by the policy of the runtime (crate `egress`), and connects only to an address that was judged.
 //! One thread serves all runtimes. The link's messages are in crate `edge-link`.
 //!
-//! Next: `serve.rs`, `runtime.rs`, `flow/mod.rs`, `dns/mod.rs`, `wall.rs`.
+//! Next: `serve.rs`, `runtime.rs`, `flow/mod.rs`, `http/mod.rs`, `secrets.rs`, `dns/mod.rs`,
+//! `wall.rs`.
 
 mod describe;
+mod descriptors;
 mod dns;
 mod flow;
+mod http;
 mod interfaces;
 mod limits;
 mod link;
 mod options;
 mod outgoing;
 mod runtime;
+mod secrets;
 mod serve;
 mod surroundings;
 mod tls;

@@ -2,8 +2,10 @@
 
 use crate::describe;
 use crate::surroundings::DNS_PORT;
+use coldframe_edge_link as link;
 use coldframe_edge_link::{Failure, Options, OutsideMode};
-use coldframe_egress::{Change, EgressOptions, Name, Outside, PolicyChange};
+use coldframe_egress::{Change, EgressOptions, HttpRule, Name, Outside, PolicyChange};
+use coldframe_secrets::{Place, Template};
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
 
@@ -70,7 +72,33 @@ pub fn egress(options: &Options) -> EgressOptions {
         allow: options.allow.clone(),
         deny: options.deny.clone(),
         private: options.private.clone(),
+        http: http(options),
     }
+}
+
+fn http(options: &Options) -> Vec<HttpRule> {
+    let rule = |rule: &link::HttpRule| HttpRule {
+        host: rule.host.clone(),
+        methods: rule.methods.clone(),
+        paths: rule.paths.clone(),
+        inject: rule.inject.iter().map(|header| (header.name.to_ascii_lowercase(), header.value.clone())).collect(),
+    };
+    options.http.iter().map(rule).collect()
+}
+
+/// Validates the injected headers.
+///
+/// # Errors
+/// Returns the first wrong header.
+pub fn check_injected(options: &Options) -> Result<(), Failure> {
+    for (index, rule) in options.http.iter().enumerate() {
+        for header in &rule.inject {
+            let wrong = |text: &str, fault: String| describe::invalid_entry("http", index, text, fault);
+            Place::header(&header.name).map_err(|fault| wrong(&header.name, fault.to_string()))?;
+            Template::parse(&header.value).map_err(|fault| wrong(&header.value, fault.to_string()))?;
+        }
+    }
+    Ok(())
 }
 
 /// Returns the change that replaces all options of the policy.
@@ -80,6 +108,7 @@ pub fn replacement(options: &Options) -> PolicyChange {
         allow: Change::Replace(options.allow.clone()),
         deny: Change::Replace(options.deny.clone()),
         private: Change::Replace(options.private.clone()),
+        http: Change::Replace(http(options)),
     }
 }
 

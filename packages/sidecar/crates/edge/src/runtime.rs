@@ -14,6 +14,7 @@ use crate::tls::{Tickets, TlsFlow};
 use coldframe_edge_link::{Event, Existing, Failure, Limits, LookUpFamily, Options, OptionsChange};
 use coldframe_egress as egress;
 use coldframe_egress::{Current, HostNetwork, Limit, LookupBudgets, Name, PinSet, Policy, PolicyCell, TokenBucket};
+use coldframe_secrets::SecretTable;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use std::cell::RefCell;
@@ -63,6 +64,10 @@ pub struct State {
     pub up: ByteRate,
     /// The rate of bytes from peers.
     pub down: ByteRate,
+    /// The secrets.
+    pub secrets: SecretTable,
+    /// The number of open secrets sockets.
+    pub secret_sockets: usize,
     /// Peers to which connections have failed.
     pub failed: FailedPeers,
     /// The flows that are not closed.
@@ -94,6 +99,7 @@ impl Runtime {
     /// Returns the first wrong option.
     pub fn start(id: u64, shared: Rc<Shared>, options: Options) -> Result<Rc<Self>, Failure> {
         let dns = DnsOptions::compile(&options)?;
+        options::check_injected(&options)?;
         let policy = Policy::compile(options::egress(&options)).map_err(|invalid| describe::invalid_rule(&invalid))?;
         let host = HostNetwork::new(shared.surroundings.borrow().facts.clone());
         let now = Instant::now();
@@ -107,6 +113,8 @@ impl Runtime {
             connects: connects(&limits, now),
             up: ByteRate::new(limits.bytes_per_second, now),
             down: ByteRate::new(limits.bytes_per_second, now),
+            secrets: SecretTable::default(),
+            secret_sockets: 0,
             failed: FailedPeers::default(),
             flows: HashMap::new(),
             sessions: HashMap::new(),
@@ -181,6 +189,7 @@ impl Runtime {
     /// Returns the first wrong option. The former options stay in force.
     pub fn set(&self, options: Options, existing: Existing) -> Result<(), Failure> {
         let dns = DnsOptions::compile(&options)?;
+        options::check_injected(&options)?;
         let kept = match existing {
             Existing::Recheck => egress::Existing::Recheck,
             Existing::Keep => egress::Existing::Keep,

@@ -4,11 +4,13 @@
 //! link all connections.
 
 use crate::describe;
+use crate::descriptors::Descriptors;
 use crate::dns;
 use crate::flow::Flow;
 use crate::interfaces::Interfaces;
 use crate::link::{MAX_FLOWS, Request, Shared, Slot};
 use crate::runtime::{MAX_LOOK_UPS, MAX_SESSIONS, Runtime};
+use crate::secrets;
 use crate::surroundings::Surroundings;
 use crate::tls::{TlsFlow, parse_roots};
 use coldframe_edge_link::{
@@ -25,11 +27,11 @@ use std::os::unix::net::UnixStream as StdStream;
 use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Instant;
+use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
-use tokio::io::{AsyncReadExt, Interest};
 use tokio::net::UnixStream;
-use tokio::net::unix::OwnedReadHalf;
 use tokio::runtime::{Builder, LocalOptions};
 
 /// The largest number of runtimes.
@@ -118,15 +120,15 @@ impl Server {
         let Self { scheduler, stream, interfaces } = self;
         scheduler.block_on(async {
             let shared = Rc::new(Shared::new(surroundings));
-            let mut link = Link { shared: shared.clone(), said_hello: false };
-            let (mut reads, writes) = stream.into_split();
-            let out = shared.clone();
-            let writer = tokio::task::spawn_local(poll_fn(move |cx| out.out.poll_write(writes.as_ref(), cx)));
+            let mut link = Link { shared: shared.clone(), said_hello: false, descriptors: Descriptors::default() };
+            let stream = Rc::new(stream);
+            let (writer, out) = (stream.clone(), shared.clone());
+            let writer = tokio::task::spawn_local(poll_fn(move |cx| out.out.poll_write(&writer, cx)));
             if let Some(interfaces) = interfaces {
                 tokio::task::spawn_local(follow(interfaces, shared));
             }
             // The reader may wait for the writer. Either notices the end of the sidecar.
-            let result = match select(pin!(link.read(&mut reads)), writer).await {
+            let result = match select(pin!(link.read(&stream)), writer).await {
                 Either::Left((result, writer)) => {
                     writer.abort();
                     result
@@ -157,16 +159,28 @@ async fn follow(interfaces: AsyncFd<Changes>, shared: Rc<Shared>) {
 struct Link {
     shared: Rc<Shared>,
     said_hello: bool,
+    descriptors: Descriptors,
 }
 
 impl Link {
-    async fn read(&mut self, stream: &mut OwnedReadHalf) -> Result<(), LinkFault> {
+    async fn read(&mut self, stream: &UnixStream) -> Result<(), LinkFault> {
         let mut decoder = Decoder::new();
         loop {
             poll_fn(|cx| self.shared.out.poll_space(cx)).await;
-            let space = decoder.spare();
-            let most = space.len();
-            let count = match stream.read(space).await {
+            let most = decoder.spare().len();
+            let count = poll_fn(|cx| {
+                loop {
+                    match self.descriptors.try_read(stream, decoder.spare()) {
+                        Err(error) if error.kind() == io::ErrorKind::WouldBlock => match stream.poll_read_ready(cx) {
+                            Poll::Ready(Ok(())) => {}
+                            Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
+                            Poll::Pending => return Poll::Pending,
+                        },
+                        result => return Poll::Ready(result),
+                    }
+                }
+            });
+            let count = match count.await {
                 Ok(0) => return Ok(()),
                 Ok(count) => count,
                 // The sidecar has ended with unread bytes.
@@ -233,11 +247,17 @@ impl Link {
             }
             ToEdge::LookUp { runtime, name, family } => self.look_up(reply, runtime, name, family),
             ToEdge::Query { runtime, name, record_type } => self.query(reply, runtime, name, record_type),
-            ToEdge::Check { runtime, url, method: _ } => {
-                let result = self.check(runtime, &url);
+            ToEdge::Check { runtime, url, method } => {
+                let result = self.check(runtime, &url, &method);
                 reply.finish(result, |decision| ToSidecar::Checked { decision });
             }
             ToEdge::Flows { runtime } => self.list(reply, runtime),
+            ToEdge::SecretsOpen { runtime } => {
+                let socket = self.descriptors.take_socket().ok_or(LinkFault::Rules("a socket with SecretsOpen"))?;
+                let unknown = || describe::invalid("runtime", "a runtime with a policy", &runtime.to_string());
+                let of = self.shared.runtime(runtime).ok_or_else(unknown);
+                reply.finish(of.map(|of| of.spawn(secrets::serve(of.clone(), socket))), |()| ToSidecar::Done {});
+            }
             _ => return Err(LinkFault::Rules("a request")),
         }
         Ok(())
@@ -293,10 +313,10 @@ impl Link {
         });
     }
 
-    fn check(&self, id: u64, url: &str) -> Result<Decision, Failure> {
+    fn check(&self, id: u64, url: &str, method: &str) -> Result<Decision, Failure> {
         let Some(runtime) = self.shared.runtime(id) else { return Ok(Decision::Refused(describe::no_policy())) };
         let (current, state) = (runtime.cell.current(), runtime.state.borrow());
-        let decision = coldframe_egress::check(&current, &state.pins, url, Instant::now());
+        let decision = coldframe_egress::check(&current, &state.pins, url, method, Instant::now());
         let decision = decision.map_err(|expected| describe::invalid("url", expected, url))?;
         Ok(describe::decision(current.policy(), &decision, None))
     }

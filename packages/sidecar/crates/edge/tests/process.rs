@@ -89,6 +89,27 @@ fn the_program_serves_behind_its_wall_and_ends_with_the_link() {
 }
 
 #[test]
+fn requests_are_filtered_and_secrets_are_received_behind_the_wall() {
+    let origin = common::http::Origin::ok();
+    let (child, stream) = start(|_| {});
+    let mut sidecar = Sidecar::over(stream);
+    sidecar.hello();
+    let host = format!("api.test:{}", origin.port());
+    sidecar.set(1, common::http::options(vec![common::http::rule(host.clone(), Some(&["GET"]), None)]));
+    let mut embedder = common::embedder::Embedder::open(&mut sidecar, 1).unwrap();
+    embedder.set(&host, true).unwrap();
+    let more = format!("x-api-key: {}\r\n", common::embedder::KEY);
+    let response = common::http::exchange(&mut sidecar, 1, &origin, &common::http::request("GET", "/", &more));
+    assert_eq!(common::http::status(&response), "200");
+    assert_eq!(common::http::header(&origin.seen()[0], "x-api-key"), Some(common::embedder::VALUE));
+    let response = common::http::exchange(&mut sidecar, 2, &origin, &common::http::request("POST", "/", ""));
+    assert_eq!(common::http::status(&response), "403");
+    drop(sidecar);
+    let (status, text) = ended(child);
+    assert_eq!((status.code(), &*text), (Some(0), ""));
+}
+
+#[test]
 fn the_end_of_the_sidecar_ends_the_program_while_bytes_move() {
     let flood = Counting::new(|mut stream| {
         use std::io::Write;

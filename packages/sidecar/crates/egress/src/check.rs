@@ -24,12 +24,13 @@ pub enum InvalidUrl {
     Port,
 }
 
-/// Judges a URL. For an address, the pins of the runtime count. For a name, the addresses are
+/// Judges a request with a method to a URL. Rules about HTTP judge URLs with a scheme of HTTP or
+/// WebSocket. For an address, the pins of the runtime count. For a name, the addresses are
 /// unknown before the lookup, so a connection can still be refused because of an address.
 ///
 /// # Errors
 /// Fails if the text is no URL, or the host or the port is unknown.
-pub fn check(current: &Current, pins: &PinSet, url: &str, now: Instant) -> Result<Decision, InvalidUrl> {
+pub fn check(current: &Current, pins: &PinSet, url: &str, method: &str, now: Instant) -> Result<Decision, InvalidUrl> {
     let host_and_port = |url: &Url| {
         let host = url.host().map(|host| host.to_owned()).ok_or(InvalidUrl::Host)?;
         Ok((host, url.port_or_known_default().ok_or(InvalidUrl::Port)?))
@@ -54,7 +55,7 @@ pub fn check(current: &Current, pins: &PinSet, url: &str, now: Instant) -> Resul
             Ok(address) => IpAddr::V4(address),
             Err(_) => {
                 return Ok(match Name::parse(&text) {
-                    Ok(name) => current.policy().judge_name(&name, port),
+                    Ok(name) => judge(current, &name, port, &parsed, method),
                     Err(invalid) => Decision::refused(Reason::InvalidName(invalid)),
                 });
             }
@@ -66,4 +67,12 @@ pub fn check(current: &Current, pins: &PinSet, url: &str, now: Instant) -> Resul
         // The lookup has not been repeated, and the name is still allowed.
         Connect::Renew(name) => current.policy().judge_name(&name, port),
     })
+}
+
+fn judge(current: &Current, name: &Name, port: u16, url: &Url, method: &str) -> Decision {
+    match url.scheme() {
+        "http" | "https" => current.policy().judge_request(name, port, method, url.path()).decision,
+        "ws" | "wss" => current.policy().judge_request(name, port, "GET", url.path()).decision,
+        _ => current.policy().judge_name(name, port),
+    }
 }

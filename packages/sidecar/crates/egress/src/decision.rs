@@ -31,6 +31,12 @@ pub enum Reason {
     SpecialName(SpecialName),
     /// The text is no host name.
     InvalidName(InvalidName),
+    /// No rule about the host allows the method.
+    Method,
+    /// No rule about the host allows the path.
+    Path,
+    /// Servers could read the path in different ways, so that rules cannot judge the path.
+    InvalidPath,
     /// A limit is reached.
     Limit(Limit),
 }
@@ -68,6 +74,9 @@ impl Reason {
             Self::NameNotPinned => "name-not-pinned",
             Self::SpecialName(_) => "special-name",
             Self::InvalidName(_) => "invalid-name",
+            Self::Method => "method",
+            Self::Path => "path",
+            Self::InvalidPath => "invalid-path",
             Self::Limit(_) => "limit",
         }
     }
@@ -85,7 +94,8 @@ pub enum Decision {
     Refused {
         /// The reason.
         reason: Reason,
-        /// The rule that denies, for [`Reason::Denied`].
+        /// The rule that denies, for [`Reason::Denied`]. For [`Reason::Method`] a rule that allows
+        /// the path with other methods.
         rule: Option<RuleId>,
     },
 }

@@ -21,10 +21,12 @@ pub enum List {
     Deny,
     /// Addresses that are allowed although they are not public.
     Private,
+    /// Rules about HTTP requests ([`crate::HttpRule`]).
+    Http,
 }
 
 impl List {
-    /// All lists.
+    /// The lists whose entries are texts.
     pub const ALL: [Self; 3] = [Self::Allow, Self::Deny, Self::Private];
 
     /// Returns the name of the list in the policy.
@@ -33,6 +35,7 @@ impl List {
             Self::Allow => "allow",
             Self::Deny => "deny",
             Self::Private => "private",
+            Self::Http => "http",
         }
     }
 }

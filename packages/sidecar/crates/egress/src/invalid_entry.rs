@@ -50,6 +50,18 @@ pub enum Fault {
     SpecialName,
     /// an address for the port of a DNS server, because a resolver would look up any name
     DnsPort,
+    /// a name; rules about HTTP have no addresses
+    AddressInHttp,
+    /// a method in capitals, such as GET
+    Method,
+    /// a method other than CONNECT and TRACE
+    RefusedMethod,
+    /// a path without a query and without dot segments, such as /repos/acme/**
+    Path,
+    /// a path with ** only as a whole segment
+    PathStars,
+    /// a list of at least one entry
+    EmptyList,
     /// {address} as an own entry with its port, because a wider entry does not open a metadata
     /// service
     CoversMetadata {

@@ -4,7 +4,8 @@
 //! policy decides whether the name is looked up (`policy.rs`). All addresses of the DNS response
 //! must be public, or opened by the policy (`response.rs`, `address.rs`). The name is pinned to the
 //! addresses (`pins.rs`). A rule about addresses or a pinned name admits a connection
-//! (`connect.rs`). The admitted address is the address that is connected.
+//! (`connect.rs`). The admitted address is the address that is connected. Requests to hosts with
+//! rules about HTTP are judged one by one (`http/mod.rs`).
 //!
 //! An update replaces the policy while connections are open (`cell.rs`, `update.rs`). Budgets bound
 //! lookups and connections (`budget.rs`), and `check.rs` is the dry run. The process that opens
@@ -20,6 +21,7 @@ mod decision;
 mod entry;
 mod family;
 mod host_network;
+mod http;
 mod invalid_entry;
 mod name;
 mod names;
@@ -48,6 +50,7 @@ pub use decision::{Decision, Limit, Reason, RuleId};
 pub use entry::List;
 pub use family::Family;
 pub use host_network::{HostFacts, HostNetwork};
+pub use http::{HttpRule, JudgedRequest, MAX_INJECTED, MAX_METHODS, MAX_PATH_BYTES, MAX_PATHS, REFUSED_METHODS, RequestPath};
 pub use invalid_entry::{Fault, InvalidEntry};
 pub use name::{InvalidName, MAX_LABEL_BYTES, MAX_NAME_BYTES, Name};
 pub use pins::{MAX_NAMES_PER_ADDRESS, MAX_PINS, PIN_TIMES, PinSet, PinState, PinsFull};

@@ -46,8 +46,14 @@ fn dots(key: &str) -> u32 {
 }
 
 impl NameTable {
-    /// Makes the table of the rules of each key. `default` are the ports of other names.
-    pub(crate) fn new(rules: HashMap<Box<str>, Vec<(Ports, Effect)>>, default: PortTable, closed: &[u16]) -> Self {
+    /// Makes the table of the rules of each key. `default` are the ports of other names. A key of
+    /// `hosts` closes all ports that the rules of the key do not open.
+    pub(crate) fn new(
+        rules: HashMap<Box<str>, Vec<(Ports, Effect)>>,
+        hosts: &HashMap<Box<str>, Effect>,
+        default: PortTable,
+        closed: &[u16],
+    ) -> Self {
         let mut made = Self { default: NameRules::new(&default, &PortTable::default()), ..Self::default() };
         made.by_key.reserve(rules.len());
         let mut rules: Vec<_> = rules.into_iter().collect();
@@ -57,7 +63,10 @@ impl NameTable {
             let own = PortTable::new(&rules, closed);
             // The suffix of a wildcard's parent begins at a later dot than the key.
             let around = made.wildcard_of(key.strip_prefix('.').unwrap_or(&key)).unwrap_or(&made.default);
-            let node = NameRules::new(&own, &around.ports);
+            let node = match hosts.get(&key) {
+                Some(effect) => NameRules::new(&own, &PortTable::new(&[(Ports::Omitted, *effect)], closed)),
+                None => NameRules::new(&own, &around.ports),
+            };
             if key.starts_with('.') {
                 made.wildcards |= 1 << dots(&key);
             }

@@ -10,6 +10,7 @@ use crate::cidr::Cidr;
 use crate::decision::{Decision, Reason, RuleId};
 use crate::entry::{Entry, Hosts, List};
 use crate::host_network::HostNetwork;
+use crate::http::{HttpRule, HttpTable, JudgedRequest};
 use crate::invalid_entry::{Fault, InvalidEntry};
 use crate::name::Name;
 use crate::names::{NameTable, key};
@@ -47,15 +48,18 @@ pub struct EgressOptions {
     pub deny: Vec<String>,
     /// Addresses that are allowed although they are not public.
     pub private: Vec<String>,
+    /// Rules about HTTP requests.
+    pub http: Vec<HttpRule>,
 }
 
 impl EgressOptions {
-    /// Returns the entries of a list.
+    /// Returns the entries of a list. The rules about HTTP are no texts.
     pub fn list(&self, list: List) -> &[String] {
         match list {
             List::Allow => &self.allow,
             List::Deny => &self.deny,
             List::Private => &self.private,
+            List::Http => &[],
         }
     }
 }
@@ -71,6 +75,7 @@ pub struct Policy {
     /// The entries of `private` with exactly one address and one port.
     opened_exactly: HashSet<(IpAddr, u16)>,
     has_names: bool,
+    http: HttpTable,
 }
 
 /// The rules about addresses: the ports of each prefix, with the rules of all wider prefixes.
@@ -141,13 +146,34 @@ impl Policy {
                 }
             }
         }
+        let (http, hosts) = Self::add_http(&options.http, number, &mut names)?;
+        has_names |= !hosts.is_empty();
         let default = match options.outside {
             Outside::Deny => PortTable::default(),
             Outside::Public => PortTable::open(&CLOSED_TO_NAMES),
         };
-        let names = NameTable::new(names, default, &CLOSED_TO_NAMES);
+        let names = NameTable::new(names, &hosts, default, &CLOSED_TO_NAMES);
         let (addresses, opened) = (AddressTable::new(addresses), AddressTable::new(opened));
-        Ok(Self { options, names, addresses, opened, opened_exactly, has_names })
+        Ok(Self { options, names, addresses, opened, opened_exactly, has_names, http })
+    }
+
+    /// Compiles the rules about HTTP, and adds the ports that the rules open to `names`. Returns
+    /// for each host the effect on the ports that no rule opens.
+    fn add_http(
+        rules: &[HttpRule],
+        first: u32,
+        names: &mut HashMap<Box<str>, Vec<(Ports, Effect)>>,
+    ) -> Result<(HttpTable, HashMap<Box<str>, Effect>), InvalidEntry> {
+        if let Some(rule) = rules.get(MAX_ENTRIES) {
+            return Err(InvalidEntry::new(List::Http, MAX_ENTRIES, Fault::TooMany { most: MAX_ENTRIES }, &rule.host));
+        }
+        let (mut table, mut hosts) = (HttpTable::default(), HashMap::new());
+        for ((index, rule), number) in rules.iter().enumerate().zip(first..) {
+            let (key, ports) = table.add(index, rule)?;
+            names.entry(key.clone()).or_default().push((ports, Effect { allows: true, rule: Some(number) }));
+            hosts.entry(key).or_insert(Effect { allows: false, rule: Some(number) });
+        }
+        Ok((table, hosts))
     }
 
     /// Returns the options that were compiled.
@@ -157,7 +183,10 @@ impl Policy {
 
     /// Returns the text of a rule.
     pub fn entry(&self, rule: RuleId) -> Option<&str> {
-        self.options.list(rule.list).get(rule.index).map(String::as_str)
+        match rule.list {
+            List::Http => self.options.http.get(rule.index).map(|rule| rule.host.as_str()),
+            list => self.options.list(list).get(rule.index).map(String::as_str),
+        }
     }
 
     /// Returns the parent of the names that a rule covers: `example.com` for `*.example.com`.
@@ -200,6 +229,22 @@ impl Policy {
             None if rules.lookup.is_some() && CLOSED_TO_NAMES.contains(&port) => Decision::refused(Reason::Port),
             None => Decision::refused(Reason::NotAllowed),
         }
+    }
+
+    /// Judges a request to a port of a name. `path` has no query.
+    pub fn judge_request(&self, name: &Name, port: u16, method: &str, path: &str) -> JudgedRequest {
+        let decision = self.judge_name(name, port);
+        match self.http.find(name, port) {
+            Some(rules) if decision.is_allowed() => rules.judge(method, path),
+            _ => JudgedRequest { decision, path: None },
+        }
+    }
+
+    /// Returns the rules about HTTP that apply to a port of a name. An empty list means that
+    /// requests to the name are not judged.
+    pub fn http_rules(&self, name: &Name, port: u16) -> Vec<&HttpRule> {
+        let rules = self.http.find(name, port);
+        rules.iter().flat_map(|rules| rules.indexes()).filter_map(|index| self.options.http.get(index)).collect()
     }
 
     /// Judges a connection to an address by the rules about addresses. Returns `None` if the
@@ -251,13 +296,13 @@ impl Policy {
     /// Returns the place of a rule. The rules are numbered through all lists.
     fn rule_id(&self, number: u32) -> RuleId {
         let mut index = number as usize;
-        for list in [List::Allow, List::Deny] {
+        for list in List::ALL {
             let count = self.options.list(list).len();
             if index < count {
                 return RuleId { list, index };
             }
             index -= count;
         }
-        RuleId { list: List::Private, index }
+        RuleId { list: List::Http, index }
     }
 }

@@ -3,6 +3,7 @@
 //! An update that names one list must not remove the rules of another list, so a change is not a
 //! whole policy. Next: `check.rs`.
 
+use crate::http::HttpRule;
 use crate::policy::{EgressOptions, Outside};
 
 /// The change of one field.
@@ -38,6 +39,8 @@ pub struct PolicyChange {
     pub deny: Change<Vec<String>>,
     /// Addresses that are allowed although they are not public.
     pub private: Change<Vec<String>>,
+    /// Rules about HTTP requests.
+    pub http: Change<Vec<HttpRule>>,
 }
 
 impl PolicyChange {
@@ -48,6 +51,7 @@ impl PolicyChange {
             allow: self.allow.apply(&present.allow),
             deny: self.deny.apply(&present.deny),
             private: self.private.apply(&present.private),
+            http: self.http.apply(&present.http),
         }
     }
 }

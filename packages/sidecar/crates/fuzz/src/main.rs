@@ -26,6 +26,7 @@ const TARGETS: &[Target] = &[
     ("names", coldframe_egress::fuzzing::names),
     ("dns-answers", coldframe_egress::fuzzing::answers),
     ("egress-rules", coldframe_egress::fuzzing::rules),
+    ("http-heads", coldframe_egress::fuzzing::http),
 ];
 
 static CHOSEN: OnceLock<fn(&[u8])> = OnceLock::new();

@@ -165,7 +165,7 @@ fn flow_list(flows: Vec<FlowInfo>, reply: Reply) -> Message {
 /// Encodes the reply that has the events.
 fn taken(reply: Reply, taken: &core::OutsideEvents) -> Message {
     let parts: Vec<Parts> = taken.events.iter().map(|one| Parts::of(&one.event)).collect();
-    let events = taken.events.iter().zip(&parts).map(|(one, parts)| event(one, parts)).collect();
+    let events = taken.events.iter().zip(&parts).filter_map(|(one, parts)| event(one, parts)).collect();
     reply.body(&OutsideTaken { events, lost: taken.lost }, 64 + 192 * parts.len())
 }
 
@@ -192,6 +192,10 @@ impl Parts {
             core::OutsideEvent::Dns { addresses, .. } => {
                 Self { addresses: Some(addresses.iter().map(ToString::to_string).collect()), ..Self::default() }
             }
+            core::OutsideEvent::Request { denied, .. } => {
+                let rule = denied.as_ref().and_then(|denied| denied.rule.as_ref());
+                Self { rule: rule.map(core::rule_text), ..Self::default() }
+            }
             core::OutsideEvent::Limit { .. } => Self::default(),
         }
     }
@@ -204,7 +208,8 @@ fn peer_of(refused: &core::Refused) -> Option<std::net::SocketAddr> {
     }
 }
 
-fn event<'a>(timed: &'a core::TimedEvent, parts: &'a Parts) -> OutsideEvent<'a> {
+/// Returns the event for the SDK. A forwarded request is no event of the SDK.
+fn event<'a>(timed: &'a core::TimedEvent, parts: &'a Parts) -> Option<OutsideEvent<'a>> {
     let empty = OutsideEvent {
         kind: OutsideEventType::Limit,
         time_us: timed.time_us,
@@ -220,7 +225,7 @@ fn event<'a>(timed: &'a core::TimedEvent, parts: &'a Parts) -> OutsideEvent<'a> 
         received: None,
         duration_us: None,
     };
-    match &timed.event {
+    Some(match &timed.event {
         core::OutsideEvent::Open { host, peer, rule, .. } => OutsideEvent {
             kind: OutsideEventType::Open,
             host: host.as_deref(),
@@ -256,8 +261,16 @@ fn event<'a>(timed: &'a core::TimedEvent, parts: &'a Parts) -> OutsideEvent<'a> 
             duration_us: Some(duration_ms.saturating_mul(1_000)),
             ..empty
         },
+        core::OutsideEvent::Request { denied: None, .. } => return None,
+        core::OutsideEvent::Request { host, denied: Some(denied), .. } => OutsideEvent {
+            kind: OutsideEventType::Denied,
+            host: Some(host),
+            pattern: denied.rule.as_ref().map(|rule| rule.entry.as_str()),
+            reason: Some(&denied.reason),
+            ..empty
+        },
         core::OutsideEvent::Limit { name } => OutsideEvent { limit: Some(name), ..empty },
-    }
+    })
 }
 
 /// Returns the stable text of the reason. A connection that both sides have ended has no reason.

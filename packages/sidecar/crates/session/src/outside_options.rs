@@ -23,6 +23,7 @@ pub(crate) fn change(given: &OutsideOptions<'_>, clear: &[&str]) -> Result<Optio
         allow: replaced(texts(given.allow.as_deref())),
         deny: replaced(texts(given.deny.as_deref())),
         private: replaced(texts(given.private.as_deref())),
+        http: Change::Leave,
         dns_servers: replaced(texts(given.dns_servers.as_deref())),
         dns_hosts: replaced(given.dns_hosts.as_ref().map(|hosts| hosts.iter().map(host).collect())),
         limits: LimitsChange::default(),

@@ -2,7 +2,7 @@
 
 use super::link::unencodable;
 use coldframe_edge_link::{DnsHost, Limits, Message, Options, OutsideMode, ToEdge};
-use coldframe_egress::{EgressOptions, Name, Outside, Policy};
+use coldframe_egress::{EgressOptions, HttpRule, Name, Outside, Policy};
 use coldframe_error::Error;
 use std::collections::HashSet;
 use std::net::{IpAddr, SocketAddr};
@@ -27,7 +27,14 @@ pub(crate) fn validate(options: &Options) -> Result<(), Error> {
         OutsideMode::Public => Outside::Public,
     };
     let (allow, deny, private) = (options.allow.clone(), options.deny.clone(), options.private.clone());
-    Policy::compile(EgressOptions { outside, allow, deny, private })?;
+    let http = options.http.iter().map(|rule| HttpRule {
+        host: rule.host.clone(),
+        methods: rule.methods.clone(),
+        paths: rule.paths.clone(),
+        inject: rule.inject.iter().map(|header| (header.name.clone(), header.value.clone())).collect(),
+    });
+    let http = http.collect();
+    Policy::compile(EgressOptions { outside, allow, deny, private, http })?;
     check_count("network.dns.servers", options.dns_servers.len(), MAX_SERVERS)?;
     for (index, server) in options.dns_servers.iter().enumerate() {
         let is_valid = server.parse::<IpAddr>().is_ok() || server.parse::<SocketAddr>().is_ok_and(|server| server.port() != 0);

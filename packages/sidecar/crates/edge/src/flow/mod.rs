@@ -8,15 +8,18 @@
 //! are separate facts: each direction ends on its own. Next: `open.rs`, `pump.rs`.
 
 mod open;
+mod peer;
 mod pump;
 
 use crate::describe;
+use crate::http::Binding;
 use crate::link::Slot;
 use crate::runtime::Runtime;
 use crate::serve::LinkFault;
 use coldframe_edge_link::window::{ReceiveWindow, SendWindow};
-use coldframe_edge_link::{CloseReason, Event, Failure, FlowInfo, Refused, ToSidecar};
+use coldframe_edge_link::{CloseReason, Denied, Event, Failure, FlowInfo, Refused, ToSidecar};
 use coldframe_egress::{Admission, Name, judge_again};
+use peer::Peer;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::io;
@@ -25,7 +28,6 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::Waker;
 use std::time::Instant;
-use tokio::net::TcpStream;
 use tokio::time::Sleep;
 
 /// A flow.
@@ -39,8 +41,12 @@ pub struct Flow {
 
 #[derive(Default)]
 struct Inner {
-    /// The socket, while the connection is established.
-    stream: Option<TcpStream>,
+    /// The stream to the peer, while the connection is established.
+    stream: Option<Peer>,
+    /// The rules about HTTP and the secrets that apply to the flow.
+    binding: Binding,
+    /// The flow ended as by `close`, so that the filter may forward the last request.
+    lingers: bool,
     established: Option<Instant>,
     admission: Option<Admission>,
     host: Option<Name>,
@@ -170,15 +176,30 @@ impl Flow {
         let current = self.runtime.cell.current();
         let judged = judge_again(&current, &self.runtime.state.borrow().pins, &admission, now);
         match judged {
-            Ok(admission) => inner.admission = Some(admission),
+            Ok(admission) => {
+                inner.admission = Some(admission);
+                let peer = admission.peer().address();
+                let binding = Binding::of(&current, &self.runtime.state.borrow(), peer, false);
+                if inner.established.is_some() && !inner.binding.has_rules_of(&binding) {
+                    // Half of a stream would have passed the former rules.
+                    let host = inner.host.as_ref().map(|host| host.as_str().to_owned());
+                    let denied = Denied { reason: "rules-changed".to_owned(), rule: None, host, detail: None };
+                    self.refuse(&mut inner, denied);
+                }
+            }
             Err(refused) => {
                 let denied = describe::denied(current.policy(), &refused, inner.host.as_ref());
-                let what = Refused::Flow { flow: self.id, peer: self.peer };
-                self.runtime.event(|| Event::Denied { refused: what, denied: denied.clone() });
-                let failure = describe::refusal(format_args!("the connection to {}", self.peer), denied);
-                self.finish(&mut inner, Some(failure), CloseReason::Denied, Ending::Reset);
+                self.refuse(&mut inner, denied);
             }
         }
+    }
+
+    /// Ends an open flow that the policy refuses.
+    fn refuse(&self, inner: &mut Inner, denied: Denied) {
+        let what = Refused::Flow { flow: self.id, peer: self.peer };
+        self.runtime.event(|| Event::Denied { refused: what, denied: denied.clone() });
+        let failure = describe::refusal(format_args!("the connection to {}", self.peer), denied);
+        self.finish(inner, Some(failure), CloseReason::Denied, Ending::Reset);
     }
 
     /// Wakes the flow's future.
@@ -212,6 +233,7 @@ impl Flow {
         if std::mem::replace(&mut inner.is_done, true) {
             return;
         }
+        inner.lingers = ending == Ending::Fin;
         if let Some(stream) = inner.stream.take()
             && ending == Ending::Reset
         {

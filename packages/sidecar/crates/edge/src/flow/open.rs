@@ -1,15 +1,17 @@
 //! The admission and the connection of a flow. Next: `pump.rs`.
 
+use super::peer::Peer;
 use super::{Ending, Flow};
 use crate::describe;
 use crate::dns::{Unresolved, resolve};
+use crate::http::{self, Binding};
 use coldframe_edge_link::{CloseReason, Event, Failure, Refused, ToSidecar};
 use coldframe_egress::{Admission, Checked, Connect, Family, Name, PIN_TIMES, PinState, judge_connect};
 use futures_util::future::{Either, select};
 use rustix::net::sockopt;
-use std::future::poll_fn;
+use std::future::{Future, poll_fn};
 use std::io;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::task::Poll;
 use std::time::{Duration, Instant};
@@ -23,6 +25,13 @@ const PROBE_AFTER: Duration = Duration::from_secs(900);
 /// The largest number of expired pins that are renewed for one connection.
 const MAX_RENEWALS: u32 = 4;
 
+/// The bytes between a flow and its filter, in each direction.
+const FILTER_PIPE: usize = 64 << 10;
+/// The time in which the filter forwards the last request of a closed flow.
+const LINGER_TIME: Duration = Duration::from_secs(5);
+
+type FilterRun = Pin<Box<dyn Future<Output = Result<(), http::Fault>>>>;
+
 impl Flow {
     /// Runs the flow.
     pub(super) async fn run(self: Rc<Self>) {
@@ -31,11 +40,29 @@ impl Flow {
             Either::Left((opened, _)) => opened,
             Either::Right(((), _)) => return,
         };
-        match opened {
+        let mut filter = match opened {
             Ok(stream) => self.establish(stream),
-            Err(failure) => self.cut(failure, CloseReason::Failed),
+            Err(failure) => {
+                self.cut(failure, CloseReason::Failed);
+                None
+            }
+        };
+        poll_fn(|cx| {
+            if let Some(Poll::Ready(result)) = filter.as_mut().map(|filter| filter.as_mut().poll(cx)) {
+                filter = None;
+                if result.is_err() {
+                    self.cut(describe::errno(libc::ECONNRESET), CloseReason::Failed);
+                }
+            }
+            self.poll(cx)
+        })
+        .await;
+        // The guest may close its socket directly after a request. Every other end drops the filter
+        // and its bytes at once.
+        let lingers = self.inner.borrow().lingers;
+        if let Some(filter) = filter.filter(|_| lingers) {
+            let _ = Box::pin(timeout(LINGER_TIME, filter)).await;
         }
-        poll_fn(|cx| self.poll(cx)).await;
     }
 
     async fn until_done(&self) {
@@ -108,23 +135,34 @@ impl Flow {
         recorded.map_err(|_| self.runtime.limit("pins"))
     }
 
-    fn establish(&self, stream: TcpStream) {
+    /// Begins to move bytes. Returns the filter of a flow whose requests are judged.
+    fn establish(&self, stream: TcpStream) -> Option<FilterRun> {
         let mut inner = self.inner.borrow_mut();
         if inner.is_done {
-            return;
+            return None;
         }
         let addresses = stream.local_addr().and_then(|local| Ok((local, stream.peer_addr()?)));
         let (local, peer) = match addresses {
             Ok(addresses) => addresses,
             Err(error) => {
-                return self.finish(&mut inner, Some(describe::io_error(&error)), CloseReason::Failed, Ending::Reset);
+                self.finish(&mut inner, Some(describe::io_error(&error)), CloseReason::Failed, Ending::Reset);
+                return None;
             }
         };
-        inner.stream = Some(stream);
+        let current = self.runtime.cell.current();
+        let checked = inner.admission.map_or(self.peer, |admission| admission.peer().address());
+        inner.binding = Binding::of(&current, &self.runtime.state.borrow(), checked, false);
+        let mut filter: Option<FilterRun> = None;
+        if inner.binding.is_empty() {
+            inner.stream = Some(Peer::Socket(stream));
+        } else {
+            let (near, far) = tokio::io::duplex(FILTER_PIPE);
+            inner.stream = Some(Peer::Filter(near));
+            filter = Some(Box::pin(http::run(http::Context::plain(self.runtime.clone(), self.id, checked), far, stream)));
+        }
         inner.established = Some(Instant::now());
         self.runtime.state.borrow_mut().connecting -= 1;
         self.runtime.shared.out.send(self.id, &ToSidecar::Connected { local, peer });
-        let current = self.runtime.cell.current();
         let rule = inner.admission.and_then(|admission| admission.rule());
         self.runtime.event(|| Event::Open {
             flow: self.id,
@@ -132,6 +170,7 @@ impl Flow {
             peer: self.peer,
             rule: rule.map(|rule| describe::rule(current.policy(), rule)),
         });
+        filter
     }
 }
 

@@ -3,6 +3,8 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 pub mod dns;
+pub mod embedder;
+pub mod http;
 
 use coldframe_edge::{LinkFault, Surroundings, serve};
 use coldframe_edge_link::*;

@@ -1,14 +1,17 @@
-//! The fuzz targets `names`, `dns-answers` and `egress-rules`, and their reference evaluators.
+//! The fuzz targets `names`, `dns-answers`, `egress-rules` and `http-heads`, and their reference
+//! evaluators.
 //!
 //! The reference evaluators follow the sentences of the modules' comments one by one, on texts and
 //! lists. Next: `reference.rs`.
 
 mod answers;
+mod http;
 mod names;
 mod reference;
 mod rules;
 
 pub use answers::answers;
+pub use http::http;
 pub use names::names;
 pub use rules::rules;
 
@@ -40,6 +43,11 @@ mod tests {
         coldframe_testing::run_kept_inputs("egress-rules", super::rules);
     }
 
+    #[test]
+    fn kept_heads_keep_the_promises() {
+        coldframe_testing::run_kept_inputs("http-heads", super::http);
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(coldframe_testing::repetitions(500, 100_000)))]
 
@@ -51,6 +59,11 @@ mod tests {
         #[test]
         fn random_responses_keep_the_promises(data in prop::collection::vec(any::<u8>(), 0..300)) {
             super::answers(&data);
+        }
+
+        #[test]
+        fn random_heads_keep_the_promises(data in prop::collection::vec(any::<u8>(), 0..300)) {
+            super::http(&data);
         }
 
         #[test]

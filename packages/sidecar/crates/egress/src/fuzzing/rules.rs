@@ -62,7 +62,8 @@ fn compare(input: &mut Unstructured<'_>) -> Result<()> {
         }
     }
     let of = |list| rules.iter().filter(|rule| rule.list == list).map(Rule::text).collect();
-    let options = EgressOptions { outside, allow: of(List::Allow), deny: of(List::Deny), private: of(List::Private) };
+    let options =
+        EgressOptions { outside, allow: of(List::Allow), deny: of(List::Deny), private: of(List::Private), http: Vec::new() };
     let own: IpAddr = "9.9.9.9".parse().expect("an address");
     let host = HostNetwork::new(HostFacts { addresses: vec![own], ports: vec![8_005], ..HostFacts::default() });
     let current = Current::new(Policy::compile(options).expect("a valid policy"), host);
@@ -139,6 +140,7 @@ fn check_any(input: &mut Unstructured<'_>) -> Result<()> {
             List::Allow => options.allow.push(entry),
             List::Deny => options.deny.push(entry),
             List::Private => options.private.push(entry),
+            List::Http => {}
         }
     }
     let policy = Policy::compile(options).unwrap_or_else(|invalid| {
@@ -150,7 +152,7 @@ fn check_any(input: &mut Unstructured<'_>) -> Result<()> {
     let now = Instant::now();
     while !input.is_empty() {
         let url = text(input)?;
-        let decision = check(&current, &PinSet::default(), &url, now);
+        let decision = check(&current, &PinSet::default(), &url, "GET", now);
         if let Ok(Decision::Allowed { rule }) = decision {
             let entry = current.policy().entry(rule.expect("nothing is allowed without a rule"));
             assert!(entry.is_some(), "{url:?}");

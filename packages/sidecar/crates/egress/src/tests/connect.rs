@@ -141,7 +141,7 @@ fn a_dry_run_decides_about_urls_as_a_guest_would() {
     let mut pins = PinSet::default();
     pin(&mut pins, "api.example", &["9.9.9.9"], now);
     let reason = |url: &str| {
-        check(&current, &pins, url, now).map(|decision| decision.reason().map_or("allowed", |reason| reason.as_str()))
+        check(&current, &pins, url, "GET", now).map(|decision| decision.reason().map_or("allowed", |reason| reason.as_str()))
     };
     let cases = [
         ("https://api.example/path?x=1", "allowed"),
@@ -170,5 +170,5 @@ fn a_dry_run_decides_about_urls_as_a_guest_would() {
     assert_eq!(reason("data:text/plain,x"), Err(InvalidUrl::Host));
     assert_eq!(reason("redis://api.example"), Err(InvalidUrl::Port));
     let closed = Current::new(Policy::default(), crate::HostNetwork::default());
-    assert!(matches!(check(&closed, &pins, "https://8.8.4.4", now), Ok(Decision::Refused { .. })));
+    assert!(matches!(check(&closed, &pins, "https://8.8.4.4", "GET", now), Ok(Decision::Refused { .. })));
 }

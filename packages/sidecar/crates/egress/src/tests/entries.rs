@@ -9,6 +9,7 @@ fn fault(list: List, entry: &str) -> Option<Fault> {
         List::Allow => made.allow.push(entry.to_owned()),
         List::Deny => made.deny.push(entry.to_owned()),
         List::Private => made.private.push(entry.to_owned()),
+        List::Http => made.http.push(crate::HttpRule { host: entry.to_owned(), ..crate::HttpRule::default() }),
     }
     Policy::compile(made).err().map(|invalid| {
         assert_eq!((invalid.list, invalid.index), (list, 0));

@@ -21,7 +21,7 @@ fn texts(list: &[&str]) -> Vec<String> {
 }
 
 fn options(allow: &[&str], deny: &[&str], private: &[&str]) -> EgressOptions {
-    EgressOptions { outside: Outside::Deny, allow: texts(allow), deny: texts(deny), private: texts(private) }
+    EgressOptions { outside: Outside::Deny, allow: texts(allow), deny: texts(deny), private: texts(private), http: Vec::new() }
 }
 
 fn current(options: EgressOptions) -> Current {

@@ -1,0 +1,239 @@
+//! Judges one request, and makes the request that is sent to the peer. Next: `reply.rs`.
+//!
+//! The new request has the method, the judged path, the query, one `Host`, and the headers that end
+//! at the peer. Headers about the connection are removed first, also the headers that `Connection`
+//! names. Then placeholders are swapped and headers are injected, so that the guest cannot remove
+//! an injected header.
+
+use super::filter::Context;
+use super::reply::{DENIED_HEADER, Refusal};
+use crate::describe;
+use coldframe_edge_link::Denied;
+use coldframe_egress::{Decision, List, Name, Reason};
+use coldframe_secrets::{Mask, SwapFault, Target, Template, Unavailable};
+use hyper::body::Incoming;
+use hyper::header::{
+    ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, EXPECT, HOST, HeaderMap, HeaderName, HeaderValue, TE, TRANSFER_ENCODING, UPGRADE,
+};
+use hyper::http::uri::PathAndQuery;
+use hyper::{Request, Uri, Version};
+use zeroize::Zeroizing;
+
+/// Headers about the connection.
+const HOP_BY_HOP: [&str; 8] = [
+    "connection",
+    "keep-alive",
+    "proxy-authorization",
+    "proxy-connection",
+    "proxy-authenticate",
+    "te",
+    "transfer-encoding",
+    "upgrade",
+];
+/// The maximum length of a method, in bytes.
+const MAX_METHOD_BYTES: usize = 32;
+/// Compressed responses cannot be masked.
+const IDENTITY: HeaderValue = HeaderValue::from_static("identity");
+
+/// A request that is forwarded.
+pub struct Forwarded {
+    /// The request to the peer.
+    pub request: Request<Incoming>,
+    /// The values that the response must not repeat.
+    pub mask: Mask,
+    /// The names of the used secrets.
+    pub secrets: Vec<String>,
+    /// Whether the guest asks for a WebSocket.
+    pub is_upgrade: bool,
+}
+
+/// Returns the host of a request. The only `Host` header and the URL must agree.
+fn host_of(request: &Request<Incoming>) -> Result<(Name, Option<u16>), Refusal> {
+    let mut hosts = request.headers().get_all(HOST).iter();
+    let (Some(host), None) = (hosts.next(), hosts.next()) else { return Err(Refusal::malformed("exactly one Host header")) };
+    let host = host.to_str().map_err(|_| Refusal::malformed("a Host header of ASCII characters"))?;
+    let parsed = parse_host(host).ok_or_else(|| Refusal::malformed("a Host header with a name"))?;
+    if let Some(authority) = request.uri().authority() {
+        let scheme = request.uri().scheme_str();
+        let is_equal = parse_host(authority.as_str()).is_some_and(|other| other == parsed);
+        if !is_equal || !matches!(scheme, Some("http" | "https")) {
+            return Err(Refusal::malformed("a URL whose host is the Host header"));
+        }
+    }
+    Ok(parsed)
+}
+
+fn parse_host(text: &str) -> Option<(Name, Option<u16>)> {
+    let (name, port) = match text.split_once(':') {
+        Some((name, port)) => {
+            let is_decimal = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
+            (name, Some(port.parse().ok().filter(|_| is_decimal)?))
+        }
+        None => (text, None),
+    };
+    Some((Name::parse(name).ok()?, port))
+}
+
+/// Judges a request, and makes the request to the peer.
+///
+/// # Errors
+/// Returns the refusal, with the host if the host is known.
+pub fn judge(context: &Context, mut request: Request<Incoming>) -> Result<Forwarded, Refusal> {
+    check_framing(&request)?;
+    let (name, port) = host_of(&request)?;
+    let peer = context.peer();
+    if port.is_some_and(|port| port != peer.port()) || !context.has_name(&name) {
+        return Err(with_host(Refusal::denied("host", None), &name));
+    }
+    let runtime = context.runtime();
+    let current = runtime.cell.current();
+    let judged = current.policy().judge_request(&name, peer.port(), request.method().as_str(), request.uri().path());
+    if let Decision::Refused { reason, .. } = judged.decision {
+        let mut refusal = Refusal::denied(reason.as_str(), None);
+        refusal.denied = describe::denied(current.policy(), &judged.decision, Some(&name));
+        if matches!(reason, Reason::InvalidPath) {
+            refusal.denied.detail = Some("a path that every server reads in one way".to_owned());
+        }
+        return Err(refusal);
+    }
+    if matches!(request.method().as_str(), "CONNECT" | "TRACE") {
+        return Err(with_host(Refusal::denied(Reason::Method.as_str(), None), &name));
+    }
+    let query = request.uri().query();
+    let path = judged.path.as_ref().map_or(request.uri().path(), |path| path.as_str());
+    let target = query.map_or_else(|| path.to_owned(), |query| format!("{path}?{query}"));
+    let target = PathAndQuery::try_from(target).map_err(|_| Refusal::malformed("a path"))?;
+    let is_upgrade = is_websocket(&request);
+    strip(request.headers_mut(), is_upgrade);
+    let rule = judged.decision.rule().filter(|rule| rule.list == List::Http).map(|rule| rule.index);
+    let inject = rule.and_then(|index| current.policy().options().http.get(index)).map(|rule| rule.inject.as_slice());
+    let host = HeaderValue::from_str(&host_text(&name, peer.port(), context.is_tls()));
+    let host = host.map_err(|_| Refusal::malformed("a Host header"))?;
+    let (mask, secrets) = place_secrets(context, &name, request.headers_mut(), inject.unwrap_or_default())
+        .map_err(|refusal| with_host(refusal, &name))?;
+    let headers = request.headers_mut();
+    headers.insert(HOST, host);
+    if !mask.is_empty() {
+        headers.insert(ACCEPT_ENCODING, IDENTITY);
+    }
+    *request.uri_mut() = Uri::from(target);
+    *request.version_mut() = Version::HTTP_11;
+    Ok(Forwarded { request, mask, secrets, is_upgrade })
+}
+
+fn with_host(mut refusal: Refusal, name: &Name) -> Refusal {
+    refusal.denied = Denied { host: Some(name.as_str().to_owned()), ..refusal.denied };
+    refusal
+}
+
+fn host_text(name: &Name, port: u16, is_tls: bool) -> String {
+    if port == if is_tls { 443 } else { 80 } { name.as_str().to_owned() } else { format!("{name}:{port}", name = name.as_str()) }
+}
+
+/// Refuses requests whose length two servers could read differently. The parser has refused
+/// different lengths and a last coding other than `chunked` already. It has dropped a length beside
+/// a coding, so that the check below is a second line of defence.
+fn check_framing(request: &Request<Incoming>) -> Result<(), Refusal> {
+    let headers = request.headers();
+    let codings: Vec<_> = headers.get_all(TRANSFER_ENCODING).iter().collect();
+    if !codings.is_empty() && headers.contains_key(CONTENT_LENGTH) {
+        return Err(Refusal::malformed("Content-Length or Transfer-Encoding, and not both"));
+    }
+    if codings.len() > 1 || codings.iter().any(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"chunked")) {
+        return Err(Refusal::malformed("chunked as the only Transfer-Encoding"));
+    }
+    if headers.get_all(CONTENT_LENGTH).iter().count() > 1 {
+        return Err(Refusal::malformed("one Content-Length"));
+    }
+    if request.method().as_str().len() > MAX_METHOD_BYTES {
+        return Err(Refusal::malformed("a method of at most 32 characters"));
+    }
+    Ok(())
+}
+
+/// Returns whether a request asks for a WebSocket. The edge forwards no other upgrade: `h2c` would
+/// be a protocol that the edge does not judge.
+fn is_websocket(request: &Request<Incoming>) -> bool {
+    let headers = request.headers();
+    let asks = headers.get_all(CONNECTION).iter().any(|value| tokens(value).any(|token| token == "upgrade"));
+    let mut upgrades = headers.get_all(UPGRADE).iter();
+    let is_only = upgrades.next().is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"websocket"));
+    asks && is_only && upgrades.next().is_none() && request.method() == hyper::Method::GET
+}
+
+fn tokens(value: &HeaderValue) -> impl Iterator<Item = String> {
+    let text = value.to_str().unwrap_or_default();
+    text.split(',').map(|token| token.trim().to_ascii_lowercase()).filter(|token| !token.is_empty())
+}
+
+/// Removes the headers about the connection, and the length. The new message has its own length.
+fn strip(headers: &mut HeaderMap, is_upgrade: bool) {
+    let keeps_trailers = headers.get_all(TE).iter().any(|value| tokens(value).any(|token| token == "trailers"));
+    remove_hop_by_hop(headers);
+    headers.remove(CONTENT_LENGTH);
+    headers.remove(EXPECT);
+    if keeps_trailers {
+        headers.insert(TE, HeaderValue::from_static("trailers"));
+    }
+    if is_upgrade {
+        headers.insert(CONNECTION, HeaderValue::from_static("upgrade"));
+        headers.insert(UPGRADE, HeaderValue::from_static("websocket"));
+    }
+}
+
+/// Removes the headers about the connection, and the headers that `Connection` names.
+pub fn remove_hop_by_hop(headers: &mut HeaderMap) {
+    let named: Vec<String> = headers.get_all(CONNECTION).iter().flat_map(tokens).collect();
+    named.iter().map(String::as_str).chain(HOP_BY_HOP).for_each(|name| drop(headers.remove(name)));
+    headers.remove(DENIED_HEADER);
+}
+
+/// Swaps placeholders and injects headers. Returns the values to mask and the names of the secrets.
+fn place_secrets(
+    context: &Context,
+    name: &Name,
+    headers: &mut HeaderMap,
+    inject: &[(String, String)],
+) -> Result<(Mask, Vec<String>), Refusal> {
+    let state = context.runtime().state.borrow();
+    let target = Target { name, port: context.peer().port(), is_tls: context.is_tls() };
+    let too_long = || Refusal::denied("secret-too-long", None);
+    let missing = |secret: &str| Refusal::denied("secret-missing", Some(secret.to_owned()));
+    // The guest's copy of an injected header is removed before placeholders are swapped.
+    for (header, _) in inject {
+        headers.remove(header.as_str());
+    }
+    let mut used: Vec<&str> = Vec::new();
+    let mut values: Vec<Zeroizing<Vec<u8>>> = Vec::new();
+    for (header, value) in headers.iter_mut() {
+        let (swapped, names) = state.secrets.swap(target, header.as_str(), value.as_bytes()).map_err(|fault| match fault {
+            SwapFault::Missing(secret) => missing(secret),
+            SwapFault::TooLong => too_long(),
+        })?;
+        if let Some(new) = swapped.value {
+            // The whole credentials are masked too, because Basic encodes the value.
+            values.extend(new.split(|byte| *byte == b' ').skip(1).map(|part| Zeroizing::new(part.to_vec())));
+            *value = HeaderValue::from_bytes(&new).map_err(|_| too_long())?;
+            value.set_sensitive(true);
+            used.extend(names);
+        }
+    }
+    for (header, template) in inject {
+        let template = Template::parse(template).map_err(|_| too_long())?;
+        let rendered = template.render(|secret| state.secrets.value(secret, target)).map_err(|fault| match fault {
+            Unavailable::Secret(secret) => missing(&secret),
+            Unavailable::TooLong => too_long(),
+        })?;
+        let mut value = HeaderValue::from_bytes(&rendered).map_err(|_| too_long())?;
+        value.set_sensitive(true);
+        headers.insert(HeaderName::try_from(header.as_str()).map_err(|_| too_long())?, value);
+        used.extend(
+            state.secrets.of(target).map(|(name, _)| name).filter(|name| template.secrets().any(|secret| secret == *name)),
+        );
+    }
+    used.sort_unstable();
+    used.dedup();
+    let exact = used.iter().filter_map(|secret| state.secrets.value(secret, target)).map(|value| value.expose());
+    let mask = Mask::new(exact.chain(values.iter().map(|value| value.as_slice())));
+    Ok((mask, used.into_iter().map(str::to_owned).collect()))
+}

@@ -1,0 +1,58 @@
+//! The responses of the edge itself: a status, the reason in a header, and the facts as JSON.
+
+use super::body::ResponseBody;
+use coldframe_edge_link::Denied;
+use hyper::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
+use hyper::{Response, StatusCode};
+
+/// The header with the reason of a refusal. The edge removes the header from responses of peers.
+pub const DENIED_HEADER: HeaderName = HeaderName::from_static("coldframe-denied");
+
+/// A request that the edge does not forward.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    /// The status of the response.
+    pub status: StatusCode,
+    /// The facts.
+    pub denied: Denied,
+}
+
+impl Refusal {
+    /// A request that breaks a rule of HTTP. `detail` is the broken rule.
+    pub fn malformed(detail: &'static str) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "malformed-request", Some(detail.to_owned()))
+    }
+
+    /// A request that the policy or the secrets of the runtime refuse.
+    pub fn denied(reason: &str, detail: Option<String>) -> Self {
+        Self::new(StatusCode::FORBIDDEN, reason, detail)
+    }
+
+    /// A response of the peer that cannot be forwarded.
+    pub fn bad_gateway(reason: &str) -> Self {
+        Self::new(StatusCode::BAD_GATEWAY, reason, None)
+    }
+
+    fn new(status: StatusCode, reason: &str, detail: Option<String>) -> Self {
+        Self { status, denied: Denied { reason: reason.to_owned(), rule: None, host: None, detail } }
+    }
+
+    /// Returns the response.
+    pub fn response(&self) -> Response<ResponseBody> {
+        let Denied { reason, rule, host, detail } = &self.denied;
+        let rule = rule.as_ref().map(|rule| format!("network.{}[{}]", rule.list, rule.index));
+        let body = serde_json::json!({
+            "error": { "code": "ERR_ACCESS_DENIED", "permission": "network.request", "reason": reason,
+                "rule": rule, "host": host, "detail": detail },
+        });
+        let mut response = Response::new(ResponseBody::Own(Some(body.to_string().into())));
+        *response.status_mut() = self.status;
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        if let Ok(reason) = HeaderValue::from_str(reason) {
+            headers.insert(DENIED_HEADER, reason);
+        }
+        response
+    }
+}
