@@ -24,6 +24,7 @@ enum Asked {
     Query(LookUpId, String, u16),
     Cancel(LookUpId),
     Connect(FlowId, SocketAddr),
+    OpenTls(FlowId),
     Write(FlowId, Vec<u8>),
     End(FlowId),
     Credit(FlowId, u64),
@@ -52,6 +53,9 @@ impl Outside for Calls {
     }
     fn connect(&self, flow: FlowId, peer: SocketAddr) {
         self.send(Asked::Connect(flow, peer));
+    }
+    fn open_tls(&self, flow: FlowId) {
+        self.send(Asked::OpenTls(flow));
     }
     fn write(&self, flow: FlowId, bytes: &[u8]) {
         self.send(Asked::Write(flow, bytes.to_vec()));
@@ -208,6 +212,7 @@ impl Server {
                 }
                 Asked::Cancel(id) => self.log.push(format!("cancel {id}")),
                 Asked::Connect(flow, peer) => self.connect(flow, peer),
+                Asked::OpenTls(flow) => self.log.push(format!("tls {flow}")),
                 Asked::Write(flow, bytes) => self.receive(flow, &bytes),
                 Asked::End(flow) => self.end(flow),
                 Asked::Credit(flow, bytes) => {
