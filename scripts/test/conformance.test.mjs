@@ -21,7 +21,7 @@ const FILES = {
   'test-path-fixture.js': "require('fs').readFileSync(require('../common').fixture);",
   'test-path-temporary.js': "require('fs').writeFileSync(require('../common').tmpDir, '');",
   'test-fs-endless.js': 'setInterval(() => {}, 1000);',
-  'test-tls-other.js': '',
+  'test-worker-other.js': '',
   'not-a-test.js': '',
 };
 
@@ -44,7 +44,7 @@ test('selects files by groups and parts of names', () => {
   const names = (filters) => listFiles(folder, filters).map(({ name }) => name);
   expect(names(['fs'])).toEqual(['test-fs-endless.js']);
   expect(names(['path-f'])).toEqual(['test-path-fail.js', 'test-path-fixture.js', 'test-path-flags.js']);
-  expect(names([])).not.toContain('test-tls-other.js');
+  expect(names([])).not.toContain('test-worker-other.js');
   expect(chosen('not-a-test.js', ['not-a-test'])).toBe(false);
 });
 

@@ -1,5 +1,5 @@
-// Certificates for the tests of TLS, valid for a century: an authority, a certificate of the authority,
-// and a certificate that no authority has signed. The keys protect nothing.
+// Certificates for the tests of TLS, valid for a century: an authority, a certificate of the
+// authority, and a certificate that no authority has signed. The keys protect nothing.
 
 export const AUTHORITY = `-----BEGIN CERTIFICATE-----
 MIIBjDCCATKgAwIBAgIUWvXtmgSwx9CcYF9miHxUHR0MFh8wCgYIKoZIzj0EAwIw

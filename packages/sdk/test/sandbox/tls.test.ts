@@ -92,7 +92,8 @@ describe.skipIf(HOST_ADDRESS === undefined).each(MODES)('$name', (mode) => {
 });
 
 const ECHO = `
-  const server = tls.createServer({ key, cert, ALPNProtocols: ['one', 'two'] }, (socket) => socket.on('error', () => {}).pipe(socket));
+  const options = { key, cert, ALPNProtocols: ['one', 'two'] };
+  const server = tls.createServer(options, (socket) => socket.on('error', () => {}).pipe(socket));
   server.on('tlsClientError', ({ code }) => log('server', code));
   server.listen(0); await once(server, 'listening');
   const { port } = server.address();
@@ -102,7 +103,8 @@ const ECHO = `
 describe('inside a runtime', () => {
   inside(
     'serves HTTPS, and a client of the same program fetches',
-    `const server = https.createServer({ key, cert }, (request, response) => response.end('hello ' + request.socket.getProtocol()));
+    `const answer = (request, response) => response.end('hello ' + request.socket.getProtocol());
+    const server = https.createServer({ key, cert }, answer);
      server.listen(0); await once(server, 'listening');
      const request = https.get({ port: server.address().port, ca, host: 'localhost', agent: false });
      const [response] = await once(request, 'response');
@@ -117,13 +119,15 @@ describe('inside a runtime', () => {
      const socket = tls.connect({ port, ca, host: 'localhost', ALPNProtocols: ['two'] });
      await once(socket, 'secureConnect');
      const peer = socket.getPeerCertificate(true);
-     log(socket.authorized, socket.alpnProtocol, socket.getProtocol(), socket.getCipher().name, socket.getEphemeralKeyInfo().name);
+     log(socket.authorized, socket.alpnProtocol, socket.getProtocol(),
+        socket.getCipher().name, socket.getEphemeralKeyInfo().name);
      log(peer.subject.CN, peer.subjectaltname, peer.issuerCertificate.subject.CN, peer.bits, peer.infoAccess['OCSP - URI'][0]);
      log(socket.getPeerX509Certificate().checkHost('secure.example.com'), socket.getPeerX509Certificate().checkIP('127.0.0.1'));
      socket.end('echo'); log(await read(socket)); server.close();`,
     [
       'true two TLSv1.3 TLS_AES_256_GCM_SHA384 X25519',
-      'localhost DNS:localhost, DNS:secure.example.com, IP Address:127.0.0.1 Coldframe test authority 2048 http://ocsp.example.com/',
+      'localhost DNS:localhost, DNS:secure.example.com, IP Address:127.0.0.1 Coldframe test authority 2048 ' +
+        'http://ocsp.example.com/',
       'secure.example.com 127.0.0.1',
       'echo',
     ],
@@ -152,7 +156,9 @@ describe('inside a runtime', () => {
      const secure = tls.connect({ socket, ca, servername: 'localhost' });
      await once(secure, 'secureConnect');
      secure.write('upgraded'); log(String((await once(secure, 'data'))[0])); secure.destroy(); plain.close();
-     const [left, right] = [0, 1].map(() => new Duplex({ read() {}, write(chunk, _, done) { this.other.push(chunk); done(); }, final(done) { this.other.push(null); done(); } }));
+     const write = function (chunk, _, done) { this.other.push(chunk); done(); };
+      const final = function (done) { this.other.push(null); done(); };
+      const [left, right] = [0, 1].map(() => new Duplex({ read() {}, write, final }));
      left.other = right; right.other = left;
      const over = new tls.TLSSocket(right, { isServer: true, key, cert }); over.pipe(over);
      const client = tls.connect({ socket: left, ca, servername: 'localhost' });
@@ -163,7 +169,11 @@ describe('inside a runtime', () => {
   inside(
     'fails with the codes of OpenSSL',
     `${ECHO}
-     const code = async (options) => { const socket = tls.connect({ port, host: 'localhost', ...options }); const [error] = await once(socket, 'error'); return error.code; };
+     const code = async (options) => {
+        const socket = tls.connect({ port, host: 'localhost', ...options });
+        const [error] = await once(socket, 'error');
+        return error.code;
+      };
      log(await code({}));
      log(await code({ ca: selfSigned.cert }));
      log(await code({ ca, ALPNProtocols: ['three'] }));
@@ -189,10 +199,18 @@ describe('inside a runtime', () => {
     'calls back for names and protocols, and requests certificates of clients',
     `const server = tls.createServer({ key, cert, ca, requestCert: true, rejectUnauthorized: true,
        SNICallback: (name, done) => { log('name', name); done(null, tls.createSecureContext({ key, cert, ca })); },
-       ALPNCallback: ({ protocols }) => protocols[1] }, (socket) => { log(socket.authorized, socket.getPeerCertificate().subject.O); socket.end(); });
+       ALPNCallback: ({ protocols }) => protocols[1] }, (socket) => {
+        log(socket.authorized, socket.getPeerCertificate().subject.O);
+        socket.end();
+      });
      server.listen(0); await once(server, 'listening');
-     const socket = tls.connect({ port: server.address().port, ca, key, cert, servername: 'secure.example.com', ALPNProtocols: ['a', 'b'] });
-     await once(socket, 'secureConnect'); log(socket.alpnProtocol); socket.resume(); await once(socket, 'close'); server.close();`,
+     const { port } = server.address();
+      const socket = tls.connect({ port, ca, key, cert, servername: 'secure.example.com', ALPNProtocols: ['a', 'b'] });
+     await once(socket, 'secureConnect');
+      log(socket.alpnProtocol);
+      socket.resume();
+      await once(socket, 'close');
+      server.close();`,
     ['name secure.example.com', 'b', 'true Coldframe'],
   );
 
@@ -214,7 +232,8 @@ describe('inside a runtime', () => {
 
 test('says which option TLS needs', () =>
   withRuntime(MODES[0] as (typeof MODES)[number], {}, async (runtime) => {
-    const code = `const server = net.createServer().listen(0, () => tls.connect(server.address().port).on('error', ({ code, message }) => {
+    const code = `const server = net.createServer().listen(0, () =>
+      tls.connect(server.address().port).on('error', ({ code, message }) => {
       log(code, message); process.exit(); }));`;
     expect(await output(runtime, code)).toMatch(/^ERR_FEATURE_UNAVAILABLE_ON_PLATFORM TLS needs the option `network`/);
   }));

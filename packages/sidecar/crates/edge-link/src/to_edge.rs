@@ -143,7 +143,7 @@ messages! {
         /// The runtime.
         runtime: u64,
     };
-    /// The authorities that sessions trust if the guest gives none. Without the message, sessions
+    /// The authorities that sessions trust if the guest passes none. Without the message, sessions
     /// trust the authorities of the system.
     16 Roots {
         /// Certificates in PEM.

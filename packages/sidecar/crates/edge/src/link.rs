@@ -27,7 +27,7 @@ pub struct Shared {
     pub surroundings: RefCell<Surroundings>,
     /// The runtimes with a policy.
     pub runtimes: RefCell<HashMap<u64, Rc<Runtime>>>,
-    /// The authorities that sessions of TLS trust if the guest gives none. `None` until the first
+    /// The authorities that sessions of TLS trust if the guest passes none. `None` until the first
     /// session, because reading the system's authorities takes milliseconds.
     pub roots: RefCell<Option<Arc<Roots>>>,
     /// The ids of flows that are in use.
@@ -55,7 +55,7 @@ impl Shared {
         runtimes.iter().for_each(|runtime| runtime.set_host(HostNetwork::new(facts.clone())));
     }
 
-    /// Returns the authorities that sessions trust if the guest gives none.
+    /// Returns the authorities that sessions trust if the guest passes none.
     pub fn roots(&self) -> Arc<Roots> {
         let read = || Arc::new(parse_roots([self.surroundings.borrow().authorities.as_str()]));
         self.roots.borrow_mut().get_or_insert_with(read).clone()

@@ -4,10 +4,11 @@
 //! program's stream ◄─ encrypted bytes ─► guest ◄─ records ─► flow.rs ─► engine.rs (rustls)
 //! program          ◄─── plain bytes ───►       ◄─         ─►
 //! ```
-//! A session is a flow of the link without a socket. The flow's bytes are records (`records.rs`):
-//! the guest sends the settings of the session, encrypted bytes of the peer and plain bytes for the
-//! peer, and receives the opposite and the events of the handshake. The guest can therefore run TLS
-//! over any stream: a connection to the outside, its loopback, a Unix socket, a stream of its own.
+//! A session is a flow of the link without a socket. The flow's bytes are records (`records.rs`).
+//! The guest sends the settings of the session, encrypted bytes of the peer and plain bytes for the
+//! peer. The guest receives plain bytes, encrypted bytes for the peer and the events of the
+//! handshake. The guest can therefore run TLS over any stream: a connection to the outside, its
+//! loopback, a Unix socket, a stream of its own.
 //!
 //! The session's keys and random numbers stay in this process, so a snapshot of a guest contains
 //! none. Certificates are verified with this machine's clock. Next: `records.rs`, `settings.rs`,

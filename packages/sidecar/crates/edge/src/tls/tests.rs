@@ -1,6 +1,5 @@
 //! Sessions of two guests in one process, whose encrypted bytes the test moves.
 
-#![expect(clippy::unwrap_used, reason = "a broken promise panics")]
 
 use super::engine::{Engine, Unexpected};
 use super::records::{FromGuest, HEAD_BYTES, Malformed, Reader, ToGuest};

@@ -42,7 +42,7 @@ impl Tickets {
 
     /// Returns the maker of tickets of the runtime's servers.
     pub fn server(&self) -> Option<Arc<dyn ProducesTickets>> {
-        self.server.get_or_init(|| provider::ticketer()).clone()
+        self.server.get_or_init(provider::ticketer).clone()
     }
 }
 

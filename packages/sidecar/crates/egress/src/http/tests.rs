@@ -1,3 +1,5 @@
+//! The rules about HTTP.
+
 use super::*;
 use crate::{EgressOptions, InvalidEntry, List, Name, Outside, Policy, RuleId};
 use proptest::prelude::*;

@@ -1,8 +1,6 @@
 //! An implementation of [`Outside`] that records the calls, and the check of the calls, for tests
 //! and fuzz targets.
 
-#![expect(clippy::expect_used, reason = "a broken promise panics")]
-
 use crate::STREAM_WINDOW;
 use crate::outside::{FlowId, LookUpFamily, LookUpId, Outside};
 use coldframe_panics::runtime::Mutex;
@@ -93,7 +91,9 @@ impl FlowRules {
     pub(crate) fn check(&mut self, asked: Vec<Asked>) {
         for asked in asked {
             match asked {
-                Asked::Connect(flow, _) => assert!(self.0.insert(flow, Seen::default()).is_none(), "a number twice"),
+                Asked::Connect(flow, _) | Asked::OpenTls(flow) => {
+                    assert!(self.0.insert(flow, Seen::default()).is_none(), "a number twice")
+                }
                 Asked::Write(flow, bytes) => {
                     let seen = self.open(flow);
                     assert!(!seen.ended && !bytes.is_empty(), "bytes after the end");

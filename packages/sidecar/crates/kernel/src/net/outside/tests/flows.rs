@@ -31,7 +31,7 @@ fn a_socket_is_connected_after_the_event_and_shows_both_addresses() {
 fn a_session_of_tls_is_open_at_once_and_ends_with_its_socket() {
     let table = Table::open();
     table.outside.take();
-    let session = table.sockets.with(SocketState::open_tls).expect("an implementation is attached");
+    let session = table.sockets.with(|state| state.open_tls()).expect("an implementation is attached");
     let flow = FlowId::new(2);
     assert_eq!(table.outside.take(), [Asked::OpenTls(flow)]);
     assert_eq!(table.sockets.write(session, b"record"), Ok(6));
