@@ -1,5 +1,5 @@
 //! The HTTP filter: rules about requests, smuggling, streams, upgrades and secrets.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test")]
+#![expect(clippy::unwrap_used, reason = "a test")]
 
 mod common;
 

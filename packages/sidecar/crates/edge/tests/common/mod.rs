@@ -22,6 +22,7 @@ const HANG: Duration = Duration::from_secs(60);
 
 /// A message of the edge.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "a test holds few values")]
 pub enum Got {
     Data(Vec<u8>),
     Other(ToSidecar<'static>),
