@@ -120,6 +120,15 @@ const FIRST_VERSIONS: Record<string, { json: object; names: string[] }> = {
     json: { results: [{ name: 'stat', unit: 'µs', sandbox: statistics, node: statistics }], leaks: null },
     names: ['stat', 'stat, Node'],
   },
+  'coldframe-network/1': {
+    json: {
+      results: [
+        { name: 'an echo', unit: 'µs', floorName: 'Node', sandbox: statistics, floor: statistics, ratio: 1, bound: '≤ 2 ×' },
+        { name: 'a lookup', unit: 'µs', floorName: 'Node', sandbox: statistics, floor: null, ratio: null, bound: '' },
+      ],
+    },
+    names: ['an echo', 'an echo, Node', 'a lookup'],
+  },
   'coldframe-userland/1': {
     json: { results: [{ name: 'url: parse', sandbox: statistics, node: statistics, ratio: 1 }] },
     names: ['url: parse', 'url: parse, Node'],
