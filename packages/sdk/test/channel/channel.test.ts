@@ -209,6 +209,7 @@ const IGNORE: EventSubscriber = {
   hostCancel: () => {},
   limitWarning: () => {},
   permissionsPending: () => {},
+  outsidePending: () => {},
   streamData: () => {},
   streamCredit: () => {},
   streamEnd: () => {},

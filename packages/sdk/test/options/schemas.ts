@@ -236,8 +236,13 @@ const position = number(0, Number.MAX_SAFE_INTEGER - 1);
 const tree = z.strictObject({ recursive: flag });
 const storeCall = z.strictObject({ tenant });
 
-/** The schema of each call. Other tests cover `new RuntimePool()`. */
-export const SCHEMAS: Readonly<Record<Exclude<OptionCall, 'new RuntimePool()'>, z.ZodMiniType>> = {
+/** Calls that other tests cover. */
+type Other = 'new RuntimePool()' | 'createGateway()' | 'resume()';
+
+/** The schema of each call. */
+export const SCHEMAS: Readonly<Record<Exclude<OptionCall, Other>, z.ZodMiniType>> = {
+  'network.update()': z.strictObject({ existing: z.optional(oneOf('recheck', 'keep')) }),
+  'network.check()': z.strictObject({ method: z.optional(matching(/^[A-Za-z][A-Za-z-]{0,31}$/)) }),
   'NodeRuntime.create()': runtime,
   'exec()': run,
   'execFile()': run,

@@ -124,7 +124,12 @@ describe('a gateway', () => {
 
   test('a token is necessary, is checked for the id, and does not reach the guest', async () => {
     await withGateway({ resolve, token: 'secret' }, async (port) => {
-      for (const headers of [{}, { 'coldframe-token': 'other' }, { 'coldframe-token': ['secret', 'secret'] }]) {
+      const wrong: Record<string, string | string[]>[] = [
+        {},
+        { 'coldframe-token': 'other' },
+        { 'coldframe-token': ['secret', 'secret'] },
+      ];
+      for (const headers of wrong) {
         const { status, body } = await send(port, { headers });
         expect([status, JSON.parse(body)]).toEqual([403, expect.objectContaining({ code: 'ERR_GATEWAY', reason: 'token' })]);
       }

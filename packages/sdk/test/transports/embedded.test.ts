@@ -11,6 +11,7 @@ const FAKE = fileURLToPath(new URL('../fixtures/fake-addon.cjs', import.meta.url
 const fake = createRequire(import.meta.url)(FAKE) as { calls: unknown[][]; version: string };
 const OPTIONS = {
   imageDir: '/image',
+  edge: '/coldframe-edge',
   inlineUs: 0,
   workers: undefined,
   warmSlots: undefined,

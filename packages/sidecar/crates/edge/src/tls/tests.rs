@@ -1,6 +1,5 @@
 //! Sessions of two guests in one process, whose encrypted bytes the test moves.
 
-
 use super::engine::{Engine, Unexpected};
 use super::records::{FromGuest, HEAD_BYTES, Malformed, Reader, ToGuest};
 use super::tickets::Tickets;
