@@ -1,15 +1,13 @@
-// The listeners for the events of connections out of one runtime.
-//
-// All listeners share one queue in the sidecar. The end of a listener first takes the events that
-// the sidecar holds.
+// The listeners for the events of connections out of one runtime. Next:
+// `sidecar/recorded-events.ts`.
 
 import { callListener } from '../call-listener.js';
-import type { OutsideListener } from '../channel/sidecar-connection.js';
 import { isColdframeError } from '../errors/error.js';
 import { checkArgument } from '../options/check.js';
 import { NETWORK_EVENT, type NetworkEventType } from '../options/outside.js';
 import { CALLBACK } from '../options/rule.js';
-import type { OutsideEvent } from '../protocol/generated/messages.js';
+import type { OutsideEvent, OutsideTaken } from '../protocol/generated/messages.js';
+import { RecordedEvents } from '../sidecar/recorded-events.js';
 import type { RuntimeAccess } from '../sidecar/runtime-access.js';
 import { unlessEnded } from '../sidecar/unless-ended.js';
 
@@ -98,81 +96,44 @@ interface Subscriber {
 
 /** The listeners of one runtime. */
 export class EventListeners {
-  readonly #access: RuntimeAccess;
-  readonly #subscribers = new Set<Subscriber>();
-  /**
-   * The end of the last request. The next request is sent after that end, so that the last request
-   * takes effect last.
-   */
-  #lastRequest: Promise<void> = Promise.resolve();
-  #isWatched = false;
+  readonly #events: RecordedEvents<Subscriber, OutsideTaken>;
 
-  constructor(access: RuntimeAccess) {
-    this.#access = access;
+  constructor({ connection, runtime }: RuntimeAccess) {
+    this.#events = new RecordedEvents({
+      watch: (deliver) => connection.watchOutside(runtime, deliver),
+      take: async (deliver) => {
+        // The edge process sends the reply after all earlier events.
+        await unlessIdle(connection.request('outside.flows', { runtime }).then(() => {}));
+        await unlessIdle(connection.takeOutside(runtime, deliver));
+      },
+      pass: passEvents,
+    });
   }
 
   async add<T extends NetworkEventType>(type: T, listener: (event: NetworkEvents[T]) => void): Promise<() => Promise<void>> {
     checkArgument('network.on()', 'type', NETWORK_EVENT, type);
     checkArgument('network.on()', 'listener', CALLBACK, listener);
-    // After the last `stop()` of a paused runtime, the recording has not ended yet.
-    if (this.#subscribers.size === 0) await this.#updateWatch();
-    const subscriber: Subscriber = { type, listener };
-    this.#subscribers.add(subscriber);
-    try {
-      await this.#updateWatch();
-    } catch (error) {
-      this.#subscribers.delete(subscriber);
-      throw error;
-    }
-    let stopped: Promise<void> | undefined;
-    return () => {
-      stopped ??= this.#stop(subscriber);
-      return stopped;
-    };
+    return this.#events.add({ type, listener });
   }
+}
 
-  async #stop(subscriber: Subscriber): Promise<void> {
-    const { connection, runtime } = this.#access;
-    try {
-      // The edge process sends the reply after all earlier events.
-      await unlessEnded(connection.request('outside.flows', { runtime }).then(() => {}));
-      await unlessEnded(connection.takeOutside(runtime, this.#deliver));
-    } catch (error) {
-      // A paused runtime has no connections, and an edge process that has ended sends no events.
-      if (!isColdframeError(error, 'ERR_RUNTIME_PAUSED', 'ERR_EDGE_ENDED')) throw error;
-    } finally {
-      this.#subscribers.delete(subscriber);
-    }
-    await unlessEnded(this.#updateWatch()).catch((error: unknown) => {
-      if (!isColdframeError(error, 'ERR_RUNTIME_PAUSED')) throw error;
-    });
+// A paused runtime has no connections, and an edge process that has ended sends no events.
+async function unlessIdle(work: Promise<void>): Promise<void> {
+  try {
+    await unlessEnded(work);
+  } catch (error) {
+    if (!isColdframeError(error, 'ERR_RUNTIME_PAUSED', 'ERR_EDGE_ENDED')) throw error;
   }
+}
 
-  // Starts the recording if a subscriber exists when the request is sent, else ends the recording.
-  #updateWatch(): Promise<void> {
-    const update = async (): Promise<void> => {
-      const isWanted = this.#subscribers.size > 0;
-      if (isWanted === this.#isWatched) return;
-      const { connection, runtime } = this.#access;
-      await connection.watchOutside(runtime, isWanted ? this.#deliver : undefined);
-      this.#isWatched = isWanted;
-    };
-    const updated = this.#lastRequest.then(update);
-    this.#lastRequest = updated.catch(() => {});
-    return updated;
-  }
-
-  readonly #deliver: OutsideListener = ({ events, lost }) => {
-    if (this.#subscribers.size === 0) this.#updateWatch().catch(() => {});
-    for (const event of events) this.#call(event.kind, eventOf(event));
-    if (lost > 0) this.#call('lost', { type: 'lost', count: lost });
-  };
-
-  #call(type: NetworkEventType, event: object): void {
-    for (const subscriber of this.#subscribers) {
+function passEvents({ events, lost }: OutsideTaken, subscribers: Iterable<Subscriber>): void {
+  const pass = (type: NetworkEventType, event: object): void => {
+    for (const subscriber of subscribers) {
       if (subscriber.type === type) callListener(() => subscriber.listener(event as never));
     }
-  }
+  };
+  for (const event of events) pass(event.kind, eventOf(event));
+  if (lost > 0) pass('lost', { type: 'lost', count: lost });
 }
 
 function eventOf({ kind, timeUs, durationUs, ...rest }: OutsideEvent): object {
