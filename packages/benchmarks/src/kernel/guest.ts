@@ -6,8 +6,8 @@
 // library does (`--expose-internals`), so the share includes more than the kernel's own time. The
 // time of a child ends with its `close` event. A new row needs an entry in `declared`.
 
+import { runOnBothSides } from '../sandbox/both-sides.js';
 import type { KernelRow } from './row.js';
-import { runOnBothSides } from './sides.js';
 
 interface Shape {
   samples: number;

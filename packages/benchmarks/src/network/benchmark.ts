@@ -4,16 +4,16 @@
 // Next: `programs.ts` for the programs of both sides, `peer.ts` for the servers.
 
 import { Sidecar } from 'coldframe';
+import { runInSandbox, runOnBothSides } from '../sandbox/both-sides.js';
 import type { Benchmark, Section } from '../suite/benchmark.js';
 import { textOption } from '../suite/options.js';
 import { figure, type Table, table, times, words } from '../suite/table.js';
 import type { Target } from '../suite/targets.js';
 import { ms } from '../suite/text.js';
 import { measureGateway } from './gateway.js';
-import { startPeer } from './peer.js';
+import { startPeer, towardsPeer } from './peer.js';
 import { cachedLookUp, connectEcho, freshLookUp, keptFetch, receiveStream, roundTrip } from './programs.js';
 import { inMilliseconds, measureRow, type NetworkResult, type NetworkRow, type NetworkSetup } from './row.js';
-import { runBoth, runInSandbox, towardsPeer } from './sides.js';
 import { measureUpdates } from './updates.js';
 
 export type NetworkBenchOptions = { only: string };
@@ -22,16 +22,23 @@ export type NetworkRun = { results: NetworkResult[] };
 
 interface Setup extends NetworkSetup, NetworkBenchOptions {}
 
+/** The runs of a program on each side. */
+const ROUNDS = 5;
+
 const both =
   (program: (ports: NetworkSetup['ports']) => string): NetworkRow['measure'] =>
   async ({ sidecar, ports }) => {
-    const { sandbox, node } = await runBoth(program(ports), sidecar, towardsPeer(ports));
+    const options = { network: towardsPeer(ports), rounds: ROUNDS };
+    const { sandbox, node } = await runOnBothSides(program(ports), sidecar, options);
     return { sandbox, floor: node };
   };
 
 const inSandbox =
   (program: (ports: NetworkSetup['ports']) => string): NetworkRow['measure'] =>
-  async ({ sidecar, ports }) => ({ sandbox: await runInSandbox(program(ports), sidecar, towardsPeer(ports)) });
+  async ({ sidecar, ports }) => {
+    const { samples } = await runInSandbox(program(ports), sidecar, towardsPeer(ports));
+    return { sandbox: samples };
+  };
 
 const rows: readonly NetworkRow[] = [
   {

@@ -6,6 +6,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { networkInterfaces } from 'node:os';
+import type { NetworkOptions } from 'coldframe';
 import { environmentForNode, pinnedNode } from '../machine/pinned-node.js';
 
 /** The address and the ports of the peer's servers. */
@@ -19,6 +20,16 @@ export interface PeerPorts {
   stream: number;
   /** A DNS server over UDP: `host` for each name. */
   dns: number;
+}
+
+/** The options of a runtime that reaches the peer. */
+export function towardsPeer({ host, echo, http, stream, dns }: PeerPorts): NetworkOptions {
+  return {
+    private: [echo, http, stream].map((port) => `${host}:${port}`),
+    allow: ['*.bench.test:80'],
+    dns: { servers: [`${host}:${dns}`] },
+    limits: { connectsPerSecond: 100_000, bytesPerSecond: 100_000_000_000 },
+  };
 }
 
 /** The bytes of one stream. */

@@ -1,5 +1,5 @@
 // The programs of the network benchmark, which run in the sandbox and in the pinned Node. A program
-// is CommonJS and prints its samples in milliseconds as JSON.
+// is CommonJS and prints `{ samples, check }`, with samples in milliseconds.
 
 import { type PeerPorts, STREAM_BYTES } from './peer.js';
 
@@ -13,7 +13,7 @@ ${setup}
     await once(i);
     samples.push(performance.now() - from);
   }
-  console.log(JSON.stringify(samples.slice(${warmup})));
+  console.log(JSON.stringify({ samples: samples.slice(${warmup}), check: 'ok' }));
   process.exit();
 })();
 `;

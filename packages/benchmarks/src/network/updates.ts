@@ -3,8 +3,8 @@
 
 import { NodeRuntime } from 'coldframe';
 import { now } from '../statistics/timer.js';
+import { towardsPeer } from './peer.js';
 import type { NetworkSetup } from './row.js';
-import { towardsPeer } from './sides.js';
 
 const SAMPLES = 300;
 

@@ -4,16 +4,9 @@
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { ColdframeErrorOf } from '../errors/error.js';
+import { requireBuiltin } from '../packages/installed.js';
 
 type GatewayError = ColdframeErrorOf<'ERR_GATEWAY'>;
-
-const REASON_PHRASES: Readonly<Record<number, string>> = {
-  400: 'Bad Request',
-  403: 'Forbidden',
-  404: 'Not Found',
-  502: 'Bad Gateway',
-  504: 'Gateway Timeout',
-};
 
 function bodyOf({ code, message, reason, sandbox, port }: GatewayError): string {
   return JSON.stringify({ code, message, reason, sandbox, port });
@@ -36,7 +29,7 @@ export function refuse(response: ServerResponse, error: GatewayError): void {
 export function refuseUpgrade(socket: Duplex, error: GatewayError): void {
   const body = bodyOf(error);
   const head = [
-    `HTTP/1.1 ${error.status} ${REASON_PHRASES[error.status]}`,
+    `HTTP/1.1 ${error.status} ${requireBuiltin('node:http').STATUS_CODES[error.status]}`,
     'Content-Type: application/json',
     `Content-Length: ${Buffer.byteLength(body)}`,
     'Connection: close',
