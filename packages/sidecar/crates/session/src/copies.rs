@@ -149,7 +149,7 @@ impl Session {
     /// Handles `runtime.rollback`.
     pub(crate) fn roll_back(&mut self, id: RequestId, rollback: &RuntimeRollback<'_>) -> Result<(), Violation> {
         let runtime = rollback.runtime;
-        let Some(live) = self.runtimes.get(runtime) else {
+        let Some(live) = self.open_runtime(runtime) else {
             self.refuse(id, &self.no_runtime(runtime));
             return Ok(());
         };
@@ -215,7 +215,7 @@ impl Session {
 
     /// Handles `runtime.clone`.
     pub(crate) fn clone_runtime(&mut self, id: RequestId, clone: RuntimeClone<'_>, may_run_here: bool) -> Handled {
-        let Some(live) = self.runtimes.get(clone.runtime) else {
+        let Some(live) = self.open_runtime(clone.runtime) else {
             self.refuse(id, &self.no_runtime(clone.runtime));
             return Ok(None);
         };

@@ -37,7 +37,7 @@ impl Session {
             return Ok(None);
         }
         let runtime = runtime_of(request);
-        let Some(live) = self.runtimes.get(runtime) else {
+        let Some(live) = self.open_runtime(runtime) else {
             self.refuse(id, &self.no_runtime(runtime));
             return Ok(None);
         };
@@ -61,7 +61,7 @@ impl Session {
     }
 
     fn wait_for_changes(&self, id: RequestId, request: &FileChanges) -> Result<(), Violation> {
-        let Some(live) = self.runtimes.get(request.runtime) else {
+        let Some(live) = self.open_runtime(request.runtime) else {
             self.refuse(id, &self.no_runtime(request.runtime));
             return Ok(());
         };

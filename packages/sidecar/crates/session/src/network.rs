@@ -91,7 +91,7 @@ impl Session {
         (takes_files, may_run_here): (bool, bool),
         call: impl FnOnce(&Network, Reply) -> Result<Option<Message>, Error> + Send + 'static,
     ) -> Option<Job> {
-        let Some(live) = self.runtimes.get(runtime) else {
+        let Some(live) = self.open_runtime(runtime) else {
             self.refuse(id, &self.no_runtime(runtime));
             return None;
         };

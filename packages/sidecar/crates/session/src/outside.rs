@@ -87,7 +87,7 @@ impl Session {
         encode: impl FnOnce(T, Reply) -> Message + Send + 'static,
         call: impl FnOnce(&OutsideConnections, Done<T>) + Send + 'static,
     ) -> Option<Job> {
-        let Some(live) = self.runtimes.get(runtime) else {
+        let Some(live) = self.open_runtime(runtime) else {
             self.refuse(id, &self.no_runtime(runtime));
             return None;
         };

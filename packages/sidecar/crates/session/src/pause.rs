@@ -69,10 +69,13 @@ impl Session {
     pub(crate) fn pause(&mut self, id: RequestId, pause: &RuntimePause) -> Result<(), Violation> {
         let runtime = pause.runtime;
         let retention = if pause.temporary == Some(true) { Retention::WhileOpen } else { Retention::Always };
-        if self.runtimes.get(runtime).is_none() {
+        if self.open_runtime(runtime).is_none() {
             return self.pause_paused(id, runtime, retention);
         }
         if self.begin(id, None)? {
+            if let Some(live) = self.runtimes.get_mut(runtime) {
+                live.awaits_pause = true;
+            }
             self.pause_after_calls(id, runtime, retention, quiesce_timeout(pause.timeout_ms));
         }
         Ok(())
@@ -135,13 +138,23 @@ impl Session {
         })
     }
 
+    /// Returns a live runtime that accepts requests: no pause has begun.
+    pub(crate) fn open_runtime(&self, runtime: RuntimeId) -> Option<&LiveRuntime> {
+        self.runtimes.get(runtime).filter(|live| !live.awaits_pause)
+    }
+
     /// Returns whether a runtime is paused or being paused.
     pub(crate) fn is_paused(&self, runtime: RuntimeId) -> bool {
-        self.paused.contains_key(&runtime) || self.pausing.contains_key(&runtime)
+        let awaits_pause = || self.runtimes.get(runtime).is_some_and(|live| live.awaits_pause);
+        self.paused.contains_key(&runtime) || self.pausing.contains_key(&runtime) || awaits_pause()
     }
 
     /// Returns the paused or pausing runtime of a runner.
     pub(crate) fn paused_with(&self, runner: RunnerId) -> Option<RuntimeId> {
+        let live = self.runners.lock().get(runner).map(|entry| entry.runtime);
+        if let Some(runtime) = live.filter(|runtime| self.is_paused(*runtime)) {
+            return Some(runtime);
+        }
         let paused = self.paused.iter().map(|(runtime, paused)| (runtime, &paused.runners));
         let pausing = self.pausing.iter().map(|(runtime, pausing)| (runtime, &pausing.live.runners));
         paused.chain(pausing).find(|(_, runners)| runners.contains(&runner)).map(|(runtime, _)| *runtime)
@@ -159,7 +172,8 @@ impl Session {
     }
 
     fn begin_pausing(&mut self, runtime: RuntimeId) {
-        let Some(live) = self.runtimes.remove(runtime) else { return };
+        let Some(mut live) = self.runtimes.remove(runtime) else { return };
+        live.awaits_pause = false;
         self.replies.requests.hold(&live.runtime);
         let mut table = self.runners.lock();
         let process = |runner: &RunnerId| Some((*runner, table.get_mut(*runner)?.process.take()?));
@@ -235,7 +249,7 @@ impl Session {
             }
         };
         let Some(paused) = self.paused.get_mut(&runtime).filter(|paused| paused.resuming == Resuming::No) else {
-            if self.runtimes.get(runtime).is_some() {
+            if self.open_runtime(runtime).is_some() {
                 self.send(Reply(id).body(&RestoredPrograms::default(), 64));
             } else {
                 self.refuse(id, &self.no_runtime(runtime));

@@ -46,14 +46,14 @@ impl Session {
     /// that a guest holds for long. The call names a process, so it does not follow an earlier
     /// call.
     fn at_once(&self, id: RequestId, runtime: RuntimeId, call: impl FnOnce(&Runtime, Reply) -> Result<Message, Error>) {
-        match self.runtimes.get(runtime) {
+        match self.open_runtime(runtime) {
             Some(live) => self.send(answer(id, runtime, live.runtime.contain(|runtime| call(runtime, Reply(id))))),
             None => self.refuse(id, &self.no_runtime(runtime)),
         }
     }
 
     fn start_program(&mut self, id: RequestId, start: ProcessStart<'_>, may_run_here: bool) -> Handled {
-        let Some(target) = self.runtimes.get(start.runtime) else {
+        let Some(target) = self.open_runtime(start.runtime) else {
             self.refuse(id, &self.no_runtime(start.runtime));
             return Ok(None);
         };
@@ -89,7 +89,7 @@ impl Session {
 
     /// Attaches a request to a restored program.
     fn attach(&mut self, id: RequestId, attach: &ProcessAttach) -> Result<(), Violation> {
-        let Some(live) = self.runtimes.get(attach.runtime) else {
+        let Some(live) = self.open_runtime(attach.runtime) else {
             self.refuse(id, &self.no_runtime(attach.runtime));
             return Ok(());
         };

@@ -39,7 +39,7 @@ impl Session {
             self.refuse(id, &convert::failure(&error, ErrorContext::runtime(runtime_id)));
             return Ok(None);
         }
-        if self.runtimes.get(runtime_id).is_none() {
+        if self.open_runtime(runtime_id).is_none() {
             self.refuse(id, &self.no_runtime(runtime_id));
             return Ok(None);
         }
@@ -98,7 +98,7 @@ impl Session {
     fn evaluate(&mut self, id: RequestId, eval: RunnerEval<'_>, may_run_here: bool) -> Handled {
         let runner = eval.runner;
         let found = self.runners.lock().get(runner).and_then(|found| Some((found.process.clone()?, found.runtime)));
-        let Some((process, runtime)) = found else {
+        let Some((process, runtime)) = found.filter(|(_, runtime)| !self.is_paused(*runtime)) else {
             self.refuse(id, &self.no_runner(runner));
             return Ok(None);
         };

@@ -25,6 +25,8 @@ pub(crate) struct LiveRuntime {
     pub runners: Vec<RunnerId>,
     /// The tenant that owns the runtime. `None` means the default tenant.
     pub tenant: Option<Arc<str>>,
+    /// Whether a pause waits for earlier calls on the runtime. New requests are refused.
+    pub awaits_pause: bool,
     /// Restored programs that no request has attached to.
     pub orphans: Option<Box<Orphans>>,
     /// The calls of the embedder on the runtime, except calls on its connections and listeners.
@@ -38,7 +40,7 @@ impl LiveRuntime {
     /// Makes the entry of a new runtime without runners.
     pub fn new(runtime: Runtime, tenant: Option<Arc<str>>) -> Self {
         let (calls, connection_calls) = (OwnerCalls::default(), OwnerCalls::default());
-        Self { runtime, runners: Vec::new(), tenant, orphans: None, calls, connection_calls }
+        Self { runtime, runners: Vec::new(), tenant, awaits_pause: false, orphans: None, calls, connection_calls }
     }
 
     /// Returns whether a call on the runtime may wait for a guest or for an earlier call.

@@ -243,7 +243,7 @@ impl Session {
         may_run_here: bool,
         call: impl FnOnce(&Runtime, Reply) -> Result<Message, Error> + Send + 'static,
     ) -> Option<Job> {
-        let Some(live) = self.runtimes.get(runtime) else {
+        let Some(live) = self.open_runtime(runtime) else {
             self.refuse(id, &self.no_runtime(runtime));
             return None;
         };

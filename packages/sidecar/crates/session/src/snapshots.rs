@@ -118,7 +118,7 @@ impl Session {
     }
 
     fn take_snapshot(&mut self, id: RequestId, take: SnapshotTake<'_>, may_run_here: bool) -> Handled {
-        let Some(live) = self.runtimes.get(take.runtime) else {
+        let Some(live) = self.open_runtime(take.runtime) else {
             self.refuse(id, &self.no_runtime(take.runtime));
             return Ok(None);
         };

@@ -286,3 +286,32 @@ fn a_request_alone_is_a_job_that_later_requests_follow() {
         assert_eq!(embedder.until(id).0.0, Kind::Reply);
     }
 }
+
+#[test]
+fn a_pause_that_waits_for_an_earlier_call_refuses_later_requests() {
+    let mut embedder = Embedder::new("pause", JobThread::MayWait);
+    let (runtime, _) = embedder.occupied_runtime();
+    let held = HeldFiles::of(&runtime);
+    let make = |path| FileTree { runtime: RUNTIME, path, recursive: None };
+    let earlier = embedder.send(Kind::FileMkdir, &make("/earlier"));
+    let pause = RuntimePause { runtime: RUNTIME, timeout_ms: None, temporary: None };
+    let paused = embedder.send(Kind::RuntimePause, &pause);
+    let (env, cwd, timeout_ms, stream, returns) = (None, None, None, None, None);
+    let eval = RunnerEval { runner: RunnerId::new(1).unwrap(), code: "1", returns, env, cwd, timeout_ms, stream };
+    let refused = [
+        embedder.send(Kind::FileMkdir, &make("/later")),
+        embedder.send(Kind::ProcessStart, &start(RUNTIME, "1")),
+        embedder.send(Kind::RunnerEval, &eval),
+        embedder.send(Kind::RuntimePause, &pause),
+    ];
+    for id in refused {
+        let ((kind, _, body), before) = embedder.until(id);
+        assert_eq!(kind, Kind::Error);
+        assert!(String::from_utf8_lossy(&body).contains("ERR_RUNTIME_PAUSED"), "{}", String::from_utf8_lossy(&body));
+        assert!(!before.contains(&earlier), "the lock is held");
+    }
+    drop(held);
+    for id in [earlier, paused] {
+        assert_eq!(embedder.until(id).0.0, Kind::Reply);
+    }
+}

@@ -124,6 +124,8 @@ struct Flow {
     waiting: Vec<u8>,
     unread: u64,
     ends: bool,
+    /// The server has sent its end, and sends nothing more.
+    has_ended: bool,
 }
 
 struct Server {
@@ -281,13 +283,14 @@ impl Server {
 
     /// Sends bytes within the window, and then the end.
     fn send(&mut self, flow: FlowId, bytes: &[u8], ends: bool) {
-        let Some(known) = self.flows.get_mut(&flow) else { return };
+        let Some(known) = self.flows.get_mut(&flow).filter(|known| !known.has_ended) else { return };
         known.waiting.extend(bytes);
         known.ends |= ends;
         let count = known.waiting.len().min((STREAM_WINDOW - known.unread) as usize);
         let sent: Vec<u8> = known.waiting.drain(..count).collect();
         known.unread += count as u64;
-        let is_done = known.waiting.is_empty() && std::mem::take(&mut known.ends);
+        let is_done = known.waiting.is_empty() && known.ends;
+        known.has_ended = is_done;
         sent.chunks(64 << 10).for_each(|piece| self.event(flow, OutsideEvent::Data(piece)));
         if is_done {
             self.event(flow, OutsideEvent::End);
