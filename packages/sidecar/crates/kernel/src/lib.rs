@@ -37,6 +37,7 @@ pub mod snapshot;
 mod steps;
 #[cfg(any(test, feature = "fuzzing"))]
 mod testing;
+pub mod text;
 pub mod usage;
 
 pub use arguments::{Answer, Arguments};

@@ -97,7 +97,7 @@ impl Place<'_> {
 }
 
 /// The start block: the parameters of a program.
-pub struct Start<'a> {
+pub struct Start<'a, T> {
     /// The pid of the process.
     pub pid: u32,
     /// The pid of the parent process.
@@ -109,14 +109,14 @@ pub struct Start<'a> {
     /// The code of the entry module.
     pub source: &'a str,
     /// The arguments of the program.
-    pub argv: &'a [String],
+    pub argv: &'a [T],
     /// The environment variables.
-    pub env: &'a [(String, String)],
+    pub env: &'a [(T, T)],
     /// Options of Node itself, `process.execArgv`.
     pub exec_argv: &'a [String],
 }
 
-impl Start<'_> {
+impl<T: AsRef<str>> Start<'_, T> {
     /// Encodes the start block.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(256 + self.source.len());
@@ -129,10 +129,10 @@ impl Start<'_> {
         string(&[self.url]);
         string(&[self.source]);
         for argument in self.argv {
-            string(&[argument]);
+            string(&[argument.as_ref()]);
         }
         for (key, value) in self.env {
-            string(&[key, "=", value]);
+            string(&[key.as_ref(), "=", value.as_ref()]);
         }
         for option in self.exec_argv {
             string(&[option]);

@@ -20,6 +20,7 @@ use coldframe_error::Error;
 use coldframe_ids::EvaluationId;
 use coldframe_kernel as kernel;
 use coldframe_kernel::processes::{Command, ProgramKind, lowest_byte};
+use coldframe_kernel::text::{Text, Variables};
 use coldframe_kernel::usage::Charge;
 use coldframe_sys as sys;
 use coldframe_vm::abi::{Event, Start};
@@ -33,9 +34,9 @@ use std::task::Poll;
 pub(crate) struct Launch {
     pub(crate) kind: ProgramKind,
     pub(crate) code: String,
-    pub(crate) argv: Vec<String>,
+    pub(crate) argv: Vec<Text>,
     pub(crate) exec_argv: Vec<String>,
-    pub(crate) env: Vec<(String, String)>,
+    pub(crate) env: Variables,
     pub(crate) cwd: String,
 }
 

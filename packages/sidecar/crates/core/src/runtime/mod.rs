@@ -43,6 +43,7 @@ use coldframe_error::{Errno, Error};
 use coldframe_fair::DEFAULT_WEIGHT;
 use coldframe_ids::Pid;
 use coldframe_kernel::processes::{Child, ProgramKind, find};
+use coldframe_kernel::text::{Text, variables};
 use coldframe_kernel::usage::{Charge, Resource};
 use coldframe_kernel::{Kernel, Limits, Process as KernelProcess};
 use coldframe_panics::Health;
@@ -300,17 +301,20 @@ impl Inner {
         let argument_bytes: u64 = arguments.map(|argument| argument.len() as u64 + 1).sum();
         let too_long = |bytes, most| if bytes > most { Err(failed(Errno::E2BIG, "spawn", &options.code)) } else { Ok(()) };
         too_long(argument_bytes, limits.argv_bytes)?;
-        let mut env = self.env.clone();
-        lay_over(&mut env, &options.env);
-        if !options.env.is_empty() {
+        let env = if options.env.is_empty() {
+            variables(&self.env)
+        } else {
+            let mut env = self.env.clone();
+            lay_over(&mut env, &options.env);
             too_long(env_bytes(&env), limits.env_bytes)?;
-        }
-        let mut argv = Vec::with_capacity(1 + options.args.len());
-        argv.push(if options.mode == Mode::Command { options.code.clone() } else { "node".to_owned() });
+            variables(&env)
+        };
+        let mut argv = Vec::with_capacity(2 + options.args.len());
+        argv.push(Text::from(if options.mode == Mode::Command { &options.code } else { "node" }));
         if options.mode == Mode::File {
-            argv.push(options.code.clone());
+            argv.push(Text::from(&*options.code));
         }
-        argv.extend(options.args.iter().cloned());
+        argv.extend(options.args.iter().map(|argument| Text::from(&**argument)));
         let cwd = options.cwd.clone().unwrap_or_else(|| self.cwd.clone());
         Ok(Launch { kind: ProgramKind::Node, code: options.code.clone(), argv, exec_argv: options.exec_argv.clone(), env, cwd })
     }
@@ -493,7 +497,8 @@ fn prepare(process: &KernelProcess, options: &ProcessOptions, launch: &mut Launc
 }
 
 /// Returns the command line for lists of processes, cut off after 1,000 characters.
-fn title(argv: &[String]) -> String {
+fn title(argv: &[Text]) -> String {
     const LONGEST: usize = 1_000;
-    argv.join(" ").chars().take(LONGEST).collect()
+    let separated = argv.iter().enumerate().flat_map(|(at, text)| [if at == 0 { "" } else { " " }, text]);
+    separated.flat_map(str::chars).take(LONGEST).collect()
 }

@@ -19,6 +19,7 @@ use crate::permissions::operations::{Operations, files};
 use crate::permissions::policy::Scope;
 use crate::permissions::{About, Denied, Permissions};
 use crate::steps::StepScope;
+use crate::text::{Text, Variables};
 use coldframe_error::Errno;
 
 /// The operations of a call for the end of a path: for a file, for a directory, and for a missing
@@ -127,7 +128,7 @@ impl<'k> View<'k> {
     }
 
     /// Removes the environment variables that a child must not receive.
-    pub(crate) fn filter_env(&self, env: &mut Vec<(String, String)>, given: Option<&[(String, String)]>) {
+    pub(crate) fn filter_env(&self, env: &mut Variables, given: Option<&[(Text, Text)]>) {
         if let Some(permissions) = self.permissions {
             permissions.filter_env(crate::caller_scope::current_caller(), env, given);
         }

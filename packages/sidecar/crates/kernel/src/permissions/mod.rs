@@ -35,6 +35,7 @@ use crate::caller_scope::{current_caller, is_repeated};
 use crate::control::check_may_wait;
 use crate::permissions::policy::{Decision, Decisions, PermissionListener, PermissionPolicy, Scope, Verdict};
 use crate::steps;
+use crate::text::{Text, Variables};
 pub use audit::Audit;
 use coldframe_error::Error;
 use coldframe_ids::Pid;
@@ -269,11 +270,13 @@ impl Permissions {
     /// Removes the environment variables that the process `pid` must not receive. `given` is the
     /// environment that the parent received. A variable that the parent added or changed also needs
     /// the permission to set variables.
-    pub fn filter_env(&self, pid: Option<Pid>, env: &mut Vec<(String, String)>, given: Option<&[(String, String)]>) {
+    pub fn filter_env(&self, pid: Option<Pid>, env: &mut Variables, given: Option<&[(Text, Text)]>) {
         if !self.checks(Scope::Env) {
             return;
         }
-        let given: Option<HashSet<_>> = given.map(|given| given.iter().collect());
+        // Most programs pass their own environment on.
+        let changed = given.filter(|given| *given != env.as_slice());
+        let given: Option<HashSet<_>> = changed.map(|given| given.iter().collect());
         env.retain(|pair| {
             let set = given.as_ref().is_some_and(|given| !given.contains(pair));
             let operations = if set { env::READ | env::WRITE } else { env::READ };

@@ -8,6 +8,7 @@
 
 use crate::fs::View;
 use crate::steps;
+use crate::text::{Text, Variables};
 use coldframe_error::Errno;
 use serde::{Deserialize, Serialize};
 use std::collections::{HashSet, VecDeque};
@@ -45,9 +46,9 @@ pub struct Command {
     /// The program that runs the command.
     pub kind: ProgramKind,
     /// The arguments. The first argument is the name by which the program is called.
-    pub argv: Vec<String>,
+    pub argv: Vec<Text>,
     /// The environment variables of the program.
-    pub env: Vec<(String, String)>,
+    pub env: Variables,
 }
 
 impl ProgramKind {
@@ -80,12 +81,7 @@ impl ProgramKind {
 
 /// Resolves `file` to a command. The first element of `argv` is the name by which the program is
 /// called. Fails with `ELOOP` after [`MAX_STEPS`] steps.
-pub(crate) fn resolve(
-    view: &View<'_>,
-    file: &[u8],
-    mut argv: Vec<String>,
-    mut env: Vec<(String, String)>,
-) -> Result<Command, Errno> {
+pub(crate) fn resolve(view: &View<'_>, file: &[u8], mut argv: Vec<Text>, mut env: Variables) -> Result<Command, Errno> {
     let mut file = file.to_vec();
     let (mut searches, mut by_env) = (true, false);
     for _ in 0..MAX_STEPS {
@@ -100,7 +96,7 @@ pub(crate) fn resolve(
                 argv = env_arguments(argv, &mut env)?;
                 view.filter_env(&mut env, Some(&given));
                 let Some(first) = argv.first() else { return Ok(evaluated(PRINT, None, env)) };
-                file = first.clone().into_bytes();
+                file = first.as_bytes().to_vec();
                 (searches, by_env) = (true, true);
             }
             Some(kind) => return Ok(Command { kind, argv, env }),
@@ -108,7 +104,8 @@ pub(crate) fn resolve(
                 let (interpreter, option) = interpreter(&head)?;
                 let path = String::from_utf8_lossy(&path).into_owned();
                 let rest = argv.into_iter().skip(1);
-                argv = [Some(interpreter.clone()), option, Some(path)].into_iter().flatten().chain(rest).collect();
+                let script = [Some(interpreter.clone()), option, Some(path)];
+                argv = script.into_iter().flatten().map(Text::from).chain(rest).collect();
                 file = interpreter.into_bytes();
                 searches = false;
             }
@@ -118,22 +115,22 @@ pub(crate) fn resolve(
 }
 
 /// Returns a command that runs `node` with the JavaScript `program`.
-fn evaluated(program: &str, argument: Option<String>, env: Vec<(String, String)>) -> Command {
-    let argv = ["env", "-e", program, "--"].map(str::to_owned).into_iter().chain(argument).collect();
+fn evaluated(program: &str, argument: Option<Text>, env: Variables) -> Command {
+    let argv = ["env", "-e", program, "--"].map(Text::from).into_iter().chain(argument).collect();
     Command { kind: ProgramKind::Node, argv, env }
 }
 
 /// Finds a command's file. Returns the path and the first bytes. A name without a slash is searched
 /// in the directories of PATH. Fails with `EACCES` if files of the name exist but no such file is
 /// executable.
-fn search(view: &View<'_>, file: &[u8], env: &[(String, String)]) -> Result<(Vec<u8>, Vec<u8>), Errno> {
+fn search(view: &View<'_>, file: &[u8], env: &[(Text, Text)]) -> Result<(Vec<u8>, Vec<u8>), Errno> {
     if file.is_empty() {
         return Err(Errno::ENOENT);
     }
     if file.contains(&b'/') {
         return Ok((file.to_vec(), view.executable(file)?));
     }
-    let path = env.iter().find(|(key, _)| key == "PATH").map_or(DEFAULT_PATH, |(_, value)| value);
+    let path = env.iter().find(|(key, _)| *key == "PATH").map_or(DEFAULT_PATH, |(_, value)| value);
     let mut failure = Errno::ENOENT;
     for folder in path.split(':') {
         let folder = if folder.is_empty() { "." } else { folder };
@@ -167,12 +164,12 @@ fn interpreter(head: &[u8]) -> Result<(String, Option<String>), Errno> {
 /// Parses the arguments `env [-i] [-S TEXT] [NAME=VALUE]... COMMAND ARGUMENTS` and changes the
 /// environment. Returns the command with its arguments, or an empty list. Fails with `EINVAL` for
 /// an unknown option.
-fn env_arguments(argv: Vec<String>, env: &mut Vec<(String, String)>) -> Result<Vec<String>, Errno> {
+fn env_arguments(argv: Vec<Text>, env: &mut Variables) -> Result<Vec<Text>, Errno> {
     let mut rest: VecDeque<_> = argv.into_iter().skip(1).collect();
     let mut assigned = Vec::new();
     let command = loop {
         let Some(first) = rest.pop_front() else { break Vec::new() };
-        match first.as_str() {
+        match &*first {
             "-i" | "--ignore-environment" => {
                 env.clear();
                 assigned.clear();
@@ -180,15 +177,14 @@ fn env_arguments(argv: Vec<String>, env: &mut Vec<(String, String)>) -> Result<V
             "--" => break rest.into(),
             "-S" => {
                 let text = rest.pop_front().ok_or(Errno::EINVAL)?;
-                text.split_whitespace().rev().for_each(|word| rest.push_front(word.to_owned()));
+                push_words(&mut rest, &text)?;
             }
             text if text.starts_with("-S") => {
-                let words: Vec<_> = text[2..].split_whitespace().map(str::to_owned).collect();
-                words.into_iter().rev().for_each(|word| rest.push_front(word));
+                push_words(&mut rest, &text[2..])?;
             }
             text if text.starts_with('-') => return Err(Errno::EINVAL),
-            text => match text.split_once('=') {
-                Some((key, value)) => assigned.push((key.to_owned(), value.to_owned())),
+            _ => match first.split_once('=') {
+                Some(variable) => assigned.push(variable),
                 None => {
                     rest.push_front(first);
                     break rest.into();
@@ -200,9 +196,18 @@ fn env_arguments(argv: Vec<String>, env: &mut Vec<(String, String)>) -> Result<V
     Ok(command)
 }
 
+/// Puts the words of `text` before the other arguments.
+fn push_words(rest: &mut VecDeque<Text>, text: &str) -> Result<(), Errno> {
+    for word in text.split_whitespace().rev() {
+        steps::take(1).map_err(|_| Errno::E2BIG)?;
+        rest.push_front(word.into());
+    }
+    Ok(())
+}
+
 /// Sets variables. The last value of a name counts. The time is linear, because a guest can pass a
 /// hundred thousand names.
-fn assign(env: &mut Vec<(String, String)>, assigned: Vec<(String, String)>) {
+fn assign(env: &mut Variables, assigned: Variables) {
     let mut names = HashSet::new();
     let mut last: Vec<_> = assigned.into_iter().rev().filter(|(name, _)| names.insert(name.clone())).collect();
     last.reverse();
@@ -217,10 +222,11 @@ mod tests {
     use crate::caller_scope::CallerScope;
     use crate::limits::Limits;
     use crate::testing::FakeCaller;
+    use crate::text::variables;
     use std::sync::Arc;
 
-    fn words(text: &str) -> Vec<String> {
-        text.split(' ').map(str::to_owned).collect()
+    fn words(text: &str) -> Vec<Text> {
+        text.split(' ').map(Text::from).collect()
     }
 
     #[test]
@@ -249,9 +255,9 @@ mod tests {
 
     #[test]
     fn env_changes_the_environment_and_returns_the_command() {
-        let mut env = vec![("A".to_owned(), "1".to_owned())];
+        let mut env = variables(&[("A", "1")]);
         assert_eq!(env_arguments(words("env B=2 A=3 node -v"), &mut env), Ok(words("node -v")));
-        assert_eq!(env, [("B".to_owned(), "2".to_owned()), ("A".to_owned(), "3".to_owned())]);
+        assert_eq!(env, variables(&[("B", "2"), ("A", "3")]));
         assert_eq!(
             env_arguments(vec!["env".into(), "-S".into(), "node --x".into(), "f".into()], &mut env),
             Ok(words("node --x f"))
@@ -273,7 +279,7 @@ mod tests {
         let program = FakeCaller::root(&kernel, "/tmp");
         let find = |path: String| {
             let _scope = CallerScope::enter(program.pid());
-            resolve(&program.process().view(), b"nope", vec!["nope".to_owned()], vec![("PATH".to_owned(), path)])
+            resolve(&program.process().view(), b"nope", words("nope"), variables(&[("PATH", &*path)]))
         };
         assert_eq!(find("l0:/usr/bin".to_owned()), Err(Errno::ENOENT));
         assert_eq!(find("l0:".repeat(60_000)), Err(Errno::ELOOP));
@@ -282,10 +288,12 @@ mod tests {
 
     #[test]
     fn env_sets_a_hundred_thousand_variables() {
-        let mut env: Vec<_> = (0..100_000).map(|index| (format!("A{index}"), String::new())).collect();
+        let env: Vec<_> = (0..100_000).map(|index| (format!("A{index}"), String::new())).collect();
+        let mut env = variables(&env);
         let argv = std::iter::once("env".to_owned()).chain((0..100_000).map(|index| format!("A{index}=1")));
-        assert_eq!(env_arguments(argv.chain(["node".to_owned()]).collect(), &mut env), Ok(words("node")));
+        let argv = argv.chain(["node".to_owned()]).map(Text::from).collect();
+        assert_eq!(env_arguments(argv, &mut env), Ok(words("node")));
         assert_eq!(env.len(), 100_000);
-        assert!(env.iter().all(|(_, value)| value == "1"));
+        assert!(env.iter().all(|(_, value)| *value == "1"));
     }
 }

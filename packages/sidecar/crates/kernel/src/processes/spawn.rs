@@ -8,6 +8,7 @@ use crate::caller::Caller;
 use crate::descriptors::{Description, Descriptors};
 use crate::fs::View;
 use crate::steps;
+use crate::text::{Text, Variables};
 use crate::usage::{Charge, Resource};
 use crate::{Answer, Process};
 use coldframe_error::Errno;
@@ -29,7 +30,7 @@ pub struct Child {
 }
 
 /// Resolves a command that the embedder starts. Fails with `ENOENT` if the command does not exist.
-pub fn find(process: &Process, file: &str, argv: Vec<String>, env: Vec<(String, String)>) -> Result<Command, Errno> {
+pub fn find(process: &Process, file: &str, argv: Vec<Text>, env: Variables) -> Result<Command, Errno> {
     // The embedder chose the command, so permissions do not apply.
     let view = View { permissions: None, ..process.view() };
     resolve(&view, file.as_bytes(), argv, env)

@@ -3,6 +3,7 @@
 
 use crate::ids::Fd;
 use crate::steps;
+use crate::text::{Text, Variables};
 use coldframe_error::Errno;
 
 /// The bytes that a text counts besides its content: a word, as on Linux.
@@ -34,9 +35,11 @@ pub(super) struct Spec {
     pub(super) detached: bool,
     pub(super) file: Vec<u8>,
     pub(super) cwd: Vec<u8>,
-    pub(super) argv: Vec<String>,
-    pub(super) env: Vec<(String, String)>,
+    pub(super) argv: Vec<Text>,
+    pub(super) env: Variables,
     pub(super) stdio: Vec<Stdio>,
+    /// The bytes of the buffer that the arguments and the environment share.
+    buffer: usize,
 }
 
 struct Reader<'a>(&'a [u8]);
@@ -49,20 +52,34 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// An iterator over texts that each end with NUL.
-struct Texts<'a>(&'a [u8]);
+/// Divides bytes at the first NUL, which is in no part.
+fn until_nul(bytes: &[u8]) -> Result<(&[u8], &[u8]), Errno> {
+    let end = bytes.iter().position(|byte| *byte == 0).ok_or(Errno::EINVAL)?;
+    Ok((&bytes[..end], &bytes[end + 1..]))
+}
 
-impl<'a> Texts<'a> {
-    fn text(&mut self) -> Result<&'a [u8], Errno> {
-        let end = self.0.iter().position(|byte| *byte == 0).ok_or(Errno::EINVAL)?;
-        let (text, rest) = self.0.split_at(end);
-        self.0 = &rest[1..];
-        Ok(text)
+/// An iterator over texts that each end with NUL, in one shared buffer.
+struct Texts {
+    buffer: Text,
+    at: usize,
+}
+
+impl Texts {
+    /// Copies the texts. Invalid UTF-8 is replaced.
+    fn of(bytes: &[u8]) -> Self {
+        Self { buffer: Text::from(&*String::from_utf8_lossy(bytes)), at: 0 }
+    }
+
+    fn text(&mut self) -> Result<Text, Errno> {
+        let (text, _) = until_nul(self.buffer.as_bytes().get(self.at..).unwrap_or_default())?;
+        let range = self.at..self.at + text.len();
+        self.at = range.end + 1;
+        Ok(self.buffer.part(range))
     }
 
     /// Reads `count` texts of at most `most` bytes together. Fails with `E2BIG` for more bytes, and
     /// if the steps of the call do not suffice.
-    fn texts<T>(&mut self, count: u32, most: u64, read: impl Fn(&[u8]) -> Option<T>) -> Result<Vec<T>, Errno> {
+    fn texts<T>(&mut self, count: u32, most: u64, read: impl Fn(Text) -> Option<T>) -> Result<Vec<T>, Errno> {
         steps::take_texts(count as usize).map_err(|_| Errno::E2BIG)?;
         let (mut texts, mut bytes) = (Vec::new(), 0_usize);
         for _ in 0..count {
@@ -79,7 +96,7 @@ impl<'a> Texts<'a> {
 
 impl Spec {
     pub(super) fn read(words: &[u8], texts: &[u8], most: SpecLimits) -> Result<Self, Errno> {
-        let (mut words, mut texts) = (Reader(words), Texts(texts));
+        let mut words = Reader(words);
         let (flags, argc, envc, stdio_count) = (words.number()?, words.number()?, words.number()?, words.number()?);
         if stdio_count as usize > most.descriptors {
             return Err(Errno::EMFILE);
@@ -93,34 +110,31 @@ impl Spec {
                 _ => return Err(Errno::EINVAL),
             });
         }
-        let (file, cwd) = (texts.text()?.to_vec(), texts.text()?.to_vec());
-        let argv = texts.texts(argc, most.argv_bytes, |text| Some(owned(text)))?;
-        let env = texts.texts(envc, most.env_bytes, variable)?;
-        if !words.0.is_empty() || !texts.0.is_empty() || flags > 1 {
+        let (file, rest) = until_nul(texts)?;
+        let (cwd, rest) = until_nul(rest)?;
+        let most_bytes = most.argv_bytes.saturating_add(most.env_bytes);
+        if rest.len() as u64 > most_bytes {
+            return Err(Errno::E2BIG);
+        }
+        let mut texts = Texts::of(rest);
+        let argv = texts.texts(argc, most.argv_bytes, Some)?;
+        let env = texts.texts(envc, most.env_bytes, |text| text.split_once('='))?;
+        if !words.0.is_empty() || texts.at != texts.buffer.len() || flags > 1 {
             return Err(Errno::EINVAL);
         }
-        Ok(Self { detached: flags & 1 != 0, file, cwd, argv, env, stdio })
+        let buffer = texts.buffer.len();
+        Ok(Self { detached: flags & 1 != 0, file: file.to_vec(), cwd: cwd.to_vec(), argv, env, stdio, buffer })
     }
 
     /// Returns the kernel memory of the texts in bytes. The kernel keeps the texts while the child
     /// is live, because `/proc` shows the texts.
     pub(super) fn cost(&self) -> u64 {
-        /// The bytes that a text costs besides its content: the entry in the list, and the
-        /// allocator's overhead.
+        /// The bytes of a text besides its content: the entries in the lists of the kernel and of
+        /// the program's start.
         const TEXT: usize = 64;
-        let texts = self.argv.iter().chain(self.env.iter().flat_map(|(key, value)| [key, value]));
-        texts.map(|text| (text.len() + TEXT) as u64).sum()
+        let texts = self.argv.len() + 2 * self.env.len();
+        (self.buffer + texts * TEXT) as u64
     }
-}
-
-fn owned(text: &[u8]) -> String {
-    String::from_utf8_lossy(text).into_owned()
-}
-
-/// Splits `NAME=VALUE`. Returns `None` for a text without `=`.
-fn variable(text: &[u8]) -> Option<(String, String)> {
-    let at = text.iter().position(|byte| *byte == b'=')?;
-    Some((owned(&text[..at]), owned(&text[at + 1..])))
 }
 
 #[cfg(test)]
@@ -146,7 +160,7 @@ mod tests {
         let texts = ["node", "", "node", "-v", "A=b=c", "nothing"];
         let spec = read(&[1, 2, 2, 2], &texts, &[(0, 0), (1, 7)]).expect("well formed");
         assert_eq!((spec.detached, &*spec.file, &*spec.cwd), (true, &b"node"[..], &b""[..]));
-        assert_eq!((spec.argv, spec.env), (vec!["node".into(), "-v".into()], vec![("A".into(), "b=c".into())]));
+        assert_eq!((spec.argv, spec.env), (["node", "-v"].map(Text::from).to_vec(), vec![("A".into(), "b=c".into())]));
         assert_eq!(spec.stdio, [Stdio::Ignore, Stdio::Inherit(Fd::new(7))]);
     }
 

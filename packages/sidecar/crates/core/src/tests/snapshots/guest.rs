@@ -119,7 +119,7 @@ impl Guest {
             cwd: "/",
             url: "file:///main",
             source: "",
-            argv: &[],
+            argv: &["node"; 0],
             env: &[],
             exec_argv: &[],
         };

@@ -2,13 +2,14 @@
 //! facts, and a snapshot contains the facts. Next: `machine.rs`.
 
 use crate::processes::ProgramKind;
+use crate::text::{Text, Variables};
 use coldframe_sys as sys;
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// The program, the arguments and the environment at the start of a process.
-type StartFacts = (ProgramKind, Vec<String>, Vec<(String, String)>);
+type StartFacts = (ProgramKind, Vec<Text>, Variables);
 
 /// The snapshot of [`Facts`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,7 +39,7 @@ impl ProcessFactsSnapshot {
     /// Returns the number of bytes of the arguments and the environment.
     pub(crate) fn own_bytes(&self) -> u64 {
         let of = |(_, argv, env): &StartFacts| {
-            let words: usize = argv.iter().map(String::len).sum();
+            let words: usize = argv.iter().map(|text| text.len()).sum();
             (words + env.iter().map(|(key, value)| key.len() + value.len()).sum::<usize>()) as u64
         };
         self.start.as_deref().map_or(0, of)
@@ -48,7 +49,7 @@ impl ProcessFactsSnapshot {
 impl Facts {
     /// Sets the program, the arguments and the environment at the start of the process. A second
     /// call has no effect.
-    pub fn set(&self, kind: &ProgramKind, argv: &[String], env: &[(String, String)]) {
+    pub fn set(&self, kind: &ProgramKind, argv: &[Text], env: &[(Text, Text)]) {
         let _ = self.start.set(Arc::new((kind.clone(), argv.to_vec(), env.to_vec())));
     }
 
@@ -70,11 +71,11 @@ impl Facts {
         format!("{folder}/{}", self.name())
     }
 
-    pub(super) fn argv(&self) -> &[String] {
+    pub(super) fn argv(&self) -> &[Text] {
         self.start.get().map_or(&[], |start| &start.1)
     }
 
-    pub(crate) fn env(&self) -> &[(String, String)] {
+    pub(crate) fn env(&self) -> &[(Text, Text)] {
         self.start.get().map_or(&[], |start| &start.2)
     }
 

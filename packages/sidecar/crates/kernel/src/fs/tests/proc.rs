@@ -6,6 +6,7 @@ use super::{Arg, Guest};
 use crate::limits::Limits;
 use crate::permissions::policy::{PermissionPolicy, PermissionRule, ScopePolicy, Verdict};
 use crate::processes::ProgramKind;
+use crate::text::variables;
 use coldframe_abi::system_calls::FileCall;
 use std::sync::Arc;
 
@@ -96,7 +97,7 @@ fn every_listed_file_exists_and_is_readable() {
 #[test]
 fn an_environment_shows_the_variables_that_the_present_policy_allows() {
     let mut guest = guest();
-    let variables = [("KEY".to_owned(), "1".to_owned()), ("SECRET".to_owned(), "2".to_owned())];
+    let variables = variables(&[("KEY", "1"), ("SECRET", "2")]);
     guest.program.process().facts.set(&ProgramKind::Node, &["node".into()], &variables);
     let own = format!("/proc/{}/environ", guest.program.pid());
     assert_eq!(text(&mut guest, &own), "KEY=1\0SECRET=2\0");

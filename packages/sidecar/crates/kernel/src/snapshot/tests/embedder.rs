@@ -5,6 +5,7 @@ use super::*;
 use crate::embedder::{BindingOptions, Embedder, HostCall};
 use crate::net::inbound::{NetworkEvent, Target};
 use crate::permissions::policy::{PermissionPolicy, ScopePolicy, Verdict};
+use crate::text::variables;
 use coldframe_abi::system_calls::{BindingCall, SocketCall};
 use coldframe_error::Error;
 use coldframe_ids::{ConnectionId, HostCallId};
@@ -148,7 +149,7 @@ fn a_policy_is_kept_unless_the_embedder_passes_another() {
         |permissions| RestoreInputs { limits: Limits::default(), permissions, mounts: &[], file_systems: &[], warnings: None };
     let of = |permissions| {
         let restored = Kernel::restore(&saved, with(permissions)).expect("nothing is missing");
-        let mut env = vec![("A".to_owned(), String::new())];
+        let mut env = variables(&[("A", "")]);
         restored.kernel.permissions.filter_env(None, &mut env, None);
         (PermissionPolicy::from(restored.kernel.permissions.snapshot()), env.len())
     };
