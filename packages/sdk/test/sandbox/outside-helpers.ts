@@ -29,7 +29,7 @@ const closed = (server: Server, sockets: ReadonlySet<Socket>): Promise<void> =>
     for (const socket of sockets) socket.destroy();
   });
 
-async function listening(server: Server): Promise<TestServer> {
+async function listening(server: Server, address = '0.0.0.0'): Promise<TestServer> {
   const sockets = new Set<Socket>();
   let count = 0;
   server.on('connection', (socket) => {
@@ -38,7 +38,7 @@ async function listening(server: Server): Promise<TestServer> {
     socket.on('error', () => {});
     socket.once('close', () => sockets.delete(socket));
   });
-  server.listen(0, '0.0.0.0');
+  server.listen(0, address);
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   return { port, count: () => count, [Symbol.asyncDispose]: () => closed(server, sockets) };
@@ -50,6 +50,13 @@ export const tcp = (handler: (socket: Socket) => void): Promise<TestServer> =>
 
 /** A server that returns what it receives, and ends when the client has ended. */
 export const echo = (): Promise<TestServer> => tcp((socket) => socket.pipe(socket));
+
+/** A server that greets each client, and listens only on an address of this machine's loopback. */
+export const greeting = (text: string, address = '127.0.0.1'): Promise<TestServer> =>
+  listening(
+    createServer((socket) => socket.end(text)),
+    address,
+  );
 
 /** An HTTP server that responds with the method and the path. Connections are kept alive. */
 export const http = (): Promise<TestServer> =>

@@ -1,17 +1,19 @@
 //! The state of the link that all runtimes share. Next: `serve.rs`.
 
+use crate::dns::SingleFlight;
 use crate::flow::Flow;
 use crate::outgoing::Outgoing;
 use crate::runtime::Runtime;
 use crate::surroundings::Surroundings;
 use crate::tls::{Roots, TlsFlow, parse_roots};
 use coldframe_edge_link::{Failure, FailureKind, ToSidecar};
-use coldframe_egress::HostNetwork;
+use coldframe_egress::{HostNetwork, Nat64};
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// The largest number of ids of flows that are in use.
 pub const MAX_FLOWS: usize = 1 << 17;
@@ -25,6 +27,10 @@ pub struct Shared {
     pub out: Outgoing,
     /// The host machine's network.
     pub surroundings: RefCell<Surroundings>,
+    /// The time until which the NAT64 prefixes of a list of DNS servers are known.
+    pub nat64_known: RefCell<HashMap<Vec<SocketAddr>, Instant>>,
+    /// The discoveries of NAT64 prefixes that wait for a server.
+    pub discovering: SingleFlight<Vec<SocketAddr>, ()>,
     /// The runtimes with a policy.
     pub runtimes: RefCell<HashMap<u64, Rc<Runtime>>>,
     /// The authorities that sessions of TLS trust if the guest passes none. `None` until the first
@@ -50,6 +56,27 @@ impl Shared {
     /// Replaces the addresses of the host machine. Open flows are judged again.
     pub fn set_addresses(&self, all: Vec<(IpAddr, u8)>) {
         self.surroundings.borrow_mut().set_addresses(all);
+        self.pass_facts();
+    }
+
+    /// Adds NAT64 prefixes of the network, at most `most` in all. Open flows are judged again.
+    pub fn add_nat64(&self, found: &[Nat64], most: usize) {
+        let mut surroundings = self.surroundings.borrow_mut();
+        let known = &mut surroundings.facts.nat64;
+        let before = known.len();
+        for prefix in found {
+            if known.len() < most && !known.contains(prefix) {
+                known.push(*prefix);
+            }
+        }
+        let has_changed = known.len() > before;
+        drop(surroundings);
+        if has_changed {
+            self.pass_facts();
+        }
+    }
+
+    fn pass_facts(&self) {
         let facts = self.surroundings.borrow().facts.clone();
         let runtimes: Vec<Rc<Runtime>> = self.runtimes.borrow().values().cloned().collect();
         runtimes.iter().for_each(|runtime| runtime.set_host(HostNetwork::new(facts.clone())));

@@ -5,7 +5,7 @@
 //! `dns/look_up.rs`.
 
 use crate::describe;
-use crate::dns::Cache;
+use crate::dns::{Cache, Queried, Resolution, SingleFlight};
 use crate::flow::Flow;
 use crate::limits::{ByteRate, FailedPeers};
 use crate::link::Shared;
@@ -13,7 +13,7 @@ use crate::options::{self, DnsOptions};
 use crate::tls::{Tickets, TlsFlow};
 use coldframe_edge_link::{Event, Existing, Failure, Limits, LookUpFamily, Options, OptionsChange};
 use coldframe_egress as egress;
-use coldframe_egress::{Current, HostNetwork, Limit, LookupBudgets, Name, PinSet, Policy, PolicyCell, TokenBucket};
+use coldframe_egress::{Current, Family, HostNetwork, Limit, LookupBudgets, Name, PinSet, Policy, PolicyCell, TokenBucket};
 use coldframe_secrets::SecretTable;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
@@ -46,6 +46,10 @@ pub struct Runtime {
     pub cell: PolicyCell,
     /// The other state. No borrow is held while another part runs.
     pub state: RefCell<State>,
+    /// The look-ups of addresses that wait for a server.
+    pub resolving: SingleFlight<(Name, Family), Resolution>,
+    /// The queries that wait for a server.
+    pub querying: SingleFlight<(Name, u16), Queried>,
     work: RefCell<Inbox>,
 }
 
@@ -125,7 +129,15 @@ impl Runtime {
             limit_events: HashMap::new(),
         };
         let cell = PolicyCell::new(Current::new(policy, host));
-        let this = Rc::new(Self { id, shared, cell, state: RefCell::new(state), work: RefCell::default() });
+        let this = Rc::new(Self {
+            id,
+            shared,
+            cell,
+            state: RefCell::new(state),
+            resolving: SingleFlight::default(),
+            querying: SingleFlight::default(),
+            work: RefCell::default(),
+        });
         tokio::task::spawn_local(this.clone().run());
         Ok(this)
     }

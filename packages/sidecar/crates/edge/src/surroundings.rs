@@ -29,6 +29,8 @@ pub struct Surroundings {
     pub has_v4: bool,
     /// Whether an interface has an IPv6 address other than the loopback and link-local addresses.
     pub has_v6: bool,
+    /// Whether the NAT64 prefixes of the network are learned from the DNS servers.
+    pub discovers_nat64: bool,
     /// The authorities of the system in PEM, or an empty text.
     pub authorities: String,
 }
@@ -44,7 +46,7 @@ impl Surroundings {
         let interfaces = if_addrs::get_if_addrs()?;
         let config = std::fs::read(SERVERS).unwrap_or_default();
         let authorities = AUTHORITIES.iter().find_map(|path| std::fs::read_to_string(path).ok()).unwrap_or_default();
-        Ok(Self { authorities, ..Self::of(&interfaces, &config) })
+        Ok(Self { authorities, discovers_nat64: true, ..Self::of(&interfaces, &config) })
     }
 
     fn of(interfaces: &[Interface], config: &[u8]) -> Self {

@@ -96,6 +96,14 @@ impl Nat64 {
         Some(Self { base: base.to_bits() >> (128 - length), length })
     }
 
+    /// Returns the prefix of an address of the name `ipv4only.arpa` (RFC 7050). Returns `None` if
+    /// no well-known IPv4 address is inside.
+    pub fn discovered(address: Ipv6Addr) -> Option<Self> {
+        let prefixes = Self::LENGTHS.into_iter().rev().filter_map(|length| Self::new(address, length));
+        let well_known = [Ipv4Addr::new(192, 0, 0, 170), Ipv4Addr::new(192, 0, 0, 171)];
+        prefixes.into_iter().find(|prefix| prefix.inner(address).is_some_and(|inner| well_known.contains(&inner)))
+    }
+
     pub(crate) fn contains(&self, address: Ipv6Addr) -> bool {
         address.to_bits() >> (128 - self.length) == self.base
     }

@@ -46,6 +46,9 @@ pub enum Fault {
     NotPublic,
     /// addresses; the list private has no names
     NameInPrivate,
+    /// an exact address with an exact port, such as 127.0.0.1:5432, because an address of the
+    /// loopback is the runtime itself
+    Loopback,
     /// a name that can be looked up outside the runtime
     SpecialName,
     /// an address for the port of a DNS server, because a resolver would look up any name

@@ -23,6 +23,7 @@ mod family;
 mod host_network;
 mod http;
 mod invalid_entry;
+mod loopback;
 mod name;
 mod names;
 mod pins;
@@ -52,11 +53,14 @@ pub use family::Family;
 pub use host_network::{HostFacts, HostNetwork};
 pub use http::{HttpRule, JudgedRequest, MAX_INJECTED, MAX_METHODS, MAX_PATH_BYTES, MAX_PATHS, REFUSED_METHODS, RequestPath};
 pub use invalid_entry::{Fault, InvalidEntry};
+pub use loopback::loopback_entries;
 pub use name::{InvalidName, MAX_LABEL_BYTES, MAX_NAME_BYTES, Name};
 pub use pins::{MAX_NAMES_PER_ADDRESS, MAX_PINS, PIN_TIMES, PinSet, PinState, PinsFull};
 pub use policy::{EgressOptions, MAX_ENTRIES, Outside, Policy};
 pub use records::{RecordQuery, judge_records};
 pub use registry::AddressKind;
-pub use response::{AddressQuery, MAX_ADDRESSES, MAX_ALIASES, Resolved, ResponseFault, judge_message, judge_response};
+pub use response::{
+    AddressQuery, MAX_ADDRESSES, MAX_ALIASES, Resolved, ResponseFault, judge_message, judge_response, negative_ttl,
+};
 pub use special_names::SpecialName;
 pub use update::{Change, PolicyChange};

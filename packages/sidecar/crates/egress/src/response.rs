@@ -121,6 +121,16 @@ pub fn judge_message(current: &Current, query: &AddressQuery, message: &Message)
     Err(ResponseFault::Aliases)
 }
 
+/// Returns the time for which a response without an address may be used (RFC 2308). Returns `None`
+/// if the response does not state the time.
+pub fn negative_ttl(message: &Message) -> Option<Duration> {
+    let seconds = |record: &Record| match &record.data {
+        RData::SOA(soa) => Some(record.ttl.min(soa.minimum)),
+        _ => None,
+    };
+    message.authorities.iter().find_map(seconds).map(|seconds| Duration::from_secs(seconds.into()))
+}
+
 /// Checks that the message is a complete and successful response to the query.
 pub(crate) fn check_head(id: u16, asked_name: &Name, record_type: RecordType, message: &Message) -> Result<(), ResponseFault> {
     let head = &message.metadata;

@@ -51,6 +51,10 @@ pub trait Outside: Send + Sync {
     /// Ends a lookup or query without a result.
     fn cancel(&self, id: LookUpId);
 
+    /// Returns whether a connection to a loopback address on which no program listens is a flow to
+    /// the host machine's loopback. Otherwise the connection is refused.
+    fn opens_loopback(&self, peer: SocketAddr) -> bool;
+
     /// Opens a connection. The first event of the flow is [`OutsideEvent::Connected`] or
     /// [`OutsideEvent::Closed`].
     fn connect(&self, flow: FlowId, peer: SocketAddr);

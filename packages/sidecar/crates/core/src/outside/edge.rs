@@ -1,36 +1,76 @@
 //! The edge process of a core, which is started with its first use and after its end. Next:
 //! `link.rs`.
+//!
+//! A guest can cause a start with every connection, and possibly the end of the process too. The
+//! starts are therefore limited: after a burst, one start for each [`START_INTERVAL`]. Between two
+//! starts every use fails. The pause is short, because it affects all runtimes of the core.
 
 use super::link::{Launch, Link};
 use coldframe_panics::process::Mutex;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The shortest time from a start that failed to the next start. A guest can cause a start with
-/// every connection.
+/// The shortest time from a start that failed to the next start.
 const RESTART_PAUSE: Duration = Duration::from_millis(500);
+/// The number of starts without a pause.
+const MAX_STARTS: u32 = 32;
+/// The time after which one more start is possible.
+const START_INTERVAL: Duration = Duration::from_millis(500);
+/// The time without a runtime that has used the edge process, after which the process ends. The
+/// process has the pinned addresses and the used budgets of runtimes, so that no process with a
+/// runtime ends.
+const IDLE_TIME: Duration = Duration::from_secs(30);
 
 /// The edge process of a core.
 pub(crate) struct Edge {
     launch: Launch,
+    idle: Duration,
     state: Mutex<State>,
 }
 
 #[derive(Default)]
 struct State {
     present: Option<(Arc<Link>, Instant)>,
+    starts: Starts,
     is_closed: bool,
+}
+
+/// The budget of starts.
+#[derive(Default)]
+struct Starts {
+    used: u32,
+    /// The time from which on the used starts become available again.
+    since: Option<Instant>,
+}
+
+impl Starts {
+    /// Takes one start. Returns false if too many were taken.
+    fn take(&mut self, now: Instant) -> bool {
+        let since = *self.since.get_or_insert(now);
+        let intervals = now.saturating_duration_since(since).as_nanos() / START_INTERVAL.as_nanos();
+        let back = u32::try_from(intervals).unwrap_or(u32::MAX);
+        self.used = self.used.saturating_sub(back);
+        self.since = Some(if self.used == 0 { now } else { since + START_INTERVAL * back });
+        let has_room = self.used < MAX_STARTS;
+        self.used += u32::from(has_room);
+        has_room
+    }
 }
 
 impl Edge {
     /// Makes the place of an edge process, which is not started yet.
     pub fn new(launch: Launch) -> Self {
-        Self { launch, state: Mutex::default() }
+        Self::with_idle_time(launch, IDLE_TIME)
+    }
+
+    /// Makes the place of an edge process that ends after the time `idle` without a runtime.
+    pub fn with_idle_time(launch: Launch, idle: Duration) -> Self {
+        Self { launch, idle, state: Mutex::default() }
     }
 
     /// Returns the link to the edge process. Starts a process if none is running. Does not wait for
-    /// the process. A link whose process could not be started is returned for a while, so that its
-    /// requests fail.
+    /// the process. A link whose process could not be started, or has ended too often, is returned
+    /// for a while, so that its requests fail.
     pub fn link(&self) -> Arc<Link> {
         let mut state = self.state.lock();
         let now = Instant::now();
@@ -40,7 +80,16 @@ impl Edge {
                 return link.clone();
             }
         }
-        let link = if state.is_closed { Link::ended("the sidecar is ending") } else { Link::start(self.launch.clone()) };
+        let link = if state.is_closed {
+            Link::ended("the sidecar is ending")
+        } else if state.starts.take(now) {
+            Link::start(self.launch.clone(), self.idle)
+        } else {
+            // The process of the present link has ended. The budget always suffices for the
+            // first start.
+            let present = state.present.as_ref().map(|(link, _)| link.clone());
+            return present.unwrap_or_else(|| Link::ended("it was started too often"));
+        };
         state.present = Some((link.clone(), now));
         link
     }
@@ -58,5 +107,24 @@ impl Edge {
 impl Drop for Edge {
     fn drop(&mut self) {
         self.close();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn starts_are_limited_after_a_burst() {
+        let begin = Instant::now();
+        let at = |intervals: u32| begin + START_INTERVAL * intervals;
+        let mut starts = Starts::default();
+        let taken = |starts: &mut Starts, now| (0..100).take_while(|_| starts.take(now)).count();
+        assert_eq!(taken(&mut starts, begin), 32);
+        assert!(!starts.take(at(1) - Duration::from_nanos(1)));
+        assert_eq!(taken(&mut starts, at(1)), 1);
+        assert_eq!(taken(&mut starts, at(3)), 2);
+        assert_eq!(taken(&mut starts, at(10_000)), 32, "the burst is available again");
+        assert_eq!(taken(&mut starts, at(10_001)), 1);
     }
 }

@@ -21,6 +21,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 /// The largest number of flows in the reply to one request.
 const MAX_LISTED_FLOWS: usize = 65_536;
@@ -34,6 +35,8 @@ pub(crate) struct Link {
     tables: Mutex<Tables>,
     /// Whether the edge has sent its `Hello`.
     greeted: AtomicBool,
+    /// The time without a runtime after which the edge process ends.
+    idle: Duration,
 }
 
 #[derive(Default)]
@@ -67,9 +70,9 @@ pub(crate) enum Request {
 
 impl Link {
     /// Makes a link, whose thread starts the edge process. If no thread can be started, the link
-    /// has ended.
-    pub fn start(launch: Launch) -> Arc<Self> {
-        let link = Self::unconnected();
+    /// has ended. The process ends when no runtime has used it for the time `idle`.
+    pub fn start(launch: Launch, idle: Duration) -> Arc<Self> {
+        let link = Self::unconnected(idle);
         link.send(0, &ToEdge::Hello { version: VERSION });
         let this = link.clone();
         let thread = std::thread::Builder::new().name("coldframe-edge".to_owned());
@@ -81,13 +84,13 @@ impl Link {
 
     /// Makes a link that has ended.
     pub fn ended(reason: &str) -> Arc<Self> {
-        let link = Self::unconnected();
+        let link = Self::unconnected(Duration::MAX);
         link.end(reason, Errno::ENETDOWN);
         link
     }
 
-    fn unconnected() -> Arc<Self> {
-        Arc::new(Self { outgoing: Outgoing::default(), tables: Mutex::default(), greeted: AtomicBool::new(false) })
+    fn unconnected(idle: Duration) -> Arc<Self> {
+        Arc::new(Self { outgoing: Outgoing::default(), tables: Mutex::default(), greeted: AtomicBool::new(false), idle })
     }
 
     /// Returns whether the link has ended.
@@ -110,15 +113,32 @@ impl Link {
         let mut tables = self.tables.lock();
         if tables.ended.is_none() {
             tables.runtimes.insert(runtime, target.clone());
+            self.outgoing.set_idle(None);
         }
         tables.ended.is_none()
     }
 
     /// Ends a runtime.
     pub fn end_runtime(&self, runtime: u64) {
-        let removed = self.tables.lock().runtimes.remove(&runtime);
+        let mut tables = self.tables.lock();
+        let removed = tables.runtimes.remove(&runtime);
+        if tables.runtimes.is_empty() {
+            self.outgoing.set_idle(Some(self.idle));
+        }
+        drop(tables);
         if removed.is_some() {
             self.send(0, &ToEdge::RuntimeEnd { runtime });
+        }
+    }
+
+    /// Ends the link if no runtime uses the edge process and nothing is open.
+    fn end_if_unused(&self) {
+        let mut tables = self.tables.lock();
+        if tables.runtimes.is_empty() && tables.flows.is_empty() && tables.requests.is_empty() {
+            // From here on, the next use starts another process.
+            tables.ended.get_or_insert_with(|| "it was idle".to_owned());
+            drop(tables);
+            self.close();
         }
     }
 
@@ -210,9 +230,11 @@ impl Link {
 
     /// Writes the waiting bytes until the link ends.
     fn write_waiting(&self) {
-        while let Next::Write(socket, frames) = self.outgoing.next() {
-            if !frames.iter().all(|frame| send_all(&socket, frame)) {
-                return;
+        loop {
+            match self.outgoing.next() {
+                Next::Write(socket, frames) if frames.iter().all(|frame| send_all(&socket, frame)) => {}
+                Next::Idle => self.end_if_unused(),
+                Next::Write(..) | Next::End => return,
             }
         }
     }

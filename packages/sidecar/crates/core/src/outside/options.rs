@@ -2,7 +2,7 @@
 
 use super::link::unencodable;
 use coldframe_edge_link::{DnsHost, Limits, Message, Options, OutsideMode, ToEdge};
-use coldframe_egress::{EgressOptions, HttpRule, Name, Outside, Policy};
+use coldframe_egress::{EgressOptions, HttpRule, Name, Outside, Policy, loopback_entries};
 use coldframe_error::Error;
 use std::collections::HashSet;
 use std::net::{IpAddr, SocketAddr};
@@ -35,6 +35,7 @@ pub(crate) fn validate(options: &Options) -> Result<(), Error> {
     });
     let http = http.collect();
     Policy::compile(EgressOptions { outside, allow, deny, private, http })?;
+    loopback_entries(&options.private)?;
     check_count("network.dns.servers", options.dns_servers.len(), MAX_SERVERS)?;
     for (index, server) in options.dns_servers.iter().enumerate() {
         let is_valid = server.parse::<IpAddr>().is_ok() || server.parse::<SocketAddr>().is_ok_and(|server| server.port() != 0);
@@ -139,6 +140,10 @@ mod tests {
         let expect = |what: &str| Some(what.to_owned());
         assert_eq!(fault(|options| options.allow.push("*".to_owned())), expect("network.allow[1]"));
         assert_eq!(fault(|options| options.private.push("a.example".to_owned())), expect("network.private[0]"));
+        for wrong in ["127.0.0.1", "127.0.0.0/8:5432", "[::1]:*"] {
+            assert_eq!(fault(|options| options.private.push(wrong.to_owned())), expect("network.private[0]"), "{wrong}");
+        }
+        assert_eq!(fault(|options| options.private.push("127.0.0.1:5432".to_owned())), None);
         for wrong in ["dns.example", "192.0.2.1:0", "127.1", ""] {
             assert_eq!(fault(|options| options.dns_servers.push(wrong.to_owned())), expect("network.dns.servers[4]"), "{wrong}");
         }

@@ -10,6 +10,7 @@ use rustix::net::{SendFlags, send};
 use std::collections::VecDeque;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The largest number of bytes that wait. The edge process never stops reading, and the windows of
 /// flows bound the bytes of a runtime. An edge process with more waiting bytes has stopped.
@@ -29,12 +30,16 @@ struct State {
     waiting_bytes: usize,
     /// Whether the writing thread is writing bytes that are no longer in `waiting`.
     is_writing: bool,
+    /// The time after which the edge process is idle. `None` while a runtime uses the process.
+    idle: Option<Duration>,
     is_closed: bool,
 }
 
 /// The next action of the writing thread.
 pub(super) enum Next {
     Write(Arc<OwnedFd>, VecDeque<Vec<u8>>),
+    /// No runtime has used the edge process for the time that was set.
+    Idle,
     End,
 }
 
@@ -82,7 +87,24 @@ impl Outgoing {
                 state.waiting_bytes = 0;
                 return Next::Write(socket, std::mem::take(&mut state.waiting));
             }
-            self.ready.wait(&mut state);
+            match state.idle {
+                None => self.ready.wait(&mut state),
+                Some(time) => {
+                    let is_over = self.ready.wait_for(&mut state, time).timed_out();
+                    if is_over && state.idle.is_some() && !state.is_closed && state.waiting.is_empty() {
+                        return Next::Idle;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Sets the time after which the edge process is idle. `None` means never.
+    pub fn set_idle(&self, idle: Option<Duration>) {
+        let mut state = self.state.lock();
+        // The writing thread waits again, with the new time.
+        if std::mem::replace(&mut state.idle, idle) != idle {
+            self.ready.notify_all();
         }
     }
 

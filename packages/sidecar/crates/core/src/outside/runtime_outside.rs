@@ -9,10 +9,11 @@ use super::link::{Link, Request};
 use super::options::validate;
 use super::{Done, convert};
 use coldframe_edge_link::{Decision, Event, Existing, FlowInfo, LookUpFamily, Options, OptionsChange, ToEdge};
+use coldframe_egress::loopback_entries;
 use coldframe_error::{Errno, Error};
 use coldframe_kernel::{FlowId, Kernel, LookUpAnswer, LookUpId, Outside, OutsideEvent, OutsideFailure};
 use coldframe_panics::process::Mutex;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::net::SocketAddr;
 use std::sync::{Arc, Weak};
 
@@ -38,6 +39,8 @@ pub(crate) struct RuntimeOutside {
 
 struct State {
     options: Options,
+    /// The addresses of the host machine's loopback that the options open.
+    loopback: HashSet<SocketAddr>,
     /// Whether events are recorded.
     is_watched: bool,
     /// The link whose edge process has the options.
@@ -50,7 +53,8 @@ struct State {
 impl RuntimeOutside {
     /// Makes the outside of a runtime with validated options. No edge process is started.
     pub fn new(edge: Arc<Edge>, runtime: u64, owner: Weak<dyn Owner>, options: Options) -> Arc<Self> {
-        let state = State { options, is_watched: false, link: None, flows: HashMap::new(), has_ended: false };
+        let loopback = loopback_of(&options);
+        let state = State { options, loopback, is_watched: false, link: None, flows: HashMap::new(), has_ended: false };
         Arc::new_cyclic(|this| Self {
             edge,
             runtime,
@@ -75,14 +79,13 @@ impl RuntimeOutside {
             drop(state);
             return done(Err(error));
         }
+        // Updates reach the edge in the order in which the options change.
+        (state.loopback, state.options) = (loopback_of(&options), options);
         let link = state.link.clone().filter(|link| !link.is_over());
         let Some(link) = link else {
-            state.options = options;
             drop(state);
             return done(Ok(()));
         };
-        // Updates reach the edge in the order in which the options change.
-        state.options = options;
         let message = ToEdge::PolicyUpdate { runtime: self.runtime, change, existing };
         if let Err((Request::Change(done), _)) = link.request(&message, Request::Change(done)) {
             // The link has just ended, and the next edge process gets the new options. The message
@@ -156,9 +159,15 @@ impl RuntimeOutside {
         if let Some(link) = state.link.as_ref().filter(|link| !link.is_over()) {
             return Some(link.clone());
         }
-        let link = self.edge.link();
         let this = self.this.upgrade()?;
-        if link.add_runtime(self.runtime, &this) {
+        let mut link = self.edge.link();
+        let mut is_added = link.add_runtime(self.runtime, &this);
+        if !is_added {
+            // An idle process may have ended meanwhile.
+            link = self.edge.link();
+            is_added = link.add_runtime(self.runtime, &this);
+        }
+        if is_added {
             let message = ToEdge::PolicySet { runtime: self.runtime, options: state.options.clone() };
             // If the link has ended meanwhile, the next use sends the options to another link.
             let _ = link.request(&message, Request::Options);
@@ -248,6 +257,11 @@ impl RuntimeOutside {
     }
 }
 
+/// Returns the addresses of the host machine's loopback that validated options open.
+fn loopback_of(options: &Options) -> HashSet<SocketAddr> {
+    loopback_entries(&options.private).unwrap_or_default().into_iter().collect()
+}
+
 impl Outside for RuntimeOutside {
     fn look_up(&self, id: LookUpId, name: &str, family: coldframe_kernel::LookUpFamily) {
         let family = match family {
@@ -266,6 +280,10 @@ impl Outside for RuntimeOutside {
 
     fn cancel(&self, _id: LookUpId) {
         // The kernel ignores the result. The edge bounds the look-ups of a runtime.
+    }
+
+    fn opens_loopback(&self, peer: SocketAddr) -> bool {
+        self.state.lock().loopback.contains(&peer)
     }
 
     fn connect(&self, flow: FlowId, peer: SocketAddr) {

@@ -13,7 +13,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The time after which a test that hangs fails.
 const HANG: Duration = Duration::from_secs(60);
@@ -77,6 +77,10 @@ struct Stage {
 
 impl Stage {
     fn new() -> Self {
+        Self::with_idle_time(HANG)
+    }
+
+    fn with_idle_time(idle: Duration) -> Self {
         let (send, starts) = channel();
         let send: Mutex<Sender<UnixStream>> = Mutex::new(send);
         let launch = move || {
@@ -86,7 +90,7 @@ impl Stage {
             Ok(EdgeProcess { socket: ours.into(), child: None })
         };
         let owner = Arc::new(TestOwner(Kernel::new(&Limits::default())));
-        Self { edge: Arc::new(Edge::new(Arc::new(launch))), owner, starts }
+        Self { edge: Arc::new(Edge::with_idle_time(Arc::new(launch), idle)), owner, starts }
     }
 
     fn runtime(&self, number: u64, allow: &str) -> Arc<RuntimeOutside> {
@@ -291,4 +295,57 @@ fn a_closed_edge_starts_no_process() {
     assert!(checked.recv_timeout(HANG).expect("a result").is_err());
     assert!(check(&runtime).recv_timeout(HANG).expect("a result").is_err());
     assert!(!stage.is_started());
+}
+
+#[test]
+fn an_edge_without_a_runtime_is_idle_and_the_next_use_starts_another() {
+    let stage = Stage::with_idle_time(Duration::ZERO);
+    let (one, two) = (stage.runtime(1, "a.example"), stage.runtime(2, "b.example"));
+    let checked = [check(&one), check(&two)];
+    let mut edge = stage.started();
+    for _ in 0..2 {
+        let set = edge.expect("PolicySet");
+        edge.send(set, &ToSidecar::Done {});
+        let id = edge.expect("Check");
+        edge.send(id, &ALLOWED);
+    }
+    checked.iter().for_each(|checked| assert!(checked.recv_timeout(HANG).expect("a result").is_ok()));
+    one.end();
+    edge.expect("RuntimeEnd { runtime: 1 }");
+    // The other runtime keeps the edge, although it uses nothing.
+    let checked = check(&two);
+    let id = edge.expect("Check { runtime: 2");
+    edge.send(id, &ALLOWED);
+    assert!(checked.recv_timeout(HANG).expect("a result").is_ok());
+    two.end();
+    edge.expect_end();
+    let three = stage.runtime(3, "c.example");
+    let _checked = check(&three);
+    let mut next = stage.started();
+    next.expect("PolicySet { runtime: 3");
+}
+
+#[test]
+fn an_edge_that_ends_again_and_again_is_started_a_limited_number_of_times() {
+    let stage = Stage::with_idle_time(HANG);
+    let runtime = stage.runtime(1, "a.example");
+    let (mut starts, began) = (0, Instant::now());
+    for _ in 0..200 {
+        let checked = check(&runtime);
+        let failed = loop {
+            if let Ok(stream) = stage.starts.try_recv() {
+                starts += 1;
+                let mut edge = TestEdge { stream, decoder: Decoder::new() };
+                edge.send(0, &ToSidecar::Hello { version: VERSION });
+                edge.expect("Hello");
+            }
+            match checked.try_recv() {
+                Ok(result) => break result.expect_err("the edge has ended"),
+                Err(_) => std::thread::yield_now(),
+            }
+        };
+        assert_eq!(failed.code(), "ERR_EDGE_ENDED");
+    }
+    let more = began.elapsed().as_millis() / 500 + 1;
+    assert!((32..=32 + more).contains(&starts), "{starts}");
 }

@@ -1,16 +1,19 @@
 //! The addresses of a runtime's names. Next: `exchange.rs`.
 //!
 //! A runtime has its own cache, so that no runtime learns from the time of a look-up which names
-//! another runtime uses. An entry counts for the policy that judged its addresses. If no server
-//! replies, an expired entry is used for a while. Time is a parameter.
+//! another runtime uses. An entry counts for the policy that judged its addresses. A name without
+//! an address has an entry too, for the time that the response states. If no server replies, an
+//! expired entry with addresses is used for a while. Time is a parameter.
 
-use coldframe_egress::{Family, Generation, Name, PIN_TIMES, Resolved};
+use coldframe_egress::{Family, Generation, Name, PIN_TIMES, Resolved, ResponseFault};
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
 /// The time for which an expired entry is used while no server replies.
 pub const STALE: Duration = Duration::from_secs(30);
+/// The longest time for which a name has no address. A name that was just made appears soon.
+pub const MAX_NEGATIVE: Duration = Duration::from_secs(60);
 /// The largest number of entries.
 const MAX_ENTRIES: usize = 1_024;
 
@@ -20,7 +23,8 @@ pub struct Cache(HashMap<(Name, Family), Entry>);
 
 #[derive(Debug)]
 struct Entry {
-    addresses: Vec<IpAddr>,
+    /// The addresses, or the reason why the name has none.
+    found: Result<Vec<IpAddr>, ResponseFault>,
     expires: Instant,
     ends: Instant,
     generation: Generation,
@@ -29,34 +33,58 @@ struct Entry {
 impl Cache {
     /// Stores the addresses of a response.
     pub fn store(&mut self, name: &Name, family: Family, resolved: &Resolved, generation: Generation, now: Instant) {
+        let expires = now + resolved.ttl.min(PIN_TIMES.1);
+        // The pin of the name is fresh for at least the shortest time of pins.
+        let ends = now + resolved.ttl.clamp(PIN_TIMES.0, PIN_TIMES.1) + STALE;
+        self.insert(name, family, Entry { found: Ok(resolved.addresses.clone()), expires, ends, generation }, now);
+    }
+
+    /// Stores that a name has no address. `ttl` is the time that the response states. Without a
+    /// time, nothing is stored.
+    pub fn store_negative(
+        &mut self,
+        name: &Name,
+        family: Family,
+        fault: ResponseFault,
+        ttl: Option<Duration>,
+        generation: Generation,
+        now: Instant,
+    ) {
+        let Some(ttl) = ttl else {
+            self.0.remove(&(name.clone(), family));
+            return;
+        };
+        let expires = now + ttl.min(MAX_NEGATIVE);
+        self.insert(name, family, Entry { found: Err(fault), expires, ends: expires, generation }, now);
+    }
+
+    fn insert(&mut self, name: &Name, family: Family, entry: Entry, now: Instant) {
         if self.0.len() >= MAX_ENTRIES {
             self.0.retain(|_, entry| entry.ends > now);
         }
         if self.0.len() >= MAX_ENTRIES {
             self.0.clear();
         }
-        let expires = now + resolved.ttl.min(PIN_TIMES.1);
-        // The pin of the name is fresh for at least the shortest time of pins.
-        let ends = now + resolved.ttl.clamp(PIN_TIMES.0, PIN_TIMES.1) + STALE;
-        let entry = Entry { addresses: resolved.addresses.clone(), expires, ends, generation };
         self.0.insert((name.clone(), family), entry);
     }
 
-    /// Removes the addresses of a name, because the name has no address now.
-    pub fn remove(&mut self, name: &Name, family: Family) {
-        self.0.remove(&(name.clone(), family));
-    }
-
-    /// Returns the addresses of an entry that has not expired, and the rest of its time.
-    pub fn fresh(&self, name: &Name, family: Family, generation: Generation, now: Instant) -> Option<(Vec<IpAddr>, Duration)> {
+    /// Returns the addresses of an entry that has not expired and the rest of its time, or the
+    /// reason why the name has no address.
+    pub fn fresh(
+        &self,
+        name: &Name,
+        family: Family,
+        generation: Generation,
+        now: Instant,
+    ) -> Option<Result<(Vec<IpAddr>, Duration), ResponseFault>> {
         let entry = self.0.get(&(name.clone(), family)).filter(|entry| entry.generation == generation && entry.expires > now)?;
-        Some((entry.addresses.clone(), entry.expires.saturating_duration_since(now)))
+        Some(entry.found.clone().map(|addresses| (addresses, entry.expires.saturating_duration_since(now))))
     }
 
     /// Returns the addresses of an entry that has expired, or not, while no server replies.
     pub fn stale(&self, name: &Name, family: Family, generation: Generation, now: Instant) -> Option<Vec<IpAddr>> {
         let entry = self.0.get(&(name.clone(), family)).filter(|entry| entry.generation == generation && entry.ends > now)?;
-        Some(entry.addresses.clone())
+        entry.found.clone().ok()
     }
 }
 
@@ -81,6 +109,15 @@ mod tests {
         assert!(cache.fresh(&name, Family::V6, generation, start).is_none());
         cache.store(&name, Family::V4, &resolved(0), generation, start);
         assert!(!fresh(&cache, 0) && stale(&cache, 34) && !stale(&cache, 35));
+        let negative = |cache: &mut Cache, ttl: Option<u64>| {
+            let ttl = ttl.map(Duration::from_secs);
+            cache.store_negative(&name, Family::V4, ResponseFault::NoName, ttl, generation, start);
+        };
+        negative(&mut cache, Some(3_600));
+        assert_eq!(cache.fresh(&name, Family::V4, generation, at(59)), Some(Err(ResponseFault::NoName)));
+        assert!(!fresh(&cache, 60) && !stale(&cache, 1), "a missing name is never stale");
+        negative(&mut cache, None);
+        assert!(!fresh(&cache, 0), "the response states no time");
         for number in 0..5_000 {
             let name = Name::parse(&format!("n{number}.example")).unwrap();
             cache.store(&name, Family::V4, &resolved(60), generation, start);

@@ -3,10 +3,12 @@
 //! The query has a random id, a random case of its letters and a random port. A response must have
 //! the id, the name and the type of the query, and be sent by the server's address. Other responses
 //! are ignored. A truncated response, a response in another case, and a flood of wrong responses
-//! make the query repeat over TCP. A server has [`SERVER_TIME`], a query [`QUERY_TIME`].
+//! make the query repeat over TCP. A query states with EDNS how long a datagram may be. A server
+//! that refuses EDNS receives the query again without EDNS. A server has [`SERVER_TIME`], a query
+//! [`QUERY_TIME`].
 
 use coldframe_egress::{Name, ResponseFault};
-use hickory_proto::op::{Message, MessageType, OpCode, Query};
+use hickory_proto::op::{Edns, Message, MessageType, OpCode, Query, ResponseCode};
 use hickory_proto::rr::{DNSClass, Name as WireName, RecordType};
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -21,7 +23,10 @@ pub const SERVER_TIME: Duration = Duration::from_secs(2);
 pub const QUERY_TIME: Duration = Duration::from_secs(8);
 /// The number of wrong responses after which a query is repeated over TCP.
 const MAX_WRONG: u32 = 32;
-/// The largest response over UDP. Servers send at most 512 bytes without EDNS.
+/// The largest response over UDP that a query asks for. Longer datagrams are cut into fragments on
+/// the usual networks, and fragments are lost or forged easily.
+const DATAGRAM: u16 = 1_232;
+/// The largest response over UDP that is read. Some servers ignore the size of the query.
 const MAX_DATAGRAM: usize = 4_096;
 
 /// The reason why a query has no response.
@@ -103,7 +108,14 @@ pub async fn ask<T>(
 }
 
 async fn exchange(server: SocketAddr, name: &Name, record_type: RecordType) -> Result<(u16, Message), QueryFault> {
-    let asked = Asked::new(name, record_type)?;
+    let (id, message) = attempt(server, Asked::new(name, record_type, true)?).await?;
+    match message.metadata.response_code {
+        ResponseCode::FormErr | ResponseCode::NotImp => attempt(server, Asked::new(name, record_type, false)?).await,
+        _ => Ok((id, message)),
+    }
+}
+
+async fn attempt(server: SocketAddr, asked: Asked) -> Result<(u16, Message), QueryFault> {
     let received = match over_udp(server, &asked).await {
         Ok(Datagram::Response(message)) => Ok(message),
         Ok(Datagram::NeedsStream) => over_tcp(server, &asked).await,
@@ -117,7 +129,7 @@ async fn exchange(server: SocketAddr, name: &Name, record_type: RecordType) -> R
 }
 
 impl Asked {
-    fn new(name: &Name, record_type: RecordType) -> Result<Self, QueryFault> {
+    fn new(name: &Name, record_type: RecordType, has_edns: bool) -> Result<Self, QueryFault> {
         let mut random = [0; 2 + 32];
         let unusable = |_| QueryFault::Response(ResponseFault::Malformed);
         getrandom::fill(&mut random).map_err(|_| QueryFault::Unreachable)?;
@@ -131,6 +143,11 @@ impl Asked {
         let mut message = Message::new(id, MessageType::Query, OpCode::Query);
         message.metadata.recursion_desired = true;
         message.add_query(Query::query(wire.clone(), record_type));
+        if has_edns {
+            let mut edns = Edns::new();
+            edns.set_max_payload(DATAGRAM);
+            message.set_edns(edns);
+        }
         let bytes = message.to_vec().map_err(|_| ()).map_err(unusable)?;
         Ok(Self { id, name: wire, record_type, bytes })
     }

@@ -39,9 +39,13 @@ pub async fn look_up(runtime: &Runtime, text: &str, family: LookUpFamily) -> Res
 }
 
 /// The reason why a look-up fails, before it is described.
-pub(super) enum Failed {
+#[derive(Clone)]
+pub enum Failed {
+    /// A code of `getaddrinfo` or c-ares.
     Code(&'static str),
+    /// An address may not be connected.
     NotPublic(Decision),
+    /// A limit is reached.
     Limit(&'static str),
 }
 

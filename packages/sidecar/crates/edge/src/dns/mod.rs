@@ -3,11 +3,14 @@
 mod cache;
 mod exchange;
 mod look_up;
+mod nat64;
 mod query;
 mod records;
 mod resolve;
+mod single_flight;
 
 pub use cache::Cache;
 pub use look_up::look_up;
-pub use query::query;
-pub use resolve::{Unresolved, resolve};
+pub use query::{Queried, query};
+pub use resolve::{Resolution, Unresolved, resolve};
+pub use single_flight::SingleFlight;

@@ -9,14 +9,19 @@ use coldframe_edge_link::{Event, Failure};
 use coldframe_egress::{Family, Name, RecordQuery, Resolved, ResponseFault, judge_records};
 use hickory_proto::rr::{RData, Record, RecordType};
 use std::net::IpAddr;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 /// The response of a query, judged.
-struct Found {
-    json: String,
+#[derive(Clone)]
+pub struct Found {
+    json: Rc<str>,
     /// The addresses among the records, each with its time to live.
     addresses: Vec<(IpAddr, u32)>,
 }
+
+/// The result of a query.
+pub type Queried = Result<Found, Failed>;
 
 /// Queries the records of a name. Names with fixed addresses are not used, as in c-ares.
 ///
@@ -34,7 +39,8 @@ pub async fn query(runtime: &Runtime, text: &str, record_type: u16) -> Result<St
     if !decision.is_allowed() {
         return Err(refused(runtime, text, Some(&name), &decision));
     }
-    let result = find(runtime, &name, record_type).await;
+    let key = (name.clone(), u16::from(record_type));
+    let result = runtime.querying.ask(key, async || find(runtime, &name, record_type).await).await;
     let (addresses, code) = match &result {
         Ok(found) => (found.addresses.iter().map(|(address, _)| *address).collect(), None),
         Err(Failed::Code(code)) => (Vec::new(), Some((*code).to_owned())),
@@ -50,10 +56,10 @@ pub async fn query(runtime: &Runtime, text: &str, record_type: u16) -> Result<St
             cached: false,
         });
     }
-    result.map(|found| found.json).map_err(|failed| failure(runtime, &name, failed))
+    result.map(|found| found.json.to_string()).map_err(|failed| failure(runtime, &name, failed))
 }
 
-async fn find(runtime: &Runtime, name: &Name, record_type: RecordType) -> Result<Found, Failed> {
+async fn find(runtime: &Runtime, name: &Name, record_type: RecordType) -> Queried {
     let current = runtime.cell.current();
     runtime.take_query(&current, name, Instant::now()).map_err(|limit| Failed::Limit(limit.as_str()))?;
     let servers = runtime.servers();
@@ -61,7 +67,7 @@ async fn find(runtime: &Runtime, name: &Name, record_type: RecordType) -> Result
         let query = RecordQuery { id, name: name.clone(), record_type };
         let records = judge_records(&runtime.cell.current(), &query, message)?;
         let addresses = records.iter().filter_map(|record| address(record)).collect();
-        Ok(Found { json: json(record_type, &records), addresses })
+        Ok(Found { json: json(record_type, &records).into(), addresses })
     };
     let found = ask(&servers, name, record_type, judge).await.map_err(code)?;
     for family in [Family::V4, Family::V6] {

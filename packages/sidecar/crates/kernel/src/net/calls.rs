@@ -126,9 +126,16 @@ fn connect(process: &Process, id: SocketId, arguments: &Arguments<'_>) -> Answer
         if network.get(id)?.is_datagram() {
             return network.set_remote(id, address).map(|()| 0);
         }
-        match network.connect(id, address.ok_or(Errno::EINVAL)?)? {
-            Progress::Connected => Ok(0),
-            Progress::Waiting => Err(Errno::EINPROGRESS),
+        let address = address.ok_or(Errno::EINVAL)?;
+        match network.connect(id, address.clone()) {
+            Ok(Progress::Connected) => Ok(0),
+            Ok(Progress::Waiting) => Err(Errno::EINPROGRESS),
+            // No program listens at the address.
+            Err(Errno::ECONNREFUSED) if let Some(peer) = state.host_loopback(&address) => {
+                state.connect_outside(id, peer)?;
+                Err(Errno::EINPROGRESS)
+            }
+            Err(error) => Err(error),
         }
     })
 }

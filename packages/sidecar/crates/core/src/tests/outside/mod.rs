@@ -51,6 +51,9 @@ impl Outside for Calls {
     fn cancel(&self, id: LookUpId) {
         self.send(Asked::Cancel(id));
     }
+    fn opens_loopback(&self, _peer: SocketAddr) -> bool {
+        false
+    }
     fn connect(&self, flow: FlowId, peer: SocketAddr) {
         self.send(Asked::Connect(flow, peer));
     }

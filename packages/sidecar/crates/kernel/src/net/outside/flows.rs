@@ -68,11 +68,19 @@ enum MoveResult {
 impl SocketState {
     /// Starts a connection to an address outside the runtime. Fails like [`Network::begin_flow`],
     /// and with `EACCES` if nothing outside can be reached.
-    pub(super) fn connect_outside(&mut self, id: SocketId, peer: SocketAddr) -> Result<(), Errno> {
+    pub(in crate::net) fn connect_outside(&mut self, id: SocketId, peer: SocketAddr) -> Result<(), Errno> {
         let outside = self.outside.outside.clone().ok_or(Errno::EACCES)?;
         let flow = self.begin_flow(id, Address::Ip(peer.ip(), peer.port()))?;
         outside.connect(flow, peer);
         Ok(())
+    }
+
+    /// Returns the address of the host machine's loopback that a connection to `address` reaches if
+    /// no program listens at the address. Returns `None` for every other address.
+    pub(in crate::net) fn host_loopback(&self, address: &Address) -> Option<SocketAddr> {
+        let Ok(Address::Ip(ip, port)) = address.clone().destination() else { return None };
+        let peer = SocketAddr::new(ip.to_canonical(), port);
+        self.outside.outside.as_ref().filter(|outside| outside.opens_loopback(peer)).map(|_| peer)
     }
 
     /// Opens a session of TLS. Returns the program's socket. Fails with `EACCES` without an
@@ -97,7 +105,7 @@ impl SocketState {
         while self.outside.flows.contains_key(&flow) {
             flow = FlowId::new(flow.get().checked_add(1).unwrap_or(1));
         }
-        self.network.begin_flow(id, flow)?;
+        self.network.begin_flow(id, flow, &remote)?;
         self.outside.last_flow = flow.get();
         self.outside.flows.insert(flow, FlowPlace::Opening(id, remote));
         Ok(flow)
@@ -304,13 +312,13 @@ impl Flow {
 
 impl Network {
     /// Marks a socket as a client that waits for the connection `flow`. Fails with `EINVAL` if the
-    /// socket is bound to the loopback, because the loopback reaches nothing outside. Fails with
-    /// `EALREADY` if the socket waits for another connection, and with `EISCONN` if the socket is
-    /// connected or listens.
-    fn begin_flow(&mut self, id: SocketId, flow: FlowId) -> Result<(), Errno> {
+    /// socket is bound to the loopback and `remote` is outside the loopback. Fails with `EALREADY`
+    /// if the socket waits for another connection, and with `EISCONN` if the socket is connected
+    /// or listens.
+    fn begin_flow(&mut self, id: SocketId, flow: FlowId, remote: &Address) -> Result<(), Errno> {
         let socket = self.get_mut(id)?;
         match (&socket.role, &socket.local) {
-            (Role::Fresh, Some(Address::Ip(ip, _))) if !ip.is_unspecified() => return Err(Errno::EINVAL),
+            (Role::Fresh, Some(Address::Ip(ip, _))) if !ip.is_unspecified() && remote.is_outside() => return Err(Errno::EINVAL),
             (Role::Fresh, _) => {}
             (Role::Connecting(_) | Role::Opening(_), _) => return Err(Errno::EALREADY),
             _ => return Err(Errno::EISCONN),

@@ -7,6 +7,9 @@ use coldframe_panics::runtime::Mutex;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
+/// The port of the host machine's loopback that [`FakeOutside`] opens.
+pub(crate) const HOST_PORT: u16 = 5_432;
+
 /// A call of the kernel. The variants are the methods of the trait.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Asked {
@@ -43,6 +46,10 @@ impl Outside for FakeOutside {
 
     fn cancel(&self, id: LookUpId) {
         self.0.lock().push(Asked::Cancel(id));
+    }
+
+    fn opens_loopback(&self, peer: SocketAddr) -> bool {
+        peer.port() == HOST_PORT
     }
 
     fn connect(&self, flow: FlowId, peer: SocketAddr) {

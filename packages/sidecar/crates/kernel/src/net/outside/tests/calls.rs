@@ -3,6 +3,7 @@
 use super::*;
 use crate::caller::Caller;
 use crate::limits::Limits;
+use crate::net::outside::testing::HOST_PORT;
 use crate::outside::{LookUpAnswer, LookUpFamily, LookUpId, MAX_ADDRESSES, MAX_RECORDS_BYTES};
 use crate::permissions::policy::{PermissionPolicy, PermissionRule, ScopePolicy, Verdict};
 use crate::testing::FakeCaller;
@@ -223,4 +224,36 @@ fn a_refused_connection_is_explained_once() {
     let expected = "the permission network.connect is denied by the rule network.deny[0]: a message\0denied\0deny[0]";
     assert_eq!(program.text(SocketCall::Explain, &[socket]), expected);
     assert_eq!(program.text(SocketCall::Explain, &[socket]), "");
+}
+
+#[test]
+fn an_opened_port_of_the_loopback_leads_to_the_host_machine_if_no_program_listens() {
+    let program = Program::new(&["127.0.0.1:*", "[::1]:*"], &Limits::default());
+    let port = i64::from(HOST_PORT);
+    let here = SocketAddr::from(([127, 0, 0, 1], HOST_PORT));
+    for (flow, address) in (1..).zip(["127.0.0.1", "0.0.0.0"]) {
+        assert_eq!(program.connect(address, port).1, Err(Errno::EINPROGRESS));
+        assert_eq!(program.outside.take(), [Asked::Connect(FlowId::new(flow), here)]);
+    }
+    // The address of the permission and of the flow is the IPv4 address.
+    let long = program.sys(SocketCall::Socket, &[10, 1], "", 0).expect("room");
+    assert_eq!(program.sys(SocketCall::Connect, &[long], "::ffff:127.0.0.1", port), Err(Errno::EINPROGRESS));
+    assert_eq!(program.outside.take(), [Asked::Connect(FlowId::new(3), here)]);
+    assert_eq!(program.connect("127.0.0.1", port + 1).1, Err(Errno::ECONNREFUSED), "another port");
+    assert_eq!(program.connect("127.0.0.2", port).1, Err(Errno::EACCES), "the permission is checked first");
+    // A listener of the runtime has the port.
+    let listener = program.sys(SocketCall::Socket, &[2, 1], "", 0).expect("room");
+    program.sys(SocketCall::Bind, &[listener], "127.0.0.1", port).expect("a free port");
+    let mut integers = [0; 8];
+    (integers[0], integers[1]) = (listener, 1);
+    call(&program.program, SocketCall::Listen.into(), &mut Arguments::new(integers, &mut [])).expect("a bound socket");
+    assert_eq!(program.connect("127.0.0.1", port).1, Ok(0));
+    assert_eq!(program.outside.take(), []);
+    // A socket that is bound to the loopback reaches the host machine's loopback, and nothing else.
+    program.sys(SocketCall::Close, &[listener, 1], "", 0).expect("open");
+    let bound = program.sys(SocketCall::Socket, &[2, 1], "", 0).expect("room");
+    program.sys(SocketCall::Bind, &[bound], "127.0.0.1", 4_000).expect("a free port");
+    assert_eq!(program.sys(SocketCall::Connect, &[bound], "127.0.0.1", port), Err(Errno::EINPROGRESS));
+    program.kernel().set_outside(None);
+    assert_eq!(program.connect("127.0.0.1", port).1, Err(Errno::ECONNREFUSED), "nothing outside");
 }
