@@ -1,27 +1,32 @@
 // The network benchmark: connections out of a runtime, lookups, updates of the policy, and the
 // gateway. Each row has a floor in the same run, which is usually the pinned Node.
 //
-// Next: `programs.ts` for the programs of both sides, `peer.ts` for the servers.
+// Next: `pressure-rows.ts`, `programs.ts` for the programs of both sides, `peer.ts` for the
+// servers.
 
 import { Sidecar } from 'coldframe';
 import { runInSandbox, runOnBothSides } from '../sandbox/both-sides.js';
 import type { Benchmark, Section } from '../suite/benchmark.js';
 import { textOption } from '../suite/options.js';
-import { figure, type Table, table, times, words } from '../suite/table.js';
 import type { Target } from '../suite/targets.js';
 import { ms } from '../suite/text.js';
+import { idleTable, publishedChart, publishedTable, resultTable } from './figures.js';
 import { measureGateway } from './gateway.js';
+import { type IdleResult, measureIdle } from './idle.js';
 import { startPeer, towardsPeer } from './peer.js';
+import { pressureRows } from './pressure-rows.js';
 import { cachedLookUp, connectEcho, freshLookUp, keptFetch, receiveStream, roundTrip } from './programs.js';
 import { inMilliseconds, measureRow, type NetworkResult, type NetworkRow, type NetworkSetup } from './row.js';
 import { measureUpdates } from './updates.js';
 
 export type NetworkBenchOptions = { only: string };
 
-export type NetworkRun = { results: NetworkResult[] };
+export type NetworkRun = { results: NetworkResult[]; idle: IdleResult[] };
 
 interface Setup extends NetworkSetup, NetworkBenchOptions {}
 
+/** The name of the row of idle connections. */
+const IDLE = 'idle connections';
 /** The runs of a program on each side. */
 const ROUNDS = 5;
 
@@ -88,6 +93,7 @@ const rows: readonly NetworkRow[] = [
     target: { promise: 'N12', atMost: 1.5, of: 'ratio' },
     measure: measureGateway,
   },
+  ...pressureRows,
 ];
 
 const results: Section<Setup, NetworkRun, 'results'> = {
@@ -113,24 +119,47 @@ const results: Section<Setup, NetworkRun, 'results'> = {
     };
     return [{ promise, what: name, unit: of === 'ratio' ? '×' : unit, atMost, measured }];
   }),
-  tables: (run) => [resultTable(run.results)],
+  tables: (run) => [resultTable(run.results), publishedTable(run.results)],
+  charts: (run) => [publishedChart(run.results)],
 };
 
-const resultTable = (all: readonly NetworkResult[]): Table =>
-  table('The sandbox and the floors', all, [
-    words('row', ({ name }) => name),
-    words('unit', ({ unit }) => unit),
-    words('floor', ({ floorName, floor }) => (floor ? floorName : '')),
-    ...times(['floor p50'], ({ floor }: NetworkResult) => floor),
-    ...times(['sandbox p50', 'p95'], ({ sandbox }: NetworkResult) => sandbox),
-    figure('ratio', ({ ratio }) => ratio?.toFixed(2)),
-    figure('target', ({ bound }) => bound),
-    words('failure', ({ error }) => error ?? ''),
-  ]);
+const idle: Section<Setup, NetworkRun, 'idle'> = {
+  field: 'idle',
+  open: ({ only, ...setup }) => ({
+    rows: IDLE.includes(only) ? [{ name: IDLE, key: { row: IDLE }, measure: () => measureIdle(setup) }] : [],
+  }),
+  describe: ({ replied, sidecarKib, edgeKib, lastToFirst }) =>
+    `${replied} replied, ${(sidecarKib + edgeKib).toFixed(2)} KiB each, last to first ${lastToFirst.toFixed(2)} ×`,
+  outcomes: ({ connections, replied }) => [{ name: IDLE, total: connections, right: replied }],
+  targets: [
+    {
+      promise: 'N9',
+      what: 'an idle connection, in the sidecar and the edge process',
+      unit: 'KiB',
+      atMost: 2,
+      measured: ({ idle: [result] }) => result && result.sidecarKib + result.edgeKib,
+    },
+    {
+      promise: 'N10',
+      what: 'the last 1,000 of 10,000 connections, divided by the first 1,000',
+      unit: '×',
+      atMost: 1.2,
+      measured: ({ idle: [result] }) => result?.lastToFirst,
+    },
+    {
+      promise: 'N21',
+      what: 'idle connections that transfer a byte afterwards',
+      unit: '%',
+      atLeast: 100,
+      measured: ({ idle: [result] }) => result && (100 * result.replied) / result.connections,
+    },
+  ],
+  tables: (run) => [idleTable(run.idle)],
+};
 
 export const network: Benchmark<NetworkBenchOptions, Setup, NetworkRun> = {
   name: 'network',
-  schema: 'coldframe-network/1',
+  schema: 'coldframe-network/2',
   heading: 'Coldframe: the network',
   summary: `Connections out of a runtime, lookups, updates of the policy and the gateway: the sandbox and the pinned Node,
 row by row in turns, with servers in a process of their own.`,
@@ -147,5 +176,5 @@ row by row in turns, with servers in a process of their own.`,
       },
     };
   },
-  sections: [results],
+  sections: [results, idle],
 };

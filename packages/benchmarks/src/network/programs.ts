@@ -19,7 +19,7 @@ ${setup}
 `;
 
 /** Connects, sends one byte and receives the byte. */
-export const connectEcho = ({ host, echo }: PeerPorts): string =>
+export const connectEcho = ({ host, echo }: PeerPorts, repeats = { warmup: 20, count: 100 }): string =>
   timed(
     `const net = require('node:net');
     const once = () => new Promise((resolve, reject) => {
@@ -29,7 +29,7 @@ export const connectEcho = ({ host, echo }: PeerPorts): string =>
         resolve();
       });
     });`,
-    { warmup: 20, count: 100 },
+    repeats,
   );
 
 /** Sends one byte over an open connection and receives the byte. */
@@ -94,3 +94,60 @@ export const freshLookUp = ({ host }: PeerPorts): string =>
     };`,
     { warmup: 5, count: 60 },
   );
+
+/** Makes 40 round trips with pauses, so that the program leaves the processor idle. */
+export const pausedRoundTrips = ({ host, echo }: PeerPorts): string => `
+const net = require('node:net');
+const socket = net.connect({ port: ${echo}, host: '${host}', noDelay: true });
+socket.on('error', (error) => { throw error; });
+(async () => {
+  await new Promise((resolve) => socket.on('connect', resolve));
+  const samples = [];
+  for (let i = -5; i < 40; i++) {
+    await new Promise((resolve) => setTimeout(resolve, 20 + Math.random() * 60));
+    const from = performance.now();
+    const reply = new Promise((resolve) => socket.once('data', resolve));
+    socket.write('x');
+    await reply;
+    if (i >= 0) samples.push(performance.now() - from);
+  }
+  console.log(JSON.stringify({ samples, check: 'ok' }));
+  process.exit();
+})();
+`;
+
+/** Connects five times. The first connection of a sidecar starts the edge process. */
+export const firstConnections = (ports: PeerPorts): string => connectEcho(ports, { warmup: 0, count: 5 });
+
+/**
+ * Opens `count` connections in sequence after a line on stdin, and transfers a byte over each after
+ * the next line. Prints a line after the first connection, the times of the first and the last
+ * thousand, and the number of transferred bytes.
+ */
+export const idleConnections = ({ host, echo }: PeerPorts, count: number): string => `
+import net from 'node:net';
+import readline from 'node:readline';
+const lines = readline.createInterface({ input: process.stdin })[Symbol.asyncIterator]();
+const connect = () => new Promise((resolve, reject) => {
+  const socket = net.connect({ port: ${echo}, host: '${host}', noDelay: true }, () => resolve(socket)).on('error', reject);
+});
+(await connect()).destroy();
+console.log('ready');
+await lines.next();
+const [sockets, times] = [[], []];
+for (let n = 0; n < ${count}; n++) {
+  const from = performance.now();
+  sockets.push(await connect());
+  times.push(performance.now() - from);
+}
+const sum = (list) => list.reduce((total, time) => total + time, 0);
+console.log(JSON.stringify([sum(times.slice(0, 1_000)), sum(times.slice(-1_000))]));
+await lines.next();
+let replied = 0;
+await Promise.all(sockets.map((socket) => new Promise((resolve, reject) => {
+  socket.on('error', reject).once('data', () => { replied++; resolve(); });
+  socket.write('x');
+})));
+console.log(replied);
+process.exit();
+`;

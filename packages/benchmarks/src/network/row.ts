@@ -19,14 +19,21 @@ export interface NetworkTarget {
   of: 'value' | 'ratio';
 }
 
+/** The milliseconds of each sample. `floor` is absent for a row without another side. */
+export interface RowSamples {
+  sandbox: number[];
+  floor?: number[];
+}
+
 export interface NetworkRow {
   name: string;
   unit: NetworkUnit;
   /** The other side of the row, to which the ratio refers. @default 'Node' */
   floor?: string;
   target?: NetworkTarget;
-  /** Returns the milliseconds of each sample. `floor` is absent for a row without another side. */
-  measure(setup: NetworkSetup): Promise<{ sandbox: number[]; floor?: number[] }>;
+  /** The figure of both sides that the ratio compares. @default 'p50' */
+  compares?: 'p50' | 'p99';
+  measure(setup: NetworkSetup): Promise<RowSamples>;
 }
 
 /** One result in the JSON. Statistics are in `unit`. */
@@ -36,7 +43,7 @@ export interface NetworkResult {
   floorName: string;
   sandbox: Statistics | null;
   floor: Statistics | null;
-  /** The ratio of the medians. */
+  /** The ratio of the medians, or of the figures that the row compares. */
   ratio: number | null;
   bound: string;
   /** The reason why the row has no figures. */
@@ -46,12 +53,12 @@ export interface NetworkResult {
 const PER_MS: Readonly<Record<NetworkUnit, number>> = { µs: 1_000, ms: 1 };
 
 export async function measureRow(row: NetworkRow, setup: NetworkSetup): Promise<NetworkResult> {
-  const { name, unit, floor: floorName = 'Node', target } = row;
+  const { name, unit, floor: floorName = 'Node', compares = 'p50', target } = row;
   const head = { name, unit, floorName, bound: boundOf(row) };
   try {
     const measured = await row.measure(setup);
     const [sandbox, floor] = [statisticsIn(unit, measured.sandbox), statisticsIn(unit, measured.floor ?? [])];
-    return { ...head, sandbox, floor, ratio: ratioOf(sandbox?.p50, floor?.p50) ?? null };
+    return { ...head, sandbox, floor, ratio: ratioOf(sandbox?.[compares], floor?.[compares]) ?? null };
   } catch (error) {
     return { ...head, sandbox: null, floor: null, ratio: null, error: reason(error) };
   }

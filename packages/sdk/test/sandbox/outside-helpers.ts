@@ -29,7 +29,7 @@ const closed = (server: Server, sockets: ReadonlySet<Socket>): Promise<void> =>
     for (const socket of sockets) socket.destroy();
   });
 
-async function listening(server: Server, address = '0.0.0.0'): Promise<TestServer> {
+async function listening(server: Server, host = '0.0.0.0'): Promise<TestServer> {
   const sockets = new Set<Socket>();
   let count = 0;
   server.on('connection', (socket) => {
@@ -38,7 +38,7 @@ async function listening(server: Server, address = '0.0.0.0'): Promise<TestServe
     socket.on('error', () => {});
     socket.once('close', () => sockets.delete(socket));
   });
-  server.listen(0, address);
+  server.listen(0, host);
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   return { port, count: () => count, [Symbol.asyncDispose]: () => closed(server, sockets) };
@@ -59,9 +59,10 @@ export const greeting = (text: string, address = '127.0.0.1'): Promise<TestServe
   );
 
 /** An HTTP server that responds with the method and the path. Connections are kept alive. */
-export const http = (): Promise<TestServer> =>
+export const http = (host?: string): Promise<TestServer> =>
   listening(
     createHttpServer({ keepAliveTimeout: 60_000 }, (request, response) => response.end(`${request.method} ${request.url}`)),
+    host,
   );
 
 /** A DNS server with the addresses of names. Any other name does not exist. */
@@ -90,8 +91,8 @@ export async function dns(names: Readonly<Record<string, string>>): Promise<Test
   return { port: socket.address().port, count: () => asked.length, asked, [Symbol.asyncDispose]: close };
 }
 
-// Returns the name in a query, and the place after the name.
-function readName(query: Buffer): [name: string, end: number] {
+/** Returns the name in a query, and the place after the name. */
+export function readName(query: Buffer): [name: string, end: number] {
   const labels: string[] = [];
   let at = 12;
   for (let length = query[at] ?? 0; length > 0; length = query[at] ?? 0) {

@@ -15,6 +15,11 @@ const LEAST_GRANT: u64 = 16 << 10;
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
 const NANOSECONDS: u128 = 1_000_000_000;
 
+/// The direction to the peer, as an index.
+pub const UP: usize = 0;
+/// The direction from the peer, as an index.
+pub const DOWN: usize = 1;
+
 /// The number of peers with failed connections from which on a runtime backs off.
 pub const MAX_FAILED_PEERS: usize = 100;
 /// The time in which failed peers are counted.

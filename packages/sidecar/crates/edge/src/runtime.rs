@@ -64,10 +64,8 @@ pub struct State {
     pub cache: Cache,
     budgets: LookupBudgets,
     connects: TokenBucket,
-    /// The rate of bytes to peers.
-    pub up: ByteRate,
-    /// The rate of bytes from peers.
-    pub down: ByteRate,
+    /// The rates of bytes to peers and from peers.
+    pub rates: [ByteRate; 2],
     /// The secrets.
     pub secrets: SecretTable,
     /// The number of open secrets sockets.
@@ -115,8 +113,7 @@ impl Runtime {
             cache: Cache::default(),
             budgets: LookupBudgets::default(),
             connects: connects(&limits, now),
-            up: ByteRate::new(limits.bytes_per_second, now),
-            down: ByteRate::new(limits.bytes_per_second, now),
+            rates: [(); 2].map(|()| ByteRate::new(limits.bytes_per_second, now)),
             secrets: SecretTable::default(),
             secret_sockets: 0,
             failed: FailedPeers::default(),
@@ -214,8 +211,7 @@ impl Runtime {
             if (new.connects_per_second, new.connects_burst) != (old.connects_per_second, old.connects_burst) {
                 state.connects = connects(&new, now);
             }
-            state.up.set(new.bytes_per_second, now);
-            state.down.set(new.bytes_per_second, now);
+            state.rates.iter_mut().for_each(|rate| rate.set(new.bytes_per_second, now));
             (state.options, state.dns) = (options, dns);
         }
         self.judge_flows(now);
@@ -256,6 +252,17 @@ impl Runtime {
         };
         drop(state);
         Err(self.limit(name))
+    }
+
+    /// Returns how many of `wanted` bytes may be moved now in a direction, by the rate and the
+    /// limit of bytes.
+    ///
+    /// # Errors
+    /// Returns the time until the rate allows bytes.
+    pub fn available(&self, direction: usize, wanted: u64, now: Instant) -> Result<u64, Duration> {
+        let mut state = self.state.borrow_mut();
+        let left = state.options.limits.bytes.map_or(u64::MAX, |limit| limit.saturating_sub(state.moved));
+        state.rates.get_mut(direction).map_or(Ok(0), |rate| rate.available(wanted.min(left), now))
     }
 
     /// Counts moved bytes. Returns whether the limit of bytes is reached.

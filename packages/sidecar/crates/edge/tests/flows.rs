@@ -311,6 +311,33 @@ fn the_limit_of_bytes_ends_all_flows() {
 }
 
 #[test]
+fn no_byte_beyond_the_limit_of_bytes_reaches_the_peer() {
+    let (sender, receiver) = std::sync::mpsc::channel();
+    let sink = Counting::new(move |mut stream| {
+        let mut buffer = [0; 65_536];
+        let mut count = 0;
+        while let Ok(more @ 1..) = stream.read(&mut buffer) {
+            count += more;
+        }
+        sender.send(count).unwrap();
+    });
+    let mut sidecar = limited(Limits { bytes: Some(100_001), ..wide() });
+    for flow in [1, 2] {
+        assert_eq!(sidecar.connect(flow, sink.address), Ok(()));
+    }
+    for flow in [1, 2] {
+        for _ in 0..2 {
+            sidecar.send(flow, &ToEdge::Data(&[7; 50_000]));
+        }
+    }
+    for flow in [1, 2] {
+        assert_eq!(sidecar.closed(flow), Some(FailureKind::Limit { name: "bytes".to_owned() }));
+    }
+    let received: usize = (0..2).map(|_| receiver.recv().unwrap()).sum();
+    assert!(received <= 100_001, "{received}");
+}
+
+#[test]
 fn connections_into_a_listener_that_never_accepts_are_bounded() {
     let _ = rustix::process::setrlimit(
         rustix::process::Resource::Nofile,

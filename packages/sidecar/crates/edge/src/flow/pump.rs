@@ -6,6 +6,7 @@
 
 use super::{Ending, Flow, Inner};
 use crate::describe;
+use crate::limits::{DOWN, UP};
 use coldframe_edge_link::{CloseReason, MAX_DATA_BYTES, ToSidecar};
 use std::collections::VecDeque;
 use std::future::Future;
@@ -19,9 +20,6 @@ use tokio::time::{Sleep, sleep};
 /// The time that a peer has for the last bytes after the sidecar has closed the flow. Linux waits
 /// as long for the FIN of a peer.
 pub const FLUSH_TIME: Duration = Duration::from_secs(60);
-
-const UP: usize = 0;
-const DOWN: usize = 1;
 
 /// The end of a flow.
 enum Stop {
@@ -77,7 +75,7 @@ impl Flow {
     pub(super) fn write_now(&self, inner: &mut Inner, bytes: &[u8]) -> usize {
         let Some(stream) = inner.stream.as_ref().filter(|_| inner.to_peer.is_empty()) else { return 0 };
         let now = Instant::now();
-        let granted = self.runtime.state.borrow_mut().up.available(bytes.len() as u64, now).unwrap_or_default();
+        let granted = self.runtime.available(UP, bytes.len() as u64, now).unwrap_or_default();
         let granted = bytes.get(..usize::try_from(granted).unwrap_or(usize::MAX)).unwrap_or(bytes);
         let written = if granted.is_empty() { Ok(0) } else { stream.try_write(granted) };
         let written = written.unwrap_or_else(|error| {
@@ -93,7 +91,7 @@ impl Flow {
     fn sent(&self, inner: &mut Inner, count: usize) {
         let count = count as u64;
         inner.sent += count;
-        self.runtime.state.borrow_mut().up.take(count);
+        self.runtime.state.borrow_mut().rates[UP].take(count);
         self.runtime.count(count);
         if let Some(bytes) = inner.incoming.consume(count) {
             self.runtime.shared.out.send(self.id, &ToSidecar::Credit { bytes });
@@ -103,11 +101,8 @@ impl Flow {
     fn write(&self, inner: &mut Inner, cx: &mut Context<'_>) -> Result<(), Stop> {
         while !inner.to_peer.is_empty() {
             let wanted = inner.to_peer.len();
-            let Some(granted) =
-                pace(&mut inner.paces[UP], wanted, cx, |wanted, now| self.runtime.state.borrow_mut().up.available(wanted, now))
-            else {
-                return Ok(());
-            };
+            let available = |wanted, now| self.runtime.available(UP, wanted, now);
+            let Some(granted) = pace(&mut inner.paces[UP], wanted, cx, available) else { return Ok(()) };
             let (first, second) = inner.to_peer.as_slices();
             let first = first.get(..granted.min(first.len())).unwrap_or_default();
             let second = second.get(..(granted - first.len()).min(second.len())).unwrap_or_default();
@@ -145,7 +140,7 @@ impl Flow {
             let granted = if left == 0 {
                 None
             } else {
-                pace(&mut inner.paces[DOWN], left, cx, |wanted, now| self.runtime.state.borrow_mut().down.available(wanted, now))
+                pace(&mut inner.paces[DOWN], left, cx, |wanted, now| self.runtime.available(DOWN, wanted, now))
             };
             let Some(granted) = granted else { return self.peek(inner, cx) };
             let Some(stream) = inner.stream.as_mut() else { return Ok(()) };
@@ -158,7 +153,7 @@ impl Flow {
                     inner.outgoing.send(count as u64);
                     inner.received += count as u64;
                     inner.peer_waits = false;
-                    self.runtime.state.borrow_mut().down.take(count as u64);
+                    self.runtime.state.borrow_mut().rates[DOWN].take(count as u64);
                     if self.runtime.count(count as u64) {
                         return Err(Stop::Exhausted);
                     }
