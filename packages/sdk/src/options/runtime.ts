@@ -39,7 +39,8 @@ export interface RuntimeOptions<Sidecar, Snapshot> {
   network?: RuntimeNetworkOptions | undefined;
   /**
    * The sidecar of the runtime. Without this option the runtime uses the sidecar of the `Snapshot`
-   * (see `snapshot`) or of the first network of `network.join`, or spawns its own sidecar and ends that sidecar in `dispose()`.
+   * (see `snapshot`) or of the first network of `network.join`. Otherwise the runtime spawns its
+   * own sidecar, and ends that sidecar in `dispose()`.
    */
   sidecar?: Sidecar | undefined;
   /**

@@ -6,8 +6,8 @@ use coldframe_kernel::{MemberScope, PrivateNetwork};
 use std::sync::{Arc, Weak};
 
 impl Runtime {
-    /// Joins a private network under a name. Returns the number of the membership. A rollback or the
-    /// end of the runtime ends the membership.
+    /// Joins a private network under a name. Returns the number of the membership. A rollback or
+    /// the end of the runtime ends the membership.
     pub fn join(&self, network: &Arc<PrivateNetwork>, name: &str, tags: Vec<String>) -> Result<u32, Error> {
         let programs = self.inner.programs.lock();
         if programs.disposed {

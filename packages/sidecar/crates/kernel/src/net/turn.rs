@@ -1,6 +1,6 @@
-//! The lock of a socket table. The release of the lock delivers mail of private networks: the mail
-//! that this thread has posted to other runtimes, and the mail that other threads have posted to
-//! this table while it was locked (`../networks/mailbox.rs`). Next: `members/`.
+//! The lock of a socket table. The release of the lock delivers mail of private networks. This
+//! thread has posted mail to other runtimes, and other threads may have posted mail to this table
+//! while it was locked (`../networks/mailbox.rs`). Next: `members/`.
 
 use super::sockets::{SocketState, Sockets};
 use crate::networks::mailbox::deliver_posted;

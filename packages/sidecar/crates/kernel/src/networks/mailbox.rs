@@ -169,8 +169,8 @@ impl Mailbox {
     }
 }
 
-/// Answers mail that no table handles. The ends of open flows are reset by the table that closes
-/// the mailbox, so only a new connection needs an answer.
+/// Refuses mail that no table handles. The ends of open flows are reset by the table that closes
+/// the mailbox, so only a new connection needs a reply.
 fn refuse(mail: Mail) {
     if let Mail::Arrival(wire) = mail {
         wire.send(1, WireEvent::failed(Errno::ECONNREFUSED));

@@ -130,8 +130,8 @@ impl SocketState {
     }
 
     /// Returns the own address, for a socket that is bound to `bound` and reaches `to`. Fails with
-    /// `EHOSTUNREACH` if no member has the address, and with `EINVAL` if the socket is bound to an
-    /// address of another network or to the loopback.
+    /// `EHOSTUNREACH` if no member has the address. Fails with `EINVAL` if the socket is bound to
+    /// an address of another network or to the loopback.
     fn source(&self, bound: Option<&Address>, to: IpAddr) -> Result<(&Membership, SocketAddr), Errno> {
         let membership = self.membership_to(to).ok_or(Errno::EHOSTUNREACH)?;
         let own = membership.address_towards(to);
@@ -143,8 +143,8 @@ impl SocketState {
     }
 
     /// Starts a connection to another member. Fails with `EHOSTUNREACH` if no member has the
-    /// address, with `EALREADY` if the socket waits for another connection, and with `EISCONN` if
-    /// the socket is connected or listens.
+    /// address. Fails with `EALREADY` if the socket waits for another connection, and with
+    /// `EISCONN` if the socket is connected or listens.
     pub(super) fn connect_member(&mut self, id: SocketId, to: SocketAddr) -> Result<(), Errno> {
         self.network.check_fresh(id)?;
         self.network.bind_if_unbound(id)?;
@@ -170,7 +170,7 @@ impl SocketState {
         Ok(())
     }
 
-    /// Sends a message to another member. A message that nobody receives is lost. Fails with
+    /// Sends a message to another member. A message without a receiver is lost. Fails with
     /// `EACCES` if the rules do not allow the message.
     pub(super) fn send_member(&mut self, id: SocketId, bytes: &[u8], to: SocketAddr) -> Result<usize, Errno> {
         if let Some(error) = self.network.get_mut(id)?.error.take() {

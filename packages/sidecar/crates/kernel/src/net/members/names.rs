@@ -5,11 +5,11 @@ use super::both;
 use crate::net::outside::Question;
 use crate::net::sockets::{SocketState, Sockets};
 use crate::networks::{addresses_of, number_of};
-use crate::outside::{LookUpAnswer, OutsideFailure, OutsideFailureKind};
+use crate::outside::{LookUpAnswer, LookUpFamily, OutsideFailure, OutsideFailureKind};
 use crate::{Answer, Arguments, Process};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// The answer of the private networks for a name.
+/// The reply of the private networks for a name.
 pub(in crate::net) type Known = Result<LookUpAnswer, OutsideFailure>;
 
 /// The types of DNS records that members have.
@@ -34,7 +34,7 @@ pub(in crate::net) fn interfaces(process: &Process, arguments: &mut Arguments<'_
 }
 
 impl Sockets {
-    /// Answers a question about a name of a private network. Returns `None` if the name is no name
+    /// Looks up a name of a private network. Returns `None` if the name is no name
     /// of the runtime's networks.
     pub(in crate::net) fn ask_networks(&self, name: &str, question: Question) -> Option<Known> {
         self.mailbox.get()?;
@@ -66,7 +66,10 @@ impl SocketState {
             format!("{{\"address\":\"{ip}\",\"ttl\":{TTL}{kind}}}")
         };
         Some(match question {
-            Question::Addresses(_) => Ok(LookUpAnswer::Addresses(vec![v4.into(), v6.into()])),
+            Question::Addresses(LookUpFamily::V6) => Ok(LookUpAnswer::Addresses(vec![v6.into()])),
+            // With two addresses, a program would try both, and get an `AggregateError` without the
+            // reason of a denial.
+            Question::Addresses(_) => Ok(LookUpAnswer::Addresses(vec![v4.into()])),
             Question::Records(A) => Ok(LookUpAnswer::Records(format!("[{}]", record(v4.into(), None)))),
             Question::Records(AAAA) => Ok(LookUpAnswer::Records(format!("[{}]", record(v6.into(), None)))),
             Question::Records(ANY) => {

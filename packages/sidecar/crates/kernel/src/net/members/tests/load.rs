@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
 
-const ROUNDS: u32 = 300;
+const ROUNDS: u32 = 100;
 const LONG_ROUNDS: u32 = 20_000;
 
 /// A small generator of numbers, so that each thread has its own sequence.
@@ -68,7 +68,7 @@ fn round(seed: u64) {
                 _ => std::thread::yield_now(),
             }
         }
-        // The runtimes end at a random moment of the others' work.
+        // The runtimes end while the other threads work.
         nodes[next(&mut seed) % 2].kernel.sockets.detach(&Error::RuntimeDisposed);
         stop.store(true, Ordering::Relaxed);
     });

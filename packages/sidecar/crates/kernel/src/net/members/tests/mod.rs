@@ -169,7 +169,7 @@ fn passes_bytes_and_ends_in_both_directions() {
     assert_eq!(web.read(client).as_deref(), Ok(&b""[..]));
     web.close(client, false);
     assert_eq!(network.flows(), []);
-    [&web, &db].map(Node::assert_empty);
+    [&web, &db].into_iter().for_each(Node::assert_empty);
 }
 
 #[test]
@@ -190,7 +190,7 @@ fn bounds_the_bytes_of_a_reader_that_does_not_read() {
     }
     assert_eq!(read, written);
     assert!(web.write(client, &piece).is_ok(), "the writer continues");
-    [&web, &db].map(Node::check);
+    [&web, &db].into_iter().for_each(Node::check);
 }
 
 #[test]
@@ -203,7 +203,7 @@ fn resets_the_other_end() {
         assert_eq!((other.read(second), other.read(second).as_deref()), (Err(Errno::ECONNRESET), Ok(&b""[..])));
         assert_eq!(other.write(second, b"x"), Err(Errno::EPIPE));
         other.close(second, false);
-        [&web, &db].map(Node::assert_empty);
+        [&web, &db].into_iter().for_each(Node::assert_empty);
     }
 }
 
@@ -271,7 +271,7 @@ fn new_rules_reset_the_connections_that_they_do_not_allow() {
     assert_eq!(network.flows(), []);
     web.close(client, false);
     db.close(server, false);
-    [&web, &db].map(Node::assert_empty);
+    [&web, &db].into_iter().for_each(Node::assert_empty);
 }
 
 #[test]
@@ -319,7 +319,7 @@ fn a_connection_waits_for_space_in_the_queue() {
         assert_eq!(db.names(server).0, "198.18.0.2:80");
         assert_eq!(web.write(clients[at], b"hi"), Ok(2));
         assert_eq!(db.read(server).as_deref(), Ok(&b"hi"[..]));
-        [&web, &db].map(Node::check);
+        [&web, &db].into_iter().for_each(Node::check);
         db.close(server, false);
         web.close(clients[at], false);
     }
@@ -331,7 +331,7 @@ fn a_connection_waits_for_space_in_the_queue() {
         assert!(matches!(error, Ok(Some(Errno::ECONNREFUSED | Errno::ECONNRESET))), "{error:?}");
         web.close(client, false);
     }
-    [&web, &db].map(Node::assert_empty);
+    [&web, &db].into_iter().for_each(Node::assert_empty);
 }
 
 #[test]
@@ -349,8 +349,9 @@ fn looks_up_names_of_members() {
     };
     let any = Question::Addresses(LookUpFamily::Any);
     for name in ["db", "DB", "db.shop.internal", "db.shop.internal."] {
-        assert_eq!(ask(name, any), "[198.18.0.2, fd5c:93e1:7a04::2]", "{name}");
+        assert_eq!(ask(name, any), "[198.18.0.2]", "{name}");
     }
+    assert_eq!(ask("db", Question::Addresses(LookUpFamily::V6)), "[fd5c:93e1:7a04::2]");
     assert_eq!([ask("nobody", any), ask("db.other.internal", any)], ["outside", "outside"]);
     assert_eq!(ask("nobody.shop.internal", any), "ENOTFOUND");
     assert_eq!(ask("db", Question::Records(1)), r#"[{"address":"198.18.0.2","ttl":0}]"#);
