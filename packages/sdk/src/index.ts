@@ -61,6 +61,13 @@ export type {
 } from './options/permissions.js';
 export type { AcquireOptions, PoolDisposeOptions } from './options/pool.js';
 export type {
+  Membership,
+  MembershipOptions,
+  NetworkCreateOptions,
+  NetworkRule,
+  RuntimeNetworkOptions,
+} from './options/private-network.js';
+export type {
   AttachOptions,
   CommandOptions,
   Env,
@@ -97,6 +104,8 @@ export type { PoolLease } from './pool/lease.js';
 export type { RuntimePoolOptions } from './pool/options.js';
 export { RuntimePool } from './pool/runtime-pool.js';
 export type { PoolStats, PoolTenantStats } from './pool/stats.js';
+export type { MemberFlow, NetworkMember, NetworkRuntime } from './private-networks/network.js';
+export { Network } from './private-networks/network.js';
 export type { GuestProcess } from './programs/guest-process.js';
 export type { ExecResult, ExecTimings, RunResult } from './programs/result.js';
 export type { ProcessEntry } from './programs/runtime-programs.js';

@@ -11,6 +11,7 @@ import { EXPOSE_PORT, FETCH, WAIT_FOR_LISTENER } from './network.js';
 import { NETWORK_CHECK, NETWORK_UPDATE } from './outside.js';
 import { PERMISSIONS } from './permissions.js';
 import { ACQUIRE, POOL_DISPOSE, POOL_OPTIONS } from './pool.js';
+import { MEMBERSHIP, NETWORK_CREATE } from './private-network.js';
 import { ATTACH, COMMAND, EXEC_FILES, RESIDENT_EXEC, RESIDENT_RUNNER, RUN } from './programs.js';
 import type { Fault, Rule } from './rule.js';
 import { RUNTIME_OPTIONS } from './runtime.js';
@@ -54,6 +55,8 @@ export const CALLS = {
   'fetch()': objectWith(FETCH),
   'network.update()': objectWith(NETWORK_UPDATE),
   'network.check()': objectWith(NETWORK_CHECK),
+  'network.join()': objectWith(MEMBERSHIP),
+  'Network.create()': objectWith(NETWORK_CREATE),
   'waitForListener()': objectWith(WAIT_FOR_LISTENER),
   'exposePort()': objectWith(EXPOSE_PORT),
   'createGateway()': objectWith(GATEWAY),

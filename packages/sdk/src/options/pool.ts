@@ -95,12 +95,13 @@ const WITHOUT = ['sidecar', 'snapshot', 'tenant', 'idle'];
 
 // Returns false for an object with an option that the pool itself sets. `NodeRuntime.create()`
 // checks the other options when the first runtime is made.
-const isRuntimeOptions = (value: unknown): boolean => isObject(value) && WITHOUT.every((name) => !(name in value));
+const isRuntimeOptions = (value: unknown): boolean =>
+  isObject(value) && WITHOUT.every((name) => !(name in value)) && !(isObject(value['network']) && 'join' in value['network']);
 
 const POOL: OptionTable<PoolOptions<unknown, unknown, unknown, unknown>> = {
   sidecar: rule(isSidecar, 'a Sidecar made by this copy of coldframe'),
   snapshot: SNAPSHOT_REFERENCE,
-  options: rule(isRuntimeOptions, 'options of NodeRuntime.create() without sidecar, snapshot, tenant and idle'),
+  options: rule(isRuntimeOptions, 'options of NodeRuntime.create() without sidecar, snapshot, tenant, idle and network.join'),
   prepare: CALLBACK,
   size: known(required(whole(1, MAX_SLOTS, 'slots')), ['max', 'maxSize'], ' of a pool'),
   min: known(whole(0, MAX_SLOTS, 'slots'), ['minSize'], ' of a pool'),

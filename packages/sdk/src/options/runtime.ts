@@ -8,8 +8,8 @@ import { isSidecar } from './handles.js';
 import { IDLE_POLICY, type IdleOptions } from './idle.js';
 import { LIMIT_OPTIONS, type Limits, type LimitWarningListener } from './limits.js';
 import { MOUNTS, type Mount, NODE_MODULES, type NodeModulesMount } from './mounts.js';
-import { NETWORK_OPTIONS, type NetworkOptions } from './outside.js';
 import { PERMISSIONS, type PermissionsPolicy } from './permissions.js';
+import { RUNTIME_NETWORK, type RuntimeNetworkOptions } from './private-network.js';
 import { type Env, PLACE } from './programs.js';
 import { CALLBACK, CONTENT, type Fault, GUEST_PATH, mapOf, rule, whole } from './rule.js';
 import { WALLS, type WallMode } from './sidecar.js';
@@ -36,10 +36,11 @@ export interface RuntimeOptions<Sidecar, Snapshot> {
    * `permissions.network` is set, both options must allow a connection. A snapshot contains neither
    * this option nor connections. See `docs/network.md`.
    */
-  network?: NetworkOptions | undefined;
+  network?: RuntimeNetworkOptions | undefined;
   /**
    * The sidecar of the runtime. Without this option the runtime uses the sidecar of the `Snapshot`
-   * (see `snapshot`), or spawns its own sidecar and ends that sidecar in `dispose()`.
+   * (see `snapshot`) or of the first network of `network.join`. Otherwise the runtime spawns its
+   * own sidecar, and ends that sidecar in `dispose()`.
    */
   sidecar?: Sidecar | undefined;
   /**
@@ -130,7 +131,7 @@ const RUNTIME: OptionTable<RuntimeOptions<unknown, unknown>> = {
   nodeModules: known(NODE_MODULES, ['node_modules', 'modules']),
   bindings: known(BINDINGS, ['tools', 'toolKits'], ', a map of names to `{ description, inputSchema, handler }`'),
   permissions: known(PERMISSIONS, ['permission', 'policy']),
-  network: known(NETWORK_OPTIONS, ['egress', 'networkPolicy', 'net']),
+  network: known(RUNTIME_NETWORK, ['egress', 'networkPolicy', 'net']),
   idle: IDLE_POLICY,
   snapshot: SNAPSHOT_REFERENCE,
   tenant: TENANT,

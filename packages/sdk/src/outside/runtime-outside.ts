@@ -4,7 +4,9 @@
 // The sidecar records events only while a listener exists, and holds a bounded number for this
 // process. Next: `event-listeners.ts`.
 
-import { checkArgument, checkOptions } from '../options/check.js';
+import type { SidecarConnection } from '../channel/sidecar-connection.js';
+import { invalidOption } from '../errors/make.js';
+import { checkArgument, checkGivenOptions, checkOptions } from '../options/check.js';
 import {
   CHECKED_URL,
   NETWORK_CHANGE,
@@ -14,6 +16,9 @@ import {
   type NetworkOptions,
   type NetworkUpdateOptions,
 } from '../options/outside.js';
+import { type MembershipOptions, NETWORK_HANDLE } from '../options/private-network.js';
+import { entryOf, type NetworkEntry } from '../private-networks/handles.js';
+import type { NetworkMember } from '../protocol/generated/messages.js';
 import type { RuntimeAccess } from '../sidecar/runtime-access.js';
 import { EventListeners, type NetworkEvents } from './event-listeners.js';
 import { afterChange, inForce, wireUpdate } from './policy.js';
@@ -55,13 +60,16 @@ export interface NetworkFlow {
 export class OutsideNetwork {
   readonly #access: RuntimeAccess;
   readonly #listeners: EventListeners;
+  /** The connection of the sidecar, without the idle policy of the runtime. */
+  readonly #home: SidecarConnection;
   #options: NetworkOptions | undefined;
   /** The end of the last update. The next update is sent after that end. */
   #lastUpdate: Promise<unknown> = Promise.resolve();
 
   /** @internal */
-  constructor(access: RuntimeAccess, initial: NetworkOptions | undefined) {
+  constructor(access: RuntimeAccess, initial: NetworkOptions | undefined, home: SidecarConnection) {
     this.#access = access;
+    this.#home = home;
     this.#options = initial && inForce(initial);
     this.#listeners = new EventListeners(access);
   }
@@ -127,6 +135,39 @@ export class OutsideNetwork {
   async on<T extends NetworkEventType>(type: T, listener: (event: NetworkEvents[T]) => void): Promise<() => Promise<void>> {
     this.#access.assertUsable();
     return this.#listeners.add(type, listener);
+  }
+
+  /**
+   * Joins a private network, until `leave()`, a rollback, a pause or the end of the runtime.
+   * Returns the name and the addresses of this member.
+   * @throws `ERR_INVALID_OPTION`, `ERR_INVALID_REQUEST` (a name that another member has, a disposed
+   * network); otherwise as `processes()`
+   */
+  async join(network: { readonly name: string }, options: MembershipOptions): Promise<NetworkMember> {
+    const entry = this.#entryOf('network.join()', network);
+    checkGivenOptions('network.join()', options);
+    const { connection, runtime } = this.#access;
+    return connection.request('network.join', { network: entry.network, runtime, name: options.as, tags: options.tags });
+  }
+
+  /**
+   * Leaves a private network, and resets the connections of the network. Does nothing if the
+   * runtime is no member.
+   * @throws as `join()`
+   */
+  async leave(network: { readonly name: string }): Promise<void> {
+    const entry = this.#entryOf('network.leave()', network);
+    const { connection, runtime } = this.#access;
+    await connection.request('network.leave', { network: entry.network, runtime });
+  }
+
+  #entryOf(call: string, network: object): NetworkEntry {
+    this.#access.assertUsable();
+    checkArgument(call, 'network', NETWORK_HANDLE, network);
+    const entry = entryOf(network);
+    if (entry.connection === this.#home) return entry;
+    const expected = "a Network of the runtime's sidecar";
+    throw invalidOption(call, { option: 'network', expected, received: 'a Network of another sidecar' });
   }
 
   /** The options in force, or `undefined` if no option was ever set. @internal */

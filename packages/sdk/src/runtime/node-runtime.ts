@@ -7,6 +7,8 @@ import { asyncDispose } from '../async-dispose.js';
 import { checkOptions } from '../options/check.js';
 import type * as Files from '../options/files.js';
 import type * as Network from '../options/network.js';
+import { withoutMemberships } from '../options/private-network.js';
+import { onSidecarOf } from '../private-networks/handles.js';
 import { makeParts } from './load-parts.js';
 import type { RuntimeParts } from './parts.js';
 import { provision } from './provision.js';
@@ -43,7 +45,15 @@ export class NodeRuntime implements AsyncDisposable {
    */
   static async create(options: Types.NodeRuntimeOptions = {}): Promise<NodeRuntime> {
     checkOptions('NodeRuntime.create()', options);
-    return new NodeRuntime(makeParts(await provision(options), options));
+    const lasting = onSidecarOf(options.network?.join, withoutMemberships(options));
+    const runtime = new NodeRuntime(makeParts(await provision(lasting), lasting));
+    try {
+      for (const { network, ...membership } of options.network?.join ?? []) await runtime.network.join(network, membership);
+    } catch (error) {
+      await runtime.dispose();
+      throw error;
+    }
+    return runtime;
   }
 
   /** The parts of the wall around the process of the runtime's sidecar. See `sidecar.walls`. */

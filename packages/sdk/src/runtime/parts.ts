@@ -75,7 +75,7 @@ export class RuntimeParts {
     const bindings = new RuntimeBindings(access, provisioned.bindings);
     this.runners = runners;
     this.bindings = bindings;
-    this.outside = new OutsideNetwork(access, options.network);
+    this.outside = new OutsideNetwork(access, options.network, provisioned.lease.connection);
     this.permissions = new RuntimePermissions(access, permissions, this.outside);
     this.snapshots = new RuntimeSnapshots({
       access,

@@ -16,6 +16,11 @@ import type {
   LinkTarget,
   Listener,
   Listeners,
+  NetworkCreated,
+  NetworkFlow,
+  NetworkFlowList,
+  NetworkMember,
+  NetworkMemberList,
   Outcome,
   Output,
   OutsideEvent,
@@ -343,6 +348,49 @@ export function permissionEvent(value: unknown, at: string): PermissionEvent {
   if (map['pid'] !== undefined) natural(map, at, 'pid');
   natural(map, at, 'timeUs');
   return map as unknown as PermissionEvent;
+}
+
+/** Checks a `NetworkCreated`. */
+export function networkCreated(value: unknown, at: string): NetworkCreated {
+  const map = fields(value, at);
+  natural(map, at, 'network');
+  return map as unknown as NetworkCreated;
+}
+
+/** Checks a `NetworkMember`. */
+export function networkMember(value: unknown, at: string): NetworkMember {
+  const map = fields(value, at);
+  text(map, at, 'name');
+  texts(map, at, 'tags');
+  text(map, at, 'v4');
+  text(map, at, 'v6');
+  return map as unknown as NetworkMember;
+}
+
+/** Checks a `NetworkMemberList`. */
+export function networkMemberList(value: unknown, at: string): NetworkMemberList {
+  const map = fields(value, at);
+  list(map, at, 'members', networkMember);
+  return map as unknown as NetworkMemberList;
+}
+
+/** Checks a `NetworkFlow`. */
+export function networkFlow(value: unknown, at: string): NetworkFlow {
+  const map = fields(value, at);
+  text(map, at, 'from');
+  text(map, at, 'to');
+  natural(map, at, 'port');
+  natural(map, at, 'sent');
+  natural(map, at, 'received');
+  natural(map, at, 'sinceUs');
+  return map as unknown as NetworkFlow;
+}
+
+/** Checks a `NetworkFlowList`. */
+export function networkFlowList(value: unknown, at: string): NetworkFlowList {
+  const map = fields(value, at);
+  list(map, at, 'flows', networkFlow);
+  return map as unknown as NetworkFlowList;
 }
 
 /** Checks a `Timings`. */

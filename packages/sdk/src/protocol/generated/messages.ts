@@ -8,6 +8,9 @@ export type FileSystemId = number & { readonly [brand]: 'FileSystemId' };
 /** A file, an archive or a watch that the embedder has open in a runtime. */
 export type HandleId = number & { readonly [brand]: 'HandleId' };
 
+/** A private network of a session. The sidecar assigns the number. */
+export type NetworkId = number & { readonly [brand]: 'NetworkId' };
+
 /** An entry of a runtime's process table. */
 export type Pid = number & { readonly [brand]: 'Pid' };
 
@@ -742,6 +745,112 @@ export interface PermissionEvent {
   pid?: Pid | undefined;
   /** The time of the decision, in microseconds since 1970. */
   timeUs: number;
+}
+
+/** Allows connections of some members to some members. */
+export interface NetworkRuleOptions {
+  /** The name or a tag of the connecting members. Omitted means every member. */
+  from?: string | undefined;
+  /** The name or a tag of the listening members. Omitted means every member. */
+  to?: string | undefined;
+  /** The first and the last port of each range. Omitted means every port. */
+  ports?: readonly NetworkPorts[] | undefined;
+}
+
+/** A range of ports. */
+export interface NetworkPorts {
+  /** The first port. */
+  first: number;
+  /** The last port. */
+  last: number;
+}
+
+/** `network.create`. */
+export interface NetworkCreate {
+  /** The name, which is a part of the members' full names. */
+  name: string;
+  /** The rules. Omitted means that each member reaches each member. */
+  rules?: readonly NetworkRuleOptions[] | undefined;
+}
+
+/** The reply to `network.create`. */
+export interface NetworkCreated {
+  /** The network. */
+  network: NetworkId;
+}
+
+/** `network.join`. */
+export interface NetworkJoin {
+  /** The network. */
+  network: NetworkId;
+  /** The runtime. */
+  runtime: RuntimeId;
+  /** The name of the member. */
+  name: string;
+  /** The tags, which rules name. */
+  tags?: readonly string[] | undefined;
+}
+
+/** `network.leave`. */
+export interface NetworkLeave {
+  /** The network. */
+  network: NetworkId;
+  /** The runtime. */
+  runtime: RuntimeId;
+}
+
+/** `network.rules`. */
+export interface NetworkRules {
+  /** The network. */
+  network: NetworkId;
+  /** The rules. Omitted means that each member reaches each member. */
+  rules?: readonly NetworkRuleOptions[] | undefined;
+}
+
+/** A body that names only the network. */
+export interface InNetwork {
+  /** The network. */
+  network: NetworkId;
+}
+
+/** A member of a network. */
+export interface NetworkMember {
+  /** The name. */
+  name: string;
+  /** The tags. */
+  tags: string[];
+  /** The IPv4 address. */
+  v4: string;
+  /** The IPv6 address. */
+  v6: string;
+}
+
+/** The reply to `network.members`. */
+export interface NetworkMemberList {
+  /** The members, in the order of their addresses. */
+  members: NetworkMember[];
+}
+
+/** A connection between two members. */
+export interface NetworkFlow {
+  /** The name of the connecting member. */
+  from: string;
+  /** The name of the listening member. */
+  to: string;
+  /** The port of the listener. */
+  port: number;
+  /** The number of bytes that the connecting member has sent. */
+  sent: number;
+  /** The number of bytes that the listening member has sent. */
+  received: number;
+  /** The time at which the connection was begun, in microseconds since 1970. */
+  sinceUs: number;
+}
+
+/** The reply to `network.flows`. */
+export interface NetworkFlowList {
+  /** The open connections, the oldest first. */
+  flows: NetworkFlow[];
 }
 
 /** `mode` of `process.start`. */

@@ -10,6 +10,10 @@ import {
   linkTarget,
   listener,
   listeners,
+  networkCreated,
+  networkFlowList,
+  networkMember,
+  networkMemberList,
   outcome,
   outsideFlowList,
   outsideTaken,
@@ -51,10 +55,19 @@ import type {
   FileWatch,
   FileWrite,
   HostResult,
+  InNetwork,
   InRuntime,
   LinkTarget,
   Listener,
   Listeners,
+  NetworkCreate,
+  NetworkCreated,
+  NetworkFlowList,
+  NetworkJoin,
+  NetworkLeave,
+  NetworkMember,
+  NetworkMemberList,
+  NetworkRules,
   NetworkTarget,
   Outcome,
   OutsideCheck,
@@ -181,6 +194,20 @@ export interface Requests {
    * paused.
    */
   'permissions.take': { body: PermissionsTake; reply: PermissionsTaken };
+  /** Makes a network without members. */
+  'network.create': { body: NetworkCreate; reply: NetworkCreated };
+  /** Makes a runtime a member of a network. */
+  'network.join': { body: NetworkJoin; reply: NetworkMember };
+  /** Removes a member, and resets its connections of the network. */
+  'network.leave': { body: NetworkLeave; reply: void };
+  /** Replaces the rules. After the reply, no connection is open that the rules do not allow. */
+  'network.rules': { body: NetworkRules; reply: void };
+  /** Lists the members. */
+  'network.members': { body: InNetwork; reply: NetworkMemberList };
+  /** Lists the open connections. */
+  'network.flows': { body: InNetwork; reply: NetworkFlowList };
+  /** Removes all members, and the network. */
+  'network.dispose': { body: InNetwork; reply: void };
   /** Runs a program to its end. */
   'process.start': { body: ProcessStart; reply: Outcome };
   /** Writes to the standard input of a live program. */
@@ -297,6 +324,13 @@ export const REQUESTS: { readonly [N in keyof Requests]: RequestRow<Requests[N][
   'permissions.set': { kind: 60, reply: done },
   'permissions.watch': { kind: 61, reply: done },
   'permissions.take': { kind: 63, reply: permissionsTaken },
+  'network.create': { kind: 100, reply: networkCreated },
+  'network.join': { kind: 101, reply: networkMember },
+  'network.leave': { kind: 102, reply: done },
+  'network.rules': { kind: 103, reply: done },
+  'network.members': { kind: 104, reply: networkMemberList },
+  'network.flows': { kind: 105, reply: networkFlowList },
+  'network.dispose': { kind: 106, reply: done },
   'process.start': { kind: 13, reply: outcome },
   'process.write': { kind: 25, reply: done },
   'process.signal': { kind: 26, reply: done },

@@ -45,10 +45,10 @@ pub use coldframe_ids::{ConnectionId, Digest, EvaluationId, HandleId, HostCallId
 pub use coldframe_kernel::usage::WarningListener;
 pub use coldframe_kernel::usage::reports::{LimitUse, LimitWarning, RuntimeResources};
 pub use coldframe_kernel::{
-    BindingOptions, ChangeKind, Changes, ControlScope, Decision, Decisions, DirectoryEntry, Embedder, FileChange, FileStat,
-    FileSystemOptions, FileType, HostAnswer, HostCall, HostFailure, Limits, ListenerEntry, MountOptions, NetworkEvent,
-    OpenOptions, PermissionListener, PermissionPolicy, PermissionRule, STREAM_WINDOW, Scope, ScopePolicy, Target, Verdict,
-    without_guests,
+    AddressPool, BindingOptions, ChangeKind, Changes, ControlScope, Decision, Decisions, DirectoryEntry, Embedder, FileChange,
+    FileStat, FileSystemOptions, FileType, HostAnswer, HostCall, HostFailure, Limits, ListenerEntry, MemberInfo, MountOptions,
+    NetworkEvent, NetworkRule, OpenOptions, PermissionListener, PermissionPolicy, PermissionRule, PrivateNetwork, STREAM_WINDOW,
+    Scope, ScopePolicy, Target, Verdict, WireInfo, without_guests,
 };
 pub use coldframe_memory::{FORMAT_VERSION, HEADER_LEN, Header};
 pub use coldframe_vm::{CPU_FEATURES, engine_config};

@@ -114,6 +114,11 @@ impl EvaluationId {
 }
 
 non_zero_id! {
+    /// A private network of a session. The sidecar assigns the number.
+    NetworkId
+}
+
+non_zero_id! {
     /// A runtime of a session. The sidecar assigns the number and never reuses it for another
     /// runtime.
     RuntimeId

@@ -27,6 +27,7 @@ mod ids;
 mod kernel;
 mod limits;
 mod net;
+mod networks;
 mod operations;
 mod outside;
 pub mod permissions;
@@ -54,6 +55,7 @@ pub use kernel::Kernel;
 pub use limits::Limits;
 pub use net::inbound::{STREAM_WINDOW, Target};
 pub use net::{IN, OUT};
+pub use networks::{AddressPool, MemberInfo, MemberScope, NetworkRule, PortRange, PrivateNetwork, WireInfo};
 pub use operations::{Event, Operations};
 pub use outside::{
     FlowId, LookUpAnswer, LookUpFamily, LookUpId, MAX_ADDRESSES, MAX_RECORDS_BYTES, Outside, OutsideEvent, OutsideFailure,

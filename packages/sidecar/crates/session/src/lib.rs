@@ -31,6 +31,7 @@ mod owner_calls;
 mod owner_threads;
 mod pause;
 mod permissions;
+mod private_networks;
 mod programs;
 mod replies;
 mod requests;

@@ -28,6 +28,7 @@ use crate::message::{Message, Outlet};
 use crate::owner_calls::{OwnerCalls, Turn};
 use crate::owner_threads::OwnerThreads;
 use crate::pause::{Paused, Pausing};
+use crate::private_networks::PrivateNetworks;
 use crate::replies::{Replies, Reply};
 use crate::runtimes::LiveRuntime;
 use crate::sinks::Runners;
@@ -74,6 +75,8 @@ pub struct Session {
     pub(crate) runners: Arc<Runners>,
     pub(crate) pausing: HashMap<RuntimeId, Pausing>,
     pub(crate) paused: HashMap<RuntimeId, Paused>,
+    /// The private networks, which connect runtimes of this session.
+    pub(crate) networks: PrivateNetworks,
     pub(crate) job_thread: JobThread,
     /// The number of programs that this thread has made since it last ran session tasks.
     starts: Cell<u32>,
@@ -117,6 +120,7 @@ impl Session {
             runners: Arc::new(Mutex::new(IdTable::new("runners", MAX_RUNNERS))),
             pausing: HashMap::new(),
             paused: HashMap::new(),
+            networks: PrivateNetworks::default(),
             job_thread,
             starts: Cell::new(0),
             inline,
@@ -191,6 +195,7 @@ impl Session {
             Request::Permission(request) => self.permission(id, request, may_run_here),
             Request::Snapshot(request) => self.snapshot(id.request()?, request, may_run_here),
             Request::Outside(request) => self.outside(id.request()?, request, may_run_here),
+            Request::PrivateNetwork(request) => self.private_network(id.request()?, request, may_run_here),
         }
     }
 

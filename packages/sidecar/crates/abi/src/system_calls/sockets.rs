@@ -78,5 +78,8 @@ system_calls! {
         /// `tls/records.rs`) with `read` and `write`. Needs no permission, because no byte leaves
         /// the runtime. Fails with `EACCES` if sessions are not available.
         OpenTls() = 0x217 => Value("a descriptor");
+        /// Writes a line for each address of the runtime in private networks: the name of the
+        /// network, a space, and the address.
+        Interfaces(buffer: Buffer) = 0x219 => Value("the length, 0 without a network");
     }
 }

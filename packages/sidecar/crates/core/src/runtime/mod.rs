@@ -10,6 +10,7 @@ mod containment;
 mod embedder;
 mod files;
 mod handles;
+mod memberships;
 mod network;
 mod outside;
 mod permissions;

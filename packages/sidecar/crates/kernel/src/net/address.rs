@@ -5,10 +5,11 @@
 
 use super::socket::{Domain, Socket};
 use crate::fs::Ino;
+use crate::networks::is_member_address;
 use crate::permissions::Peer;
 use coldframe_error::Errno;
 use serde::{Deserialize, Serialize};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Address {
@@ -37,32 +38,32 @@ impl Address {
     }
 
     /// Returns the destination of a send or connect. The unspecified address becomes the loopback
-    /// address. Fails with `EACCES` for an address outside the loopback.
-    pub(super) fn destination(self) -> Result<Self, Errno> {
+    /// address. `own` are the addresses of the runtime in private networks. Fails with `EACCES` for
+    /// an address outside the runtime.
+    pub(super) fn destination(self, own: &[IpAddr]) -> Result<Self, Errno> {
         match self {
             Self::Ip(ip, port) if ip.is_unspecified() => Ok(Self::Ip(loopback(ip), port)),
-            outside if outside.is_outside() => Err(Errno::EACCES),
+            outside if outside.is_outside(own) => Err(Errno::EACCES),
             other => Ok(other),
         }
     }
 
-    /// Fails with `EADDRNOTAVAIL` if the address is outside the loopback and not unspecified.
-    pub(super) fn check_local(&self) -> Result<(), Errno> {
-        match self {
-            outside if outside.is_outside() => Err(Errno::EADDRNOTAVAIL),
-            _ => Ok(()),
-        }
+    /// Returns whether the address is outside the runtime, which has the addresses `own`.
+    pub(super) fn is_outside(&self, own: &[IpAddr]) -> bool {
+        matches!(self, Self::Ip(ip, _) if !ip.is_loopback() && !ip.is_unspecified() && !own.contains(ip))
     }
 
-    /// Returns whether the address is outside the runtime.
-    pub(super) fn is_outside(&self) -> bool {
-        matches!(self, Self::Ip(ip, _) if !ip.is_loopback() && !ip.is_unspecified())
+    /// Returns the IP address and the port.
+    pub(super) fn socket_address(&self) -> Option<SocketAddr> {
+        if let Self::Ip(ip, port) = self { Some(SocketAddr::new(*ip, *port)) } else { None }
     }
 
     /// Returns the local address of a socket that is bound to this address and communicates with
     /// `other`.
     pub(super) fn towards(&self, other: &Self) -> Self {
         match (self, other) {
+            // A connection to an own address in a private network comes from this address.
+            (Self::Ip(ip, port), Self::Ip(to, _)) if ip.is_unspecified() && is_member_address(*to) => Self::Ip(*to, *port),
             (Self::Ip(ip, port), Self::Ip(to, _)) if ip.is_unspecified() => Self::Ip(loopback(*to), *port),
             _ => self.clone(),
         }

@@ -3,6 +3,7 @@
 //! `sockets.rs` completes when the socket is ready. Next: `sockets.rs`.
 
 use super::address::{Address, unbound};
+use super::members::{self, Place};
 use super::socket::{Datagram, Domain, Role, Socket, WaitOwner};
 use super::sockets::SocketState;
 use super::stream::Progress;
@@ -69,6 +70,7 @@ pub(crate) fn call(program: &Arc<dyn Caller>, call: SocketCall, arguments: &mut 
         SocketCall::Query => outside::query(program, arguments),
         SocketCall::CancelLookUp => outside::cancel_look_up(program, arguments),
         SocketCall::OpenTls => outside::open_tls(process),
+        SocketCall::Interfaces => members::interfaces(process, arguments),
         SocketCall::Explain => outside::explain(process, process.socket(arguments)?, arguments),
     }
 }
@@ -95,7 +97,9 @@ fn listen(process: &Process, id: SocketId, arguments: &Arguments<'_>) -> Answer 
     if permissions.checks(Scope::Network) {
         let (is_datagram, local) = process.kernel.sockets.with(|state| {
             let socket = state.network.get(id)?;
-            Ok((socket.is_datagram(), socket.local.clone().unwrap_or_else(|| unbound(socket.domain))))
+            // A listener at an own address of a private network needs the permission of `0.0.0.0`.
+            let local = socket.local.clone().filter(|local| !state.network.is_own(local));
+            Ok((socket.is_datagram(), local.unwrap_or_else(|| unbound(socket.domain))))
         })?;
         if let Some(peer) = local.peer().filter(|_| !is_datagram) {
             permissions.check(About::Peer(peer), network::LISTEN).map_err(|denied| process.explain(denied))?;
@@ -115,10 +119,14 @@ fn accept(process: &Process, id: SocketId) -> Answer {
 
 fn connect(process: &Process, id: SocketId, arguments: &Arguments<'_>) -> Answer {
     let address = remote(process, id, arguments, 1)?;
-    if let Some(outside) = address.as_ref().filter(|address| address.is_outside())
+    if let Some(far) = address.as_ref()
+        && let place @ (Place::Outside | Place::Member(_)) = process.kernel.sockets.place_of(far)
         && !process.kernel.sockets.with(|state| Ok(state.network.get(id)?.is_datagram()))?
     {
-        return outside::connect(process, id, outside);
+        let Place::Member(to) = place else { return outside::connect(process, id, far) };
+        check_peer(process, id, Some(network::CONNECT), Some(far))?;
+        process.kernel.sockets.with(|state| state.connect_member(id, to))?;
+        return Err(Errno::EINPROGRESS);
     }
     check_destination(process, id, Some(network::CONNECT), address.as_ref())?;
     process.kernel.sockets.with(|state| {
@@ -143,7 +151,11 @@ fn connect(process: &Process, id: SocketId, arguments: &Arguments<'_>) -> Answer
 fn send(process: &Process, id: SocketId, arguments: &Arguments<'_>) -> Answer {
     let address = remote(process, id, arguments, 3)?;
     check_destination(process, id, None, address.as_ref())?;
-    process.kernel.sockets.with(|state| state.network.send(id, arguments.bytes(1)?, address).and_then(count))
+    let sockets = &process.kernel.sockets;
+    if let Some(to) = sockets.member_destination(id, address.as_ref()) {
+        return sockets.with(|state| state.send_member(id, arguments.bytes(1)?, to).and_then(count));
+    }
+    sockets.with(|state| state.network.send(id, arguments.bytes(1)?, address).and_then(count))
 }
 
 fn receive(state: &mut SocketState, id: SocketId, arguments: &mut Arguments<'_>) -> Answer {
@@ -232,7 +244,8 @@ fn check_destination(
     of_stream: Option<Operations>,
     address: Option<&Address>,
 ) -> Result<(), Errno> {
-    let Some(outside) = address.filter(|address| address.is_outside()).and_then(Address::peer) else {
+    let is_outside = |address: &&Address| matches!(process.kernel.sockets.place_of(address), Place::Outside);
+    let Some(outside) = address.filter(is_outside).and_then(Address::peer) else {
         return check_peer(process, id, of_stream, address);
     };
     let is_datagram = process.kernel.sockets.with(|state| Ok(state.network.get(id)?.is_datagram()))?;

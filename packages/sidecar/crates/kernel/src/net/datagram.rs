@@ -5,10 +5,11 @@ use super::address::Address;
 use super::network::Network;
 use super::socket::Role;
 use crate::ids::SocketId;
+use crate::networks::is_member_address;
 use coldframe_error::Errno;
 
 /// The length of the longest message in bytes (UDP over IPv4).
-const MAX_MESSAGE: usize = 65_507;
+pub(super) const MAX_MESSAGE: usize = 65_507;
 /// The bytes that a queued message counts besides its content.
 pub(super) const ENTRY: usize = 64;
 
@@ -17,7 +18,7 @@ impl Network {
     /// sends messages to `address` unless a call names another address. `None` disconnects the
     /// socket, and fails with `ENOTCONN` if the socket is not connected.
     pub(super) fn set_remote(&mut self, id: SocketId, address: Option<Address>) -> Result<(), Errno> {
-        let address = address.map(Address::destination).transpose()?;
+        let address = address.map(|address| self.message_destination(address)).transpose()?;
         if address.is_some() {
             self.bind_if_unbound(id)?;
         }
@@ -45,15 +46,10 @@ impl Network {
             return Err(Errno::EMSGSIZE);
         }
         let is_connected = to.is_none();
-        let to = to.or(connected).ok_or(Errno::EDESTADDRREQ)?.destination()?;
+        let to = to.or(connected).ok_or(Errno::EDESTADDRREQ)?.destination(&self.own)?;
         self.bind_if_unbound(id)?;
         let from = self.get(id)?.local.as_ref().map_or(Address::Unnamed, |local| local.towards(&to));
-        let accepts = |id: &SocketId| match self.sockets.get(id).map(|socket| &socket.role) {
-            Some(Role::Datagram(other)) => other.remote.as_ref().is_none_or(|remote| *remote == from),
-            _ => false,
-        };
-        let target = self.index().datagrams_at(&to).into_iter().find(accepts);
-        match target {
+        match self.message_target(&to, &from) {
             Some(target) => self.deliver(target, from, bytes),
             None if is_connected => {
                 self.get_mut(id)?.error = Some(Errno::ECONNREFUSED);
@@ -64,7 +60,32 @@ impl Network {
         Ok(bytes.len())
     }
 
-    fn deliver(&mut self, target: SocketId, from: Address, bytes: &[u8]) {
+    /// Returns the address that a datagram socket is connected to.
+    pub(super) fn connected_to(&self, id: SocketId) -> Option<Address> {
+        match &self.sockets.get(&id)?.role {
+            Role::Datagram(datagram) => datagram.remote.clone(),
+            _ => None,
+        }
+    }
+
+    /// Returns the destination of messages, which may be another member of a private network.
+    fn message_destination(&self, address: Address) -> Result<Address, Errno> {
+        match address {
+            Address::Ip(ip, _) if !self.own.is_empty() && is_member_address(ip) => Ok(address),
+            address => address.destination(&self.own),
+        }
+    }
+
+    /// Returns the socket that receives a message to `to`.
+    pub(super) fn message_target(&self, to: &Address, from: &Address) -> Option<SocketId> {
+        let accepts = |id: &SocketId| match self.sockets.get(id).map(|socket| &socket.role) {
+            Some(Role::Datagram(other)) => other.remote.as_ref().is_none_or(|remote| remote == from),
+            _ => false,
+        };
+        self.index().datagrams_at(to).into_iter().find(accepts)
+    }
+
+    pub(super) fn deliver(&mut self, target: SocketId, from: Address, bytes: &[u8]) {
         let [capacity, _] = self.capacities();
         let Ok(socket) = self.get_mut(target) else { return };
         let Role::Datagram(datagram) = &mut socket.role else { return };

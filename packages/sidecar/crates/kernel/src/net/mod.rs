@@ -5,7 +5,8 @@
 //! ```
 //!
 //! Each runtime has one socket table. A program reaches the sockets of its own runtime on the
-//! loopback, and other machines through `outside/`. A connection is two sockets that refer to each
+//! loopback, and other machines through `outside/`, and the sockets of
+//! other runtimes through `members/`. A connection is two sockets that refer to each
 //! other. The bytes that one end writes are stored in the other end's bounded buffer until a
 //! program reads them. No call waits: a program arms a socket and receives one notification when
 //! the socket is ready. The table is plain data. The table refers to programs and operations by
@@ -19,6 +20,7 @@ mod descriptor_passing;
 pub mod inbound;
 mod index;
 mod link;
+mod members;
 mod names;
 mod network;
 mod outside;
@@ -26,6 +28,7 @@ mod snapshot;
 mod socket;
 mod sockets;
 mod stream;
+mod turn;
 
 #[cfg(test)]
 mod tests;

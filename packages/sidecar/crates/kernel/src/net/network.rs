@@ -10,6 +10,7 @@ use crate::usage::{Mark, Usage};
 use coldframe_error::Errno;
 use coldframe_ids::Pid;
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 use std::sync::Arc;
 
 /// The maximum number of a program's operations that wait for one socket. A program needs one
@@ -41,6 +42,8 @@ pub(super) struct Network {
     pub(super) marks: [Mark; 2],
     /// The runtime's counters and limits.
     pub(super) usage: Arc<Usage>,
+    /// The addresses of the runtime in private networks. A snapshot has no memberships.
+    pub(super) own: Vec<IpAddr>,
     /// The local addresses of the sockets.
     index: AddressIndex,
     /// The bytes in the buffers of all sockets and in the queues of all links.
@@ -81,6 +84,26 @@ impl Network {
         self.index.insert(id, &socket);
         self.sockets.insert(id, socket);
         Ok(id)
+    }
+
+    /// Returns whether the address is an address of the runtime in a private network.
+    pub(super) fn is_own(&self, address: &Address) -> bool {
+        matches!(address, Address::Ip(ip, _) if self.own.contains(ip))
+    }
+
+    /// Sets whether a socket is the kernel's end of a flow, which counts for no limit. Fails with
+    /// `ENFILE` at the limit of sockets.
+    pub(super) fn set_flow_end(&mut self, id: SocketId, is_flow_end: bool) -> Result<(), Errno> {
+        let has_room = self.counted_sockets() < self.usage.limits.sockets;
+        let socket = self.sockets.get_mut(&id).ok_or(Errno::EBADF)?;
+        match (socket.is_flow_end, is_flow_end) {
+            (true, false) if !has_room => return Err(Errno::ENFILE),
+            (true, false) => self.flow_ends -= 1,
+            (false, true) => self.flow_ends += 1,
+            _ => {}
+        }
+        socket.is_flow_end = is_flow_end;
+        Ok(())
     }
 
     /// Returns the number of sockets that count for the limit `sockets`. A connection to the
@@ -240,7 +263,9 @@ impl Network {
         if socket.local.is_some() || !matches!(socket.role, Role::Fresh | Role::Datagram(_)) {
             return Err(Errno::EINVAL);
         }
-        address.check_local()?;
+        if address.is_outside(&self.own) {
+            return Err(Errno::EADDRNOTAVAIL);
+        }
         let chosen = match &address {
             Address::Ip(_, 0) => address.with_port(self.free_port(socket.is_datagram())?),
             _ => address,

@@ -5,26 +5,31 @@
 use super::descriptor_passing::PassedDescriptors;
 use super::inbound::connections::InboundConnections;
 use super::inbound::listeners::ListenerWaits;
+use super::members::Membership;
 use super::network::{Network, Wake};
 use super::outside::OutsideState;
 use super::socket::{Domain, OUT, Role, WaitOwner, Waiter};
+use super::turn::Turn;
 use crate::Operations;
 use crate::caller::Caller;
 use crate::descriptors::Description;
 use crate::embedder::Embedder;
 use crate::ids::{OperationId, SocketId};
+use crate::networks::mailbox::Mailbox;
 use crate::usage::{Usage, reserve, trim};
 use coldframe_error::Errno;
 use coldframe_ids::Pid;
 use coldframe_panics::runtime::Mutex;
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 
 /// The sockets of a runtime.
 #[derive(Default)]
 pub struct Sockets {
     state: Mutex<SocketState>,
+    /// The mail of other runtimes. Absent before the first membership in a private network.
+    pub(super) mailbox: OnceLock<Arc<Mailbox>>,
 }
 
 #[derive(Default)]
@@ -41,6 +46,8 @@ pub(super) struct SocketState {
     pub(super) waits: ListenerWaits,
     /// The connections and lookups outside the runtime.
     pub(super) outside: OutsideState,
+    /// The memberships in private networks, in the order of joining.
+    pub(super) memberships: Vec<Membership>,
     /// Receives the events of inbound connections and of waits. `None` before the embedder is
     /// attached and after the runtime was disposed.
     pub(super) embedder: Option<Arc<dyn Embedder>>,
@@ -66,7 +73,7 @@ pub(crate) enum SocketKind {
 
 impl SocketState {
     /// Delivers all completed waits to their owners.
-    fn deliver_wakes(&mut self) {
+    pub(super) fn deliver_wakes(&mut self) {
         loop {
             let (wakes, abandoned) = (self.network.take_wakes(), self.network.take_abandoned());
             if wakes.is_empty() && abandoned.is_empty() {
@@ -151,32 +158,36 @@ impl SocketState {
 impl Sockets {
     pub(crate) fn new(usage: Arc<Usage>) -> Self {
         let state = SocketState { network: Network::new(usage), ..SocketState::default() };
-        Self { state: Mutex::new(state) }
+        Self { state: Mutex::new(state), mailbox: OnceLock::new() }
     }
 
     /// Returns the present and the highest number of sockets and of pipes, then the bytes in socket
     /// buffers, standard inputs and queues of connections.
     pub(crate) fn used_and_highest(&self) -> ([(u64, u64); 2], u64) {
-        let state = self.state.lock();
+        let state = self.lock();
         let fed: usize = state.feeds.values().map(|feed| feed.bytes.len()).sum();
         (state.network.used_and_highest(), state.network.buffered() + fed as u64)
     }
 
     /// Returns the bytes of one standard input that are not in the pipe yet.
     pub(crate) fn fed(&self, id: SocketId) -> u64 {
-        self.state.lock().feeds.get(&id).map_or(0, |feed| feed.bytes.len() as u64)
+        self.lock().feeds.get(&id).map_or(0, |feed| feed.bytes.len() as u64)
     }
 
     /// Calls `run` with the locked table, then delivers the waits that have completed.
     pub(super) fn with<R>(&self, run: impl FnOnce(&mut SocketState) -> Result<R, Errno>) -> Result<R, Errno> {
-        let mut state = self.state.lock();
+        let mut state = self.lock();
         let result = run(&mut state);
         state.deliver_wakes();
         result
     }
 
-    pub(super) fn lock(&self) -> coldframe_panics::runtime::MutexGuard<'_, SocketState> {
-        self.state.lock()
+    pub(super) fn lock(&self) -> Turn<'_> {
+        Turn::new(self, self.state.lock())
+    }
+
+    pub(super) fn try_lock(&self) -> Option<Turn<'_>> {
+        self.state.try_lock().map(|state| Turn::new(self, state))
     }
 
     pub(crate) fn read(&self, id: SocketId, buffer: &mut [u8]) -> Result<usize, Errno> {
@@ -223,7 +234,7 @@ impl Sockets {
     }
 
     pub(crate) fn close_feed(&self, id: SocketId) -> Vec<Arc<Description>> {
-        self.state.lock().feeds.remove(&id);
+        self.lock().feeds.remove(&id);
         self.close(id, false)
     }
 
@@ -231,7 +242,7 @@ impl Sockets {
     /// the socket, which the caller must release.
     #[must_use]
     pub(crate) fn close(&self, id: SocketId, abort: bool) -> Vec<Arc<Description>> {
-        let mut state = self.state.lock();
+        let mut state = self.lock();
         let _ = state.network.close(id, abort);
         state.deliver_wakes();
         state.take_lost()
@@ -240,13 +251,13 @@ impl Sockets {
     /// Removes a program's waits for a socket whose descriptor the program closes. Returns the
     /// operations of the waits, which will not complete.
     pub(crate) fn forget(&self, id: SocketId, pid: Pid) -> Vec<OperationId> {
-        self.state.lock().network.forget(id, pid)
+        self.lock().network.forget(id, pid)
     }
 
     /// Removes the reference to the operations of an ended program, and cancels the program's
     /// lookups.
     pub(crate) fn forget_process(&self, pid: Pid) {
-        let mut state = self.state.lock();
+        let mut state = self.lock();
         state.cancel_look_ups(pid);
         state.waiting.remove(&pid);
     }
@@ -263,6 +274,6 @@ impl Sockets {
     }
 
     pub(crate) fn count(&self) -> usize {
-        self.state.lock().network.sockets.len()
+        self.lock().network.sockets.len()
     }
 }

@@ -63,7 +63,7 @@ impl Network {
             _ => return Err(Errno::EISCONN),
         }
         let is_unix = socket.domain == Domain::Unix;
-        let address = address.destination()?;
+        let address = address.destination(&self.own)?;
         let listener = self.index().listener_at(&address).ok_or(Errno::ECONNREFUSED)?;
         let Role::Listening(queue) = &self.get(listener)?.role else { return Err(Errno::ECONNREFUSED) };
         let full = queue.ready.len() > queue.backlog;

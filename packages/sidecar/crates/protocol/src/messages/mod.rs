@@ -14,6 +14,7 @@ mod host_call;
 mod network;
 mod outside;
 mod permission;
+mod private_network;
 mod process;
 mod runner;
 mod runtime;
@@ -25,6 +26,7 @@ pub use host_call::*;
 pub use network::*;
 pub use outside::*;
 pub use permission::*;
+pub use private_network::*;
 pub use process::*;
 pub use runner::*;
 pub use runtime::*;
@@ -159,6 +161,8 @@ families! {
     Snapshot(SnapshotRequest),
     /// Connections out of a runtime.
     Outside(OutsideRequest),
+    /// Private networks.
+    PrivateNetwork(PrivateNetworkRequest),
 }
 
 impl<'a> Request<'a> {

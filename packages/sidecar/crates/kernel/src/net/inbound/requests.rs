@@ -35,7 +35,7 @@ impl Sockets {
     }
 
     /// Ends all inbound connections and all waits for listeners with `error`. Resets all flows, and
-    /// ends all lookups. Refuses new connections, waits and lookups.
+    /// ends all lookups. Leaves all private networks. Refuses new connections, waits and lookups.
     pub fn detach(&self, error: &Error) {
         let _ = self.with(|state| {
             state.end_inbound(error);
@@ -44,6 +44,7 @@ impl Sockets {
             Ok(())
         });
         self.set_outside(None);
+        self.leave_networks();
     }
 
     /// Writes the embedder's bytes to an inbound connection. If `ends` is set, the embedder's

@@ -29,7 +29,7 @@ const OF_CONNECTIONS: [Errno; 12] = [
 ];
 
 /// Returns the error number for the failure of a connection, and the explanation, if any.
-pub(super) fn of_connection(failure: &OutsideFailure) -> (Errno, Option<Box<str>>) {
+pub(in crate::net) fn of_connection(failure: &OutsideFailure) -> (Errno, Option<Box<str>>) {
     match &failure.kind {
         OutsideFailureKind::Errno(errno) => (if OF_CONNECTIONS.contains(errno) { *errno } else { Errno::ECONNRESET }, None),
         OutsideFailureKind::Dns(_) => (Errno::ECONNRESET, None),
@@ -51,7 +51,7 @@ pub(super) fn of_open_connection(failure: &OutsideFailure) -> Errno {
 
 /// The kind of a lookup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Question {
+pub(in crate::net) enum Question {
     /// The addresses of a name.
     Addresses(LookUpFamily),
     /// The records of a type of a name.
@@ -61,7 +61,10 @@ pub(super) enum Question {
 /// Returns the result and the bytes of the operation of a lookup. The bytes are the addresses with
 /// spaces between them, or the records. After a failure, the bytes are the code of `getaddrinfo` or
 /// c-ares, and the explanation.
-pub(super) fn of_look_up(question: Question, result: Result<LookUpAnswer, OutsideFailure>) -> (Result<i32, Errno>, Vec<u8>) {
+pub(in crate::net) fn of_look_up(
+    question: Question,
+    result: Result<LookUpAnswer, OutsideFailure>,
+) -> (Result<i32, Errno>, Vec<u8>) {
     match (question, result) {
         (Question::Addresses(family), Ok(LookUpAnswer::Addresses(addresses))) => {
             let fits = |address: &&IpAddr| match family {

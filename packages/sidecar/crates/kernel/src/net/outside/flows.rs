@@ -14,13 +14,36 @@ use crate::net::link::{FarEnd, Link};
 use crate::net::network::Network;
 use crate::net::socket::{Domain, OUT, Role, Socket, Stream};
 use crate::net::sockets::SocketState;
+use crate::net::stream::Progress;
 use crate::outside::{FlowId, Outside, OutsideEvent, OutsideFailure};
 use coldframe_error::Errno;
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+
+/// The far end of a flow, which outlives the calls of the socket table.
+pub(in crate::net) trait FarFlow: FarEnd + Send + Sync {
+    /// Closes the flow, as [`Outside::close`].
+    fn close(&self, reset: bool);
+
+    /// Returns the number of this runtime's membership, if the far end is another runtime.
+    fn membership(&self) -> Option<u32> {
+        None
+    }
+
+    /// Reports that the connection is open. Only a far end that began the connection needs the
+    /// report.
+    fn opened(&self) {}
+}
+
+/// A flow whose events are expected.
+pub(super) struct PlacedFlow {
+    place: FlowPlace,
+    far: Arc<dyn FarFlow>,
+}
 
 /// The place of a flow in the socket table.
-pub(super) enum FlowPlace {
+enum FlowPlace {
     /// The program's socket, which waits for the connection, and the peer's address.
     Opening(SocketId, Address),
     /// The kernel's end.
@@ -31,16 +54,26 @@ pub(super) enum FlowPlace {
 pub(super) struct Flow {
     /// The id. `None` after the flow has ended outside.
     pub(super) id: Option<FlowId>,
+    far: Arc<dyn FarFlow>,
     pub(super) link: Link,
+    /// The local address of a connection that waits in the queue of a listener, and that the far
+    /// end began.
+    arriving: Option<Address>,
 }
 
-/// The far end of a flow.
-struct OutsideEnd<'a> {
-    outside: &'a dyn Outside,
+/// The far end of a flow to the outside.
+struct OutsideEnd {
+    outside: Arc<dyn Outside>,
     flow: FlowId,
 }
 
-impl FarEnd for OutsideEnd<'_> {
+impl FarFlow for OutsideEnd {
+    fn close(&self, reset: bool) {
+        self.outside.close(self.flow, reset);
+    }
+}
+
+impl FarEnd for OutsideEnd {
     fn data(&self, bytes: Vec<u8>) {
         self.outside.write(self.flow, &bytes);
     }
@@ -70,7 +103,8 @@ impl SocketState {
     /// and with `EACCES` if nothing outside can be reached.
     pub(in crate::net) fn connect_outside(&mut self, id: SocketId, peer: SocketAddr) -> Result<(), Errno> {
         let outside = self.outside.outside.clone().ok_or(Errno::EACCES)?;
-        let flow = self.begin_flow(id, Address::Ip(peer.ip(), peer.port()))?;
+        let far = |flow| Arc::new(OutsideEnd { outside: outside.clone(), flow }) as Arc<dyn FarFlow>;
+        let flow = self.begin_flow(id, Address::Ip(peer.ip(), peer.port()), far)?;
         outside.connect(flow, peer);
         Ok(())
     }
@@ -89,7 +123,8 @@ impl SocketState {
         let outside = self.outside.outside.clone().ok_or(Errno::EACCES)?;
         let nowhere = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
         let socket = self.network.add(Socket::new(Domain::V4, Role::Fresh))?;
-        let flow = self.begin_flow(socket, Address::Ip(nowhere.ip(), 0)).inspect_err(|_| {
+        let far = |flow| Arc::new(OutsideEnd { outside: outside.clone(), flow }) as Arc<dyn FarFlow>;
+        let flow = self.begin_flow(socket, Address::Ip(nowhere.ip(), 0), far).inspect_err(|_| {
             let _ = self.network.close(socket, false);
         })?;
         outside.open_tls(flow);
@@ -100,27 +135,79 @@ impl SocketState {
     }
 
     /// Begins a flow of a socket. Fails like [`Network::begin_flow`].
-    fn begin_flow(&mut self, id: SocketId, remote: Address) -> Result<FlowId, Errno> {
+    pub(in crate::net) fn begin_flow(
+        &mut self,
+        id: SocketId,
+        remote: Address,
+        far: impl FnOnce(FlowId) -> Arc<dyn FarFlow>,
+    ) -> Result<FlowId, Errno> {
+        let flow = self.next_flow();
+        self.network.begin_flow(id, flow, &remote)?;
+        self.outside.last_flow = flow.get();
+        self.outside.flows.insert(flow, PlacedFlow { place: FlowPlace::Opening(id, remote), far: far(flow) });
+        Ok(flow)
+    }
+
+    /// Ends a flow that was begun and will not be opened. The program receives `errno`.
+    pub(in crate::net) fn refuse_flow(&mut self, flow: FlowId, errno: Errno, explanation: Option<Box<str>>) {
+        if let Some(FlowPlace::Opening(socket, _)) = self.outside.flows.remove(&flow).map(|flow| flow.place) {
+            self.network.fail_flow(socket, errno, explanation);
+        }
+    }
+
+    /// Moves the bytes of a flow that has arrived, as soon as its far end knows the flow.
+    pub(in crate::net) fn begin_arrived(&mut self, flow: FlowId) {
+        if let Some(FlowPlace::Open(end)) = self.outside.flows.get(&flow).map(|flow| &flow.place) {
+            let end = *end;
+            self.pump_flow(end);
+        }
+    }
+
+    fn next_flow(&self) -> FlowId {
         let mut flow = FlowId::new(self.outside.last_flow.checked_add(1).unwrap_or(1));
         while self.outside.flows.contains_key(&flow) {
             flow = FlowId::new(flow.get().checked_add(1).unwrap_or(1));
         }
-        self.network.begin_flow(id, flow, &remote)?;
+        flow
+    }
+
+    /// Begins a flow that the far end has begun, to the listener at `local`. The program sees the
+    /// far end at `remote`. Fails with `ECONNREFUSED` if no socket listens, and at the limit of
+    /// sockets.
+    pub(in crate::net) fn flow_arrived(
+        &mut self,
+        (local, remote): (Address, Address),
+        far: Arc<dyn FarFlow>,
+    ) -> Result<FlowId, Errno> {
+        let domain = if matches!(local, Address::Ip(ip, _) if ip.is_ipv4()) { Domain::V4 } else { Domain::V6 };
+        let end = Socket { is_flow_end: true, local: Some(remote), ..Socket::new(domain, Role::Fresh) };
+        let end = self.network.add(end).map_err(|_| Errno::ECONNREFUSED)?;
+        match self.network.connect(end, local.clone()) {
+            Ok(Progress::Connected) => {}
+            // The connection counts as a socket while it waits in the queue.
+            Ok(Progress::Waiting) if self.network.set_flow_end(end, false).is_ok() => {}
+            _ => {
+                let _ = self.network.close(end, true);
+                return Err(Errno::ECONNREFUSED);
+            }
+        }
+        let flow = self.next_flow();
         self.outside.last_flow = flow.get();
-        self.outside.flows.insert(flow, FlowPlace::Opening(id, remote));
+        self.outside.flows.insert(flow, PlacedFlow { place: FlowPlace::Open(end), far: far.clone() });
+        self.outside.ends.insert(end, Flow { id: Some(flow), far, link: Link::default(), arriving: Some(local) });
         Ok(flow)
     }
 
     /// Handles an event. Has no effect if the flow has ended.
-    pub(super) fn flow_event(&mut self, id: FlowId, event: OutsideEvent<'_>) {
+    pub(in crate::net) fn flow_event(&mut self, id: FlowId, event: OutsideEvent<'_>) {
         if self.take_event(id, event).is_err() {
             self.reset_flow(id);
         }
     }
 
     fn take_event(&mut self, id: FlowId, event: OutsideEvent<'_>) -> Result<(), Violation> {
-        let Some(place) = self.outside.flows.get(&id) else { return Ok(()) };
-        let end = match (place, event) {
+        let Some(flow) = self.outside.flows.get(&id) else { return Ok(()) };
+        let end = match (&flow.place, event) {
             (FlowPlace::Opening(..), OutsideEvent::Connected { local, .. }) => return self.flow_opened(id, local),
             (_, OutsideEvent::Closed(failure)) => {
                 self.flow_closed(id, failure.as_ref());
@@ -159,11 +246,12 @@ impl SocketState {
     }
 
     fn flow_opened(&mut self, id: FlowId, local: SocketAddr) -> Result<(), Violation> {
-        let Some(place) = self.outside.flows.get_mut(&id) else { return Ok(()) };
-        let FlowPlace::Opening(socket, remote) = place else { return Err(Violation) };
+        let Some(flow) = self.outside.flows.get_mut(&id) else { return Ok(()) };
+        let FlowPlace::Opening(socket, remote) = &flow.place else { return Err(Violation) };
         let end = self.network.open_flow(*socket, remote.clone(), local).map_err(|_| Violation)?;
-        *place = FlowPlace::Open(end);
-        self.outside.ends.insert(end, Flow { id: Some(id), link: Link::default() });
+        flow.place = FlowPlace::Open(end);
+        let far = flow.far.clone();
+        self.outside.ends.insert(end, Flow { id: Some(id), far, link: Link::default(), arriving: None });
         self.pump_flow(end);
         Ok(())
     }
@@ -171,7 +259,7 @@ impl SocketState {
     /// Ends a flow that has ended outside. A flow with queued bytes stays until the program's
     /// socket has accepted the bytes.
     fn flow_closed(&mut self, id: FlowId, failure: Option<&OutsideFailure>) {
-        match self.outside.flows.remove(&id) {
+        match self.outside.flows.remove(&id).map(|flow| flow.place) {
             Some(FlowPlace::Opening(socket, _)) => {
                 let (errno, explanation) = failure.map_or((Errno::ECONNRESET, None), failures::of_connection);
                 self.network.fail_flow(socket, errno, explanation);
@@ -191,11 +279,9 @@ impl SocketState {
 
     /// Resets both ends of a flow. Queued bytes are lost.
     fn reset_flow(&mut self, id: FlowId) {
-        let Some(place) = self.outside.flows.remove(&id) else { return };
-        if let Some(outside) = &self.outside.outside {
-            outside.close(id, true);
-        }
-        match place {
+        let Some(flow) = self.outside.flows.remove(&id) else { return };
+        flow.far.close(true);
+        match flow.place {
             FlowPlace::Opening(socket, _) => self.network.fail_flow(socket, Errno::ECONNRESET, None),
             FlowPlace::Open(end) => {
                 self.forget_end(end);
@@ -211,13 +297,16 @@ impl SocketState {
         }
     }
 
-    /// Resets all flows, in ascending order.
-    pub(super) fn reset_flows(&mut self) {
-        let mut ids: Vec<FlowId> = self.outside.flows.keys().copied().collect();
+    /// Resets all flows of a membership, or all flows to the outside, in ascending order.
+    pub(in crate::net) fn reset_flows(&mut self, membership: Option<u32>) {
+        let is_own = |far: &dyn FarFlow| far.membership() == membership;
+        let flows = self.outside.flows.iter().filter(|(_, flow)| is_own(&*flow.far));
+        let mut ids: Vec<FlowId> = flows.map(|(id, _)| *id).collect();
         ids.sort_unstable();
         ids.into_iter().for_each(|id| self.reset_flow(id));
         // The remaining flows have ended outside.
-        let mut ends: Vec<SocketId> = self.outside.ends.keys().copied().collect();
+        let ends = self.outside.ends.iter().filter(|(_, flow)| is_own(&*flow.far));
+        let mut ends: Vec<SocketId> = ends.map(|(end, _)| *end).collect();
         ends.sort_unstable();
         for end in ends {
             self.forget_end(end);
@@ -228,10 +317,8 @@ impl SocketState {
     /// Closes the flows whose sockets were closed before the connection was open.
     pub(in crate::net) fn close_abandoned(&mut self, flows: Vec<FlowId>) {
         for id in flows {
-            if self.outside.flows.remove(&id).is_some()
-                && let Some(outside) = &self.outside.outside
-            {
-                outside.close(id, true);
+            if let Some(flow) = self.outside.flows.remove(&id) {
+                flow.far.close(true);
             }
         }
     }
@@ -240,16 +327,13 @@ impl SocketState {
     /// Has no effect if `end` is not the kernel's end of a flow.
     pub(in crate::net) fn pump_flow(&mut self, end: SocketId) {
         let Some(flow) = self.outside.ends.get_mut(&end) else { return };
-        match flow.move_bytes(&mut self.network, end, self.outside.outside.as_deref()) {
+        match flow.move_bytes(&mut self.network, end) {
             MoveResult::Waits(mask) => flow.link.wait(&mut self.network, end, mask),
             MoveResult::Ended { reset } => {
                 let id = flow.id;
                 self.forget_end(end);
-                if let Some(id) = id {
-                    self.outside.flows.remove(&id);
-                    if let Some(outside) = &self.outside.outside {
-                        outside.close(id, reset);
-                    }
+                if let Some(flow) = id.and_then(|id| self.outside.flows.remove(&id)) {
+                    flow.far.close(reset);
                 }
                 let _ = self.network.close(end, false);
             }
@@ -262,6 +346,12 @@ impl SocketState {
         for end in self.outside.ends.keys() {
             let peer = match sockets.remove(end).map(|socket| socket.role) {
                 Some(Role::Connected(Stream { peer: Some(peer), .. })) => peer,
+                Some(Role::Connecting(listener)) => {
+                    if let Some(Role::Listening(listener)) = sockets.get_mut(&listener).map(|socket| &mut socket.role) {
+                        listener.waiting.retain(|waiting| waiting != end);
+                    }
+                    continue;
+                }
                 _ => continue,
             };
             let Some(socket) = sockets.get_mut(&peer) else { continue };
@@ -270,8 +360,8 @@ impl SocketState {
                 (stream.peer, stream.ended, stream.broken) = (None, true, true);
             }
         }
-        for place in self.outside.flows.values() {
-            if let FlowPlace::Opening(id, _) = place
+        for flow in self.outside.flows.values() {
+            if let FlowPlace::Opening(id, _) = &flow.place
                 && let Some(socket) = sockets.get_mut(id)
             {
                 (socket.role, socket.error) = (Role::Fresh, Some(Errno::ECONNRESET));
@@ -281,32 +371,58 @@ impl SocketState {
 }
 
 impl Flow {
-    fn move_bytes(&mut self, network: &mut Network, end: SocketId, outside: Option<&dyn Outside>) -> MoveResult {
+    fn move_bytes(&mut self, network: &mut Network, end: SocketId) -> MoveResult {
+        if self.arriving.is_some() {
+            match self.arrive(network, end) {
+                Some(true) => {}
+                Some(false) => return MoveResult::Waits(OUT),
+                None => return MoveResult::Ended { reset: true },
+            }
+        }
         let is_parted = network.is_parted(end);
-        let (Some(flow), Some(outside)) = (self.id, outside) else {
+        let far = &*self.far;
+        if self.id.is_none() {
             // The flow has ended outside. The program's socket receives the queued bytes.
             if !is_parted {
                 self.link.push(network, end, None);
             }
             let is_done = is_parted || self.link.queued() == 0;
             return if is_done { MoveResult::Ended { reset: false } } else { MoveResult::Waits(OUT) };
-        };
-        let far = OutsideEnd { outside, flow };
+        }
         if is_parted {
             // The program has closed its end. As on Linux, unread bytes cause a reset.
-            if self.link.queued() > 0 || network.has_error(end) || self.link.pull(network, end, &far).is_err() {
+            if self.link.queued() > 0 || network.has_error(end) || self.link.pull(network, end, far).is_err() {
                 return MoveResult::Ended { reset: true };
             }
             return if self.link.ended { MoveResult::Ended { reset: false } } else { MoveResult::Waits(0) };
         }
-        self.link.push(network, end, Some(&far));
-        if self.link.pull(network, end, &far).is_err() {
+        self.link.push(network, end, Some(far));
+        if self.link.pull(network, end, far).is_err() {
             return MoveResult::Ended { reset: true };
         }
         if self.link.ended && self.link.shut {
             return MoveResult::Ended { reset: false };
         }
         MoveResult::Waits(self.link.awaited(network, end))
+    }
+
+    /// Opens a connection that the far end has begun, when the connection is in the queue of the
+    /// listener. Returns false if the connection waits for space, and `None` if the listener is
+    /// closed or the far end has left.
+    fn arrive(&mut self, network: &mut Network, end: SocketId) -> Option<bool> {
+        let accepted = match &network.get(end).ok()?.role {
+            Role::Connecting(_) => return self.id.map(|_| false),
+            Role::Connected(Stream { peer, .. }) => *peer,
+            _ => return None,
+        };
+        let local = self.arriving.take();
+        if let Some(accepted) = accepted {
+            // A socket that has waited has the address that the queue has guessed.
+            let _ = network.change(accepted, |socket| socket.local = local);
+            let _ = network.set_flow_end(end, true);
+        }
+        self.far.opened();
+        Some(true)
     }
 }
 
@@ -316,15 +432,28 @@ impl Network {
     /// if the socket waits for another connection, and with `EISCONN` if the socket is connected
     /// or listens.
     fn begin_flow(&mut self, id: SocketId, flow: FlowId, remote: &Address) -> Result<(), Errno> {
-        let socket = self.get_mut(id)?;
-        match (&socket.role, &socket.local) {
-            (Role::Fresh, Some(Address::Ip(ip, _))) if !ip.is_unspecified() && remote.is_outside() => return Err(Errno::EINVAL),
-            (Role::Fresh, _) => {}
-            (Role::Connecting(_) | Role::Opening(_), _) => return Err(Errno::EALREADY),
-            _ => return Err(Errno::EISCONN),
+        self.check_fresh(id)?;
+        let own = &self.own;
+        let socket = self.sockets.get_mut(&id).ok_or(Errno::EBADF)?;
+        if let Some(Address::Ip(ip, _)) = &socket.local
+            && !ip.is_unspecified()
+            && !own.contains(ip)
+            && remote.is_outside()
+        {
+            return Err(Errno::EINVAL);
         }
         (socket.role, socket.explanation) = (Role::Opening(flow), None);
         Ok(())
+    }
+
+    /// Fails with `EALREADY` if the socket waits for another connection, and with `EISCONN` if the
+    /// socket is connected or listens.
+    pub(in crate::net) fn check_fresh(&self, id: SocketId) -> Result<(), Errno> {
+        match self.get(id)?.role {
+            Role::Fresh => Ok(()),
+            Role::Connecting(_) | Role::Opening(_) => Err(Errno::EALREADY),
+            _ => Err(Errno::EISCONN),
+        }
     }
 
     /// Connects a waiting client with a new socket, the kernel's end of the flow. Returns the

@@ -30,7 +30,9 @@ pub(super) use calls::{cancel_look_up, connect, explain, look_up, open_tls, quer
 
 use crate::ids::SocketId;
 use crate::outside::{FlowId, LookUpId, Outside};
-use flows::{Flow, FlowPlace};
+pub(super) use failures::{Question, of_connection};
+pub(super) use flows::FarFlow;
+use flows::{Flow, PlacedFlow};
 use look_ups::LookUp;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -43,7 +45,7 @@ pub(super) struct OutsideState {
     last_flow: u32,
     last_look_up: u64,
     /// The flows whose events are expected.
-    flows: HashMap<FlowId, FlowPlace>,
+    flows: HashMap<FlowId, PlacedFlow>,
     /// The flows by the kernel's ends. A flow that has ended outside stays until the program's
     /// socket has accepted all bytes.
     ends: HashMap<SocketId, Flow>,

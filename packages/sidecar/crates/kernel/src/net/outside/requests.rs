@@ -37,7 +37,7 @@ impl Sockets {
     /// Sets the implementation, and ends the flows and lookups of the earlier implementation.
     pub(in crate::net) fn set_outside(&self, outside: Option<Arc<dyn Outside>>) {
         let _ = self.with(|state| {
-            state.reset_flows();
+            state.reset_flows(None);
             state.lose_look_ups();
             state.outside.outside = outside;
             Ok(())

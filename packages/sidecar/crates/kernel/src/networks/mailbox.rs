@@ -1,0 +1,179 @@
+//! The mail of a runtime: the events that other runtimes have posted and that its socket table has
+//! not handled yet.
+//!
+//! A thread posts mail while it may have its own table locked. The thread then visits the receivers
+//! with [`deliver_posted`], without a locked table. A visit locks the receiver's table only if the
+//! table is free. Otherwise the holder of the table visits after its release, because each release
+//! checks the mailbox (`net/turn.rs`).
+//!
+//! The credit of each flow bounds the bytes in a mailbox. Next: `wire.rs`.
+
+use super::wire::Wire;
+use crate::Kernel;
+use crate::outside::{OutsideFailure, OutsideFailureKind};
+use coldframe_error::Errno;
+use coldframe_panics::process::Mutex;
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::sync::{Arc, Weak};
+
+/// The maximum number of bytes of datagrams in a mailbox. Further datagrams are lost.
+const MAX_DATAGRAM_BYTES: usize = 256 << 10;
+
+/// Runs work of other runtimes' threads for one runtime, and contains panics of the work.
+pub trait MemberScope: Send + Sync {
+    /// Calls `work`, unless the runtime has ended.
+    fn run(&self, work: &mut dyn FnMut());
+}
+
+/// A message to a socket table.
+pub(crate) enum Mail {
+    /// A connection to a listener of the receiver. The receiver is the second end of the wire.
+    Arrival(Arc<Wire>),
+    /// An event of the flow at the end `side` of the wire.
+    Event { wire: Arc<Wire>, side: usize, event: WireEvent },
+    /// A datagram.
+    Datagram { from: SocketAddr, to: SocketAddr, bytes: Vec<u8> },
+    /// The membership with this number has ended.
+    Leave(u32),
+}
+
+/// An event of a flow, as [`crate::OutsideEvent`] with own bytes.
+#[derive(Debug)]
+pub(crate) enum WireEvent {
+    Connected,
+    Data(Vec<u8>),
+    Credit(u64),
+    End,
+    Closed(Option<OutsideFailure>),
+}
+
+impl WireEvent {
+    /// Returns the end of a connection that was reset or refused.
+    pub(crate) fn failed(errno: Errno) -> Self {
+        Self::Closed(Some(OutsideFailure { kind: OutsideFailureKind::Errno(errno), message: String::new() }))
+    }
+}
+
+/// The mailbox of one kernel.
+pub(crate) struct Mailbox {
+    kernel: Weak<Kernel>,
+    scope: Box<dyn MemberScope>,
+    queue: Mutex<Queue>,
+}
+
+#[derive(Default)]
+struct Queue {
+    mail: VecDeque<Mail>,
+    datagram_bytes: usize,
+    is_closed: bool,
+}
+
+thread_local! {
+    /// The mailboxes that this thread must visit.
+    static POSTED: RefCell<VecDeque<Arc<Mailbox>>> = const { RefCell::new(VecDeque::new()) };
+    /// Whether this thread visits mailboxes at present.
+    static IS_DELIVERING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Visits the mailboxes to which this thread has posted. The caller must have no table locked. Has
+/// no effect within a visit, because the visiting loop continues.
+pub(crate) fn deliver_posted() {
+    struct Ended;
+    impl Drop for Ended {
+        fn drop(&mut self) {
+            IS_DELIVERING.set(false);
+        }
+    }
+    if IS_DELIVERING.replace(true) {
+        return;
+    }
+    let _ended = Ended;
+    while let Some(mailbox) = POSTED.with_borrow_mut(VecDeque::pop_front) {
+        mailbox.visit();
+    }
+}
+
+impl Mailbox {
+    pub(crate) fn new(kernel: Weak<Kernel>, scope: Box<dyn MemberScope>) -> Arc<Self> {
+        Arc::new(Self { kernel, scope, queue: Mutex::default() })
+    }
+
+    /// Adds mail. The caller must call [`deliver_posted`] after its last lock is released, which
+    /// the release of a socket table does.
+    pub(crate) fn post(self: &Arc<Self>, mail: Mail) {
+        let mut queue = self.queue.lock();
+        if queue.is_closed {
+            drop(queue);
+            return refuse(mail);
+        }
+        if let Mail::Datagram { bytes, .. } = &mail {
+            if queue.datagram_bytes + bytes.len() > MAX_DATAGRAM_BYTES {
+                return;
+            }
+            queue.datagram_bytes += bytes.len();
+        }
+        queue.mail.push_back(mail);
+        drop(queue);
+        self.visit_later();
+    }
+
+    /// Makes this thread visit the mailbox with its next [`deliver_posted`].
+    pub(crate) fn visit_later(self: &Arc<Self>) {
+        POSTED.with_borrow_mut(|posted| {
+            if !posted.iter().any(|other| Arc::ptr_eq(other, self)) {
+                posted.push_back(self.clone());
+            }
+        });
+    }
+
+    /// Returns whether mail waits.
+    pub(crate) fn has_mail(&self) -> bool {
+        !self.queue.lock().mail.is_empty()
+    }
+
+    /// Removes all mail.
+    pub(crate) fn take(&self) -> VecDeque<Mail> {
+        let mut queue = self.queue.lock();
+        queue.datagram_bytes = 0;
+        std::mem::take(&mut queue.mail)
+    }
+
+    /// Refuses all present and later mail. Returns false if the mailbox is closed already.
+    pub(crate) fn close(&self) -> bool {
+        let (mail, was_closed) = {
+            let mut queue = self.queue.lock();
+            (std::mem::take(&mut queue.mail), std::mem::replace(&mut queue.is_closed, true))
+        };
+        mail.into_iter().for_each(refuse);
+        !was_closed
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.queue.lock().is_closed
+    }
+
+    /// Waits until the table has handled the mail. The caller must have no table locked.
+    pub(crate) fn settle(&self) {
+        if let Some(kernel) = self.kernel.upgrade() {
+            self.scope.run(&mut || kernel.sockets.settle());
+        }
+    }
+
+    fn visit(&self) {
+        match self.kernel.upgrade() {
+            Some(kernel) => self.scope.run(&mut || kernel.sockets.take_mail()),
+            None => drop(self.close()),
+        }
+    }
+}
+
+/// Refuses mail that no table handles. The ends of open flows are reset by the table that closes
+/// the mailbox, so only a new connection needs a reply.
+fn refuse(mail: Mail) {
+    if let Mail::Arrival(wire) = mail {
+        wire.send(1, WireEvent::failed(Errno::ECONNREFUSED));
+        wire.forget();
+    }
+}
