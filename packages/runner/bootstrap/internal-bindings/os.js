@@ -19,6 +19,8 @@ function failed(errno, syscall, context) {
   return errno;
 }
 
+const NO_HARDWARE = '00:00:00:00:00:00';
+
 module.exports = function os(binding) {
   const started = () => (native.clockNs(1) - native.timeOrigin()[0]) / 1e9;
   binding.getHostname = () => 'coldframe';
@@ -32,7 +34,11 @@ module.exports = function os(binding) {
     fields.fill(0);
   };
   binding.getUptime = started;
-  binding.getInterfaceAddresses = () => ['lo', '127.0.0.1', '255.0.0.0', 'IPv4', '00:00:00:00:00:00', true, -1];
+  // The kernel has the loopback with both families.
+  binding.getInterfaceAddresses = () => [
+    ...['lo', '127.0.0.1', '255.0.0.0', 'IPv4', NO_HARDWARE, true, -1],
+    ...['lo', '::1', 'ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff', 'IPv6', NO_HARDWARE, true, 0],
+  ];
   binding.getUserInfo = () => ({
     __proto__: null,
     uid: 1000,
