@@ -63,12 +63,8 @@ class TLSWrap extends StreamBase {
     this.#stream = stream;
     this.#context = context;
     this.#isServer = isServer;
-    this.#below = new Below(
-      stream,
-      hasActiveWrite === true,
-      () => this.#flushed(),
-      (status) => this.#breakWrites(status),
-    );
+    const broken = (status) => this.#breakWrites(status);
+    this.#below = new Below(stream, hasActiveWrite === true, () => this.#flushed(), broken);
     stream?.setReadListener((count, view) => this.#onEncrypted(count, view));
   }
 
@@ -368,8 +364,7 @@ class TLSWrap extends StreamBase {
     this.#options.serverName = name;
   }
   getServername() {
-    const name = this.#isServer ? this.#hello?.serverName : this.#options.serverName;
-    return name ?? false;
+    return (this.#isServer ? this.#hello?.serverName : this.#options.serverName) ?? false;
   }
   setALPNProtocols(wire) {
     const names = [];
