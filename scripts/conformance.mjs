@@ -105,7 +105,7 @@ async function main() {
   const files = listFiles(options.folder, options.filters);
   if (files.length === 0) throw new BuildFailure(`conformance: no file below ${options.folder} matches`);
   say(`${files.length} files of ${options.folder}`);
-  if (!options.ceilingOnly) await ensureBuilt();
+  if (!options.ceilingOnly) await ensureBuilt({ dev: options.dev });
 
   const { state: ceiling, version } = await runCeiling(files, options);
   if (options.ceilingOnly) return;

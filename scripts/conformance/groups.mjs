@@ -7,7 +7,7 @@ export const GROUPS = [
   ...['stream', 'stream2', 'stream3', 'timers', 'next', 'microtask', 'async', 'promise', 'promises', 'readline', 'console'],
   ...['os', 'process', 'global', 'module', 'require', 'internal', 'fs', 'file', 'filehandle', 'blob', 'abortcontroller'],
   ...['errors', 'error', 'webstream', 'webstreams', 'diagnostics', 'performance', 'perf', 'mime', 'punycode', 'stdin'],
-  ...['stdout', 'vm', 'http', 'http2', 'net', 'zlib', 'child', 'tls', 'https'],
+  ...['stdout', 'vm', 'http', 'http2', 'net', 'zlib', 'child', 'tls', 'https', 'dns'],
 ];
 
 /**

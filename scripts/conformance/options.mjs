@@ -9,6 +9,7 @@ export const USAGE = `usage: pnpm conformance --node-tests DIR [options]
   --jobs N            files at the same time (default 2)
   --timeout SECONDS   per file (default 20)
   --fresh             ignore stored results of this build
+  --dev               build the sidecar without link-time optimization
   --ceiling-only      run only the real Node, to fill its cache
   --no-write          keep docs/conformance.json unchanged
   --summary FILE      write the results of each group, and its failing files, to FILE`;
@@ -19,6 +20,7 @@ const OPTIONS = {
   jobs: { type: 'string', default: '2' },
   timeout: { type: 'string', default: '20' },
   fresh: { type: 'boolean', default: false },
+  dev: { type: 'boolean', default: false },
   'ceiling-only': { type: 'boolean', default: false },
   'no-write': { type: 'boolean', default: false },
   summary: { type: 'string' },
@@ -45,6 +47,7 @@ export function readOptions(args) {
     jobs: wholeNumber('jobs', values.jobs),
     timeoutMs: wholeNumber('timeout', values.timeout) * 1000,
     fresh: values.fresh,
+    dev: values.dev,
     ceilingOnly: values['ceiling-only'],
     write: !values['no-write'],
     summary: values.summary,

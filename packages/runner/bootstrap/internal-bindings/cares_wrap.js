@@ -1,16 +1,17 @@
 // Name resolution (cares_wrap.cc). `localhost`, its subdomains and addresses resolve in the guest.
 // The kernel checks the permission of every other name, and looks up and queries the name outside
-// the runtime, where the resolvers are chosen. Most servers of a resolver therefore have no effect.
-// Queries to servers on the loopback fail with ECONNREFUSED, because the guest sends no DNS
-// messages. Next: ../net/look-ups.js.
+// the runtime, where the resolvers are chosen. Servers of a resolver outside the runtime therefore
+// have no effect. Servers on the loopback belong to the runtime, and the guest itself queries these
+// servers. Next: ../net/look-ups.js, ../net/loopback-resolver.js.
 'use strict';
 
 const { reportWith } = require('../errors/denials.js');
 const { AsyncWrap } = require('../event-loop/async-wrap.js');
-const { ERRNO, NUMBERS } = require('../net/calls.js');
-const { TYPES, resultOf, reverseName } = require('../net/dns-records.js');
+const { ERRNO, INET, INET6, NUMBERS } = require('../net/calls.js');
+const { TYPES, resultOf, resultOfRecords, reverseName } = require('../net/dns-records.js');
 const { format, parse, parseV4, parseV6 } = require('../net/ip.js');
 const { EAI, ask, cancel, lookUpError, queryError } = require('../net/look-ups.js');
+const { LoopbackQuery } = require('../net/loopback-resolver.js');
 
 const LOOPBACK = { 4: '127.0.0.1', 6: '::1' };
 // The errors of c-ares: `query*` passes the codes to Node, and `strerror` returns the texts.
@@ -120,10 +121,11 @@ module.exports = function caresWrap(binding) {
     if (bytes === undefined || isLoopback(bytes)) {
       return later(req, null, bytes === undefined ? address : 'localhost', service);
     }
-    // Like libc, returns the address if the address has no name.
-    ask(NUMBERS.query, reverseName(bytes), TYPES.Ptr, (code, _reason, text) => {
-      const names = code === undefined ? resultOf('Ptr', text)?.[0] : undefined;
-      finish(req, undefined, null, typeof names?.[0] === 'string' ? names[0] : address, service);
+    // Node demands a name (NI_NAMEREQD), so an address without a name is an error.
+    ask(NUMBERS.query, reverseName(bytes), TYPES.Ptr, (code, reason, text) => {
+      const name = code === undefined ? resultOf('Ptr', text)?.[0]?.[0] : undefined;
+      if (typeof name === 'string') finish(req, undefined, null, name, service);
+      else finish(req, reason, typeof code === 'number' ? code : lookUpError(code ?? 'EAI_NONAME'));
     });
     return 0;
   };
@@ -135,52 +137,67 @@ module.exports = function caresWrap(binding) {
     const bytes = parseV6(`${address}`);
     return bytes === undefined ? null : Buffer.from(bytes.buffer);
   };
-  binding.strerror = (code) => MESSAGES[code] ?? 'unknown';
+  binding.strerror = (code) => (code === PENDING_QUERIES ? 'There are pending queries.' : (MESSAGES[code] ?? 'unknown'));
   binding.ChannelWrap = channelClass();
 };
 
 const DNS_PORT = 53;
 const BAD_STRING = 17;
+// Node's own error of `setServers` (DNS_ESETSRVPENDING).
+const PENDING_QUERIES = -1000;
+// The server of a resolver without chosen servers. The address means the resolvers outside.
+const DEFAULT_SERVER = ['127.0.0.1', DNS_PORT];
+const ONION = /(?:^|\.)onion\.?$/i;
+// The failures after which the next server of a resolver is asked.
+const UNREACHABLE = ['ECONNREFUSED', 'ETIMEOUT'];
+
+const isDefault = ([address, port]) => address === DEFAULT_SERVER[0] && port === DNS_PORT;
+const isOwn = (server) => isLoopback(parse(server[0])) && !isDefault(server);
 
 // Makes the class of a resolver.
 function channelClass() {
   class ChannelWrap extends AsyncWrap {
-    #servers = [['127.0.0.1', DNS_PORT]];
-    // Whether the program has chosen servers on the loopback.
-    #asksLoopback = false;
-    // The queries in progress by operation.
+    #servers = [DEFAULT_SERVER];
+    // The options of queries to servers on the loopback, with the own addresses by family.
+    #options;
+    // The function that cancels each query in progress, by the query's request.
     #pending = new Map();
-    constructor() {
+    constructor(timeout, tries, maxTimeout) {
       super('DNSCHANNEL');
+      this.#options = { timeout, tries, maxTimeout, sources: {} };
     }
     getServers() {
       return this.#servers.map((server) => [...server]);
     }
     setServers(servers) {
+      if (this.#pending.size > 0) return PENDING_QUERIES;
       if (servers.some(([, address]) => parse(address) === undefined)) return BAD_STRING;
       this.#servers = servers.map(([, address, port]) => [address, port]);
-      this.#asksLoopback = this.#servers.some(([address]) => isLoopback(parse(address)));
       return 0;
     }
     setLocalAddress(first, second) {
       const invalid = (message) => Object.assign(new Error(message), { code: 'ERR_INVALID_ARG_VALUE' });
-      if (parse(first) === undefined) throw invalid('Invalid IP address.');
-      if (second === undefined) return;
-      const [one, other] = [parseV4(first), parseV4(second)];
-      if (parse(second) === undefined) throw invalid('Invalid IP address.');
-      if ((one === undefined) === (other === undefined)) throw invalid('Cannot specify two addresses of one family.');
+      const sources = {};
+      for (const address of second === undefined ? [first] : [first, second]) {
+        if (parse(address) === undefined) throw invalid('Invalid IP address.');
+        const family = parseV4(address) === undefined ? INET6 : INET;
+        if (sources[family] !== undefined) throw invalid('Cannot specify two addresses of one family.');
+        sources[family] = address;
+      }
+      this.#options.sources = sources;
     }
     cancel() {
-      for (const [operation, req] of this.#pending) {
-        cancel(operation);
+      const pending = [...this.#pending];
+      this.#pending.clear();
+      for (const [req, stop] of pending) {
+        stop();
         later(req, 'ECANCELLED');
       }
-      this.#pending.clear();
     }
     getHostByAddr(req, address) {
       const bytes = parse(address);
       if (bytes === undefined) return ERRNO.EINVAL;
-      return isLoopback(bytes) ? later(req, 'ECONNREFUSED') : this.#query('Ptr', req, reverseName(bytes));
+      return isLoopback(bytes) ? this.#later(req, null, ['localhost']) : this.#query('Ptr', req, reverseName(bytes));
     }
     queryAny(req, name) {
       return this.#query('Any', req, name);
@@ -221,17 +238,40 @@ function channelClass() {
     queryTxt(req, name) {
       return this.#query('Txt', req, name);
     }
+    // Asks the servers in their order. The resolvers outside are one server of the order.
     #query(kind, req, name) {
-      if (this.#asksLoopback) return later(req, 'ECONNREFUSED');
+      // Like c-ares, never asks for names of the Tor network (RFC 7686).
+      if (ONION.test(name)) return this.#later(req, 'ENOTFOUND');
+      const outside = this.#servers.findIndex((server) => !isOwn(server));
+      const own = outside < 0 ? this.#servers : this.#servers.slice(0, outside);
+      if (own.length === 0) return this.#ask(kind, req, name);
+      const query = new LoopbackQuery(own, this.#options, (code, records, reason) => {
+        this.#pending.delete(req);
+        if (code === undefined) finish(req, undefined, null, ...resultOfRecords(kind, records));
+        else if (outside > 0 && UNREACHABLE.includes(code)) this.#ask(kind, req, name);
+        else finish(req, reason, code);
+      });
+      if (!query.start(toAscii(name), TYPES[kind])) return this.#later(req, 'EBADNAME');
+      this.#pending.set(req, () => query.cancel());
+      return 0;
+    }
+    // Asks the resolvers outside the runtime.
+    #ask(kind, req, name) {
       const operation = ask(NUMBERS.query, toAscii(name), TYPES[kind], (code, reason, text) => {
-        this.#pending.delete(operation);
+        if (!this.#pending.delete(req)) return;
         const result = code === undefined ? resultOf(kind, text) : undefined;
         if (result !== undefined) finish(req, undefined, null, ...result);
         else finish(req, reason, typeof code === 'number' ? code : queryError(code ?? 'EBADRESP'));
       });
       // No server answers for the names of the guest's machine.
-      if (operation === 0) return later(req, 'ECONNREFUSED');
-      if (operation > 0) this.#pending.set(operation, req);
+      if (operation === 0) return this.#later(req, 'ECONNREFUSED');
+      this.#pending.set(req, () => operation > 0 && cancel(operation));
+      return 0;
+    }
+    // Completes a query in a later round of the loop. Until then the query is pending.
+    #later(req, ...args) {
+      this.#pending.set(req, () => {});
+      native.enqueueTask(() => this.#pending.delete(req) && finish(req, undefined, ...args));
       return 0;
     }
   }

@@ -27,7 +27,11 @@ const MAX_INTERFACES_BYTES = 4_096;
 // Returns seven fields for each address: interface, address, netmask, family, MAC, whether the
 // interface is the loopback, and the scope of an IPv6 address.
 function interfaceAddresses() {
-  const fields = ['lo', '127.0.0.1', '255.0.0.0', 'IPv4', NO_MAC, true, -1];
+  // The kernel has the loopback with both families.
+  const fields = [
+    ...['lo', '127.0.0.1', '255.0.0.0', 'IPv4', NO_MAC, true, -1],
+    ...['lo', '::1', 'ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff', 'IPv6', NO_MAC, true, 0],
+  ];
   const buffer = new Uint8Array(MAX_INTERFACES_BYTES);
   const length = native.sys(NUMBERS.interfaces, buffer);
   if (length <= 0) return fields;

@@ -12,6 +12,7 @@ const { EACCES } = require('../errors/denials.js');
 const { tlsUnavailableError } = require('../errors/unavailable.js');
 const { ERRNO } = require('../net/calls.js');
 const { StreamBase } = require('../net/stream-base.js');
+const { chosenAt, wireOf } = require('../tls/alpn.js');
 const { Below } = require('../tls/below.js');
 const { Certificate, chainOf, legacyOf } = require('../tls/certificate.js');
 const { sessionError, verificationError } = require('../tls/errors.js');
@@ -51,6 +52,7 @@ class TLSWrap extends StreamBase {
   #isReading = true;
   #hasEnded = false;
   #endDelivered = false;
+  #owesEvent = false;
   #isHeld = false;
   #ticket;
   #own;
@@ -99,8 +101,16 @@ class TLSWrap extends StreamBase {
       drained: () => this.#onDrained(),
     };
   }
-  // Keeps the event loop alive while the session owes an event that no stream waits for.
+  // The session owes an event that no stream waits for.
   #hold(on) {
+    this.#owesEvent = on;
+    this.#keepAlive();
+  }
+  // Keeps the event loop alive while an event is owed or bytes of the program are being written. As
+  // in Node, writes that wait for the handshake do not keep the loop alive.
+  #keepAlive() {
+    const isWriting = this.#writes.length + this.#encrypting.length + this.#flushing.length > 0;
+    const on = !this.#destroyed && (this.#owesEvent || (isWriting && this.#facts !== undefined));
     if (this.#isHeld === on) return;
     this.#isHeld = on;
     native.loop.keepAlive[0] += on ? 1 : -1;
@@ -137,6 +147,7 @@ class TLSWrap extends StreamBase {
 
   #breakWrites(status) {
     const requests = [...this.#flushing.splice(0), ...this.#encrypting.splice(0), ...this.#writes.splice(0)];
+    this.#keepAlive();
     for (const { req } of requests) req.finish(status, this, undefined);
     const shutdown = this.#shutdown;
     this.#shutdown = undefined;
@@ -144,7 +155,9 @@ class TLSWrap extends StreamBase {
   }
   // All encrypted bytes are written.
   #flushed() {
-    for (const { req } of this.#flushing.splice(0)) req.finish(0, this, undefined);
+    const flushed = this.#flushing.splice(0);
+    this.#keepAlive();
+    for (const { req } of flushed) req.finish(0, this, undefined);
     this.#encrypt();
     if (this.#shutdown !== undefined && this.#shutdownSent === 'written') {
       const req = this.#shutdown;
@@ -159,8 +172,11 @@ class TLSWrap extends StreamBase {
   }
   queueWrite(req, views) {
     if (this.#destroyed) return ERRNO.EPIPE;
-    req.dispatch();
+    // After the end, OpenSSL encrypts nothing.
+    if (this.#shutdown !== undefined || this.#shutdownSent !== false) return ERRNO.EPROTO;
+    req.dispatch(false);
     this.#writes.push({ req, views, left: views.reduce((sum, view) => sum + view.length, 0) });
+    this.#keepAlive();
     this.#encrypt();
     return 0;
   }
@@ -168,9 +184,11 @@ class TLSWrap extends StreamBase {
     if (this.#destroyed || this.#shutdown !== undefined) return ERRNO.ENOTCONN;
     req.dispatch();
     this.#shutdown = req;
-    if (this.#session === undefined || this.#failed !== 0) {
+    const isBroken = this.#session === undefined || this.#failed !== 0;
+    if (isBroken || this.#facts === undefined) {
+      // Without keys, only the stream below can end, after a client's first message.
       this.#shutdownSent = 'written';
-      native.enqueueTask(() => this.#flushed());
+      if (isBroken || this.#isServer || this.#below.isUsed) native.enqueueTask(() => this.#below.isIdle && this.#flushed());
     } else this.#encrypt();
     return 0;
   }
@@ -271,6 +289,7 @@ class TLSWrap extends StreamBase {
         break;
       case 'secure':
         this.#facts = event;
+        this.#keepAlive();
         if (this.#isServer && !this.#requests.pauses && !this.#requests.alpn) this.#reportStart();
         this.makeCallback(this.onhandshakedone);
         this.#encrypt();
@@ -312,27 +331,18 @@ class TLSWrap extends StreamBase {
     const context = this.sni_context;
     if (context !== undefined && context !== null) {
       if (context.state === undefined) {
-        const error = new TypeError('Invalid SNI context');
         this.#failed = ERRNO.EPROTO;
-        this.makeCallback(this.onerror, error);
+        this.makeCallback(this.onerror, new TypeError('Invalid SNI context'));
         return;
       }
       choices.identities = identitiesOf(context);
       if (context.state.ca !== undefined) choices.ca = context.state.ca;
     }
     if (this.#requests.alpn && this.#hello.alpn !== null) {
-      const offered = this.#hello.alpn;
-      const wire = Buffer.concat(offered.map((name) => Buffer.from([name.length, ...Buffer.from(name, 'latin1')])));
-      const offset = this.makeCallback(this.ALPNCallback, wire);
+      const { alpn } = this.#hello;
+      const offset = this.makeCallback(this.ALPNCallback, wireOf(alpn));
       if (this.#destroyed) return;
-      let at = 0;
-      const found = offered.find((name) => {
-        const isFound = at === offset;
-        at += 1 + name.length;
-        return isFound;
-      });
-      // No protocol of the client has this name, so the session fails as in Node.
-      choices.alpn = [found ?? '\0'];
+      choices.alpn = [chosenAt(alpn, offset)];
     }
     this.#session.go(choices);
   }
@@ -354,8 +364,7 @@ class TLSWrap extends StreamBase {
     this.#options.serverName = name;
   }
   getServername() {
-    const name = this.#isServer ? this.#hello?.serverName : this.#options.serverName;
-    return name ?? false;
+    return (this.#isServer ? this.#hello?.serverName : this.#options.serverName) ?? false;
   }
   setALPNProtocols(wire) {
     const names = [];

@@ -1,5 +1,6 @@
-// The results of DNS queries, from the JSON of the kernel to the values that c-ares passes to
-// Node's library (cares_wrap.cc). Next: ../internal-bindings/cares_wrap.js.
+// The results of DNS queries, from the JSON of the kernel, or from the records of dns-message.js, to
+// the values that c-ares passes to Node's library (cares_wrap.cc). Next:
+// ../internal-bindings/cares_wrap.js.
 'use strict';
 
 /** The numbers of the record types, by the name of the binding's query. */
@@ -33,8 +34,8 @@ const BYTE = /../g;
 
 const { parse } = JSON;
 
-// Returns the arguments of a query's completion after the error: the records, and for addresses
-// the times to live. Returns undefined for a text of another shape.
+// Returns the arguments of a query's completion after the error, from the text of the kernel.
+// Returns undefined for a text of another shape.
 function resultOf(query, text) {
   let records;
   try {
@@ -42,7 +43,12 @@ function resultOf(query, text) {
   } catch {
     return undefined;
   }
-  if (!Array.isArray(records)) return undefined;
+  return Array.isArray(records) ? resultOfRecords(query, records) : undefined;
+}
+
+// Returns the arguments of a query's completion after the error: the records, and for addresses
+// the times to live.
+function resultOfRecords(query, records) {
   if (query === 'A' || query === 'Aaaa') {
     return [records.map((record) => record?.address), records.map((record) => record?.ttl)];
   }
@@ -72,4 +78,4 @@ function reverseName(bytes) {
   return `${nibbles.map((nibble) => nibble.toString(16)).join('.')}.ip6.arpa`;
 }
 
-module.exports = { TYPES, resultOf, reverseName };
+module.exports = { TYPES, resultOf, resultOfRecords, reverseName };

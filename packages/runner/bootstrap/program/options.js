@@ -8,6 +8,7 @@
 
 const { applyConditions } = require('../modules/conditions.js');
 const context = require('../context.js');
+const { unload } = require('../start-up/builtins.js');
 const { evaluate } = require('./evaluate.js');
 const { reasonAgainst } = require('./unsupported-options.js');
 
@@ -157,8 +158,13 @@ function takeEffect(values, flags) {
   const { process, requireBuiltin } = context;
   for (const [property, option] of Object.entries(ALIASED)) if (values[option]) process[property] = true;
   if (!values['--warnings']) process.removeListener('warning', requireBuiltin('internal/process/warning').onWarning);
-  if (values['--expose-internals']) requireBuiltin('internal/bootstrap/realm').BuiltinModule.exposeInternals();
+  if (values['--expose-internals']) {
+    const { BuiltinModule } = requireBuiltin('internal/bootstrap/realm');
+    BuiltinModule.exposeInternals();
+    unload(BuiltinModule.map);
+  }
   if (flags.some((flag) => /^--stack[-_]trace[-_]limit=/.test(flag))) Error.stackTraceLimit = values['--stack-trace-limit'];
+  if (values['--dns-result-order'] !== '') requireBuiltin('internal/dns/utils').initializeDns();
   if (values['--title'] !== '') process.title = values['--title'];
   if (values['--enable-source-maps'])
     requireBuiltin('internal/source_map/source_map_cache').setSourceMapsSupport(true, { nodeModules: true, generatedCode: true });

@@ -10,6 +10,10 @@ const ids = JSON.parse(buildFile('lib/ids.json'));
 // Compiled functions that have not run, by id. preload.js adds the functions for a later `require`.
 const ready = new Map();
 
+// Files that the image loads and `unload` can load again. Node loads the files at the first
+// `require`, so a program with `--expose-internals` can replace functions of their bindings before.
+const RELOADABLE = ['dns', 'dns/promises', 'internal/dns/callback_resolver', 'internal/dns/promises'];
+
 const MODULE = ['exports', 'require', 'module', 'process', 'internalBinding', 'primordials'];
 const MAIN = ['process', 'require', 'internalBinding', 'primordials'];
 const REALM = ['process', 'getLinkedBinding', 'getInternalBinding', 'primordials'];
@@ -38,7 +42,7 @@ function compileBuiltin(id) {
   if (own !== undefined) return own;
   const compiled = ready.get(id);
   if (compiled !== undefined) {
-    ready.delete(id);
+    if (!RELOADABLE.includes(id)) ready.delete(id);
     return compiled;
   }
   const source = sourceOf(id);
@@ -51,4 +55,13 @@ function compileAhead(id) {
   if (!ready.has(id)) ready.set(id, compileBuiltin(id));
 }
 
-module.exports = { MODULE, ids, compileBuiltin, compileAhead, replaceBuiltin, sourceOf };
+// Makes the next `require` of a reloadable file run the file again. `modules` is the map of Node's
+// loader.
+function unload(modules) {
+  for (const id of RELOADABLE) {
+    const module = modules.get(id);
+    Object.assign(module, { exports: {}, loaded: false, exportKeys: undefined, module: undefined });
+  }
+}
+
+module.exports = { MODULE, ids, compileBuiltin, compileAhead, replaceBuiltin, sourceOf, unload };

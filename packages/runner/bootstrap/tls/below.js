@@ -14,6 +14,8 @@ class Below {
   #isClosed = false;
   /** The number of bytes that the stream has not accepted. */
   waiting = 0;
+  /** Whether the stream has had bytes to write. */
+  isUsed = false;
 
   // `flushed()` is called when the stream has accepted all bytes, and `broken(errno)` when a write
   // has failed. A blocked stream still has writes of its earlier owner.
@@ -28,6 +30,7 @@ class Below {
   }
   // The view belongs to this object from now on.
   push(view) {
+    this.isUsed = true;
     this.#queue.push(view);
     this.waiting += view.length;
     this.#write();

@@ -84,7 +84,7 @@ static int cf_start_process(JSContext *ctx, uint32_t mode, const void *block, ui
     memset(cf.tick_info, 0, sizeof(cf.tick_info));
     cf.stop = CF_RUNNING;
     cf.exhaustions = 0;
-    cf.timer_ref = true;
+    cf.timer_ref = false; /* as in Node: only timers with a reference keep the loop alive */
     cf.program_done = false;
     cf.eval_id = 0;
     set_value(ctx, &cf.cwd_override, JS_UNDEFINED);
