@@ -203,7 +203,7 @@ impl Engine {
         }
         if !self.is_secure && !connection.is_handshaking() {
             self.is_secure = true;
-            event(out, &facts(connection, &parts.roots));
+            event(out, &facts(connection, parts));
         }
         for number in parts.store.iter().flat_map(|store| store.take_new()) {
             event(out, &json!({ "type": "session", "session": number }));
@@ -226,9 +226,9 @@ impl Engine {
 }
 
 /// Returns the facts of an established session.
-fn facts(connection: &Connection, roots: &Roots) -> serde_json::Value {
+fn facts(connection: &Connection, parts: &Parts) -> serde_json::Value {
     let chain = connection.peer_certificates().unwrap_or_default();
-    let verified = roots.verify(chain);
+    let verified = parts.roots.verify(chain, &parts.rules);
     let suite = connection.negotiated_cipher_suite().map(provider::suite_names).unwrap_or_default();
     let group = connection.negotiated_key_exchange_group().map(provider::group_name);
     let server_name = match connection {

@@ -17,6 +17,7 @@
 mod alerts;
 mod engine;
 mod flow;
+mod path;
 mod provider;
 mod records;
 mod settings;
@@ -24,6 +25,7 @@ mod settings;
 mod tests;
 mod tickets;
 mod verify;
+mod x509;
 
 pub use flow::TlsFlow;
 pub use tickets::Tickets;

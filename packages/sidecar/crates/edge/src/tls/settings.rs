@@ -1,16 +1,18 @@
 //! The settings of a session, which the guest sends as JSON, and their configurations of rustls.
 //! Next: `verify.rs`.
 
+use super::path::Rules;
 use super::provider;
 use super::tickets::{Store, Tickets};
 use super::verify::{AcceptAny, Roots, parse_roots};
+use super::x509::Purpose;
 use rustls::client::{ClientConnection, ResolvesClientCert, Resumption};
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, IpAddr, Ipv4Addr, PrivateKeyDer, ServerName};
+use rustls::pki_types::{CertificateDer, CertificateRevocationListDer, IpAddr, Ipv4Addr, PrivateKeyDer, ServerName};
 use rustls::server::{ClientHello, NoServerSessionStorage, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
-use rustls::{ClientConfig, ConfigBuilder, ConfigSide, Error, KeyLog, ServerConfig, SignatureScheme, WantsVerifier};
+use rustls::{ClientConfig, ConfigBuilder, ConfigSide, KeyLog, ServerConfig, SignatureScheme, WantsVerifier};
 use serde::Deserialize;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -55,6 +57,10 @@ pub struct Settings {
     key_log: bool,
     /// Whether a server sends no tickets.
     no_tickets: bool,
+    /// Whether a trusted certificate need not be self-signed.
+    partial_chain: bool,
+    /// Lists of revoked certificates in PEM.
+    crl: Vec<String>,
 }
 
 /// The choices of a server after the client's first message.
@@ -94,6 +100,8 @@ impl KeyLog for KeyLines {
 pub struct Parts {
     /// The trusted authorities.
     pub roots: Arc<Roots>,
+    /// The rules of the verification of the peer.
+    pub rules: Rules,
     /// The new tickets of a client.
     pub store: Option<Arc<Store>>,
     /// The key log, if the guest wants the secrets.
@@ -122,6 +130,15 @@ impl Settings {
             Some(texts) => Arc::new(parse_roots(texts.iter().map(String::as_str))),
             None => default.clone(),
         }
+    }
+
+    fn rules(&self) -> Rules {
+        let purpose = if self.is_server { Purpose::Client } else { Purpose::Server };
+        let read = |text: &String| {
+            CertificateRevocationListDer::pem_slice_iter(text.as_bytes()).filter_map(Result::ok).collect::<Vec<_>>()
+        };
+        let lists = self.crl.iter().flat_map(read).map(|list| list.to_vec()).collect();
+        Rules { purpose, allows_partial: self.partial_chain, lists }
     }
 
     fn provider(&self) -> Arc<CryptoProvider> {
@@ -172,7 +189,7 @@ impl Settings {
         config.enable_sni = matches!(name, Some(ServerName::DnsName(_)));
         let name = name.unwrap_or(ServerName::IpAddress(IpAddr::V4(Ipv4Addr::from([0; 4]))));
         let client = ClientConnection::new(Arc::new(config), name).map_err(|_| "internal error")?;
-        Ok((client, Parts { roots: self.roots(roots), store: Some(store), key_lines }))
+        Ok((client, Parts { roots: self.roots(roots), rules: self.rules(), store: Some(store), key_lines }))
     }
 
     /// Makes the configuration of a server.
@@ -198,7 +215,7 @@ impl Settings {
         if let Some(lines) = &key_lines {
             config.key_log = lines.clone();
         }
-        Ok((Arc::new(config), Parts { roots, store: None, key_lines }))
+        Ok((Arc::new(config), Parts { roots, rules: self.rules(), store: None, key_lines }))
     }
 }
 
@@ -207,11 +224,9 @@ impl Identity {
         let chain: Vec<CertificateDer<'static>> =
             CertificateDer::pem_slice_iter(self.chain.as_bytes()).filter_map(Result::ok).collect();
         let key = PrivateKeyDer::from_pem_slice(self.key.as_bytes()).map_err(|_| "no start line")?;
-        match CertifiedKey::from_der(chain, key, provider) {
-            Ok(key) => Ok(key),
-            Err(Error::InconsistentKeys(_)) => Err("key values mismatch"),
-            Err(_) => Err("unsupported key"),
-        }
+        // The guest has compared the key with the certificate.
+        let key = provider.key_provider.load_private_key(key).map_err(|_| "unsupported key")?;
+        Ok(CertifiedKey::new(chain, key))
     }
 }
 

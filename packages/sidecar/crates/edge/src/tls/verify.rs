@@ -1,16 +1,19 @@
-//! The verification of a peer's certificates, after the handshake. The guest decides about the
-//! connection. Therefore the verifiers of the handshake check only the peer's signature. Next:
-//! `tickets.rs`.
+//! The trusted authorities, and the verifiers of the handshake. The verifiers check only the peer's
+//! signature, because the guest decides about the connection. The peer's certificates are verified
+//! after the handshake (`path.rs`). Next: `path.rs`.
 
+use super::path::{self, Rules};
 use super::provider;
+use super::x509::{Certificate, Key};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::verify_server_cert_signed_by_trust_anchor;
-use rustls::crypto::{verify_tls12_signature, verify_tls13_signature};
+use rustls::crypto::verify_tls13_signature_with_raw_key;
 use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::pki_types::{CertificateDer, ServerName, SubjectPublicKeyInfoDer, UnixTime};
 use rustls::server::ParsedCertificate;
 use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
 use rustls::{CertificateError, DigitallySignedStruct, DistinguishedName, Error, RootCertStore, SignatureScheme};
+use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 /// The largest number of authorities of one session.
@@ -19,10 +22,11 @@ const MAX_ROOTS: usize = 4_096;
 /// The authorities that a session trusts.
 #[derive(Debug)]
 pub struct Roots {
-    /// The anchors of chains.
+    /// The anchors of webpki.
     store: Arc<RootCertStore>,
-    /// The certificates. A peer's own certificate may be one of them.
     certificates: Vec<CertificateDer<'static>>,
+    /// The positions of the certificates with a subject.
+    by_subject: HashMap<Vec<u8>, Vec<usize>>,
 }
 
 /// Reads certificates in PEM. Other parts of the text are ignored.
@@ -32,95 +36,92 @@ pub fn parse_roots<'a>(texts: impl IntoIterator<Item = &'a str>) -> Roots {
         texts.flat_map(|text| CertificateDer::pem_slice_iter(text.as_bytes()).filter_map(Result::ok)).take(MAX_ROOTS).collect();
     let mut store = RootCertStore::empty();
     store.add_parsable_certificates(certificates.iter().cloned());
-    Roots { store: Arc::new(store), certificates }
+    let mut by_subject: HashMap<Vec<u8>, Vec<usize>> = HashMap::new();
+    for (i, certificate) in certificates.iter().enumerate() {
+        if let Some(read) = Certificate::read(certificate) {
+            by_subject.entry(read.subject.to_vec()).or_default().push(i);
+        }
+    }
+    Roots { store: Arc::new(store), certificates, by_subject }
 }
 
 impl Default for Roots {
     fn default() -> Self {
-        Self { store: Arc::new(RootCertStore::empty()), certificates: Vec::new() }
+        parse_roots([])
     }
 }
 
 impl Roots {
     /// Returns the names of the authorities, which a server sends to a client.
     pub fn subjects(&self) -> Vec<DistinguishedName> {
-        self.store.subjects()
+        self.certificates
+            .iter()
+            .filter_map(|one| Certificate::read(one))
+            .map(|one| DistinguishedName::in_sequence(one.subject))
+            .collect()
     }
 
     /// Verifies a chain at the present time. Returns OpenSSL's code of the failure. The name of the
     /// peer is not checked.
-    pub fn verify(&self, chain: &[CertificateDer<'_>]) -> Result<(), &'static str> {
-        let Some((own, others)) = chain.split_first() else { return Err("UNABLE_TO_GET_ISSUER_CERT") };
-        let parsed = ParsedCertificate::try_from(own).map_err(|error| code(&error, chain))?;
+    pub fn verify(&self, chain: &[CertificateDer<'_>], rules: &Rules) -> Result<(), &'static str> {
+        let now = i64::try_from(UnixTime::now().as_secs()).unwrap_or(i64::MAX);
+        path::verify(chain, self, rules, now)
+    }
+
+    /// Returns the certificates with a subject.
+    fn with_subject(&self, subject: &[u8]) -> impl Iterator<Item = Certificate<'_>> {
+        let found = self.by_subject.get(subject).into_iter().flatten();
+        found.filter_map(|i| Certificate::read(self.certificates.get(*i)?))
+    }
+
+    /// Returns whether the certificate is trusted.
+    pub fn contains(&self, certificate: &[u8]) -> bool {
+        let read = Certificate::read(certificate);
+        read.is_some_and(|read| self.with_subject(read.subject).any(|one| one.whole == certificate))
+    }
+
+    /// Returns the trusted certificate of an issuer, one that is valid now if there are several.
+    pub fn issuer(&self, certificate: &Certificate<'_>, now: i64) -> Option<Certificate<'_>> {
+        let is_valid = |one: &Certificate<'_>| (one.valid.0..=one.valid.1).contains(&now);
+        let found = self.with_subject(certificate.issuer).filter(|one| certificate.names(one));
+        found.max_by_key(|one| (is_valid(one), one.valid.1))
+    }
+
+    /// Checks the constraints of names in a chain, which webpki knows.
+    pub fn constraints(&self, chain: &[CertificateDer<'_>]) -> Result<(), &'static str> {
+        // The code if webpki cannot judge the constraints.
+        const UNKNOWN: &str = "UNSUPPORTED_CONSTRAINT_TYPE";
+        let (own, others) = chain.split_first().ok_or(UNKNOWN)?;
+        let own = ParsedCertificate::try_from(own).map_err(|_| UNKNOWN)?;
         let algorithms = provider::whole().signature_verification_algorithms.all;
-        let now = UnixTime::now();
-        match verify_server_cert_signed_by_trust_anchor(&parsed, &self.store, others, now, algorithms) {
-            Ok(()) => Ok(()),
-            // The certificate is itself trusted, and is the certificate of an authority. The
-            // validity has been checked before this error.
-            Err(Error::InvalidCertificate(CertificateError::Other(_))) if self.certificates.contains(own) => Ok(()),
-            Err(error) => Err(code(&error, chain)),
-        }
+        verify_server_cert_signed_by_trust_anchor(&own, &self.store, others, UnixTime::now(), algorithms).map_err(|error| {
+            match error {
+                Error::InvalidCertificate(CertificateError::Other(_)) => "PERMITTED_VIOLATION",
+                _ => UNKNOWN,
+            }
+        })
     }
 }
 
-/// Returns OpenSSL's code of a failed verification.
-fn code(error: &Error, chain: &[CertificateDer<'_>]) -> &'static str {
-    match error {
-        Error::InvalidCertificate(CertificateError::Expired | CertificateError::ExpiredContext { .. }) => "CERT_HAS_EXPIRED",
-        Error::InvalidCertificate(CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. }) => {
-            "CERT_NOT_YET_VALID"
-        }
-        Error::InvalidCertificate(CertificateError::BadSignature) => "CERT_SIGNATURE_FAILURE",
-        Error::InvalidCertificate(CertificateError::Revoked) => "CERT_REVOKED",
-        Error::InvalidCertificate(CertificateError::InvalidPurpose | CertificateError::InvalidPurposeContext { .. }) => {
-            "INVALID_PURPOSE"
-        }
-        Error::InvalidCertificate(CertificateError::BadEncoding) => "CERT_CHAIN_TOO_LONG",
-        _ => match chain {
-            [own] if is_self_issued(own) => "DEPTH_ZERO_SELF_SIGNED_CERT",
-            [_] => "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
-            [.., last] if is_self_issued(last) => "SELF_SIGNED_CERT_IN_CHAIN",
-            _ => "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
-        },
-    }
+/// Checks the peer's signature of TLS 1.2, which all algorithms of the scheme may have made.
+fn verify_tls12(message: &[u8], own: &[u8], signature: &DigitallySignedStruct) -> Result<HandshakeSignatureValid, Error> {
+    let key = key_of(own)?;
+    let algorithms = provider::whole().signature_verification_algorithms.mapping;
+    let found = algorithms.iter().find(|(scheme, _)| *scheme == signature.scheme).map_or(&[][..], |(_, found)| found);
+    let is_valid = found.iter().any(|algorithm| {
+        algorithm.public_key_alg_id().as_ref() == key.algorithm
+            && algorithm.verify_signature(key.bits, message, signature.signature()).is_ok()
+    });
+    if is_valid { Ok(HandshakeSignatureValid::assertion()) } else { Err(CertificateError::BadSignature.into()) }
 }
 
-/// Returns whether issuer and subject of a certificate are equal.
-fn is_self_issued(certificate: &CertificateDer<'_>) -> bool {
-    names(certificate).is_some_and(|(issuer, subject)| issuer == subject)
+fn verify_tls13(message: &[u8], own: &[u8], signature: &DigitallySignedStruct) -> Result<HandshakeSignatureValid, Error> {
+    let key = SubjectPublicKeyInfoDer::from(key_of(own)?.whole);
+    verify_tls13_signature_with_raw_key(message, &key, signature, &provider::whole().signature_verification_algorithms)
 }
 
-/// Returns the encoded issuer and subject: `Certificate { tbs { [0] version, serial, algorithm,
-/// issuer, validity, subject, … } … }`.
-fn names(certificate: &[u8]) -> Option<(&[u8], &[u8])> {
-    let (_, certificate, _) = element(certificate)?;
-    let (_, mut rest, _) = element(certificate)?;
-    let (tag, _, after) = element(rest)?;
-    if tag == 0xa0 {
-        rest = after;
-    }
-    let (_, _, rest) = element(rest)?;
-    let (_, _, rest) = element(rest)?;
-    let (_, issuer, rest) = element(rest)?;
-    let (_, _, rest) = element(rest)?;
-    let (_, subject, _) = element(rest)?;
-    Some((issuer, subject))
-}
-
-/// Splits bytes in DER into the tag and the content of the first element, and the rest.
-fn element(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
-    let (&[tag, first], rest) = bytes.split_first_chunk::<2>()?;
-    let (length, rest) = match first {
-        0..=0x7f => (usize::from(first), rest),
-        0x81..=0x83 => {
-            let (length, rest) = rest.split_at_checked(usize::from(first & 0x7f))?;
-            (length.iter().fold(0, |sum, byte| sum << 8 | usize::from(*byte)), rest)
-        }
-        _ => return None,
-    };
-    let (content, rest) = rest.split_at_checked(length)?;
-    Some((tag, content, rest))
+fn key_of(certificate: &[u8]) -> Result<Key<'_>, Error> {
+    Ok(Certificate::read(certificate).ok_or(CertificateError::BadEncoding)?.key)
 }
 
 /// Accepts each certificate in the handshake, and checks the signature of the peer.
@@ -161,7 +162,7 @@ impl ServerCertVerifier for AcceptAny {
         own: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        verify_tls12_signature(message, own, signature, &provider::whole().signature_verification_algorithms)
+        verify_tls12(message, own, signature)
     }
 
     fn verify_tls13_signature(
@@ -170,7 +171,7 @@ impl ServerCertVerifier for AcceptAny {
         own: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        verify_tls13_signature(message, own, signature, &provider::whole().signature_verification_algorithms)
+        verify_tls13(message, own, signature)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
