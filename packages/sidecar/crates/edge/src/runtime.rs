@@ -10,6 +10,7 @@ use crate::flow::Flow;
 use crate::limits::{ByteRate, FailedPeers};
 use crate::link::Shared;
 use crate::options::{self, DnsOptions};
+use crate::secrets::{self, Arrival, Keys};
 use crate::tls::{Tickets, TlsFlow};
 use coldframe_edge_link::{Event, Existing, Failure, Limits, LookUpFamily, Options, OptionsChange};
 use coldframe_egress as egress;
@@ -46,6 +47,8 @@ pub struct Runtime {
     pub cell: PolicyCell,
     /// The other state. No borrow is held while another part runs.
     pub state: RefCell<State>,
+    /// The arrival of the values of secrets.
+    pub arrival: Arrival,
     work: RefCell<Inbox>,
 }
 
@@ -66,8 +69,8 @@ pub struct State {
     pub down: ByteRate,
     /// The secrets.
     pub secrets: SecretTable,
-    /// The number of open secrets sockets.
-    pub secret_sockets: usize,
+    /// The keys for values of the secrets.
+    pub secret_keys: Keys,
     /// Peers to which connections have failed.
     pub failed: FailedPeers,
     /// The flows that are not closed.
@@ -100,6 +103,7 @@ impl Runtime {
     pub fn start(id: u64, shared: Rc<Shared>, options: Options) -> Result<Rc<Self>, Failure> {
         let dns = DnsOptions::compile(&options)?;
         options::check_injected(&options)?;
+        let declared = secrets::compile(&options)?;
         let policy = Policy::compile(options::egress(&options)).map_err(|invalid| describe::invalid_rule(&invalid))?;
         let host = HostNetwork::new(shared.surroundings.borrow().facts.clone());
         let now = Instant::now();
@@ -114,7 +118,7 @@ impl Runtime {
             up: ByteRate::new(limits.bytes_per_second, now),
             down: ByteRate::new(limits.bytes_per_second, now),
             secrets: SecretTable::default(),
-            secret_sockets: 0,
+            secret_keys: Keys::default(),
             failed: FailedPeers::default(),
             flows: HashMap::new(),
             sessions: HashMap::new(),
@@ -125,7 +129,9 @@ impl Runtime {
             limit_events: HashMap::new(),
         };
         let cell = PolicyCell::new(Current::new(policy, host));
-        let this = Rc::new(Self { id, shared, cell, state: RefCell::new(state), work: RefCell::default() });
+        let state = RefCell::new(state);
+        secrets::replace(&state, declared)?;
+        let this = Rc::new(Self { id, shared, cell, state, arrival: Arrival::default(), work: RefCell::default() });
         tokio::task::spawn_local(this.clone().run());
         Ok(this)
     }
@@ -190,10 +196,14 @@ impl Runtime {
     pub fn set(&self, options: Options, existing: Existing) -> Result<(), Failure> {
         let dns = DnsOptions::compile(&options)?;
         options::check_injected(&options)?;
+        let declared = secrets::compile(&options)?;
         let kept = match existing {
             Existing::Recheck => egress::Existing::Recheck,
             Existing::Keep => egress::Existing::Keep,
         };
+        if options.secrets != self.state.borrow().options.secrets {
+            secrets::replace(&self.state, declared)?;
+        }
         self.cell.update(options::replacement(&options), kept).map_err(|invalid| describe::invalid_rule(&invalid))?;
         let now = Instant::now();
         {
@@ -207,6 +217,7 @@ impl Runtime {
             (state.options, state.dns) = (options, dns);
         }
         self.judge_flows(now);
+        self.arrival.ask(self);
         Ok(())
     }
 

@@ -38,6 +38,7 @@ use crate::sched::{Alarm, Task, TaskFlow};
 use crate::snapshot::SnapshotUse;
 use budget::check_weight;
 use child_sink::ChildSink;
+use crate::outside::variables;
 use coldframe_edge_link::Options as OutsideOptions;
 use coldframe_error::{Errno, Error};
 use coldframe_fair::DEFAULT_WEIGHT;
@@ -134,7 +135,9 @@ impl Runtime {
         check_env(&options.env)?;
         check_weight(options.weight)?;
         options.limits.check(registry.installation().image_len())?;
-        let env = login_env(options.env);
+        let secrets = options.outside.as_ref().map(|outside| variables(&outside.secrets)).unwrap_or_default();
+        let mut env = login_env(options.env);
+        lay_over(&mut env, &secrets);
         check_size("env", env_bytes(&env), options.limits.env_bytes)?;
         let kernel = Arc::new(Kernel::new(&options.limits));
         outside::prepare(&kernel, options.permissions, options.outside.as_ref())?;
