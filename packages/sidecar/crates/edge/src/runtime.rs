@@ -11,7 +11,7 @@ use crate::limits::{ByteRate, FailedPeers};
 use crate::link::Shared;
 use crate::options::{self, DnsOptions};
 use crate::secrets::{self, Arrival, Keys};
-use crate::tls::{Tickets, TlsFlow};
+use crate::tls::{Roots, Tickets, TlsFlow};
 use coldframe_edge_link::{Event, Existing, Failure, Limits, LookUpFamily, Options, OptionsChange};
 use coldframe_egress as egress;
 use coldframe_egress::{Current, HostNetwork, Limit, LookupBudgets, Name, PinSet, Policy, PolicyCell, TokenBucket};
@@ -69,6 +69,8 @@ pub struct State {
     pub down: ByteRate,
     /// The secrets.
     pub secrets: SecretTable,
+    /// The default authorities and those of the options. `None` until the first session.
+    roots: Option<Arc<Roots>>,
     /// The keys for values of the secrets.
     pub secret_keys: Keys,
     /// Peers to which connections have failed.
@@ -118,6 +120,7 @@ impl Runtime {
             up: ByteRate::new(limits.bytes_per_second, now),
             down: ByteRate::new(limits.bytes_per_second, now),
             secrets: SecretTable::default(),
+            roots: None,
             secret_keys: Keys::default(),
             failed: FailedPeers::default(),
             flows: HashMap::new(),
@@ -214,6 +217,9 @@ impl Runtime {
             }
             state.up.set(new.bytes_per_second, now);
             state.down.set(new.bytes_per_second, now);
+            if options.authorities != state.options.authorities {
+                state.roots = None;
+            }
             (state.options, state.dns) = (options, dns);
         }
         self.judge_flows(now);
@@ -301,6 +307,17 @@ impl Runtime {
             LookUpFamily::V6 => (false, true),
             LookUpFamily::Any => (host.has_v4 || !host.has_v6, host.has_v6),
         }
+    }
+
+    /// Returns the authorities that sessions trust if the guest passes none.
+    pub fn roots(&self) -> Arc<Roots> {
+        let mut state = self.state.borrow_mut();
+        if state.options.authorities.is_empty() {
+            return self.shared.roots();
+        }
+        let State { roots, options, .. } = &mut *state;
+        let texts = options.authorities.iter().map(String::as_str);
+        roots.get_or_insert_with(|| Arc::new(self.shared.roots().with(texts))).clone()
     }
 
     /// Sends an event if the runtime is watched.
