@@ -15,8 +15,8 @@ use coldframe_core::{
 };
 use coldframe_ids::{RequestId, RunnerId, RuntimeId};
 use coldframe_protocol::messages::{
-    Restored, RestoredProgram, RestoredPrograms, RuntimeClone, RuntimeCopies, RuntimeCopy, RuntimeCreate, RuntimeCreated,
-    RestoredSecret, RuntimeRollback,
+    Restored, RestoredProgram, RestoredPrograms, RestoredSecret, RuntimeClone, RuntimeCopies, RuntimeCopy, RuntimeCreate,
+    RuntimeCreated, RuntimeRollback,
 };
 
 use crate::convert;

@@ -95,9 +95,15 @@ impl Session {
                     return Ok(None);
                 };
                 let sealed = put.sealed.to_vec();
-                Ok(self.on_outside(id, put.runtime, may_run_here, |(), reply| reply.done(), move |outside, done| {
-                    outside.put_secrets(key, sealed, done);
-                }))
+                Ok(self.on_outside(
+                    id,
+                    put.runtime,
+                    may_run_here,
+                    |(), reply| reply.done(),
+                    move |outside, done| {
+                        outside.put_secrets(key, sealed, done);
+                    },
+                ))
             }
         }
     }

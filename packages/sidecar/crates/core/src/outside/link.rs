@@ -5,10 +5,10 @@
 //! ends the link. The end of the link fails every flow and every request exactly once. Next:
 //! `runtime_outside.rs`.
 
-use super::{Done, SecretsKey};
 use super::convert::{errno, for_embedder, for_kernel, try_again};
 use super::outgoing::{Next, Outgoing, send_all};
 use super::runtime_outside::RuntimeOutside;
+use super::{Done, SecretsKey};
 use coldframe_edge_link::{
     Decision, Decoder, FlowInfo, Frame, Invalid, MAX_DATA_BYTES, Message, ToEdge, ToSidecar, Unencodable, VERSION,
 };

@@ -78,15 +78,17 @@ fn check_secrets(options: &Options) -> Result<(), Error> {
     let mut table = SecretTable::default();
     for entry in &options.secrets {
         let what = |field: &str| format!("secrets.{}{field}", short(&entry.name));
-        let hosts = entry.hosts.iter().map(|host| {
-            Host::parse(host).map_err(|fault| invalid(what(".hosts"), &fault.to_string(), host))
-        });
-        let places = entry.places.iter().flatten().map(|place| {
-            Place::parse(place).map_err(|fault| invalid(what(".in"), &fault.to_string(), place))
-        });
-        let placeholder = entry.placeholder.as_deref().map(|text| {
-            Placeholder::parse(text).map_err(|fault| invalid(what(".placeholder"), &fault.to_string(), text))
-        });
+        let hosts =
+            entry.hosts.iter().map(|host| Host::parse(host).map_err(|fault| invalid(what(".hosts"), &fault.to_string(), host)));
+        let places = entry
+            .places
+            .iter()
+            .flatten()
+            .map(|place| Place::parse(place).map_err(|fault| invalid(what(".in"), &fault.to_string(), place)));
+        let placeholder = entry
+            .placeholder
+            .as_deref()
+            .map(|text| Placeholder::parse(text).map_err(|fault| invalid(what(".placeholder"), &fault.to_string(), text)));
         let secret = Secret {
             placeholder: placeholder.transpose()?,
             value: None,

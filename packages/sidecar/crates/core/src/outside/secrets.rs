@@ -23,7 +23,7 @@ pub(crate) fn restored(mut options: Options, snapshot: &[SecretEntry]) -> Option
     options
 }
 
-/// Gives the secrets of a change the present placeholders, because programs have read them.
+/// Keeps the present placeholders in a change, because programs have read them.
 pub(super) fn keep_placeholders(change: &mut OptionsChange, present: &[SecretEntry]) {
     let Change::Replace(secrets) = &mut change.secrets else { return };
     for secret in secrets {
@@ -52,7 +52,8 @@ mod tests {
         let given = [secret("A", Some("new-a"), "new.test"), secret("B", Some("new-b"), "b.test")];
         let saved = [secret("A", Some("old-a"), "old.test"), secret("C", None, "c.test")];
         let options = restored(Options { secrets: given.to_vec(), ..Options::default() }, &saved);
-        let expected = [secret("A", Some("old-a"), "new.test"), secret("B", Some("new-b"), "b.test"), secret("C", None, "c.test")];
+        let expected =
+            [secret("A", Some("old-a"), "new.test"), secret("B", Some("new-b"), "b.test"), secret("C", None, "c.test")];
         assert_eq!(options.secrets, expected);
         let pairs = |pairs: [(&str, &str); 2]| pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
         assert_eq!(variables(&options.secrets), pairs([("A", "old-a"), ("B", "new-b")]));

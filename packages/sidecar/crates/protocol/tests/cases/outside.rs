@@ -37,9 +37,25 @@ fn event(kind: OutsideEventType) -> OutsideEvent<'static> {
     let (host, address, port, addresses, rule, pattern) = (None, None, None, None, None, None);
     let (reason, limit, sent, received, duration_us) = (None, None, None, None, None);
     let (method, path, status, secrets) = (None, None, None, None);
-    let mut event =
-        OutsideEvent { kind, time_us, host, address, port, addresses, rule, pattern, reason, limit, sent, received, duration_us,
-            method, path, status, secrets };
+    let mut event = OutsideEvent {
+        kind,
+        time_us,
+        host,
+        address,
+        port,
+        addresses,
+        rule,
+        pattern,
+        reason,
+        limit,
+        sent,
+        received,
+        duration_us,
+        method,
+        path,
+        status,
+        secrets,
+    };
     if kind == OutsideEventType::Request {
         event.method = Some("GET");
         event.path = Some("/");

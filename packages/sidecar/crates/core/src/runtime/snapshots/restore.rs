@@ -142,12 +142,7 @@ impl Runtime {
         }
         let weight = options.weight.or_else(|| options.resume.as_ref().and_then(Carryover::weight)).unwrap_or(DEFAULT_WEIGHT);
         let before = options.resume.as_ref().map(Carryover::budget).unwrap_or_default();
-        let inner = Inner::new(
-            registry.clone(),
-            charge,
-            kernel,
-            InnerOptions { env, cwd, weight, budget: before, outside },
-        );
+        let inner = Inner::new(registry.clone(), charge, kernel, InnerOptions { env, cwd, weight, budget: before, outside });
         if !has_outside {
             inner.outside.restored_secrets.lock().clone_from(&snapshot.secrets);
         }
