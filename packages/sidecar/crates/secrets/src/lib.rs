@@ -21,6 +21,6 @@ pub use place::{DEFAULT_HEADERS, NEVER_HEADER, Place, UnknownPlace};
 pub use placeholder::{InvalidPlaceholder, Placeholder, PlaceholderShape};
 pub use sigv4::{AwsKey, Payload, Signed, SigningRequest, UnsignableRequest, sign};
 pub use swap::{MAX_HEADER_BYTES, Swapped, TooLong, swap_header};
-pub use table::{Host, InvalidSecret, Secret, SecretTable, SwapFault, Target};
+pub use table::{Absence, Host, InvalidSecret, Secret, SecretTable, SwapFault, Target};
 pub use template::{InvalidTemplate, Template, Unavailable};
 pub use value::{InvalidValue, MAX_VALUE_BYTES, SecretValue};

@@ -59,13 +59,27 @@ pub struct Target<'a> {
     pub is_tls: bool,
 }
 
+/// The reason why a secret has no value.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Absence {
+    /// The embedder has not sent the value yet.
+    #[default]
+    Pending,
+    /// The embedder has no value, for example after a restore.
+    Missing,
+    /// The embedder cannot get the value at present.
+    Unavailable,
+}
+
 /// A secret.
 #[derive(Clone)]
 pub struct Secret {
     /// The text that the guest has. `None` if only rules use the secret.
     pub placeholder: Option<Placeholder>,
-    /// The value. `None` if the value is missing, for example after a restore.
+    /// The value. `None` if the value is absent, for the reason of `absence`.
     pub value: Option<SecretValue>,
+    /// The reason why the value is absent.
+    pub absence: Absence,
     /// The hosts that may receive the value.
     pub hosts: Vec<Host>,
     /// The places in a request.
@@ -154,13 +168,50 @@ impl SecretTable {
     }
 
     /// Replaces the value of a secret. Returns false if there is no such secret.
-    pub fn set_value(&mut self, name: &str, value: Option<SecretValue>) -> bool {
-        self.0.get_mut(name).map(|secret| secret.value = value).is_some()
+    pub fn set_value(&mut self, name: &str, value: Result<SecretValue, Absence>) -> bool {
+        let Some(secret) = self.0.get_mut(name) else { return false };
+        secret.absence = value.as_ref().err().copied().unwrap_or_default();
+        secret.value = value.ok();
+        true
     }
 
-    /// Removes a secret. Returns false if there is no such secret.
-    pub fn remove(&mut self, name: &str) -> bool {
-        self.0.remove(name).is_some()
+    /// Replaces all secrets. A secret whose name was known keeps its value.
+    ///
+    /// # Errors
+    /// Returns the name of the first wrong secret. The table stays unchanged.
+    pub fn replace(&mut self, secrets: Vec<(String, Secret)>) -> Result<(), (String, InvalidSecret)> {
+        let mut next = Self::default();
+        for (name, mut secret) in secrets {
+            if let Some(known) = self.0.get(&name) {
+                secret.value = known.value.clone();
+                secret.absence = known.absence;
+            }
+            next.set(&name, secret).map_err(|fault| (name, fault))?;
+        }
+        *self = next;
+        Ok(())
+    }
+
+    /// Returns whether a secret has this name.
+    pub fn contains(&self, name: &str) -> bool {
+        self.0.contains_key(name)
+    }
+
+    /// Returns whether there is no secret.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns whether the value of a secret that a destination may receive is pending.
+    pub fn has_pending(&self, target: Target<'_>) -> bool {
+        let is_pending = |secret: &Secret| secret.value.is_none() && secret.absence == Absence::Pending;
+        self.0.values().any(|secret| is_pending(secret) && secret.covers(target))
+    }
+
+    /// Returns the reason why the value of a secret is absent. Returns `Missing` for an unknown
+    /// name.
+    pub fn absence(&self, name: &str) -> Absence {
+        self.0.get(name).map_or(Absence::Missing, |secret| secret.absence)
     }
 
     /// Returns the secrets that a destination may receive.
@@ -225,6 +276,7 @@ mod tests {
             placeholder: Some(Placeholder::parse(placeholder).unwrap()),
             value: SecretValue::new(b"real-value-one".to_vec()).ok(),
             hosts: hosts.iter().map(|host| Host::parse(host).unwrap()).collect(),
+            absence: Absence::default(),
             places: Place::defaults(),
             insecure,
         }
@@ -267,13 +319,20 @@ mod tests {
         let mut table = SecretTable::default();
         table.set("A", secret(ONE, &["api.test"], false)).unwrap();
         table.set("B", secret(TWO, &["api.test"], false)).unwrap();
-        assert!(table.set_value("A", None) && !table.set_value("C", None));
+        assert!(table.set_value("A", Err(Absence::Missing)) && !table.set_value("C", Err(Absence::Missing)));
+        assert_eq!((table.absence("A"), table.absence("C")), (Absence::Missing, Absence::Missing));
         let name = Name::parse("api.test").unwrap();
         let target = Target { name: &name, port: 443, is_tls: true };
         assert_eq!(table.swap(target, "authorization", ONE.as_bytes()).err(), Some(SwapFault::Missing("A")));
         let (swapped, used) = table.swap(target, "authorization", TWO.as_bytes()).unwrap_or_else(|fault| panic!("{fault:?}"));
         assert_eq!((swapped.value.unwrap().as_slice(), used), (b"real-value-one".as_slice(), vec!["B"]));
-        assert!(table.remove("A") && !table.remove("A"));
+        assert!(!table.has_pending(target));
+        let other = Secret { value: None, ..secret(TWO, &["api.test"], false) };
+        assert!(table.replace(vec![("B".to_owned(), other.clone()), ("C".to_owned(), secret(ONE, &[], false))]).is_err());
+        table.replace(vec![("B".to_owned(), other.clone())]).unwrap();
+        assert!(!table.has_pending(target) && table.value("B", target).is_some(), "a known name keeps its value");
+        table.replace(vec![("D".to_owned(), other)]).unwrap();
+        assert!(table.has_pending(target) && !table.has_pending(Target { port: 444, ..target }));
         assert!(table.swap(target, "authorization", ONE.as_bytes()).is_ok_and(|(swapped, _)| swapped.value.is_none()));
     }
 

@@ -196,6 +196,7 @@ impl Session {
             Request::Snapshot(request) => self.snapshot(id.request()?, request, may_run_here),
             Request::Outside(request) => self.outside(id.request()?, request, may_run_here),
             Request::PrivateNetwork(request) => self.private_network(id.request()?, request, may_run_here),
+            Request::Secrets(request) => self.secrets(id.request()?, request, may_run_here),
         }
     }
 

@@ -8,6 +8,7 @@ use crate::describe;
 use crate::runtime::Runtime;
 use coldframe_edge_link::{Denied, Event};
 use coldframe_egress::Name;
+use coldframe_secrets::Target;
 use displaydoc::Display;
 use hyper::body::Incoming;
 use hyper::client::conn::http1 as client;
@@ -78,6 +79,16 @@ impl Context {
     /// Returns whether the connection to the peer is encrypted, and the peer is verified.
     pub fn is_tls(&self) -> bool {
         self.is_tls
+    }
+
+    /// Returns whether the value of a secret that the peer may receive has not arrived yet.
+    fn has_pending_secrets(&self) -> bool {
+        let state = self.runtime.state.borrow();
+        let is_pending = |name: &Name| state.secrets.has_pending(Target { name, port: self.peer.port(), is_tls: self.is_tls });
+        match &self.server_name {
+            Some(name) => is_pending(name),
+            None => names_of(&state, self.peer.ip()).iter().any(is_pending),
+        }
     }
 
     /// Returns whether a name is a name of the peer.
@@ -193,6 +204,7 @@ impl Filter {
             });
         };
         let on_guest = hyper::upgrade::on(&mut request);
+        self.context.runtime.arrival.wait(|| self.context.has_pending_secrets()).await;
         let forwarded = match judge(&self.context, request) {
             Ok(forwarded) => forwarded,
             Err(refusal) => {

@@ -10,7 +10,7 @@ use super::reply::{DENIED_HEADER, Refusal};
 use crate::describe;
 use coldframe_edge_link::Denied;
 use coldframe_egress::{Decision, List, Name, Reason};
-use coldframe_secrets::{Mask, SwapFault, Target, Template, Unavailable};
+use coldframe_secrets::{Absence, Mask, SwapFault, Target, Template, Unavailable};
 use hyper::body::Incoming;
 use hyper::header::{
     ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, EXPECT, HOST, HeaderMap, HeaderName, HeaderValue, TE, TRANSFER_ENCODING, UPGRADE,
@@ -198,7 +198,10 @@ fn place_secrets(
     let state = context.runtime().state.borrow();
     let target = Target { name, port: context.peer().port(), is_tls: context.is_tls() };
     let too_long = || Refusal::denied("secret-too-long", None);
-    let missing = |secret: &str| Refusal::denied("secret-missing", Some(secret.to_owned()));
+    let missing = |secret: &str| match state.secrets.absence(secret) {
+        Absence::Missing => Refusal::denied("secret-missing", Some(secret.to_owned())),
+        Absence::Pending | Absence::Unavailable => Refusal::secret_unavailable(secret),
+    };
     // The guest's copy of an injected header is removed before placeholders are swapped.
     for (header, _) in inject {
         headers.remove(header.as_str());

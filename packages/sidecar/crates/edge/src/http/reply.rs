@@ -28,6 +28,11 @@ impl Refusal {
         Self::new(StatusCode::FORBIDDEN, reason, detail)
     }
 
+    /// A request that needs a value which the embedder cannot get at present.
+    pub fn secret_unavailable(name: &str) -> Self {
+        Self::new(StatusCode::BAD_GATEWAY, "secret-unavailable", Some(name.to_owned()))
+    }
+
     /// A response of the peer that cannot be forwarded.
     pub fn bad_gateway(reason: &str) -> Self {
         Self::new(StatusCode::BAD_GATEWAY, reason, None)

@@ -18,6 +18,7 @@ mod private_network;
 mod process;
 mod runner;
 mod runtime;
+mod secrets;
 mod snapshot;
 
 pub use connection::*;
@@ -30,6 +31,7 @@ pub use private_network::*;
 pub use process::*;
 pub use runner::*;
 pub use runtime::*;
+pub use secrets::*;
 pub use snapshot::*;
 
 pub use crate::maps::{Blobs, Details, Fact, Numbers, Pairs};
@@ -104,6 +106,7 @@ fn rows() -> impl Iterator<Item = &'static Row> {
         permission::EVENTS,
         runtime::EVENTS,
         outside::EVENTS,
+        secrets::EVENTS,
     ];
     requests().chain(events.into_iter().flatten())
 }
@@ -163,6 +166,8 @@ families! {
     Outside(OutsideRequest),
     /// Private networks.
     PrivateNetwork(PrivateNetworkRequest),
+    /// Values of secrets.
+    Secrets(SecretsRequest),
 }
 
 impl<'a> Request<'a> {
