@@ -13,10 +13,10 @@ use coldframe_egress::{Decision, List, Name, Reason};
 use coldframe_secrets::{Mask, SwapFault, Target, Template, Unavailable};
 use hyper::body::Incoming;
 use hyper::header::{
-    ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, EXPECT, HOST, HeaderMap, HeaderName, HeaderValue, TE, TRANSFER_ENCODING, UPGRADE,
+    ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, EXPECT, HOST, HeaderMap, HeaderName, HeaderValue, TE, UPGRADE,
 };
 use hyper::http::uri::PathAndQuery;
-use hyper::{Request, Uri, Version};
+use hyper::{Method, Request, Uri, Version};
 use zeroize::Zeroizing;
 
 /// Headers about the connection.
@@ -30,8 +30,6 @@ const HOP_BY_HOP: [&str; 8] = [
     "transfer-encoding",
     "upgrade",
 ];
-/// The maximum length of a method, in bytes.
-const MAX_METHOD_BYTES: usize = 32;
 /// Compressed responses cannot be masked.
 const IDENTITY: HeaderValue = HeaderValue::from_static("identity");
 
@@ -79,7 +77,6 @@ fn parse_host(text: &str) -> Option<(Name, Option<u16>)> {
 /// # Errors
 /// Returns the refusal, with the host if the host is known.
 pub fn judge(context: &Context, mut request: Request<Incoming>) -> Result<Forwarded, Refusal> {
-    check_framing(&request)?;
     let (name, port) = host_of(&request)?;
     let peer = context.peer();
     if port.is_some_and(|port| port != peer.port()) || !context.has_name(&name) {
@@ -103,7 +100,7 @@ pub fn judge(context: &Context, mut request: Request<Incoming>) -> Result<Forwar
     let path = judged.path.as_ref().map_or(request.uri().path(), |path| path.as_str());
     let target = query.map_or_else(|| path.to_owned(), |query| format!("{path}?{query}"));
     let target = PathAndQuery::try_from(target).map_err(|_| Refusal::malformed("a path"))?;
-    let is_upgrade = is_websocket(&request);
+    let is_upgrade = upgrade(&request).map_err(|refusal| with_host(refusal, &name))?;
     strip(request.headers_mut(), is_upgrade);
     let rule = judged.decision.rule().filter(|rule| rule.list == List::Http).map(|rule| rule.index);
     let inject = rule.and_then(|index| current.policy().options().http.get(index)).map(|rule| rule.inject.as_slice());
@@ -130,35 +127,32 @@ fn host_text(name: &Name, port: u16, is_tls: bool) -> String {
     if port == if is_tls { 443 } else { 80 } { name.as_str().to_owned() } else { format!("{name}:{port}", name = name.as_str()) }
 }
 
-/// Refuses requests whose length two servers could read differently. The parser has refused
-/// different lengths and a last coding other than `chunked` already. It has dropped a length beside
-/// a coding, so that the check below is a second line of defence.
-fn check_framing(request: &Request<Incoming>) -> Result<(), Refusal> {
-    let headers = request.headers();
-    let codings: Vec<_> = headers.get_all(TRANSFER_ENCODING).iter().collect();
-    if !codings.is_empty() && headers.contains_key(CONTENT_LENGTH) {
-        return Err(Refusal::malformed("Content-Length or Transfer-Encoding, and not both"));
-    }
-    if codings.len() > 1 || codings.iter().any(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"chunked")) {
-        return Err(Refusal::malformed("chunked as the only Transfer-Encoding"));
-    }
-    if headers.get_all(CONTENT_LENGTH).iter().count() > 1 {
-        return Err(Refusal::malformed("one Content-Length"));
-    }
-    if request.method().as_str().len() > MAX_METHOD_BYTES {
-        return Err(Refusal::malformed("a method of at most 32 characters"));
-    }
-    Ok(())
+/// Returns whether a request has an `Upgrade` header. The gate waits for its response.
+pub fn asks_upgrade(request: &Request<Incoming>) -> bool {
+    request.headers().contains_key(UPGRADE)
 }
 
-/// Returns whether a request asks for a WebSocket. The edge forwards no other upgrade: `h2c` would
-/// be a protocol that the edge does not judge.
-fn is_websocket(request: &Request<Incoming>) -> bool {
-    let headers = request.headers();
+/// Returns whether a request or a response names a WebSocket as the only upgrade.
+pub fn is_websocket(headers: &HeaderMap) -> bool {
     let asks = headers.get_all(CONNECTION).iter().any(|value| tokens(value).any(|token| token == "upgrade"));
     let mut upgrades = headers.get_all(UPGRADE).iter();
     let is_only = upgrades.next().is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"websocket"));
-    asks && is_only && upgrades.next().is_none() && request.method() == hyper::Method::GET
+    asks && is_only && upgrades.next().is_none()
+}
+
+/// Returns whether a request asks for a WebSocket.
+///
+/// # Errors
+/// Refuses every other upgrade: `h2c` would be a protocol that the edge does not judge.
+fn upgrade(request: &Request<Incoming>) -> Result<bool, Refusal> {
+    if !asks_upgrade(request) {
+        return Ok(false);
+    }
+    let is_get = request.method() == Method::GET && request.version() == Version::HTTP_11;
+    if is_get && is_websocket(request.headers()) {
+        return Ok(true);
+    }
+    Err(Refusal::denied("upgrade", Some("the protocol websocket, with GET in HTTP/1.1".to_owned())))
 }
 
 fn tokens(value: &HeaderValue) -> impl Iterator<Item = String> {

@@ -2,7 +2,8 @@
 
 use super::body::ResponseBody;
 use coldframe_edge_link::Denied;
-use hyper::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
+use coldframe_egress::HeadFault;
+use hyper::header::{CACHE_CONTROL, CONNECTION, CONTENT_TYPE, HeaderName, HeaderValue};
 use hyper::{Response, StatusCode};
 
 /// The header with the reason of a refusal. The edge removes the header from responses of peers.
@@ -28,9 +29,19 @@ impl Refusal {
         Self::new(StatusCode::FORBIDDEN, reason, detail)
     }
 
+    /// A request whose head or chunks break a rule of HTTP.
+    pub fn of_head(fault: HeadFault) -> Self {
+        let (status, reason) = match fault {
+            HeadFault::Http2 => (StatusCode::HTTP_VERSION_NOT_SUPPORTED, "http2"),
+            HeadFault::TooSlow => (StatusCode::REQUEST_TIMEOUT, "timeout"),
+            _ => (StatusCode::BAD_REQUEST, "malformed-request"),
+        };
+        Self::new(status, reason, Some(fault.to_string()))
+    }
+
     /// A response of the peer that cannot be forwarded.
-    pub fn bad_gateway(reason: &str) -> Self {
-        Self::new(StatusCode::BAD_GATEWAY, reason, None)
+    pub fn bad_gateway(reason: &str, detail: Option<&str>) -> Self {
+        Self::new(StatusCode::BAD_GATEWAY, reason, detail.map(str::to_owned))
     }
 
     fn new(status: StatusCode, reason: &str, detail: Option<String>) -> Self {
@@ -50,6 +61,10 @@ impl Refusal {
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        // After a refusal with another status, the bytes behind the message have no certain meaning.
+        if self.status != StatusCode::FORBIDDEN {
+            headers.insert(CONNECTION, HeaderValue::from_static("close"));
+        }
         if let Ok(reason) = HeaderValue::from_str(reason) {
             headers.insert(DENIED_HEADER, reason);
         }
