@@ -126,7 +126,10 @@ fn corpus() -> Vec<(&'static str, String)> {
         ("a length of 2^64", length("18446744073709551616")),
         ("a length with another name", format!("{head}Content_Length: 5\r\nContent-Length: 0\r\n\r\n{hidden}")),
         ("GET with a length", "GET /a HTTP/1.1\r\nHost: api.test\r\nContent-Length: 5\r\n\r\nhello".to_owned()),
-        ("GET with a hidden request", format!("GET /a HTTP/1.1\r\nHost: api.test\r\nContent-Length: {}\r\n\r\n{hidden}", hidden.len())),
+        (
+            "GET with a hidden request",
+            format!("GET /a HTTP/1.1\r\nHost: api.test\r\nContent-Length: {}\r\n\r\n{hidden}", hidden.len()),
+        ),
         ("chunked", te("chunked")),
         ("chunked in capitals", te("CHUNKED")),
         ("identity", te("identity")),
@@ -215,7 +218,10 @@ fn corpus() -> Vec<(&'static str, String)> {
         ("an LF before the request", line("\nGET / HTTP/1.1")),
         ("no HTTP", "\x16\x03\x01\x02\0\x01\0\x01\u{7f}\x03".to_owned()),
         ("a hidden request behind a body", format!("{head}Content-Length: 0\r\n\r\n{hidden}")),
-        ("a request for another host behind a body", format!("{head}Content-Length: 0\r\n\r\nGET /x HTTP/1.1\r\nHost: evil.test\r\n\r\n")),
+        (
+            "a request for another host behind a body",
+            format!("{head}Content-Length: 0\r\n\r\nGET /x HTTP/1.1\r\nHost: evil.test\r\n\r\n"),
+        ),
         ("a malformed request behind a request", format!("{hidden}GET /x HTTP/1.1\r\nHost : api.test\r\n\r\n{hidden}")),
         ("bytes behind chunks", chunks(&format!("0\r\n\r\n{hidden}"))),
         ("connection without a length", field("Connection: content-length")),
@@ -266,7 +272,11 @@ fn a_malformed_request_is_refused_with_its_reason_and_ends_the_connection() {
     for (flow, (bad, expected, detail)) in [
         ("GET / HTTP/1.1\r\nHost: api.test\r\nHost: api.test\r\n\r\n", "400", "exactly one Host header"),
         ("GET / HTTP/1.1\nHost: api.test\n\n", "400", "CRLF at the end of each line"),
-        ("GET / HTTP/1.1\r\nHost: api.test\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "400", "and not both"),
+        (
+            "GET / HTTP/1.1\r\nHost: api.test\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+            "400",
+            "and not both",
+        ),
         ("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "505", "HTTP/1.1, and not HTTP/2"),
         ("\x16\x03\x01\x02\0", "400", "a head without control bytes"),
         (&format!("{chunks}5;a=b\r\nhello\r\n0\r\n\r\n"), "400", "chunk sizes of hexadecimal digits"),

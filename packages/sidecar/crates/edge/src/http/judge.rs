@@ -12,9 +12,7 @@ use coldframe_edge_link::Denied;
 use coldframe_egress::{Decision, List, Name, Reason};
 use coldframe_secrets::{Mask, SwapFault, Target, Template, Unavailable};
 use hyper::body::Incoming;
-use hyper::header::{
-    ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, EXPECT, HOST, HeaderMap, HeaderName, HeaderValue, TE, UPGRADE,
-};
+use hyper::header::{ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, EXPECT, HOST, HeaderMap, HeaderName, HeaderValue, TE, UPGRADE};
 use hyper::http::uri::PathAndQuery;
 use hyper::{Method, Request, Uri, Version};
 use zeroize::Zeroizing;

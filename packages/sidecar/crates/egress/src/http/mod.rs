@@ -14,6 +14,8 @@
 
 mod chunks;
 mod head;
+#[cfg(test)]
+mod head_tests;
 mod path;
 mod pattern;
 mod table;
