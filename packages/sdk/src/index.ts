@@ -41,10 +41,12 @@ export type {
   WaitForListenerOptions,
 } from './options/network.js';
 export type {
+  NetworkCa,
   NetworkChange,
   NetworkCheckOptions,
   NetworkDns,
   NetworkEventType,
+  NetworkHttpRule,
   NetworkLimits,
   NetworkOptions,
   NetworkUpdateOptions,
@@ -72,6 +74,14 @@ export type {
   RunOptions,
   SignalName,
 } from './options/programs.js';
+export type {
+  ExpiringSecret,
+  PlaceholderOptions,
+  SecretOptions,
+  SecretSource,
+  SecretsOptions,
+  SecretText,
+} from './options/secrets.js';
 export type { SidecarEmbeddedOptions, SidecarOptions, SidecarSpawnOptions, WallMode } from './options/sidecar.js';
 export type {
   CloneOptions,
@@ -90,6 +100,7 @@ export type {
   NetworkLimitEvent,
   NetworkLostEvent,
   NetworkOpenEvent,
+  NetworkRequestEvent,
 } from './outside/event-listeners.js';
 export type { NetworkFlow, NetworkVerdict, OutsideNetwork } from './outside/runtime-outside.js';
 export type { LostListener, PermissionListener } from './permissions/runtime-permissions.js';
@@ -107,6 +118,7 @@ export { NodeRuntime } from './runtime/node-runtime.js';
 export type { NodeRuntimeOptions } from './runtime/options.js';
 export type { RuntimeState } from './runtime/parts.js';
 export type { CountedLimit, LimitUse, ResourceSnapshot } from './runtime/resources.js';
+export type { RuntimeSecrets, SecretInfo } from './secrets/runtime-secrets.js';
 export { Sidecar } from './sidecar/sidecar.js';
 export type { Snapshot } from './sidecar/snapshot.js';
 export type { DamagedSnapshot, SnapshotList, SnapshotStore } from './sidecar/snapshot-store.js';

@@ -3,6 +3,7 @@
 // of their runtimes. Next: `network-link.ts`, inbound connections.
 
 import { HostCallDispatcher } from '../host-calls/dispatcher.js';
+import type { RuntimeId } from '../protocol/generated/messages.js';
 import type { Channel } from './channel.js';
 import { type Grant, grantPaths } from './grants.js';
 import { ChannelNetwork } from './network-link.js';
@@ -36,6 +37,7 @@ export function connectChannel(
   const warnings = new WarningListeners();
   const decisions = new QueueReader(request, 'permissions.take');
   const outside = new QueueReader(request, 'outside.take');
+  const secrets = new Map<RuntimeId, () => void>();
   const network = new ChannelNetwork(channel);
   channel.subscribe({
     ...network.events,
@@ -44,6 +46,7 @@ export function connectChannel(
     limitWarning: ({ runtime, ...warning }) => warnings.notify(runtime, warning),
     permissionsPending: (runtime) => decisions.pending(runtime),
     outsidePending: (runtime) => outside.pending(runtime),
+    secretsWanted: (runtime) => secrets.get(runtime)?.(),
     closed(error) {
       dispatcher.close();
       network.close(error);
@@ -80,6 +83,7 @@ export function connectChannel(
       warnings.remove(runtime);
       decisions.listen(runtime, undefined);
       outside.listen(runtime, undefined);
+      secrets.delete(runtime);
       return request('runtime.dispose', { runtime });
     },
     serve: (runtime, name, service) => dispatcher.serve(runtime, name, service),
@@ -95,6 +99,10 @@ export function connectChannel(
       if (listener !== undefined) outside.listen(runtime, listener);
       await request('outside.watch', { runtime, on: listener !== undefined });
       if (listener === undefined) outside.listen(runtime, undefined);
+    },
+    watchSecrets(runtime, listener) {
+      if (listener === undefined) secrets.delete(runtime);
+      else secrets.set(runtime, listener);
     },
     takeOutside: (runtime, listener) => outside.takeAll(runtime, listener),
     start: (id, program, onOutput, onStarted) => request('process.start', program, { id, onOutput, onStarted }),

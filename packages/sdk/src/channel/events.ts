@@ -9,6 +9,7 @@ import {
   credit,
   hostCall,
   hostCancel,
+  inRuntime,
   limitWarning,
   outsidePending,
   permissionsPending,
@@ -27,6 +28,8 @@ export interface EventSubscriber {
   limitWarning(warning: LimitWarning): void;
   /** The sidecar holds permission decisions of the runtime. */
   permissionsPending(runtime: RuntimeId): void;
+  /** The edge process needs the values of the runtime's secrets. */
+  secretsWanted(runtime: RuntimeId): void;
   /** The sidecar holds events of connections out of the runtime. */
   outsidePending(runtime: RuntimeId): void;
   /**
@@ -63,6 +66,7 @@ export const SUBSCRIBER_EVENTS: ReadonlyMap<number, Notify> = new Map<number, No
     EVENTS['outside.pending'],
     (subscriber, _, body) => subscriber.outsidePending(outsidePending(body, 'outside.pending').runtime),
   ],
+  [EVENTS['secrets.wanted'], (subscriber, _, body) => subscriber.secretsWanted(inRuntime(body, 'secrets.wanted').runtime)],
   [
     EVENTS['stream.data'],
     (subscriber, id, body) => subscriber.streamData(id as RequestId, new Uint8Array(streamData(body, 'stream.data').data)),

@@ -82,6 +82,8 @@ export interface SidecarConnection {
   watchOutside(runtime: RuntimeId, listener: OutsideListener | undefined): Promise<void>;
   /** Passes all such events that the sidecar holds to `listener`, after all earlier events. */
   takeOutside(runtime: RuntimeId, listener: OutsideListener): Promise<void>;
+  /** Sets or removes the function that is called when the values of secrets are needed. */
+  watchSecrets(runtime: RuntimeId, listener: (() => void) | undefined): void;
   /** Returns an id for `start`, `evaluate` or `attach`, which `cancel` and `credit` use. */
   nextId(): RequestId;
   /**

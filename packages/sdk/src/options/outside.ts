@@ -2,8 +2,32 @@
 // `runtime.network`. The sidecar checks entries again, and checks what only the sidecar can check,
 // such as whether an address is public. Next: `outside/policy.ts`, the policy as a message.
 
-import { type Fault, isPlain, oneOf, type Rule, rule, whole } from './rule.js';
-import { known, type OptionTable, objectWith } from './table.js';
+import { type Fault, hidden, isPlain, mapOf, matching, oneOf, type Rule, rule, whole } from './rule.js';
+import { known, type OptionTable, objectWith, required } from './table.js';
+
+/**
+ * A rule about the requests to a host over HTTP. A rule allows connections to its host. A host with
+ * a rule is denied except for what a rule allows.
+ */
+export interface NetworkHttpRule {
+  /** A name or `*.name`, with or without a port. @default port 443 */
+  host: string;
+  /** The methods, such as `GET`. @default every method except CONNECT and TRACE */
+  methods?: readonly string[] | undefined;
+  /** The patterns of paths, such as `/repos/acme/**`. @default every path */
+  paths?: readonly string[] | undefined;
+  /**
+   * Headers that are set in each request, whatever the program has sent. `${NAME}` is the value of
+   * the secret NAME.
+   */
+  inject?: Readonly<Record<string, string>> | undefined;
+}
+
+/** The authorities that TLS trusts. */
+export interface NetworkCa {
+  /** Certificates in PEM, trusted besides the authorities of the host machine. @default [] */
+  extra?: readonly string[] | undefined;
+}
 
 /** Limits of connections out of a runtime. */
 export interface NetworkLimits {
@@ -58,6 +82,10 @@ export interface NetworkOptions {
    * @default []
    */
   private?: readonly string[] | undefined;
+  /** Rules about requests over HTTP. @default [] */
+  http?: readonly NetworkHttpRule[] | undefined;
+  /** The authorities that TLS trusts. */
+  ca?: NetworkCa | undefined;
   /** The name resolution. */
   dns?: NetworkDns | undefined;
   /** Limits of all connections of the runtime together. */
@@ -72,7 +100,8 @@ type Clearable<T> = { [Name in keyof T]?: T[Name] | null | undefined };
  * the default, and an omitted field stays unchanged. The fields of `dns` and `limits` are changed
  * one by one.
  */
-export interface NetworkChange extends Clearable<Omit<NetworkOptions, 'dns' | 'limits'>> {
+export interface NetworkChange extends Clearable<Omit<NetworkOptions, 'ca' | 'dns' | 'limits'>> {
+  ca?: Clearable<NetworkCa> | null | undefined;
   dns?: Clearable<NetworkDns> | null | undefined;
   limits?: Clearable<NetworkLimits> | null | undefined;
 }
@@ -94,7 +123,7 @@ export interface NetworkCheckOptions {
 }
 
 /** The types of events of `runtime.network.on()`. */
-export const NETWORK_EVENTS = ['open', 'close', 'denied', 'dns', 'limit', 'lost'] as const;
+export const NETWORK_EVENTS = ['open', 'close', 'denied', 'dns', 'request', 'limit', 'lost'] as const;
 
 /** A type of event of `runtime.network.on()`. */
 export type NetworkEventType = (typeof NETWORK_EVENTS)[number];
@@ -163,6 +192,31 @@ const HOSTS: Rule = {
   },
 };
 
+const METHOD = rule((value) => typeof value === 'string' && isMethod(value), 'a method in capitals, such as GET');
+const isMethod = (text: string): boolean => /^[A-Z][A-Z-]{0,31}$/.test(text) && text !== 'CONNECT' && text !== 'TRACE';
+const PATH = matching(/^\/[^?#\0]{0,1023}$/, 'a pattern of paths, such as /repos/acme/**');
+const MAX_HTTP_LIST = 64;
+const INJECT_EXPECTED = `a map of at most ${MAX_HTTP_LIST} header names to texts, such as 'Bearer \${NAME}'`;
+const HEADER = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/;
+const TEMPLATE = hidden(
+  (value) => typeof value === 'string' && value !== '' && value.length <= 8_192 && !/\p{Cc}/u.test(value),
+  'text of one line, of at most 8192 characters',
+);
+
+const HTTP_RULE: OptionTable<NetworkHttpRule> = {
+  host: required(rule(isEntry, 'a host name with or without a port, such as api.example.com')),
+  methods: bounded(METHOD, MAX_HTTP_LIST, 'a list of methods, such as GET'),
+  paths: known(bounded(PATH, MAX_HTTP_LIST, 'a list of patterns of paths'), ['path']),
+  inject: known(mapOf(HEADER, TEMPLATE, INJECT_EXPECTED), ['headers', 'transform']),
+};
+const HTTP = bounded(objectWith(HTTP_RULE), MAX_ENTRIES, 'a list of rules: { host, methods?, paths?, inject? }');
+
+const MAX_AUTHORITIES = 64;
+const PEM = rule((value) => typeof value === 'string' && value.includes('-----BEGIN CERTIFICATE-----'), 'certificates in PEM');
+const CA: OptionTable<NetworkCa> = {
+  extra: bounded(PEM, MAX_AUTHORITIES, `a list of at most ${MAX_AUTHORITIES} texts with certificates`),
+};
+
 const DNS: OptionTable<NetworkDns> = {
   servers: known(bounded(SERVER, MAX_SERVERS, `a list of at most ${MAX_SERVERS} addresses`), ['nameservers', 'resolvers']),
   hosts: HOSTS,
@@ -176,7 +230,7 @@ const LIMITS: OptionTable<NetworkLimits> = {
   bytes: whole(1, MAX_COUNT, 'bytes'),
 };
 
-const EXPECTED = 'an object: { outside?, allow?, deny?, private?, dns?, limits? }';
+const EXPECTED = 'an object: { outside?, allow?, deny?, private?, http?, ca?, dns?, limits? }';
 const MODE = oneOf(['deny', 'public'], "'deny' or 'public'");
 
 const NETWORK: OptionTable<NetworkOptions> = {
@@ -184,6 +238,8 @@ const NETWORK: OptionTable<NetworkOptions> = {
   allow: known(ENTRIES, ['allowlist', 'allowOut', 'allowedHosts', 'allowNet', 'hosts']),
   deny: known(ENTRIES, ['denylist', 'denyOut', 'deniedHosts', 'denyNet']),
   private: ENTRIES,
+  http: HTTP,
+  ca: objectWith(CA),
   dns: objectWith(DNS),
   limits: objectWith(LIMITS),
 };
@@ -206,6 +262,7 @@ function allClearable<T extends Readonly<Record<string, Rule>>>(table: T): T {
 
 const CHANGE: OptionTable<NetworkChange> = {
   ...allClearable(NETWORK),
+  ca: clearable(objectWith(allClearable(CA))),
   dns: clearable(objectWith(allClearable(DNS))),
   limits: clearable(objectWith(allClearable(LIMITS))),
 };

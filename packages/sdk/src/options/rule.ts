@@ -5,6 +5,8 @@
 // allocates no memory, so the check of a call's correct options needs well below a microsecond.
 // Next: `table.ts`, rules for objects with named options.
 
+import { Hidden } from './show.js';
+
 /** The largest number of milliseconds that a timer of Node accepts: 24 days. */
 export const MAX_TIMER_MS = 2_147_483_647;
 
@@ -43,6 +45,12 @@ export interface InnerOptions {
 export function rule(test: (value: unknown) => boolean, expected: string): Rule {
   return { expected, fault: (value) => (test(value) ? undefined : { path: [], expected, received: value }) };
 }
+
+/** Makes a rule from a test. A fault does not show the value, which may be secret. */
+export const hidden = (test: (value: unknown) => boolean, expected: string): Rule => ({
+  expected,
+  fault: (value) => (test(value) ? undefined : { path: [], expected, received: new Hidden(value) }),
+});
 
 /** Returns `fault` with `name` in front of its path. */
 export const faultBelow = (name: PropertyKey, fault: Fault): Fault => ({ ...fault, path: [name, ...fault.path] });

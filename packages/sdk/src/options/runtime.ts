@@ -12,6 +12,7 @@ import { NETWORK_OPTIONS, type NetworkOptions } from './outside.js';
 import { PERMISSIONS, type PermissionsPolicy } from './permissions.js';
 import { type Env, PLACE } from './programs.js';
 import { CALLBACK, CONTENT, type Fault, GUEST_PATH, mapOf, rule, whole } from './rule.js';
+import { SECRETS, type SecretsOptions, sameNames } from './secrets.js';
 import { WALLS, type WallMode } from './sidecar.js';
 import { SNAPSHOT_REFERENCE, TENANT } from './snapshots.js';
 import { known, type OptionTable, objectWith } from './table.js';
@@ -37,6 +38,12 @@ export interface RuntimeOptions<Sidecar, Snapshot> {
    * this option nor connections. See `docs/network.md`.
    */
   network?: NetworkOptions | undefined;
+  /**
+   * Secrets by their names. Programs have a placeholder in the environment variable with the name,
+   * and requests to the hosts of the secret carry the value. The values are never in the memory of
+   * programs and of the sidecar, and never in a snapshot. See `docs/secrets.md`.
+   */
+  secrets?: SecretsOptions | undefined;
   /**
    * The sidecar of the runtime. Without this option the runtime uses the sidecar of the `Snapshot`
    * (see `snapshot`), or spawns its own sidecar and ends that sidecar in `dispose()`.
@@ -131,6 +138,7 @@ const RUNTIME: OptionTable<RuntimeOptions<unknown, unknown>> = {
   bindings: known(BINDINGS, ['tools', 'toolKits'], ', a map of names to `{ description, inputSchema, handler }`'),
   permissions: known(PERMISSIONS, ['permission', 'policy']),
   network: known(NETWORK_OPTIONS, ['egress', 'networkPolicy', 'net']),
+  secrets: known(SECRETS, ['credentials']),
   idle: IDLE_POLICY,
   snapshot: SNAPSHOT_REFERENCE,
   tenant: TENANT,
@@ -139,7 +147,9 @@ const RUNTIME: OptionTable<RuntimeOptions<unknown, unknown>> = {
   sidecar: rule(isSidecar, 'a Sidecar made by Sidecar.spawn() or Sidecar.embedded() of this copy of coldframe'),
 };
 
-function oneOrigin({ snapshot, files, sidecar, walls }: Readonly<Record<string, unknown>>): Fault | undefined {
+function oneOrigin({ snapshot, files, sidecar, walls, env, secrets }: Readonly<Record<string, unknown>>): Fault | undefined {
+  const same = sameNames(env, secrets);
+  if (same !== undefined) return same;
   if (sidecar !== undefined && walls !== undefined)
     return { path: ['walls'], expected: 'none beside `sidecar`, which has walls of its own', received: walls };
   if (snapshot === undefined || files === undefined) return undefined;

@@ -3,6 +3,7 @@
 import { isSnapshot } from './handles.js';
 import { NETWORK_OPTIONS, type NetworkOptions } from './outside.js';
 import { FLAG, HOST_FOLDER, isPlain, matching, oneOf, rule, whole } from './rule.js';
+import { SECRETS, type SecretsOptions } from './secrets.js';
 import { known, type OptionTable, objectWith } from './table.js';
 
 /** Options of `runtime.snapshot()`. */
@@ -35,12 +36,16 @@ export interface QuietOptions {
 export interface SingleCloneOptions extends QuietOptions {
   /** The connections out of the clones. @default the present options of the runtime */
   network?: NetworkOptions | undefined;
+  /** The secrets of the clones. @default the present secrets of the runtime */
+  secrets?: SecretsOptions | undefined;
 }
 
 /** Options of `runtime.resume()`. */
 export interface ResumeOptions {
   /** The connections out of the runtime. @default the options before the pause */
   network?: NetworkOptions | undefined;
+  /** Secrets that are added, or replace secrets of the runtime. @default {} */
+  secrets?: SecretsOptions | undefined;
 }
 
 /** Options of `runtime.clone(n)`. */
@@ -140,10 +145,15 @@ export const SNAPSHOT: OptionTable<SnapshotOptions> = {
 };
 
 /** The option table of `clone()`. */
-export const CLONE: OptionTable<CloneOptions> = { timeoutMs: QUIESCE_MS, settle: FLAG, network: NETWORK_OPTIONS };
+export const CLONE: OptionTable<CloneOptions> = {
+  timeoutMs: QUIESCE_MS,
+  settle: FLAG,
+  network: NETWORK_OPTIONS,
+  secrets: SECRETS,
+};
 
 /** The option table of `resume()`. */
-export const RESUME: OptionTable<ResumeOptions> = { network: NETWORK_OPTIONS };
+export const RESUME: OptionTable<ResumeOptions> = { network: NETWORK_OPTIONS, secrets: SECRETS };
 
 /** The option table of `pause()`. */
 export const PAUSE: OptionTable<QuietOptions> = { timeoutMs: QUIESCE_MS };

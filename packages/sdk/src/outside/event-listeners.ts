@@ -65,6 +65,25 @@ export interface NetworkDnsEvent extends AnyEvent {
   readonly durationMs?: number;
 }
 
+/** A request to a host with rules of `network.http` or with secrets was answered. */
+export interface NetworkRequestEvent extends AnyEvent {
+  readonly type: 'request';
+  readonly method: string;
+  readonly host: string;
+  /** The path without the query. */
+  readonly path: string;
+  /** The status of the response. */
+  readonly status: number;
+  /** The names of the secrets whose values the request contained. */
+  readonly secrets: readonly string[];
+  /** The reason of a denial. Absent if the response is the host's. */
+  readonly reason?: string;
+  /** The rule that denied, such as `http[0]`. */
+  readonly rule?: string;
+  /** The text of the rule, as in the options. */
+  readonly pattern?: string;
+}
+
 /** A limit of the option `network.limits` was reached, or a limit of lookups. */
 export interface NetworkLimitEvent extends AnyEvent {
   readonly type: 'limit';
@@ -85,6 +104,7 @@ export interface NetworkEvents {
   close: NetworkCloseEvent;
   denied: NetworkDeniedEvent;
   dns: NetworkDnsEvent;
+  request: NetworkRequestEvent;
   limit: NetworkLimitEvent;
   lost: NetworkLostEvent;
 }

@@ -1,16 +1,25 @@
 // The connections out of a runtime: converts options and changes to messages, and computes the
 // options after a change. The sidecar makes the same change. Next: `runtime-outside.ts`.
 
-import type { NetworkChange, NetworkDns, NetworkLimits, NetworkOptions, NetworkUpdateOptions } from '../options/outside.js';
-import type { OutsideHost, OutsideOptions, OutsideUpdate, RuntimeId } from '../protocol/generated/messages.js';
+import type {
+  NetworkCa,
+  NetworkChange,
+  NetworkDns,
+  NetworkLimits,
+  NetworkOptions,
+  NetworkUpdateOptions,
+} from '../options/outside.js';
+import type { OutsideHost, OutsideOptions, OutsideSecret, OutsideUpdate, RuntimeId } from '../protocol/generated/messages.js';
 
 /** The field of a message for each field of the options. */
-const LISTS = ['outside', 'allow', 'deny', 'private'] as const;
+const LISTS = ['outside', 'allow', 'deny', 'private', 'http'] as const;
 
 /** Converts checked options to a message. */
-export function wireOutside(options: NetworkOptions): OutsideOptions {
+export function wireOutside(options: NetworkOptions, secrets?: readonly OutsideSecret[]): OutsideOptions {
   const wire: Record<string, unknown> = {};
+  if (secrets !== undefined && secrets.length > 0) wire['secrets'] = secrets;
   for (const name of LISTS) if (options[name] !== undefined) wire[name] = options[name];
+  if (options.ca?.extra !== undefined) wire['authorities'] = options.ca.extra;
   const { servers, hosts } = options.dns ?? {};
   if (servers !== undefined) wire['dnsServers'] = servers;
   if (hosts !== undefined) wire['dnsHosts'] = wireHosts(hosts);
@@ -35,7 +44,8 @@ function present(limits: NetworkLimits | undefined): Record<string, number> | un
 /** Converts a checked change to a message. */
 export function wireUpdate(runtime: RuntimeId, change: NetworkChange, { existing }: NetworkUpdateOptions): OutsideUpdate {
   const clear: string[] = LISTS.filter((name) => change[name] === null);
-  const { dns, limits } = change;
+  const { ca, dns, limits } = change;
+  if (ca === null || ca?.extra === null) clear.push('authorities');
   if (dns === null || dns?.servers === null) clear.push('dnsServers');
   if (dns === null || dns?.hosts === null) clear.push('dnsHosts');
   if (limits === null) clear.push('limits');
@@ -43,6 +53,7 @@ export function wireUpdate(runtime: RuntimeId, change: NetworkChange, { existing
   const replaced = Object.fromEntries(LISTS.filter((name) => change[name] !== null).map((name) => [name, change[name]]));
   const kept: NetworkOptions = {
     ...replaced,
+    ca: withoutNull<NetworkCa>(ca),
     dns: withoutNull<NetworkDns>(dns),
     limits: withoutNull<NetworkLimits>(limits),
   };
@@ -55,10 +66,11 @@ function withoutNull<T extends object>(fields: object | null | undefined): T {
 
 /** Returns the options after a change, as a frozen copy. */
 export function afterChange(options: NetworkOptions, change: NetworkChange): NetworkOptions {
-  const { dns, limits, ...lists } = change;
+  const { ca, dns, limits, ...lists } = change;
   const next = { ...options, ...defined(lists) };
   return inForce({
     ...withoutNull<NetworkOptions>(next),
+    ca: ca === null ? {} : withoutNull<NetworkCa>({ ...options.ca, ...defined(ca) }),
     dns: dns === null ? {} : withoutNull<NetworkDns>({ ...options.dns, ...defined(dns) }),
     limits: limits === null ? {} : withoutNull<NetworkLimits>({ ...options.limits, ...defined(limits) }),
   });
@@ -69,8 +81,10 @@ const defined = (fields: object | undefined): object =>
 
 /** Returns a frozen copy of checked options, without fields that have no value. */
 export function inForce(options: NetworkOptions): NetworkOptions {
-  const { dns, limits, ...lists } = options;
-  const parts = Object.entries({ dns: defined(dns), limits: defined(limits) }).filter(([, part]) => Object.keys(part).length > 0);
+  const { ca, dns, limits, ...lists } = options;
+  const parts = Object.entries({ ca: defined(ca), dns: defined(dns), limits: defined(limits) }).filter(
+    ([, part]) => Object.keys(part).length > 0,
+  );
   return frozen(structuredClone({ ...defined(lists), ...Object.fromEntries(parts) }));
 }
 

@@ -8,6 +8,7 @@ import type { GuestProcess } from '../programs/guest-process.js';
 import type { ProcessEntry } from '../programs/runtime-programs.js';
 import type { ResidentRunner } from '../runner/resident-runner.js';
 import type { NodeRuntime } from '../runtime/node-runtime.js';
+import type { RuntimeSecrets } from '../secrets/runtime-secrets.js';
 import type { CallRules } from './slot-source.js';
 
 /** The names of a class's calls that return no promise. */
@@ -85,5 +86,15 @@ const NETWORK_CALLS: CallRules = {
   immediate: new Set<keyof OutsideNetwork>(['get', 'flows']),
 };
 
+const SECRETS_CALLS: CallRules = {
+  lasting: new Set<keyof RuntimeSecrets>(['set', 'delete']),
+  startsProgram: new Set(),
+  returnsHandles: new Set(),
+  immediate: new Set<keyof RuntimeSecrets>(['list']),
+};
+
 /** The rules for the calls of a runtime's parts. */
-export const PART_CALLS: ReadonlyMap<PropertyKey, CallRules> = new Map([['network' satisfies keyof NodeRuntime, NETWORK_CALLS]]);
+export const PART_CALLS: ReadonlyMap<PropertyKey, CallRules> = new Map([
+  ['network' satisfies keyof NodeRuntime, NETWORK_CALLS],
+  ['secrets' satisfies keyof NodeRuntime, SECRETS_CALLS],
+]);

@@ -12,6 +12,8 @@ import type { NetworkOptions } from '../options/outside.js';
 import type { CloneOptions } from '../options/snapshots.js';
 import { wireOutside } from '../outside/policy.js';
 import type { RuntimeCopy } from '../protocol/generated/messages.js';
+import { declare } from '../secrets/declare.js';
+import type { RuntimeSecrets } from '../secrets/runtime-secrets.js';
 import { type IdleConnection, type ProvisionedRuntime, policyMaker } from './provision.js';
 
 /** The runtime to clone. */
@@ -21,6 +23,8 @@ export interface CloneSource {
   readonly bindings: readonly Binding[] | undefined;
   /** The options for outside connections of the clones. */
   readonly network: NetworkOptions | undefined;
+  /** The secrets of the runtime. */
+  readonly secrets: RuntimeSecrets;
   readonly onLimitWarning: LimitWarningListener | undefined;
 }
 
@@ -30,7 +34,7 @@ type MakePolicy = (connection: SidecarConnection) => IdleConnection;
 export async function cloneRuntime(
   source: CloneSource,
   count: number,
-  { timeoutMs, settle }: CloneOptions,
+  { timeoutMs, settle, secrets }: CloneOptions,
 ): Promise<(ProvisionedRuntime | Error)[]> {
   const { provisioned, bindings, network, onLimitWarning } = source;
   const { lease, runtime, mounts, policy } = provisioned;
@@ -42,7 +46,7 @@ export async function cloneRuntime(
   const releaseCalls = connection.expectCalls();
   try {
     const makePolicy = policy && (await policyMaker(policy.options));
-    const outside = network && wireOutside(network);
+    const outside = network && wireOutside(network, secrets && declare(Object.entries(secrets)));
     const clone = { runtime, count, timeoutMs, settle, warn, mounts, bindings: bindings && wireBindings(bindings), outside };
     const copies = await connection.cloneRuntime(clone, onLimitWarning);
     return copies.map((copy) => cloneOf(source, copy, makePolicy));
@@ -53,7 +57,7 @@ export async function cloneRuntime(
 }
 
 function cloneOf(
-  { provisioned, bindings }: CloneSource,
+  { provisioned, bindings, secrets }: CloneSource,
   { runtime, programs, failure }: RuntimeCopy,
   makePolicy: MakePolicy | undefined,
 ): ProvisionedRuntime | Error {
@@ -66,6 +70,8 @@ function cloneOf(
   lease.acquire();
   if (fileSystems.length > 0) connection.serve(runtime, 'filesystem', fileSystemService(fileSystems));
   const registry = bindings && new BindingRegistry(connection, runtime, bindings);
-  const restored = { ...(provisioned.restored ?? { cwd: '', permissions: {} }), programs };
+  // The clone has every secret of its source, perhaps without a value.
+  const known = secrets.list().map(({ name, hosts }) => ({ name, hosts: [...hosts] }));
+  const restored = { ...(provisioned.restored ?? { cwd: '', permissions: {} }), programs, secrets: known };
   return { ...provisioned, connection, policy, runtime, bindings: registry, restored };
 }

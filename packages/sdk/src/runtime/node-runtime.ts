@@ -9,7 +9,7 @@ import type * as Files from '../options/files.js';
 import type * as Network from '../options/network.js';
 import { makeParts } from './load-parts.js';
 import type { RuntimeParts } from './parts.js';
-import { provision } from './provision.js';
+import { provision, withNetwork } from './provision.js';
 import type * as Types from './signature-types.js';
 
 /** Pauses as `pause()` does, but the store may evict the snapshot after the sidecar has ended. */
@@ -43,7 +43,8 @@ export class NodeRuntime implements AsyncDisposable {
    */
   static async create(options: Types.NodeRuntimeOptions = {}): Promise<NodeRuntime> {
     checkOptions('NodeRuntime.create()', options);
-    return new NodeRuntime(makeParts(await provision(options), options));
+    const given = withNetwork(options);
+    return new NodeRuntime(makeParts(await provision(given), given));
   }
 
   /** The parts of the wall around the process of the runtime's sidecar. See `sidecar.walls`. */
@@ -250,9 +251,7 @@ export class NodeRuntime implements AsyncDisposable {
     return this.#parts.files.remove(path, options);
   }
 
-  /**
-   * Renames a file or directory. Replaces a file or empty directory at `to`. @throws as `stat()`
-   */
+  /** Renames a file or directory. Replaces a file or empty one at `to`. @throws as `stat()` */
   rename(from: string, to: string): Promise<void> {
     return this.#parts.files.rename(from, to);
   }
@@ -265,10 +264,7 @@ export class NodeRuntime implements AsyncDisposable {
     return this.#parts.files.symlink(target, path);
   }
 
-  /**
-   * Returns the target of a symbolic link.
-   * @throws `EINVAL` if `path` is no link; otherwise as `stat()`
-   */
+  /** Returns the target of a symbolic link. @throws `EINVAL` for no link; otherwise as `stat()` */
   readlink(path: string): Promise<string> {
     return this.#parts.files.readlink(path);
   }
@@ -287,9 +283,8 @@ export class NodeRuntime implements AsyncDisposable {
   }
 
   /**
-   * Iterates over the changes of a file or a directory after this call. Ends after `return()`
-   * (leaving the loop), when the signal aborts, or when the runtime is disposed. Up to 64 KiB of
-   * unread names are kept.
+   * Iterates over the changes of a file or a directory after this call. Ends after `return()`, when
+   * the signal aborts, or when the runtime is disposed. Up to 64 KiB of unread names are kept.
    * @throws in the iteration: a code such as `ENOENT`, `ENOSYS` for files that cannot be watched;
    * otherwise as `writeFile()`
    */
@@ -402,6 +397,11 @@ export class NodeRuntime implements AsyncDisposable {
   /** The connections out of the runtime: the options in force, changes, dry runs and events. */
   get network(): Types.OutsideNetwork {
     return this.#parts.outside;
+  }
+
+  /** The secrets of the runtime: their names, new values. */
+  get secrets(): Types.RuntimeSecrets {
+    return this.#parts.secrets;
   }
 
   /** The state of the runtime. */

@@ -15,6 +15,7 @@ import { RuntimePermissions } from '../permissions/runtime-permissions.js';
 import type { ExecResult } from '../programs/result.js';
 import { RuntimePrograms } from '../programs/runtime-programs.js';
 import { Runners } from '../runner/runners.js';
+import { RuntimeSecrets } from '../secrets/runtime-secrets.js';
 import type { RuntimeAccess } from '../sidecar/runtime-access.js';
 import { type Wall, wallsOf } from '../sidecar/walls.js';
 import { disposeRuntime } from './dispose.js';
@@ -33,7 +34,7 @@ export type RuntimeState = 'running' | 'paused' | 'disposed';
 /** The options that remain in effect after the creation, also for clones. */
 export type LastingOptions = Pick<
   NodeRuntimeOptions,
-  'cwd' | 'permissions' | 'network' | 'limits' | 'onBootTiming' | 'onLimitWarning'
+  'cwd' | 'permissions' | 'network' | 'secrets' | 'limits' | 'onBootTiming' | 'onLimitWarning'
 >;
 
 /** The parts of one runtime's handle. */
@@ -43,6 +44,7 @@ export class RuntimeParts {
   readonly runners: Runners;
   readonly permissions: RuntimePermissions;
   readonly outside: OutsideNetwork;
+  readonly secrets: RuntimeSecrets;
   readonly bindings: RuntimeBindings;
   readonly snapshots: RuntimeSnapshots;
   readonly pause: RuntimePause;
@@ -76,6 +78,7 @@ export class RuntimeParts {
     this.runners = runners;
     this.bindings = bindings;
     this.outside = new OutsideNetwork(access, options.network);
+    this.secrets = new RuntimeSecrets(access, provisioned.lease.connection, options.secrets, restored?.secrets);
     this.permissions = new RuntimePermissions(access, permissions, this.outside);
     this.snapshots = new RuntimeSnapshots({
       access,
@@ -83,7 +86,13 @@ export class RuntimeParts {
       pids,
       runners,
       network: () => this.network,
-      cloneSource: () => ({ provisioned, bindings: bindings.all, network: this.outside.options, onLimitWarning }),
+      cloneSource: () => ({
+        provisioned,
+        bindings: bindings.all,
+        network: this.outside.options,
+        secrets: this.secrets,
+        onLimitWarning,
+      }),
     });
     this.pause = new RuntimePause({
       access,
@@ -91,6 +100,7 @@ export class RuntimeParts {
       runners,
       bindings,
       outside: this.outside,
+      secrets: this.secrets,
       warn: onLimitWarning === undefined ? undefined : true,
       network: () => this.#usedNetwork,
       isDisposed: () => this.#disposal !== undefined,
@@ -131,8 +141,8 @@ export class RuntimeParts {
     options: CloneOptions,
     handleOf: (parts: RuntimeParts) => R,
   ): Promise<R | R[] | PromiseSettledResult<R>[]> {
-    return this.snapshots.clone(n, options, (provisioned, network) => {
-      const present = { ...this.#options, permissions: this.permissions.given, network };
+    return this.snapshots.clone(n, options, (provisioned, network, secrets) => {
+      const present = { ...this.#options, permissions: this.permissions.given, network, secrets };
       return handleOf(new RuntimeParts(provisioned, present));
     });
   }
@@ -142,6 +152,7 @@ export class RuntimeParts {
    * calls do nothing.
    */
   dispose(): Promise<void> {
+    this.secrets.end();
     this.#disposal ??= disposeRuntime(this.#provisioned, this.#usedNetwork);
     return this.#disposal;
   }

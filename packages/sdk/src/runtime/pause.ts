@@ -14,6 +14,7 @@ import type { QuietOptions, ResumeOptions } from '../options/snapshots.js';
 import { wireOutside } from '../outside/policy.js';
 import type { OutsideNetwork } from '../outside/runtime-outside.js';
 import type { Runners } from '../runner/runners.js';
+import type { RuntimeSecrets } from '../secrets/runtime-secrets.js';
 import type { RuntimeAccess } from '../sidecar/runtime-access.js';
 import type { Snapshot } from '../sidecar/snapshot.js';
 import type { ProvisionedRuntime } from './provision.js';
@@ -25,6 +26,7 @@ export interface PausedParts {
   readonly runners: Runners;
   readonly bindings: RuntimeBindings;
   readonly outside: OutsideNetwork;
+  readonly secrets: RuntimeSecrets;
   /** Whether limit warnings are sent. */
   readonly warn: true | undefined;
   /** Returns the network, or `undefined` if the network was never used. */
@@ -74,7 +76,11 @@ export class RuntimePause {
   async resume(options: ResumeOptions = {}): Promise<void> {
     checkOptions('resume()', options);
     if (this.#parts.isDisposed()) this.#parts.access.assertUsable();
-    if (options.network !== undefined && this.isPaused) this.#parts.outside.replace(options.network);
+    if (this.isPaused) {
+      const network = options.network ?? (options.secrets && (this.#parts.outside.options ?? {}));
+      if (network !== undefined) this.#parts.outside.replace(network);
+      if (options.secrets !== undefined) this.#parts.secrets.replace(options.secrets);
+    }
     if (this.#paused === undefined) return this.#parts.provisioned.policy?.ready();
     if (this.#resuming === undefined) {
       const resuming = this.#resumeFromApp(this.#paused).finally(() => {
@@ -170,7 +176,8 @@ export class RuntimePause {
     const { provisioned, runners, bindings, warn } = this.#parts;
     const { lease, runtime, mounts } = provisioned;
     const wire = bindings.all && wireBindings(bindings.all);
-    const outside = this.#parts.outside.options && wireOutside(this.#parts.outside.options);
+    const { options } = this.#parts.outside;
+    const outside = options && wireOutside(options, this.#parts.secrets.declarations);
     await runners.renew(lease.connection.request('runtime.resume', { runtime, warn, mounts, bindings: wire, outside }));
   }
 }

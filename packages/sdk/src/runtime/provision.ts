@@ -65,7 +65,8 @@ export async function provision(options: NodeRuntimeOptions): Promise<Provisione
   const fileSystems = fileSystemsOf(options);
   const bindings = options.bindings && (await preparedBindings(options.bindings));
   const permissions = options.permissions === undefined ? undefined : wirePolicy(options.permissions);
-  const outside = options.network && wireOutside(options.network);
+  const secrets = options.secrets && (await import('../secrets/declare.js')).declare(Object.entries(options.secrets));
+  const outside = options.network && wireOutside(options.network, secrets);
   const { snapshot, tenant } = snapshotOf(options);
   const makePolicy = options.idle && (await policyMaker(options.idle));
   const native = options.sidecar === undefined ? await installation() : undefined;
@@ -200,4 +201,9 @@ function limitsOf(options: Limits | undefined): Pick<RuntimeCreate, 'profile' | 
   if (options === undefined) return {};
   const { profile, fetchResponseBytes: _own, ...limits } = options;
   return { profile, limits };
+}
+
+/** Returns options whose secrets have an edge process: `network` is `{}` unless it is set. */
+export function withNetwork<T extends Pick<NodeRuntimeOptions, 'network' | 'secrets'>>(options: T): T {
+  return options.secrets === undefined || options.network !== undefined ? options : { ...options, network: {} };
 }

@@ -17,6 +17,7 @@ export type { GuestProcess } from '../programs/guest-process.js';
 export type { ExecResult, RunResult } from '../programs/result.js';
 export type { ProcessEntry } from '../programs/runtime-programs.js';
 export type { ResidentRunner } from '../runner/resident-runner.js';
+export type { RuntimeSecrets } from '../secrets/runtime-secrets.js';
 export type { Snapshot } from '../sidecar/snapshot.js';
 export type { SnapshotStore } from '../sidecar/snapshot-store.js';
 export type { Wall } from '../sidecar/walls.js';

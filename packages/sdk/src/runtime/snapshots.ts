@@ -5,6 +5,7 @@ import { rolledBack } from '../errors/make.js';
 import type { RuntimeNetwork } from '../network/runtime-network.js';
 import { checkArgument, checkOptions } from '../options/check.js';
 import type { NetworkOptions } from '../options/outside.js';
+import type { SecretsOptions } from '../options/secrets.js';
 import {
   CLONE_COUNT,
   type CloneOptions,
@@ -20,7 +21,7 @@ import type { Snapshot } from '../sidecar/snapshot.js';
 import { explainMissing } from '../sidecar/snapshot-origin.js';
 import { SnapshotStore } from '../sidecar/snapshot-store.js';
 import type { CloneSource } from './clones.js';
-import type { ProvisionedRuntime } from './provision.js';
+import { type ProvisionedRuntime, withNetwork } from './provision.js';
 
 /** The parts of a runtime that snapshots read and a rollback changes. */
 export interface SnapshotParts {
@@ -74,12 +75,12 @@ export class RuntimeSnapshots {
 
   /**
    * Clones the runtime `n` times, or once. `make` makes the handle of each clone, with its options
-   * for outside connections.
+   * for outside connections and its secrets.
    */
   async clone<R>(
     n: number | SingleCloneOptions | undefined,
     options: CloneOptions,
-    make: (provisioned: ProvisionedRuntime, network: NetworkOptions | undefined) => R,
+    make: (provisioned: ProvisionedRuntime, network: NetworkOptions | undefined, secrets: SecretsOptions | undefined) => R,
   ): Promise<R | R[] | PromiseSettledResult<R>[]> {
     const isSingle = typeof n !== 'number';
     const given: CloneOptions = isSingle ? (n ?? {}) : options;
@@ -92,9 +93,10 @@ export class RuntimeSnapshots {
     const settle = !isSingle && given.settle === true;
     const wanted: CloneOptions = { ...given, ...(settle ? { settle } : { settle: undefined }) };
     const source = this.#parts.cloneSource();
-    const network = given.network === undefined ? source.network : inForce(given.network);
-    const clones = await this.#parts.access.whileInUse(() => cloneRuntime({ ...source, network }, count, wanted));
-    const handleOf = (clone: ProvisionedRuntime): R => make(clone, network);
+    const secrets = given.secrets ?? source.secrets.options;
+    const { network } = withNetwork({ network: given.network === undefined ? source.network : inForce(given.network), secrets });
+    const clones = await this.#parts.access.whileInUse(() => cloneRuntime({ ...source, network }, count, { ...wanted, secrets }));
+    const handleOf = (clone: ProvisionedRuntime): R => make(clone, network, secrets);
     if (settle) return clones.map((clone) => settled(clone, handleOf));
     // Without `settle` the sidecar makes all clones or none.
     const failed = clones.find((clone) => clone instanceof Error);

@@ -12,6 +12,7 @@ import type {
   FileStatus,
   HostCall,
   HostCancel,
+  InRuntime,
   LimitWarning,
   LinkTarget,
   Listener,
@@ -34,11 +35,13 @@ import type {
   Restored,
   RestoredProgram,
   RestoredPrograms,
+  RestoredSecret,
   RunnerCreated,
   RuntimeCopies,
   RuntimeCopy,
   RuntimeCreated,
   RuntimeUsage,
+  SecretsKey,
   SidecarHello,
   SidecarResources,
   SnapshotDigest,
@@ -186,6 +189,13 @@ export function hostCancel(value: unknown, at: string): HostCancel {
   return map as unknown as HostCancel;
 }
 
+/** Checks a `InRuntime`. */
+export function inRuntime(value: unknown, at: string): InRuntime {
+  const map = fields(value, at);
+  natural(map, at, 'runtime');
+  return map as unknown as InRuntime;
+}
+
 /** Checks a `StreamData`. */
 export function streamData(value: unknown, at: string): StreamData {
   const map = fields(value, at);
@@ -263,7 +273,7 @@ export function outsideTaken(value: unknown, at: string): OutsideTaken {
   return map as unknown as OutsideTaken;
 }
 
-const OUTSIDE_EVENT_TYPE: ReadonlySet<unknown> = new Set(['open', 'close', 'denied', 'dns', 'limit']);
+const OUTSIDE_EVENT_TYPE: ReadonlySet<unknown> = new Set(['open', 'close', 'denied', 'dns', 'limit', 'request']);
 
 /** Checks a `OutsideEvent`. */
 export function outsideEvent(value: unknown, at: string): OutsideEvent {
@@ -281,6 +291,10 @@ export function outsideEvent(value: unknown, at: string): OutsideEvent {
   if (map['sent'] !== undefined) natural(map, at, 'sent');
   if (map['received'] !== undefined) natural(map, at, 'received');
   if (map['durationUs'] !== undefined) natural(map, at, 'durationUs');
+  if (map['method'] !== undefined) text(map, at, 'method');
+  if (map['path'] !== undefined) text(map, at, 'path');
+  if (map['status'] !== undefined) natural(map, at, 'status');
+  if (map['secrets'] !== undefined) texts(map, at, 'secrets');
   return map as unknown as OutsideEvent;
 }
 
@@ -419,7 +433,16 @@ export function restored(value: unknown, at: string): Restored {
   list(map, at, 'programs', restoredProgram);
   text(map, at, 'cwd');
   permissions(map['permissions'], `${at}.permissions`);
+  if (map['secrets'] !== undefined) list(map, at, 'secrets', restoredSecret);
   return map as unknown as Restored;
+}
+
+/** Checks a `RestoredSecret`. */
+export function restoredSecret(value: unknown, at: string): RestoredSecret {
+  const map = fields(value, at);
+  text(map, at, 'name');
+  texts(map, at, 'hosts');
+  return map as unknown as RestoredSecret;
 }
 
 /** Checks a `RuntimeUsage`. */
@@ -446,6 +469,13 @@ export function limitWarning(value: unknown, at: string): LimitWarning {
   natural(map, at, 'max');
   if (map['pid'] !== undefined) natural(map, at, 'pid');
   return map as unknown as LimitWarning;
+}
+
+/** Checks a `SecretsKey`. */
+export function secretsKey(value: unknown, at: string): SecretsKey {
+  const map = fields(value, at);
+  if (map['key'] !== undefined) binary(map, at, 'key');
+  return map as unknown as SecretsKey;
 }
 
 /** Checks a `RestoredPrograms`. */

@@ -490,6 +490,12 @@ export interface OutsideOptions {
   deny?: readonly string[] | undefined;
   /** Addresses that are allowed although they are not public. */
   private?: readonly string[] | undefined;
+  /** Rules about HTTP requests. A host with a rule is denied except for what a rule allows. */
+  http?: readonly OutsideHttpRule[] | undefined;
+  /** The secrets, without their values. */
+  secrets?: readonly OutsideSecret[] | undefined;
+  /** Certificates in PEM of authorities that are trusted besides the default authorities. */
+  authorities?: readonly string[] | undefined;
   /** The addresses of the DNS servers, with or without a port. Default: the host machine's. */
   dnsServers?: readonly string[] | undefined;
   /** Names with fixed addresses, which need no DNS server. */
@@ -499,6 +505,32 @@ export interface OutsideOptions {
    * change.
    */
   limits?: Readonly<Record<string, number>> | undefined;
+}
+
+/** A rule about HTTP requests. */
+export interface OutsideHttpRule {
+  /** A name or `*.name`, with or without a port. */
+  host: string;
+  /** The methods. Omitted: every method. */
+  methods?: readonly string[] | undefined;
+  /** The patterns of paths. Omitted: every path. */
+  paths?: readonly string[] | undefined;
+  /** The headers that the edge process sets. `${NAME}` in a value is the value of a secret. */
+  inject?: Readonly<Record<string, string>> | undefined;
+}
+
+/** A secret without its value. */
+export interface OutsideSecret {
+  /** The name. With a placeholder, also the name of an environment variable. */
+  name: string;
+  /** The text that programs have. A restored runtime keeps the placeholder of its snapshot. */
+  placeholder?: string | undefined;
+  /** The hosts that may receive the value. */
+  hosts: readonly string[];
+  /** The places of the value. Omitted: the default headers. */
+  places?: readonly string[] | undefined;
+  /** Whether connections without TLS may carry the value. */
+  insecure?: boolean | undefined;
 }
 
 /** A name with fixed addresses. */
@@ -606,7 +638,7 @@ export interface OutsideTaken {
 }
 
 /** The type of an outside event. */
-export type OutsideEventType = 'open' | 'close' | 'denied' | 'dns' | 'limit';
+export type OutsideEventType = 'open' | 'close' | 'denied' | 'dns' | 'limit' | 'request';
 
 /** An outside event. The type determines the fields that are present. */
 export interface OutsideEvent {
@@ -636,6 +668,14 @@ export interface OutsideEvent {
   received?: number | undefined;
   /** The duration of a connection or of a lookup, in microseconds. */
   durationUs?: number | undefined;
+  /** The method of a request. */
+  method?: string | undefined;
+  /** The path of a request, without the query. */
+  path?: string | undefined;
+  /** The status of the response. */
+  status?: number | undefined;
+  /** The names of the secrets whose values the request contained. */
+  secrets?: string[] | undefined;
 }
 
 /** Whether an operation is allowed. */
@@ -1011,6 +1051,16 @@ export interface Restored {
   cwd: string;
   /** The permissions of programs. */
   permissions: Permissions;
+  /** The secrets of the snapshot and of the request. */
+  secrets?: RestoredSecret[] | undefined;
+}
+
+/** A secret of a restored runtime. */
+export interface RestoredSecret {
+  /** The name. */
+  name: string;
+  /** The hosts that may receive the value. */
+  hosts: string[];
 }
 
 /** `runtime.dispose`. */
@@ -1059,6 +1109,25 @@ export interface LimitWarning {
   max: number;
   /** The process whose use is reported. Omitted for a limit of the whole runtime. */
   pid?: Pid | undefined;
+}
+
+/** The reply to `secrets.key`. */
+export interface SecretsKey {
+  /**
+   * The public key (X25519) of the edge process. Omitted if no edge process has the runtime. The
+   * sidecar then sends `secrets.wanted` with the first use.
+   */
+  key?: Uint8Array | undefined;
+}
+
+/** `secrets.put`. */
+export interface SecretsPut {
+  /** The runtime. */
+  runtime: RuntimeId;
+  /** The key of `secrets.key`. */
+  key: Uint8Array;
+  /** The values, sealed to the key with HPKE (RFC 9180). */
+  sealed: Uint8Array;
 }
 
 /** `snapshot.take`. */

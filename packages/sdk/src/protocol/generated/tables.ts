@@ -21,6 +21,7 @@ import {
   runtimeCopies,
   runtimeCreated,
   runtimeUsage,
+  secretsKey,
   sidecarResources,
   snapshotDigest,
   snapshotEntries,
@@ -90,6 +91,8 @@ import type {
   RuntimeRollback,
   RuntimeUsage,
   SdkHello,
+  SecretsKey,
+  SecretsPut,
   SidecarResources,
   SnapshotDigest,
   SnapshotEntries,
@@ -203,6 +206,10 @@ export interface Requests {
   'runtime.dispose': { body: RuntimeDispose; reply: void };
   /** Returns the present and the highest use of a runtime's limits. */
   'runtime.resources': { body: RuntimeResources; reply: RuntimeUsage };
+  /** Requests a key for one message of values. */
+  'secrets.key': { body: InRuntime; reply: SecretsKey };
+  /** Passes sealed values to the edge process. */
+  'secrets.put': { body: SecretsPut; reply: void };
   /** Takes a snapshot of a runtime. */
   'snapshot.take': { body: SnapshotTake; reply: SnapshotEntry };
   /** Puts a snapshot's state in place of the present state of a runtime. */
@@ -308,6 +315,8 @@ export const REQUESTS: { readonly [N in keyof Requests]: RequestRow<Requests[N][
   'runtime.create': { kind: 11, reply: runtimeCreated },
   'runtime.dispose': { kind: 12, reply: done },
   'runtime.resources': { kind: 65, reply: runtimeUsage },
+  'secrets.key': { kind: 96, reply: secretsKey },
+  'secrets.put': { kind: 97, reply: done },
   'snapshot.take': { kind: 70, reply: snapshotEntry },
   'runtime.rollback': { kind: 71, reply: restoredPrograms },
   'runtime.clone': { kind: 72, reply: runtimeCopies },
@@ -351,4 +360,5 @@ export const EVENTS = {
   'permissions.pending': 62,
   'limit.warning': 64,
   'outside.pending': 94,
+  'secrets.wanted': 98,
 } as const;

@@ -37,8 +37,8 @@ mod tests;
 
 /// The options, changes and reports of connections out of runtimes.
 pub use coldframe_edge_link::{
-    Change, CloseReason, Decision as OutsideDecision, Denied, DnsHost, Event as OutsideEvent, Existing, FlowInfo, LimitsChange,
-    Options as OutsideOptions, OptionsChange, OutsideMode, Refused, Rule,
+    Change, CloseReason, Decision as OutsideDecision, Denied, DnsHost, Event as OutsideEvent, Existing, FlowInfo, HttpRule,
+    InjectedHeader, LimitsChange, Options as OutsideOptions, OptionsChange, OutsideMode, Refused, Rule, SecretEntry,
 };
 pub use coldframe_error::{Error, Fact};
 pub use coldframe_ids::{ConnectionId, Digest, EvaluationId, HandleId, HostCallId, Pid};
@@ -58,7 +58,7 @@ pub use options::{
     CoreOptions, DEFAULT_MAX_RUNTIMES, Dispatch, EDGE_PROGRAM, EvaluationSettings, Mode, ProcessOptions, RuntimeOptions, Streams,
 };
 pub use outcome::{Outcome, ProcessEntry, Resources, Sink, Timings};
-pub use outside::{Done, OutsideEvents, OutsideListener, TimedEvent, now_us, rule_text};
+pub use outside::{Done, OutsideEvents, OutsideListener, SecretsKey, TimedEvent, now_us, rule_text};
 pub use program::ProgramInfo;
 pub use runtime::{
     ArchiveUse, AssignSinks, Carryover, Files, Held, Network, OutsideConnections, Permissions, Process, Processes,

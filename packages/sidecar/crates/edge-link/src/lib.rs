@@ -44,14 +44,11 @@ pub use message::{Message, Unencodable};
 pub use policy::{
     Change, DEFAULT_BYTES_PER_SECOND, DEFAULT_CONNECTING, DEFAULT_CONNECTIONS, DEFAULT_CONNECTS_BURST,
     DEFAULT_CONNECTS_PER_SECOND, DnsHost, Existing, HttpRule, InjectedHeader, Limits, LimitsChange, Options, OptionsChange,
-    OutsideMode,
+    OutsideMode, SecretEntry, SigningEntry,
 };
-pub use secrets::{
-    MAX_SECRET_FRAME_BYTES, SECRET_HEAD_BYTES, SecretBytes, SecretReply, SecretRequest, SecretSet, decode_secret_reply,
-    encode_secret_reply,
-};
+pub use secrets::{MAX_SEALED_BYTES, SEAL_INFO, SealedValue, SecretBytes, ValueState, decode_values, encode_values};
 pub use to_edge::{LookUpFamily, ToEdge};
 pub use to_sidecar::{FlowInfo, ToSidecar};
 
 /// The version of the link. Both sides are released together, so the versions must be equal.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;

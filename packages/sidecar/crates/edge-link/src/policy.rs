@@ -39,6 +39,10 @@ pub struct Options {
     pub private: Vec<String>,
     /// Rules about HTTP requests. A host with a rule is refused except for what a rule allows.
     pub http: Vec<HttpRule>,
+    /// The secrets, without their values. At most 256.
+    pub secrets: Vec<SecretEntry>,
+    /// Certificates in PEM of authorities that are trusted besides the default authorities.
+    pub authorities: Vec<String>,
     /// At most 8 DNS servers, such as `192.0.2.1`, `192.0.2.1:5353` and `[2001:db8::1]:5353`.
     /// Empty means the servers of the host machine.
     pub dns_servers: Vec<String>,
@@ -68,6 +72,32 @@ pub struct InjectedHeader {
     pub name: String,
     /// The template of the value.
     pub value: String,
+}
+
+/// A secret without its value, which arrives sealed (`secrets.rs`).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SecretEntry {
+    /// The name.
+    pub name: String,
+    /// The text that the guest has. `None` if only rules use the secret.
+    pub placeholder: Option<String>,
+    /// The hosts, such as `api.example.com` and `*.example.com:8443`.
+    pub hosts: Vec<String>,
+    /// The places, such as `header:authorization`. `None` means the default headers.
+    pub places: Option<Vec<String>>,
+    /// Whether connections without TLS may carry the value.
+    pub insecure: bool,
+    /// The scope of signatures, if the value is a key of AWS that signs requests.
+    pub sign: Option<SigningEntry>,
+}
+
+/// The scope of signatures of AWS. `None` means the scope that the guest has signed for.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SigningEntry {
+    /// The region, such as `eu-central-1`.
+    pub region: Option<String>,
+    /// The service, such as `s3`.
+    pub service: Option<String>,
 }
 
 /// A name with fixed addresses. The look-up of the name needs no rule and asks no server, but a
@@ -156,6 +186,10 @@ pub struct OptionsChange {
     pub private: Change<Vec<String>>,
     /// Rules about HTTP requests.
     pub http: Change<Vec<HttpRule>>,
+    /// The secrets.
+    pub secrets: Change<Vec<SecretEntry>>,
+    /// Further authorities.
+    pub authorities: Change<Vec<String>>,
     /// DNS servers.
     pub dns_servers: Change<Vec<String>>,
     /// Names with fixed addresses.
@@ -190,6 +224,8 @@ impl Options {
             deny: change.deny.apply(&self.deny, Vec::new()),
             private: change.private.apply(&self.private, Vec::new()),
             http: change.http.apply(&self.http, Vec::new()),
+            secrets: change.secrets.apply(&self.secrets, Vec::new()),
+            authorities: change.authorities.apply(&self.authorities, Vec::new()),
             dns_servers: change.dns_servers.apply(&self.dns_servers, Vec::new()),
             dns_hosts: change.dns_hosts.apply(&self.dns_hosts, Vec::new()),
             limits: self.limits.changed(&change.limits),

@@ -45,7 +45,8 @@ fn to_edge() -> Vec<ToEdge<'static>> {
         ToEdge::Check { runtime: 1, url: "https://example.com/".to_owned(), method: "GET".to_owned() },
         ToEdge::Flows { runtime: 1 },
         ToEdge::Watch { runtime: 1, on: true },
-        ToEdge::SecretsOpen { runtime: 1 },
+        ToEdge::SecretsKey { runtime: 1 },
+        ToEdge::SecretsPut { runtime: 1, key: [7; 32], sealed: vec![1, 2] },
         ToEdge::TlsOpen { runtime: 1 },
         ToEdge::Roots { pem: "-----BEGIN CERTIFICATE-----".to_owned() },
     ]

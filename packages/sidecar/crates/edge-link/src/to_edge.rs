@@ -7,7 +7,8 @@
 //! | `LookUp` | request | `Addresses` or `Failed` |
 //! | `Query` | request | `Records` or `Failed` |
 //! | `Check` | request | `Checked` or `Failed` |
-//! | `SecretsOpen` | request | `Done` or `Failed` |
+//! | `SecretsKey` | request | `SecretsKey` or `Failed` |
+//! | `SecretsPut` | request | `Done` or `Failed` |
 //! | `Flows` | request | one or more `FlowList`, of which the last has `more: false` |
 //! | `RuntimeEnd`, `Watch` | 0 | none |
 //! | `Roots` | 0 | none |
@@ -129,12 +130,19 @@ messages! {
         /// Whether events are sent.
         on: bool,
     };
-    /// Opens the secrets socket of a runtime with a policy. The socket is a descriptor of the
-    /// message that carries the first byte of this frame (`SCM_RIGHTS`). The messages of the socket
-    /// are in `secrets.rs`.
-    20 SecretsOpen {
+    /// Makes a key for values of a runtime's secrets. The key opens one message of values.
+    20 SecretsKey {
         /// The runtime.
         runtime: u64,
+    };
+    /// Passes values of a runtime's secrets, sealed to a key of `SecretsKey` (`secrets.rs`).
+    32 SecretsPut {
+        /// The runtime.
+        runtime: u64,
+        /// The key of `SecretsKey`.
+        key: [u8; 32],
+        /// The sealed values.
+        sealed: Vec<u8>,
     };
     /// Opens a flow without a socket: a session of TLS, whose bytes the guest moves. The flow is
     /// open at once. `Closed` follows only after a failure or `Close`. The bytes of the flow are

@@ -100,4 +100,15 @@ messages! {
         /// of 4,096 events was full.
         lost: u64,
     };
+    /// The reply to `SecretsKey`.
+    156 SecretsKey {
+        /// The public key (X25519).
+        key: [u8; 32],
+    };
+    /// The edge has no values of a runtime's secrets. Sent after the runtime's first policy with
+    /// secrets. The id is 0.
+    157 SecretsWanted {
+        /// The runtime.
+        runtime: u64,
+    };
 }

@@ -11,7 +11,6 @@
 //! `wall.rs`.
 
 mod describe;
-mod descriptors;
 mod dns;
 mod flow;
 mod http;
@@ -21,6 +20,7 @@ mod link;
 mod options;
 mod outgoing;
 mod runtime;
+mod seal;
 mod secrets;
 mod serve;
 mod surroundings;

@@ -5,11 +5,17 @@
 //! The exit code is 0 when the sidecar has closed the link, and 1 after a failure. The exit code is
 //! 2 for arguments, or for a descriptor 3 that is no socket.
 
+mod allocator;
+
+use allocator::Overwriting;
 use coldframe_edge::{Server, Surroundings};
 use std::io;
 use std::os::fd::{BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
+
+#[global_allocator]
+static ALLOCATOR: Overwriting = Overwriting;
 
 /// The descriptor of the link.
 const LINK: RawFd = 3;

@@ -10,7 +10,8 @@ use crate::flow::Flow;
 use crate::limits::{ByteRate, FailedPeers};
 use crate::link::Shared;
 use crate::options::{self, DnsOptions};
-use crate::tls::{Tickets, TlsFlow};
+use crate::secrets::{self, Arrival, Keys};
+use crate::tls::{Roots, Tickets, TlsFlow};
 use coldframe_edge_link::{Event, Existing, Failure, Limits, LookUpFamily, Options, OptionsChange};
 use coldframe_egress as egress;
 use coldframe_egress::{Current, HostNetwork, Limit, LookupBudgets, Name, PinSet, Policy, PolicyCell, TokenBucket};
@@ -46,6 +47,8 @@ pub struct Runtime {
     pub cell: PolicyCell,
     /// The other state. No borrow is held while another part runs.
     pub state: RefCell<State>,
+    /// The arrival of the values of secrets.
+    pub arrival: Arrival,
     work: RefCell<Inbox>,
 }
 
@@ -66,8 +69,10 @@ pub struct State {
     pub down: ByteRate,
     /// The secrets.
     pub secrets: SecretTable,
-    /// The number of open secrets sockets.
-    pub secret_sockets: usize,
+    /// The default authorities and those of the options. `None` until the first session.
+    roots: Option<Arc<Roots>>,
+    /// The keys for values of the secrets.
+    pub secret_keys: Keys,
     /// Peers to which connections have failed.
     pub failed: FailedPeers,
     /// The flows that are not closed.
@@ -100,6 +105,7 @@ impl Runtime {
     pub fn start(id: u64, shared: Rc<Shared>, options: Options) -> Result<Rc<Self>, Failure> {
         let dns = DnsOptions::compile(&options)?;
         options::check_injected(&options)?;
+        let declared = secrets::compile(&options)?;
         let policy = Policy::compile(options::egress(&options)).map_err(|invalid| describe::invalid_rule(&invalid))?;
         let host = HostNetwork::new(shared.surroundings.borrow().facts.clone());
         let now = Instant::now();
@@ -114,7 +120,8 @@ impl Runtime {
             up: ByteRate::new(limits.bytes_per_second, now),
             down: ByteRate::new(limits.bytes_per_second, now),
             secrets: SecretTable::default(),
-            secret_sockets: 0,
+            roots: None,
+            secret_keys: Keys::default(),
             failed: FailedPeers::default(),
             flows: HashMap::new(),
             sessions: HashMap::new(),
@@ -125,7 +132,9 @@ impl Runtime {
             limit_events: HashMap::new(),
         };
         let cell = PolicyCell::new(Current::new(policy, host));
-        let this = Rc::new(Self { id, shared, cell, state: RefCell::new(state), work: RefCell::default() });
+        let state = RefCell::new(state);
+        secrets::replace(&state, declared)?;
+        let this = Rc::new(Self { id, shared, cell, state, arrival: Arrival::default(), work: RefCell::default() });
         tokio::task::spawn_local(this.clone().run());
         Ok(this)
     }
@@ -190,10 +199,14 @@ impl Runtime {
     pub fn set(&self, options: Options, existing: Existing) -> Result<(), Failure> {
         let dns = DnsOptions::compile(&options)?;
         options::check_injected(&options)?;
+        let declared = secrets::compile(&options)?;
         let kept = match existing {
             Existing::Recheck => egress::Existing::Recheck,
             Existing::Keep => egress::Existing::Keep,
         };
+        if options.secrets != self.state.borrow().options.secrets {
+            secrets::replace(&self.state, declared)?;
+        }
         self.cell.update(options::replacement(&options), kept).map_err(|invalid| describe::invalid_rule(&invalid))?;
         let now = Instant::now();
         {
@@ -204,9 +217,13 @@ impl Runtime {
             }
             state.up.set(new.bytes_per_second, now);
             state.down.set(new.bytes_per_second, now);
+            if options.authorities != state.options.authorities {
+                state.roots = None;
+            }
             (state.options, state.dns) = (options, dns);
         }
         self.judge_flows(now);
+        self.arrival.ask(self);
         Ok(())
     }
 
@@ -290,6 +307,17 @@ impl Runtime {
             LookUpFamily::V6 => (false, true),
             LookUpFamily::Any => (host.has_v4 || !host.has_v6, host.has_v6),
         }
+    }
+
+    /// Returns the authorities that sessions trust if the guest passes none.
+    pub fn roots(&self) -> Arc<Roots> {
+        let mut state = self.state.borrow_mut();
+        if state.options.authorities.is_empty() {
+            return self.shared.roots();
+        }
+        let State { roots, options, .. } = &mut *state;
+        let texts = options.authorities.iter().map(String::as_str);
+        roots.get_or_insert_with(|| Arc::new(self.shared.roots().with(texts))).clone()
     }
 
     /// Sends an event if the runtime is watched.

@@ -1,152 +1,159 @@
-//! The secrets socket of a runtime: receives the values of secrets. Next: `http/mod.rs`.
+//! The secrets of a runtime: their declarations in the options, and the values, which arrive sealed.
 //!
-//! An embedder has made the socket, so the socket may be blocking, and the wall of the process has
-//! no call that changes this. Therefore each call on the socket has the flag `MSG_DONTWAIT`.
+//! The options have names, hosts and placeholders. After the first options with secrets, the edge
+//! asks for values ([`ToSidecar::SecretsWanted`]). The embedder requests a key ([`Keys::make`]) and
+//! sends values sealed to the key ([`put`]). Until a value has arrived, a request that may need the
+//! value waits ([`Arrival::wait`]). Next: `seal.rs`.
 
+use crate::describe;
 use crate::runtime::Runtime;
+use crate::seal::{KEY_BYTES, OpeningKey};
 use coldframe_edge_link::{
-    MAX_SECRET_FRAME_BYTES, SECRET_HEAD_BYTES, SecretBytes, SecretRequest, SecretSet, encode_secret_reply,
+    Failure, MAX_SEALED_BYTES, Options, SEAL_INFO, SealedValue, SecretEntry, ToSidecar, ValueState, decode_values,
 };
-use coldframe_secrets::{Host, Place, Placeholder, Secret, SecretValue};
-use rustix::net::{RecvFlags, SendFlags, recv, send};
-use std::io;
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
-use std::rc::Rc;
-use tokio::io::Interest;
-use tokio::io::unix::AsyncFd;
-use zeroize::Zeroizing;
+use coldframe_secrets::{Absence, AwsKey, Credential, Host, Place, Placeholder, Secret, SecretValue, Signing};
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::time::Duration;
+use tokio::sync::Notify;
+use tokio::time::timeout;
 
-/// The largest number of secrets sockets of one runtime. A further socket is closed.
-const MAX_SOCKETS: usize = 4;
+/// The largest number of keys of one runtime without a message. A further key replaces the oldest.
+const MAX_KEYS: usize = 16;
+/// The longest time that a request waits for the first value of a secret.
+const PENDING_WAIT: Duration = Duration::from_secs(30);
 
-/// The reason why a request fails: the wrong part, and the expected form. Never a value.
-type Wrong = (&'static str, String);
+/// The keys of one runtime that have opened no message.
+#[derive(Default)]
+pub struct Keys(VecDeque<OpeningKey>);
 
-/// The descriptor of a socket.
-struct Descriptor(OwnedFd);
-
-impl AsRawFd for Descriptor {
-    fn as_raw_fd(&self) -> RawFd {
-        self.0.as_raw_fd()
-    }
-}
-
-/// A socket that may be blocking.
-struct Socket(AsyncFd<Descriptor>);
-
-impl Socket {
-    fn new(socket: OwnedFd) -> io::Result<Self> {
-        let interest = Interest::READABLE | Interest::WRITABLE;
-        // SAFETY: `Descriptor` owns the descriptor, and neither closes nor replaces it while it
-        // lives.
-        Ok(Self(unsafe { AsyncFd::register_with_interest(Descriptor(socket), interest) }?))
-    }
-
-    /// Fills the buffer. Returns false if the socket has ended before the first byte.
-    async fn read_exact(&self, buffer: &mut [u8]) -> io::Result<bool> {
-        let mut filled = 0;
-        while let Some(space) = buffer.get_mut(filled..).filter(|space| !space.is_empty()) {
-            let mut ready = self.0.readable().await?;
-            let received = ready.try_io(|socket| {
-                let (count, _) = recv(&socket.get_ref().0, &mut *space, RecvFlags::DONTWAIT)?;
-                Ok(count)
-            });
-            match received {
-                Ok(Ok(0)) if filled == 0 => return Ok(false),
-                Ok(Ok(0)) => return Err(io::ErrorKind::UnexpectedEof.into()),
-                Ok(count) => filled += count?,
-                // The socket is not ready after all.
-                Err(_) => {}
-            }
+impl Keys {
+    /// Makes a key. Returns the public key.
+    ///
+    /// # Errors
+    /// Fails if the system has no random numbers.
+    pub fn make(&mut self) -> Result<[u8; KEY_BYTES], Failure> {
+        let key = OpeningKey::new().ok_or_else(|| describe::invalid("secrets", "random numbers of the system", "none"))?;
+        if self.0.len() >= MAX_KEYS {
+            self.0.pop_front();
         }
-        Ok(true)
+        let public = key.public();
+        self.0.push_back(key);
+        Ok(public)
     }
 
-    async fn write_all(&self, mut bytes: &[u8]) -> io::Result<()> {
-        while !bytes.is_empty() {
-            let mut ready = self.0.writable().await?;
-            let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
-            if let Ok(sent) = ready.try_io(|socket| Ok(send(&socket.get_ref().0, bytes, flags)?)) {
-                bytes = bytes.get(sent?..).unwrap_or_default();
-            }
+    fn take(&mut self, public: &[u8; KEY_BYTES]) -> Option<OpeningKey> {
+        let at = self.0.iter().position(|key| key.public() == *public)?;
+        self.0.remove(at)
+    }
+}
+
+/// The arrival of values.
+#[derive(Default)]
+pub struct Arrival {
+    notify: Notify,
+    was_asked: Cell<bool>,
+}
+
+impl Arrival {
+    /// Asks the embedder for values, once.
+    pub fn ask(&self, runtime: &Runtime) {
+        let has_secrets = !runtime.state.borrow().secrets.is_empty();
+        if has_secrets && !self.was_asked.replace(true) {
+            runtime.shared.out.send(0, &ToSidecar::SecretsWanted { runtime: runtime.id });
         }
-        Ok(())
+    }
+
+    /// Waits until `is_pending` returns false, or for the longest time.
+    pub async fn wait(&self, is_pending: impl Fn() -> bool) {
+        let arrived = async {
+            loop {
+                // The notification of a value that arrives after the check is not lost.
+                let notified = self.notify.notified();
+                if !is_pending() {
+                    return;
+                }
+                notified.await;
+            }
+        };
+        if is_pending() {
+            let _ = timeout(PENDING_WAIT, arrived).await;
+        }
     }
 }
 
-/// Serves the socket until the embedder closes the socket or breaks its rules.
-pub async fn serve(runtime: Rc<Runtime>, socket: OwnedFd) {
-    let Ok(socket) = Socket::new(socket) else { return };
-    if runtime.state.borrow().secret_sockets >= MAX_SOCKETS {
-        return;
+/// Opens sealed values and sets them. If one value is wrong, no value is set.
+///
+/// # Errors
+/// Returns the first wrong value.
+pub fn put(runtime: &Runtime, key: &[u8; KEY_BYTES], sealed: &[u8]) -> Result<(), Failure> {
+    let wrong = |what: &str, expected: &str| describe::invalid(what, expected, "other bytes");
+    if sealed.len() > MAX_SEALED_BYTES {
+        return Err(wrong("secrets", "at most 256 KiB of values"));
     }
-    runtime.state.borrow_mut().secret_sockets += 1;
-    // The embedder notices a broken rule by the end of the socket.
-    while let Ok(true) = serve_one(&runtime, &socket).await {}
-    runtime.state.borrow_mut().secret_sockets -= 1;
+    let key = runtime.state.borrow_mut().secret_keys.take(key).ok_or_else(|| wrong("secrets", "a key that is in use"))?;
+    let opened = key.open(SEAL_INFO, sealed).ok_or_else(|| wrong("secrets", "values that are sealed to the key"))?;
+    let values = decode_values(&opened).ok_or_else(|| wrong("secrets", "a list of values"))?;
+    let values: Vec<_> = values.iter().map(|value| Ok((value.name, parse(value)?))).collect::<Result<_, Failure>>()?;
+    let mut state = runtime.state.borrow_mut();
+    for (name, value) in values {
+        // A secret that was removed meanwhile needs no value.
+        state.secrets.set_value(name, value);
+    }
+    drop(state);
+    runtime.arrival.notify.notify_waiters();
+    Ok(())
 }
 
-/// Serves one request. Returns false at the end of the socket.
-async fn serve_one(runtime: &Runtime, socket: &Socket) -> io::Result<bool> {
-    let mut length = [0; 4];
-    if !socket.read_exact(&mut length).await? {
-        return Ok(false);
-    }
-    let length = usize::try_from(u32::from_le_bytes(length)).unwrap_or(usize::MAX);
-    if !(SECRET_HEAD_BYTES..=MAX_SECRET_FRAME_BYTES).contains(&length) {
-        return Err(io::ErrorKind::InvalidData.into());
-    }
-    let mut frame = Zeroizing::new(vec![0; length]);
-    if !socket.read_exact(&mut frame).await? {
-        return Err(io::ErrorKind::UnexpectedEof.into());
-    }
-    let (id, request) = SecretRequest::decode(&frame).ok_or(io::ErrorKind::InvalidData)?;
-    let result = apply(runtime, &request);
-    let reply = match &result {
-        Ok(()) => Ok(()),
-        Err((what, expected)) => Err((*what, expected.as_str())),
+/// Returns the value or the reason of its absence. An error has no part of the value.
+fn parse(value: &SealedValue<'_>) -> Result<Result<Credential, Absence>, Failure> {
+    let invalid = |fault: coldframe_secrets::InvalidValue| {
+        describe::invalid(&format!("secrets.{}", value.name), &fault.to_string(), "another value")
     };
-    let reply = encode_secret_reply(id, reply).ok_or(io::ErrorKind::InvalidData)?;
-    socket.write_all(&reply).await?;
-    Ok(true)
-}
-
-fn apply(runtime: &Runtime, request: &SecretRequest<'_>) -> Result<(), Wrong> {
-    let unknown = || ("name", "the name of a secret of the runtime".to_owned());
-    match request {
-        SecretRequest::Set(set) => {
-            let secret = secret(set)?;
-            let mut state = runtime.state.borrow_mut();
-            state.secrets.set(set.name, secret).map_err(|fault| ("secret", fault.to_string()))
+    match (value.state, value.parts.as_slice()) {
+        (ValueState::Missing, _) => Ok(Err(Absence::Missing)),
+        (ValueState::Unavailable, _) => Ok(Err(Absence::Unavailable)),
+        (ValueState::Value, [part]) => SecretValue::new(part.0.to_vec()).map(|text| Ok(Credential::Text(text))).map_err(invalid),
+        (ValueState::Aws, [id, secret, token @ ..]) => {
+            let key = AwsKey::new(id.0, secret.0, token.first().map(|token| token.0));
+            key.map(|key| Ok(Credential::Aws(key))).map_err(invalid)
         }
-        SecretRequest::Value { name, value } => {
-            let value = value.map(parse_value).transpose()?;
-            let is_known = runtime.state.borrow_mut().secrets.set_value(name, value);
-            if is_known { Ok(()) } else { Err(unknown()) }
-        }
-        SecretRequest::Remove { name } => {
-            let is_known = runtime.state.borrow_mut().secrets.remove(name);
-            if is_known { Ok(()) } else { Err(unknown()) }
-        }
+        _ => Err(describe::invalid(&format!("secrets.{}", value.name), "a value of a secret", "other parts")),
     }
 }
 
-fn parse_value(value: SecretBytes<'_>) -> Result<SecretValue, Wrong> {
-    SecretValue::new(value.0.to_vec()).map_err(|fault| ("value", fault.to_string()))
+/// Returns the secrets of options, without values.
+///
+/// # Errors
+/// Returns the first wrong secret.
+pub fn compile(options: &Options) -> Result<Vec<(String, Secret)>, Failure> {
+    options.secrets.iter().map(|entry| Ok((entry.name.clone(), secret(entry)?))).collect()
 }
 
-fn secret(set: &SecretSet<'_>) -> Result<Secret, Wrong> {
-    let placeholder = set.placeholder.map(Placeholder::parse).transpose();
-    let hosts = set.hosts.iter().map(|host| Host::parse(host)).collect::<Result<_, _>>();
-    let places = match &set.places {
+fn secret(entry: &SecretEntry) -> Result<Secret, Failure> {
+    let what = |field: &str| format!("secrets.{}.{field}", entry.name);
+    let placeholder = entry.placeholder.as_deref().map(Placeholder::parse).transpose();
+    let hosts = entry.hosts.iter().map(|host| Host::parse(host)).collect::<Result<_, _>>();
+    let places = match &entry.places {
         Some(places) => places.iter().map(|place| Place::parse(place)).collect::<Result<_, _>>(),
         None => Ok(Place::defaults()),
     };
     Ok(Secret {
-        placeholder: placeholder.map_err(|fault| ("placeholder", fault.to_string()))?,
-        value: set.value.map(parse_value).transpose()?,
-        hosts: hosts.map_err(|fault| ("hosts", fault.to_string()))?,
-        places: places.map_err(|fault| ("in", fault.to_string()))?,
-        insecure: set.insecure,
+        placeholder: placeholder.map_err(|fault| describe::invalid(&what("placeholder"), &fault.to_string(), ""))?,
+        value: None,
+        absence: Absence::Pending,
+        hosts: hosts.map_err(|fault| describe::invalid(&what("hosts"), &fault.to_string(), ""))?,
+        places: places.map_err(|fault| describe::invalid(&what("in"), &fault.to_string(), ""))?,
+        insecure: entry.insecure,
+        signs: entry.sign.as_ref().map(|sign| Signing { region: sign.region.clone(), service: sign.service.clone() }),
     })
+}
+
+/// Replaces the secrets of a runtime. A known name keeps its value.
+///
+/// # Errors
+/// Returns the first wrong secret. The former secrets stay in force.
+pub fn replace(secrets: &RefCell<crate::runtime::State>, compiled: Vec<(String, Secret)>) -> Result<(), Failure> {
+    let replaced = secrets.borrow_mut().secrets.replace(compiled);
+    replaced.map_err(|(name, fault)| describe::invalid(&format!("secrets.{name}"), &fault.to_string(), ""))
 }

@@ -4,7 +4,6 @@
 //! link all connections.
 
 use crate::describe;
-use crate::descriptors::Descriptors;
 use crate::dns;
 use crate::flow::Flow;
 use crate::interfaces::Interfaces;
@@ -120,7 +119,7 @@ impl Server {
         let Self { scheduler, stream, interfaces } = self;
         scheduler.block_on(async {
             let shared = Rc::new(Shared::new(surroundings));
-            let mut link = Link { shared: shared.clone(), said_hello: false, descriptors: Descriptors::default() };
+            let mut link = Link { shared: shared.clone(), said_hello: false };
             let stream = Rc::new(stream);
             let (writer, out) = (stream.clone(), shared.clone());
             let writer = tokio::task::spawn_local(poll_fn(move |cx| out.out.poll_write(&writer, cx)));
@@ -159,7 +158,6 @@ async fn follow(interfaces: AsyncFd<Changes>, shared: Rc<Shared>) {
 struct Link {
     shared: Rc<Shared>,
     said_hello: bool,
-    descriptors: Descriptors,
 }
 
 impl Link {
@@ -170,7 +168,7 @@ impl Link {
             let most = decoder.spare().len();
             let count = poll_fn(|cx| {
                 loop {
-                    match self.descriptors.try_read(stream, decoder.spare()) {
+                    match stream.try_read(decoder.spare()) {
                         Err(error) if error.kind() == io::ErrorKind::WouldBlock => match stream.poll_read_ready(cx) {
                             Poll::Ready(Ok(())) => {}
                             Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
@@ -252,11 +250,13 @@ impl Link {
                 reply.finish(result, |decision| ToSidecar::Checked { decision });
             }
             ToEdge::Flows { runtime } => self.list(reply, runtime),
-            ToEdge::SecretsOpen { runtime } => {
-                let socket = self.descriptors.take_socket().ok_or(LinkFault::Rules("a socket with SecretsOpen"))?;
-                let unknown = || describe::invalid("runtime", "a runtime with a policy", &runtime.to_string());
-                let of = self.shared.runtime(runtime).ok_or_else(unknown);
-                reply.finish(of.map(|of| of.spawn(secrets::serve(of.clone(), socket))), |()| ToSidecar::Done {});
+            ToEdge::SecretsKey { runtime } => {
+                let made = self.known(runtime).and_then(|of| of.state.borrow_mut().secret_keys.make());
+                reply.finish(made, |key| ToSidecar::SecretsKey { key });
+            }
+            ToEdge::SecretsPut { runtime, key, sealed } => {
+                let result = self.known(runtime).and_then(|of| secrets::put(&of, &key, &sealed));
+                reply.finish(result, |()| ToSidecar::Done {});
             }
             _ => return Err(LinkFault::Rules("a request")),
         }
@@ -270,6 +270,7 @@ impl Link {
                 return Err(LinkFault::Rules("at most 65536 runtimes"));
             }
             None => Runtime::start(id, self.shared.clone(), options).map(|runtime| {
+                runtime.arrival.ask(&runtime);
                 self.shared.runtimes.borrow_mut().insert(id, runtime);
             }),
         };
@@ -278,8 +279,12 @@ impl Link {
     }
 
     fn change(&self, id: u64, change: &OptionsChange, existing: Existing) -> Result<(), Failure> {
+        self.known(id)?.change(change, existing)
+    }
+
+    fn known(&self, id: u64) -> Result<Rc<Runtime>, Failure> {
         let unknown = || describe::invalid("runtime", "a runtime with a policy", &id.to_string());
-        self.shared.runtime(id).ok_or_else(unknown)?.change(change, existing)
+        self.shared.runtime(id).ok_or_else(unknown)
     }
 
     fn look_up(&self, reply: Request, id: u64, name: String, family: LookUpFamily) {

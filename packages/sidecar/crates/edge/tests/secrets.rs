@@ -1,4 +1,4 @@
-//! Secrets: the socket on which values arrive, placeholders, injected headers and masks.
+//! Secrets: sealed values, placeholders, injected headers and masks.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
 mod common;
@@ -7,16 +7,18 @@ use coldframe_edge_link::*;
 use common::embedder::*;
 use common::http::*;
 use common::*;
-use std::io::{Read, Write};
+use std::io::Write;
 
 /// An edge whose runtime 1 has the secret for the origin, over plain connections.
 fn with_secret(origin: &Origin, inject: &[(&str, &str)]) -> (Sidecar, Embedder) {
     let mut sidecar = Sidecar::new();
     let header = |(name, value): &(&str, &str)| InjectedHeader { name: (*name).to_owned(), value: (*value).to_owned() };
     let inject = inject.iter().map(header).collect();
-    sidecar.set(1, options(vec![HttpRule { inject, ..rule(format!("api.test:{}", origin.port()), None, None) }]));
-    let mut embedder = Embedder::open(&mut sidecar, 1).unwrap_or_else(|failure| panic!("{failure:?}"));
-    embedder.set(&format!("api.test:{}", origin.port()), true).unwrap();
+    let host = format!("api.test:{}", origin.port());
+    let secrets = vec![entry(&[&host], true)];
+    sidecar.set(1, Options { secrets, ..options(vec![HttpRule { inject, ..rule(host, None, None) }]) });
+    let embedder = Embedder::asked(&mut sidecar, 1);
+    embedder.value(&mut sidecar, VALUE).unwrap();
     (sidecar, embedder)
 }
 
@@ -75,12 +77,12 @@ fn basic_credentials_are_decoded() {
 #[test]
 fn plain_connections_carry_no_value_unless_the_secret_allows_them() {
     let origin = Origin::ok();
-    let (mut sidecar, mut embedder) = with_secret(&origin, &[]);
-    embedder.set(&format!("api.test:{}", origin.port()), false).unwrap();
+    let (mut sidecar, _embedder) = with_secret(&origin, &[]);
+    declare(&mut sidecar, 1, vec![entry(&[&format!("api.test:{}", origin.port())], false)]);
     exchange(&mut sidecar, 1, &origin, &bearer(""));
-    embedder.set("api.test", true).unwrap();
+    declare(&mut sidecar, 1, vec![entry(&["api.test"], true)]);
     exchange(&mut sidecar, 2, &origin, &bearer(""));
-    embedder.set(&format!("*.api.test:{}", origin.port()), true).unwrap();
+    declare(&mut sidecar, 1, vec![entry(&[&format!("*.api.test:{}", origin.port())], true)]);
     exchange(&mut sidecar, 3, &origin, &bearer(""));
     assert!(origin.seen().iter().all(|seen| header(seen, "authorization") == Some(&format!("Bearer {KEY}"))));
     assert_eq!(origin.seen().len(), 3);
@@ -89,14 +91,14 @@ fn plain_connections_carry_no_value_unless_the_secret_allows_them() {
 #[test]
 fn an_injected_header_replaces_the_guests_header() {
     let origin = echo();
-    let (mut sidecar, mut embedder) = with_secret(&origin, &[("Authorization", "Bearer ${KEY}")]);
+    let (mut sidecar, embedder) = with_secret(&origin, &[("Authorization", "Bearer ${KEY}")]);
     let more = "Connection: authorization\r\nAuthorization: mine\r\nAUTHORIZATION: mine too\r\n";
     let response = exchange(&mut sidecar, 1, &origin, &request("GET", "/", more));
     let seen = origin.seen().remove(0);
     let values: Vec<&str> = seen.lines().filter(|line| line.to_ascii_lowercase().starts_with("authorization")).collect();
     assert_eq!(values, [format!("authorization: Bearer {VALUE}")]);
     assert!(!response.contains(VALUE));
-    embedder.ask(&SecretRequest::Value { name: "KEY", value: None }).unwrap();
+    embedder.missing(&mut sidecar).unwrap();
     let response = exchange(&mut sidecar, 2, &origin, &get("/"));
     assert_eq!((status(&response), header(&response, "coldframe-denied")), ("403", Some("secret-missing")));
 }
@@ -104,7 +106,7 @@ fn an_injected_header_replaces_the_guests_header() {
 #[test]
 fn a_rotated_value_is_used_by_the_next_request_of_an_open_connection() {
     let origin = Origin::ok();
-    let (mut sidecar, mut embedder) = with_secret(&origin, &[]);
+    let (mut sidecar, embedder) = with_secret(&origin, &[]);
     assert_eq!(sidecar.connect(1, origin.address), Ok(()));
     let ok = |sidecar: &mut Sidecar| {
         sidecar.send(1, &ToEdge::Data(&bearer("")));
@@ -114,19 +116,20 @@ fn a_rotated_value_is_used_by_the_next_request_of_an_open_connection() {
         }
     };
     ok(&mut sidecar);
-    embedder.ask(&SecretRequest::Value { name: "KEY", value: Some(SecretBytes(b"another-value")) }).unwrap();
+    embedder.value(&mut sidecar, "another-value").unwrap();
     ok(&mut sidecar);
     let values: Vec<String> = origin.seen().iter().map(|seen| header(seen, "authorization").unwrap().to_owned()).collect();
     assert_eq!(values, [format!("Bearer {VALUE}"), "Bearer another-value".to_owned()]);
-    embedder.ask(&SecretRequest::Remove { name: "KEY" }).unwrap();
-    assert_eq!(embedder.ask(&SecretRequest::Remove { name: "KEY" }), Err("name".to_owned()));
+    declare(&mut sidecar, 1, Vec::new());
+    ok(&mut sidecar);
+    assert_eq!(header(&origin.seen()[2], "authorization"), Some(format!("Bearer {KEY}").as_str()), "the secret is removed");
 }
 
 #[test]
 fn a_missing_value_refuses_the_requests_that_carry_its_placeholder() {
     let origin = Origin::ok();
-    let (mut sidecar, mut embedder) = with_secret(&origin, &[]);
-    embedder.ask(&SecretRequest::Value { name: "KEY", value: None }).unwrap();
+    let (mut sidecar, embedder) = with_secret(&origin, &[]);
+    embedder.missing(&mut sidecar).unwrap();
     let response = exchange(&mut sidecar, 1, &origin, &bearer(""));
     assert_eq!((status(&response), header(&response, "coldframe-denied")), ("403", Some("secret-missing")));
     assert!(response.contains("\"detail\":\"KEY\""), "{response}");
@@ -137,7 +140,7 @@ fn a_missing_value_refuses_the_requests_that_carry_its_placeholder() {
 fn a_streamed_echo_is_masked_across_pieces_without_delay() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let origin = Origin::ok();
-    let (mut sidecar, mut embedder) = with_secret(&origin, &[]);
+    let (mut sidecar, _embedder) = with_secret(&origin, &[]);
     let address = listener.local_addr().unwrap();
     sidecar.update(
         1,
@@ -147,7 +150,7 @@ fn a_streamed_echo_is_masked_across_pieces_without_delay() {
         },
         Existing::Recheck,
     );
-    embedder.set(&format!("api.test:{}", address.port()), true).unwrap();
+    declare(&mut sidecar, 1, vec![entry(&[&format!("api.test:{}", address.port())], true)]);
     assert_eq!(sidecar.connect(1, address), Ok(()));
     sidecar.send(1, &ToEdge::Data(&bearer("")));
     let (mut peer, _) = listener.accept().unwrap();
@@ -187,40 +190,75 @@ fn events_have_the_names_of_secrets_and_no_values() {
 }
 
 #[test]
-fn wrong_secrets_and_sockets_are_refused() {
+fn a_request_waits_for_the_first_value() {
     let origin = Origin::ok();
-    let (mut sidecar, mut embedder) = with_secret(&origin, &[]);
-    let good = || secret(&["api.test"], false);
-    for (what, wrong) in [
-        ("value", SecretSet { value: Some(SecretBytes(b"a\r\nb")), ..good() }),
-        ("value", SecretSet { value: Some(SecretBytes(b"")), ..good() }),
-        ("placeholder", SecretSet { placeholder: Some("short"), ..good() }),
-        ("hosts", SecretSet { hosts: vec!["10.0.0.1"], ..good() }),
-        ("secret", SecretSet { hosts: vec![], ..good() }),
-        ("secret", SecretSet { name: "a b", ..good() }),
-        ("in", SecretSet { places: Some(vec!["header:proxy-authorization"]), ..good() }),
-        ("in", SecretSet { places: Some(vec!["body:/a"]), ..good() }),
-    ] {
-        assert_eq!(embedder.ask(&SecretRequest::Set(wrong.clone())), Err(what.to_owned()), "{wrong:?}");
+    let mut sidecar = Sidecar::new();
+    let host = format!("api.test:{}", origin.port());
+    let secrets = vec![entry(&[&host], true)];
+    sidecar.set(1, Options { secrets, ..options(vec![rule(host, None, None)]) });
+    let embedder = Embedder::asked(&mut sidecar, 1);
+    assert_eq!(sidecar.connect(1, origin.address), Ok(()));
+    sidecar.send(1, &ToEdge::Data(&bearer("")));
+    // The value arrives while the request waits, or before the request: the result is equal.
+    embedder.value(&mut sidecar, VALUE).unwrap();
+    let mut received = Vec::new();
+    while !received.ends_with(b"ok") {
+        received.extend(sidecar.receive_without_credit(1));
     }
-    assert!(matches!(Embedder::open(&mut sidecar, 2), Err(FailureKind::Invalid { .. })), "another runtime");
-    // A frame that breaks the rules of the socket ends the socket, and not the link.
-    embedder.0.write_all(&[255; 9]).unwrap();
-    assert_eq!(embedder.0.read(&mut [0; 1]).unwrap_or(0), 0);
-    let mut more: Vec<Embedder> =
-        (0..4).map(|_| Embedder::open(&mut sidecar, 1).unwrap_or_else(|kind| panic!("{kind:?}"))).collect();
-    assert!(more.iter_mut().all(|embedder| embedder.set("api.test", false).is_ok()));
-    let Ok(mut fifth) = Embedder::open(&mut sidecar, 1) else { panic!("no reply") };
-    assert_eq!(fifth.0.read(&mut [0; 1]).unwrap_or(0), 0, "at most four sockets");
-    sidecar.send(0, &ToEdge::RuntimeEnd { runtime: 1 });
-    assert_eq!(more.remove(0).0.read(&mut [0; 1]).unwrap_or(0), 0, "the runtime has ended");
+    assert_eq!(header(&origin.seen()[0], "authorization"), Some(format!("Bearer {VALUE}").as_str()));
+    embedder.put(&mut sidecar, "KEY", ValueState::Unavailable, None).unwrap();
+    let response = exchange(&mut sidecar, 2, &origin, &bearer(""));
+    assert_eq!((status(&response), header(&response, "coldframe-denied")), ("502", Some("secret-unavailable")));
+    assert!(response.contains("\"detail\":\"KEY\""), "{response}");
+    assert_eq!(origin.seen().len(), 1);
 }
 
 #[test]
-fn a_message_without_its_descriptor_ends_the_link() {
-    let mut sidecar = Sidecar::new();
-    sidecar.set(1, loopback());
-    sidecar.send(5, &ToEdge::SecretsOpen { runtime: 1 });
-    assert_eq!(sidecar.read(), None);
-    assert!(matches!(sidecar.finish(), Err(coldframe_edge::LinkFault::Rules(_))));
+fn wrong_values_and_declarations_are_refused() {
+    let origin = Origin::ok();
+    let (mut sidecar, embedder) = with_secret(&origin, &[]);
+    for wrong in [&b"a\r\nb"[..], b"", b" a"] {
+        assert_eq!(embedder.put(&mut sidecar, "KEY", ValueState::Value, Some(wrong)), Err("secrets.KEY".to_owned()), "{wrong:?}");
+    }
+    assert_eq!(embedder.put(&mut sidecar, "NONE", ValueState::Value, Some(b"x")), Ok(()), "a removed secret");
+    let good = || entry(&["api.test"], false);
+    for (what, wrong) in [
+        ("secrets.KEY.placeholder", SecretEntry { placeholder: Some("short".to_owned()), ..good() }),
+        ("secrets.KEY.hosts", entry(&["10.0.0.1"], false)),
+        ("secrets.KEY", entry(&[], false)),
+        ("secrets.a b", SecretEntry { name: "a b".to_owned(), ..good() }),
+        ("secrets.KEY.in", SecretEntry { places: Some(vec!["header:proxy-authorization".to_owned()]), ..good() }),
+        ("secrets.KEY.in", SecretEntry { places: Some(vec!["body:/a".to_owned()]), ..good() }),
+    ] {
+        let change = OptionsChange { secrets: Change::Replace(vec![wrong.clone()]), ..OptionsChange::default() };
+        sidecar.send(77, &ToEdge::PolicyUpdate { runtime: 1, change, existing: Existing::Recheck });
+        match sidecar.reply(77) {
+            ToSidecar::Failed { failure } => {
+                assert!(matches!(&failure.kind, FailureKind::Invalid { what: named, .. } if named == what), "{failure:?}");
+            }
+            other => panic!("{wrong:?}: {other:?}"),
+        }
+    }
+    // The former secret is still in force.
+    exchange(&mut sidecar, 1, &origin, &bearer(""));
+    assert_eq!(header(&origin.seen()[0], "authorization"), Some(format!("Bearer {VALUE}").as_str()));
+}
+
+#[test]
+fn a_key_opens_one_message_of_its_runtime() {
+    let origin = Origin::ok();
+    let (mut sidecar, _embedder) = with_secret(&origin, &[]);
+    sidecar.set(2, loopback());
+    assert!(matches!(Embedder::key(&mut sidecar, 3), Err(FailureKind::Invalid { .. })), "no such runtime");
+    let values = [SealedValue { name: "KEY", state: ValueState::Value, parts: vec![SecretBytes(b"replayed-value")] }];
+    let values = encode_values(&values).unwrap();
+    let key = Embedder::key(&mut sidecar, 1).unwrap_or_else(|kind| panic!("{kind:?}"));
+    let sealed = seal(key, SEAL_INFO, &values);
+    assert!(Embedder::send(&mut sidecar, 2, key, sealed.clone()).is_err(), "another runtime");
+    assert!(Embedder::send(&mut sidecar, 1, [7; 32], sealed.clone()).is_err(), "an unknown key");
+    assert!(Embedder::send(&mut sidecar, 1, key, sealed.clone()).is_ok());
+    assert!(Embedder::send(&mut sidecar, 1, key, sealed).is_err(), "the key was used");
+    let key = Embedder::key(&mut sidecar, 1).unwrap_or_else(|kind| panic!("{kind:?}"));
+    assert!(Embedder::send(&mut sidecar, 1, key, seal(key, b"other", &values)).is_err(), "another seal");
+    assert!(Embedder::send(&mut sidecar, 1, key, vec![0; (256 << 10) + 1]).is_err(), "too many bytes");
 }

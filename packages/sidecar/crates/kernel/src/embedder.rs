@@ -20,6 +20,8 @@ pub trait Embedder: Send + Sync {
     /// started under the id `_id`. Events are in order. The runtime's sockets are locked during the
     /// call, so the method must not call the kernel.
     fn network(&self, _id: ConnectionId, _event: NetworkEvent) {}
+    /// Reports that the edge process needs the values of the runtime's secrets.
+    fn secrets_wanted(&self) {}
 }
 
 /// A request of a program to the embedder.

@@ -167,6 +167,13 @@ impl HostCalls {
         let _ = self.embedder.set(embedder);
     }
 
+    /// Reports to the embedder that the edge process needs the values of the runtime's secrets.
+    pub fn secrets_wanted(&self) {
+        if let Some(embedder) = self.embedder.get() {
+            embedder.secrets_wanted();
+        }
+    }
+
     /// Enters a call in the table and sends the call to the embedder. A reply notifies `listener`.
     /// Fails with `ENOSYS` without an embedder, and with `E2BIG` if the input is too long. Fails
     /// with `ENOBUFS` if too many calls or bytes are in progress, or the limit of kernel memory is

@@ -15,8 +15,8 @@ use coldframe_core::{
 };
 use coldframe_ids::{RequestId, RunnerId, RuntimeId};
 use coldframe_protocol::messages::{
-    Restored, RestoredProgram, RestoredPrograms, RuntimeClone, RuntimeCopies, RuntimeCopy, RuntimeCreate, RuntimeCreated,
-    RuntimeRollback,
+    Restored, RestoredProgram, RestoredPrograms, RestoredSecret, RuntimeClone, RuntimeCopies, RuntimeCopy, RuntimeCreate,
+    RuntimeCreated, RuntimeRollback,
 };
 
 use crate::convert;
@@ -94,7 +94,9 @@ impl Session {
             let policy = restore.permissions.clone().unwrap_or_else(|| snapshot.permissions());
             let restore = RestoreOptions { limits: Some(limits), outside: outside?, ..restore };
             let ((runtime, programs), _) = session.copy(snapshot, CopyOptions { restore, warn, tenant: owner })?;
-            let restored = Restored { programs, cwd: &cwd, permissions: permissions::permissions(&policy) };
+            let secrets = session.runtimes.get(runtime).map(|live| live.runtime.outside().secrets()).unwrap_or_default();
+            let secrets = (!secrets.is_empty()).then(|| secrets.iter().map(restored_secret).collect());
+            let restored = Restored { programs, cwd: &cwd, permissions: permissions::permissions(&policy), secrets };
             let configure_ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
             let created = RuntimeCreated { runtime, configure_ns, restored: Some(restored) };
             Ok(Reply(id).body(&created, 512))
@@ -299,4 +301,8 @@ impl Session {
         // The clones start to run after the reply to their request.
         drop(starting);
     }
+}
+
+fn restored_secret(secret: &core::SecretEntry) -> RestoredSecret<'_> {
+    RestoredSecret { name: &secret.name, hosts: secret.hosts.iter().map(String::as_str).collect() }
 }

@@ -58,6 +58,11 @@ impl Embedder for EventSender {
         }
     }
 
+    fn secrets_wanted(&self) {
+        let body = messages::InRuntime { runtime: self.runtime };
+        self.outlet.send(Message::event(Kind::SecretsWanted, 0, &body, 32));
+    }
+
     fn cancel(&self, id: HostCallId) {
         self.outlet.send(Message::event(Kind::HostCancel, id.get(), &HostCancel { runtime: self.runtime }, 32));
     }

@@ -11,7 +11,7 @@ use coldframe_ids::{RequestId, RuntimeId};
 use coldframe_protocol::Kind;
 use coldframe_protocol::messages::{
     OutsideEvent, OutsideEventType, OutsideExisting, OutsideFlow, OutsideFlowList, OutsidePending, OutsideRequest, OutsideTaken,
-    OutsideVerdict,
+    OutsideVerdict, SecretsKey, SecretsRequest,
 };
 
 use crate::convert;
@@ -75,6 +75,37 @@ impl Session {
             }
         }
         Ok(None)
+    }
+
+    /// Handles a message about the values of a runtime's secrets.
+    pub(crate) fn secrets(&mut self, id: RequestId, request: SecretsRequest<'_>, may_run_here: bool) -> Handled {
+        match request {
+            SecretsRequest::SecretsKey(about) => Ok(self.on_outside(
+                id,
+                about.runtime,
+                may_run_here,
+                |key: Option<core::SecretsKey>, reply| reply.body(&SecretsKey { key: key.as_ref().map(|key| &key[..]) }, 64),
+                |outside, done| outside.secrets_key(done),
+            )),
+            SecretsRequest::SecretsPut(put) => {
+                let Ok(key) = core::SecretsKey::try_from(put.key) else {
+                    let (what, expected) = ("secrets.put.key".to_owned(), "32 bytes".to_owned());
+                    let error = core::Error::InvalidRequest { what, expected, received: format!("{} bytes", put.key.len()) };
+                    self.refuse(id, &convert::failure(&error, ErrorContext::runtime(put.runtime)));
+                    return Ok(None);
+                };
+                let sealed = put.sealed.to_vec();
+                Ok(self.on_outside(
+                    id,
+                    put.runtime,
+                    may_run_here,
+                    |(), reply| reply.done(),
+                    move |outside, done| {
+                        outside.put_secrets(key, sealed, done);
+                    },
+                ))
+            }
+        }
     }
 
     /// Answers a request with the result that the edge process sends later. `call` runs after the
@@ -165,7 +196,7 @@ fn flow_list(flows: Vec<FlowInfo>, reply: Reply) -> Message {
 /// Encodes the reply that has the events.
 fn taken(reply: Reply, taken: &core::OutsideEvents) -> Message {
     let parts: Vec<Parts> = taken.events.iter().map(|one| Parts::of(&one.event)).collect();
-    let events = taken.events.iter().zip(&parts).filter_map(|(one, parts)| event(one, parts)).collect();
+    let events = taken.events.iter().zip(&parts).map(|(one, parts)| event(one, parts)).collect();
     reply.body(&OutsideTaken { events, lost: taken.lost }, 64 + 192 * parts.len())
 }
 
@@ -208,8 +239,8 @@ fn peer_of(refused: &core::Refused) -> Option<std::net::SocketAddr> {
     }
 }
 
-/// Returns the event for the SDK. A forwarded request is no event of the SDK.
-fn event<'a>(timed: &'a core::TimedEvent, parts: &'a Parts) -> Option<OutsideEvent<'a>> {
+/// Returns the event for the SDK.
+fn event<'a>(timed: &'a core::TimedEvent, parts: &'a Parts) -> OutsideEvent<'a> {
     let empty = OutsideEvent {
         kind: OutsideEventType::Limit,
         time_us: timed.time_us,
@@ -224,8 +255,12 @@ fn event<'a>(timed: &'a core::TimedEvent, parts: &'a Parts) -> Option<OutsideEve
         sent: None,
         received: None,
         duration_us: None,
+        method: None,
+        path: None,
+        status: None,
+        secrets: None,
     };
-    Some(match &timed.event {
+    match &timed.event {
         core::OutsideEvent::Open { host, peer, rule, .. } => OutsideEvent {
             kind: OutsideEventType::Open,
             host: host.as_deref(),
@@ -261,16 +296,19 @@ fn event<'a>(timed: &'a core::TimedEvent, parts: &'a Parts) -> Option<OutsideEve
             duration_us: Some(duration_ms.saturating_mul(1_000)),
             ..empty
         },
-        core::OutsideEvent::Request { denied: None, .. } => return None,
-        core::OutsideEvent::Request { host, denied: Some(denied), .. } => OutsideEvent {
-            kind: OutsideEventType::Denied,
+        core::OutsideEvent::Request { host, method, path, status, secrets, denied, .. } => OutsideEvent {
+            kind: OutsideEventType::Request,
             host: Some(host),
-            pattern: denied.rule.as_ref().map(|rule| rule.entry.as_str()),
-            reason: Some(&denied.reason),
+            method: Some(method),
+            path: Some(path),
+            status: Some(*status),
+            secrets: Some(secrets.iter().map(String::as_str).collect()),
+            pattern: denied.as_ref().and_then(|denied| denied.rule.as_ref()).map(|rule| rule.entry.as_str()),
+            reason: denied.as_ref().map(|denied| denied.reason.as_str()),
             ..empty
         },
         core::OutsideEvent::Limit { name } => OutsideEvent { limit: Some(name), ..empty },
-    })
+    }
 }
 
 /// Returns the stable text of the reason. A connection that both sides have ended has no reason.

@@ -2,7 +2,7 @@
 
 use coldframe_core as core;
 use coldframe_core::{Change, Error, LimitsChange, OptionsChange};
-use coldframe_protocol::messages::{OutsideHost, OutsideMode, OutsideOptions};
+use coldframe_protocol::messages::{OutsideHost, OutsideHttpRule, OutsideMode, OutsideOptions, OutsideSecret};
 
 /// The number of seconds of new connections that a burst may have.
 const BURST_SECONDS: u32 = 4;
@@ -23,7 +23,9 @@ pub(crate) fn change(given: &OutsideOptions<'_>, clear: &[&str]) -> Result<Optio
         allow: replaced(texts(given.allow.as_deref())),
         deny: replaced(texts(given.deny.as_deref())),
         private: replaced(texts(given.private.as_deref())),
-        http: Change::Leave,
+        http: replaced(given.http.as_ref().map(|rules| rules.iter().map(http_rule).collect())),
+        secrets: replaced(given.secrets.as_ref().map(|secrets| secrets.iter().map(secret).collect())),
+        authorities: replaced(texts(given.authorities.as_deref())),
         dns_servers: replaced(texts(given.dns_servers.as_deref())),
         dns_hosts: replaced(given.dns_hosts.as_ref().map(|hosts| hosts.iter().map(host).collect())),
         limits: LimitsChange::default(),
@@ -37,6 +39,9 @@ pub(crate) fn change(given: &OutsideOptions<'_>, clear: &[&str]) -> Result<Optio
             "allow" => change.allow = Change::Clear,
             "deny" => change.deny = Change::Clear,
             "private" => change.private = Change::Clear,
+            "http" => change.http = Change::Clear,
+            "secrets" => change.secrets = Change::Clear,
+            "authorities" => change.authorities = Change::Clear,
             "dnsServers" => change.dns_servers = Change::Clear,
             "dnsHosts" => change.dns_hosts = Change::Clear,
             "limits" => {
@@ -61,6 +66,26 @@ fn replaced<T>(value: Option<T>) -> Change<T> {
 
 fn texts(texts: Option<&[&str]>) -> Option<Vec<String>> {
     texts.map(|texts| texts.iter().map(|text| (*text).to_owned()).collect())
+}
+
+fn http_rule(rule: &OutsideHttpRule<'_>) -> core::HttpRule {
+    let header = |(name, value): &(&str, &str)| core::InjectedHeader { name: (*name).to_owned(), value: (*value).to_owned() };
+    core::HttpRule {
+        host: rule.host.to_owned(),
+        methods: texts(rule.methods.as_deref()),
+        paths: texts(rule.paths.as_deref()),
+        inject: rule.inject.iter().flat_map(|pairs| &pairs.0).map(header).collect(),
+    }
+}
+
+fn secret(secret: &OutsideSecret<'_>) -> core::SecretEntry {
+    core::SecretEntry {
+        name: secret.name.to_owned(),
+        placeholder: secret.placeholder.map(str::to_owned),
+        hosts: texts(Some(&secret.hosts)).unwrap_or_default(),
+        places: texts(secret.places.as_deref()),
+        insecure: secret.insecure == Some(true),
+    }
 }
 
 fn host(host: &OutsideHost<'_>) -> core::DnsHost {
@@ -120,7 +145,7 @@ mod tests {
         assert_eq!((changed.limits.connects_per_second, changed.limits.connections), (50, u32::MAX));
         let cleared = changed.changed(&change(&OutsideOptions::default(), &["limits", "deny"]).unwrap());
         assert_eq!(cleared, core::OutsideOptions::default());
-        assert!(change(&OutsideOptions::default(), &["secrets"]).is_err());
+        assert!(change(&OutsideOptions::default(), &["unknown"]).is_err());
         let unknown = OutsideOptions { limits: Some(Numbers(vec![("udp", 1)])), ..OutsideOptions::default() };
         assert!(options(&unknown).is_err());
     }

@@ -191,6 +191,7 @@ impl Session {
             Request::Permission(request) => self.permission(id, request, may_run_here),
             Request::Snapshot(request) => self.snapshot(id.request()?, request, may_run_here),
             Request::Outside(request) => self.outside(id.request()?, request, may_run_here),
+            Request::Secrets(request) => self.secrets(id.request()?, request, may_run_here),
         }
     }
 

@@ -5,10 +5,10 @@
 //! ends the link. The end of the link fails every flow and every request exactly once. Next:
 //! `runtime_outside.rs`.
 
-use super::Done;
 use super::convert::{errno, for_embedder, for_kernel, try_again};
 use super::outgoing::{Next, Outgoing, send_all};
 use super::runtime_outside::RuntimeOutside;
+use super::{Done, SecretsKey};
 use coldframe_edge_link::{
     Decision, Decoder, FlowInfo, Frame, Invalid, MAX_DATA_BYTES, Message, ToEdge, ToSidecar, Unencodable, VERSION,
 };
@@ -61,6 +61,8 @@ pub(crate) enum Request {
     Change(Done<()>),
     Check(Done<Decision>),
     Flows(Done<Vec<FlowInfo>>, Vec<FlowInfo>),
+    SecretsKey(Done<Option<SecretsKey>>),
+    SecretsPut(Done<()>),
     /// Options that the core has validated.
     Options,
 }
@@ -266,6 +268,12 @@ impl Link {
                     target.event(event, lost);
                 }
             }
+            ToSidecar::SecretsWanted { runtime } => {
+                let target = self.tables.lock().runtimes.get(&runtime).cloned();
+                if let Some(target) = target {
+                    target.secrets_wanted();
+                }
+            }
             ToSidecar::FlowList { flows, more } => self.listed(id, flows, more)?,
             reply => {
                 let request = self.tables.lock().requests.remove(&id).ok_or(Fault::Request(id))?;
@@ -355,6 +363,8 @@ impl Request {
             Self::Change(done) => done(Err(error)),
             Self::Check(done) => done(Err(error)),
             Self::Flows(done, _) => done(Err(error)),
+            Self::SecretsKey(done) => done(Err(error)),
+            Self::SecretsPut(done) => done(Err(error)),
             Self::LookUp(..) | Self::Options => {}
         }
     }
@@ -372,6 +382,8 @@ impl Request {
             }
             (Self::Change(done), ToSidecar::Done {}) => done(Ok(())),
             (Self::Check(done), ToSidecar::Checked { decision }) => done(Ok(decision)),
+            (Self::SecretsKey(done), ToSidecar::SecretsKey { key }) => done(Ok(Some(key))),
+            (Self::SecretsPut(done), ToSidecar::Done {}) => done(Ok(())),
             (Self::Options, ToSidecar::Done {}) => {}
             // The core has validated the options, so this is a defect. The edge refuses everything
             // for a runtime without options. The other runtimes must not be affected.

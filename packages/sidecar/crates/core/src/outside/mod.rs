@@ -11,7 +11,7 @@
 //! [`RuntimeOutside`] has the options of one runtime, and sends them to each new edge process.
 //!
 //! The edge judges names and addresses. The core validates options with the same code, so that
-//! invalid options are refused before an edge process exists. Next: `scope.rs`.
+//! invalid options are refused before an edge process exists. Next: `scope.rs`, `secrets.rs`.
 
 mod convert;
 mod edge;
@@ -21,6 +21,7 @@ mod options;
 mod outgoing;
 mod runtime_outside;
 mod scope;
+mod secrets;
 #[cfg(test)]
 mod tests;
 
@@ -30,8 +31,12 @@ pub use events::{OutsideEvents, OutsideListener, TimedEvent, now_us};
 pub(crate) use options::validate;
 pub(crate) use runtime_outside::{Owner, RuntimeOutside};
 pub(crate) use scope::{with_outside, without_outside};
+pub(crate) use secrets::{check_stored, restored, variables};
 
 use coldframe_error::Error;
+
+/// The public key to which the embedder seals one message of values of secrets.
+pub type SecretsKey = [u8; 32];
 
 /// Receives the result of a request that the edge process answers. Runs on the link's thread, and
 /// must not wait.

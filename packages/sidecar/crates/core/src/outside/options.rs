@@ -4,6 +4,7 @@ use super::link::unencodable;
 use coldframe_edge_link::{DnsHost, Limits, Message, Options, OutsideMode, ToEdge};
 use coldframe_egress::{EgressOptions, HttpRule, Name, Outside, Policy};
 use coldframe_error::Error;
+use coldframe_secrets::{Absence, Host, Place, Placeholder, Secret, SecretTable, Template};
 use std::collections::HashSet;
 use std::net::{IpAddr, SocketAddr};
 
@@ -11,6 +12,8 @@ use std::net::{IpAddr, SocketAddr};
 const MAX_SERVERS: usize = 8;
 /// The largest number of names with fixed addresses.
 const MAX_HOSTS: usize = 1_024;
+/// The largest number of texts with further authorities.
+const MAX_AUTHORITIES: usize = 64;
 /// The largest number of addresses of one name.
 const MAX_ADDRESSES: usize = 64;
 /// The largest value of `connections`: the windows of this number of connections are 4 GiB.
@@ -35,6 +38,9 @@ pub(crate) fn validate(options: &Options) -> Result<(), Error> {
     });
     let http = http.collect();
     Policy::compile(EgressOptions { outside, allow, deny, private, http })?;
+    check_injected(options)?;
+    check_secrets(options)?;
+    check_authorities(options)?;
     check_count("network.dns.servers", options.dns_servers.len(), MAX_SERVERS)?;
     for (index, server) in options.dns_servers.iter().enumerate() {
         let is_valid = server.parse::<IpAddr>().is_ok() || server.parse::<SocketAddr>().is_ok_and(|server| server.port() != 0);
@@ -53,6 +59,58 @@ pub(crate) fn validate(options: &Options) -> Result<(), Error> {
     // The options are one message to the edge process.
     let message = ToEdge::PolicySet { runtime: u64::MAX, options: options.clone() };
     message.encode(0, &mut Vec::new()).map_err(|fault| unencodable(&fault))
+}
+
+/// Checks the headers that rules inject.
+fn check_injected(options: &Options) -> Result<(), Error> {
+    for (index, rule) in options.http.iter().enumerate() {
+        for header in &rule.inject {
+            let what = || format!("network.http[{index}].inject");
+            Place::header(&header.name).map_err(|fault| invalid(what(), &fault.to_string(), &header.name))?;
+            // A template has no value of a secret, but its author may have written one.
+            Template::parse(&header.value).map_err(|fault| invalid(what(), &fault.to_string(), "another text"))?;
+        }
+    }
+    Ok(())
+}
+
+fn check_secrets(options: &Options) -> Result<(), Error> {
+    let mut table = SecretTable::default();
+    for entry in &options.secrets {
+        let what = |field: &str| format!("secrets.{}{field}", short(&entry.name));
+        let hosts =
+            entry.hosts.iter().map(|host| Host::parse(host).map_err(|fault| invalid(what(".hosts"), &fault.to_string(), host)));
+        let places = entry
+            .places
+            .iter()
+            .flatten()
+            .map(|place| Place::parse(place).map_err(|fault| invalid(what(".in"), &fault.to_string(), place)));
+        let placeholder = entry
+            .placeholder
+            .as_deref()
+            .map(|text| Placeholder::parse(text).map_err(|fault| invalid(what(".placeholder"), &fault.to_string(), text)));
+        let secret = Secret {
+            placeholder: placeholder.transpose()?,
+            value: None,
+            absence: Absence::Pending,
+            hosts: hosts.collect::<Result<_, _>>()?,
+            places: places.collect::<Result<_, _>>()?,
+            insecure: entry.insecure,
+        };
+        if table.contains(&entry.name) {
+            return Err(invalid(what(""), "each name once", &entry.name));
+        }
+        table.set(&entry.name, secret).map_err(|fault| invalid(what(""), &fault.to_string(), &entry.name))?;
+    }
+    Ok(())
+}
+
+fn check_authorities(options: &Options) -> Result<(), Error> {
+    check_count("network.ca.extra", options.authorities.len(), MAX_AUTHORITIES)?;
+    match options.authorities.iter().position(|text| !text.contains("-----BEGIN CERTIFICATE-----")) {
+        Some(index) => Err(invalid(format!("network.ca.extra[{index}]"), "certificates in PEM", "another text")),
+        None => Ok(()),
+    }
 }
 
 /// Returns the canonical name.

@@ -7,7 +7,8 @@ use super::edge::Edge;
 use super::events::{EventQueue, OutsideEvents, OutsideListener};
 use super::link::{Link, Request};
 use super::options::validate;
-use super::{Done, convert};
+use super::secrets::keep_placeholders;
+use super::{Done, SecretsKey, convert};
 use coldframe_edge_link::{Decision, Event, Existing, FlowInfo, LookUpFamily, Options, OptionsChange, ToEdge};
 use coldframe_error::{Errno, Error};
 use coldframe_kernel::{FlowId, Kernel, LookUpAnswer, LookUpId, Outside, OutsideEvent, OutsideFailure};
@@ -68,8 +69,9 @@ impl RuntimeOutside {
 
     /// Changes the options. `done` is called when the edge process has the new options, or at once
     /// if no edge process has the options. Invalid options change nothing.
-    pub fn update(&self, change: OptionsChange, existing: Existing, done: Done<()>) {
+    pub fn update(&self, mut change: OptionsChange, existing: Existing, done: Done<()>) {
         let mut state = self.state.lock();
+        keep_placeholders(&mut change, &state.options.secrets);
         let options = state.options.changed(&change);
         if let Err(error) = validate(&options) {
             drop(state);
@@ -112,6 +114,39 @@ impl RuntimeOutside {
                 sent.unwrap_or_else(|(request, error)| request.fail(error));
             }
             None => done(Ok(Vec::new())),
+        }
+    }
+
+    /// Requests a key for values of the secrets. The result is `None` if no edge process has the
+    /// options. Starts no edge process.
+    pub fn secrets_key(&self, done: Done<Option<SecretsKey>>) {
+        let link = self.state.lock().link.clone().filter(|link| !link.is_over());
+        match link {
+            Some(link) => {
+                let sent = link.request(&ToEdge::SecretsKey { runtime: self.runtime }, Request::SecretsKey(done));
+                sent.unwrap_or_else(|(request, error)| request.fail(error));
+            }
+            None => done(Ok(None)),
+        }
+    }
+
+    /// Passes sealed values to the edge process that made the key.
+    pub fn put_secrets(&self, key: SecretsKey, sealed: Vec<u8>, done: Done<()>) {
+        let link = self.state.lock().link.clone().filter(|link| !link.is_over());
+        match link {
+            Some(link) => {
+                let message = ToEdge::SecretsPut { runtime: self.runtime, key, sealed };
+                let sent = link.request(&message, Request::SecretsPut(done));
+                sent.unwrap_or_else(|(request, error)| request.fail(error));
+            }
+            None => done(Err(Error::EdgeEnded { reason: "its process has exited".to_owned() })),
+        }
+    }
+
+    /// Reports to the embedder that the edge process needs the values of the secrets.
+    pub(super) fn secrets_wanted(&self) {
+        if let Some(owner) = self.owner.upgrade() {
+            owner.notify(&mut |kernel| kernel.host_calls.secrets_wanted());
         }
     }
 

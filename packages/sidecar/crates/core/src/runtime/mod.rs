@@ -33,6 +33,7 @@ use crate::budget::{BudgetUse, RuntimeBudget};
 use crate::checks::{check_cwd, check_env, check_size, env_bytes, failed, lay_over, login_env};
 use crate::options::{Dispatch, Mode, ProcessOptions, RuntimeOptions, Streams};
 use crate::outcome::Sink;
+use crate::outside::variables;
 use crate::program::{Home, Launch, Membership, Origin, Parts, Program, Quiesce, run};
 use crate::sched::{Alarm, Task, TaskFlow};
 use crate::snapshot::SnapshotUse;
@@ -134,7 +135,9 @@ impl Runtime {
         check_env(&options.env)?;
         check_weight(options.weight)?;
         options.limits.check(registry.installation().image_len())?;
-        let env = login_env(options.env);
+        let secrets = options.outside.as_ref().map(|outside| variables(&outside.secrets)).unwrap_or_default();
+        let mut env = login_env(options.env);
+        lay_over(&mut env, &secrets);
         check_size("env", env_bytes(&env), options.limits.env_bytes)?;
         let kernel = Arc::new(Kernel::new(&options.limits));
         outside::prepare(&kernel, options.permissions, options.outside.as_ref())?;

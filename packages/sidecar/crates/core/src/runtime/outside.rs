@@ -2,8 +2,10 @@
 //! events. Next: `permissions.rs`.
 
 use super::{Inner, Runtime};
-use crate::outside::{Done, OutsideEvents, OutsideListener, Owner, RuntimeOutside, validate, with_outside, without_outside};
-use coldframe_edge_link::{Decision, Existing, FlowInfo, Options, OptionsChange};
+use crate::outside::{
+    Done, OutsideEvents, OutsideListener, Owner, RuntimeOutside, SecretsKey, restored, validate, with_outside, without_outside,
+};
+use coldframe_edge_link::{Decision, Existing, FlowInfo, Options, OptionsChange, SecretEntry};
 use coldframe_error::Error;
 use coldframe_kernel::{Kernel, PermissionPolicy};
 use coldframe_panics::runtime::Mutex;
@@ -34,7 +36,7 @@ impl OutsideConnections {
         if let Some(outside) = self.inner.outside.get() {
             return outside.update(change, existing, done);
         }
-        let options = Options::default().changed(&change);
+        let options = restored(Options::default(), &self.inner.outside.restored_secrets.lock()).changed(&change);
         let set = validate(&options).and_then(|()| {
             let permissions = &self.inner.kernel().permissions;
             permissions.set(&with_outside(without_outside(permissions.policy()), true))
@@ -62,6 +64,28 @@ impl OutsideConnections {
         match self.inner.outside.get() {
             Some(outside) => outside.flows(done),
             None => done(Ok(Vec::new())),
+        }
+    }
+
+    /// Returns the present secrets, without values.
+    pub fn secrets(&self) -> Vec<SecretEntry> {
+        self.inner.outside.secrets()
+    }
+
+    /// Requests a key for values of the secrets. The result is `None` if no edge process has the
+    /// runtime.
+    pub fn secrets_key(&self, done: Done<Option<SecretsKey>>) {
+        match self.inner.outside.get() {
+            Some(outside) => outside.secrets_key(done),
+            None => done(Ok(None)),
+        }
+    }
+
+    /// Passes values of secrets to the edge process, sealed to a key of the edge process.
+    pub fn put_secrets(&self, key: SecretsKey, sealed: Vec<u8>, done: Done<()>) {
+        match self.inner.outside.get() {
+            Some(outside) => outside.put_secrets(key, sealed, done),
+            None => done(Err(Error::EdgeEnded { reason: "no process has the runtime".to_owned() })),
         }
     }
 
@@ -95,11 +119,21 @@ pub(super) struct OutsideSlot {
     outside: OnceLock<Arc<RuntimeOutside>>,
     /// The listener for events that was set before the options.
     listener: Mutex<Option<Arc<dyn OutsideListener>>>,
+    /// The secrets of the snapshot that the runtime was restored from, until options are set.
+    pub(super) restored_secrets: Mutex<Vec<SecretEntry>>,
 }
 
 impl OutsideSlot {
     pub(super) fn get(&self) -> Option<&Arc<RuntimeOutside>> {
         self.outside.get()
+    }
+
+    /// Returns the present secrets.
+    pub(super) fn secrets(&self) -> Vec<SecretEntry> {
+        match self.outside.get() {
+            Some(outside) => outside.options().secrets,
+            None => self.restored_secrets.lock().clone(),
+        }
     }
 
     /// Ends the connections of the runtime.

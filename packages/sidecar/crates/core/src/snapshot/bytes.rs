@@ -13,7 +13,9 @@ use super::{Snapshot, SnapshotInfo, SnapshotUse};
 use crate::checks::{MAX_ENV, check_cwd, check_env};
 use crate::installation::Installation;
 use crate::options::Mode;
+use crate::outside::check_stored;
 use crate::program::{EndedRoot, EvaluationSnapshot, OutputSnapshot, ProgramSnapshot, Remaining, VmState};
+use coldframe_edge_link::SecretEntry;
 use coldframe_error::Error;
 use coldframe_ids::{Lineage, Pid};
 use coldframe_kernel::Limits;
@@ -24,6 +26,7 @@ use std::sync::Arc;
 
 const LENGTH: usize = 8;
 const MAX_LIMITS: usize = 256;
+const MAX_SECRETS: usize = 256;
 /// The largest number of programs in a file: the highest value of the limit `processes`.
 const MAX_PROGRAMS: usize = 65_536;
 /// The largest number of queued evaluations in a file. In practice, every program has fewer queued
@@ -46,6 +49,9 @@ struct RuntimeState {
     #[serde(deserialize_with = "bounded::<_, _, MAX_ENV>")]
     env: Vec<(String, String)>,
     cwd: String,
+    /// The secrets, without values.
+    #[serde(deserialize_with = "bounded::<_, _, MAX_SECRETS>")]
+    secrets: Vec<SecretEntry>,
     /// The limits by name, because a later version may have further limits.
     #[serde(deserialize_with = "bounded::<_, _, MAX_LIMITS>")]
     limits: Vec<(String, u64)>,
@@ -129,6 +135,7 @@ impl Snapshot {
         let above = RuntimeState {
             env: self.env.clone(),
             cwd: self.cwd.clone(),
+            secrets: self.secrets.clone(),
             limits: Limits::NAMES.iter().map(|name| ((*name).to_owned(), self.limits.value(name))).collect(),
             programs: self.programs.iter().map(ProgramState::of).collect(),
         };
@@ -160,24 +167,26 @@ impl Snapshot {
         let length = length.and_then(|length| usize::try_from(length).ok());
         let parts = length.and_then(|length| state[LENGTH..].split_at_checked(length));
         let (above, kernel) = parts.ok_or_else(|| damaged("its state is cut short"))?;
-        let (above, rest) =
+        let (mut above, rest) =
             postcard::take_from_bytes::<RuntimeState>(above).map_err(|_| damaged("its programs cannot be read"))?;
         if !rest.is_empty() || above.programs.len() != memories.len() || info.programs as usize != memories.len() {
             return Err(damaged("its programs do not match its memories"));
         }
         check_cwd(&above.cwd).map_err(|_| damaged("its working directory is invalid"))?;
         check_env(&above.env).map_err(|_| damaged("its environment is invalid"))?;
+        check_stored(&above.secrets).map_err(|_| damaged("its secrets are invalid"))?;
         let mut limits = Limits::default();
         for (name, value) in &above.limits {
             limits.set(name, *value).map_err(|_| damaged("its limits are invalid"))?;
         }
         limits.check(installation.image_len()).map_err(|_| damaged("its limits are invalid"))?;
-        let programs = above.programs.into_iter().zip(memories).map(|(above, memory)| above.with(memory));
+        let programs = std::mem::take(&mut above.programs).into_iter().zip(memories).map(|(above, memory)| above.with(memory));
         let programs: Vec<ProgramSnapshot> = programs.collect::<Option<_>>().ok_or_else(|| damaged("a program is invalid"))?;
         let kernel = KernelSnapshot::decode(kernel)?;
         if !kernel.pids().eq(programs.iter().map(|program| program.pid)) {
             return Err(damaged("its kernel has other programs"));
         }
-        Ok(Arc::new(Self { info, env: above.env, cwd: above.cwd, limits, kernel, programs, users: SnapshotUse::default() }))
+        let RuntimeState { env, cwd, secrets, .. } = above;
+        Ok(Arc::new(Self { info, env, cwd, secrets, limits, kernel, programs, users: SnapshotUse::default() }))
     }
 }

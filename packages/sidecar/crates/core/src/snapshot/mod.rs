@@ -19,6 +19,7 @@ pub use info::SnapshotInfo;
 
 use crate::outside::without_outside;
 use crate::program::{ProgramInfo, ProgramSnapshot};
+use coldframe_edge_link::SecretEntry;
 use coldframe_kernel::snapshot::KernelSnapshot;
 use coldframe_kernel::{Limits, PermissionPolicy};
 use std::sync::Arc;
@@ -28,6 +29,8 @@ pub struct Snapshot {
     pub(crate) info: SnapshotInfo,
     pub(crate) env: Vec<(String, String)>,
     pub(crate) cwd: String,
+    /// The secrets, without values.
+    pub(crate) secrets: Vec<SecretEntry>,
     pub(crate) limits: Limits,
     pub(crate) kernel: KernelSnapshot,
     /// The programs in the order of their pids.

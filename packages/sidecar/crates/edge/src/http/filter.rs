@@ -9,6 +9,7 @@ use crate::describe;
 use crate::runtime::Runtime;
 use coldframe_edge_link::{Denied, Event};
 use coldframe_egress::{HeadFault, MAX_FIELDS, MAX_HEAD_BYTES, Name};
+use coldframe_secrets::Target;
 use displaydoc::Display;
 use hyper::body::Incoming;
 use hyper::client::conn::http1 as client;
@@ -79,6 +80,16 @@ impl Context {
     /// Returns whether the connection to the peer is encrypted, and the peer is verified.
     pub fn is_tls(&self) -> bool {
         self.is_tls
+    }
+
+    /// Returns whether the value of a secret that the peer may receive has not arrived yet.
+    fn has_pending_secrets(&self) -> bool {
+        let state = self.runtime.state.borrow();
+        let is_pending = |name: &Name| state.secrets.has_pending(Target { name, port: self.peer.port(), is_tls: self.is_tls });
+        match &self.server_name {
+            Some(name) => is_pending(name),
+            None => names_of(&state, self.peer.ip()).iter().any(is_pending),
+        }
     }
 
     /// Returns whether a name is a name of the peer.
@@ -210,6 +221,7 @@ impl Filter {
             path: String::new(),
             status: refusal.status.as_u16(),
             secrets: Vec::new(),
+            placeholders: Vec::new(),
             denied: Some(refusal.denied.clone()),
         });
         refusal.response()
@@ -220,7 +232,7 @@ impl Filter {
         let host = request.headers().get(hyper::header::HOST).and_then(|host| host.to_str().ok());
         let host = describe::shortened(host.unwrap_or_default());
         let path: String = request.uri().path().chars().take(MAX_EVENT_PATH).collect();
-        let event = |status: StatusCode, secrets: Vec<String>, denied: Option<Denied>| {
+        let event = |status: StatusCode, secrets: Vec<String>, inert: Vec<String>, denied: Option<Denied>| {
             self.context.runtime.event(|| Event::Request {
                 flow: self.context.flow,
                 method,
@@ -228,30 +240,32 @@ impl Filter {
                 path,
                 status: status.as_u16(),
                 secrets,
+                placeholders: inert,
                 denied,
             });
         };
         let on_guest = hyper::upgrade::on(&mut request);
+        self.context.runtime.arrival.wait(|| self.context.has_pending_secrets()).await;
         let forwarded = match judge(&self.context, request) {
             Ok(forwarded) => forwarded,
             Err(refusal) => {
-                event(refusal.status, Vec::new(), Some(refusal.denied.clone()));
+                event(refusal.status, Vec::new(), Vec::new(), Some(refusal.denied.clone()));
                 return Ok(refusal.response());
             }
         };
-        let Forwarded { request, mut mask, secrets, is_upgrade } = forwarded;
+        let Forwarded { request, mut mask, secrets, inert, is_upgrade } = forwarded;
         let sent = self.send(request).await;
         let mut response = match sent {
             Ok(response) => response,
             Err(Some(error)) if error.is_parse() => {
                 let refusal = Refusal::bad_gateway("malformed-response", None);
-                event(refusal.status, secrets, Some(refusal.denied.clone()));
+                event(refusal.status, secrets, inert, Some(refusal.denied.clone()));
                 return Ok(refusal.response());
             }
             Err(_) => {
                 // The server ends without a response, and the guest's connection is reset.
                 self.peer_has_failed.set(true);
-                event(StatusCode::BAD_GATEWAY, secrets, None);
+                event(StatusCode::BAD_GATEWAY, secrets, inert, None);
                 return Err(Fault::Peer);
             }
         };
@@ -260,19 +274,19 @@ impl Filter {
             // The bytes behind the head have no certain meaning, so the connection ends.
             self.sender.take();
             let refusal = Refusal::bad_gateway("malformed-response", Some(detail));
-            event(refusal.status, secrets, Some(refusal.denied.clone()));
+            event(refusal.status, secrets, inert, Some(refusal.denied.clone()));
             return Ok(refusal.response());
         }
         if status == StatusCode::SWITCHING_PROTOCOLS {
             if !is_upgrade || !is_websocket(response.headers()) {
                 self.sender.take();
                 let refusal = Refusal::bad_gateway("upgrade", Some("the protocol websocket, if the request asks for it"));
-                event(refusal.status, secrets, Some(refusal.denied.clone()));
+                event(refusal.status, secrets, inert, Some(refusal.denied.clone()));
                 return Ok(refusal.response());
             }
             *self.upgraded.borrow_mut() = Some((on_guest, hyper::upgrade::on(&mut response)));
         }
-        event(status, secrets, None);
+        event(status, secrets, inert, None);
         let (mut head, body) = response.into_parts();
         remove_hop_by_hop(&mut head.headers);
         if status == StatusCode::SWITCHING_PROTOCOLS {

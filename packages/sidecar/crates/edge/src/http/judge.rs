@@ -1,21 +1,21 @@
-//! Judges one request, and makes the request that is sent to the peer. Next: `reply.rs`.
+//! Judges one request, and makes the request that is sent to the peer. Next: `credentials.rs`.
 //!
 //! The new request has the method, the judged path, the query, one `Host`, and the headers that end
 //! at the peer. Headers about the connection are removed first, also the headers that `Connection`
-//! names. Then placeholders are swapped and headers are injected, so that the guest cannot remove
-//! an injected header.
+//! names. Then placeholders are swapped and headers are injected (`credentials.rs`), so that the
+//! guest cannot remove an injected header.
 
+use super::credentials::Credentials;
 use super::filter::Context;
 use super::reply::{DENIED_HEADER, Refusal};
 use crate::describe;
 use coldframe_edge_link::Denied;
 use coldframe_egress::{Decision, List, Name, Reason};
-use coldframe_secrets::{Mask, SwapFault, Target, Template, Unavailable};
-use hyper::body::Incoming;
-use hyper::header::{ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, EXPECT, HOST, HeaderMap, HeaderName, HeaderValue, TE, UPGRADE};
+use coldframe_secrets::{Mask, Target};
+use hyper::body::{Body, Incoming};
+use hyper::header::{ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, EXPECT, HOST, HeaderMap, HeaderValue, TE, UPGRADE};
 use hyper::http::uri::PathAndQuery;
 use hyper::{Method, Request, Uri, Version};
-use zeroize::Zeroizing;
 
 /// Headers about the connection.
 const HOP_BY_HOP: [&str; 8] = [
@@ -39,6 +39,8 @@ pub struct Forwarded {
     pub mask: Mask,
     /// The names of the used secrets.
     pub secrets: Vec<String>,
+    /// The names of secrets whose placeholder is in a place without effect.
+    pub inert: Vec<String>,
     /// Whether the guest asks for a WebSocket.
     pub is_upgrade: bool,
 }
@@ -94,26 +96,35 @@ pub fn judge(context: &Context, mut request: Request<Incoming>) -> Result<Forwar
     if matches!(request.method().as_str(), "CONNECT" | "TRACE") {
         return Err(with_host(Refusal::denied(Reason::Method.as_str(), None), &name));
     }
-    let query = request.uri().query();
-    let path = judged.path.as_ref().map_or(request.uri().path(), |path| path.as_str());
-    let target = query.map_or_else(|| path.to_owned(), |query| format!("{path}?{query}"));
-    let target = PathAndQuery::try_from(target).map_err(|_| Refusal::malformed("a path"))?;
+    let path = judged.path.as_ref().map_or(request.uri().path(), |path| path.as_str()).to_owned();
+    let mut query = request.uri().query().map(str::to_owned);
     let is_upgrade = upgrade(&request).map_err(|refusal| with_host(refusal, &name))?;
     strip(request.headers_mut(), is_upgrade);
     let rule = judged.decision.rule().filter(|rule| rule.list == List::Http).map(|rule| rule.index);
     let inject = rule.and_then(|index| current.policy().options().http.get(index)).map(|rule| rule.inject.as_slice());
     let host = HeaderValue::from_str(&host_text(&name, peer.port(), context.is_tls()));
     let host = host.map_err(|_| Refusal::malformed("a Host header"))?;
-    let (mask, secrets) = place_secrets(context, &name, request.headers_mut(), inject.unwrap_or_default())
-        .map_err(|refusal| with_host(refusal, &name))?;
-    let headers = request.headers_mut();
-    headers.insert(HOST, host);
+    let state = runtime.state.borrow();
+    let mut credentials = Credentials::new(&state.secrets, Target { name: &name, port: peer.port(), is_tls: context.is_tls() });
+    let method = request.method().clone();
+    let is_empty = request.body().is_end_stream();
+    let placed = (|| {
+        credentials.inject(request.headers_mut(), inject.unwrap_or_default())?;
+        credentials.place_in_query(&mut query)?;
+        request.headers_mut().insert(HOST, host);
+        credentials.sign(method.as_str(), &path, &mut query, request.headers_mut(), is_empty)?;
+        credentials.find_inert(request.headers(), &path, query.as_deref());
+        let target = query.as_ref().map_or_else(|| path.clone(), |query| format!("{path}?{query}"));
+        PathAndQuery::try_from(target).map_err(|_| Refusal::malformed("a path"))
+    })();
+    let target = placed.map_err(|refusal| with_host(refusal, &name))?;
+    let (mask, secrets, inert) = credentials.finish();
     if !mask.is_empty() {
-        headers.insert(ACCEPT_ENCODING, IDENTITY);
+        request.headers_mut().insert(ACCEPT_ENCODING, IDENTITY);
     }
     *request.uri_mut() = Uri::from(target);
     *request.version_mut() = Version::HTTP_11;
-    Ok(Forwarded { request, mask, secrets, is_upgrade })
+    Ok(Forwarded { request, mask, secrets, inert, is_upgrade })
 }
 
 fn with_host(mut refusal: Refusal, name: &Name) -> Refusal {
@@ -178,54 +189,4 @@ pub fn remove_hop_by_hop(headers: &mut HeaderMap) {
     let named: Vec<String> = headers.get_all(CONNECTION).iter().flat_map(tokens).collect();
     named.iter().map(String::as_str).chain(HOP_BY_HOP).for_each(|name| drop(headers.remove(name)));
     headers.remove(DENIED_HEADER);
-}
-
-/// Swaps placeholders and injects headers. Returns the values to mask and the names of the secrets.
-fn place_secrets(
-    context: &Context,
-    name: &Name,
-    headers: &mut HeaderMap,
-    inject: &[(String, String)],
-) -> Result<(Mask, Vec<String>), Refusal> {
-    let state = context.runtime().state.borrow();
-    let target = Target { name, port: context.peer().port(), is_tls: context.is_tls() };
-    let too_long = || Refusal::denied("secret-too-long", None);
-    let missing = |secret: &str| Refusal::denied("secret-missing", Some(secret.to_owned()));
-    // The guest's copy of an injected header is removed before placeholders are swapped.
-    for (header, _) in inject {
-        headers.remove(header.as_str());
-    }
-    let mut used: Vec<&str> = Vec::new();
-    let mut values: Vec<Zeroizing<Vec<u8>>> = Vec::new();
-    for (header, value) in headers.iter_mut() {
-        let (swapped, names) = state.secrets.swap(target, header.as_str(), value.as_bytes()).map_err(|fault| match fault {
-            SwapFault::Missing(secret) => missing(secret),
-            SwapFault::TooLong => too_long(),
-        })?;
-        if let Some(new) = swapped.value {
-            // The whole credentials are masked too, because Basic encodes the value.
-            values.extend(new.split(|byte| *byte == b' ').skip(1).map(|part| Zeroizing::new(part.to_vec())));
-            *value = HeaderValue::from_bytes(&new).map_err(|_| too_long())?;
-            value.set_sensitive(true);
-            used.extend(names);
-        }
-    }
-    for (header, template) in inject {
-        let template = Template::parse(template).map_err(|_| too_long())?;
-        let rendered = template.render(|secret| state.secrets.value(secret, target)).map_err(|fault| match fault {
-            Unavailable::Secret(secret) => missing(&secret),
-            Unavailable::TooLong => too_long(),
-        })?;
-        let mut value = HeaderValue::from_bytes(&rendered).map_err(|_| too_long())?;
-        value.set_sensitive(true);
-        headers.insert(HeaderName::try_from(header.as_str()).map_err(|_| too_long())?, value);
-        used.extend(
-            state.secrets.of(target).map(|(name, _)| name).filter(|name| template.secrets().any(|secret| secret == *name)),
-        );
-    }
-    used.sort_unstable();
-    used.dedup();
-    let exact = used.iter().filter_map(|secret| state.secrets.value(secret, target)).map(|value| value.expose());
-    let mask = Mask::new(exact.chain(values.iter().map(|value| value.as_slice())));
-    Ok((mask, used.into_iter().map(str::to_owned).collect()))
 }

@@ -29,6 +29,7 @@
 
 mod binding;
 mod body;
+mod credentials;
 mod filter;
 mod gate;
 mod judge;

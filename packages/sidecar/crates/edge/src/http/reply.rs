@@ -16,12 +16,14 @@ pub struct Refusal {
     pub status: StatusCode,
     /// The facts.
     pub denied: Denied,
+    /// Whether the connection ends, because the bytes behind the message have no certain meaning.
+    ends: bool,
 }
 
 impl Refusal {
     /// A request that breaks a rule of HTTP. `detail` is the broken rule.
     pub fn malformed(detail: &'static str) -> Self {
-        Self::new(StatusCode::BAD_REQUEST, "malformed-request", Some(detail.to_owned()))
+        Self::new(StatusCode::BAD_REQUEST, "malformed-request", Some(detail.to_owned())).ending()
     }
 
     /// A request that the policy or the secrets of the runtime refuse.
@@ -36,16 +38,25 @@ impl Refusal {
             HeadFault::TooSlow => (StatusCode::REQUEST_TIMEOUT, "timeout"),
             _ => (StatusCode::BAD_REQUEST, "malformed-request"),
         };
-        Self::new(status, reason, Some(fault.to_string()))
+        Self::new(status, reason, Some(fault.to_string())).ending()
+    }
+
+    /// A request that needs a value which the embedder cannot get at present.
+    pub fn secret_unavailable(name: &str) -> Self {
+        Self::new(StatusCode::BAD_GATEWAY, "secret-unavailable", Some(name.to_owned()))
     }
 
     /// A response of the peer that cannot be forwarded.
     pub fn bad_gateway(reason: &str, detail: Option<&str>) -> Self {
-        Self::new(StatusCode::BAD_GATEWAY, reason, detail.map(str::to_owned))
+        Self::new(StatusCode::BAD_GATEWAY, reason, detail.map(str::to_owned)).ending()
     }
 
     fn new(status: StatusCode, reason: &str, detail: Option<String>) -> Self {
-        Self { status, denied: Denied { reason: reason.to_owned(), rule: None, host: None, detail } }
+        Self { status, denied: Denied { reason: reason.to_owned(), rule: None, host: None, detail }, ends: false }
+    }
+
+    fn ending(self) -> Self {
+        Self { ends: true, ..self }
     }
 
     /// Returns the response.
@@ -61,8 +72,7 @@ impl Refusal {
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        // After a refusal with another status, the bytes behind the message have no certain meaning.
-        if self.status != StatusCode::FORBIDDEN {
+        if self.ends {
             headers.insert(CONNECTION, HeaderValue::from_static("close"));
         }
         if let Ok(reason) = HeaderValue::from_str(reason) {

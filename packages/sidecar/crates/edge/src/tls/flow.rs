@@ -45,7 +45,7 @@ struct Inner {
 impl TlsFlow {
     /// Begins a session of a runtime.
     pub fn start(id: u32, runtime: &Rc<Runtime>) -> Rc<Self> {
-        let roots = runtime.shared.roots();
+        let roots = runtime.roots();
         let mut state = runtime.state.borrow_mut();
         let inner = Inner {
             waker: None,

@@ -42,6 +42,15 @@ impl Default for Roots {
 }
 
 impl Roots {
+    /// Returns these and further authorities.
+    pub fn with<'a>(&self, texts: impl IntoIterator<Item = &'a str>) -> Self {
+        let more = parse_roots(texts);
+        let mut store = RootCertStore::clone(&self.store);
+        store.roots.extend(more.store.roots.iter().cloned());
+        let certificates = [self.certificates.as_slice(), more.certificates.as_slice()].concat();
+        Self { store: Arc::new(store), certificates }
+    }
+
     /// Returns the names of the authorities, which a server sends to a client.
     pub fn subjects(&self) -> Vec<DistinguishedName> {
         self.store.subjects()

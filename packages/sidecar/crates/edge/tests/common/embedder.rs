@@ -1,61 +1,109 @@
-//! The embedder's end of a secrets socket.
+//! The embedder's side of secrets: declares a secret, and seals its value with an implementation of
+//! RFC 9180 of its own.
 
-use super::Sidecar;
+use super::{Got, Sidecar};
 use coldframe_edge_link::*;
-use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
-use std::io::{IoSlice, Read, Write};
-use std::mem::MaybeUninit;
-use std::os::fd::AsFd;
-use std::os::unix::net::UnixStream;
-use std::time::Duration;
+use ring::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
+use ring::hmac;
 
 pub const KEY: &str = "cfs_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 pub const VALUE: &str = "real-value-of-the-key";
 
-/// The embedder's end of a secrets socket.
-pub struct Embedder(pub UnixStream);
+/// The embedder of one runtime.
+pub struct Embedder(u64);
 
 impl Embedder {
-    /// Opens the socket of a runtime, or returns the failure.
-    pub fn open(sidecar: &mut Sidecar, runtime: u64) -> Result<Self, FailureKind> {
-        let (ours, theirs) = UnixStream::pair().unwrap();
-        ours.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
-        let mut bytes = Vec::new();
-        ToEdge::SecretsOpen { runtime }.encode(9_999, &mut bytes).unwrap();
-        let descriptors = [theirs.as_fd()];
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
-        let mut ancillary = SendAncillaryBuffer::new(&mut space);
-        assert!(ancillary.push(SendAncillaryMessage::ScmRights(&descriptors)));
-        let sent = sendmsg(&sidecar.stream, &[IoSlice::new(&bytes)], &mut ancillary, SendFlags::empty()).unwrap();
-        assert_eq!(sent, bytes.len());
-        match sidecar.reply(9_999) {
-            ToSidecar::Done {} => Ok(Self(ours)),
+    /// Waits until the edge asks for values.
+    pub fn asked(sidecar: &mut Sidecar, runtime: u64) -> Self {
+        sidecar.wait(|_, got| match got {
+            Got::Other(ToSidecar::SecretsWanted { runtime: wanted }) if *wanted == runtime => Some(()),
+            _ => None,
+        });
+        Self(runtime)
+    }
+
+    /// Requests a key for values of a runtime.
+    pub fn key(sidecar: &mut Sidecar, runtime: u64) -> Result<[u8; 32], FailureKind> {
+        sidecar.send(9_998, &ToEdge::SecretsKey { runtime });
+        match sidecar.reply(9_998) {
+            ToSidecar::SecretsKey { key } => Ok(key),
             ToSidecar::Failed { failure } => Err(failure.kind),
             other => panic!("{other:?}"),
         }
     }
 
-    pub fn ask(&mut self, request: &SecretRequest<'_>) -> Result<(), String> {
-        self.0.write_all(&request.encode(1).unwrap()).unwrap();
-        let mut length = [0; 4];
-        self.0.read_exact(&mut length).unwrap();
-        let mut frame = vec![0; u32::from_le_bytes(length) as usize];
-        self.0.read_exact(&mut frame).unwrap();
-        decode_secret_reply(&frame).unwrap().1.map_err(|(what, _)| what.to_owned())
+    /// Sends sealed bytes.
+    pub fn send(sidecar: &mut Sidecar, runtime: u64, key: [u8; 32], sealed: Vec<u8>) -> Result<(), FailureKind> {
+        sidecar.send(9_999, &ToEdge::SecretsPut { runtime, key, sealed });
+        match sidecar.reply(9_999) {
+            ToSidecar::Done {} => Ok(()),
+            ToSidecar::Failed { failure } => Err(failure.kind),
+            other => panic!("{other:?}"),
+        }
     }
 
-    pub fn set(&mut self, host: &str, insecure: bool) -> Result<(), String> {
-        self.ask(&SecretRequest::Set(secret(&[host], insecure)))
+    /// Sends one value. Returns the wrong part.
+    pub fn put(&self, sidecar: &mut Sidecar, name: &str, state: ValueState, value: Option<&[u8]>) -> Result<(), String> {
+        let parts = value.into_iter().map(SecretBytes).collect();
+        let values = encode_values(&[SealedValue { name, state, parts }]).unwrap();
+        let key = Self::key(sidecar, self.0).unwrap_or_else(|kind| panic!("{kind:?}"));
+        match Self::send(sidecar, self.0, key, seal(key, SEAL_INFO, &values)) {
+            Err(FailureKind::Invalid { what, .. }) => Err(what),
+            other => other.map_err(|kind| format!("{kind:?}")),
+        }
+    }
+
+    pub fn value(&self, sidecar: &mut Sidecar, value: &str) -> Result<(), String> {
+        self.put(sidecar, "KEY", ValueState::Value, Some(value.as_bytes()))
+    }
+
+    pub fn missing(&self, sidecar: &mut Sidecar) -> Result<(), String> {
+        self.put(sidecar, "KEY", ValueState::Missing, None)
     }
 }
 
-pub fn secret<'a>(hosts: &[&'a str], insecure: bool) -> SecretSet<'a> {
-    SecretSet {
-        name: "KEY",
-        placeholder: Some(KEY),
-        value: Some(SecretBytes(VALUE.as_bytes())),
-        hosts: hosts.to_vec(),
+pub fn entry(hosts: &[&str], insecure: bool) -> SecretEntry {
+    SecretEntry {
+        name: "KEY".to_owned(),
+        placeholder: Some(KEY.to_owned()),
+        hosts: hosts.iter().map(|host| (*host).to_owned()).collect(),
         places: None,
         insecure,
     }
+}
+
+/// Replaces the declared secrets of a runtime.
+pub fn declare(sidecar: &mut Sidecar, runtime: u64, secrets: Vec<SecretEntry>) {
+    sidecar.update(runtime, OptionsChange { secrets: Change::Replace(secrets), ..OptionsChange::default() }, Existing::Recheck);
+}
+
+fn extract(salt: &[u8], input: &[&[u8]]) -> Vec<u8> {
+    hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, salt), &input.concat()).as_ref().to_vec()
+}
+
+/// At most 32 bytes, so that the first block is enough.
+fn expand(key: &[u8], suite: &[u8], label: &[u8], info: &[u8], length: usize) -> Vec<u8> {
+    let size = u16::try_from(length).unwrap().to_be_bytes();
+    let mut block = extract(key, &[&size, b"HPKE-v1", suite, label, info, &[1]]);
+    block.truncate(length);
+    block
+}
+
+/// Seals bytes to a key.
+pub fn seal(key: [u8; 32], info: &[u8], plain: &[u8]) -> Vec<u8> {
+    let (kem, suite) = (b"KEM\x00\x20", b"HPKE\x00\x20\x00\x01\x00\x02");
+    let sender = x25519_dalek::StaticSecret::from([9; 32]);
+    let mine = x25519_dalek::PublicKey::from(&sender).to_bytes();
+    let secret = sender.diffie_hellman(&key.into()).to_bytes();
+    let extracted = extract(&[], &[b"HPKE-v1", kem, b"eae_prk", &secret]);
+    let shared = expand(&extracted, kem, b"shared_secret", &[mine, key].concat(), 32);
+    let hash = |label: &[u8], input: &[u8]| extract(&[], &[b"HPKE-v1", suite, label, input]);
+    let context = [vec![0], hash(b"psk_id_hash", b""), hash(b"info_hash", info)].concat();
+    let secret = extract(&shared, &[b"HPKE-v1", suite, b"secret"]);
+    let sealing = UnboundKey::new(&AES_256_GCM, &expand(&secret, suite, b"key", &context, 32)).unwrap();
+    let nonce: [u8; 12] = expand(&secret, suite, b"base_nonce", &context, 12).try_into().unwrap();
+    let mut bytes = plain.to_vec();
+    let nonce = Nonce::assume_unique_for_key(nonce);
+    LessSafeKey::new(sealing).seal_in_place_append_tag(nonce, Aad::empty(), &mut bytes).unwrap();
+    [mine.to_vec(), bytes].concat()
 }

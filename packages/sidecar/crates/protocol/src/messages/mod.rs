@@ -17,6 +17,7 @@ mod permission;
 mod process;
 mod runner;
 mod runtime;
+mod secrets;
 mod snapshot;
 
 pub use connection::*;
@@ -28,6 +29,7 @@ pub use permission::*;
 pub use process::*;
 pub use runner::*;
 pub use runtime::*;
+pub use secrets::*;
 pub use snapshot::*;
 
 pub use crate::maps::{Blobs, Details, Fact, Numbers, Pairs};
@@ -102,6 +104,7 @@ fn rows() -> impl Iterator<Item = &'static Row> {
         permission::EVENTS,
         runtime::EVENTS,
         outside::EVENTS,
+        secrets::EVENTS,
     ];
     requests().chain(events.into_iter().flatten())
 }
@@ -159,6 +162,8 @@ families! {
     Snapshot(SnapshotRequest),
     /// Connections out of a runtime.
     Outside(OutsideRequest),
+    /// Values of secrets.
+    Secrets(SecretsRequest),
 }
 
 impl<'a> Request<'a> {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Empty, InRuntime};
 use crate::declare::{events, requests};
-use crate::maps::Numbers;
+use crate::maps::{Numbers, Pairs};
 
 requests! {
     /// Messages about connections out of a runtime.
@@ -60,6 +60,15 @@ pub struct OutsideOptions<'a> {
     /// Addresses that are allowed although they are not public.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub private: Option<Vec<&'a str>>,
+    /// Rules about HTTP requests. A host with a rule is denied except for what a rule allows.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub http: Option<Vec<OutsideHttpRule<'a>>>,
+    /// The secrets, without their values.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub secrets: Option<Vec<OutsideSecret<'a>>>,
+    /// Certificates in PEM of authorities that are trusted besides the default authorities.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub authorities: Option<Vec<&'a str>>,
     /// The addresses of the DNS servers, with or without a port. Default: the host machine's.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub dns_servers: Option<Vec<&'a str>>,
@@ -70,6 +79,43 @@ pub struct OutsideOptions<'a> {
     /// change.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub limits: Option<Numbers<'a>>,
+}
+
+/// A rule about HTTP requests.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OutsideHttpRule<'a> {
+    /// A name or `*.name`, with or without a port.
+    pub host: &'a str,
+    /// The methods. Omitted: every method.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub methods: Option<Vec<&'a str>>,
+    /// The patterns of paths. Omitted: every path.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub paths: Option<Vec<&'a str>>,
+    /// The headers that the edge process sets. `${NAME}` in a value is the value of a secret.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub inject: Option<Pairs<'a>>,
+}
+
+/// A secret without its value.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OutsideSecret<'a> {
+    /// The name. With a placeholder, also the name of an environment variable.
+    pub name: &'a str,
+    /// The text that programs have. A restored runtime keeps the placeholder of its snapshot.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub placeholder: Option<&'a str>,
+    /// The hosts that may receive the value.
+    #[serde(borrow)]
+    pub hosts: Vec<&'a str>,
+    /// The places of the value. Omitted: the default headers.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub places: Option<Vec<&'a str>>,
+    /// Whether connections without TLS may carry the value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub insecure: Option<bool>,
 }
 
 /// A name with fixed addresses.
@@ -229,6 +275,8 @@ pub enum OutsideEventType {
     Dns,
     /// A limit was reached.
     Limit,
+    /// A request to a host with rules about HTTP or with secrets was answered.
+    Request,
 }
 
 /// An outside event. The type determines the fields that are present.
@@ -272,4 +320,16 @@ pub struct OutsideEvent<'a> {
     /// The duration of a connection or of a lookup, in microseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_us: Option<u64>,
+    /// The method of a request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub method: Option<&'a str>,
+    /// The path of a request, without the query.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<&'a str>,
+    /// The status of the response.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<u16>,
+    /// The names of the secrets whose values the request contained.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub secrets: Option<Vec<&'a str>>,
 }

@@ -118,6 +118,20 @@ pub struct Restored<'a> {
     /// The permissions of programs.
     #[serde(borrow)]
     pub permissions: Permissions<'a>,
+    /// The secrets of the snapshot and of the request.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub secrets: Option<Vec<RestoredSecret<'a>>>,
+}
+
+/// A secret of a restored runtime.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RestoredSecret<'a> {
+    /// The name.
+    pub name: &'a str,
+    /// The hosts that may receive the value.
+    #[serde(borrow)]
+    pub hosts: Vec<&'a str>,
 }
 
 /// `runtime.dispose`.

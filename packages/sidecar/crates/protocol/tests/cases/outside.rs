@@ -12,6 +12,20 @@ pub fn options() -> OutsideOptions<'static> {
         allow: Some(vec!["packages.example.org:443", "*.example.com:443", "tcp://db.example.net:5432"]),
         deny: Some(vec!["uploads.example.com"]),
         private: Some(vec!["10.1.2.0/24:5432"]),
+        http: Some(vec![OutsideHttpRule {
+            host: "api.example.com",
+            methods: Some(vec!["GET"]),
+            paths: Some(vec!["/repos/acme/**"]),
+            inject: Some(Pairs(vec![("authorization", "Bearer ${KEY}")])),
+        }]),
+        secrets: Some(vec![OutsideSecret {
+            name: "KEY",
+            placeholder: Some("cfs_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"),
+            hosts: vec!["api.example.com"],
+            places: Some(vec!["header:authorization"]),
+            insecure: Some(true),
+        }]),
+        authorities: Some(vec!["-----BEGIN CERTIFICATE-----"]),
         dns_servers: Some(vec!["10.0.0.2", "[fd00::1]:5353"]),
         dns_hosts: Some(vec![OutsideHost { name: "db.test", addresses: vec!["10.1.2.5", "fd00::5"] }]),
         limits: Some(Numbers(vec![("connections", 256), ("bytes", 10_000_000_000)])),
@@ -22,7 +36,33 @@ fn event(kind: OutsideEventType) -> OutsideEvent<'static> {
     let time_us = 1_700_000_000_123_456;
     let (host, address, port, addresses, rule, pattern) = (None, None, None, None, None, None);
     let (reason, limit, sent, received, duration_us) = (None, None, None, None, None);
-    OutsideEvent { kind, time_us, host, address, port, addresses, rule, pattern, reason, limit, sent, received, duration_us }
+    let (method, path, status, secrets) = (None, None, None, None);
+    let mut event = OutsideEvent {
+        kind,
+        time_us,
+        host,
+        address,
+        port,
+        addresses,
+        rule,
+        pattern,
+        reason,
+        limit,
+        sent,
+        received,
+        duration_us,
+        method,
+        path,
+        status,
+        secrets,
+    };
+    if kind == OutsideEventType::Request {
+        event.method = Some("GET");
+        event.path = Some("/");
+        event.status = Some(200);
+        event.secrets = Some(vec!["KEY"]);
+    }
+    event
 }
 
 const RULE: Option<&str> = Some("allow[1]");
@@ -58,6 +98,12 @@ pub fn add(all: &mut Vec<Case>) {
     sdk!(all, "outside-flows", OutsideFlows, 42, InRuntime, InRuntime { runtime: runtime(1) });
     sdk!(all, "outside-watch", OutsideWatch, 43, OutsideWatch, OutsideWatch { runtime: runtime(1), on: true });
     sdk!(all, "outside-take", OutsideTake, 44, OutsideTake, OutsideTake { runtime: runtime(1), all: Some(true) });
+    sdk!(all, "secrets-key", SecretsKey, 45, InRuntime, InRuntime { runtime: runtime(1) });
+    sdk!(all, "secrets-put", SecretsPut, 46, SecretsPut, {
+        SecretsPut { runtime: runtime(1), key: &[7; 32], sealed: &[1, 2, 3] }
+    });
+    sidecar!(all, "secrets-wanted", SecretsWanted, 0, InRuntime, InRuntime { runtime: runtime(1) });
+    reply!(all, "reply-secrets-key", SecretsKey, 45, SecretsKey, SecretsKey { key: Some(&[7; 32]) });
     sidecar!(all, "outside-pending", OutsidePending, 0, OutsidePending, OutsidePending { runtime: runtime(1) });
     reply!(all, "reply-outside-check", OutsideCheck, 41, OutsideVerdict, {
         OutsideVerdict { allowed: false, reason: Some("denied"), rule: RULE, pattern: PATTERN }
@@ -87,6 +133,6 @@ pub fn add(all: &mut Vec<Case>) {
         let addresses = Some(vec!["203.0.113.7", "2606:4700::1111"]);
         let dns = OutsideEvent { addresses, ..event(OutsideEventType::Dns) };
         let limit = OutsideEvent { limit: Some("connectsPerSecond"), ..event(OutsideEventType::Limit) };
-        OutsideTaken { events: vec![open, close, denied, dns, limit], lost: 7 }
+        OutsideTaken { events: vec![open, close, denied, dns, limit, event(OutsideEventType::Request)], lost: 7 }
     });
 }

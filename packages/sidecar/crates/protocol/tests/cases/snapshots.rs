@@ -119,7 +119,12 @@ pub fn add(all: &mut Vec<Case>) {
     reply!(all, "reply-runtime-rollback", RuntimeRollback, 21, RestoredPrograms, RestoredPrograms { programs: programs() });
     reply!(all, "reply-runtime-resume", RuntimeResume, 24, RestoredPrograms, RestoredPrograms::default());
     reply!(all, "reply-runtime-create-snapshot", RuntimeCreate, 33, RuntimeCreated, {
-        let restored = Some(Restored { programs: programs(), cwd: "/workspace/größe", permissions: super::policy() });
+        let restored = Some(Restored {
+            programs: programs(),
+            cwd: "/workspace/größe",
+            permissions: super::policy(),
+            secrets: Some(vec![RestoredSecret { name: "KEY", hosts: vec!["api.example.com"] }]),
+        });
         RuntimeCreated { runtime: runtime(2), configure_ns: 1_250_000, restored }
     });
     reply!(all, "reply-runtime-clone", RuntimeClone, 22, RuntimeCopies, {

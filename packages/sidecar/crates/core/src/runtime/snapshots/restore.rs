@@ -10,7 +10,7 @@ use super::Carryover;
 use crate::checks::{check_cwd, check_env, check_size, env_bytes, lay_over};
 use crate::options::Dispatch;
 use crate::outcome::Sink;
-use crate::outside::{validate, with_outside};
+use crate::outside::{restored, validate, variables, with_outside};
 use crate::program::{Membership, Origin, Program, ProgramInfo, ProgramSnapshot, Quiesce, RestoreTarget, RestoredVm};
 use crate::runtime::{ChildSink, Inner, InnerOptions, LatestSnapshot, Process, Registry, Runtime, check_weight};
 use crate::snapshot::Snapshot;
@@ -110,7 +110,11 @@ impl Runtime {
         let charge = registry.charge()?;
         let limits = options.limits.unwrap_or(snapshot.limits);
         let cwd = options.cwd.unwrap_or_else(|| snapshot.cwd.clone());
-        let over = options.env.unwrap_or_default();
+        let outside = options.outside.map(|outside| restored(outside, &snapshot.secrets));
+        let mut over = options.env.unwrap_or_default();
+        if let Some(outside) = &outside {
+            lay_over(&mut over, &variables(&outside.secrets));
+        }
         let mut env = snapshot.env.clone();
         check_cwd(&cwd)?;
         check_env(&over)?;
@@ -118,8 +122,8 @@ impl Runtime {
         check_weight(options.weight)?;
         limits.check(registry.installation().image_len())?;
         check_size("env", env_bytes(&env), limits.env_bytes)?;
-        options.outside.as_ref().map_or(Ok(()), validate)?;
-        let has_outside = options.outside.is_some();
+        outside.as_ref().map_or(Ok(()), validate)?;
+        let has_outside = outside.is_some();
         // Without a change, the kernel shares the compiled policy of the snapshot.
         let given = options.permissions.or_else(|| has_outside.then(|| snapshot.permissions()));
         let permissions = given.map(|policy| with_outside(policy, has_outside));
@@ -138,12 +142,10 @@ impl Runtime {
         }
         let weight = options.weight.or_else(|| options.resume.as_ref().and_then(Carryover::weight)).unwrap_or(DEFAULT_WEIGHT);
         let before = options.resume.as_ref().map(Carryover::budget).unwrap_or_default();
-        let inner = Inner::new(
-            registry.clone(),
-            charge,
-            kernel,
-            InnerOptions { env, cwd, weight, budget: before, outside: options.outside },
-        );
+        let inner = Inner::new(registry.clone(), charge, kernel, InnerOptions { env, cwd, weight, budget: before, outside });
+        if !has_outside {
+            inner.outside.restored_secrets.lock().clone_from(&snapshot.secrets);
+        }
         let resume = options.resume.is_some();
         if let Some(carryover) = options.resume {
             carryover.apply(&inner, &inner.kernel());

@@ -121,6 +121,7 @@ impl Inner {
         log::debug!(target: "snapshot", "{} taken of {}: {} programs, {} bytes", info.id, self.ordinal, info.programs, size);
         latest.id = Some(info.id.clone());
         let (env, cwd, limits) = (self.env.clone(), self.cwd.clone(), self.limits);
-        Ok(Arc::new(Snapshot { info, env, cwd, limits, kernel: saved, programs, users: SnapshotUse::default() }))
+        let secrets = self.outside.secrets();
+        Ok(Arc::new(Snapshot { info, env, cwd, secrets, limits, kernel: saved, programs, users: SnapshotUse::default() }))
     }
 }

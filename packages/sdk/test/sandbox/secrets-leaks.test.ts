@@ -1,0 +1,156 @@
+// Uses secrets, and then searches for their values in plain text, base64 and hexadecimal digits: in
+// the memory of the sidecar, in the files of snapshots, in the environments and the arguments of
+// the processes below this process, and in the log. After `delete()`, the memory of the edge
+// process has no value either.
+
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { NodeRuntime, Sidecar } from '../../src/index.js';
+import { edgePids, HOST_ADDRESS } from './outside-helpers.js';
+import { usePrivateStoreFolder } from './snapshot-helpers.js';
+
+const store = usePrivateStoreFolder();
+const HOST = HOST_ADDRESS ?? '';
+const SDK = new URL('../../dist/index.js', import.meta.url).href;
+const CHUNK = 1 << 20;
+
+/** The forms of a value that a search finds. */
+function formsOf(value: string): Buffer[] {
+  const bytes = Buffer.from(value);
+  // The digits of base64 depend on the place modulo 3. The outer digits depend on other bytes.
+  const base64 = [0, 1, 2].map((skipped) => bytes.subarray(skipped).toString('base64').slice(0, 16));
+  return [bytes, Buffer.from(bytes.toString('hex')), ...base64.map((text) => Buffer.from(text))];
+}
+
+const has = (bytes: Buffer, forms: readonly Buffer[]): boolean => forms.some((form) => bytes.includes(form));
+
+/** Returns whether the memory of a process has one of the forms. */
+function memoryHas(pid: number, forms: readonly Buffer[]): boolean {
+  const overlap = Math.max(...forms.map((form) => form.length));
+  const memory = openSync(`/proc/${pid}/mem`, 'r');
+  try {
+    for (const line of readFileSync(`/proc/${pid}/maps`, 'utf8').split('\n')) {
+      const [, begin, end, access] = /^([0-9a-f]+)-([0-9a-f]+) (\S+) /.exec(line) ?? [];
+      // Only writable memory can have a value. Untouched memory reads as zeros.
+      if (begin === undefined || !access?.startsWith('rw')) continue;
+      const last = Number.parseInt(end as string, 16);
+      for (let at = Number.parseInt(begin, 16); at < last; at += CHUNK - overlap) {
+        const chunk = Buffer.alloc(Math.min(CHUNK, last - at));
+        try {
+          const count = readSync(memory, chunk, 0, chunk.length, at);
+          if (has(chunk.subarray(0, count), forms)) return true;
+        } catch {
+          // The rest of the mapping cannot be read, for example beyond the end of a file.
+          break;
+        }
+      }
+    }
+  } finally {
+    closeSync(memory);
+  }
+  return false;
+}
+
+/** Returns the paths of all files below a folder. */
+function filesBelow(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .map((name) => join(folder, name))
+    .filter((path) => statSync(path).isFile());
+}
+
+/** Sends the variable KEY to a server of this machine. */
+const use = (port: number): string => `
+  const response = await fetch('http://api.example.com:${port}/', { headers: { authorization: 'Bearer ' + process.env.KEY } });
+  console.log(response.status, await response.text());`;
+
+const optionsOf = (port: number, value: string) => ({
+  network: {
+    allow: [`api.example.com:${port}`],
+    private: [`${HOST}:${port}`],
+    dns: { hosts: { 'api.example.com': HOST } },
+  },
+  secrets: { KEY: { value, hosts: [`api.example.com:${port}`], insecure: true } },
+});
+
+/** A server that counts the requests with the header. */
+async function server(expected: () => string) {
+  let count = 0;
+  const http = createServer((request, response) => {
+    if (request.headers.authorization === `Bearer ${expected()}`) count++;
+    response.end(request.headers.authorization);
+  });
+  http.listen(0, '0.0.0.0');
+  await once(http, 'listening');
+  const close = async (): Promise<void> => {
+    http.closeAllConnections();
+    await new Promise((resolve) => http.close(resolve));
+  };
+  return { port: (http.address() as AddressInfo).port, count: () => count, [Symbol.asyncDispose]: close };
+}
+
+test.skipIf(HOST_ADDRESS === undefined)(
+  'only this process and the edge process have a value',
+  async () => {
+    // The value is new in each run, so no file of the test has it.
+    const value = `value-${crypto.randomUUID()}`;
+    const forms = formsOf(value);
+    await using peer = await server(() => value);
+    const sidecar = await Sidecar.spawn();
+    try {
+      const runtime = await NodeRuntime.create({ sidecar, ...optionsOf(peer.port, value) });
+      const before = edgePids();
+      const runner = await runtime.createResidentRunner();
+      expect((await runner.exec(use(peer.port))).stdout).toMatch(/^200 Bearer \*+/);
+      expect(peer.count()).toBe(1);
+      const snapshot = await runtime.snapshot({ store: 'disk' });
+      const parts: Uint8Array[] = [];
+      for await (const part of await runtime.snapshots.export(snapshot.id)) parts.push(part);
+      const files = filesBelow(store.path());
+      expect(files.length).toBeGreaterThan(0);
+      expect(files.filter((path) => has(readFileSync(path), forms))).toEqual([]);
+      const edges = edgePids().filter((pid) => !before.includes(pid));
+      expect(edges.length).toBe(1);
+      const [edge] = edges as [number];
+      // The search finds a value where a value is.
+      expect(memoryHas(process.pid, forms)).toBe(true);
+      expect(memoryHas(edge, forms)).toBe(true);
+      expect(memoryHas(sidecar.pid, forms)).toBe(false);
+      for (const pid of [sidecar.pid, edge]) {
+        for (const name of ['environ', 'cmdline'])
+          expect(has(readFileSync(`/proc/${pid}/${name}`), forms), `${name}`).toBe(false);
+      }
+      await runtime.secrets.delete('KEY');
+      expect(memoryHas(edge, forms)).toBe(false);
+      await runtime.dispose();
+    } finally {
+      await sidecar.dispose();
+    }
+  },
+  120_000,
+);
+
+test.skipIf(HOST_ADDRESS === undefined)('the log has no value', async () => {
+  const value = `value-${crypto.randomUUID()}`;
+  await using peer = await server(() => value);
+  const code = `
+    import { NodeRuntime } from ${JSON.stringify(SDK)};
+    const runtime = await NodeRuntime.create(${JSON.stringify(optionsOf(peer.port, value))});
+    const { stdout } = await runtime.exec(${JSON.stringify(use(peer.port))});
+    await runtime.secrets.set('KEY', ${JSON.stringify(`${value}-2`)});
+    await runtime.exec(${JSON.stringify(use(peer.port))});
+    await runtime.snapshot();
+    await runtime.dispose();
+    console.log(stdout);
+  `;
+  const env = { ...process.env, COLDFRAME_LOG: 'all' };
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', code], { env });
+  expect(stdout).toMatch(/^200 Bearer \*+/);
+  expect(stderr).toMatch(/ request: \d+ secrets\.put, \d+ bytes/);
+  expect(has(Buffer.from(stderr), formsOf(value))).toBe(false);
+});
