@@ -17,7 +17,7 @@ export interface NetworkHttpRule {
   /** The patterns of paths, such as `/repos/acme/**`. @default every path */
   paths?: readonly string[] | undefined;
   /**
-   * Headers that are set in each request, whatever the program has sent. `${NAME}` is the value of
+   * Headers that replace the program's headers in each request. `${NAME}` is the value of
    * the secret NAME.
    */
   inject?: Readonly<Record<string, string>> | undefined;

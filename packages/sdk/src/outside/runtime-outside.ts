@@ -120,8 +120,8 @@ export class OutsideNetwork {
 
   /**
    * Calls `listener` for each event of one type: `open`, `close`, `denied`, `dns`, `request`,
-   * `limit`, and `lost` with the number of events that were not delivered. Returns a function that unsubscribes,
-   * after all events so far were delivered. A program never waits for a listener.
+   * `limit`, and `lost` with the number of events that were not delivered. Returns a function that
+   * unsubscribes, after all events so far were delivered. A program never waits for a listener.
    * @throws `ERR_INVALID_OPTION`; otherwise as `processes()`
    */
   async on<T extends NetworkEventType>(type: T, listener: (event: NetworkEvents[T]) => void): Promise<() => Promise<void>> {

@@ -1,7 +1,7 @@
 // The secrets of one runtime: `runtime.secrets`.
 //
 // This process has the values. The edge process asks for the values with the first use of the
-// outside, and again after a restart. Each answer is sealed to a key of the edge process
+// outside, and again after a restart. Each reply is sealed to a key of the edge process
 // (`seal.ts`), so the sidecar cannot read a value. A function that returns a value is called when
 // the edge process first asks, and 60 seconds before the value expires.
 
@@ -44,6 +44,12 @@ const UNAVAILABLE = 2;
 const REFRESH_MS = 60_000;
 /** Milliseconds until a failed function is called again. */
 const RETRY_MS = 5_000;
+
+/**
+ * The largest number of values in one message. The edge process accepts 256 KiB, and a value has at
+ * most 16 KiB.
+ */
+const MOST_IN_MESSAGE = 15;
 
 /** Failures after which the edge process asks again with the next use. */
 const ENDED = [
@@ -211,8 +217,16 @@ export class RuntimeSecrets {
     entry.timer = setTimeout(() => this.#ask(name, entry).catch(() => {}), Math.min(delayMs, MAX_TIMER_MS)).unref();
   }
 
-  // Seals and sends the present states of secrets. Returns whether an edge process has them.
+  // Seals and sends the present states of secrets, in messages of a bounded size. Returns whether
+  // an edge process has them.
   async #send(entries: readonly (readonly [string, Entry])[]): Promise<boolean> {
+    for (let at = 0; at < entries.length; at += MOST_IN_MESSAGE) {
+      if (!(await this.#sendPart(entries.slice(at, at + MOST_IN_MESSAGE)))) return false;
+    }
+    return true;
+  }
+
+  async #sendPart(entries: readonly (readonly [string, Entry])[]): Promise<boolean> {
     try {
       const { key } = await this.#connection.request('secrets.key', { runtime: this.#runtime });
       if (key === undefined) return false;

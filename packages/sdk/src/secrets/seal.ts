@@ -1,6 +1,6 @@
-// Seals bytes for the edge process: HPKE (RFC 9180) in the mode `base`, with DHKEM(X25519,
-// HKDF-SHA256), HKDF-SHA256 and AES-256-GCM, for one message without associated data. The edge
-// process opens the bytes with `crates/edge/src/seal.rs`.
+// Seals bytes for the edge process with HPKE (RFC 9180) in the mode `base`. The suite is
+// DHKEM(X25519, HKDF-SHA256), HKDF-SHA256 and AES-256-GCM. A seal is one message without associated
+// data. The edge process opens the bytes with `crates/edge/src/seal.rs`.
 
 import { createCipheriv, createHmac, createPublicKey, diffieHellman, generateKeyPairSync, type KeyObject } from 'node:crypto';
 

@@ -175,7 +175,7 @@ describe.skipIf(HOST_ADDRESS === undefined)('functions', () => {
     expect([calls, server.last()]).toEqual([1, 'Bearer value-of-call-1']);
   });
 
-  test('that fail give 502, and the next value is used', async () => {
+  test('that fail cause the status 502, and the next value is used', async () => {
     await using server = await recorder();
     let fails = true;
     const value = () => {

@@ -69,7 +69,7 @@ pub struct State {
     pub down: ByteRate,
     /// The secrets.
     pub secrets: SecretTable,
-    /// The default authorities and those of the options. `None` until the first session.
+    /// The default authorities and the authorities of the options. `None` until the first session.
     roots: Option<Arc<Roots>>,
     /// The keys for values of the secrets.
     pub secret_keys: Keys,

@@ -1,5 +1,5 @@
-//! The seal of values of secrets: HPKE (RFC 9180) in the mode `base`, with DHKEM(X25519,
-//! HKDF-SHA256), HKDF-SHA256 and AES-256-GCM, for one message without associated data. The
+//! The seal of values of secrets: HPKE (RFC 9180) in the mode `base`. The suite is DHKEM(X25519,
+//! HKDF-SHA256), HKDF-SHA256 and AES-256-GCM. A seal is one message without associated data. The
 //! embedder seals with `packages/sdk/src/secrets/seal.ts`. Next: `secrets.rs`.
 
 use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};

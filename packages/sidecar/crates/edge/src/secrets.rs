@@ -1,4 +1,4 @@
-//! The secrets of a runtime: their declarations in the options, and the values, which arrive sealed.
+//! The secrets of a runtime: their declarations in the options, and the values, which are sealed.
 //!
 //! The options have names, hosts and placeholders. After the first options with secrets, the edge
 //! asks for values ([`ToSidecar::SecretsWanted`]). The embedder requests a key ([`Keys::make`]) and

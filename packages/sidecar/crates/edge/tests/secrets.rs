@@ -121,7 +121,8 @@ fn a_rotated_value_is_used_by_the_next_request_of_an_open_connection() {
     let values: Vec<String> = origin.seen().iter().map(|seen| header(seen, "authorization").unwrap().to_owned()).collect();
     assert_eq!(values, [format!("Bearer {VALUE}"), "Bearer another-value".to_owned()]);
     declare(&mut sidecar, 1, Vec::new());
-    ok(&mut sidecar);
+    assert!(sidecar.closed(1).is_some(), "the connection had a removed secret");
+    exchange(&mut sidecar, 2, &origin, &bearer(""));
     assert_eq!(header(&origin.seen()[2], "authorization"), Some(format!("Bearer {KEY}").as_str()), "the secret is removed");
 }
 

@@ -231,7 +231,7 @@ impl SecretTable {
         true
     }
 
-    /// Replaces all secrets. A secret whose name was known keeps its value, whatever `secret` has.
+    /// Replaces all secrets. A secret whose name was known keeps its value.
     ///
     /// # Errors
     /// Returns the name of the first wrong secret. The table stays unchanged.

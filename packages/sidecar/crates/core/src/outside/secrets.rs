@@ -23,7 +23,7 @@ pub(crate) fn restored(mut options: Options, snapshot: &[SecretEntry]) -> Option
     options
 }
 
-/// Gives the secrets of a change the present placeholders, because programs have read them.
+/// Keeps the present placeholders in a change, because programs have read them.
 pub(super) fn keep_placeholders(change: &mut OptionsChange, present: &[SecretEntry]) {
     let Change::Replace(secrets) = &mut change.secrets else { return };
     for secret in secrets {

@@ -180,8 +180,8 @@ impl Flow {
                 inner.admission = Some(admission);
                 let peer = admission.peer().address();
                 let binding = Binding::of(&current, &self.runtime.state.borrow(), peer, false);
-                if inner.established.is_some() && !inner.binding.has_rules_of(&binding) {
-                    // Half of a stream would have passed the former rules.
+                if inner.established.is_some() && !inner.binding.may_become(&binding) {
+                    // Half of a stream would have passed the former rules, or had a removed secret.
                     let host = inner.host.as_ref().map(|host| host.as_str().to_owned());
                     let denied = Denied { reason: "rules-changed".to_owned(), rule: None, host, detail: None };
                     self.refuse(&mut inner, denied);

@@ -9,7 +9,16 @@ use std::time::Instant;
 
 /// The rules of a flow. A flow without rules and secrets has an empty binding, and no filter.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Binding(Vec<(Name, Vec<HttpRule>)>);
+pub struct Binding(Vec<Bound>);
+
+/// A name with rules about HTTP or with secrets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Bound {
+    name: Name,
+    rules: Vec<HttpRule>,
+    /// The names of the secrets.
+    secrets: BTreeSet<String>,
+}
 
 /// Returns the names of an address: the pinned names, and the names with this fixed address, also
 /// before their first look-up.
@@ -27,8 +36,9 @@ impl Binding {
         for name in names_of(state, peer.ip()) {
             let rules: Vec<HttpRule> = current.policy().http_rules(&name, peer.port()).into_iter().cloned().collect();
             let target = Target { name: &name, port: peer.port(), is_tls };
-            if !rules.is_empty() || state.secrets.of(target).next().is_some() {
-                bound.push((name, rules));
+            let secrets: BTreeSet<String> = state.secrets.of(target).map(|(secret, _)| secret.to_owned()).collect();
+            if !rules.is_empty() || !secrets.is_empty() {
+                bound.push(Bound { name, rules, secrets });
             }
         }
         Self(bound)
@@ -39,11 +49,17 @@ impl Binding {
         self.0.is_empty()
     }
 
-    /// Returns whether the rules of the names of this binding are unchanged.
-    pub fn has_rules_of(&self, other: &Self) -> bool {
+    /// Returns whether a flow of this binding may continue with the binding `next`: the rules are
+    /// equal, and no secret was removed. The buffers of a flow may have the values of its secrets.
+    pub fn may_become(&self, next: &Self) -> bool {
         let rules = |binding: &Self| -> Vec<(Name, Vec<HttpRule>)> {
-            binding.0.iter().filter(|(_, rules)| !rules.is_empty()).cloned().collect()
+            let bound = binding.0.iter().filter(|bound| !bound.rules.is_empty());
+            bound.map(|bound| (bound.name.clone(), bound.rules.clone())).collect()
         };
-        rules(self) == rules(other)
+        let has_secrets = |bound: &Bound| {
+            let same = next.0.iter().find(|other| other.name == bound.name);
+            bound.secrets.is_empty() || same.is_some_and(|other| bound.secrets.is_subset(&other.secrets))
+        };
+        rules(self) == rules(next) && self.0.iter().all(has_secrets)
     }
 }
