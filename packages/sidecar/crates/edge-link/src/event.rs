@@ -72,6 +72,8 @@ pub enum Event {
         status: u16,
         /// The names of the secrets whose values the request contains.
         secrets: Vec<String>,
+        /// The names of the secrets whose placeholder is in the head in a place without effect.
+        placeholders: Vec<String>,
         /// The reason of a refusal.
         denied: Option<Denied>,
     },

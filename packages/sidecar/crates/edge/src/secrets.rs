@@ -11,7 +11,7 @@ use crate::seal::{KEY_BYTES, OpeningKey};
 use coldframe_edge_link::{
     Failure, MAX_SEALED_BYTES, Options, SEAL_INFO, SealedValue, SecretEntry, ToSidecar, ValueState, decode_values,
 };
-use coldframe_secrets::{Absence, Host, Place, Placeholder, Secret, SecretValue};
+use coldframe_secrets::{Absence, AwsKey, Credential, Host, Place, Placeholder, Secret, SecretValue, Signing};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -106,15 +106,17 @@ pub fn put(runtime: &Runtime, key: &[u8; KEY_BYTES], sealed: &[u8]) -> Result<()
 }
 
 /// Returns the value or the reason of its absence. An error has no part of the value.
-fn parse(value: &SealedValue<'_>) -> Result<Result<SecretValue, Absence>, Failure> {
+fn parse(value: &SealedValue<'_>) -> Result<Result<Credential, Absence>, Failure> {
+    let invalid = |fault: coldframe_secrets::InvalidValue| {
+        describe::invalid(&format!("secrets.{}", value.name), &fault.to_string(), "another value")
+    };
     match (value.state, value.parts.as_slice()) {
         (ValueState::Missing, _) => Ok(Err(Absence::Missing)),
         (ValueState::Unavailable, _) => Ok(Err(Absence::Unavailable)),
-        (ValueState::Value, [part]) => {
-            let invalid = |fault: coldframe_secrets::InvalidValue| {
-                describe::invalid(&format!("secrets.{}", value.name), &fault.to_string(), "another value")
-            };
-            SecretValue::new(part.0.to_vec()).map(Ok).map_err(invalid)
+        (ValueState::Value, [part]) => SecretValue::new(part.0.to_vec()).map(|text| Ok(Credential::Text(text))).map_err(invalid),
+        (ValueState::Aws, [id, secret, token @ ..]) => {
+            let key = AwsKey::new(id.0, secret.0, token.first().map(|token| token.0));
+            key.map(|key| Ok(Credential::Aws(key))).map_err(invalid)
         }
         _ => Err(describe::invalid(&format!("secrets.{}", value.name), "a value of a secret", "other parts")),
     }
@@ -143,6 +145,7 @@ fn secret(entry: &SecretEntry) -> Result<Secret, Failure> {
         hosts: hosts.map_err(|fault| describe::invalid(&what("hosts"), &fault.to_string(), ""))?,
         places: places.map_err(|fault| describe::invalid(&what("in"), &fault.to_string(), ""))?,
         insecure: entry.insecure,
+        signs: entry.sign.as_ref().map(|sign| Signing { region: sign.region.clone(), service: sign.service.clone() }),
     })
 }
 

@@ -51,7 +51,10 @@ pub use decision::{Decision, Limit, Reason, RuleId};
 pub use entry::List;
 pub use family::Family;
 pub use host_network::{HostFacts, HostNetwork};
-pub use http::{HttpRule, JudgedRequest, MAX_INJECTED, MAX_METHODS, MAX_PATH_BYTES, MAX_PATHS, REFUSED_METHODS, RequestPath};
+pub use http::{
+    Chunks, Framing, HeadEnd, HeadFault, HttpRule, JudgedRequest, MAX_FIELDS, MAX_HEAD_BYTES, MAX_INJECTED, MAX_METHODS,
+    MAX_PATH_BYTES, MAX_PATHS, REFUSED_METHODS, RequestHead, RequestPath, check_head,
+};
 pub use invalid_entry::{Fault, InvalidEntry};
 pub use loopback::loopback_entries;
 pub use name::{InvalidName, MAX_LABEL_BYTES, MAX_NAME_BYTES, Name};

@@ -3,7 +3,7 @@
 //! The signature covers the method, the path, the query, the given headers and the hash of the
 //! body. The edge does not buffer bodies: it uses the hash that the client has computed, or
 //! `UNSIGNED-PAYLOAD`. The result replaces `authorization`, `x-amz-date` and
-//! `x-amz-security-token`.
+//! `x-amz-security-token`. Next: `aws_request.rs`.
 
 use crate::value::SecretValue;
 use displaydoc::Display;
@@ -15,7 +15,7 @@ use zeroize::Zeroizing;
 
 const ALGORITHM: &str = "AWS4-HMAC-SHA256";
 
-/// A key of AWS.
+/// A key of AWS. The caller has checked the id (`aws_request.rs`).
 #[derive(Clone)]
 pub struct AwsKey {
     /// The id of the key, which is part of each request and no secret.
@@ -33,6 +33,25 @@ pub enum Payload<'a> {
     Hash(&'a str),
     /// `UNSIGNED-PAYLOAD`, which S3 accepts over TLS.
     Unsigned,
+    /// `STREAMING-UNSIGNED-PAYLOAD-TRAILER`: chunks of AWS with a checksum behind them.
+    UnsignedTrailer,
+}
+
+impl<'a> Payload<'a> {
+    /// Returns the payload of a header `x-amz-content-sha256`. Returns `None` for payloads whose
+    /// chunks have signatures of their own, because their signatures depend on the body.
+    pub fn parse(text: &'a str) -> Option<Self> {
+        match text {
+            "UNSIGNED-PAYLOAD" => Some(Self::Unsigned),
+            "STREAMING-UNSIGNED-PAYLOAD-TRAILER" => Some(Self::UnsignedTrailer),
+            text if is_hash(text) => Some(Self::Hash(text)),
+            _ => None,
+        }
+    }
+}
+
+fn is_hash(text: &str) -> bool {
+    text.len() == 64 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 /// A request to sign.
@@ -130,11 +149,10 @@ fn check(request: &SigningRequest<'_>) -> Result<(), UnsignableRequest> {
             _ => byte.is_ascii_digit(),
         });
     let is_name = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
-    let is_hex = |text: &str| text.len() == 64 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
     match request.payload {
         _ if !is_time => Err(UnsignableRequest::Time),
         _ if !is_name(request.region) || !is_name(request.service) => Err(UnsignableRequest::Scope),
-        Payload::Hash(hash) if !is_hex(hash) => Err(UnsignableRequest::Hash),
+        Payload::Hash(hash) if !is_hash(hash) => Err(UnsignableRequest::Hash),
         _ => Ok(()),
     }
 }
@@ -150,6 +168,7 @@ fn canonical_request(request: &SigningRequest<'_>, headers: &BTreeMap<String, Ve
     let payload = match request.payload {
         Payload::Hash(hash) => hash,
         Payload::Unsigned => "UNSIGNED-PAYLOAD",
+        Payload::UnsignedTrailer => "STREAMING-UNSIGNED-PAYLOAD-TRAILER",
     };
     text.push('\n');
     text.push_str(names);
@@ -175,7 +194,7 @@ fn canonical_query(query: &str) -> String {
 }
 
 /// Decodes percent-encoded bytes. A percent sign without two digits stays.
-fn decode(text: &str) -> Vec<u8> {
+pub(crate) fn decode(text: &str) -> Vec<u8> {
     let bytes = text.as_bytes();
     let digit = |at: usize| bytes.get(at).and_then(|byte| char::from(*byte).to_digit(16));
     let (mut out, mut at) = (Vec::with_capacity(bytes.len()), 0);

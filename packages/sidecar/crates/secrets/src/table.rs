@@ -1,7 +1,9 @@
 //! The secrets of one runtime: name, placeholder, value, hosts and places. Next: `template.rs`.
 
+use crate::aws_request::Claim;
 use crate::place::{Place, UnknownPlace};
 use crate::placeholder::Placeholder;
+use crate::sigv4::AwsKey;
 use crate::swap::{Swapped, TooLong, swap_header};
 use crate::value::SecretValue;
 use coldframe_egress::{InvalidName, Name};
@@ -71,13 +73,31 @@ pub enum Absence {
     Unavailable,
 }
 
+/// The value of a secret.
+#[derive(Clone)]
+pub enum Credential {
+    /// A text, which replaces the placeholder.
+    Text(SecretValue),
+    /// A key that signs requests.
+    Aws(AwsKey),
+}
+
+/// The scope of signatures. `None` means the scope that the guest has signed for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Signing {
+    /// The region.
+    pub region: Option<String>,
+    /// The service.
+    pub service: Option<String>,
+}
+
 /// A secret.
 #[derive(Clone)]
 pub struct Secret {
     /// The text that the guest has. `None` if only rules use the secret.
     pub placeholder: Option<Placeholder>,
     /// The value. `None` if the value is absent, for the reason of `absence`.
-    pub value: Option<SecretValue>,
+    pub value: Option<Credential>,
     /// The reason why the value is absent.
     pub absence: Absence,
     /// The hosts that may receive the value.
@@ -86,6 +106,8 @@ pub struct Secret {
     pub places: Vec<Place>,
     /// Whether connections without TLS may carry the value.
     pub insecure: bool,
+    /// The scope of signatures, for a key that signs requests.
+    pub signs: Option<Signing>,
 }
 
 /// The secrets of a runtime, by name.
@@ -138,7 +160,38 @@ impl Secret {
     }
 }
 
+impl Secret {
+    /// Returns the text of the value.
+    fn text(&self) -> Option<&SecretValue> {
+        match &self.value {
+            Some(Credential::Text(text)) => Some(text),
+            _ => None,
+        }
+    }
+
+    fn accepts(&self, value: &Credential) -> bool {
+        self.signs.is_some() == matches!(value, Credential::Aws(_))
+    }
+}
+
 impl SecretTable {
+    /// Returns the secret that signs a request. A secret with a placeholder signs requests that are
+    /// signed with the placeholder as the id of the key. A secret without a placeholder signs every
+    /// request to its hosts.
+    pub fn signer<'a>(&'a self, target: Target<'a>, claim: Option<&Claim>) -> Option<(&'a str, &'a Secret, &'a Signing)> {
+        let signs = |secret: &Secret| match &secret.placeholder {
+            Some(placeholder) => claim.is_some_and(|claim| claim.key_id == placeholder.as_str()),
+            None => true,
+        };
+        self.of(target).find_map(|(name, secret)| Some((name, secret, secret.signs.as_ref().filter(|_| signs(secret))?)))
+    }
+
+    /// Returns the names of the secrets whose placeholder is in a text.
+    pub fn named_in<'a>(&'a self, text: &'a str) -> impl Iterator<Item = &'a str> {
+        let has = |secret: &Secret| secret.placeholder.as_ref().is_some_and(|placeholder| text.contains(placeholder.as_str()));
+        self.0.iter().filter(move |(_, secret)| has(secret)).map(|(name, _)| name.as_str())
+    }
+
     /// Sets a secret. A secret with an equal name is replaced.
     ///
     /// # Errors
@@ -168,8 +221,11 @@ impl SecretTable {
     }
 
     /// Replaces the value of a secret. Returns false if there is no such secret.
-    pub fn set_value(&mut self, name: &str, value: Result<SecretValue, Absence>) -> bool {
+    ///
+    /// A value of another kind than the secret's makes the value missing.
+    pub fn set_value(&mut self, name: &str, value: Result<Credential, Absence>) -> bool {
         let Some(secret) = self.0.get_mut(name) else { return false };
+        let value = value.and_then(|value| if secret.accepts(&value) { Ok(value) } else { Err(Absence::Missing) });
         secret.absence = value.as_ref().err().copied().unwrap_or_default();
         secret.value = value.ok();
         true
@@ -183,7 +239,7 @@ impl SecretTable {
         let mut next = Self::default();
         for (name, mut secret) in secrets {
             if let Some(known) = self.0.get(&name) {
-                secret.value = known.value.clone();
+                secret.value = known.value.clone().filter(|value| secret.accepts(value));
                 secret.absence = known.absence;
             }
             next.set(&name, secret).map_err(|fault| (name, fault))?;
@@ -221,7 +277,7 @@ impl SecretTable {
 
     /// Returns the value of a secret if a destination may receive the value.
     pub fn value<'a>(&'a self, name: &str, target: Target<'a>) -> Option<&'a SecretValue> {
-        self.0.get(name).filter(|secret| secret.covers(target))?.value.as_ref()
+        self.0.get(name).filter(|secret| secret.covers(target))?.text()
     }
 
     /// Replaces the placeholders in a header of a request. Returns the new value and the names of
@@ -230,15 +286,40 @@ impl SecretTable {
     /// # Errors
     /// Fails if the header has the placeholder of a secret without a value, or would be too long.
     pub fn swap<'a>(&'a self, target: Target<'a>, header: &str, value: &[u8]) -> Result<(Swapped, Vec<&'a str>), SwapFault<'a>> {
-        let has_place = |secret: &Secret| secret.places.iter().any(|place| place.name() == header);
+        self.swap_in(target, |place| matches!(place, Place::Header(name) if **name == *header), value, SecretValue::clone)
+    }
+
+    /// Replaces the placeholders in the value of a field of the query, as [`Self::swap`] does. A
+    /// placeholder has no character that a client encodes.
+    ///
+    /// # Errors
+    /// Fails as [`Self::swap`] does.
+    pub fn swap_field<'a>(
+        &'a self,
+        target: Target<'a>,
+        field: &str,
+        value: &[u8],
+    ) -> Result<(Swapped, Vec<&'a str>), SwapFault<'a>> {
+        let encoded = |value: &SecretValue| value.percent_encoded();
+        self.swap_in(target, |place| matches!(place, Place::Query(name) if **name == *field), value, encoded)
+    }
+
+    fn swap_in<'a>(
+        &'a self,
+        target: Target<'a>,
+        is_place: impl Fn(&Place) -> bool,
+        value: &[u8],
+        written: impl Fn(&SecretValue) -> SecretValue,
+    ) -> Result<(Swapped, Vec<&'a str>), SwapFault<'a>> {
         let mut names = Vec::new();
         let mut swaps = Vec::new();
         let mut missing = Vec::new();
+        let has_place = |secret: &Secret| secret.signs.is_none() && secret.places.iter().any(&is_place);
         for (name, secret) in self.of(target).filter(|(_, secret)| has_place(secret)) {
-            match (&secret.placeholder, &secret.value) {
+            match (&secret.placeholder, secret.text()) {
                 (Some(placeholder), Some(value)) => {
                     names.push(name);
-                    swaps.push((placeholder, value));
+                    swaps.push((placeholder, written(value)));
                 }
                 (Some(placeholder), None) => missing.push((name, placeholder)),
                 (None, _) => {}
@@ -252,6 +333,7 @@ impl SecretTable {
                 return Err(SwapFault::Missing(name));
             }
         }
+        let swaps: Vec<_> = swaps.iter().map(|(placeholder, value)| (*placeholder, value)).collect();
         let swapped = swap_header(value, &swaps).map_err(|TooLong| SwapFault::TooLong)?;
         let used = swapped.used.iter().filter_map(|index| names.get(*index).copied()).collect();
         Ok((swapped, used))
@@ -274,11 +356,12 @@ mod tests {
     fn secret(placeholder: &str, hosts: &[&str], insecure: bool) -> Secret {
         Secret {
             placeholder: Some(Placeholder::parse(placeholder).unwrap()),
-            value: SecretValue::new(b"real-value-one".to_vec()).ok(),
+            value: SecretValue::new(b"real-value-one".to_vec()).ok().map(Credential::Text),
             hosts: hosts.iter().map(|host| Host::parse(host).unwrap()).collect(),
             absence: Absence::default(),
             places: Place::defaults(),
             insecure,
+            signs: None,
         }
     }
 

@@ -45,6 +45,20 @@ impl SecretValue {
         Ok(Self(bytes))
     }
 
+    /// Returns the value as a part of a query.
+    pub(crate) fn percent_encoded(&self) -> Self {
+        let mut out = Zeroizing::new(Vec::with_capacity(self.0.len() * 3));
+        for byte in self.0.iter() {
+            if byte.is_ascii_alphanumeric() || b"-._~".contains(byte) {
+                out.push(*byte);
+            } else {
+                let digit = |value: u8| b"0123456789ABCDEF".get(usize::from(value)).copied().unwrap_or_default();
+                out.extend_from_slice(&[b'%', digit(byte >> 4), digit(byte & 15)]);
+            }
+        }
+        Self(out)
+    }
+
     /// Returns the bytes.
     pub fn expose(&self) -> &[u8] {
         &self.0
@@ -54,6 +68,12 @@ impl SecretValue {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_value_in_a_query_has_no_separator() {
+        let value = SecretValue::new("a&b=c d+é/".as_bytes().to_vec()).unwrap();
+        assert_eq!(value.percent_encoded().expose(), b"a%26b%3Dc%20d%2B%C3%A9%2F");
+    }
 
     #[test]
     fn refuses_values_that_could_not_be_part_of_a_header() {

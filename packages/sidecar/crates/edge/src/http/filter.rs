@@ -1,18 +1,19 @@
-//! The server for the guest and the client for the peer, on one connection each. Next: `judge.rs`.
+//! The server for the guest and the client for the peer, on one connection each. Next: `gate.rs`.
 
 use super::binding::names_of;
 use super::body::{ResponseBody, mask_headers};
-use super::judge::{Forwarded, judge, remove_hop_by_hop};
+use super::gate::{Gate, GateState};
+use super::judge::{Forwarded, asks_upgrade, is_websocket, judge, remove_hop_by_hop};
 use super::reply::Refusal;
 use crate::describe;
 use crate::runtime::Runtime;
 use coldframe_edge_link::{Denied, Event};
-use coldframe_egress::Name;
+use coldframe_egress::{HeadFault, MAX_FIELDS, MAX_HEAD_BYTES, Name};
 use coldframe_secrets::Target;
 use displaydoc::Display;
 use hyper::body::Incoming;
 use hyper::client::conn::http1 as client;
-use hyper::header::{CONNECTION, HeaderValue, UPGRADE};
+use hyper::header::{CONNECTION, CONTENT_LENGTH, HeaderValue, TRANSFER_ENCODING, UPGRADE};
 use hyper::server::conn::http1 as server;
 use hyper::service::service_fn;
 use hyper::upgrade::OnUpgrade;
@@ -23,13 +24,13 @@ use std::future::{Future, poll_fn};
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::task::Poll;
 use tokio::io::{AsyncRead, AsyncWrite, copy_bidirectional};
 
-/// The maximum length of a head of a request or a response, in bytes.
-const MAX_HEAD_BYTES: usize = 64 << 10;
-/// The maximum number of fields of a head.
-const MAX_FIELDS: usize = 128;
+/// The buffer of hyper for the guest's bytes. The gate has bounded the head already, so hyper
+/// refuses no head by its length.
+const GUEST_BUFFER: usize = 2 * MAX_HEAD_BYTES;
 /// The maximum number of characters of a path in an event.
 const MAX_EVENT_PATH: usize = 1_024;
 
@@ -107,8 +108,9 @@ struct Filter {
     /// The two ends of an upgraded connection: the guest's and the peer's.
     upgraded: RefCell<Option<(OnUpgrade, OnUpgrade)>>,
     peer_has_failed: Cell<bool>,
-    /// Whether the guest has sent a request.
-    has_begun: Cell<bool>,
+    gate: Arc<GateState>,
+    /// The number of requests that the server has received.
+    requests: Cell<u64>,
 }
 
 /// Moves requests and responses until one side has ended.
@@ -128,14 +130,16 @@ where
         sender: RefCell::new(Some(sender)),
         upgraded: RefCell::default(),
         peer_has_failed: Cell::new(false),
-        has_begun: Cell::new(false),
+        gate: Arc::default(),
+        requests: Cell::new(0),
     });
+    let guest = Gate::new(guest, filter.gate.clone());
     let service = service_fn(|request| {
         let filter = filter.clone();
-        async move { filter.exchange(request).await }
+        async move { filter.serve(request).await }
     });
     let mut builder = server::Builder::new();
-    builder.half_close(true).auto_date_header(false).max_buf_size(MAX_HEAD_BYTES).max_headers(MAX_FIELDS);
+    builder.half_close(true).auto_date_header(false).max_buf_size(GUEST_BUFFER).max_headers(MAX_FIELDS);
     let mut connection = pin!(connection.with_upgrades());
     let mut peer_has_ended = false;
     let served = {
@@ -150,7 +154,7 @@ where
                 }
                 // An idle connection to the guest ends too. A request without a response fails.
                 peer_has_ended = true;
-                if !filter.has_begun.get() {
+                if filter.requests.get() == 0 {
                     return Poll::Ready(Ok(()));
                 }
                 server.as_mut().graceful_shutdown();
@@ -186,13 +190,49 @@ where
 }
 
 impl Filter {
+    async fn serve(&self, request: Request<Incoming>) -> Result<Response<ResponseBody>, Fault> {
+        let number = self.requests.replace(self.requests.get() + 1);
+        if let Some(fault) = self.gate.fault_of(number) {
+            return Ok(self.refuse_malformed(fault));
+        }
+        let waits = asks_upgrade(&request);
+        let response = self.exchange(request).await;
+        if waits {
+            let is_opaque = response.as_ref().is_ok_and(|response| response.status() == StatusCode::SWITCHING_PROTOCOLS);
+            self.gate.go_on(is_opaque);
+        }
+        match self.gate.fault_of(number) {
+            // The body has broken a rule before the peer has replied.
+            Some(fault) if response.is_err() => {
+                self.peer_has_failed.set(false);
+                Ok(self.refuse_malformed(fault))
+            }
+            _ => response,
+        }
+    }
+
+    /// Makes the response to a request that the gate has refused.
+    fn refuse_malformed(&self, fault: HeadFault) -> Response<ResponseBody> {
+        let refusal = Refusal::of_head(fault);
+        self.context.runtime.event(|| Event::Request {
+            flow: self.context.flow,
+            method: String::new(),
+            host: String::new(),
+            path: String::new(),
+            status: refusal.status.as_u16(),
+            secrets: Vec::new(),
+            placeholders: Vec::new(),
+            denied: Some(refusal.denied.clone()),
+        });
+        refusal.response()
+    }
+
     async fn exchange(&self, mut request: Request<Incoming>) -> Result<Response<ResponseBody>, Fault> {
-        self.has_begun.set(true);
         let method: String = request.method().as_str().chars().take(32).collect();
         let host = request.headers().get(hyper::header::HOST).and_then(|host| host.to_str().ok());
         let host = describe::shortened(host.unwrap_or_default());
         let path: String = request.uri().path().chars().take(MAX_EVENT_PATH).collect();
-        let event = |status: StatusCode, secrets: Vec<String>, denied: Option<Denied>| {
+        let event = |status: StatusCode, secrets: Vec<String>, inert: Vec<String>, denied: Option<Denied>| {
             self.context.runtime.event(|| Event::Request {
                 flow: self.context.flow,
                 method,
@@ -200,6 +240,7 @@ impl Filter {
                 path,
                 status: status.as_u16(),
                 secrets,
+                placeholders: inert,
                 denied,
             });
         };
@@ -208,36 +249,44 @@ impl Filter {
         let forwarded = match judge(&self.context, request) {
             Ok(forwarded) => forwarded,
             Err(refusal) => {
-                event(refusal.status, Vec::new(), Some(refusal.denied.clone()));
+                event(refusal.status, Vec::new(), Vec::new(), Some(refusal.denied.clone()));
                 return Ok(refusal.response());
             }
         };
-        let Forwarded { request, mut mask, secrets, is_upgrade } = forwarded;
+        let Forwarded { request, mut mask, secrets, inert, is_upgrade } = forwarded;
         let sent = self.send(request).await;
         let mut response = match sent {
             Ok(response) => response,
             Err(Some(error)) if error.is_parse() => {
-                let refusal = Refusal::bad_gateway("malformed-response");
-                event(refusal.status, secrets, Some(refusal.denied.clone()));
+                let refusal = Refusal::bad_gateway("malformed-response", None);
+                event(refusal.status, secrets, inert, Some(refusal.denied.clone()));
                 return Ok(refusal.response());
             }
             Err(_) => {
                 // The server ends without a response, and the guest's connection is reset.
                 self.peer_has_failed.set(true);
-                event(StatusCode::BAD_GATEWAY, secrets, None);
+                event(StatusCode::BAD_GATEWAY, secrets, inert, None);
                 return Err(Fault::Peer);
             }
         };
         let status = response.status();
+        if let Some(detail) = broken_framing(&response) {
+            // The bytes behind the head have no certain meaning, so the connection ends.
+            self.sender.take();
+            let refusal = Refusal::bad_gateway("malformed-response", Some(detail));
+            event(refusal.status, secrets, inert, Some(refusal.denied.clone()));
+            return Ok(refusal.response());
+        }
         if status == StatusCode::SWITCHING_PROTOCOLS {
-            if !is_upgrade {
-                let refusal = Refusal::bad_gateway("upgrade");
-                event(refusal.status, secrets, Some(refusal.denied.clone()));
+            if !is_upgrade || !is_websocket(response.headers()) {
+                self.sender.take();
+                let refusal = Refusal::bad_gateway("upgrade", Some("the protocol websocket, if the request asks for it"));
+                event(refusal.status, secrets, inert, Some(refusal.denied.clone()));
                 return Ok(refusal.response());
             }
             *self.upgraded.borrow_mut() = Some((on_guest, hyper::upgrade::on(&mut response)));
         }
-        event(status, secrets, None);
+        event(status, secrets, inert, None);
         let (mut head, body) = response.into_parts();
         remove_hop_by_hop(&mut head.headers);
         if status == StatusCode::SWITCHING_PROTOCOLS {
@@ -263,5 +312,22 @@ impl Filter {
         let response = sender.send_request(request).await?;
         *self.sender.borrow_mut() = Some(sender);
         Ok(response)
+    }
+}
+
+/// Returns the rule that the framing of a response breaks. The parser has refused different
+/// lengths, and codings in HTTP/1.0, already.
+fn broken_framing(response: &Response<Incoming>) -> Option<&'static str> {
+    let headers = response.headers();
+    let lengths = headers.get_all(CONTENT_LENGTH).iter().count();
+    let codings: Vec<_> = headers.get_all(TRANSFER_ENCODING).iter().collect();
+    if lengths > 1 {
+        return Some("one Content-Length");
+    }
+    match codings.as_slice() {
+        [] => None,
+        _ if lengths > 0 => Some("Content-Length or Transfer-Encoding, and not both"),
+        [coding] if coding.as_bytes().eq_ignore_ascii_case(b"chunked") => None,
+        _ => Some("chunked as the only Transfer-Encoding"),
     }
 }

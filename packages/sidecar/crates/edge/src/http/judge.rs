@@ -1,23 +1,21 @@
-//! Judges one request, and makes the request that is sent to the peer. Next: `reply.rs`.
+//! Judges one request, and makes the request that is sent to the peer. Next: `credentials.rs`.
 //!
 //! The new request has the method, the judged path, the query, one `Host`, and the headers that end
 //! at the peer. Headers about the connection are removed first, also the headers that `Connection`
-//! names. Then placeholders are swapped and headers are injected, so that the guest cannot remove
-//! an injected header.
+//! names. Then placeholders are swapped and headers are injected (`credentials.rs`), so that the
+//! guest cannot remove an injected header.
 
+use super::credentials::Credentials;
 use super::filter::Context;
 use super::reply::{DENIED_HEADER, Refusal};
 use crate::describe;
 use coldframe_edge_link::Denied;
 use coldframe_egress::{Decision, List, Name, Reason};
-use coldframe_secrets::{Absence, Mask, SwapFault, Target, Template, Unavailable};
-use hyper::body::Incoming;
-use hyper::header::{
-    ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, EXPECT, HOST, HeaderMap, HeaderName, HeaderValue, TE, TRANSFER_ENCODING, UPGRADE,
-};
+use coldframe_secrets::{Mask, Target};
+use hyper::body::{Body, Incoming};
+use hyper::header::{ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, EXPECT, HOST, HeaderMap, HeaderValue, TE, UPGRADE};
 use hyper::http::uri::PathAndQuery;
-use hyper::{Request, Uri, Version};
-use zeroize::Zeroizing;
+use hyper::{Method, Request, Uri, Version};
 
 /// Headers about the connection.
 const HOP_BY_HOP: [&str; 8] = [
@@ -30,8 +28,6 @@ const HOP_BY_HOP: [&str; 8] = [
     "transfer-encoding",
     "upgrade",
 ];
-/// The maximum length of a method, in bytes.
-const MAX_METHOD_BYTES: usize = 32;
 /// Compressed responses cannot be masked.
 const IDENTITY: HeaderValue = HeaderValue::from_static("identity");
 
@@ -43,6 +39,8 @@ pub struct Forwarded {
     pub mask: Mask,
     /// The names of the used secrets.
     pub secrets: Vec<String>,
+    /// The names of secrets whose placeholder is in a place without effect.
+    pub inert: Vec<String>,
     /// Whether the guest asks for a WebSocket.
     pub is_upgrade: bool,
 }
@@ -79,7 +77,6 @@ fn parse_host(text: &str) -> Option<(Name, Option<u16>)> {
 /// # Errors
 /// Returns the refusal, with the host if the host is known.
 pub fn judge(context: &Context, mut request: Request<Incoming>) -> Result<Forwarded, Refusal> {
-    check_framing(&request)?;
     let (name, port) = host_of(&request)?;
     let peer = context.peer();
     if port.is_some_and(|port| port != peer.port()) || !context.has_name(&name) {
@@ -99,26 +96,35 @@ pub fn judge(context: &Context, mut request: Request<Incoming>) -> Result<Forwar
     if matches!(request.method().as_str(), "CONNECT" | "TRACE") {
         return Err(with_host(Refusal::denied(Reason::Method.as_str(), None), &name));
     }
-    let query = request.uri().query();
-    let path = judged.path.as_ref().map_or(request.uri().path(), |path| path.as_str());
-    let target = query.map_or_else(|| path.to_owned(), |query| format!("{path}?{query}"));
-    let target = PathAndQuery::try_from(target).map_err(|_| Refusal::malformed("a path"))?;
-    let is_upgrade = is_websocket(&request);
+    let path = judged.path.as_ref().map_or(request.uri().path(), |path| path.as_str()).to_owned();
+    let mut query = request.uri().query().map(str::to_owned);
+    let is_upgrade = upgrade(&request).map_err(|refusal| with_host(refusal, &name))?;
     strip(request.headers_mut(), is_upgrade);
     let rule = judged.decision.rule().filter(|rule| rule.list == List::Http).map(|rule| rule.index);
     let inject = rule.and_then(|index| current.policy().options().http.get(index)).map(|rule| rule.inject.as_slice());
     let host = HeaderValue::from_str(&host_text(&name, peer.port(), context.is_tls()));
     let host = host.map_err(|_| Refusal::malformed("a Host header"))?;
-    let (mask, secrets) = place_secrets(context, &name, request.headers_mut(), inject.unwrap_or_default())
-        .map_err(|refusal| with_host(refusal, &name))?;
-    let headers = request.headers_mut();
-    headers.insert(HOST, host);
+    let state = runtime.state.borrow();
+    let mut credentials = Credentials::new(&state.secrets, Target { name: &name, port: peer.port(), is_tls: context.is_tls() });
+    let method = request.method().clone();
+    let is_empty = request.body().is_end_stream();
+    let placed = (|| {
+        credentials.inject(request.headers_mut(), inject.unwrap_or_default())?;
+        credentials.place_in_query(&mut query)?;
+        request.headers_mut().insert(HOST, host);
+        credentials.sign(method.as_str(), &path, &mut query, request.headers_mut(), is_empty)?;
+        credentials.find_inert(request.headers(), &path, query.as_deref());
+        let target = query.as_ref().map_or_else(|| path.clone(), |query| format!("{path}?{query}"));
+        PathAndQuery::try_from(target).map_err(|_| Refusal::malformed("a path"))
+    })();
+    let target = placed.map_err(|refusal| with_host(refusal, &name))?;
+    let (mask, secrets, inert) = credentials.finish();
     if !mask.is_empty() {
-        headers.insert(ACCEPT_ENCODING, IDENTITY);
+        request.headers_mut().insert(ACCEPT_ENCODING, IDENTITY);
     }
     *request.uri_mut() = Uri::from(target);
     *request.version_mut() = Version::HTTP_11;
-    Ok(Forwarded { request, mask, secrets, is_upgrade })
+    Ok(Forwarded { request, mask, secrets, inert, is_upgrade })
 }
 
 fn with_host(mut refusal: Refusal, name: &Name) -> Refusal {
@@ -130,35 +136,32 @@ fn host_text(name: &Name, port: u16, is_tls: bool) -> String {
     if port == if is_tls { 443 } else { 80 } { name.as_str().to_owned() } else { format!("{name}:{port}", name = name.as_str()) }
 }
 
-/// Refuses requests whose length two servers could read differently. The parser has refused
-/// different lengths and a last coding other than `chunked` already. It has dropped a length beside
-/// a coding, so that the check below is a second line of defence.
-fn check_framing(request: &Request<Incoming>) -> Result<(), Refusal> {
-    let headers = request.headers();
-    let codings: Vec<_> = headers.get_all(TRANSFER_ENCODING).iter().collect();
-    if !codings.is_empty() && headers.contains_key(CONTENT_LENGTH) {
-        return Err(Refusal::malformed("Content-Length or Transfer-Encoding, and not both"));
-    }
-    if codings.len() > 1 || codings.iter().any(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"chunked")) {
-        return Err(Refusal::malformed("chunked as the only Transfer-Encoding"));
-    }
-    if headers.get_all(CONTENT_LENGTH).iter().count() > 1 {
-        return Err(Refusal::malformed("one Content-Length"));
-    }
-    if request.method().as_str().len() > MAX_METHOD_BYTES {
-        return Err(Refusal::malformed("a method of at most 32 characters"));
-    }
-    Ok(())
+/// Returns whether a request has an `Upgrade` header. The gate waits for its response.
+pub fn asks_upgrade(request: &Request<Incoming>) -> bool {
+    request.headers().contains_key(UPGRADE)
 }
 
-/// Returns whether a request asks for a WebSocket. The edge forwards no other upgrade: `h2c` would
-/// be a protocol that the edge does not judge.
-fn is_websocket(request: &Request<Incoming>) -> bool {
-    let headers = request.headers();
+/// Returns whether a request or a response names a WebSocket as the only upgrade.
+pub fn is_websocket(headers: &HeaderMap) -> bool {
     let asks = headers.get_all(CONNECTION).iter().any(|value| tokens(value).any(|token| token == "upgrade"));
     let mut upgrades = headers.get_all(UPGRADE).iter();
     let is_only = upgrades.next().is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"websocket"));
-    asks && is_only && upgrades.next().is_none() && request.method() == hyper::Method::GET
+    asks && is_only && upgrades.next().is_none()
+}
+
+/// Returns whether a request asks for a WebSocket.
+///
+/// # Errors
+/// Refuses every other upgrade: `h2c` would be a protocol that the edge does not judge.
+fn upgrade(request: &Request<Incoming>) -> Result<bool, Refusal> {
+    if !asks_upgrade(request) {
+        return Ok(false);
+    }
+    let is_get = request.method() == Method::GET && request.version() == Version::HTTP_11;
+    if is_get && is_websocket(request.headers()) {
+        return Ok(true);
+    }
+    Err(Refusal::denied("upgrade", Some("the protocol websocket, with GET in HTTP/1.1".to_owned())))
 }
 
 fn tokens(value: &HeaderValue) -> impl Iterator<Item = String> {
@@ -186,57 +189,4 @@ pub fn remove_hop_by_hop(headers: &mut HeaderMap) {
     let named: Vec<String> = headers.get_all(CONNECTION).iter().flat_map(tokens).collect();
     named.iter().map(String::as_str).chain(HOP_BY_HOP).for_each(|name| drop(headers.remove(name)));
     headers.remove(DENIED_HEADER);
-}
-
-/// Swaps placeholders and injects headers. Returns the values to mask and the names of the secrets.
-fn place_secrets(
-    context: &Context,
-    name: &Name,
-    headers: &mut HeaderMap,
-    inject: &[(String, String)],
-) -> Result<(Mask, Vec<String>), Refusal> {
-    let state = context.runtime().state.borrow();
-    let target = Target { name, port: context.peer().port(), is_tls: context.is_tls() };
-    let too_long = || Refusal::denied("secret-too-long", None);
-    let missing = |secret: &str| match state.secrets.absence(secret) {
-        Absence::Missing => Refusal::denied("secret-missing", Some(secret.to_owned())),
-        Absence::Pending | Absence::Unavailable => Refusal::secret_unavailable(secret),
-    };
-    // The guest's copy of an injected header is removed before placeholders are swapped.
-    for (header, _) in inject {
-        headers.remove(header.as_str());
-    }
-    let mut used: Vec<&str> = Vec::new();
-    let mut values: Vec<Zeroizing<Vec<u8>>> = Vec::new();
-    for (header, value) in headers.iter_mut() {
-        let (swapped, names) = state.secrets.swap(target, header.as_str(), value.as_bytes()).map_err(|fault| match fault {
-            SwapFault::Missing(secret) => missing(secret),
-            SwapFault::TooLong => too_long(),
-        })?;
-        if let Some(new) = swapped.value {
-            // The whole credentials are masked too, because Basic encodes the value.
-            values.extend(new.split(|byte| *byte == b' ').skip(1).map(|part| Zeroizing::new(part.to_vec())));
-            *value = HeaderValue::from_bytes(&new).map_err(|_| too_long())?;
-            value.set_sensitive(true);
-            used.extend(names);
-        }
-    }
-    for (header, template) in inject {
-        let template = Template::parse(template).map_err(|_| too_long())?;
-        let rendered = template.render(|secret| state.secrets.value(secret, target)).map_err(|fault| match fault {
-            Unavailable::Secret(secret) => missing(&secret),
-            Unavailable::TooLong => too_long(),
-        })?;
-        let mut value = HeaderValue::from_bytes(&rendered).map_err(|_| too_long())?;
-        value.set_sensitive(true);
-        headers.insert(HeaderName::try_from(header.as_str()).map_err(|_| too_long())?, value);
-        used.extend(
-            state.secrets.of(target).map(|(name, _)| name).filter(|name| template.secrets().any(|secret| secret == *name)),
-        );
-    }
-    used.sort_unstable();
-    used.dedup();
-    let exact = used.iter().filter_map(|secret| state.secrets.value(secret, target)).map(|value| value.expose());
-    let mask = Mask::new(exact.chain(values.iter().map(|value| value.as_slice())));
-    Ok((mask, used.into_iter().map(str::to_owned).collect()))
 }

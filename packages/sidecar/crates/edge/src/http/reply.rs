@@ -2,7 +2,8 @@
 
 use super::body::ResponseBody;
 use coldframe_edge_link::Denied;
-use hyper::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
+use coldframe_egress::HeadFault;
+use hyper::header::{CACHE_CONTROL, CONNECTION, CONTENT_TYPE, HeaderName, HeaderValue};
 use hyper::{Response, StatusCode};
 
 /// The header with the reason of a refusal. The edge removes the header from responses of peers.
@@ -15,17 +16,29 @@ pub struct Refusal {
     pub status: StatusCode,
     /// The facts.
     pub denied: Denied,
+    /// Whether the connection ends, because the bytes behind the message have no certain meaning.
+    ends: bool,
 }
 
 impl Refusal {
     /// A request that breaks a rule of HTTP. `detail` is the broken rule.
     pub fn malformed(detail: &'static str) -> Self {
-        Self::new(StatusCode::BAD_REQUEST, "malformed-request", Some(detail.to_owned()))
+        Self::new(StatusCode::BAD_REQUEST, "malformed-request", Some(detail.to_owned())).ending()
     }
 
     /// A request that the policy or the secrets of the runtime refuse.
     pub fn denied(reason: &str, detail: Option<String>) -> Self {
         Self::new(StatusCode::FORBIDDEN, reason, detail)
+    }
+
+    /// A request whose head or chunks break a rule of HTTP.
+    pub fn of_head(fault: HeadFault) -> Self {
+        let (status, reason) = match fault {
+            HeadFault::Http2 => (StatusCode::HTTP_VERSION_NOT_SUPPORTED, "http2"),
+            HeadFault::TooSlow => (StatusCode::REQUEST_TIMEOUT, "timeout"),
+            _ => (StatusCode::BAD_REQUEST, "malformed-request"),
+        };
+        Self::new(status, reason, Some(fault.to_string())).ending()
     }
 
     /// A request that needs a value which the embedder cannot get at present.
@@ -34,12 +47,16 @@ impl Refusal {
     }
 
     /// A response of the peer that cannot be forwarded.
-    pub fn bad_gateway(reason: &str) -> Self {
-        Self::new(StatusCode::BAD_GATEWAY, reason, None)
+    pub fn bad_gateway(reason: &str, detail: Option<&str>) -> Self {
+        Self::new(StatusCode::BAD_GATEWAY, reason, detail.map(str::to_owned)).ending()
     }
 
     fn new(status: StatusCode, reason: &str, detail: Option<String>) -> Self {
-        Self { status, denied: Denied { reason: reason.to_owned(), rule: None, host: None, detail } }
+        Self { status, denied: Denied { reason: reason.to_owned(), rule: None, host: None, detail }, ends: false }
+    }
+
+    fn ending(self) -> Self {
+        Self { ends: true, ..self }
     }
 
     /// Returns the response.
@@ -55,6 +72,9 @@ impl Refusal {
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        if self.ends {
+            headers.insert(CONNECTION, HeaderValue::from_static("close"));
+        }
         if let Ok(reason) = HeaderValue::from_str(reason) {
             headers.insert(DENIED_HEADER, reason);
         }

@@ -118,7 +118,12 @@ pub fn edge(origin: &Origin, methods: Option<&[&str]>, paths: Option<&[&str]>) -
 
 /// Opens a flow, sends bytes, and returns all bytes of the response until its end.
 pub fn exchange(sidecar: &mut Sidecar, flow: u32, origin: &Origin, bytes: &[u8]) -> String {
-    assert_eq!(sidecar.connect(flow, origin.address), Ok(()));
+    exchange_with(sidecar, flow, origin.address, bytes)
+}
+
+/// Exchanges bytes with any peer, as `exchange` does.
+pub fn exchange_with(sidecar: &mut Sidecar, flow: u32, address: SocketAddr, bytes: &[u8]) -> String {
+    assert_eq!(sidecar.connect(flow, address), Ok(()));
     for piece in bytes.chunks(MAX_DATA_BYTES) {
         sidecar.send(flow, &ToEdge::Data(piece));
     }

@@ -1,10 +1,11 @@
-//! The target `http-heads`: rules about HTTP, and requests with any methods and paths.
+//! The target `http-heads`: rules about HTTP, requests with any methods and paths, and the bytes of
+//! requests (`heads.rs`).
 //!
 //! A normalised path is normal. The decision about a request equals the decision of a reference
 //! evaluator, which tries all ways to match a pattern.
 #![expect(clippy::expect_used, reason = "a target panics on a broken promise")]
 
-use super::text;
+use super::{heads::heads, text};
 use crate::{EgressOptions, HttpRule, Name, Policy, RequestPath};
 use arbitrary::{Result, Unstructured};
 
@@ -84,13 +85,18 @@ fn check_any(input: &mut Unstructured<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Compiles rules about HTTP, and judges requests.
+/// Compiles rules about HTTP, and judges requests. Or checks the bytes of a request.
 ///
 /// # Panics
-/// Panics if the policy decides otherwise than the reference evaluator.
+/// Panics if the policy decides otherwise than the reference evaluator, or if a checked request has
+/// another meaning for the parser of hyper.
 pub fn http(data: &[u8]) {
     let Some((kind, data)) = data.split_first() else { return };
     let mut input = Unstructured::new(data);
     // The input may end in the middle of a value.
-    let _ = if kind % 2 == 0 { compare(&mut input) } else { check_any(&mut input) };
+    let _ = match kind % 4 {
+        0 | 2 => compare(&mut input),
+        1 => check_any(&mut input),
+        _ => heads(&mut input),
+    };
 }

@@ -5,6 +5,7 @@
 //! lists. Next: `reference.rs`.
 
 mod answers;
+mod heads;
 mod http;
 mod names;
 mod reference;

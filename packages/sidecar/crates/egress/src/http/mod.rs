@@ -7,15 +7,23 @@
 //!
 //! The rules bind the requests on connections to a name with rules. Another name of the same server
 //! is judged by its own rules. Therefore `outside: 'public'`, a rule about the server's address, or
-//! an allowed name on the same server can reach the host without the rules. Next: `path.rs`,
-//! `pattern.rs`, `table.rs`.
+//! an allowed name on the same server can reach the host without the rules.
+//!
+//! `head.rs` and `chunks.rs` refuse requests that servers read in different ways, before any rule
+//! reads the request. Next: `head.rs`, `chunks.rs`, `path.rs`, `pattern.rs`, `table.rs`.
 
+mod chunks;
+mod head;
+#[cfg(test)]
+mod head_tests;
 mod path;
 mod pattern;
 mod table;
 #[cfg(test)]
 mod tests;
 
+pub use chunks::Chunks;
+pub use head::{Framing, HeadEnd, HeadFault, MAX_FIELDS, MAX_HEAD_BYTES, RequestHead, check_head};
 pub use path::{MAX_PATH_BYTES, RequestPath};
 pub(crate) use pattern::PathPattern;
 pub(crate) use table::HttpTable;
