@@ -34,15 +34,7 @@ pub fn parse_roots<'a>(texts: impl IntoIterator<Item = &'a str>) -> Roots {
     let texts = texts.into_iter();
     let certificates: Vec<_> =
         texts.flat_map(|text| CertificateDer::pem_slice_iter(text.as_bytes()).filter_map(Result::ok)).take(MAX_ROOTS).collect();
-    let mut store = RootCertStore::empty();
-    store.add_parsable_certificates(certificates.iter().cloned());
-    let mut by_subject: HashMap<Vec<u8>, Vec<usize>> = HashMap::new();
-    for (i, certificate) in certificates.iter().enumerate() {
-        if let Some(read) = Certificate::read(certificate) {
-            by_subject.entry(read.subject.to_vec()).or_default().push(i);
-        }
-    }
-    Roots { store: Arc::new(store), certificates, by_subject }
+    Roots::of(certificates)
 }
 
 impl Default for Roots {
@@ -55,10 +47,19 @@ impl Roots {
     /// Returns these and further authorities.
     pub fn with<'a>(&self, texts: impl IntoIterator<Item = &'a str>) -> Self {
         let more = parse_roots(texts);
-        let mut store = RootCertStore::clone(&self.store);
-        store.roots.extend(more.store.roots.iter().cloned());
-        let certificates = [self.certificates.as_slice(), more.certificates.as_slice()].concat();
-        Self { store: Arc::new(store), certificates }
+        Self::of([self.certificates.as_slice(), more.certificates.as_slice()].concat())
+    }
+
+    fn of(certificates: Vec<CertificateDer<'static>>) -> Self {
+        let mut store = RootCertStore::empty();
+        store.add_parsable_certificates(certificates.iter().cloned());
+        let mut by_subject: HashMap<Vec<u8>, Vec<usize>> = HashMap::new();
+        for (i, certificate) in certificates.iter().enumerate() {
+            if let Some(read) = Certificate::read(certificate) {
+                by_subject.entry(read.subject.to_vec()).or_default().push(i);
+            }
+        }
+        Self { store: Arc::new(store), certificates, by_subject }
     }
 
     /// Returns the names of the authorities, which a server sends to a client.

@@ -112,7 +112,7 @@ impl SocketState {
     /// Returns the address of the host machine's loopback that a connection to `address` reaches if
     /// no program listens at the address. Returns `None` for every other address.
     pub(in crate::net) fn host_loopback(&self, address: &Address) -> Option<SocketAddr> {
-        let Ok(Address::Ip(ip, port)) = address.clone().destination() else { return None };
+        let Ok(Address::Ip(ip, port)) = address.clone().destination(&self.network.own) else { return None };
         let peer = SocketAddr::new(ip.to_canonical(), port);
         self.outside.outside.as_ref().filter(|outside| outside.opens_loopback(peer)).map(|_| peer)
     }
@@ -438,7 +438,7 @@ impl Network {
         if let Some(Address::Ip(ip, _)) = &socket.local
             && !ip.is_unspecified()
             && !own.contains(ip)
-            && remote.is_outside()
+            && remote.is_outside(own)
         {
             return Err(Errno::EINVAL);
         }
