@@ -12,7 +12,7 @@ import { BuildFailure } from './build/failure.mjs';
 import { fromRoot, root } from './build/paths.mjs';
 import { ensureBuilt, runMain } from './build.mjs';
 import { openCeiling } from './conformance/ceiling.mjs';
-import { listFiles } from './conformance/files.mjs';
+import { listFiles, originOf } from './conformance/files.mjs';
 import { readOptions } from './conformance/options.mjs';
 import { reportPath, stateFolder } from './conformance/paths.mjs';
 import { runAll } from './conformance/pool.mjs';
@@ -117,6 +117,9 @@ async function main() {
   const names = new Set([...all, ...files].map(({ name }) => name));
   const report = mergeReport(before, results, (name) => names.has(name));
   report.node = version;
+  report.tests = originOf(options.folder, options.testsVersion);
+  const isPart = Object.keys(report.files).length > files.length;
+  if (isPart && before.tests?.digest !== report.tests.digest) say('the other results of the report come from other tests');
   report.startProcesses = all.filter((file) => file.startsProcesses && report.files[file.name]).map(({ name }) => name);
   if (options.write) writeReport(reportPath, report);
   if (options.summary) writeFileSync(options.summary, summary(report, `Node ${version}`));

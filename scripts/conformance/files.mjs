@@ -36,6 +36,38 @@ export function chosen(name, filters) {
   return filters.some((filter) => (/^[a-z0-9]+$/.test(filter) ? group === filter : name.includes(filter)));
 }
 
+const VERSION = /^#define NODE_(MAJOR|MINOR|PATCH)_VERSION (\d+)$/gm;
+
+/**
+ * Returns `{ version, digest }` of a folder of tests, for the report. The version is `version`, or
+ * else the version of Node's sources around the folder. The digest changes with every test and
+ * every helper, so a comparison of two digests shows whether two runs had equal tests.
+ */
+export function originOf(folder, version) {
+  const hash = createHash('sha256');
+  for (const part of ['common', 'parallel']) {
+    const entries = readdirSync(join(folder, part), { withFileTypes: true }).filter((entry) => entry.isFile());
+    for (const { name } of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+      hash.update(`${part}/${name}\0`).update(
+        createHash('sha256')
+          .update(readFileSync(join(folder, part, name)))
+          .digest(),
+      );
+    }
+  }
+  return { version: version ?? versionOf(folder) ?? 'unknown', digest: `sha256:${hash.digest('hex')}` };
+}
+
+function versionOf(folder) {
+  try {
+    const header = readFileSync(join(folder, '..', 'src', 'node_version.h'), 'utf8');
+    const found = Object.fromEntries([...header.matchAll(VERSION)].map(([, part, number]) => [part, number]));
+    return `${found.MAJOR}.${found.MINOR}.${found.PATCH}`;
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * Returns `[{ name, group, flags, startsProcesses, digest }]`, by name. The digest changes with the
  * file and with the files that all tests share.

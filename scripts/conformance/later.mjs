@@ -18,7 +18,6 @@ export const LATER = [
   ['`sqlite`', 'the classes of the module throw'],
   ['connections to other machines', 'fail with `EACCES` unless the option [`network`](network.md) allows the host'],
   ['`tls`', '[some parts](network.md#tls) are missing, such as TLS 1.0 and 1.1, CBC suites, `pfx`, `crl` and pre-shared keys'],
-  ['`http2` with TLS', '`createSecureServer()` and `https:` addresses throw; `http2` without TLS (`h2c`) works'],
   [
     '`TextDecoder` for Chinese, Japanese and Korean encodings',
     '`RangeError` with `ERR_ENCODING_NOT_SUPPORTED`; UTF-8, UTF-16 and all single-byte encodings work',

@@ -5,6 +5,7 @@ import { BuildFailure } from '../build/failure.mjs';
 
 export const USAGE = `usage: pnpm conformance --node-tests DIR [options]
   --node-tests DIR    a folder with Node's parallel/, common/ and fixtures/ (the folder test/ of Node's sources)
+  --tests-version V   the release of the tests, if DIR is not in Node's sources
   --filter GROUP      run only groups (fs,net) or parts of file names (fs-read); may be repeated
   --jobs N            files at the same time (default 2)
   --timeout SECONDS   per file (default 20)
@@ -16,6 +17,7 @@ export const USAGE = `usage: pnpm conformance --node-tests DIR [options]
 
 const OPTIONS = {
   'node-tests': { type: 'string' },
+  'tests-version': { type: 'string' },
   filter: { type: 'string', multiple: true, default: [] },
   jobs: { type: 'string', default: '2' },
   timeout: { type: 'string', default: '20' },
@@ -43,6 +45,7 @@ export function readOptions(args) {
   if (values['node-tests'] === undefined) throw new BuildFailure(`conformance: --node-tests is missing\n${USAGE}`);
   return {
     folder: values['node-tests'],
+    testsVersion: values['tests-version'],
     filters: values.filter.flatMap((filter) => filter.split(',')).filter(Boolean),
     jobs: wholeNumber('jobs', values.jobs),
     timeoutMs: wholeNumber('timeout', values.timeout) * 1000,

@@ -7,8 +7,9 @@ import { fileURLToPath } from 'node:url';
 import { table } from '../../packages/runner/npm-table/table.mjs';
 import { fromRoot } from '../build/paths.mjs';
 import { LATER } from './later.mjs';
+import { OPENSSL_ONLY } from './openssl.mjs';
 import { reportPath } from './paths.mjs';
-import { groupTable, percent, readReport, withoutTls } from './report.mjs';
+import { groupTable, needOpenssl, percent, readReport, withoutFiles } from './report.mjs';
 
 export const pagePath = fromRoot('docs/node-compatibility.md');
 
@@ -28,15 +29,33 @@ the files that start other processes and pass only in Node. The last percentage 
 [conformance.json](conformance.json) has the result of every file, and the reason of a failure.
 
 \`pnpm conformance --node-tests DIR\` runs the tests. The tests belong to Node and are not part of this
-repository. DIR is the folder \`test/\` of Node's sources.
+repository. DIR is the folder \`test/\` of Node's sources. ${origin(report.tests)}
 
 ${groupTable(report)}
 
-${http2(withoutTls(report, 'http2'))}`;
+${openssl(report)}`;
 
-const http2 = ({ ceiling, passes, needTls }) =>
-  `${needTls} files of the group \`http2\` need TLS, which is missing. ` +
-  `Without these files, ${percent(passes, ceiling)} of the group pass.`;
+const origin = (tests) =>
+  tests === undefined
+    ? ''
+    : `The files of the table are\nthe tests of Node ${tests.version}; [conformance.json](conformance.json) has their digest.`;
+
+const TLS_GROUPS = ['tls', 'https'];
+
+function openssl(report) {
+  const rows = needOpenssl(report, OPENSSL_ONLY);
+  const omitted = rows.flatMap(({ files }) => files);
+  const shares = TLS_GROUPS.map((group) => {
+    const { ceiling, passes } = withoutFiles(report, group, omitted);
+    return `${percent(passes, ceiling)} of the group \`${group}\``;
+  });
+  return `Some files need a part of OpenSSL that the sandbox's TLS leaves out. Without these files,
+${shares.join(' and ')} pass.
+
+| part of OpenSSL | files that pass only in Node |
+|---|---|
+${rows.map(({ feature, files }) => `| ${feature} | ${files.map((name) => `\`${name}\``).join(', ')} |`).join('\n')}`;
+}
 
 const NPM = () => `## Packages
 

@@ -25,7 +25,7 @@ export function mergeReport(before, results, exists) {
   return { ...before, files };
 }
 
-export function formatReport({ node, startProcesses, files }) {
+export function formatReport({ node, tests, startProcesses, files }) {
   const lines = Object.entries(files).map(([name, line]) => {
     const sorted = Object.fromEntries(ORDER.filter((key) => line[key] !== undefined).map((key) => [key, line[key]]));
     return `    ${JSON.stringify(name)}: ${JSON.stringify(sorted)}`;
@@ -33,6 +33,7 @@ export function formatReport({ node, startProcesses, files }) {
   const names = startProcesses.map((name) => `    ${JSON.stringify(name)}`);
   return [
     `{\n  "node": ${JSON.stringify(node)},\n`,
+    tests === undefined ? '' : `  "tests": ${JSON.stringify(tests)},\n`,
     `  "startProcesses": [\n${names.join(',\n')}\n  ],\n`,
     `  "files": {\n${lines.join(',\n')}\n  }\n}\n`,
   ].join('');
@@ -74,14 +75,19 @@ export function totalOf(rows) {
 }
 
 /**
- * Counts the files of a group, without the files that pass only in Node because TLS is missing.
- * `ceiling` is the number of passes in Node, and `needTls` the number of omitted files.
+ * Returns `[{ feature, files }]`: the files that pass only in Node because they need a part of
+ * OpenSSL that is left out (openssl.mjs).
  */
-export function withoutTls({ files }, group) {
-  const lines = Object.entries(files).filter(([name, { ceiling }]) => groupOf(name) === group && ceiling === 'pass');
-  const needTls = lines.filter(([, { result, reason }]) => result !== 'pass' && reason?.includes('TLS is unavailable'));
-  const passes = lines.filter(([, { result }]) => result === 'pass').length;
-  return { ceiling: lines.length - needTls.length, passes, needTls: needTls.length };
+export function needOpenssl({ files }, table) {
+  const isMissed = (name) => files[name]?.ceiling === 'pass' && files[name].result !== 'pass';
+  return table.map(([feature, names]) => ({ feature, files: names.filter(isMissed) })).filter((row) => row.files.length > 0);
+}
+
+/** Returns the passes of a group in Node and in both, without the files in `omitted`. */
+export function withoutFiles({ files }, group, omitted) {
+  const names = Object.keys(files).filter((name) => groupOf(name) === group && files[name].ceiling === 'pass');
+  const kept = names.filter((name) => !omitted.includes(name));
+  return { ceiling: kept.length, passes: kept.filter((name) => files[name].result === 'pass').length };
 }
 
 export const percent = (part, whole) => (whole === 0 ? '–' : `${Math.floor((1000 * part) / whole) / 10} %`);

@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openCeiling } from '../conformance/ceiling.mjs';
-import { chosen, flagsOf, listFiles } from '../conformance/files.mjs';
+import { chosen, flagsOf, listFiles, originOf } from '../conformance/files.mjs';
 import { readOptions } from '../conformance/options.mjs';
 import { runAll } from '../conformance/pool.mjs';
-import { formatReport, groupRows, groupTable, mergeReport } from '../conformance/report.mjs';
+import { formatReport, groupRows, groupTable, mergeReport, needOpenssl, withoutFiles } from '../conformance/report.mjs';
 import { reasonOf, resultOf } from '../conformance/result.mjs';
 import { openState } from '../conformance/state.mjs';
 
@@ -138,6 +138,35 @@ test('counts only files that pass in Node', () => {
   const report = { files, startProcesses: ['test-fs-b.js'] };
   expect(groupRows(report)).toEqual([{ group: 'fs', tests: 5, ceiling: 3, passes: 1, startingProcesses: 1 }]);
   expect(groupTable(report)).toContain('| fs | 5 | 3 | 1 | 33.3 % | 1 | 50 % |');
+});
+
+test('counts the files that need OpenSSL apart, unless they pass', () => {
+  const files = {
+    'test-tls-a.js': line('pass', 'pass'),
+    'test-tls-b.js': line('fail', 'pass'),
+    'test-tls-c.js': line('fail', 'fail'),
+    'test-tls-d.js': line('fail', 'pass'),
+  };
+  const table = [
+    ['engines', ['test-tls-a.js', 'test-tls-b.js', 'test-tls-c.js']],
+    ['others', ['test-tls-gone.js']],
+  ];
+  expect(needOpenssl({ files }, table)).toEqual([{ feature: 'engines', files: ['test-tls-b.js'] }]);
+  expect(withoutFiles({ files }, 'tls', ['test-tls-b.js'])).toEqual({ ceiling: 2, passes: 1 });
+});
+
+test('names the version and the digest of the tests', () => {
+  const before = originOf(folder, '24.1.2');
+  expect(before).toEqual({ version: '24.1.2', digest: expect.stringMatching(/^sha256:[0-9a-f]{64}$/) });
+  expect(originOf(folder).version).toBe('unknown');
+  const sources = mkdtempSync(join(tmpdir(), 'conformance-sources-'));
+  for (const name of ['src', 'test/parallel', 'test/common']) mkdirSync(join(sources, name), { recursive: true });
+  const header = '#define NODE_MAJOR_VERSION 24\n#define NODE_MINOR_VERSION 3\n#define NODE_PATCH_VERSION 0\n';
+  writeFileSync(join(sources, 'src/node_version.h'), header);
+  const other = originOf(join(sources, 'test'));
+  expect(other.version).toBe('24.3.0');
+  expect(other.digest).not.toBe(before.digest);
+  rmSync(sources, { recursive: true });
 });
 
 test('writes a report that can be parsed', () => {

@@ -148,7 +148,7 @@ const PENDING_QUERIES = -1000;
 // The server of a resolver without chosen servers. The address means the resolvers outside.
 const DEFAULT_SERVER = ['127.0.0.1', DNS_PORT];
 const ONION = /(?:^|\.)onion\.?$/i;
-// The failures after which the next server of a resolver is asked.
+// The failures after which a resolver uses its next server.
 const UNREACHABLE = ['ECONNREFUSED', 'ETIMEOUT'];
 
 const isDefault = ([address, port]) => address === DEFAULT_SERVER[0] && port === DNS_PORT;

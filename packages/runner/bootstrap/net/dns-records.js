@@ -1,5 +1,5 @@
-// The results of DNS queries, from the JSON of the kernel, or from the records of dns-message.js, to
-// the values that c-ares passes to Node's library (cares_wrap.cc). Next:
+// The results of DNS queries, as c-ares passes them to Node's library (cares_wrap.cc). The sources
+// are the JSON of the kernel and the records of dns-message.js. Next:
 // ../internal-bindings/cares_wrap.js.
 'use strict';
 

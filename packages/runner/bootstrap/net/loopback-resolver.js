@@ -1,7 +1,7 @@
-// Queries to DNS servers on the runtime's own loopback, as c-ares makes queries: a datagram with a
-// timeout and further tries, then TCP if the response is truncated. No byte leaves the runtime, and
-// the kernel checks the permission of each socket. Servers outside the runtime are never asked
-// here; see look-ups.js. Next: dns-message.js, ../internal-bindings/cares_wrap.js.
+// Queries to DNS servers on the runtime's own loopback, as c-ares makes queries. A query is a
+// datagram with a timeout and further tries. After a truncated response, TCP follows. No byte
+// leaves the runtime, and the kernel checks the permission of each socket. Servers outside the
+// runtime are never queried here. Next: dns-message.js, ../internal-bindings/cares_wrap.js.
 'use strict';
 
 const context = require('../context.js');
@@ -138,7 +138,7 @@ class LoopbackQuery {
     native.loop.keepAlive[0]--;
   }
 
-  // Asks the next server. `code` is the result if all tries are used.
+  // Queries the next server. `code` is the result if all tries are used.
   #try(code) {
     this.#release();
     const { timeout, tries, maxTimeout } = this.#options;
@@ -147,7 +147,7 @@ class LoopbackQuery {
       this.#finish(code);
       return;
     }
-    // The timeout is doubled when all servers have been asked.
+    // Each round through the servers doubles the timeout.
     const doubled = (timeout > 0 ? timeout : TIMEOUT_MS) * 2 ** Math.floor(this.#attempt / length);
     const { setUnrefTimeout } = context.requireBuiltin('internal/timers');
     this.#timer = setUnrefTimeout(() => this.#try('ETIMEOUT'), maxTimeout > 0 ? Math.min(doubled, maxTimeout) : doubled);

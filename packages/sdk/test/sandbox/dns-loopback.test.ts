@@ -5,8 +5,8 @@ import { describe, expect, test } from 'vitest';
 import type { NodeRuntime } from '../../src/index.js';
 import { MODES, withRuntime } from './modes.js';
 
-// Makes DNS messages. `respond(query, answers, flags)` answers a query; an answer is
-// `[type, data]` with the owner's name as a pointer to the question.
+// Makes DNS messages. `respond(query, records, flags)` returns the response to a query. A record is
+// `[type, data]`, and its name is a pointer to the name in the query.
 const SERVER = `
   import dgram from 'node:dgram';
   import dns from 'node:dns';
@@ -52,8 +52,10 @@ describe.each(MODES)('$name', (mode) => {
       const code = `
         const text = (value) => Buffer.concat([Buffer.of(value.length), Buffer.from(value)]);
         const answers = {
-          1: A[1], 2: name('ns.example'), 6: Buffer.concat([name('ns.example'), name('admin.example'), u16(0, 1, 0, 2, 0, 3, 0, 4, 0, 5)]),
-          12: name('host.example'), 15: Buffer.concat([u16(10), name('mx.example')]), 16: Buffer.concat([text('one'), text('two')]),
+          1: A[1], 2: name('ns.example'),
+          6: Buffer.concat([name('ns.example'), name('admin.example'), u16(0, 1, 0, 2, 0, 3, 0, 4, 0, 5)]),
+          12: name('host.example'), 15: Buffer.concat([u16(10), name('mx.example')]),
+          16: Buffer.concat([text('one'), text('two')]),
           28: Buffer.from('20010db8000000000000000000000001', 'hex'), 33: Buffer.concat([u16(1, 2, 443), name('srv.example')]),
           35: Buffer.concat([u16(1, 2), text('s'), text('x'), text(''), name('naptr.example')]),
           52: Buffer.from('03010100ff', 'hex'), 257: Buffer.concat([Buffer.of(128), text('issue'), Buffer.from('ca.example')]),
@@ -96,7 +98,8 @@ describe.each(MODES)('$name', (mode) => {
         const tcp = net.createServer((socket) => socket.once('data', (data) => {
           const response = respond(data.subarray(2), Array.from({ length: 5000 }, () => A).slice(0, 4000));
           // Two writes, so that the length and the message arrive in parts.
-          socket.write(u16(response.length).subarray(0, 1), () => socket.end(Buffer.concat([u16(response.length).subarray(1), response])));
+          const whole = Buffer.concat([u16(response.length), response]);
+          socket.write(whole.subarray(0, 1), () => socket.end(whole.subarray(1)));
         }));
         tcp.listen(server.address().port, '127.0.0.1');
         await once(tcp, 'listening');

@@ -19,7 +19,7 @@ const PEM = `
   import tls from 'node:tls'; import { once } from 'node:events';
   const log = (...all) => console.log(...all);
   const listen = async (server) => (server.listen(0), await once(server, 'listening'), server.address().port);
-  const textOf = async (stream) => { let text = ''; for await (const chunk of stream.setEncoding('utf8')) text += chunk; return text; };
+  const textOf = async (stream) => (await stream.setEncoding('utf8').toArray()).join('');
 `;
 
 async function output(runtime: NodeRuntime, code: string): Promise<string[]> {
