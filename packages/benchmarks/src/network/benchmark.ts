@@ -11,6 +11,7 @@ import { figure, type Table, table, times, words } from '../suite/table.js';
 import type { Target } from '../suite/targets.js';
 import { ms } from '../suite/text.js';
 import { measureGateway } from './gateway.js';
+import { measureMembers } from './members.js';
 import { startPeer, towardsPeer } from './peer.js';
 import { cachedLookUp, connectEcho, freshLookUp, keptFetch, receiveStream, roundTrip } from './programs.js';
 import { inMilliseconds, measureRow, type NetworkResult, type NetworkRow, type NetworkSetup } from './row.js';
@@ -81,6 +82,13 @@ const rows: readonly NetworkRow[] = [
     measure: inSandbox(cachedLookUp),
   },
   { name: 'a lookup at a server on the loopback', unit: 'µs', measure: inSandbox(freshLookUp) },
+  {
+    name: 'a round trip of one byte between two runtimes of a network',
+    unit: 'µs',
+    floor: 'own loopback',
+    target: { promise: 'N11', atMost: 1.3, of: 'ratio' },
+    measure: measureMembers,
+  },
   {
     name: 'a GET through a gateway',
     unit: 'µs',

@@ -140,18 +140,14 @@ impl Mailbox {
         std::mem::take(&mut queue.mail)
     }
 
-    /// Refuses all present and later mail. Returns false if the mailbox is closed already.
-    pub(crate) fn close(&self) -> bool {
-        let (mail, was_closed) = {
+    /// Refuses all present and later mail.
+    pub(crate) fn close(&self) {
+        let mail = {
             let mut queue = self.queue.lock();
-            (std::mem::take(&mut queue.mail), std::mem::replace(&mut queue.is_closed, true))
+            queue.is_closed = true;
+            std::mem::take(&mut queue.mail)
         };
         mail.into_iter().for_each(refuse);
-        !was_closed
-    }
-
-    pub(crate) fn is_closed(&self) -> bool {
-        self.queue.lock().is_closed
     }
 
     /// Waits until the table has handled the mail. The caller must have no table locked.
@@ -162,10 +158,16 @@ impl Mailbox {
     }
 
     fn visit(&self) {
-        match self.kernel.upgrade() {
-            Some(kernel) => self.scope.run(&mut || kernel.sockets.take_mail()),
-            None => drop(self.close()),
+        let mut kernel = self.kernel.upgrade();
+        if kernel.is_none() {
+            return self.close();
         }
+        // The last reference to the kernel is dropped inside of the scope.
+        self.scope.run(&mut || {
+            if let Some(kernel) = kernel.take() {
+                kernel.sockets.take_mail();
+            }
+        });
     }
 }
 

@@ -23,7 +23,7 @@ impl Kernel {
     ) -> Result<u32, Error> {
         let mailbox = self.sockets.mailbox.get_or_init(|| Mailbox::new(Arc::downgrade(self), scope)).clone();
         let mut state = self.sockets.lock();
-        if mailbox.is_closed() {
+        if state.has_left_networks {
             return Err(Error::RuntimeDisposed);
         }
         if state.memberships.iter().any(|membership| Arc::ptr_eq(&membership.network, network)) {
@@ -55,9 +55,10 @@ impl Kernel {
 impl Sockets {
     /// Leaves all networks, and joins no network afterwards.
     pub(in crate::net) fn leave_networks(&self) {
-        let Some(mailbox) = self.mailbox.get() else { return };
         let left: Vec<(Arc<PrivateNetwork>, u32)> = {
             let mut state = self.lock();
+            state.has_left_networks = true;
+            let Some(mailbox) = self.mailbox.get() else { return };
             let left: Vec<_> = state.memberships.iter().map(|own| (own.network.clone(), own.number)).collect();
             left.iter().for_each(|(_, number)| state.leave(*number));
             state.deliver_wakes();
