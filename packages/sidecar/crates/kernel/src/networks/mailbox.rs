@@ -9,7 +9,6 @@
 //! The credit of each flow bounds the bytes in a mailbox. Next: `wire.rs`.
 
 use super::wire::Wire;
-use crate::Kernel;
 use crate::outside::{OutsideFailure, OutsideFailureKind};
 use coldframe_error::Errno;
 use coldframe_panics::process::Mutex;
@@ -25,6 +24,16 @@ const MAX_DATAGRAM_BYTES: usize = 256 << 10;
 pub trait MemberScope: Send + Sync {
     /// Calls `work`, unless the runtime has ended.
     fn run(&self, work: &mut dyn FnMut());
+}
+
+/// The owner of a socket table, which receives mail.
+pub(crate) trait MailReceiver: Send + Sync {
+    /// Handles the waiting mail, unless another thread has locked the table. That thread handles
+    /// the mail after its release.
+    fn take_mail(&self);
+
+    /// Waits for the table, and handles the waiting mail.
+    fn settle(&self);
 }
 
 /// A message to a socket table.
@@ -56,9 +65,9 @@ impl WireEvent {
     }
 }
 
-/// The mailbox of one kernel.
+/// The mailbox of one socket table.
 pub(crate) struct Mailbox {
-    kernel: Weak<Kernel>,
+    receiver: Weak<dyn MailReceiver>,
     scope: Box<dyn MemberScope>,
     queue: Mutex<Queue>,
 }
@@ -96,8 +105,8 @@ pub(crate) fn deliver_posted() {
 }
 
 impl Mailbox {
-    pub(crate) fn new(kernel: Weak<Kernel>, scope: Box<dyn MemberScope>) -> Arc<Self> {
-        Arc::new(Self { kernel, scope, queue: Mutex::default() })
+    pub(crate) fn new(receiver: Weak<dyn MailReceiver>, scope: Box<dyn MemberScope>) -> Arc<Self> {
+        Arc::new(Self { receiver, scope, queue: Mutex::default() })
     }
 
     /// Adds mail. The caller must call [`deliver_posted`] after its last lock is released, which
@@ -152,20 +161,20 @@ impl Mailbox {
 
     /// Waits until the table has handled the mail. The caller must have no table locked.
     pub(crate) fn settle(&self) {
-        if let Some(kernel) = self.kernel.upgrade() {
-            self.scope.run(&mut || kernel.sockets.settle());
+        if let Some(receiver) = self.receiver.upgrade() {
+            self.scope.run(&mut || receiver.settle());
         }
     }
 
     fn visit(&self) {
-        let mut kernel = self.kernel.upgrade();
-        if kernel.is_none() {
+        let mut receiver = self.receiver.upgrade();
+        if receiver.is_none() {
             return self.close();
         }
-        // The last reference to the kernel is dropped inside of the scope.
+        // The last reference to the receiver is dropped inside of the scope.
         self.scope.run(&mut || {
-            if let Some(kernel) = kernel.take() {
-                kernel.sockets.take_mail();
+            if let Some(receiver) = receiver.take() {
+                receiver.take_mail();
             }
         });
     }
