@@ -13,6 +13,7 @@ import { ms } from '../suite/text.js';
 import { idleTable, publishedChart, publishedTable, resultTable } from './figures.js';
 import { measureGateway } from './gateway.js';
 import { type IdleResult, measureIdle } from './idle.js';
+import { measureMembers } from './members.js';
 import { startPeer, towardsPeer } from './peer.js';
 import { pressureRows } from './pressure-rows.js';
 import { cachedLookUp, connectEcho, freshLookUp, keptFetch, receiveStream, roundTrip } from './programs.js';
@@ -86,6 +87,13 @@ const rows: readonly NetworkRow[] = [
     measure: inSandbox(cachedLookUp),
   },
   { name: 'a lookup at a server on the loopback', unit: 'µs', measure: inSandbox(freshLookUp) },
+  {
+    name: 'a round trip of one byte between two runtimes of a network',
+    unit: 'µs',
+    floor: 'own loopback',
+    target: { promise: 'N11', atMost: 1.3, of: 'ratio' },
+    measure: measureMembers,
+  },
   {
     name: 'a GET through a gateway',
     unit: 'µs',

@@ -17,6 +17,7 @@ test.runIf(HAS_ADDRESS)('bench:network measures the sandbox and its floors', asy
     for (const [only, floor] of [
       ['a connection', 'Node'],
       ['one rule', 'ping'],
+      ['two runtimes', 'own loopback'],
     ] as const) {
       const out = join(folder, 'out.json');
       const { code } = await command('network', ['--only', only, '--out', out]);

@@ -162,6 +162,10 @@ test.each(TESTED)('accepts no options, and empty options, of %s', (call) => {
 });
 
 const wrong: [OptionCall, unknown, string, string, RegExp][] = [
+  ['Network.create()', { name: 'shop' }, 'sidecar', 'undefined', /a Sidecar made by/],
+  ['network.join()', { as: 'Db' }, 'as', '"Db" (string)', /lower-case letters/],
+  ['network.join()', { as: 'db', tags: ['-'] }, 'tags.0', '"-" (string)', /lower-case letters/],
+  ['NodeRuntime.create()', { network: { join: [{ as: 'db' }] } }, 'network.join.0.network', 'undefined', /a Network made by/],
   ['NodeRuntime.create()', { permissions: 'allow' }, 'permissions', '"allow" (string)', /a policy: \{ fs\?, network\?/],
   [
     'NodeRuntime.create()',

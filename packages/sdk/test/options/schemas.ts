@@ -230,8 +230,6 @@ const sidecar = {
   snapshots: z.optional(snapshots),
 };
 const acquire = z.strictObject({ tenant, signal });
-const label = matching(/^(?!localhost$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/);
-const tags = z.optional(z.array(label));
 const timeoutMs = number(1, 300_000);
 const permissionBits = number(0, 0o1777);
 const position = number(0, Number.MAX_SAFE_INTEGER - 1);
@@ -239,20 +237,12 @@ const tree = z.strictObject({ recursive: flag });
 const storeCall = z.strictObject({ tenant });
 
 /** Calls that other tests cover. */
-type Other = 'new RuntimePool()' | 'createGateway()' | 'resume()';
+type Other = 'new RuntimePool()' | 'createGateway()' | 'resume()' | 'Network.create()' | 'network.join()';
 
 /** The schema of each call. */
 export const SCHEMAS: Readonly<Record<Exclude<OptionCall, Other>, z.ZodMiniType>> = {
   'network.update()': z.strictObject({ existing: z.optional(oneOf('recheck', 'keep')) }),
   'network.check()': z.strictObject({ method: z.optional(matching(/^[A-Za-z][A-Za-z-]{0,31}$/)) }),
-  'network.join()': z.strictObject({ as: label, tags }),
-  'Network.create()': z.strictObject({
-    sidecar: custom(isSidecar),
-    name: label,
-    rules: z.optional(
-      z.array(z.strictObject({ from: z.optional(label), to: z.optional(label), ports: z.optional(z.array(z.any())) })),
-    ),
-  }),
   'NodeRuntime.create()': runtime,
   'exec()': run,
   'execFile()': run,

@@ -154,15 +154,13 @@ impl Link {
             // Without waiting bytes, a read finds the end of the stream and errors. The end needs
             // no credit.
             let room = usize::try_from(STREAM_WINDOW.saturating_sub(self.unread)).unwrap_or(PIECE).clamp(1, PIECE);
-            let mut piece = vec![0; waiting.clamp(1, room)];
-            match network.read(socket, &mut piece) {
-                Ok(0) => {
+            match network.take(socket, room) {
+                Ok(piece) if piece.is_empty() => {
                     self.ended = true;
                     far.ended();
                 }
-                Ok(count) => {
-                    piece.truncate(count);
-                    self.unread += count as u64;
+                Ok(piece) => {
+                    self.unread += piece.len() as u64;
                     far.data(piece);
                 }
                 Err(Errno::EAGAIN) => return Ok(()),

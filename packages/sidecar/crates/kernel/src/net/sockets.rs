@@ -48,6 +48,8 @@ pub(super) struct SocketState {
     pub(super) outside: OutsideState,
     /// The memberships in private networks, in the order of joining.
     pub(super) memberships: Vec<Membership>,
+    /// Whether the runtime has left its networks for good.
+    pub(super) has_left_networks: bool,
     /// Receives the events of inbound connections and of waits. `None` before the embedder is
     /// attached and after the runtime was disposed.
     pub(super) embedder: Option<Arc<dyn Embedder>>,

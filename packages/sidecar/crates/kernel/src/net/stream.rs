@@ -172,6 +172,30 @@ impl Network {
         Ok(count)
     }
 
+    /// Removes and returns at most `most` bytes, like `read`. The result is empty at the end of the
+    /// stream. A buffer of at most `most` bytes is moved and not copied.
+    pub(super) fn take(&mut self, id: SocketId, most: usize) -> Result<Vec<u8>, Errno> {
+        let waiting = self.waiting(id);
+        if waiting == 0 || waiting > most {
+            let mut bytes = vec![0; waiting.clamp(1, most)];
+            let count = self.read(id, &mut bytes)?;
+            bytes.truncate(count);
+            return Ok(bytes);
+        }
+        let capacities = self.capacities();
+        let socket = self.get_mut(id)?;
+        let capacity = capacities[usize::from(socket.is_pipe)];
+        let Role::Connected(stream) = &mut socket.role else { return Err(Errno::ENOTCONN) };
+        let had_room = stream.has_room(capacity);
+        let bytes = Vec::from(std::mem::take(&mut stream.incoming));
+        let peer = stream.peer.filter(|_| !had_room);
+        self.count_buffered(0, bytes.len());
+        if let Some(peer) = peer {
+            self.notify(peer);
+        }
+        Ok(bytes)
+    }
+
     pub(super) fn write(&mut self, id: SocketId, bytes: &[u8]) -> Result<usize, Errno> {
         let capacities = self.capacities();
         let socket = self.get_mut(id)?;

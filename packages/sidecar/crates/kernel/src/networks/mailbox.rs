@@ -9,7 +9,6 @@
 //! The credit of each flow bounds the bytes in a mailbox. Next: `wire.rs`.
 
 use super::wire::Wire;
-use crate::Kernel;
 use crate::outside::{OutsideFailure, OutsideFailureKind};
 use coldframe_error::Errno;
 use coldframe_panics::process::Mutex;
@@ -25,6 +24,16 @@ const MAX_DATAGRAM_BYTES: usize = 256 << 10;
 pub trait MemberScope: Send + Sync {
     /// Calls `work`, unless the runtime has ended.
     fn run(&self, work: &mut dyn FnMut());
+}
+
+/// The owner of a socket table, which receives mail.
+pub(crate) trait MailReceiver: Send + Sync {
+    /// Handles the waiting mail, unless another thread has locked the table. That thread handles
+    /// the mail after its release.
+    fn take_mail(&self);
+
+    /// Waits for the table, and handles the waiting mail.
+    fn settle(&self);
 }
 
 /// A message to a socket table.
@@ -56,9 +65,9 @@ impl WireEvent {
     }
 }
 
-/// The mailbox of one kernel.
+/// The mailbox of one socket table.
 pub(crate) struct Mailbox {
-    kernel: Weak<Kernel>,
+    receiver: Weak<dyn MailReceiver>,
     scope: Box<dyn MemberScope>,
     queue: Mutex<Queue>,
 }
@@ -96,8 +105,8 @@ pub(crate) fn deliver_posted() {
 }
 
 impl Mailbox {
-    pub(crate) fn new(kernel: Weak<Kernel>, scope: Box<dyn MemberScope>) -> Arc<Self> {
-        Arc::new(Self { kernel, scope, queue: Mutex::default() })
+    pub(crate) fn new(receiver: Weak<dyn MailReceiver>, scope: Box<dyn MemberScope>) -> Arc<Self> {
+        Arc::new(Self { receiver, scope, queue: Mutex::default() })
     }
 
     /// Adds mail. The caller must call [`deliver_posted`] after its last lock is released, which
@@ -140,32 +149,34 @@ impl Mailbox {
         std::mem::take(&mut queue.mail)
     }
 
-    /// Refuses all present and later mail. Returns false if the mailbox is closed already.
-    pub(crate) fn close(&self) -> bool {
-        let (mail, was_closed) = {
+    /// Refuses all present and later mail.
+    pub(crate) fn close(&self) {
+        let mail = {
             let mut queue = self.queue.lock();
-            (std::mem::take(&mut queue.mail), std::mem::replace(&mut queue.is_closed, true))
+            queue.is_closed = true;
+            std::mem::take(&mut queue.mail)
         };
         mail.into_iter().for_each(refuse);
-        !was_closed
-    }
-
-    pub(crate) fn is_closed(&self) -> bool {
-        self.queue.lock().is_closed
     }
 
     /// Waits until the table has handled the mail. The caller must have no table locked.
     pub(crate) fn settle(&self) {
-        if let Some(kernel) = self.kernel.upgrade() {
-            self.scope.run(&mut || kernel.sockets.settle());
+        if let Some(receiver) = self.receiver.upgrade() {
+            self.scope.run(&mut || receiver.settle());
         }
     }
 
     fn visit(&self) {
-        match self.kernel.upgrade() {
-            Some(kernel) => self.scope.run(&mut || kernel.sockets.take_mail()),
-            None => drop(self.close()),
+        let mut receiver = self.receiver.upgrade();
+        if receiver.is_none() {
+            return self.close();
         }
+        // The last reference to the receiver is dropped inside of the scope.
+        self.scope.run(&mut || {
+            if let Some(receiver) = receiver.take() {
+                receiver.take_mail();
+            }
+        });
     }
 }
 

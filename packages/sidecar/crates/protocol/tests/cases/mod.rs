@@ -54,6 +54,7 @@ macro_rules! reply {
 
 // The module uses the macros above, so the module must follow the macros.
 mod outside;
+mod private_networks;
 mod samples;
 mod snapshots;
 
@@ -447,6 +448,7 @@ pub fn all() -> Vec<Case> {
     });
     snapshots::add(&mut all);
     outside::add(&mut all);
+    private_networks::add(&mut all);
     all
 }
 

@@ -2,12 +2,12 @@
 
 use super::{Membership, both};
 use crate::Kernel;
-use crate::net::sockets::Sockets;
-use crate::networks::mailbox::{Mailbox, deliver_posted};
+use crate::net::sockets::{SocketState, Sockets};
+use crate::networks::mailbox::{MailReceiver, Mailbox, deliver_posted};
 use crate::networks::{MAX_MEMBERSHIPS, MemberScope, PrivateNetwork};
 use coldframe_error::Error;
 use std::net::IpAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 impl Kernel {
     /// Joins a network under a name. Returns the number of the membership. `scope` runs the work of
@@ -21,9 +21,16 @@ impl Kernel {
         tags: Vec<String>,
         scope: Box<dyn MemberScope>,
     ) -> Result<u32, Error> {
-        let mailbox = self.sockets.mailbox.get_or_init(|| Mailbox::new(Arc::downgrade(self), scope)).clone();
+        let mailbox = self
+            .sockets
+            .mailbox
+            .get_or_init(|| {
+                let receiver: Weak<dyn MailReceiver> = Arc::downgrade(&(self.clone() as Arc<dyn MailReceiver>));
+                Mailbox::new(receiver, scope)
+            })
+            .clone();
         let mut state = self.sockets.lock();
-        if mailbox.is_closed() {
+        if state.has_left_networks {
             return Err(Error::RuntimeDisposed);
         }
         if state.memberships.iter().any(|membership| Arc::ptr_eq(&membership.network, network)) {
@@ -55,9 +62,10 @@ impl Kernel {
 impl Sockets {
     /// Leaves all networks, and joins no network afterwards.
     pub(in crate::net) fn leave_networks(&self) {
-        let Some(mailbox) = self.mailbox.get() else { return };
         let left: Vec<(Arc<PrivateNetwork>, u32)> = {
             let mut state = self.lock();
+            state.has_left_networks = true;
+            let Some(mailbox) = self.mailbox.get() else { return };
             let left: Vec<_> = state.memberships.iter().map(|own| (own.network.clone(), own.number)).collect();
             left.iter().for_each(|(_, number)| state.leave(*number));
             state.deliver_wakes();
@@ -70,21 +78,7 @@ impl Sockets {
         deliver_posted();
     }
 
-    /// Handles the waiting mail, unless another thread has locked the table. That thread handles
-    /// the mail after its release.
-    pub(crate) fn take_mail(&self) {
-        if let Some(mut state) = self.try_lock() {
-            self.open_all(&mut state);
-        }
-    }
-
-    /// Waits for the table, and handles the waiting mail.
-    pub(crate) fn settle(&self) {
-        let mut state = self.lock();
-        self.open_all(&mut state);
-    }
-
-    fn open_all(&self, state: &mut crate::net::sockets::SocketState) {
+    fn open_all(&self, state: &mut SocketState) {
         let Some(mailbox) = self.mailbox.get() else { return };
         loop {
             let mail = mailbox.take();
@@ -94,6 +88,19 @@ impl Sockets {
             mail.into_iter().for_each(|mail| state.open_mail(mail));
             state.deliver_wakes();
         }
+    }
+}
+
+impl MailReceiver for Kernel {
+    fn take_mail(&self) {
+        if let Some(mut state) = self.sockets.try_lock() {
+            self.sockets.open_all(&mut state);
+        }
+    }
+
+    fn settle(&self) {
+        let mut state = self.sockets.lock();
+        self.sockets.open_all(&mut state);
     }
 }
 

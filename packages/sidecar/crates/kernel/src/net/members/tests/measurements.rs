@@ -32,7 +32,7 @@ fn the_cost_of_a_connection_between_two_tables() {
             while sent < TOTAL {
                 match web.write(client, &piece[..piece.len().min(TOTAL - sent)]) {
                     Ok(count) => sent += count,
-                    Err(_) => std::thread::yield_now(),
+                    Err(_) => std::hint::spin_loop(),
                 }
             }
         });
@@ -41,7 +41,7 @@ fn the_cost_of_a_connection_between_two_tables() {
         while received < TOTAL {
             match db.kernel.sockets.read(server, &mut buffer) {
                 Ok(count) => received += count,
-                Err(_) => std::thread::yield_now(),
+                Err(_) => std::hint::spin_loop(),
             }
         }
     });

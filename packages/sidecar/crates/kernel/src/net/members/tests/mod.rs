@@ -314,14 +314,14 @@ fn a_connection_waits_for_space_in_the_queue() {
     let clients: Vec<SocketId> = (0..3).map(|_| web.connect(db.ips()[0], 80).expect("a member")).collect();
     assert_eq!(web.write(clients[1], b"x"), Err(Errno::EAGAIN), "the connection is not open");
     web.close(clients[2], false);
-    for at in 0..2 {
+    for client in clients.iter().take(2).copied() {
         let server = db.accept(listener).expect("a connection");
         assert_eq!(db.names(server).0, "198.18.0.2:80");
-        assert_eq!(web.write(clients[at], b"hi"), Ok(2));
+        assert_eq!(web.write(client, b"hi"), Ok(2));
         assert_eq!(db.read(server).as_deref(), Ok(&b"hi"[..]));
         [&web, &db].into_iter().for_each(Node::check);
         db.close(server, false);
-        web.close(clients[at], false);
+        web.close(client, false);
     }
     assert_eq!(db.accept(listener), Err(Errno::EAGAIN), "the third client has left");
     let waiting: Vec<SocketId> = (0..2).map(|_| web.connect(db.ips()[0], 80).expect("a member")).collect();
