@@ -167,7 +167,7 @@ const idle: Section<Setup, NetworkRun, 'idle'> = {
 
 export const network: Benchmark<NetworkBenchOptions, Setup, NetworkRun> = {
   name: 'network',
-  schema: 'coldframe-network/2',
+  schema: 'coldframe-network/1',
   heading: 'Coldframe: the network',
   summary: `Connections out of a runtime, lookups, updates of the policy and the gateway: the sandbox and the pinned Node,
 row by row in turns, with servers in a process of their own.`,

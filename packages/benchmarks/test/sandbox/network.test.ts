@@ -15,7 +15,7 @@ test.runIf(HAS_ADDRESS)('bench:network measures the sandbox and its floors', asy
   const folder = mkdtempSync(join(tmpdir(), 'network-'));
   try {
     for (const [only, floor] of [
-      ['a connection', 'Node'],
+      ['the echo of one byte', 'Node'],
       ['one rule', 'ping'],
       ['two runtimes', 'own loopback'],
     ] as const) {

@@ -26,5 +26,8 @@ mod serve;
 mod surroundings;
 mod tls;
 
+#[cfg(feature = "fuzzing")]
+pub use tls::fuzzing;
+
 pub use serve::{LinkFault, Server, serve};
 pub use surroundings::Surroundings;

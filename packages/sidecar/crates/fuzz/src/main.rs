@@ -23,6 +23,7 @@ const TARGETS: &[Target] = &[
     ("memory-head", coldframe_vm::fuzzing::head),
     ("revive", coldframe_core::fuzzing::revive),
     ("edge-link", coldframe_edge_link::fuzzing::frames),
+    ("client-hello", coldframe_edge::fuzzing::client_hello),
     ("names", coldframe_egress::fuzzing::names),
     ("dns-answers", coldframe_egress::fuzzing::answers),
     ("egress-rules", coldframe_egress::fuzzing::rules),

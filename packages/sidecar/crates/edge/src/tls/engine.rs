@@ -14,6 +14,8 @@ use std::sync::Arc;
 
 /// The size of one read of plain bytes.
 const PIECE: usize = 16 << 10;
+/// The bytes before the content of a record of TLS. Fewer bytes never fail.
+const RECORD_HEAD: usize = 5;
 
 /// A session.
 pub struct Engine {
@@ -24,6 +26,8 @@ pub struct Engine {
     is_secure: bool,
     /// The peer's `close_notify` has been reported.
     peer_ended: bool,
+    /// The first bytes that a server has received.
+    head: Vec<u8>,
 }
 
 enum State {
@@ -45,7 +49,7 @@ pub struct Unexpected;
 impl Engine {
     /// Makes a session without settings.
     pub fn new(roots: Arc<Roots>, tickets: Arc<Tickets>) -> Self {
-        Self { roots, tickets, state: State::New, parts: None, is_secure: false, peer_ended: false }
+        Self { roots, tickets, state: State::New, parts: None, is_secure: false, peer_ended: false, head: Vec::new() }
     }
 
     /// Handles a record of the guest. Appends records for the guest to `out`.
@@ -112,6 +116,7 @@ impl Engine {
     /// Reads the client's first message.
     fn accept(&mut self, payload: &[u8], out: &mut Vec<u8>) {
         let State::Accepting(_, acceptor) = &mut self.state else { return };
+        self.head.extend(payload.iter().take(RECORD_HEAD - self.head.len()));
         let mut rest = payload;
         while !rest.is_empty() {
             if acceptor.read_tls(&mut rest).is_err() {
@@ -124,7 +129,7 @@ impl Engine {
                     let mut bytes = Vec::new();
                     let _ = alert.write_all(&mut bytes);
                     records::write(out, ToGuest::Encrypted, &bytes);
-                    if payload.iter().take(5).all(|byte| byte.is_ascii_uppercase() || b" /".contains(byte)) {
+                    if self.head.iter().all(|byte| byte.is_ascii_uppercase() || b" /".contains(byte)) {
                         return self.refuse("http request", out);
                     }
                     return self.fail(&error, out);

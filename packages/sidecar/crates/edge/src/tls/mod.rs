@@ -17,6 +17,8 @@
 mod alerts;
 mod engine;
 mod flow;
+#[cfg(any(test, feature = "fuzzing"))]
+pub mod fuzzing;
 mod path;
 mod provider;
 mod records;
