@@ -44,7 +44,7 @@ pub use message::{Message, Unencodable};
 pub use policy::{
     Change, DEFAULT_BYTES_PER_SECOND, DEFAULT_CONNECTING, DEFAULT_CONNECTIONS, DEFAULT_CONNECTS_BURST,
     DEFAULT_CONNECTS_PER_SECOND, DnsHost, Existing, HttpRule, InjectedHeader, Limits, LimitsChange, Options, OptionsChange,
-    OutsideMode, SecretEntry,
+    OutsideMode, SecretEntry, SigningEntry,
 };
 pub use secrets::{MAX_SEALED_BYTES, SEAL_INFO, SealedValue, SecretBytes, ValueState, decode_values, encode_values};
 pub use to_edge::{LookUpFamily, ToEdge};

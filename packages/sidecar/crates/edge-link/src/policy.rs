@@ -87,6 +87,17 @@ pub struct SecretEntry {
     pub places: Option<Vec<String>>,
     /// Whether connections without TLS may carry the value.
     pub insecure: bool,
+    /// The scope of signatures, if the value is a key of AWS that signs requests.
+    pub sign: Option<SigningEntry>,
+}
+
+/// The scope of signatures of AWS. `None` means the scope that the guest has signed for.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SigningEntry {
+    /// The region, such as `eu-central-1`.
+    pub region: Option<String>,
+    /// The service, such as `s3`.
+    pub service: Option<String>,
 }
 
 /// A name with fixed addresses. The look-up of the name needs no rule and asks no server, but a
