@@ -22,6 +22,7 @@ fn change() -> OptionsChange {
             hosts: vec!["api.example".to_owned()],
             places: Some(vec!["header:x-token".to_owned()]),
             insecure: true,
+            sign: Some(SigningEntry { region: Some("eu-central-1".to_owned()), service: None }),
         }]),
         authorities: Change::Replace(vec!["-----BEGIN CERTIFICATE-----".to_owned()]),
         dns_servers: Change::Replace(vec!["192.0.2.1:5353".to_owned()]),

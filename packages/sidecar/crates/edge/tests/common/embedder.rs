@@ -69,6 +69,7 @@ pub fn entry(hosts: &[&str], insecure: bool) -> SecretEntry {
         hosts: hosts.iter().map(|host| (*host).to_owned()).collect(),
         places: None,
         insecure,
+        sign: None,
     }
 }
 

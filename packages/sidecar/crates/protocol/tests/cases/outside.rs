@@ -24,6 +24,7 @@ pub fn options() -> OutsideOptions<'static> {
             hosts: vec!["api.example.com"],
             places: Some(vec!["header:authorization"]),
             insecure: Some(true),
+            sign: Some(OutsideSigning { region: Some("eu-central-1"), service: Some("s3") }),
         }]),
         authorities: Some(vec!["-----BEGIN CERTIFICATE-----"]),
         dns_servers: Some(vec!["10.0.0.2", "[fd00::1]:5353"]),
