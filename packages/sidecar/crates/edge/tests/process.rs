@@ -95,9 +95,10 @@ fn requests_are_filtered_and_secrets_are_received_behind_the_wall() {
     let mut sidecar = Sidecar::over(stream);
     sidecar.hello();
     let host = format!("api.test:{}", origin.port());
-    sidecar.set(1, common::http::options(vec![common::http::rule(host.clone(), Some(&["GET"]), None)]));
-    let mut embedder = common::embedder::Embedder::open(&mut sidecar, 1).unwrap();
-    embedder.set(&host, true).unwrap();
+    let secrets = vec![common::embedder::entry(&[&host], true)];
+    sidecar.set(1, Options { secrets, ..common::http::options(vec![common::http::rule(host, Some(&["GET"]), None)]) });
+    let embedder = common::embedder::Embedder::asked(&mut sidecar, 1);
+    embedder.value(&mut sidecar, common::embedder::VALUE).unwrap();
     let more = format!("x-api-key: {}\r\n", common::embedder::KEY);
     let response = common::http::exchange(&mut sidecar, 1, &origin, &common::http::request("GET", "/", &more));
     assert_eq!(common::http::status(&response), "200");

@@ -85,6 +85,10 @@ fn secret(secret: &OutsideSecret<'_>) -> core::SecretEntry {
         hosts: texts(Some(&secret.hosts)).unwrap_or_default(),
         places: texts(secret.places.as_deref()),
         insecure: secret.insecure == Some(true),
+        sign: secret
+            .sign
+            .as_ref()
+            .map(|sign| core::SigningEntry { region: sign.region.map(str::to_owned), service: sign.service.map(str::to_owned) }),
     }
 }
 

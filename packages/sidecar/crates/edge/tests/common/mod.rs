@@ -255,6 +255,7 @@ fn is_reply(message: &ToSidecar<'_>) -> bool {
             | ToSidecar::Records { .. }
             | ToSidecar::Checked { .. }
             | ToSidecar::FlowList { .. }
+            | ToSidecar::SecretsKey { .. }
     )
 }
 

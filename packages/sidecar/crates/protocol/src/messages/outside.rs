@@ -116,6 +116,21 @@ pub struct OutsideSecret<'a> {
     /// Whether connections without TLS may carry the value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub insecure: Option<bool>,
+    /// The scope of signatures, if the value is a key of AWS that signs requests.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub sign: Option<OutsideSigning<'a>>,
+}
+
+/// The scope of signatures of AWS. An omitted field has the value that the program has signed for.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OutsideSigning<'a> {
+    /// The region, such as `eu-central-1`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub region: Option<&'a str>,
+    /// The service, such as `s3`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub service: Option<&'a str>,
 }
 
 /// A name with fixed addresses.
@@ -332,4 +347,7 @@ pub struct OutsideEvent<'a> {
     /// The names of the secrets whose values the request contained.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub secrets: Option<Vec<&'a str>>,
+    /// The names of the secrets whose placeholder is in the request in a place without effect.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub placeholders: Option<Vec<&'a str>>,
 }

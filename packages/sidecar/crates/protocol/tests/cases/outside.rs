@@ -24,6 +24,7 @@ pub fn options() -> OutsideOptions<'static> {
             hosts: vec!["api.example.com"],
             places: Some(vec!["header:authorization"]),
             insecure: Some(true),
+            sign: Some(OutsideSigning { region: Some("eu-central-1"), service: Some("s3") }),
         }]),
         authorities: Some(vec!["-----BEGIN CERTIFICATE-----"]),
         dns_servers: Some(vec!["10.0.0.2", "[fd00::1]:5353"]),
@@ -36,7 +37,7 @@ fn event(kind: OutsideEventType) -> OutsideEvent<'static> {
     let time_us = 1_700_000_000_123_456;
     let (host, address, port, addresses, rule, pattern) = (None, None, None, None, None, None);
     let (reason, limit, sent, received, duration_us) = (None, None, None, None, None);
-    let (method, path, status, secrets) = (None, None, None, None);
+    let (method, path, status, secrets, placeholders) = (None, None, None, None, None);
     let mut event = OutsideEvent {
         kind,
         time_us,
@@ -55,12 +56,14 @@ fn event(kind: OutsideEventType) -> OutsideEvent<'static> {
         path,
         status,
         secrets,
+        placeholders,
     };
     if kind == OutsideEventType::Request {
         event.method = Some("GET");
         event.path = Some("/");
         event.status = Some(200);
         event.secrets = Some(vec!["KEY"]);
+        event.placeholders = Some(vec!["OTHER"]);
     }
     event
 }
