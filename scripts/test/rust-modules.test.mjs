@@ -22,7 +22,7 @@ const LAYERS = {
   kernel: ['abi', 'crypto', 'error', 'fair', 'ids', 'panics', 'sys'],
   memory: ['abi', 'error', 'ids', 'panics', 'sys'],
   vm: ['abi', 'error', 'ids', 'kernel', 'memory', 'panics', 'sys'],
-  core: ['abi', 'edge-link', 'egress', 'error', 'fair', 'ids', 'kernel', 'memory', 'panics', 'sys', 'vm'],
+  core: ['abi', 'edge-link', 'egress', 'error', 'fair', 'ids', 'kernel', 'memory', 'panics', 'secrets', 'sys', 'vm'],
 };
 
 test('each crate uses only the crates below it', () => {

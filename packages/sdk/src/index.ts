@@ -75,12 +75,14 @@ export type {
   SignalName,
 } from './options/programs.js';
 export type {
+  AwsCredentials,
   ExpiringSecret,
   PlaceholderOptions,
   SecretOptions,
   SecretSource,
   SecretsOptions,
   SecretText,
+  SigningSecretOptions,
 } from './options/secrets.js';
 export type { SidecarEmbeddedOptions, SidecarOptions, SidecarSpawnOptions, WallMode } from './options/sidecar.js';
 export type {

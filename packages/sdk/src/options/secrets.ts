@@ -8,15 +8,24 @@ import { known, type OptionTable, objectWith, required } from './table.js';
 /** The bytes of a secret. Text is UTF-8. */
 export type SecretText = string | Uint8Array;
 
+/** A key of AWS, which signs requests. */
+export interface AwsCredentials {
+  accessKeyId: string;
+  secretAccessKey: string;
+  sessionToken?: string | undefined;
+}
+
 /** A value that expires. */
-export interface ExpiringSecret {
-  value: SecretText;
+export interface ExpiringSecret<Value = SecretText> {
+  value: Value;
   /** The end of the value's validity: a Date, or milliseconds since 1970. @default never */
   expiresAt?: Date | number | undefined;
 }
 
+type Returns<Value> = Value | ExpiringSecret<Value>;
+
 /** A value, or a function that returns the present value. */
-export type SecretSource = SecretText | (() => SecretText | ExpiringSecret | Promise<SecretText | ExpiringSecret>);
+export type SecretSource<Value = SecretText> = Value | (() => Returns<Value> | Promise<Returns<Value>>);
 
 /** The form of the text that programs have instead of a value. */
 export interface PlaceholderOptions {
@@ -54,8 +63,27 @@ export interface SecretOptions {
   env?: false | undefined;
 }
 
+/**
+ * A key of AWS that signs requests (Signature Version 4). Programs sign with the placeholder as the
+ * id of the key, and with any secret key. The edge process signs again with the key.
+ */
+export interface SigningSecretOptions extends Omit<SecretOptions, 'value' | 'in' | 'env'> {
+  sign: 'aws4';
+  /** The key, or a function that returns the key. */
+  value: SecretSource<AwsCredentials>;
+  /** The region of the signatures. @default the region that the program has signed for */
+  region?: string | undefined;
+  /** The service of the signatures. @default the service that the program has signed for */
+  service?: string | undefined;
+  /**
+   * `false`: programs have no placeholder, and every request to the hosts is signed.
+   * @default an environment variable with the name of the secret has the placeholder
+   */
+  env?: false | undefined;
+}
+
 /** Secrets by their names. */
-export type SecretsOptions = Readonly<Record<string, SecretOptions>>;
+export type SecretsOptions = Readonly<Record<string, SecretOptions | SigningSecretOptions>>;
 
 const MAX_SECRETS = 256;
 const MAX_HOSTS = 64;
@@ -76,10 +104,26 @@ export function secretBytes(value: unknown): Uint8Array | undefined {
   return isPart ? bytes : undefined;
 }
 
-/** The argument `value` of `set()`. */
+/** Returns the parts of a key of AWS, or `undefined` for another value. */
+export function awsParts(value: unknown): Uint8Array[] | undefined {
+  if (!isPlain(value)) return undefined;
+  const { accessKeyId, secretAccessKey, sessionToken, ...others } = value;
+  if (Object.keys(others).length > 0) return undefined;
+  const texts = sessionToken === undefined ? [accessKeyId, secretAccessKey] : [accessKeyId, secretAccessKey, sessionToken];
+  const parts = texts.map(secretBytes);
+  return parts.every((part) => part !== undefined) ? parts : undefined;
+}
+
+/** The value of a secret that replaces a placeholder. */
 export const SECRET_SOURCE = hidden(
   (value) => typeof value === 'function' || secretBytes(value) !== undefined,
   `${VALUE_EXPECTED}, or a function that returns such a value`,
+);
+
+/** The value of a secret that signs requests. */
+export const SIGNING_SOURCE = hidden(
+  (value) => typeof value === 'function' || awsParts(value) !== undefined,
+  'an object: { accessKeyId, secretAccessKey, sessionToken? }, or a function that returns such an object',
 );
 
 /** The argument `name` of `set()` and `delete()`. */
@@ -115,6 +159,17 @@ const SECRET: OptionTable<SecretOptions> = {
   env: oneOf([false], 'false'),
 };
 
+const SCOPE = matching(/^[a-z0-9-]{1,64}$/, 'lower-case letters, digits and hyphens');
+const { in: _in, ...COMMON } = SECRET;
+const SIGNING: OptionTable<SigningSecretOptions> = {
+  ...COMMON,
+  value: required(SIGNING_SOURCE),
+  sign: oneOf(['aws4'], "'aws4'"),
+  region: SCOPE,
+  service: SCOPE,
+};
+const SIGNER = objectWith(SIGNING, 'an object: { sign, value, hosts, region?, service?, insecure?, placeholder?, env? }');
+
 const ONE = objectWith(SECRET, 'an object: { value, hosts, in?, insecure?, placeholder?, env? }');
 const EXPECTED = `a map of at most ${MAX_SECRETS} names to { value, hosts, in?, insecure?, placeholder?, env? }`;
 
@@ -130,7 +185,7 @@ export const SECRETS: Rule = {
       if (wrongName !== undefined) return { ...wrongName, path: [name] };
       // A secret that is no object may be the value itself.
       if (!isPlain(one)) return { path: [name], expected: ONE.expected, received: new Hidden(one) };
-      const fault = ONE.fault(one);
+      const fault = (one['sign'] === undefined ? ONE : SIGNER).fault(one);
       if (fault !== undefined) return { ...fault, path: [name, ...fault.path] };
     }
     return undefined;

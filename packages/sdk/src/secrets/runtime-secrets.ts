@@ -11,12 +11,13 @@ import { invalidOption } from '../errors/make.js';
 import { checkArgument } from '../options/check.js';
 import { MAX_TIMER_MS } from '../options/rule.js';
 import {
-  type ExpiringSecret,
+  type AwsCredentials,
+  awsParts,
   SECRET_NAME,
   SECRET_SOURCE,
   type SecretSource,
   type SecretsOptions,
-  type SecretText,
+  SIGNING_SOURCE,
   secretBytes,
 } from '../options/secrets.js';
 import { show } from '../options/show.js';
@@ -40,6 +41,7 @@ const SEAL_INFO = 'coldframe secrets';
 const MISSING = 0;
 const VALUE = 1;
 const UNAVAILABLE = 2;
+const AWS = 3;
 /** Milliseconds before the end of a value at which its function is called again. */
 const REFRESH_MS = 60_000;
 /** Milliseconds until a failed function is called again. */
@@ -62,11 +64,14 @@ const ENDED = [
   'ERR_SIDECAR_EXITED',
 ] as const;
 
+/** A value of any kind, or its function. */
+type AnySource = SecretSource | SecretSource<AwsCredentials>;
+
 interface Entry {
   readonly declared: DeclaredSecret;
-  source: SecretSource | undefined;
+  source: AnySource | undefined;
   /** The last result of the function. */
-  current?: { readonly bytes: Uint8Array; readonly expiresAt: number } | undefined;
+  current?: { readonly parts: readonly Uint8Array[]; readonly expiresAt: number } | undefined;
   /** The pending call of the function. */
   pending?: Promise<void> | undefined;
   timer?: NodeJS.Timeout | undefined;
@@ -101,12 +106,12 @@ export class RuntimeSecrets {
    * @throws `ERR_INVALID_OPTION` (also for a name that the option `secrets` lacks); otherwise as
    * `processes()`
    */
-  async set(name: string, value: SecretSource): Promise<void> {
+  async set(name: string, value: SecretSource | SecretSource<AwsCredentials>): Promise<void> {
     this.#access.assertUsable();
     checkArgument('secrets.set()', 'name', SECRET_NAME, name);
-    checkArgument('secrets.set()', 'value', SECRET_SOURCE, value);
     const entry = this.#entries.get(name);
     if (entry === undefined) throw unknown('secrets.set()', name);
+    checkArgument('secrets.set()', 'value', entry.declared.sign ? SIGNING_SOURCE : SECRET_SOURCE, value);
     stop(entry);
     entry.source = copyOf(value);
     await this.#supply([[name, entry]]);
@@ -146,7 +151,9 @@ export class RuntimeSecrets {
   get options(): SecretsOptions | undefined {
     const all = [...this.#entries].filter(([, { source }]) => source !== undefined);
     if (all.length === 0) return undefined;
-    return Object.fromEntries(all.map(([name, { declared, source }]) => [name, { ...declared, value: source as SecretSource }]));
+    return Object.fromEntries(
+      all.map(([name, { declared, source }]) => [name, { ...declared, value: source }]),
+    ) as SecretsOptions;
   }
 
   /** Replaces the values of a paused runtime, and adds secrets. @internal */
@@ -199,10 +206,10 @@ export class RuntimeSecrets {
     const { source } = entry;
     let delayMs = RETRY_MS;
     try {
-      const { bytes, expiresAt } = resultOf(await (source as () => unknown)());
+      const current = resultOf(entry, await (source as () => unknown)());
       if (entry.source !== source) return;
-      entry.current = { bytes, expiresAt };
-      const leftMs = expiresAt - Date.now();
+      entry.current = current;
+      const leftMs = current.expiresAt - Date.now();
       delayMs = Math.max(leftMs - REFRESH_MS, Math.min(leftMs / 2, RETRY_MS));
     } catch {
       // The former value stays until it expires. The next call follows after a pause, at the
@@ -255,22 +262,34 @@ function stop(entry: Entry): void {
   entry.pending = undefined;
 }
 
-const copyOf = (source: SecretSource): SecretSource => (source instanceof Uint8Array ? Uint8Array.from(source) : source);
+function copyOf(source: AnySource): AnySource {
+  if (source instanceof Uint8Array) return Uint8Array.from(source);
+  return typeof source === 'object' ? { ...source } : source;
+}
 
 const isFresh = ({ current }: Entry): boolean => current !== undefined && current.expiresAt > Date.now();
 
-function stateOf(entry: Entry): [state: number, parts: Uint8Array[]] {
-  const { source, current } = entry;
-  if (source === undefined) return [MISSING, []];
-  const bytes = typeof source !== 'function' ? secretBytes(source) : isFresh(entry) ? current?.bytes : undefined;
-  return bytes === undefined ? [UNAVAILABLE, []] : [VALUE, [bytes]];
+/** Returns the parts of a value, or `undefined` if the value has another kind than the secret. */
+function partsOf({ declared }: Entry, value: unknown): readonly Uint8Array[] | undefined {
+  if (declared.sign !== undefined) return awsParts(value);
+  const bytes = secretBytes(value);
+  return bytes && [bytes];
 }
 
-function resultOf(result: unknown): { bytes: Uint8Array; expiresAt: number } {
-  const isText = typeof result === 'string' || result instanceof Uint8Array;
-  const { value, expiresAt } = isText ? { value: result as SecretText, expiresAt: undefined } : (result as ExpiringSecret);
-  const bytes = secretBytes(value);
+function stateOf(entry: Entry): [state: number, parts: readonly Uint8Array[]] {
+  const { source, current, declared } = entry;
+  if (source === undefined) return [MISSING, []];
+  const isFunction = typeof source === 'function';
+  const parts = isFunction ? (isFresh(entry) ? current?.parts : undefined) : partsOf(entry, source);
+  return parts === undefined ? [UNAVAILABLE, []] : [declared.sign === undefined ? VALUE : AWS, parts];
+}
+
+function resultOf(entry: Entry, result: unknown): NonNullable<Entry['current']> {
+  const given = partsOf(entry, result);
+  if (given !== undefined) return { parts: given, expiresAt: Number.POSITIVE_INFINITY };
+  const { value, expiresAt } = result as { value: unknown; expiresAt?: Date | number };
+  const parts = partsOf(entry, value);
   const end = expiresAt === undefined ? Number.POSITIVE_INFINITY : Number(expiresAt);
-  if (bytes === undefined || Number.isNaN(end)) throw new TypeError('The function of a secret returned no value');
-  return { bytes, expiresAt: end };
+  if (parts === undefined || Number.isNaN(end)) throw new TypeError('The function of a secret returned no value');
+  return { parts, expiresAt: end };
 }

@@ -43,6 +43,7 @@ const EVENT_DECODERS: Record<string, Decoder> = {
   'host.call': decoders.hostCall,
   'host.cancel': decoders.hostCancel,
   'outside.pending': decoders.outsidePending,
+  'secrets.wanted': decoders.inRuntime,
   'permissions.pending': decoders.permissionsPending,
   'limit.warning': decoders.limitWarning,
 };

@@ -65,3 +65,40 @@ describe('placeholders', () => {
     expect(declare([['A', { hosts: ['a.test'], env: false }]])[0]?.placeholder).toBeUndefined();
   });
 });
+
+describe('keys that sign requests', () => {
+  const credentials = { accessKeyId: 'an-id-of-a-key', secretAccessKey: VALUE };
+  const signer = { sign: 'aws4', value: credentials, hosts: ['*.amazonaws.com'] };
+  const one = (change: object) => create({ secrets: { S3: { ...signer, ...change } } });
+
+  test('have credentials and a scope', () => {
+    for (const change of [
+      {},
+      { region: 'eu-central-1', service: 's3', env: false, insecure: true },
+      { value: () => credentials },
+    ]) {
+      expect(one(change)).not.toThrow();
+    }
+    expect(one({ value: { ...credentials, sessionToken: 'token' } })).not.toThrow();
+    const [declared] = declare([['S3', { hosts: ['a.test'], sign: 'aws4', region: 'eu-central-1' }]]);
+    expect(declared).toMatchObject({ name: 'S3', sign: { region: 'eu-central-1' } });
+  });
+
+  test.each([
+    [{ value: VALUE }, /`secrets\.S3\.value`.*\{ accessKeyId, secretAccessKey, sessionToken\? \}/],
+    [{ value: { accessKeyId: VALUE } }, /`secrets\.S3\.value`/],
+    [{ value: { ...credentials, other: VALUE } }, /`secrets\.S3\.value`/],
+    [{ sign: 'aws2' }, /`secrets\.S3\.sign`.*'aws4'/],
+    [{ region: 'EU' }, /`secrets\.S3\.region`/],
+    [{ in: ['header:x'] }, /`secrets\.S3\.in`/],
+  ])('refuse %o', (change, expected) => {
+    const message = messageOf(one(change));
+    expect(message).toMatch(expected);
+    expect(message).not.toContain(VALUE);
+  });
+
+  test('are no values of other secrets', () => {
+    expect(messageOf(create({ secrets: { A: { ...secret, value: credentials } } }))).toMatch(/`secrets\.A\.value`/);
+    expect(messageOf(create({ secrets: { A: { ...secret, region: 'eu-central-1' } } }))).toMatch(/`secrets\.A\.region`/);
+  });
+});

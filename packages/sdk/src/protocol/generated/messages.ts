@@ -531,6 +531,18 @@ export interface OutsideSecret {
   places?: readonly string[] | undefined;
   /** Whether connections without TLS may carry the value. */
   insecure?: boolean | undefined;
+  /** The scope of signatures, if the value is a key of AWS that signs requests. */
+  sign?: OutsideSigning | undefined;
+}
+
+/**
+ * The scope of signatures of AWS. An omitted field has the value that the program has signed for.
+ */
+export interface OutsideSigning {
+  /** The region, such as `eu-central-1`. */
+  region?: string | undefined;
+  /** The service, such as `s3`. */
+  service?: string | undefined;
 }
 
 /** A name with fixed addresses. */

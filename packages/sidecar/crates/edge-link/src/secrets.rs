@@ -121,7 +121,8 @@ mod tests {
         #[test]
         fn any_bytes_are_values_or_nothing(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
             if let Some(values) = decode_values(&bytes) {
-                prop_assert_eq!(decode_values(&encode_values(&values).unwrap()), Some(values));
+                let again = encode_values(&values).unwrap();
+                prop_assert_eq!(decode_values(&again), Some(values));
             }
         }
     }

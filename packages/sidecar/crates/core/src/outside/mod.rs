@@ -31,7 +31,7 @@ pub use events::{OutsideEvents, OutsideListener, TimedEvent, now_us};
 pub(crate) use options::validate;
 pub(crate) use runtime_outside::{Owner, RuntimeOutside};
 pub(crate) use scope::{with_outside, without_outside};
-pub(crate) use secrets::{check_stored, restored, variables};
+pub(crate) use secrets::{check_stored, restored, with_variables};
 
 use coldframe_error::Error;
 

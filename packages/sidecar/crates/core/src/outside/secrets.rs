@@ -2,12 +2,17 @@
 //! snapshot. Next: `events.rs`.
 
 use super::options::validate;
+use crate::checks::lay_over;
 use coldframe_edge_link::{Change, Options, OptionsChange, SecretEntry};
 use coldframe_error::Error;
 
-/// Returns the environment variables of secrets: the placeholder of each secret, by its name.
-pub(crate) fn variables(secrets: &[SecretEntry]) -> Vec<(String, String)> {
-    secrets.iter().filter_map(|secret| Some((secret.name.clone(), secret.placeholder.clone()?))).collect()
+/// Returns an environment with the variables of secrets: the placeholder of each secret, by its
+/// name.
+pub(crate) fn with_variables(mut env: Vec<(String, String)>, options: Option<&Options>) -> Vec<(String, String)> {
+    let secrets = options.iter().flat_map(|options| &options.secrets);
+    let variables: Vec<_> = secrets.filter_map(|secret| Some((secret.name.clone(), secret.placeholder.clone()?))).collect();
+    lay_over(&mut env, &variables);
+    env
 }
 
 /// Returns the options of a restored runtime. A secret of the snapshot keeps its placeholder,
@@ -56,6 +61,6 @@ mod tests {
             [secret("A", Some("old-a"), "new.test"), secret("B", Some("new-b"), "b.test"), secret("C", None, "c.test")];
         assert_eq!(options.secrets, expected);
         let pairs = |pairs: [(&str, &str); 2]| pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
-        assert_eq!(variables(&options.secrets), pairs([("A", "old-a"), ("B", "new-b")]));
+        assert_eq!(with_variables(Vec::new(), Some(&options)), pairs([("A", "old-a"), ("B", "new-b")]));
     }
 }

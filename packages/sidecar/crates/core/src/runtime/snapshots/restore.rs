@@ -10,7 +10,7 @@ use super::Carryover;
 use crate::checks::{check_cwd, check_env, check_size, env_bytes, lay_over};
 use crate::options::Dispatch;
 use crate::outcome::Sink;
-use crate::outside::{restored, validate, variables, with_outside};
+use crate::outside::{restored, validate, with_outside, with_variables};
 use crate::program::{Membership, Origin, Program, ProgramInfo, ProgramSnapshot, Quiesce, RestoreTarget, RestoredVm};
 use crate::runtime::{ChildSink, Inner, InnerOptions, LatestSnapshot, Process, Registry, Runtime, check_weight};
 use crate::snapshot::Snapshot;
@@ -111,10 +111,7 @@ impl Runtime {
         let limits = options.limits.unwrap_or(snapshot.limits);
         let cwd = options.cwd.unwrap_or_else(|| snapshot.cwd.clone());
         let outside = options.outside.map(|outside| restored(outside, &snapshot.secrets));
-        let mut over = options.env.unwrap_or_default();
-        if let Some(outside) = &outside {
-            lay_over(&mut over, &variables(&outside.secrets));
-        }
+        let over = with_variables(options.env.unwrap_or_default(), outside.as_ref());
         let mut env = snapshot.env.clone();
         check_cwd(&cwd)?;
         check_env(&over)?;
