@@ -405,6 +405,7 @@ fn events_name_the_request_without_its_query() {
         path: "/a".to_owned(),
         status: 200,
         secrets: vec![],
+        placeholders: vec![],
         denied: None,
     };
     assert_eq!(event, expected);

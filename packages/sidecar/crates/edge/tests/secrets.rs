@@ -62,6 +62,49 @@ fn a_placeholder_in_another_place_stays() {
 }
 
 #[test]
+fn a_named_field_of_the_query_becomes_the_value() {
+    let origin = echo();
+    let (mut sidecar, embedder) = with_secret(&origin, &[]);
+    let places = Some(vec!["query:key".to_owned()]);
+    declare(&mut sidecar, 1, vec![SecretEntry { places, ..entry(&[&format!("api.test:{}", origin.port())], true) }]);
+    embedder.value(&mut sidecar, "real value & more").unwrap();
+    let response = exchange(&mut sidecar, 1, &origin, &request("GET", &format!("/a?x=1&key={KEY}&Key={KEY}"), ""));
+    let seen = origin.seen().remove(0);
+    assert!(seen.starts_with(&format!("GET /a?x=1&key=real%20value%20%26%20more&Key={KEY} HTTP/1.1\r\n")), "{seen}");
+    assert!(!response.contains("real%20value"), "{response}");
+    let bytes = request("GET", "/", &format!("Authorization: Bearer {KEY}\r\n"));
+    exchange(&mut sidecar, 2, &origin, &bytes);
+    assert!(origin.seen()[1].contains(KEY), "a list of places replaces the default places");
+    embedder.missing(&mut sidecar).unwrap();
+    let response = exchange(&mut sidecar, 3, &origin, &get(&format!("/?key={KEY}")));
+    assert_eq!(header(&response, "coldframe-denied"), Some("secret-missing"));
+}
+
+#[test]
+fn an_event_names_placeholders_without_effect() {
+    let origin = Origin::ok();
+    let (mut sidecar, _embedder) = with_secret(&origin, &[]);
+    sidecar.send(0, &ToEdge::Watch { runtime: 1, on: true });
+    assert_eq!(sidecar.connect(1, origin.address), Ok(()));
+    for (path, more, inert) in [
+        ("/".to_owned(), format!("x-api-key: {KEY}\r\n"), false),
+        ("/".to_owned(), format!("user-agent: {KEY}\r\n"), true),
+        (format!("/{KEY}"), String::new(), true),
+        (format!("/?a={KEY}"), String::new(), true),
+    ] {
+        sidecar.send(1, &ToEdge::Data(&request("GET", &path, &more)));
+        let event = sidecar.wait(|_, got| match got {
+            Got::Other(ToSidecar::Event { event: Event::Request { secrets, placeholders, .. }, .. }) => {
+                Some((secrets.clone(), placeholders.clone()))
+            }
+            _ => None,
+        });
+        let named = |is: bool| if is { vec!["KEY".to_owned()] } else { Vec::new() };
+        assert_eq!(event, (named(!inert), named(inert)), "{path} {more}");
+    }
+}
+
+#[test]
 fn basic_credentials_are_decoded() {
     let origin = echo();
     let (mut sidecar, _embedder) = with_secret(&origin, &[]);

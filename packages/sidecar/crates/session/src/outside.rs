@@ -296,13 +296,14 @@ fn event<'a>(timed: &'a core::TimedEvent, parts: &'a Parts) -> OutsideEvent<'a> 
             duration_us: Some(duration_ms.saturating_mul(1_000)),
             ..empty
         },
-        core::OutsideEvent::Request { host, method, path, status, secrets, denied, .. } => OutsideEvent {
+        core::OutsideEvent::Request { host, method, path, status, secrets, placeholders, denied, .. } => OutsideEvent {
             kind: OutsideEventType::Request,
             host: Some(host),
             method: Some(method),
             path: Some(path),
             status: Some(*status),
             secrets: Some(secrets.iter().map(String::as_str).collect()),
+            placeholders: Some(placeholders.iter().map(String::as_str).collect()),
             pattern: denied.as_ref().and_then(|denied| denied.rule.as_ref()).map(|rule| rule.entry.as_str()),
             reason: denied.as_ref().map(|denied| denied.reason.as_str()),
             ..empty

@@ -4,7 +4,7 @@ use super::link::unencodable;
 use coldframe_edge_link::{DnsHost, Limits, Message, Options, OutsideMode, ToEdge};
 use coldframe_egress::{EgressOptions, HttpRule, Name, Outside, Policy, loopback_entries};
 use coldframe_error::Error;
-use coldframe_secrets::{Absence, Host, Place, Placeholder, Secret, SecretTable, Template};
+use coldframe_secrets::{Absence, Host, Place, Placeholder, Secret, SecretTable, Signing, Template};
 use std::collections::HashSet;
 use std::net::{IpAddr, SocketAddr};
 
@@ -97,6 +97,7 @@ fn check_secrets(options: &Options) -> Result<(), Error> {
             hosts: hosts.collect::<Result<_, _>>()?,
             places: places.collect::<Result<_, _>>()?,
             insecure: entry.insecure,
+            signs: entry.sign.as_ref().map(|sign| Signing { region: sign.region.clone(), service: sign.service.clone() }),
         };
         if table.contains(&entry.name) {
             return Err(invalid(what(""), "each name once", &entry.name));

@@ -53,6 +53,14 @@ impl Embedder {
         }
     }
 
+    /// Sends the parts of a value of the secret `KEY`.
+    pub fn parts(&self, sidecar: &mut Sidecar, state: ValueState, parts: &[&[u8]]) -> Result<(), FailureKind> {
+        let parts = parts.iter().map(|part| SecretBytes(part)).collect();
+        let values = encode_values(&[SealedValue { name: "KEY", state, parts }]).unwrap();
+        let key = Self::key(sidecar, self.0)?;
+        Self::send(sidecar, self.0, key, seal(key, SEAL_INFO, &values))
+    }
+
     pub fn value(&self, sidecar: &mut Sidecar, value: &str) -> Result<(), String> {
         self.put(sidecar, "KEY", ValueState::Value, Some(value.as_bytes()))
     }

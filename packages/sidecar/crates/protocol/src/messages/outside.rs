@@ -347,4 +347,7 @@ pub struct OutsideEvent<'a> {
     /// The names of the secrets whose values the request contained.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub secrets: Option<Vec<&'a str>>,
+    /// The names of the secrets whose placeholder is in the request in a place without effect.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub placeholders: Option<Vec<&'a str>>,
 }

@@ -37,7 +37,7 @@ fn event(kind: OutsideEventType) -> OutsideEvent<'static> {
     let time_us = 1_700_000_000_123_456;
     let (host, address, port, addresses, rule, pattern) = (None, None, None, None, None, None);
     let (reason, limit, sent, received, duration_us) = (None, None, None, None, None);
-    let (method, path, status, secrets) = (None, None, None, None);
+    let (method, path, status, secrets, placeholders) = (None, None, None, None, None);
     let mut event = OutsideEvent {
         kind,
         time_us,
@@ -56,12 +56,14 @@ fn event(kind: OutsideEventType) -> OutsideEvent<'static> {
         path,
         status,
         secrets,
+        placeholders,
     };
     if kind == OutsideEventType::Request {
         event.method = Some("GET");
         event.path = Some("/");
         event.status = Some(200);
         event.secrets = Some(vec!["KEY"]);
+        event.placeholders = Some(vec!["OTHER"]);
     }
     event
 }
