@@ -16,7 +16,10 @@
 
 mod alerts;
 mod engine;
+mod attached;
+mod filtered;
 mod flow;
+mod output;
 mod provider;
 mod records;
 mod settings;
