@@ -116,7 +116,7 @@ impl Flow {
         }
         let (failure, reason, ending) = self.describe(stop);
         let seen = failure.clone().map(|failure| seen_by_session(failure, is_secure));
-        self.finish(&mut inner, failure.filter(|_| false), reason, ending);
+        self.finish(&mut inner, None, reason, ending);
         seen
     }
 

@@ -173,6 +173,14 @@ impl Connection {
     }
 }
 
+impl Inner {
+    /// Returns whether bytes must leave before the session handles more bytes.
+    fn is_full(&self) -> bool {
+        let is_full = |connection: &Connection| connection.to_peer.len() >= OUT_WAITS || connection.is_filter_full();
+        self.out.len() >= OUT_WAITS || self.connection.as_ref().is_some_and(is_full)
+    }
+}
+
 impl TlsFlow {
     /// Runs a turn of a session over a connection.
     pub(super) fn poll_attached(&self, inner: &mut Inner, cx: &mut Context<'_>) -> Poll<()> {
@@ -185,16 +193,14 @@ impl TlsFlow {
     }
 
     fn turn(&self, inner: &mut Inner, cx: &mut Context<'_>) -> Result<(), Stop> {
-        let mut moved = false;
-        let Some(connection) = inner.connection.as_ref() else { return Ok(()) };
-        if inner.out.len() < OUT_WAITS && connection.to_peer.len() < OUT_WAITS && !connection.is_filter_full() {
-            moved |= self.step(inner)?;
-        }
+        let was_full = inner.is_full();
+        let mut moved = !was_full && self.step(inner)?;
+        moved |= self.receive(inner, cx)?;
         self.poll_filter(inner, cx)?;
+        // The engine may reply to bytes of the peer, so the write is after the read.
         if let Some(connection) = inner.connection.as_mut() {
             connection.write(cx)?;
         }
-        moved |= self.receive(inner, cx)?;
         if inner.sidecar_closed {
             inner.out = VecDeque::new();
             self.poll_closing(inner, cx)?;
@@ -202,7 +208,7 @@ impl TlsFlow {
             // The link wakes the session when it has space.
             let _ = self.send(inner, cx);
         }
-        if moved {
+        if moved || (was_full && !inner.is_full()) {
             // The other sessions have their turns first.
             cx.waker().wake_by_ref();
         }
@@ -268,8 +274,10 @@ impl TlsFlow {
     fn receive(&self, inner: &mut Inner, cx: &mut Context<'_>) -> Result<bool, Stop> {
         let mut total = 0;
         while total < MAX_READ {
+            if inner.is_full() && !inner.sidecar_closed {
+                return Ok(false);
+            }
             let Some(connection) = inner.connection.as_mut() else { return Ok(false) };
-            let is_full = inner.out.len() >= OUT_WAITS || connection.is_filter_full() || connection.to_peer.len() >= OUT_WAITS;
             let waits = !connection.is_handed_over || connection.is_paused || connection.peer_ended;
             let mut piece = [0; PIECE];
             if inner.sidecar_closed && connection.filter.is_none() {
@@ -280,7 +288,7 @@ impl TlsFlow {
                 total += bytes.len();
                 continue;
             }
-            if is_full || waits || !inner.engine.receives() {
+            if waits || !inner.engine.receives() {
                 return Ok(false);
             }
             let Some(bytes) = connection.read(&mut piece, cx)? else { return Ok(false) };
