@@ -131,7 +131,9 @@ pub fn judge_server_name<'a>(
     name: Option<&Name>,
 ) -> Result<(), Option<RuleId>> {
     let (policy, peer) = (current.policy(), canonical(peer));
-    let by_address = policy.judge_address(current.host(), peer).map_or_else(|| policy.judge_unnamed(peer.port()).is_allowed(), |decision| decision.is_allowed());
+    let by_address = policy
+        .judge_address(current.host(), peer)
+        .map_or_else(|| policy.judge_unnamed(peer.port()).is_allowed(), |decision| decision.is_allowed());
     let Some(name) = name else { return if by_address { Ok(()) } else { Err(None) } };
     let decision = policy.judge_name(name, peer.port());
     if decision.reason() == Some(Reason::Denied) {

@@ -1,8 +1,8 @@
 //! The state of a session: turns records of the guest into records for the guest. Next: `flow.rs`.
 
 use super::alerts;
-use super::provider;
 use super::output::Output;
+use super::provider;
 use super::records::FromGuest;
 use super::settings::{Choices, Parts, Refused, Settings};
 use super::tickets::Tickets;

@@ -15,8 +15,8 @@
 //! `engine.rs`, `flow.rs`.
 
 mod alerts;
-mod engine;
 mod attached;
+mod engine;
 mod filtered;
 mod flow;
 mod output;
