@@ -4,25 +4,27 @@
 // program ─ plain ─► session ─ encrypted ─► the stream below
 //         ◄─ plain ─         ◄─ encrypted ─
 //
-// The stream below may be a socket, a stream of the program, or another TLS socket. Next:
+// The stream below may be a socket, a stream of the program, or another TLS socket. If the stream
+// below is a connection to the outside, the session is attached: the edge process moves the
+// encrypted bytes, and only the bytes that arrived before the session pass this class. Next:
 // ../tls/secure-context.js, ../tls/certificate.js.
 'use strict';
 
-const { EACCES } = require('../errors/denials.js');
+const { EACCES, reportWith } = require('../errors/denials.js');
 const { tlsUnavailableError } = require('../errors/unavailable.js');
 const { ERRNO } = require('../net/calls.js');
 const { StreamBase } = require('../net/stream-base.js');
 const { Below } = require('../tls/below.js');
-const { Certificate, chainOf, legacyOf } = require('../tls/certificate.js');
-const { sessionError, verificationError } = require('../tls/errors.js');
+const { Certificate, addAuthority, chainOf, legacyOf } = require('../tls/certificate.js');
+const { errorOf, verificationError } = require('../tls/errors.js');
+const { PlainQueue } = require('../tls/plain-queue.js');
 const { nameAt, namesOf, wireOf } = require('../tls/protocol-names.js');
+const { sessionOf, ticketOf } = require('../tls/session-bytes.js');
 const { identitiesOf, settingsOf } = require('../tls/secure-context.js');
 const { Session } = require('../tls/session.js');
 
 // While more bytes wait for the stream below, no plain bytes are encrypted.
 const MAX_WAITING = 128 << 10;
-// The beginning of the opaque bytes of a session.
-const SESSION_MAGIC = 'cfs1';
 const { hex } = native.encodings;
 const bytesOfHex = (text) => new Uint8Array(native.encode(text, hex));
 
@@ -47,7 +49,7 @@ class TLSWrap extends StreamBase {
   #shutdown;
   #shutdownSent = false;
   // Plain bytes for the program while the program does not read.
-  #plain = [];
+  #plain = new PlainQueue();
   // Node's library starts no reading if the stream below is already reading.
   #isReading = true;
   #hasEnded = false;
@@ -74,13 +76,14 @@ class TLSWrap extends StreamBase {
   }
   #begin() {
     if (this.#session !== undefined || this.#destroyed || this.#failed !== 0) return;
-    const session = Session.open(this.#owner());
+    const session = Session.open(this.#owner(), this.#stream?.socket ?? -1);
     if (typeof session === 'number') {
       this.#failed = session;
       native.enqueueTask(() => this.#refuse(session));
       return;
     }
     this.#session = session;
+    if (session.isAttached) this.#attach();
     session.start({
       ...settingsOf(this.#context),
       ...this.#options,
@@ -90,6 +93,12 @@ class TLSWrap extends StreamBase {
       keyLog: this.#requests.keylog,
     });
   }
+  // Passes the connection to the session: the earlier writes of the program come first, and the
+  // bytes that have arrived before the session are read to their end.
+  #attach() {
+    if (!this.#below.isBlocked) this.#session.takeConnection();
+    this.#stream.startReading();
+  }
   #owner() {
     return {
       toPeer: (view) => this.#below.push(view),
@@ -97,7 +106,7 @@ class TLSWrap extends StreamBase {
       ended: () => this.#end(),
       event: (event) => this.#onEvent(event),
       written: (count) => this.#onWritten(count),
-      failed: (errno) => this.#fail(errno),
+      failed: (errno, explanation) => reportWith(explanation, () => this.#fail(errno)),
       drained: () => this.#onDrained(),
     };
   }
@@ -118,6 +127,10 @@ class TLSWrap extends StreamBase {
 
   // The stream below has bytes, or has ended.
   #onEncrypted(count, view) {
+    if (this.#session?.isAttached) {
+      this.#onEarlier(count, view);
+      return;
+    }
     if (count > 0) {
       this.#begin();
       this.#session?.encrypted(view.slice(0, count));
@@ -135,6 +148,14 @@ class TLSWrap extends StreamBase {
     }
     if (count === ERRNO.EOF) this.#end();
     else this.#fail(count);
+  }
+  // Bytes that arrived before the attached session, or their end. From the end on, the edge reads.
+  #onEarlier(count, view) {
+    if (count > 0) this.#session.encrypted(view.slice(0, count));
+    else if (count === ERRNO.EOF) {
+      this.#session.encryptedEnd();
+      this.#stream.setActive(this.#isReading);
+    } else this.#fail(count);
   }
   receive(buffer) {
     this.#onEncrypted(buffer.length, new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.length));
@@ -162,7 +183,8 @@ class TLSWrap extends StreamBase {
     if (this.#shutdown !== undefined && this.#shutdownSent === 'written') {
       const req = this.#shutdown;
       this.#shutdown = undefined;
-      this.#below.shutdown((status) => req.finish(status, this, undefined));
+      if (this.#session?.isAttached) req.finish(0, this, undefined);
+      else this.#below.shutdown((status) => req.finish(status, this, undefined));
     }
   }
 
@@ -221,14 +243,19 @@ class TLSWrap extends StreamBase {
 
   // The session has plain bytes for the program.
   #toProgram(view) {
-    if (!this.#isReading || this.#plain.length > 0) this.#plain.push(view);
-    else this.#deliver(view);
+    if (this.#isReading && this.#plain.isEmpty) this.#deliver(view);
+    else this.#plain.push(view, this.#session);
+  }
+  #deliverWaiting() {
+    while (this.#isReading && !this.#plain.isEmpty && !this.#destroyed) this.#deliver(this.#plain.take());
+    this.#plain.resume(this.#session);
+    if (this.#isReading) this.#deliverEnd();
   }
   #deliver(view) {
     let rest = view;
     while (rest.length > 0) {
       if (!this.#isReading) {
-        this.#plain.unshift(rest);
+        this.#plain.putBack(rest);
         return;
       }
       const into = this.userBuffer;
@@ -248,25 +275,28 @@ class TLSWrap extends StreamBase {
     this.#deliverEnd();
   }
   #deliverEnd() {
-    if (!this.#hasEnded || this.#endDelivered || this.#plain.length > 0 || this.#destroyed) return;
+    if (!this.#hasEnded || this.#endDelivered || !this.#plain.isEmpty || this.#destroyed) return;
     if (!this.#isReading && this.#facts !== undefined) return;
     this.#endDelivered = true;
     this.emitRead(ERRNO.EOF, undefined);
   }
   startReading() {
     this.#isReading = true;
-    if (this.#plain.length > 0 || (this.#hasEnded && !this.#endDelivered)) {
-      native.enqueueTask(() => {
-        while (this.#isReading && this.#plain.length > 0 && !this.#destroyed) this.#deliver(this.#plain.shift());
-        if (this.#isReading) this.#deliverEnd();
-      });
+    if (!this.#plain.isEmpty || (this.#hasEnded && !this.#endDelivered)) {
+      native.enqueueTask(() => this.#deliverWaiting());
+    }
+    if (this.#session?.isAttached) {
+      if (!this.#endDelivered) this.#stream.setActive(true);
+      return 0;
     }
     if (this.#session?.isDrained === false || this.#endDelivered) return 0;
     return this.#stream.startReading();
   }
   stopReading() {
     this.#isReading = false;
-    return this.#stream.stopReading();
+    if (this.#session?.isAttached !== true) return this.#stream.stopReading();
+    this.#stream.setActive(false);
+    return 0;
   }
 
   // The kernel opens no session.
@@ -303,7 +333,7 @@ class TLSWrap extends StreamBase {
         break;
       case 'error':
         this.#failed = ERRNO.EPROTO;
-        if (event.session !== true) this.makeCallback(this.onerror, sessionError(event.reason, event.alert ?? undefined));
+        if (event.session !== true) this.makeCallback(this.onerror, errorOf(event));
         break;
       case 'ended':
         this.#end();
@@ -354,11 +384,12 @@ class TLSWrap extends StreamBase {
     this.#hold(false);
     this.#session?.close();
     this.#below.close();
-    this.#plain = [];
+    this.#plain.clear();
     this.#breakWrites(ERRNO.ECANCELED);
   }
   writesIssuedByPrevListenerDone() {
     this.#below.unblock();
+    if (this.#session?.isAttached) this.#session.takeConnection();
   }
 
   setServername(name) {
@@ -393,12 +424,10 @@ class TLSWrap extends StreamBase {
     this.sni_context = context.context ?? context;
   }
   setSession(bytes) {
-    const text = Buffer.from(bytes.buffer ?? bytes, bytes.byteOffset, bytes.byteLength).toString('latin1');
-    if (text.startsWith(SESSION_MAGIC)) this.#options.session = Number(text.slice(SESSION_MAGIC.length)) || undefined;
+    this.#options.session = ticketOf(bytes) ?? this.#options.session;
   }
   getSession() {
-    if (this.#facts === undefined) return undefined;
-    return Buffer.from(`${SESSION_MAGIC}${this.#ticket ?? 0}`);
+    return this.#facts === undefined ? undefined : sessionOf(this.#ticket);
   }
   isSessionReused() {
     return this.#facts?.reused ?? false;
@@ -433,19 +462,9 @@ class TLSWrap extends StreamBase {
       } catch {
         return undefined;
       }
-      this.#addAuthority();
+      addAuthority(this.#peer, this.#context.authorities());
     }
     return this.#peer;
-  }
-  // The end of the chain is an authority of the context, which the peer does not send.
-  #addAuthority() {
-    let last = this.#peer;
-    while (last.getIssuerCert() !== undefined && last.getIssuerCert() !== last) last = last.getIssuerCert();
-    if (last.getIssuerCert() === last) return;
-    const authority = this.#context.authorities().find((one) => last.checkIssued(one));
-    if (authority === undefined) return;
-    last.setIssuer(authority);
-    if (authority.isSelfIssued) authority.setIssuer(authority);
   }
   getPeerCertificate(abbreviated) {
     const certificate = this.#peerCertificate();

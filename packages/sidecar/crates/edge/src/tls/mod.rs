@@ -15,10 +15,13 @@
 //! `engine.rs`, `flow.rs`.
 
 mod alerts;
+mod attached;
 mod engine;
+mod filtered;
 mod flow;
 #[cfg(any(test, feature = "fuzzing"))]
 pub mod fuzzing;
+mod output;
 mod path;
 mod provider;
 mod records;

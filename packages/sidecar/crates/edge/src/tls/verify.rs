@@ -6,7 +6,7 @@ use super::path::{self, Rules};
 use super::provider;
 use super::x509::{Certificate, Key};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::client::verify_server_cert_signed_by_trust_anchor;
+use rustls::client::{verify_server_cert_signed_by_trust_anchor, verify_server_name};
 use rustls::crypto::verify_tls13_signature_with_raw_key;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, SubjectPublicKeyInfoDer, UnixTime};
@@ -110,6 +110,16 @@ impl Roots {
                 _ => UNKNOWN,
             }
         })
+    }
+
+    /// Verifies the chain of a server like [`Self::verify`], and the name of the server.
+    pub fn verify_named(&self, chain: &[CertificateDer<'_>], name: &str) -> Result<(), &'static str> {
+        self.verify(chain, &Rules { purpose: Purpose::Server, allows_partial: false, lists: Vec::new() })?;
+        let wrong_name = "ERR_TLS_CERT_ALTNAME_INVALID";
+        let own = chain.first().ok_or(wrong_name)?;
+        let parsed = ParsedCertificate::try_from(own).map_err(|_| wrong_name)?;
+        let name = ServerName::try_from(name).map_err(|_| wrong_name)?;
+        verify_server_name(&parsed, &name).map_err(|_| wrong_name)
     }
 }
 

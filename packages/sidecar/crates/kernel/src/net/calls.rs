@@ -71,6 +71,7 @@ pub(crate) fn call(program: &Arc<dyn Caller>, call: SocketCall, arguments: &mut 
         SocketCall::CancelLookUp => outside::cancel_look_up(program, arguments),
         SocketCall::OpenTls => outside::open_tls(process),
         SocketCall::Interfaces => members::interfaces(process, arguments),
+        SocketCall::AttachTls => outside::attach_tls(process, process.socket(arguments)?),
         SocketCall::Explain => outside::explain(process, process.socket(arguments)?, arguments),
     }
 }
