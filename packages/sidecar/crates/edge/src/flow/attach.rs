@@ -6,6 +6,7 @@ use super::pump::Stop;
 use super::{Ending, Flow, Inner};
 use crate::describe;
 use crate::http::{self, Binding};
+use crate::limits::{DOWN, UP};
 use crate::runtime::Runtime;
 use crate::serve::LinkFault;
 use crate::tls::TlsFlow;
@@ -96,14 +97,14 @@ impl Flow {
     /// Counts bytes that the peer's system was sent.
     pub fn count_sent(&self, count: usize) -> Result<(), Stop> {
         self.inner.borrow_mut().sent += count as u64;
-        self.runtime.state.borrow_mut().up.take(count as u64);
+        self.runtime.state.borrow_mut().rates[UP].take(count as u64);
         if self.runtime.count(count as u64) { Err(Stop::Exhausted) } else { Ok(()) }
     }
 
     /// Counts bytes that were received from the peer.
     pub fn count_received(&self, count: usize) -> Result<(), Stop> {
         self.inner.borrow_mut().received += count as u64;
-        self.runtime.state.borrow_mut().down.take(count as u64);
+        self.runtime.state.borrow_mut().rates[DOWN].take(count as u64);
         if self.runtime.count(count as u64) { Err(Stop::Exhausted) } else { Ok(()) }
     }
 

@@ -34,6 +34,7 @@ use super::records::FromGuest;
 use super::settings::Settings;
 use crate::flow::{FLUSH_TIME, Flow, Stop, pace};
 use crate::http;
+use crate::limits::{DOWN, UP};
 use coldframe_egress::Name;
 use std::collections::VecDeque;
 use std::future::Future;
@@ -126,7 +127,7 @@ impl Connection {
         let Some(socket) = self.socket.as_mut() else { return Ok(()) };
         let runtime = self.flow.runtime();
         while !self.to_peer.is_empty() {
-            let up = |wanted, now| runtime.state.borrow_mut().up.available(wanted, now);
+            let up = |wanted, now| runtime.available(UP, wanted, now);
             let [pacing, _] = &mut self.paces;
             let Some(granted) = pace(pacing, self.to_peer.len(), cx, up) else { return Ok(()) };
             let (first, second) = self.to_peer.as_slices();
@@ -158,7 +159,7 @@ impl Connection {
     fn read<'a>(&mut self, piece: &'a mut [u8], cx: &mut Context<'_>) -> Result<Option<&'a [u8]>, Stop> {
         let Some(socket) = self.socket.as_mut() else { return Ok(None) };
         let runtime = self.flow.runtime();
-        let down = |wanted, now| runtime.state.borrow_mut().down.available(wanted, now);
+        let down = |wanted, now| runtime.available(DOWN, wanted, now);
         let [_, pacing] = &mut self.paces;
         let Some(granted) = pace(pacing, piece.len(), cx, down) else { return Ok(None) };
         let mut space = ReadBuf::new(piece.get_mut(..granted).unwrap_or_default());

@@ -6,6 +6,7 @@
 #![expect(clippy::expect_used, reason = "a target panics on a broken promise")]
 
 use super::engine::Engine;
+use super::output::Output;
 use super::records::{FromGuest, HEAD_BYTES, ToGuest};
 use super::tickets::Tickets;
 use super::verify::Roots;
@@ -59,12 +60,13 @@ fn framed(body: &[u8]) -> Vec<u8> {
 /// Returns the events of a server's session that receives `stream` in pieces.
 fn events(stream: &[u8], pieces: usize) -> Vec<Value> {
     let mut engine = Engine::new(Arc::new(Roots::default()), Arc::new(Tickets::default()));
-    let mut out = Vec::new();
+    let mut out = Output::default();
     engine.handle(FromGuest::Start, br#"{"isServer":true,"pauses":true}"#, &mut out).expect("the settings are valid");
     let mut all = Vec::new();
     for piece in stream.chunks(pieces) {
         engine.handle(FromGuest::Encrypted, piece, &mut out).expect("a server accepts encrypted bytes");
     }
+    let out = out.records;
     assert!(out.len() <= MOST_OUT + HEAD_BYTES * stream.len(), "{} bytes", out.len());
     let mut rest = out.as_slice();
     while let Some((&[kind, a, b, c], after)) = rest.split_first_chunk::<HEAD_BYTES>() {

@@ -4,7 +4,7 @@
 
 use super::path::{self, Rules};
 use super::provider;
-use super::x509::{Certificate, Key};
+use super::x509::{Certificate, Key, Purpose};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{verify_server_cert_signed_by_trust_anchor, verify_server_name};
 use rustls::crypto::verify_tls13_signature_with_raw_key;

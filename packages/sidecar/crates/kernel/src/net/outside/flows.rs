@@ -172,7 +172,7 @@ impl SocketState {
         begin(&*outside, flow);
         if self.flow_opened(flow, nowhere).is_err() {
             self.reset_flow(flow);
-        } else if let Some(FlowPlace::Open(end)) = self.outside.flows.get(&flow)
+        } else if let Some(FlowPlace::Open(end)) = self.outside.flows.get(&flow).map(|flow| &flow.place)
             && let Some(flow) = self.outside.ends.get_mut(end)
         {
             flow.kind = FlowKind::Session;
