@@ -12,10 +12,10 @@ const { EACCES } = require('../errors/denials.js');
 const { tlsUnavailableError } = require('../errors/unavailable.js');
 const { ERRNO } = require('../net/calls.js');
 const { StreamBase } = require('../net/stream-base.js');
-const { chosenAt, wireOf } = require('../tls/alpn.js');
 const { Below } = require('../tls/below.js');
 const { Certificate, chainOf, legacyOf } = require('../tls/certificate.js');
 const { sessionError, verificationError } = require('../tls/errors.js');
+const { nameAt, namesOf, wireOf } = require('../tls/protocol-names.js');
 const { identitiesOf, settingsOf } = require('../tls/secure-context.js');
 const { Session } = require('../tls/session.js');
 
@@ -23,7 +23,7 @@ const { Session } = require('../tls/session.js');
 const MAX_WAITING = 128 << 10;
 // The beginning of the opaque bytes of a session.
 const SESSION_MAGIC = 'cfs1';
-const { hex, latin1 } = native.encodings;
+const { hex } = native.encodings;
 const bytesOfHex = (text) => new Uint8Array(native.encode(text, hex));
 
 class TLSWrap extends StreamBase {
@@ -185,7 +185,7 @@ class TLSWrap extends StreamBase {
     req.dispatch();
     this.#shutdown = req;
     const isBroken = this.#session === undefined || this.#failed !== 0;
-    if (isBroken || this.#facts === undefined) {
+    if (isBroken || (this.#facts === undefined && this.#session.isAttached !== true)) {
       // Without keys, only the stream below can end, after a client's first message.
       this.#shutdownSent = 'written';
       if (isBroken || this.#isServer || this.#below.isUsed) native.enqueueTask(() => this.#below.isIdle && this.#flushed());
@@ -339,10 +339,11 @@ class TLSWrap extends StreamBase {
       if (context.state.ca !== undefined) choices.ca = context.state.ca;
     }
     if (this.#requests.alpn && this.#hello.alpn !== null) {
-      const { alpn } = this.#hello;
-      const offset = this.makeCallback(this.ALPNCallback, wireOf(alpn));
+      const offered = this.#hello.alpn;
+      const offset = this.makeCallback(this.ALPNCallback, wireOf(offered));
       if (this.#destroyed) return;
-      choices.alpn = [chosenAt(alpn, offset)];
+      // No protocol of the client has this name, so the session fails as in Node.
+      choices.alpn = [nameAt(offered, offset) ?? '\0'];
     }
     this.#session.go(choices);
   }
@@ -364,14 +365,11 @@ class TLSWrap extends StreamBase {
     this.#options.serverName = name;
   }
   getServername() {
-    return (this.#isServer ? this.#hello?.serverName : this.#options.serverName) ?? false;
+    const name = this.#isServer ? this.#hello?.serverName : this.#options.serverName;
+    return name ?? false;
   }
   setALPNProtocols(wire) {
-    const names = [];
-    for (let at = 0; at < wire.length; at += 1 + wire[at]) {
-      names.push(native.decode(wire, at + 1, Math.min(at + 1 + wire[at], wire.length), latin1));
-    }
-    this.#options.alpn = names;
+    this.#options.alpn = namesOf(wire);
   }
   getALPNNegotiatedProtocol() {
     return this.#facts?.alpn ?? false;

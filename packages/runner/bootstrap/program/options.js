@@ -165,6 +165,9 @@ function takeEffect(values, flags) {
   }
   if (flags.some((flag) => /^--stack[-_]trace[-_]limit=/.test(flag))) Error.stackTraceLimit = values['--stack-trace-limit'];
   if (values['--dns-result-order'] !== '') requireBuiltin('internal/dns/utils').initializeDns();
+  const net = requireBuiltin('net');
+  net.setDefaultAutoSelectFamily(values['--network-family-autoselection']);
+  net.setDefaultAutoSelectFamilyAttemptTimeout(values['--network-family-autoselection-attempt-timeout']);
   if (values['--title'] !== '') process.title = values['--title'];
   if (values['--enable-source-maps'])
     requireBuiltin('internal/source_map/source_map_cache').setSourceMapsSupport(true, { nodeModules: true, generatedCode: true });
