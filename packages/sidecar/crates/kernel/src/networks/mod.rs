@@ -15,8 +15,8 @@
 //! to lock the other table, and never waits for it. If the other table is locked, the holder
 //! delivers the mail after the holder's release.
 //!
-//! **References.** A mailbox has a weak reference to its receiver, and a wire has a weak reference to
-//! its network. So no cycle keeps a kernel alive. Next: `directory.rs`.
+//! **References.** A mailbox has a weak reference to its receiver, and a wire has a weak reference
+//! to its network. So no cycle keeps a kernel alive. Next: `directory.rs`.
 
 mod addresses;
 mod directory;
