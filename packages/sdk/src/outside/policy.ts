@@ -5,7 +5,7 @@ import type { NetworkChange, NetworkDns, NetworkLimits, NetworkOptions, NetworkU
 import type { OutsideHost, OutsideOptions, OutsideUpdate, RuntimeId } from '../protocol/generated/messages.js';
 
 /** The field of a message for each field of the options. */
-const LISTS = ['outside', 'allow', 'deny', 'private'] as const;
+const LISTS = ['outside', 'allow', 'deny', 'private', 'localAddress', 'proxy'] as const;
 
 /** Converts checked options to a message. */
 export function wireOutside(options: NetworkOptions): OutsideOptions {

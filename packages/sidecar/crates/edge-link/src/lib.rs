@@ -54,4 +54,4 @@ pub use to_edge::{LookUpFamily, ToEdge};
 pub use to_sidecar::{FlowInfo, ToSidecar};
 
 /// The version of the link. Both sides are released together, so the versions must be equal.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;

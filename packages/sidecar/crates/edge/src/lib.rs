@@ -20,6 +20,7 @@ mod limits;
 mod link;
 mod options;
 mod outgoing;
+mod route;
 mod runtime;
 mod secrets;
 mod serve;
