@@ -88,6 +88,18 @@ export interface NetworkOptions {
   ca?: NetworkCa | undefined;
   /** The name resolution. */
   dns?: NetworkDns | undefined;
+  /**
+   * The address of the host machine from which connections are opened, such as `198.51.100.9`. An
+   * address reaches only peers of its family.
+   * @default the choice of the operating system
+   */
+  localAddress?: string | undefined;
+  /**
+   * The URL of a proxy through which all TCP connections are opened, such as
+   * `http://user:password@proxy.example:3128`. The proxy must accept the method `CONNECT`.
+   * @default no proxy
+   */
+  proxy?: string | undefined;
   /** Limits of all connections of the runtime together. */
   limits?: NetworkLimits | undefined;
 }
@@ -175,6 +187,19 @@ function isServer(text: string): boolean {
   return host === undefined ? IPV6.test(text) : IPV4.test(host);
 }
 
+const PROXY_EXPECTED = 'the URL of a proxy with its port, such as http://proxy.example:3128';
+const MAX_PROXY = 1_024;
+
+// The sidecar parses the URL. An error does not show a URL, which may have a password.
+const PROXY: Rule = {
+  expected: PROXY_EXPECTED,
+  fault(value): Fault | undefined {
+    if (typeof value !== 'string') return { path: [], expected: PROXY_EXPECTED, received: value };
+    if (value.length <= MAX_PROXY && /^http:\/\/.+:\d{1,5}\/?$/.test(value)) return undefined;
+    return { path: [], expected: PROXY_EXPECTED, received: 'another text' };
+  },
+};
+
 const ADDRESSES = bounded(ADDRESS, 16, 'an address, or a list of at most 16 addresses');
 const HOSTS: Rule = {
   expected: HOSTS_EXPECTED,
@@ -230,7 +255,7 @@ const LIMITS: OptionTable<NetworkLimits> = {
   bytes: whole(1, MAX_COUNT, 'bytes'),
 };
 
-const EXPECTED = 'an object: { outside?, allow?, deny?, private?, http?, ca?, dns?, limits? }';
+const EXPECTED = 'an object: { outside?, allow?, deny?, private?, http?, ca?, dns?, localAddress?, proxy?, limits? }';
 const MODE = oneOf(['deny', 'public'], "'deny' or 'public'");
 
 const NETWORK: OptionTable<NetworkOptions> = {
@@ -241,6 +266,8 @@ const NETWORK: OptionTable<NetworkOptions> = {
   http: HTTP,
   ca: objectWith(CA),
   dns: objectWith(DNS),
+  localAddress: ADDRESS,
+  proxy: PROXY,
   limits: objectWith(LIMITS),
 };
 

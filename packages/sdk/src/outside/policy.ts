@@ -12,13 +12,13 @@ import type {
 import type { OutsideHost, OutsideOptions, OutsideSecret, OutsideUpdate, RuntimeId } from '../protocol/generated/messages.js';
 
 /** The field of a message for each field of the options. */
-const LISTS = ['outside', 'allow', 'deny', 'private', 'http'] as const;
+const FIELDS = ['outside', 'allow', 'deny', 'private', 'http', 'localAddress', 'proxy'] as const;
 
 /** Converts checked options to a message. */
 export function wireOutside(options: NetworkOptions, secrets?: readonly OutsideSecret[]): OutsideOptions {
   const wire: Record<string, unknown> = {};
   if (secrets !== undefined && secrets.length > 0) wire['secrets'] = secrets;
-  for (const name of LISTS) if (options[name] !== undefined) wire[name] = options[name];
+  for (const name of FIELDS) if (options[name] !== undefined) wire[name] = options[name];
   if (options.ca?.extra !== undefined) wire['authorities'] = options.ca.extra;
   const { servers, hosts } = options.dns ?? {};
   if (servers !== undefined) wire['dnsServers'] = servers;
@@ -43,14 +43,14 @@ function present(limits: NetworkLimits | undefined): Record<string, number> | un
 
 /** Converts a checked change to a message. */
 export function wireUpdate(runtime: RuntimeId, change: NetworkChange, { existing }: NetworkUpdateOptions): OutsideUpdate {
-  const clear: string[] = LISTS.filter((name) => change[name] === null);
+  const clear: string[] = FIELDS.filter((name) => change[name] === null);
   const { ca, dns, limits } = change;
   if (ca === null || ca?.extra === null) clear.push('authorities');
   if (dns === null || dns?.servers === null) clear.push('dnsServers');
   if (dns === null || dns?.hosts === null) clear.push('dnsHosts');
   if (limits === null) clear.push('limits');
   else for (const [name, value] of Object.entries(limits ?? {})) if (value === null) clear.push(`limits.${name}`);
-  const replaced = Object.fromEntries(LISTS.filter((name) => change[name] !== null).map((name) => [name, change[name]]));
+  const replaced = Object.fromEntries(FIELDS.filter((name) => change[name] !== null).map((name) => [name, change[name]]));
   const kept: NetworkOptions = {
     ...replaced,
     ca: withoutNull<NetworkCa>(ca),

@@ -20,6 +20,8 @@ const OPTIONS: NetworkOptions = {
     servers: ['10.0.0.2', '10.0.0.2:5353', 'fd00::1', '[fd00::1]:53'],
     hosts: { 'a.test': '10.0.0.1', 'b.test': ['fd00::1'] },
   },
+  localAddress: '198.51.100.9',
+  proxy: 'http://user:password@proxy.example:3128',
   limits: { connections: 1, bytes: 10 },
 };
 
@@ -49,6 +51,9 @@ describe('checks', () => {
     [{ dns: { hosts: { 'a.test': 'b.test' } } }, /`network\.dns\.hosts\.a\.test`.*an IPv4 or IPv6 address/],
     [{ dns: { hosts: { 'a.test': ['10.0.0.1', 7] } } }, /`network\.dns\.hosts\.a\.test\.1`/],
     [{ dns: { hosts: new Map() } }, /`network\.dns\.hosts`/],
+    [{ localAddress: 'a.example' }, /`network\.localAddress`.*an IPv4 or IPv6 address/],
+    [{ proxy: 'https://proxy.example:3128' }, /`network\.proxy`/],
+    [{ proxy: 'http://user:password@proxy.example' }, /`network\.proxy`.*received "another text"/],
     [{ limits: { connections: 0 } }, /`network\.limits\.connections`/],
     [{ limits: { bytesPerSecond: 0 } }, /`network\.limits\.bytesPerSecond`/],
   ])('refuse %j', (network, message) => {
@@ -75,6 +80,8 @@ test('options become a message', () => {
       { name: 'a.test', addresses: ['10.0.0.1'] },
       { name: 'b.test', addresses: ['fd00::1'] },
     ],
+    localAddress: OPTIONS.localAddress,
+    proxy: OPTIONS.proxy,
     limits: { connections: 1, bytes: 10 },
   });
   expect(wireOutside({})).toEqual({});
@@ -85,12 +92,14 @@ test('a change becomes a message with the cleared fields', () => {
     allow: null,
     deny: ['c.example'],
     dns: { servers: null },
+    localAddress: '198.51.100.8',
+    proxy: null,
     limits: { bytes: null, connections: 2 },
   };
   expect(wireUpdate(RUNTIME, change, { existing: 'keep' })).toEqual({
     runtime: RUNTIME,
-    change: { deny: ['c.example'], limits: { connections: 2 } },
-    clear: ['allow', 'dnsServers', 'limits.bytes'],
+    change: { deny: ['c.example'], localAddress: '198.51.100.8', limits: { connections: 2 } },
+    clear: ['allow', 'proxy', 'dnsServers', 'limits.bytes'],
     existing: 'keep',
   });
   expect(wireUpdate(RUNTIME, { dns: null, limits: null }, {}).clear).toEqual(['dnsServers', 'dnsHosts', 'limits']);
@@ -98,7 +107,14 @@ test('a change becomes a message with the cleared fields', () => {
 });
 
 test('a change leaves, clears and replaces fields', () => {
-  const after = afterChange(OPTIONS, { outside: null, allow: ['c.example'], dns: { hosts: null }, limits: { bytes: null } });
+  const after = afterChange(OPTIONS, {
+    outside: null,
+    localAddress: null,
+    proxy: null,
+    allow: ['c.example'],
+    dns: { hosts: null },
+    limits: { bytes: null },
+  });
   expect(after).toEqual({
     allow: ['c.example'],
     deny: OPTIONS.deny,
@@ -107,9 +123,8 @@ test('a change leaves, clears and replaces fields', () => {
     limits: { connections: 1 },
   });
   expect(Object.isFrozen(after) && Object.isFrozen(after.allow) && Object.isFrozen(after.dns)).toBe(true);
-  expect(afterChange(OPTIONS, { dns: null, limits: null, allow: undefined })).toEqual(
-    inForce({ outside: 'public', allow: OPTIONS.allow, deny: OPTIONS.deny, private: OPTIONS.private }),
-  );
+  const { dns: _, limits: __, ...others } = OPTIONS;
+  expect(afterChange(OPTIONS, { dns: null, limits: null, allow: undefined })).toEqual(inForce(others));
   expect(OPTIONS.outside).toBe('public');
 });
 

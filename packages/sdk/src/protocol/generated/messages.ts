@@ -503,6 +503,10 @@ export interface OutsideOptions {
   dnsServers?: readonly string[] | undefined;
   /** Names with fixed addresses, which need no DNS server. */
   dnsHosts?: readonly OutsideHost[] | undefined;
+  /** The address of the host machine from which connections are opened. */
+  localAddress?: string | undefined;
+  /** The URL of the proxy through which connections are opened. */
+  proxy?: string | undefined;
   /**
    * Limits by name. An omitted limit has its default in a new policy, and stays unchanged in a
    * change.

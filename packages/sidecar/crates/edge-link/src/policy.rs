@@ -48,6 +48,11 @@ pub struct Options {
     pub dns_servers: Vec<String>,
     /// Names with fixed addresses, at most 1,024.
     pub dns_hosts: Vec<DnsHost>,
+    /// The address of the host machine from which connections are opened. `None` means the
+    /// system's choice.
+    pub local_address: Option<String>,
+    /// The proxy through which connections are opened. Its form is the form of crate `egress`.
+    pub proxy: Option<String>,
     /// The limits.
     pub limits: Limits,
 }
@@ -194,6 +199,10 @@ pub struct OptionsChange {
     pub dns_servers: Change<Vec<String>>,
     /// Names with fixed addresses.
     pub dns_hosts: Change<Vec<DnsHost>>,
+    /// The address of the host machine from which connections are opened.
+    pub local_address: Change<Option<String>>,
+    /// The proxy through which connections are opened.
+    pub proxy: Change<Option<String>>,
     /// The limits.
     pub limits: LimitsChange,
 }
@@ -228,6 +237,8 @@ impl Options {
             authorities: change.authorities.apply(&self.authorities, Vec::new()),
             dns_servers: change.dns_servers.apply(&self.dns_servers, Vec::new()),
             dns_hosts: change.dns_hosts.apply(&self.dns_hosts, Vec::new()),
+            local_address: change.local_address.apply(&self.local_address, None),
+            proxy: change.proxy.apply(&self.proxy, None),
             limits: self.limits.changed(&change.limits),
         }
     }

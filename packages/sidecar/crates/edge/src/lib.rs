@@ -19,6 +19,7 @@ mod limits;
 mod link;
 mod options;
 mod outgoing;
+mod route;
 mod runtime;
 mod seal;
 mod secrets;

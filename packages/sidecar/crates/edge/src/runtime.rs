@@ -10,6 +10,7 @@ use crate::flow::Flow;
 use crate::limits::{ByteRate, FailedPeers};
 use crate::link::Shared;
 use crate::options::{self, DnsOptions};
+use crate::route::Route;
 use crate::secrets::{self, Arrival, Keys};
 use crate::tls::{Roots, Tickets, TlsFlow};
 use coldframe_edge_link::{Event, Existing, Failure, Limits, LookUpFamily, Options, OptionsChange};
@@ -61,6 +62,8 @@ pub struct State {
     options: Options,
     /// The options of DNS.
     pub dns: DnsOptions,
+    /// The way to peers.
+    pub route: Rc<Route>,
     /// The pins of names to addresses.
     pub pins: PinSet,
     /// The addresses of names.
@@ -106,6 +109,7 @@ impl Runtime {
     /// Returns the first wrong option.
     pub fn start(id: u64, shared: Rc<Shared>, options: Options) -> Result<Rc<Self>, Failure> {
         let dns = DnsOptions::compile(&options)?;
+        let route = Rc::new(Route::compile(&options)?);
         options::check_injected(&options)?;
         let declared = secrets::compile(&options)?;
         let policy = Policy::compile(options::egress(&options)).map_err(|invalid| describe::invalid_rule(&invalid))?;
@@ -115,6 +119,7 @@ impl Runtime {
         let state = State {
             options,
             dns,
+            route,
             pins: PinSet::default(),
             cache: Cache::default(),
             budgets: LookupBudgets::default(),
@@ -208,6 +213,7 @@ impl Runtime {
     /// Returns the first wrong option. The former options stay in force.
     pub fn set(&self, options: Options, existing: Existing) -> Result<(), Failure> {
         let dns = DnsOptions::compile(&options)?;
+        let route = Rc::new(Route::compile(&options)?);
         options::check_injected(&options)?;
         let declared = secrets::compile(&options)?;
         let kept = match existing {
@@ -229,7 +235,7 @@ impl Runtime {
             if options.authorities != state.options.authorities {
                 state.roots = None;
             }
-            (state.options, state.dns) = (options, dns);
+            (state.options, state.dns, state.route) = (options, dns, route);
         }
         self.judge_flows(now);
         self.arrival.ask(self);
@@ -319,13 +325,16 @@ impl Runtime {
     }
 
     /// Returns whether IPv4 and IPv6 addresses are looked up. A host machine without an address of
-    /// its own looks up IPv4 addresses.
+    /// its own looks up IPv4 addresses. A local address reaches only peers of its family.
     pub fn families(&self, family: LookUpFamily) -> (bool, bool) {
         let host = self.shared.surroundings.borrow();
         match family {
             LookUpFamily::V4 => (true, false),
             LookUpFamily::V6 => (false, true),
-            LookUpFamily::Any => (host.has_v4 || !host.has_v6, host.has_v6),
+            LookUpFamily::Any => {
+                let of_route = self.state.borrow().route.families();
+                ((host.has_v4 || !host.has_v6) && of_route.0, host.has_v6 && of_route.1)
+            }
         }
     }
 

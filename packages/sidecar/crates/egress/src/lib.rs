@@ -30,6 +30,7 @@ mod pins;
 mod policy;
 mod ports;
 mod prefixes;
+mod proxy;
 mod records;
 mod registry;
 mod response;
@@ -60,6 +61,7 @@ pub use loopback::loopback_entries;
 pub use name::{InvalidName, MAX_LABEL_BYTES, MAX_NAME_BYTES, Name};
 pub use pins::{MAX_NAMES_PER_ADDRESS, MAX_PINS, PIN_TIMES, PinSet, PinState, PinsFull};
 pub use policy::{EgressOptions, MAX_ENTRIES, Outside, Policy};
+pub use proxy::{Proxy, ProxyHost};
 pub use records::{RecordQuery, judge_records};
 pub use registry::AddressKind;
 pub use response::{

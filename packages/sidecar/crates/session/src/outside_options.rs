@@ -28,6 +28,8 @@ pub(crate) fn change(given: &OutsideOptions<'_>, clear: &[&str]) -> Result<Optio
         authorities: replaced(texts(given.authorities.as_deref())),
         dns_servers: replaced(texts(given.dns_servers.as_deref())),
         dns_hosts: replaced(given.dns_hosts.as_ref().map(|hosts| hosts.iter().map(host).collect())),
+        local_address: replaced(given.local_address.map(|text| Some(text.to_owned()))),
+        proxy: replaced(given.proxy.map(|text| Some(text.to_owned()))),
         limits: LimitsChange::default(),
     };
     for (name, value) in given.limits.iter().flat_map(|limits| &limits.0) {
@@ -44,6 +46,8 @@ pub(crate) fn change(given: &OutsideOptions<'_>, clear: &[&str]) -> Result<Optio
             "authorities" => change.authorities = Change::Clear,
             "dnsServers" => change.dns_servers = Change::Clear,
             "dnsHosts" => change.dns_hosts = Change::Clear,
+            "localAddress" => change.local_address = Change::Clear,
+            "proxy" => change.proxy = Change::Clear,
             "limits" => {
                 change.limits = LimitsChange {
                     connections: Change::Clear,

@@ -2,7 +2,7 @@
 
 use super::link::unencodable;
 use coldframe_edge_link::{DnsHost, Limits, Message, Options, OutsideMode, ToEdge};
-use coldframe_egress::{EgressOptions, HttpRule, Name, Outside, Policy, loopback_entries};
+use coldframe_egress::{EgressOptions, HttpRule, Name, Outside, Policy, Proxy, loopback_entries};
 use coldframe_error::Error;
 use coldframe_secrets::{Absence, Host, Place, Placeholder, Secret, SecretTable, Signing, Template};
 use std::collections::HashSet;
@@ -57,6 +57,15 @@ pub(crate) fn validate(options: &Options) -> Result<(), Error> {
         }
     }
     check_limits(&options.limits)?;
+    if let Some(text) = &options.local_address {
+        let is_usable = |address: &IpAddr| !(address.is_unspecified() || address.is_loopback() || address.is_multicast());
+        if !text.parse().as_ref().is_ok_and(is_usable) {
+            return Err(invalid("network.localAddress".to_owned(), "an address of this machine", text));
+        }
+    }
+    if options.proxy.as_ref().is_some_and(|text| Proxy::parse(text).is_none()) {
+        return Err(invalid("network.proxy".to_owned(), Proxy::EXPECTED, "another text"));
+    }
     // The options are one message to the edge process.
     let message = ToEdge::PolicySet { runtime: u64::MAX, options: options.clone() };
     message.encode(0, &mut Vec::new()).map_err(|fault| unencodable(&fault))
@@ -214,6 +223,12 @@ mod tests {
         for wrong in [&[][..], &["db.test"], &["10.0.0"]] {
             assert_eq!(fault(|options| options.dns_hosts.push(host("a.test", wrong))), expect("network.dns.hosts.a.test"));
         }
+        for wrong in ["", "0.0.0.0", "127.0.0.1", "::", "a.example", "10.0.0.1:80", "224.0.0.1"] {
+            assert_eq!(fault(|options| options.local_address = Some(wrong.to_owned())), expect("network.localAddress"));
+        }
+        assert_eq!(fault(|options| options.local_address = Some("10.0.0.9".to_owned())), None);
+        assert_eq!(fault(|options| options.proxy = Some("https://a.example:80".to_owned())), expect("network.proxy"));
+        assert_eq!(fault(|options| options.proxy = Some("http://u:p@proxy:3128".to_owned())), None);
         type Change = fn(&mut Limits);
         let limits: [(&str, Change); 5] = [
             ("connections", |limits| limits.connections = 0),

@@ -9,9 +9,9 @@
 
 use coldframe_egress::{Name, ResponseFault};
 use hickory_proto::op::{Edns, Message, MessageType, OpCode, Query, ResponseCode};
-use hickory_proto::rr::{DNSClass, Name as WireName, RecordType};
+use hickory_proto::rr::{DNSClass, Name as WireName, RData, RecordType};
 use std::io;
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpStream, UdpSocket};
@@ -104,6 +104,25 @@ pub async fn ask<T>(
         if !is_late {
             return Err(last);
         }
+    }
+}
+
+/// Returns the addresses of a name that the operator has chosen, and their time. The addresses are
+/// not judged.
+pub async fn addresses_of_operator(servers: &[SocketAddr], name: &Name) -> Option<(Vec<IpAddr>, Duration)> {
+    let found = |_, message: &Message| {
+        let address = |data: &RData| match data {
+            RData::A(address) => Some(IpAddr::V4(address.0)),
+            RData::AAAA(address) => Some(IpAddr::V6(address.0)),
+            _ => None,
+        };
+        let addresses: Vec<IpAddr> = message.answers.iter().filter_map(|record| address(&record.data)).collect();
+        let ttl = message.answers.iter().map(|record| record.ttl).min().unwrap_or(0);
+        if addresses.is_empty() { Err(ResponseFault::NoAddress) } else { Ok((addresses, Duration::from_secs(ttl.into()))) }
+    };
+    match ask(servers, name, RecordType::A, found).await {
+        Ok(found) => Some(found),
+        Err(_) => ask(servers, name, RecordType::AAAA, found).await.ok(),
     }
 }
 

@@ -10,6 +10,7 @@ mod resolve;
 mod single_flight;
 
 pub use cache::Cache;
+pub use exchange::addresses_of_operator;
 pub use look_up::look_up;
 pub use query::{Queried, query};
 pub use resolve::{Resolution, Unresolved, resolve};

@@ -1,4 +1,4 @@
-//! The admission and the connection of a flow. Next: `pump.rs`.
+//! The admission and the connection of a flow. Next: `../route.rs`.
 
 use super::first_bytes::FirstBytes;
 use super::peer::Peer;
@@ -6,23 +6,18 @@ use super::{Ending, Flow};
 use crate::describe;
 use crate::dns::{Unresolved, resolve};
 use crate::http::{self, Binding};
+use crate::route;
 use coldframe_edge_link::{CloseReason, Event, Failure, Refused, ToSidecar};
-use coldframe_egress::{Admission, Checked, Connect, Family, Name, PIN_TIMES, PinState, judge_connect};
+use coldframe_egress::{Admission, Connect, Family, Name, PIN_TIMES, PinState, judge_connect};
 use futures_util::future::{Either, select};
-use rustix::net::sockopt;
 use std::future::{Future, poll_fn};
-use std::io;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::task::Poll;
 use std::time::{Duration, Instant};
-use tokio::net::{TcpSocket, TcpStream};
+use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-/// The time until a connection is established.
-const CONNECT_TIME: Duration = Duration::from_secs(30);
-/// The time after which an idle connection is probed, so that the loss of the peer ends the flow.
-const PROBE_AFTER: Duration = Duration::from_secs(900);
 /// The largest number of expired pins that are renewed for one connection.
 const MAX_RENEWALS: u32 = 4;
 
@@ -83,11 +78,8 @@ impl Flow {
 
     async fn open(&self) -> Result<TcpStream, Failure> {
         let admission = self.admit().await?;
-        let connected = connect(admission.peer()).await;
-        connected.map_err(|error| {
-            self.runtime.state.borrow_mut().failed.add(self.peer, Instant::now());
-            describe::io_error(&error)
-        })
+        let connected = route::connect(&self.runtime, admission.peer()).await;
+        connected.inspect_err(|_| self.runtime.state.borrow_mut().failed.add(self.peer, Instant::now()))
     }
 
     /// Judges the address. An expired pin is renewed by a look-up.
@@ -145,9 +137,8 @@ impl Flow {
         if inner.is_done {
             return;
         }
-        let addresses = stream.local_addr().and_then(|local| Ok((local, stream.peer_addr()?)));
-        let (local, peer) = match addresses {
-            Ok(addresses) => addresses,
+        let local = match stream.local_addr() {
+            Ok(local) => local,
             Err(error) => {
                 self.finish(&mut inner, Some(describe::io_error(&error)), CloseReason::Failed, Ending::Reset);
                 return;
@@ -159,7 +150,7 @@ impl Flow {
         (inner.stream, inner.first) = (Some(Peer::Socket(stream)), Some(FirstBytes::default()));
         inner.established = Some(Instant::now());
         self.runtime.state.borrow_mut().connecting -= 1;
-        self.runtime.shared.out.send(self.id, &ToSidecar::Connected { local, peer });
+        self.runtime.shared.out.send(self.id, &ToSidecar::Connected { local, peer: checked });
         let rule = inner.admission.and_then(|admission| admission.rule());
         self.runtime.event(|| Event::Open {
             flow: self.id,
@@ -168,17 +159,4 @@ impl Flow {
             rule: rule.map(|rule| describe::rule(current.policy(), rule)),
         });
     }
-}
-
-/// Connects to an address that the policy has checked. No other function of this crate connects for
-/// a guest.
-async fn connect(checked: Checked) -> io::Result<TcpStream> {
-    let address = checked.address();
-    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
-    // The sidecar batches a guest's small writes already.
-    socket.set_nodelay(true)?;
-    sockopt::set_socket_keepalive(&socket, true)?;
-    sockopt::set_tcp_keepidle(&socket, PROBE_AFTER)?;
-    let timed_out = |_| io::Error::from_raw_os_error(libc::ETIMEDOUT);
-    timeout(CONNECT_TIME, socket.connect(address)).await.map_err(timed_out)?
 }

@@ -75,6 +75,12 @@ pub struct OutsideOptions<'a> {
     /// Names with fixed addresses, which need no DNS server.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub dns_hosts: Option<Vec<OutsideHost<'a>>>,
+    /// The address of the host machine from which connections are opened.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub local_address: Option<&'a str>,
+    /// The URL of the proxy through which connections are opened.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proxy: Option<&'a str>,
     /// Limits by name. An omitted limit has its default in a new policy, and stays unchanged in a
     /// change.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]

@@ -29,6 +29,8 @@ pub fn options() -> OutsideOptions<'static> {
         authorities: Some(vec!["-----BEGIN CERTIFICATE-----"]),
         dns_servers: Some(vec!["10.0.0.2", "[fd00::1]:5353"]),
         dns_hosts: Some(vec![OutsideHost { name: "db.test", addresses: vec!["10.1.2.5", "fd00::5"] }]),
+        local_address: Some("10.0.0.9"),
+        proxy: Some("http://proxy.example:3128"),
         limits: Some(Numbers(vec![("connections", 256), ("bytes", 10_000_000_000)])),
     }
 }
