@@ -13,7 +13,7 @@ use serde_json::json;
 use std::io::Write;
 use std::sync::Arc;
 
-/// The bytes before the content of a record of TLS. Fewer bytes never fail.
+/// The bytes before the content of a record of TLS.
 const RECORD_HEAD: usize = 5;
 
 /// A session.
@@ -25,7 +25,7 @@ pub struct Engine {
     is_secure: bool,
     /// The peer's `close_notify` has been reported.
     peer_ended: bool,
-    /// The first bytes that a server has received.
+    /// The head of the first record that a server has received.
     head: Vec<u8>,
     operator: Option<Operator>,
 }
@@ -182,9 +182,21 @@ impl Engine {
 
     /// Reads the client's first message.
     fn accept(&mut self, payload: &[u8], out: &mut Output) {
+        // OpenSSL also waits for the whole head of the first record. The reason of a failure therefore
+        // does not depend on the pieces that arrive.
+        let first = if self.head.len() < RECORD_HEAD {
+            self.head.extend_from_slice(payload);
+            if self.head.len() < RECORD_HEAD {
+                return;
+            }
+            let first = self.head.clone();
+            self.head.truncate(RECORD_HEAD);
+            Some(first)
+        } else {
+            None
+        };
         let State::Accepting(_, acceptor) = &mut self.state else { return };
-        self.head.extend(payload.iter().take(RECORD_HEAD - self.head.len()));
-        let mut rest = payload;
+        let mut rest = first.as_deref().unwrap_or(payload);
         while !rest.is_empty() {
             if acceptor.read_tls(&mut rest).is_err() {
                 return self.refuse("bad record type", out);
