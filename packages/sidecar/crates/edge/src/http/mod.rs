@@ -10,11 +10,14 @@
 //! the responses of the edge itself, and `body.rs` masks values of secrets in responses. Next:
 //! `binding.rs`.
 
+/// The bytes between a flow and its filter, in each direction.
+pub const FILTER_PIPE: usize = 64 << 10;
+
 mod binding;
 mod body;
 mod filter;
 mod judge;
 mod reply;
 
-pub use binding::Binding;
+pub use binding::{Binding, names_of};
 pub use filter::{Context, Fault, run};
