@@ -1,5 +1,5 @@
-//! A corpus of ambiguous requests: the edge refuses a request, or Node reads the request that the
-//! edge has written as Node reads the guest's bytes.
+//! A corpus of ambiguous requests. The edge refuses a request, or Node reads the edge's request and
+//! the guest's bytes in one way.
 #![expect(clippy::unwrap_used, reason = "a test")]
 
 mod common;

@@ -87,7 +87,8 @@ fn compare_head(head: &[u8]) {
     }
 }
 
-/// Reads chunks in pieces. Returns the number of bytes and whether the body has ended, or the fault.
+/// Reads chunks in pieces. Returns the number of bytes and whether the body has ended, or the
+/// fault.
 fn read(all: &[u8], piece: usize) -> std::result::Result<(usize, bool), HeadFault> {
     let mut chunks = Chunks::default();
     let mut count = 0;
